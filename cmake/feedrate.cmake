@@ -1,0 +1,35 @@
+# What every room is built with, and the one way to declare a room, a test and a micro benchmark.
+find_package(Threads REQUIRED)
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(feedrate_flags INTERFACE)
+target_compile_options(feedrate_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers)
+if(FEEDRATE_SANITIZE)
+  target_compile_options(feedrate_flags INTERFACE -fsanitize=${FEEDRATE_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(feedrate_flags INTERFACE -fsanitize=${FEEDRATE_SANITIZE})
+endif()
+
+# feedrate_room(NAME SOURCES a.cpp ... USES upstream_rooms_and_libraries ...)
+# A room reaches only what it uses, transitively: one that reaches backwards does not link.
+function(feedrate_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;USES" ${ARGN})
+  add_library(feedrate_${name} STATIC ${ROOM_SOURCES})
+  target_include_directories(feedrate_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
+  target_link_libraries(feedrate_${name} PUBLIC ${ROOM_USES} PRIVATE feedrate_flags)
+endfunction()
+
+# feedrate_test(NAME SOURCES test_a.cpp ... USES rooms ...): one GoogleTest program, one ctest entry a test.
+function(feedrate_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;USES;PROPERTIES" ${ARGN})
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  add_executable(test_${name} ${TEST_SOURCES})
+  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(test_${name} PRIVATE ${TEST_USES} feedrate_flags GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT 300 ${TEST_PROPERTIES})
+endfunction()

@@ -1,0 +1,52 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codec/codec.h"
+#include "codec/image.h"
+#include "codec/tensor.h"
+
+namespace feedrate {
+
+struct GenerateOptions {
+  std::filesystem::path data;                  // the folder to make
+  std::optional<std::filesystem::path> from;   // re-encode these pictures (searched recursively)
+  std::vector<std::string> formats;            // picture formats and "tensor"
+  std::vector<PixelSize> image_sizes;          // of the pictures, as stored
+  std::vector<PixelSize> input_sizes;          // of the tensors; empty: native, every image size
+  std::vector<Dtype> tensor_dtypes{Dtype::uint8};
+  std::int64_t count = 2048;                   // pictures; with `from`: at most so many, 0 = all
+  int classes = 100;                           // synthetic pictures' class folders
+  std::uint64_t seed = 0;
+  int threads = 0;                             // 0: one per CPU that this process may use
+  EncodeOptions encode;
+};
+
+struct GenerateProgress {
+  std::int64_t samples_done = 0;  // of all image sizes together
+  std::int64_t samples = 0;
+  std::int64_t bytes_written = 0;
+};
+
+struct VariantSummary {
+  std::string variant;  // "jpeg/500x375"
+  std::int64_t files = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Makes the dataset, or what is missing of it: a sample whose files exist is hashed, not made again.
+// Files appear under their final name only when whole (temporary name, then rename).
+// Checks first: options, that an existing dataset.json was made with the same options (else an Error
+// names the option that differs and the remedy), that the folder can be written, and that the disk
+// has room for the estimate. `on_progress` is called from one thread at a time, often;
+// `stop` (may be empty) is polled: when it returns true the work ends early, resumable, and an
+// Error("interrupted") is thrown.
+std::vector<VariantSummary> generate_dataset(
+    const GenerateOptions& options, const std::function<void(const GenerateProgress&)>& on_progress,
+    const std::function<bool()>& stop);
+
+}  // namespace feedrate

@@ -1,0 +1,143 @@
+// The user's own pictures as a source (`--from`).
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <system_error>
+#include <vector>
+
+#include "codec/codec.h"
+#include "data_gen/generate_source.h"
+#include "measure/error.h"
+#include "storage/manifest.h"
+#include "storage/whole_file.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FoundPicture {
+  std::string path;  // below the folder, generic separators
+  std::string class_name;
+  std::int32_t label = 0;
+};
+
+bool is_picture_name(const fs::path& path) {
+  std::string extension = path.extension().string();
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
+}
+
+std::vector<FoundPicture> find_pictures(const fs::path& folder) {
+  // Class folders are often links into a larger collection, so links are followed; a loop of them
+  // would go on for ever, hence the limit.
+  constexpr int kMaxDepth = 32;
+  std::vector<FoundPicture> found;
+  try {
+    const auto links = fs::directory_options::follow_directory_symlink;
+    for (fs::recursive_directory_iterator it(folder, links), end; it != end; ++it) {
+      if (it.depth() > kMaxDepth) {
+        throw Error(it->path().string(), "folders are nested too deeply",
+                    "look for a loop of links");
+      }
+      if (!is_picture_name(it->path()) || !it->is_regular_file()) continue;
+      const std::string path = it->path().lexically_relative(folder).generic_string();
+      const std::size_t slash = path.find('/');
+      found.push_back({path, slash == std::string::npos ? "class_000" : path.substr(0, slash)});
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw Error(folder.string(), error.code().message(),
+                "name a folder of pictures that can be read");
+  }
+  std::ranges::sort(found, {}, &FoundPicture::path);
+  return found;
+}
+
+std::vector<FoundPicture> spread(std::vector<FoundPicture> all, std::int64_t count) {
+  const auto have = static_cast<std::int64_t>(all.size());
+  if (count <= 0 || count >= have) return all;
+  std::vector<FoundPicture> chosen;
+  for (std::int64_t i = 0; i < count; ++i) {
+    chosen.push_back(std::move(all[static_cast<std::size_t>(i * have / count)]));
+  }
+  return chosen;
+}
+
+// ImageNet has a PNG under a JPEG's name, so the first bytes decide, not the extension.
+std::string_view format_of(const std::vector<std::byte>& file, const std::string& path) {
+  if (file.size() >= 2 && std::memcmp(file.data(), "\xff\xd8", 2) == 0) return "jpeg";
+  if (file.size() >= 4 && std::memcmp(file.data(), "\x89PNG", 4) == 0) return "png";
+  throw Error(path, "neither a JPEG nor a PNG", "remove or replace the file");
+}
+
+class FolderSource : public PictureSource {
+ public:
+  FolderSource(const fs::path& folder, std::int64_t count)
+      : folder_(fs::absolute(folder).lexically_normal()),
+        pictures_(spread(find_pictures(folder_), count)) {
+    if (pictures_.empty()) {
+      throw Error(folder_.string(), "holds no *.jpg, *.jpeg or *.png", "name a folder of pictures");
+    }
+    std::map<std::string, std::int32_t> labels;
+    for (const FoundPicture& picture : pictures_) labels[picture.class_name] = 0;
+    for (auto& [name, label] : labels) {
+      if (!stays_inside(name)) throw Error(name, "cannot be a class name", "rename the folder");
+      label = static_cast<std::int32_t>(class_names_.size());
+      class_names_.push_back(name);
+    }
+    for (FoundPicture& picture : pictures_) picture.label = labels[picture.class_name];
+  }
+
+  std::int64_t count() const override { return static_cast<std::int64_t>(pictures_.size()); }
+  std::int32_t classes() const override { return static_cast<std::int32_t>(class_names_.size()); }
+  std::int32_t label(std::int64_t index) const override { return at(index).label; }
+  std::string class_folder(std::int32_t label) const override {
+    return class_names_[static_cast<std::size_t>(label)];
+  }
+
+  Picture make(std::int64_t index, PixelSize size) const override {
+    const fs::path path = folder_ / at(index).path;
+    std::vector<std::byte> file;
+    try {
+      read_whole_file(path, file);
+    } catch (const std::system_error& error) {
+      throw Error(path.string(), error.code().message(), "remove or replace the file");
+    }
+    const auto decoder = find_picture_format(format_of(file, path.string()))->make_decoder();
+    const PixelSize stored = decoder->open(file, path.string());
+    return crop_and_resize(decoder->decode({0, 0, stored.width, stored.height}), size);
+  }
+
+  std::string name() const override { return folder_.string(); }
+
+  // The list of files with their sizes: pictures added, removed or replaced since the dataset was
+  // begun would give samples that belong to another one.
+  std::string fingerprint() const override {
+    std::string list;
+    for (const FoundPicture& picture : pictures_) {
+      std::error_code error;
+      const auto bytes = fs::file_size(folder_ / picture.path, error);
+      list.append(picture.path).append("\t").append(std::to_string(bytes)).append("\n");
+    }
+    return to_hex(xxh3_of(std::as_bytes(std::span(list))));
+  }
+
+ private:
+  const FoundPicture& at(std::int64_t index) const {
+    return pictures_[static_cast<std::size_t>(index)];
+  }
+
+  fs::path folder_;
+  std::vector<FoundPicture> pictures_;
+  std::vector<std::string> class_names_;
+};
+
+}  // namespace
+
+std::unique_ptr<PictureSource> make_folder_source(const fs::path& folder, std::int64_t count) {
+  return std::make_unique<FolderSource>(folder, count);
+}
+
+}  // namespace feedrate

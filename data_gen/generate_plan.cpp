@@ -1,0 +1,234 @@
+#include "data_gen/generate_plan.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <system_error>
+
+#include "measure/error.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_sizes(const std::vector<PixelSize>& sizes, const char* option) {
+  for (const PixelSize size : sizes) {
+    if (size.width <= 0 || size.height <= 0 ||
+        std::int64_t{size.width} * size.height > kMaxPixels || size.width > 65500 ||
+        size.height > 65500) {
+      throw UsageError(std::string(option) + " " + size_name(size), "no size that can be stored",
+                       "choose 1 to 65500 pixels a side, at most 8192x8192 in all");
+    }
+  }
+}
+
+void check_options(const GenerateOptions& options) {
+  if (options.formats.empty()) throw UsageError("format", "none given", "e.g. jpeg,png,tensor");
+  for (const std::string& name : options.formats) {
+    if (name == "tensor" || find_picture_format(name) != nullptr) continue;
+    std::string there = "tensor";
+    for (const Format& format : picture_formats()) there.append(", ").append(format.name);
+    throw UsageError("format " + name, "no such format", "choose among " + there);
+  }
+  if (options.image_sizes.empty()) throw UsageError("image-size", "none given", "e.g. 500x375");
+  check_sizes(options.image_sizes, "image-size");
+  check_sizes(options.input_sizes, "input-size");
+  if (options.count < 0 || (options.count == 0 && !options.from)) {
+    throw UsageError("count " + std::to_string(options.count), "not a number of pictures");
+  }
+  if (options.classes < 1 || options.classes > 1'000'000) {
+    throw UsageError("classes " + std::to_string(options.classes), "not from 1 to 1000000");
+  }
+  if (options.tensor_dtypes.empty()) throw UsageError("tensor-dtype", "none given", "e.g. uint8");
+  // Encodes one pixel, so that a wrong quality, subsampling or level is found before the first
+  // file.
+  const std::uint8_t pixel[3] = {};
+  std::vector<std::byte> ignored;
+  for (const Format& format : picture_formats()) {
+    format.encode({pixel, 3, 1, 1}, options.encode, ignored);
+  }
+}
+
+// Pictures that the program wrote itself must not become its input when it is run again.
+void check_apart(const fs::path& data, const fs::path& from) {
+  const fs::path below = fs::weakly_canonical(data).lexically_relative(fs::weakly_canonical(from));
+  if (!below.empty() && *below.begin() != "..") {
+    throw UsageError(data.string(), "lies inside the folder that the pictures come from",
+                     "choose a folder outside " + from.string());
+  }
+}
+
+DatasetRecord new_record(const GenerateOptions& options, const PictureSource& source) {
+  DatasetRecord record;
+  record.seed = options.from ? 0 : options.seed;  // pictures of a folder depend on no seed
+  record.source = source.name();
+  record.count = source.count();
+  record.classes = source.classes();
+  record.options["jpeg_quality"] = std::to_string(options.encode.jpeg_quality);
+  record.options["png_level"] = std::to_string(options.encode.png_level);
+  record.options["source_files"] = source.fingerprint();
+  record.options["subsampling"] = options.encode.subsampling;
+  return record;
+}
+
+// One dataset has one way of being made; a second run may only add variants to it.
+void check_same(const fs::path& data, const DatasetRecord& made, const DatasetRecord& asked) {
+  const auto compare = [&](const std::string& what, const std::string& old_value,
+                           const std::string& new_value) {
+    if (old_value == new_value) return;
+    throw Error(data.string(),
+                "holds a dataset made with " + what + " " + old_value + ", not " + new_value,
+                "choose another folder, or the same options");
+  };
+  compare("source", made.source, asked.source);
+  compare("seed", std::to_string(made.seed), std::to_string(asked.seed));
+  compare("count", std::to_string(made.count), std::to_string(asked.count));
+  compare("classes", std::to_string(made.classes), std::to_string(asked.classes));
+  for (const auto& [key, value] : asked.options) {
+    const auto found = made.options.find(key);
+    compare(key, found == made.options.end() ? "unknown" : found->second, value);
+  }
+}
+
+template <typename Value>
+void push_once(std::vector<Value>& list, Value value) {
+  const auto same = [&](const Value& other) { return other.name == value.name; };
+  if (std::ranges::none_of(list, same)) list.push_back(std::move(value));
+}
+
+PixelSize tensor_origin(const GenerateOptions& options, const DatasetRecord& record,
+                        const PlannedVariant& tensor) {
+  const auto recorded = record.variants.find(tensor.name);
+  if (recorded != record.variants.end() && !recorded->second.made_from.empty()) {
+    return size_from_name(recorded->second.made_from);
+  }
+  const auto& sizes = options.image_sizes;
+  if (std::ranges::find(sizes, tensor.size) != sizes.end()) return tensor.size;
+  return *std::ranges::max_element(
+      sizes, {}, [](PixelSize size) { return std::int64_t{size.width} * size.height; });
+}
+
+std::vector<PlannedVariant> list_variants(const GenerateOptions& options,
+                                          const DatasetRecord& record) {
+  std::vector<PlannedVariant> variants;
+  for (const std::string& name : options.formats) {
+    if (name != "tensor") {
+      for (const PixelSize size : options.image_sizes) {
+        push_once(variants, {.name = name + "/" + size_name(size),
+                             .format = find_picture_format(name),
+                             .size = size,
+                             .made_from = size});
+      }
+      continue;
+    }
+    const auto& sizes = options.input_sizes.empty() ? options.image_sizes : options.input_sizes;
+    for (const Dtype dtype : options.tensor_dtypes) {
+      for (const PixelSize size : sizes) {
+        PlannedVariant tensor{
+            .name = "tensor-" + std::string(name_of(dtype)) + "/" + size_name(size),
+            .dtype = dtype,
+            .size = size};
+        tensor.made_from = tensor_origin(options, record, tensor);
+        push_once(variants, std::move(tensor));
+      }
+    }
+  }
+  return variants;
+}
+
+// The manifest of a variant that was complete, by index; empty if there is none to rely on: its
+// files are then judged by their contents.
+std::vector<SampleFile> known_files(const GeneratePlan& plan, const std::string& name) {
+  const auto recorded = plan.record.variants.find(name);
+  if (recorded == plan.record.variants.end() || !recorded->second.complete) return {};
+  try {
+    auto known = read_manifest(plan.data, name, recorded->second, plan.record.classes);
+    if (static_cast<std::int64_t>(known.size()) == plan.source->count()) return known;
+  } catch (const Error&) {
+  }
+  return {};
+}
+
+// What there is of a variant, by name and size alone; contents are looked at when it is worked on.
+void survey(const GeneratePlan& plan, PlannedVariant& variant) {
+  variant.known = known_files(plan, variant.name);
+  const std::int64_t count = plan.source->count();
+  const fs::path folder = plan.data / variant.name;
+  std::error_code absent;
+  if (!fs::exists(folder, absent)) {
+    variant.missing = count;
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::error_code error;
+    const auto bytes = fs::file_size(folder / sample_path(*plan.source, i, variant), error);
+    const auto index = static_cast<std::size_t>(i);
+    if (error || (!variant.known.empty() && variant.known[index].bytes != bytes)) ++variant.missing;
+  }
+}
+
+}  // namespace
+
+GeneratePlan begin_plan(const GenerateOptions& options) {
+  check_options(options);
+  GeneratePlan plan;
+  plan.data = options.data;
+  plan.encode = options.encode;
+  if (options.from) {
+    check_apart(options.data, *options.from);
+    plan.source = make_folder_source(*options.from, options.count);
+  } else {
+    plan.source = make_synthetic_source(options.seed, options.count, options.classes);
+  }
+  return plan;
+}
+
+void survey_folder(GeneratePlan& plan, const GenerateOptions& options) {
+  plan.record = new_record(options, *plan.source);
+  std::error_code error;
+  if (fs::exists(plan.data / "dataset.json", error)) {
+    DatasetRecord made = read_dataset_record(plan.data);
+    check_same(plan.data, made, plan.record);
+    plan.record = std::move(made);
+  }
+  plan.variants = list_variants(options, plan.record);
+  for (PlannedVariant& variant : plan.variants) {
+    survey(plan, variant);
+    const std::string size = size_name(variant.made_from);
+    if (!plan.jpegs.contains(size)) plan.jpegs[size] = known_files(plan, "jpeg/" + size);
+  }
+}
+
+std::string sample_stem(const PictureSource& source, std::int64_t index) {
+  char number[32];
+  std::snprintf(number, sizeof number, "%06lld", static_cast<long long>(index));
+  return source.class_folder(source.label(index)) + "/" + number;
+}
+
+std::string_view extension_of(const PlannedVariant& variant) {
+  return variant.format != nullptr ? variant.format->extension : ".tensor";
+}
+
+std::string sample_path(const PictureSource& source, std::int64_t index,
+                        const PlannedVariant& variant) {
+  return sample_stem(source, index).append(extension_of(variant));
+}
+
+std::string size_name(PixelSize size) {
+  return std::to_string(size.width) + "x" + std::to_string(size.height);
+}
+
+PixelSize size_from_name(const std::string& name) {
+  PixelSize size;
+  const char* end = name.data() + name.size();
+  const auto width = std::from_chars(name.data(), end, size.width);
+  if (width.ec == std::errc() && width.ptr != end && *width.ptr == 'x') {
+    const auto height = std::from_chars(width.ptr + 1, end, size.height);
+    const bool whole = height.ec == std::errc() && height.ptr == end;
+    if (whole && size.width > 0 && size.height > 0) return size;
+  }
+  throw Error(name, "not a size in pixels", "write it as WIDTHxHEIGHT");
+}
+
+}  // namespace feedrate

@@ -1,0 +1,58 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data_gen/generate.h"
+#include "data_gen/generate_source.h"
+#include "storage/manifest.h"
+
+namespace feedrate {
+
+// One variant that was asked for, and what there is of it.
+struct PlannedVariant {
+  std::string name;                // "jpeg/500x375"
+  const Format* format = nullptr;  // null: a tensor of `dtype`
+  Dtype dtype = Dtype::uint8;
+  PixelSize size;
+  PixelSize made_from;            // the picture size whose decoded JPEG pixels go into it
+  std::vector<SampleFile> known;  // by index, from the manifest of a variant that was complete
+  std::int64_t missing = 0;       // files that are not there, or not of their known size
+};
+
+// What `feedrate gen` is going to do, checked before any of it is done.
+struct GeneratePlan {
+  std::filesystem::path data;
+  EncodeOptions encode;
+  std::unique_ptr<PictureSource> source;
+  DatasetRecord record;                  // as read from dataset.json, or new
+  std::vector<PlannedVariant> variants;  // in the order in which they were asked for
+  // Manifests of the complete JPEG variants, by size name: their files' pixels are the dataset's.
+  std::map<std::string, std::vector<SampleFile>> jpegs;
+};
+
+// Checks the options and finds the pictures; touches nothing in the dataset's folder.
+// Errors: UsageError for options that make no sense; feedrate::Error for a `from` without pictures.
+GeneratePlan begin_plan(const GenerateOptions& options);
+
+// Looks at what lies in the folder already. Errors: feedrate::Error when it is a dataset that was
+// made with other options.
+void survey_folder(GeneratePlan& plan, const GenerateOptions& options);
+
+// The sample's path in a variant's folder without its extension, "class_007/000123".
+std::string sample_stem(const PictureSource& source, std::int64_t index);
+std::string sample_path(const PictureSource& source, std::int64_t index,
+                        const PlannedVariant& variant);
+std::string_view extension_of(const PlannedVariant& variant);
+
+// "500x375", and back. Errors of the latter: feedrate::Error naming the text.
+std::string size_name(PixelSize size);
+PixelSize size_from_name(const std::string& name);
+
+// An upper estimate of the bytes that one sample takes on disk.
+std::int64_t estimated_bytes(const PlannedVariant& variant);
+// Errors: feedrate::Error with the room that is needed and the room that there is.
+void check_room(const GeneratePlan& plan);
+
+}  // namespace feedrate

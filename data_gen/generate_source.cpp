@@ -1,0 +1,76 @@
+#include "data_gen/generate_source.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <opencv2/imgproc.hpp>
+
+namespace feedrate {
+namespace {
+
+// splitmix64's finaliser (Steele, Lea and Flood 2014): neighbouring indices give unrelated seeds.
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t index) {
+  std::uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+class SyntheticSource : public PictureSource {
+ public:
+  SyntheticSource(std::uint64_t seed, std::int64_t count, std::int32_t classes)
+      : seed_(seed),
+        count_(count),
+        classes_(static_cast<std::int32_t>(std::min<std::int64_t>(classes, count))) {}
+
+  std::int64_t count() const override { return count_; }
+  std::int32_t classes() const override { return classes_; }
+  std::int32_t label(std::int64_t index) const override {
+    return static_cast<std::int32_t>(index % classes_);
+  }
+  std::string class_folder(std::int32_t label) const override {
+    // Zero-padded to one width, so that name order is label order.
+    const int width = std::max<int>(3, static_cast<int>(std::to_string(classes_ - 1).size()));
+    char name[32];
+    std::snprintf(name, sizeof name, "class_%0*d", width, label);
+    return name;
+  }
+  Picture make(std::int64_t index, PixelSize size) const override {
+    return synthesise_picture(mixed(seed_, static_cast<std::uint64_t>(index)), size);
+  }
+  std::string name() const override { return "generated"; }
+  std::string fingerprint() const override { return "-"; }
+
+ private:
+  std::uint64_t seed_;
+  std::int64_t count_;
+  std::int32_t classes_;
+};
+
+}  // namespace
+
+std::unique_ptr<PictureSource> make_synthetic_source(std::uint64_t seed, std::int64_t count,
+                                                     std::int32_t classes) {
+  return std::make_unique<SyntheticSource>(seed, count, classes);
+}
+
+Picture crop_and_resize(const PixelView& pixels, PixelSize size) {
+  Picture picture{size, {}};
+  picture.pixels.resize(static_cast<std::size_t>(size.width) * size.height * 3);
+  // The largest rectangle of the target's aspect, rounded to whole pixels, at least one.
+  const std::int64_t w = pixels.width, h = pixels.height, to_w = size.width, to_h = size.height;
+  const auto rounded = [](std::int64_t a, std::int64_t b) {
+    return std::max<std::int64_t>(1, (2 * a + b) / (2 * b));
+  };
+  const auto crop_w = static_cast<int>(std::min(w, rounded(h * to_w, to_h)));
+  const auto crop_h = static_cast<int>(std::min(h, rounded(w * to_h, to_w)));
+  const std::uint8_t* corner = pixels.data + (pixels.height - crop_h) / 2 * pixels.stride +
+                               static_cast<std::ptrdiff_t>((pixels.width - crop_w) / 2) * 3;
+  const cv::Mat from(crop_h, crop_w, CV_8UC3, const_cast<std::uint8_t*>(corner),
+                     static_cast<std::size_t>(pixels.stride));
+  cv::Mat to(size.height, size.width, CV_8UC3, picture.pixels.data());
+  cv::resize(from, to, to.size(), 0, 0, cv::INTER_AREA);
+  return picture;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,21 @@
+"""The machine setting in words: device, model, batch size, precision, input size."""
+from __future__ import annotations
+
+from .text import axis_value, clean, gpus as gpu_words
+
+
+def heading(setting, gpus=None):
+    """An emulated device says EMULATED DEVICE and a CPU says CPU, whatever its name is."""
+    axes, kind = setting.axes, setting.kind
+    name = clean(setting.device.get("name") or axes["device"], 70)
+    if kind == "emulated":
+        name = name.replace(" (EMULATED)", "") + " (EMULATED DEVICE)"
+    elif kind == "cpu" and "cpu" not in name.lower():
+        name += " (CPU)"
+    words = [name, clean(axes["model"], 40), f"batch {axis_value(axes['batch-size'])}",
+             axis_value(axes["precision"]), f"input {axis_value(axes['input-size'])}"]
+    if gpus and kind == "cpu":
+        words.append("1 replica" if gpus == 1 else f"{gpus} replicas")
+    elif gpus:
+        words.append(gpu_words(gpus))
+    return " · ".join(words)

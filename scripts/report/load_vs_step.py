@@ -1,0 +1,90 @@
+"""Waiting for data against step time, batch by batch: step = wait + the device's work."""
+from __future__ import annotations
+
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from . import panels, style
+from .page import Page, at_bottom
+from .text import plain, tick, workers
+
+SENTENCE = ("Every batch of the best worker count: its wait for data against its step time; on the "
+            "flat part the device sets the pace, on the rise the data")
+FLOOR = 0.1     # ms: no wait at all has no place on a log axis and stands here
+
+
+def draw(setting, gpus, context):
+    cells = panels.at_gpus(setting, gpus)
+    series = style.series_of(cells)
+    chosen = {}
+    for size in panels.image_sizes(cells):
+        for s in series:
+            best = panels.best([c for c in panels.of_series(panels.in_panel(cells, size), s)
+                                if panels.steps(c)[1]])
+            if best:
+                chosen.setdefault(size, []).append((s, best))
+    if not chosen:
+        return None
+    page = Page(setting, "Waiting for data and step time, batch by batch", gpus,
+                1.0 if len(chosen) <= 3 else 1.3)
+    used = [s for s in series if any(s is t for row in chosen.values() for t, _ in row)]
+    page.legend([Line2D([], [], linestyle="none", **style.marker(s.look)) for s in used] +
+                [Line2D([], [], color="black", linewidth=1.3)],
+                [s.label for s in used] + ["step = wait + ceiling's step"])
+    drawn = list({id(c): c for row in chosen.values() for _, c in row}.values())
+    page.foot(drawn, context, [_caption(chosen)], single_runs=True)
+    points = [p for c in drawn for p in zip(*panels.steps(c))]
+    left = FLOOR / 1.5, max(max(w for _, w in points), 10 * FLOOR) * 1.6
+    steps = [s for s, _ in points if s > 0] + [_ceiling_step(c) for c in drawn if c.ceiling]
+    axes = page.panels(len(chosen), right=0.965)
+    for i, (ax, (size, row)) in enumerate(zip(axes, chosen.items())):
+        _panel(ax, row, left, (min(steps) / 1.6, max(steps) * 1.6))
+        ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
+        if at_bottom(axes, i):
+            ax.set_xlabel("wait for data (ms), log scale")
+        if not ax.get_subplotspec().is_first_col():
+            ax.tick_params(labelleft=False)
+    page.sides("step (ms), log scale")
+    return page.figure
+
+
+def _ceiling_step(cell):
+    """ms that the device takes for a batch when nothing keeps it waiting."""
+    batch = cell.axes.get("batch-size")
+    batch = batch if isinstance(batch, (int, float)) else 1
+    return 1e3 * batch * cell.gpus / cell.ceiling.rate.mean
+
+
+def _caption(chosen):
+    words = []
+    for s, cell in {id(c): (s, c) for row in chosen.values() for s, c in row}.values():
+        step, wait = panels.steps(cell)
+        share = 100 * sum(wait) / max(sum(step), 1e-9)
+        where = f" {cell.image_size}" if cell.image_size else ""
+        count = "" if cell.workers is None else f", {workers(cell.workers)}"
+        if share >= 5:
+            words.append(f"{s.label}{where}{count}: {share:.0f} %")
+    return (f"Share of the time spent waiting: {'; '.join(words + ['all others'])} below 5 %. "
+            f"At {FLOOR} ms: {FLOOR} or less.").replace(": all others", ": all")
+
+
+def _panel(ax, row, x_range, y_range):
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    for s, cell in row:
+        step, wait = panels.steps(cell)
+        ax.plot([max(w, FLOOR) for w in wait], step, linestyle="none", alpha=0.55,
+                rasterized=len(step) > 2000,
+                **dict(style.marker(s.look, cell.serious), markersize=5, markeredgewidth=0.5))
+    work = [_ceiling_step(cell) for _, cell in row if cell.ceiling]
+    if work:
+        low, high = x_range
+        grid = [low * (high / low) ** (i / 200) for i in range(201)]
+        ax.plot(grid, [x + work[0] for x in grid], color="black", linewidth=1.3, zorder=2)
+    ax.set_xlim(*x_range)
+    ax.set_ylim(*y_range)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(FuncFormatter(tick))
+        axis.set_minor_formatter(NullFormatter())
+    if y_range[1] < 30 * y_range[0]:
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -1,0 +1,94 @@
+"""Writes the report's files, each whole or not at all, and the index that leads to them."""
+from __future__ import annotations
+
+import io
+import os
+import re
+import tempfile
+
+from .ledger import ReportError
+from .tables import drift_lines
+from .terminal import flag_words, losses
+from .text import markdown
+
+FORMATS = ("pdf", "svg", "png")
+# No dates in the files: the same ledger gives the same bytes.
+METADATA = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
+
+
+def write(path, data):
+    """Atomically: a reader sees the old file or the new one, never half of it."""
+    folder = os.path.dirname(path) or "."
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=".report-", dir=folder)
+    except OSError as error:
+        raise ReportError(folder, error.strerror or "cannot be written",
+                          "make it writable, or name another folder with --output")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data if isinstance(data, bytes) else data.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except OSError as error:
+        _discard(temporary)
+        raise ReportError(path, error.strerror or "cannot be written", "free some space")
+    except BaseException:
+        _discard(temporary)
+        raise
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _discard(path):
+    if os.path.exists(path):
+        os.unlink(path)
+
+
+def figure_bytes(figure, kind, dpi):
+    """The figure as PDF, SVG or PNG."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format=kind, dpi=dpi, metadata=METADATA[kind])
+    return stream.getvalue()
+
+
+def remove_stale(folder, stems, written):
+    """Figures of an earlier report that this ledger no longer gives; nothing else in the folder."""
+    ours = re.compile(r"(?:%s)(?:\.[\w.-]+)?\.(?:pdf|svg|png)" % "|".join(map(re.escape, stems)))
+    for name in os.listdir(folder):
+        if ours.fullmatch(name) and name not in written:
+            os.unlink(os.path.join(folder, name))
+
+
+def index(settings, title_of, drawn, context):
+    """index.md: the figures with a sentence each, the flags, what is missing."""
+    version = f", written by feedrate {markdown(context.version)}" if context.version else ""
+    lines = ["# Report", "", f"Drawn from {markdown(context.ledger_name)}{version}. Tables: "
+             "[table.md](table.md), [table.csv](table.csv).", "", "## Figures", ""]
+    lines += [f"- **{stem}** ({', '.join(f'[{k.upper()}]({stem}.{k})' for k in kinds)}): "
+              f"{markdown(title)}. {markdown(sentence)}." for stem, kinds, title, sentence in drawn]
+    lines += [] if drawn else ["None: no cell has a result, or figures were not asked for."]
+    for setting in settings:
+        lines += ["", f"## {markdown(title_of(setting))}", "", "Flags:", ""]
+        lines += _flags(setting) or ["- none"]
+        gone = [w for cell in setting.ceilings + setting.cells for w in losses(cell)]
+        if gone:
+            lines += ["", "Missing (never counted as zero):", ""]
+            lines += [f"- {markdown(words)}" for words in gone]
+    return "\n".join(lines) + "\n"
+
+
+def _flags(setting):
+    cells = setting.ceilings + setting.cells
+    seen = {}
+    for cell in cells:
+        for words in dict.fromkeys(flag_words(flag) for flag in cell.flags):
+            seen[words] = seen.get(words, 0) + 1
+    lines = [f"- warning: {markdown(line)}" for line in drift_lines(setting)]
+    return lines + [f"- {markdown(words)} ({count} of {len(cells)} cells)"
+                    for words, count in seen.items()]

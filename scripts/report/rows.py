@@ -1,0 +1,125 @@
+"""Horizontal bars in labelled groups: the frame of bars, stages and waiting_cost. Lying bars leave
+room for words, which standing ones do not."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import panels, style
+from .cells import pixels
+from .page import LEFT
+from .text import clean, plain, workers
+
+
+@dataclass
+class Row:
+    """One bar to come: its cell (or ceiling), its words at the left, its place."""
+    cell: object
+    look: object
+    label: str
+    y: float = 0.0
+    thick: float = 0.72      # of the distance between two rows
+
+
+def plan(setting, gpus):
+    """[(group heading, [Row, …]), …]: the ceiling and what has no stored size first, then a group
+    for each stored size; a series stands with its best worker count."""
+    cells = panels.at_gpus(setting, gpus)
+    series = style.series_of(cells)
+    native = setting.axes["input-size"] == "native"
+    groups = []
+    for size in sorted({c.image_size for c in cells} | ({None} if not native or not cells else
+                                                         set()), key=_none_first):
+        here = [c for c in cells if c.image_size == size]
+        tops = panels.ceilings_for(here, setting, gpus) if native or size is None else []
+        rows = [Row(c, style.KINDS["synthetic"], _ceiling_label(c, native and not cells))
+                for c in tops]
+        for s in series:
+            best = panels.best(panels.of_series(here, s))
+            if best:
+                rows.append(Row(best, s.look, _label(s, best)))
+        if rows:
+            groups.append((_heading(size, setting), rows))
+    return groups
+
+
+def _none_first(size):
+    return size is not None, pixels(size)
+
+
+def _heading(size, setting):
+    if size is not None:
+        return f"stored at {clean(size)}"
+    return f"input size {clean(setting.axes['input-size'])}"
+
+
+def _ceiling_label(ceiling, say_size):
+    return "ceiling (synthetic)" + (f", {plain(ceiling.input_size)}" if say_size else "")
+
+
+def _label(series, cell):
+    return series.label + ("" if cell.workers is None else ", " + workers(cell.workers))
+
+
+def scale_for(groups, at_most=16):
+    """How much larger the sheet must be for its rows."""
+    return max(1.0, sum(len(rows) + 0.8 for _, rows in groups) / at_most)
+
+
+def lay_out(page, groups, right=0.955, under=0.52, over=0.08):
+    """An axes with a place for every row, labels at the left and headings above their groups."""
+    y = 0.0
+    for _, rows in groups:
+        y -= 0.85
+        for row in rows:
+            row.y = y
+            y -= 1.0
+    longest = max(len(row.label) for _, rows in groups for row in rows)
+    size = 10.5 if longest <= 30 else style.SMALL
+    needed = max(longest * 0.0092 * size / 10.5, max(len(h) for h, _ in groups) * 0.0094)
+    left = 0.06 + min(needed / page.scale, 0.42)
+    (ax,) = page.panels(1, left=left, right=right, under=under, over=over)
+    labels = [row for _, rows in groups for row in rows]
+    ax.set_yticks([row.y for row in labels])
+    ax.set_yticklabels([row.label for row in labels], fontsize=size)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(False, axis="y")
+    ax.set_ylim(y + 0.35, 0.0)
+    inches = ax.get_window_extent().height / page.figure.dpi / -(y + 0.35)
+    for row in labels:      # few rows are no reason for fat bars
+        row.thick = min(0.72, 0.42 / inches)
+    for heading, rows in groups:
+        # Headings begin where the labels do, not where the bars do.
+        above = min(0.80, 0.5 * rows[0].thick + 0.25 / inches)
+        ax.annotate(plain(heading), (LEFT, rows[0].y + above),
+                    xycoords=("figure fraction", "data"), va="center", fontsize=10.5,
+                    weight="bold", annotation_clip=False)
+    return ax
+
+
+
+def note(ax, row, x, words):
+    """Words right of a bar that ends at x; make_room() then sees to it that they fit."""
+    return ax.annotate(plain(words), (x, row.y), (7, 0), textcoords="offset points", va="center",
+                       fontsize=10 if len(words) < 60 else style.SMALL, zorder=6,
+                       annotation_clip=False,
+                       bbox=dict(facecolor="white", edgecolor="none", pad=2.0))
+
+
+def make_room(page, ax, low, notes):
+    """The x limits that let every note end within the axes: the anchor moves with the limit, the
+    words keep their width."""
+    width = ax.get_window_extent().width
+    renderer = page.figure.canvas.get_renderer()
+    pixels_per_point = page.figure.dpi / 72
+    high = low + 1e-9
+    for words in notes:
+        share = (words.get_window_extent(renderer).width + 12 * pixels_per_point) / width
+        high = max(high, low + (words.xy[0] - low) / max(1 - share, 0.15))
+    ax.set_xlim(low, high)
+
+
+def missing(ax, row):
+    """In place of a bar: that there is none, and why. Never a bar of zero."""
+    ax.annotate(f"× {row.cell.state}", (0, row.y), (5, 0), xycoords=("axes fraction", "data"),
+                textcoords="offset points", va="center", fontsize=style.SMALL,
+                color=style.VERMILLION, weight="bold")

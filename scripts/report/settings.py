@@ -1,0 +1,115 @@
+"""Groups records: a ledger holds machine settings, a setting holds cells and their ceilings."""
+from __future__ import annotations
+
+from . import ledger, statistics
+from .cells import Ceiling, Cell, Setting, kind_rank, pixels
+from .text import axis_value, clean
+
+SETTING_AXES = ("device", "model", "batch-size", "precision", "input-size")
+COORDINATES = ("data", "image-size", "workers", "gpus")
+# These follow from the number of workers by default: a change of theirs alone is no new series.
+FOLLOWERS = ("prefetch", "device-threads")
+
+
+def group(records, note=lambda text: None):
+    """The settings of a ledger, in its order."""
+    cells, ceilings = _pool(records, note)
+    measured = [_ceiling_key(c) for c in ceilings if c.rate]
+    for cell in [c for c in cells if c.data == "synthetic" and _ceiling_key(c) not in measured]:
+        # A `synthetic` cell of a sweep without ceilings of its own is the ceiling.
+        ceilings.append(_pooled(Ceiling, cell.axes, cell.cell_id, cell.runs + cell.lost, note))
+        cells.remove(cell)
+    settings = {}
+    for cell in cells + ceilings:
+        key = tuple(str(cell.axes.get(axis)) for axis in SETTING_AXES)
+        here = settings.setdefault(key, Setting({a: cell.axes.get(a) for a in SETTING_AXES}))
+        (here.ceilings if isinstance(cell, Ceiling) else here.cells).append(cell)
+    for setting in settings.values():
+        for cell in setting.cells:
+            _divide(cell, ceilings, setting)
+        _name_variants(setting.cells)
+        setting.cells.sort(key=lambda c: (c.variant, kind_rank(c.data), pixels(c.image_size),
+                                          c.gpus, -1 if c.workers is None else c.workers))
+        setting.ceilings.sort(key=lambda c: (pixels(c.input_size), c.gpus))
+    return list(settings.values())
+
+
+def _pool(records, note):
+    found = {}
+    for record in records:
+        found.setdefault((record["role"], str(record["cell_id"])), []).append(record)
+    pooled = [_pooled(Ceiling if role == "ceiling" else Cell, rs[0]["cell"], cell_id, rs, note)
+              for (role, cell_id), rs in found.items()]
+    return [c for c in pooled if not isinstance(c, Ceiling)], \
+        [c for c in pooled if isinstance(c, Ceiling)]
+
+
+def _pooled(kind, axes, cell_id, records, note):
+    """A cell from its records. A repetition that was run again after a failure counts once."""
+    repetitions = {}
+    for record in records:
+        repetitions.setdefault(record["repetition"], []).append(record)
+    runs, lost = {}, []
+    for repetition, tries in sorted(repetitions.items()):
+        good = [r for r in tries if r["status"] == "ok"]
+        if len(good) > 1 and kind is Cell:
+            note(f"cell {clean(cell_id, 20)}, repetition {repetition}: {len(good)} results, "
+                 "the last one counts")
+            good = good[-1:]
+        if good:
+            runs[repetition] = good
+        else:
+            lost.append(tries[-1])
+    cell = kind(axes, cell_id, [r for good in runs.values() for r in good], lost)
+    if runs:
+        cell.rate = statistics.estimate({k: [(r["imgs_per_s"], r.get("ci95")) for r in good]
+                                         for k, good in runs.items()})
+    if kind is Ceiling:
+        drifts = [good[-1]["imgs_per_s"] / good[0]["imgs_per_s"] - 1 for good in runs.values()]
+        cell.drift = max(drifts, key=abs, default=0.0)
+    return cell
+
+
+def _ceiling_key(cell):
+    """What a cell and its ceiling share: device, model, batch, precision, gpus and pixels seen."""
+    return [str(cell.axes.get(a)) for a in SETTING_AXES[:-1]] + [cell.gpus, str(cell.input_size)]
+
+
+def _divide(cell, ceilings, setting):
+    """Finds the cell's ceiling; without one, the record's own word for it serves."""
+    match = [c for c in ceilings if c.rate and _ceiling_key(c) == _ceiling_key(cell)]
+    if not match:
+        values = [v for v in (r.get("ceiling_imgs_per_s") for r in cell.runs) if ledger.positive(v)]
+        if not values:
+            return
+        rate = statistics.Estimate(sum(values) / len(values), None, None, len(values),
+                                   statistics.NO_INTERVAL)
+        axes = dict(setting.axes, **{"data": "synthetic", "gpus": cell.gpus})
+        if setting.axes["input-size"] == "native":
+            axes["image-size"] = cell.image_size
+        match = [Ceiling(axes, "", [], [], rate, recorded=True)]
+        ceilings.append(match[0])
+        setting.ceilings.append(match[0])
+    cell.ceiling = match[0]
+    if cell.rate:
+        cell.ratio = statistics.ratio(cell.rate, cell.ceiling.rate)
+
+
+def _name_variants(cells):
+    for data in {cell.data for cell in cells}:
+        same = [cell for cell in cells if cell.data == data]
+        axes = sorted({a for c in same for a in c.axes} - set(SETTING_AXES) - set(COORDINATES))
+        telling = [axis for axis in axes if _tells_apart(axis, same)]
+        for cell in same:
+            cell.variant = ", ".join(f"{clean(axis, 40)} {axis_value(cell.axes.get(axis))}"
+                                     for axis in telling)
+
+
+def _tells_apart(axis, cells):
+    values = {str(c.axes[axis]) for c in cells if c.axes.get(axis) is not None}
+    if len(values) > 1 and axis not in FOLLOWERS:
+        return True
+    at = {}
+    for c in cells:
+        at.setdefault(tuple(c.axes.get(a) for a in COORDINATES), set()).add(str(c.axes.get(axis)))
+    return any(len(seen) > 1 for seen in at.values())

@@ -1,0 +1,116 @@
+"""How figures look: colours, markers and line styles fixed per kind of data, fonts, rcParams."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .cells import kind_rank
+from .text import plain
+
+# Okabe and Ito's palette: told apart with every common colour blindness.
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+GREY, LIGHT = "#666666", "#D9D9D9"
+
+WIDTH, HEIGHT, DPI = 10.0, 5.625, 200     # inches: 16:9
+SMALL, TINY = 9.5, 8.0
+
+RC = {
+    "font.family": "DejaVu Sans", "font.size": 11, "axes.titlesize": 11.5, "axes.labelsize": 11,
+    "xtick.labelsize": 10.5, "ytick.labelsize": 10.5, "legend.fontsize": 10.5,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.facecolor": "none",
+    "axes.edgecolor": "#444444", "axes.linewidth": 0.9, "axes.axisbelow": True,
+    "axes.grid": True, "grid.color": "#E3E3E3", "grid.linewidth": 0.7,
+    "lines.linewidth": 2.0, "lines.markersize": 7, "hatch.linewidth": 0.7,
+    "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "feedrate",
+    "text.usetex": False, "savefig.facecolor": "white", "figure.facecolor": "white",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour, marker and line or hatch: any one of the three tells the kind in greyscale too."""
+    colour: str
+    marker: str
+    line: object
+    hatch: str = ""
+
+
+KINDS = {
+    "synthetic": Look(BLACK, "_", (0, (6, 3)), ""),
+    "tensor": Look(BLUE, "o", "-", ""),
+    "jpeg": Look(VERMILLION, "s", (0, (7, 1.5)), "//"),
+    "png": Look(GREEN, "^", (0, (4, 1.5, 1, 1.5)), "\\\\"),
+    "png0": Look(PURPLE, "v", (0, (1, 1)), "xx"),
+    "bmp": Look(ORANGE, "D", (0, (3, 1, 1, 1, 1, 1)), ".."),
+    "npy": Look(YELLOW, "P", (0, (5, 3)), "--"),
+    "raw": Look(SKY, "X", (0, (9, 2, 2, 2)), "oo"),
+}
+OTHER = Look(GREY, "p", (0, (2, 2)), "++")
+EDGE = "#333333"       # rim of bars, and the mark beside hollow ones
+DARK_YELLOW = "#857A00"   # lines and rims of yellow markers: yellow alone does not show on white
+
+# A further variant of the same data keeps the colour and the marker and gets the next of these.
+VARIANT_LINES = (None, "-", (0, (1, 1.5)), (0, (8, 2, 1, 2, 1, 2)), (0, (3, 4)))
+VARIANT_TONES = (0.0, 0.42, -0.40, 0.22, -0.20)    # mixed with white, or with black
+
+STAGES = {"read": (SKY, "read"), "decode": (VERMILLION, "decode"), "augment": (GREEN, "augment"),
+          "collate": (PURPLE, "collate")}
+SPARE = (ORANGE, BLUE, YELLOW, GREY)
+
+TAGS = {"emulated": ("EMULATED DEVICE", VERMILLION), "cpu": ("CPU", BLUE)}
+
+
+@dataclass(frozen=True)
+class Series:
+    """Cells that share the kind of data and the variant: one line of a figure."""
+    data: str
+    variant: str
+    label: str
+    look: Look
+
+
+def series_of(cells):
+    """The series of some cells, in the fixed order of the kinds, each with its look and label."""
+    found = sorted({(kind_rank(c.data), c.variant) for c in cells if c.data != "synthetic"})
+    count, series = {}, []
+    for (_, data), variant in found:
+        nth = count[data] = count.get(data, -1) + 1
+        base = KINDS.get(data, OTHER)
+        line = VARIANT_LINES[nth % len(VARIANT_LINES)] or base.line
+        look = Look(lighter(base.colour, VARIANT_TONES[nth % len(VARIANT_TONES)]), base.marker,
+                    line, base.hatch)
+        label = data + (f" ({variant})" if variant else "")
+        series.append(Series(data, variant, legend_label(label), look))
+    return series
+
+
+def legend_label(text):
+    """matplotlib leaves a label that begins with an underscore out of the legend."""
+    text = plain(text, 70)
+    return " " + text if text.startswith("_") else text
+
+
+def lighter(colour, share):
+    """The colour mixed with that share of white, or below zero of black."""
+    if not share:
+        return colour
+    aim = 255 if share > 0 else 0
+    parts = [int(colour[i:i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(p + (aim - p) * abs(share)):02x}" for p in parts)
+
+
+def marker(look, serious=False, **more):
+    """Keyword arguments of a marker: hollow where the cell carries a serious flag."""
+    edge = DARK_YELLOW if look.colour == YELLOW else look.colour
+    # Hollow ones are larger, without a fill and on top: what they lie over still shows.
+    size = dict(markersize=11, markeredgewidth=1.6, zorder=6) if serious else dict(
+        markeredgewidth=0.8, zorder=4)
+    return dict(dict(color=edge, marker=look.marker, markeredgecolor=edge, **size,
+                     markerfacecolor="none" if serious else look.colour), **more)
+
+
+def bar(look, serious=False):
+    """Keyword arguments of a bar: hollow where the cell carries a serious flag."""
+    return dict(facecolor="white" if serious else lighter(look.colour, 0.15),
+                edgecolor=look.colour if serious else EDGE,
+                linewidth=1.8 if serious else 0.8, hatch=look.hatch)

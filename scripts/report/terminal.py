@@ -1,0 +1,87 @@
+"""The table in the terminal: compact enough for 100 columns."""
+from __future__ import annotations
+
+import textwrap
+
+from . import statistics, tables
+from .text import clean, listing
+
+WIDTH = 100
+LEFT_ALIGNED = (0, 1, 8, 9)
+
+
+def table(settings, title_of):
+    """The whole text, one line a cell, footnotes for what the marks mean."""
+    out = []
+    for setting in settings:
+        cells = setting.ceilings + setting.cells
+        marks = _marks(cells)
+        out += _wrap(title_of(setting), "") + [""]
+        rows = {id(c): tables.short_row(c) + [" ".join(
+            marks[name] for name in tables.flag_names(c) if name in marks)] for c in cells}
+        head = list(tables.HEAD)
+        head[6], head[7], head[8] = "% ceiling", "waits", "stage"
+        widths = [max(len(r[i]) for r in [head, *rows.values()]) for i in range(len(head))]
+        out.append(_row(head, widths))
+        for variant in sorted({c.variant for c in cells}):
+            out += _wrap(f"with {variant}:", "  ") if variant else []
+            out += [_row(rows[id(c)], widths) for c in cells if c.variant == variant]
+        out += [""] + _footnotes(setting, cells, marks) + [""]
+    return "\n".join(out)
+
+
+def _row(words, widths):
+    return "  ".join(w.ljust(n) if i in LEFT_ALIGNED else w.rjust(n)
+                     for i, (w, n) in enumerate(zip(words, widths))).rstrip()
+
+
+def _marks(cells):
+    """{flag name: its mark}: a letter each, with ! where it is serious; drift has its own star."""
+    names = dict.fromkeys(n for c in cells for n in tables.flag_names(c) if n != "ceiling-drift")
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return {name: (letters[i] if i < 26 else str(i)) + ("!" if name.endswith("!") else "")
+            for i, name in enumerate(names)}
+
+
+def _footnotes(setting, cells, marks):
+    lines = ["waits: share of the step in which the device waits for data; stage: the largest "
+             "within the tightest resource."]
+    kinds = sorted({c.rate.kind for c in cells if c.rate})
+    if kinds:
+        lines.append(f"±: {'; '.join(kinds)}; n repetitions.")
+    if statistics.WITHIN_RUN in kinds:
+        lines.append("n = 1 tells nothing of the spread between runs: repeat at least 6 times to "
+                     "publish.")
+    lines += [f"* {line}." for line in tables.drift_lines(setting)]
+    for name, mark in marks.items():
+        flag = next(f for c in cells for f in c.flags if clean(f.get("name") or "?", 40)
+                    + ("!" if f.get("severity") == "serious" else "") == name)
+        lines.append(f"{mark} {flag_words(flag)}")
+    for cell in cells:
+        lines += [f"× {words}" for words in losses(cell)]
+    return [line for text in lines for line in _wrap(text, "  ")]
+
+
+def _wrap(words, indent):
+    return textwrap.wrap(clean(words, 600), WIDTH, subsequent_indent=indent) or [""]
+
+
+def flag_words(flag):
+    """"name (severity): reason; remedy"."""
+    words = f"{flag.get('name') or '?'} ({flag.get('severity') or 'note'})"
+    words += f": {flag['reason']}" if flag.get("reason") else ""
+    return clean(words + (f"; {flag['remedy']}" if flag.get("remedy") else ""), 500)
+
+
+def losses(cell):
+    """A line for the repetitions without a result that ended alike."""
+    size = f" {cell.image_size}" if cell.image_size else ""
+    workers = "" if cell.workers is None else f", workers {cell.workers}"
+    variant = f", {cell.variant}" if cell.variant else ""
+    ends = {}
+    for record in cell.lost:
+        end = record["status"] + (f" ({record['error']})" if record.get("error") else "")
+        ends.setdefault(end, []).append(record["repetition"])
+    return [clean(f"{cell.data}{size}{workers}, GPUs {cell.gpus}{variant}, repetition"
+                  f"{'' if len(which) == 1 else 's'} {listing(which)}: {end}", 500)
+            for end, which in ends.items()]

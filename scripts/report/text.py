@@ -1,0 +1,105 @@
+"""Words and numbers made safe for where they go: a figure, a terminal, CSV, Markdown."""
+from __future__ import annotations
+
+import html
+
+
+def clean(value, most=160):
+    """One printable line: no control characters (a terminal obeys them, SVG forbids them), no lone
+    surrogates (UTF-8 forbids them), not endless."""
+    text = str(value).encode("utf-8", "replace").decode("utf-8")
+    text = "".join(c if c.isprintable() else " " for c in text).strip()
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def plain(value, most=160):
+    """For a figure: as clean(), and a dollar is a dollar, not the start of a formula. Doing it
+    twice changes nothing more."""
+    return clean(value, most).replace(r"\$", "$").replace("$", r"\$")
+
+
+def markdown(value):
+    """For a Markdown table: no HTML, no cell border, no formatting of its own."""
+    text = html.escape(clean(value, 2000), quote=False)
+    return "".join("\\" + c if c in "\\`*_[]|#~!$" else c for c in text)
+
+
+def csv_cell(value):
+    """Numbers as they are; text that a spreadsheet would run as a formula gets an apostrophe."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return f"{value:.8g}"
+    if isinstance(value, int):
+        return str(value)
+    text = clean(value, 4000)
+    return "'" + text if text[:1] in ("=", "+", "-", "@") else text
+
+
+def axis_value(value):
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return clean(value, 60)
+
+
+def amount(value):
+    """Three figures below 100, whole with thousands separators above: 5.61, 56.1, 12,345."""
+    size = abs(value)
+    if size >= 1e7:
+        return f"{value:.3g}"
+    if size >= 99.95:
+        return f"{value:,.0f}"
+    if size >= 9.995:
+        return f"{value:.1f}"
+    if size >= 0.9995:
+        return f"{value:.2f}"
+    return "0" if value == 0 else f"{value:.2g}"
+
+
+def tick(value, _position=None):
+    """An axis label: no zeros that say nothing."""
+    return f"{value:,.6g}" if abs(value) < 1e7 else f"{value:.3g}"
+
+
+def duration(hours):
+    """Hours as h, min or s, whichever reads best."""
+    size = abs(hours)
+    if size >= 1:
+        return f"{amount(hours)} h"
+    return f"{amount(60 * hours)} min" if size >= 1 / 60 else f"{3600 * hours:.2g} s"
+
+
+def percent(fraction):
+    value = 100 * fraction
+    return f"{value:.0f} %" if value >= 99.95 else f"{value:.1f} %" if abs(value) >= 0.095 or \
+        value == 0 else f"{value:.2g} %"
+
+
+def plus_minus(estimate):
+    """"1,234 ± 25"; the bare mean where there is no interval."""
+    half, mean = estimate.half_width, amount(estimate.mean)
+    if half is None:
+        return mean
+    digits = len(mean.partition(".")[2])
+    return f"{mean} ± " + (amount(half) if half < 10 ** -digits or "e" in mean
+                           else f"{half:,.{digits}f}")
+
+
+def workers(count):
+    if count is None:
+        return "no workers"
+    return "1 worker" if count == 1 else f"{count} workers"
+
+
+def gpus(count):
+    return "1 GPU" if count == 1 else f"{count} GPUs"
+
+
+def listing(values):
+    """"2", "2 and 3", "2, 3 and 5"."""
+    words = [str(value) for value in values]
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]

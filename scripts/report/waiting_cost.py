@@ -1,0 +1,75 @@
+"""What waiting for data costs: hours over an epoch of ImageNet, and over 90 of them."""
+from __future__ import annotations
+
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from . import panels, rows, statistics, style
+from .page import Page
+from .text import duration, tick
+
+IMAGES = 1_281_167      # the training set of ILSVRC 2012
+EPOCHS = 90
+SENTENCE = (f"Hours lost to waiting for data over one epoch of {IMAGES:,} images and over {EPOCHS} "
+            "epochs: images / measured rate − images / ceiling, at the best worker count")
+
+
+def draw(setting, gpus, context):
+    groups = [(heading, [r for r in group if r.cell.data != "synthetic"])
+              for heading, group in rows.plan(setting, gpus)]
+    groups = [(heading, group) for heading, group in groups if group]
+    cells = [row.cell for _, group in groups for row in group]
+    lost = {id(c): statistics.hours_lost(IMAGES, c.rate, c.ceiling.rate)
+            for c in cells if c.rate and c.ceiling}
+    if not lost:
+        return None
+    page = Page(setting, "What waiting for data costs", gpus, rows.scale_for(groups))
+    page.foot(cells, context, [_caption(cells, setting, gpus)])
+    ax = rows.lay_out(page, groups, over=0.52)
+    low = min(0.0, min(v.mean - v.error_bar[0] for v in lost.values()))
+    if low < 0:
+        ax.axvline(0, color="black", linewidth=1)
+    notes = []
+    for row in (row for _, group in groups for row in group):
+        if id(row.cell) in lost:
+            notes.append(_bar(ax, row, lost[id(row.cell)]))
+        elif not row.cell.rate:
+            rows.missing(ax, row)
+    rows.make_room(page, ax, low * 1.1, notes)
+    ax.set_xlabel(f"hours lost per epoch of {IMAGES:,} images")
+    _over_all_epochs(ax)
+    return page.figure
+
+
+def _caption(cells, setting, gpus):
+    """How long an epoch takes at the ceiling: what the hours lost come on top of."""
+    ceilings = [c for c in panels.ceilings_for(cells, setting, gpus) if c.rate]
+    if len(ceilings) != 1:
+        return "Lost on top of an epoch at the ceiling of each input size."
+    hours = IMAGES / ceilings[0].rate.mean / 3600
+    return (f"An epoch at the ceiling takes {duration(hours)}, {EPOCHS} epochs "
+            f"{duration(EPOCHS * hours)}; what is lost comes on top.")
+
+
+def _bar(ax, row, hours):
+    ax.barh(row.y, hours.mean, height=row.thick, zorder=3, **style.bar(row.look, row.cell.serious))
+    below, above = hours.error_bar
+    if hours.low is not None:
+        ax.errorbar(hours.mean, row.y, xerr=[[below], [above]], color="black", capsize=3.5,
+                    elinewidth=1.3, zorder=4)
+    words = f"{duration(hours.mean)} per epoch, {duration(EPOCHS * hours.mean)} over {EPOCHS}"
+    if hours.low is not None and hours.low <= 0 <= hours.high:
+        words = f"no loss to be told from noise (at most {duration(hours.high)} per epoch)"
+    elif hours.mean < 0:
+        words = f"none: {duration(-hours.mean)} per epoch faster than the ceiling"
+    words += " !" if row.cell.serious else ""
+    return rows.note(ax, row, max(hours.mean + above, 0), words)
+
+
+def _over_all_epochs(ax):
+    ax.xaxis.set_major_locator(MaxNLocator(7))
+    ax.xaxis.set_major_formatter(FuncFormatter(tick))
+    above = ax.secondary_xaxis("top", functions=(lambda x: x * EPOCHS, lambda x: x / EPOCHS))
+    above.xaxis.set_major_locator(MaxNLocator(7))
+    above.xaxis.set_major_formatter(FuncFormatter(tick))
+    above.set_xlabel(f"hours lost over {EPOCHS} epochs")
+    above.spines["top"].set_visible(True)

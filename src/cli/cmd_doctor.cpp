@@ -1,0 +1,176 @@
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "cli/commands.h"
+#include "cli/python_report.h"
+#include "device/accelerator.h"
+#include "experiment/environment.h"
+#include "measure/clock.h"
+#include "measure/error.h"
+#include "measure/host_monitor.h"
+#include "storage/dataset.h"
+
+namespace feedrate {
+namespace {
+
+// CUDA 13, which the pinned LibTorch is built with, needs this driver and this compute capability.
+constexpr int kLeastDriver = 580;
+constexpr double kLeastCapability = 7.5;
+
+class Findings {
+ public:
+  void good(const std::string& what, const std::string& finding) { print("ok", what, finding, ""); }
+  void note(const std::string& what, const std::string& finding, const std::string& remedy) { print("note", what, finding, remedy); }
+  void bad(const std::string& what, const std::string& finding, const std::string& remedy) {
+    print("MISSING", what, finding, remedy);
+    ++missing_;
+  }
+  int missing() const { return missing_; }
+
+ private:
+  static void print(const char* mark, const std::string& what, const std::string& finding, const std::string& remedy) {
+    std::printf("%-8s %-14s %s\n", mark, what.c_str(), finding.c_str());
+    if (!remedy.empty()) std::printf("%-23s -> %s\n", "", remedy.c_str());
+  }
+  int missing_ = 0;
+};
+
+// What a command prints, and whether it ended well. The command is one of ours, never user input.
+std::pair<std::string, bool> output_of(const std::string& command) {
+  std::string text;
+  FILE* pipe = popen((command + " 2>/dev/null").c_str(), "r");
+  if (!pipe) return {"", false};
+  std::array<char, 256> chunk;
+  while (std::fgets(chunk.data(), chunk.size(), pipe)) text += chunk.data();
+  const int status = pclose(pipe);
+  return {text, WIFEXITED(status) && WEXITSTATUS(status) == 0};
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+void look_at_machine(Findings& findings) {
+  const auto environment = capture_environment({});
+  findings.good("cpu", environment["cpu"]["model"].get<std::string>() + ", " +
+                           std::to_string(std::thread::hardware_concurrency()) + " CPUs");
+  findings.good("memory", environment["memory_total"].get<std::string>() + " in all");
+  const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  if (!governor.empty() && governor != "performance") {
+    findings.note("governor", governor + ": clocks change with the load", "cpupower frequency-set -g performance");
+  }
+  const HostCounters before = read_host_counters();
+  sleep_until_ns(now_ns() + 500'000'000);
+  const HostUse use = host_use(before, read_host_counters());
+  const std::string busy = std::to_string(static_cast<int>(100 * use.cpu_other_processes)) + " % of the CPUs busy with other processes";
+  if (use.cpu_other_processes > 0.10) {
+    findings.note("quiet", busy, "end them before measuring");
+  } else {
+    findings.good("quiet", busy);
+  }
+  if (use.psi_cpu_some < 0) findings.note("pressure", "the kernel offers no /proc/pressure", "neighbours are seen by CPU time alone");
+}
+
+void look_at_gpus(Findings& findings) {
+  const auto [gpus, found] = output_of("nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader");
+  if (!found || gpus.empty()) {
+    findings.note("gpu", "no NVIDIA GPU or driver", "use --device cpu or emulated:NAME; a GPU needs driver " +
+                                                        std::to_string(kLeastDriver) + " or newer");
+    return;
+  }
+  std::size_t at = 0;
+  for (std::size_t end; (end = gpus.find('\n', at)) != std::string::npos; at = end + 1) {
+    const std::string line = gpus.substr(at, end - at);
+    const auto first = line.find(", "), second = line.rfind(", ");
+    const int driver = std::atoi(line.substr(first + 2).c_str());
+    const double capability = std::atof(line.substr(second + 2).c_str());
+    if (driver < kLeastDriver) {
+      findings.bad("gpu", line, "this LibTorch is built for CUDA 13: install driver " + std::to_string(kLeastDriver) + " or newer");
+    } else if (capability < kLeastCapability) {
+      findings.bad("gpu", line, "too old for CUDA 13: build with a LibTorch for CUDA 12 (CMAKE_PREFIX_PATH)");
+    } else {
+      findings.good("gpu", line);
+    }
+  }
+}
+
+void look_at_training(Findings& findings) {
+  try {
+    AcceleratorRegistry registry;
+    findings.good("libtorch", registry.find("cpu").help);
+    const int gpus = registry.find("cuda").count();
+    findings.good("cuda", std::to_string(gpus) + " devices that LibTorch can use");
+  } catch (const Error& error) {
+    findings.note("libtorch", error.what(), "emulated devices work all the same");
+  }
+}
+
+void look_at_report(Findings& findings) {
+  const std::string python = report_python();
+  const auto [version, found] = output_of("'" + python + "' -c 'import matplotlib; print(matplotlib.__version__)'");
+  if (found) {
+    findings.good("report", python + " with matplotlib " + version.substr(0, version.find('\n')));
+  } else {
+    findings.bad("report", python + " has no matplotlib", "run scripts/bootstrap, or set FEEDRATE_PYTHON");
+  }
+}
+
+void look_at_disk(Findings& findings, const std::string& folder) {
+  struct statvfs disk;
+  if (statvfs(folder.c_str(), &disk) != 0) {
+    findings.bad("disk", folder + " cannot be reached", "give a folder that exists: --dataset DIR");
+    return;
+  }
+  const double free_gb = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize) / 1e9;
+  char text[96];
+  std::snprintf(text, sizeof text, "%.1f GB free at %s", free_gb, folder.c_str());
+  if (free_gb < 5) {
+    findings.note("disk", text, "2048 pictures at 768x768 in all formats take about 12 GB");
+  } else {
+    findings.good("disk", text);
+  }
+}
+
+void look_at_dataset(Findings& findings, const std::string& folder) {
+  if (folder.empty()) return;
+  try {
+    for (const std::string& name : dataset_variants(folder)) {
+      const DatasetVariant variant = open_dataset(folder, name);
+      findings.good("dataset", name + ": " + std::to_string(variant.samples.size()) + " samples, " +
+                                   std::to_string(variant.total_bytes / 1'000'000) + " MB");
+    }
+  } catch (const Error& error) {
+    findings.bad("dataset", error.what(), "");
+  }
+}
+
+}  // namespace
+
+CommandEntry add_doctor(CLI::App& program) {
+  const auto data = std::make_shared<std::string>();
+  CLI::App* app = program.add_subcommand("doctor", "What this machine has, what is missing, what would spoil a measurement");
+  app->add_option("--dataset", *data, "look at this dataset as well")->type_name("DIR");
+  return {app, [=] {
+            Findings findings;
+            look_at_machine(findings);
+            look_at_gpus(findings);
+            look_at_training(findings);
+            look_at_report(findings);
+            look_at_disk(findings, data->empty() ? "." : *data);
+            look_at_dataset(findings, *data);
+            return findings.missing() == 0 ? 0 : 1;
+          }};
+}
+
+}  // namespace feedrate

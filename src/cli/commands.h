@@ -1,0 +1,26 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace feedrate {
+
+// A subcommand: adds itself to the program and returns what carries it out (its exit code: 0 done,
+// 1 something failed, 130/143 interrupted; it throws UsageError (exit 2) and Error (exit 1)).
+using Command = std::function<int()>;
+struct CommandEntry {
+  CLI::App* app;
+  Command carry_out;
+};
+
+CommandEntry add_gen(CLI::App& program);
+CommandEntry add_verify(CLI::App& program);
+CommandEntry add_run(CLI::App& program);
+CommandEntry add_sweep(CLI::App& program);
+CommandEntry add_report(CLI::App& program);
+CommandEntry add_list(CLI::App& program);
+CommandEntry add_doctor(CLI::App& program);
+
+// Parses the command line and carries out the subcommand. Returns the exit code.
+int run_program(int argc, char** argv);
+
+}  // namespace feedrate

@@ -1,0 +1,87 @@
+#include "cli/options.h"
+
+#include <algorithm>
+
+#include "cli/suite.h"
+#include "experiment/axes.h"
+#include "measure/error.h"
+
+namespace feedrate {
+namespace {
+
+std::string help_of(const Axis& axis) {
+  std::string help(axis.help);
+  if (!axis.choices.empty()) {
+    help += ": ";
+    for (std::size_t i = 0; i < axis.choices.size(); ++i) {
+      help.append(i == 0 ? "" : ", ").append(axis.choices[i].value);
+    }
+  }
+  return help + " [" + std::string(axis.fallback) + "]";
+}
+
+bool is_axis(std::string_view name) {
+  return std::any_of(axes().begin(), axes().end(), [&](const Axis& axis) { return axis.name == name; });
+}
+
+// A value from the config for an option that is no axis; the command line wins.
+void set_option(CLI::App& command, const std::string& name, const std::vector<std::string>& values) {
+  CLI::Option* option = command.get_option_no_throw("--" + name);
+  if (!option) throw UsageError("--config: " + name, "is neither an axis nor an option", "`feedrate sweep --help` lists both");
+  if (option->count() > 0) return;
+  for (const std::string& value : values) option->add_result(value);
+  option->run_callback();
+}
+
+}  // namespace
+
+void add_experiment_options(CLI::App& command, ExperimentOptions& options) {
+  for (const Axis& axis : axes()) {
+    command.add_option("--" + std::string(axis.name), options.axes[std::string(axis.name)], help_of(axis))
+        ->delimiter(',')->type_name("VALUE,...")->group("Axes (several values, comma-separated, make a sweep)");
+  }
+  command.add_option("--dataset", options.data, "folder that `feedrate gen` made")->type_name("DIR");
+  command.add_option("--config", options.config, "TOML file of options and [[sweep]] tables")->type_name("FILE");
+  command.add_option("--seed", options.run.seed, "of weights, shuffling, crops and the order of cells")->capture_default_str();
+  RunLimits& limits = options.run.limits;
+  const char* const group = "How long to measure";
+  command.add_option("--warmup-seconds", limits.warmup_seconds, "at least; ends when the steps are steady")
+      ->capture_default_str()->check(CLI::NonNegativeNumber)->group(group);
+  command.add_option("--max-warmup-seconds", limits.max_warmup_seconds, "then measure, flagged `unsteady`")
+      ->capture_default_str()->check(CLI::NonNegativeNumber)->group(group);
+  command.add_option("--min-seconds", limits.min_seconds, "of the measured window, at least")
+      ->capture_default_str()->check(CLI::PositiveNumber)->group(group);
+  command.add_option("--min-steps", limits.min_steps, "of the measured window, at least")
+      ->capture_default_str()->check(CLI::PositiveNumber)->group(group);
+  command.add_option("--max-seconds", limits.max_seconds, "of the measured window, at most")
+      ->capture_default_str()->check(CLI::PositiveNumber)->group(group);
+}
+
+std::vector<Cell> cells_of(CLI::App& command, ExperimentOptions& options) {
+  Suite suite;
+  if (!options.config.empty()) suite = read_suite(options.config);
+  AxisValues base;
+  for (const auto& [key, values] : suite.defaults) {
+    if (is_axis(key)) {
+      base[key] = values;
+    } else {
+      set_option(command, key, values);
+    }
+  }
+  if (suite.sweeps.empty()) suite.sweeps.emplace_back();
+  std::vector<Cell> cells;
+  for (const AxisValues& table : suite.sweeps) {
+    AxisValues chosen = base;
+    for (const auto& [axis, values] : table) chosen[axis] = values;
+    for (const auto& [axis, values] : options.axes) {
+      if (!values.empty()) chosen[axis] = values;
+    }
+    for (Cell& cell : expand(chosen)) {
+      if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(std::move(cell));
+    }
+  }
+  options.run.data = options.data;
+  return cells;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,31 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "experiment/cell.h"
+#include "experiment/run_cell.h"
+
+namespace feedrate {
+
+// The options that `run` and `sweep` share, as typed. One flag per axis is made from axes().
+struct ExperimentOptions {
+  std::map<std::string, std::vector<std::string>> axes;  // flags given on the command line
+  std::filesystem::path config;
+  std::filesystem::path data;
+  std::filesystem::path output;
+  RunOptions run;
+  int repetitions = 1;
+};
+
+// Adds them to a subcommand. `options` must outlive the parse.
+void add_experiment_options(CLI::App& command, ExperimentOptions& options);
+
+// The cells that the flags and --config ask for: the union of the config's [[sweep]] tables (or one
+// product where it has none); a flag on the command line overrides the same key everywhere. Values of
+// other options in the config are set on `command` where the command line left them. Throws UsageError.
+std::vector<Cell> cells_of(CLI::App& command, ExperimentOptions& options);
+
+}  // namespace feedrate

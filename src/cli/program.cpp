@@ -1,0 +1,34 @@
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "experiment/environment.h"
+
+namespace feedrate {
+
+int run_program(int argc, char** argv) {
+  CLI::App program{
+      "feedrate trains a ResNet on synthetic batches that already lie on the device (the ceiling), then on\n"
+      "stored data, and says how fast each is and which stage costs the difference.",
+      "feedrate"};
+  program.set_version_flag("--version", std::string(version()) + " (" + std::string(git_commit()) + ")");
+  program.require_subcommand(1);
+  program.footer("Start: feedrate gen data/ && feedrate run --data jpeg --dataset data/ --device emulated:a100");
+  const std::vector<CommandEntry> commands = {add_gen(program),    add_run(program),  add_sweep(program), add_report(program),
+                                              add_verify(program), add_list(program), add_doctor(program)};
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool help = error.get_exit_code() == 0;
+    if (help) return program.exit(error);
+    std::fprintf(stderr, "feedrate: %s; see `feedrate --help`\n", error.what());
+    return 2;
+  }
+  for (const CommandEntry& command : commands) {
+    if (command.app->parsed()) return command.carry_out();
+  }
+  return 2;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,84 @@
+#include "cli/progress.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "measure/clock.h"
+
+namespace feedrate {
+namespace {
+
+std::size_t columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+// Cuts to the terminal's width, counting UTF-8 characters, so that the line never wraps.
+std::string fitted(const std::string& text) {
+  std::size_t seen = 0, bytes = 0;
+  for (; bytes < text.size(); ++bytes) {
+    if ((text[bytes] & 0xc0) != 0x80 && ++seen >= columns()) break;
+  }
+  return text.substr(0, bytes);
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void ProgressLine::show(const std::string& text, double plain_every_s) {
+  const std::int64_t now = now_ns();
+  if (terminal_) {
+    std::fprintf(stderr, "\r\033[K%s", fitted(text).c_str());
+    std::fflush(stderr);
+    shown_ = true;
+  } else if (last_ns_ == 0 || seconds(now - last_ns_) >= plain_every_s) {
+    std::fprintf(stderr, "%s\n", text.c_str());
+    last_ns_ = now;
+  }
+}
+
+void ProgressLine::clear() {
+  if (!shown_) return;
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+std::string thousands(double value) {
+  char text[32];
+  if (std::abs(value) < 100) {
+    std::snprintf(text, sizeof text, "%.1f", value);
+    return text;
+  }
+  std::snprintf(text, sizeof text, "%.0f", value);
+  const std::string digits(text);
+  std::string grouped;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-') grouped += ',';
+    grouped += digits[i];
+  }
+  return grouped;
+}
+
+std::string describe(const RunProgress& p, std::optional<double> ceiling) {
+  char text[160];
+  std::snprintf(text, sizeof text, "%s %.1f s", p.phase == Phase::warming ? "warming up" : "measuring", p.elapsed_s);
+  std::string line = std::string(text) + " · " + thousands(p.imgs_per_s) + " img/s";
+  if (ceiling && *ceiling > 0) {
+    std::snprintf(text, sizeof text, " · %.0f %% of the ceiling", 100 * p.imgs_per_s / *ceiling);
+    line += text;
+  }
+  std::snprintf(text, sizeof text, " · waiting for data %.0f %%", 100 * p.data_wait);
+  line += text;
+  if (p.remaining_s >= 0) {
+    std::snprintf(text, sizeof text, " · %.0f s left", p.remaining_s);
+    line += text;
+  }
+  return line;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "experiment/rank.h"
+
+namespace feedrate {
+
+// One line on stderr that says how far things are: rewritten in place on a terminal, a plain line
+// every few seconds elsewhere. Used by one thread.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine() { clear(); }
+  // Shows `text` now (terminal), or if the last plain line is older than `plain_every_s`.
+  void show(const std::string& text, double plain_every_s = 5);
+  // Removes the line from the terminal, so that other output can follow.
+  void clear();
+  bool terminal() const { return terminal_; }
+
+ private:
+  bool terminal_;
+  bool shown_ = false;
+  std::int64_t last_ns_ = 0;
+};
+
+// "warming up 1.2 s · 1,204 img/s · 43 % of the ceiling · waiting for data 57 % · 3 s left"
+std::string describe(const RunProgress& progress, std::optional<double> ceiling);
+
+// 12345.6 -> "12,346"; below 100 with one decimal.
+std::string thousands(double value);
+
+}  // namespace feedrate

@@ -1,0 +1,41 @@
+#include "cli/python_report.h"
+
+#include <cstdlib>
+
+#include "measure/error.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment_variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+fs::path report_package() {
+  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
+  // A bundle has it beside bin/; a build tree is build/PRESET/bin below the sources.
+  for (const char* place : {"../share/feedrate/report", "../scripts/report", "../../../scripts/report", "../../scripts/report"}) {
+    const fs::path package = (program / place).lexically_normal();
+    if (fs::exists(package / "__main__.py")) return package;
+  }
+  throw Error("feedrate report", "its Python package was not found beside the program",
+              "run `python3 scripts/report DIR` from the sources");
+}
+
+std::string report_python() {
+  if (const std::string chosen = environment_variable("FEEDRATE_PYTHON"); !chosen.empty()) return chosen;
+  fs::path cache = environment_variable("FEEDRATE_CACHE");
+  if (cache.empty()) {
+    const std::string xdg = environment_variable("XDG_CACHE_HOME");
+    cache = xdg.empty() ? fs::path(environment_variable("HOME")) / ".cache" / "feedrate" : fs::path(xdg) / "feedrate";
+  }
+  const fs::path venv = cache / "report-venv" / "bin" / "python3";
+  return fs::exists(venv) ? venv.string() : "python3";
+}
+
+}  // namespace feedrate

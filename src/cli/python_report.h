@@ -1,0 +1,15 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+namespace feedrate {
+
+// The Python package that draws: beside the installed program, else in the source tree it was built
+// from. Throws an Error with the remedy if it is in neither place.
+std::filesystem::path report_package();
+
+// The interpreter with matplotlib: $FEEDRATE_PYTHON, else the one that scripts/bootstrap set up, else
+// python3 of the PATH.
+std::string report_python();
+
+}  // namespace feedrate

@@ -1,0 +1,59 @@
+#include "cli/signals.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "measure/clock.h"
+
+namespace feedrate {
+namespace {
+
+sigset_t watched() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+
+void say(const char* text, std::size_t size) {
+  if (write(STDERR_FILENO, text, size) < 0) return;  // nobody listens: nothing to be done
+}
+
+}  // namespace
+
+SignalWatcher::SignalWatcher() {
+  const sigset_t set = watched();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  thread_ = std::jthread([this](std::stop_token ended) { watch(ended); });
+}
+
+SignalWatcher::~SignalWatcher() {
+  thread_.request_stop();
+  thread_.join();
+  const sigset_t set = watched();
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+int SignalWatcher::exit_code(int otherwise) const { return signal_ == 0 ? otherwise : 128 + signal_; }
+
+void SignalWatcher::watch(std::stop_token ended) {
+  constexpr std::int64_t kPatience = 4'500'000'000;
+  const sigset_t set = watched();
+  std::int64_t deadline = 0;
+  while (!ended.stop_requested()) {
+    const timespec tick{.tv_sec = 0, .tv_nsec = 50'000'000};
+    const int got = sigtimedwait(&set, nullptr, &tick);
+    if (got > 0 && signal_ == 0) {
+      signal_ = got;
+      deadline = now_ns() + kPatience;
+      static constexpr char kText[] = "\nfeedrate: stopping (once more to stop at once)\n";
+      say(kText, sizeof kText - 1);
+      stop_.request_stop();
+    } else if (got > 0 || (deadline > 0 && now_ns() > deadline)) {
+      _exit(128 + signal_);  // the ledger is whole: every record in it was one write
+    }
+  }
+}
+
+}  // namespace feedrate

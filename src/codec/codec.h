@@ -1,0 +1,56 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "codec/image.h"
+
+namespace feedrate {
+
+// Pictures beyond this many pixels are refused from their header alone (decompression bombs).
+inline constexpr std::int64_t kMaxPixels = 1LL << 26;  // 8192 x 8192
+
+// Turns encoded bytes into pixels. One per worker, reused for every sample, not thread-safe.
+// Errors: feedrate::Error naming `name`, for anything that is not a whole, valid picture: a decoder
+// never hands out pixels of a picture that it knows to be damaged.
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+
+  // Reads the header only, so that the caller can choose its crop before anything is decoded.
+  // `encoded` must stay valid until the last decode() of it.
+  virtual PixelSize open(std::span<const std::byte> encoded, std::string_view name) = 0;
+
+  // The pixels of `window` of the picture last opened: RGB, whatever the file holds (gray is
+  // spread, a palette looked up, alpha dropped, 16 bits cut to 8). Called once per open().
+  // The view borrows the decoder's memory and is valid until the next open().
+  virtual PixelView decode(const Rect& window) = 0;
+};
+
+struct EncodeOptions {
+  int jpeg_quality = 90;               // 1-100, libjpeg's scale
+  std::string_view subsampling = "420";  // 420, 422 or 444
+  int png_level = 6;                   // 0-9, zlib's scale; png0 is always 0
+};
+
+// One stored picture format: a file that defines one, and a line in formats.cpp.
+struct Format {
+  std::string_view name;       // as typed after --data and --format
+  std::string_view extension;  // with its dot
+  std::string_view help;       // one line, for `feedrate list`
+  bool lossless;
+  std::unique_ptr<Decoder> (*make_decoder)();
+  // Replaces what is in `out`. Thread-safe.
+  void (*encode)(const PixelView& pixels, const EncodeOptions& options, std::vector<std::byte>& out);
+};
+
+// All picture formats, in the order in which they are listed. Thread-safe, immutable.
+std::span<const Format> picture_formats();
+
+// The format of that name, or nullptr.
+const Format* find_picture_format(std::string_view name);
+
+}  // namespace feedrate

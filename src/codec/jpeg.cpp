@@ -1,0 +1,128 @@
+// The decoding half of the format "jpeg": libjpeg-turbo, with its defaults (accurate integer DCT,
+// fancy upsampling), so that the pixels are those of Pillow and OpenCV. EXIF orientation is
+// ignored, as ImageNet training ignores it: a rotated picture stays as stored.
+#include "codec/jpeg.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "codec/formats.h"
+#include "codec/jpeg_errors.h"
+
+namespace feedrate {
+namespace {
+
+// A progressive file may hold any number of scans over all its pixels: a few kilobytes that take
+// hours. Real encoders write about ten.
+constexpr int kMaxScans = 500;
+
+void refuse_many_scans(j_common_ptr info) {
+  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMaxScans) {
+    JpegErrors::fail(info, "it has more than 500 progressive scans");
+  }
+}
+
+// a * b / 255, rounded, for bytes.
+int scaled(int a, int b) {
+  const int product = a * b + 128;
+  return (product + (product >> 8)) >> 8;
+}
+
+// Four-channel files hold Adobe's inverted CMYK (255 = no ink) in practice, with or without the
+// Adobe marker; Pillow and OpenCV take all of them so. Pillow's arithmetic, to the bit.
+void cmyk_row_to_rgb(const std::uint8_t* cmyk, int width, std::uint8_t* rgb) {
+  for (int x = 0; x < width; ++x, cmyk += 4, rgb += 3) {
+    const int light = cmyk[3];
+    for (int c = 0; c < 3; ++c) {
+      rgb[c] = static_cast<std::uint8_t>(std::max(0, light - scaled(255 - cmyk[c], light)));
+    }
+  }
+}
+
+class JpegDecoder : public Decoder {
+ public:
+  JpegDecoder() {
+    info_.err = errors_.manager();
+    errors_.guarded("libjpeg", [this] { jpeg_create_decompress(&info_); });
+    progress_.progress_monitor = refuse_many_scans;
+    info_.progress = &progress_;
+  }
+  ~JpegDecoder() override { jpeg_destroy_decompress(&info_); }
+  JpegDecoder(const JpegDecoder&) = delete;
+  JpegDecoder& operator=(const JpegDecoder&) = delete;
+
+  PixelSize open(std::span<const std::byte> encoded, std::string_view name) override {
+    name_ = name;
+    size_ = {};
+    errors_.guarded(name_, [&] {
+      jpeg_abort_decompress(&info_);
+      jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(encoded.data()), encoded.size());
+      jpeg_read_header(&info_, TRUE);
+    });
+    size_ = checked_size(info_.image_width, info_.image_height, name_);
+    return size_;
+  }
+
+  PixelView decode(const Rect& window) override {
+    check_window(window, size_, name_);
+    const PixelSize size = std::exchange(size_, {});  // whatever happens below: once per open()
+    const bool four = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
+    const std::size_t stride = static_cast<std::size_t>(size.width) * 3;
+    grow(row_, static_cast<std::size_t>(size.width) * 4);
+    grow(pixels_, stride * static_cast<std::size_t>(window.height));
+    errors_.guarded(name_, [&] {
+      info_.out_color_space = four ? JCS_CMYK : JCS_RGB;
+      jpeg_start_decompress(&info_);
+      read_rows(window, stride, four);
+      // The rows below the window are never decoded. Where there are none, the end of the file is
+      // checked as well.
+      if (info_.output_scanline < info_.output_height) {
+        jpeg_abort_decompress(&info_);
+      } else {
+        jpeg_finish_decompress(&info_);
+      }
+    });
+    return {pixels_.data() + static_cast<std::size_t>(window.x) * 3,
+            static_cast<std::ptrdiff_t>(stride), window.width, window.height};
+  }
+
+ private:
+  // Whole rows: those above the window go to one scratch row, those in it to their place.
+  void read_rows(const Rect& window, std::size_t stride, bool four) {
+    for (int y = 0; y < window.y + window.height; ++y) {
+      std::uint8_t* place =
+          y < window.y ? nullptr : pixels_.data() + static_cast<std::size_t>(y - window.y) * stride;
+      JSAMPROW row = place == nullptr || four ? row_.data() : place;
+      jpeg_read_scanlines(&info_, &row, 1);
+      if (place != nullptr && four) {
+        cmyk_row_to_rgb(row, static_cast<int>(info_.output_width), place);
+      }
+    }
+  }
+
+  static void grow(std::vector<std::uint8_t>& buffer, std::size_t bytes) {
+    if (buffer.size() < bytes) buffer.resize(bytes);
+  }
+
+  jpeg_decompress_struct info_{};
+  JpegErrors errors_;
+  jpeg_progress_mgr progress_{};
+  std::string name_;
+  PixelSize size_;  // of the open picture; empty when there is none
+  std::vector<std::uint8_t> row_;
+  std::vector<std::uint8_t> pixels_;
+};
+
+}  // namespace
+
+Format jpeg_format() {
+  return {"jpeg",
+          ".jpg",
+          "JPEG, as ImageNet is stored; libjpeg-turbo",
+          false,
+          [] { return std::unique_ptr<Decoder>(std::make_unique<JpegDecoder>()); },
+          encode_jpeg};
+}
+
+}  // namespace feedrate

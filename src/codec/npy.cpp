@@ -1,0 +1,134 @@
+// The format "npy": numpy.save() of a uint8 array of shape (height, width, 3), version 1.0.
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#include <charconv>
+#include <cstring>
+
+#include "codec/bytes.h"
+#include "codec/formats.h"
+#include "codec/plain.h"
+
+namespace feedrate {
+namespace {
+
+constexpr char kMagic[] = "\x93NUMPY\x01\x00";  // with the version, 1.0
+constexpr std::size_t kFixedBytes = 10;         // magic, version, u16 length of the header text
+
+// The header is the text of a Python dictionary. Only what numpy writes for our arrays is taken:
+// three known keys, each once, in any order.
+class HeaderText {
+ public:
+  HeaderText(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
+
+  PixelSize parse() {
+    expect("{");
+    while (!accept("}")) {
+      parse_item();
+      if (!accept(",")) {
+        expect("}");
+        break;
+      }
+    }
+    skip_spaces();
+    if (!rest_.empty() || !descr_ || !order_ || !shape_) fail();
+    return checked_size(width_, height_, name_);
+  }
+
+ private:
+  void parse_item() {
+    if (!descr_ && accept("'descr'")) {
+      expect(":");
+      expect("'|u1'");
+      descr_ = true;
+    } else if (!order_ && accept("'fortran_order'")) {
+      expect(":");
+      expect("False");
+      order_ = true;
+    } else if (!shape_ && accept("'shape'")) {
+      expect(":");
+      parse_shape();
+      shape_ = true;
+    } else {
+      fail();
+    }
+  }
+
+  void parse_shape() {
+    expect("(");
+    height_ = number();
+    expect(",");
+    width_ = number();
+    expect(",");
+    if (number() != 3) fail();
+    accept(",");
+    expect(")");
+  }
+
+  std::int64_t number() {
+    skip_spaces();
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (error != std::errc()) fail();
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    return value;
+  }
+
+  bool accept(std::string_view token) {
+    skip_spaces();
+    if (!rest_.starts_with(token)) return false;
+    rest_.remove_prefix(token.size());
+    return true;
+  }
+  void expect(std::string_view token) {
+    if (!accept(token)) fail();
+  }
+  void skip_spaces() {
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n')) rest_.remove_prefix(1);
+  }
+  [[noreturn]] void fail() const {
+    refuse_picture(name_, "not a C-ordered uint8 .npy array of shape (height, width, 3)");
+  }
+
+  std::string_view rest_;
+  std::string_view name_;
+  std::int64_t height_ = 0, width_ = 0;
+  bool descr_ = false, order_ = false, shape_ = false;
+};
+
+PlainPixels parse_npy(std::span<const std::byte> file, std::string_view name) {
+  if (file.size() < kFixedBytes || std::memcmp(file.data(), kMagic, 8) != 0) {
+    refuse_picture(name, "not a .npy file of version 1.0");
+  }
+  const std::size_t length = load_le<std::uint16_t>(&file[8]);
+  if (length > file.size() - kFixedBytes) refuse_picture(name, "the file is cut off");
+  const std::string_view text(reinterpret_cast<const char*>(&file[0]) + kFixedBytes, length);
+  const PixelSize size = HeaderText(text, name).parse();
+  check_payload(file.size() - kFixedBytes - length, packed_bytes(size), name);
+  return {size, file.data() + kFixedBytes + length};
+}
+
+void encode_npy(const PixelView& pixels, const EncodeOptions&, std::vector<std::byte>& out) {
+  std::string text = "{'descr': '|u1', 'fortran_order': False, 'shape': (" +
+                     std::to_string(pixels.height) + ", " + std::to_string(pixels.width) +
+                     ", 3), }";
+  // Padded so that the pixels start at a multiple of 64 bytes, the last byte a newline.
+  text.append(63 - (kFixedBytes + text.size()) % 64, ' ').push_back('\n');
+  out.resize(kFixedBytes);
+  std::memcpy(out.data(), kMagic, 8);
+  store_le(&out[8], static_cast<std::uint16_t>(text.size()));
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  out.insert(out.end(), bytes, bytes + text.size());
+  append_packed(pixels, out);
+}
+
+}  // namespace
+
+Format npy_format() {
+  return {"npy",
+          ".npy",
+          "NumPy array, uint8, (height, width, 3)",
+          true,
+          [] { return make_plain_decoder(parse_npy); },
+          encode_npy};
+}
+
+}  // namespace feedrate

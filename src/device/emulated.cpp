@@ -1,0 +1,86 @@
+#include "device/emulated.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "measure/clock.h"
+
+namespace feedrate {
+namespace {
+
+class Emulated : public Accelerator {
+ public:
+  Emulated(EmulatedDevice device, const StepSpec& spec, Group& group)
+      : device_(std::move(device)), spec_(spec), group_(group),
+        step_ns_(std::isinf(device_.imgs_per_s) ? 0 : std::llround(1e9 * spec.batch.batch_size / device_.imgs_per_s)),
+        copy_ns_(std::llround(1e9 * static_cast<double>(spec.batch.bytes()) / device_.bus_bytes_per_s)) {
+    use_precise_sleeps();
+    if (spec.feed == Feed::synthetic) return;
+    for (auto& buffer : buffers_) buffer.resize(spec.batch.bytes());
+  }
+
+  DeviceDescription describe() const override {
+    return {device_.name, "emulated", ms(step_ns_), device_.bus_bytes_per_s, device_.source};
+  }
+  std::shared_ptr<SlabAllocator> slabs() override { return host_slabs(); }
+  void keep(const HostBatch& batch) override { std::memcpy(buffers_[0].data(), batch.pixels, spec_.batch.bytes()); }
+
+  void submit(BatchLease batch) override {
+    sleep_until_ns(ends_[steps_ % 2]);  // of the step before last: its buffer is free from then on
+    std::int64_t ready = now_ns();
+    if (spec_.feed == Feed::streamed) ready = copy(std::move(batch));
+    const std::int64_t start = std::max(ready, last_end_);
+    // The ranks average their gradients at the end of the step: none is done before the slowest.
+    const std::int64_t end = group_.size() > 1 ? group_.all_reduce_max(start + step_ns_) : start + step_ns_;
+    queued_.push_back({start, end, std::numeric_limits<double>::quiet_NaN()});
+    ends_[steps_++ % 2] = last_end_ = end;
+  }
+
+  void collect(std::vector<StepRecord>& finished) override {
+    const std::int64_t now = now_ns();
+    while (next_ < queued_.size() && queued_[next_].end_ns <= now) finished.push_back(queued_[next_++]);
+    if (next_ < queued_.size() || next_ == 0) return;
+    queued_.clear();
+    next_ = 0;
+  }
+  void drain() override { sleep_until_ns(last_end_); }
+
+ private:
+  // Returns when the batch was on the device. The copy overlaps the step before, which is only a
+  // deadline; the host waits for it, as it would for a page-locked copy's event before reusing the slab.
+  std::int64_t copy(BatchLease batch) {
+    const std::int64_t start = now_ns();
+    std::memcpy(buffers_[steps_ % 2].data(), batch->pixels, spec_.batch.bytes());
+    sleep_until_ns(start + copy_ns_);
+    return std::max(start + copy_ns_, now_ns());
+  }
+
+  const EmulatedDevice device_;
+  const StepSpec spec_;
+  Group& group_;
+  const std::int64_t step_ns_;
+  const std::int64_t copy_ns_;
+  std::array<std::vector<std::byte>, 2> buffers_;
+  std::array<std::int64_t, 2> ends_{};
+  std::int64_t last_end_ = 0;
+  std::size_t steps_ = 0;
+  std::vector<StepRecord> queued_;  // not yet collected, from next_ on
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+AcceleratorKind emulated_kind() {
+  return {.name = "emulated",
+          .help = "takes real batches at a published or given rate, no GPU (every output says EMULATED)",
+          .make = [](std::string_view argument, const StepSpec& spec, Group& group) -> std::unique_ptr<Accelerator> {
+            return std::make_unique<Emulated>(emulated_device(argument, spec), spec, group);
+          },
+          .count = [] { return std::numeric_limits<int>::max(); },
+          .check = [](std::string_view argument, const StepSpec& spec) { emulated_device(argument, spec); }};
+}
+
+}  // namespace feedrate

@@ -1,0 +1,54 @@
+#include <charconv>
+#include <limits>
+
+#include "device/emulated.h"
+#include "measure/error.h"
+
+namespace feedrate {
+namespace {
+
+constexpr double kPcie3 = 12e9, kPcie4 = 25e9, kPcie5 = 50e9;  // x16, page-locked, bytes/s as reached
+
+constexpr std::string_view kMlperf = "MLPerf Training, MXNet, fp16 (8-GPU result / 8)";
+constexpr std::string_view kNgc = "NVIDIA's published PyTorch training performance, mixed precision";
+constexpr PublishedRate kRates[] = {
+    {"h200", "NVIDIA H200", 3079, kPcie5, kNgc},
+    {"h200-mlperf", "NVIDIA H200", 7950, kPcie5, kMlperf},
+    {"h100", "NVIDIA H100", 2790, kPcie5, kNgc},
+    {"h100-mlperf", "NVIDIA H100", 7162, kPcie5, kMlperf},
+    {"a100", "NVIDIA A100", 2470, kPcie4, kNgc},
+    {"a100-mxnet", "NVIDIA A100", 3410, kPcie4, "NVIDIA's published MXNet training performance, mixed precision"},
+    {"v100", "NVIDIA V100", 1376, kPcie3, kNgc},
+};
+
+std::string known_names() {
+  std::string names;
+  for (const PublishedRate& rate : kRates) names.append(names.empty() ? "" : ", ").append(rate.name);
+  return names;
+}
+
+}  // namespace
+
+std::span<const PublishedRate> published_rates() { return kRates; }
+
+EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec) {
+  for (const PublishedRate& rate : kRates) {
+    if (rate.name != argument) continue;
+    if (spec.model != "resnet50") {
+      throw UsageError("--device emulated:" + std::string(argument), "has a published rate for resnet50 only",
+                       "use --model resnet50, or give the rate: emulated:IMGS_PER_S");
+    }
+    const double pixels = static_cast<double>(spec.batch.size.width) * spec.batch.size.height;
+    return {std::string(rate.device) + " (EMULATED)", rate.imgs_per_s * 224 * 224 / pixels, rate.bus_bytes_per_s,
+            std::string(rate.source)};
+  }
+  double number = 0;
+  const auto [end, error] = std::from_chars(argument.data(), argument.data() + argument.size(), number);
+  if (error != std::errc{} || end != argument.data() + argument.size() || !(number > 0)) {
+    throw UsageError("--device emulated:" + std::string(argument), "is neither a known device nor images per second",
+                     "use one of " + known_names() + ", or a rate such as emulated:500");
+  }
+  return {std::string(argument) + " img/s (EMULATED)", number, kPcie4, "given on the command line"};
+}
+
+}  // namespace feedrate

@@ -1,0 +1,36 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "measure/stages.h"
+
+namespace feedrate {
+
+// One resource of the standalone view: something that works in parallel with the others. Its capacity
+// is what it could deliver if nothing else limited the run:
+//   C = servers / sum of the service times of its stages (per image), U = imgs_per_s / C.
+// argmin C names the resource that limits; the largest share within it names the stage.
+struct Capacity {
+  std::string resource;       // "loader", "link", "device"
+  double imgs_per_s = 0;      // of all ranks together
+  double utilisation = 0;     // imgs_per_s of the run / capacity
+  std::string largest_stage;  // and its share of the resource's time
+  double largest_share = 0;
+};
+
+struct CapacityInputs {
+  double imgs_per_s = 0;       // of the run, all ranks
+  int gpus = 1;
+  int workers = 0;             // per GPU; 0: the training thread is the one server
+  int batch_size = 1;
+  StageTotals stages;          // of the window, all workers of all ranks
+  double device_ms_per_step = 0;  // mean time a device works on a step (without its waiting)
+  double copy_bytes_per_image = 0;   // 0: nothing crosses the bus
+  double bus_bytes_per_s = 0;     // 0: unknown, no capacity is given for the link
+};
+
+// The resources of a run, the one that limits first.
+std::vector<Capacity> capacities(const CapacityInputs& run);
+
+}  // namespace feedrate

@@ -1,0 +1,76 @@
+#include "diagnose/verdict.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "diagnose/capacity.h"
+#include "experiment/cell.h"
+#include "experiment/values.h"
+
+namespace feedrate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+StageTotals stages_of(const Json& record) {
+  StageTotals totals;
+  for (const Json& stage : record["stages"]) {
+    for (std::size_t i = 0; i < kStageCount; ++i) {
+      if (stage["name"] != kStageNames[i]) continue;
+      totals.stage[i] = {std::llround(1e9 * stage["wall_s"].get<double>()),
+                         std::llround(1e9 * stage["cpu_s"].get<double>()), stage["items"], stage["bytes"]};
+    }
+  }
+  return totals;
+}
+
+CapacityInputs inputs_of(const Json& record) {
+  const Json& cell = record["cell"];
+  const double busy = 1 - record["device_idle_fraction"].get<double>();
+  CapacityInputs run{.imgs_per_s = record["imgs_per_s"],
+                     .gpus = cell["gpus"],
+                     .workers = cell["workers"].is_null() ? 0 : cell["workers"].get<int>(),
+                     .batch_size = cell["batch-size"],
+                     .stages = stages_of(record)};
+  run.device_ms_per_step = record["step_ms"]["mean"].get<double>() * busy;
+  const bool crosses = !cell["transfer"].is_null() && cell["cache"] != "device";
+  if (crosses) {
+    const PixelSize size = pixel_size_from(cell["input-size"].get<std::string>());
+    run.copy_bytes_per_image = 3.0 * size.width * size.height *
+                               static_cast<double>(size_of(dtype_from(cell["transfer"].get<std::string>())));
+  }
+  run.bus_bytes_per_s = record["device"].value("bus_bytes_per_s", 0.0);
+  return run;
+}
+
+std::string sentence(const Json& record, const std::vector<Capacity>& all) {
+  const double idle = record["device_idle_fraction"];
+  char text[256];
+  if (idle < 0.05 || all.empty()) {
+    std::snprintf(text, sizeof text, "not input-bound: the device waits %.1f %% of the time", 100 * idle);
+    return text;
+  }
+  const Capacity& limit = all.front();
+  std::snprintf(text, sizeof text,
+                "%s input-bound: the device waits %.0f %% of the time; the %s can deliver %.0f img/s, "
+                "%.0f %% of its time goes into %s",
+                idle < 0.20 ? "moderately" : "highly", 100 * idle, limit.resource.c_str(), limit.imgs_per_s,
+                100 * limit.largest_share, limit.largest_stage.c_str());
+  return text;
+}
+
+}  // namespace
+
+void add_verdict(Json& record) {
+  if (record["status"] != "ok") return;
+  const std::vector<Capacity> all = capacities(inputs_of(record));
+  Json list = Json::array();
+  for (const Capacity& c : all) {
+    list.push_back({{"resource", c.resource}, {"imgs_per_s", c.imgs_per_s}, {"utilisation", c.utilisation},
+                    {"largest_stage", c.largest_stage}, {"largest_share", c.largest_share}});
+  }
+  record["capacities"] = std::move(list);
+  record["verdict"] = sentence(record, all);
+}
+
+}  // namespace feedrate

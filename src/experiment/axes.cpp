@@ -1,0 +1,135 @@
+#include "experiment/axes.h"
+
+#include <charconv>
+
+#include "codec/codec.h"
+#include "experiment/values.h"
+#include "measure/error.h"
+#include "pipeline/loader.h"
+
+namespace feedrate {
+namespace {
+
+std::string listed(const Axis& axis) {
+  std::string all;
+  for (const AxisChoice& choice : axis.choices) all.append(all.empty() ? "" : ", ").append(choice.value);
+  return all;
+}
+
+[[noreturn]] void refuse(const Axis& axis, const std::string& typed, const std::string& wanted) {
+  throw UsageError("--" + std::string(axis.name) + " " + typed, "is not a value of this axis", "use " + wanted);
+}
+
+std::string one_of(const Axis& axis, const std::string& typed) {
+  for (const AxisChoice& choice : axis.choices) {
+    if (choice.value == typed) return typed;
+  }
+  refuse(axis, typed, listed(axis));
+}
+
+std::string whole_number(const Axis& axis, const std::string& typed, int least) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), value);
+  if (error != std::errc{} || end != typed.data() + typed.size() || value < least) {
+    refuse(axis, typed, "a whole number from " + std::to_string(least));
+  }
+  return std::to_string(value);
+}
+std::string from_zero(const Axis& axis, const std::string& typed) { return whole_number(axis, typed, 0); }
+std::string from_one(const Axis& axis, const std::string& typed) { return whole_number(axis, typed, 1); }
+std::string auto_or_from_one(const Axis& axis, const std::string& typed) {
+  return typed == "auto" ? typed : whole_number(axis, typed, 1);
+}
+
+std::string size(const Axis& axis, const std::string& typed) {
+  try {
+    return to_string(pixel_size_from(typed));
+  } catch (const UsageError&) {
+    refuse(axis, typed, "WxH, or N for NxN");
+  }
+}
+std::string native_or_size(const Axis& axis, const std::string& typed) {
+  return typed == "native" ? typed : size(axis, typed);
+}
+std::string as_typed(const Axis& axis, const std::string& typed) {
+  return typed.empty() ? (refuse(axis, typed, listed(axis)), typed) : typed;
+}
+
+std::vector<AxisChoice> data_choices() {
+  std::vector<AxisChoice> all = {
+      {"synthetic", "ready, normalised random batches that lie on the device before the run: the ceiling"},
+      {"tensor", "precached: transformed once, stored at input-size; read and collated each time"}};
+  for (const Format& format : picture_formats()) all.push_back({format.name, format.help});
+  return all;
+}
+
+std::vector<AxisChoice> loader_choices() {
+  std::vector<AxisChoice> all;
+  for (const LoaderKind& kind : loader_kinds()) all.push_back({kind.name, kind.help});
+  return all;
+}
+
+std::vector<Axis> make_axes() {
+  return {
+      {"device", "what trains", "cuda",
+       {{"cuda", "an NVIDIA GPU, through LibTorch"},
+        {"cpu", "really trains, on the CPU"},
+        {"emulated:NAME", "takes real batches at a published rate, no GPU (a100, h100, h200, v100 ...)"},
+        {"emulated:N", "the same at N images/s"}}, false, as_typed},
+      {"gpus", "replicas of the model, each on its own device", "1", {}, true, from_one},
+      {"model", "which ResNet", "resnet50",
+       {{"resnet18", "11.7 M parameters"}, {"resnet34", "21.8 M"}, {"resnet50", "25.6 M, v1.5"},
+        {"resnet101", "44.5 M"}, {"resnet152", "60.2 M"}}, false, one_of},
+      {"batch-size", "images per GPU and step", "64", {}, true, from_one},
+      {"precision", "of the training step", "fp32",
+       {{"fp32", "IEEE single precision"}, {"tf32", "fp32 storage, TF32 products (Ampere and later)"},
+        {"fp16", "autocast with loss scaling"}, {"bf16", "autocast"}}, false, one_of},
+      {"data", "what the batches are made from", "synthetic", data_choices(), false, one_of},
+      {"cache", "what is kept in memory and not done again", "none",
+       {{"none", "nothing: every step does everything for every sample"},
+        {"encoded", "the files' bytes: decode, augment and collate each time"},
+        {"sample", "augmented uint8 samples: collate each time"},
+        {"host", "finished batches in host memory: copied to the device each step, workers idle"},
+        {"device", "one real batch on the device, normalised each step"}}, false, one_of},
+      {"image-size", "pixels as stored: WxH, or N for NxN", "224", {}, false, size},
+      {"input-size", "pixels that the network sees; native: the stored size itself", "224",
+       {{"native", "the image size"}}, false, native_or_size},
+      {"tensor-dtype", "element type of precached tensors", "uint8",
+       {{"uint8", "pixels, normalised on the device"}, {"fp16", "normalised"}, {"fp32", "normalised"}}, false, one_of},
+      {"loader", "how work is shared among workers", "pool", loader_choices(), false, one_of},
+      {"workers", "loader threads per GPU; 0: in the training thread", "2", {}, true, from_zero},
+      {"prefetch", "batches ready ahead: in all (pool), per worker (batch)", "auto",
+       {{"auto", "4 for pool, 2 for batch"}}, true, auto_or_from_one},
+      {"transfer", "what crosses the bus", "auto",
+       {{"auto", "the tensors' own dtype; uint8 for pictures"}, {"uint8", "pixels, normalised on the device"},
+        {"fp16", "normalised on the host"}, {"fp32", "normalised on the host"}}, false, one_of},
+      {"pin-memory", "page-locked slabs, copied asynchronously (cuda)", "on", {{"on", ""}, {"off", ""}}, false, one_of},
+      {"augment", "what is done to a picture", "train",
+       {{"train", "random-resized-crop and flip, as ImageNet training does"}, {"none", "the whole picture, resized"}},
+       false, one_of},
+      {"resize-filter", "how pictures are resized", "bilinear",
+       {{"bilinear", "four neighbours, not antialiased (OpenCV INTER_LINEAR)"},
+        {"area", "mean over the area of each output pixel (OpenCV INTER_AREA)"}}, false, one_of},
+      {"page-cache", "the files' state in the kernel's page cache before the run", "as-is",
+       {{"as-is", "left alone"}, {"warm", "read once before"}, {"cold", "dropped before; one pass at most"}},
+       false, one_of},
+      {"device-threads", "threads of the training step on the CPU", "auto", {{"auto", "one per CPU"}}, true,
+       auto_or_from_one},
+  };
+}
+
+}  // namespace
+
+std::span<const Axis> axes() {
+  static const std::vector<Axis> all = make_axes();
+  return all;
+}
+
+const Axis& axis_named(std::string_view name) {
+  for (const Axis& axis : axes()) {
+    if (axis.name == name) return axis;
+  }
+  throw UsageError(std::string(name), "is no axis", "`feedrate list` shows the axes");
+}
+
+}  // namespace feedrate

@@ -1,0 +1,96 @@
+#include "experiment/cell.h"
+
+#include <xxhash.h>
+
+#include <cstdio>
+
+#include "experiment/axes.h"
+#include "experiment/values.h"
+
+namespace feedrate {
+
+const std::optional<std::string>& Cell::operator[](std::string_view axis) const {
+  static const std::optional<std::string> null;
+  const auto found = values_.find(axis);
+  return found == values_.end() ? null : found->second;
+}
+
+void Cell::set(std::string_view axis, std::optional<std::string> value) {
+  if (value) {
+    values_.insert_or_assign(std::string(axis), std::move(value));
+  } else if (const auto found = values_.find(axis); found != values_.end()) {
+    values_.erase(found);
+  }
+}
+
+std::string Cell::id() const {
+  std::string text;
+  for (const Axis& axis : axes()) {
+    if (const auto& value = (*this)[axis.name]) text.append(axis.name).append("=").append(*value).append("\n");
+  }
+  char hex[17];
+  std::snprintf(hex, sizeof hex, "%016llx",
+                static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
+  return hex;
+}
+
+nlohmann::ordered_json Cell::to_json() const {
+  nlohmann::ordered_json json;
+  for (const Axis& axis : axes()) {
+    auto& entry = json[std::string(axis.name)];
+    if (const auto& value = (*this)[axis.name]) {
+      if (axis.number) {
+        entry = std::stoll(*value);
+      } else {
+        entry = *value;
+      }
+    }
+  }
+  return json;
+}
+
+std::string Cell::label() const {
+  std::string text = *(*this)["data"];
+  if (is("data", "tensor")) text += " " + *(*this)["tensor-dtype"];
+  if (const auto& size = (*this)["image-size"]) text += " " + *size;
+  if (const auto& cache = (*this)["cache"]; cache && *cache != "none") text += ", cache " + *cache;
+  if (const auto& workers = (*this)["workers"]) text += ", " + *workers + (*workers == "1" ? " worker" : " workers");
+  const std::string& gpus = *(*this)["gpus"];
+  if (gpus != "1") text += ", " + gpus + " GPUs";
+  return text + ", input " + *(*this)["input-size"];
+}
+
+CellSettings settings_of(const Cell& cell) {
+  CellSettings s;
+  const auto text = [&](std::string_view axis) { return cell[axis].value_or(""); };
+  const auto number = [&](std::string_view axis, int otherwise) {
+    return cell[axis] ? std::stoi(*cell[axis]) : otherwise;
+  };
+  s.device = text("device"), s.model = text("model"), s.precision = text("precision");
+  s.data = text("data"), s.cache = text("cache"), s.loader = text("loader"), s.page_cache = text("page-cache");
+  s.gpus = number("gpus", 1), s.batch_size = number("batch-size", 1), s.workers = number("workers", 0);
+  s.prefetch = number("prefetch", 1), s.device_threads = number("device-threads", 0);
+  s.input_size = pixel_size_from(text("input-size"));
+  s.image_size = cell["image-size"] ? pixel_size_from(*cell["image-size"]) : s.input_size;
+  if (cell["tensor-dtype"]) s.tensor_dtype = dtype_from(*cell["tensor-dtype"]);
+  if (cell["transfer"]) s.transfer = dtype_from(*cell["transfer"]);
+  s.pin_memory = cell.is("pin-memory", "on"), s.augment = cell.is("augment", "train");
+  if (cell["resize-filter"]) s.filter = resize_filter_from(*cell["resize-filter"]);
+  s.feed = s.data == "synthetic" ? Feed::synthetic : s.cache == "device" ? Feed::resident : Feed::streamed;
+  // A batch that is only made to be kept, or a cell that does without workers, is filled by one thread.
+  if (s.loader.empty()) s.loader = "pool";
+  return s;
+}
+
+StepSpec CellSettings::step_spec(std::uint64_t seed) const {
+  return {.batch = batch_spec(), .model = model, .precision = precision, .pin_memory = pin_memory,
+          .threads = device_threads, .seed = seed, .feed = feed};
+}
+
+std::string CellSettings::variant() const {
+  if (data == "synthetic") return {};
+  if (data == "tensor") return "tensor-" + std::string(name_of(tensor_dtype)) + "/" + to_string(input_size);
+  return data + "/" + to_string(image_size);
+}
+
+}  // namespace feedrate

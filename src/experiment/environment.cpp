@@ -1,0 +1,101 @@
+#include "experiment/environment.h"
+
+#include <sys/utsname.h>
+#include <xxhash.h>
+
+#include <cstdio>
+#include <fstream>
+#include <opencv2/core/version.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace feedrate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+std::string first_line(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// The value of "key : value" in a file of such lines.
+std::string value_in(const fs::path& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(key, 0) != 0) continue;
+    const auto colon = line.find(':');
+    const auto start = line.find_first_not_of(" \t", colon + 1);
+    return start == std::string::npos ? "" : line.substr(start);
+  }
+  return "";
+}
+
+std::string os_name() {
+  std::ifstream file("/etc/os-release");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("PRETTY_NAME=\"", 0) == 0) return line.substr(13, line.size() - 14);
+  }
+  return "";
+}
+
+Json cpu() {
+  return {{"model", value_in("/proc/cpuinfo", "model name")}, {"cores", std::thread::hardware_concurrency()},
+          {"l3_cache", first_line("/sys/devices/system/cpu/cpu0/cache/index3/size")},
+          {"governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")}};
+}
+
+// The mount that holds `path`: the longest mount point that is a prefix of it.
+Json file_system(const fs::path& path) {
+  if (path.empty()) return nullptr;
+  std::error_code failed;
+  const std::string real = fs::weakly_canonical(path, failed).string();
+  std::ifstream mounts("/proc/self/mounts");
+  Json best = nullptr;
+  std::size_t longest = 0;
+  for (std::string line; std::getline(mounts, line);) {
+    std::istringstream fields(line);
+    std::string device, point, type, options;
+    fields >> device >> point >> type >> options;
+    const bool inside = real.rfind(point, 0) == 0 && (point == "/" || real.size() == point.size() || real[point.size()] == '/');
+    if (!inside || point.size() < longest) continue;
+    longest = point.size();
+    best = {{"type", type}, {"device", device}, {"mount_options", options}};
+  }
+  return best;
+}
+
+std::string binary_xxh3() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  std::stringstream whole;
+  whole << file.rdbuf();
+  const std::string bytes = whole.str();
+  char hex[17];
+  std::snprintf(hex, sizeof hex, "%016llx", static_cast<unsigned long long>(XXH3_64bits(bytes.data(), bytes.size())));
+  return hex;
+}
+
+}  // namespace
+
+Json capture_environment(const fs::path& data) {
+  utsname kernel{};
+  uname(&kernel);
+  return {{"feedrate_version", version()},
+          {"git_commit", git_commit()},
+          {"binary_xxh3", binary_xxh3()},
+          {"compiler", __VERSION__},
+          {"opencv", CV_VERSION},
+          {"host", kernel.nodename},
+          {"kernel", std::string(kernel.sysname) + " " + kernel.release},
+          {"os", os_name()},
+          {"cpu", cpu()},
+          {"memory_total", value_in("/proc/meminfo", "MemTotal")},
+          {"nvidia_driver", first_line("/proc/driver/nvidia/version")},
+          {"file_system", file_system(data)}};
+}
+
+}  // namespace feedrate

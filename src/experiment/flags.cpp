@@ -1,0 +1,72 @@
+#include "experiment/flags.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "measure/clock.h"
+
+namespace feedrate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string percent(double share) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
+  return text;
+}
+
+class Flags {
+ public:
+  void add(bool raised, const char* name, const char* severity, const std::string& reason, const char* remedy) {
+    if (raised) json_.push_back({{"name", name}, {"severity", severity}, {"reason", reason}, {"remedy", remedy}});
+  }
+  Json take() { return std::move(json_); }
+
+ private:
+  Json json_ = Json::array();
+};
+
+void flag_window(Flags& flags, const RankResult& rank, const RunOptions& options) {
+  const double window = seconds(rank.steps[rank.last - 1].end_ns - rank.steps[rank.first - 1].end_ns);
+  const auto steps = static_cast<int>(rank.last - rank.first);
+  flags.add(!rank.steady, "unsteady", "warning",
+            "the steps were still changing when the warm-up's time was over", "raise --max-warmup-seconds");
+  flags.add(steps < options.limits.min_steps || window < options.limits.min_seconds, "short_window", "warning",
+            std::to_string(steps) + " steps in " + std::to_string(window) + " s were measured",
+            "raise --max-seconds, or make a larger dataset (a cold run is one pass)");
+  flags.add(std::abs(rank.drawn_from_queue) > 0.02, "queue_not_at_rest", "warning",
+            percent(std::abs(rank.drawn_from_queue)) + " of the window's images " +
+                (rank.drawn_from_queue > 0 ? "came out of the stock of the queues: the true rate is lower"
+                                           : "went into the stock of the queues: the true rate is higher"),
+            "raise --max-seconds, or lower --prefetch");
+}
+
+void flag_host(Flags& flags, const HostUse& host) {
+  flags.add(host.cpu_other_processes > 0.10, "noisy_neighbour", "warning",
+            "other processes took " + percent(host.cpu_other_processes) + " of the CPUs",
+            "end them, or run on a quiet machine");
+  flags.add(host.cpu_steal > 0.02, "cpu_steal", "warning",
+            "the hypervisor took " + percent(host.cpu_steal) + " of the CPUs", "run on a machine of your own");
+}
+
+}  // namespace
+
+Json flags_of(const CellResult& result, const RunOptions& options) {
+  Flags flags;
+  const CellSettings settings = settings_of(result.cell);
+  const bool emulated = split_device(settings.device).first == "emulated";
+  flags.add(emulated, "emulated", "note", "no GPU trained: the device took real batches at a published or given rate",
+            "run with --device cuda for a measured ceiling");
+  flags.add(options.plant, "planted", "serious", "service times were planted in stages", "run without planted times");
+  if (result.status != Status::ok) return flags.take();
+  flag_window(flags, result.ranks.front(), options);
+  flag_host(flags, result.ranks.front().host);
+  flags.add(settings.page_cache == "warm" && result.page_cache_before >= 0 && result.page_cache_before < 0.95,
+            "page_cache", "warning",
+            "only " + percent(result.page_cache_before) + " of the dataset lay in the page cache at the start",
+            "use a dataset that fits into memory, or --page-cache as-is");
+  return flags.take();
+}
+
+}  // namespace feedrate

@@ -1,0 +1,77 @@
+#include "experiment/ledger.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "experiment/record.h"
+#include "measure/error.h"
+
+namespace feedrate {
+
+Ledger::Ledger(const std::filesystem::path& folder, bool resume) : path_(folder / "ledger.jsonl") {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) throw Error(folder.string(), failed.message(), "choose a folder that you can write: -o DIR");
+  fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd_ < 0) throw Error(path_.string(), std::strerror(errno), "choose a folder that you can write: -o DIR");
+  try {
+    if (!std::filesystem::is_regular_file(path_)) throw Error(path_.string(), "is no file", "choose another folder: -o DIR");
+    if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+      throw Error(path_.string(), "another feedrate is writing to it", "wait for it, or choose another folder: -o DIR");
+    }
+    load(resume);
+  } catch (...) {
+    close(fd_);
+    throw;
+  }
+}
+
+Ledger::~Ledger() { close(fd_); }
+
+void Ledger::load(bool resume) {
+  std::ifstream file(path_, std::ios::binary);
+  std::stringstream whole;
+  whole << file.rdbuf();
+  const std::string text = whole.str();
+  if (!text.empty() && !resume) {
+    throw Error(path_.string(), "already holds results", "add to it with --resume, or choose another folder: -o DIR");
+  }
+  std::size_t line = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    ++line;
+    auto record = nlohmann::ordered_json::parse(text.substr(at, end - at), nullptr, false);
+    if (end == std::string::npos) {  // the record that a crash interrupted
+      if (ftruncate(fd_, static_cast<off_t>(at)) != 0) throw Error(path_.string(), std::strerror(errno));
+      torn_ = true;
+      return;
+    }
+    if (record.is_discarded() || record.value("schema", "") != kResultSchema) {
+      throw Error(path_.string() + ":" + std::to_string(line), "is no record of " + std::string(kResultSchema),
+                  "restore the file, or start a new one: -o DIR");
+    }
+    records_.push_back(std::move(record));
+    at = end + 1;
+  }
+}
+
+void Ledger::append(const nlohmann::ordered_json& record) {
+  const std::string line = record.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const off_t before = lseek(fd_, 0, SEEK_END);
+  errno = 0;
+  const ssize_t written = write(fd_, line.data(), line.size());
+  if (written != static_cast<ssize_t>(line.size()) || fsync(fd_) != 0) {
+    const std::string reason = written >= 0 && errno == 0 ? "the disk is full" : std::strerror(errno);
+    // Nothing half: the ledger stays as it was before this record.
+    if (ftruncate(fd_, before) != 0) throw Error(path_.string(), reason + ", and the record could not be removed");
+    throw Error(path_.string(), reason, "free some space and go on with --resume");
+  }
+}
+
+}  // namespace feedrate

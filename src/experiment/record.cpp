@@ -1,0 +1,169 @@
+#include "experiment/record.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "experiment/flags.h"
+#include "measure/clock.h"
+#include "measure/statistics.h"
+
+namespace feedrate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Three decimals of a millisecond: a microsecond, which is less than any of these times is good for.
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+
+Json series(const std::vector<double>& values_ms) {
+  const Summary s = summarise(values_ms);
+  // Very short steps would make records of many megabytes: the statistics are of all steps, the raw
+  // values of the first ones.
+  constexpr std::size_t kRaw = 5000;
+  Json raw = Json::array();
+  for (std::size_t i = 0; i < std::min(kRaw, values_ms.size()); ++i) raw.push_back(rounded(values_ms[i]));
+  return {{"median", rounded(s.median)}, {"mean", rounded(s.mean)}, {"p95", rounded(s.p95)},
+          {"p99", rounded(s.p99)},       {"max", rounded(s.max)},   {"raw", std::move(raw)}};
+}
+
+// How long the device worked on each step of the window. A rank whose batch came early waits within the
+// step for the slowest one, so the slowest one's step is the work.
+std::vector<double> busy_ms(const std::vector<RankResult>& ranks) {
+  std::vector<double> busy;
+  for (std::size_t i = ranks.front().first; i < ranks.front().last; ++i) {
+    std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+    for (const RankResult& r : ranks) shortest = std::min(shortest, r.steps[i].end_ns - r.steps[i].start_ns);
+    busy.push_back(ms(shortest));
+  }
+  return busy;
+}
+
+double window_seconds(const RankResult& r) { return seconds(r.steps[r.last - 1].end_ns - r.steps[r.first - 1].end_ns); }
+
+double mean_wait_ms(const RankResult& r) {
+  const auto from = r.data_wait_ms.begin();
+  return summarise(std::vector<double>(from + static_cast<std::ptrdiff_t>(r.first), from + static_cast<std::ptrdiff_t>(r.last))).mean;
+}
+
+double sum(const std::vector<double>& values) {
+  double total = 0;
+  for (const double v : values) total += v;
+  return total;
+}
+
+Json stages_json(const StageTotals& totals) {
+  Json stages = Json::array();
+  for (std::size_t i = 0; i < kStageCount; ++i) {
+    const StageTotal& t = totals.stage[i];
+    if (t.items == 0) continue;
+    stages.push_back({{"name", kStageNames[i]}, {"wall_s", seconds(t.wall_ns)}, {"cpu_s", seconds(t.cpu_ns)},
+                      {"items", t.items}, {"bytes", t.bytes}});
+  }
+  return stages;
+}
+
+Json dataset_json(const CellResult& result, const RunOptions& options) {
+  if (!result.dataset) return nullptr;
+  const DatasetVariant& d = *result.dataset;
+  return {{"path", options.data.string()}, {"variant", d.folder.lexically_relative(options.data).generic_string()},
+          {"samples", d.samples.size()}, {"bytes", d.total_bytes},
+          {"mean_bytes", d.samples.empty() ? 0 : d.total_bytes / d.samples.size()},
+          {"manifest_xxh3", d.manifest_xxh3},
+          {"page_cache_before", result.page_cache_before}, {"page_cache_after", result.page_cache_after}};
+}
+
+Json monitors_json(const HostUse& host) {
+  return {{"cpu_busy", rounded(host.cpu_busy)}, {"cpu_iowait", rounded(host.cpu_iowait)},
+          {"cpu_steal", rounded(host.cpu_steal)}, {"cpu_other_processes", rounded(host.cpu_other_processes)},
+          {"psi_cpu_some", rounded(host.psi_cpu_some)}, {"psi_io_some", rounded(host.psi_io_some)}};
+}
+
+Json device_json(const DeviceDescription& d) {
+  Json json = {{"name", d.name}, {"kind", d.kind}};
+  if (d.kind == "emulated") {
+    json["step_ms"] = d.step_ms;
+    json["bus_bytes_per_s"] = d.bus_bytes_per_s;
+    json["source"] = d.source;
+  }
+  return json;
+}
+
+// What was measured; called only for runs that ended.
+void add_measurement(Json& record, const CellResult& result, const RunPlace& place) {
+  const RankResult& first = result.ranks.front();
+  const CellSettings settings = settings_of(result.cell);
+  const double rate = imgs_per_s(result);
+  const std::vector<double> durations = step_durations(first.steps, first.first, first.last);
+  std::vector<double> steps_ms = durations;
+  for (double& d : steps_ms) d *= 1e3;
+  const double images = static_cast<double>(settings.batch_size) * settings.gpus;
+
+  record["imgs_per_s"] = rate;
+  const auto interval = block_interval(durations, images);
+  record["ci95"] = interval ? Json{interval->low, interval->high} : Json(nullptr);
+  if (place.ceiling_imgs_per_s) {
+    record["ceiling_imgs_per_s"] = *place.ceiling_imgs_per_s;
+    record["ceiling_fraction"] = rate / *place.ceiling_imgs_per_s;
+  }
+  record["steps"] = first.last - first.first;
+  record["images"] = static_cast<std::int64_t>(images) * static_cast<std::int64_t>(first.last - first.first);
+  record["window_s"] = window_seconds(first);
+  record["warmup_steps"] = first.first;
+  record["warmup_s"] = seconds(first.steps[first.first - 1].end_ns - first.steps.front().start_ns);
+  record["step_ms"] = series(steps_ms);
+  record["data_wait_ms"] = series({first.data_wait_ms.begin() + static_cast<std::ptrdiff_t>(first.first),
+                                   first.data_wait_ms.begin() + static_cast<std::ptrdiff_t>(first.last)});
+  const std::vector<double> busy = busy_ms(result.ranks);
+  std::vector<double> idle = steps_ms;
+  for (std::size_t i = 0; i < idle.size(); ++i) idle[i] = std::max(0.0, idle[i] - busy[i]);
+  record["device_idle_ms"] = series(idle);
+  record["device_idle_fraction"] = sum(idle) * 1e-3 / window_seconds(first);
+  StageTotals stages;
+  for (const RankResult& rank : result.ranks) stages += rank.stages;
+  record["stages"] = stages_json(stages);
+  record["queue"] = {{"capacity_samples", first.samples_ahead_limit}, {"drawn_fraction", first.drawn_from_queue}};
+  record["loss_last"] = nullptr;
+  if (!std::isnan(first.steps.back().loss)) record["loss_last"] = first.steps.back().loss;
+  record["monitors"] = monitors_json(first.host);
+  record["device"] = device_json(first.device);
+  Json ranks = Json::array();
+  for (std::size_t r = 0; r < result.ranks.size(); ++r) {
+    const RankResult& rank = result.ranks[r];
+    ranks.push_back({{"rank", r},
+                     {"imgs_per_s", settings.batch_size * static_cast<double>(rank.last - rank.first) / window_seconds(rank)},
+                     {"data_wait_ms_mean", rounded(mean_wait_ms(rank))}});
+  }
+  record["ranks"] = std::move(ranks);
+}
+
+}  // namespace
+
+double imgs_per_s(const CellResult& result) {
+  double from = 0, to = 0, images = 0;
+  const double origin = static_cast<double>(result.ranks.front().steps.front().start_ns);
+  for (const RankResult& rank : result.ranks) {
+    from = std::max(from, static_cast<double>(rank.steps[rank.first - 1].end_ns) - origin);
+    to = std::max(to, static_cast<double>(rank.steps[rank.last - 1].end_ns) - origin);
+    images += static_cast<double>(settings_of(result.cell).batch_size) * static_cast<double>(rank.last - rank.first);
+  }
+  return images / ((to - from) * 1e-9);
+}
+
+Json make_record(const CellResult& result, const RunPlace& place, const RunOptions& options, const Json& environment) {
+  Json record = {{"schema", kResultSchema},     {"cell", result.cell.to_json()}, {"cell_id", result.cell.id()},
+                 {"role", place.role},          {"repetition", place.repetition}, {"order", place.order},
+                 {"status", name_of(result.status)}, {"error", nullptr},           {"imgs_per_s", nullptr}};
+  if (!result.error.empty()) record["error"] = result.error;
+  if (result.status == Status::ok) add_measurement(record, result, place);
+  record["flags"] = flags_of(result, options);
+  record["dataset"] = dataset_json(result, options);
+  record["environment"] = environment;
+  record["limits"] = {{"warmup_seconds", options.limits.warmup_seconds}, {"min_seconds", options.limits.min_seconds},
+                      {"max_seconds", options.limits.max_seconds},       {"min_steps", options.limits.min_steps}};
+  record["seed"] = options.seed;
+  record["started_at"] = result.started_at;
+  return record;
+}
+
+}  // namespace feedrate

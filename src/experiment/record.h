@@ -1,0 +1,27 @@
+#pragma once
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "experiment/run_cell.h"
+
+namespace feedrate {
+
+inline constexpr std::string_view kResultSchema = "feedrate.result/1";
+
+// How a run belongs to its sweep.
+struct RunPlace {
+  std::string_view role = "cell";  // "ceiling" for the synthetic runs that open and close a repetition
+  int repetition = 0;
+  int order = 0;                   // of the run in the sweep, as it was carried out
+  std::optional<double> ceiling_imgs_per_s;  // measured so far for the cell's setting
+};
+
+// Images per second of all ranks together: images of the window / its wall time.
+double imgs_per_s(const CellResult& result);
+
+// The ledger's record of a run; docs/columns.md explains every field. `environment` is stored as it is.
+nlohmann::ordered_json make_record(const CellResult& result, const RunPlace& place, const RunOptions& options,
+                                   const nlohmann::ordered_json& environment);
+
+}  // namespace feedrate

@@ -1,0 +1,180 @@
+#include "experiment/run_cell.h"
+
+#include <ctime>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include "codec/codec.h"
+#include "measure/error.h"
+#include "storage/page_cache.h"
+
+namespace feedrate {
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+// MemAvailable of /proc/meminfo, in bytes; 0 if it cannot be told.
+std::uint64_t memory_available() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string key, unit; file >> key;) {
+    std::uint64_t kib = 0;
+    file >> kib;
+    std::getline(file, unit);
+    if (key == "MemAvailable:") return kib * 1024;
+  }
+  return 0;
+}
+
+// What the cell will hold in host memory: slabs, and the caches that it asks for.
+double memory_needed(const CellSettings& s, const DatasetVariant& dataset) {
+  const auto batch = static_cast<double>(s.batch_spec().bytes());
+  const int ahead = s.loader == "batch" ? s.workers * s.prefetch : s.prefetch + 5;
+  double bytes = batch * (ahead + 5) * s.gpus;
+  if (s.cache == "encoded") bytes += static_cast<double>(dataset.total_bytes);
+  if (s.cache == "sample") {
+    bytes += static_cast<double>(dataset.samples.size()) * static_cast<double>(s.batch_spec().sample_bytes());
+  }
+  return bytes;
+}
+
+void check_memory(const CellSettings& s, const DatasetVariant& dataset) {
+  const double needed = memory_needed(s, dataset);
+  const auto available = static_cast<double>(memory_available());
+  if (available == 0 || needed < 0.9 * available) return;
+  throw Error("memory", "the cell needs " + std::to_string(static_cast<long>(needed / 1e6)) + " MB, " +
+                            std::to_string(static_cast<long>(available / 1e6)) + " MB are available",
+              "use a smaller --batch-size, fewer --workers or --gpus, or --cache none");
+}
+
+}  // namespace
+
+std::string_view name_of(Status status) {
+  static constexpr std::string_view kNames[] = {"ok", "failed", "interrupted", "invalid"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+CellRunner::CellRunner(RunOptions options, AcceleratorRegistry& registry)
+    : options_(std::move(options)), registry_(registry) {}
+
+std::shared_ptr<const DatasetVariant> CellRunner::dataset_of(const CellSettings& settings) {
+  const std::string variant = settings.variant();
+  if (variant.empty()) return nullptr;
+  auto& entry = datasets_[variant];
+  if (!entry) {
+    if (options_.data.empty()) {
+      throw UsageError("--dataset", "is needed for --data " + settings.data,
+                       "make one with `feedrate gen DIR` and give its folder");
+    }
+    entry = std::make_shared<const DatasetVariant>(open_dataset(options_.data, variant));
+  }
+  return entry;
+}
+
+void CellRunner::check(const Cell& cell) {
+  const CellSettings s = settings_of(cell);
+  const AcceleratorKind& kind = registry_.find(s.device);
+  kind.check(split_device(s.device).second, s.step_spec(options_.seed));
+  if (const int there = kind.count(); s.gpus > there) {
+    throw UsageError("--gpus " + std::to_string(s.gpus),
+                     "is more than the " + std::to_string(there) + " that `" + kind.name + "` has here",
+                     "use fewer, or --device emulated:NAME");
+  }
+  const auto dataset = dataset_of(s);
+  if (!dataset) return;
+  check_memory(s, *dataset);
+  const auto samples = static_cast<std::int64_t>(dataset->samples.size());
+  if (samples < s.gpus) {
+    throw Error(dataset->folder.string(), "has fewer samples than there are GPUs", "make more: `feedrate gen --count`");
+  }
+  if (s.page_cache == "cold" && samples / s.gpus < 4LL * s.batch_size) {
+    throw Error(dataset->folder.string(), "is too small for a cold run of batches of " + std::to_string(s.batch_size),
+                "a cold run is one pass at most: make more pictures, or use a smaller --batch-size");
+  }
+}
+
+std::shared_ptr<const SampleRecipe> CellRunner::recipe_of(const CellSettings& settings) {
+  const auto dataset = dataset_of(settings);
+  if (!dataset) return nullptr;
+  SampleRecipe recipe{.dataset = dataset.get(),
+                      .format = settings.data == "tensor" ? nullptr : find_picture_format(settings.data),
+                      .spec = settings.batch_spec(),
+                      .filter = settings.filter,
+                      .augment = settings.augment,
+                      .planted = options_.plant ? &options_.planted : nullptr};
+  const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (settings.cache == "encoded") recipe.encoded_cache = fill_encoded_cache(*dataset, threads);
+  if (settings.cache == "sample") recipe.sample_cache = fill_sample_cache(recipe, options_.seed, threads);
+  return std::make_shared<const SampleRecipe>(std::move(recipe));
+}
+
+void CellRunner::prepare_page_cache(const CellSettings& settings, CellResult& result) {
+  if (!result.dataset || settings.cache != "none") return;
+  if (settings.page_cache == "warm") warm_page_cache(*result.dataset);
+  if (settings.page_cache == "cold") drop_from_page_cache(*result.dataset);
+  result.page_cache_before = page_cache_share(*result.dataset);
+  if (settings.page_cache == "cold" && result.page_cache_before > 0.05) {
+    throw Error(result.dataset->folder.string(), "stays in the page cache although it was asked to go",
+                "put the dataset on a disk's file system (tmpfs cannot be dropped), or use --page-cache warm");
+  }
+}
+
+CellResult CellRunner::run(const Cell& cell, const ProgressSink& progress, std::stop_token stop) {
+  CellResult result;
+  result.cell = cell;
+  result.started_at = utc_now();
+  const CellSettings settings = settings_of(cell);
+  try {
+    result.dataset = dataset_of(settings);
+    prepare_page_cache(settings, result);
+    const RankTask task{.settings = settings, .limits = options_.limits, .kind = &registry_.find(settings.device),
+                        .seed = options_.seed, .device_argument = std::string(split_device(settings.device).second),
+                        .recipe = recipe_of(settings), .progress = progress};
+    result.ranks = run_ranks(task, stop);
+    result.status = Status::ok;
+    for (const RankResult& rank : result.ranks) {
+      if (rank.interrupted) result.status = Status::interrupted;
+    }
+    if (result.dataset && settings.cache == "none") result.page_cache_after = page_cache_share(*result.dataset);
+  } catch (const std::bad_alloc&) {
+    result.error = "memory: exhausted; use a smaller --batch-size, fewer --workers, or --cache none";
+  } catch (const std::exception& error) {
+    result.error = error.what();
+  }
+  if (result.status == Status::failed && stop.stop_requested()) result.status = Status::interrupted;
+  return result;
+}
+
+std::vector<RankResult> CellRunner::run_ranks(const RankTask& task, std::stop_token stop) {
+  const auto groups = make_thread_groups(task.settings.gpus);
+  std::vector<RankResult> results(groups.size());
+  std::mutex mutex;
+  std::exception_ptr first_error;  // the others fail only because the first one did
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t r = 0; r < groups.size(); ++r) {
+      threads.emplace_back([&, r] {
+        try {
+          results[r] = run_rank(task, *groups[r], stop);
+        } catch (...) {
+          {
+            const std::lock_guard lock(mutex);
+            if (!first_error) first_error = std::current_exception();
+          }
+          groups[r]->abort();
+        }
+      });
+    }
+  }
+  if (first_error) std::rethrow_exception(first_error);
+  return results;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,45 @@
+#pragma once
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "experiment/ledger.h"
+#include "experiment/record.h"
+
+namespace feedrate {
+
+// One run of the plan.
+struct PlannedRun {
+  Cell cell;
+  std::string role;  // "cell", "ceiling"
+  int repetition = 0;
+  int place = 0;     // ceilings: 0 first, 1 last of the repetition
+};
+
+// The order of a sweep: for each repetition, for each machine setting (what has one ceiling), the
+// ceiling, the cells in an order shuffled by the seed, the ceiling again. Synthetic cells are the
+// ceilings themselves. A sweep of ceilings alone measures each once per repetition. Pure.
+std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions, std::uint64_t seed);
+
+struct SweepHooks {
+  // Before a run; `number` of `total`.
+  std::function<void(const PlannedRun&, std::size_t number, std::size_t total)> started;
+  ProgressSink progress;
+  // After a run, before its record is stored: may add derived fields.
+  std::function<void(nlohmann::ordered_json& record)> finished;
+};
+
+struct SweepOutcome {
+  std::size_t ok = 0, failed = 0, skipped = 0;  // skipped: already in the ledger
+  bool interrupted = false;
+};
+
+// Carries out the plan, appending one record after every run; a failed run does not end the sweep. Runs
+// whose (cell, repetition, place) the ledger has as `ok` are skipped, after a check that they were made
+// by this program on this data (else an Error names what differs).
+SweepOutcome run_sweep(const std::vector<PlannedRun>& plan, CellRunner& runner, const RunOptions& options,
+                       Ledger& ledger, const nlohmann::ordered_json& environment, const SweepHooks& hooks,
+                       std::stop_token stop);
+
+}  // namespace feedrate

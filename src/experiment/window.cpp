@@ -1,0 +1,80 @@
+#include "experiment/window.h"
+
+#include <cmath>
+#include <limits>
+
+#include "measure/clock.h"
+#include "measure/steady_state.h"
+
+namespace feedrate {
+
+std::vector<double> step_durations(std::span<const StepRecord> steps, std::size_t first, std::size_t last) {
+  std::vector<double> durations;
+  durations.reserve(last - first);
+  for (std::size_t i = first; i < last; ++i) durations.push_back(seconds(steps[i].end_ns - steps[i - 1].end_ns));
+  return durations;
+}
+
+Window::Window(const RunLimits& limits, int images, std::int64_t pass_steps)
+    : limits_(limits), images_(images), pass_steps_(pass_steps) {}
+
+Phase Window::update(std::span<const StepRecord> steps, std::int64_t produced, std::int64_t consumed) {
+  if (phase_ == Phase::warming) {
+    if (!warm(steps)) return phase_;
+    phase_ = Phase::measuring;
+    first_opened_ = steps.size();
+    open(steps, produced, consumed);
+  } else if (phase_ == Phase::measuring && steps.size() > first_) {
+    const auto taken = static_cast<double>(consumed - consumed_at_start_);
+    const auto made = static_cast<double>(produced - produced_at_start_);
+    drawn_ = produced < 0 || taken <= 0 ? 0 : (taken - made) / taken;
+    if (enough(steps)) {
+      phase_ = Phase::done;
+      last_ = steps.size();
+    } else if (elapsed(steps, first_) > 2 * limits_.min_seconds &&
+               static_cast<int>(steps.size() - first_) > 2 * limits_.min_steps) {
+      open(steps, produced, consumed);
+    }
+  }
+  return phase_;
+}
+
+std::int64_t Window::mark() const {
+  return phase_ == Phase::done ? std::numeric_limits<std::int64_t>::max() : windows_;
+}
+
+void Window::open(std::span<const StepRecord> steps, std::int64_t produced, std::int64_t consumed) {
+  first_ = steps.size();
+  produced_at_start_ = produced;
+  consumed_at_start_ = consumed;
+  ++windows_;
+}
+
+double Window::elapsed(std::span<const StepRecord> steps, std::size_t since) const {
+  return seconds(steps.back().end_ns - steps[since - 1].end_ns);
+}
+
+bool Window::warm(std::span<const StepRecord> steps) {
+  // A cold pass has no data to spare: two steps for the device's own first-time work.
+  if (pass_steps_ > 0) {
+    steady_ = steps.size() >= 2;
+    return steady_;
+  }
+  if (steps.size() < 3) return false;
+  const double elapsed = seconds(steps.back().end_ns - steps.front().start_ns);
+  if (elapsed >= limits_.max_warmup_seconds) return true;
+  if (elapsed < limits_.warmup_seconds || steps.size() < next_check_) return false;
+  next_check_ = steps.size() + steps.size() / 8 + 1;  // each look costs as much as there are steps
+  steady_ = is_steady(step_durations(steps, 1, steps.size()));
+  return steady_;
+}
+
+bool Window::enough(std::span<const StepRecord> steps) {
+  if (pass_steps_ > 0 && static_cast<std::int64_t>(steps.size()) + 2 >= pass_steps_) return true;
+  if (elapsed(steps, first_opened_) >= limits_.max_seconds) return true;
+  const bool long_enough = static_cast<int>(steps.size() - first_) >= limits_.min_steps &&
+                           elapsed(steps, first_) >= limits_.min_seconds;
+  return long_enough && std::abs(drawn_) <= 0.01;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,32 @@
+#pragma once
+#include <ctime>
+
+#include <cstdint>
+
+namespace feedrate {
+
+// Nanoseconds of CLOCK_MONOTONIC (what steady_clock reads); never the wall clock. Thread-safe.
+inline std::int64_t now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
+}
+
+// CPU time that the calling thread has used, in nanoseconds.
+inline std::int64_t thread_cpu_ns() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
+}
+
+// Sleeps until now_ns() has reached `deadline`; returns at once when it has passed. Absolute, so that
+// errors of one sleep do not add up over many.
+void sleep_until_ns(std::int64_t deadline);
+
+// Asks the kernel not to round the calling thread's sleeps up (it does so by 50 us by default).
+void use_precise_sleeps();
+
+inline double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+inline double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+}  // namespace feedrate

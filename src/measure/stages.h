@@ -1,0 +1,99 @@
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "measure/clock.h"
+
+namespace feedrate {
+
+// What a worker does to a sample on the host, in the order in which it does it.
+enum class Stage : std::uint8_t { read, decode, augment, collate };
+inline constexpr std::size_t kStageCount = 4;
+inline constexpr std::array<std::string_view, kStageCount> kStageNames = {"read", "decode", "augment",
+                                                                         "collate"};
+
+struct StageTotal {
+  std::int64_t wall_ns = 0;  // time that workers spent in the stage, all workers together
+  std::int64_t cpu_ns = 0;   // CPU time of it; the gap to wall_ns is waiting for I/O, or preemption
+  std::int64_t items = 0;    // samples
+  std::int64_t bytes = 0;    // that the stage took in
+};
+
+struct StageTotals {
+  std::array<StageTotal, kStageCount> stage{};
+
+  StageTotals& operator+=(const StageTotals& other) { return combine(other, 1); }
+  StageTotals& operator-=(const StageTotals& other) { return combine(other, -1); }
+  const StageTotal& operator[](Stage s) const { return stage[static_cast<std::size_t>(s)]; }
+
+ private:
+  StageTotals& combine(const StageTotals& other, std::int64_t sign) {
+    for (std::size_t i = 0; i < kStageCount; ++i) {
+      stage[i].wall_ns += sign * other.stage[i].wall_ns;
+      stage[i].cpu_ns += sign * other.stage[i].cpu_ns;
+      stage[i].items += sign * other.stage[i].items;
+      stage[i].bytes += sign * other.stage[i].bytes;
+    }
+    return *this;
+  }
+};
+
+// One worker's totals: written by that worker alone, read by anyone at any time (relaxed atomics: a
+// reader may see a sample's stages half counted, never a torn number).
+class StageCounters {
+ public:
+  void add(Stage stage, std::int64_t wall_ns, std::int64_t cpu_ns, std::int64_t bytes) {
+    auto& c = counters_[static_cast<std::size_t>(stage)];
+    bump(c.wall_ns, wall_ns);
+    bump(c.cpu_ns, cpu_ns);
+    bump(c.items, 1);
+    bump(c.bytes, bytes);
+  }
+  StageTotals snapshot() const {
+    StageTotals totals;
+    for (std::size_t i = 0; i < kStageCount; ++i) {
+      totals.stage[i] = {counters_[i].wall_ns.load(std::memory_order_relaxed),
+                         counters_[i].cpu_ns.load(std::memory_order_relaxed),
+                         counters_[i].items.load(std::memory_order_relaxed),
+                         counters_[i].bytes.load(std::memory_order_relaxed)};
+    }
+    return totals;
+  }
+
+ private:
+  struct Counter {
+    std::atomic<std::int64_t> wall_ns{0}, cpu_ns{0}, items{0}, bytes{0};
+  };
+  // One writer: a load and a store do, without the locked add.
+  static void bump(std::atomic<std::int64_t>& a, std::int64_t by) {
+    a.store(a.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  alignas(64) std::array<Counter, kStageCount> counters_;
+};
+
+// Splits a worker's time into stages: start(), then a lap() at the end of each stage.
+class StageTimer {
+ public:
+  explicit StageTimer(StageCounters& counters) : counters_(counters) {}
+  void start() {
+    wall_ = now_ns();
+    cpu_ = thread_cpu_ns();
+  }
+  void lap(Stage stage, std::int64_t bytes) {
+    const std::int64_t wall = now_ns();
+    const std::int64_t cpu = thread_cpu_ns();
+    counters_.add(stage, wall - wall_, cpu - cpu_, bytes);
+    wall_ = wall;
+    cpu_ = cpu;
+  }
+
+ private:
+  StageCounters& counters_;
+  std::int64_t wall_ = 0;
+  std::int64_t cpu_ = 0;
+};
+
+}  // namespace feedrate

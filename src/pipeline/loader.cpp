@@ -1,0 +1,29 @@
+#include "pipeline/loader.h"
+
+#include <opencv2/core.hpp>
+
+#include "measure/error.h"
+
+namespace feedrate {
+
+std::span<const LoaderKind> loader_kinds() {
+  static constexpr LoaderKind kKinds[] = {
+      {"pool", "workers share the samples of a batch; whichever batch is whole first is delivered first",
+       make_pool_loader},
+      {"batch", "one worker makes one whole batch, delivered in order, as PyTorch's DataLoader does",
+       make_batch_loader},
+  };
+  return kKinds;
+}
+
+std::unique_ptr<Loader> make_loader(std::string_view kind, LoaderOptions options) {
+  // A worker is one thread: OpenCV must not start a pool of its own within each.
+  cv::setNumThreads(1);
+  for (const LoaderKind& known : loader_kinds()) {
+    if (known.name != kind) continue;
+    return options.workers == 0 ? make_inline_loader(std::move(options)) : known.make(std::move(options));
+  }
+  throw UsageError("--loader " + std::string(kind), "is not known", "`feedrate list` shows the loaders");
+}
+
+}  // namespace feedrate

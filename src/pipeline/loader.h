@@ -1,0 +1,54 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "pipeline/batch.h"
+#include "pipeline/sample_source.h"
+#include "pipeline/sampler.h"
+#include "pipeline/slab_ring.h"
+
+namespace feedrate {
+
+// An endless stream of batches made from samples. One consumer; stop() from any thread.
+class Loader {
+ public:
+  virtual ~Loader() = default;
+  // The next batch; waits for it. Rethrows a worker's failure. Null once stopped.
+  virtual BatchLease next() = 0;
+  // Ends the workers and wakes whoever waits. Idempotent.
+  virtual void stop() = 0;
+  // Finished samples that wait to be consumed, and the most that can be finished or in work.
+  virtual std::int64_t samples_ahead() const = 0;
+  virtual std::int64_t samples_ahead_limit() const = 0;
+  // What all workers together have done so far.
+  virtual StageTotals stages() const = 0;
+};
+
+struct LoaderOptions {
+  SampleRecipe recipe;
+  Sampler sampler;
+  int workers = 1;   // threads; 0: in the thread that calls next()
+  int prefetch = 2;  // batches ready ahead: in all (pool), per worker (batch)
+  std::shared_ptr<SlabAllocator> slabs;
+};
+
+// One way to schedule the work: a file, and a line in loader.cpp.
+struct LoaderKind {
+  std::string_view name;
+  std::string_view help;
+  std::unique_ptr<Loader> (*make)(LoaderOptions options);
+};
+std::span<const LoaderKind> loader_kinds();
+std::unique_ptr<Loader> make_loader(std::string_view kind, LoaderOptions options);  // throws UsageError
+
+// The kinds' constructors. inline: workers = 0, whatever the kind.
+std::unique_ptr<Loader> make_pool_loader(LoaderOptions options);
+std::unique_ptr<Loader> make_batch_loader(LoaderOptions options);
+std::unique_ptr<Loader> make_inline_loader(LoaderOptions options);
+
+// cache=host: keeps the first `batches` (at most 3) batches of `inner`, ends its workers then, and
+// hands out the same batches round and round.
+std::unique_ptr<Loader> make_host_cache(std::unique_ptr<Loader> inner, int batches);
+
+}  // namespace feedrate

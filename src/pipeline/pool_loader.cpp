@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "pipeline/bounded_queue.h"
+#include "pipeline/loader.h"
+#include "pipeline/worker.h"
+
+namespace feedrate {
+namespace {
+
+// A batch whose samples are being made by several workers.
+struct Filling {
+  BatchLease batch;
+  std::atomic<int> missing;
+  int claimed = 0;  // guarded by PoolLoader::mutex_
+};
+
+class PoolLoader : public Loader {
+ public:
+  explicit PoolLoader(LoaderOptions options)
+      : options_(std::move(options)),
+        ready_(static_cast<std::size_t>(options_.prefetch)),
+        ring_(SlabRing::make(options_.recipe.spec, options_.prefetch + in_work() + kInDevice, options_.slabs)) {
+    for (int w = 0; w < options_.workers; ++w) workers_.push_back(std::make_unique<Worker>(options_));
+    for (const auto& worker : workers_) threads_.emplace_back([this, &worker] { run(*worker); });
+  }
+  ~PoolLoader() override { stop(); }
+
+  BatchLease next() override {
+    std::optional<BatchLease> batch = ready_.get();
+    const std::lock_guard lock(mutex_);
+    if (error_) std::rethrow_exception(error_);
+    return batch ? std::move(*batch) : nullptr;
+  }
+
+  void stop() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+    }
+    changed_.notify_all();
+    ready_.close();
+    ring_->close();
+  }
+
+  std::int64_t samples_ahead() const override {
+    return static_cast<std::int64_t>(ready_.size()) * options_.recipe.spec.batch_size;
+  }
+  std::int64_t samples_ahead_limit() const override {
+    return static_cast<std::int64_t>(options_.prefetch + in_work()) * options_.recipe.spec.batch_size;
+  }
+  StageTotals stages() const override {
+    StageTotals totals;
+    for (const auto& worker : workers_) totals += worker->stages();
+    return totals;
+  }
+
+ private:
+  static constexpr int kInDevice = 2;  // batches that the device holds: one in use, one being copied
+
+  // A worker may be busy with a slow sample of an earlier batch while the others go on.
+  int in_work() const { return 1 + std::min(options_.workers, 4); }
+
+  void run(Worker& worker) {
+    try {
+      use_precise_sleeps();
+      int slot = 0;
+      while (const std::shared_ptr<Filling> filling = claim(slot)) {
+        worker.fill(*filling->batch, slot);
+        if (filling->missing.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+        filling->batch->ready_ns = now_ns();
+        if (!ready_.put(std::move(filling->batch))) return;
+      }
+    } catch (...) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (!error_) error_ = std::current_exception();
+      }
+      stop();
+    }
+  }
+
+  // The next sample that nobody has taken; null once stopped.
+  std::shared_ptr<Filling> claim(int& slot) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      if (stopped_) return nullptr;
+      if (filling_ && filling_->claimed < options_.recipe.spec.batch_size) {
+        slot = filling_->claimed++;
+        return filling_;
+      }
+      if (opening_) {
+        changed_.wait(lock);
+      } else {
+        open_batch(lock);
+      }
+    }
+  }
+
+  // Waits for a slab without holding the lock: one worker opens the next batch, the others wait for it.
+  void open_batch(std::unique_lock<std::mutex>& lock) {
+    opening_ = true;
+    lock.unlock();
+    BatchLease batch = ring_->acquire();
+    lock.lock();
+    opening_ = false;
+    if (batch) {
+      batch->sequence = sequence_++;
+      filling_ = std::make_shared<Filling>();
+      filling_->missing = options_.recipe.spec.batch_size;
+      filling_->batch = std::move(batch);
+    } else {
+      stopped_ = true;
+    }
+    changed_.notify_all();
+  }
+
+  LoaderOptions options_;
+  BoundedQueue<BatchLease> ready_;
+  std::shared_ptr<SlabRing> ring_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<Filling> filling_;
+  std::int64_t sequence_ = 0;
+  bool opening_ = false;
+  bool stopped_ = false;
+  std::exception_ptr error_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::jthread> threads_;  // last: joined before anything that they use goes
+};
+
+}  // namespace
+
+std::unique_ptr<Loader> make_pool_loader(LoaderOptions options) {
+  return std::make_unique<PoolLoader>(std::move(options));
+}
+
+}  // namespace feedrate

@@ -1,0 +1,137 @@
+#include "pipeline/sample_source.h"
+
+#include <cstring>
+
+#include "measure/error.h"
+
+namespace feedrate {
+namespace {
+
+// Copies a finished sample into its slot; uint8 samples are normalised where the batch asks for it.
+void collate(std::span<const std::byte> sample, Dtype from, const BatchSpec& spec, std::byte* out) {
+  if (from == spec.dtype) {
+    std::memcpy(out, sample.data(), spec.sample_bytes());
+  } else {
+    normalise(reinterpret_cast<const std::uint8_t*>(sample.data()), spec.sample_elements() / 3, spec.dtype, out);
+  }
+}
+
+// name -> bytes, from storage or from the `encoded` cache.
+class Bytes {
+ public:
+  explicit Bytes(const SampleRecipe& recipe) : recipe_(recipe) {
+    if (!recipe.encoded_cache) storage_ = make_buffered_files(recipe.dataset->folder);
+  }
+  std::span<const std::byte> get(const Draw& draw, StageTimer& timer, PlantedDelay& planted) {
+    const auto index = static_cast<std::size_t>(draw.sample);
+    if (recipe_.encoded_cache) return (*recipe_.encoded_cache)[index].bytes();
+    const SampleFile& file = recipe_.dataset->samples[index];
+    storage_->read(file.path, file.bytes, buffer_);
+    planted.serve(Stage::read, draw.index);
+    timer.lap(Stage::read, static_cast<std::int64_t>(file.bytes));
+    return buffer_.bytes();
+  }
+  std::string_view name(const Draw& draw) const {
+    return recipe_.dataset->samples[static_cast<std::size_t>(draw.sample)].path;
+  }
+
+ private:
+  const SampleRecipe& recipe_;
+  std::unique_ptr<Storage> storage_;
+  Buffer buffer_;
+};
+
+class PictureSource : public SampleSource {
+ public:
+  PictureSource(const SampleRecipe& recipe, StageCounters& counters)
+      : recipe_(recipe), bytes_(recipe), decoder_(recipe.format->make_decoder()), timer_(counters),
+        planted_(recipe.planted) {}
+
+  void make(const Draw& draw, std::byte* out) override {
+    timer_.start();
+    const auto encoded = bytes_.get(draw, timer_, planted_);
+    const PixelSize stored = decoder_->open(encoded, bytes_.name(draw));
+    const Augmentation augmentation = recipe_.augment ? random_resized_crop(stored, draw.augment_seed)
+                                                      : Augmentation{{0, 0, stored.width, stored.height}, false};
+    const PixelView window = decoder_->decode(augmentation.window);
+    planted_.serve(Stage::decode, draw.index);
+    timer_.lap(Stage::decode, static_cast<std::int64_t>(encoded.size()));
+
+    // uint8 batches are resized straight into their slot; the others pass through `pixels_`.
+    const BatchSpec& spec = recipe_.spec;
+    const bool direct = spec.dtype == Dtype::uint8;
+    std::byte* resized = direct ? out : pixels_.resize(spec.sample_elements());
+    resizer_.resize(window, spec.size, augmentation.flip, recipe_.filter,
+                    reinterpret_cast<std::uint8_t*>(resized));
+    planted_.serve(Stage::augment, draw.index);
+    timer_.lap(Stage::augment, static_cast<std::int64_t>(window.width) * window.height * 3);
+
+    if (!direct) collate(pixels_.bytes(), Dtype::uint8, spec, out);
+    planted_.serve(Stage::collate, draw.index);
+    timer_.lap(Stage::collate, static_cast<std::int64_t>(spec.sample_elements()));
+  }
+
+ private:
+  const SampleRecipe& recipe_;
+  Bytes bytes_;
+  std::unique_ptr<Decoder> decoder_;
+  Resizer resizer_;
+  Buffer pixels_;
+  StageTimer timer_;
+  PlantedDelay planted_;
+};
+
+class TensorSource : public SampleSource {
+ public:
+  TensorSource(const SampleRecipe& recipe, StageCounters& counters)
+      : recipe_(recipe), bytes_(recipe), timer_(counters), planted_(recipe.planted) {}
+
+  void make(const Draw& draw, std::byte* out) override {
+    timer_.start();
+    const auto file = bytes_.get(draw, timer_, planted_);
+    const TensorView tensor = parse_tensor(file, bytes_.name(draw));
+    if (tensor.size != recipe_.spec.size) {
+      throw Error(bytes_.name(draw), "holds another size than its folder says", "run `feedrate verify`");
+    }
+    collate(tensor.payload, tensor.dtype, recipe_.spec, out);
+    planted_.serve(Stage::collate, draw.index);
+    timer_.lap(Stage::collate, static_cast<std::int64_t>(tensor.payload.size()));
+  }
+
+ private:
+  const SampleRecipe& recipe_;
+  Bytes bytes_;
+  StageTimer timer_;
+  PlantedDelay planted_;
+};
+
+// cache=sample: everything but the collation is done.
+class CachedSampleSource : public SampleSource {
+ public:
+  CachedSampleSource(const SampleRecipe& recipe, StageCounters& counters)
+      : recipe_(recipe), timer_(counters), planted_(recipe.planted) {}
+
+  void make(const Draw& draw, std::byte* out) override {
+    timer_.start();
+    const auto sample = (*recipe_.sample_cache)[static_cast<std::size_t>(draw.sample)].bytes();
+    const bool pixels = sample.size() == recipe_.spec.sample_elements();
+    collate(sample, pixels ? Dtype::uint8 : recipe_.spec.dtype, recipe_.spec, out);
+    planted_.serve(Stage::collate, draw.index);
+    timer_.lap(Stage::collate, static_cast<std::int64_t>(sample.size()));
+  }
+
+ private:
+  const SampleRecipe& recipe_;
+  StageTimer timer_;
+  PlantedDelay planted_;
+};
+
+}  // namespace
+
+std::unique_ptr<SampleSource> make_sample_source(const SampleRecipe& recipe, StageCounters& counters) {
+  if (recipe.sample_cache) return std::make_unique<CachedSampleSource>(recipe, counters);
+  if (!recipe.format) return std::make_unique<TensorSource>(recipe, counters);
+  return std::make_unique<PictureSource>(recipe, counters);
+}
+
+}  // namespace feedrate

@@ -1,0 +1,45 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "codec/codec.h"
+#include "pipeline/augment.h"
+#include "pipeline/batch.h"
+#include "pipeline/planted.h"
+#include "pipeline/sampler.h"
+#include "storage/dataset.h"
+#include "storage/storage.h"
+
+namespace feedrate {
+
+// Makes finished samples: name -> bytes -> pixels -> a batch's slot. One per worker, not thread-safe;
+// its time goes to the worker's StageCounters.
+class SampleSource {
+ public:
+  virtual ~SampleSource() = default;
+  // Writes BatchSpec::sample_bytes() bytes to `out`. Throws an Error that names the file.
+  virtual void make(const Draw& draw, std::byte* out) = 0;
+};
+
+// What samples are made of, the same for all workers of a rank. Outlives every source.
+struct SampleRecipe {
+  const DatasetVariant* dataset = nullptr;
+  const Format* format = nullptr;  // null: precached tensors
+  BatchSpec spec;
+  ResizeFilter filter = ResizeFilter::bilinear;
+  bool augment = true;  // random-resized-crop and flip; false: the whole picture, resized
+  const PlantedTimes* planted = nullptr;
+  std::shared_ptr<const std::vector<Buffer>> encoded_cache;  // cache=encoded: a file's bytes by sample
+  std::shared_ptr<const std::vector<Buffer>> sample_cache;   // cache=sample: finished samples (pictures: uint8)
+};
+
+std::unique_ptr<SampleSource> make_sample_source(const SampleRecipe& recipe, StageCounters& counters);
+
+// Fills the caches of the same name by `threads` threads; every sample once, augmented as in epoch 0.
+std::shared_ptr<const std::vector<Buffer>> fill_encoded_cache(const DatasetVariant& dataset, int threads);
+std::shared_ptr<const std::vector<Buffer>> fill_sample_cache(const SampleRecipe& recipe, std::uint64_t seed,
+                                                             int threads);
+
+}  // namespace feedrate

@@ -1,0 +1,98 @@
+#include "storage/dataset.h"
+
+#include <string>
+#include <system_error>
+
+#include "measure/error.h"
+#include "storage/manifest.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The command that makes one variant: "tensor-fp16/224x224" is three options.
+std::string gen_command(const fs::path& data, const std::string& variant) {
+  const std::size_t slash = variant.find('/');
+  std::string command = "feedrate gen " + data.string();
+  if (slash == std::string::npos) return command;
+  const std::string format = variant.substr(0, slash), size = variant.substr(slash + 1);
+  if (!format.starts_with("tensor-")) {
+    return command + " --format " + format + " --image-size " + size;
+  }
+  return command + " --format tensor --tensor-dtype " + format.substr(7) + " --input-size " + size;
+}
+
+void check_present(const fs::path& data, const std::string& variant) {
+  const std::string remedy = "make it: " + gen_command(data, variant);
+  std::error_code error;
+  if (!fs::is_directory(data, error)) throw Error(data.string(), "no such folder", remedy);
+  if (!fs::exists(data / "dataset.json", error)) {
+    throw Error(data.string(), "not a dataset: it holds no dataset.json", remedy);
+  }
+}
+
+const VariantRecord& find_variant(const fs::path& data, const DatasetRecord& record,
+                                  const std::string& name) {
+  const auto found = record.variants.find(name);
+  if (found == record.variants.end()) {
+    std::string there;
+    for (const auto& [other, variant] : record.variants) {
+      there.append(there.empty() ? "" : ", ").append(other);
+    }
+    throw Error(data.string(),
+                "has no " + name + ", it has " + (there.empty() ? "no variant at all" : there),
+                "make it: " + gen_command(data, name));
+  }
+  if (!found->second.complete) {
+    throw Error((data / name).string(), "not complete: `feedrate gen` was interrupted",
+                "run it again with the same options: " + gen_command(data, name));
+  }
+  return found->second;
+}
+
+void check_size(const DatasetVariant& variant, const SampleFile& sample) {
+  const fs::path path = variant.folder / sample.path;
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(path, error);
+  std::string wrong;
+  if (error) {
+    wrong = error.message();
+  } else if (bytes != sample.bytes) {
+    wrong = std::to_string(bytes) + " bytes instead of " + std::to_string(sample.bytes);
+  }
+  if (!wrong.empty()) {
+    throw Error(path.string(), "not as the manifest has it: " + wrong,
+                "`feedrate verify` lists what else is damaged, `feedrate gen` makes it again");
+  }
+}
+
+}  // namespace
+
+DatasetVariant open_dataset(const fs::path& data, std::string_view variant) {
+  const std::string name(variant);
+  check_present(data, name);
+  const DatasetRecord record = read_dataset_record(data);
+  const VariantRecord& found = find_variant(data, record, name);
+  DatasetVariant opened;
+  opened.folder = data / name;
+  opened.samples = read_manifest(data, name, found, record.classes);
+  opened.total_bytes = found.bytes;
+  opened.manifest_xxh3 = found.files_xxh3;
+  opened.classes = record.classes;
+  if (opened.samples.empty()) throw Error(opened.folder.string(), "holds no samples");
+  check_size(opened, opened.samples.front());
+  check_size(opened, opened.samples.back());
+  return opened;
+}
+
+std::vector<std::string> dataset_variants(const fs::path& data) {
+  check_present(data, "");
+  std::vector<std::string> names;
+  for (const auto& [name, variant] : read_dataset_record(data).variants) {
+    if (variant.complete) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace feedrate

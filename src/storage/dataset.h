@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace feedrate {
+
+// One stored sample, as its line in the manifest has it.
+struct SampleFile {
+  std::string path;         // relative to the variant's folder, e.g. "class_007/000123.jpg"
+  std::int32_t label = 0;   // index of its class folder, in name order
+  std::uint64_t bytes = 0;  // size of the file
+  std::uint64_t xxh3 = 0;   // XXH3-64 of the file
+};
+
+// One variant of a dataset: the same samples in one format at one size. On disk:
+//   DATA/dataset.json             how it was made (seed, source, options), variants with their totals
+//   DATA/jpeg/500x375/            one variant: "FORMAT/WIDTHxHEIGHT"; a tensor variant's format carries
+//   DATA/tensor-uint8/224x224/    its dtype. Class folders in it, as torchvision's ImageFolder reads
+//   DATA/jpeg/500x375/files.tsv   the manifest: "path <tab> label <tab> bytes <tab> xxh3 (16 hex)" a line
+struct DatasetVariant {
+  std::filesystem::path folder;  // DATA/FORMAT/WxH
+  std::vector<SampleFile> samples;
+  std::uint64_t total_bytes = 0;
+  std::string manifest_xxh3;  // 16 hex digits: XXH3-64 of files.tsv; names the data in every result
+  int classes = 0;
+};
+
+// Reads a variant's manifest and checks it against dataset.json (complete, same hash) and the first
+// and last file against their sizes; reads no sample. Errors: feedrate::Error that names what is
+// missing (folder, variant, with the variants that there are) and the `feedrate gen` that makes it.
+DatasetVariant open_dataset(const std::filesystem::path& data, std::string_view variant);
+
+// The variants that DATA/dataset.json lists as complete, e.g. {"jpeg/500x375", "png/500x375"}.
+std::vector<std::string> dataset_variants(const std::filesystem::path& data);
+
+struct VerifyResult {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  std::vector<std::string> damaged;  // "jpeg/500x375/class_007/000123.jpg: size 100 instead of 58211"
+};
+// Reads every file of every variant and compares size and checksum with the manifests. `threads`
+// readers. `on_progress` (may be empty) is called now and then with (bytes done, bytes in all).
+VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
+                            const std::function<void(std::uint64_t, std::uint64_t)>& on_progress);
+
+}  // namespace feedrate

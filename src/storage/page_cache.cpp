@@ -1,0 +1,77 @@
+#include "storage/page_cache.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "measure/error.h"
+#include "storage/storage.h"
+
+namespace feedrate {
+namespace {
+
+struct Pages {
+  std::size_t all = 0;
+  std::size_t resident = 0;
+};
+
+Pages count_pages(const std::string& path) {
+  Pages pages;
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return pages;
+  struct stat info;
+  if (fstat(fd, &info) == 0 && info.st_size > 0) {
+    const auto size = static_cast<std::size_t>(info.st_size);
+    void* map = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (map != MAP_FAILED) {
+      const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+      std::vector<unsigned char> in_core((size + page - 1) / page);
+      if (mincore(map, size, in_core.data()) == 0) {
+        pages.all = in_core.size();
+        pages.resident = static_cast<std::size_t>(
+            std::count_if(in_core.begin(), in_core.end(), [](unsigned char c) { return c & 1; }));
+      }
+      munmap(map, size);
+    }
+  }
+  close(fd);
+  return pages;
+}
+
+}  // namespace
+
+void warm_page_cache(const DatasetVariant& variant) {
+  const auto files = make_buffered_files(variant.folder);
+  Buffer buffer;
+  for (const SampleFile& sample : variant.samples) files->read(sample.path, sample.bytes, buffer);
+}
+
+void drop_from_page_cache(const DatasetVariant& variant) {
+  for (const SampleFile& sample : variant.samples) {
+    const std::string path = (variant.folder / sample.path).string();
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) throw Error(path, std::strerror(errno), "check the dataset with `feedrate verify`");
+    fdatasync(fd);  // dirty pages are not dropped
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
+  }
+}
+
+double page_cache_share(const DatasetVariant& variant) {
+  constexpr std::size_t kFiles = 256;
+  const std::size_t stride = std::max<std::size_t>(1, variant.samples.size() / kFiles);
+  Pages sum;
+  for (std::size_t i = 0; i < variant.samples.size(); i += stride) {
+    const Pages pages = count_pages((variant.folder / variant.samples[i].path).string());
+    sum.all += pages.all;
+    sum.resident += pages.resident;
+  }
+  return sum.all == 0 ? -1 : static_cast<double>(sum.resident) / static_cast<double>(sum.all);
+}
+
+}  // namespace feedrate

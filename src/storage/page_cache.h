@@ -1,0 +1,18 @@
+#pragma once
+#include "storage/dataset.h"
+
+namespace feedrate {
+
+// Reads every file of the variant once, so that what fits lies in the page cache.
+void warm_page_cache(const DatasetVariant& variant);
+
+// Asks the kernel to drop every file of the variant from the page cache (posix_fadvise DONTNEED after
+// fdatasync: needs no privilege, drops clean pages that nobody maps). Verify with page_cache_share():
+// tmpfs, and some network file systems, keep them. A server's own cache is out of its reach.
+void drop_from_page_cache(const DatasetVariant& variant);
+
+// Share (0..1) of the variant's bytes that lie in the page cache (mincore), of at most 256 files
+// spread evenly over it; -1 where it cannot be told.
+double page_cache_share(const DatasetVariant& variant);
+
+}  // namespace feedrate

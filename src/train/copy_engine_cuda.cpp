@@ -1,0 +1,73 @@
+#include "train/copy_engine_cuda.h"
+
+#include <ATen/Functions.h>
+#include <c10/cuda/CUDAException.h>
+
+#include <cstring>
+
+#include "train/host_batch.h"
+#include "train/pinned_slabs_cuda.h"
+
+namespace feedrate {
+namespace {
+
+void copy_to_device(const at::Tensor& to, const void* from, cudaStream_t stream) {
+  C10_CUDA_CHECK(cudaMemcpyAsync(to.data_ptr(), from, to.nbytes(), cudaMemcpyHostToDevice, stream));
+}
+
+}  // namespace
+
+CopyEngine::CopyEngine(const BatchSpec& spec, c10::cuda::CUDAStream compute)
+    : spec_(spec),
+      compute_(compute),
+      stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, compute.device_index())),
+      staging_(pinned_slabs()) {
+  const at::TensorOptions on_device(compute.device());
+  for (Slot& slot : slots_) {
+    slot.batch.pixels = at::empty({spec.batch_size, spec.size.height, spec.size.width, 3},
+                                  on_device.dtype(torch_type(spec.dtype)));
+    slot.batch.labels = at::empty({spec.batch_size}, on_device.dtype(at::kLong));
+    slot.staged_labels = staging_->allocate(label_bytes());
+  }
+  // The allocator may hand out memory that work on `compute` still uses; the copies would not wait.
+  compute.synchronize();
+}
+
+CopyEngine::~CopyEngine() {
+  // Slabs and buffers must not go before the copies that use them; an error here has been reported.
+  if (cudaStreamSynchronize(stream_.stream()) != cudaSuccess) cudaGetLastError();
+  for (Slot& slot : slots_) {
+    if (slot.staged_labels) staging_->release(slot.staged_labels, label_bytes());
+  }
+}
+
+DeviceBatch CopyEngine::copy(BatchLease batch) {
+  wait();  // for the copy before this one: with the GPU two steps behind it ended long ago
+  Slot& slot = slots_[copies_++ % slots_.size()];
+  slot.lease = std::move(batch);
+  std::memcpy(slot.staged_labels, slot.lease->labels.data(), label_bytes());
+  slot.read.block(stream_);
+  copy_to_device(slot.batch.pixels, slot.lease->pixels, stream_.stream());
+  copy_to_device(slot.batch.labels, slot.staged_labels, stream_.stream());
+  slot.copied.record(stream_);
+  slot.copied.block(compute_);
+  return slot.batch;
+}
+
+void CopyEngine::done_reading() { slots_[(copies_ + 1) % slots_.size()].read.record(compute_); }
+
+void CopyEngine::release() {
+  for (Slot& slot : slots_) {
+    if (slot.lease && slot.copied.query()) slot.lease.reset();
+  }
+}
+
+void CopyEngine::wait() {
+  for (Slot& slot : slots_) {
+    if (!slot.lease) continue;
+    slot.copied.synchronize();
+    slot.lease.reset();
+  }
+}
+
+}  // namespace feedrate

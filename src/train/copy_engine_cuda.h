@@ -1,0 +1,62 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+#include <c10/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <array>
+#include <memory>
+
+#include "pipeline/batch.h"
+#include "pipeline/slab_ring.h"
+
+namespace feedrate {
+
+// A batch in device memory, as it was on the host.
+struct DeviceBatch {
+  at::Tensor pixels;  // (N, H, W, 3), spec's dtype
+  at::Tensor labels;  // (N), int64
+};
+
+// Copies batches to a GPU on a stream of its own, into one of two buffers, so that a batch travels
+// while the GPU trains on the one before. Holds a slab until its copy has ended; of the slabs given
+// to it, at most one when copy() returns and none after wait(). All its waits are for one copy,
+// none for the GPU.
+class CopyEngine {
+ public:
+  // `compute`: the stream that reads the batches; must be the current one.
+  CopyEngine(const BatchSpec& spec, c10::cuda::CUDAStream compute);
+  ~CopyEngine();
+  CopyEngine(const CopyEngine&) = delete;
+  CopyEngine& operator=(const CopyEngine&) = delete;
+
+  // Starts the copy and has `compute` wait for it. The tensors are good until done_reading().
+  DeviceBatch copy(BatchLease batch);
+
+  // What has been queued on `compute` so far is all that reads the last batch: when it has run, the
+  // buffer may be written again.
+  void done_reading();
+
+  void release();  // gives back the slab if its copy has ended; does not wait
+  void wait();     // waits for the copy, and gives back the slab
+
+ private:
+  struct Slot {
+    DeviceBatch batch;
+    std::byte* staged_labels = nullptr;  // page-locked: HostBatch's labels are not
+    BatchLease lease;
+    c10::cuda::CUDAEvent copied{cudaEventDisableTiming | cudaEventBlockingSync};
+    c10::cuda::CUDAEvent read{cudaEventDisableTiming};
+  };
+  std::size_t label_bytes() const {
+    return sizeof(std::int64_t) * static_cast<std::size_t>(spec_.batch_size);
+  }
+
+  const BatchSpec spec_;
+  const c10::cuda::CUDAStream compute_;
+  const c10::cuda::CUDAStream stream_;
+  const std::shared_ptr<SlabAllocator> staging_;
+  std::array<Slot, 2> slots_;
+  std::size_t copies_ = 0;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,25 @@
+#include "measure/error.h"
+#include "train/accelerators.h"
+
+namespace feedrate {
+namespace {
+
+[[noreturn]] void refuse() {
+  throw Error(
+      "--device cuda", "this build has a LibTorch for CPUs only",
+      "build with a LibTorch for CUDA (scripts/bootstrap), or use --device cpu or emulated:NAME");
+}
+
+}  // namespace
+
+AcceleratorKind cuda_kind() {
+  return {.name = "cuda",
+          .help = "trains on an NVIDIA GPU (not in this build)",
+          .make = [](std::string_view, const StepSpec&, Group&) -> std::unique_ptr<Accelerator> {
+            refuse();
+          },
+          .count = [] { return 0; },
+          .check = [](std::string_view, const StepSpec&) { refuse(); }};
+}
+
+}  // namespace feedrate

@@ -1,0 +1,87 @@
+#include "train/devices_cuda.h"
+
+#include <cuda_runtime_api.h>
+
+#include <charconv>
+
+#include "measure/error.h"
+
+namespace feedrate {
+namespace {
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+// `status`: what counting the devices said.
+[[noreturn]] void refuse(cudaError_t status) {
+  int supported = 0;  // CUDA version that the driver knows; 0: there is no driver
+  if (cudaDriverGetVersion(&supported) != cudaSuccess) supported = 0;
+  cudaGetLastError();
+  const std::string needed = version_text(CUDART_VERSION);
+  if (supported == 0) {
+    throw Error("--device cuda", "no CUDA device: no NVIDIA driver is loaded",
+                "install a driver for CUDA " + needed + ", or use --device cpu or emulated:NAME");
+  }
+  if (status == cudaErrorInsufficientDriver) {
+    throw Error(
+        "--device cuda",
+        "no CUDA device: the driver knows CUDA " + version_text(supported) + ", this build needs " +
+            needed,
+        "update the driver, or build with a LibTorch for the driver's CUDA (CMAKE_PREFIX_PATH)");
+  }
+  const std::string reason = status == cudaSuccess || status == cudaErrorNoDevice
+                                 ? "the driver shows none"
+                                 : cudaGetErrorString(status);
+  throw Error(
+      "--device cuda", "no CUDA device: " + reason,
+      "check nvidia-smi and CUDA_VISIBLE_DEVICES; in a container, that it was given the GPU");
+}
+
+int parse_index(std::string_view argument, int otherwise) {
+  if (argument.empty()) return otherwise;
+  int index = -1;
+  const auto [end, error] =
+      std::from_chars(argument.data(), argument.data() + argument.size(), index);
+  if (error != std::errc{} || end != argument.data() + argument.size() || index < 0) {
+    throw UsageError("--device cuda:" + std::string(argument), "is not a device number",
+                     "use cuda or cuda:INDEX");
+  }
+  return index;
+}
+
+}  // namespace
+
+int cuda_device_count() noexcept {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();
+  return 0;
+}
+
+CudaDevice cuda_device(std::string_view argument, int otherwise) {
+  CudaDevice device{.index = parse_index(argument, otherwise)};
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess || count == 0) refuse(status);
+  if (device.index >= count) {
+    throw Error("--device cuda:" + std::to_string(device.index),
+                "this machine shows " + std::to_string(count) + " CUDA device(s), numbered from 0",
+                "use a smaller number or fewer --gpus, and check CUDA_VISIBLE_DEVICES");
+  }
+  cudaDeviceProp properties{};
+  const cudaError_t asked = cudaGetDeviceProperties(&properties, device.index);
+  if (asked != cudaSuccess) refuse(asked);
+  device.name = properties.name;
+  device.capability = 10 * properties.major + properties.minor;
+  return device;
+}
+
+Precision cuda_precision(std::string_view name, const CudaDevice& device) {
+  constexpr Precision all[] = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
+  constexpr Precision before_ampere[] = {Precision::fp32, Precision::fp16};
+  if (device.capability >= 80) return precision_from(name, all, "cuda");
+  return precision_from(name, before_ampere, "cuda on " + device.name);
+}
+
+}  // namespace feedrate

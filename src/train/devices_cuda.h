@@ -1,0 +1,26 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "train/precision.h"
+
+namespace feedrate {
+
+struct CudaDevice {
+  int index = 0;
+  std::string name;
+  int capability = 0;  // 10 * major + minor
+};
+
+// GPUs that this process can use; 0 where there is no driver.
+int cuda_device_count() noexcept;
+
+// The GPU of `cuda:ARGUMENT`, or number `otherwise` if the argument is empty. Errors: UsageError
+// for what is no number; Error saying what is missing: driver, a newer driver, the device.
+CudaDevice cuda_device(std::string_view argument, int otherwise);
+
+// The precision of that name on that GPU. Errors: UsageError, also for bf16 and tf32 before Ampere,
+// which would run them in other arithmetic than they say.
+Precision cuda_precision(std::string_view name, const CudaDevice& device);
+
+}  // namespace feedrate

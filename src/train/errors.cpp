@@ -1,0 +1,67 @@
+#include "train/errors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "measure/error.h"
+#include "models/resnet.h"
+
+namespace feedrate {
+namespace {
+
+bool is_about_memory(const c10::Error& error, std::string_view message) {
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error)) return true;
+  constexpr std::string_view signs[] = {"out of memory", "ALLOC_FAILED", "can't allocate memory"};
+  return std::ranges::any_of(
+      signs, [&](std::string_view sign) { return message.find(sign) != std::string_view::npos; });
+}
+
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+}  // namespace
+
+void rethrow(const c10::Error& error, std::string_view device, const StepSpec& spec) {
+  const std::string_view message = error.what_without_backtrace();
+  if (is_about_memory(error, message)) {
+    const BatchSpec& batch = spec.batch;
+    throw Error(device,
+                "out of memory with " + spec.model + ", --batch-size " +
+                    std::to_string(batch.batch_size) + " at " + std::to_string(batch.size.width) +
+                    "x" + std::to_string(batch.size.height),
+                "use a smaller --batch-size or --input-size");
+  }
+  if (message.find("no kernel image") != std::string_view::npos) {
+    throw Error(
+        device, "this LibTorch has no code for a GPU of its generation",
+        "use a LibTorch that has (CMAKE_PREFIX_PATH; older GPUs need one built for CUDA 12)");
+  }
+  throw Error(device, first_line(message));
+}
+
+void check_loss(double loss, std::string_view device) {
+  if (std::isfinite(loss)) return;
+  throw Error(
+      device, std::string("the loss is ") + (std::isnan(loss) ? "NaN" : "infinite"),
+      "use --precision fp32 or bf16, or a larger --batch-size; check that the labels are right");
+}
+
+void check_single_rank(const Group& group, std::string_view device) {
+  if (group.size() == 1) return;
+  throw UsageError("--gpus " + std::to_string(group.size()),
+                   "--device " + std::string(device) + " trains one replica",
+                   "use --gpus 1, or an emulated device");
+}
+
+void check_model(const StepSpec& spec) {
+  std::string names;
+  for (const ResNetConfig& config : resnet_configs()) {
+    if (config.name == spec.model) return;
+    names.append(names.empty() ? "" : ", ").append(config.name);
+  }
+  throw UsageError("--model " + spec.model, "there is no such model", "use one of " + names);
+}
+
+}  // namespace feedrate

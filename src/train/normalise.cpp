@@ -1,0 +1,34 @@
+#include "train/normalise.h"
+
+#include <ATen/Functions.h>
+
+#include "codec/tensor.h"
+
+namespace feedrate {
+namespace {
+
+at::Tensor channels(const float (&values)[3], c10::Device device) {
+  return at::tensor({values[0], values[1], values[2]}, at::kFloat).to(device);
+}
+
+}  // namespace
+
+// 255 is a tensor because CUDA's division by a number multiplies with its rounded reciprocal, and
+// what is lost by that is many ulps of a value near zero once the mean is subtracted.
+Normaliser::Normaliser(c10::Device device, at::ScalarType to)
+    : to_(to),
+      full_(at::full({1}, 255.0f, at::kFloat).to(device)),
+      mean_(channels(kMean, device)),
+      std_(channels(kStd, device)) {}
+
+at::Tensor Normaliser::operator()(const at::Tensor& nhwc) const {
+  at::Tensor x = nhwc;
+  if (nhwc.scalar_type() == at::kByte) {
+    x = at::div(nhwc, full_).sub_(mean_).div_(std_).to(to_);
+  } else {
+    x = nhwc.to(to_, /*non_blocking=*/false, /*copy=*/true);
+  }
+  return x.permute({0, 3, 1, 2});
+}
+
+}  // namespace feedrate

@@ -1,0 +1,22 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+namespace feedrate {
+
+// Turns a batch as it lies in memory into the network's input, on whichever device it is.
+class Normaliser {
+ public:
+  // For batches on `device`, into elements of `to` (float, half or bfloat16).
+  Normaliser(c10::Device device, at::ScalarType to);
+
+  // `nhwc`: (N, H, W, 3), contiguous; uint8 pixels, or normalised half or float. Returns a new
+  // tensor, (N, 3, H, W) in channels_last, that shares nothing with `nhwc`. The values are those of
+  // normalise() in codec/tensor.h: the same three operations in fp32, rounded once.
+  at::Tensor operator()(const at::Tensor& nhwc) const;
+
+ private:
+  const at::ScalarType to_;
+  const at::Tensor full_, mean_, std_;  // 255, kMean, kStd: float, (1) and (3)
+};
+
+}  // namespace feedrate

@@ -1,0 +1,13 @@
+#pragma once
+#include <memory>
+
+#include "pipeline/slab_ring.h"
+
+namespace feedrate {
+
+// Page-locked host memory, from which a GPU copies by itself while the host goes on. Usable from
+// every GPU and thread. Its allocate() throws an Error with a remedy. Depends on no accelerator's
+// life.
+std::shared_ptr<SlabAllocator> pinned_slabs();
+
+}  // namespace feedrate

@@ -1,0 +1,61 @@
+#include "train/precision.h"
+
+#include <ATen/autocast_mode.h>
+
+#include "measure/error.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::string_view kNames[] = {"fp32", "tf32", "fp16", "bf16"};
+
+}  // namespace
+
+Precision precision_from(std::string_view name, std::span<const Precision> offered,
+                         std::string_view device) {
+  if (name.empty()) return Precision::fp32;
+  std::string names;
+  for (const Precision precision : offered) {
+    const std::string_view known = kNames[static_cast<std::size_t>(precision)];
+    if (known == name) return precision;
+    names.append(names.empty() ? "" : ", ").append(known);
+  }
+  throw UsageError("--precision " + std::string(name),
+                   "--device " + std::string(device) + " does not train in it",
+                   "use one of " + names);
+}
+
+at::ScalarType input_type(Precision precision) {
+  switch (precision) {
+    case Precision::fp16:
+      return at::kHalf;
+    case Precision::bf16:
+      return at::kBFloat16;
+    case Precision::fp32:
+    case Precision::tf32:
+      break;
+  }
+  return at::kFloat;
+}
+
+AutocastScope::AutocastScope(c10::DeviceType device, Precision precision)
+    : device_(device), active_(input_type(precision) != at::kFloat) {
+  if (!active_) return;
+  enabled_before_ = at::autocast::is_autocast_enabled(device);
+  cache_before_ = at::autocast::is_autocast_cache_enabled();
+  dtype_before_ = at::autocast::get_autocast_dtype(device);
+  at::autocast::set_autocast_cache_enabled(false);
+  at::autocast::set_autocast_dtype(device, input_type(precision));
+  at::autocast::set_autocast_enabled(device, true);
+  at::autocast::increment_nesting();
+}
+
+AutocastScope::~AutocastScope() {
+  if (!active_) return;
+  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(device_, enabled_before_);
+  at::autocast::set_autocast_dtype(device_, dtype_before_);
+  at::autocast::set_autocast_cache_enabled(cache_before_);
+}
+
+}  // namespace feedrate

@@ -1,0 +1,32 @@
+#include "train/sgd.h"
+
+#include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
+
+namespace feedrate {
+
+Sgd::Sgd(std::vector<at::Tensor> parameters, SgdOptions options)
+    : parameters_(std::move(parameters)), options_(options) {
+  const at::NoGradGuard no_grad;
+  for (const at::Tensor& p : parameters_) momentum_.push_back(at::zeros_like(p));
+}
+
+std::vector<at::Tensor> Sgd::gradients() const {
+  std::vector<at::Tensor> gradients;
+  gradients.reserve(parameters_.size());
+  for (const at::Tensor& p : parameters_) gradients.push_back(p.grad());
+  return gradients;
+}
+
+void Sgd::step(const at::Tensor& found_inf) {
+  const at::NoGradGuard no_grad;
+  // Momentum starts at zero, so the first step is like any other: momentum * 0 + gradient.
+  at::_fused_sgd_(parameters_, gradients(), momentum_, options_.weight_decay, options_.momentum,
+                  options_.learning_rate, /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false,
+                  /*is_first_step=*/false, /*grad_scale=*/{},
+                  found_inf.defined() ? std::optional(found_inf) : std::nullopt);
+  // Undefined rather than zeroed: backward then stores gradients instead of adding to them.
+  for (const at::Tensor& p : parameters_) p.mutable_grad().reset();
+}
+
+}  // namespace feedrate

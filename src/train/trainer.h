@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "models/resnet.h"
+#include "train/loss_scale.h"
+#include "train/precision.h"
+#include "train/sgd.h"
+
+namespace feedrate {
+
+struct TrainerOptions {
+  std::string model = "resnet50";
+  int classes = 1000;
+  Precision precision = Precision::fp32;
+  c10::Device device = at::kCPU;
+  std::uint64_t seed = 0;  // of the weights
+  SgdOptions sgd;
+};
+
+// A network and its optimiser, on one device, in channels_last. For one thread.
+class Trainer {
+ public:
+  // Seeds torch's default generators. Errors: UsageError for an unknown model.
+  explicit Trainer(const TrainerOptions& options);
+
+  // One step: forward, cross entropy, backward, SGD. `input`: (N, 3, H, W), channels_last,
+  // normalised, of input_type(); `labels`: (N), int64, below `classes`; both on the device. Returns
+  // the mean loss before the step: one float on the device, not yet computed if the device is a
+  // GPU.
+  at::Tensor step(const at::Tensor& input, const at::Tensor& labels);
+
+  ResNet& model() { return model_; }
+
+ private:
+  at::Tensor loss_of(const at::Tensor& input, const at::Tensor& labels);
+
+  const TrainerOptions options_;
+  ResNet model_;
+  Sgd sgd_;
+  std::optional<LossScale> scale_;
+};
+
+}  // namespace feedrate

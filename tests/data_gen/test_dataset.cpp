@@ -1,0 +1,190 @@
+#include <gmock/gmock.h>
+
+#include "datasets.h"
+#include "storage/manifest.h"
+
+namespace feedrate {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Dataset : public DatasetTest {
+ protected:
+  Dataset() {
+    GenerateOptions small = options();
+    small.formats = {"jpeg", "raw"};
+    small.image_sizes = {{24, 18}};
+    generate(small);
+    data_ = small.data;
+  }
+  fs::path path(const char* name) const { return data_ / name; }
+  std::string open_error(const std::string& variant = "raw/24x18") const {
+    try {
+      open_dataset(data_, variant);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  void replace(const char* name, const std::string& from, const std::string& to) const {
+    std::string text = read_text(path(name));
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    write_text(path(name), text.replace(at, from.size(), to));
+  }
+  fs::path data_;
+};
+
+TEST_F(Dataset, missing_things_are_named_with_the_command_that_makes_them) {
+  EXPECT_THAT(
+      open_error("png/24x18"),
+      AllOf(HasSubstr("has no png/24x18, it has jpeg/24x18, raw/24x18"),
+            HasSubstr("feedrate gen " + data_.string() + " --format png --image-size 24x18")));
+  EXPECT_THAT(open_error("tensor-fp16/8x8"),
+              HasSubstr("--format tensor --tensor-dtype fp16 --input-size 8x8"));
+  EXPECT_THAT(open_error("../../etc"), HasSubstr("has no ../../etc"));
+  fs::remove(path("dataset.json"));
+  EXPECT_THAT(open_error(), HasSubstr("holds no dataset.json"));
+  fs::remove_all(data_);
+  EXPECT_THAT(open_error(), HasSubstr("no such folder"));
+  EXPECT_THROW(dataset_variants(data_), Error);
+}
+
+TEST_F(Dataset, lists_its_complete_variants) {
+  EXPECT_THAT(dataset_variants(data_), ElementsAre("jpeg/24x18", "raw/24x18"));
+  DatasetRecord record = read_dataset_record(data_);
+  record.variants["jpeg/24x18"].complete = false;
+  write_dataset_record(data_, record);
+  EXPECT_THAT(dataset_variants(data_), ElementsAre("raw/24x18"));
+  EXPECT_THAT(open_error("jpeg/24x18"), HasSubstr("not complete"));
+}
+
+TEST_F(Dataset, every_flipped_byte_of_a_manifest_is_noticed) {
+  const std::string good = read_text(path("raw/24x18/files.tsv"));
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 1);
+    write_text(path("raw/24x18/files.tsv"), bad);
+    ASSERT_THAT(open_error(), HasSubstr("files.tsv: ")) << i;
+  }
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    write_text(path("raw/24x18/files.tsv"), good.substr(0, length));
+    ASSERT_THAT(open_error(), AllOf(HasSubstr("files.tsv: "), HasSubstr("feedrate gen"))) << length;
+  }
+}
+
+TEST_F(Dataset, a_wrong_line_is_named) {
+  const std::string good = read_text(path("raw/24x18/files.tsv"));
+  const std::string first = good.substr(0, good.find('\n') + 1);
+  const auto error_with = [&](const std::string& line) {
+    write_text(path("raw/24x18/files.tsv"), first + line);
+    return open_error();
+  };
+  const std::string hash = "\t0123456789abcdef\n";
+  EXPECT_THAT(error_with("../../x\t0\t5" + hash),
+              HasSubstr("line 2 has a path that is empty or leaves"));
+  EXPECT_THAT(error_with("/etc/passwd\t0\t5" + hash), HasSubstr("line 2 has a path"));
+  EXPECT_THAT(error_with("a/./b\t0\t5" + hash), HasSubstr("line 2 has a path"));
+  EXPECT_THAT(error_with("a//b\t0\t5" + hash), HasSubstr("line 2 has a path"));
+  EXPECT_THAT(error_with("\t0\t5" + hash), HasSubstr("line 2 has a path"));
+  EXPECT_THAT(error_with("a\t4\t5" + hash), HasSubstr("line 2 has a label"));
+  EXPECT_THAT(error_with("a\t-1\t5" + hash), HasSubstr("line 2 has a label"));
+  EXPECT_THAT(error_with("a\t0\t-5" + hash), HasSubstr("line 2 has a wrong number of bytes"));
+  EXPECT_THAT(error_with("a\t0\t99999999999999999999" + hash),
+              HasSubstr("line 2 has a wrong number"));
+  EXPECT_THAT(error_with("a\t0\t5\t0123\n"), HasSubstr("line 2 has a wrong checksum"));
+  EXPECT_THAT(error_with("a\t0\t5\n"), HasSubstr("line 2 has fewer than four fields"));
+  EXPECT_THAT(error_with("a\t0\t5" + hash.substr(0, 10)), HasSubstr("line 2 is cut off"));
+  EXPECT_THAT(error_with("a\t0\t5" + hash),
+              HasSubstr("not the manifest that dataset.json describes"));
+}
+
+TEST_F(Dataset, a_damaged_record_is_an_error_and_never_a_crash) {
+  const std::string good = read_text(path("dataset.json"));
+  for (std::size_t length = 0; length + 2 < good.size(); length += 3) {
+    write_text(path("dataset.json"), good.substr(0, length));
+    ASSERT_THAT(open_error(), HasSubstr("dataset.json: not valid JSON at byte")) << length;
+  }
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ (1 << i % 8));
+    write_text(path("dataset.json"), bad);
+    open_error();
+  }
+  write_text(path("dataset.json"), good);
+  EXPECT_EQ(open_error(), "");
+  replace("dataset.json", "feedrate.dataset/1", "feedrate.dataset/2");
+  EXPECT_THAT(open_error(), HasSubstr("has schema \"feedrate.dataset/2\""));
+  write_text(path("dataset.json"), good);
+  replace("dataset.json", "\"classes\": 4", "\"classes\": -4");
+  EXPECT_THAT(open_error(), HasSubstr("wrong value of \"classes\""));
+  write_text(path("dataset.json"), "[]");
+  EXPECT_THAT(open_error(), HasSubstr("not a JSON object"));
+  write_text(path("dataset.json"), "{\"schema\": 1e999}");
+  EXPECT_THAT(open_error(), HasSubstr("dataset.json: "));
+}
+
+TEST_F(Dataset, opening_looks_at_the_first_and_the_last_file) {
+  fs::resize_file(path("raw/24x18/class_000/000000.raw"), 3);
+  EXPECT_THAT(open_error(),
+              HasSubstr("000000.raw: not as the manifest has it: 3 bytes instead of"));
+  fs::remove(path("jpeg/24x18/class_001/000005.jpg"));
+  EXPECT_THAT(open_error("jpeg/24x18"), HasSubstr("000005.jpg: not as the manifest has it"));
+}
+
+TEST_F(Dataset, verify_names_every_damaged_file) {
+  std::uint64_t last = 0, total = 0;
+  const VerifyResult good = verify_dataset(data_, 2, [&](std::uint64_t done, std::uint64_t all) {
+    EXPECT_GE(done, last);
+    last = done;
+    total = all;
+  });
+  EXPECT_EQ(good.files, 12u);
+  EXPECT_TRUE(good.damaged.empty());
+  EXPECT_EQ(good.bytes, total);
+  EXPECT_EQ(last, total);
+
+  std::string file = read_text(path("jpeg/24x18/class_002/000002.jpg"));
+  file[file.size() / 2] = static_cast<char>(file[file.size() / 2] ^ 4);
+  write_text(path("jpeg/24x18/class_002/000002.jpg"), file);
+  fs::resize_file(path("raw/24x18/class_003/000003.raw"), 100);
+  fs::remove(path("raw/24x18/class_000/000004.raw"));
+  fs::create_directory(path("raw/24x18/class_000/000004.raw"));
+  fs::remove(path("raw/24x18/class_001/000005.raw"));
+  EXPECT_THAT(
+      verify_dataset(data_, 3, {}).damaged,
+      ElementsAre(HasSubstr("jpeg/24x18/class_002/000002.jpg: checksum"),
+                  testing::StartsWith("raw/24x18/class_003/000003.raw: size 100 instead of 1312"),
+                  HasSubstr("raw/24x18/class_000/000004.raw: "),
+                  HasSubstr("raw/24x18/class_001/000005.raw: No such file")));
+}
+
+TEST_F(Dataset, verify_finds_every_flipped_bit) {
+  const fs::path file = path("jpeg/24x18/class_002/000002.jpg");
+  const std::string good = read_text(file);
+  for (std::size_t i = 0; i < good.size(); i += 5) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ (1 << i % 8));
+    write_text(file, bad);
+    ASSERT_EQ(verify_dataset(data_, 1, {}).damaged.size(), 1u) << i;
+  }
+}
+
+TEST_F(Dataset, verify_does_not_wait_for_a_pipe) {
+  const fs::path file = path("raw/24x18/class_000/000000.raw");
+  fs::remove(file);
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  EXPECT_EQ(verify_dataset(data_, 1, {}).damaged.size(), 1u);
+}
+
+TEST_F(Dataset, verify_goes_on_after_a_damaged_manifest) {
+  replace("jpeg/24x18/files.tsv", "class_000", "class_001");
+  const VerifyResult result = verify_dataset(data_, 1, {});
+  EXPECT_THAT(result.damaged, ElementsAre(HasSubstr("jpeg/24x18/files.tsv: ")));
+  EXPECT_EQ(result.files, 6u);
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,101 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "datasets.h"
+
+namespace feedrate {
+namespace {
+
+using Failures = DatasetTest;
+using testing::HasSubstr;
+
+TEST_F(Failures, wrong_options_are_usage_errors_before_anything_is_made) {
+  const auto expect_usage = [&](auto change) {
+    GenerateOptions wrong = options();
+    change(wrong);
+    EXPECT_THROW(generate(wrong), UsageError);
+  };
+  expect_usage([](auto& o) { o.formats = {"webp"}; });
+  expect_usage([](auto& o) { o.formats.clear(); });
+  expect_usage([](auto& o) { o.image_sizes.clear(); });
+  expect_usage([](auto& o) { o.image_sizes = {{0, 5}}; });
+  expect_usage([](auto& o) { o.image_sizes = {{-5, 5}}; });
+  expect_usage([](auto& o) { o.image_sizes = {{70000, 5}}; });
+  expect_usage([](auto& o) { o.image_sizes = {{9000, 9000}}; });
+  expect_usage([](auto& o) { o.input_sizes = {{0, 0}}; });
+  expect_usage([](auto& o) { o.tensor_dtypes.clear(); });
+  expect_usage([](auto& o) { o.count = 0; });
+  expect_usage([](auto& o) { o.count = -1; });
+  expect_usage([](auto& o) { o.classes = 0; });
+  expect_usage([](auto& o) { o.encode.jpeg_quality = 0; });
+  expect_usage([](auto& o) { o.encode.subsampling = "410"; });
+  expect_usage([](auto& o) { o.encode.png_level = 10; });
+  EXPECT_FALSE(fs::exists(options().data));
+}
+
+TEST_F(Failures, a_place_that_cannot_be_written_is_named) {
+  write_text(folder_ / "file", "in the way");
+  GenerateOptions below_a_file = options();
+  below_a_file.data = folder_ / "file" / "data";
+  EXPECT_THAT(error_of(below_a_file),
+              HasSubstr("file/data: cannot make the folder: Not a directory"));
+  if (geteuid() == 0) return;  // to whom no folder is read-only
+  fs::create_directory(options().data);
+  fs::permissions(options().data, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_THAT(error_of(options()), HasSubstr("Permission denied"));
+  fs::permissions(options().data, fs::perms::owner_all);
+}
+
+TEST_F(Failures, a_disk_without_room_is_noticed_first) {
+  GenerateOptions huge = options();
+  huge.formats = {"tensor"};
+  huge.tensor_dtypes = {Dtype::fp32};
+  huge.image_sizes = huge.input_sizes = {{8192, 8192}};
+  huge.count = 200'000;  // 160 TB
+  EXPECT_THAT(error_of(huge), HasSubstr("needs about"));
+  EXPECT_TRUE(files_of(huge.data).empty());
+}
+
+TEST_F(Failures, a_failed_write_names_path_and_reason_and_leaves_no_half_file) {
+  // The limit on the size of a file stands in for a full disk: write() fails in the same place.
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 4000;
+  GenerateOptions raw = options();
+  raw.formats = {"raw"};
+  raw.image_sizes = {{48, 36}};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string message = error_of(raw);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, old_handler);
+  EXPECT_THAT(message, HasSubstr("raw/48x36/class_00"));
+  EXPECT_THAT(message, HasSubstr("File too large"));
+  for (const auto& [name, text] : files_of(raw.data)) EXPECT_EQ(name, "dataset.json");
+  generate(raw);
+  expect_verifies(raw.data);
+}
+
+TEST_F(Failures, two_writers_do_not_share_a_folder) {
+  fs::create_directories(options().data);
+  const int held = open(options().data.c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(flock(held, LOCK_EX | LOCK_NB), 0);
+  EXPECT_THAT(error_of(options()), HasSubstr("another `feedrate gen`"));
+  close(held);
+  EXPECT_EQ(error_of(options()), "");
+}
+
+TEST_F(Failures, a_callback_that_throws_ends_the_run) {
+  EXPECT_THROW(
+      generate_dataset(options(), [](const GenerateProgress&) { throw std::logic_error("x"); }, {}),
+      std::logic_error);
+  EXPECT_EQ(error_of(options()), "");
+}
+
+}  // namespace
+}  // namespace feedrate

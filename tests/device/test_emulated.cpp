@@ -1,0 +1,85 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "device/emulated.h"
+#include "measure/clock.h"
+#include "measure/error.h"
+
+namespace feedrate {
+namespace {
+
+StepSpec spec_of(Feed feed, PixelSize size = {8, 8}) {
+  return {.batch = {4, size, Dtype::uint8}, .model = "resnet50", .feed = feed};
+}
+
+TEST(EmulatedDevice, PublishedRatesScaleWithTheInputsPixels) {
+  const auto at224 = emulated_device("a100", spec_of(Feed::streamed, {224, 224}));
+  const auto at448 = emulated_device("a100", spec_of(Feed::streamed, {448, 448}));
+  EXPECT_DOUBLE_EQ(at224.imgs_per_s, 4 * at448.imgs_per_s);
+  EXPECT_NE(at224.name.find("EMULATED"), std::string::npos);
+}
+
+TEST(EmulatedDevice, AGivenRateIsTakenAsItIs) {
+  EXPECT_DOUBLE_EQ(emulated_device("500", spec_of(Feed::streamed, {448, 448})).imgs_per_s, 500);
+}
+
+TEST(EmulatedDevice, NonsenseIsRefused) {
+  for (const char* argument : {"", "z9", "-5", "0", "12x", "nan"}) {
+    EXPECT_THROW(emulated_device(argument, spec_of(Feed::streamed)), UsageError) << argument;
+  }
+  StepSpec other = spec_of(Feed::streamed);
+  other.model = "resnet18";
+  EXPECT_THROW(emulated_device("a100", other), UsageError);
+}
+
+TEST(Emulated, StepsFollowEachOtherWithoutGap) {
+  const auto groups = make_thread_groups(1);
+  const auto device = emulated_kind().make("1000", spec_of(Feed::synthetic), *groups[0]);
+  std::vector<StepRecord> steps;
+  for (int i = 0; i < 20; ++i) device->submit(nullptr);
+  device->drain();
+  device->collect(steps);
+  ASSERT_EQ(steps.size(), 20u);
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    EXPECT_EQ(steps[i].start_ns, steps[i - 1].end_ns);
+    EXPECT_EQ(steps[i].end_ns - steps[i].start_ns, 4'000'000);
+  }
+}
+
+TEST(Emulated, TheHostIsAtMostTwoStepsAhead) {
+  const auto groups = make_thread_groups(1);
+  const auto device = emulated_kind().make("200", spec_of(Feed::synthetic), *groups[0]);  // 20 ms a step
+  for (int i = 0; i < 5; ++i) device->submit(nullptr);
+  std::vector<StepRecord> steps;
+  device->collect(steps);
+  EXPECT_GE(steps.size(), 3u);
+  device->drain();
+}
+
+TEST(Emulated, ALateBatchLeavesTheDeviceIdle) {
+  const StepSpec spec = spec_of(Feed::streamed);
+  const auto groups = make_thread_groups(1);
+  const auto device = emulated_kind().make("4000", spec, *groups[0]);  // 1 ms a step
+  const auto ring = SlabRing::make(spec.batch, 2, device->slabs());
+  std::vector<StepRecord> steps;
+  for (int i = 0; i < 3; ++i) {
+    sleep_until_ns(now_ns() + 10'000'000);
+    device->submit(ring->acquire());
+  }
+  device->drain();
+  device->collect(steps);
+  ASSERT_EQ(steps.size(), 3u);
+  for (std::size_t i = 1; i < 3; ++i) EXPECT_GE(steps[i].start_ns - steps[i - 1].end_ns, 8'000'000);
+}
+
+TEST(Emulated, SlabsComeBackOnceCopied) {
+  const StepSpec spec = spec_of(Feed::streamed);
+  const auto groups = make_thread_groups(1);
+  const auto device = emulated_kind().make("inf", spec, *groups[0]);
+  const auto ring = SlabRing::make(spec.batch, 1, device->slabs());
+  for (int i = 0; i < 10; ++i) device->submit(ring->acquire());  // would wait for ever otherwise
+}
+
+}  // namespace
+}  // namespace feedrate

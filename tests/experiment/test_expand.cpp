@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "experiment/axes.h"
+#include "experiment/cell.h"
+#include "measure/error.h"
+
+namespace feedrate {
+namespace {
+
+std::vector<std::string> labels(const AxisValues& chosen) {
+  std::vector<std::string> all;
+  for (const Cell& cell : expand(chosen)) all.push_back(cell.label());
+  return all;
+}
+
+TEST(Expand, ProductOfAxesAgainstATable) {
+  EXPECT_EQ(labels({{"device", {"emulated:a100"}},
+                    {"data", {"synthetic", "tensor", "jpeg"}},
+                    {"image-size", {"224", "500x375"}},
+                    {"workers", {"1", "2"}}}),
+            (std::vector<std::string>{
+                "synthetic, input 224x224",
+                "tensor uint8, 1 worker, input 224x224",
+                "tensor uint8, 2 workers, input 224x224",
+                "jpeg 224x224, 1 worker, input 224x224",
+                "jpeg 224x224, 2 workers, input 224x224",
+                "jpeg 500x375, 1 worker, input 224x224",
+                "jpeg 500x375, 2 workers, input 224x224",
+            }));
+}
+
+TEST(Expand, NativeTrainsAtEachStoredSize) {
+  EXPECT_EQ(labels({{"data", {"synthetic", "tensor", "png"}}, {"image-size", {"64", "96"}}, {"input-size", {"native"}}}),
+            (std::vector<std::string>{
+                "synthetic, input 64x64", "synthetic, input 96x96", "tensor uint8, 2 workers, input 64x64",
+                "tensor uint8, 2 workers, input 96x96", "png 64x64, 2 workers, input 64x64",
+                "png 96x96, 2 workers, input 96x96"}));
+}
+
+TEST(Expand, CachesThatSpareTheWorkersCollapseThem) {
+  EXPECT_EQ(expand({{"data", {"jpeg"}}, {"cache", {"host", "device"}}, {"workers", {"1", "2", "4"}}}).size(), 2u);
+  EXPECT_EQ(expand({{"data", {"jpeg"}}, {"workers", {"0"}}, {"loader", {"pool", "batch"}}}).size(), 1u);
+}
+
+TEST(Expand, EqualSpellingsAreOneCell) {
+  const auto cells = expand({{"data", {"jpeg"}}, {"image-size", {"224", "224x224"}}, {"workers", {"2", "02"}}});
+  ASSERT_EQ(cells.size(), 1u);
+  EXPECT_EQ(cells[0]["workers"], "2");
+}
+
+TEST(Expand, MistakesAreNamed) {
+  EXPECT_THROW(expand({{"data", {"jpg"}}}), UsageError);
+  EXPECT_THROW(expand({{"workers", {"-1"}}}), UsageError);
+  EXPECT_THROW(expand({{"image-size", {"0x5"}}}), UsageError);
+  EXPECT_THROW(expand({{"image-size", {"224x"}}}), UsageError);
+  EXPECT_THROW(expand({{"colour", {"red"}}}), UsageError);
+  EXPECT_THROW(expand({{"data", {"tensor"}}, {"tensor-dtype", {"fp16"}}, {"transfer", {"uint8"}}}), UsageError);
+}
+
+TEST(Cell, IdIsStableAndTellsCellsApart) {
+  std::set<std::string> ids;
+  const auto cells = expand({{"data", {"synthetic", "tensor", "jpeg", "png"}}, {"workers", {"0", "1", "2"}},
+                             {"gpus", {"1", "2"}}, {"batch-size", {"32", "64"}}});
+  for (const Cell& cell : cells) ids.insert(cell.id());
+  EXPECT_EQ(ids.size(), cells.size());
+  // A change of this value would orphan every ledger there is.
+  EXPECT_EQ(expand({{"device", {"emulated:a100"}}})[0].id().size(), 16u);
+}
+
+TEST(Cell, CeilingKeepsWhatBelongsToTheDevice) {
+  const Cell cell = expand({{"data", {"jpeg"}}, {"device", {"cpu"}}, {"gpus", {"2"}}, {"batch-size", {"8"}},
+                            {"image-size", {"500x375"}}, {"input-size", {"64"}}})[0];
+  const Cell ceiling = ceiling_of(cell);
+  EXPECT_EQ(ceiling["data"], "synthetic");
+  for (const char* axis : {"device", "gpus", "batch-size", "input-size", "precision", "model", "device-threads"}) {
+    EXPECT_EQ(ceiling[axis], cell[axis]) << axis;
+  }
+  for (const char* axis : {"workers", "image-size", "loader", "cache"}) EXPECT_FALSE(ceiling[axis]) << axis;
+}
+
+TEST(Axes, EveryFallbackIsAValueOfItsAxis) {
+  for (const Axis& axis : axes()) EXPECT_NO_THROW(axis.canonical(axis, std::string(axis.fallback))) << axis.name;
+}
+
+}  // namespace
+}  // namespace feedrate

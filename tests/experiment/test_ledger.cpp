@@ -1,0 +1,98 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <fstream>
+
+#include "experiment/ledger.h"
+#include "measure/error.h"
+#include "tests/support.h"
+
+namespace feedrate {
+namespace {
+
+nlohmann::ordered_json record(int n) { return {{"schema", "feedrate.result/1"}, {"n", n}}; }
+
+TEST(Ledger, ResumeReadsWhatWasAppended) {
+  const TemporaryFolder folder;
+  {
+    Ledger ledger(folder.path(), false);
+    ledger.append(record(1));
+    ledger.append(record(2));
+  }
+  const Ledger again(folder.path(), true);
+  ASSERT_EQ(again.records().size(), 2u);
+  EXPECT_EQ(again.records()[1]["n"], 2);
+  EXPECT_FALSE(again.was_torn());
+}
+
+TEST(Ledger, ATornLastLineIsCutOffAtEveryPlace) {
+  const std::string whole = record(2).dump() + "\n";
+  for (std::size_t cut = 1; cut < whole.size(); ++cut) {
+    const TemporaryFolder folder;
+    {
+      Ledger ledger(folder.path(), false);
+      ledger.append(record(1));
+    }
+    std::ofstream(folder.path() / "ledger.jsonl", std::ios::app) << whole.substr(0, cut);
+    {
+      Ledger ledger(folder.path(), true);
+      EXPECT_TRUE(ledger.was_torn());
+      ASSERT_EQ(ledger.records().size(), 1u) << cut;
+      ledger.append(record(3));
+    }
+    const Ledger again(folder.path(), true);
+    ASSERT_EQ(again.records().size(), 2u);
+    EXPECT_EQ(again.records()[1]["n"], 3);
+  }
+}
+
+TEST(Ledger, ExistingResultsAreNotAddedToUnasked) {
+  const TemporaryFolder folder;
+  { Ledger(folder.path(), false).append(record(1)); }
+  EXPECT_THROW(Ledger(folder.path(), false), Error);
+}
+
+TEST(Ledger, ADamagedLineInTheMiddleIsNamed) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "ledger.jsonl") << record(1).dump() << "\n{oops}\n" << record(2).dump() << "\n";
+  try {
+    const Ledger ledger(folder.path(), true);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("ledger.jsonl:2"));
+  }
+}
+
+TEST(Ledger, TwoWritersAreNotAllowed) {
+  const TemporaryFolder folder;
+  const Ledger first(folder.path(), false);
+  EXPECT_THROW(Ledger(folder.path(), true), Error);
+}
+
+// A file size limit stands in for a full disk: the write ends short in the same way.
+TEST(Ledger, ARecordThatDoesNotFitLeavesNothingHalf) {
+  const TemporaryFolder folder;
+  Ledger ledger(folder.path(), false);
+  ledger.append(record(1));
+  const auto before = std::filesystem::file_size(ledger.path());
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  const rlimit tight{before + 10, old.rlim_max};
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &tight);
+  EXPECT_THROW(ledger.append(record(2)), Error);
+  setrlimit(RLIMIT_FSIZE, &old);
+  EXPECT_EQ(std::filesystem::file_size(ledger.path()), before);
+}
+
+TEST(Ledger, WhatIsNoFileIsRefused) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("/dev/full", folder.path() / "ledger.jsonl");
+  EXPECT_THROW(Ledger(folder.path(), false), Error);
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,134 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/optim/sgd.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formula.h"
+#include "measure/error.h"
+#include "models/resnet.h"
+
+namespace feedrate {
+namespace {
+
+using at::Tensor;
+
+TEST(MakeResnet, HasThePapersParameterCounts) {
+  const std::map<std::string, std::int64_t> counts{{"resnet18", 11'689'512},
+                                                   {"resnet34", 21'797'672},
+                                                   {"resnet50", 25'557'032},
+                                                   {"resnet101", 44'549'160},
+                                                   {"resnet152", 60'192'808}};
+  ASSERT_EQ(resnet_configs().size(), counts.size());
+  for (const ResNetConfig& config : resnet_configs()) {
+    std::int64_t count = 0;
+    for (const Tensor& p : make_resnet(config.name)->parameters()) count += p.numel();
+    EXPECT_EQ(count, counts.at(std::string(config.name))) << config.name;
+  }
+}
+
+TEST(MakeResnet, RefusesAnUnknownNameAndListsTheKnownOnes) {
+  try {
+    make_resnet("resnet51");
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    for (const ResNetConfig& config : resnet_configs()) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr(std::string(config.name)));
+    }
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("resnet51"));
+  }
+  EXPECT_THROW(make_resnet(""), UsageError);
+  EXPECT_THROW(make_resnet("resnet50", 0), UsageError);
+}
+
+TEST(MakeResnet, TellsAsManyClassesApartAsAsked) {
+  const Tensor images = formula::pictures(2, 32);
+  EXPECT_EQ(make_resnet("resnet18", 7)->forward(images).sizes(), at::IntArrayRef({2, 7}));
+}
+
+// 72 pixels: nothing divides evenly, and the last maps are 3 x 3.
+TEST(Features, HalveFiveTimesRoundingUp) {
+  ResNet model = make_resnet("resnet50", 10);
+  EXPECT_EQ(model->features(formula::pictures(1, 72)).sizes(), at::IntArrayRef({1, 2048, 3, 3}));
+}
+
+TEST(BatchNormStatistics, MoveInTrainingOnlyAndTheCounterNever) {
+  BatchNorm norm(3);
+  const Tensor images = formula::pictures(4, 8) * 3 + 1;
+  norm->eval();
+  norm->forward(images);
+  EXPECT_EQ(norm->named_buffers()["running_mean"].abs().sum().item<float>(), 0);
+  norm->train();
+  norm->forward(images);
+  EXPECT_TRUE(at::allclose(norm->named_buffers()["running_mean"], images.mean({0, 2, 3}) * 0.1));
+  EXPECT_TRUE(
+      at::allclose(norm->named_buffers()["running_var"], images.var({0, 2, 3}) * 0.1 + 0.9));
+  EXPECT_EQ(norm->named_buffers()["num_batches_tracked"].item<std::int64_t>(), 0);
+}
+
+TEST(BatchNormStatistics, FusedStepsAreTheStepsOneByOne) {
+  BatchNorm norm(3);
+  const Tensor x = formula::pictures(2, 16);
+  const Tensor shortcut = formula::uniform("shortcut", {2, 3, 16, 16});
+  EXPECT_TRUE(at::equal(norm->forward_relu(x), norm->forward(x).relu()));
+  EXPECT_TRUE(at::equal(norm->forward_add_relu(x, shortcut), (norm->forward(x) + shortcut).relu()));
+}
+
+class ChannelsLast : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ChannelsLast, GivesTheSameLogitsAndFlowsThrough) {
+  ResNet model = make_resnet(GetParam());
+  formula::fill(*model);
+  const Tensor images = formula::pictures(2, 72);
+  const Tensor expected = model->forward(images);
+  to_channels_last(*model);
+  const Tensor images_last = images.contiguous(at::MemoryFormat::ChannelsLast);
+  const Tensor features = model->features(images_last);
+  EXPECT_TRUE(features.is_contiguous(at::MemoryFormat::ChannelsLast));
+  EXPECT_FALSE(features.is_contiguous());
+  const Tensor logits = model->forward(images_last);
+  EXPECT_LT((logits - expected).abs().max().item<float>(),
+            1e-4F * expected.abs().max().item<float>());
+  logits.sum().backward();
+  for (const Tensor& parameter : model->parameters()) {
+    EXPECT_EQ(parameter.grad().strides(), parameter.strides());
+    if (parameter.dim() != 4) continue;
+    EXPECT_TRUE(parameter.is_contiguous(at::MemoryFormat::ChannelsLast));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Blocks, ChannelsLast, ::testing::Values("resnet18", "resnet50"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+// 32 pictures of four classes, each a colour of its own under noise.
+std::pair<Tensor, Tensor> learnable_set() {
+  const Tensor labels = at::arange(32, at::kLong) % 4;
+  const Tensor colours = formula::uniform("colours", {4, 3, 1, 1});
+  return {colours.index_select(0, labels) + formula::uniform("noise", {32, 3, 32, 32}) * 0.5,
+          labels};
+}
+
+TEST(Training, LearnsATinySet) {
+  torch::manual_seed(0);
+  ResNet model = make_resnet("resnet18", 4);
+  const auto [images, labels] = learnable_set();
+  torch::optim::SGD optimiser(model->parameters(),
+                              torch::optim::SGDOptions(0.02).momentum(0.9).weight_decay(1e-4));
+  std::vector<float> losses;
+  for (int step = 0; step < 10; ++step) {
+    optimiser.zero_grad();
+    const Tensor loss = at::cross_entropy_loss(model->forward(images), labels);
+    loss.backward();
+    optimiser.step();
+    losses.push_back(loss.item<float>());
+  }
+  EXPECT_GT(losses.front(), 0.7F);
+  EXPECT_LT(losses.back(), 0.1F * losses.front());
+  EXPECT_TRUE(at::equal(model->forward(images).argmax(1), labels));
+}
+
+}  // namespace
+}  // namespace feedrate

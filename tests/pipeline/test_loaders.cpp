@@ -1,0 +1,176 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "measure/error.h"
+#include "pipeline/loader.h"
+#include "tests/support.h"
+
+namespace feedrate {
+namespace {
+
+constexpr PixelSize kStored{40, 30}, kInput{16, 16};
+constexpr int kBatch = 5;
+
+class Loaders : public testing::Test {
+ protected:
+  Loaders() { make_dataset(folder_.path(), {"jpeg", "png", "tensor"}, kStored, 64); }
+
+  LoaderOptions options(const std::string& data, int workers, Dtype dtype = Dtype::uint8) {
+    if (data == "tensor") {
+      dataset_ = open_dataset(folder_.path(), "tensor-uint8/40x30");
+      return {{.dataset = &dataset_, .format = nullptr, .spec = {kBatch, kStored, dtype}}, {64, 1, 0, 1}, workers, 2, host_slabs()};
+    }
+    dataset_ = open_dataset(folder_.path(), data + "/40x30");
+    return {{.dataset = &dataset_, .format = find_picture_format(data), .spec = {kBatch, kInput, dtype}},
+            {64, 1, 0, 1}, workers, 2, host_slabs()};
+  }
+
+  // The pixels and labels of the first `count` batches, by sequence number.
+  static std::map<std::int64_t, std::string> pixels(Loader& loader, const BatchSpec& spec, int count) {
+    std::map<std::int64_t, std::string> all;
+    while (static_cast<int>(all.size()) < count) {
+      const BatchLease batch = loader.next();
+      EXPECT_NE(batch, nullptr);
+      std::string content(reinterpret_cast<const char*>(batch->pixels), spec.bytes());
+      for (const std::int64_t label : batch->labels) content += std::to_string(label) + ",";
+      if (batch->sequence < count) all[batch->sequence] = content;
+    }
+    return all;
+  }
+
+  TemporaryFolder folder_;
+  DatasetVariant dataset_;
+};
+
+TEST_F(Loaders, PixelsDoNotDependOnLoaderOrWorkers) {
+  const auto expected = [&] {
+    auto loader = make_loader("pool", options("jpeg", 0));
+    return pixels(*loader, {kBatch, kInput, Dtype::uint8}, 20);
+  }();
+  for (const char* kind : {"pool", "batch"}) {
+    for (const int workers : {1, 2, 5}) {
+      auto loader = make_loader(kind, options("jpeg", workers));
+      EXPECT_EQ(pixels(*loader, {kBatch, kInput, Dtype::uint8}, 20), expected) << kind << " " << workers;
+    }
+  }
+}
+
+TEST_F(Loaders, PngHasTheSamePixelsAsJpeg) {
+  auto jpeg = make_loader("pool", options("jpeg", 2));
+  const auto a = pixels(*jpeg, {kBatch, kInput, Dtype::uint8}, 6);
+  jpeg.reset();
+  auto png = make_loader("pool", options("png", 2));
+  EXPECT_EQ(pixels(*png, {kBatch, kInput, Dtype::uint8}, 6), a);
+}
+
+TEST_F(Loaders, BatchLoaderDeliversInOrder) {
+  auto loader = make_loader("batch", options("jpeg", 3));
+  for (std::int64_t i = 0; i < 30; ++i) EXPECT_EQ(loader->next()->sequence, i);
+}
+
+TEST_F(Loaders, BatchLoaderAsksForNoMoreThanPrefetchTimesWorkers) {
+  auto loader = make_loader("batch", options("jpeg", 3));
+  EXPECT_EQ(loader->samples_ahead_limit(), 3 * 2 * kBatch);
+  while (loader->samples_ahead() < loader->samples_ahead_limit()) std::this_thread::yield();
+  EXPECT_EQ(loader->stages()[Stage::collate].items, 3 * 2 * kBatch);
+}
+
+TEST_F(Loaders, PoolFillsTheQueueAndThenRests) {
+  auto loader = make_loader("pool", options("jpeg", 3));
+  const BatchLease first = loader->next();
+  while (loader->samples_ahead() < 2 * kBatch) std::this_thread::yield();
+  EXPECT_LE(loader->stages()[Stage::collate].items, kBatch + loader->samples_ahead_limit() + 3 * kBatch);
+}
+
+TEST_F(Loaders, NormalisedTransferAgreesWithNormalise) {
+  auto raw_loader = make_loader("pool", options("tensor", 0));
+  const BatchLease raw = raw_loader->next();
+  const BatchSpec spec{kBatch, kStored, Dtype::fp32};
+  std::vector<float> expected(spec.sample_elements() * kBatch);
+  normalise(reinterpret_cast<const std::uint8_t*>(raw->pixels), expected.size() / 3, Dtype::fp32,
+            reinterpret_cast<std::byte*>(expected.data()));
+  auto loader = make_loader("pool", options("tensor", 0, Dtype::fp32));
+  const BatchLease batch = loader->next();
+  EXPECT_EQ(std::memcmp(batch->pixels, expected.data(), spec.bytes()), 0);
+}
+
+TEST_F(Loaders, CachesGiveTheFirstEpochsPixels) {
+  LoaderOptions plain = options("jpeg", 0);
+  const auto expected = pixels(*make_loader("pool", plain), plain.recipe.spec, 10);
+  LoaderOptions encoded = plain;
+  encoded.recipe.encoded_cache = fill_encoded_cache(dataset_, 2);
+  EXPECT_EQ(pixels(*make_loader("pool", encoded), plain.recipe.spec, 10), expected);
+  LoaderOptions sample = plain;
+  sample.recipe.sample_cache = fill_sample_cache(plain.recipe, 1, 2);
+  auto loader = make_loader("pool", sample);
+  EXPECT_EQ(pixels(*loader, plain.recipe.spec, 10), expected);
+  EXPECT_EQ(loader->stages()[Stage::decode].items, 0);
+  EXPECT_GT(loader->stages()[Stage::collate].items, 0);
+}
+
+TEST_F(Loaders, HostCacheHandsOutTheSameBatchesAndRestsItsWorkers) {
+  auto loader = make_host_cache(make_loader("pool", options("jpeg", 2)), 3);
+  std::vector<const HostBatch*> first;
+  for (int i = 0; i < 3; ++i) first.push_back(loader->next().get());
+  const auto made = loader->stages()[Stage::collate].items;
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(loader->next().get(), first[static_cast<std::size_t>(i % 3)]);
+  EXPECT_LE(loader->stages()[Stage::collate].items, made + 2 * kBatch);
+  loader->stop();
+  EXPECT_EQ(loader->next(), nullptr);
+}
+
+TEST_F(Loaders, StopEndsAWaitingConsumerAndAllWorkers) {
+  for (const char* kind : {"pool", "batch"}) {
+    PlantedTimes slow{};
+    slow[static_cast<std::size_t>(Stage::read)].ns = 20'000'000;
+    LoaderOptions o = options("jpeg", 2);
+    o.recipe.planted = &slow;
+    auto loader = make_loader(kind, o);
+    std::jthread consumer([&] {
+      while (loader->next()) {
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    loader->stop();
+    consumer.join();
+  }
+}
+
+TEST_F(Loaders, ADamagedFileFailsTheConsumerNamingIt) {
+  const auto victim = folder_.path() / "jpeg/40x30" / open_dataset(folder_.path(), "jpeg/40x30").samples[7].path;
+  const auto size = std::filesystem::file_size(victim);
+  {  // same length, so that it is the decoder that has to notice
+    std::fstream file(victim, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(size / 2));
+    file << std::string(size - size / 2, '\0');
+  }
+  for (const char* kind : {"pool", "batch"}) {
+    for (const int workers : {0, 2}) {
+      LoaderOptions o = options("jpeg", workers);
+      o.recipe.augment = false;  // the whole picture is needed
+      auto loader = make_loader(kind, o);
+      try {
+        for (int i = 0; i < 20; ++i) loader->next();
+        FAIL() << kind << " " << workers << ": damaged picture went unnoticed";
+      } catch (const Error& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr(victim.filename().string()));
+      }
+    }
+  }
+}
+
+TEST_F(Loaders, AFileThatIsGoneFailsTheConsumer) {
+  std::filesystem::remove(folder_.path() / "png/40x30" / open_dataset(folder_.path(), "png/40x30").samples[3].path);
+  auto loader = make_loader("pool", options("png", 2));
+  EXPECT_THROW({ for (int i = 0; i < 20; ++i) loader->next(); }, Error);
+}
+
+TEST(LoaderKinds, AnUnknownOneIsRefused) { EXPECT_THROW(make_loader("magic", {.sampler = {1, 0, 0, 1}}), UsageError); }
+
+}  // namespace
+}  // namespace feedrate

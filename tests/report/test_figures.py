@@ -1,0 +1,155 @@
+"""The whole program: every file is there and sound, whatever the ledger holds."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import ledgers
+from ledgers import axes, record, repetitions
+
+try:
+    import matplotlib  # noqa: F401
+    HAVE_MATPLOTLIB = True
+except ImportError:
+    HAVE_MATPLOTLIB = False
+
+STEMS = ["bars", "batch_times", "load_vs_step", "stages", "throughput_vs_workers", "waiting_cost"]
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="feedrate-report-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.report = os.path.join(self.folder, "report")
+
+    def run_report(self, records, *options, tail="", code=0, env=None):
+        ledgers.write(self.folder, records, tail)
+        done = subprocess.run(
+            [sys.executable, os.path.join(ledgers.SCRIPTS, "report"), self.folder, *options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+        self.assertEqual(done.returncode, code, done.stderr.decode())
+        self.assertNotIn(b"Traceback", done.stderr)
+        return done.stdout.decode("utf-8", "replace"), done.stderr.decode()
+
+    def path(self, name):
+        return os.path.join(self.report, name)
+
+    def content(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_errors_are_one_line_with_a_remedy(self):
+        _, err = self.run_report([], code=1)
+        self.assertEqual(err.count("\n"), 1)
+        self.assertIn("feedrate sweep", err)
+        self.assertFalse(os.path.exists(self.report))
+
+    def test_tables_without_figures(self):
+        out, err = self.run_report(repetitions(2), "--no-figures", tail='{"torn')
+        self.assertIn("torn", err)
+        self.assertIn("jpeg", out)
+        self.assertEqual(sorted(os.listdir(self.report)), ["index.md", "table.csv", "table.md"])
+
+    def test_a_terminal_without_utf8(self):
+        env = dict(os.environ, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+        out, _ = self.run_report(repetitions(2), "--no-figures", env=env)
+        self.assertIn("+-", out)
+
+
+@unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
+class Figures(Program):
+    def png_only(self, records, expected, tail=""):
+        self.run_report(records, "--formats", "png", tail=tail)
+        found = sorted(n[:-4] for n in os.listdir(self.report) if n.endswith(".png"))
+        self.assertEqual(found, sorted(expected))
+
+    def test_every_file_is_there_and_sound(self):
+        records = repetitions(2, cells=(("tensor", 900.0), ("jpeg", 400.0)))
+        self.run_report(records)
+        expected = [f"{s}.{k}" for s in STEMS for k in ("pdf", "svg", "png")]
+        self.assertEqual(sorted(os.listdir(self.report)),
+                         sorted(expected + ["index.md", "table.csv", "table.md"]))
+        for stem in STEMS:
+            self.assertTrue(self.content(stem + ".pdf").startswith(b"%PDF"))
+            self.assertTrue(self.content(stem + ".png").startswith(b"\x89PNG"))
+            svg = self.content(stem + ".svg")
+            self.assertIn(b"EMULATED DEVICE", svg)     # text as text
+            self.assertIn(b"feedrate 0.1.0", svg)
+            self.assertIn(stem.encode(), self.content("index.md"))
+        first = self.content("bars.pdf"), self.content("bars.svg")
+        self.run_report(records)
+        self.assertEqual(first, (self.content("bars.pdf"), self.content("bars.svg")))
+
+    @unittest.skipUnless(shutil.which("pdffonts"), "pdffonts is not installed")
+    def test_pdf_fonts_are_embedded_truetype(self):
+        self.run_report(repetitions(2), "--formats", "pdf")
+        for stem in STEMS:
+            lines = subprocess.check_output(["pdffonts", self.path(stem + ".pdf")]).decode()
+            fonts = lines.splitlines()[2:]
+            self.assertTrue(fonts)
+            for line in fonts:
+                self.assertIn("TrueType", line)
+                self.assertNotIn("Type 3", line)
+                self.assertEqual(line.split()[-5], "yes", line)    # emb
+
+    def test_several_gpus_and_settings_name_the_files(self):
+        records = []
+        for device in ("emulated:a100", "emulated:v100|1000"):
+            for gpus in (1, 2):
+                records += repetitions(1, 1000.0 * gpus, cells=(("jpeg", 400.0 * gpus),),
+                                       device=device, gpus=gpus)
+        self.run_report(records, "--formats", "svg", "--only", "throughput_vs_gpus",
+                        "--only", "bars")
+        names = {n for n in os.listdir(self.report) if n.endswith(".svg")}
+        self.assertEqual(names, {f"{stem}.{device}{more}.svg"
+                                 for device in ("emulated-a100", "emulated-v100-1000")
+                                 for stem, more in (("bars", ""), ("bars", ".2-gpus"),
+                                                    ("throughput_vs_gpus", ""))})
+
+    def test_a_changed_ledger_leaves_no_stale_figure(self):
+        self.run_report(repetitions(1), "--formats", "png")
+        with open(self.path("my_own.png"), "w") as file:
+            file.write("mine")
+        self.png_only(repetitions(1, cells=()), ["bars", "batch_times", "my_own"])
+
+    def test_edge_cases_draw(self):
+        self.png_only(repetitions(1, cells=(("tensor", 1100.0),), workers=0), STEMS)
+        failed = record(axes("jpeg"), None, 0, status="failed", error="gone")
+        self.png_only([failed], [])
+        self.png_only(repetitions(1, cells=()) + [failed], ["bars", "batch_times"])
+        bare = repetitions(2)
+        for r in bare:
+            for key in ("step_ms", "data_wait_ms", "stages", "capacities", "ci95", "device"):
+                r.pop(key, None)
+        self.png_only(bare, ["bars", "throughput_vs_workers", "waiting_cost"])
+
+    def test_missing_cells_and_drift_are_told_in_the_figure(self):
+        records = repetitions(2, drift=0.05) + [
+            record(axes("jpeg", workers=4), None, n, status="failed") for n in range(2)]
+        records[1]["flags"] = [{"name": "throttled", "severity": "serious"}]
+        self.run_report(records, "--formats", "svg", "--only", "throughput_vs_workers")
+        svg = self.content("throughput_vs_workers.svg").decode()
+        for words in ("ceiling drifted by 5.0 %", "missing, not zero: 1 cell, failed",
+                      "serious flag (throttled)", "n = 2 repetitions", "t-interval"):
+            self.assertIn(words, svg)
+
+    def test_nasty_labels_do_not_break_the_figures(self):
+        for nasty in ("_$\\frac{ \x00\x1b[1m \ud800$x$ 100 % &", "<script>alert(1)</script>"):
+            records = repetitions(1, model=nasty, precision=nasty, cells=((nasty, 400.0),),
+                                  **{"image-size": nasty, "input-size": nasty})
+            for r in records:
+                r["device"]["name"] = nasty
+                r["flags"] = [{"name": nasty, "severity": "serious", "reason": nasty}]
+                for stage in r.get("stages") or []:
+                    stage["name"] = nasty
+            self.run_report(records, "--formats", "svg")
+            for name in os.listdir(self.report):
+                if name.endswith(".csv"):
+                    continue        # plain text: markup means nothing there
+                self.assertNotIn(b"<script>", self.content(name), name)
+
+
+if __name__ == "__main__":
+    unittest.main()

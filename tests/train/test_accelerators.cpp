@@ -1,0 +1,160 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "measure/error.h"
+#include "train/accelerators.h"
+
+namespace feedrate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr int kClasses = 4, kBatch = 8, kSide = 32;
+
+StepSpec spec_of(Feed feed, Dtype dtype = Dtype::uint8) {
+  return {.batch = {.batch_size = kBatch, .size = {kSide, kSide}, .dtype = dtype},
+          .model = "resnet18",
+          .classes = kClasses,
+          .threads = 1,
+          .seed = 1,
+          .feed = feed};
+}
+
+std::unique_ptr<Accelerator> make(const AcceleratorKind& kind, const StepSpec& spec) {
+  return kind.make("", spec, *make_thread_groups(1).front());
+}
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Each class is a colour, with a little noise.
+void paint(HostBatch& batch, const BatchSpec& spec, int step) {
+  constexpr std::uint8_t colours[kClasses][3] = {
+      {220, 30, 30}, {30, 220, 30}, {30, 30, 220}, {200, 200, 40}};
+  unsigned noise = 2463534242u + static_cast<unsigned>(step);
+  std::vector<std::uint8_t> pixels(spec.sample_elements() * kBatch);
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    const std::size_t picture = i / spec.sample_elements();
+    noise ^= noise << 13, noise ^= noise >> 17, noise ^= noise << 5;
+    pixels[i] = static_cast<std::uint8_t>(colours[picture % kClasses][i % 3] + noise % 32);
+    batch.labels[picture] = static_cast<std::int64_t>(picture % kClasses);
+  }
+  normalise(pixels.data(), pixels.size() / 3, spec.dtype, batch.pixels);
+}
+
+class Streamed : public testing::TestWithParam<Dtype> {};
+
+TEST_P(Streamed, LearnsColours) {
+  const StepSpec spec = spec_of(Feed::streamed, GetParam());
+  const auto cpu = make(cpu_kind(), spec);
+  const auto ring = SlabRing::make(spec.batch, 1, cpu->slabs());
+  std::vector<StepRecord> steps;
+  for (int step = 0; step < 12; ++step) {
+    BatchLease batch = ring->acquire();  // would wait for ever if the step before had kept its slab
+    paint(*batch, spec.batch, step);
+    cpu->submit(std::move(batch));
+  }
+  cpu->drain();
+  cpu->collect(steps);
+  ASSERT_EQ(steps.size(), 12u);
+  EXPECT_LT(steps.back().loss, 0.5 * steps.front().loss);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_LT(steps[i].start_ns, steps[i].end_ns);
+    EXPECT_GE(steps[i].start_ns, i > 0 ? steps[i - 1].end_ns : 0);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Dtypes, Streamed, testing::Values(Dtype::uint8, Dtype::fp16, Dtype::fp32),
+                         [](const auto& p) { return std::string(name_of(p.param)); });
+
+TEST(Cpu, TrainsOnSyntheticBatchesOfItsOwn) {
+  const auto cpu = make(cpu_kind(), spec_of(Feed::synthetic));
+  std::vector<StepRecord> steps;
+  for (int i = 0; i < 2; ++i) cpu->submit(nullptr);
+  cpu->collect(steps);
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_TRUE(std::isfinite(steps[1].loss));
+  cpu->collect(steps);
+  EXPECT_EQ(steps.size(), 2u);
+}
+
+TEST(Cpu, KeepsAResidentBatchOfItsOwn) {
+  const StepSpec spec = spec_of(Feed::resident);
+  const auto cpu = make(cpu_kind(), spec);
+  {
+    const BatchLease batch = SlabRing::make(spec.batch, 1, cpu->slabs())->acquire();
+    paint(*batch, spec.batch, 0);
+    cpu->keep(*batch);
+    std::memset(batch->pixels, 0, spec.batch.bytes());
+  }
+  for (int i = 0; i < 8; ++i) cpu->submit(nullptr);
+  std::vector<StepRecord> steps;
+  cpu->collect(steps);
+  EXPECT_LT(steps.back().loss, steps.front().loss);
+}
+
+TEST(Cpu, NamesTheProcessor) {
+  const DeviceDescription device = make(cpu_kind(), spec_of(Feed::synthetic))->describe();
+  EXPECT_EQ(device.kind, "cpu");
+  EXPECT_FALSE(device.name.empty());
+  EXPECT_EQ(device.step_ms, 0);
+}
+
+TEST(Cpu, RefusesPrecisionsThatItDoesNotHave) {
+  for (const char* precision : {"tf32", "fp16", "int8"}) {
+    StepSpec spec = spec_of(Feed::synthetic);
+    spec.precision = precision;
+    EXPECT_THROW(cpu_kind().check("", spec), UsageError);
+    EXPECT_THAT(message_of([&] { make(cpu_kind(), spec); }),
+                AllOf(HasSubstr(precision), HasSubstr("fp32, bf16")));
+  }
+}
+
+TEST(Cpu, RefusesModelsArgumentsAndReplicas) {
+  StepSpec spec = spec_of(Feed::synthetic);
+  EXPECT_THROW(cpu_kind().check("1", spec), UsageError);
+  EXPECT_THROW(cpu_kind().make("", spec, *make_thread_groups(2).front()), UsageError);
+  spec.model = "resnet51";
+  EXPECT_THAT(message_of([&] { cpu_kind().check("", spec); }), HasSubstr("resnet50"));
+}
+
+TEST(Cpu, NamesALabelThatTheNetworkLacks) {
+  const StepSpec spec = spec_of(Feed::streamed);
+  const auto cpu = make(cpu_kind(), spec);
+  BatchLease batch = SlabRing::make(spec.batch, 1, cpu->slabs())->acquire();
+  paint(*batch, spec.batch, 0);
+  batch->labels[3] = kClasses;
+  EXPECT_THAT(message_of([&] { cpu->submit(std::move(batch)); }), HasSubstr("label 4"));
+}
+
+TEST(Cpu, NamesALossThatIsNotANumber) {
+  const StepSpec spec = spec_of(Feed::streamed, Dtype::fp32);
+  const auto cpu = make(cpu_kind(), spec);
+  BatchLease batch = SlabRing::make(spec.batch, 1, cpu->slabs())->acquire();
+  paint(*batch, spec.batch, 0);
+  const float nan = NAN;
+  std::memcpy(batch->pixels, &nan, sizeof nan);
+  EXPECT_THAT(message_of([&] { cpu->submit(std::move(batch)); }), HasSubstr("the loss is NaN"));
+}
+
+TEST(Cuda, SaysWhatIsMissingWhereThereIsNoDevice) {
+  const AcceleratorKind cuda = cuda_kind();
+  if (cuda.count() > 0) GTEST_SKIP() << "this machine has a CUDA device";
+  const StepSpec spec = spec_of(Feed::synthetic);
+  EXPECT_THAT(message_of([&] { cuda.check("", spec); }), HasSubstr("--device cuda"));
+  EXPECT_THAT(message_of([&] { make(cuda, spec); }),
+              testing::AnyOf(HasSubstr("no CUDA device"), HasSubstr("CPUs only")));
+  EXPECT_NE(message_of([&] { cuda.check("first", spec); }), "no error");
+}
+
+}  // namespace
+}  // namespace feedrate

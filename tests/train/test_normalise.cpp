@@ -1,0 +1,58 @@
+#include <ATen/Functions.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "codec/tensor.h"
+#include "train/normalise.h"
+
+namespace feedrate {
+namespace {
+
+constexpr int kHeight = 16, kWidth = 48;  // 768 pixels: each value of a byte in each channel
+
+at::Tensor all_values() {
+  const at::Tensor values = at::arange(256).to(at::kByte).repeat({3});
+  return at::stack({values, values.flip(0), values.roll(7)}, 1)
+      .reshape({1, kHeight, kWidth, 3})
+      .contiguous();
+}
+
+at::Tensor by_host(const at::Tensor& pixels, Dtype dtype, at::ScalarType type) {
+  at::Tensor out = at::empty(pixels.sizes(), type);
+  normalise(pixels.data_ptr<std::uint8_t>(), kHeight * kWidth, dtype,
+            static_cast<std::byte*>(out.data_ptr()));
+  return out.permute({0, 3, 1, 2});
+}
+
+TEST(Normaliser, GivesTheHostsValuesBitForBit) {
+  const at::Tensor pixels = all_values();
+  EXPECT_TRUE(at::equal(Normaliser(at::kCPU, at::kFloat)(pixels),
+                        by_host(pixels, Dtype::fp32, at::kFloat)));
+  EXPECT_TRUE(
+      at::equal(Normaliser(at::kCPU, at::kHalf)(pixels), by_host(pixels, Dtype::fp16, at::kHalf)));
+}
+
+TEST(Normaliser, RoundsBfloat16Once) {
+  const at::Tensor pixels = all_values();
+  const at::Tensor expected = by_host(pixels, Dtype::fp32, at::kFloat).to(at::kBFloat16);
+  EXPECT_TRUE(at::equal(Normaliser(at::kCPU, at::kBFloat16)(pixels), expected));
+}
+
+TEST(Normaliser, OnlyConvertsWhatIsNormalised) {
+  const at::Tensor normalised = at::randn({2, 4, 5, 3});
+  const at::Tensor input = Normaliser(at::kCPU, at::kFloat)(normalised);
+  EXPECT_TRUE(at::equal(input, normalised.permute({0, 3, 1, 2})));
+  EXPECT_NE(input.data_ptr(), normalised.data_ptr());  // the slab may be filled again
+  EXPECT_EQ(Normaliser(at::kCPU, at::kBFloat16)(normalised.to(at::kHalf)).scalar_type(),
+            at::kBFloat16);
+}
+
+TEST(Normaliser, LeavesChannelsLast) {
+  const at::Tensor input = Normaliser(at::kCPU, at::kFloat)(all_values());
+  EXPECT_EQ(input.sizes(), (std::vector<std::int64_t>{1, 3, kHeight, kWidth}));
+  EXPECT_TRUE(input.is_contiguous(at::MemoryFormat::ChannelsLast));
+}
+
+}  // namespace
+}  // namespace feedrate
