@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "measure/error.h"
+
 namespace feedrate {
 
 // Batch normalisation over N, H, W of an (N, C, H, W) tensor, with torchvision's names, momentum
@@ -29,8 +31,13 @@ class BatchNormImpl : public torch::nn::Module {
   }
 
   // In training mode normalises by the batch's statistics and moves the running ones a tenth of the
-  // way to them; else by the running ones.
+  // way to them; else by the running ones. Errors: feedrate::Error where, in training mode, a
+  // channel has a single value: its variance would make the running one NaN.
   at::Tensor forward(const at::Tensor& x) {
+    if (is_training() && x.numel() == x.size(1)) {
+      throw Error("batch normalisation", "one value per channel has no variance",
+                  "use a larger batch-size or input-size");
+    }
     constexpr double momentum = 0.1;
     constexpr double epsilon = 1e-5;
     return at::batch_norm(x, weight_, bias_, running_mean_, running_var_, is_training(), momentum,

@@ -12,8 +12,10 @@ def heading(setting, gpus=None):
         name = name.replace(" (EMULATED)", "") + " (EMULATED DEVICE)"
     elif kind == "cpu" and "cpu" not in name.lower():
         name += " (CPU)"
-    words = [name, clean(axes["model"], 40), f"batch {axis_value(axes['batch-size'])}",
-             axis_value(axes["precision"]), f"input {axis_value(axes['input-size'])}"]
+    words = [name, clean(axes["model"], 40), f"batch {axis_value(axes['batch-size'])}"]
+    if axes["precision"] is not None:  # an emulated device has no choice of precision
+        words.append(axis_value(axes["precision"]))
+    words.append(f"input {axis_value(axes['input-size'])}")
     if gpus and kind == "cpu":
         words.append("1 replica" if gpus == 1 else f"{gpus} replicas")
     elif gpus:

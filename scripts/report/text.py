@@ -84,6 +84,8 @@ def plus_minus(estimate):
     half, mean = estimate.half_width, amount(estimate.mean)
     if half is None:
         return mean
+    if half < 1e-6 * abs(estimate.mean):  # rounding of an emulated device's exact steps
+        return f"{mean} ± 0"
     digits = len(mean.partition(".")[2])
     return f"{mean} ± " + (amount(half) if half < 10 ** -digits or "e" in mean
                            else f"{half:,.{digits}f}")

@@ -77,6 +77,13 @@ TEST(BatchNormStatistics, FusedStepsAreTheStepsOneByOne) {
   EXPECT_TRUE(at::equal(norm->forward_add_relu(x, shortcut), (norm->forward(x) + shortcut).relu()));
 }
 
+TEST(BatchNormStatistics, NeedMoreThanOneValuePerChannel) {
+  ResNet model = make_resnet("resnet18", 2);
+  EXPECT_THROW(model->forward(formula::pictures(1, 32)), Error);
+  model->eval();
+  EXPECT_NO_THROW(model->forward(formula::pictures(1, 32)));
+}
+
 class ChannelsLast : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ChannelsLast, GivesTheSameLogitsAndFlowsThrough) {
