@@ -5,8 +5,8 @@
     scripts/photo_statistics.py DATA [--photographs FOLDER ...]
 
 Every size that DATA holds (the width and height of its pictures) gets a table. The photographs are
-cut to that size's aspect ratio and scaled down by area averaging, never up; those that are too small
-for a size are left out of it. Without --photographs, the colour photographs that scikit-image and
+cut to that size's aspect ratio and scaled down by area averaging, never up; those that are too
+small for a size are left out of it. Without --photographs, the colour photographs that scikit-image and
 scikit-learn carry in their wheels are taken. Needs numpy and Pillow; PNG decode times are libspng's
 where the library is installed, Pillow's otherwise.
 """
@@ -148,7 +148,8 @@ def files_below(folders):
     for folder in folders:
         found = sorted(p for p in pathlib.Path(folder).rglob("*") if p.suffix.lower() in SUFFIXES)
         if not found:
-            sys.exit(f"{folder}: holds no pictures; give a folder with {', '.join(sorted(SUFFIXES))}")
+            kinds = ", ".join(sorted(SUFFIXES))
+            sys.exit(f"{folder}: holds no pictures; give a folder with {kinds}")
         yield from found
 
 
@@ -175,8 +176,9 @@ def row(text, form, generated, photographs):
 
 
 def print_table(size, generated, photographs):
-    print(f"\n### {size[0]}x{size[1]}: {len(generated)} generated, {len(photographs)} photographs\n")
-    print("| mean ± standard deviation; 10th to 90th percentile | generated | | photographs | | ratio |")
+    counts = f"{len(generated)} generated, {len(photographs)} photographs"
+    print(f"\n### {size[0]}x{size[1]}: {counts}\n")
+    print("| mean ± deviation; 10th to 90th percentile | generated | | photographs | | ratio |")
     print("|---|---|---|---|---|---|")
     for name, (text, form) in METRICS.items():
         print(row(text, form, [m[name] for m in generated], [m[name] for m in photographs]))
@@ -187,7 +189,7 @@ def main():
     parser.add_argument("pictures", help="folder of generated pictures, searched recursively")
     parser.add_argument("--photographs", nargs="+", metavar="FOLDER")
     parser.add_argument("--count", type=int, default=200, help="generated pictures of each size")
-    parser.add_argument("--repeats", type=int, default=7, help="decodes of each, the fastest counts")
+    parser.add_argument("--repeats", type=int, default=7, help="decodes, the fastest counts")
     options = parser.parse_args()
 
     spng = ctypes.util.find_library("spng")

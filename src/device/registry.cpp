@@ -15,8 +15,11 @@ RegisterAccelerators load_training_library() {
   std::string reasons;
   for (const auto& path : {program / ".." / "lib" / kTrainingLibrary, program / kTrainingLibrary}) {
     if (!std::filesystem::exists(path)) continue;
+    // DEEPBIND: LibTorch exports its BLAS (sgemm_ ...) and would otherwise take the one that OpenCV's
+    // libraries brought into the program, Debian's reference BLAS, an order of magnitude slower. It
+    // needs a program without copy relocations of the standard streams (main.cpp includes none).
     // Never closed: its threads and exit handlers outlast any point at which that would be safe.
-    if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)) {
       return reinterpret_cast<RegisterAccelerators>(dlsym(library, kRegisterSymbol));
     }
     reasons = dlerror();
