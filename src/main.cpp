@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "cli/commands.h"
+#include "cli/program.h"
 #include "measure/error.h"
 
 // Parse, validate, run, export; the one place where a failure becomes a line and an exit code.

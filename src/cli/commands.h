@@ -20,7 +20,4 @@ CommandEntry add_report(CLI::App& program);
 CommandEntry add_list(CLI::App& program);
 CommandEntry add_doctor(CLI::App& program);
 
-// Parses the command line and carries out the subcommand. Returns the exit code.
-int run_program(int argc, char** argv);
-
 }  // namespace feedrate

@@ -1,3 +1,5 @@
+#include "cli/program.h"
+
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -17,7 +17,8 @@ RegisterAccelerators load_training_library() {
     if (!std::filesystem::exists(path)) continue;
     // DEEPBIND: LibTorch exports its BLAS (sgemm_ ...) and would otherwise take the one that OpenCV's
     // libraries brought into the program, Debian's reference BLAS, an order of magnitude slower. It
-    // needs a program without copy relocations of the standard streams (main.cpp includes none).
+    // needs a program without copies of the standard library's objects: main.cpp, the one file that is
+    // not position-independent code, keeps away from them (`readelf -r feedrate | grep COPY`).
     // Never closed: its threads and exit handlers outlast any point at which that would be safe.
     if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)) {
       return reinterpret_cast<RegisterAccelerators>(dlsym(library, kRegisterSymbol));

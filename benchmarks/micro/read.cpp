@@ -1,0 +1,47 @@
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "benchmarks/micro/micro.h"
+#include "storage/storage.h"
+
+namespace feedrate::micro {
+namespace {
+
+constexpr int kFiles = 64;
+
+std::vector<std::string> write_files(const std::filesystem::path& folder, std::size_t bytes) {
+  std::vector<std::string> names;
+  const std::string content(bytes, 'x');
+  for (int i = 0; i < kFiles; ++i) {
+    names.push_back(std::to_string(i) + ".bin");
+    std::ofstream(folder / names.back(), std::ios::binary) << content;
+  }
+  return names;
+}
+
+// open, fstat, pread, close of files that were just written: what storage costs when it costs nothing.
+void read_buffered(benchmark::State& state) {
+  const TemporaryFolder folder;
+  const auto bytes = static_cast<std::size_t>(state.range(0));
+  const std::vector<std::string> names = write_files(folder.path(), bytes);
+  const auto storage = make_buffered_files(folder.path());
+  Buffer buffer;
+  std::size_t next = 0;
+  for (auto _ : state) {
+    storage->read(names[next], bytes, buffer);
+    benchmark::DoNotOptimize(buffer.data());
+    next = (next + 1) % names.size();
+  }
+  set_rates(state, 1, static_cast<std::int64_t>(bytes));
+}
+
+}  // namespace
+
+// Sizes of a JPEG of 500x375, of a precached uint8 tensor of 224x224, and of 500x375 plain pixels.
+void register_read() {
+  benchmark::RegisterBenchmark("read/buffered", read_buffered)
+      ->ArgName("bytes")->Arg(58'000)->Arg(150'560)->Arg(562'500);
+}
+
+}  // namespace feedrate::micro
