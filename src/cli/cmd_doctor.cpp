@@ -64,7 +64,7 @@ std::string first_line(const std::string& path) {
 void look_at_machine(Findings& findings) {
   const auto environment = capture_environment({});
   findings.good("cpu", environment["cpu"]["model"].get<std::string>() + ", " +
-                           std::to_string(std::thread::hardware_concurrency()) + " CPUs");
+                           std::to_string(allowed_cpus()) + " CPUs");
   findings.good("memory", environment["memory_total"].get<std::string>() + " in all");
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   if (!governor.empty() && governor != "performance") {

@@ -19,7 +19,6 @@ struct RunCommand {
   ExperimentOptions experiment;
   bool json = false;
   bool no_ceiling = false;
-  bool resume = false;
 };
 
 class LiveRun {
@@ -54,7 +53,7 @@ int run(CLI::App& app, RunCommand& command) {
                      "give one value for each axis, or use `feedrate sweep`");
   }
   std::unique_ptr<Ledger> ledger;
-  if (!command.experiment.output.empty()) ledger = std::make_unique<Ledger>(command.experiment.output, command.resume);
+  if (!command.experiment.output.empty()) ledger = std::make_unique<Ledger>(command.experiment.output, false);
   AcceleratorRegistry registry;
   CellRunner runner(command.experiment.run, registry);
   runner.check(cells[0]);
@@ -65,12 +64,15 @@ int run(CLI::App& app, RunCommand& command) {
     const auto record = live.measure(ceiling_of(cells[0]), "ceiling", std::nullopt);
     if (ledger) ledger->append(record);
     if (record["status"] == "ok") ceiling = record["imgs_per_s"];
+    if (record["status"] == "failed") {  // the cell would fail in the same way, or stand without its ceiling
+      throw Error("the ceiling", record["error"].get<std::string>(), "measure without it: --no-ceiling");
+    }
   }
   if (signals.token().stop_requested()) return signals.exit_code(1);
   const auto record = live.measure(cells[0], cells[0].is("data", "synthetic") ? "ceiling" : "cell", ceiling);
   if (ledger) ledger->append(record);
   if (command.json) {
-    std::printf("%s\n", record.dump().c_str());
+    std::printf("%s\n", to_line(record).c_str());
   } else if (record["status"] == "failed") {
     std::fprintf(stderr, "feedrate: %s\n", record["error"].get<std::string>().c_str());
   } else {
@@ -86,7 +88,6 @@ CommandEntry add_run(CLI::App& program) {
   CLI::App* app = program.add_subcommand("run", "Measure one cell, live, against its synthetic ceiling");
   add_experiment_options(*app, command->experiment);
   app->add_option("-o,--output", command->experiment.output, "also keep the records in this folder's ledger")->type_name("DIR");
-  app->add_flag("--resume", command->resume, "add to a ledger that already holds records");
   app->add_flag("--no-ceiling", command->no_ceiling, "do not measure the synthetic ceiling first");
   app->add_flag("--json", command->json, "print the record as one line of JSON");
   return {app, [=] { return run(*app, *command); }};

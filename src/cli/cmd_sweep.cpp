@@ -38,22 +38,22 @@ class SweepLog {
   SweepHooks hooks() {
     return {.started = [this](const PlannedRun& run, std::size_t number, std::size_t total) { start(run, number, total); },
             .progress = [this](const RunProgress& p) { line_.show(title_ + ": " + describe(p, ceiling_) + eta()); },
-            .finished = [this](nlohmann::ordered_json& record) { finish(record); }};
+            .derive = [](nlohmann::ordered_json& record) { add_verdict(record); },
+            .finished = [this](const nlohmann::ordered_json& record) { finish(record); }};
   }
 
  private:
   void start(const PlannedRun& run, std::size_t number, std::size_t total) {
     title_ = "[" + std::to_string(number) + "/" + std::to_string(total) + "] " + run.cell.label();
-    left_ = total - number;
+    left_ = total - number + 1;
     line_.show(title_ + ": preparing");
   }
-  void finish(nlohmann::ordered_json& record) {
-    add_verdict(record);
+  void finish(const nlohmann::ordered_json& record) {
     line_.clear();
     if (record["cell"]["data"] == "synthetic" && record["status"] == "ok") ceiling_ = record["imgs_per_s"].get<double>();
     std::fprintf(stderr, "%s\n", result_line(record, title_).c_str());
     if (json_) {
-      std::printf("%s\n", record.dump().c_str());
+      std::printf("%s\n", to_line(record).c_str());
       std::fflush(stdout);
     }
     ++done_;

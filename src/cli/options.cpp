@@ -29,8 +29,12 @@ void set_option(CLI::App& command, const std::string& name, const std::vector<st
   CLI::Option* option = command.get_option_no_throw("--" + name);
   if (!option) throw UsageError("--config: " + name, "is neither an axis nor an option", "`feedrate sweep --help` lists both");
   if (option->count() > 0) return;
-  for (const std::string& value : values) option->add_result(value);
-  option->run_callback();
+  try {
+    for (const std::string& value : values) option->add_result(value);
+    option->run_callback();
+  } catch (const CLI::Error& error) {
+    throw UsageError("--config: " + name, error.what());
+  }
 }
 
 }  // namespace

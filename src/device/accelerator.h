@@ -44,6 +44,7 @@ struct DeviceDescription {
   std::string kind;             // "cuda", "cpu", "emulated"
   double step_ms = 0;           // emulated: the length of a step; 0 where it is measured
   double bus_bytes_per_s = 0;   // emulated: host to device; 0 where it is measured
+  std::string software;         // "LibTorch 2.11.0, ..."; empty for emulated
   std::string source;           // emulated: where the published rate comes from
 };
 

@@ -50,7 +50,16 @@ std::string sentence(const Json& record, const std::vector<Capacity>& all) {
     std::snprintf(text, sizeof text, "not input-bound: the device waits %.1f %% of the time", 100 * idle);
     return text;
   }
+  // Uneven steps or an exposed copy: no resource is short on average, and yet the device waits.
   const Capacity& limit = all.front();
+  if (limit.resource == "device") {
+    std::snprintf(text, sizeof text,
+                  "%s input-bound: the device waits %.0f %% of the time although the %s could deliver %.0f img/s: "
+                  "uneven service, or a copy that nothing hides",
+                  idle < 0.20 ? "moderately" : "highly", 100 * idle, all.size() > 1 ? all[1].resource.c_str() : "loader",
+                  all.size() > 1 ? all[1].imgs_per_s : 0.0);
+    return text;
+  }
   std::snprintf(text, sizeof text,
                 "%s input-bound: the device waits %.0f %% of the time; the %s can deliver %.0f img/s, "
                 "%.0f %% of its time goes into %s",

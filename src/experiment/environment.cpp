@@ -10,6 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "measure/clock.h"
+
 namespace feedrate {
 namespace {
 
@@ -44,7 +46,7 @@ std::string os_name() {
 }
 
 Json cpu() {
-  return {{"model", value_in("/proc/cpuinfo", "model name")}, {"cores", std::thread::hardware_concurrency()},
+  return {{"model", value_in("/proc/cpuinfo", "model name")}, {"cores", allowed_cpus()},
           {"l3_cache", first_line("/sys/devices/system/cpu/cpu0/cache/index3/size")},
           {"governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")}};
 }

@@ -3,6 +3,7 @@
 
 #include "experiment/axes.h"
 #include "experiment/cell.h"
+#include "measure/clock.h"
 #include "measure/error.h"
 
 namespace feedrate {
@@ -18,7 +19,7 @@ void resolve_device(Cell& cell) {
   if (device != "cuda") clear(cell, {"pin-memory"});
   if (device == "emulated") clear(cell, {"precision"});
   if (cell.is("device-threads", "auto")) {
-    cell.set("device-threads", std::to_string(std::max(1u, std::thread::hardware_concurrency())));
+    cell.set("device-threads", std::to_string(allowed_cpus()));
   }
 }
 

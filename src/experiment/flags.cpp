@@ -35,7 +35,7 @@ void flag_window(Flags& flags, const RankResult& rank, const RunOptions& options
   flags.add(steps < options.limits.min_steps || window < options.limits.min_seconds, "short_window", "warning",
             std::to_string(steps) + " steps in " + std::to_string(window) + " s were measured",
             "raise --max-seconds, or make a larger dataset (a cold run is one pass)");
-  flags.add(std::abs(rank.drawn_from_queue) > 0.02, "queue_not_at_rest", "warning",
+  flags.add(std::abs(rank.drawn_from_queue) > 0.01, "queue_not_at_rest", "warning",
             percent(std::abs(rank.drawn_from_queue)) + " of the window's images " +
                 (rank.drawn_from_queue > 0 ? "came out of the stock of the queues: the true rate is lower"
                                            : "went into the stock of the queues: the true rate is higher"),

@@ -26,6 +26,10 @@ Ledger::Ledger(const std::filesystem::path& folder, bool resume) : path_(folder 
       throw Error(path_.string(), "another feedrate is writing to it", "wait for it, or choose another folder: -o DIR");
     }
     load(resume);
+    if (const int folder_fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); folder_fd >= 0) {
+      fsync(folder_fd);  // the ledger's own entry
+      close(folder_fd);
+    }
   } catch (...) {
     close(fd_);
     throw;
@@ -62,7 +66,7 @@ void Ledger::load(bool resume) {
 }
 
 void Ledger::append(const nlohmann::ordered_json& record) {
-  const std::string line = record.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const std::string line = to_line(record) + "\n";
   const off_t before = lseek(fd_, 0, SEEK_END);
   errno = 0;
   const ssize_t written = write(fd_, line.data(), line.size());

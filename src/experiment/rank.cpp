@@ -23,7 +23,7 @@ class RankRun {
       : task_(task), group_(group),
         device_(task.kind->make(task.device_argument, task.settings.step_spec(task.seed), group)),
         loader_(open_loader(task, *device_, group)),
-        window_(task.limits, task.settings.batch_size, pass_steps()) {}
+        window_(task.limits, pass_steps()) {}
 
   RankResult run(std::stop_token stop) {
     const std::stop_callback wake(stop, [this] { interrupt(); });

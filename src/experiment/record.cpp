@@ -81,6 +81,7 @@ Json monitors_json(const HostUse& host) {
 
 Json device_json(const DeviceDescription& d) {
   Json json = {{"name", d.name}, {"kind", d.kind}};
+  if (!d.software.empty()) json["software"] = d.software;
   if (d.kind == "emulated") {
     json["step_ms"] = d.step_ms;
     json["bus_bytes_per_s"] = d.bus_bytes_per_s;
@@ -150,6 +151,8 @@ double imgs_per_s(const CellResult& result) {
   return images / ((to - from) * 1e-9);
 }
 
+std::string to_line(const Json& record) { return record.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 Json make_record(const CellResult& result, const RunPlace& place, const RunOptions& options, const Json& environment) {
   Json record = {{"schema", kResultSchema},     {"cell", result.cell.to_json()}, {"cell_id", result.cell.id()},
                  {"role", place.role},          {"repetition", place.repetition}, {"order", place.order},
@@ -159,7 +162,7 @@ Json make_record(const CellResult& result, const RunPlace& place, const RunOptio
   record["flags"] = flags_of(result, options);
   record["dataset"] = dataset_json(result, options);
   record["environment"] = environment;
-  record["limits"] = {{"warmup_seconds", options.limits.warmup_seconds}, {"min_seconds", options.limits.min_seconds},
+  record["limits"] = {{"warmup_seconds", options.limits.warmup_seconds}, {"max_warmup_seconds", options.limits.max_warmup_seconds}, {"min_seconds", options.limits.min_seconds},
                       {"max_seconds", options.limits.max_seconds},       {"min_steps", options.limits.min_steps}};
   record["seed"] = options.seed;
   record["started_at"] = result.started_at;

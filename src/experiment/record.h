@@ -24,4 +24,7 @@ double imgs_per_s(const CellResult& result);
 nlohmann::ordered_json make_record(const CellResult& result, const RunPlace& place, const RunOptions& options,
                                    const nlohmann::ordered_json& environment);
 
+// The record as one line of JSON; bytes that are no UTF-8 (in a path, say) are replaced, not refused.
+std::string to_line(const nlohmann::ordered_json& record);
+
 }  // namespace feedrate

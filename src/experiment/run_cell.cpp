@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "codec/codec.h"
+#include "measure/clock.h"
 #include "measure/error.h"
 #include "storage/page_cache.h"
 
@@ -40,7 +41,8 @@ double memory_needed(const CellSettings& s, const DatasetVariant& dataset) {
   double bytes = batch * (ahead + 5) * s.gpus;
   if (s.cache == "encoded") bytes += static_cast<double>(dataset.total_bytes);
   if (s.cache == "sample") {
-    bytes += static_cast<double>(dataset.samples.size()) * static_cast<double>(s.batch_spec().sample_bytes());
+    const std::size_t element = s.data == "tensor" ? size_of(s.transfer) : 1;  // pictures are kept as uint8
+    bytes += static_cast<double>(dataset.samples.size() * s.batch_spec().sample_elements() * element);
   }
   return bytes;
 }
@@ -78,18 +80,28 @@ std::shared_ptr<const DatasetVariant> CellRunner::dataset_of(const CellSettings&
   return entry;
 }
 
+std::optional<std::string> CellRunner::manifest_of(const std::string& variant) const {
+  const auto found = datasets_.find(variant);
+  if (found == datasets_.end() || !found->second) return std::nullopt;
+  return found->second->manifest_xxh3;
+}
+
 void CellRunner::check(const Cell& cell) {
   const CellSettings s = settings_of(cell);
   const AcceleratorKind& kind = registry_.find(s.device);
   kind.check(split_device(s.device).second, s.step_spec(options_.seed));
   if (const int there = kind.count(); s.gpus > there) {
     throw UsageError("--gpus " + std::to_string(s.gpus),
-                     "is more than the " + std::to_string(there) + " that `" + kind.name + "` has here",
+                     "is more than `" + kind.name + "` can use here (" + std::to_string(there) + ")",
                      "use fewer, or --device emulated:NAME");
   }
   const auto dataset = dataset_of(s);
   if (!dataset) return;
   check_memory(s, *dataset);
+  if (const int classes = s.step_spec(0).classes; dataset->classes > classes) {
+    throw Error(dataset->folder.string(), "has " + std::to_string(dataset->classes) + " classes, the network " + std::to_string(classes),
+                "make it with at most that many class folders");
+  }
   const auto samples = static_cast<std::int64_t>(dataset->samples.size());
   if (samples < s.gpus) {
     throw Error(dataset->folder.string(), "has fewer samples than there are GPUs", "make more: `feedrate gen --count`");
@@ -109,7 +121,7 @@ std::shared_ptr<const SampleRecipe> CellRunner::recipe_of(const CellSettings& se
                       .filter = settings.filter,
                       .augment = settings.augment,
                       .planted = options_.plant ? &options_.planted : nullptr};
-  const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int threads = allowed_cpus();
   if (settings.cache == "encoded") recipe.encoded_cache = fill_encoded_cache(*dataset, threads);
   if (settings.cache == "sample") recipe.sample_cache = fill_sample_cache(recipe, options_.seed, threads);
   return std::make_shared<const SampleRecipe>(std::move(recipe));
@@ -157,20 +169,27 @@ std::vector<RankResult> CellRunner::run_ranks(const RankTask& task, std::stop_to
   std::vector<RankResult> results(groups.size());
   std::mutex mutex;
   std::exception_ptr first_error;  // the others fail only because the first one did
+  const auto fail = [&](Group& group) {
+    {
+      const std::lock_guard lock(mutex);
+      if (!first_error) first_error = std::current_exception();
+    }
+    group.abort();
+  };
   {
     std::vector<std::jthread> threads;
-    for (std::size_t r = 0; r < groups.size(); ++r) {
-      threads.emplace_back([&, r] {
-        try {
-          results[r] = run_rank(task, *groups[r], stop);
-        } catch (...) {
-          {
-            const std::lock_guard lock(mutex);
-            if (!first_error) first_error = std::current_exception();
+    try {
+      for (std::size_t r = 0; r < groups.size(); ++r) {
+        threads.emplace_back([&, r] {
+          try {
+            results[r] = run_rank(task, *groups[r], stop);
+          } catch (...) {
+            fail(*groups[r]);
           }
-          groups[r]->abort();
-        }
-      });
+        });
+      }
+    } catch (...) {  // a thread could not be made: the others would wait for it for ever
+      fail(*groups.front());
     }
   }
   if (first_error) std::rethrow_exception(first_error);

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -35,7 +36,7 @@ struct CellResult {
   double page_cache_after = -1;
 };
 
-// Runs cells one after the other, and keeps what several of them need: opened datasets, filled caches.
+// Runs cells one after the other, and keeps what several of them need: the opened datasets.
 // Not thread-safe.
 class CellRunner {
  public:
@@ -44,6 +45,9 @@ class CellRunner {
   // Everything that can be refused before anything is measured: devices, counts, datasets, memory.
   // Throws an Error naming the thing and the remedy.
   void check(const Cell& cell);
+
+  // The manifest's hash of a variant that a checked or measured cell uses; nothing for any other.
+  std::optional<std::string> manifest_of(const std::string& variant) const;
 
   // Measures; a failure of the run itself is in the result, not thrown.
   CellResult run(const Cell& cell, const ProgressSink& progress, std::stop_token stop);

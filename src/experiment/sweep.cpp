@@ -23,14 +23,28 @@ using Done = std::set<std::tuple<std::string, int, int>>;  // cell_id, repetitio
 
 int place_of(const nlohmann::ordered_json& record) { return record.value("place", 0); }
 
-// Records of another program would make one ledger out of two experiments.
-void check_same(const nlohmann::ordered_json& record, const nlohmann::ordered_json& environment, const Ledger& ledger) {
-  for (const char* field : {"feedrate_version", "git_commit", "binary_xxh3"}) {
-    const auto& then = record["environment"][field];
-    if (then == environment[field]) continue;
-    throw Error(ledger.path().string(), std::string("was measured with another ") + field + " (" + then.dump() + ", now " +
-                                            environment[field].dump() + ")",
-                "choose another folder for this program: -o DIR");
+void refuse_other(const Ledger& ledger, const std::string& what, const nlohmann::ordered_json& then,
+                  const nlohmann::ordered_json& now) {
+  if (then == now) return;
+  throw Error(ledger.path().string(), "was measured with another " + what + " (" + then.dump() + ", now " + now.dump() + ")",
+              "choose another folder for this: -o DIR");
+}
+
+// Records of another program, machine or way to measure would make one ledger out of two experiments.
+void check_same(const nlohmann::ordered_json& record, const nlohmann::ordered_json& environment,
+                const RunOptions& options, const Ledger& ledger) {
+  for (const char* field : {"feedrate_version", "git_commit", "binary_xxh3", "host"}) {
+    refuse_other(ledger, field, record["environment"][field], environment[field]);
+  }
+  refuse_other(ledger, "seed", record["seed"], options.seed);
+}
+
+// The same cell measured on other data.
+void check_same_data(const nlohmann::ordered_json& record, const CellRunner& runner, const Ledger& ledger) {
+  if (!record["dataset"].is_object()) return;
+  const std::string variant = record["dataset"]["variant"];
+  if (const auto manifest = runner.manifest_of(variant)) {
+    refuse_other(ledger, "dataset " + variant, record["dataset"]["manifest_xxh3"], *manifest);
   }
 }
 
@@ -83,7 +97,8 @@ SweepOutcome run_sweep(const std::vector<PlannedRun>& plan, CellRunner& runner, 
   Done done;
   Ceilings ceilings;
   for (const auto& record : ledger.records()) {
-    check_same(record, environment, ledger);
+    check_same(record, environment, options, ledger);
+    check_same_data(record, runner, ledger);
     ceilings.add(record);
     if (record["status"] == "ok") done.insert({record["cell_id"], record["repetition"], place_of(record)});
   }
@@ -96,14 +111,15 @@ SweepOutcome run_sweep(const std::vector<PlannedRun>& plan, CellRunner& runner, 
     }
     hooks.started(run, i + 1, plan.size());
     const CellResult result = runner.run(run.cell, hooks.progress, stop);
-    const int order = static_cast<int>(ledger.records().size() + i);
+    const auto order = static_cast<int>(ledger.records().size() + outcome.ok + outcome.failed);
     auto record = make_record(result, {run.role, run.repetition, order, ceilings.of(run.cell)}, options, environment);
     record["place"] = run.place;
-    hooks.finished(record);
+    hooks.derive(record);
     ledger.append(record);
+    hooks.finished(record);
     ceilings.add(record);
     outcome.interrupted = result.status == Status::interrupted;
-    ++(result.status == Status::ok ? outcome.ok : outcome.failed);
+    if (!outcome.interrupted) ++(result.status == Status::ok ? outcome.ok : outcome.failed);
   }
   return outcome;
 }

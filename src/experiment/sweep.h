@@ -26,8 +26,10 @@ struct SweepHooks {
   // Before a run; `number` of `total`.
   std::function<void(const PlannedRun&, std::size_t number, std::size_t total)> started;
   ProgressSink progress;
-  // After a run, before its record is stored: may add derived fields.
-  std::function<void(nlohmann::ordered_json& record)> finished;
+  // After a run, before its record is stored: adds derived fields.
+  std::function<void(nlohmann::ordered_json& record)> derive;
+  // After the record was stored.
+  std::function<void(const nlohmann::ordered_json& record)> finished;
 };
 
 struct SweepOutcome {

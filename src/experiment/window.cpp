@@ -15,8 +15,7 @@ std::vector<double> step_durations(std::span<const StepRecord> steps, std::size_
   return durations;
 }
 
-Window::Window(const RunLimits& limits, int images, std::int64_t pass_steps)
-    : limits_(limits), images_(images), pass_steps_(pass_steps) {}
+Window::Window(const RunLimits& limits, std::int64_t pass_steps) : limits_(limits), pass_steps_(pass_steps) {}
 
 Phase Window::update(std::span<const StepRecord> steps, std::int64_t produced, std::int64_t consumed) {
   if (phase_ == Phase::warming) {

@@ -29,8 +29,8 @@ enum class Phase { warming, measuring, done };
 // thrown away as warm-up, and a new one begun.
 class Window {
  public:
-  // `images` per step. `pass_steps`: the steps of one pass over the data for a cold cell, else 0.
-  Window(const RunLimits& limits, int images, std::int64_t pass_steps);
+  // `pass_steps`: the steps of one pass over the data for a cold cell, else 0.
+  Window(const RunLimits& limits, std::int64_t pass_steps);
 
   // `steps`: all steps that ended so far. `produced`: samples made so far (-1: nothing is produced, as
   // with synthetic batches), `consumed`: samples taken so far.
@@ -52,7 +52,6 @@ class Window {
   double elapsed(std::span<const StepRecord> steps, std::size_t since) const;
 
   const RunLimits limits_;
-  const int images_;
   const std::int64_t pass_steps_;
   Phase phase_ = Phase::warming;
   std::size_t first_ = 0, last_ = 0, next_check_ = 16;

@@ -1,5 +1,6 @@
 #include "measure/clock.h"
 
+#include <sched.h>
 #include <sys/prctl.h>
 
 #include <cerrno>
@@ -10,6 +11,11 @@ void sleep_until_ns(std::int64_t deadline) {
   const timespec t{.tv_sec = deadline / 1'000'000'000LL, .tv_nsec = deadline % 1'000'000'000LL};
   while (deadline > now_ns() && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) == EINTR) {
   }
+}
+
+int allowed_cpus() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 void use_precise_sleeps() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }

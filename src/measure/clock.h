@@ -26,6 +26,9 @@ void sleep_until_ns(std::int64_t deadline);
 // Asks the kernel not to round the calling thread's sleeps up (it does so by 50 us by default).
 void use_precise_sleeps();
 
+// CPUs that this process may use (its affinity), at least 1.
+int allowed_cpus();
+
 inline double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 inline double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 

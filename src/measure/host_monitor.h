@@ -16,7 +16,7 @@ struct HostCounters {
 };
 HostCounters read_host_counters();
 
-// Shares between two moments, 0..1 of the machine's CPUs (psi: of the time); -1 where unknown.
+// Shares between two moments, 0..1 of the machine's CPUs; psi: of the time, -1 where the kernel has none.
 struct HostUse {
   double cpu_busy = 0;
   double cpu_iowait = 0;

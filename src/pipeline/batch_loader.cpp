@@ -21,7 +21,12 @@ class BatchLoader : public Loader {
         tasks_(static_cast<std::size_t>(options_.workers)) {
     for (int i = 0; i < outstanding_; ++i) ask();
     for (int w = 0; w < options_.workers; ++w) workers_.push_back(std::make_unique<Worker>(options_));
-    for (std::size_t w = 0; w < workers_.size(); ++w) threads_.emplace_back([this, w] { run(w); });
+    try {
+      for (std::size_t w = 0; w < workers_.size(); ++w) threads_.emplace_back([this, w] { run(w); });
+    } catch (...) {  // no more threads to be had: those that run already must not wait for ever
+      stop();
+      throw;
+    }
   }
   ~BatchLoader() override { stop(); }
 

@@ -25,7 +25,12 @@ class PoolLoader : public Loader {
         ready_(static_cast<std::size_t>(options_.prefetch)),
         ring_(SlabRing::make(options_.recipe.spec, options_.prefetch + in_work() + kInDevice, options_.slabs)) {
     for (int w = 0; w < options_.workers; ++w) workers_.push_back(std::make_unique<Worker>(options_));
-    for (const auto& worker : workers_) threads_.emplace_back([this, &worker] { run(*worker); });
+    try {
+      for (const auto& worker : workers_) threads_.emplace_back([this, &worker] { run(*worker); });
+    } catch (...) {  // no more threads to be had: those that run already must not wait for ever
+      stop();
+      throw;
+    }
   }
   ~PoolLoader() override { stop(); }
 

@@ -93,6 +93,9 @@ class TensorSource : public SampleSource {
     if (tensor.size != recipe_.spec.size) {
       throw Error(bytes_.name(draw), "holds another size than its folder says", "run `feedrate verify`");
     }
+    if (tensor.dtype != Dtype::uint8 && tensor.dtype != recipe_.spec.dtype) {
+      throw Error(bytes_.name(draw), "holds another element type than its folder says", "run `feedrate verify`");
+    }
     collate(tensor.payload, tensor.dtype, recipe_.spec, out);
     planted_.serve(Stage::collate, draw.index);
     timer_.lap(Stage::collate, static_cast<std::int64_t>(tensor.payload.size()));

@@ -8,7 +8,7 @@ namespace feedrate {
 // Bytes that grow without being initialised and never shrink: a worker reuses one for every sample.
 class Buffer {
  public:
-  // Makes it `size` bytes long; the contents are undefined where it grew. Returns data().
+  // Makes it `size` bytes long; the contents are undefined if it grew. Returns data().
   std::byte* resize(std::size_t size) {
     if (size > capacity_) {
       data_ = std::make_unique_for_overwrite<std::byte[]>(size);

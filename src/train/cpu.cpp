@@ -1,7 +1,6 @@
-#include <sched.h>
-
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
+#include <torch/version.h>
 
 #include <fstream>
 #include <optional>
@@ -32,11 +31,6 @@ std::string cpu_name() {
 
 // Those that this process may run on: a container or taskset may leave it fewer than the machine
 // has.
-int allowed_cpus() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 class CpuAccelerator : public Accelerator {
  public:
   explicit CpuAccelerator(const StepSpec& spec)
@@ -50,7 +44,7 @@ class CpuAccelerator : public Accelerator {
     }
   }
 
-  DeviceDescription describe() const override { return {.name = cpu_name(), .kind = "cpu"}; }
+  DeviceDescription describe() const override { return {.name = cpu_name(), .kind = "cpu", .software = "LibTorch " TORCH_VERSION}; }
   std::shared_ptr<SlabAllocator> slabs() override { return host_slabs(); }
 
   void keep(const HostBatch& batch) override {

@@ -2,6 +2,7 @@
 #include <ATen/Functions.h>
 #include <c10/cuda/CUDAGuard.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
@@ -57,7 +58,7 @@ class CudaAccelerator : public Accelerator {
     if (cudaStreamSynchronize(compute_.stream()) != cudaSuccess) cudaGetLastError();
   }
 
-  DeviceDescription describe() const override { return {.name = device_.name, .kind = "cuda"}; }
+  DeviceDescription describe() const override { return {.name = device_.name, .kind = "cuda", .software = cuda_software()}; }
   std::shared_ptr<SlabAllocator> slabs() override {
     return spec_.pin_memory ? pinned_slabs() : host_slabs();
   }
@@ -177,7 +178,8 @@ AcceleratorKind cuda_kind() {
   return {.name = "cuda",
           .help = "trains on an NVIDIA GPU (cuda:INDEX for one of several)",
           .make = make,
-          .count = cuda_device_count,
+          // One: replicas that do not average their gradients would be a wrong number that looks right.
+          .count = [] { return std::min(cuda_device_count(), 1); },
           .check = [](std::string_view argument, const StepSpec& spec) {
             check_model(spec);
             cuda_precision(spec.precision, cuda_device(argument, 0));

@@ -1,6 +1,7 @@
 #include "train/devices_cuda.h"
 
 #include <cuda_runtime_api.h>
+#include <torch/version.h>
 
 #include <charconv>
 
@@ -51,6 +52,12 @@ int parse_index(std::string_view argument, int otherwise) {
 }
 
 }  // namespace
+
+std::string cuda_software() {
+  int driver = 0;
+  cudaDriverGetVersion(&driver);
+  return "LibTorch " TORCH_VERSION ", CUDA " + version_text(CUDART_VERSION) + ", driver for CUDA " + version_text(driver);
+}
 
 int cuda_device_count() noexcept {
   int count = 0;

@@ -30,7 +30,7 @@ void check_labels(const HostBatch& batch, int classes) {
     if (label >= 0 && label < classes) continue;
     throw Error("label " + std::to_string(label),
                 "the network tells " + std::to_string(classes) + " classes apart, from 0",
-                "use a dataset with fewer classes, or a network with more");
+                "use a dataset with fewer classes");
   }
 }
 

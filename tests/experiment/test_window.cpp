@@ -23,7 +23,7 @@ struct Outcome {
 };
 template <typename Duration, typename Stock>
 Outcome drive(Duration duration, Stock stock, std::int64_t pass_steps = 0) {
-  Outcome o{Window(kLimits, 10, pass_steps), {}};
+  Outcome o{Window(kLimits, pass_steps), {}};
   std::int64_t now = 0;
   for (std::int64_t k = 0; k < 100000; ++k) {
     const std::int64_t start = now;

@@ -1,0 +1,156 @@
+"""Runs the program as a user would, and holds its answers against what every answer owes them."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SMALL = ["--image-size", "48", "--input-size", "48"]
+CELL = SMALL + ["--device", "emulated:2000", "--batch-size", "8"]
+SHORT = ["--min-seconds", "0.3", "--warmup-seconds", "0.1"]
+TALK = re.compile(r"preparing|warming up|measuring|checked|img/s|\d+ %")
+PATIENCE = 60       # seconds until a program that hangs is killed
+
+
+def program():
+    return os.path.abspath(os.environ["FEEDRATE_PROGRAM"])
+
+
+class Answer:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    def __str__(self):
+        return f"exit code {self.code}\nstdout: {self.out[:2000]}\nstderr: {self.err[:2000]}"
+
+
+def records_of(folder):
+    """The ledger's records; fails where a line does not parse or the last one has no end."""
+    with open(os.path.join(folder, "ledger.jsonl"), encoding="utf-8") as file:
+        text = file.read()
+    if text and not text.endswith("\n"):
+        raise AssertionError("the ledger's last line is torn")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def identity(record):
+    return record["cell_id"], record["repetition"], record.get("place", 0)
+
+
+class ProgramTest(unittest.TestCase):
+    """Each test has a folder of its own; the dataset is made once and copied where it is to be hurt."""
+    made = None
+
+    @classmethod
+    def setUpClass(cls):
+        if ProgramTest.made is None:
+            ProgramTest.made = tempfile.mkdtemp(prefix="feedrate-e2e-data-")
+            unittest.addModuleCleanup(shutil.rmtree, ProgramTest.made, True)
+            subprocess.run([program(), "gen", ProgramTest.made, "--count", "64", "--classes", "4",
+                            "--format", "tensor,png,jpeg", *SMALL],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        cls.data = ProgramTest.made
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="feedrate-e2e-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def copy_of_data(self):
+        return shutil.copytree(self.data, self.path("data"))
+
+    def start(self, *words, binary=None, **more):
+        return subprocess.Popen([binary or program(), *words], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
+                                encoding="utf-8", **more)
+
+    def finish(self, process):
+        try:
+            out, err = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise AssertionError("the program hangs: " + " ".join(process.args)) from None
+        return Answer(process.returncode, out, err)
+
+    def call(self, *words, code=0, **more):
+        answer = self.finish(self.start(*words, **more))
+        self.assertEqual(answer.code, code, f"{' '.join(words)}\n{answer}")
+        return answer
+
+    def refused(self, *words, names, code=2, talk=False, **more):
+        """One line that says what is wrong, a code, nothing on stdout. `talk`: progress may come before."""
+        answer = self.finish(self.start(*words, **more))
+        where = f"{' '.join(words)}\n{answer}"
+        self.assertEqual(answer.code, code, where)
+        self.assertEqual(answer.out, "", where)
+        lines = answer.err.splitlines()
+        if talk:
+            lines = [line for line in lines[:-1] if not TALK.search(line)] + lines[-1:]
+        self.assertEqual(len(lines), 1, where)
+        self.assertRegex(lines[0], r"^feedrate( \w+)?: ", where)
+        self.assertLess(len(lines[0]), 400, "a line that nobody can read: " + where)
+        for name in [names] if isinstance(names, str) else names:
+            self.assertIn(name, lines[0], where)
+        self.assertNotIn("Traceback", answer.err)
+        self.assertNotIn("terminate called", answer.err)
+        return lines[0]
+
+    def run_cell(self, *more, data="jpeg", **options):
+        return self.call("run", "--data", data, "--dataset", self.data, *CELL, *SHORT, *more, **options)
+
+    def record(self, *more, **options):
+        answer = self.run_cell("--json", *more, **options)
+        self.assertEqual(answer.out.count("\n"), 1, answer)
+        return json.loads(answer.out)
+
+    def sweep(self, *more, data="jpeg", output="ledger", **options):
+        return self.call("sweep", "--data", data, "--dataset", self.data, *CELL, *SHORT,
+                         "-o", self.path(output), *more, **options)
+
+    def ledger(self, name="ledger"):
+        return records_of(self.path(name))
+
+    def stop(self, number, ready, *words):
+        """Sends the signal once `ready()` is true; the program has 5 seconds to end."""
+        process = self.start(*words)
+        try:
+            deadline = time.monotonic() + PATIENCE
+            while not ready():
+                self.assertIsNone(process.poll(), "ended before it could be stopped")
+                self.assertLess(time.monotonic(), deadline, "never got so far")
+                time.sleep(0.02)
+            sent = time.monotonic()
+            process.send_signal(number)
+            answer = self.finish(process)
+        finally:
+            process.kill()
+        self.assertLess(time.monotonic() - sent, 5, answer)
+        self.assertEqual(answer.code, 128 + number, answer)
+        self.assertNotIn("terminate called", answer.err)
+        return answer
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def main():
+    """test_X.py PROGRAM [unittest's arguments]"""
+    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
+        os.environ["FEEDRATE_PROGRAM"] = os.path.abspath(sys.argv.pop(1))
+    if "FEEDRATE_PROGRAM" not in os.environ:
+        sys.exit("usage: test_X.py PROGRAM [TESTCASE...], or set FEEDRATE_PROGRAM")
+    unittest.main(module="__main__")

@@ -1,0 +1,93 @@
+"""Files that are not what they were."""
+import json
+import os
+import shutil
+
+from program import CELL, SHORT, ProgramTest, main
+
+
+class Damage(ProgramTest):
+    """A damaged file ends the cell that meets it, by name; `verify` finds it as well."""
+
+    VARIANTS = {"jpeg": "jpeg/48x48", "png": "png/48x48", "tensor": "tensor-uint8/48x48"}
+
+    def hurt(self, data, variant, how):
+        folder = os.path.join(data, variant, "class_001")
+        name = sorted(os.listdir(folder))[3]
+        with open(os.path.join(folder, name), "r+b") as file:
+            content = file.read()
+            changed = how(content)
+            file.seek(0)
+            file.write(changed)
+            file.truncate()
+        return f"{variant}/class_001/{name}"
+
+    def check(self, how):
+        for kind, variant in self.VARIANTS.items():
+            with self.subTest(kind):
+                shutil.rmtree(self.path("data"), True)
+                data = self.copy_of_data()
+                name = self.hurt(data, variant, how)
+                words = ("--data", kind, "--dataset", data, *CELL, *SHORT)
+                self.refused("run", *words, "--no-ceiling", names=name, code=1, talk=True)
+                verified = self.call("verify", data, code=1)
+                self.assertIn("damaged: " + name, verified.out)
+                self.assertIn("1 damaged", verified.out)
+
+    def test_shorter(self):
+        self.check(lambda content: content[:300])
+
+    def test_as_long_but_cut(self):
+        # A tensor's payload can be anything: its damage is in the header.
+        self.check(lambda content: b"X" * 8 + content[8:] if content.startswith(b"FRTENSR1")
+                   else content[:len(content) // 2] + bytes(len(content) - len(content) // 2))
+
+    def test_a_file_that_is_gone(self):
+        data = self.copy_of_data()
+        name = self.hurt(data, "jpeg/48x48", lambda content: content)
+        os.remove(os.path.join(data, name))
+        self.refused("run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, "--no-ceiling", names=name, code=1, talk=True)
+
+    def test_tensor_headers(self):
+        # dtype, height (negative, and so large that a product overflows), channels, length
+        for at, value in ((8, b"\x09\0\0\0"), (12, b"\xff\xff\xff\xff"), (12, b"\0\0\0\x80"), (20, b"\x04\0\0\0"),
+                          (24, b"\xff" * 8), (12, b"\x18\0\0\0")):
+            with self.subTest(at=at, value=value):
+                shutil.rmtree(self.path("data"), True)
+                data = self.copy_of_data()
+                name = self.hurt(data, self.VARIANTS["tensor"], lambda c: c[:at] + value + c[at + len(value):])
+                self.refused("run", "--data", "tensor", "--dataset", data, *CELL, *SHORT, "--no-ceiling",
+                             names=os.path.basename(name), code=1, talk=True)
+
+    def test_a_failure_is_told_on_stderr_with_json_too(self):
+        data = self.copy_of_data()
+        name = self.hurt(data, "jpeg/48x48", lambda content: content[:300])
+        answer = self.call("run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, "--no-ceiling", "--json", code=1)
+        self.assertEqual(answer.out.count("\n"), 1, answer)
+        record = json.loads(answer.out)
+        self.assertEqual((record["status"], record["imgs_per_s"]), ("failed", None))
+        self.assertIn(name, record["error"])
+        self.assertIn(name, answer.err)
+
+    def test_a_sweep_goes_on_with_the_other_cells(self):
+        self.data = self.copy_of_data()
+        name = self.hurt(self.data, "jpeg/48x48", lambda content: content[:300])
+        answer = self.sweep(data="jpeg,png", code=1)
+        self.assertIn("3 measured, 1 failed", answer.err)
+        failed = [r for r in self.ledger() if r["status"] != "ok"]
+        self.assertEqual([(r["cell"]["data"], r["status"]) for r in failed], [("jpeg", "failed")])
+        self.assertIn(name, failed[0]["error"])
+        self.assertEqual([r["role"] for r in self.ledger()], ["ceiling", "cell", "cell", "ceiling"])
+
+    def test_a_damaged_manifest(self):
+        data = self.copy_of_data()
+        with open(os.path.join(data, "jpeg", "48x48", "files.tsv"), "a", encoding="utf-8") as file:
+            file.write("../../../etc/passwd\t0\t1\t0000000000000000\n")
+        self.refused("run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, names="files.tsv", code=1)
+        with open(os.path.join(data, "dataset.json"), "w", encoding="utf-8") as file:
+            file.write("{")
+        self.refused("run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, names="dataset.json", code=1)
+
+
+if __name__ == "__main__":
+    main()

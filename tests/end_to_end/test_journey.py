@@ -1,0 +1,114 @@
+"""From nothing to a result, and what the program says of itself."""
+import json
+import os
+import re
+import subprocess
+
+from program import CELL, SHORT, SMALL, ProgramTest, main, program
+
+
+class Journey(ProgramTest):
+    """From nothing to a result."""
+
+    def test_gen_verify_run(self):
+        made = self.call("gen", self.path("d"), "--count", "8", "--classes", "2", "--format", "jpeg", *SMALL)
+        self.assertIn("jpeg/48x48", made.out)
+        self.assertEqual(made.out.count("\n"), 1, made)
+        verified = self.call("verify", self.path("d"))
+        self.assertIn("8 files", verified.out)
+        self.assertIn("0 damaged", verified.out)
+        result = self.call("run", "--data", "jpeg", "--dataset", self.path("d"), *CELL, *SHORT)
+        self.assertIn("EMULATED", result.out)
+        self.assertIn("of the ceiling", result.out)
+
+    def test_gen_again_changes_nothing(self):
+        words = ("gen", self.path("d"), "--count", "4", "--classes", "2", "--format", "png", *SMALL)
+        self.call(*words)
+        before = os.stat(self.path("d", "png", "48x48", "files.tsv")).st_mtime_ns
+        self.call(*words)
+        self.assertEqual(os.stat(self.path("d", "png", "48x48", "files.tsv")).st_mtime_ns, before)
+
+    def test_json_is_one_line_and_the_talk_goes_to_stderr(self):
+        answer = self.run_cell("--json")
+        self.assertEqual(answer.out.count("\n"), 1, answer)
+        record = json.loads(answer.out)
+        self.assertEqual((record["schema"], record["status"]), ("feedrate.result/1", "ok"))
+        self.assertEqual(record["cell"]["data"], "jpeg")
+        self.assertGreater(record["imgs_per_s"], 0)
+        self.assertLess(record["imgs_per_s"], 2000 * 1.02)
+        self.assertIn("ceiling_fraction", record)
+        self.assertIn("EMULATED", record["device"]["name"])
+        self.assertIn("preparing", answer.err)
+
+    def test_run_can_keep_its_records(self):
+        self.run_cell("-o", self.path("kept"))
+        self.assertEqual([r["role"] for r in self.ledger("kept")], ["ceiling", "cell"])
+        self.refused("run", "--data", "jpeg", "--dataset", self.data, *CELL, *SHORT, "-o", self.path("kept"),
+                     names=["kept", "--resume"], code=1)
+        self.run_cell("-o", self.path("kept"), "--resume")
+        self.assertEqual(len(self.ledger("kept")), 4)
+
+    def test_no_workers(self):
+        record = self.record("--workers", "0", "--no-ceiling")
+        self.assertEqual((record["cell"]["workers"], record["cell"]["loader"]), (0, None))
+
+    def test_every_rung_of_the_caches(self):
+        for data in ("jpeg", "tensor"):
+            for cache in ("none", "encoded", "sample", "host", "device"):
+                with self.subTest(data=data, cache=cache):
+                    record = self.record("--cache", cache, "--no-ceiling", data=data)
+                    self.assertEqual((record["status"], record["cell"]["cache"]), ("ok", cache))
+
+    def test_two_gpus_are_two_ranks(self):
+        record = self.record("--gpus", "2", "--no-ceiling")
+        self.assertEqual([r["rank"] for r in record["ranks"]], [0, 1])
+        self.assertAlmostEqual(record["imgs_per_s"], sum(r["imgs_per_s"] for r in record["ranks"]),
+                               delta=0.02 * record["imgs_per_s"])
+
+
+class Options(ProgramTest):
+    def test_list_names_every_axis_of_the_help(self):
+        group = self.call("run", "--help").out.split("\nAxes", 1)[1].split("\n\n", 1)[0]
+        axes = re.findall(r"^  (--[\w-]+)", group, re.M)
+        self.assertGreater(len(axes), 10)
+        listed = re.findall(r"^(--[\w-]+)", self.call("list").out, re.M)
+        self.assertEqual(listed, axes)
+        for axis in axes:
+            self.assertTrue(self.call("list", axis[2:]).out.startswith(axis))
+
+    def test_help_and_version_are_answers(self):
+        for words in (["--help"], ["--version"], ["gen", "--help"], ["sweep", "--help"], ["report", "--help"]):
+            answer = self.call(*words)
+            self.assertTrue(answer.out)
+            self.assertEqual(answer.err, "")
+
+    def test_doctor_answers(self):
+        answer = self.finish(self.start("doctor", "--dataset", self.data))
+        self.assertIn(answer.code, (0, 1), answer)
+        self.assertIn("jpeg/48x48: 64 samples", answer.out)
+
+
+class Output(ProgramTest):
+    """What goes to stdout arrives, or the exit code says that it did not."""
+
+    def test_a_full_disk_is_a_failure(self):
+        for words in (["list"], ["run", "--json", "--no-ceiling", *CELL, *SHORT], ["--help"]):
+            with self.subTest(words=words), open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([program(), *words], stdout=full, stderr=subprocess.PIPE, encoding="utf-8",
+                                      timeout=60, check=False)
+                self.assertNotEqual(done.returncode, 0, "the result was lost, and the exit code is 0")
+                self.assertIn("feedrate: ", done.stderr)
+
+    def test_a_reader_that_leaves_spoils_no_ledger(self):
+        process = self.start("sweep", "--data", "tensor", "--dataset", self.data, *CELL, *SHORT, "--json",
+                             "-o", self.path("ledger"))
+        process.stdout.readline()
+        process.stdout.close()
+        process.stderr.read()
+        process.wait(60)
+        process.stderr.close()
+        self.assertGreaterEqual(len(self.ledger()), 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""A ledger that already holds results."""
+import os
+import shutil
+
+from program import CELL, SHORT, SMALL, ProgramTest, identity, main, program
+
+
+class Resuming(ProgramTest):
+    def keep(self, kept):
+        """Cuts the ledger down to these lines."""
+        with open(self.path("ledger", "ledger.jsonl"), encoding="utf-8") as file:
+            lines = file.readlines()
+        self.write("ledger/ledger.jsonl", "".join(lines[i] for i in kept))
+
+    def test_only_what_is_missing_is_measured(self):
+        self.sweep("--workers", "1,2")
+        before = self.ledger()
+        self.keep([0, 2])
+        answer = self.sweep("--workers", "1,2", "--resume")
+        self.assertIn("2 measured, 0 failed, 2 already there", answer.err)
+        after = self.ledger()
+        self.assertEqual(after[:2], [before[0], before[2]])
+        self.assertEqual(sorted(map(identity, after)), sorted(map(identity, before)))
+
+    def test_nothing_missing_measures_nothing(self):
+        self.sweep(data="synthetic")
+        before = self.ledger()
+        self.assertIn("0 measured", self.sweep("--resume", data="synthetic").err)
+        self.assertEqual(self.ledger(), before)
+
+    def test_a_new_cell_is_added(self):
+        self.sweep("--workers", "1")
+        answer = self.sweep("--workers", "1,2", "--resume")
+        self.assertIn("1 measured", answer.err)
+        self.assertEqual([r["cell"]["workers"] for r in self.ledger()], [None, 1, None, 2])
+
+    def test_the_order_goes_on_where_it_stopped(self):
+        self.sweep("--workers", "1")
+        self.sweep("--workers", "1,2", "--resume")
+        self.sweep("--workers", "0,1,2", "--resume")
+        orders = [r["order"] for r in self.ledger()]
+        self.assertEqual(orders, sorted(set(orders)), "the order in which the runs were carried out")
+
+    def test_a_ledger_with_results_wants_resume(self):
+        self.sweep(data="synthetic")
+        before = self.ledger()
+        self.refused("sweep", "--data", "synthetic", *CELL, *SHORT, "-o", self.path("ledger"),
+                     names=["ledger.jsonl", "--resume"], code=1)
+        self.assertEqual(self.ledger(), before)
+
+    def test_a_torn_last_line_is_cut_off(self):
+        self.sweep(data="synthetic")
+        before = self.ledger()
+        with open(self.path("ledger", "ledger.jsonl"), "a", encoding="utf-8") as file:
+            file.write('{"schema":"feedrate.res')
+        self.assertIn("torn", self.sweep("--resume", data="synthetic").err)
+        self.assertEqual(self.ledger(), before)
+
+    def test_a_foreign_line_is_refused(self):
+        self.sweep(data="synthetic")
+        with open(self.path("ledger", "ledger.jsonl"), "a", encoding="utf-8") as file:
+            file.write('{"schema":"something else"}\n')
+        self.refused("sweep", "--data", "synthetic", *CELL, *SHORT, "-o", self.path("ledger"), "--resume",
+                     names="ledger.jsonl:2", code=1)
+
+    def other_program(self):
+        folder = os.path.dirname(shutil.copy(program(), self.path("feedrate")))
+        with open(os.path.join(folder, "feedrate"), "ab") as file:
+            file.write(b"another build")
+        return self.path("feedrate")
+
+    def test_another_program_is_refused_by_sweep(self):
+        self.sweep(data="synthetic")
+        self.refused("sweep", "--data", "synthetic", *CELL, *SHORT, "-o", self.path("ledger"), "--resume",
+                     names=["ledger.jsonl", "binary_xxh3"], code=1, binary=self.other_program())
+
+    def test_another_program_is_refused_by_run(self):
+        self.sweep(data="synthetic")
+        self.refused("run", "--data", "synthetic", *CELL, *SHORT, "-o", self.path("ledger"), "--resume",
+                     names=["ledger.jsonl", "binary_xxh3"], code=1, binary=self.other_program())
+
+    def test_another_dataset_is_refused(self):
+        self.data = self.path("d")
+        words = ("gen", self.data, "--count", "16", "--classes", "4", "--format", "jpeg,png", *SMALL)
+        self.call(*words)
+        self.sweep(data="jpeg")
+        shutil.rmtree(self.data)
+        self.call(*words, "--seed", "5")
+        self.refused("sweep", "--data", "jpeg,png", "--dataset", self.data, *CELL, *SHORT, "-o",
+                     self.path("ledger"), "--resume", names=["ledger.jsonl", "manifest"], code=1)
+
+
+if __name__ == "__main__":
+    main()

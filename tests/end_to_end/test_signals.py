@@ -1,0 +1,100 @@
+"""SIGINT and SIGTERM in every phase."""
+import json
+import os
+import re
+import shutil
+import time
+
+from program import CELL, SHORT, SIGNALS, ProgramTest, main
+
+
+class Signals(ProgramTest):
+    """The first SIGINT or SIGTERM ends it within 5 s, with nothing half-written."""
+
+    def sweep_words(self, *more):
+        return ("sweep", "--data", "jpeg", "--dataset", self.data, *CELL, "-o", self.path("ledger"), *more)
+
+    def count(self, name="ledger"):
+        try:
+            with open(self.path(name, "ledger.jsonl"), encoding="utf-8") as file:
+                return file.read().count("\n")
+        except FileNotFoundError:
+            return -1
+
+    def pause_after(self, ready, seconds=0.5):
+        """True some time after `ready` was first true."""
+        seen = []
+
+        def later():
+            if ready() and not seen:
+                seen.append(time.monotonic())
+            return bool(seen) and time.monotonic() - seen[0] > seconds
+        return later
+
+    def check_and_resume(self, answer, statuses):
+        self.assertEqual([r["status"] for r in self.ledger()], statuses)
+        self.assertIsNone(self.ledger()[-1]["imgs_per_s"])
+        self.assertIn("interrupted", answer.err)
+        again = self.sweep("--resume")
+        self.assertIn(f"{statuses.count('ok')} already there", again.err)
+        ok = [r for r in self.ledger() if r["status"] == "ok"]
+        self.assertEqual([r["role"] for r in ok], ["ceiling", "cell", "ceiling"])
+
+    def test_in_the_warm_up(self):
+        for number in SIGNALS:
+            with self.subTest(number):
+                shutil.rmtree(self.path("ledger"), True)
+                answer = self.stop(number, self.pause_after(lambda: self.count() == 0),
+                                   *self.sweep_words("--warmup-seconds", "50", "--min-seconds", "0.3"))
+                self.check_and_resume(answer, ["interrupted"])
+
+    def test_while_measuring(self):
+        for number in SIGNALS:
+            with self.subTest(number):
+                shutil.rmtree(self.path("ledger"), True)
+                answer = self.stop(number, self.pause_after(lambda: self.count() == 1),
+                                   *self.sweep_words("--warmup-seconds", "0.1", "--min-seconds", "1.2"))
+                self.check_and_resume(answer, ["ok", "interrupted"])
+
+    def test_an_interrupted_run_is_no_failed_one(self):
+        answer = self.stop(SIGNALS[0], self.pause_after(lambda: self.count() == 0),
+                           *self.sweep_words("--warmup-seconds", "50"))
+        self.assertNotIn("1 failed", answer.err)
+
+    def test_a_single_run(self):
+        for more in ([], ["--no-ceiling"]):
+            for number in SIGNALS:
+                with self.subTest(number, more=more):
+                    shutil.rmtree(self.path("kept"), True)
+                    answer = self.stop(number, self.pause_after(lambda: self.count("kept") == 0), "run",
+                                       "--data", "jpeg", "--dataset", self.data, *CELL, "--warmup-seconds", "50",
+                                       "--json", "-o", self.path("kept"), *more)
+                    self.assertEqual([r["status"] for r in self.ledger("kept")], ["interrupted"])
+                    for line in answer.out.splitlines():
+                        self.assertEqual(json.loads(line)["status"], "interrupted")
+
+    def test_gen(self):
+        words = ("gen", self.path("d"), "--count", "300", "--image-size", "500x375", "--input-size", "48",
+                 "--format", "jpeg,tensor", "--classes", "3")
+        for number in SIGNALS:
+            with self.subTest(number):
+                shutil.rmtree(self.path("d"), True)
+                folder = self.path("d", "jpeg", "500x375", "class_000")
+                answer = self.stop(number, self.pause_after(lambda: os.path.isdir(folder), 0.2), *words)
+                self.assertEqual(answer.out, "")
+                self.assertIn("interrupted", answer.err)
+                names = [n for _, _, files in os.walk(self.path("d")) for n in files]
+                self.assertEqual([n for n in names if not re.search(r"\.(jpg|tensor|json)$", n)], [],
+                                 "half-written files")
+                self.refused("run", "--data", "tensor", "--dataset", self.path("d"), *CELL, *SHORT,
+                             names=["tensor-uint8/48x48", "gen"], code=1)
+
+    def test_gen_goes_on_afterwards(self):
+        words = ("gen", self.path("d"), "--count", "60", "--format", "jpeg", "--image-size", "224", "--threads", "1")
+        self.stop(SIGNALS[0], self.pause_after(lambda: os.path.isdir(self.path("d", "jpeg")), 0.1), *words)
+        self.call(*words)
+        self.assertIn("60 files", self.call("verify", self.path("d")).out)
+
+
+if __name__ == "__main__":
+    main()
