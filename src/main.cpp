@@ -7,7 +7,9 @@
 // Parse, validate, run, export; the one place where a failure becomes a line and an exit code.
 int main(int argc, char** argv) {
   try {
-    return feedrate::run_program(argc, argv);
+    const int code = feedrate::run_program(argc, argv);
+    if (std::fflush(stdout) != 0) throw feedrate::Error("standard output", "could not be written", "free some space");
+    return code;
   } catch (const feedrate::UsageError& error) {
     std::fprintf(stderr, "feedrate: %s\n", error.what());
     return 2;

@@ -9,19 +9,22 @@ namespace feedrate::micro {
 namespace {
 
 PixelView cut(const PixelView& picture, const Rect& window) {
-  return {picture.data + window.y * picture.stride + window.x * 3, picture.stride, window.width, window.height};
+  return {picture.data + window.y * picture.stride + window.x * 3, picture.stride, window.width,
+          window.height};
 }
 
-// A window resized to the network's input and flipped. `crop`: the random-resized-crop's windows one
-// after the other; else the whole picture. Bytes are those of the window's pixels.
-void resize(benchmark::State& state, ResizeFilter filter, bool crop, bool flip, Material& material) {
+// A window resized to the network's input and flipped. `crop`: the random-resized-crop's windows
+// one after the other; else the whole picture. Bytes are those of the window's pixels.
+void resize(benchmark::State& state, ResizeFilter filter, bool crop, bool flip,
+            Material& material) {
   const PixelView picture = material.picture().view();
   Resizer resizer;
   std::vector<std::uint8_t> out(static_cast<std::size_t>(kInput.width) * kInput.height * 3);
   std::uint64_t seed = 0;
   std::int64_t bytes = 0;
   for (auto _ : state) {
-    const Rect window = crop ? random_resized_crop(kStored, seed++).window : Rect{0, 0, kStored.width, kStored.height};
+    const Rect window = crop ? random_resized_crop(kStored, seed++).window
+                             : Rect{0, 0, kStored.width, kStored.height};
     resizer.resize(cut(picture, window), kInput, flip, filter, out.data());
     benchmark::ClobberMemory();
     bytes += static_cast<std::int64_t>(window.width) * window.height * 3;
@@ -34,7 +37,8 @@ void resize(benchmark::State& state, ResizeFilter filter, bool crop, bool flip, 
 
 void register_augment(Material& material) {
   for (const auto filter : {ResizeFilter::bilinear, ResizeFilter::area}) {
-    const std::string name = std::string("augment/") + (filter == ResizeFilter::bilinear ? "bilinear" : "area");
+    const std::string name =
+        std::string("augment/") + (filter == ResizeFilter::bilinear ? "bilinear" : "area");
     const auto add = [&](const char* what, bool crop, bool flip) {
       benchmark::RegisterBenchmark((name + what).c_str(), [=, &material](benchmark::State& state) {
         resize(state, filter, crop, flip, material);

@@ -18,7 +18,8 @@ void decode(benchmark::State& state, const Format& format, bool crop, Material& 
   std::uint64_t seed = 0;
   for (auto _ : state) {
     const PixelSize size = decoder->open(file, format.name);
-    const Rect window = crop ? random_resized_crop(size, seed++).window : Rect{0, 0, size.width, size.height};
+    const Rect window =
+        crop ? random_resized_crop(size, seed++).window : Rect{0, 0, size.width, size.height};
     benchmark::DoNotOptimize(decoder->decode(window).data);
   }
   set_rates(state, 1, static_cast<std::int64_t>(file.size()));
@@ -39,9 +40,10 @@ void register_decode(Material& material) {
   for (const Format& format : picture_formats()) {
     for (const bool crop : {false, true}) {
       const std::string name = "decode/" + std::string(format.name) + (crop ? "/crop" : "/whole");
-      benchmark::RegisterBenchmark(
-          name.c_str(), [&format, crop, &material](benchmark::State& state) { decode(state, format, crop, material); })
-          ->Unit(benchmark::kMicrosecond);
+      benchmark::RegisterBenchmark(name.c_str(), [&format, crop,
+                                                  &material](benchmark::State& state) {
+        decode(state, format, crop, material);
+      })->Unit(benchmark::kMicrosecond);
     }
   }
   for (const Dtype dtype : {Dtype::uint8, Dtype::fp16, Dtype::fp32}) {

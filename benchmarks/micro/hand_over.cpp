@@ -19,7 +19,8 @@ void queue_alone(benchmark::State& state) {
   set_rates(state, 1, 0);
 }
 
-// From a thread that has nothing else to do: locks and wake-ups, as between a worker and the trainer.
+// From a thread that has nothing else to do: locks and wake-ups, as between a worker and the
+// trainer.
 void queue_between_threads(benchmark::State& state) {
   BoundedQueue<int> queue(static_cast<std::size_t>(state.range(0)));
   std::jthread producer([&] {
@@ -43,7 +44,11 @@ void ring(benchmark::State& state) {
 void register_hand_over() {
   benchmark::RegisterBenchmark("queue/alone", queue_alone);
   benchmark::RegisterBenchmark("queue/between_threads", queue_between_threads)
-      ->ArgName("capacity")->Arg(1)->Arg(4)->Arg(64)->UseRealTime();
+      ->ArgName("capacity")
+      ->Arg(1)
+      ->Arg(4)
+      ->Arg(64)
+      ->UseRealTime();
   benchmark::RegisterBenchmark("slab_ring/acquire_and_return", ring);
 }
 

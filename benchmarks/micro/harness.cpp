@@ -12,15 +12,21 @@
 namespace feedrate::micro {
 namespace {
 
-// A cell as `feedrate run` measures it, on a device whose steps take no time: what is left of a step is
-// the harness (asking for a batch, submitting, collecting, the window). The project promises at most
-// 50 us. With cache=device nothing crosses from the host; with cache=host a batch does each step, and
-// with several GPUs every step has their barrier. Items are steps; step_ns is the number to look at.
+// A cell as `feedrate run` measures it, on a device whose steps take no time: what is left of a
+// step is the harness (asking for a batch, submitting, collecting, the window). The project
+// promises at most 50 us. With cache=device nothing crosses from the host; with cache=host a batch
+// does each step, and with several GPUs every step has their barrier. Items are steps; step_ns is
+// the number to look at.
 void harness(benchmark::State& state, const std::string& cache, int gpus, Material& material) {
-  const Cell cell = expand({{"device", {"emulated:inf"}}, {"data", {"tensor"}}, {"cache", {cache}}, {"batch-size", {"8"}},
-                            {"gpus", {std::to_string(gpus)}}}).at(0);
+  const Cell cell = expand({{"device", {"emulated:inf"}},
+                            {"data", {"tensor"}},
+                            {"cache", {cache}},
+                            {"batch-size", {"8"}},
+                            {"gpus", {std::to_string(gpus)}}})
+                        .at(0);
   AcceleratorRegistry registry;
-  const RunLimits limits{.warmup_seconds = 0, .max_warmup_seconds = 0, .min_steps = 2000, .min_seconds = 1e-6};
+  const RunLimits limits{
+      .warmup_seconds = 0, .max_warmup_seconds = 0, .min_steps = 2000, .min_seconds = 1e-6};
   CellRunner runner({.data = material.data(), .limits = limits}, registry);
   double window_s = 0;
   std::int64_t steps = 0;
@@ -31,7 +37,8 @@ void harness(benchmark::State& state, const std::string& cache, int gpus, Materi
       return;
     }
     const RankResult& rank = result.ranks.front();
-    const double wall = seconds(rank.steps[rank.last - 1].end_ns - rank.steps[rank.first - 1].end_ns);
+    const double wall =
+        seconds(rank.steps[rank.last - 1].end_ns - rank.steps[rank.first - 1].end_ns);
     state.SetIterationTime(wall);
     window_s += wall;
     steps += static_cast<std::int64_t>(rank.last - rank.first);
@@ -40,14 +47,16 @@ void harness(benchmark::State& state, const std::string& cache, int gpus, Materi
   state.counters["step_ns"] = 1e9 * window_s / static_cast<double>(steps);
 }
 
-// Steps of exactly one millisecond: how far the emulated device is off its deadlines, over a run (they
-// must not add up) and how late a step's end is noticed at the latest.
+// Steps of exactly one millisecond: how far the emulated device is off its deadlines, over a run
+// (they must not add up) and how late a step's end is noticed at the latest.
 void emulated_step(benchmark::State& state) {
   const auto groups = make_thread_groups(1);
-  const StepSpec spec{.batch = {8, kInput, Dtype::uint8}, .model = "resnet50", .feed = Feed::synthetic};
+  const StepSpec spec{
+      .batch = {8, kInput, Dtype::uint8}, .model = "resnet50", .feed = Feed::synthetic};
   const auto device = emulated_kind().make("8000", spec, *groups[0]);
   std::vector<StepRecord> steps;
-  for (int i = 0; i < 2; ++i) device->submit(nullptr);  // two may be unfinished: from here on each waits
+  for (int i = 0; i < 2; ++i)
+    device->submit(nullptr);  // two may be unfinished: from here on each waits
   std::int64_t latest = 0;
   for (auto _ : state) {
     device->submit(nullptr);
@@ -60,10 +69,12 @@ void emulated_step(benchmark::State& state) {
   state.counters["latest_ns"] = static_cast<double>(latest);
 }
 
-// A batch's way onto a device whose steps take no time: the copy, and the bus that is stated for it.
+// A batch's way onto a device whose steps take no time: the copy, and the bus that is stated for
+// it.
 void emulated_copy(benchmark::State& state) {
   const auto groups = make_thread_groups(1);
-  const StepSpec spec{.batch = {64, kInput, Dtype::uint8}, .model = "resnet50", .feed = Feed::streamed};
+  const StepSpec spec{
+      .batch = {64, kInput, Dtype::uint8}, .model = "resnet50", .feed = Feed::streamed};
   const auto device = emulated_kind().make("inf", spec, *groups[0]);
   const auto ring = SlabRing::make(spec.batch, 2, device->slabs());
   std::vector<StepRecord> steps;
@@ -80,14 +91,21 @@ void emulated_copy(benchmark::State& state) {
 void register_harness(Material& material) {
   for (const char* cache : {"device", "host"}) {
     for (const int gpus : {1, 2}) {
-      const std::string name = std::string("harness/cache-") + cache + "/gpus-" + std::to_string(gpus);
-      benchmark::RegisterBenchmark(name.c_str(), [=, &material](benchmark::State& state) {
-        harness(state, cache, gpus, material);
-      })->UseManualTime()->Unit(benchmark::kMillisecond);
+      const std::string name =
+          std::string("harness/cache-") + cache + "/gpus-" + std::to_string(gpus);
+      benchmark::RegisterBenchmark(
+          name.c_str(),
+          [=, &material](benchmark::State& state) { harness(state, cache, gpus, material); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond);
     }
   }
-  benchmark::RegisterBenchmark("emulated/step", emulated_step)->UseRealTime()->Unit(benchmark::kMicrosecond);
-  benchmark::RegisterBenchmark("emulated/copy", emulated_copy)->UseRealTime()->Unit(benchmark::kMicrosecond);
+  benchmark::RegisterBenchmark("emulated/step", emulated_step)
+      ->UseRealTime()
+      ->Unit(benchmark::kMicrosecond);
+  benchmark::RegisterBenchmark("emulated/copy", emulated_copy)
+      ->UseRealTime()
+      ->Unit(benchmark::kMicrosecond);
 }
 
 }  // namespace feedrate::micro

@@ -29,8 +29,9 @@ class TemporaryFolder {
 // What several benchmarks work on, made when the first of them asks.
 class Material {
  public:
-  const Picture& picture();              // one generated picture of kStored
-  const std::filesystem::path& data();   // a small dataset of every format, and uint8, fp16, fp32 tensors
+  const Picture& picture();  // one generated picture of kStored
+  const std::filesystem::path&
+  data();  // a small dataset of every format, and uint8, fp16, fp32 tensors
 
  private:
   std::unique_ptr<Picture> picture_;

@@ -21,9 +21,10 @@ void normalise_picture(benchmark::State& state, Dtype to, Material& material) {
 
 void register_normalise(Material& material) {
   for (const Dtype to : {Dtype::fp16, Dtype::fp32}) {
-    benchmark::RegisterBenchmark(("normalise/" + std::string(name_of(to))).c_str(), [to, &material](benchmark::State& state) {
-      normalise_picture(state, to, material);
-    })->Unit(benchmark::kMicrosecond);
+    benchmark::RegisterBenchmark(
+        ("normalise/" + std::string(name_of(to))).c_str(),
+        [to, &material](benchmark::State& state) { normalise_picture(state, to, material); })
+        ->Unit(benchmark::kMicrosecond);
   }
 }
 

@@ -20,7 +20,8 @@ std::vector<std::string> write_files(const std::filesystem::path& folder, std::s
   return names;
 }
 
-// open, fstat, pread, close of files that were just written: what storage costs when it costs nothing.
+// open, fstat, pread, close of files that were just written: what storage costs when it costs
+// nothing.
 void read_buffered(benchmark::State& state) {
   const TemporaryFolder folder;
   const auto bytes = static_cast<std::size_t>(state.range(0));
@@ -41,7 +42,10 @@ void read_buffered(benchmark::State& state) {
 // Sizes of a JPEG of 500x375, of a precached uint8 tensor of 224x224, and of 500x375 plain pixels.
 void register_read() {
   benchmark::RegisterBenchmark("read/buffered", read_buffered)
-      ->ArgName("bytes")->Arg(58'000)->Arg(150'560)->Arg(562'500);
+      ->ArgName("bytes")
+      ->Arg(58'000)
+      ->Arg(150'560)
+      ->Arg(562'500);
 }
 
 }  // namespace feedrate::micro

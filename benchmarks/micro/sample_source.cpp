@@ -8,9 +8,10 @@
 namespace feedrate::micro {
 namespace {
 
-// What one worker does for one sample, from its name to its slot in the batch, files in the page cache.
-// Bytes are those of the stored files.
-void make_samples(benchmark::State& state, const std::string& variant, const Format* format, Dtype dtype, Material& material) {
+// What one worker does for one sample, from its name to its slot in the batch, files in the page
+// cache. Bytes are those of the stored files.
+void make_samples(benchmark::State& state, const std::string& variant, const Format* format,
+                  Dtype dtype, Material& material) {
   const DatasetVariant dataset = open_dataset(material.data(), variant);
   const SampleRecipe recipe{.dataset = &dataset, .format = format, .spec = {1, kInput, dtype}};
   StageCounters counters;
@@ -22,13 +23,15 @@ void make_samples(benchmark::State& state, const std::string& variant, const For
     const Draw draw = sampler.at(index++);
     source->make(draw, slot.data());
     benchmark::ClobberMemory();
-    bytes += static_cast<std::int64_t>(dataset.samples[static_cast<std::size_t>(draw.sample)].bytes);
+    bytes +=
+        static_cast<std::int64_t>(dataset.samples[static_cast<std::size_t>(draw.sample)].bytes);
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
   state.SetBytesProcessed(bytes);
 }
 
-void add(const std::string& name, const std::string& variant, const Format* format, Dtype dtype, Material& material) {
+void add(const std::string& name, const std::string& variant, const Format* format, Dtype dtype,
+         Material& material) {
   benchmark::RegisterBenchmark(("sample/" + name).c_str(), [=, &material](benchmark::State& state) {
     make_samples(state, variant, format, dtype, material);
   })->Unit(benchmark::kMicrosecond);

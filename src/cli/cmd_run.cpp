@@ -73,9 +73,10 @@ int run(CLI::App& app, RunCommand& command) {
   if (ledger) ledger->append(record);
   if (command.json) {
     std::printf("%s\n", to_line(record).c_str());
-  } else if (record["status"] == "failed") {
+  }
+  if (record["status"] == "failed") {
     std::fprintf(stderr, "feedrate: %s\n", record["error"].get<std::string>().c_str());
-  } else {
+  } else if (!command.json) {
     std::fputs(result_text(record, cells[0].label()).c_str(), stdout);
   }
   return signals.exit_code(record["status"] == "ok" ? 0 : 1);

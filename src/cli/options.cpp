@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "cli/suite.h"
 #include "experiment/axes.h"
@@ -24,16 +25,51 @@ bool is_axis(std::string_view name) {
   return std::any_of(axes().begin(), axes().end(), [&](const Axis& axis) { return axis.name == name; });
 }
 
+// CLI11's own range checks print the largest double in full.
+CLI::Validator number_that(const std::string& wanted, bool (*holds)(double, double), double bound) {
+  return CLI::Validator(
+      [=](std::string& typed) -> std::string {
+        double value = 0;
+        const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), value);
+        const bool good = error == std::errc{} && end == typed.data() + typed.size() && holds(value, bound);
+        return good ? "" : typed + " is no number " + wanted;
+      },
+      "");
+}
+CLI::Validator at_least(double bound) {
+  return number_that("of at least " + CLI::detail::to_string(bound), [](double v, double b) { return v >= b; }, bound);
+}
+CLI::Validator above(double bound) {
+  return number_that("above " + CLI::detail::to_string(bound), [](double v, double b) { return v > b; }, bound);
+}
+
 // A value from the config for an option that is no axis; the command line wins.
-void set_option(CLI::App& command, const std::string& name, const std::vector<std::string>& values) {
+void set_option(CLI::App& command, const std::string& file, const std::string& name,
+                const std::vector<std::string>& values) {
   CLI::Option* option = command.get_option_no_throw("--" + name);
-  if (!option) throw UsageError("--config: " + name, "is neither an axis nor an option", "`feedrate sweep --help` lists both");
+  if (!option || name == "config" || name == "help") {
+    throw UsageError(file + ": " + name, "is neither an axis nor an option", "`feedrate sweep --help` lists both");
+  }
   if (option->count() > 0) return;
   try {
     for (const std::string& value : values) option->add_result(value);
     option->run_callback();
   } catch (const CLI::Error& error) {
-    throw UsageError("--config: " + name, error.what());
+    throw UsageError(file, error.what());
+  }
+}
+
+// What a file says is checked before flags are laid over it, so that an error can name the file.
+void check_axes(const std::string& file, const AxisValues& chosen) {
+  for (const auto& [name, values] : chosen) {
+    if (!is_axis(name)) {
+      throw UsageError(file + ": " + name, "is no axis", "other options go to the top of the file, above [[sweep]]");
+    }
+    try {
+      for (const std::string& value : values) axis_named(name).canonical(axis_named(name), value);
+    } catch (const UsageError& error) {
+      throw UsageError(file, error.what());
+    }
   }
 }
 
@@ -42,7 +78,7 @@ void set_option(CLI::App& command, const std::string& name, const std::vector<st
 void add_experiment_options(CLI::App& command, ExperimentOptions& options) {
   for (const Axis& axis : axes()) {
     command.add_option("--" + std::string(axis.name), options.axes[std::string(axis.name)], help_of(axis))
-        ->delimiter(',')->type_name("VALUE,...")->group("Axes (several values, comma-separated, make a sweep)");
+        ->delimiter(',')->type_name("VALUE")->group("Axes (several values, comma-separated, make a sweep)");
   }
   command.add_option("--dataset", options.data, "folder that `feedrate gen` made")->type_name("DIR");
   command.add_option("--config", options.config, "TOML file of options and [[sweep]] tables")->type_name("FILE");
@@ -50,15 +86,15 @@ void add_experiment_options(CLI::App& command, ExperimentOptions& options) {
   RunLimits& limits = options.run.limits;
   const char* const group = "How long to measure";
   command.add_option("--warmup-seconds", limits.warmup_seconds, "at least; ends when the steps are steady")
-      ->capture_default_str()->check(CLI::NonNegativeNumber)->group(group);
+      ->capture_default_str()->check(at_least(0))->group(group);
   command.add_option("--max-warmup-seconds", limits.max_warmup_seconds, "then measure, flagged `unsteady`")
-      ->capture_default_str()->check(CLI::NonNegativeNumber)->group(group);
+      ->capture_default_str()->check(at_least(0))->group(group);
   command.add_option("--min-seconds", limits.min_seconds, "of the measured window, at least")
-      ->capture_default_str()->check(CLI::PositiveNumber)->group(group);
+      ->capture_default_str()->check(above(0))->group(group);
   command.add_option("--min-steps", limits.min_steps, "of the measured window, at least")
-      ->capture_default_str()->check(CLI::PositiveNumber)->group(group);
+      ->capture_default_str()->check(above(0))->group(group);
   command.add_option("--max-seconds", limits.max_seconds, "of the measured window, at most")
-      ->capture_default_str()->check(CLI::PositiveNumber)->group(group);
+      ->capture_default_str()->check(above(0))->group(group);
 }
 
 std::vector<Cell> cells_of(CLI::App& command, ExperimentOptions& options) {
@@ -69,9 +105,11 @@ std::vector<Cell> cells_of(CLI::App& command, ExperimentOptions& options) {
     if (is_axis(key)) {
       base[key] = values;
     } else {
-      set_option(command, key, values);
+      set_option(command, options.config.string(), key, values);
     }
   }
+  check_axes(options.config.string(), base);
+  for (const AxisValues& table : suite.sweeps) check_axes(options.config.string(), table);
   if (suite.sweeps.empty()) suite.sweeps.emplace_back();
   std::vector<Cell> cells;
   for (const AxisValues& table : suite.sweeps) {

@@ -1,11 +1,14 @@
 #include "cli/program.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
 #include "experiment/environment.h"
+#include "measure/error.h"
 
 namespace feedrate {
 
@@ -22,10 +25,19 @@ int run_program(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const bool help = error.get_exit_code() == 0;
-    if (help) return program.exit(error);
-    std::fprintf(stderr, "feedrate: %s; see `feedrate --help`\n", error.what());
-    return 2;
+    std::ostringstream help;
+    if (error.get_exit_code() == 0) {
+      program.exit(error, help, help);
+      std::fputs(help.str().c_str(), stdout);
+      return 0;
+    }
+    const bool known = argc > 1 && std::any_of(commands.begin(), commands.end(), [&](const CommandEntry& c) {
+                         return c.app->get_name() == argv[1];
+                       });
+    if (argc > 1 && argv[1][0] != '-' && !known) {
+      throw UsageError(argv[1], "is no subcommand", "`feedrate --help` lists them");
+    }
+    throw UsageError("command line", error.what(), "see `feedrate --help`, or --help after the subcommand");
   }
   for (const CommandEntry& command : commands) {
     if (command.app->parsed()) return command.carry_out();

@@ -48,7 +48,8 @@ void SignalWatcher::watch(std::stop_token ended) {
       signal_ = got;
       deadline = now_ns() + kPatience;
       static constexpr char kText[] = "\nfeedrate: stopping (once more to stop at once)\n";
-      say(kText, sizeof kText - 1);
+      const std::size_t skip = isatty(STDERR_FILENO) ? 0 : 1;  // the live line has no end of line
+      say(kText + skip, sizeof kText - 1 - skip);
       stop_.request_stop();
     } else if (got > 0 || (deadline > 0 && now_ns() > deadline)) {
       _exit(128 + signal_);  // the ledger is whole: every record in it was one write

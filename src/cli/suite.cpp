@@ -49,6 +49,7 @@ AxisValues table_values(const std::filesystem::path& file, const toml::table& ta
 
 Suite read_suite(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) throw UsageError(file.string(), "does not exist", "give a TOML file: --config FILE");
+  if (std::filesystem::is_directory(file)) throw UsageError(file.string(), "is a folder", "give a TOML file: --config FILE");
   toml::table top;
   try {
     top = toml::parse_file(file.string());

@@ -55,6 +55,10 @@ std::string Cell::label() const {
   if (const auto& size = (*this)["image-size"]) text += " " + *size;
   if (const auto& cache = (*this)["cache"]; cache && *cache != "none") text += ", cache " + *cache;
   if (const auto& workers = (*this)["workers"]) text += ", " + *workers + (*workers == "1" ? " worker" : " workers");
+  for (const char* name : {"loader", "page-cache", "augment", "resize-filter", "pin-memory"}) {
+    const auto& value = (*this)[name];
+    if (value && *value != axis_named(name).fallback) text += std::string(", ") + name + " " + *value;
+  }
   const std::string& gpus = *(*this)["gpus"];
   if (gpus != "1") text += ", " + gpus + " GPUs";
   return text + ", input " + *(*this)["input-size"];

@@ -44,7 +44,7 @@ void Ledger::load(bool resume) {
   whole << file.rdbuf();
   const std::string text = whole.str();
   if (!text.empty() && !resume) {
-    throw Error(path_.string(), "already holds results", "add to it with --resume, or choose another folder: -o DIR");
+    throw Error(path_.string(), "already holds results", "`feedrate sweep --resume` adds to it; or choose another folder: -o DIR");
   }
   std::size_t line = 0;
   for (std::size_t at = 0; at < text.size();) {

@@ -19,7 +19,7 @@ void collate(std::span<const std::byte> sample, Dtype from, const BatchSpec& spe
 // name -> bytes, from storage or from the `encoded` cache.
 class Bytes {
  public:
-  explicit Bytes(const SampleRecipe& recipe) : recipe_(recipe) {
+  explicit Bytes(const SampleRecipe& recipe) : recipe_(recipe), folder_(recipe.dataset->folder.string() + "/") {
     if (!recipe.encoded_cache) storage_ = make_buffered_files(recipe.dataset->folder);
   }
   std::span<const std::byte> get(const Draw& draw, StageTimer& timer, PlantedDelay& planted) {
@@ -31,12 +31,15 @@ class Bytes {
     timer.lap(Stage::read, static_cast<std::int64_t>(file.bytes));
     return buffer_.bytes();
   }
-  std::string_view name(const Draw& draw) const {
-    return recipe_.dataset->samples[static_cast<std::size_t>(draw.sample)].path;
+  // What an error is to name; valid until the next call.
+  std::string_view name(const Draw& draw) {
+    return name_.assign(folder_).append(recipe_.dataset->samples[static_cast<std::size_t>(draw.sample)].path);
   }
 
  private:
   const SampleRecipe& recipe_;
+  const std::string folder_;
+  std::string name_;  // reused, so that a sample allocates nothing
   std::unique_ptr<Storage> storage_;
   Buffer buffer_;
 };

@@ -19,7 +19,8 @@ using testing::IsEmpty;
 class SuiteFile : public testing::Test {
  protected:
   SuiteFile() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "feedrate-suite-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "feedrate-suite-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
   }
   ~SuiteFile() override { std::filesystem::remove_all(folder_); }
@@ -41,7 +42,8 @@ class SuiteFile : public testing::Test {
 };
 
 TEST_F(SuiteFile, KeysAtTheTopAreDefaultsAndTablesAreSweeps) {
-  const Suite suite = read("data = \"jpeg\"\n[[sweep]]\nworkers = [1, 2]\n[[sweep]]\nworkers = 4\ncache = \"host\"\n");
+  const Suite suite = read(
+      "data = \"jpeg\"\n[[sweep]]\nworkers = [1, 2]\n[[sweep]]\nworkers = 4\ncache = \"host\"\n");
   EXPECT_THAT(suite.defaults.at("data"), ElementsAre("jpeg"));
   EXPECT_FALSE(suite.defaults.contains("sweep"));
   ASSERT_EQ(suite.sweeps.size(), 2u);
@@ -51,7 +53,8 @@ TEST_F(SuiteFile, KeysAtTheTopAreDefaultsAndTablesAreSweeps) {
 }
 
 TEST_F(SuiteFile, EveryKindOfValueBecomesWhatWouldBeTyped) {
-  const Suite suite = read("a = \"500x375\"\nb = 224\nc = true\nd = false\ne = 0.5\nf = [1, \"native\", 2.5, true]\n");
+  const Suite suite = read(
+      "a = \"500x375\"\nb = 224\nc = true\nd = false\ne = 0.5\nf = [1, \"native\", 2.5, true]\n");
   EXPECT_THAT(suite.defaults.at("a"), ElementsAre("500x375"));
   EXPECT_THAT(suite.defaults.at("b"), ElementsAre("224"));
   EXPECT_THAT(suite.defaults.at("c"), ElementsAre("on"));
@@ -77,7 +80,8 @@ TEST_F(SuiteFile, MistakesNameTheFileAndTheLine) {
 }
 
 TEST_F(SuiteFile, MistakesAreOneLine) {
-  for (const char* text : {"a = = 2\n", "a = \"no end\n", "a = {}\n", "= 1\n", "a = 1\na = 2\n", "\xff\xfe\n"}) {
+  for (const char* text :
+       {"a = = 2\n", "a = \"no end\n", "a = {}\n", "= 1\n", "a = 1\na = 2\n", "\xff\xfe\n"}) {
     const std::string refused = refusal(text);
     EXPECT_THAT(refused, HasSubstr("suite.toml:")) << text;
     EXPECT_EQ(refused.find('\n'), std::string::npos) << refused;

@@ -1,4 +1,5 @@
 """Files that are not what they were."""
+
 import json
 import os
 import shutil
@@ -39,30 +40,68 @@ class Damage(ProgramTest):
 
     def test_as_long_but_cut(self):
         # A tensor's payload can be anything: its damage is in the header.
-        self.check(lambda content: b"X" * 8 + content[8:] if content.startswith(b"FRTENSR1")
-                   else content[:len(content) // 2] + bytes(len(content) - len(content) // 2))
+        self.check(
+            lambda content: (
+                b"X" * 8 + content[8:]
+                if content.startswith(b"FRTENSR1")
+                else content[: len(content) // 2] + bytes(len(content) - len(content) // 2)
+            )
+        )
 
     def test_a_file_that_is_gone(self):
         data = self.copy_of_data()
         name = self.hurt(data, "jpeg/48x48", lambda content: content)
         os.remove(os.path.join(data, name))
-        self.refused("run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, "--no-ceiling", names=name, code=1, talk=True)
+        self.refused(
+            "run",
+            "--data",
+            "jpeg",
+            "--dataset",
+            data,
+            *CELL,
+            *SHORT,
+            "--no-ceiling",
+            names=name,
+            code=1,
+            talk=True,
+        )
 
     def test_tensor_headers(self):
         # dtype, height (negative, and so large that a product overflows), channels, length
-        for at, value in ((8, b"\x09\0\0\0"), (12, b"\xff\xff\xff\xff"), (12, b"\0\0\0\x80"), (20, b"\x04\0\0\0"),
-                          (24, b"\xff" * 8), (12, b"\x18\0\0\0")):
+        for at, value in (
+            (8, b"\x09\0\0\0"),
+            (12, b"\xff\xff\xff\xff"),
+            (12, b"\0\0\0\x80"),
+            (20, b"\x04\0\0\0"),
+            (24, b"\xff" * 8),
+            (12, b"\x18\0\0\0"),
+        ):
             with self.subTest(at=at, value=value):
                 shutil.rmtree(self.path("data"), True)
                 data = self.copy_of_data()
-                name = self.hurt(data, self.VARIANTS["tensor"], lambda c: c[:at] + value + c[at + len(value):])
-                self.refused("run", "--data", "tensor", "--dataset", data, *CELL, *SHORT, "--no-ceiling",
-                             names=os.path.basename(name), code=1, talk=True)
+                name = self.hurt(
+                    data, self.VARIANTS["tensor"], lambda c: c[:at] + value + c[at + len(value) :]
+                )
+                self.refused(
+                    "run",
+                    "--data",
+                    "tensor",
+                    "--dataset",
+                    data,
+                    *CELL,
+                    *SHORT,
+                    "--no-ceiling",
+                    names=os.path.basename(name),
+                    code=1,
+                    talk=True,
+                )
 
     def test_a_failure_is_told_on_stderr_with_json_too(self):
         data = self.copy_of_data()
         name = self.hurt(data, "jpeg/48x48", lambda content: content[:300])
-        answer = self.call("run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, "--no-ceiling", "--json", code=1)
+        answer = self.call(
+            "run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, "--no-ceiling", "--json", code=1
+        )
         self.assertEqual(answer.out.count("\n"), 1, answer)
         record = json.loads(answer.out)
         self.assertEqual((record["status"], record["imgs_per_s"]), ("failed", None))

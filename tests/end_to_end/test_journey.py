@@ -1,4 +1,5 @@
 """From nothing to a result, and what the program says of itself."""
+
 import json
 import os
 import re
@@ -43,10 +44,21 @@ class Journey(ProgramTest):
     def test_run_can_keep_its_records(self):
         self.run_cell("-o", self.path("kept"))
         self.assertEqual([r["role"] for r in self.ledger("kept")], ["ceiling", "cell"])
-        self.refused("run", "--data", "jpeg", "--dataset", self.data, *CELL, *SHORT, "-o", self.path("kept"),
-                     names=["kept", "--resume"], code=1)
-        self.run_cell("-o", self.path("kept"), "--resume")
-        self.assertEqual(len(self.ledger("kept")), 4)
+        line = self.refused(
+            "run",
+            "--data",
+            "jpeg",
+            "--dataset",
+            self.data,
+            *CELL,
+            *SHORT,
+            "-o",
+            self.path("kept"),
+            names=["ledger.jsonl", "already holds results"],
+            code=1
+        )
+        self.assertIn("-o DIR", line)
+        self.assertEqual(len(self.ledger("kept")), 2)
 
     def test_no_workers(self):
         record = self.record("--workers", "0", "--no-ceiling")
@@ -62,8 +74,11 @@ class Journey(ProgramTest):
     def test_two_gpus_are_two_ranks(self):
         record = self.record("--gpus", "2", "--no-ceiling")
         self.assertEqual([r["rank"] for r in record["ranks"]], [0, 1])
-        self.assertAlmostEqual(record["imgs_per_s"], sum(r["imgs_per_s"] for r in record["ranks"]),
-                               delta=0.02 * record["imgs_per_s"])
+        self.assertAlmostEqual(
+            record["imgs_per_s"],
+            sum(r["imgs_per_s"] for r in record["ranks"]),
+            delta=0.02 * record["imgs_per_s"],
+        )
 
 
 class Options(ProgramTest):
@@ -77,7 +92,13 @@ class Options(ProgramTest):
             self.assertTrue(self.call("list", axis[2:]).out.startswith(axis))
 
     def test_help_and_version_are_answers(self):
-        for words in (["--help"], ["--version"], ["gen", "--help"], ["sweep", "--help"], ["report", "--help"]):
+        for words in (
+            ["--help"],
+            ["--version"],
+            ["gen", "--help"],
+            ["sweep", "--help"],
+            ["report", "--help"],
+        ):
             answer = self.call(*words)
             self.assertTrue(answer.out)
             self.assertEqual(answer.err, "")
@@ -94,14 +115,30 @@ class Output(ProgramTest):
     def test_a_full_disk_is_a_failure(self):
         for words in (["list"], ["run", "--json", "--no-ceiling", *CELL, *SHORT], ["--help"]):
             with self.subTest(words=words), open("/dev/full", "w", encoding="utf-8") as full:
-                done = subprocess.run([program(), *words], stdout=full, stderr=subprocess.PIPE, encoding="utf-8",
-                                      timeout=60, check=False)
+                done = subprocess.run(
+                    [program(), *words],
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    encoding="utf-8",
+                    timeout=60,
+                    check=False,
+                )
                 self.assertNotEqual(done.returncode, 0, "the result was lost, and the exit code is 0")
                 self.assertIn("feedrate: ", done.stderr)
 
     def test_a_reader_that_leaves_spoils_no_ledger(self):
-        process = self.start("sweep", "--data", "tensor", "--dataset", self.data, *CELL, *SHORT, "--json",
-                             "-o", self.path("ledger"))
+        process = self.start(
+            "sweep",
+            "--data",
+            "tensor",
+            "--dataset",
+            self.data,
+            *CELL,
+            *SHORT,
+            "--json",
+            "-o",
+            self.path("ledger")
+        )
         process.stdout.readline()
         process.stdout.close()
         process.stderr.read()

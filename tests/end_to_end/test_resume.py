@@ -1,4 +1,5 @@
 """A ledger that already holds results."""
+
 import os
 import shutil
 
@@ -44,8 +45,17 @@ class Resuming(ProgramTest):
     def test_a_ledger_with_results_wants_resume(self):
         self.sweep(data="synthetic")
         before = self.ledger()
-        self.refused("sweep", "--data", "synthetic", *CELL, *SHORT, "-o", self.path("ledger"),
-                     names=["ledger.jsonl", "--resume"], code=1)
+        self.refused(
+            "sweep",
+            "--data",
+            "synthetic",
+            *CELL,
+            *SHORT,
+            "-o",
+            self.path("ledger"),
+            names=["ledger.jsonl", "--resume"],
+            code=1
+        )
         self.assertEqual(self.ledger(), before)
 
     def test_a_torn_last_line_is_cut_off(self):
@@ -60,24 +70,57 @@ class Resuming(ProgramTest):
         self.sweep(data="synthetic")
         with open(self.path("ledger", "ledger.jsonl"), "a", encoding="utf-8") as file:
             file.write('{"schema":"something else"}\n')
-        self.refused("sweep", "--data", "synthetic", *CELL, *SHORT, "-o", self.path("ledger"), "--resume",
-                     names="ledger.jsonl:2", code=1)
+        self.refused(
+            "sweep",
+            "--data",
+            "synthetic",
+            *CELL,
+            *SHORT,
+            "-o",
+            self.path("ledger"),
+            "--resume",
+            names="ledger.jsonl:2",
+            code=1
+        )
 
-    def other_program(self):
+    def another_program(self):
         folder = os.path.dirname(shutil.copy(program(), self.path("feedrate")))
         with open(os.path.join(folder, "feedrate"), "ab") as file:
             file.write(b"another build")
         return self.path("feedrate")
 
-    def test_another_program_is_refused_by_sweep(self):
+    def test_another_program_is_refused(self):
         self.sweep(data="synthetic")
-        self.refused("sweep", "--data", "synthetic", *CELL, *SHORT, "-o", self.path("ledger"), "--resume",
-                     names=["ledger.jsonl", "binary_xxh3"], code=1, binary=self.other_program())
+        self.refused(
+            "sweep",
+            "--data",
+            "synthetic",
+            *CELL,
+            *SHORT,
+            "-o",
+            self.path("ledger"),
+            "--resume",
+            names=["ledger.jsonl", "binary_xxh3"],
+            code=1,
+            binary=self.another_program()
+        )
 
-    def test_another_program_is_refused_by_run(self):
+    def test_another_seed_is_refused(self):
         self.sweep(data="synthetic")
-        self.refused("run", "--data", "synthetic", *CELL, *SHORT, "-o", self.path("ledger"), "--resume",
-                     names=["ledger.jsonl", "binary_xxh3"], code=1, binary=self.other_program())
+        self.refused(
+            "sweep",
+            "--data",
+            "synthetic",
+            *CELL,
+            *SHORT,
+            "-o",
+            self.path("ledger"),
+            "--resume",
+            "--seed",
+            "7",
+            names=["ledger.jsonl", "seed", "7"],
+            code=1
+        )
 
     def test_another_dataset_is_refused(self):
         self.data = self.path("d")
@@ -86,8 +129,20 @@ class Resuming(ProgramTest):
         self.sweep(data="jpeg")
         shutil.rmtree(self.data)
         self.call(*words, "--seed", "5")
-        self.refused("sweep", "--data", "jpeg,png", "--dataset", self.data, *CELL, *SHORT, "-o",
-                     self.path("ledger"), "--resume", names=["ledger.jsonl", "manifest"], code=1)
+        self.refused(
+            "sweep",
+            "--data",
+            "jpeg,png",
+            "--dataset",
+            self.data,
+            *CELL,
+            *SHORT,
+            "-o",
+            self.path("ledger"),
+            "--resume",
+            names=["ledger.jsonl", "dataset jpeg/48x48"],
+            code=1
+        )
 
 
 if __name__ == "__main__":

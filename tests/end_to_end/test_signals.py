@@ -1,4 +1,5 @@
 """SIGINT and SIGTERM in every phase."""
+
 import json
 import os
 import re
@@ -29,6 +30,7 @@ class Signals(ProgramTest):
             if ready() and not seen:
                 seen.append(time.monotonic())
             return bool(seen) and time.monotonic() - seen[0] > seconds
+
         return later
 
     def check_and_resume(self, answer, statuses):
@@ -44,21 +46,30 @@ class Signals(ProgramTest):
         for number in SIGNALS:
             with self.subTest(number):
                 shutil.rmtree(self.path("ledger"), True)
-                answer = self.stop(number, self.pause_after(lambda: self.count() == 0),
-                                   *self.sweep_words("--warmup-seconds", "50", "--min-seconds", "0.3"))
+                answer = self.stop(
+                    number,
+                    self.pause_after(lambda: self.count() == 0),
+                    *self.sweep_words("--warmup-seconds", "50", "--min-seconds", "0.3"),
+                )
                 self.check_and_resume(answer, ["interrupted"])
 
     def test_while_measuring(self):
         for number in SIGNALS:
             with self.subTest(number):
                 shutil.rmtree(self.path("ledger"), True)
-                answer = self.stop(number, self.pause_after(lambda: self.count() == 1),
-                                   *self.sweep_words("--warmup-seconds", "0.1", "--min-seconds", "1.2"))
+                answer = self.stop(
+                    number,
+                    self.pause_after(lambda: self.count() == 1),
+                    *self.sweep_words("--warmup-seconds", "0.1", "--min-seconds", "1.2"),
+                )
                 self.check_and_resume(answer, ["ok", "interrupted"])
 
     def test_an_interrupted_run_is_no_failed_one(self):
-        answer = self.stop(SIGNALS[0], self.pause_after(lambda: self.count() == 0),
-                           *self.sweep_words("--warmup-seconds", "50"))
+        answer = self.stop(
+            SIGNALS[0],
+            self.pause_after(lambda: self.count() == 0),
+            *self.sweep_words("--warmup-seconds", "50"),
+        )
         self.assertNotIn("1 failed", answer.err)
 
     def test_a_single_run(self):
@@ -66,16 +77,41 @@ class Signals(ProgramTest):
             for number in SIGNALS:
                 with self.subTest(number, more=more):
                     shutil.rmtree(self.path("kept"), True)
-                    answer = self.stop(number, self.pause_after(lambda: self.count("kept") == 0), "run",
-                                       "--data", "jpeg", "--dataset", self.data, *CELL, "--warmup-seconds", "50",
-                                       "--json", "-o", self.path("kept"), *more)
+                    answer = self.stop(
+                        number,
+                        self.pause_after(lambda: self.count("kept") == 0),
+                        "run",
+                        "--data",
+                        "jpeg",
+                        "--dataset",
+                        self.data,
+                        *CELL,
+                        "--warmup-seconds",
+                        "50",
+                        "--json",
+                        "-o",
+                        self.path("kept"),
+                        *more,
+                    )
                     self.assertEqual([r["status"] for r in self.ledger("kept")], ["interrupted"])
                     for line in answer.out.splitlines():
                         self.assertEqual(json.loads(line)["status"], "interrupted")
 
     def test_gen(self):
-        words = ("gen", self.path("d"), "--count", "300", "--image-size", "500x375", "--input-size", "48",
-                 "--format", "jpeg,tensor", "--classes", "3")
+        words = (
+            "gen",
+            self.path("d"),
+            "--count",
+            "300",
+            "--image-size",
+            "500x375",
+            "--input-size",
+            "48",
+            "--format",
+            "jpeg,tensor",
+            "--classes",
+            "3",
+        )
         for number in SIGNALS:
             with self.subTest(number):
                 shutil.rmtree(self.path("d"), True)
@@ -84,13 +120,34 @@ class Signals(ProgramTest):
                 self.assertEqual(answer.out, "")
                 self.assertIn("interrupted", answer.err)
                 names = [n for _, _, files in os.walk(self.path("d")) for n in files]
-                self.assertEqual([n for n in names if not re.search(r"\.(jpg|tensor|json)$", n)], [],
-                                 "half-written files")
-                self.refused("run", "--data", "tensor", "--dataset", self.path("d"), *CELL, *SHORT,
-                             names=["tensor-uint8/48x48", "gen"], code=1)
+                self.assertEqual(
+                    [n for n in names if not re.search(r"\.(jpg|tensor|json)$", n)], [], "half-written files"
+                )
+                self.refused(
+                    "run",
+                    "--data",
+                    "tensor",
+                    "--dataset",
+                    self.path("d"),
+                    *CELL,
+                    *SHORT,
+                    names=["tensor-uint8/48x48", "gen"],
+                    code=1,
+                )
 
     def test_gen_goes_on_afterwards(self):
-        words = ("gen", self.path("d"), "--count", "60", "--format", "jpeg", "--image-size", "224", "--threads", "1")
+        words = (
+            "gen",
+            self.path("d"),
+            "--count",
+            "60",
+            "--format",
+            "jpeg",
+            "--image-size",
+            "224",
+            "--threads",
+            "1",
+        )
         self.stop(SIGNALS[0], self.pause_after(lambda: os.path.isdir(self.path("d", "jpeg")), 0.1), *words)
         self.call(*words)
         self.assertIn("60 files", self.call("verify", self.path("d")).out)

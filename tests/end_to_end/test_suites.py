@@ -1,4 +1,5 @@
 """--config: suites, and options in a file."""
+
 import json
 import os
 import shutil
@@ -15,19 +16,29 @@ class Suites(ProgramTest):
     HEAD = 'device = "emulated:2000"\nimage-size = 48\ninput-size = 48\nbatch-size = 8\n'
 
     def test_tables_are_united(self):
-        cells = self.plan(self.HEAD + '[[sweep]]\ndata = "jpeg"\nworkers = [1, 2]\n'
-                                      '[[sweep]]\ndata = ["png", "jpeg"]\nworkers = 2\n')
+        cells = self.plan(
+            self.HEAD + '[[sweep]]\ndata = "jpeg"\nworkers = [1, 2]\n'
+            '[[sweep]]\ndata = ["png", "jpeg"]\nworkers = 2\n'
+        )
         self.assertEqual(len(cells), 2 + 3, cells)
         self.assertEqual(sum("jpeg 48x48, 2 workers" in c for c in cells), 1, cells)
 
     def test_a_flag_overrides_the_file_everywhere(self):
-        cells = self.plan(self.HEAD + 'data = "jpeg"\nworkers = 1\n[[sweep]]\nworkers = [2, 4]\n',
-                          "--workers", "3", "--data", "png")
+        cells = self.plan(
+            self.HEAD + 'data = "jpeg"\nworkers = 1\n[[sweep]]\nworkers = [2, 4]\n',
+            "--workers",
+            "3",
+            "--data",
+            "png",
+        )
         self.assertEqual([c for c in cells if "synthetic" not in c], ["png 48x48, 3 workers, input 48x48"])
 
     def test_options_can_stand_in_the_file(self):
-        suite = self.write("suite.toml", self.HEAD + 'data = "jpeg"\nmin-seconds = 0.2\nwarmup-seconds = 0.1\n'
-                           f'repetitions = 2\ndataset = "{self.data}"\noutput = "{self.path("out")}"\n')
+        suite = self.write(
+            "suite.toml",
+            self.HEAD + 'data = "jpeg"\nmin-seconds = 0.2\nwarmup-seconds = 0.1\n'
+            f'repetitions = 2\ndataset = "{self.data}"\noutput = "{self.path("out")}"\n',
+        )
         self.call("sweep", "--config", suite, "--repetitions", "1")
         records = self.ledger("out")
         self.assertEqual([r["role"] for r in records], ["ceiling", "cell", "ceiling"])
@@ -47,8 +58,15 @@ class Suites(ProgramTest):
                 self.assertRegex(text, r"^# .*\?", "the question that it answers")
                 self.assertIn("feedrate gen ", text)
                 self.assertIn("--config benchmarks/suites/" + name, text)
-                answer = self.call("sweep", "--config", os.path.join(folder, name), "--dataset", self.data,
-                                   *CELL, "--dry-run")
+                answer = self.call(
+                    "sweep",
+                    "--config",
+                    os.path.join(folder, name),
+                    "--dataset",
+                    self.data,
+                    *CELL,
+                    "--dry-run",
+                )
                 cells = [line[6:] for line in answer.out.splitlines() if " cell " in line]
                 self.assertGreater(len(cells), 4)
                 self.assertEqual(len(cells), len(set(cells)), "two cells that read alike: " + answer.out)
@@ -58,8 +76,18 @@ class Suites(ProgramTest):
             suite = self.write("suite.toml", text)
             shutil.rmtree(self.path("out"), True)
             try:
-                self.refused("sweep", "--config", suite, "--device", "emulated:2000", "--max-seconds", "1",
-                             "-o", self.path("out"), names=names)
+                self.refused(
+                    "sweep",
+                    "--config",
+                    suite,
+                    "--device",
+                    "emulated:2000",
+                    "--max-seconds",
+                    "1",
+                    "-o",
+                    self.path("out"),
+                    names=names,
+                )
             finally:
                 self.assertFalse(os.path.exists(self.path("out")), "begun nevertheless")
 
@@ -84,8 +112,15 @@ class Suites(ProgramTest):
     def test_a_missing_file_and_a_folder_are_refused(self):
         for name in ("nowhere.toml", ""):
             with self.subTest(name=name):
-                self.refused("sweep", "--config", self.path(name), "--device", "emulated:2000", "--dry-run",
-                             names=self.path(name))
+                self.refused(
+                    "sweep",
+                    "--config",
+                    self.path(name),
+                    "--device",
+                    "emulated:2000",
+                    "--dry-run",
+                    names=self.path(name),
+                )
 
 
 if __name__ == "__main__":

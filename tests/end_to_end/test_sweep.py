@@ -1,4 +1,5 @@
 """Many cells into one ledger."""
+
 import json
 import os
 import re
@@ -20,8 +21,10 @@ class Sweeping(ProgramTest):
 
     def test_one_and_two_gpus_have_a_ceiling_each(self):
         self.sweep("--gpus", "1,2", data="synthetic,tensor")
-        self.assertEqual([(r["role"], r["cell"]["gpus"]) for r in self.ledger()],
-                         [(role, gpus) for gpus in (1, 2) for role in ("ceiling", "cell", "ceiling")])
+        self.assertEqual(
+            [(r["role"], r["cell"]["gpus"]) for r in self.ledger()],
+            [(role, gpus) for gpus in (1, 2) for role in ("ceiling", "cell", "ceiling")],
+        )
 
     def test_json_has_the_ledgers_records(self):
         answer = self.sweep("--json", data="synthetic")
