@@ -5,10 +5,10 @@ from . import ledger, statistics
 from .cells import Ceiling, Cell, Setting, kind_rank, pixels
 from .text import axis_value, clean
 
-SETTING_AXES = ("device", "model", "batch-size", "precision", "input-size")
+SETTING_AXES = ("device", "device-threads", "model", "batch-size", "precision", "input-size")
 COORDINATES = ("data", "image-size", "workers", "gpus")
 # These follow from the number of workers by default: a change of theirs alone is no new series.
-FOLLOWERS = ("prefetch", "device-threads")
+FOLLOWERS = ("prefetch",)
 
 
 def group(records, note=lambda text: None):

@@ -61,11 +61,17 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
+std::string gigabytes(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GB", bytes / 1e9);
+  return text;
+}
+
 void look_at_machine(Findings& findings) {
   const auto environment = capture_environment({});
   findings.good("cpu", environment["cpu"]["model"].get<std::string>() + ", " +
                            std::to_string(allowed_cpus()) + " CPUs");
-  findings.good("memory", environment["memory_total"].get<std::string>() + " in all");
+  findings.good("memory", gigabytes(static_cast<double>(memory_available())) + " available of " + environment["memory_total"].get<std::string>());
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   if (!governor.empty() && governor != "performance") {
     findings.note("governor", governor + ": clocks change with the load", "cpupower frequency-set -g performance");
@@ -135,8 +141,8 @@ void look_at_disk(Findings& findings, const std::string& folder) {
   const double free_gb = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize) / 1e9;
   char text[96];
   std::snprintf(text, sizeof text, "%.1f GB free at %s", free_gb, folder.c_str());
-  if (free_gb < 5) {
-    findings.note("disk", text, "2048 pictures at 768x768 in all formats take about 12 GB");
+  if (free_gb < 12) {
+    findings.note("disk", text, "2048 pictures at 768x768 in every format take about 12 GB: `feedrate gen` checks before it writes");
   } else {
     findings.good("disk", text);
   }
@@ -149,6 +155,10 @@ void look_at_dataset(Findings& findings, const std::string& folder) {
       const DatasetVariant variant = open_dataset(folder, name);
       findings.good("dataset", name + ": " + std::to_string(variant.samples.size()) + " samples, " +
                                    std::to_string(variant.total_bytes / 1'000'000) + " MB");
+      if (static_cast<double>(variant.total_bytes) > 0.8 * static_cast<double>(memory_available())) {
+        findings.note("dataset", name + " does not fit into the memory that is available",
+                      "its reads come from storage, not from the page cache; --cache encoded is refused");
+      }
     }
   } catch (const Error& error) {
     findings.bad("dataset", error.what(), "");

@@ -9,6 +9,8 @@ namespace {
 
 constexpr double kPcie3 = 12e9, kPcie4 = 25e9, kPcie5 = 50e9;  // x16, page-locked, bytes/s as reached
 
+constexpr double kLeastRate = 0.01;  // images/s; below it a step takes longer than anybody waits
+
 constexpr std::string_view kMlperf = "MLPerf Training, MXNet, fp16 (8-GPU result / 8)";
 constexpr std::string_view kNgc = "NVIDIA's published PyTorch training performance, mixed precision";
 constexpr PublishedRate kRates[] = {
@@ -44,7 +46,7 @@ EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec) 
   }
   double number = 0;
   const auto [end, error] = std::from_chars(argument.data(), argument.data() + argument.size(), number);
-  if (error != std::errc{} || end != argument.data() + argument.size() || !(number > 0)) {
+  if (error != std::errc{} || end != argument.data() + argument.size() || !(number >= kLeastRate)) {
     throw UsageError("--device emulated:" + std::string(argument), "is neither a known device nor images per second",
                      "use one of " + known_names() + ", or a rate such as emulated:500");
   }

@@ -27,11 +27,14 @@ std::string one_of(const Axis& axis, const std::string& typed) {
   refuse(axis, typed, listed(axis));
 }
 
+constexpr int kMost = 1 << 20;  // workers, GPUs, batches: beyond it sums of them leave an int
+
 std::string whole_number(const Axis& axis, const std::string& typed, int least) {
   int value = 0;
   const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), value);
-  if (error != std::errc{} || end != typed.data() + typed.size() || value < least) {
-    refuse(axis, typed, "a whole number from " + std::to_string(least));
+  if (error != std::errc{} || end != typed.data() + typed.size() || value < least ||
+      value > kMost) {
+    refuse(axis, typed, "a whole number from " + std::to_string(least) + " to " + std::to_string(kMost));
   }
   return std::to_string(value);
 }

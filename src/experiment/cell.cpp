@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "device/accelerator.h"
 #include "experiment/axes.h"
 #include "experiment/values.h"
 
@@ -61,7 +62,8 @@ std::string Cell::label() const {
   }
   const std::string& gpus = *(*this)["gpus"];
   if (gpus != "1") text += ", " + gpus + " GPUs";
-  return text + ", input " + *(*this)["input-size"];
+  text += ", input " + *(*this)["input-size"];
+  return split_device(*(*this)["device"]).first == "emulated" ? text + ", EMULATED" : text;
 }
 
 CellSettings settings_of(const Cell& cell) {

@@ -62,6 +62,9 @@ Json flags_of(const CellResult& result, const RunOptions& options) {
   if (result.status != Status::ok) return flags.take();
   flag_window(flags, result.ranks.front(), options);
   flag_host(flags, result.ranks.front().host);
+  flags.add((settings.page_cache == "cold" || settings.page_cache == "warm") && result.page_cache_before < 0,
+            "page_cache", "serious", "whether the files lay in the page cache cannot be told (they are not yours to write)",
+            "run as their owner, or use --page-cache as-is");
   flags.add(settings.page_cache == "warm" && result.page_cache_before >= 0 && result.page_cache_before < 0.95,
             "page_cache", "warning",
             "only " + percent(result.page_cache_before) + " of the dataset lay in the page cache at the start",

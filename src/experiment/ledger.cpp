@@ -13,6 +13,21 @@
 #include "measure/error.h"
 
 namespace feedrate {
+namespace {
+
+// What --resume reads of it is there.
+bool is_record(const nlohmann::ordered_json& record) {
+  if (!record.is_object() || !record.contains("schema") || record["schema"] != kResultSchema) return false;
+  for (const char* field : {"cell", "environment"}) {
+    if (!record.contains(field) || !record[field].is_object()) return false;
+  }
+  for (const char* field : {"cell_id", "repetition", "status", "seed", "dataset", "imgs_per_s"}) {
+    if (!record.contains(field)) return false;
+  }
+  return record["cell"].contains("data") && record["cell_id"].is_string() && record["repetition"].is_number_integer();
+}
+
+}  // namespace
 
 Ledger::Ledger(const std::filesystem::path& folder, bool resume) : path_(folder / "ledger.jsonl") {
   std::error_code failed;
@@ -56,7 +71,7 @@ void Ledger::load(bool resume) {
       torn_ = true;
       return;
     }
-    if (record.is_discarded() || record.value("schema", "") != kResultSchema) {
+    if (!is_record(record)) {
       throw Error(path_.string() + ":" + std::to_string(line), "is no record of " + std::string(kResultSchema),
                   "restore the file, or start a new one: -o DIR");
     }

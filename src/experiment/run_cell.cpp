@@ -1,13 +1,14 @@
 #include "experiment/run_cell.h"
 
 #include <ctime>
-#include <fstream>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "codec/codec.h"
 #include "measure/clock.h"
 #include "measure/error.h"
+#include "measure/host_monitor.h"
 #include "storage/page_cache.h"
 
 namespace feedrate {
@@ -22,22 +23,10 @@ std::string utc_now() {
   return text;
 }
 
-// MemAvailable of /proc/meminfo, in bytes; 0 if it cannot be told.
-std::uint64_t memory_available() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string key, unit; file >> key;) {
-    std::uint64_t kib = 0;
-    file >> kib;
-    std::getline(file, unit);
-    if (key == "MemAvailable:") return kib * 1024;
-  }
-  return 0;
-}
-
 // What the cell will hold in host memory: slabs, and the caches that it asks for.
 double memory_needed(const CellSettings& s, const DatasetVariant& dataset) {
   const auto batch = static_cast<double>(s.batch_spec().bytes());
-  const int ahead = s.loader == "batch" ? s.workers * s.prefetch : s.prefetch + 5;
+  const double ahead = s.loader == "batch" ? 1.0 * s.workers * s.prefetch : s.prefetch + 5.0;
   double bytes = batch * (ahead + 5) * s.gpus;
   if (s.cache == "encoded") bytes += static_cast<double>(dataset.total_bytes);
   if (s.cache == "sample") {
@@ -93,7 +82,7 @@ void CellRunner::check(const Cell& cell) {
   if (const int there = kind.count(); s.gpus > there) {
     throw UsageError("--gpus " + std::to_string(s.gpus),
                      "is more than `" + kind.name + "` can use here (" + std::to_string(there) + ")",
-                     "use fewer, or --device emulated:NAME");
+                     "use fewer (cpu and cuda train one replica so far), or --device emulated:NAME");
   }
   const auto dataset = dataset_of(s);
   if (!dataset) return;
@@ -157,6 +146,8 @@ CellResult CellRunner::run(const Cell& cell, const ProgressSink& progress, std::
     if (result.dataset && settings.cache == "none") result.page_cache_after = page_cache_share(*result.dataset);
   } catch (const std::bad_alloc&) {
     result.error = "memory: exhausted; use a smaller --batch-size, fewer --workers, or --cache none";
+  } catch (const std::system_error& error) {
+    result.error = std::string("threads: ") + error.what() + "; use fewer --workers or --gpus";
   } catch (const std::exception& error) {
     result.error = error.what();
   }

@@ -30,7 +30,7 @@ void refuse_other(const Ledger& ledger, const std::string& what, const nlohmann:
               "choose another folder for this: -o DIR");
 }
 
-// Records of another program, machine or way to measure would make one ledger out of two experiments.
+// Records of another program, machine or seed would make one ledger out of two experiments.
 void check_same(const nlohmann::ordered_json& record, const nlohmann::ordered_json& environment,
                 const RunOptions& options, const Ledger& ledger) {
   for (const char* field : {"feedrate_version", "git_commit", "binary_xxh3", "host"}) {

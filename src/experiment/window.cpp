@@ -30,8 +30,7 @@ Phase Window::update(std::span<const StepRecord> steps, std::int64_t produced, s
     if (enough(steps)) {
       phase_ = Phase::done;
       last_ = steps.size();
-    } else if (elapsed(steps, first_) > 2 * limits_.min_seconds &&
-               static_cast<int>(steps.size() - first_) > 2 * limits_.min_steps) {
+    } else if (may_begin_anew(steps)) {
       open(steps, produced, consumed);
     }
   }
@@ -68,9 +67,19 @@ bool Window::warm(std::span<const StepRecord> steps) {
   return steady_;
 }
 
+// Only where a whole window still fits: a cold pass has no data to throw away, and what is left before
+// --max-seconds must not become the measurement.
+bool Window::may_begin_anew(std::span<const StepRecord> steps) const {
+  const double window = elapsed(steps, first_);
+  return pass_steps_ == 0 && window > 2 * limits_.min_seconds &&
+         static_cast<int>(steps.size() - first_) > 2 * limits_.min_steps &&
+         elapsed(steps, first_opened_) + window <= limits_.max_seconds;
+}
+
 bool Window::enough(std::span<const StepRecord> steps) {
   if (pass_steps_ > 0 && static_cast<std::int64_t>(steps.size()) + 2 >= pass_steps_) return true;
   if (elapsed(steps, first_opened_) >= limits_.max_seconds) return true;
+  if (pass_steps_ > 0) return false;  // the whole pass, once
   const bool long_enough = static_cast<int>(steps.size() - first_) >= limits_.min_steps &&
                            elapsed(steps, first_) >= limits_.min_seconds;
   return long_enough && std::abs(drawn_) <= 0.01;

@@ -48,6 +48,7 @@ class Window {
  private:
   bool warm(std::span<const StepRecord> steps);
   bool enough(std::span<const StepRecord> steps);
+  bool may_begin_anew(std::span<const StepRecord> steps) const;
   void open(std::span<const StepRecord> steps, std::int64_t produced, std::int64_t consumed);
   double elapsed(std::span<const StepRecord> steps, std::size_t since) const;
 

@@ -176,7 +176,7 @@ std::unique_ptr<Accelerator> make(std::string_view argument, const StepSpec& spe
 
 AcceleratorKind cuda_kind() {
   return {.name = "cuda",
-          .help = "trains on an NVIDIA GPU (cuda:INDEX for one of several)",
+          .help = "trains on one NVIDIA GPU (cuda:INDEX for one of several)",
           .make = make,
           // One: replicas that do not average their gradients would be a wrong number that looks right.
           .count = [] { return std::min(cuda_device_count(), 1); },

@@ -21,13 +21,13 @@ TEST(Expand, ProductOfAxesAgainstATable) {
                     {"image-size", {"224", "500x375"}},
                     {"workers", {"1", "2"}}}),
             (std::vector<std::string>{
-                "synthetic, input 224x224",
-                "tensor uint8, 1 worker, input 224x224",
-                "tensor uint8, 2 workers, input 224x224",
-                "jpeg 224x224, 1 worker, input 224x224",
-                "jpeg 224x224, 2 workers, input 224x224",
-                "jpeg 500x375, 1 worker, input 224x224",
-                "jpeg 500x375, 2 workers, input 224x224",
+                "synthetic, input 224x224, EMULATED",
+                "tensor uint8, 1 worker, input 224x224, EMULATED",
+                "tensor uint8, 2 workers, input 224x224, EMULATED",
+                "jpeg 224x224, 1 worker, input 224x224, EMULATED",
+                "jpeg 224x224, 2 workers, input 224x224, EMULATED",
+                "jpeg 500x375, 1 worker, input 224x224, EMULATED",
+                "jpeg 500x375, 2 workers, input 224x224, EMULATED",
             }));
 }
 

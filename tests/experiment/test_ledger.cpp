@@ -13,7 +13,11 @@
 namespace feedrate {
 namespace {
 
-nlohmann::ordered_json record(int n) { return {{"schema", "feedrate.result/1"}, {"n", n}}; }
+nlohmann::ordered_json record(int n) {
+  return {{"schema", "feedrate.result/1"}, {"cell", {{"data", "jpeg"}}}, {"cell_id", "0"}, {"repetition", 0},
+          {"status", "ok"}, {"imgs_per_s", 1.0}, {"environment", nlohmann::ordered_json::object()}, {"seed", 0},
+          {"dataset", nullptr}, {"n", n}};
+}
 
 TEST(Ledger, ResumeReadsWhatWasAppended) {
   const TemporaryFolder folder;
@@ -56,13 +60,15 @@ TEST(Ledger, ExistingResultsAreNotAddedToUnasked) {
 }
 
 TEST(Ledger, ADamagedLineInTheMiddleIsNamed) {
-  const TemporaryFolder folder;
-  std::ofstream(folder.path() / "ledger.jsonl") << record(1).dump() << "\n{oops}\n" << record(2).dump() << "\n";
-  try {
-    const Ledger ledger(folder.path(), true);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("ledger.jsonl:2"));
+  for (const char* line : {"{oops}", "3", "{\"schema\":3}", "{\"schema\":\"feedrate.result/1\"}", "null", "[]"}) {
+    const TemporaryFolder folder;
+    std::ofstream(folder.path() / "ledger.jsonl") << record(1).dump() << "\n" << line << "\n" << record(2).dump() << "\n";
+    try {
+      const Ledger ledger(folder.path(), true);
+      FAIL() << line;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("ledger.jsonl:2"));
+    }
   }
 }
 
