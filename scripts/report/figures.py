@@ -39,8 +39,12 @@ def plan(settings, context, only=()):
 
 def _suffix(setting, settings):
     """".emulated-a100" and further axes, as far as the settings differ; "" for a single one."""
-    parts = [slug(setting.axes[axis]) for axis in SETTING_AXES
-             if len({str(s.axes[axis]) for s in settings}) > 1]
+    # An axis is named only where those before it leave settings that it tells apart.
+    parts, alike = [], settings
+    for axis in SETTING_AXES:
+        if len({str(s.axes[axis]) for s in alike}) > 1:
+            parts.append(slug(setting.axes[axis]))
+            alike = [s for s in alike if str(s.axes[axis]) == str(setting.axes[axis])]
     name = "".join("." + part for part in parts)
     slugs = [slug(setting.axes[axis]) for axis in SETTING_AXES]
     twins = [s for s in settings if s is not setting and

@@ -15,6 +15,8 @@ def heading(setting, gpus=None):
     words = [name, clean(axes["model"], 40), f"batch {axis_value(axes['batch-size'])}"]
     if axes["precision"] is not None:  # an emulated device has no choice of precision
         words.append(axis_value(axes["precision"]))
+    if axes["device-threads"] is not None:
+        words.append(f"{axis_value(axes['device-threads'])} threads")
     words.append(f"input {axis_value(axes['input-size'])}")
     if gpus and kind == "cpu":
         words.append("1 replica" if gpus == 1 else f"{gpus} replicas")
