@@ -31,7 +31,7 @@ class Suites(ProgramTest):
             "--data",
             "png",
         )
-        self.assertEqual([c for c in cells if "synthetic" not in c], ["png 48x48, 3 workers, input 48x48"])
+        self.assertEqual([c for c in cells if "synthetic" not in c], ["png 48x48, 3 workers, input 48x48, EMULATED"])
 
     def test_options_can_stand_in_the_file(self):
         suite = self.write(
