@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from . import rows, style
+from . import panels, rows, style
 from .page import Page
 from .text import percent, plus_minus, tick
 
@@ -18,7 +18,7 @@ def draw(setting, gpus, context):
         return None
     page = Page(setting, "Throughput by kind of data", gpus, rows.scale_for(groups))
     page.foot(cells, context, ["Each bar: the worker count (per GPU) that was fastest. "
-                               "% is the share of the ceiling."])
+                               "% is the share of the ceiling."] + panels.shares_the_cpu(cells))
     ax = rows.lay_out(page, groups)
     notes = []
     for _, group in groups:

@@ -16,9 +16,12 @@ def draw(setting, gpus, context):
     if not chosen:
         return None
     page = Page(setting, "Every batch of the run", gpus)
-    page.foot([cell for _, cell, _ in chosen], context,
-              ["One run each, no batch left out. Dashed: mean, which the throughput comes from. "
-               "Solid: median. A wide gap between the two is the work of spikes."],
+    cells = [cell for _, cell, _ in chosen]
+    cut = panels.cut_short(cells)
+    page.foot(cells, context,
+              ["One run each" + ("." if cut else ", no batch left out.") +
+               " Dashed: mean, which the throughput comes from. "
+               "Solid: median. A wide gap between the two is the work of spikes."] + cut,
               single_runs=True)
     flat = [ms for _, _, step in chosen for ms in step if ms > 0]
     log = max(flat) > 5 * sorted(flat)[len(flat) // 2] or max(flat) > 30 * min(flat)
@@ -70,14 +73,14 @@ def _panel(ax, cell, step, why):
               alpha=0.35 if len(step) < 500 else 0.2, linewidth=0.8, rasterized=len(step) > 2000)
     ax.plot(x, step, ".", color=colour, markersize=5 if len(step) < 500 else 3, zorder=3,
             rasterized=len(step) > 2000)
-    mean, median = sum(step) / len(step), _median(step)
+    of_all = panels.step_statistics(cell)
+    mean, median = of_all["mean"], of_all["median"]
     ax.axhline(mean, color="black", linestyle=(0, (5, 2)), linewidth=1.3, zorder=4)
     ax.axhline(median, color="black", linestyle="-", linewidth=1.0, zorder=4)
     words = "synthetic" if why == "ceiling" else panels.name(cell)
-    p99 = sorted(step)[min(len(step) - 1, int(0.99 * len(step)))]
     mark = " !" if cell.serious else ""
     words = plain(f"{why}: {words}", 60) + mark
     ax.set_title(words + f"\nmean {amount(mean)} · median {amount(median)}"
-                 f" · p99 {amount(p99)} · max {amount(max(step))} ms", loc="left", fontsize=10)
+                 f" · p99 {amount(of_all['p99'])} · max {amount(of_all['max'])} ms", loc="left", fontsize=10)
     ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     ax.set_xlim(-0.02 * len(step), 1.02 * len(step))

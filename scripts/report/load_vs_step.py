@@ -32,7 +32,7 @@ def draw(setting, gpus, context):
                 [Line2D([], [], color="black", linewidth=1.3)],
                 [s.label for s in used] + ["step = wait + ceiling's step"])
     drawn = list({id(c): c for row in chosen.values() for _, c in row}.values())
-    page.foot(drawn, context, [_caption(chosen)], single_runs=True)
+    page.foot(drawn, context, [_caption(chosen)] + panels.cut_short(drawn), single_runs=True)
     points = [p for c in drawn for p in zip(*panels.steps(c))]
     left = FLOOR / 1.5, max(max(w for _, w in points), 10 * FLOOR) * 1.6
     steps = [s for s, _ in points if s > 0] + [_ceiling_step(c) for c in drawn if c.ceiling]
@@ -58,8 +58,7 @@ def _ceiling_step(cell):
 def _caption(chosen):
     words = []
     for s, cell in {id(c): (s, c) for row in chosen.values() for s, c in row}.values():
-        step, wait = panels.steps(cell)
-        share = 100 * sum(wait) / max(sum(step), 1e-9)
+        share = 100 * panels.wait_share(cell)
         where = f" {cell.image_size}" if cell.image_size else ""
         count = "" if cell.workers is None else f", {workers(cell.workers)}"
         if share >= 5:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from . import ledger
 from .cells import pixels
-from .text import clean
+from .text import clean, percent
 
 
 def at_gpus(setting, gpus):
@@ -46,13 +46,68 @@ def ceilings_for(cells, setting, gpus):
     return used or [c for c in setting.ceiling_at(gpus) if c.rate]
 
 
+def shown(cell):
+    """The run whose batches are drawn: the first that kept them; None where none did."""
+    return next((record for record in cell.runs if ledger.raw(record, "step_ms")), None)
+
+
 def steps(cell):
-    """(step_ms, data_wait_ms) per batch of the first run that kept both or the steps; ([], [])."""
-    for record in cell.runs:
-        step, wait = ledger.raw(record, "step_ms"), ledger.raw(record, "data_wait_ms")
-        if step:
-            return step, wait if len(wait) == len(step) else []
-    return [], []
+    """(step_ms, data_wait_ms) per batch of the run shown, as far as kept; no waits: [] for them."""
+    record = shown(cell)
+    if record is None:
+        return [], []
+    step, wait = ledger.raw(record, "step_ms"), ledger.raw(record, "data_wait_ms")
+    return step, wait if len(wait) == len(step) else []
+
+
+def step_statistics(cell):
+    """{mean, median, p99, max} in ms over all steps of the run shown, kept one by one or not."""
+    step = sorted(steps(cell)[0])
+    ours = {"mean": sum(step) / len(step), "median": step[len(step) // 2],
+            "p99": step[min(len(step) - 1, int(0.99 * len(step)))], "max": step[-1]}
+    theirs = {key: ledger.number(shown(cell)["step_ms"].get(key)) for key in ours}
+    return {key: ours[key] if theirs[key] is None else theirs[key] for key in ours}
+
+
+def wait_share(cell):
+    """Share of the time of the run shown that was spent waiting for data."""
+    means = [ledger.number(shown(cell)[key].get("mean")) for key in ("data_wait_ms", "step_ms")]
+    if None in means:
+        means = [sum(values) for values in reversed(steps(cell))]
+    return means[0] / max(means[1], 1e-9)
+
+
+def cut_short(cells):
+    """A note where the ledger kept only the first batches of a run; [] where it kept all."""
+    cut = [(len(steps(c)[0]), ledger.number(shown(c).get("steps"))) for c in cells if shown(c)]
+    cut = [(kept, made) for kept, made in cut if made and made > kept]
+    if not cut:
+        return []
+    return [f"Drawn are the first {min(cut)[0]} batches of up to {max(m for _, m in cut):.0f}: the "
+            "ledger keeps no more one by one. Means, medians and percentiles are of all."]
+
+
+def shares_the_cpu(cells):
+    """Why a CPU's cells differ although no batch was waited for: what the loader took of the CPUs."""
+    taken = [(share, c) for c in cells for share in [_loader_share(c)] if share is not None]
+    if not taken:
+        return []
+    most, cell = max(taken, key=lambda pair: pair[0])
+    return ["Training and loader share this machine's CPUs: what the loader computes, the steps lack. "
+            f"It takes up to {percent(most)} of them ({name(cell)}); the steps' threads wait for one "
+            "another, so they lose more than that."]
+
+
+def _loader_share(cell):
+    """The loader's CPU time as a share of the machine's over the window, mean of the runs."""
+    shares = []
+    for record in cell.runs if cell.axes.get("device") == "cpu" else []:
+        cpus = ((record.get("environment") or {}).get("cpu") or {}).get("cores")
+        busy = [ledger.number(stage.get("cpu_s")) or 0 for stage in record.get("stages") or []]
+        window = ledger.number(record.get("window_s"))
+        if busy and window and ledger.number(cpus):
+            shares.append(sum(busy) / (window * cpus))
+    return sum(shares) / len(shares) if shares else None
 
 
 def name(cell):

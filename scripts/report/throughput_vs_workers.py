@@ -23,7 +23,7 @@ def draw(setting, gpus, context):
     handles = [Line2D([], [], linestyle=s.look.line, **style.marker(s.look)) for s in series]
     page.legend(handles + [Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)],
                 [s.label for s in series] + ["ceiling (synthetic)"])
-    page.foot(cells, context)
+    page.foot(cells, context, panels.shares_the_cpu(cells))
     log = _wants_log(cells)
     shared = len({id(c.ceiling) for c in cells if c.ceiling}) <= 1
     axes = page.panels(len(sizes), wide=0.42 if shared else 1.15)

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "cli/commands.h"
 #include "cli/python_report.h"
@@ -16,6 +15,7 @@
 #include "measure/clock.h"
 #include "measure/error.h"
 #include "measure/host_monitor.h"
+#include "measure/memory.h"
 #include "storage/dataset.h"
 
 namespace feedrate {

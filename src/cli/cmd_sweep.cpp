@@ -33,7 +33,9 @@ void print_plan(const std::vector<PlannedRun>& plan, const RunLimits& limits) {
 // What a person sees of a sweep: stderr for the log and the live line, stdout for records (--json).
 class SweepLog {
  public:
-  SweepLog(bool json, const RunLimits& limits) : json_(json), limits_(limits) {}
+  SweepLog(bool json, const RunLimits& limits, const Ledger& ledger) : json_(json), limits_(limits) {
+    for (const auto& record : ledger.records()) ceilings_.add(record);
+  }
 
   SweepHooks hooks() {
     return {.started = [this](const PlannedRun& run, std::size_t number, std::size_t total) { start(run, number, total); },
@@ -44,13 +46,14 @@ class SweepLog {
 
  private:
   void start(const PlannedRun& run, std::size_t number, std::size_t total) {
+    ceiling_ = ceilings_.of(run.cell);
     title_ = "[" + std::to_string(number) + "/" + std::to_string(total) + "] " + run.cell.label();
     left_ = total - number + 1;
     line_.show(title_ + ": preparing");
   }
   void finish(const nlohmann::ordered_json& record) {
     line_.clear();
-    if (record["cell"]["data"] == "synthetic" && record["status"] == "ok") ceiling_ = record["imgs_per_s"].get<double>();
+    ceilings_.add(record);
     std::fprintf(stderr, "%s\n", result_line(record, title_).c_str());
     if (json_) {
       std::printf("%s\n", to_line(record).c_str());
@@ -68,7 +71,8 @@ class SweepLog {
   RunLimits limits_;
   ProgressLine line_;
   std::string title_;
-  std::optional<double> ceiling_;
+  Ceilings ceilings_;              // those of this ledger so far
+  std::optional<double> ceiling_;  // of the run in progress
   std::size_t left_ = 0, done_ = 0;
   std::int64_t start_ns_ = now_ns();
 };
@@ -88,7 +92,7 @@ int sweep(CLI::App& app, SweepCommand& command) {
   Ledger ledger(experiment.output, command.resume);
   if (ledger.was_torn()) std::fprintf(stderr, "feedrate: %s: cut off a torn last record\n", ledger.path().c_str());
   const SignalWatcher signals;
-  SweepLog log(command.json, experiment.run.limits);
+  SweepLog log(command.json, experiment.run.limits, ledger);
   const SweepOutcome outcome = run_sweep(plan, runner, experiment.run, ledger, capture_environment(experiment.data),
                                          log.hooks(), signals.token());
   std::fprintf(stderr, "%zu measured, %zu failed, %zu already there: %s\n", outcome.ok, outcome.failed, outcome.skipped,

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "codec/codec.h"
+#include "device/accelerator.h"
 #include "experiment/values.h"
 #include "measure/error.h"
 #include "pipeline/loader.h"
@@ -54,8 +55,16 @@ std::string size(const Axis& axis, const std::string& typed) {
 std::string native_or_size(const Axis& axis, const std::string& typed) {
   return typed == "native" ? typed : size(axis, typed);
 }
-std::string as_typed(const Axis& axis, const std::string& typed) {
-  return typed.empty() ? (refuse(axis, typed, listed(axis)), typed) : typed;
+// One spelling of a rate, so that equal cells have equal ids: emulated:500.0 is emulated:500.
+std::string device(const Axis& axis, const std::string& typed) {
+  if (typed.empty()) refuse(axis, typed, listed(axis));
+  const auto [kind, argument] = split_device(typed);
+  double rate = 0;
+  const auto [end, error] = std::from_chars(argument.data(), argument.data() + argument.size(), rate);
+  if (argument.empty() || error != std::errc{} || end != argument.data() + argument.size()) return typed;
+  char shortest[32];
+  const auto written = std::to_chars(shortest, shortest + sizeof shortest, rate);
+  return std::string(kind) + ":" + std::string(shortest, written.ptr);
 }
 
 std::vector<AxisChoice> data_choices() {
@@ -78,7 +87,7 @@ std::vector<Axis> make_axes() {
        {{"cuda", "an NVIDIA GPU, through LibTorch"},
         {"cpu", "really trains, on the CPU"},
         {"emulated:NAME", "takes real batches at a published rate, no GPU (a100, h100, h200, v100 ...)"},
-        {"emulated:N", "the same at N images/s"}}, false, as_typed},
+        {"emulated:N", "the same at N images/s"}}, false, device},
       {"gpus", "replicas of the model, each on its own device", "1", {}, true, from_one},
       {"model", "which ResNet", "resnet50",
        {{"resnet18", "11.7 M parameters"}, {"resnet34", "21.8 M"}, {"resnet50", "25.6 M, v1.5"},

@@ -8,7 +8,6 @@
 #include <opencv2/core/version.hpp>
 #include <sstream>
 #include <string>
-#include <thread>
 
 #include "measure/clock.h"
 

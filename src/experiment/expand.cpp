@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <thread>
 
 #include "experiment/axes.h"
 #include "experiment/cell.h"

@@ -8,7 +8,7 @@
 #include "codec/codec.h"
 #include "measure/clock.h"
 #include "measure/error.h"
-#include "measure/host_monitor.h"
+#include "measure/memory.h"
 #include "storage/page_cache.h"
 
 namespace feedrate {
@@ -101,7 +101,7 @@ void CellRunner::check(const Cell& cell) {
   }
 }
 
-std::shared_ptr<const SampleRecipe> CellRunner::recipe_of(const CellSettings& settings) {
+std::shared_ptr<const SampleRecipe> CellRunner::recipe_of(const CellSettings& settings, std::stop_token stop) {
   const auto dataset = dataset_of(settings);
   if (!dataset) return nullptr;
   SampleRecipe recipe{.dataset = dataset.get(),
@@ -111,15 +111,16 @@ std::shared_ptr<const SampleRecipe> CellRunner::recipe_of(const CellSettings& se
                       .augment = settings.augment,
                       .planted = options_.plant ? &options_.planted : nullptr};
   const int threads = allowed_cpus();
-  if (settings.cache == "encoded") recipe.encoded_cache = fill_encoded_cache(*dataset, threads);
-  if (settings.cache == "sample") recipe.sample_cache = fill_sample_cache(recipe, options_.seed, threads);
+  if (settings.cache == "encoded") recipe.encoded_cache = fill_encoded_cache(*dataset, threads, stop);
+  if (settings.cache == "sample") recipe.sample_cache = fill_sample_cache(recipe, options_.seed, threads, stop);
   return std::make_shared<const SampleRecipe>(std::move(recipe));
 }
 
-void CellRunner::prepare_page_cache(const CellSettings& settings, CellResult& result) {
+void CellRunner::prepare_page_cache(const CellSettings& settings, CellResult& result, std::stop_token stop) {
   if (!result.dataset || settings.cache != "none") return;
-  if (settings.page_cache == "warm") warm_page_cache(*result.dataset);
-  if (settings.page_cache == "cold") drop_from_page_cache(*result.dataset);
+  if (settings.page_cache == "warm") warm_page_cache(*result.dataset, stop);
+  if (settings.page_cache == "cold") drop_from_page_cache(*result.dataset, stop);
+  if (stop.stop_requested()) return;
   result.page_cache_before = page_cache_share(*result.dataset);
   if (settings.page_cache == "cold" && result.page_cache_before > 0.05) {
     throw Error(result.dataset->folder.string(), "stays in the page cache although it was asked to go",
@@ -134,10 +135,14 @@ CellResult CellRunner::run(const Cell& cell, const ProgressSink& progress, std::
   const CellSettings settings = settings_of(cell);
   try {
     result.dataset = dataset_of(settings);
-    prepare_page_cache(settings, result);
+    prepare_page_cache(settings, result, stop);
     const RankTask task{.settings = settings, .limits = options_.limits, .kind = &registry_.find(settings.device),
                         .seed = options_.seed, .device_argument = std::string(split_device(settings.device).second),
-                        .recipe = recipe_of(settings), .progress = progress};
+                        .recipe = recipe_of(settings, stop), .progress = progress};
+    if (stop.stop_requested()) {  // while the caches were filled
+      result.status = Status::interrupted;
+      return result;
+    }
     result.ranks = run_ranks(task, stop);
     result.status = Status::ok;
     for (const RankResult& rank : result.ranks) {

@@ -54,8 +54,8 @@ class CellRunner {
 
  private:
   std::shared_ptr<const DatasetVariant> dataset_of(const CellSettings& settings);
-  std::shared_ptr<const SampleRecipe> recipe_of(const CellSettings& settings);
-  void prepare_page_cache(const CellSettings& settings, CellResult& result);
+  std::shared_ptr<const SampleRecipe> recipe_of(const CellSettings& settings, std::stop_token stop);
+  void prepare_page_cache(const CellSettings& settings, CellResult& result, std::stop_token stop);
   std::vector<RankResult> run_ranks(const RankTask& task, std::stop_token stop);
 
   RunOptions options_;

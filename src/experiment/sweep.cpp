@@ -1,7 +1,6 @@
 #include "experiment/sweep.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 
@@ -48,26 +47,20 @@ void check_same_data(const nlohmann::ordered_json& record, const CellRunner& run
   }
 }
 
-class Ceilings {
- public:
-  void add(const nlohmann::ordered_json& record) {
-    if (record["cell"]["data"] == "synthetic" && record["status"] == "ok") {
-      rates_[record["cell_id"]].push_back(record["imgs_per_s"]);
-    }
-  }
-  std::optional<double> of(const Cell& cell) const {
-    const auto found = rates_.find(ceiling_of(cell).id());
-    if (found == rates_.end()) return std::nullopt;
-    double sum = 0;
-    for (const double rate : found->second) sum += rate;
-    return sum / static_cast<double>(found->second.size());
-  }
-
- private:
-  std::map<std::string, std::vector<double>> rates_;
-};
-
 }  // namespace
+
+void Ceilings::add(const nlohmann::ordered_json& record) {
+  if (record["cell"]["data"] != "synthetic" || record["status"] != "ok") return;
+  rates_[record["cell_id"]].push_back(record["imgs_per_s"]);
+}
+
+std::optional<double> Ceilings::of(const Cell& cell) const {
+  const auto found = rates_.find(ceiling_of(cell).id());
+  if (found == rates_.end()) return std::nullopt;
+  double sum = 0;
+  for (const double rate : found->second) sum += rate;
+  return sum / static_cast<double>(found->second.size());
+}
 
 std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions, std::uint64_t seed) {
   std::vector<Cell> ceilings;

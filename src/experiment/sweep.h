@@ -1,5 +1,7 @@
 #pragma once
 #include <functional>
+#include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -21,6 +23,17 @@ struct PlannedRun {
 // ceiling, the cells in an order shuffled by the seed, the ceiling again. Synthetic cells are the
 // ceilings themselves. A sweep of ceilings alone measures each once per repetition. Pure.
 std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions, std::uint64_t seed);
+
+// The synthetic rates measured so far, by the setting that they are the ceiling of.
+class Ceilings {
+ public:
+  void add(const nlohmann::ordered_json& record);  // ignored unless it is an `ok` synthetic one
+  // Mean of the ceiling's runs, images/s; nothing before the first.
+  std::optional<double> of(const Cell& cell) const;
+
+ private:
+  std::map<std::string, std::vector<double>> rates_;
+};
 
 struct SweepHooks {
   // Before a run; `number` of `total`.

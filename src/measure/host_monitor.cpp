@@ -65,15 +65,4 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
   return use;
 }
 
-std::uint64_t memory_available() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string key, unit; file >> key;) {
-    std::uint64_t kib = 0;
-    file >> kib;
-    std::getline(file, unit);
-    if (key == "MemAvailable:") return kib * 1024;
-  }
-  return 0;
-}
-
 }  // namespace feedrate

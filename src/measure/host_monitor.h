@@ -27,7 +27,4 @@ struct HostUse {
 };
 HostUse host_use(const HostCounters& from, const HostCounters& to);
 
-// Memory that can be had without swapping (MemAvailable), in bytes; 0 if it cannot be told.
-std::uint64_t memory_available();
-
 }  // namespace feedrate

@@ -2,6 +2,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "codec/codec.h"
@@ -38,8 +39,10 @@ struct SampleRecipe {
 std::unique_ptr<SampleSource> make_sample_source(const SampleRecipe& recipe, StageCounters& counters);
 
 // Fills the caches of the same name by `threads` threads; every sample once, augmented as in epoch 0.
-std::shared_ptr<const std::vector<Buffer>> fill_encoded_cache(const DatasetVariant& dataset, int threads);
+// Once `stop` is asked for they return soon, with a cache that is not whole.
+std::shared_ptr<const std::vector<Buffer>> fill_encoded_cache(const DatasetVariant& dataset, int threads,
+                                                              std::stop_token stop = {});
 std::shared_ptr<const std::vector<Buffer>> fill_sample_cache(const SampleRecipe& recipe, std::uint64_t seed,
-                                                             int threads);
+                                                             int threads, std::stop_token stop = {});
 
 }  // namespace feedrate

@@ -50,14 +50,18 @@ Pages count_pages(const std::string& path) {
 
 }  // namespace
 
-void warm_page_cache(const DatasetVariant& variant) {
+void warm_page_cache(const DatasetVariant& variant, std::stop_token stop) {
   const auto files = make_buffered_files(variant.folder);
   Buffer buffer;
-  for (const SampleFile& sample : variant.samples) files->read(sample.path, sample.bytes, buffer);
+  for (const SampleFile& sample : variant.samples) {
+    if (stop.stop_requested()) return;
+    files->read(sample.path, sample.bytes, buffer);
+  }
 }
 
-void drop_from_page_cache(const DatasetVariant& variant) {
+void drop_from_page_cache(const DatasetVariant& variant, std::stop_token stop) {
   for (const SampleFile& sample : variant.samples) {
+    if (stop.stop_requested()) return;
     const std::string path = (variant.folder / sample.path).string();
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) throw Error(path, std::strerror(errno), "check the dataset with `feedrate verify`");

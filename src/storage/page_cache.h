@@ -1,15 +1,18 @@
 #pragma once
+#include <stop_token>
+
 #include "storage/dataset.h"
 
 namespace feedrate {
 
-// Reads every file of the variant once, so that what fits lies in the page cache.
-void warm_page_cache(const DatasetVariant& variant);
+// Reads every file of the variant once, so that what fits lies in the page cache. Returns early once
+// `stop` is asked for.
+void warm_page_cache(const DatasetVariant& variant, std::stop_token stop = {});
 
 // Asks the kernel to drop every file of the variant from the page cache (posix_fadvise DONTNEED after
 // fdatasync: needs no privilege, drops clean pages that nobody maps). Verify with page_cache_share():
-// tmpfs, and some network file systems, keep them. A server's own cache is out of its reach.
-void drop_from_page_cache(const DatasetVariant& variant);
+// tmpfs, and some network file systems, keep them. Returns early once `stop` is asked for. A server's own cache is out of its reach.
+void drop_from_page_cache(const DatasetVariant& variant, std::stop_token stop = {});
 
 // Share (0..1) of the variant's bytes that lie in the page cache (mincore), of at most 256 files
 // spread evenly over it; -1 where it cannot be told.

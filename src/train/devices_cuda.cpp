@@ -39,6 +39,9 @@ std::string version_text(int version) {
       "check nvidia-smi and CUDA_VISIBLE_DEVICES; in a container, that it was given the GPU");
 }
 
+// CUDA 13 has no code for what came before Turing (toolkit release notes, "deprecated architectures").
+constexpr int kLeastCapability = CUDART_VERSION >= 13000 ? 75 : 50;
+
 int parse_index(std::string_view argument, int otherwise) {
   if (argument.empty()) return otherwise;
   int index = -1;
@@ -81,6 +84,10 @@ CudaDevice cuda_device(std::string_view argument, int otherwise) {
   if (asked != cudaSuccess) refuse(asked);
   device.name = properties.name;
   device.capability = 10 * properties.major + properties.minor;
+  if (device.capability < kLeastCapability) {
+    throw Error(device.name, "is older than CUDA " + version_text(CUDART_VERSION) + " supports",
+                "build with a LibTorch for an older CUDA (CMAKE_PREFIX_PATH), or use another GPU");
+  }
   return device;
 }
 

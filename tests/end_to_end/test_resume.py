@@ -13,6 +13,11 @@ class Resuming(ProgramTest):
             lines = file.readlines()
         self.write("ledger/ledger.jsonl", "".join(lines[i] for i in kept))
 
+    def refused_sweep(self, *more, names, data="synthetic", **how):
+        dataset = () if data == "synthetic" else ("--dataset", self.data)
+        self.refused("sweep", "--data", data, *dataset, *CELL, *SHORT, "-o", self.path("ledger"), *more,
+                     names=names, code=1, **how)
+
     def test_only_what_is_missing_is_measured(self):
         self.sweep("--workers", "1,2")
         before = self.ledger()
@@ -45,17 +50,7 @@ class Resuming(ProgramTest):
     def test_a_ledger_with_results_wants_resume(self):
         self.sweep(data="synthetic")
         before = self.ledger()
-        self.refused(
-            "sweep",
-            "--data",
-            "synthetic",
-            *CELL,
-            *SHORT,
-            "-o",
-            self.path("ledger"),
-            names=["ledger.jsonl", "--resume"],
-            code=1
-        )
+        self.refused_sweep(names=["ledger.jsonl", "--resume"])
         self.assertEqual(self.ledger(), before)
 
     def test_a_torn_last_line_is_cut_off(self):
@@ -70,18 +65,7 @@ class Resuming(ProgramTest):
         self.sweep(data="synthetic")
         with open(self.path("ledger", "ledger.jsonl"), "a", encoding="utf-8") as file:
             file.write('{"schema":"something else"}\n')
-        self.refused(
-            "sweep",
-            "--data",
-            "synthetic",
-            *CELL,
-            *SHORT,
-            "-o",
-            self.path("ledger"),
-            "--resume",
-            names="ledger.jsonl:2",
-            code=1
-        )
+        self.refused_sweep("--resume", names="ledger.jsonl:2")
 
     def another_program(self):
         folder = os.path.dirname(shutil.copy(program(), self.path("feedrate")))
@@ -91,36 +75,11 @@ class Resuming(ProgramTest):
 
     def test_another_program_is_refused(self):
         self.sweep(data="synthetic")
-        self.refused(
-            "sweep",
-            "--data",
-            "synthetic",
-            *CELL,
-            *SHORT,
-            "-o",
-            self.path("ledger"),
-            "--resume",
-            names=["ledger.jsonl", "binary_xxh3"],
-            code=1,
-            binary=self.another_program()
-        )
+        self.refused_sweep("--resume", names=["ledger.jsonl", "binary_xxh3"], binary=self.another_program())
 
     def test_another_seed_is_refused(self):
         self.sweep(data="synthetic")
-        self.refused(
-            "sweep",
-            "--data",
-            "synthetic",
-            *CELL,
-            *SHORT,
-            "-o",
-            self.path("ledger"),
-            "--resume",
-            "--seed",
-            "7",
-            names=["ledger.jsonl", "seed", "7"],
-            code=1
-        )
+        self.refused_sweep("--resume", "--seed", "7", names=["ledger.jsonl", "seed", "7"])
 
     def test_another_dataset_is_refused(self):
         self.data = self.path("d")
@@ -129,20 +88,7 @@ class Resuming(ProgramTest):
         self.sweep(data="jpeg")
         shutil.rmtree(self.data)
         self.call(*words, "--seed", "5")
-        self.refused(
-            "sweep",
-            "--data",
-            "jpeg,png",
-            "--dataset",
-            self.data,
-            *CELL,
-            *SHORT,
-            "-o",
-            self.path("ledger"),
-            "--resume",
-            names=["ledger.jsonl", "dataset jpeg/48x48"],
-            code=1
-        )
+        self.refused_sweep("--resume", names=["ledger.jsonl", "dataset jpeg/48x48"], data="jpeg,png")
 
 
 if __name__ == "__main__":

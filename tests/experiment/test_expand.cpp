@@ -69,6 +69,14 @@ TEST(Cell, IdIsStableAndTellsCellsApart) {
   EXPECT_EQ(expand({{"device", {"emulated:a100"}}})[0].id().size(), 16u);
 }
 
+TEST(Cell, OneRateHasOneSpelling) {
+  for (const char* rate : {"emulated:500.0", "emulated:5e2", "emulated:500"}) {
+    EXPECT_EQ(expand({{"device", {rate}}}).front()["device"], "emulated:500") << rate;
+  }
+  EXPECT_EQ(expand({{"device", {"emulated:0.25"}}}).front()["device"], "emulated:0.25");
+  EXPECT_EQ(expand({{"device", {"emulated:a100"}}}).front()["device"], "emulated:a100");
+}
+
 TEST(Cell, CeilingKeepsWhatBelongsToTheDevice) {
   const Cell cell = expand({{"data", {"jpeg"}}, {"device", {"cpu"}}, {"gpus", {"2"}}, {"batch-size", {"8"}},
                             {"image-size", {"500x375"}}, {"input-size", {"64"}}})[0];

@@ -119,6 +119,18 @@ TEST_F(RunCell, StoppingEndsItAsInterrupted) {
   }
 }
 
+TEST_F(RunCell, StoppingWhileCachesFillMeasuresNothing) {
+  std::stop_source stop;
+  stop.request_stop();
+  for (const char* cache : {"none", "encoded", "sample"}) {
+    CellRunner runner(options_, registry_);
+    const CellResult result =
+        runner.run(cell({{"data", {"jpeg"}}, {"cache", {cache}}, {"page-cache", {"warm"}}}), {}, stop.get_token());
+    EXPECT_EQ(result.status, Status::interrupted) << cache;
+    EXPECT_TRUE(result.ranks.empty()) << cache;
+  }
+}
+
 TEST_F(RunCell, AColdCellIsOnePassAtMost) {
   const CellResult result = run(cell({{"data", {"jpeg"}}, {"page-cache", {"cold"}}}));
   if (result.status == Status::failed) {

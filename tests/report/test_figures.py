@@ -135,6 +135,27 @@ class Figures(Program):
                       "serious flag (throttled)", "n = 2 repetitions", "t-interval"):
             self.assertIn(words, svg)
 
+    def test_a_figure_says_that_the_ledger_kept_only_the_first_batches(self):
+        records = repetitions(1)
+        for r in records:
+            r["steps"] = 40000
+            r["step_ms"]["p99"] = 1234.5
+        self.run_report(records, "--formats", "svg")
+        for stem in ("batch_times", "load_vs_step"):
+            self.assertIn("the first 4 batches of up to 40000", self.content(stem + ".svg").decode())
+        batches = self.content("batch_times.svg").decode()
+        self.assertIn("p99 1,234", batches)      # of all, not of those drawn
+        self.assertNotIn("no batch left out", batches)
+
+    def test_a_cpu_says_what_its_loader_takes(self):
+        records = repetitions(1, device="cpu")
+        for r in records:
+            r["window_s"] = 4.0
+            r["environment"]["cpu"] = {"cores": 2}
+        self.run_report(records, "--formats", "svg")
+        for stem in ("throughput_vs_workers", "bars"):
+            self.assertIn("takes up to 39.4 % of them", self.content(stem + ".svg").decode())
+
     def test_nasty_labels_do_not_break_the_figures(self):
         for nasty in ("_$\\frac{ \x00\x1b[1m \ud800$x$ 100 % &", "<script>alert(1)</script>"):
             records = repetitions(1, model=nasty, precision=nasty, cells=((nasty, 400.0),),

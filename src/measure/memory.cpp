@@ -1,0 +1,65 @@
+#include "measure/memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string>
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The number after `key` in a file of "key number" lines.
+std::optional<std::uint64_t> number_of(const fs::path& path, const std::string& wanted) {
+  std::ifstream file(path);
+  std::uint64_t value = 0;
+  for (std::string key, rest; file >> key >> value; std::getline(file, rest)) {
+    if (key == wanted) return value;
+  }
+  return std::nullopt;
+}
+
+// "max", or an absent file: no limit.
+std::optional<std::uint64_t> only_number(const fs::path& path) {
+  std::ifstream file(path);
+  std::uint64_t value = 0;
+  return file >> value ? std::optional(value) : std::nullopt;
+}
+
+// What one group has left. Its `current` counts files in the page cache too; the kernel gives up those
+// that were not used for a while before it ends a process.
+std::optional<std::uint64_t> left_in(const fs::path& group) {
+  const auto limit = only_number(group / "memory.max");
+  const auto used = only_number(group / "memory.current");
+  if (!limit || !used) return std::nullopt;
+  const std::uint64_t idle = number_of(group / "memory.stat", "inactive_file").value_or(0);
+  const std::uint64_t kept = *used - std::min(*used, idle);
+  return *limit - std::min(*limit, kept);
+}
+
+// "0::/user.slice/job" -> "user.slice/job"
+fs::path own_group(const fs::path& proc) {
+  std::ifstream file(proc / "self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("0::/")) return line.substr(4);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::uint64_t memory_available(const fs::path& proc, const fs::path& cgroups) {
+  const auto free_kib = number_of(proc / "meminfo", "MemAvailable:");
+  if (!free_kib) return 0;
+  std::uint64_t available = *free_kib * 1024;
+  // A limit on any group above binds as well.
+  for (fs::path group = own_group(proc);; group = group.parent_path()) {
+    if (const auto left = left_in(cgroups / group)) available = std::min(available, *left);
+    if (group.empty()) return available;
+  }
+}
+
+std::uint64_t memory_available() { return memory_available("/proc", "/sys/fs/cgroup"); }
+
+}  // namespace feedrate
