@@ -1,5 +1,6 @@
-// The decoding half of the format "jpeg": libjpeg-turbo, with its defaults (accurate integer DCT,
-// fancy upsampling), so that the pixels are those of Pillow and OpenCV. EXIF orientation is
+// The decoding half of the format "jpeg": our own decoder for the common kind of file, libjpeg-turbo for
+// all others and for whatever is wrong with a file. The pixels are those of libjpeg's defaults (accurate
+// integer DCT, fancy upsampling), and so those of Pillow and OpenCV. EXIF orientation is
 // ignored, as ImageNet training ignores it: a rotated picture stays as stored.
 #include "codec/jpeg.h"
 
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "codec/formats.h"
+#include "codec/jpeg_baseline.h"
 #include "codec/jpeg_errors.h"
 
 namespace feedrate {
@@ -67,6 +69,7 @@ class JpegDecoder : public Decoder {
   PixelView decode(const Rect& window) override {
     check_window(window, size_, name_);
     const PixelSize size = std::exchange(size_, {});  // whatever happens below: once per open()
+    if (baseline_.decode(info_, window)) return baseline_.pixels();
     const bool four = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
     const std::size_t stride = static_cast<std::size_t>(size.width) * 3;
     grow(row_, static_cast<std::size_t>(size.width) * 4);
@@ -107,6 +110,7 @@ class JpegDecoder : public Decoder {
 
   jpeg_decompress_struct info_{};
   JpegErrors errors_;
+  BaselineJpeg baseline_;
   jpeg_progress_mgr progress_{};
   std::string name_;
   PixelSize size_;  // of the open picture; empty when there is none

@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdio>
+#include <jpeglib.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "codec/image.h"
+#include "codec/jpeg_scan.h"
+
+namespace feedrate {
+
+// Decodes a window of a baseline JPEG file of the kinds that photographs are: 8 bits, Huffman codes, one
+// scan, gray or YCbCr at 4:4:4, 4:2:2 or 4:2:0. The pixels are libjpeg's, to the bit. What lies
+// above and beside the window is only passed over (its codes have to be read), what lies below is not
+// looked at. Reused for every picture.
+class BaselineJpeg {
+ public:
+  // `info` has read the header and stands before the first scan's data; it is not changed. False, if the
+  // file is of another kind or damaged: libjpeg is to decode it, or to say what is wrong with it.
+  bool decode(const jpeg_decompress_struct& info, const Rect& window);
+
+  // The pixels of the last window: packed rows.
+  PixelView pixels() const;
+
+ private:
+  // A component's samples of the part that is decoded; sample (0, 0) is the first of its first block.
+  struct Plane {
+    JpegComponentTables tables;
+    int across = 1, down = 1;      // blocks in a unit (MCU)
+    int width = 0, height = 0;     // of the whole component, in samples
+    std::ptrdiff_t stride = 0;
+    std::uint8_t* samples = nullptr;
+    std::vector<std::uint8_t> memory;
+    int last_dc = 0;
+  };
+
+  bool prepare(const jpeg_decompress_struct& info);
+  void lay_out(const Rect& window);
+  bool read_units();
+  bool read_unit(JpegBits& bits, bool wanted, int unit_x, int unit_y);
+  void pad_edges(Plane& plane);
+  void make_row(int y, std::uint8_t* rgb);
+  const std::uint8_t* chroma_row(const Plane& plane, int y, std::vector<std::uint8_t>& wide);
+
+  PixelSize size_;
+  int planes_in_use_ = 0, restart_interval_ = 0;
+  int units_across_ = 0, units_down_ = 0;
+  Rect window_;
+  Rect units_;  // those that are decoded
+  std::array<Plane, 3> planes_;
+  JpegScan scan_;
+  JpegBlock block_;
+  std::array<std::vector<std::uint8_t>, 2> wide_;  // a row of chroma, widened
+  std::vector<std::uint8_t> rgb_;
+};
+
+}  // namespace feedrate

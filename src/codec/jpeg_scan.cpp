@@ -1,0 +1,74 @@
+#include "codec/jpeg_scan.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace feedrate {
+namespace {
+
+// One unit of up to six blocks of 64 coefficients of at most 31 bits is read before anybody checks.
+constexpr std::size_t kOverrun = 6 * 64 * 4 + 64;
+
+}  // namespace
+
+bool JpegScan::gather(std::span<const std::uint8_t> bytes) {
+  bytes_.resize(std::max(bytes_.size(), bytes.size() + kOverrun));
+  starts_.assign(1, 0);
+  std::uint8_t* out = bytes_.data();
+  const std::uint8_t *at = bytes.data(), *const end = at + bytes.size();
+  for (;;) {
+    const auto* marker = static_cast<const std::uint8_t*>(std::memchr(at, 0xff, static_cast<std::size_t>(end - at)));
+    if (marker == nullptr || marker + 1 == end) return false;
+    const auto plain = static_cast<std::size_t>(marker - at);
+    std::memcpy(out, at, plain);
+    out += plain;
+    at = marker + 2;
+    if (marker[1] == 0) {
+      *out++ = 0xff;
+      continue;
+    }
+    const std::size_t restarts = starts_.size() - 1;
+    starts_.push_back(static_cast<std::size_t>(out - bytes_.data()));
+    if (marker[1] == 0xd9) {
+      std::memset(out, 0, kOverrun);
+      return true;
+    }
+    if (marker[1] != 0xd0 + restarts % 8) return false;
+  }
+}
+
+template <bool kStore>
+int read_jpeg_block(JpegBits& reader, const JpegComponentTables& tables, int& last_dc, JpegBlock& block) {
+  JpegBits bits = reader;  // a copy of our own stays in registers
+  const auto next = [&](const JpegHuffman& table) {
+    // A symbol and its value take at most 31 bits.
+    if (bits.valid() < 32) bits.refill();
+    JpegHuffman::Entry entry = table.look(bits.top());
+    if (entry.length == 0) [[unlikely]] entry = table.decode_long(bits.top());
+    bits.consume(entry.length);
+    return entry;
+  };
+  const JpegHuffman::Entry dc = next(tables.dc);
+  if (dc.length == 0) return 0;
+  last_dc += dc.value;
+  if (kStore) block.at[0] = static_cast<std::int16_t>(last_dc * tables.quantisation[0]);
+  int k = 1;
+  do {
+    const JpegHuffman::Entry ac = next(tables.ac);
+    if (ac.length == 0) [[unlikely]] return 0;
+    k += ac.run;
+    if (kStore) {
+      block.at[kJpegPlaces[static_cast<std::size_t>(k)]] =
+          static_cast<std::int16_t>(ac.value * tables.quantisation[static_cast<std::size_t>(k) & 63]);
+    }
+    ++k;
+  } while (k < 64);
+  reader = bits;
+  if (k > 64) k -= JpegHuffman::kEndOfBlock + 1;
+  return std::max(k, 0);
+}
+
+template int read_jpeg_block<true>(JpegBits&, const JpegComponentTables&, int&, JpegBlock&);
+template int read_jpeg_block<false>(JpegBits&, const JpegComponentTables&, int&, JpegBlock&);
+
+}  // namespace feedrate

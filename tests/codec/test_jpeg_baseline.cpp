@@ -1,0 +1,76 @@
+// Our own decoder of common JPEG files; that its pixels are libjpeg's, test_jpeg.cpp shows as well.
+#include "codec/jpeg_baseline.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "codec/jpeg_errors.h"
+#include "jpeg_files.h"
+
+namespace feedrate {
+namespace {
+
+// The window by our decoder alone; empty where it leaves the file to libjpeg.
+Pixels by_ours(BaselineJpeg& ours, const Bytes& file, const Rect& window) {
+  JpegErrors errors;
+  jpeg_decompress_struct info{};
+  info.err = errors.manager();
+  jpeg_create_decompress(&info);
+  bool taken = false;
+  errors.guarded("a file", [&] {
+    jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(file.data()), file.size());
+    jpeg_read_header(&info, TRUE);
+    taken = ours.decode(info, window);
+  });
+  jpeg_destroy_decompress(&info);
+  Pixels pixels;
+  const PixelView view = ours.pixels();
+  for (int y = 0; taken && y < view.height; ++y) {
+    pixels.insert(pixels.end(), view.data + y * view.stride, view.data + y * view.stride + 3 * view.width);
+  }
+  return pixels;
+}
+
+TEST(JpegBaseline, TakesTheCommonKindsAndNoOthers) {
+  const TestPicture picture = make_picture(64, 48);
+  BaselineJpeg ours;
+  const Rect all{0, 0, 64, 48};
+  for (const JpegKind& kind : {JpegKind{}, JpegKind{.horizontal = 2, .vertical = 1},
+                               JpegKind{.horizontal = 1, .vertical = 1}, JpegKind{.restart_rows = 1}}) {
+    const Bytes file = write_jpeg(picture.pixels, picture.size, kind);
+    EXPECT_EQ(by_ours(ours, file, all), reference_decode(file, false));
+  }
+  const Pixels gray(picture.pixels.begin(), picture.pixels.begin() + 64 * 48);
+  const Bytes file = write_jpeg(gray, picture.size, {.channels = 1});
+  EXPECT_EQ(by_ours(ours, file, all), reference_decode(file, false));
+  for (const JpegKind& kind : {JpegKind{.progressive = true}, JpegKind{.arithmetic = true},
+                               JpegKind{.horizontal = 1, .vertical = 2}}) {
+    EXPECT_TRUE(by_ours(ours, write_jpeg(picture.pixels, picture.size, kind), all).empty());
+  }
+}
+
+// Noise has every coefficient, long codes and samples beyond the range.
+TEST(JpegBaseline, NoiseIsExact) {
+  std::mt19937 random(1);
+  const PixelSize size{97, 83};
+  Pixels noise(static_cast<std::size_t>(size.width * size.height * 3));
+  BaselineJpeg ours;
+  for (int round = 0; round < 20; ++round) {
+    for (auto& value : noise) value = round % 2 == 0 ? static_cast<std::uint8_t>(random()) : random() % 2 == 0 ? 0 : 255;
+    const Bytes file = write_jpeg(noise, size, {.horizontal = 1 + round % 4 / 2, .vertical = 1 + round % 4 / 3});
+    const Pixels found = by_ours(ours, file, {0, 0, size.width, size.height});
+    ASSERT_FALSE(found.empty());
+    ASSERT_EQ(found, reference_decode(file, false)) << round;
+  }
+}
+
+TEST(JpegBaseline, LeavesADamagedFileToLibjpeg) {
+  const TestPicture picture = make_picture(64, 48);
+  const Bytes file = write_jpeg(picture.pixels, picture.size, {});
+  BaselineJpeg ours;
+  EXPECT_TRUE(by_ours(ours, Bytes(file.begin(), file.end() - 20), {0, 0, 64, 48}).empty());
+}
+
+}  // namespace
+}  // namespace feedrate
