@@ -2,8 +2,10 @@
 find_package(Threads REQUIRED)
 find_program(CCACHE ccache)
 if(CCACHE)
-  # Paths relative to the checkout: a fresh clone finds what another one has compiled.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+  # Paths relative to the checkout: a fresh clone finds what another one has compiled. The sloppiness is
+  # what ccache asks for to work with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
 
 add_library(feedrate_flags INTERFACE)

@@ -1,4 +1,5 @@
-// The formats "png" and "png0" (stored, not deflated): libspng. Alpha is dropped and 16 bits are
+// The formats "png" and "png0" (stored, not deflated): a decoder of our own for common files, libspng for
+// all others, for whatever is wrong with a file, and for encoding. Alpha is dropped and 16 bits are
 // cut to 8, without gamma, as torchvision's RGB mode does. Bad checksums are errors.
 #include <spng.h>
 
@@ -8,6 +9,7 @@
 
 #include "codec/checks.h"
 #include "codec/formats.h"
+#include "codec/png_common.h"
 
 namespace feedrate {
 namespace {
@@ -44,6 +46,7 @@ class PngDecoder : public Decoder {
  public:
   PixelSize open(std::span<const std::byte> encoded, std::string_view name) override {
     name_ = name;
+    encoded_ = encoded;
     size_ = {};
     context_ = make_context(0);
     // Bounds what compressed text and colour profiles may unfold to.
@@ -62,6 +65,7 @@ class PngDecoder : public Decoder {
   PixelView decode(const Rect& window) override {
     check_window(window, size_, name_);
     const PixelSize size = std::exchange(size_, {});  // whatever happens below: once per open()
+    if (common_.decode(encoded_, window)) return common_.pixels();
     const std::size_t stride = static_cast<std::size_t>(size.width) * 3;
     const int first = interlaced_ ? 0 : window.y;  // row that pixels_ starts with
     const int rows = interlaced_ ? size.height : window.height;
@@ -103,7 +107,9 @@ class PngDecoder : public Decoder {
   }
 
   Context context_;
+  CommonPng common_;
   std::string name_;
+  std::span<const std::byte> encoded_;
   PixelSize size_;  // of the open picture; empty when there is none
   bool interlaced_ = false;
   std::vector<std::uint8_t> row_;

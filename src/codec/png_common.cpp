@@ -1,0 +1,60 @@
+#include "codec/png_common.h"
+
+#include <isa-l/igzip_lib.h>
+
+#include <algorithm>
+
+#include "codec/png_chunks.h"
+#include "codec/png_unfilter.h"
+
+namespace feedrate {
+
+CommonPng::CommonPng() : state_(std::make_unique<inflate_state>()) {}
+CommonPng::~CommonPng() = default;
+
+bool CommonPng::decode(std::span<const std::byte> file, const Rect& window) {
+  const auto layout = read_png_chunks(file, data_);
+  if (!layout) return false;
+  constexpr std::size_t kSpare = 16;  // that the unfiltering may read
+  const std::ptrdiff_t stride = 1 + std::ptrdiff_t{layout->width} * layout->channels;
+  const int rows = window.y + window.height;
+  const auto bytes = static_cast<std::size_t>(stride) * static_cast<std::size_t>(rows);
+  if (rows_.size() < bytes + kSpare) rows_.resize(bytes + kSpare);
+  if (!inflate(bytes, rows == layout->height)) return false;
+  if (!unfilter_png(rows_.data(), rows, stride, window.x + window.width, layout->channels)) return false;
+  view_ = {rows_.data() + window.y * stride + 1 + 3 * window.x, stride, window.width, window.height};
+  if (layout->channels != 3) to_rgb(window, layout->channels, stride);
+  return true;
+}
+
+bool CommonPng::inflate(std::size_t bytes, bool whole) {
+  inflate_state& state = *state_;
+  isal_inflate_init(&state);
+  state.crc_flag = ISAL_ZLIB;
+  state.next_out = rows_.data();
+  state.avail_out = static_cast<std::uint32_t>(bytes);
+  for (const auto part : data_) {
+    state.next_in = const_cast<std::uint8_t*>(part.data());  // it is only read
+    state.avail_in = static_cast<std::uint32_t>(part.size());
+    if (isal_inflate(&state) != ISAL_DECOMP_OK) return false;
+    if (state.avail_out == 0 && !whole) return true;
+  }
+  return state.avail_out == 0 && state.block_state == ISAL_BLOCK_FINISH;
+}
+
+void CommonPng::to_rgb(const Rect& window, int channels, std::ptrdiff_t stride) {
+  const auto width = static_cast<std::size_t>(window.width);
+  const std::size_t bytes = 3 * width * static_cast<std::size_t>(window.height);
+  if (rgb_.size() < bytes) rgb_.resize(bytes);
+  std::uint8_t* out = rgb_.data();
+  for (int y = window.y; y < window.y + window.height; ++y) {
+    const std::uint8_t* in = rows_.data() + y * stride + 1 + std::ptrdiff_t{channels} * window.x;
+    for (std::size_t x = 0; x < width; ++x, in += channels, out += 3) {
+      const bool gray = channels < 3;
+      out[0] = in[0], out[1] = in[gray ? 0 : 1], out[2] = in[gray ? 0 : 2];
+    }
+  }
+  view_ = {rgb_.data(), static_cast<std::ptrdiff_t>(3 * width), window.width, window.height};
+}
+
+}  // namespace feedrate
