@@ -33,27 +33,25 @@ void print_plan(const std::vector<PlannedRun>& plan, const RunLimits& limits) {
 // What a person sees of a sweep: stderr for the log and the live line, stdout for records (--json).
 class SweepLog {
  public:
-  SweepLog(bool json, const RunLimits& limits, const Ledger& ledger) : json_(json), limits_(limits) {
-    for (const auto& record : ledger.records()) ceilings_.add(record);
-  }
+  SweepLog(bool json, const RunLimits& limits) : json_(json), limits_(limits) {}
 
   SweepHooks hooks() {
-    return {.started = [this](const PlannedRun& run, std::size_t number, std::size_t total) { start(run, number, total); },
+    return {.started = [this](const PlannedRun& run, std::size_t number, std::size_t total,
+                              std::optional<double> ceiling) { start(run, number, total, ceiling); },
             .progress = [this](const RunProgress& p) { line_.show(title_ + ": " + describe(p, ceiling_) + eta()); },
             .derive = [](nlohmann::ordered_json& record) { add_verdict(record); },
             .finished = [this](const nlohmann::ordered_json& record) { finish(record); }};
   }
 
  private:
-  void start(const PlannedRun& run, std::size_t number, std::size_t total) {
-    ceiling_ = ceilings_.of(run.cell);
+  void start(const PlannedRun& run, std::size_t number, std::size_t total, std::optional<double> ceiling) {
+    ceiling_ = ceiling;
     title_ = "[" + std::to_string(number) + "/" + std::to_string(total) + "] " + run.cell.label();
     left_ = total - number + 1;
     line_.show(title_ + ": preparing");
   }
   void finish(const nlohmann::ordered_json& record) {
     line_.clear();
-    ceilings_.add(record);
     std::fprintf(stderr, "%s\n", result_line(record, title_).c_str());
     if (json_) {
       std::printf("%s\n", to_line(record).c_str());
@@ -71,7 +69,6 @@ class SweepLog {
   RunLimits limits_;
   ProgressLine line_;
   std::string title_;
-  Ceilings ceilings_;              // those of this ledger so far
   std::optional<double> ceiling_;  // of the run in progress
   std::size_t left_ = 0, done_ = 0;
   std::int64_t start_ns_ = now_ns();
@@ -92,7 +89,7 @@ int sweep(CLI::App& app, SweepCommand& command) {
   Ledger ledger(experiment.output, command.resume);
   if (ledger.was_torn()) std::fprintf(stderr, "feedrate: %s: cut off a torn last record\n", ledger.path().c_str());
   const SignalWatcher signals;
-  SweepLog log(command.json, experiment.run.limits, ledger);
+  SweepLog log(command.json, experiment.run.limits);
   const SweepOutcome outcome = run_sweep(plan, runner, experiment.run, ledger, capture_environment(experiment.data),
                                          log.hooks(), signals.token());
   std::fprintf(stderr, "%zu measured, %zu failed, %zu already there: %s\n", outcome.ok, outcome.failed, outcome.skipped,

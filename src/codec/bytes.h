@@ -17,6 +17,13 @@ Int load_le(const std::byte* from) {
   return static_cast<Int>(value);
 }
 
+// A big-endian integer of four bytes, as PNG has them.
+inline std::uint32_t load_be32(const std::byte* from) {
+  std::uint32_t value = 0;
+  for (int i = 0; i < 4; ++i) value = value << 8 | std::to_integer<std::uint32_t>(from[i]);
+  return value;
+}
+
 template <std::unsigned_integral Int>
 void store_le(std::byte* to, Int value) {
   for (std::size_t i = 0; i < sizeof(Int); ++i) {

@@ -16,11 +16,15 @@ inline constexpr std::string_view kDamagedRemedy =
   throw Error(name, reason, kDamagedRemedy);
 }
 
+inline bool is_size_allowed(std::int64_t width, std::int64_t height) {
+  return width > 0 && height > 0 && width <= kMaxPixels && height <= kMaxPixels && width * height <= kMaxPixels;
+}
+
 // The size that a header claims, checked before anything is allocated for it.
 inline PixelSize checked_size(std::int64_t width, std::int64_t height, std::string_view name) {
   const auto claim = [&] { return std::to_string(width) + "x" + std::to_string(height); };
   if (width <= 0 || height <= 0) refuse_picture(name, "its header says " + claim() + " pixels");
-  if (width > kMaxPixels || height > kMaxPixels || width * height > kMaxPixels) {
+  if (!is_size_allowed(width, height)) {
     refuse_picture(name, "its header says " + claim() + " pixels, more than the limit of " +
                              std::to_string(kMaxPixels));
   }

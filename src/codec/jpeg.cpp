@@ -11,6 +11,7 @@
 #include "codec/formats.h"
 #include "codec/jpeg_baseline.h"
 #include "codec/jpeg_errors.h"
+#include "codec/scratch.h"
 
 namespace feedrate {
 namespace {
@@ -104,18 +105,13 @@ class JpegDecoder : public Decoder {
     }
   }
 
-  static void grow(std::vector<std::uint8_t>& buffer, std::size_t bytes) {
-    if (buffer.size() < bytes) buffer.resize(bytes);
-  }
-
   jpeg_decompress_struct info_{};
   JpegErrors errors_;
   BaselineJpeg baseline_;
   jpeg_progress_mgr progress_{};
   std::string name_;
   PixelSize size_;  // of the open picture; empty when there is none
-  std::vector<std::uint8_t> row_;
-  std::vector<std::uint8_t> pixels_;
+  Scratch row_, pixels_;
 };
 
 }  // namespace

@@ -86,12 +86,10 @@ void BaselineJpeg::lay_out(const Rect& window) {
     plane.height = divided_up(size_.height * plane.down, down);
     plane.stride = units_.width * 8 * plane.across + 2 * kSpare;
     const std::size_t bytes = static_cast<std::size_t>(plane.stride) * units_.height * 8 * plane.down + 2 * kSpare;
-    if (plane.memory.size() < bytes) plane.memory.resize(bytes);
-    plane.samples = plane.memory.data() + kSpare;
+    plane.samples = grow(plane.memory, bytes) + kSpare;
   }
-  for (auto& wide : wide_) wide.resize(std::max(wide.size(), static_cast<std::size_t>(window.width) + 2 * kSpare));
-  const std::size_t bytes = static_cast<std::size_t>(window.width) * window.height * 3 + 2 * kSpare;
-  if (rgb_.size() < bytes) rgb_.resize(bytes);
+  for (Scratch& wide : wide_) grow(wide, static_cast<std::size_t>(window.width) + 2 * kSpare);
+  grow(rgb_, static_cast<std::size_t>(window.width) * window.height * 3 + 2 * kSpare);
 }
 
 bool BaselineJpeg::read_units() {
@@ -159,7 +157,7 @@ void BaselineJpeg::make_row(int y, std::uint8_t* rgb) {
 }
 
 // The window's chroma of picture row y, as wide as the window.
-const std::uint8_t* BaselineJpeg::chroma_row(const Plane& plane, int y, std::vector<std::uint8_t>& wide) {
+const std::uint8_t* BaselineJpeg::chroma_row(const Plane& plane, int y, Scratch& wide) {
   const int across = planes_[0].across, down = planes_[0].down;
   const auto row = [&](int i) {
     return plane.samples + (std::clamp(i, 0, plane.height - 1) - 8 * units_.y) * plane.stride - 8 * units_.x;

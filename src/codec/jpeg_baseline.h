@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "codec/image.h"
 #include "codec/jpeg_scan.h"
+#include "codec/scratch.h"
 
 namespace feedrate {
 
@@ -32,7 +32,7 @@ class BaselineJpeg {
     int width = 0, height = 0;     // of the whole component, in samples
     std::ptrdiff_t stride = 0;
     std::uint8_t* samples = nullptr;
-    std::vector<std::uint8_t> memory;
+    Scratch memory;
     int last_dc = 0;
   };
 
@@ -42,7 +42,7 @@ class BaselineJpeg {
   bool read_unit(JpegBits& bits, bool wanted, int unit_x, int unit_y);
   void pad_edges(Plane& plane);
   void make_row(int y, std::uint8_t* rgb);
-  const std::uint8_t* chroma_row(const Plane& plane, int y, std::vector<std::uint8_t>& wide);
+  const std::uint8_t* chroma_row(const Plane& plane, int y, Scratch& wide);
 
   PixelSize size_;
   int planes_in_use_ = 0, restart_interval_ = 0;
@@ -52,8 +52,8 @@ class BaselineJpeg {
   std::array<Plane, 3> planes_;
   JpegScan scan_;
   JpegBlock block_;
-  std::array<std::vector<std::uint8_t>, 2> wide_;  // a row of chroma, widened
-  std::vector<std::uint8_t> rgb_;
+  std::array<Scratch, 2> wide_;  // a row of chroma, widened
+  Scratch rgb_;
 };
 
 }  // namespace feedrate

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/avx2.h"
 #include "codec/jpeg_kernels.h"
-
-#if defined(__x86_64__) && !defined(FEEDRATE_NO_SIMD)
-#include <immintrin.h>
-#endif
 
 namespace feedrate {
 namespace {
@@ -59,23 +56,21 @@ void flat(int first, std::uint8_t* out, std::ptrdiff_t stride) {
   for (int y = 0; y < 8; ++y) std::memset(out + y * stride, sample, 8);
 }
 
-#if defined(__x86_64__) && !defined(FEEDRATE_NO_SIMD)
-#define FEEDRATE_AVX2 __attribute__((target("avx2"), always_inline)) inline
-
+#ifdef FEEDRATE_AVX2
 // Lanes 0 to 7 of a and b as pairs.
-FEEDRATE_AVX2 __m256i pairs(__m128i a, __m128i b) {
+FEEDRATE_AVX2_INLINE inline __m256i pairs(__m128i a, __m128i b) {
   return _mm256_set_m128i(_mm_unpackhi_epi16(a, b), _mm_unpacklo_epi16(a, b));
 }
-FEEDRATE_AVX2 __m256i factors(int first, int second) {
+FEEDRATE_AVX2_INLINE inline __m256i factors(int first, int second) {
   return _mm256_set1_epi32(static_cast<int>(static_cast<unsigned>(second) << 16 | (first & 0xffff)));
 }
-FEEDRATE_AVX2 __m128i narrow(__m256i v) {
+FEEDRATE_AVX2_INLINE inline __m128i narrow(__m256i v) {
   return _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
 }
 
 // Eight transforms at once, one a lane: v[i] holds input i, then output i. kHalf: inputs 4 to 7 are zero.
 template <int kShift, bool kHalf>
-FEEDRATE_AVX2 void transform8(__m128i v[8]) {
+FEEDRATE_AVX2_INLINE inline void transform8(__m128i v[8]) {
   const __m128i zero = _mm_setzero_si128();
   const __m256i v04 = pairs(v[0], kHalf ? zero : v[4]), v26 = pairs(v[2], kHalf ? zero : v[6]);
   const __m256i v13 = pairs(v[1], v[3]), v57 = pairs(v[5], v[7]);
@@ -96,7 +91,7 @@ FEEDRATE_AVX2 void transform8(__m128i v[8]) {
   }
 }
 
-FEEDRATE_AVX2 void transpose(__m128i v[8]) {
+FEEDRATE_AVX2_INLINE inline void transpose(__m128i v[8]) {
   __m128i a[8], b[8];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
@@ -119,7 +114,7 @@ FEEDRATE_AVX2 void transpose(__m128i v[8]) {
 
 // kHalf: only the four lowest frequencies of each direction are there.
 template <bool kHalf>
-__attribute__((target("avx2"))) void idct_avx2(const std::int16_t* coefficients, std::uint8_t* out,
+FEEDRATE_AVX2 void idct_avx2(const std::int16_t* coefficients, std::uint8_t* out,
                                                std::ptrdiff_t stride) {
   __m128i v[8];
 #pragma GCC unroll 8
@@ -137,17 +132,14 @@ __attribute__((target("avx2"))) void idct_avx2(const std::int16_t* coefficients,
   }
 }
 
-const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
 #endif
 
 }  // namespace
 
 void jpeg_idct(const std::int16_t* coefficients, int used, std::uint8_t* out, std::ptrdiff_t stride) {
   if (used == 1) return flat(coefficients[0], out, stride);
-#if defined(__x86_64__) && !defined(FEEDRATE_NO_SIMD)
   // The first ten of the zigzag lie in the upper left 4x4.
-  if (kHasAvx2) return used <= 10 ? idct_avx2<true>(coefficients, out, stride) : idct_avx2<false>(coefficients, out, stride);
-#endif
+  FEEDRATE_WITH_AVX2(return (used <= 10 ? idct_avx2<true> : idct_avx2<false>)(coefficients, out, stride));
   idct_plain(coefficients, out, stride);
 }
 

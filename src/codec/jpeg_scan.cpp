@@ -12,9 +12,8 @@ constexpr std::size_t kOverrun = 6 * 64 * 4 + 64;
 }  // namespace
 
 bool JpegScan::gather(std::span<const std::uint8_t> bytes) {
-  bytes_.resize(std::max(bytes_.size(), bytes.size() + kOverrun));
   starts_.assign(1, 0);
-  std::uint8_t* out = bytes_.data();
+  std::uint8_t* out = grow(bytes_, bytes.size() + kOverrun);
   const std::uint8_t *at = bytes.data(), *const end = at + bytes.size();
   for (;;) {
     const auto* marker = static_cast<const std::uint8_t*>(std::memchr(at, 0xff, static_cast<std::size_t>(end - at)));

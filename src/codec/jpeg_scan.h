@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codec/jpeg_huffman.h"
+#include "codec/scratch.h"
 
 namespace feedrate {
 
@@ -21,7 +22,7 @@ class JpegScan {
   const std::uint8_t* end(std::size_t segment) const { return bytes_.data() + starts_[segment + 1]; }
 
  private:
-  std::vector<std::uint8_t> bytes_;   // and room that a reader of damaged data may run into
+  Scratch bytes_;                    // and room that a reader of damaged data may run into
   std::vector<std::size_t> starts_;  // of the segments, and the end of the last
 };
 

@@ -7,9 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "codec/bytes.h"
 #include "codec/checks.h"
 #include "codec/formats.h"
 #include "codec/png_common.h"
+#include "codec/scratch.h"
 
 namespace feedrate {
 namespace {
@@ -33,8 +35,7 @@ void check(int result, std::string_view name) {
 // is cut off is found even where the window ends above the cut.
 void check_chunks(std::span<const std::byte> file, std::string_view name) {
   for (std::size_t at = 8; at <= file.size() && file.size() - at >= 12;) {
-    std::size_t length = 0;
-    for (int i = 0; i < 4; ++i) length = length << 8 | std::to_integer<std::size_t>(file[at + i]);
+    const std::size_t length = load_be32(&file[at]);
     if (length > file.size() - at - 12) break;
     if (std::memcmp(&file[at + 4], "IEND", 4) == 0) return;
     at += 12 + length;
@@ -48,24 +49,39 @@ class PngDecoder : public Decoder {
     name_ = name;
     encoded_ = encoded;
     size_ = {};
-    context_ = make_context(0);
-    // Bounds what compressed text and colour profiles may unfold to.
-    check(spng_set_chunk_limits(context_.get(), 16 << 20, 16 << 20), name_);
-    check(spng_set_crc_action(context_.get(), SPNG_CRC_ERROR, SPNG_CRC_ERROR), name_);
-    check(spng_set_png_buffer(context_.get(), encoded.data(), encoded.size()), name_);
-    spng_ihdr header;
-    check(spng_get_ihdr(context_.get(), &header), name_);
-    const PixelSize size = checked_size(header.width, header.height, name_);
-    check_chunks(encoded, name_);
-    interlaced_ = header.interlace_method != SPNG_INTERLACE_NONE;
-    size_ = size;
+    const auto size = common_.open(encoded);
+    is_common_ = size.has_value();
+    size_ = is_common_ ? *size : open_any();
     return size_;
   }
 
   PixelView decode(const Rect& window) override {
     check_window(window, size_, name_);
     const PixelSize size = std::exchange(size_, {});  // whatever happens below: once per open()
-    if (common_.decode(encoded_, window)) return common_.pixels();
+    if (is_common_) {
+      if (common_.decode(window)) return common_.pixels();
+      open_any();
+    }
+    return decode_any(window, size);
+  }
+
+ private:
+  // By libspng: what is not common, and what is damaged.
+  PixelSize open_any() {
+    context_ = make_context(0);
+    // Bounds what compressed text and colour profiles may unfold to.
+    check(spng_set_chunk_limits(context_.get(), 16 << 20, 16 << 20), name_);
+    check(spng_set_crc_action(context_.get(), SPNG_CRC_ERROR, SPNG_CRC_ERROR), name_);
+    check(spng_set_png_buffer(context_.get(), encoded_.data(), encoded_.size()), name_);
+    spng_ihdr header;
+    check(spng_get_ihdr(context_.get(), &header), name_);
+    const PixelSize size = checked_size(header.width, header.height, name_);
+    check_chunks(encoded_, name_);
+    interlaced_ = header.interlace_method != SPNG_INTERLACE_NONE;
+    return size;
+  }
+
+  PixelView decode_any(const Rect& window, PixelSize size) {
     const std::size_t stride = static_cast<std::size_t>(size.width) * 3;
     const int first = interlaced_ ? 0 : window.y;  // row that pixels_ starts with
     const int rows = interlaced_ ? size.height : window.height;
@@ -86,7 +102,6 @@ class PngDecoder : public Decoder {
             window.height};
   }
 
- private:
   // Rows below the window are not inflated; each row needs the one above, so those above it are.
   void decode_rows(const Rect& window, std::size_t stride, int height) {
     grow(row_, stride);
@@ -102,18 +117,13 @@ class PngDecoder : public Decoder {
     }
   }
 
-  static void grow(std::vector<std::uint8_t>& buffer, std::size_t bytes) {
-    if (buffer.size() < bytes) buffer.resize(bytes);
-  }
-
   Context context_;
   CommonPng common_;
   std::string name_;
   std::span<const std::byte> encoded_;
   PixelSize size_;  // of the open picture; empty when there is none
-  bool interlaced_ = false;
-  std::vector<std::uint8_t> row_;
-  std::vector<std::uint8_t> pixels_;
+  bool is_common_ = false, interlaced_ = false;
+  Scratch row_, pixels_;
 };
 
 void encode_at(int level, const PixelView& pixels, std::vector<std::byte>& out) {

@@ -5,14 +5,14 @@
 #include <array>
 #include <cstring>
 
+#include "codec/bytes.h"
+
 namespace feedrate {
 namespace {
 
 constexpr std::array<std::uint8_t, 8> kSignature{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
-std::uint32_t big_endian(const std::uint8_t* at) {
-  return std::uint32_t{at[0]} << 24 | std::uint32_t{at[1]} << 16 | std::uint32_t{at[2]} << 8 | at[3];
-}
+std::uint32_t big_endian(const std::uint8_t* at) { return load_be32(reinterpret_cast<const std::byte*>(at)); }
 
 int channels_of(std::uint8_t colour_type) {
   switch (colour_type) {
@@ -27,8 +27,7 @@ int channels_of(std::uint8_t colour_type) {
 std::optional<PngLayout> layout_of(std::span<const std::uint8_t> header) {
   if (header.size() != 13) return std::nullopt;
   const std::uint8_t depth = header[8], compression = header[10], filter = header[11], interlace = header[12];
-  const PngLayout layout{static_cast<int>(big_endian(header.data())), static_cast<int>(big_endian(&header[4])),
-                         channels_of(header[9])};
+  const PngLayout layout{big_endian(header.data()), big_endian(&header[4]), channels_of(header[9])};
   const bool common = depth == 8 && layout.channels != 0 && compression == 0 && filter == 0 && interlace == 0;
   return common ? std::optional(layout) : std::nullopt;
 }

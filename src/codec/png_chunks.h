@@ -9,7 +9,7 @@ namespace feedrate {
 
 // Where the compressed pixels of a PNG file lie, and how its rows are made.
 struct PngLayout {
-  int width = 0, height = 0;
+  std::uint32_t width = 0, height = 0;  // as the header says, not checked
   int channels = 0;  // bytes a pixel: 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha
 };
 

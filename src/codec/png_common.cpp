@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codec/png_chunks.h"
+#include "codec/checks.h"
 #include "codec/png_unfilter.h"
 
 namespace feedrate {
@@ -12,18 +12,23 @@ namespace feedrate {
 CommonPng::CommonPng() : state_(std::make_unique<inflate_state>()) {}
 CommonPng::~CommonPng() = default;
 
-bool CommonPng::decode(std::span<const std::byte> file, const Rect& window) {
+std::optional<PixelSize> CommonPng::open(std::span<const std::byte> file) {
   const auto layout = read_png_chunks(file, data_);
-  if (!layout) return false;
+  if (!layout || !is_size_allowed(layout->width, layout->height)) return std::nullopt;
+  layout_ = *layout;
+  return PixelSize{static_cast<int>(layout_.width), static_cast<int>(layout_.height)};
+}
+
+bool CommonPng::decode(const Rect& window) {
   constexpr std::size_t kSpare = 16;  // that the unfiltering may read
-  const std::ptrdiff_t stride = 1 + std::ptrdiff_t{layout->width} * layout->channels;
+  const std::ptrdiff_t stride = 1 + std::ptrdiff_t{layout_.width} * layout_.channels;
   const int rows = window.y + window.height;
   const auto bytes = static_cast<std::size_t>(stride) * static_cast<std::size_t>(rows);
-  if (rows_.size() < bytes + kSpare) rows_.resize(bytes + kSpare);
-  if (!inflate(bytes, rows == layout->height)) return false;
-  if (!unfilter_png(rows_.data(), rows, stride, window.x + window.width, layout->channels)) return false;
+  grow(rows_, bytes + kSpare);
+  if (!inflate(bytes, rows == static_cast<int>(layout_.height))) return false;
+  if (!unfilter_png(rows_.data(), rows, stride, window.x + window.width, layout_.channels)) return false;
   view_ = {rows_.data() + window.y * stride + 1 + 3 * window.x, stride, window.width, window.height};
-  if (layout->channels != 3) to_rgb(window, layout->channels, stride);
+  if (layout_.channels != 3) to_rgb(window, layout_.channels, stride);
   return true;
 }
 
@@ -45,8 +50,7 @@ bool CommonPng::inflate(std::size_t bytes, bool whole) {
 void CommonPng::to_rgb(const Rect& window, int channels, std::ptrdiff_t stride) {
   const auto width = static_cast<std::size_t>(window.width);
   const std::size_t bytes = 3 * width * static_cast<std::size_t>(window.height);
-  if (rgb_.size() < bytes) rgb_.resize(bytes);
-  std::uint8_t* out = rgb_.data();
+  std::uint8_t* out = grow(rgb_, bytes);
   for (int y = window.y; y < window.y + window.height; ++y) {
     const std::uint8_t* in = rows_.data() + y * stride + 1 + std::ptrdiff_t{channels} * window.x;
     for (std::size_t x = 0; x < width; ++x, in += channels, out += 3) {

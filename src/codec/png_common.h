@@ -2,10 +2,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "codec/image.h"
+#include "codec/png_chunks.h"
+#include "codec/scratch.h"
 
 struct inflate_state;
 
@@ -20,8 +23,12 @@ class CommonPng {
   CommonPng();
   ~CommonPng();
 
-  // False if the file is of another kind or damaged: libspng is to decode it, or to say what is wrong.
-  bool decode(std::span<const std::byte> file, const Rect& window);
+  // The size of the picture. Nothing, if the file is of another kind or damaged: libspng is to decode it,
+  // or to say what is wrong. `file` must stay valid until decode().
+  std::optional<PixelSize> open(std::span<const std::byte> file);
+
+  // Decodes a window of the picture last opened; false if its compressed data is damaged.
+  bool decode(const Rect& window);
 
   // The RGB pixels of the last window.
   PixelView pixels() const { return view_; }
@@ -34,8 +41,9 @@ class CommonPng {
 
   std::unique_ptr<inflate_state> state_;
   std::vector<std::span<const std::uint8_t>> data_;
-  std::vector<std::uint8_t> rows_;  // each with its filter byte
-  std::vector<std::uint8_t> rgb_;
+  PngLayout layout_;
+  Scratch rows_;  // each with its filter byte
+  Scratch rgb_;
   PixelView view_;
 };
 

@@ -3,9 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#if defined(__x86_64__) && !defined(FEEDRATE_NO_SIMD)
-#include <immintrin.h>
-#endif
+#include "codec/avx2.h"
 
 namespace feedrate {
 namespace {
@@ -34,10 +32,7 @@ void unfilter_row(std::uint8_t filter, std::uint8_t* row, const std::uint8_t* ab
   }
 }
 
-#if defined(__x86_64__) && !defined(FEEDRATE_NO_SIMD)
-#define FEEDRATE_AVX2_MEMBER __attribute__((target("avx2"), always_inline))
-#define FEEDRATE_AVX2 FEEDRATE_AVX2_MEMBER inline
-
+#ifdef FEEDRATE_AVX2
 constexpr int kRows = 4;  // unfiltered at once
 
 // Each pixel needs the one before it, so a row alone is a chain without end. Here four rows are under
@@ -49,13 +44,13 @@ struct Wave {
   __m128i sub, up, average, paeth;  // masks: the lanes with that filter
 };
 
-FEEDRATE_AVX2 __m128i distance(__m128i a, __m128i b) {
+FEEDRATE_AVX2_INLINE inline __m128i distance(__m128i a, __m128i b) {
   return _mm_or_si128(_mm_subs_epu8(a, b), _mm_subs_epu8(b, a));
 }
 
 // The Paeth predictor in bytes. If left and above lie on one side of the corner, the distance to the
 // corner is the sum of the two others, and no less than either even when cut to 255; else their difference.
-FEEDRATE_AVX2 __m128i paeth_of(__m128i left, __m128i above, __m128i corner) {
+FEEDRATE_AVX2_INLINE inline __m128i paeth_of(__m128i left, __m128i above, __m128i corner) {
   const __m128i to_left = distance(above, corner), to_above = distance(left, corner);
   const __m128i zero = _mm_setzero_si128();
   const __m128i low_above = _mm_cmpeq_epi8(_mm_subs_epu8(above, corner), zero);
@@ -68,7 +63,7 @@ FEEDRATE_AVX2 __m128i paeth_of(__m128i left, __m128i above, __m128i corner) {
 }
 
 // One step: `filtered` to pixels, `first`: the pixel above lane 0's.
-FEEDRATE_AVX2 __m128i advance(Wave& wave, __m128i filtered, std::uint32_t first) {
+FEEDRATE_AVX2_INLINE inline __m128i advance(Wave& wave, __m128i filtered, std::uint32_t first) {
   const __m128i above = _mm_or_si128(_mm_slli_si128(wave.left, 4), _mm_cvtsi32_si128(static_cast<int>(first)));
   const __m128i odd = _mm_and_si128(_mm_xor_si128(wave.left, above), _mm_set1_epi8(1));
   const __m128i mean = _mm_sub_epi8(_mm_avg_epu8(wave.left, above), odd);  // rounded down
@@ -87,7 +82,7 @@ inline std::uint32_t load4(const std::uint8_t* at) {
 }
 inline void store4(std::uint8_t* at, std::uint32_t value) { std::memcpy(at, &value, sizeof value); }
 
-FEEDRATE_AVX2 __m128i mask_of(const std::uint8_t* filters, std::uint8_t wanted) {
+FEEDRATE_AVX2_INLINE inline __m128i mask_of(const std::uint8_t* filters, std::uint8_t wanted) {
   const auto lane = [&](int r) { return filters[r] == wanted ? -1 : 0; };
   return _mm_set_epi32(lane(3), lane(2), lane(1), lane(0));
 }
@@ -99,25 +94,25 @@ class Waves {
   Waves(std::uint8_t* rows, const std::uint8_t* above, std::ptrdiff_t stride, int width)
       : rows_(rows), above_(above), stride_(stride), width_(width) {}
 
-  FEEDRATE_AVX2_MEMBER __m128i load(int step) const {
+  FEEDRATE_AVX2_INLINE __m128i load(int step) const {
     __m128i v = _mm_cvtsi32_si128(static_cast<int>(load4(at(0, step))));
     v = _mm_insert_epi32(v, static_cast<int>(load4(at(1, step - 1))), 1);
     v = _mm_insert_epi32(v, static_cast<int>(load4(at(2, step - 2))), 2);
     return _mm_insert_epi32(v, static_cast<int>(load4(at(3, step - 3))), 3);
   }
-  FEEDRATE_AVX2_MEMBER __m128i load_inside(int step) const {
+  FEEDRATE_AVX2_INLINE __m128i load_inside(int step) const {
     alignas(16) std::uint32_t lanes[kRows];
     for (int r = 0; r < kRows; ++r) lanes[r] = inside(r, step) ? load4(at(r, step - r)) : 0;
     return _mm_load_si128(reinterpret_cast<const __m128i*>(lanes));
   }
   // Four bytes a pixel: where it has three, into its right neighbour, which must have been loaded.
-  FEEDRATE_AVX2_MEMBER void store(int step, __m128i v) const {
+  FEEDRATE_AVX2_INLINE void store(int step, __m128i v) const {
     store4(at(0, step), static_cast<std::uint32_t>(_mm_cvtsi128_si32(v)));
     store4(at(1, step - 1), static_cast<std::uint32_t>(_mm_extract_epi32(v, 1)));
     store4(at(2, step - 2), static_cast<std::uint32_t>(_mm_extract_epi32(v, 2)));
     store4(at(3, step - 3), static_cast<std::uint32_t>(_mm_extract_epi32(v, 3)));
   }
-  FEEDRATE_AVX2_MEMBER void store_inside(int step, __m128i v) const {
+  FEEDRATE_AVX2_INLINE void store_inside(int step, __m128i v) const {
     alignas(16) std::uint32_t lanes[kRows];
     _mm_store_si128(reinterpret_cast<__m128i*>(lanes), v);
     for (int r = 0; r < kRows; ++r) {
@@ -140,7 +135,7 @@ class Waves {
 
 // Four rows of at least four pixels.
 template <int kChannels>
-__attribute__((target("avx2"))) void unfilter_four(const std::uint8_t* filters, std::uint8_t* rows,
+FEEDRATE_AVX2 void unfilter_four(const std::uint8_t* filters, std::uint8_t* rows,
                                                    const std::uint8_t* above, std::ptrdiff_t stride, int width) {
   Wave wave{_mm_setzero_si128(), _mm_setzero_si128(), mask_of(filters, kSub), mask_of(filters, kUp),
             mask_of(filters, kAverage), mask_of(filters, kPaeth)};
@@ -163,7 +158,6 @@ __attribute__((target("avx2"))) void unfilter_four(const std::uint8_t* filters, 
   }
 }
 
-const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
 #endif
 
 }  // namespace
@@ -175,7 +169,7 @@ bool unfilter_png(std::uint8_t* rows, int count, std::ptrdiff_t stride, int widt
   for (int y = 0; y < count;) {
     std::uint8_t* row = rows + y * stride + 1;
     const std::uint8_t* above = y == 0 ? nullptr : row - stride;
-#if defined(__x86_64__) && !defined(FEEDRATE_NO_SIMD)
+#ifdef FEEDRATE_AVX2
     if (kHasAvx2 && channels >= 3 && width >= 2 * kRows && count - y >= kRows) {
       const std::uint8_t filters[kRows] = {row[-1], row[stride - 1], row[2 * stride - 1], row[3 * stride - 1]};
       (channels == 3 ? unfilter_four<3> : unfilter_four<4>)(filters, row, above, stride, width);

@@ -1,6 +1,7 @@
 #include "experiment/sweep.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -47,20 +48,27 @@ void check_same_data(const nlohmann::ordered_json& record, const CellRunner& run
   }
 }
 
+// The synthetic rates measured so far, by the setting that they are the ceiling of.
+class Ceilings {
+ public:
+  void add(const nlohmann::ordered_json& record) {
+    if (record["cell"]["data"] != "synthetic" || record["status"] != "ok") return;
+    rates_[record["cell_id"]].push_back(record["imgs_per_s"]);
+  }
+  // Mean of the ceiling's runs, images/s; nothing before the first.
+  std::optional<double> of(const Cell& cell) const {
+    const auto found = rates_.find(ceiling_of(cell).id());
+    if (found == rates_.end()) return std::nullopt;
+    double sum = 0;
+    for (const double rate : found->second) sum += rate;
+    return sum / static_cast<double>(found->second.size());
+  }
+
+ private:
+  std::map<std::string, std::vector<double>> rates_;
+};
+
 }  // namespace
-
-void Ceilings::add(const nlohmann::ordered_json& record) {
-  if (record["cell"]["data"] != "synthetic" || record["status"] != "ok") return;
-  rates_[record["cell_id"]].push_back(record["imgs_per_s"]);
-}
-
-std::optional<double> Ceilings::of(const Cell& cell) const {
-  const auto found = rates_.find(ceiling_of(cell).id());
-  if (found == rates_.end()) return std::nullopt;
-  double sum = 0;
-  for (const double rate : found->second) sum += rate;
-  return sum / static_cast<double>(found->second.size());
-}
 
 std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions, std::uint64_t seed) {
   std::vector<Cell> ceilings;
@@ -102,10 +110,11 @@ SweepOutcome run_sweep(const std::vector<PlannedRun>& plan, CellRunner& runner, 
       ++outcome.skipped;
       continue;
     }
-    hooks.started(run, i + 1, plan.size());
+    const auto ceiling = ceilings.of(run.cell);
+    hooks.started(run, i + 1, plan.size(), ceiling);
     const CellResult result = runner.run(run.cell, hooks.progress, stop);
     const auto order = static_cast<int>(ledger.records().size() + outcome.ok + outcome.failed);
-    auto record = make_record(result, {run.role, run.repetition, order, ceilings.of(run.cell)}, options, environment);
+    auto record = make_record(result, {run.role, run.repetition, order, ceiling}, options, environment);
     record["place"] = run.place;
     hooks.derive(record);
     ledger.append(record);

@@ -1,6 +1,5 @@
 #pragma once
 #include <functional>
-#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -24,20 +23,9 @@ struct PlannedRun {
 // ceilings themselves. A sweep of ceilings alone measures each once per repetition. Pure.
 std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions, std::uint64_t seed);
 
-// The synthetic rates measured so far, by the setting that they are the ceiling of.
-class Ceilings {
- public:
-  void add(const nlohmann::ordered_json& record);  // ignored unless it is an `ok` synthetic one
-  // Mean of the ceiling's runs, images/s; nothing before the first.
-  std::optional<double> of(const Cell& cell) const;
-
- private:
-  std::map<std::string, std::vector<double>> rates_;
-};
-
 struct SweepHooks {
-  // Before a run; `number` of `total`.
-  std::function<void(const PlannedRun&, std::size_t number, std::size_t total)> started;
+  // Before a run; `number` of `total`, `ceiling`: its synthetic rate as far as known, images/s.
+  std::function<void(const PlannedRun&, std::size_t number, std::size_t total, std::optional<double> ceiling)> started;
   ProgressSink progress;
   // After a run, before its record is stored: adds derived fields.
   std::function<void(nlohmann::ordered_json& record)> derive;
