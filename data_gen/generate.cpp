@@ -1,20 +1,19 @@
 #include "data_gen/generate.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <mutex>
 #include <system_error>
-#include <thread>
 
 #include "data_gen/generate_plan.h"
 #include "data_gen/generate_sample.h"
+#include "measure/clock.h"
 #include "measure/error.h"
+#include "measure/in_parallel.h"
 #include "storage/whole_file.h"
 
 namespace feedrate {
@@ -48,79 +47,31 @@ std::vector<Group> group_by_picture(GeneratePlan& plan) {
   return groups;
 }
 
-int usable_cpus() {
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? std::max(1, CPU_COUNT(&cpus)) : 1;
+using OnProgress = std::function<void(const GenerateProgress&)>;
+
+// Makes every sample of the groups, unless it is stopped or one cannot be made.
+void make_samples(const GeneratePlan& plan, std::vector<Group>& groups, int threads, const OnProgress& on_progress,
+                  const std::function<bool()>& stop) {
+  const std::int64_t count = plan.source->count();
+  GenerateProgress progress{.samples = count * static_cast<std::int64_t>(groups.size())};
+  std::mutex mutex;
+  const auto make_work = [&] {
+    return [&, maker = std::make_shared<SampleMaker>(plan)](std::size_t i) {
+      const auto task = static_cast<std::int64_t>(i);
+      Group& group = groups[static_cast<std::size_t>(task / count)];
+      const std::int64_t index = task % count;
+      const std::int64_t bytes = maker->make(index, group.size, group.variants, group.lines[static_cast<std::size_t>(index)]);
+      const std::scoped_lock lock(mutex);
+      ++progress.samples_done;
+      progress.bytes_written += bytes;
+      if (on_progress) on_progress(progress);
+    };
+  };
+  if (in_parallel(static_cast<std::size_t>(progress.samples), threads, make_work, [&] { return stop && stop(); })) return;
+  throw Error("interrupted",
+              std::to_string(progress.samples_done) + " of " + std::to_string(progress.samples) + " samples were made",
+              "run the same command again to make the rest");
 }
-
-// Threads take the next sample until there is none; the calling thread is one of them. The first
-// error ends all of them and is thrown from run().
-class Generation {
- public:
-  Generation(const GeneratePlan& plan, std::vector<Group>& groups,
-             const std::function<void(const GenerateProgress&)>& on_progress,
-             const std::function<bool()>& stop)
-      : plan_(plan), groups_(groups), on_progress_(on_progress), stop_(stop) {
-    progress_.samples = plan_.source->count() * static_cast<std::int64_t>(groups_.size());
-  }
-
-  void run(int threads) {
-    std::vector<std::jthread> helpers;
-    for (int i = 1; i < threads; ++i) helpers.emplace_back([this] { work(); });
-    work();
-    helpers.clear();  // joins
-    if (error_) std::rethrow_exception(error_);
-    if (stopped_) {
-      throw Error("interrupted",
-                  std::to_string(progress_.samples_done) + " of " +
-                      std::to_string(progress_.samples) + " samples were made",
-                  "run the same command again to make the rest");
-    }
-  }
-
- private:
-  void work() {
-    try {
-      SampleMaker maker(plan_);
-      const std::int64_t count = plan_.source->count();
-      while (!should_stop()) {
-        const std::int64_t task = next_++;
-        if (task >= progress_.samples) break;
-        Group& group = groups_[static_cast<std::size_t>(task / count)];
-        const std::int64_t index = task % count;
-        report(maker.make(index, group.size, group.variants,
-                          group.lines[static_cast<std::size_t>(index)]));
-      }
-    } catch (...) {
-      const std::scoped_lock lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-    }
-  }
-
-  bool should_stop() {
-    const std::scoped_lock lock(mutex_);
-    if (!stopped_ && stop_ && stop_()) stopped_ = true;
-    return stopped_ || error_;
-  }
-
-  void report(std::int64_t bytes) {
-    const std::scoped_lock lock(mutex_);
-    ++progress_.samples_done;
-    progress_.bytes_written += bytes;
-    if (on_progress_) on_progress_(progress_);
-  }
-
-  const GeneratePlan& plan_;
-  std::vector<Group>& groups_;
-  const std::function<void(const GenerateProgress&)>& on_progress_;
-  const std::function<bool()>& stop_;
-  std::atomic<std::int64_t> next_ = 0;
-  std::mutex mutex_;
-  GenerateProgress progress_;
-  bool stopped_ = false;
-  std::exception_ptr error_;
-};
 
 void make_folder(const fs::path& folder) {
   std::error_code error;
@@ -183,7 +134,8 @@ void record_end(GeneratePlan& plan, const std::vector<Group>& groups, const Posi
 std::vector<VariantSummary> generate_dataset(
     const GenerateOptions& options, const std::function<void(const GenerateProgress&)>& on_progress,
     const std::function<bool()>& stop) {
-  GeneratePlan plan = begin_plan(options);
+  const int threads = options.threads > 0 ? options.threads : allowed_cpus();
+  GeneratePlan plan = begin_plan(options, {threads, options.skip_bad, options.on_skipped, on_progress, stop});
   make_folder(plan.data);
   const PosixFile folder = lock_folder(plan.data);
   survey_folder(plan, options);
@@ -191,8 +143,7 @@ std::vector<VariantSummary> generate_dataset(
   std::vector<Group> groups = group_by_picture(plan);
   if (!groups.empty()) {
     record_begin(plan, groups);
-    const int threads = options.threads > 0 ? options.threads : usable_cpus();
-    Generation(plan, groups, on_progress, stop).run(threads);
+    make_samples(plan, groups, threads, on_progress, stop);
     record_end(plan, groups, folder);
   }
   std::vector<VariantSummary> summaries;

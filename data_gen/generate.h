@@ -24,9 +24,12 @@ struct GenerateOptions {
   std::uint64_t seed = 0;
   int threads = 0;                             // 0: one per CPU that this process may use
   EncodeOptions encode;
+  bool skip_bad = false;                       // leave out pictures of `from` that cannot be decoded
+  std::function<void(const std::string&)> on_skipped;  // is told each: "PATH: REASON"; may be empty
 };
 
 struct GenerateProgress {
+  bool checking = false;          // the pictures of `from` are decoded once before anything is written
   std::int64_t samples_done = 0;  // of all image sizes together
   std::int64_t samples = 0;
   std::int64_t bytes_written = 0;
@@ -43,8 +46,9 @@ struct VariantSummary {
 // Checks first: options, that an existing dataset.json was made with the same options (else an Error
 // names the option that differs and the remedy), that the folder can be written, and that the disk
 // has room for the estimate. `on_progress` is called from one thread at a time, often;
-// `stop` (may be empty) is polled: when it returns true the work ends early, resumable, and an
-// Error("interrupted") is thrown.
+// `stop` (may be empty; thread-safe) is polled: when it returns true the work ends early, resumable, and
+// an Error("interrupted") is thrown. Pictures of `from` that cannot be decoded are found, all of them, before
+// anything is written: an Error lists them unless skip_bad.
 std::vector<VariantSummary> generate_dataset(
     const GenerateOptions& options, const std::function<void(const GenerateProgress&)>& on_progress,
     const std::function<bool()>& stop);

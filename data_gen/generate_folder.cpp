@@ -3,12 +3,14 @@
 #include <cctype>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <system_error>
 #include <vector>
 
 #include "codec/codec.h"
 #include "data_gen/generate_source.h"
 #include "measure/error.h"
+#include "measure/in_parallel.h"
 #include "storage/manifest.h"
 #include "storage/whole_file.h"
 
@@ -72,13 +74,73 @@ std::string_view format_of(const std::vector<std::byte>& file, const std::string
   throw Error(path, "neither a JPEG nor a PNG", "remove or replace the file");
 }
 
+Picture make_picture(const fs::path& path, PixelSize size) {
+  std::vector<std::byte> file;
+  try {
+    read_whole_file(path, file);
+  } catch (const std::system_error& error) {
+    throw Error(path.string(), error.code().message(), "remove or replace the file");
+  }
+  const auto decoder = find_picture_format(format_of(file, path.string()))->make_decoder();
+  const PixelSize stored = decoder->open(file, path.string());
+  return crop_and_resize(decoder->decode({0, 0, stored.width, stored.height}), size);
+}
+
+// What is wrong with each picture; empty: nothing.
+std::vector<std::string> find_bad(const fs::path& folder, const std::vector<FoundPicture>& pictures,
+                                  const PictureCheck& check) {
+  std::vector<std::string> reasons(pictures.size());
+  GenerateProgress progress{.checking = true, .samples = static_cast<std::int64_t>(pictures.size())};
+  std::mutex mutex;
+  const auto make_work = [&] {
+    return [&](std::size_t i) {
+      try {
+        make_picture(folder / pictures[i].path, {1, 1});
+      } catch (const Error& error) {
+        reasons[i] = std::string(error.what()).substr(0, std::string_view(error.what()).find("; "));
+      }
+      const std::scoped_lock lock(mutex);
+      ++progress.samples_done;
+      if (check.on_progress) check.on_progress(progress);
+    };
+  };
+  if (!in_parallel(pictures.size(), check.threads, make_work, [&] { return check.stop && check.stop(); })) {
+    throw Error("interrupted", "while the pictures were checked; nothing was written");
+  }
+  return reasons;
+}
+
+// Leaves the pictures that can be decoded.
+void drop_bad(const fs::path& folder, std::vector<FoundPicture>& pictures, const PictureCheck& check) {
+  constexpr std::size_t kListed = 20;
+  const std::vector<std::string> reasons = find_bad(folder, pictures, check);
+  std::vector<FoundPicture> good;
+  std::string list;
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    if (reasons[i].empty()) {
+      good.push_back(std::move(pictures[i]));
+      continue;
+    }
+    if (check.skip_bad && check.on_skipped) check.on_skipped(reasons[i]);
+    if (i + 1 - good.size() <= kListed) list.append("\n  ").append(reasons[i]);
+  }
+  const std::size_t bad = pictures.size() - good.size();
+  if (bad > kListed) list.append("\n  and ").append(std::to_string(bad - kListed)).append(" more");
+  if (bad > 0 && !check.skip_bad) {
+    throw Error(folder.string(), std::to_string(bad) + " of " + std::to_string(pictures.size()) +
+                " pictures cannot be decoded; remove or replace them, or leave them out with --skip-bad:" + list);
+  }
+  pictures = std::move(good);
+}
+
 class FolderSource : public PictureSource {
  public:
-  FolderSource(const fs::path& folder, std::int64_t count)
+  FolderSource(const fs::path& folder, std::int64_t count, const PictureCheck& check)
       : folder_(fs::absolute(folder).lexically_normal()),
         pictures_(spread(find_pictures(folder_), count)) {
+    drop_bad(folder_, pictures_, check);
     if (pictures_.empty()) {
-      throw Error(folder_.string(), "holds no *.jpg, *.jpeg or *.png", "name a folder of pictures");
+      throw Error(folder_.string(), "holds no *.jpg, *.jpeg or *.png that can be decoded", "name a folder of pictures");
     }
     std::map<std::string, std::int32_t> labels;
     for (const FoundPicture& picture : pictures_) labels[picture.class_name] = 0;
@@ -98,16 +160,7 @@ class FolderSource : public PictureSource {
   }
 
   Picture make(std::int64_t index, PixelSize size) const override {
-    const fs::path path = folder_ / at(index).path;
-    std::vector<std::byte> file;
-    try {
-      read_whole_file(path, file);
-    } catch (const std::system_error& error) {
-      throw Error(path.string(), error.code().message(), "remove or replace the file");
-    }
-    const auto decoder = find_picture_format(format_of(file, path.string()))->make_decoder();
-    const PixelSize stored = decoder->open(file, path.string());
-    return crop_and_resize(decoder->decode({0, 0, stored.width, stored.height}), size);
+    return make_picture(folder_ / at(index).path, size);
   }
 
   std::string name() const override { return folder_.string(); }
@@ -136,8 +189,8 @@ class FolderSource : public PictureSource {
 
 }  // namespace
 
-std::unique_ptr<PictureSource> make_folder_source(const fs::path& folder, std::int64_t count) {
-  return std::make_unique<FolderSource>(folder, count);
+std::unique_ptr<PictureSource> make_folder_source(const fs::path& folder, std::int64_t count, const PictureCheck& check) {
+  return std::make_unique<FolderSource>(folder, count, check);
 }
 
 }  // namespace feedrate

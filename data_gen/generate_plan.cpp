@@ -170,14 +170,14 @@ void survey(const GeneratePlan& plan, PlannedVariant& variant) {
 
 }  // namespace
 
-GeneratePlan begin_plan(const GenerateOptions& options) {
+GeneratePlan begin_plan(const GenerateOptions& options, const PictureCheck& check) {
   check_options(options);
   GeneratePlan plan;
   plan.data = options.data;
   plan.encode = options.encode;
   if (options.from) {
     check_apart(options.data, *options.from);
-    plan.source = make_folder_source(*options.from, options.count);
+    plan.source = make_folder_source(*options.from, options.count, check);
   } else {
     plan.source = make_synthetic_source(options.seed, options.count, options.classes);
   }

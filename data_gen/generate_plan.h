@@ -34,7 +34,7 @@ struct GeneratePlan {
 
 // Checks the options and finds the pictures; touches nothing in the dataset's folder.
 // Errors: UsageError for options that make no sense; feedrate::Error for a `from` without pictures.
-GeneratePlan begin_plan(const GenerateOptions& options);
+GeneratePlan begin_plan(const GenerateOptions& options, const PictureCheck& check);
 
 // Looks at what lies in the folder already. Errors: feedrate::Error when it is a dataset that was
 // made with other options.

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 #include "data_gen/generate_plan.h"
@@ -19,9 +20,12 @@ double bytes_per_pixel(const PlannedVariant& variant) {
   return 3.02;
 }
 
-std::string in_gb(double bytes) {
+std::string readable(double bytes) {
+  static constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB"};
+  std::size_t unit = 0;
+  for (bytes /= 1e3; bytes >= 1000 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1e3;
   char text[32];
-  std::snprintf(text, sizeof text, "%.2f GB", bytes / 1e9);
+  std::snprintf(text, sizeof text, "%.1f %s", bytes, kUnits[unit]);
   return text;
 }
 
@@ -43,8 +47,8 @@ void check_room(const GeneratePlan& plan) {
   if (error) throw Error(plan.data.string(), error.message(), "choose a folder that can be used");
   if (needed > static_cast<double>(space.available)) {
     throw Error(plan.data.string(),
-                "needs about " + in_gb(needed) + ", the disk has " +
-                    in_gb(static_cast<double>(space.available)) + " free",
+                "needs about " + readable(needed) + ", the disk has " +
+                    readable(static_cast<double>(space.available)) + " free",
                 "free some, choose another disk, or a smaller --count");
   }
 }

@@ -1,4 +1,5 @@
 #include "pipeline/augment.h"
+#include "pipeline/resize.h"
 
 #include <string>
 #include <vector>
@@ -36,9 +37,9 @@ void resize(benchmark::State& state, ResizeFilter filter, bool crop, bool flip,
 }  // namespace
 
 void register_augment(Material& material) {
-  for (const auto filter : {ResizeFilter::bilinear, ResizeFilter::area}) {
-    const std::string name =
-        std::string("augment/") + (filter == ResizeFilter::bilinear ? "bilinear" : "area");
+  for (const char* const filter_name : {"bilinear", "antialias", "area"}) {
+    const ResizeFilter filter = resize_filter_from(filter_name);
+    const std::string name = std::string("augment/") + filter_name;
     const auto add = [&](const char* what, bool crop, bool flip) {
       benchmark::RegisterBenchmark((name + what).c_str(), [=, &material](benchmark::State& state) {
         resize(state, filter, crop, flip, material);

@@ -42,13 +42,12 @@ class Cell:
         return sum(values) / len(values) if values else None
 
     def largest_stage(self):
-        """(resource, largest stage) of the smallest capacity in the latest run, "" without."""
+        """(resource, largest stage) of the capacity that the latest run puts first, "" without."""
         for record in reversed(self.runs):
             known = [c for c in record.get("capacities") or []
                      if isinstance(c, dict) and ledger.positive(c.get("imgs_per_s"))]
             if known:
-                least = min(known, key=lambda c: c["imgs_per_s"])
-                return clean(least.get("resource") or ""), clean(least.get("largest_stage") or "")
+                return tuple(clean(known[0].get(key) or "") for key in ("resource", "largest_stage"))
         return "", ""
 
 

@@ -13,8 +13,10 @@ def heading(setting, gpus=None):
     elif kind == "cpu" and "cpu" not in name.lower():
         name += " (CPU)"
     words = [name, clean(axes["model"], 40), f"batch {axis_value(axes['batch-size'])}"]
-    if axes["precision"] is not None:  # an emulated device has no choice of precision
-        words.append(axis_value(axes["precision"]))
+    # An emulated device has no choice of precision: its published rate has one.
+    precision = axes["precision"] or setting.device.get("precision")
+    if precision is not None:
+        words.append(clean(axis_value(precision), 40))
     if axes["device-threads"] is not None:
         words.append(f"{axis_value(axes['device-threads'])} threads")
     words.append(f"input {axis_value(axes['input-size'])}")

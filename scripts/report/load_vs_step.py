@@ -1,4 +1,4 @@
-"""Waiting for data against step time, batch by batch: step = wait + the device's work."""
+"""Waiting for data against step time, batch by batch, between full overlap and none."""
 from __future__ import annotations
 
 from matplotlib.lines import Line2D
@@ -8,9 +8,12 @@ from . import panels, style
 from .page import Page, at_bottom
 from .text import plain, tick, workers
 
-SENTENCE = ("Every batch of the best worker count: its wait for data against its step time; on the "
-            "flat part the device sets the pace, on the rise the data")
+SENTENCE = ("Every batch of the best worker count: how long the training thread waited for it against "
+            "its step time; on the flat part the device sets the pace, on the rise the data")
 FLOOR = 0.1     # ms: no wait at all has no place on a log axis and stands here
+# What a step takes after a wait, if the device's work hides behind the wait wholly, or not at all.
+OVERLAPS = (("-", "step, if loading overlaps: max(wait, ceiling's step)", max),
+            (":", "if not: wait + ceiling's step", lambda wait, work: wait + work))
 
 
 def draw(setting, gpus, context):
@@ -29,8 +32,8 @@ def draw(setting, gpus, context):
                 1.0 if len(chosen) <= 3 else 1.3)
     used = [s for s in series if any(s is t for row in chosen.values() for t, _ in row)]
     page.legend([Line2D([], [], linestyle="none", **style.marker(s.look)) for s in used] +
-                [Line2D([], [], color="black", linewidth=1.3)],
-                [s.label for s in used] + ["step = wait + ceiling's step"])
+                [Line2D([], [], color="black", linewidth=1.3, linestyle=look) for look, _, _ in OVERLAPS],
+                [s.label for s in used] + [words for _, words, _ in OVERLAPS])
     drawn = list({id(c): c for row in chosen.values() for _, c in row}.values())
     page.foot(drawn, context, [_caption(chosen)] + panels.cut_short(drawn), single_runs=True)
     points = [p for c in drawn for p in zip(*panels.steps(c))]
@@ -41,7 +44,7 @@ def draw(setting, gpus, context):
         _panel(ax, row, left, (min(steps) / 1.6, max(steps) * 1.6))
         ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
         if at_bottom(axes, i):
-            ax.set_xlabel("wait for data (ms), log scale")
+            ax.set_xlabel("training thread's wait for the batch (ms), log scale")
         if not ax.get_subplotspec().is_first_col():
             ax.tick_params(labelleft=False)
     page.sides("step (ms), log scale")
@@ -58,12 +61,12 @@ def _ceiling_step(cell):
 def _caption(chosen):
     words = []
     for s, cell in {id(c): (s, c) for row in chosen.values() for s, c in row}.values():
-        share = 100 * panels.wait_share(cell)
+        share = panels.idle_share(cell)
         where = f" {cell.image_size}" if cell.image_size else ""
         count = "" if cell.workers is None else f", {workers(cell.workers)}"
-        if share >= 5:
-            words.append(f"{s.label}{where}{count}: {share:.0f} %")
-    return (f"Share of the time spent waiting: {'; '.join(words + ['all others'])} below 5 %. "
+        if share is not None and share >= 0.05:
+            words.append(f"{s.label}{where}{count}: {100 * share:.0f} %")
+    return (f"Share of the time in which the device waits: {'; '.join(words + ['all others'])} below 5 %. "
             f"At {FLOOR} ms: {FLOOR} or less.").replace(": all others", ": all")
 
 
@@ -79,7 +82,9 @@ def _panel(ax, row, x_range, y_range):
     if work:
         low, high = x_range
         grid = [low * (high / low) ** (i / 200) for i in range(201)]
-        ax.plot(grid, [x + work[0] for x in grid], color="black", linewidth=1.3, zorder=2)
+        for look, _, step_of in OVERLAPS:
+            ax.plot(grid, [step_of(x, work[0]) for x in grid], color="black", linewidth=1.3,
+                    linestyle=look, zorder=2)
     ax.set_xlim(*x_range)
     ax.set_ylim(*y_range)
     for axis in (ax.xaxis, ax.yaxis):

@@ -141,6 +141,10 @@ def _warnings(cells, single_runs):
                       if f.get("severity") == "serious"})
     if serious:
         lines.append("Hollow with !: the cell carries a serious flag (" + ", ".join(serious) + ").")
+    unsteady = [c for c in cells if any(f.get("name") == "unsteady" for f in c.flags)]
+    if unsteady:
+        lines.append(f"Warning: {len(unsteady)} of {len(cells)} cells were measured before their "
+                     "steps were seen to be steady.")
     if any(c.ceiling and c.ceiling.recorded for c in cells):
         lines.append("The ceiling is the one that the records name: the ledger holds no run of it.")
     missing = [c for c in cells if not c.rate]

@@ -69,12 +69,10 @@ def step_statistics(cell):
     return {key: ours[key] if theirs[key] is None else theirs[key] for key in ours}
 
 
-def wait_share(cell):
-    """Share of the time of the run shown that was spent waiting for data."""
-    means = [ledger.number(shown(cell)[key].get("mean")) for key in ("data_wait_ms", "step_ms")]
-    if None in means:
-        means = [sum(values) for values in reversed(steps(cell))]
-    return means[0] / max(means[1], 1e-9)
+def idle_share(cell):
+    """Share of the time of the run shown in which the device waited for data. The training thread
+    may wait longer: while it waits for the next batch the device still works on the one before."""
+    return ledger.number(shown(cell).get("device_idle_fraction"))
 
 
 def cut_short(cells):

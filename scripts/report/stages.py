@@ -78,7 +78,9 @@ def limit(cell, times):
     if cell.workers == 0:
         return f"no overlap: {share}"
     words = f"loader limits: {share}" if mine == "loader" else "device limits"
-    counted, _ = cell.largest_stage()
+    counted, stage = cell.largest_stage()
+    if mine == "loader" and counted == "cpu":
+        return f"all CPUs busy, most with {clean(stage, 20)}"
     if counted and counted != mine and not 0.95 < total / leaves < 1.05:
         words += f" (capacities: {counted})"
     return words

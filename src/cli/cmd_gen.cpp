@@ -26,6 +26,11 @@ std::string bar(const GenerateProgress& p, std::int64_t start_ns) {
   std::string blocks;
   for (int i = 0; i < 24; ++i) blocks += i < static_cast<int>(done * 24) ? "█" : "░";
   char text[160];
+  if (p.checking) {
+    std::snprintf(text, sizeof text, "checking the pictures: %lld/%lld", static_cast<long long>(p.samples_done),
+                  static_cast<long long>(p.samples));
+    return text;
+  }
   std::snprintf(text, sizeof text, "%3.0f %% %s %lld/%lld · %.0f/s · %.1f MB · %.0f s left", 100 * done, blocks.c_str(),
                 static_cast<long long>(p.samples_done), static_cast<long long>(p.samples),
                 elapsed > 0 ? static_cast<double>(p.samples_done) / elapsed : 0, static_cast<double>(p.bytes_written) / 1e6,
@@ -56,6 +61,12 @@ int generate(GenOptions& o) {
     shown = now_ns();
     line.show(bar(p, start));
   };
+  std::int64_t skipped = 0;
+  o.generate.on_skipped = [&](const std::string& picture) {
+    line.clear();
+    std::fprintf(stderr, "feedrate: left out: %s\n", picture.c_str());
+    ++skipped;
+  };
   std::vector<VariantSummary> made;
   try {
     made = generate_dataset(o.generate, progress, [&] { return signals.token().stop_requested(); });
@@ -70,6 +81,7 @@ int generate(GenOptions& o) {
     std::printf("%-24s %8lld files %10.1f MB  mean %8.0f bytes\n", v.variant.c_str(), static_cast<long long>(v.files),
                 static_cast<double>(v.bytes) / 1e6, v.files > 0 ? static_cast<double>(v.bytes) / static_cast<double>(v.files) : 0);
   }
+  if (skipped > 0) std::fprintf(stderr, "%lld pictures left out\n", static_cast<long long>(skipped));
   std::fprintf(stderr, "made in %.1f s\n", seconds(now_ns() - start));
   return 0;
 }
@@ -106,6 +118,7 @@ CommandEntry add_gen(CLI::App& program) {
   app->add_option("--count", g.count, "pictures; with --from at most so many, 0 for all")->capture_default_str();
   app->add_option("--classes", g.classes, "class folders")->capture_default_str()->check(CLI::Range(1, 100000));
   app->add_option("--from", o->from, "re-encode the pictures (jpeg, png) below this folder instead")->type_name("DIR");
+  app->add_flag("--skip-bad", g.skip_bad, "leave out pictures of --from that cannot be decoded");
   app->add_option("--quality", g.encode.jpeg_quality, "of JPEG")->capture_default_str()->check(CLI::Range(1, 100));
   app->add_option("--subsampling", o->subsampling, "of JPEG's chroma")->capture_default_str()->check(CLI::IsMember({"420", "422", "444"}));
   app->add_option("--png-level", g.encode.png_level, "of PNG's compression")->capture_default_str()->check(CLI::Range(0, 9));

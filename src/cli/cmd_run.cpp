@@ -88,7 +88,7 @@ CommandEntry add_run(CLI::App& program) {
   const auto command = std::make_shared<RunCommand>();
   CLI::App* app = program.add_subcommand("run", "Measure one cell, live, against its synthetic ceiling");
   add_experiment_options(*app, command->experiment);
-  app->add_option("-o,--output", command->experiment.output, "also keep the records in this folder's ledger")->type_name("DIR");
+  app->add_option("-o,--output", command->experiment.output, "also keep the record, in a new ledger in this folder")->type_name("DIR");
   app->add_flag("--no-ceiling", command->no_ceiling, "do not measure the synthetic ceiling first");
   app->add_flag("--json", command->json, "print the record as one line of JSON");
   return {app, [=] { return run(*app, *command); }};

@@ -72,7 +72,7 @@ std::string describe(const RunProgress& p, std::optional<double> ceiling) {
     std::snprintf(text, sizeof text, " · %.0f %% of the ceiling", 100 * p.imgs_per_s / *ceiling);
     line += text;
   }
-  std::snprintf(text, sizeof text, " · waiting for data %.0f %%", 100 * p.data_wait);
+  std::snprintf(text, sizeof text, " · device waits %.0f %%", 100 * p.device_idle);
   line += text;
   if (p.remaining_s >= 0) {
     std::snprintf(text, sizeof text, " · %.0f s left", p.remaining_s);

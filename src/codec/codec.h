@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +50,9 @@ struct Format {
 
 // All picture formats, in the order in which they are listed. Thread-safe, immutable.
 std::span<const Format> picture_formats();
+
+// The libraries that decode, with their versions: "libjpeg-turbo 2.1.5, libspng 0.7.3, ISA-L 2.30.0".
+std::string codec_libraries();
 
 // The format of that name, or nullptr.
 const Format* find_picture_format(std::string_view name);

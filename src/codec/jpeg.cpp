@@ -119,7 +119,7 @@ class JpegDecoder : public Decoder {
 Format jpeg_format() {
   return {"jpeg",
           ".jpg",
-          "JPEG, as ImageNet is stored; libjpeg-turbo",
+          "JPEG, as ImageNet is stored; own decoder for baseline files, else libjpeg-turbo",
           false,
           [] { return std::unique_ptr<Decoder>(std::make_unique<JpegDecoder>()); },
           encode_jpeg};

@@ -27,30 +27,59 @@ bool JpegHuffman::build(const std::uint8_t counts[17], const std::uint8_t symbol
   const int most = dc ? 11 : 255;  // a difference of more bits is no baseline picture's
   if (std::any_of(symbols, symbols + used, [&](int symbol) { return symbol > most; })) return false;
   for (std::uint64_t look = 0; look < lookup_.size(); ++look) {
-    const Entry entry = decode_long(look << (64 - kLook));
-    lookup_[look] = entry.length <= kLook ? entry : Entry{};
+    lookup_[look] = entry_at(look);
+  }
+  for (std::uint64_t look = 0; !dc && look < strides_.size(); ++look) {
+    Pair& pair = pairs_[look];
+    strides_[look] = walk(look, kLook, pair);
+    const Stride two = walk(look, 2, pair);
+    pair.length = two.length;
+    pair.step = two.step;
   }
   built_ = true;
   return true;
 }
 
-JpegHuffman::Entry JpegHuffman::decode_long(std::uint64_t bits) const {
+JpegHuffman::Stride JpegHuffman::walk(std::uint64_t look, int most, Pair& pair) const {
+  Stride all{};
+  pair.place = {kEndOfBlock, kEndOfBlock};
+  pair.value = {};
+  std::uint64_t bits = look << (64 - kLook);
+  for (int symbol = 0; symbol < most && all.step < 64; ++symbol) {
+    const Entry entry = this->look(bits);
+    // Of a symbol that does not fit the lookup knows nothing: behind its bits it sees zeros.
+    if (entry.length == 0 || all.length + entry.length > kLook) return all;
+    all.length = static_cast<std::uint8_t>(all.length + entry.length);
+    if (entry.run == kEndOfBlock) return {all.length, static_cast<std::uint8_t>((all.step + 1) | 128)};
+    if (symbol < 2) {
+      pair.place[symbol] = static_cast<std::uint8_t>(all.step + entry.run);
+      pair.value[symbol] = entry.value;
+    }
+    all.step = static_cast<std::uint8_t>(all.step + entry.run + 1);
+    bits <<= entry.length;
+  }
+  return all;
+}
+
+JpegHuffman::Entry JpegHuffman::entry_at(std::uint64_t look) const {
+  const auto [symbol, length] = code_at(look << (64 - kLook));
+  if (length > kLook) return {};
+  const Entry entry = entry_of(symbol, length, look << (64 - kLook));
+  if (entry.length <= kLook) return entry;
+  return {0, static_cast<std::uint8_t>(symbol), static_cast<std::int16_t>(length)};
+}
+
+JpegHuffman::Code JpegHuffman::code_at(std::uint64_t bits) const {
   const auto top = static_cast<std::uint32_t>(bits >> 48);
   int length = 1;
   while (top >= limit_[length]) ++length;
-  if (length > 16) return {};
-  return entry_of(symbols_[(top >> (16 - length)) + offset_[length]], length, bits);
+  if (length > 16) return {0, length};
+  return {symbols_[(top >> (16 - length)) + offset_[length]], length};
 }
 
-JpegHuffman::Entry JpegHuffman::entry_of(int symbol, int length, std::uint64_t bits) const {
-  const int run = dc_ ? 0 : symbol >> 4, size = symbol & 15;
-  if (size == 0) {
-    const bool end = !dc_ && run != 15;  // 15: sixteen zeros
-    return {static_cast<std::uint8_t>(length), static_cast<std::uint8_t>(end ? kEndOfBlock : run), 0};
-  }
-  const auto raw = static_cast<int>((bits << length) >> (64 - size));
-  const int value = raw < 1 << (size - 1) ? raw - (1 << size) + 1 : raw;
-  return {static_cast<std::uint8_t>(length + size), static_cast<std::uint8_t>(run), static_cast<std::int16_t>(value)};
+JpegHuffman::Entry JpegHuffman::search(std::uint64_t bits) const {
+  const auto [symbol, length] = code_at(bits);
+  return length > 16 ? Entry{} : entry_of(symbol, length, bits);
 }
 
 }  // namespace feedrate

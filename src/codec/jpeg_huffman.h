@@ -14,11 +14,30 @@ class JpegHuffman {
   static constexpr int kEndOfBlock = 128;   // run of the end-of-block symbol: beyond any position
 
   // What the next symbol says: skip `run` coefficients, then comes `value`; the code and the value's bits
-  // took `length` bits. length 0: not in the lookup, see decode_long().
+  // took `length` bits. length 0: they do not fit into the lookup, see decode_long(); if the code alone
+  // fits, `value` is its length and `run` the symbol.
   struct Entry {
     std::uint8_t length;
     std::uint8_t run;
     std::int16_t value;
+  };
+
+  // Several symbols of a block at once: those that lie wholly within the bits of the lookup take `length`
+  // bits; length 0: not one does. `step`: how many coefficients they lead on, plus 128 if the last is the
+  // end of the block. They are one block's only if position + reach(step) is not beyond 64.
+  struct Stride {
+    std::uint8_t length;
+    std::uint8_t step;
+  };
+  static int reach(std::uint8_t step) { return step & 127; }
+
+  // The same for the first two symbols alone, with where their values belong, counted from the position;
+  // kEndOfBlock: there is none.
+  struct Pair {
+    std::uint8_t length;
+    std::uint8_t step;
+    std::array<std::uint8_t, 2> place;
+    std::array<std::int16_t, 2> value;
   };
 
   // `counts[1..16]`: codes of each length, `symbols`: theirs, in order; `dc`: a symbol is a size and no
@@ -26,15 +45,39 @@ class JpegHuffman {
   bool build(const std::uint8_t counts[17], const std::uint8_t symbols[256], bool dc);
 
   Entry look(std::uint64_t bits) const { return lookup_[bits >> (64 - kLook)]; }
+  Stride stride(std::uint64_t bits) const { return strides_[bits >> (64 - kLook)]; }
+  const Pair& pair(std::uint64_t bits) const { return pairs_[bits >> (64 - kLook)]; }
 
-  // The symbol at the top of `bits` (at least 31 of them valid), whatever its length; length 0: no code.
-  Entry decode_long(std::uint64_t bits) const;
+  // The symbol at the top of `bits` (at least 31 of them valid), for which look() gave `entry` without a
+  // length; length 0: no code.
+  Entry decode_long(Entry entry, std::uint64_t bits) const {
+    return entry.value != 0 ? entry_of(entry.run, entry.value, bits) : search(bits);
+  }
 
  private:
+  struct Code {
+    int symbol, length;  // length 17: there is no such code
+  };
+  Code code_at(std::uint64_t bits) const;
+  Entry search(std::uint64_t bits) const;
+  Entry entry_at(std::uint64_t look) const;
+  // Walks from symbol to symbol, `most` of them at most.
+  Stride walk(std::uint64_t look, int most, Pair& pair) const;
   // The entry of a symbol whose code has `length` bits, with its value taken from `bits`.
-  Entry entry_of(int symbol, int length, std::uint64_t bits) const;
+  Entry entry_of(int symbol, int length, std::uint64_t bits) const {
+    const int run = dc_ ? 0 : symbol >> 4, size = symbol & 15;
+    if (size == 0) {
+      const bool end = !dc_ && run != 15;  // 15: sixteen zeros
+      return {static_cast<std::uint8_t>(length), static_cast<std::uint8_t>(end ? kEndOfBlock : run), 0};
+    }
+    const auto raw = static_cast<int>((bits << length) >> (64 - size));
+    const int value = raw < 1 << (size - 1) ? raw - (1 << size) + 1 : raw;
+    return {static_cast<std::uint8_t>(length + size), static_cast<std::uint8_t>(run), static_cast<std::int16_t>(value)};
+  }
 
   std::array<Entry, 1 << kLook> lookup_{};
+  std::array<Stride, 1 << kLook> strides_{};  // of an AC table, as the next
+  std::array<Pair, 1 << kLook> pairs_{};
   std::array<std::uint32_t, 18> limit_{};  // of 16 bits: codes of at most this length are below it
   std::array<std::int32_t, 17> offset_{};  // of the first symbol of a length, less its first code
   std::array<std::uint8_t, 17> counts_{};

@@ -43,9 +43,13 @@ int read_jpeg_block(JpegBits& reader, const JpegComponentTables& tables, int& la
     // A symbol and its value take at most 31 bits.
     if (bits.valid() < 32) bits.refill();
     JpegHuffman::Entry entry = table.look(bits.top());
-    if (entry.length == 0) [[unlikely]] entry = table.decode_long(bits.top());
+    if (entry.length == 0) [[unlikely]] entry = table.decode_long(entry, bits.top());
     bits.consume(entry.length);
     return entry;
+  };
+  const auto put = [&](int k, int value) {
+    const auto place = static_cast<std::size_t>(k);
+    block.at[kJpegPlaces[place]] = static_cast<std::int16_t>(value * tables.quantisation[place & 63]);
   };
   const JpegHuffman::Entry dc = next(tables.dc);
   if (dc.length == 0) return 0;
@@ -53,13 +57,28 @@ int read_jpeg_block(JpegBits& reader, const JpegComponentTables& tables, int& la
   if (kStore) block.at[0] = static_cast<std::int16_t>(last_dc * tables.quantisation[0]);
   int k = 1;
   do {
+    if (bits.valid() < 32) bits.refill();
+    if (kStore) {
+      const JpegHuffman::Pair& pair = tables.ac.pair(bits.top());
+      if (pair.length != 0 && k + JpegHuffman::reach(pair.step) <= 64) [[likely]] {
+        bits.consume(pair.length);
+        put(k + pair.place[0], pair.value[0]);
+        put(k + pair.place[1], pair.value[1]);
+        k += pair.step;
+        continue;
+      }
+    } else {
+      const JpegHuffman::Stride stride = tables.ac.stride(bits.top());
+      if (stride.length != 0 && k + JpegHuffman::reach(stride.step) <= 64) [[likely]] {
+        bits.consume(stride.length);
+        k += stride.step;
+        continue;
+      }
+    }
     const JpegHuffman::Entry ac = next(tables.ac);
     if (ac.length == 0) [[unlikely]] return 0;
     k += ac.run;
-    if (kStore) {
-      block.at[kJpegPlaces[static_cast<std::size_t>(k)]] =
-          static_cast<std::int16_t>(ac.value * tables.quantisation[static_cast<std::size_t>(k) & 63]);
-    }
+    if (kStore) put(k, ac.value);
     ++k;
   } while (k < 64);
   reader = bits;

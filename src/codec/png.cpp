@@ -165,7 +165,7 @@ std::unique_ptr<Decoder> make_decoder() { return std::make_unique<PngDecoder>();
 Format png_format() {
   return {"png",
           ".png",
-          "PNG, deflated at --png-level; libspng",
+          "PNG, deflated at --png-level; ISA-L and own unfiltering for common files, else libspng",
           true,
           make_decoder,
           [](const PixelView& pixels, const EncodeOptions& options, std::vector<std::byte>& out) {

@@ -46,6 +46,8 @@ struct DeviceDescription {
   double bus_bytes_per_s = 0;   // emulated: host to device; 0 where it is measured
   std::string software;         // "LibTorch 2.11.0, ..."; empty for emulated
   std::string source;           // emulated: where the published rate comes from
+  std::string precision;        // emulated: that it was published for
+  std::string caveat;           // emulated: how the rate differs from the published one; empty: not
 };
 
 // One device of one rank: takes batches, makes steps. Used by one thread.

@@ -24,7 +24,7 @@ class Emulated : public Accelerator {
 
   DeviceDescription describe() const override {
     return {.name = device_.name, .kind = "emulated", .step_ms = ms(step_ns_),
-            .bus_bytes_per_s = device_.bus_bytes_per_s, .source = device_.source};
+            .bus_bytes_per_s = device_.bus_bytes_per_s, .source = device_.source, .precision = device_.precision, .caveat = device_.caveat};
   }
   std::shared_ptr<SlabAllocator> slabs() override { return host_slabs(); }
   void keep(const HostBatch& batch) override { std::memcpy(buffers_[0].data(), batch.pixels, spec_.batch.bytes()); }

@@ -1,4 +1,5 @@
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "device/emulated.h"
@@ -50,9 +51,20 @@ EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec) 
       throw UsageError("--device emulated:" + std::string(argument), "has a published rate for resnet50 only",
                        "use --model resnet50, or give the rate: emulated:IMGS_PER_S");
     }
-    const double pixels = static_cast<double>(spec.batch.size.width) * spec.batch.size.height;
-    return {std::string(rate.device) + " (EMULATED)", rate.imgs_per_s * 224 * 224 / pixels, rate.bus_bytes_per_s,
-            std::string(rate.source)};
+    const auto [width, height] = spec.batch.size;
+    const std::string size = std::to_string(width) + "x" + std::to_string(height);
+    if (width * height < kLeastScaled * kLeastScaled) {
+      throw UsageError("--device emulated:" + std::string(argument),
+                       "has a published rate for 224x224, which says nothing of inputs of " + size,
+                       "use a larger --input-size, or give the rate: emulated:IMGS_PER_S");
+    }
+    EmulatedDevice device{std::string(rate.device) + " (EMULATED)", rate.imgs_per_s, rate.bus_bytes_per_s,
+                          std::string(rate.source), "mixed precision", ""};
+    if (width * height == 224 * 224) return device;
+    device.imgs_per_s *= 224.0 * 224 / (static_cast<double>(width) * height);
+    device.caveat = "scaled by the number of pixels from " + std::to_string(std::lround(rate.imgs_per_s)) +
+                    " images/s, published for 224x224, to " + size;
+    return device;
   }
   double number = 0;
   const auto [end, error] = std::from_chars(argument.data(), argument.data() + argument.size(), number);
@@ -60,7 +72,7 @@ EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec) 
     throw UsageError("--device emulated:" + std::string(argument), "is neither a known device nor images per second",
                      "use one of " + known_names() + ", or a rate such as emulated:500");
   }
-  return {std::string(argument) + " img/s (EMULATED)", number, kPcie4, "given on the command line"};
+  return {std::string(argument) + " img/s (EMULATED)", number, kPcie4, "given on the command line", "", ""};
 }
 
 }  // namespace feedrate

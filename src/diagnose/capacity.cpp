@@ -6,30 +6,35 @@
 namespace feedrate {
 namespace {
 
-Capacity loader_capacity(const CapacityInputs& run) {
-  Capacity loader{.resource = "loader"};
+// `servers` that spend `time` of each stage on an image.
+Capacity of_stages(const char* resource, const StageTotals& stages, std::int64_t StageTotal::*time, int servers) {
+  Capacity capacity{.resource = resource};
   double service_s = 0, largest = 0;
   for (std::size_t i = 0; i < kStageCount; ++i) {
-    const StageTotal& t = run.stages.stage[i];
+    const StageTotal& t = stages.stage[i];
     if (t.items == 0) continue;
-    const double per_item = seconds(t.wall_ns) / static_cast<double>(t.items);
+    const double per_item = seconds(t.*time) / static_cast<double>(t.items);
     service_s += per_item;
     if (per_item > largest) {
       largest = per_item;
-      loader.largest_stage = kStageNames[i];
+      capacity.largest_stage = kStageNames[i];
     }
   }
-  if (service_s <= 0) return loader;
-  loader.imgs_per_s = std::max(run.workers, 1) * run.gpus / service_s;
-  loader.largest_share = largest / service_s;
-  return loader;
+  if (service_s <= 0) return capacity;
+  capacity.imgs_per_s = servers / service_s;
+  capacity.largest_share = largest / service_s;
+  return capacity;
 }
+
+bool is_busy_cpu(const Capacity& c) { return c.resource == "cpu" && c.utilisation >= kCpuBound; }
 
 }  // namespace
 
 std::vector<Capacity> capacities(const CapacityInputs& run) {
   std::vector<Capacity> all;
-  if (const Capacity loader = loader_capacity(run); loader.imgs_per_s > 0) all.push_back(loader);
+  all.push_back(of_stages("loader", run.stages, &StageTotal::wall_ns, std::max(run.workers, 1) * run.gpus));
+  all.push_back(of_stages("cpu", run.stages, &StageTotal::cpu_ns, run.cpus));
+  std::erase_if(all, [](const Capacity& c) { return c.imgs_per_s <= 0; });
   if (run.copy_bytes_per_image > 0 && run.bus_bytes_per_s > 0) {
     all.push_back({.resource = "link", .imgs_per_s = run.gpus * run.bus_bytes_per_s / run.copy_bytes_per_image,
                    .largest_stage = "copy", .largest_share = 1});
@@ -40,6 +45,10 @@ std::vector<Capacity> capacities(const CapacityInputs& run) {
   }
   for (Capacity& c : all) c.utilisation = run.imgs_per_s / c.imgs_per_s;
   std::sort(all.begin(), all.end(), [](const Capacity& a, const Capacity& b) { return a.imgs_per_s < b.imgs_per_s; });
+  // Before the loader alone: a device that is slower than the CPUs still comes first.
+  const auto cpu = std::find_if(all.begin(), all.end(), is_busy_cpu);
+  const auto loader = std::find_if(all.begin(), all.end(), [](const Capacity& c) { return c.resource == "loader"; });
+  if (cpu != all.end() && loader < cpu) std::rotate(loader, cpu, cpu + 1);
   return all;
 }
 

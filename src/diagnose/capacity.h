@@ -10,20 +10,26 @@ namespace feedrate {
 // One resource of the standalone view: something that works in parallel with the others. Its capacity
 // is what it could deliver if nothing else limited the run:
 //   C = servers / sum of the service times of its stages (per image), U = imgs_per_s / C.
-// argmin C names the resource that limits; the largest share within it names the stage.
+// argmin C names the resource that limits; the largest share within it names the stage. "cpu" counts the
+// stages' CPU time alone: where threads outnumber CPUs their wall time holds the waiting for a CPU as well,
+// wherever it happened to strike, and says little about which stage costs most. Busy CPUs
+// (kCpuBound and more) are therefore named before the loader that runs on them.
 struct Capacity {
-  std::string resource;       // "loader", "link", "device"
+  std::string resource;       // "loader", "cpu", "link", "device"
   double imgs_per_s = 0;      // of all ranks together
   double utilisation = 0;     // imgs_per_s of the run / capacity
   std::string largest_stage;  // and its share of the resource's time
   double largest_share = 0;
 };
 
+inline constexpr double kCpuBound = 0.85;  // share of the CPUs' time that the stages take
+
 struct CapacityInputs {
   double imgs_per_s = 0;       // of the run, all ranks
   int gpus = 1;
   int workers = 0;             // per GPU; 0: the training thread is the one server
   int batch_size = 1;
+  int cpus = 0;                // that the loader may use; 0: unknown, or the device computes on them too
   StageTotals stages;          // of the window, all workers of all ranks
   double device_ms_per_step = 0;  // mean time a device works on a step (without its waiting)
   double copy_bytes_per_image = 0;   // 0: nothing crosses the bus

@@ -32,6 +32,7 @@ CapacityInputs inputs_of(const Json& record) {
                      .workers = cell["workers"].is_null() ? 0 : cell["workers"].get<int>(),
                      .batch_size = cell["batch-size"],
                      .stages = stages_of(record)};
+  if (record["device"]["kind"] != "cpu") run.cpus = record["environment"]["cpu"]["cores"];
   run.device_ms_per_step = record["step_ms"]["mean"].get<double>() * busy;
   const bool crosses = !cell["transfer"].is_null() && cell["cache"] != "device";
   if (crosses) {
@@ -46,6 +47,11 @@ CapacityInputs inputs_of(const Json& record) {
 std::string sentence(const Json& record, const std::vector<Capacity>& all) {
   const double idle = record["device_idle_fraction"];
   char text[256];
+  if (record["cell"]["data"] == "synthetic" && idle >= 0.05) {
+    std::snprintf(text, sizeof text, "the device waits %.0f %% of the time although nothing is loaded: the program itself is the limit",
+                  100 * idle);
+    return text;
+  }
   if (idle < 0.05 || all.empty()) {
     std::snprintf(text, sizeof text, "not input-bound: the device waits %.1f %% of the time", 100 * idle);
     return text;
@@ -58,6 +64,14 @@ std::string sentence(const Json& record, const std::vector<Capacity>& all) {
                   "uneven service, or a copy that nothing hides",
                   idle < 0.20 ? "moderately" : "highly", 100 * idle, all.size() > 1 ? all[1].resource.c_str() : "loader",
                   all.size() > 1 ? all[1].imgs_per_s : 0.0);
+    return text;
+  }
+  if (limit.resource == "cpu") {
+    std::snprintf(text, sizeof text,
+                  "%s input-bound: the device waits %.0f %% of the time; the loader uses %.0f %% of the CPUs, "
+                  "%.0f %% of that for %s: more workers will not help",
+                  idle < 0.20 ? "moderately" : "highly", 100 * idle, 100 * std::min(1.0, limit.utilisation),
+                  100 * limit.largest_share, limit.largest_stage.c_str());
     return text;
   }
   std::snprintf(text, sizeof text,

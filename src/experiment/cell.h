@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/accelerator.h"
-#include "pipeline/augment.h"
+#include "pipeline/resize.h"
 
 namespace feedrate {
 

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "codec/codec.h"
 #include "measure/clock.h"
 
 namespace feedrate {
@@ -90,6 +91,7 @@ Json capture_environment(const fs::path& data) {
           {"binary_xxh3", binary_xxh3()},
           {"compiler", __VERSION__},
           {"opencv", CV_VERSION},
+          {"decoders", codec_libraries()},
           {"host", kernel.nodename},
           {"kernel", std::string(kernel.sysname) + " " + kernel.release},
           {"os", os_name()},

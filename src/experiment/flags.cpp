@@ -3,7 +3,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "experiment/record.h"
 #include "measure/clock.h"
+#include "measure/steady_state.h"
 
 namespace feedrate {
 namespace {
@@ -31,7 +33,11 @@ void flag_window(Flags& flags, const RankResult& rank, const RunOptions& options
   const double window = seconds(rank.steps[rank.last - 1].end_ns - rank.steps[rank.first - 1].end_ns);
   const auto steps = static_cast<int>(rank.last - rank.first);
   flags.add(!rank.steady, "unsteady", "warning",
-            "the steps were still changing when the warm-up's time was over", "raise --max-warmup-seconds");
+            static_cast<int>(rank.first) > kSteadyNeeds
+                ? "the steps were still changing when the warm-up's time was over"
+                : "the warm-up's time was over after " + std::to_string(rank.first) + " steps; whether steps are steady shows after " +
+                      std::to_string(kSteadyNeeds + 1),
+            "raise --max-warmup-seconds");
   flags.add(steps < options.limits.min_steps || window < options.limits.min_seconds, "short_window", "warning",
             std::to_string(steps) + " steps in " + std::to_string(window) + " s were measured",
             "raise --max-seconds, or make a larger dataset (a cold run is one pass)");
@@ -40,6 +46,19 @@ void flag_window(Flags& flags, const RankResult& rank, const RunOptions& options
                 (rank.drawn_from_queue > 0 ? "came out of the stock of the queues: the true rate is lower"
                                            : "went into the stock of the queues: the true rate is higher"),
             "raise --max-seconds, or lower --prefetch");
+}
+
+// What the program itself costs must not pass for the device's pace.
+void flag_emulated(Flags& flags, const CellResult& result, const CellSettings& settings) {
+  const DeviceDescription& device = result.ranks.front().device;
+  flags.add(!device.caveat.empty(), "scaled_rate", "warning", device.caveat,
+            "give the rate of this size: --device emulated:IMGS_PER_S");
+  if (settings.feed == Feed::streamed) return;
+  const double asked = device.step_ms > 0 ? 1e3 * settings.batch_size * settings.gpus / device.step_ms : 0;
+  const double reached = imgs_per_s(result);
+  flags.add(asked == 0 || reached < 0.99 * asked, "harness_bound", "serious",
+            "without any loading " + std::to_string(std::llround(reached)) + " images/s were reached, not the device's rate: the program itself is the limit",
+            "raise --batch-size, or emulate a slower device");
 }
 
 void flag_host(Flags& flags, const HostUse& host) {
@@ -62,6 +81,11 @@ Json flags_of(const CellResult& result, const RunOptions& options) {
   if (result.status != Status::ok) return flags.take();
   flag_window(flags, result.ranks.front(), options);
   flag_host(flags, result.ranks.front().host);
+  if (emulated) flag_emulated(flags, result, settings);
+  const int threads = settings.feed == Feed::streamed ? settings.workers * settings.gpus : 0;
+  flags.add(threads > 2 * allowed_cpus(), "oversubscribed", "note",
+            std::to_string(threads) + " loader threads share " + std::to_string(allowed_cpus()) + " CPUs",
+            "workers beyond the CPUs help only where they wait for storage");
   flags.add((settings.page_cache == "cold" || settings.page_cache == "warm") && result.page_cache_before < 0,
             "page_cache", "serious", "whether the files lay in the page cache cannot be told (they are not yours to write)",
             "run as their owner, or use --page-cache as-is");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace feedrate {
 namespace {
@@ -124,13 +123,15 @@ class RankRun {
     const std::size_t from = measuring ? window_.first_step() : std::max<std::size_t>(1, result_.steps.size() / 2);
     const std::size_t to = result_.steps.size();
     const double span = seconds(result_.steps[to - 1].end_ns - result_.steps[from - 1].end_ns);
-    const double waited =
-        std::accumulate(result_.data_wait_ms.begin() + static_cast<std::ptrdiff_t>(from),
-                        result_.data_wait_ms.begin() + static_cast<std::ptrdiff_t>(to), 0.0) * 1e-3;
+    // Not the training thread's waiting: it may wait while the device still works.
+    double idle = 0;
+    for (std::size_t i = from; i < to; ++i) {
+      idle += std::max(0.0, seconds(result_.steps[i].start_ns - result_.steps[i - 1].end_ns));
+    }
     RunProgress p{.phase = measuring ? Phase::measuring : Phase::warming, .steps = to - from, .elapsed_s = span, .remaining_s = -1};
     if (span > 0) {
       p.imgs_per_s = static_cast<double>(to - from) * task_.settings.batch_size * group_.size() / span;
-      p.data_wait = std::min(1.0, waited / span);
+      p.device_idle = std::min(1.0, idle / span);
     }
     if (measuring) p.remaining_s = std::max(0.0, task_.limits.min_seconds - span);
     task_.progress(p);

@@ -18,7 +18,7 @@ struct RunProgress {
   Phase phase = Phase::warming;
   std::size_t steps = 0;      // of the window so far (warm-up: of its last half)
   double imgs_per_s = 0;      // of all ranks, over the window so far (warm-up: over the last steps)
-  double data_wait = 0;       // share of the time in which the training thread waited for a batch
+  double device_idle = 0;     // share of the time in which the device waited for a batch
   double elapsed_s = 0;       // of the same steps
   double remaining_s = 0;     // estimate of the window's rest; < 0: unknown
 };

@@ -86,6 +86,7 @@ Json device_json(const DeviceDescription& d) {
     json["step_ms"] = d.step_ms;
     json["bus_bytes_per_s"] = d.bus_bytes_per_s;
     json["source"] = d.source;
+    if (!d.precision.empty()) json["precision"] = d.precision;
   }
   return json;
 }

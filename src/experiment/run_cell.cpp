@@ -86,7 +86,6 @@ void CellRunner::check(const Cell& cell) {
   }
   const auto dataset = dataset_of(s);
   if (!dataset) return;
-  check_memory(s, *dataset);
   if (const int classes = s.step_spec(0).classes; dataset->classes > classes) {
     throw Error(dataset->folder.string(), "has " + std::to_string(dataset->classes) + " classes, the network " + std::to_string(classes),
                 "make it with at most that many class folders");
@@ -95,6 +94,7 @@ void CellRunner::check(const Cell& cell) {
   if (samples < s.gpus) {
     throw Error(dataset->folder.string(), "has fewer samples than there are GPUs", "make more: `feedrate gen --count`");
   }
+  check_memory(s, *dataset);
   if (s.page_cache == "cold" && samples / s.gpus < 4LL * s.batch_size) {
     throw Error(dataset->folder.string(), "is too small for a cold run of batches of " + std::to_string(s.batch_size),
                 "a cold run is one pass at most: make more pictures, or use a smaller --batch-size");

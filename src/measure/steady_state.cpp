@@ -22,8 +22,8 @@ Moments moments(std::span<const double> x) {
 }  // namespace
 
 bool is_steady(std::span<const double> step_seconds) {
+  if (step_seconds.size() < kSteadyNeeds) return false;
   const std::size_t quarter = step_seconds.size() / 4;
-  if (quarter < 4) return false;
   const Moments last = moments(step_seconds.last(quarter));
   const Moments before = moments(step_seconds.last(2 * quarter).first(quarter));
   const double difference = std::abs(last.mean - before.mean);

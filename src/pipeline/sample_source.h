@@ -9,6 +9,7 @@
 #include "pipeline/augment.h"
 #include "pipeline/batch.h"
 #include "pipeline/planted.h"
+#include "pipeline/resize.h"
 #include "pipeline/sampler.h"
 #include "storage/dataset.h"
 #include "storage/storage.h"

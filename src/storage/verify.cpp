@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <atomic>
 #include <mutex>
+#include <set>
 #include <string>
 #include <system_error>
-#include <thread>
 
 #include "measure/error.h"
+#include "measure/in_parallel.h"
 #include "storage/dataset.h"
 #include "storage/manifest.h"
 #include "storage/whole_file.h"
@@ -36,8 +36,8 @@ std::string find_wrong(const std::filesystem::path& path, const SampleFile& expe
   return {};
 }
 
-// The files that the manifests list; a variant without a readable manifest is damage of its own.
-std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& result) {
+// The files that the manifests list, and the variants that have one; a variant without a readable manifest is damage of its own.
+std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& result, std::vector<std::string>& variants) {
   std::vector<Check> checks;
   const DatasetRecord record = read_dataset_record(data);
   for (const auto& [name, variant] : record.variants) {
@@ -50,6 +50,7 @@ std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& 
         const std::string file = name + "/" + sample.path;
         checks.push_back({file, std::move(sample), {}});
       }
+      variants.push_back(name);
     } catch (const Error& error) {
       result.damaged.push_back(name + "/files.tsv: " + error.what());
     }
@@ -57,64 +58,46 @@ std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& 
   return checks;
 }
 
-// Workers take the next file until there is none; the calling thread is one of them.
-class Verification {
- public:
-  Verification(const std::filesystem::path& data, std::vector<Check>& checks,
-               const std::function<void(std::uint64_t, std::uint64_t)>& on_progress)
-      : data_(data), checks_(checks), on_progress_(on_progress) {
-    for (const Check& check : checks_) total_ += check.expected.bytes;
-  }
-
-  void run(int threads) {
-    std::vector<std::jthread> helpers;
-    for (int i = 1; i < threads; ++i) helpers.emplace_back([this] { work(); });
-    work();
-    helpers.clear();  // joins
-    if (error_) std::rethrow_exception(error_);
-  }
-
- private:
-  void work() {
-    try {
-      for (std::size_t i = next_++; i < checks_.size(); i = next_++) {
-        checks_[i].wrong = find_wrong(data_ / checks_[i].name, checks_[i].expected);
-        report(checks_[i].expected.bytes);
-      }
-    } catch (...) {
-      next_ = checks_.size();
-      const std::scoped_lock lock(mutex_);
-      error_ = std::current_exception();
+// Files below a variant's folder that its manifest does not know: who reads the folder as it is, such as
+// torchvision's ImageFolder, reads them too.
+void find_unlisted(const std::filesystem::path& data, const std::vector<std::string>& variants,
+                   const std::vector<Check>& checks, VerifyResult& result) {
+  std::set<std::string> listed;
+  for (const Check& check : checks) listed.insert(check.name);
+  for (const std::string& variant : variants) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             data / variant, std::filesystem::directory_options::skip_permission_denied)) {
+      const std::string name = entry.path().lexically_relative(data).generic_string();
+      if (!entry.is_regular_file() || listed.contains(name) || name == variant + "/files.tsv") continue;
+      result.damaged.push_back(name + ": not in the manifest; remove it");
     }
   }
-
-  void report(std::uint64_t bytes) {
-    const std::scoped_lock lock(mutex_);
-    done_ += bytes;
-    if (on_progress_) on_progress_(done_, total_);
-  }
-
-  const std::filesystem::path& data_;
-  std::vector<Check>& checks_;
-  const std::function<void(std::uint64_t, std::uint64_t)>& on_progress_;
-  std::atomic<std::size_t> next_ = 0;
-  std::mutex mutex_;
-  std::exception_ptr error_;
-  std::uint64_t done_ = 0, total_ = 0;
-};
+}
 
 }  // namespace
 
 VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
                             const std::function<void(std::uint64_t, std::uint64_t)>& on_progress) {
   VerifyResult result;
-  std::vector<Check> checks = list_checks(data, result);
-  Verification(data, checks, on_progress).run(std::max(threads, 1));
+  std::vector<std::string> variants;
+  std::vector<Check> checks = list_checks(data, result, variants);
+  std::uint64_t done = 0, total = 0;
+  for (const Check& check : checks) total += check.expected.bytes;
+  std::mutex mutex;
+  in_parallel(checks.size(), std::max(threads, 1), [&] {
+    return [&](std::size_t i) {
+      checks[i].wrong = find_wrong(data / checks[i].name, checks[i].expected);
+      const std::scoped_lock lock(mutex);
+      done += checks[i].expected.bytes;
+      if (on_progress) on_progress(done, total);
+    };
+  }, [] { return false; });
   for (const Check& check : checks) {
     ++result.files;
     result.bytes += check.expected.bytes;
     if (!check.wrong.empty()) result.damaged.push_back(check.name + ": " + check.wrong);
   }
+  find_unlisted(data, variants, checks, result);
   return result;
 }
 

@@ -34,20 +34,20 @@ TEST(Thousands, TheBorderReadsLikeItsNeighbours) {
 TEST(Describe, AWarmUpSaysSo) {
   const RunProgress p{.phase = Phase::warming,
                       .imgs_per_s = 1204,
-                      .data_wait = 0.57,
+                      .device_idle = 0.57,
                       .elapsed_s = 1.2,
                       .remaining_s = -1};
-  EXPECT_EQ(describe(p, std::nullopt), "warming up 1.2 s · 1,204 img/s · waiting for data 57 %");
+  EXPECT_EQ(describe(p, std::nullopt), "warming up 1.2 s · 1,204 img/s · device waits 57 %");
 }
 
 TEST(Describe, AMeasurementShowsTheCeilingAndTheRest) {
   const RunProgress p{.phase = Phase::measuring,
                       .imgs_per_s = 500,
-                      .data_wait = 0,
+                      .device_idle = 0,
                       .elapsed_s = 3,
                       .remaining_s = 2};
   EXPECT_EQ(describe(p, 1000),
-            "measuring 3.0 s · 500 img/s · 50 % of the ceiling · waiting for data 0 % · 2 s left");
+            "measuring 3.0 s · 500 img/s · 50 % of the ceiling · device waits 0 % · 2 s left");
 }
 
 TEST(Describe, NoCeilingNoShare) {

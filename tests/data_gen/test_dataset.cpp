@@ -161,6 +161,12 @@ TEST_F(Dataset, verify_names_every_damaged_file) {
                   HasSubstr("raw/24x18/class_001/000005.raw: No such file")));
 }
 
+TEST_F(Dataset, verify_names_files_that_no_manifest_knows) {
+  write_text(path("jpeg/24x18/class_001/zzz.jpg"), "another");
+  EXPECT_THAT(verify_dataset(data_, 1, {}).damaged,
+              ElementsAre("jpeg/24x18/class_001/zzz.jpg: not in the manifest; remove it"));
+}
+
 TEST_F(Dataset, verify_finds_every_flipped_bit) {
   const fs::path file = path("jpeg/24x18/class_002/000002.jpg");
   const std::string good = read_text(file);

@@ -88,14 +88,32 @@ TEST_F(From, at_most_count_pictures_are_spread_over_the_classes) {
   EXPECT_EQ(variant.classes, 4);
 }
 
-TEST_F(From, a_broken_picture_is_named) {
-  add_picture("n01/a.jpg", 1);
-  add_picture("n01/b.jpg", 2);
+TEST_F(From, broken_pictures_are_all_named_before_anything_is_written) {
+  for (const char* name : {"n01/a.jpg", "n01/b.jpg", "n02/d.jpg"}) add_picture(name, 1);
   fs::resize_file(pictures() / "n01/b.jpg", 400);
-  EXPECT_THAT(error_of(from_options()), HasSubstr("n01/b.jpg: "));
-  add_picture("n01/b.jpg", 2);
   write_text(pictures() / "n01/c.png", "plain text");
-  EXPECT_THAT(error_of(from_options("other")), HasSubstr("n01/c.png: neither a JPEG nor a PNG"));
+  const std::string error = error_of(from_options());
+  EXPECT_THAT(error, HasSubstr("2 of 4 pictures cannot be decoded"));
+  EXPECT_THAT(error, HasSubstr("n01/b.jpg: "));
+  EXPECT_THAT(error, HasSubstr("n01/c.png: neither a JPEG nor a PNG"));
+  EXPECT_THAT(error, HasSubstr("--skip-bad"));
+  EXPECT_FALSE(fs::exists(from_options().data));
+}
+
+TEST_F(From, broken_pictures_are_left_out_where_that_is_asked_for) {
+  for (const char* name : {"n01/a.jpg", "n01/b.jpg", "n02/d.jpg"}) add_picture(name, 1);
+  fs::resize_file(pictures() / "n01/b.jpg", 400);
+  GenerateOptions skipping = from_options();
+  std::vector<std::string> skipped;
+  skipping.skip_bad = true;
+  skipping.on_skipped = [&](const std::string& picture) { skipped.push_back(picture); };
+  generate(skipping);
+  EXPECT_THAT(skipped, ElementsAre(HasSubstr("n01/b.jpg: ")));
+  EXPECT_THAT(paths_of(open_dataset(skipping.data, "jpeg/32x24")), ElementsAre("n01/000000.jpg 0", "n02/000001.jpg 1"));
+  expect_verifies(skipping.data);
+  // Once the picture is gone the same dataset is meant, with or without the flag.
+  fs::remove(pictures() / "n01/b.jpg");
+  generate(from_options());
 }
 
 TEST_F(From, a_folder_without_pictures_is_an_error) {

@@ -141,7 +141,9 @@ TEST_F(Resume, refuses_other_options_by_name) {
   expect_refused([](auto& o) { o.encode.jpeg_quality = 80; }, "jpeg_quality 90, not 80");
   expect_refused([](auto& o) { o.encode.subsampling = "444"; }, "subsampling 420, not 444");
   expect_refused([](auto& o) { o.encode.png_level = 9; }, "png_level 1, not 9");
-  write_text(folder_ / "pictures/a.jpg", "x");
+  std::vector<std::byte> file;
+  find_picture_format("jpeg")->encode(synthesise_picture(1, {16, 12}).view(), {}, file);
+  write_text(folder_ / "pictures/a.jpg", {reinterpret_cast<const char*>(file.data()), file.size()});
   expect_refused([&](auto& o) { o.from = folder_ / "pictures"; }, "source generated, not /");
   expect_same(files_of(options().data), before);
 }

@@ -49,7 +49,9 @@ TEST(Emulated, StepsFollowEachOtherWithoutGap) {
   for (std::size_t i = 1; i < steps.size(); ++i) {
     EXPECT_EQ(steps[i].end_ns - steps[i].start_ns, 4'000'000);
     // On a busy machine this thread may come late; only then may there be a gap.
-    if (submitted[i] < steps[i - 1].end_ns) EXPECT_EQ(steps[i].start_ns, steps[i - 1].end_ns);
+    if (submitted[i] < steps[i - 1].end_ns) {
+      EXPECT_EQ(steps[i].start_ns, steps[i - 1].end_ns);
+    }
     EXPECT_GE(steps[i].start_ns, steps[i - 1].end_ns);
     EXPECT_LE(steps[i].start_ns, std::max(submitted[i], steps[i - 1].end_ns));
   }

@@ -26,6 +26,30 @@ TEST(Capacity, OfEachResourceInItsClosedForm) {
   EXPECT_NEAR(all[2].imgs_per_s, 2000, 1e-9);
 }
 
+// Two CPUs, eight threads: three quarters of their wall time are waiting for a CPU, most of it where it
+// happened to strike.
+TEST(Capacity, BusyCpusAreNamedBeforeTheLoaderThatRunsOnThem) {
+  CapacityInputs run{.imgs_per_s = 190, .gpus = 4, .workers = 2, .batch_size = 10, .cpus = 2, .device_ms_per_step = 10};
+  run.stages.stage[1] = {10'000'000 * 100LL, 8'000'000 * 100LL, 100, 0};
+  run.stages.stage[2] = {30'000'000 * 100LL, 2'000'000 * 100LL, 100, 0};
+  const auto busy = capacities(run);
+  ASSERT_EQ(busy.size(), 3u);
+  EXPECT_EQ(busy[0].resource, "cpu");
+  EXPECT_NEAR(busy[0].imgs_per_s, 2 / 0.010, 1e-6);
+  EXPECT_NEAR(busy[0].utilisation, 0.95, 1e-9);
+  EXPECT_EQ(busy[0].largest_stage, "decode");
+  EXPECT_NEAR(busy[0].largest_share, 0.8, 1e-9);
+  EXPECT_EQ(busy[1].resource, "loader");
+  EXPECT_EQ(busy[1].largest_stage, "augment");
+  // The device is the slower one: it stays first.
+  run.device_ms_per_step = 300;
+  EXPECT_EQ(capacities(run)[0].resource, "device");
+  // Idle CPUs limit nothing: the loader is named.
+  run.device_ms_per_step = 10;
+  run.cpus = 16;
+  EXPECT_EQ(capacities(run)[0].resource, "loader");
+}
+
 TEST(Capacity, NothingIsInventedForWhatWasNotMeasured) { EXPECT_TRUE(capacities({}).empty()); }
 
 }  // namespace
