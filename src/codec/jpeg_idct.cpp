@@ -1,5 +1,6 @@
-// The inverse DCT of jidctint.c. Between its roundings it is linear, so each output is a sum of products:
-// the even part from inputs 0, 2, 4, 6, the odd part from 1, 3, 5, 7, with 13 fractional bits.
+// The inverse DCT of jidctint.c as libjpeg-turbo computes it on vectors: 13 fractional bits, sums of two inputs
+// in 16 bits (which wrap where a damaged file has values that no picture has), and blocks whose first row
+// alone has coefficients without a first pass of their own.
 #include <algorithm>
 #include <cstring>
 
@@ -12,36 +13,49 @@ namespace {
 constexpr int kColumnShift = 13 - 2;   // after the columns two fractional bits are kept
 constexpr int kRowShift = 13 + 2 + 3;  // 3: the factor 8 of the two-dimensional transform
 
-// Factors of inputs 2 and 6, then of inputs 1, 3, 5, 7.
+// Factors of inputs 2 and 6.
 constexpr int kEvenSum[2] = {10703, 4433}, kEvenDifference[2] = {4433, -10704};
-constexpr int kOdd[4][4] = {{11363, 9633, 6437, 2260},     // outputs 0 and 7
-                            {9633, -2259, -11362, -6436},  // 1 and 6
-                            {6437, -11362, 2261, 9633},    // 2 and 5
-                            {2260, -6436, 9633, -11363}};  // 3 and 4
+// Of the sums 3 + 7 and 1 + 5.
+constexpr int kSums73[2] = {-6436, 9633}, kSums51[2] = {9633, 6437};
+// Of inputs 7 and 1, then of 5 and 3, for outputs 0 to 3 (and, subtracted, 7 to 4).
+constexpr int kOuter[2][2] = {{-7373, 4926}, {-4927, -7373}};  // outputs 0 and 3
+constexpr int kInner[2][2] = {{-20995, 4177}, {-4176, -20995}};  // outputs 1 and 2
+// Of inputs 1 and 3 where 5 and 7 are zero, for outputs 0 to 3.
+constexpr int kOddHalf[4][2] = {{11363, 9633}, {9633, -2259}, {6437, -11362}, {2260, -6436}};
 
 std::uint8_t to_sample(int value) { return static_cast<std::uint8_t>(std::clamp(value + 128, 0, 255)); }
+
+int wrapped(int value) { return static_cast<std::int16_t>(value); }
 
 // Eight inputs `step` apart to eight outputs, rounded by `shift`.
 void transform(const std::int16_t* in, int step, int shift, int out[8]) {
   const auto at = [&](int i) { return static_cast<int>(in[i * step]); };
   const int round = 1 << (shift - 1);
-  const int sum = (at(0) + at(4)) * 8192 + round, difference = (at(0) - at(4)) * 8192 + round;
+  const int sum = wrapped(at(0) + at(4)) * 8192 + round, difference = wrapped(at(0) - at(4)) * 8192 + round;
   const int tilt = at(2) * kEvenSum[0] + at(6) * kEvenSum[1];
   const int bend = at(2) * kEvenDifference[0] + at(6) * kEvenDifference[1];
   const int even[4] = {sum + tilt, difference + bend, difference - bend, sum - tilt};
+  const int z3 = wrapped(at(3) + at(7)), z4 = wrapped(at(1) + at(5));
+  const int z73 = z3 * kSums73[0] + z4 * kSums73[1], z51 = z3 * kSums51[0] + z4 * kSums51[1];
+  const auto outer = [&](int i) { return at(7) * kOuter[i][0] + at(1) * kOuter[i][1]; };
+  const auto inner = [&](int i) { return at(5) * kInner[i][0] + at(3) * kInner[i][1]; };
+  const int odd[4] = {outer(0) + z51, inner(0) + z73, inner(1) + z51, outer(1) + z73};
   for (int i = 0; i < 4; ++i) {
-    int odd = 0;
-    for (int k = 0; k < 4; ++k) odd += kOdd[i][k] * at(2 * k + 1);
-    out[i] = (even[i] + odd) >> shift;
-    out[7 - i] = (even[i] - odd) >> shift;
+    out[i] = (even[i] + odd[i]) >> shift;
+    out[7 - i] = (even[i] - odd[i]) >> shift;
   }
 }
 
 void idct_plain(const std::int16_t* coefficients, std::uint8_t* out, std::ptrdiff_t stride) {
   std::int16_t columns[64];
   int line[8];
+  const bool one_row = std::all_of(coefficients + 8, coefficients + 64, [](int c) { return c == 0; });
   for (int x = 0; x < 8; ++x) {
-    transform(coefficients + x, 8, kColumnShift, line);
+    if (one_row) {
+      std::fill_n(line, 8, wrapped(4 * coefficients[x]));
+    } else {
+      transform(coefficients + x, 8, kColumnShift, line);
+    }
     for (int y = 0; y < 8; ++y) columns[8 * y + x] = static_cast<std::int16_t>(std::clamp(line[y], -32768, 32767));
   }
   for (int y = 0; y < 8; ++y) {
@@ -52,7 +66,7 @@ void idct_plain(const std::int16_t* coefficients, std::uint8_t* out, std::ptrdif
 
 // What both passes make of a first coefficient alone.
 void flat(int first, std::uint8_t* out, std::ptrdiff_t stride) {
-  const std::uint8_t sample = to_sample((4 * first + 16) >> 5);
+  const std::uint8_t sample = to_sample((wrapped(4 * first) + 16) >> 5);
   for (int y = 0; y < 8; ++y) std::memset(out + y * stride, sample, 8);
 }
 
@@ -68,26 +82,47 @@ FEEDRATE_AVX2_INLINE inline __m128i narrow(__m256i v) {
   return _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
 }
 
+FEEDRATE_AVX2_INLINE inline __m256i by(__m256i v, const int (&factor)[2]) {
+  return _mm256_madd_epi16(v, factors(factor[0], factor[1]));
+}
+FEEDRATE_AVX2_INLINE inline __m256i times8192(__m128i v) {
+  return _mm256_srai_epi32(pairs(_mm_setzero_si128(), v), 3);
+}
+
+// Outputs 0 to 3 of the odd inputs.
+template <bool kHalf>
+FEEDRATE_AVX2_INLINE inline void odd_part(const __m128i v[8], __m256i odd[4]) {
+  if (kHalf) {
+    const __m256i v13 = pairs(v[1], v[3]);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) odd[i] = by(v13, kOddHalf[i]);
+    return;
+  }
+  const __m256i z = pairs(_mm_add_epi16(v[3], v[7]), _mm_add_epi16(v[1], v[5]));
+  const __m256i z73 = by(z, kSums73), z51 = by(z, kSums51);
+  const __m256i v71 = pairs(v[7], v[1]), v53 = pairs(v[5], v[3]);
+  odd[0] = _mm256_add_epi32(by(v71, kOuter[0]), z51);
+  odd[1] = _mm256_add_epi32(by(v53, kInner[0]), z73);
+  odd[2] = _mm256_add_epi32(by(v53, kInner[1]), z51);
+  odd[3] = _mm256_add_epi32(by(v71, kOuter[1]), z73);
+}
+
 // Eight transforms at once, one a lane: v[i] holds input i, then output i. kHalf: inputs 4 to 7 are zero.
 template <int kShift, bool kHalf>
 FEEDRATE_AVX2_INLINE inline void transform8(__m128i v[8]) {
-  const __m128i zero = _mm_setzero_si128();
-  const __m256i v04 = pairs(v[0], kHalf ? zero : v[4]), v26 = pairs(v[2], kHalf ? zero : v[6]);
-  const __m256i v13 = pairs(v[1], v[3]), v57 = pairs(v[5], v[7]);
+  const __m256i v26 = pairs(v[2], kHalf ? _mm_setzero_si128() : v[6]);
   const __m256i round = _mm256_set1_epi32(1 << (kShift - 1));
-  const __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(v04, factors(8192, 8192)), round);
-  const __m256i difference =
-      kHalf ? sum : _mm256_add_epi32(_mm256_madd_epi16(v04, factors(8192, -8192)), round);
-  const __m256i tilt = _mm256_madd_epi16(v26, factors(kEvenSum[0], kEvenSum[1]));
-  const __m256i bend = _mm256_madd_epi16(v26, factors(kEvenDifference[0], kEvenDifference[1]));
+  const __m256i sum = _mm256_add_epi32(times8192(kHalf ? v[0] : _mm_add_epi16(v[0], v[4])), round);
+  const __m256i difference = kHalf ? sum : _mm256_add_epi32(times8192(_mm_sub_epi16(v[0], v[4])), round);
+  const __m256i tilt = by(v26, kEvenSum), bend = by(v26, kEvenDifference);
   const __m256i even[4] = {_mm256_add_epi32(sum, tilt), _mm256_add_epi32(difference, bend),
                            _mm256_sub_epi32(difference, bend), _mm256_sub_epi32(sum, tilt)};
+  __m256i odd[4];
+  odd_part<kHalf>(v, odd);
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
-    __m256i odd = _mm256_madd_epi16(v13, factors(kOdd[i][0], kOdd[i][1]));
-    if (!kHalf) odd = _mm256_add_epi32(odd, _mm256_madd_epi16(v57, factors(kOdd[i][2], kOdd[i][3])));
-    v[i] = narrow(_mm256_srai_epi32(_mm256_add_epi32(even[i], odd), kShift));
-    v[7 - i] = narrow(_mm256_srai_epi32(_mm256_sub_epi32(even[i], odd), kShift));
+    v[i] = narrow(_mm256_srai_epi32(_mm256_add_epi32(even[i], odd[i]), kShift));
+    v[7 - i] = narrow(_mm256_srai_epi32(_mm256_sub_epi32(even[i], odd[i]), kShift));
   }
 }
 
@@ -119,7 +154,16 @@ FEEDRATE_AVX2 void idct_avx2(const std::int16_t* coefficients, std::uint8_t* out
   __m128i v[8];
 #pragma GCC unroll 8
   for (int i = 0; i < (kHalf ? 4 : 8); ++i) v[i] = _mm_load_si128(reinterpret_cast<const __m128i*>(coefficients + 8 * i));
-  transform8<kColumnShift, kHalf>(v);
+  __m128i below = v[1];
+#pragma GCC unroll 8
+  for (int i = 2; i < (kHalf ? 4 : 8); ++i) below = _mm_or_si128(below, v[i]);
+  if (_mm_testz_si128(below, below)) {
+    const __m128i row = _mm_slli_epi16(v[0], 2);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) v[i] = row;
+  } else {
+    transform8<kColumnShift, kHalf>(v);
+  }
   transpose(v);
   transform8<kRowShift, kHalf>(v);
   transpose(v);

@@ -4,6 +4,8 @@
 
 #include <jpeglib.h>
 
+#include "codec/jpeg_errors.h"
+
 namespace feedrate {
 namespace {
 
@@ -59,22 +61,47 @@ Bytes write_jpeg(const Pixels& values, PixelSize size, const JpegKind& kind) {
   });
 }
 
-Pixels reference_decode(const Bytes& file, bool cmyk) {
-  jpeg_decompress_struct info{};
-  jpeg_error_mgr errors;
-  info.err = jpeg_std_error(&errors);
-  jpeg_create_decompress(&info);
+namespace {
+
+// All rows to `pixels`, which gets the room for them first.
+void read_all(jpeg_decompress_struct& info, const Bytes& file, bool cmyk, Pixels& pixels) {
   jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(file.data()), file.size());
   jpeg_read_header(&info, TRUE);
   info.out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
   jpeg_start_decompress(&info);
   const std::size_t stride = info.output_width * static_cast<std::size_t>(cmyk ? 4 : 3);
-  Pixels pixels(stride * info.output_height);
+  pixels.resize(stride * info.output_height);
   while (info.output_scanline < info.output_height) {
     JSAMPROW row = pixels.data() + stride * info.output_scanline;
     jpeg_read_scanlines(&info, &row, 1);
   }
   jpeg_finish_decompress(&info);
+}
+
+}  // namespace
+
+Pixels reference_decode(const Bytes& file, bool cmyk) {
+  jpeg_decompress_struct info{};
+  jpeg_error_mgr errors;
+  info.err = jpeg_std_error(&errors);
+  jpeg_create_decompress(&info);
+  Pixels pixels;
+  read_all(info, file, cmyk, pixels);
+  jpeg_destroy_decompress(&info);
+  return pixels;
+}
+
+std::optional<Pixels> try_reference_decode(const Bytes& file) {
+  jpeg_decompress_struct info{};
+  JpegErrors errors;
+  info.err = errors.manager();
+  jpeg_create_decompress(&info);
+  std::optional<Pixels> pixels(std::in_place);
+  try {
+    errors.guarded("reference", [&] { read_all(info, file, false, *pixels); });
+  } catch (const Error&) {
+    pixels.reset();
+  }
   jpeg_destroy_decompress(&info);
   return pixels;
 }

@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "pictures.h"
 
 namespace feedrate {
@@ -17,6 +19,8 @@ struct JpegKind {
 Bytes write_jpeg(const Pixels& values, PixelSize size, const JpegKind& kind);
 // As libjpeg gives it: RGB, or CMYK for four channels.
 Pixels reference_decode(const Bytes& file, bool cmyk);
+// The same of a file that may be damaged, to RGB; nothing where libjpeg so much as warns.
+std::optional<Pixels> try_reference_decode(const Bytes& file);
 // Gray and progressive, in about 630 scans.
 Bytes write_many_scans(PixelSize size);
 // Overwrites the size in the frame header.
