@@ -38,8 +38,8 @@ Cell resolve(Cell cell) {
   if (cell.is("input-size", "native")) cell.set("input-size", cell["image-size"]);
   resolve_device(cell);
   if (cell.is("data", "synthetic")) {
-    clear(cell, {"cache", "image-size", "tensor-dtype", "loader", "workers", "prefetch", "transfer", "pin-memory",
-                 "augment", "resize-filter", "page-cache"});
+    clear(cell, {"cache", "image-size", "tensor-dtype", "loader", "workers", "prefetch", "in-order", "pin-workers",
+                 "transfer", "pin-memory", "augment", "resize-filter", "on-bad", "page-cache"});
     return cell;
   }
   resolve_transfer(cell);
@@ -50,9 +50,12 @@ Cell resolve(Cell cell) {
   }
   // A cache that spares the workers' reading, or the workers altogether, makes their axes meaningless.
   if (!cell.is("cache", "none")) clear(cell, {"page-cache"});
-  if (cell.is("cache", "host") || cell.is("cache", "device")) clear(cell, {"loader", "workers", "prefetch"});
+  if (cell.is("cache", "host") || cell.is("cache", "device")) {
+    clear(cell, {"loader", "workers", "prefetch", "in-order", "pin-workers"});
+  }
   if (cell.is("cache", "device")) clear(cell, {"pin-memory"});
-  if (cell.is("workers", "0")) clear(cell, {"loader", "prefetch"});
+  if (cell.is("workers", "0")) clear(cell, {"loader", "prefetch", "in-order", "pin-workers"});
+  if (cell.is("loader", "batch")) clear(cell, {"in-order"});  // it knows no other way
   if (cell.is("prefetch", "auto")) cell.set("prefetch", cell.is("loader", "batch") ? "2" : "4");
   return cell;
 }

@@ -80,6 +80,12 @@ Json flags_of(const CellResult& result, const RunOptions& options) {
   flags.add(options.plant, "planted", "serious", "service times were planted in stages", "run without planted times");
   if (result.status != Status::ok) return flags.take();
   flag_window(flags, result.ranks.front(), options);
+  if (result.bad && result.bad->count() > 0) {
+    flags.add(true, "bad_samples", "serious",
+              std::to_string(result.bad->count()) + " times a sample could not be made and the next one took its place; the first: " +
+                  result.bad->first(),
+              "replace the damaged files: `feedrate verify` lists them");
+  }
   flag_host(flags, result.ranks.front().host);
   if (emulated) flag_emulated(flags, result, settings);
   const int threads = settings.feed == Feed::streamed ? settings.workers * settings.gpus : 0;

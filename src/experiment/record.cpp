@@ -125,6 +125,7 @@ void add_measurement(Json& record, const CellResult& result, const RunPlace& pla
   for (const RankResult& rank : result.ranks) stages += rank.stages;
   record["stages"] = stages_json(stages);
   record["queue"] = {{"capacity_samples", first.samples_ahead_limit}, {"drawn_fraction", first.drawn_from_queue}};
+  record["bad_samples"] = result.bad ? result.bad->count() : 0;
   record["loss_last"] = nullptr;
   if (!std::isnan(first.steps.back().loss)) record["loss_last"] = first.steps.back().loss;
   record["monitors"] = monitors_json(first.host);

@@ -110,8 +110,9 @@ std::shared_ptr<const SampleRecipe> CellRunner::recipe_of(const CellSettings& se
                       .filter = settings.filter,
                       .augment = settings.augment,
                       .planted = options_.plant ? &options_.planted : nullptr};
+  if (settings.skip_bad) recipe.bad = std::make_shared<BadSamples>();
   const int threads = allowed_cpus();
-  if (settings.cache == "encoded") recipe.encoded_cache = fill_encoded_cache(*dataset, threads, stop);
+  if (settings.cache == "encoded") recipe.encoded_cache = fill_encoded_cache(*dataset, threads, stop, settings.skip_bad);
   if (settings.cache == "sample") recipe.sample_cache = fill_sample_cache(recipe, options_.seed, threads, stop);
   return std::make_shared<const SampleRecipe>(std::move(recipe));
 }
@@ -144,6 +145,7 @@ CellResult CellRunner::run(const Cell& cell, const ProgressSink& progress, std::
       return result;
     }
     result.ranks = run_ranks(task, stop);
+    if (task.recipe) result.bad = task.recipe->bad;
     result.status = Status::ok;
     for (const RankResult& rank : result.ranks) {
       if (rank.interrupted) result.status = Status::interrupted;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "experiment/rank.h"
+#include "pipeline/bad_samples.h"
 #include "pipeline/planted.h"
 #include "storage/dataset.h"
 
@@ -32,6 +33,7 @@ struct CellResult {
   std::vector<RankResult> ranks;    // empty unless ok
   std::string started_at;           // UTC, ISO 8601
   std::shared_ptr<const DatasetVariant> dataset;  // null for synthetic
+  std::shared_ptr<const BadSamples> bad;          // null unless bad samples were to be skipped
   double page_cache_before = -1;    // share of the dataset in the page cache, -1 unknown
   double page_cache_after = -1;
 };

@@ -76,7 +76,7 @@ class BatchLoader : public Loader {
 
   void run(std::size_t w) {
     try {
-      use_precise_sleeps();
+      Worker::enter_thread(options_, static_cast<int>(w));
       for (;;) {
         BatchLease batch = take(tasks_[w]);
         if (!batch) return;

@@ -1,18 +1,24 @@
 #include <algorithm>
 
+#include "measure/error.h"
 #include "measure/in_parallel.h"
 #include "pipeline/random.h"
 #include "pipeline/sample_source.h"
 
 namespace feedrate {
 std::shared_ptr<const std::vector<Buffer>> fill_encoded_cache(const DatasetVariant& dataset, int threads,
-                                                              std::stop_token stop) {
+                                                              std::stop_token stop, bool skip_bad) {
   const auto cache = std::make_shared<std::vector<Buffer>>(dataset.samples.size());
   in_parallel(cache->size(), threads, [&] {
     return [&, storage = std::shared_ptr<Storage>(make_buffered_files(dataset.folder))](std::size_t i) {
       // Read by way of a buffer of the exact size: the storage may need room beyond the file's end.
       Buffer file;
-      storage->read(dataset.samples[i].path, dataset.samples[i].bytes, file);
+      try {
+        storage->read(dataset.samples[i].path, dataset.samples[i].bytes, file);
+      } catch (const Error&) {
+        if (!skip_bad) throw;
+        return;
+      }
       std::copy(file.bytes().begin(), file.bytes().end(), (*cache)[i].resize(file.bytes().size()));
     };
   }, [&] { return stop.stop_requested(); });
@@ -31,7 +37,12 @@ std::shared_ptr<const std::vector<Buffer>> fill_sample_cache(const SampleRecipe&
     std::shared_ptr<SampleSource> source = make_sample_source(once, *counters);
     return [&, counters, source](std::size_t i) {
       const auto sample = static_cast<std::int64_t>(i);
-      source->make({sample, 0, mix64(mix64(seed, 0), i), sample}, (*cache)[i].resize(once.spec.sample_bytes()));
+      try {
+        source->make({sample, 0, mix64(mix64(seed, 0), i), sample}, (*cache)[i].resize(once.spec.sample_bytes()));
+      } catch (const Error&) {
+        if (!once.bad) throw;
+        (*cache)[i].resize(0);
+      }
     };
   }, [&] { return stop.stop_requested(); });
   return cache;

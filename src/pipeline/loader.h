@@ -31,6 +31,8 @@ struct LoaderOptions {
   int workers = 1;   // threads; 0: in the thread that calls next()
   int prefetch = 2;  // batches ready ahead: in all (pool), per worker (batch)
   std::shared_ptr<SlabAllocator> slabs;
+  bool in_order = false;  // pool: deliver batches in the order of their sequence numbers
+  int first_cpu = -1;     // pin worker w to the (first_cpu + w)-th CPU that there is; -1: let the kernel choose
 };
 
 // One way to schedule the work: a file, and a line in loader.cpp.

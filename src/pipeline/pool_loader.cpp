@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -26,7 +27,7 @@ class PoolLoader : public Loader {
         ring_(SlabRing::make(options_.recipe.spec, options_.prefetch + in_work() + kInDevice, options_.slabs)) {
     for (int w = 0; w < options_.workers; ++w) workers_.push_back(std::make_unique<Worker>(options_));
     try {
-      for (const auto& worker : workers_) threads_.emplace_back([this, &worker] { run(*worker); });
+      for (int w = 0; w < options_.workers; ++w) threads_.emplace_back([this, w] { run(w); });
     } catch (...) {  // no more threads to be had: those that run already must not wait for ever
       stop();
       throw;
@@ -35,10 +36,16 @@ class PoolLoader : public Loader {
   ~PoolLoader() override { stop(); }
 
   BatchLease next() override {
-    std::optional<BatchLease> batch = ready_.get();
-    const std::lock_guard lock(mutex_);
-    if (error_) std::rethrow_exception(error_);
-    return batch ? std::move(*batch) : nullptr;
+    if (!options_.in_order) return next_ready();
+    // Batches that were whole before their turn. They are few: each holds one of the ring's slabs, and the
+    // one that is waited for has its slab already.
+    while (!early_.contains(delivered_)) {
+      BatchLease batch = next_ready();
+      if (!batch) return nullptr;
+      const std::int64_t sequence = batch->sequence;
+      early_.emplace(sequence, std::move(batch));
+    }
+    return std::move(early_.extract(delivered_++).mapped());
   }
 
   void stop() override {
@@ -69,9 +76,17 @@ class PoolLoader : public Loader {
   // A worker may be busy with a slow sample of an earlier batch while the others go on.
   int in_work() const { return 1 + std::min(options_.workers, 4); }
 
-  void run(Worker& worker) {
+  BatchLease next_ready() {
+    std::optional<BatchLease> batch = ready_.get();
+    const std::lock_guard lock(mutex_);
+    if (error_) std::rethrow_exception(error_);
+    return batch ? std::move(*batch) : nullptr;
+  }
+
+  void run(int w) {
     try {
-      use_precise_sleeps();
+      Worker::enter_thread(options_, w);
+      Worker& worker = *workers_[static_cast<std::size_t>(w)];
       int slot = 0;
       while (const std::shared_ptr<Filling> filling = claim(slot)) {
         worker.fill(*filling->batch, slot);
@@ -130,6 +145,8 @@ class PoolLoader : public Loader {
   std::condition_variable changed_;
   std::shared_ptr<Filling> filling_;
   std::int64_t sequence_ = 0;
+  std::map<std::int64_t, BatchLease> early_;  // the consumer's: whole, but not yet their turn
+  std::int64_t delivered_ = 0;                // the consumer's
   bool opening_ = false;
   bool stopped_ = false;
   std::exception_ptr error_;

@@ -119,7 +119,12 @@ class CachedSampleSource : public SampleSource {
 
   void make(const Draw& draw, std::byte* out) override {
     timer_.start();
-    const auto sample = (*recipe_.sample_cache)[static_cast<std::size_t>(draw.sample)].bytes();
+    const auto index = static_cast<std::size_t>(draw.sample);
+    const auto sample = (*recipe_.sample_cache)[index].bytes();
+    if (sample.empty()) {
+      throw Error((recipe_.dataset->folder / recipe_.dataset->samples[index].path).string(),
+                  "could not be decoded when the cache was filled", "run `feedrate verify`");
+    }
     const bool pixels = sample.size() == recipe_.spec.sample_elements();
     collate(sample, pixels ? Dtype::uint8 : recipe_.spec.dtype, recipe_.spec, out);
     planted_.serve(Stage::collate, draw.index);

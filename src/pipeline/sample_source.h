@@ -7,6 +7,7 @@
 
 #include "codec/codec.h"
 #include "pipeline/augment.h"
+#include "pipeline/bad_samples.h"
 #include "pipeline/batch.h"
 #include "pipeline/planted.h"
 #include "pipeline/resize.h"
@@ -33,6 +34,7 @@ struct SampleRecipe {
   ResizeFilter filter = ResizeFilter::bilinear;
   bool augment = true;  // random-resized-crop and flip; false: the whole picture, resized
   const PlantedTimes* planted = nullptr;
+  std::shared_ptr<BadSamples> bad;  // takes samples that cannot be made; null: the first one ends the run
   std::shared_ptr<const std::vector<Buffer>> encoded_cache;  // cache=encoded: a file's bytes by sample
   std::shared_ptr<const std::vector<Buffer>> sample_cache;   // cache=sample: finished samples (pictures: uint8)
 };
@@ -40,9 +42,10 @@ struct SampleRecipe {
 std::unique_ptr<SampleSource> make_sample_source(const SampleRecipe& recipe, StageCounters& counters);
 
 // Fills the caches of the same name by `threads` threads; every sample once, augmented as in epoch 0.
-// Once `stop` is asked for they return soon, with a cache that is not whole.
+// Once `stop` is asked for they return soon, with a cache that is not whole. Where a recipe takes bad samples
+// (`bad`, `skip_bad`), their places stay empty, which whoever draws them finds out.
 std::shared_ptr<const std::vector<Buffer>> fill_encoded_cache(const DatasetVariant& dataset, int threads,
-                                                              std::stop_token stop = {});
+                                                              std::stop_token stop = {}, bool skip_bad = false);
 std::shared_ptr<const std::vector<Buffer>> fill_sample_cache(const SampleRecipe& recipe, std::uint64_t seed,
                                                              int threads, std::stop_token stop = {});
 

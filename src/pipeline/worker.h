@@ -1,4 +1,6 @@
 #pragma once
+#include "measure/affinity.h"
+#include "measure/error.h"
 #include "pipeline/loader.h"
 
 namespace feedrate {
@@ -11,13 +13,29 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Makes the sample at `slot` of the batch with this sequence number.
+  // What the thread of the worker with this number (of all ranks) does before anything else.
+  static void enter_thread(const LoaderOptions& options, int worker) {
+    use_precise_sleeps();
+    if (options.first_cpu >= 0) pin_this_thread(options.first_cpu + worker);
+  }
+
+  // Makes the sample at `slot` of the batch with this sequence number. In the place of one that cannot be
+  // made, where the recipe takes that, stands the next of the dataset, never what the slot held before.
   void fill(HostBatch& batch, int slot) {
     const BatchSpec& spec = options_.recipe.spec;
-    const Draw draw = options_.sampler.at(batch.sequence * spec.batch_size + slot);
-    batch.labels[static_cast<std::size_t>(slot)] =
-        options_.recipe.dataset->samples[static_cast<std::size_t>(draw.sample)].label;
-    source_->make(draw, batch.pixels + static_cast<std::size_t>(slot) * spec.sample_bytes());
+    const auto& samples = options_.recipe.dataset->samples;
+    Draw draw = options_.sampler.at(batch.sequence * spec.batch_size + slot);
+    for (int left = kMostBad;; --left) {
+      try {
+        source_->make(draw, batch.pixels + static_cast<std::size_t>(slot) * spec.sample_bytes());
+        break;
+      } catch (const Error& error) {
+        if (!options_.recipe.bad || left == 0) throw;
+        options_.recipe.bad->add(error.what());
+        draw.sample = (draw.sample + 1) % static_cast<std::int64_t>(samples.size());
+      }
+    }
+    batch.labels[static_cast<std::size_t>(slot)] = samples[static_cast<std::size_t>(draw.sample)].label;
   }
   void fill_all(HostBatch& batch) {
     for (int slot = 0; slot < options_.recipe.spec.batch_size; ++slot) fill(batch, slot);
@@ -26,6 +44,8 @@ class Worker {
   StageTotals stages() const { return counters_.snapshot(); }
 
  private:
+  static constexpr int kMostBad = 100;  // one after the other: then something else is wrong
+
   const LoaderOptions& options_;
   StageCounters counters_;
   std::unique_ptr<SampleSource> source_;

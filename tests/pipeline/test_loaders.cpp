@@ -3,7 +3,9 @@
 
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <span>
 #include <thread>
 
 #include "measure/error.h"
@@ -41,6 +43,16 @@ class Loaders : public testing::Test {
       if (batch->sequence < count) all[batch->sequence] = content;
     }
     return all;
+  }
+
+  // Zeros in the second half of a JPEG, whose length stays, so that it is the decoder that has to notice.
+  std::filesystem::path damage(std::size_t sample) {
+    const auto victim = folder_.path() / "jpeg/40x30" / open_dataset(folder_.path(), "jpeg/40x30").samples[sample].path;
+    const auto size = std::filesystem::file_size(victim);
+    std::fstream file(victim, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(size / 2));
+    file << std::string(size - size / 2, '\0');
+    return victim;
   }
 
   TemporaryFolder folder_;
@@ -141,14 +153,85 @@ TEST_F(Loaders, StopEndsAWaitingConsumerAndAllWorkers) {
   }
 }
 
-TEST_F(Loaders, ADamagedFileFailsTheConsumerNamingIt) {
-  const auto victim = folder_.path() / "jpeg/40x30" / open_dataset(folder_.path(), "jpeg/40x30").samples[7].path;
-  const auto size = std::filesystem::file_size(victim);
-  {  // same length, so that it is the decoder that has to notice
-    std::fstream file(victim, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(static_cast<std::streamoff>(size / 2));
-    file << std::string(size - size / 2, '\0');
+// Every third batch takes long, so that those behind it are whole first.
+TEST_F(Loaders, PoolDeliversInOrderWhereAsked) {
+  PlantedTimes uneven{};
+  auto& decode = uneven[static_cast<std::size_t>(Stage::decode)];
+  decode.spike_ns = 5'000'000;
+  decode.every = 3 * kBatch;
+  LoaderOptions o = options("jpeg", 4);
+  const auto expected = pixels(*make_loader("pool", options("jpeg", 0)), o.recipe.spec, 20);
+  o.recipe.planted = &uneven;
+  o.in_order = true;
+  auto loader = make_loader("pool", o);
+  for (std::int64_t i = 0; i < 60; ++i) ASSERT_EQ(loader->next()->sequence, i);
+  o.first_cpu = 1;
+  auto pinned = make_loader("pool", o);
+  EXPECT_EQ(pixels(*pinned, o.recipe.spec, 20), expected);
+  loader->stop();
+  while (loader->next()) {
   }
+}
+
+TEST_F(Loaders, ABadSampleIsReplacedByTheNextWhereAsked) {
+  LoaderOptions o = options("jpeg", 0);
+  o.recipe.augment = false;
+  const auto before = pixels(*make_loader("pool", o), o.recipe.spec, 26);  // two epochs
+  damage(7);
+  std::filesystem::remove(folder_.path() / "jpeg/40x30" / dataset_.samples[20].path);
+  for (const char* kind : {"pool", "batch"}) {
+    for (const int workers : {0, 2}) {
+      o.workers = workers;
+      o.recipe.bad = std::make_shared<BadSamples>();
+      const auto after = pixels(*make_loader(kind, o), o.recipe.spec, 26);
+      EXPECT_GE(o.recipe.bad->count(), 4);
+      int differ = 0;
+      for (const auto& [sequence, content] : after) differ += content != before.at(sequence);
+      EXPECT_THAT(differ, testing::AllOf(testing::Ge(2), testing::Le(4)));
+    }
+  }
+  // What stands in its place is the next one's pixels and label.
+  std::int64_t index = 0;
+  while (o.sampler.at(index).sample != 7) ++index;
+  o.workers = 0;
+  auto loader = make_loader("pool", o);
+  BatchLease batch;
+  for (std::int64_t i = 0; i <= index / kBatch; ++i) batch = loader->next();
+  EXPECT_EQ(batch->labels[static_cast<std::size_t>(index % kBatch)], dataset_.samples[8].label);
+  const auto decoder = find_picture_format("jpeg")->make_decoder();
+  std::ifstream file(folder_.path() / "jpeg/40x30" / dataset_.samples[8].path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  decoder->open(std::as_bytes(std::span(text)), "next");
+  std::vector<std::uint8_t> next(o.recipe.spec.sample_bytes());
+  Resizer().resize(decoder->decode({0, 0, 40, 30}), kInput, false, ResizeFilter::bilinear, next.data());
+  EXPECT_EQ(std::memcmp(batch->pixels + static_cast<std::size_t>(index % kBatch) * next.size(), next.data(), next.size()), 0);
+}
+
+TEST_F(Loaders, CachesLeaveABadSampleToWhoDrawsIt) {
+  damage(7);
+  LoaderOptions o = options("jpeg", 2);
+  o.recipe.augment = false;
+  EXPECT_THROW(fill_sample_cache(o.recipe, 1, 2), Error);
+  o.recipe.bad = std::make_shared<BadSamples>();
+  const auto expected = pixels(*make_loader("pool", o), o.recipe.spec, 13);
+  LoaderOptions encoded = o, sample = o;
+  encoded.recipe.encoded_cache = fill_encoded_cache(dataset_, 2, {}, true);
+  EXPECT_EQ(pixels(*make_loader("pool", encoded), o.recipe.spec, 13), expected);
+  sample.recipe.sample_cache = fill_sample_cache(o.recipe, 1, 2);
+  EXPECT_EQ(pixels(*make_loader("pool", sample), o.recipe.spec, 13), expected);
+}
+
+TEST_F(Loaders, NothingButBadSamplesIsAFailure) {
+  for (std::size_t i = 0; i < 64; ++i) damage(i);
+  LoaderOptions o = options("jpeg", 2);
+  o.recipe.augment = false;
+  o.recipe.bad = std::make_shared<BadSamples>();
+  auto loader = make_loader("pool", o);
+  EXPECT_THROW(loader->next(), Error);
+}
+
+TEST_F(Loaders, ADamagedFileFailsTheConsumerNamingIt) {
+  const auto victim = damage(7);
   for (const char* kind : {"pool", "batch"}) {
     for (const int workers : {0, 2}) {
       LoaderOptions o = options("jpeg", workers);
