@@ -16,16 +16,15 @@ PixelView cut(const PixelView& picture, const Rect& window) {
 
 // A window resized to the network's input and flipped. `crop`: the random-resized-crop's windows
 // one after the other; else the whole picture. Bytes are those of the window's pixels.
-void resize(benchmark::State& state, ResizeFilter filter, bool crop, bool flip,
+void resize(benchmark::State& state, ResizeFilter filter, PixelSize stored, bool crop, bool flip,
             Material& material) {
-  const PixelView picture = material.picture().view();
+  const PixelView picture = material.picture(stored).view();
   Resizer resizer;
   std::vector<std::uint8_t> out(static_cast<std::size_t>(kInput.width) * kInput.height * 3);
   std::uint64_t seed = 0;
   std::int64_t bytes = 0;
   for (auto _ : state) {
-    const Rect window = crop ? random_resized_crop(kStored, seed++).window
-                             : Rect{0, 0, kStored.width, kStored.height};
+    const Rect window = crop ? random_resized_crop(stored, seed++).window : Rect{0, 0, stored.width, stored.height};
     resizer.resize(cut(picture, window), kInput, flip, filter, out.data());
     benchmark::ClobberMemory();
     bytes += static_cast<std::int64_t>(window.width) * window.height * 3;
@@ -39,15 +38,16 @@ void resize(benchmark::State& state, ResizeFilter filter, bool crop, bool flip,
 void register_augment(Material& material) {
   for (const char* const filter_name : {"bilinear", "antialias", "area"}) {
     const ResizeFilter filter = resize_filter_from(filter_name);
-    const std::string name = std::string("augment/") + filter_name;
-    const auto add = [&](const char* what, bool crop, bool flip) {
-      benchmark::RegisterBenchmark((name + what).c_str(), [=, &material](benchmark::State& state) {
-        resize(state, filter, crop, flip, material);
-      })->Unit(benchmark::kMicrosecond);
-    };
-    add("/whole", false, false);
-    add("/whole/flip", false, true);
-    add("/crop/flip", true, true);
+    for (const PixelSize stored : kStoredSizes) {
+      const std::string name = std::string("augment/") + filter_name + "/" + name_of(stored);
+      const auto add = [&](const char* what, bool crop, bool flip) {
+        benchmark::RegisterBenchmark((name + what).c_str(), [=, &material](benchmark::State& state) {
+          resize(state, filter, stored, crop, flip, material);
+        })->Unit(benchmark::kMicrosecond);
+      };
+      add("/whole", false, false);
+      add("/crop/flip", true, true);
+    }
   }
 }
 

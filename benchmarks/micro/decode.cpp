@@ -11,9 +11,9 @@ namespace {
 
 // The header, then the window's pixels. `crop`: the random-resized-crop's window, another one each
 // time, as in training; else the whole picture. Bytes are those of the encoded file.
-void decode(benchmark::State& state, const Format& format, bool crop, Material& material) {
+void decode(benchmark::State& state, const Format& format, PixelSize stored, bool crop, Material& material) {
   std::vector<std::byte> file;
-  format.encode(material.picture().view(), {}, file);
+  format.encode(material.picture(stored).view(), {}, file);
   const auto decoder = format.make_decoder();
   std::uint64_t seed = 0;
   for (auto _ : state) {
@@ -38,12 +38,13 @@ void parse(benchmark::State& state, Dtype dtype) {
 
 void register_decode(Material& material) {
   for (const Format& format : picture_formats()) {
-    for (const bool crop : {false, true}) {
-      const std::string name = "decode/" + std::string(format.name) + (crop ? "/crop" : "/whole");
-      benchmark::RegisterBenchmark(name.c_str(), [&format, crop,
-                                                  &material](benchmark::State& state) {
-        decode(state, format, crop, material);
-      })->Unit(benchmark::kMicrosecond);
+    for (const PixelSize stored : kStoredSizes) {
+      for (const bool crop : {false, true}) {
+        const std::string name = "decode/" + std::string(format.name) + "/" + name_of(stored) + (crop ? "/crop" : "/whole");
+        benchmark::RegisterBenchmark(name.c_str(), [&format, stored, crop, &material](benchmark::State& state) {
+          decode(state, format, stored, crop, material);
+        })->Unit(benchmark::kMicrosecond);
+      }
     }
   }
   for (const Dtype dtype : {Dtype::uint8, Dtype::fp16, Dtype::fp32}) {

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
     register_augment(material);
     register_normalise(material);
     register_sample_source(material);
+    register_loader(material);
     register_sampler();
     register_hand_over();
     register_harness(material);

@@ -22,9 +22,12 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-const Picture& Material::picture() {
-  if (!picture_) picture_ = std::make_unique<Picture>(synthesise_picture(1, kStored));
-  return *picture_;
+std::string name_of(PixelSize size) { return std::to_string(size.width) + "x" + std::to_string(size.height); }
+
+const Picture& Material::picture(PixelSize size) {
+  const std::string name = name_of(size);
+  if (!pictures_.contains(name)) pictures_[name] = synthesise_picture(1, size);
+  return pictures_[name];
 }
 
 const std::filesystem::path& Material::data() {
@@ -32,7 +35,7 @@ const std::filesystem::path& Material::data() {
     auto folder = std::make_unique<TemporaryFolder>();
     GenerateOptions options{.data = folder->path(),
                             .formats = {"tensor"},
-                            .image_sizes = {kStored},
+                            .image_sizes = {kStoredSizes.begin(), kStoredSizes.end()},
                             .input_sizes = {kInput},
                             .tensor_dtypes = {Dtype::uint8, Dtype::fp16, Dtype::fp32},
                             .count = 16,

@@ -1,16 +1,20 @@
 #pragma once
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "codec/image.h"
 #include "data_gen/picture.h"
 
 namespace feedrate::micro {
 
-// What ImageNet's pictures have on average, and what a network sees of them.
-inline constexpr PixelSize kStored{500, 375};
+// Stored at the network's size, as ImageNet's pictures are on average, and large; and what a network sees.
+inline constexpr std::array<PixelSize, 3> kStoredSizes{{{224, 224}, {500, 375}, {768, 768}}};
+inline constexpr PixelSize kStored = kStoredSizes[1];
 inline constexpr PixelSize kInput{224, 224};
 
 // A folder of its own, removed at the end.
@@ -29,14 +33,16 @@ class TemporaryFolder {
 // What several benchmarks work on, made when the first of them asks.
 class Material {
  public:
-  const Picture& picture();  // one generated picture of kStored
+  const Picture& picture(PixelSize size = kStored);  // one generated picture
   const std::filesystem::path&
   data();  // a small dataset of every format, and uint8, fp16, fp32 tensors
 
  private:
-  std::unique_ptr<Picture> picture_;
+  std::map<std::string, Picture> pictures_;  // by size
   std::unique_ptr<TemporaryFolder> folder_;
 };
+
+std::string name_of(PixelSize size);  // "500x375"
 
 // Images (or steps, where it says so) and bytes of one iteration, as rates beside the time.
 void set_rates(benchmark::State& state, std::int64_t items, std::int64_t bytes);
@@ -47,6 +53,7 @@ void register_decode(Material& material);
 void register_augment(Material& material);
 void register_normalise(Material& material);
 void register_sample_source(Material& material);
+void register_loader(Material& material);
 void register_sampler();
 void register_hand_over();
 void register_harness(Material& material);

@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <fstream>
 #include <string>
 #include <vector>
@@ -37,15 +40,32 @@ void read_buffered(benchmark::State& state) {
   set_rates(state, 1, static_cast<std::int64_t>(bytes));
 }
 
+// The system calls alone, one after the other: what the storage is to come near.
+void read_bare(benchmark::State& state) {
+  const TemporaryFolder folder;
+  const auto bytes = static_cast<std::size_t>(state.range(0));
+  std::vector<std::string> paths = write_files(folder.path(), bytes);
+  for (std::string& path : paths) path = folder.path() / path;
+  std::vector<std::byte> buffer(bytes);
+  std::size_t next = 0;
+  for (auto _ : state) {
+    const int file = open(paths[next].c_str(), O_RDONLY | O_CLOEXEC);
+    if (pread(file, buffer.data(), bytes, 0) != static_cast<ssize_t>(bytes)) state.SkipWithError("short read");
+    close(file);
+    next = (next + 1) % paths.size();
+  }
+  set_rates(state, 1, static_cast<std::int64_t>(bytes));
+}
+
 }  // namespace
 
 // Sizes of a JPEG of 500x375, of a precached uint8 tensor of 224x224, and of 500x375 plain pixels.
 void register_read() {
-  benchmark::RegisterBenchmark("read/buffered", read_buffered)
-      ->ArgName("bytes")
-      ->Arg(58'000)
-      ->Arg(150'560)
-      ->Arg(562'500);
+  const auto add = [](const char* name, void (*read)(benchmark::State&)) {
+    benchmark::RegisterBenchmark(name, read)->ArgName("bytes")->Arg(58'000)->Arg(150'560)->Arg(562'500);
+  };
+  add("read/buffered", read_buffered);
+  add("read/bare", read_bare);
 }
 
 }  // namespace feedrate::micro

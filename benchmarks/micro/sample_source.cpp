@@ -42,7 +42,10 @@ void add(const std::string& name, const std::string& variant, const Format* form
 void register_sample_source(Material& material) {
   for (const Format& format : picture_formats()) {
     const std::string name(format.name);
-    add(name, name + "/500x375", &format, Dtype::uint8, material);
+    for (const PixelSize stored : kStoredSizes) {
+      const std::string variant = name + "/" + name_of(stored);
+      add(variant, variant, &format, Dtype::uint8, material);
+    }
   }
   add("jpeg/transfer-fp16", "jpeg/500x375", find_picture_format("jpeg"), Dtype::fp16, material);
   for (const Dtype dtype : {Dtype::uint8, Dtype::fp16, Dtype::fp32}) {
