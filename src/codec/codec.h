@@ -14,6 +14,13 @@ namespace feedrate {
 // Pictures beyond this many pixels are refused from their header alone (decompression bombs).
 inline constexpr std::int64_t kMaxPixels = 1LL << 26;  // 8192 x 8192
 
+// Pixels of a picture at 1/reduction of its size, and where in them the window lies that was asked for, in pixels
+// of theirs: it may begin and end within one.
+struct ReducedPixels {
+  PixelView pixels;
+  double x = 0, y = 0, width = 0, height = 0;
+};
+
 // Turns encoded bytes into pixels. One per worker, reused for every sample, not thread-safe.
 // Errors: feedrate::Error naming `name`, for anything that is not a whole, valid picture: a decoder
 // never hands out pixels of a picture that it knows to be damaged.
@@ -29,6 +36,12 @@ class Decoder {
   // spread, a palette looked up, alpha dropped, 16 bits cut to 8). Called once per open().
   // The view borrows the decoder's memory and is valid until the next open().
   virtual PixelView decode(const Rect& window) = 0;
+
+  // The same at 1/reduction (1, 2, 4 or 8) of the size, where the format has that for less than decoding all
+  // of it; else at its own size.
+  virtual ReducedPixels decode_reduced(const Rect& window, int /*reduction*/) {
+    return {decode(window), 0, 0, static_cast<double>(window.width), static_cast<double>(window.height)};
+  }
 };
 
 struct EncodeOptions {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "codec/formats.h"
 #include "codec/jpeg_baseline.h"
@@ -69,14 +68,34 @@ class JpegDecoder : public Decoder {
 
   PixelView decode(const Rect& window) override {
     check_window(window, size_, name_);
-    const PixelSize size = std::exchange(size_, {});  // whatever happens below: once per open()
-    if (baseline_.decode(info_, window)) return baseline_.pixels();
+    size_ = {};  // whatever happens below: once per open()
+    return decode_any(window, 1);
+  }
+
+  ReducedPixels decode_reduced(const Rect& window, int reduction) override {
+    check_window(window, size_, name_);
+    size_ = {};
+    // The pixels of the reduced picture that the window touches.
+    const int x = window.x / reduction, y = window.y / reduction;
+    const Rect reduced{x, y, (window.x + window.width + reduction - 1) / reduction - x,
+                       (window.y + window.height + reduction - 1) / reduction - y};
+    const double each = reduction;
+    return {decode_any(reduced, reduction), window.x / each - x, window.y / each - y, window.width / each, window.height / each};
+  }
+
+ private:
+  // A window of the picture at 1/reduction of its size.
+  PixelView decode_any(const Rect& window, int reduction) {
+    if (baseline_.decode(info_, window, reduction)) return baseline_.pixels();
     const bool four = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
-    const std::size_t stride = static_cast<std::size_t>(size.width) * 3;
-    grow(row_, static_cast<std::size_t>(size.width) * 4);
+    const std::size_t width = (info_.image_width + static_cast<unsigned>(reduction) - 1) / static_cast<unsigned>(reduction);
+    const std::size_t stride = width * 3;
+    grow(row_, width * 4);
     grow(pixels_, stride * static_cast<std::size_t>(window.height));
     errors_.guarded(name_, [&] {
       info_.out_color_space = four ? JCS_CMYK : JCS_RGB;
+      info_.scale_num = 1;
+      info_.scale_denom = static_cast<unsigned>(reduction);
       jpeg_start_decompress(&info_);
       read_rows(window, stride, four);
       // The rows below the window are never decoded. Where there are none, the end of the file is
@@ -91,7 +110,6 @@ class JpegDecoder : public Decoder {
             static_cast<std::ptrdiff_t>(stride), window.width, window.height};
   }
 
- private:
   // Whole rows: those above the window go to one scratch row, those in it to their place.
   void read_rows(const Rect& window, std::size_t stride, bool four) {
     for (int y = 0; y < window.y + window.height; ++y) {

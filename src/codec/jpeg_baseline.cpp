@@ -17,13 +17,13 @@ bool build(JpegHuffman& table, const JHUFF_TBL* from, bool dc) {
 
 }  // namespace
 
-bool BaselineJpeg::decode(const jpeg_decompress_struct& info, const Rect& window) {
-  if (!prepare(info)) return false;
+bool BaselineJpeg::decode(const jpeg_decompress_struct& info, const Rect& window, int reduction) {
+  if (!prepare(info) || !choose_blocks(reduction)) return false;
   const jpeg_source_mgr& source = *info.src;
   if (!scan_.gather({source.next_input_byte, source.bytes_in_buffer})) return false;
   lay_out(window);
   if (!read_units()) return false;
-  for (int p = 0; p < planes_in_use_; ++p) pad_edges(planes_[p]);
+  for (int p = 1; p < planes_in_use_ && widened_ == 2; ++p) pad_edges(planes_[p]);
   for (int y = 0; y < window.height; ++y) {
     make_row(window.y + y, rgb_.data() + static_cast<std::size_t>(y) * window.width * 3);
   }
@@ -67,14 +67,28 @@ bool BaselineJpeg::prepare(const jpeg_decompress_struct& info) {
   return true;
 }
 
+// How many samples a block gives. As in libjpeg a reduced picture's subsampled chroma is reduced less, so that it
+// needs no upsampling. False where libjpeg has a rule of its own.
+bool BaselineJpeg::choose_blocks(int reduction) {
+  const int across = planes_[0].across, down = planes_[0].down;
+  if (reduction > 1 && across != down) return false;
+  reduction_ = reduction;
+  for (Plane& plane : planes_) plane.block = 8 / reduction;
+  if (reduction > 1) planes_[1].block = planes_[2].block = 8 / reduction * across;
+  widened_ = reduction > 1 ? 1 : across;
+  heightened_ = reduction > 1 ? 1 : down;
+  units_across_ = divided_up(size_.width, 8 * across);
+  units_down_ = divided_up(size_.height, 8 * down);
+  size_ = {divided_up(size_.width, reduction), divided_up(size_.height, reduction)};
+  return true;
+}
+
 // Which units the window needs, with the chroma samples next to it that the upsampling looks at.
 void BaselineJpeg::lay_out(const Rect& window) {
   window_ = window;
   const int across = planes_[0].across, down = planes_[0].down;
-  const int unit_width = 8 * across, unit_height = 8 * down;
-  units_across_ = divided_up(size_.width, unit_width);
-  units_down_ = divided_up(size_.height, unit_height);
-  const int beside = across == 2 ? 2 : 0, above = down == 2 ? 2 : 0;
+  const int unit_width = planes_[0].block * across, unit_height = planes_[0].block * down;
+  const int beside = widened_ == 2 ? 2 : 0, above = heightened_ == 2 ? 2 : 0;
   const int left = std::max(0, window.x - beside) / unit_width;
   const int top = std::max(0, window.y - above) / unit_height;
   const int right = std::min(size_.width - 1, window.x + window.width - 1 + beside) / unit_width;
@@ -82,10 +96,10 @@ void BaselineJpeg::lay_out(const Rect& window) {
   units_ = {left, top, right - left + 1, bottom - top + 1};
   for (int p = 0; p < planes_in_use_; ++p) {
     Plane& plane = planes_[p];
-    plane.width = divided_up(size_.width * plane.across, across);
-    plane.height = divided_up(size_.height * plane.down, down);
-    plane.stride = units_.width * 8 * plane.across + 2 * kSpare;
-    const std::size_t bytes = static_cast<std::size_t>(plane.stride) * units_.height * 8 * plane.down + 2 * kSpare;
+    plane.width = divided_up(size_.width, p == 0 ? 1 : widened_);
+    plane.height = divided_up(size_.height, p == 0 ? 1 : heightened_);
+    plane.stride = units_.width * plane.block * plane.across + 2 * kSpare;
+    const std::size_t bytes = static_cast<std::size_t>(plane.stride) * units_.height * plane.block * plane.down + 2 * kSpare;
     plane.samples = grow(plane.memory, bytes) + kSpare;
   }
   for (Scratch& wide : wide_) grow(wide, static_cast<std::size_t>(window.width) + 2 * kSpare);
@@ -120,13 +134,18 @@ bool BaselineJpeg::read_unit(JpegBits& bits, bool wanted, int unit_x, int unit_y
       }
       continue;
     }
-    std::uint8_t* row = plane.samples + 8 * (unit_y * plane.down * plane.stride + unit_x * plane.across);
-    for (int y = 0; y < plane.down; ++y, row += 8 * plane.stride) {
+    std::uint8_t* row = plane.samples + plane.block * (unit_y * plane.down * plane.stride + unit_x * plane.across);
+    for (int y = 0; y < plane.down; ++y, row += plane.block * plane.stride) {
       for (int x = 0; x < plane.across; ++x) {
         block_.at = {};
         const int used = read_jpeg_block<true>(bits, plane.tables, plane.last_dc, block_);
         if (used == 0) return false;
-        jpeg_idct(block_.at.data(), used, row + 8 * x, plane.stride);
+        std::uint8_t* const out = row + plane.block * x;
+        if (plane.block == 8) {
+          jpeg_idct(block_.at.data(), used, out, plane.stride);
+        } else {
+          jpeg_idct_reduced(block_.at.data(), used, plane.block, out, plane.stride);
+        }
       }
     }
   }
@@ -146,8 +165,8 @@ void BaselineJpeg::pad_edges(Plane& plane) {
 
 void BaselineJpeg::make_row(int y, std::uint8_t* rgb) {
   const Plane& light = planes_[0];
-  const std::uint8_t* row =
-      light.samples + (y - 8 * units_.y * light.down) * light.stride + (window_.x - 8 * units_.x * light.across);
+  const std::uint8_t* row = light.samples + (y - light.block * units_.y * light.down) * light.stride +
+                            (window_.x - light.block * units_.x * light.across);
   if (planes_in_use_ == 1) {
     for (int x = 0; x < window_.width; ++x) std::fill_n(rgb + 3 * x, 3, row[x]);
     return;
@@ -158,13 +177,12 @@ void BaselineJpeg::make_row(int y, std::uint8_t* rgb) {
 
 // The window's chroma of picture row y, as wide as the window.
 const std::uint8_t* BaselineJpeg::chroma_row(const Plane& plane, int y, Scratch& wide) {
-  const int across = planes_[0].across, down = planes_[0].down;
   const auto row = [&](int i) {
-    return plane.samples + (std::clamp(i, 0, plane.height - 1) - 8 * units_.y) * plane.stride - 8 * units_.x;
+    return plane.samples + (std::clamp(i, 0, plane.height - 1) - plane.block * units_.y) * plane.stride - plane.block * units_.x;
   };
-  if (across == 1) return row(y) + window_.x;
+  if (widened_ == 1) return row(y) + window_.x;
   const int from = window_.x / 2, count = (window_.x + window_.width + 1) / 2 - from;
-  if (down == 1) {
+  if (heightened_ == 1) {
     jpeg_widen(row(y) + from, count, wide.data());
   } else {
     jpeg_widen_blended(row(y / 2) + from, row(y % 2 == 0 ? y / 2 - 1 : y / 2 + 1) + from, count, wide.data());

@@ -17,9 +17,10 @@ namespace feedrate {
 // looked at. Reused for every picture.
 class BaselineJpeg {
  public:
+  // `window` is one of the picture at 1/reduction (1, 2, 4 or 8) of its size, whose sides are rounded up.
   // `info` has read the header and stands before the first scan's data; it is not changed. False, if the
   // file is of another kind or damaged: libjpeg is to decode it, or to say what is wrong with it.
-  bool decode(const jpeg_decompress_struct& info, const Rect& window);
+  bool decode(const jpeg_decompress_struct& info, const Rect& window, int reduction = 1);
 
   // The pixels of the last window: packed rows.
   PixelView pixels() const;
@@ -29,6 +30,7 @@ class BaselineJpeg {
   struct Plane {
     JpegComponentTables tables;
     int across = 1, down = 1;      // blocks in a unit (MCU)
+    int block = 8;                 // samples that a block gives, across and down
     int width = 0, height = 0;     // of the whole component, in samples
     std::ptrdiff_t stride = 0;
     std::uint8_t* samples = nullptr;
@@ -37,6 +39,7 @@ class BaselineJpeg {
   };
 
   bool prepare(const jpeg_decompress_struct& info);
+  bool choose_blocks(int reduction);
   void lay_out(const Rect& window);
   bool read_units();
   bool read_unit(JpegBits& bits, bool wanted, int unit_x, int unit_y);
@@ -44,7 +47,9 @@ class BaselineJpeg {
   void make_row(int y, std::uint8_t* rgb);
   const std::uint8_t* chroma_row(const Plane& plane, int y, Scratch& wide);
 
-  PixelSize size_;
+  PixelSize size_;     // of the picture at 1/reduction_
+  int reduction_ = 1;
+  int widened_ = 1, heightened_ = 1;  // how often a chroma sample stands for the next one, across and down
   int planes_in_use_ = 0, restart_interval_ = 0;
   int units_across_ = 0, units_down_ = 0;
   Rect window_;

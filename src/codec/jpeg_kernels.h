@@ -11,6 +11,10 @@ namespace feedrate {
 // but the first `used` in zigzag order (1 to 64) are zero.
 void jpeg_idct(const std::int16_t* coefficients, int used, std::uint8_t* out, std::ptrdiff_t stride);
 
+// The same to `side` (4, 2 or 1) rows of as many samples: the picture at half, a quarter or an eighth of its size
+// (jidctred.c).
+void jpeg_idct_reduced(const std::int16_t* coefficients, int used, int side, std::uint8_t* out, std::ptrdiff_t stride);
+
 // Doubles `count` chroma samples in width by libjpeg's triangle filter, replicating nothing: reads
 // near[-1] to near[count]. out: 2 * count samples. May write up to 32 bytes beyond.
 void jpeg_widen(const std::uint8_t* near, int count, std::uint8_t* out);

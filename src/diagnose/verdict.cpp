@@ -32,7 +32,7 @@ CapacityInputs inputs_of(const Json& record) {
                      .workers = cell["workers"].is_null() ? 0 : cell["workers"].get<int>(),
                      .batch_size = cell["batch-size"],
                      .stages = stages_of(record)};
-  if (record["device"]["kind"] != "cpu") run.cpus = record["environment"]["cpu"]["cores"];
+  if (record["device"]["kind"] != "cpu") run.cpus = record.value("/environment/cpu/cores"_json_pointer, 0);
   run.device_ms_per_step = record["step_ms"]["mean"].get<double>() * busy;
   const bool crosses = !cell["transfer"].is_null() && cell["cache"] != "device";
   if (crosses) {

@@ -39,15 +39,16 @@ Cell resolve(Cell cell) {
   resolve_device(cell);
   if (cell.is("data", "synthetic")) {
     clear(cell, {"cache", "image-size", "tensor-dtype", "loader", "workers", "prefetch", "in-order", "pin-workers",
-                 "transfer", "pin-memory", "augment", "resize-filter", "on-bad", "page-cache"});
+                 "transfer", "pin-memory", "augment", "decode-scale", "resize-filter", "on-bad", "page-cache"});
     return cell;
   }
   resolve_transfer(cell);
   if (cell.is("data", "tensor")) {
-    clear(cell, {"image-size", "augment", "resize-filter"});
+    clear(cell, {"image-size", "augment", "decode-scale", "resize-filter"});
   } else {
     clear(cell, {"tensor-dtype"});
   }
+  if (!cell.is("data", "jpeg")) clear(cell, {"decode-scale"});
   // A cache that spares the workers' reading, or the workers altogether, makes their axes meaningless.
   if (!cell.is("cache", "none")) clear(cell, {"page-cache"});
   if (cell.is("cache", "host") || cell.is("cache", "device")) {

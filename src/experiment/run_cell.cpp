@@ -108,6 +108,7 @@ std::shared_ptr<const SampleRecipe> CellRunner::recipe_of(const CellSettings& se
                       .format = settings.data == "tensor" ? nullptr : find_picture_format(settings.data),
                       .spec = settings.batch_spec(),
                       .filter = settings.filter,
+                      .decode_scale = settings.decode_scale,
                       .augment = settings.augment,
                       .planted = options_.plant ? &options_.planted : nullptr};
   if (settings.skip_bad) recipe.bad = std::make_shared<BadSamples>();

@@ -34,9 +34,10 @@ struct Resizer::Scratch {
   }
 
   // Down the columns first: that pass works on whole rows, and leaves few of them to the other.
-  void by_triangle(const PixelView& picture, PixelSize to, bool flip, bool antialias, std::uint8_t* out) {
-    down.prepare(picture.height, to.height, antialias, false);
-    across.prepare(picture.width, to.width, antialias, flip);
+  void by_triangle(const ReducedPixels& window, PixelSize to, bool flip, bool antialias, std::uint8_t* out) {
+    const PixelView& picture = window.pixels;
+    down.prepare(picture.height, window.y, window.height, to.height, antialias, false);
+    across.prepare(picture.width, window.x, window.width, to.width, antialias, flip);
     row.resize(static_cast<std::size_t>(picture.width + across.each) * 3 + 8);
     for (int y = 0; y < to.height; ++y, out += 3 * to.width) {
       const auto at = static_cast<std::size_t>(y);
@@ -51,8 +52,12 @@ Resizer::Resizer() : scratch_(std::make_unique<Scratch>()) {}
 Resizer::~Resizer() = default;
 
 void Resizer::resize(const PixelView& picture, PixelSize to, bool flip, ResizeFilter filter, std::uint8_t* out) {
-  if (filter == ResizeFilter::area) return scratch_->by_area(picture, to, flip, out);
-  scratch_->by_triangle(picture, to, flip, filter == ResizeFilter::antialias, out);
+  resize_window({picture, 0, 0, static_cast<double>(picture.width), static_cast<double>(picture.height)}, to, flip, filter, out);
+}
+
+void Resizer::resize_window(const ReducedPixels& window, PixelSize to, bool flip, ResizeFilter filter, std::uint8_t* out) {
+  if (filter == ResizeFilter::area) return scratch_->by_area(window.pixels, to, flip, out);
+  scratch_->by_triangle(window, to, flip, filter == ResizeFilter::antialias, out);
 }
 
 }  // namespace feedrate

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string_view>
 
-#include "codec/image.h"
+#include "codec/codec.h"
 
 namespace feedrate {
 
@@ -21,6 +21,8 @@ class Resizer {
   ~Resizer();
   // Writes to.width x to.height packed RGB pixels to `out`; `flip`: mirrored left to right.
   void resize(const PixelView& picture, PixelSize to, bool flip, ResizeFilter filter, std::uint8_t* out);
+  // The same of a window that may begin and end within a pixel. area: of all its pixels.
+  void resize_window(const ReducedPixels& window, PixelSize to, bool flip, ResizeFilter filter, std::uint8_t* out);
 
  private:
   struct Scratch;

@@ -5,8 +5,8 @@
 
 namespace feedrate {
 
-void ResizeTaps::prepare(int from, int to, bool antialias, bool flip) {
-  const float scale = static_cast<float>(from) / static_cast<float>(to);
+void ResizeTaps::prepare(int from, double offset, double extent, int to, bool antialias, bool flip) {
+  const float scale = static_cast<float>(extent / to);
   const float reach = antialias ? std::max(scale, 1.0f) : 1.0f;  // half the triangle's base
   const float steepness = 1 / reach;
   const int most = antialias ? static_cast<int>(2 * std::ceil(reach)) + 1 : 2;
@@ -15,7 +15,7 @@ void ResizeTaps::prepare(int from, int to, bool antialias, bool flip) {
   count.resize(static_cast<std::size_t>(to));
   weights.assign(static_cast<std::size_t>(to) * static_cast<std::size_t>(each), 0);
   for (int i = 0; i < to; ++i) {
-    const float centre = (static_cast<float>(i) + 0.5f) * scale;
+    const float centre = static_cast<float>(offset) + (static_cast<float>(i) + 0.5f) * scale;
     const int begin = std::clamp(static_cast<int>(centre - reach + 0.5f), 0, from - 1);
     const int end = std::clamp(static_cast<int>(centre + reach + 0.5f), begin + 1, std::min(from, begin + most));
     const auto weight = [&](int x) {

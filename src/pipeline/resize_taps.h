@@ -13,10 +13,10 @@ struct ResizeTaps {
   std::vector<int> count;             // taps of an output pixel that lie in the picture, from the first
   std::vector<std::int16_t> weights;  // `each` per output pixel; they sum up to kOne
 
-  // For `from` pixels made `to` pixels by a triangle: over the two nearest pixels, or, `antialias` and
-  // shrinking, as wide as two output pixels. Positions are those of pixel centres, as in OpenCV and Pillow.
-  // `flip`: the output pixels in reverse order.
-  void prepare(int from, int to, bool antialias, bool flip);
+  // For the stretch of `extent` source pixels from `begin` on, of `from` that there are, made `to` pixels by a
+  // triangle: over the two nearest pixels, or, `antialias` and shrinking, as wide as two output pixels.
+  // Positions are those of pixel centres, as in OpenCV and Pillow. `flip`: the output pixels in reverse order.
+  void prepare(int from, double begin, double extent, int to, bool antialias, bool flip);
 };
 
 }  // namespace feedrate

@@ -56,7 +56,8 @@ class PictureSource : public SampleSource {
     const PixelSize stored = decoder_->open(encoded, bytes_.name(draw));
     const Augmentation augmentation = recipe_.augment ? random_resized_crop(stored, draw.augment_seed)
                                                       : Augmentation{{0, 0, stored.width, stored.height}, false};
-    const PixelView window = decoder_->decode(augmentation.window);
+    const Rect& wanted = augmentation.window;
+    const ReducedPixels window = decoder_->decode_reduced(wanted, recipe_.decode_scale ? reduction_of(wanted) : 1);
     planted_.serve(Stage::decode, draw.index);
     timer_.lap(Stage::decode, static_cast<std::int64_t>(encoded.size()));
 
@@ -64,10 +65,10 @@ class PictureSource : public SampleSource {
     const BatchSpec& spec = recipe_.spec;
     const bool direct = spec.dtype == Dtype::uint8;
     std::byte* resized = direct ? out : pixels_.resize(spec.sample_elements());
-    resizer_.resize(window, spec.size, augmentation.flip, recipe_.filter,
-                    reinterpret_cast<std::uint8_t*>(resized));
+    resizer_.resize_window(window, spec.size, augmentation.flip, recipe_.filter,
+                           reinterpret_cast<std::uint8_t*>(resized));
     planted_.serve(Stage::augment, draw.index);
-    timer_.lap(Stage::augment, static_cast<std::int64_t>(window.width) * window.height * 3);
+    timer_.lap(Stage::augment, static_cast<std::int64_t>(wanted.width) * wanted.height * 3);
 
     if (!direct) collate(pixels_.bytes(), Dtype::uint8, spec, out);
     planted_.serve(Stage::collate, draw.index);
@@ -75,6 +76,14 @@ class PictureSource : public SampleSource {
   }
 
  private:
+  // The largest that leaves both sides at least as long as the output's.
+  int reduction_of(const Rect& window) const {
+    const PixelSize to = recipe_.spec.size;
+    int reduction = 1;
+    while (reduction < 8 && window.width >= 2 * reduction * to.width && window.height >= 2 * reduction * to.height) reduction *= 2;
+    return reduction;
+  }
+
   const SampleRecipe& recipe_;
   Bytes bytes_;
   std::unique_ptr<Decoder> decoder_;

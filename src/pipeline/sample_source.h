@@ -32,6 +32,7 @@ struct SampleRecipe {
   const Format* format = nullptr;  // null: precached tensors
   BatchSpec spec;
   ResizeFilter filter = ResizeFilter::bilinear;
+  bool decode_scale = false;  // a window at least twice the output is decoded at 1/2, 1/4, 1/8 of its size
   bool augment = true;  // random-resized-crop and flip; false: the whole picture, resized
   const PlantedTimes* planted = nullptr;
   std::shared_ptr<BadSamples> bad;  // takes samples that cannot be made; null: the first one ends the run

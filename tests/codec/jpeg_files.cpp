@@ -64,10 +64,12 @@ Bytes write_jpeg(const Pixels& values, PixelSize size, const JpegKind& kind) {
 namespace {
 
 // All rows to `pixels`, which gets the room for them first.
-void read_all(jpeg_decompress_struct& info, const Bytes& file, bool cmyk, Pixels& pixels) {
+void read_all(jpeg_decompress_struct& info, const Bytes& file, bool cmyk, int reduction, Pixels& pixels) {
   jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(file.data()), file.size());
   jpeg_read_header(&info, TRUE);
   info.out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
+  info.scale_num = 1;
+  info.scale_denom = static_cast<unsigned>(reduction);
   jpeg_start_decompress(&info);
   const std::size_t stride = info.output_width * static_cast<std::size_t>(cmyk ? 4 : 3);
   pixels.resize(stride * info.output_height);
@@ -80,13 +82,13 @@ void read_all(jpeg_decompress_struct& info, const Bytes& file, bool cmyk, Pixels
 
 }  // namespace
 
-Pixels reference_decode(const Bytes& file, bool cmyk) {
+Pixels reference_decode(const Bytes& file, bool cmyk, int reduction) {
   jpeg_decompress_struct info{};
   jpeg_error_mgr errors;
   info.err = jpeg_std_error(&errors);
   jpeg_create_decompress(&info);
   Pixels pixels;
-  read_all(info, file, cmyk, pixels);
+  read_all(info, file, cmyk, reduction, pixels);
   jpeg_destroy_decompress(&info);
   return pixels;
 }
@@ -98,7 +100,7 @@ std::optional<Pixels> try_reference_decode(const Bytes& file) {
   jpeg_create_decompress(&info);
   std::optional<Pixels> pixels(std::in_place);
   try {
-    errors.guarded("reference", [&] { read_all(info, file, false, *pixels); });
+    errors.guarded("reference", [&] { read_all(info, file, false, 1, *pixels); });
   } catch (const Error&) {
     pixels.reset();
   }

@@ -18,7 +18,7 @@ struct JpegKind {
 // `channels` interleaved values a pixel.
 Bytes write_jpeg(const Pixels& values, PixelSize size, const JpegKind& kind);
 // As libjpeg gives it: RGB, or CMYK for four channels.
-Pixels reference_decode(const Bytes& file, bool cmyk);
+Pixels reference_decode(const Bytes& file, bool cmyk, int reduction = 1);
 // The same of a file that may be damaged, to RGB; nothing where libjpeg so much as warns.
 std::optional<Pixels> try_reference_decode(const Bytes& file);
 // Gray and progressive, in about 630 scans.

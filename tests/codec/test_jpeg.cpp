@@ -125,5 +125,30 @@ TEST(Jpeg, errors_name_the_file_and_a_remedy) {
   EXPECT_NE(message.find("feedrate verify"), std::string::npos) << message;
 }
 
+// Whoever decodes it: the pixels that the window touches, and where in them it lies.
+TEST(Jpeg, ReducedWindowsAreCutFromTheReducedPicture) {
+  const TestPicture picture = make_picture(151, 117);
+  const auto decoder = find_picture_format("jpeg")->make_decoder();
+  for (const JpegKind& kind : {JpegKind{}, JpegKind{.progressive = true}, JpegKind{.horizontal = 2, .vertical = 1}}) {
+    const Bytes file = write_jpeg(picture.pixels, picture.size, kind);
+    for (const int reduction : {1, 2, 4, 8}) {
+      const PixelSize size{(151 + reduction - 1) / reduction, (117 + reduction - 1) / reduction};
+      const TestPicture expected{size, reference_decode(file, false, reduction)};
+      for (const Rect& window : windows_of(picture.size, 20)) {
+        decoder->open(file, "test file");
+        const ReducedPixels found = decoder->decode_reduced(window, reduction);
+        const int x = window.x / reduction, y = window.y / reduction;
+        ASSERT_EQ(packed(found.pixels), cropped(expected, {x, y, found.pixels.width, found.pixels.height}));
+        EXPECT_DOUBLE_EQ(x + found.x, static_cast<double>(window.x) / reduction);
+        EXPECT_DOUBLE_EQ(y + found.y, static_cast<double>(window.y) / reduction);
+        EXPECT_DOUBLE_EQ(found.width * reduction, window.width);
+        EXPECT_DOUBLE_EQ(found.height * reduction, window.height);
+        EXPECT_LE(found.x + found.width, found.pixels.width);
+        EXPECT_LE(found.y + found.height, found.pixels.height);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace feedrate

@@ -12,7 +12,7 @@ namespace feedrate {
 namespace {
 
 // The window by our decoder alone; empty where it leaves the file to libjpeg.
-Pixels by_ours(BaselineJpeg& ours, const Bytes& file, const Rect& window) {
+Pixels by_ours(BaselineJpeg& ours, const Bytes& file, const Rect& window, int reduction = 1) {
   JpegErrors errors;
   jpeg_decompress_struct info{};
   info.err = errors.manager();
@@ -21,7 +21,7 @@ Pixels by_ours(BaselineJpeg& ours, const Bytes& file, const Rect& window) {
   errors.guarded("a file", [&] {
     jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(file.data()), file.size());
     jpeg_read_header(&info, TRUE);
-    taken = ours.decode(info, window);
+    taken = ours.decode(info, window, reduction);
   });
   jpeg_destroy_decompress(&info);
   Pixels pixels;
@@ -62,6 +62,26 @@ TEST(JpegBaseline, NoiseIsExact) {
     const Pixels found = by_ours(ours, file, {0, 0, size.width, size.height});
     ASSERT_FALSE(found.empty());
     ASSERT_EQ(found, reference_decode(file, false)) << round;
+  }
+}
+
+// Odd sizes, so that the reduced picture's last units are cut; windows anywhere.
+TEST(JpegBaseline, ReducedPicturesAreExact) {
+  BaselineJpeg ours;
+  const TestPicture picture = make_picture(151, 117);
+  const Pixels gray(picture.pixels.begin(), picture.pixels.begin() + 151 * 117);
+  for (const int reduction : {2, 4, 8}) {
+    const PixelSize size{(151 + reduction - 1) / reduction, (117 + reduction - 1) / reduction};
+    for (const JpegKind& kind : {JpegKind{}, JpegKind{.horizontal = 1, .vertical = 1}, JpegKind{.channels = 1}, JpegKind{.restart_rows = 1}}) {
+      const Bytes file = write_jpeg(kind.channels == 1 ? gray : picture.pixels, picture.size, kind);
+      const TestPicture expected{size, reference_decode(file, false, reduction)};
+      for (const Rect& window : windows_of(size, 30)) {
+        ASSERT_EQ(by_ours(ours, file, window, reduction), cropped(expected, window))
+            << "1/" << reduction << " at " << window.x << "," << window.y << " " << window.width << "x" << window.height;
+      }
+    }
+    // Theirs to decode: subsampled across alone.
+    EXPECT_TRUE(by_ours(ours, write_jpeg(picture.pixels, picture.size, {.horizontal = 2, .vertical = 1}), {0, 0, 5, 5}, reduction).empty());
   }
 }
 

@@ -44,6 +44,21 @@ TEST(Expand, CachesThatSpareTheWorkersCollapseThem) {
   EXPECT_EQ(expand({{"data", {"jpeg"}}, {"workers", {"0"}}, {"loader", {"pool", "batch"}}}).size(), 1u);
 }
 
+TEST(Expand, AxesThatMeanNothingToACellCollapse) {
+  const auto count = [](const std::string& axis, const char* data, const char* loader) {
+    const std::vector<std::string> both = axis == "on-bad" ? std::vector<std::string>{"fail", "skip"} : std::vector<std::string>{"off", "on"};
+    return expand({{"data", {data}}, {"loader", {loader}}, {axis, both}}).size();
+  };
+  EXPECT_EQ(count("decode-scale", "jpeg", "pool"), 2u);
+  EXPECT_EQ(count("decode-scale", "png", "pool"), 1u);
+  EXPECT_EQ(count("decode-scale", "tensor", "pool"), 1u);
+  EXPECT_EQ(count("in-order", "png", "pool"), 2u);
+  EXPECT_EQ(count("in-order", "png", "batch"), 1u);
+  EXPECT_EQ(count("pin-workers", "tensor", "batch"), 2u);
+  EXPECT_EQ(count("on-bad", "tensor", "pool"), 2u);
+  for (const char* axis : {"decode-scale", "in-order", "pin-workers", "on-bad"}) EXPECT_EQ(count(axis, "synthetic", "pool"), 1u) << axis;
+}
+
 TEST(Expand, EqualSpellingsAreOneCell) {
   const auto cells = expand({{"data", {"jpeg"}}, {"image-size", {"224", "224x224"}}, {"workers", {"2", "02"}}});
   ASSERT_EQ(cells.size(), 1u);

@@ -80,6 +80,27 @@ TEST_F(Loaders, PngHasTheSamePixelsAsJpeg) {
   EXPECT_EQ(pixels(*png, {kBatch, kInput, Dtype::uint8}, 6), a);
 }
 
+// Half the size from the decoder, the rest by the resize: the same picture, at the same place.
+TEST_F(Loaders, ReducedDecodingMovesNothing) {
+  const TemporaryFolder large;
+  make_dataset(large.path(), {"jpeg"}, {160, 120}, 8);
+  const DatasetVariant dataset = open_dataset(large.path(), "jpeg/160x120");
+  SampleRecipe recipe{.dataset = &dataset, .format = find_picture_format("jpeg"), .spec = {1, kInput, Dtype::uint8},
+                      .filter = ResizeFilter::antialias};
+  StageCounters counters;
+  for (std::int64_t i = 0; i < 40; ++i) {
+    const Draw draw = Sampler(8, 3, 0, 1).at(i);
+    std::vector<std::byte> whole(recipe.spec.sample_bytes()), reduced(whole.size());
+    recipe.decode_scale = false;
+    make_sample_source(recipe, counters)->make(draw, whole.data());
+    recipe.decode_scale = true;
+    make_sample_source(recipe, counters)->make(draw, reduced.data());
+    double difference = 0;
+    for (std::size_t k = 0; k < whole.size(); ++k) difference += std::abs(int(whole[k]) - int(reduced[k]));
+    EXPECT_LT(difference / static_cast<double>(whole.size()), 5) << i;
+  }
+}
+
 TEST_F(Loaders, BatchLoaderDeliversInOrder) {
   auto loader = make_loader("batch", options("jpeg", 3));
   for (std::int64_t i = 0; i < 30; ++i) EXPECT_EQ(loader->next()->sequence, i);

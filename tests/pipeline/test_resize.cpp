@@ -172,5 +172,25 @@ TEST(Resizer, ReadsTheWindowAlone) {
   }
 }
 
+// A window that begins and ends within pixels: of a slope, whose values tell where they were taken.
+TEST(Resizer, AWindowMayBeginWithinAPixel) {
+  Picture slope{{40, 30}, Pixels(40 * 30 * 3)};
+  for (int y = 0; y < 30; ++y) {
+    for (int x = 0; x < 40; ++x) {
+      auto* pixel = &slope.pixels[static_cast<std::size_t>(3 * (y * 40 + x))];
+      pixel[0] = static_cast<std::uint8_t>(6 * x), pixel[1] = static_cast<std::uint8_t>(8 * y);
+    }
+  }
+  Pixels out(8 * 8 * 3);
+  Resizer().resize_window({slope.view(), 2.5, 3.25, 24, 16}, {8, 8}, false, ResizeFilter::bilinear, out.data());
+  for (int y = 0; y < 8; ++y) {
+    for (int x = 0; x < 8; ++x) {
+      // Output pixel i has its centre at begin + (i + 0.5) * extent / 8; a source pixel's is at its middle.
+      EXPECT_NEAR(out[static_cast<std::size_t>(3 * (y * 8 + x))], 6 * (2.5 + (x + 0.5) * 3 - 0.5), 1);
+      EXPECT_NEAR(out[static_cast<std::size_t>(3 * (y * 8 + x) + 1)], 8 * (3.25 + (y + 0.5) * 2 - 0.5), 1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace feedrate
