@@ -1,14 +1,18 @@
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/python_report.h"
 #include "device/accelerator.h"
 #include "experiment/environment.h"
@@ -162,20 +166,47 @@ void look_at_dataset(Findings& findings, const std::string& folder) {
   }
 }
 
+// Whether this machine has what the cells need; each trouble once, whichever cells have it.
+void look_at_sweep(Findings& findings, CLI::App& app, ExperimentOptions& experiment) {
+  const std::vector<Cell> cells = cells_of(app, experiment);  // fills in what the runner is told
+  AcceleratorRegistry registry;
+  CellRunner runner(experiment.run, registry);
+  std::set<std::string> troubles;
+  double memory = 0;
+  for (const Cell& cell : cells) {
+    try {
+      runner.check(cell);
+      memory = std::max(memory, runner.memory_needed(cell));
+    } catch (const Error& error) {
+      if (troubles.insert(error.what()).second) findings.bad("sweep", error.what(), "");
+    }
+  }
+  if (!troubles.empty()) return;
+  findings.good("sweep", std::to_string(cells.size()) + " cells; the largest holds " + gigabytes(memory) + " of the " +
+                             gigabytes(static_cast<double>(memory_available())) + " that are available");
+}
+
+bool asks_for_cells(const ExperimentOptions& experiment) {
+  const auto typed = [](const auto& axis) { return !axis.second.empty(); };
+  return !experiment.config.empty() || std::any_of(experiment.axes.begin(), experiment.axes.end(), typed);
+}
+
 }  // namespace
 
 CommandEntry add_doctor(CLI::App& program) {
-  const auto data = std::make_shared<std::string>();
+  const auto experiment = std::make_shared<ExperimentOptions>();
   CLI::App* app = program.add_subcommand("doctor", "What this machine has, what is missing, what would spoil a measurement");
-  app->add_option("--dataset", *data, "look at this dataset as well")->type_name("DIR");
+  add_experiment_options(*app, *experiment);  // those of a sweep that is planned
   return {app, [=] {
+            const std::string data = experiment->data.string();
             Findings findings;
             look_at_machine(findings);
             look_at_gpus(findings);
             look_at_training(findings);
             look_at_report(findings);
-            look_at_disk(findings, data->empty() ? "." : *data);
-            look_at_dataset(findings, *data);
+            look_at_disk(findings, data.empty() ? "." : data);
+            look_at_dataset(findings, data);
+            if (asks_for_cells(*experiment)) look_at_sweep(findings, *app, *experiment);
             return findings.missing() == 0 ? 0 : 1;
           }};
 }

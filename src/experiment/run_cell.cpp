@@ -24,7 +24,7 @@ std::string utc_now() {
 }
 
 // What the cell will hold in host memory: slabs, and the caches that it asks for.
-double memory_needed(const CellSettings& s, const DatasetVariant& dataset) {
+double bytes_held(const CellSettings& s, const DatasetVariant& dataset) {
   const auto batch = static_cast<double>(s.batch_spec().bytes());
   const double ahead = s.loader == "batch" ? 1.0 * s.workers * s.prefetch : s.prefetch + 5.0;
   double bytes = batch * (ahead + 5) * s.gpus;
@@ -37,7 +37,7 @@ double memory_needed(const CellSettings& s, const DatasetVariant& dataset) {
 }
 
 void check_memory(const CellSettings& s, const DatasetVariant& dataset) {
-  const double needed = memory_needed(s, dataset);
+  const double needed = bytes_held(s, dataset);
   const auto available = static_cast<double>(memory_available());
   if (available == 0 || needed < 0.9 * available) return;
   throw Error("memory", "the cell needs " + std::to_string(static_cast<long>(needed / 1e6)) + " MB, " +
@@ -99,6 +99,12 @@ void CellRunner::check(const Cell& cell) {
     throw Error(dataset->folder.string(), "is too small for a cold run of batches of " + std::to_string(s.batch_size),
                 "a cold run is one pass at most: make more pictures, or use a smaller --batch-size");
   }
+}
+
+double CellRunner::memory_needed(const Cell& cell) {
+  const CellSettings settings = settings_of(cell);
+  const auto dataset = dataset_of(settings);
+  return dataset ? bytes_held(settings, *dataset) : 0;
 }
 
 std::shared_ptr<const SampleRecipe> CellRunner::recipe_of(const CellSettings& settings, std::stop_token stop) {

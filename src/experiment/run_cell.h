@@ -48,6 +48,9 @@ class CellRunner {
   // Throws an Error naming the thing and the remedy.
   void check(const Cell& cell);
 
+  // Bytes of host memory that a checked cell will hold: slabs and caches; 0 for synthetic ones.
+  double memory_needed(const Cell& cell);
+
   // The manifest's hash of a variant that a checked or measured cell uses; nothing for any other.
   std::optional<std::string> manifest_of(const std::string& variant) const;
 

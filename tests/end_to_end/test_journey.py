@@ -108,6 +108,15 @@ class Options(ProgramTest):
         self.assertIn(answer.code, (0, 1), answer)
         self.assertIn("jpeg/48x48: 64 samples", answer.out)
 
+    def test_doctor_holds_a_planned_sweep_against_the_machine(self):
+        plan = ["doctor", "--dataset", self.data, "--device", "emulated:1000", "--image-size", "48", "--input-size", "48"]
+        answer = self.finish(self.start(*plan, "--data", "synthetic,jpeg", "--workers", "1,2"))
+        self.assertRegex(answer.out, r"ok +sweep +3 cells; the largest holds ")
+        answer = self.finish(self.start(*plan, "--data", "bmp", "--workers", "1,2"))
+        self.assertEqual(answer.code, 1)
+        self.assertEqual(answer.out.count("MISSING  sweep"), 1, answer.out)
+        self.assertIn("has no bmp/48x48", answer.out)
+
 
 class Output(ProgramTest):
     """What goes to stdout arrives, or the exit code says that it did not."""
