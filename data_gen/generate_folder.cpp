@@ -74,7 +74,9 @@ std::string_view format_of(const std::vector<std::byte>& file, const std::string
   throw Error(path, "neither a JPEG nor a PNG", "remove or replace the file");
 }
 
-Picture make_picture(const fs::path& path, PixelSize size) {
+// Gives the pixels of a picture to `use`, and back what that returns.
+template <typename Use>
+auto decode_picture(const fs::path& path, const Use& use) {
   std::vector<std::byte> file;
   try {
     read_whole_file(path, file);
@@ -83,7 +85,7 @@ Picture make_picture(const fs::path& path, PixelSize size) {
   }
   const auto decoder = find_picture_format(format_of(file, path.string()))->make_decoder();
   const PixelSize stored = decoder->open(file, path.string());
-  return crop_and_resize(decoder->decode({0, 0, stored.width, stored.height}), size);
+  return use(decoder->decode({0, 0, stored.width, stored.height}));
 }
 
 // What is wrong with each picture; empty: nothing.
@@ -95,7 +97,7 @@ std::vector<std::string> find_bad(const fs::path& folder, const std::vector<Foun
   const auto make_work = [&] {
     return [&](std::size_t i) {
       try {
-        make_picture(folder / pictures[i].path, {1, 1});
+        decode_picture(folder / pictures[i].path, [](const PixelView&) {});
       } catch (const Error& error) {
         reasons[i] = std::string(error.what()).substr(0, std::string_view(error.what()).find("; "));
       }
@@ -160,7 +162,7 @@ class FolderSource : public PictureSource {
   }
 
   Picture make(std::int64_t index, PixelSize size) const override {
-    return make_picture(folder_ / at(index).path, size);
+    return decode_picture(folder_ / at(index).path, [&](const PixelView& pixels) { return crop_and_resize(pixels, size); });
   }
 
   std::string name() const override { return folder_.string(); }

@@ -39,7 +39,7 @@ void register_augment(Material& material) {
   for (const char* const filter_name : {"bilinear", "antialias", "area"}) {
     const ResizeFilter filter = resize_filter_from(filter_name);
     for (const PixelSize stored : kStoredSizes) {
-      const std::string name = std::string("augment/") + filter_name + "/" + name_of(stored);
+      const std::string name = std::string("augment/") + filter_name + "/" + to_string(stored);
       const auto add = [&](const char* what, bool crop, bool flip) {
         benchmark::RegisterBenchmark((name + what).c_str(), [=, &material](benchmark::State& state) {
           resize(state, filter, stored, crop, flip, material);

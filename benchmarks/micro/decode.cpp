@@ -40,7 +40,7 @@ void register_decode(Material& material) {
   for (const Format& format : picture_formats()) {
     for (const PixelSize stored : kStoredSizes) {
       for (const bool crop : {false, true}) {
-        const std::string name = "decode/" + std::string(format.name) + "/" + name_of(stored) + (crop ? "/crop" : "/whole");
+        const std::string name = "decode/" + std::string(format.name) + "/" + to_string(stored) + (crop ? "/crop" : "/whole");
         benchmark::RegisterBenchmark(name.c_str(), [&format, stored, crop, &material](benchmark::State& state) {
           decode(state, format, stored, crop, material);
         })->Unit(benchmark::kMicrosecond);

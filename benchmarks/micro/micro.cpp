@@ -22,10 +22,8 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::string name_of(PixelSize size) { return std::to_string(size.width) + "x" + std::to_string(size.height); }
-
 const Picture& Material::picture(PixelSize size) {
-  const std::string name = name_of(size);
+  const std::string name = to_string(size);
   if (!pictures_.contains(name)) pictures_[name] = synthesise_picture(1, size);
   return pictures_[name];
 }

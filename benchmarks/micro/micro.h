@@ -9,6 +9,7 @@
 
 #include "codec/image.h"
 #include "data_gen/picture.h"
+#include "experiment/values.h"
 
 namespace feedrate::micro {
 
@@ -41,8 +42,6 @@ class Material {
   std::map<std::string, Picture> pictures_;  // by size
   std::unique_ptr<TemporaryFolder> folder_;
 };
-
-std::string name_of(PixelSize size);  // "500x375"
 
 // Images (or steps, where it says so) and bytes of one iteration, as rates beside the time.
 void set_rates(benchmark::State& state, std::int64_t items, std::int64_t bytes);

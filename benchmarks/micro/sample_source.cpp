@@ -43,7 +43,7 @@ void register_sample_source(Material& material) {
   for (const Format& format : picture_formats()) {
     const std::string name(format.name);
     for (const PixelSize stored : kStoredSizes) {
-      const std::string variant = name + "/" + name_of(stored);
+      const std::string variant = name + "/" + to_string(stored);
       add(variant, variant, &format, Dtype::uint8, material);
     }
   }

@@ -77,8 +77,8 @@ class JpegDecoder : public Decoder {
     size_ = {};
     // The pixels of the reduced picture that the window touches.
     const int x = window.x / reduction, y = window.y / reduction;
-    const Rect reduced{x, y, (window.x + window.width + reduction - 1) / reduction - x,
-                       (window.y + window.height + reduction - 1) / reduction - y};
+    const Rect reduced{x, y, divided_up(window.x + window.width, reduction) - x,
+                       divided_up(window.y + window.height, reduction) - y};
     const double each = reduction;
     return {decode_any(reduced, reduction), window.x / each - x, window.y / each - y, window.width / each, window.height / each};
   }
@@ -88,7 +88,7 @@ class JpegDecoder : public Decoder {
   PixelView decode_any(const Rect& window, int reduction) {
     if (baseline_.decode(info_, window, reduction)) return baseline_.pixels();
     const bool four = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
-    const std::size_t width = (info_.image_width + static_cast<unsigned>(reduction) - 1) / static_cast<unsigned>(reduction);
+    const auto width = static_cast<std::size_t>(divided_up(static_cast<int>(info_.image_width), reduction));
     const std::size_t stride = width * 3;
     grow(row_, width * 4);
     grow(pixels_, stride * static_cast<std::size_t>(window.height));

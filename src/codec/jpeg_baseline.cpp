@@ -9,8 +9,6 @@ namespace {
 
 constexpr int kSpare = 64;  // samples that vector loops may touch before and behind a row
 
-int divided_up(int a, int b) { return (a + b - 1) / b; }
-
 bool build(JpegHuffman& table, const JHUFF_TBL* from, bool dc) {
   return from != nullptr && table.build(from->bits, from->huffval, dc);
 }

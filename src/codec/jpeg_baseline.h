@@ -11,6 +11,9 @@
 
 namespace feedrate {
 
+// a / b, rounded up.
+inline int divided_up(int a, int b) { return (a + b - 1) / b; }
+
 // Decodes a window of a baseline JPEG file of the kinds that photographs are: 8 bits, Huffman codes, one
 // scan, gray or YCbCr at 4:4:4, 4:2:2 or 4:2:0. The pixels are libjpeg's, to the bit. What lies
 // above and beside the window is only passed over (its codes have to be read), what lies below is not

@@ -5,13 +5,11 @@
 #include <cstring>
 
 #include "codec/avx2.h"
+#include "codec/jpeg_dct.h"
 #include "codec/jpeg_kernels.h"
 
 namespace feedrate {
 namespace {
-
-constexpr int kColumnShift = 13 - 2;   // after the columns two fractional bits are kept
-constexpr int kRowShift = 13 + 2 + 3;  // 3: the factor 8 of the two-dimensional transform
 
 // Factors of inputs 2 and 6.
 constexpr int kEvenSum[2] = {10703, 4433}, kEvenDifference[2] = {4433, -10704};
@@ -22,8 +20,6 @@ constexpr int kOuter[2][2] = {{-7373, 4926}, {-4927, -7373}};  // outputs 0 and 
 constexpr int kInner[2][2] = {{-20995, 4177}, {-4176, -20995}};  // outputs 1 and 2
 // Of inputs 1 and 3 where 5 and 7 are zero, for outputs 0 to 3.
 constexpr int kOddHalf[4][2] = {{11363, 9633}, {9633, -2259}, {6437, -11362}, {2260, -6436}};
-
-std::uint8_t to_sample(int value) { return static_cast<std::uint8_t>(std::clamp(value + 128, 0, 255)); }
 
 int wrapped(int value) { return static_cast<std::int16_t>(value); }
 
@@ -54,19 +50,19 @@ void idct_plain(const std::int16_t* coefficients, std::uint8_t* out, std::ptrdif
     if (one_row) {
       std::fill_n(line, 8, wrapped(4 * coefficients[x]));
     } else {
-      transform(coefficients + x, 8, kColumnShift, line);
+      transform(coefficients + x, 8, kDctColumnShift, line);
     }
     for (int y = 0; y < 8; ++y) columns[8 * y + x] = static_cast<std::int16_t>(std::clamp(line[y], -32768, 32767));
   }
   for (int y = 0; y < 8; ++y) {
-    transform(columns + 8 * y, 1, kRowShift, line);
-    for (int x = 0; x < 8; ++x) out[y * stride + x] = to_sample(line[x]);
+    transform(columns + 8 * y, 1, kDctRowShift, line);
+    for (int x = 0; x < 8; ++x) out[y * stride + x] = dct_sample(line[x]);
   }
 }
 
 // What both passes make of a first coefficient alone.
 void flat(int first, std::uint8_t* out, std::ptrdiff_t stride) {
-  const std::uint8_t sample = to_sample((wrapped(4 * first) + 16) >> 5);
+  const std::uint8_t sample = dct_sample((wrapped(4 * first) + 16) >> 5);
   for (int y = 0; y < 8; ++y) std::memset(out + y * stride, sample, 8);
 }
 
@@ -162,10 +158,10 @@ FEEDRATE_AVX2 void idct_avx2(const std::int16_t* coefficients, std::uint8_t* out
 #pragma GCC unroll 8
     for (int i = 0; i < 8; ++i) v[i] = row;
   } else {
-    transform8<kColumnShift, kHalf>(v);
+    transform8<kDctColumnShift, kHalf>(v);
   }
   transpose(v);
-  transform8<kRowShift, kHalf>(v);
+  transform8<kDctRowShift, kHalf>(v);
   transpose(v);
   const __m128i middle = _mm_set1_epi8(static_cast<char>(0x80));
 #pragma GCC unroll 4

@@ -4,14 +4,11 @@
 #include <cstring>
 
 #include "codec/avx2.h"
+#include "codec/jpeg_dct.h"
 #include "codec/jpeg_kernels.h"
 
 namespace feedrate {
 namespace {
-
-constexpr int kColumnShift = 13 - 2, kRowShift = 13 + 2 + 3;  // as in jpeg_idct.cpp
-
-std::uint8_t to_sample(int value) { return static_cast<std::uint8_t>(std::clamp(value + 128, 0, 255)); }
 
 int descaled(int value, int shift) { return (value + (1 << (shift - 1))) >> shift; }
 
@@ -41,13 +38,13 @@ template <int kSide, void (*kLine)(const int*, int, int*)>
   for (int x = 0; x < 8; ++x) {
     int in[8], made[kSide];
     for (int k = 0; k < 8; ++k) in[k] = coefficients[8 * k + x];
-    kLine(in, kColumnShift, made);
+    kLine(in, kDctColumnShift, made);
     for (int y = 0; y < kSide; ++y) columns[y][x] = made[y];
   }
   for (int y = 0; y < kSide; ++y) {
     int made[kSide];
-    kLine(columns[y], kRowShift, made);
-    for (int x = 0; x < kSide; ++x) out[y * stride + x] = to_sample(made[x]);
+    kLine(columns[y], kDctRowShift, made);
+    for (int x = 0; x < kSide; ++x) out[y * stride + x] = dct_sample(made[x]);
   }
 }
 
@@ -67,7 +64,7 @@ FEEDRATE_AVX2 void reduce_avx2(const std::int16_t* coefficients, int side, std::
 
 void jpeg_idct_reduced(const std::int16_t* coefficients, int used, int side, std::uint8_t* out, std::ptrdiff_t stride) {
   if (side == 1 || used == 1) {
-    const std::uint8_t sample = to_sample(descaled(coefficients[0], 3));
+    const std::uint8_t sample = dct_sample(descaled(coefficients[0], 3));
     for (int y = 0; y < side; ++y) std::memset(out + y * stride, sample, static_cast<std::size_t>(side));
     return;
   }

@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <vector>
 
 #include "measure/error.h"
 
 namespace feedrate {
-namespace {
 
 // Of the whole process: a thread that asks for its own would find what it has been pinned to.
 std::vector<int> usable_cpus() {
@@ -23,8 +21,6 @@ std::vector<int> usable_cpus() {
   }
   return cpus;
 }
-
-}  // namespace
 
 void pin_this_thread(int n) {
   const std::vector<int> cpus = usable_cpus();

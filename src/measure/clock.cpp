@@ -1,10 +1,11 @@
 #include "measure/clock.h"
 
-#include <sched.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+
+#include "measure/affinity.h"
 
 namespace feedrate {
 
@@ -14,10 +15,7 @@ void sleep_until_ns(std::int64_t deadline) {
   }
 }
 
-int allowed_cpus() {
-  cpu_set_t set;
-  return sched_getaffinity(getpid(), sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
+int allowed_cpus() { return std::max(1, static_cast<int>(usable_cpus().size())); }
 
 void use_precise_sleeps() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 

@@ -16,6 +16,7 @@
 #include <optional>
 #include <thread>
 
+#include "codec/bytes.h"
 #include "jpeg_files.h"
 #include "png_files.h"
 
@@ -84,16 +85,10 @@ void mutate(Bytes& file, Random& random) {
   }
 }
 
-std::uint32_t load_be(const std::byte* at) {
-  std::uint32_t value = 0;
-  for (int i = 0; i < 4; ++i) value = value << 8 | std::to_integer<std::uint32_t>(at[i]);
-  return value;
-}
-
 // Gives the chunks of a PNG their right checksums, or none would get further than that.
 void mend_checksums(Bytes& file) {
   for (std::size_t at = 8; at + 12 <= file.size();) {
-    const std::size_t length = load_be(&file[at]);
+    const std::size_t length = load_be32(&file[at]);
     if (length > file.size() - at - 12) return;
     const std::uint32_t crc = crc32_gzip_refl(0, reinterpret_cast<const std::uint8_t*>(&file[at + 4]), length + 4);
     for (std::size_t i = 0; i < 4; ++i) file[at + 8 + length + i] = static_cast<std::byte>(crc >> (24 - 8 * i));
