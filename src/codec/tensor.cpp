@@ -1,5 +1,6 @@
 #include "codec/tensor.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -74,22 +75,26 @@ void normalise(const std::uint8_t* pixels, std::size_t count, Dtype to, std::byt
 }
 
 TensorView parse_tensor(std::span<const std::byte> file, std::string_view name) {
-  if (file.size() < kTensorHeaderBytes || std::memcmp(file.data(), kMagic, 8) != 0) {
+  const std::size_t header = std::min(file.size(), kTensorHeaderBytes);
+  return parse_tensor(file.first(header), file.subspan(header), name);
+}
+
+TensorView parse_tensor(std::span<const std::byte> header, std::span<const std::byte> payload, std::string_view name) {
+  if (header.size() < kTensorHeaderBytes || std::memcmp(header.data(), kMagic, 8) != 0) {
     refuse_picture(name, "not a tensor file (no FRTENSR1 header)");
   }
-  const auto dtype = load_le<std::uint32_t>(&file[8]);
-  const auto height = load_le<std::uint32_t>(&file[12]);
-  const auto width = load_le<std::uint32_t>(&file[16]);
-  const auto channels = load_le<std::uint32_t>(&file[20]);
-  const auto claimed = load_le<std::uint64_t>(&file[24]);
+  const auto dtype = load_le<std::uint32_t>(&header[8]);
+  const auto height = load_le<std::uint32_t>(&header[12]);
+  const auto width = load_le<std::uint32_t>(&header[16]);
+  const auto channels = load_le<std::uint32_t>(&header[20]);
+  const auto claimed = load_le<std::uint64_t>(&header[24]);
   if (dtype >= kNames.size()) {
     refuse_picture(name, "unknown element type " + std::to_string(dtype));
   }
   if (channels != 3) {
     refuse_picture(name, std::to_string(channels) + " channels instead of 3");
   }
-  TensorView view{static_cast<Dtype>(dtype), checked_size(width, height, name),
-                  file.subspan(kTensorHeaderBytes)};
+  TensorView view{static_cast<Dtype>(dtype), checked_size(width, height, name), payload};
   const std::uint64_t expected = std::uint64_t{width} * height * 3 * size_of(view.dtype);
   if (claimed != expected || view.payload.size() != expected) {
     refuse_picture(name, "its header says " + std::to_string(claimed) +

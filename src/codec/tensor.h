@@ -36,6 +36,8 @@ struct TensorView {
 // Errors: feedrate::Error naming `name`, for a wrong magic, dtype, size, an overflowing or
 // mismatching payload length, or trailing bytes.
 TensorView parse_tensor(std::span<const std::byte> file, std::string_view name);
+// The same of a file whose header and payload were read to different places.
+TensorView parse_tensor(std::span<const std::byte> header, std::span<const std::byte> payload, std::string_view name);
 // Replaces what is in `out`.
 void encode_tensor(const PixelView& pixels, Dtype dtype, std::vector<std::byte>& out);
 

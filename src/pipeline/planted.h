@@ -23,6 +23,7 @@ class PlantedDelay {
   void serve(Stage stage, std::int64_t stream_index) {
     if (times_) sleep(stage, stream_index);
   }
+  bool planted() const { return times_ != nullptr; }
 
  private:
   void sleep(Stage stage, std::int64_t stream_index);

@@ -1,6 +1,7 @@
 #include "pipeline/sample_source.h"
 
 #include <cstring>
+#include <optional>
 
 #include "measure/error.h"
 
@@ -23,20 +24,32 @@ class Bytes {
     if (!recipe.encoded_cache) storage_ = make_buffered_files(recipe.dataset->folder);
   }
   std::span<const std::byte> get(const Draw& draw, StageTimer& timer, PlantedDelay& planted) {
-    const auto index = static_cast<std::size_t>(draw.sample);
-    if (recipe_.encoded_cache) return (*recipe_.encoded_cache)[index].bytes();
-    const SampleFile& file = recipe_.dataset->samples[index];
-    storage_->read(file.path, file.bytes, buffer_);
+    if (recipe_.encoded_cache) return (*recipe_.encoded_cache)[static_cast<std::size_t>(draw.sample)].bytes();
+    return read(draw, {}, timer, planted);
+  }
+  // The bytes before the last tail.size(), and those to `tail`. Nothing, if they have to be got by get().
+  std::optional<std::span<const std::byte>> get_apart(const Draw& draw, std::size_t head, std::span<std::byte> tail,
+                                                      StageTimer& timer, PlantedDelay& planted) {
+    if (recipe_.encoded_cache || file_of(draw).bytes != head + tail.size()) return std::nullopt;
+    return read(draw, tail, timer, planted);
+  }
+  // What an error is to name; valid until the next call.
+  std::string_view name(const Draw& draw) {
+    return name_.assign(folder_).append(file_of(draw).path);
+  }
+
+ private:
+  const SampleFile& file_of(const Draw& draw) const {
+    return recipe_.dataset->samples[static_cast<std::size_t>(draw.sample)];
+  }
+  std::span<const std::byte> read(const Draw& draw, std::span<std::byte> tail, StageTimer& timer, PlantedDelay& planted) {
+    const SampleFile& file = file_of(draw);
+    storage_->read(file.path, file.bytes, buffer_, tail);
     planted.serve(Stage::read, draw.index);
     timer.lap(Stage::read, static_cast<std::int64_t>(file.bytes));
     return buffer_.bytes();
   }
-  // What an error is to name; valid until the next call.
-  std::string_view name(const Draw& draw) {
-    return name_.assign(folder_).append(recipe_.dataset->samples[static_cast<std::size_t>(draw.sample)].path);
-  }
 
- private:
   const SampleRecipe& recipe_;
   const std::string folder_;
   std::string name_;  // reused, so that a sample allocates nothing
@@ -100,20 +113,32 @@ class TensorSource : public SampleSource {
 
   void make(const Draw& draw, std::byte* out) override {
     timer_.start();
-    const auto file = bytes_.get(draw, timer_, planted_);
-    const TensorView tensor = parse_tensor(file, bytes_.name(draw));
-    if (tensor.size != recipe_.spec.size) {
-      throw Error(bytes_.name(draw), "holds another size than its folder says", "run `feedrate verify`");
-    }
-    if (tensor.dtype != Dtype::uint8 && tensor.dtype != recipe_.spec.dtype) {
-      throw Error(bytes_.name(draw), "holds another element type than its folder says", "run `feedrate verify`");
-    }
-    collate(tensor.payload, tensor.dtype, recipe_.spec, out);
+    const TensorView tensor = get(draw, out);
+    const auto bytes = static_cast<std::int64_t>(tensor.payload.size());
+    const bool in_place = tensor.payload.data() == out;
+    if (in_place && !planted_.planted()) return timer_.pass(Stage::collate, bytes);
+    if (!in_place) collate(tensor.payload, tensor.dtype, recipe_.spec, out);
     planted_.serve(Stage::collate, draw.index);
-    timer_.lap(Stage::collate, static_cast<std::int64_t>(tensor.payload.size()));
+    timer_.lap(Stage::collate, bytes);
   }
 
  private:
+  // Where nothing is to be converted, the payload is read to where it belongs.
+  TensorView get(const Draw& draw, std::byte* out) {
+    const BatchSpec& spec = recipe_.spec;
+    const std::span<std::byte> slot(out, spec.sample_bytes());
+    const auto header = bytes_.get_apart(draw, kTensorHeaderBytes, slot, timer_, planted_);
+    const TensorView tensor = header ? parse_tensor(*header, slot, bytes_.name(draw))
+                                     : parse_tensor(bytes_.get(draw, timer_, planted_), bytes_.name(draw));
+    if (tensor.size != spec.size) {
+      throw Error(bytes_.name(draw), "holds another size than its folder says", "run `feedrate verify`");
+    }
+    if (tensor.dtype != Dtype::uint8 && tensor.dtype != spec.dtype) {
+      throw Error(bytes_.name(draw), "holds another element type than its folder says", "run `feedrate verify`");
+    }
+    return tensor;
+  }
+
   const SampleRecipe& recipe_;
   Bytes bytes_;
   StageTimer timer_;

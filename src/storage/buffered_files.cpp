@@ -1,7 +1,9 @@
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <deque>
@@ -32,20 +34,29 @@ class FileDescriptor {
               "the file changed since it was made: run `feedrate verify`, then `feedrate gen` again");
 }
 
-void read_file(const std::string& path, std::uint64_t bytes, Buffer& into) {
+// Both parts at once, and a byte more: it shows a file that is too long, without a call of its own to ask.
+void read_file(const std::string& path, const ReadRequest& request) {
   const FileDescriptor file(path);
-  // One byte more than expected shows a file that is too long, without a call of its own to ask.
-  std::byte* to = into.resize(bytes + 1);
-  std::uint64_t offset = 0;
-  while (offset <= bytes) {
-    const ssize_t n = pread(file.get(), to + offset, bytes + 1 - offset, static_cast<off_t>(offset));
+  const std::size_t head = request.bytes - request.tail.size();
+  std::byte spare;
+  const std::array<std::span<std::byte>, 3> wanted{
+      std::span(request.into->resize(head), head), request.tail, std::span(&spare, 1)};
+  std::uint64_t done = 0;
+  while (done < request.bytes) {
+    std::array<iovec, 3> rest;
+    std::uint64_t skip = done;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const std::size_t skipped = std::min<std::uint64_t>(skip, wanted[i].size());
+      rest[i] = {wanted[i].data() + skipped, wanted[i].size() - skipped};
+      skip -= skipped;
+    }
+    const ssize_t n = preadv(file.get(), rest.data(), static_cast<int>(rest.size()), static_cast<off_t>(done));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw Error(path, std::string(std::strerror(errno)) + " at byte " + std::to_string(offset));
+    if (n < 0) throw Error(path, std::string(std::strerror(errno)) + " at byte " + std::to_string(done));
     if (n == 0) break;
-    offset += static_cast<std::uint64_t>(n);
+    done += static_cast<std::uint64_t>(n);
   }
-  if (offset != bytes) wrong_length(path, offset, bytes);
-  into.resize(bytes);
+  if (done != request.bytes) wrong_length(path, done, request.bytes);
 }
 
 // The simplest case of the interface: a request is carried out when its completion is asked for.
@@ -65,7 +76,7 @@ class BufferedFiles : public Storage {
       done[count] = {request.tag, nullptr};
       try {
         path_.assign(root_).append(request.path);
-        read_file(path_, request.bytes, *request.into);
+        read_file(path_, request);
       } catch (...) {
         done[count].error = std::current_exception();
       }
@@ -81,8 +92,8 @@ class BufferedFiles : public Storage {
 
 }  // namespace
 
-void Storage::read(std::string_view path, std::uint64_t bytes, Buffer& into) {
-  const ReadRequest request{0, path, bytes, &into};
+void Storage::read(std::string_view path, std::uint64_t bytes, Buffer& into, std::span<std::byte> tail) {
+  const ReadRequest request{0, path, bytes, &into, tail};
   submit({&request, 1});
   ReadCompletion done;
   poll({&done, 1}, true);

@@ -15,7 +15,8 @@ struct ReadRequest {
   std::uint64_t tag = 0;  // handed back with the completion
   std::string_view path;  // must stay valid until the completion
   std::uint64_t bytes = 0;
-  Buffer* into = nullptr;  // resized to what was read
+  Buffer* into = nullptr;  // resized to what it takes: the object, or what of it does not go to `tail`
+  std::span<std::byte> tail{};  // where the object's last bytes go, that many; at most `bytes`
 };
 
 struct ReadCompletion {
@@ -33,8 +34,9 @@ class Storage {
   // one if `wait` and any is outstanding.
   virtual std::size_t poll(std::span<ReadCompletion> done, bool wait) = 0;
 
-  // Reads one object; for callers with nothing to overlap. Throws the read's Error.
-  void read(std::string_view path, std::uint64_t bytes, Buffer& into);
+  // Reads one object; for callers with nothing to overlap. Throws the read's Error: then what `into` and
+  // `tail` hold means nothing.
+  void read(std::string_view path, std::uint64_t bytes, Buffer& into, std::span<std::byte> tail = {});
 };
 
 // Files below `root`, read by open/pread/close. A file whose length is not the expected one is an Error.

@@ -132,6 +132,41 @@ TEST_F(Loaders, NormalisedTransferAgreesWithNormalise) {
   EXPECT_EQ(std::memcmp(batch->pixels, expected.data(), spec.bytes()), 0);
 }
 
+// The payload goes straight to its slot, the header elsewhere: every file's pixels must be where they belong.
+TEST_F(Loaders, TensorsAreTheirFilesPayloads) {
+  for (const char* kind : {"pool", "batch"}) {
+    LoaderOptions o = options("tensor", 2);
+    const BatchSpec spec = o.recipe.spec;
+    const auto found = pixels(*make_loader(kind, o), spec, 12);
+    for (std::int64_t i = 0; i < 12; ++i) {
+      std::string expected, labels;
+      for (std::int64_t slot = 0; slot < kBatch; ++slot) {
+        const SampleFile& file = dataset_.samples[static_cast<std::size_t>(o.sampler.at(i * kBatch + slot).sample)];
+        std::ifstream in(dataset_.folder / file.path, std::ios::binary);
+        in.seekg(kTensorHeaderBytes);
+        expected.append(std::istreambuf_iterator<char>(in), {});
+        labels += std::to_string(file.label) + ",";
+      }
+      EXPECT_EQ(found.at(i), expected + labels) << kind << " " << i;
+    }
+  }
+}
+
+TEST_F(Loaders, ATensorOfAnotherSizeOrTypeIsRefusedNamingIt) {
+  const LoaderOptions o = options("tensor", 0);
+  const std::string bytes = [&] {
+    std::ifstream in(dataset_.folder / dataset_.samples[0].path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }();
+  // Width and height exchanged: as many bytes, but not the same pixels. Then a type that takes more.
+  for (const auto& [at, value] : std::map<std::size_t, std::string>{{12, {40, 0, 0, 0, 30}}, {8, {1}}}) {
+    std::string wrong = bytes;
+    wrong.replace(at, value.size(), value);
+    for (const SampleFile& sample : dataset_.samples) std::ofstream(dataset_.folder / sample.path, std::ios::binary) << wrong;
+    EXPECT_THAT([&] { make_loader("pool", o)->next(); }, testing::ThrowsMessage<Error>(testing::HasSubstr(".tensor: "))) << at;
+  }
+}
+
 TEST_F(Loaders, CachesGiveTheFirstEpochsPixels) {
   LoaderOptions plain = options("jpeg", 0);
   const auto expected = pixels(*make_loader("pool", plain), plain.recipe.spec, 10);
