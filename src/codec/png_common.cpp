@@ -20,11 +20,10 @@ std::optional<PixelSize> CommonPng::open(std::span<const std::byte> file) {
 }
 
 bool CommonPng::decode(const Rect& window) {
-  constexpr std::size_t kSpare = 16;  // that the unfiltering may read
   const std::ptrdiff_t stride = 1 + std::ptrdiff_t{layout_.width} * layout_.channels;
   const int rows = window.y + window.height;
   const auto bytes = static_cast<std::size_t>(stride) * static_cast<std::size_t>(rows);
-  grow(rows_, bytes + kSpare);
+  grow(rows_, bytes + static_cast<std::size_t>(stride) * (kUnfilterRows - 1) + 4);
   if (!inflate(bytes, rows == static_cast<int>(layout_.height))) return false;
   if (!unfilter_png(rows_.data(), rows, stride, window.x + window.width, layout_.channels)) return false;
   view_ = {rows_.data() + window.y * stride + 1 + 3 * window.x, stride, window.width, window.height};
@@ -33,18 +32,28 @@ bool CommonPng::decode(const Rect& window) {
 }
 
 bool CommonPng::inflate(std::size_t bytes, bool whole) {
+  const auto packed = compressed();
   inflate_state& state = *state_;
   isal_inflate_init(&state);
   state.crc_flag = ISAL_ZLIB;
+  state.next_in = const_cast<std::uint8_t*>(packed.data());  // it is only read
+  state.avail_in = static_cast<std::uint32_t>(packed.size());
   state.next_out = rows_.data();
   state.avail_out = static_cast<std::uint32_t>(bytes);
-  for (const auto part : data_) {
-    state.next_in = const_cast<std::uint8_t*>(part.data());  // it is only read
-    state.avail_in = static_cast<std::uint32_t>(part.size());
-    if (isal_inflate(&state) != ISAL_DECOMP_OK) return false;
-    if (state.avail_out == 0 && !whole) return true;
-  }
-  return state.avail_out == 0 && state.block_state == ISAL_BLOCK_FINISH;
+  // In one call: a call for each chunk keeps a window of its own, 32 KB copied each time, and sums up as it
+  // goes what is only compared at the stream's end.
+  const int result = isal_inflate_stateless(&state);
+  const bool stopped = result == ISAL_OUT_OVERFLOW && !whole;
+  return state.avail_out == 0 && (result == ISAL_DECOMP_OK || stopped);
+}
+
+std::span<const std::uint8_t> CommonPng::compressed() {
+  if (data_.size() == 1) return data_.front();
+  std::size_t bytes = 0;
+  for (const auto part : data_) bytes += part.size();
+  std::uint8_t* to = grow(packed_, bytes);
+  for (const auto part : data_) to = std::copy(part.begin(), part.end(), to);
+  return {packed_.data(), bytes};
 }
 
 void CommonPng::to_rgb(const Rect& window, int channels, std::ptrdiff_t stride) {

@@ -36,12 +36,15 @@ class CommonPng {
  private:
   // Fills `bytes` of rows_. `whole`: the stream must end there, with the right checksum.
   bool inflate(std::size_t bytes, bool whole);
+  // The chunks' contents in one piece.
+  std::span<const std::uint8_t> compressed();
   // Gray or alpha: the window's pixels as RGB into rgb_.
   void to_rgb(const Rect& window, int channels, std::ptrdiff_t stride);
 
   std::unique_ptr<inflate_state> state_;
   std::vector<std::span<const std::uint8_t>> data_;
   PngLayout layout_;
+  Scratch packed_;
   Scratch rows_;  // each with its filter byte
   Scratch rgb_;
   PixelView view_;

@@ -33,58 +33,59 @@ void unfilter_row(std::uint8_t filter, std::uint8_t* row, const std::uint8_t* ab
 }
 
 #ifdef FEEDRATE_AVX2
-constexpr int kRows = 4;  // unfiltered at once
+constexpr int kRows = kUnfilterRows;  // unfiltered at once
 
-// Each pixel needs the one before it, so a row alone is a chain without end. Here four rows are under
+// Each pixel needs the one before it, so a row alone is a chain without end. Here eight rows are under
 // way, each a pixel behind the row above: lane r holds row r, the lane below it is the pixel above, one
 // step ago.
 struct Wave {
-  __m128i left;    // the pixels made last
-  __m128i corner;  // what was above them
-  __m128i sub, up, average, paeth;  // masks: the lanes with that filter
+  __m256i left;    // the pixels made last
+  __m256i corner;  // what was above them
+  __m256i sub, up, average, paeth;  // masks: the lanes with that filter
 };
 
-FEEDRATE_AVX2_INLINE inline __m128i distance(__m128i a, __m128i b) {
-  return _mm_or_si128(_mm_subs_epu8(a, b), _mm_subs_epu8(b, a));
+FEEDRATE_AVX2_INLINE inline __m256i distance(__m256i a, __m256i b) {
+  return _mm256_or_si256(_mm256_subs_epu8(a, b), _mm256_subs_epu8(b, a));
 }
 
 // The Paeth predictor in bytes. If left and above lie on one side of the corner, the distance to the
 // corner is the sum of the two others, and no less than either even when cut to 255; else their difference.
-FEEDRATE_AVX2_INLINE inline __m128i paeth_of(__m128i left, __m128i above, __m128i corner) {
-  const __m128i to_left = distance(above, corner), to_above = distance(left, corner);
-  const __m128i zero = _mm_setzero_si128();
-  const __m128i low_above = _mm_cmpeq_epi8(_mm_subs_epu8(above, corner), zero);
-  const __m128i low_left = _mm_cmpeq_epi8(_mm_subs_epu8(left, corner), zero);
-  const __m128i to_corner = _mm_blendv_epi8(_mm_adds_epu8(to_left, to_above), distance(to_left, to_above),
-                                            _mm_xor_si128(low_above, low_left));
-  const __m128i least = _mm_min_epu8(to_corner, _mm_min_epu8(to_left, to_above));
-  const __m128i other = _mm_blendv_epi8(corner, above, _mm_cmpeq_epi8(least, to_above));
-  return _mm_blendv_epi8(other, left, _mm_cmpeq_epi8(least, to_left));
+FEEDRATE_AVX2_INLINE inline __m256i paeth_of(__m256i left, __m256i above, __m256i corner) {
+  const __m256i to_left = distance(above, corner), to_above = distance(left, corner);
+  const __m256i zero = _mm256_setzero_si256();
+  const __m256i low_above = _mm256_cmpeq_epi8(_mm256_subs_epu8(above, corner), zero);
+  const __m256i low_left = _mm256_cmpeq_epi8(_mm256_subs_epu8(left, corner), zero);
+  const __m256i to_corner = _mm256_blendv_epi8(_mm256_adds_epu8(to_left, to_above), distance(to_left, to_above),
+                                               _mm256_xor_si256(low_above, low_left));
+  const __m256i less = _mm256_min_epu8(to_corner, to_above);
+  const __m256i other = _mm256_blendv_epi8(corner, above, _mm256_cmpeq_epi8(less, to_above));
+  return _mm256_blendv_epi8(other, left, _mm256_cmpeq_epi8(_mm256_min_epu8(less, to_left), to_left));
 }
 
-// One step: `filtered` to pixels, `first`: the pixel above lane 0's.
-FEEDRATE_AVX2_INLINE inline __m128i advance(Wave& wave, __m128i filtered, std::uint32_t first) {
-  const __m128i above = _mm_or_si128(_mm_slli_si128(wave.left, 4), _mm_cvtsi32_si128(static_cast<int>(first)));
-  const __m128i odd = _mm_and_si128(_mm_xor_si128(wave.left, above), _mm_set1_epi8(1));
-  const __m128i mean = _mm_sub_epi8(_mm_avg_epu8(wave.left, above), odd);  // rounded down
-  const __m128i guess = _mm_or_si128(
-      _mm_or_si128(_mm_and_si128(wave.left, wave.sub), _mm_and_si128(above, wave.up)),
-      _mm_or_si128(_mm_and_si128(mean, wave.average),
-                   _mm_and_si128(paeth_of(wave.left, above, wave.corner), wave.paeth)));
+// One step: `filtered` to pixels, `first`: the pixel above lane 0's, in every lane. What does not depend on
+// the longest way, Paeth's, is added before it.
+FEEDRATE_AVX2_INLINE inline __m256i advance(Wave& wave, __m256i filtered, __m256i first) {
+  const __m256i up = _mm256_permutevar8x32_epi32(wave.left, _mm256_setr_epi32(0, 0, 1, 2, 3, 4, 5, 6));
+  const __m256i above = _mm256_blend_epi32(up, first, 1);
+  const __m256i odd = _mm256_and_si256(_mm256_xor_si256(wave.left, above), _mm256_set1_epi8(1));
+  const __m256i mean = _mm256_sub_epi8(_mm256_avg_epu8(wave.left, above), odd);  // rounded down
+  const __m256i guess = _mm256_or_si256(
+      _mm256_and_si256(mean, wave.average),
+      _mm256_or_si256(_mm256_and_si256(wave.left, wave.sub), _mm256_and_si256(above, wave.up)));
+  const __m256i paeth = _mm256_and_si256(paeth_of(wave.left, above, wave.corner), wave.paeth);
   wave.corner = above;
-  return wave.left = _mm_add_epi8(filtered, guess);
+  return wave.left = _mm256_add_epi8(_mm256_add_epi8(filtered, guess), paeth);
 }
 
-inline std::uint32_t load4(const std::uint8_t* at) {
-  std::uint32_t value;
+FEEDRATE_AVX2_INLINE inline __m256i spread4(const std::uint8_t* at) {
+  int value;
   std::memcpy(&value, at, sizeof value);
-  return value;
+  return _mm256_set1_epi32(value);
 }
-inline void store4(std::uint8_t* at, std::uint32_t value) { std::memcpy(at, &value, sizeof value); }
+inline void store4(std::uint8_t* at, int value) { std::memcpy(at, &value, sizeof value); }
 
-FEEDRATE_AVX2_INLINE inline __m128i mask_of(const std::uint8_t* filters, std::uint8_t wanted) {
-  const auto lane = [&](int r) { return filters[r] == wanted ? -1 : 0; };
-  return _mm_set_epi32(lane(3), lane(2), lane(1), lane(0));
+FEEDRATE_AVX2_INLINE inline __m256i mask_of(__m256i filters, Filter wanted) {
+  return _mm256_cmpeq_epi32(filters, _mm256_set1_epi32(wanted));
 }
 
 // The values of step `step`, one a row; zero before the first and behind the last pixel of a row.
@@ -94,33 +95,40 @@ class Waves {
   Waves(std::uint8_t* rows, const std::uint8_t* above, std::ptrdiff_t stride, int width)
       : rows_(rows), above_(above), stride_(stride), width_(width) {}
 
-  FEEDRATE_AVX2_INLINE __m128i load(int step) const {
-    __m128i v = _mm_cvtsi32_si128(static_cast<int>(load4(at(0, step))));
-    v = _mm_insert_epi32(v, static_cast<int>(load4(at(1, step - 1))), 1);
-    v = _mm_insert_epi32(v, static_cast<int>(load4(at(2, step - 2))), 2);
-    return _mm_insert_epi32(v, static_cast<int>(load4(at(3, step - 3))), 3);
+  FEEDRATE_AVX2_INLINE __m256i load(int step) const {
+    const auto row = [&](int r) __attribute__((target("avx2"))) { return spread4(at(r, step - r)); };
+    const __m256i a = _mm256_blend_epi32(row(0), row(1), 2), b = _mm256_blend_epi32(row(2), row(3), 8);
+    const __m256i c = _mm256_blend_epi32(row(4), row(5), 32), d = _mm256_blend_epi32(row(6), row(7), 128);
+    return _mm256_blend_epi32(_mm256_blend_epi32(a, b, 12), _mm256_blend_epi32(c, d, 192), 240);
   }
-  FEEDRATE_AVX2_INLINE __m128i load_inside(int step) const {
-    alignas(16) std::uint32_t lanes[kRows];
-    for (int r = 0; r < kRows; ++r) lanes[r] = inside(r, step) ? load4(at(r, step - r)) : 0;
-    return _mm_load_si128(reinterpret_cast<const __m128i*>(lanes));
+  FEEDRATE_AVX2_INLINE __m256i load_inside(int step) const {
+    alignas(32) int lanes[kRows] = {};
+    for (int r = 0; r < kRows; ++r) {
+      if (inside(r, step)) std::memcpy(&lanes[r], at(r, step - r), sizeof(int));
+    }
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(lanes));
   }
   // Four bytes a pixel: where it has three, into its right neighbour, which must have been loaded.
-  FEEDRATE_AVX2_INLINE void store(int step, __m128i v) const {
-    store4(at(0, step), static_cast<std::uint32_t>(_mm_cvtsi128_si32(v)));
-    store4(at(1, step - 1), static_cast<std::uint32_t>(_mm_extract_epi32(v, 1)));
-    store4(at(2, step - 2), static_cast<std::uint32_t>(_mm_extract_epi32(v, 2)));
-    store4(at(3, step - 3), static_cast<std::uint32_t>(_mm_extract_epi32(v, 3)));
+  FEEDRATE_AVX2_INLINE void store(int step, __m256i v) const {
+    const __m128i low = _mm256_castsi256_si128(v), high = _mm256_extracti128_si256(v, 1);
+    store4(at(0, step), _mm_cvtsi128_si32(low));
+    store4(at(1, step - 1), _mm_extract_epi32(low, 1));
+    store4(at(2, step - 2), _mm_extract_epi32(low, 2));
+    store4(at(3, step - 3), _mm_extract_epi32(low, 3));
+    store4(at(4, step - 4), _mm_cvtsi128_si32(high));
+    store4(at(5, step - 5), _mm_extract_epi32(high, 1));
+    store4(at(6, step - 6), _mm_extract_epi32(high, 2));
+    store4(at(7, step - 7), _mm_extract_epi32(high, 3));
   }
-  FEEDRATE_AVX2_INLINE void store_inside(int step, __m128i v) const {
-    alignas(16) std::uint32_t lanes[kRows];
-    _mm_store_si128(reinterpret_cast<__m128i*>(lanes), v);
+  FEEDRATE_AVX2_INLINE void store_inside(int step, __m256i v) const {
+    alignas(32) int lanes[kRows];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), v);
     for (int r = 0; r < kRows; ++r) {
       if (inside(r, step)) std::memcpy(at(r, step - r), &lanes[r], kChannels);
     }
   }
-  std::uint32_t above(int step) const {
-    return above_ != nullptr && step < width_ ? load4(above_ + std::ptrdiff_t{kChannels} * step) : 0;
+  FEEDRATE_AVX2_INLINE __m256i above(int step) const {
+    return above_ != nullptr && step < width_ ? spread4(above_ + std::ptrdiff_t{kChannels} * step) : _mm256_setzero_si256();
   }
 
  private:
@@ -133,28 +141,29 @@ class Waves {
   int width_;
 };
 
-// Four rows of at least four pixels.
+// Eight rows of at least eight pixels; `filters`: one a lane.
 template <int kChannels>
-FEEDRATE_AVX2 void unfilter_four(const std::uint8_t* filters, std::uint8_t* rows,
-                                                   const std::uint8_t* above, std::ptrdiff_t stride, int width) {
-  Wave wave{_mm_setzero_si128(), _mm_setzero_si128(), mask_of(filters, kSub), mask_of(filters, kUp),
-            mask_of(filters, kAverage), mask_of(filters, kPaeth)};
+FEEDRATE_AVX2 void unfilter_eight(const int* filters, std::uint8_t* rows, const std::uint8_t* above,
+                                  std::ptrdiff_t stride, int width) {
+  const __m256i filter = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(filters));
+  Wave wave{_mm256_setzero_si256(), _mm256_setzero_si256(), mask_of(filter, kSub), mask_of(filter, kUp),
+            mask_of(filter, kAverage), mask_of(filter, kPaeth)};
   const Waves<kChannels> waves(rows, above, stride, width);
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   for (int step = 0; step < kRows - 1; ++step) {
     advance(wave, waves.load_inside(step), waves.above(step));
-    const __m128i begun = _mm_set_epi32(0, step >= 2 ? -1 : 0, step >= 1 ? -1 : 0, -1);
-    wave.left = _mm_and_si128(wave.left, begun);
+    wave.left = _mm256_and_si256(wave.left, _mm256_cmpgt_epi32(_mm256_set1_epi32(step + 1), lane));  // those that have begun
     waves.store_inside(step, wave.left);
   }
-  __m128i filtered = waves.load(kRows - 1);
+  __m256i filtered = waves.load(kRows - 1);
   for (int step = kRows - 1; step < width - 1; ++step) {
-    const __m128i pixels = advance(wave, filtered, waves.above(step));
+    const __m256i pixels = advance(wave, filtered, waves.above(step));
     filtered = waves.load(step + 1);
     waves.store(step, pixels);
   }
   waves.store_inside(width - 1, advance(wave, filtered, waves.above(width - 1)));
   for (int step = width; step < width + kRows - 1; ++step) {
-    waves.store_inside(step, advance(wave, waves.load_inside(step), 0));
+    waves.store_inside(step, advance(wave, waves.load_inside(step), _mm256_setzero_si256()));
   }
 }
 
@@ -170,9 +179,10 @@ bool unfilter_png(std::uint8_t* rows, int count, std::ptrdiff_t stride, int widt
     std::uint8_t* row = rows + y * stride + 1;
     const std::uint8_t* above = y == 0 ? nullptr : row - stride;
 #ifdef FEEDRATE_AVX2
-    if (kHasAvx2 && channels >= 3 && width >= 2 * kRows && count - y >= kRows) {
-      const std::uint8_t filters[kRows] = {row[-1], row[stride - 1], row[2 * stride - 1], row[3 * stride - 1]};
-      (channels == 3 ? unfilter_four<3> : unfilter_four<4>)(filters, row, above, stride, width);
+    if (kHasAvx2 && channels >= 3 && width >= 2 * kRows) {
+      int filters[kRows] = {};  // of rows behind the last: none, whatever stands there
+      for (int r = 0; r < kRows && y + r < count; ++r) filters[r] = row[r * stride - 1];
+      (channels == 3 ? unfilter_eight<3> : unfilter_eight<4>)(filters, row, above, stride, width);
       y += kRows;
       continue;
     }

@@ -41,7 +41,7 @@ TEST(PngUnfilter, GivesBackWhatWasFiltered) {
     std::vector<std::uint8_t> filters(static_cast<std::size_t>(height));
     for (auto& f : filters) f = static_cast<std::uint8_t>(round % 3 == 0 ? 4 : random() % 5);
     Rows rows = filtered(pixels, filters, row_bytes, channels);
-    rows.resize(rows.size() + 4);
+    rows.resize(rows.size() + static_cast<std::size_t>((kUnfilterRows - 1) * (row_bytes + 1) + 4));
     const int wanted = 1 + static_cast<int>(random() % static_cast<unsigned>(width));
     ASSERT_TRUE(unfilter_png(rows.data(), height, row_bytes + 1, wanted, channels));
     for (int y = 0; y < height; ++y) {
@@ -55,7 +55,7 @@ TEST(PngUnfilter, GivesBackWhatWasFiltered) {
 }
 
 TEST(PngUnfilter, RefusesAFilterThatIsNone) {
-  Rows rows(2 * 31 + 4);
+  Rows rows((2 + kUnfilterRows - 1) * 31 + 4);
   rows[31] = 5;
   EXPECT_FALSE(unfilter_png(rows.data(), 2, 31, 10, 3));
 }
