@@ -25,6 +25,19 @@ function(feedrate_room name)
   target_link_libraries(feedrate_${name} PUBLIC ${ROOM_USES} PRIVATE feedrate_flags)
 endfunction()
 
+# feedrate_module(NAME SOURCES register.cpp USES rooms ...): libfeedrate_NAME.so, which the program loads when it
+# is asked for what is in it. The version script exports.map hides what templates and static libraries would
+# export beside the module's one function; --as-needed drops the libraries that it does not use.
+function(feedrate_module name)
+  cmake_parse_arguments(MODULE "" "" "SOURCES;USES" ${ARGN})
+  add_library(feedrate_${name}_module SHARED ${MODULE_SOURCES})
+  set(exports ${CMAKE_CURRENT_SOURCE_DIR}/exports.map)
+  set_target_properties(feedrate_${name}_module PROPERTIES OUTPUT_NAME feedrate_${name} CXX_VISIBILITY_PRESET hidden
+                        VISIBILITY_INLINES_HIDDEN ON LINK_DEPENDS ${exports})
+  target_link_libraries(feedrate_${name}_module PRIVATE ${MODULE_USES} feedrate_flags)
+  target_link_options(feedrate_${name}_module PRIVATE LINKER:--as-needed LINKER:--version-script=${exports})
+endfunction()
+
 # feedrate_test(NAME SOURCES test_a.cpp ... USES rooms ...): one GoogleTest program, one ctest entry a test.
 function(feedrate_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;USES;PROPERTIES" ${ARGN})

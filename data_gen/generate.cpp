@@ -146,11 +146,14 @@ std::vector<VariantSummary> generate_dataset(
     make_samples(plan, groups, threads, on_progress, stop);
     record_end(plan, groups, folder);
   }
+  make_packs(plan, on_progress, stop);
   std::vector<VariantSummary> summaries;
-  for (const PlannedVariant& variant : plan.variants) {
-    const VariantRecord& record = plan.record.variants.at(variant.name);
-    summaries.push_back({variant.name, static_cast<std::int64_t>(record.files), record.bytes});
-  }
+  const auto add = [&](const std::string& name) {
+    const VariantRecord& record = plan.record.variants.at(name);
+    summaries.push_back({name, static_cast<std::int64_t>(record.files), record.bytes});
+  };
+  for (const PlannedVariant& variant : plan.variants) add(variant.name);
+  for (const PlannedPack& pack : plan.packs) add(pack.name);
   return summaries;
 }
 

@@ -16,6 +16,7 @@ struct GenerateOptions {
   std::filesystem::path data;                  // the folder to make
   std::optional<std::filesystem::path> from;   // re-encode these pictures (searched recursively)
   std::vector<std::string> formats;            // picture formats and "tensor"
+  std::vector<std::string> containers{"files"};  // others hold the same samples once more
   std::vector<PixelSize> image_sizes;          // of the pictures, as stored
   std::vector<PixelSize> input_sizes;          // of the tensors; empty: native, every image size
   std::vector<Dtype> tensor_dtypes{Dtype::uint8};
@@ -29,6 +30,7 @@ struct GenerateOptions {
 };
 
 struct GenerateProgress {
+  bool packing = false;           // samples that are made already go into a container
   bool checking = false;          // the pictures of `from` are decoded once before anything is written
   std::int64_t samples_done = 0;  // of all image sizes together
   std::int64_t samples = 0;

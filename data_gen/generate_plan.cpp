@@ -31,6 +31,12 @@ void check_options(const GenerateOptions& options) {
     for (const Format& format : picture_formats()) there.append(", ").append(format.name);
     throw UsageError("format " + name, "no such format", "choose among " + there);
   }
+  for (const std::string& name : options.containers) {
+    if (std::ranges::find(containers(), name, &Container::name) != containers().end()) continue;
+    std::string there;
+    for (const Container& container : containers()) there.append(there.empty() ? "" : ", ").append(container.name);
+    throw UsageError("container " + name, "no such container", "choose among " + there);
+  }
   if (options.image_sizes.empty()) throw UsageError("image-size", "none given", "e.g. 500x375");
   check_sizes(options.image_sizes, "image-size");
   check_sizes(options.input_sizes, "input-size");
@@ -193,6 +199,7 @@ void survey_folder(GeneratePlan& plan, const GenerateOptions& options) {
     plan.record = std::move(made);
   }
   plan.variants = list_variants(options, plan.record);
+  plan.packs = list_packs(plan, options.containers);
   for (PlannedVariant& variant : plan.variants) {
     survey(plan, variant);
     const std::string size = size_name(variant.made_from);

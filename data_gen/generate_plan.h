@@ -6,6 +6,7 @@
 
 #include "data_gen/generate.h"
 #include "data_gen/generate_source.h"
+#include "storage/container.h"
 #include "storage/manifest.h"
 
 namespace feedrate {
@@ -21,6 +22,14 @@ struct PlannedVariant {
   std::int64_t missing = 0;       // files that are not there, or not of their known size
 };
 
+// A variant in a container, packed from its files.
+struct PlannedPack {
+  std::string name;  // "jpeg.hdf5/500x375"
+  std::string from;  // "jpeg/500x375"
+  const Container* container = nullptr;
+  bool missing = true;
+};
+
 // What `feedrate gen` is going to do, checked before any of it is done.
 struct GeneratePlan {
   std::filesystem::path data;
@@ -28,6 +37,7 @@ struct GeneratePlan {
   std::unique_ptr<PictureSource> source;
   DatasetRecord record;                  // as read from dataset.json, or new
   std::vector<PlannedVariant> variants;  // in the order in which they were asked for
+  std::vector<PlannedPack> packs;
   // Manifests of the complete JPEG variants, by size name: their files' pixels are the dataset's.
   std::map<std::string, std::vector<SampleFile>> jpegs;
 };
@@ -49,6 +59,12 @@ std::string_view extension_of(const PlannedVariant& variant);
 // "500x375", and back. Errors of the latter: feedrate::Error naming the text.
 std::string size_name(PixelSize size);
 PixelSize size_from_name(const std::string& name);
+
+// The containers asked for, of every planned variant, and whether they are there.
+std::vector<PlannedPack> list_packs(const GeneratePlan& plan, const std::vector<std::string>& names);
+// Packs what is missing, once the files are there. Errors: as generate_dataset.
+void make_packs(GeneratePlan& plan, const std::function<void(const GenerateProgress&)>& on_progress,
+                const std::function<bool()>& stop);
 
 // An upper estimate of the bytes that one sample takes on disk.
 std::int64_t estimated_bytes(const PlannedVariant& variant);

@@ -40,7 +40,11 @@ std::int64_t estimated_bytes(const PlannedVariant& variant) {
 void check_room(const GeneratePlan& plan) {
   double needed = 0;
   for (const PlannedVariant& variant : plan.variants) {
-    needed += static_cast<double>(estimated_bytes(variant)) * static_cast<double>(variant.missing);
+    const auto each = static_cast<double>(estimated_bytes(variant));
+    needed += each * static_cast<double>(variant.missing);
+    for (const PlannedPack& pack : plan.packs) {
+      if (pack.missing && pack.from == variant.name) needed += each * static_cast<double>(plan.source->count());
+    }
   }
   std::error_code error;
   const auto space = std::filesystem::space(plan.data, error);

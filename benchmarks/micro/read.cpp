@@ -33,7 +33,7 @@ void read_buffered(benchmark::State& state) {
   Buffer buffer;
   std::size_t next = 0;
   for (auto _ : state) {
-    storage->read(names[next], bytes, buffer);
+    storage->read({names[next], 0, bytes}, buffer);
     benchmark::DoNotOptimize(buffer.data());
     next = (next + 1) % names.size();
   }

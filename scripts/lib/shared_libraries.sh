@@ -6,6 +6,9 @@ glibc='^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|anl|mvec|nsl|nss_.*|thread
 # The driver and what LibTorch brings are too large, and too particular to a machine.
 gpu='^lib(torch|c10|cuda|cudart|cudnn|cublas|cufft|cufile|cupti|curand|cusolver|cusparse|nccl|nv)'
 
+# With thirty libraries behind it, for one container: found on the machine, or that container is not to be had.
+hdf5='^libhdf5'
+
 needed_by() {
   readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
 }
@@ -17,7 +20,7 @@ resolved_by() {
 
 # is_excluded NAME PATH
 is_excluded() {
-  [[ $1 =~ $glibc || $1 =~ $gpu || $2 == "${torch_root:-/nonexistent}"/* ]]
+  [[ $1 =~ $glibc || $1 =~ $gpu || $1 =~ $hdf5 || $2 == "${torch_root:-/nonexistent}"/* ]]
 }
 
 # bundled_libraries FILE...: the paths of what they need, at any depth, but for the excluded. Not

@@ -53,9 +53,9 @@ DARK_YELLOW = "#857A00"   # lines and rims of yellow markers: yellow alone does 
 VARIANT_LINES = (None, "-", (0, (1, 1.5)), (0, (8, 2, 1, 2, 1, 2)), (0, (3, 4)))
 VARIANT_TONES = (0.0, 0.42, -0.40, 0.22, -0.20)    # mixed with white, or with black
 
-STAGES = {"read": (SKY, "read"), "decode": (VERMILLION, "decode"), "augment": (GREEN, "augment"),
+STAGES = {"lock": (ORANGE, "lock"), "read": (SKY, "read"), "decode": (VERMILLION, "decode"), "augment": (GREEN, "augment"),
           "collate": (PURPLE, "collate")}
-SPARE = (ORANGE, BLUE, YELLOW, GREY)
+SPARE = (BLUE, YELLOW, GREY)
 
 TAGS = {"emulated": ("EMULATED DEVICE", VERMILLION), "cpu": ("CPU", BLUE)}
 

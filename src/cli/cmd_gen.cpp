@@ -26,8 +26,8 @@ std::string bar(const GenerateProgress& p, std::int64_t start_ns) {
   std::string blocks;
   for (int i = 0; i < 24; ++i) blocks += i < static_cast<int>(done * 24) ? "█" : "░";
   char text[160];
-  if (p.checking) {
-    std::snprintf(text, sizeof text, "checking the pictures: %lld/%lld", static_cast<long long>(p.samples_done),
+  if (p.checking || p.packing) {
+    std::snprintf(text, sizeof text, "%s: %lld/%lld", p.packing ? "packing the samples" : "checking the pictures", static_cast<long long>(p.samples_done),
                   static_cast<long long>(p.samples));
     return text;
   }
@@ -78,7 +78,7 @@ int generate(GenOptions& o) {
   }
   line.clear();
   for (const VariantSummary& v : made) {
-    std::printf("%-24s %8lld files %10.1f MB  mean %8.0f bytes\n", v.variant.c_str(), static_cast<long long>(v.files),
+    std::printf("%-28s %8lld files %10.1f MB  mean %8.0f bytes\n", v.variant.c_str(), static_cast<long long>(v.files),
                 static_cast<double>(v.bytes) / 1e6, v.files > 0 ? static_cast<double>(v.bytes) / static_cast<double>(v.files) : 0);
   }
   if (skipped > 0) std::fprintf(stderr, "%lld pictures left out\n", static_cast<long long>(skipped));
@@ -115,6 +115,7 @@ CommandEntry add_gen(CLI::App& program) {
   app->add_option("--input-size", o->input_sizes, "pixels of precached tensors, or native")->delimiter(',')->capture_default_str();
   app->add_option("--format", g.formats, "tensor, jpeg, png, png0, bmp, npy, raw")->delimiter(',')->capture_default_str();
   app->add_option("--tensor-dtype", o->tensor_dtypes, "uint8, fp16, fp32 (normalised)")->delimiter(',')->capture_default_str();
+  app->add_option("--container", g.containers, "files; hdf5: the same samples once more, in one HDF5 file for each variant")->delimiter(',')->capture_default_str();
   app->add_option("--count", g.count, "pictures; with --from at most so many, 0 for all")->capture_default_str();
   app->add_option("--classes", g.classes, "class folders")->capture_default_str()->check(CLI::Range(1, 100000));
   app->add_option("--from", o->from, "re-encode the pictures (jpeg, png) below this folder instead")->type_name("DIR");

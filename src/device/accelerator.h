@@ -106,6 +106,5 @@ std::pair<std::string_view, std::string_view> split_device(std::string_view devi
 // The one function that the training library exports (C linkage, name kRegisterSymbol).
 using RegisterAccelerators = void (*)(AcceleratorRegistry& registry);
 inline constexpr const char* kRegisterSymbol = "feedrate_register_accelerators";
-inline constexpr const char* kTrainingLibrary = "libfeedrate_train.so";
 
 }  // namespace feedrate

@@ -7,6 +7,7 @@
 #include "experiment/values.h"
 #include "measure/error.h"
 #include "pipeline/loader.h"
+#include "storage/container.h"
 
 namespace feedrate {
 namespace {
@@ -81,6 +82,12 @@ std::vector<AxisChoice> loader_choices() {
   return all;
 }
 
+std::vector<AxisChoice> container_choices() {
+  std::vector<AxisChoice> all;
+  for (const Container& container : containers()) all.push_back({container.name, container.help});
+  return all;
+}
+
 std::vector<Axis> make_axes() {
   return {
       {"device", "what trains", "cuda",
@@ -103,6 +110,7 @@ std::vector<Axis> make_axes() {
         {"sample", "augmented uint8 samples: collate each time"},
         {"host", "finished batches in host memory: copied to the device each step, workers idle"},
         {"device", "one real batch on the device, normalised each step"}}, false, one_of},
+      {"container", "how the samples lie in storage", "files", container_choices(), false, one_of},
       {"image-size", "pixels as stored: WxH, or N for NxN", "224", {}, false, size},
       {"input-size", "pixels that the network sees; native: the stored size itself", "224",
        {{"native", "the image size"}}, false, native_or_size},

@@ -7,6 +7,7 @@
 #include "device/accelerator.h"
 #include "experiment/axes.h"
 #include "experiment/values.h"
+#include "storage/container.h"
 
 namespace feedrate {
 
@@ -56,7 +57,7 @@ std::string Cell::label() const {
   if (const auto& size = (*this)["image-size"]) text += " " + *size;
   if (const auto& cache = (*this)["cache"]; cache && *cache != "none") text += ", cache " + *cache;
   if (const auto& workers = (*this)["workers"]) text += ", " + *workers + (*workers == "1" ? " worker" : " workers");
-  for (const char* name : {"loader", "page-cache", "in-order", "pin-workers", "augment", "decode-scale", "resize-filter", "on-bad", "pin-memory"}) {
+  for (const char* name : {"container", "loader", "page-cache", "in-order", "pin-workers", "augment", "decode-scale", "resize-filter", "on-bad", "pin-memory"}) {
     const auto& value = (*this)[name];
     if (value && *value != axis_named(name).fallback) text += std::string(", ") + name + " " + *value;
   }
@@ -73,7 +74,7 @@ CellSettings settings_of(const Cell& cell) {
     return cell[axis] ? std::stoi(*cell[axis]) : otherwise;
   };
   s.device = text("device"), s.model = text("model"), s.precision = text("precision");
-  s.data = text("data"), s.cache = text("cache"), s.loader = text("loader"), s.page_cache = text("page-cache");
+  s.data = text("data"), s.cache = text("cache"), s.container = cell["container"].value_or("files"), s.loader = text("loader"), s.page_cache = text("page-cache");
   s.gpus = number("gpus", 1), s.batch_size = number("batch-size", 1), s.workers = number("workers", 0);
   s.prefetch = number("prefetch", 1), s.device_threads = number("device-threads", 0);
   s.input_size = pixel_size_from(text("input-size"));
@@ -96,8 +97,9 @@ StepSpec CellSettings::step_spec(std::uint64_t seed) const {
 
 std::string CellSettings::variant() const {
   if (data == "synthetic") return {};
-  if (data == "tensor") return "tensor-" + std::string(name_of(tensor_dtype)) + "/" + to_string(input_size);
-  return data + "/" + to_string(image_size);
+  const std::string files = data == "tensor" ? "tensor-" + std::string(name_of(tensor_dtype)) + "/" + to_string(input_size)
+                                             : data + "/" + to_string(image_size);
+  return in_container(files, container);
 }
 
 }  // namespace feedrate

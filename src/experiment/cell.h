@@ -46,7 +46,7 @@ Cell ceiling_of(const Cell& cell);
 
 // A cell's values with their types.
 struct CellSettings {
-  std::string device, model, precision, data, cache, loader, page_cache;
+  std::string device, model, precision, data, cache, container, loader, page_cache;
   int gpus = 1, batch_size = 1, workers = 0, prefetch = 1, device_threads = 0;
   PixelSize image_size, input_size;
   Dtype tensor_dtype = Dtype::uint8, transfer = Dtype::uint8;

@@ -38,7 +38,7 @@ Cell resolve(Cell cell) {
   if (cell.is("input-size", "native")) cell.set("input-size", cell["image-size"]);
   resolve_device(cell);
   if (cell.is("data", "synthetic")) {
-    clear(cell, {"cache", "image-size", "tensor-dtype", "loader", "workers", "prefetch", "in-order", "pin-workers",
+    clear(cell, {"cache", "image-size", "tensor-dtype", "container", "loader", "workers", "prefetch", "in-order", "pin-workers",
                  "transfer", "pin-memory", "augment", "decode-scale", "resize-filter", "on-bad", "page-cache"});
     return cell;
   }
@@ -50,7 +50,7 @@ Cell resolve(Cell cell) {
   }
   if (!cell.is("data", "jpeg")) clear(cell, {"decode-scale"});
   // A cache that spares the workers' reading, or the workers altogether, makes their axes meaningless.
-  if (!cell.is("cache", "none")) clear(cell, {"page-cache"});
+  if (!cell.is("cache", "none")) clear(cell, {"page-cache", "container"});
   if (cell.is("cache", "host") || cell.is("cache", "device")) {
     clear(cell, {"loader", "workers", "prefetch", "in-order", "pin-workers"});
   }

@@ -10,10 +10,9 @@
 namespace feedrate {
 
 // What a worker does to a sample on the host, in the order in which it does it.
-enum class Stage : std::uint8_t { read, decode, augment, collate };
-inline constexpr std::size_t kStageCount = 4;
-inline constexpr std::array<std::string_view, kStageCount> kStageNames = {"read", "decode", "augment",
-                                                                         "collate"};
+enum class Stage : std::uint8_t { lock, read, decode, augment, collate };  // lock: waiting for a library that lets one thread in at a time
+inline constexpr std::size_t kStageCount = 5;
+inline constexpr std::array<std::string_view, kStageCount> kStageNames = {"lock", "read", "decode", "augment", "collate"};
 
 struct StageTotal {
   std::int64_t wall_ns = 0;  // time that workers spent in the stage, all workers together
@@ -27,6 +26,7 @@ struct StageTotals {
 
   StageTotals& operator+=(const StageTotals& other) { return combine(other, 1); }
   StageTotals& operator-=(const StageTotals& other) { return combine(other, -1); }
+  StageTotal& operator[](Stage s) { return stage[static_cast<std::size_t>(s)]; }
   const StageTotal& operator[](Stage s) const { return stage[static_cast<std::size_t>(s)]; }
 
  private:
@@ -83,6 +83,11 @@ class StageTimer {
   void start() {
     wall_ = now_ns();
     if (cpu_ < 0) cpu_ = thread_cpu_ns();
+  }
+  // The first `ns` of what the next lap() would count belong to another stage, in which the thread only waited.
+  void take(Stage stage, std::int64_t ns) {
+    counters_.add(stage, ns, 0, 0);
+    wall_ += ns;
   }
   // A stage that had nothing to do for this sample.
   void pass(Stage stage, std::int64_t bytes) { counters_.add(stage, 0, 0, bytes); }

@@ -4,17 +4,18 @@
 #include "measure/in_parallel.h"
 #include "pipeline/random.h"
 #include "pipeline/sample_source.h"
+#include "storage/container.h"
 
 namespace feedrate {
 std::shared_ptr<const std::vector<Buffer>> fill_encoded_cache(const DatasetVariant& dataset, int threads,
                                                               std::stop_token stop, bool skip_bad) {
   const auto cache = std::make_shared<std::vector<Buffer>>(dataset.samples.size());
   in_parallel(cache->size(), threads, [&] {
-    return [&, storage = std::shared_ptr<Storage>(make_buffered_files(dataset.folder))](std::size_t i) {
+    return [&, storage = std::shared_ptr<Storage>(make_storage(dataset))](std::size_t i) {
       // Read by way of a buffer of the exact size: the storage may need room beyond the file's end.
       Buffer file;
       try {
-        storage->read(dataset.samples[i].path, dataset.samples[i].bytes, file);
+        storage->read(dataset.samples[i], file);
       } catch (const Error&) {
         if (!skip_bad) throw;
         return;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "measure/error.h"
+#include "storage/container.h"
 
 namespace feedrate {
 namespace {
@@ -21,7 +22,7 @@ void collate(std::span<const std::byte> sample, Dtype from, const BatchSpec& spe
 class Bytes {
  public:
   explicit Bytes(const SampleRecipe& recipe) : recipe_(recipe), folder_(recipe.dataset->folder.string() + "/") {
-    if (!recipe.encoded_cache) storage_ = make_buffered_files(recipe.dataset->folder);
+    if (!recipe.encoded_cache) storage_ = make_storage(*recipe.dataset);
   }
   std::span<const std::byte> get(const Draw& draw, StageTimer& timer, PlantedDelay& planted) {
     if (recipe_.encoded_cache) return (*recipe_.encoded_cache)[static_cast<std::size_t>(draw.sample)].bytes();
@@ -44,7 +45,8 @@ class Bytes {
   }
   std::span<const std::byte> read(const Draw& draw, std::span<std::byte> tail, StageTimer& timer, PlantedDelay& planted) {
     const SampleFile& file = file_of(draw);
-    storage_->read(file.path, file.bytes, buffer_, tail);
+    const std::int64_t lock_ns = storage_->read(file, buffer_, tail);
+    if (recipe_.dataset->container->locks) timer.take(Stage::lock, lock_ns);
     planted.serve(Stage::read, draw.index);
     timer.lap(Stage::read, static_cast<std::int64_t>(file.bytes));
     return buffer_.bytes();

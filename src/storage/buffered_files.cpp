@@ -10,7 +10,7 @@
 #include <string>
 
 #include "measure/error.h"
-#include "storage/storage.h"
+#include "storage/container.h"
 
 namespace feedrate {
 namespace {
@@ -37,12 +37,13 @@ class FileDescriptor {
 // Both parts at once, and a byte more: it shows a file that is too long, without a call of its own to ask.
 void read_file(const std::string& path, const ReadRequest& request) {
   const FileDescriptor file(path);
-  const std::size_t head = request.bytes - request.tail.size();
+  const std::uint64_t bytes = request.sample->bytes;
+  const std::size_t head = bytes - request.tail.size();
   std::byte spare;
   const std::array<std::span<std::byte>, 3> wanted{
       std::span(request.into->resize(head), head), request.tail, std::span(&spare, 1)};
   std::uint64_t done = 0;
-  while (done < request.bytes) {
+  while (done < bytes) {
     std::array<iovec, 3> rest;
     std::uint64_t skip = done;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -56,7 +57,7 @@ void read_file(const std::string& path, const ReadRequest& request) {
     if (n == 0) break;
     done += static_cast<std::uint64_t>(n);
   }
-  if (done != request.bytes) wrong_length(path, done, request.bytes);
+  if (done != bytes) wrong_length(path, done, bytes);
 }
 
 // The simplest case of the interface: a request is carried out when its completion is asked for.
@@ -73,9 +74,9 @@ class BufferedFiles : public Storage {
     for (; count < done.size() && !pending_.empty(); ++count) {
       const ReadRequest request = pending_.front();
       pending_.pop_front();
-      done[count] = {request.tag, nullptr};
+      done[count] = {.tag = request.tag};
       try {
-        path_.assign(root_).append(request.path);
+        path_.assign(root_).append(request.sample->path);
         read_file(path_, request);
       } catch (...) {
         done[count].error = std::current_exception();
@@ -92,16 +93,22 @@ class BufferedFiles : public Storage {
 
 }  // namespace
 
-void Storage::read(std::string_view path, std::uint64_t bytes, Buffer& into, std::span<std::byte> tail) {
-  const ReadRequest request{0, path, bytes, &into, tail};
+std::int64_t Storage::read(const SampleFile& sample, Buffer& into, std::span<std::byte> tail) {
+  const ReadRequest request{0, &sample, &into, tail};
   submit({&request, 1});
   ReadCompletion done;
   poll({&done, 1}, true);
   if (done.error) std::rethrow_exception(done.error);
+  return done.lock_ns;
 }
 
 std::unique_ptr<Storage> make_buffered_files(std::filesystem::path root) {
   return std::make_unique<BufferedFiles>(std::move(root));
+}
+
+Container files_container() {
+  return {"files", "each sample is a file in its class folder", "", false,
+          [](const DatasetVariant& variant) { return make_buffered_files(variant.folder); }, nullptr};
 }
 
 }  // namespace feedrate

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "measure/error.h"
+#include "storage/container.h"
 #include "storage/manifest.h"
 
 namespace feedrate {
@@ -16,7 +17,12 @@ std::string gen_command(const fs::path& data, const std::string& variant) {
   const std::size_t slash = variant.find('/');
   std::string command = "feedrate gen " + data.string();
   if (slash == std::string::npos) return command;
-  const std::string format = variant.substr(0, slash), size = variant.substr(slash + 1);
+  const std::string size = variant.substr(slash + 1);
+  std::string format = variant.substr(0, slash);
+  if (const std::size_t dot = format.find('.'); dot != std::string::npos) {
+    command += " --container " + format.substr(dot + 1);
+    format.resize(dot);
+  }
   if (!format.starts_with("tensor-")) {
     return command + " --format " + format + " --image-size " + size;
   }
@@ -69,6 +75,14 @@ void check_size(const DatasetVariant& variant, const SampleFile& sample) {
 
 }  // namespace
 
+std::vector<fs::path> stored_files(const DatasetVariant& variant) {
+  if (!variant.container->packed.empty()) return {variant.folder / variant.container->packed};
+  std::vector<fs::path> files;
+  files.reserve(variant.samples.size());
+  for (const SampleFile& sample : variant.samples) files.push_back(variant.folder / sample.path);
+  return files;
+}
+
 DatasetVariant open_dataset(const fs::path& data, std::string_view variant) {
   const std::string name(variant);
   check_present(data, name);
@@ -78,11 +92,14 @@ DatasetVariant open_dataset(const fs::path& data, std::string_view variant) {
   opened.folder = data / name;
   opened.samples = read_manifest(data, name, found, record.classes);
   opened.total_bytes = found.bytes;
+  opened.container = &container_of(name);
   opened.manifest_xxh3 = found.files_xxh3;
   opened.classes = record.classes;
   if (opened.samples.empty()) throw Error(opened.folder.string(), "holds no samples");
-  check_size(opened, opened.samples.front());
-  check_size(opened, opened.samples.back());
+  if (opened.container->packed.empty()) {
+    check_size(opened, opened.samples.front());
+    check_size(opened, opened.samples.back());
+  }
   return opened;
 }
 

@@ -14,12 +14,16 @@ struct SampleFile {
   std::int32_t label = 0;   // index of its class folder, in name order
   std::uint64_t bytes = 0;  // size of the file
   std::uint64_t xxh3 = 0;   // XXH3-64 of the file
+  std::uint64_t offset = 0;  // bytes of the samples before it in the manifest
 };
+
+struct Container;
 
 // One variant of a dataset: the same samples in one format at one size. On disk:
 //   DATA/dataset.json             how it was made (seed, source, options), variants with their totals
 //   DATA/jpeg/500x375/            one variant: "FORMAT/WIDTHxHEIGHT"; a tensor variant's format carries
 //   DATA/tensor-uint8/224x224/    its dtype. Class folders in it, as torchvision's ImageFolder reads
+//   DATA/jpeg.hdf5/500x375/       the same in a container (container.h): files.tsv and the packed file
 //   DATA/jpeg/500x375/files.tsv   the manifest: "path <tab> label <tab> bytes <tab> xxh3 (16 hex)" a line
 struct DatasetVariant {
   std::filesystem::path folder;  // DATA/FORMAT/WxH
@@ -27,7 +31,11 @@ struct DatasetVariant {
   std::uint64_t total_bytes = 0;
   std::string manifest_xxh3;  // 16 hex digits: XXH3-64 of files.tsv; names the data in every result
   int classes = 0;
+  const Container* container = nullptr;
 };
+
+// The files that hold the samples: one each, or the packed one.
+std::vector<std::filesystem::path> stored_files(const DatasetVariant& variant);
 
 // Reads a variant's manifest and checks it against dataset.json (complete, same hash) and the first
 // and last file against their sizes; reads no sample. Errors: feedrate::Error that names what is

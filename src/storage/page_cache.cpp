@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "measure/error.h"
-#include "storage/storage.h"
+#include "storage/container.h"
 
 namespace feedrate {
 namespace {
@@ -51,20 +51,19 @@ Pages count_pages(const std::string& path) {
 }  // namespace
 
 void warm_page_cache(const DatasetVariant& variant, std::stop_token stop) {
-  const auto files = make_buffered_files(variant.folder);
+  const auto storage = make_storage(variant);
   Buffer buffer;
   for (const SampleFile& sample : variant.samples) {
     if (stop.stop_requested()) return;
-    files->read(sample.path, sample.bytes, buffer);
+    storage->read(sample, buffer);
   }
 }
 
 void drop_from_page_cache(const DatasetVariant& variant, std::stop_token stop) {
-  for (const SampleFile& sample : variant.samples) {
+  for (const auto& path : stored_files(variant)) {
     if (stop.stop_requested()) return;
-    const std::string path = (variant.folder / sample.path).string();
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) throw Error(path, std::strerror(errno), "check the dataset with `feedrate verify`");
+    if (fd < 0) throw Error(path.string(), std::strerror(errno), "check the dataset with `feedrate verify`");
     fdatasync(fd);  // dirty pages are not dropped
     posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     close(fd);
@@ -73,10 +72,11 @@ void drop_from_page_cache(const DatasetVariant& variant, std::stop_token stop) {
 
 double page_cache_share(const DatasetVariant& variant) {
   constexpr std::size_t kFiles = 256;
-  const std::size_t stride = variant.samples.size() / kFiles + 1;
+  const auto files = stored_files(variant);
+  const std::size_t stride = files.size() / kFiles + 1;
   Pages sum;
-  for (std::size_t i = 0; i < variant.samples.size(); i += stride) {
-    const Pages pages = count_pages((variant.folder / variant.samples[i].path).string());
+  for (std::size_t i = 0; i < files.size(); i += stride) {
+    const Pages pages = count_pages(files[i].string());
     sum.all += pages.all;
     sum.resident += pages.resident;
   }

@@ -4,24 +4,24 @@
 #include <filesystem>
 #include <memory>
 #include <span>
-#include <string_view>
 
 #include "storage/buffer.h"
+#include "storage/dataset.h"
 
 namespace feedrate {
 
-// One object to read whole: `path` below the storage's root, `bytes` long as the manifest says.
+// One sample to read whole.
 struct ReadRequest {
   std::uint64_t tag = 0;  // handed back with the completion
-  std::string_view path;  // must stay valid until the completion
-  std::uint64_t bytes = 0;
-  Buffer* into = nullptr;  // resized to what it takes: the object, or what of it does not go to `tail`
-  std::span<std::byte> tail{};  // where the object's last bytes go, that many; at most `bytes`
+  const SampleFile* sample = nullptr;  // as the manifest has it; must stay valid until the completion
+  Buffer* into = nullptr;  // resized to what it takes: the sample, or what of it does not go to `tail`
+  std::span<std::byte> tail{};  // where its last bytes go, that many; at most its size
 };
 
 struct ReadCompletion {
   std::uint64_t tag = 0;
-  std::exception_ptr error;  // an Error naming path, offset and reason; null: the bytes are there
+  std::exception_ptr error{};  // an Error naming path, offset and reason; null: the bytes are there
+  std::int64_t lock_ns = 0;     // of the time that it took: waiting for a lock of the library that reads
 };
 
 // Name to bytes, asynchronously and in batches, so that io_uring or an object store fits as well as
@@ -34,9 +34,9 @@ class Storage {
   // one if `wait` and any is outstanding.
   virtual std::size_t poll(std::span<ReadCompletion> done, bool wait) = 0;
 
-  // Reads one object; for callers with nothing to overlap. Throws the read's Error: then what `into` and
+  // Reads one sample; for callers with nothing to overlap. Returns ReadCompletion::lock_ns. Throws the read's Error: then what `into` and
   // `tail` hold means nothing.
-  void read(std::string_view path, std::uint64_t bytes, Buffer& into, std::span<std::byte> tail = {});
+  std::int64_t read(const SampleFile& sample, Buffer& into, std::span<std::byte> tail = {});
 };
 
 // Files below `root`, read by open/pread/close. A file whose length is not the expected one is an Error.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -6,6 +8,7 @@
 
 #include "measure/error.h"
 #include "measure/in_parallel.h"
+#include "storage/container.h"
 #include "storage/dataset.h"
 #include "storage/manifest.h"
 #include "storage/whole_file.h"
@@ -17,8 +20,10 @@ namespace {
 struct Check {
   std::string name;  // relative to the dataset's folder
   SampleFile expected;
+  const DatasetVariant* variant;
   std::string wrong;  // empty: as the manifest says
 };
+using Variants = std::vector<std::unique_ptr<DatasetVariant>>;
 
 std::string find_wrong(const std::filesystem::path& path, const SampleFile& expected) {
   try {
@@ -36,8 +41,62 @@ std::string find_wrong(const std::filesystem::path& path, const SampleFile& expe
   return {};
 }
 
+// The same of a sample in a packed file.
+std::string find_wrong(Storage& storage, const SampleFile& expected, Buffer& buffer) {
+  try {
+    storage.read(expected, buffer);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  const std::uint64_t found = xxh3_of(buffer.bytes());
+  return found == expected.xxh3 ? "" : "checksum " + to_hex(found) + " instead of " + to_hex(expected.xxh3);
+}
+
+// One reader: what it checks by, and opens once.
+class Checker {
+ public:
+  void check(const std::filesystem::path& data, Check& check) {
+    const DatasetVariant& variant = *check.variant;
+    if (variant.container->packed.empty()) {
+      check.wrong = find_wrong(data / check.name, check.expected);
+    } else {
+      auto& storage = packed_[&variant];
+      if (!storage) storage = make_storage(variant);
+      check.wrong = find_wrong(*storage, check.expected, buffer_);
+    }
+  }
+
+ private:
+  std::map<const DatasetVariant*, std::unique_ptr<Storage>> packed_;
+  Buffer buffer_;
+};
+
+// What of a variant cannot be checked sample by sample: its manifest, and whether a packed file can be opened.
+std::unique_ptr<DatasetVariant> open_variant(const std::filesystem::path& data, const std::string& name,
+                                             const DatasetRecord& record, VerifyResult& result) {
+  const VariantRecord& recorded = record.variants.at(name);
+  auto variant = std::make_unique<DatasetVariant>();
+  try {
+    variant->folder = data / name;
+    variant->samples = read_manifest(data, name, recorded, record.classes);
+    variant->total_bytes = recorded.bytes;
+    variant->container = &container_of(name);
+  } catch (const Error& error) {
+    result.damaged.push_back(name + "/files.tsv: " + error.what());
+    return nullptr;
+  }
+  if (variant->container->packed.empty()) return variant;
+  try {
+    make_storage(*variant);
+  } catch (const Error& error) {
+    result.damaged.push_back(name + "/" + std::string(variant->container->packed) + ": " + error.what());
+    return nullptr;
+  }
+  return variant;
+}
+
 // The files that the manifests list, and the variants that have one; a variant without a readable manifest is damage of its own.
-std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& result, std::vector<std::string>& variants) {
+std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& result, Variants& variants) {
   std::vector<Check> checks;
   const DatasetRecord record = read_dataset_record(data);
   for (const auto& [name, variant] : record.variants) {
@@ -45,30 +104,27 @@ std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& 
       result.damaged.push_back(name + ": not complete, run `feedrate gen` again");
       continue;
     }
-    try {
-      for (SampleFile& sample : read_manifest(data, name, variant, record.classes)) {
-        const std::string file = name + "/" + sample.path;
-        checks.push_back({file, std::move(sample), {}});
-      }
-      variants.push_back(name);
-    } catch (const Error& error) {
-      result.damaged.push_back(name + "/files.tsv: " + error.what());
-    }
+    auto opened = open_variant(data, name, record, result);
+    if (!opened) continue;
+    for (const SampleFile& sample : opened->samples) checks.push_back({name + "/" + sample.path, sample, opened.get(), {}});
+    variants.push_back(std::move(opened));
   }
   return checks;
 }
 
 // Files below a variant's folder that its manifest does not know: who reads the folder as it is, such as
 // torchvision's ImageFolder, reads them too.
-void find_unlisted(const std::filesystem::path& data, const std::vector<std::string>& variants,
-                   const std::vector<Check>& checks, VerifyResult& result) {
-  std::set<std::string> listed;
-  for (const Check& check : checks) listed.insert(check.name);
-  for (const std::string& variant : variants) {
+void find_unlisted(const std::filesystem::path& data, const Variants& variants, VerifyResult& result) {
+  for (const auto& variant : variants) {
+    std::set<std::filesystem::path> listed{variant->folder / "files.tsv"};
+    listed.merge([&] {
+      auto files = stored_files(*variant);
+      return std::set(files.begin(), files.end());
+    }());
     for (const auto& entry : std::filesystem::recursive_directory_iterator(
-             data / variant, std::filesystem::directory_options::skip_permission_denied)) {
+             variant->folder, std::filesystem::directory_options::skip_permission_denied)) {
+      if (!entry.is_regular_file() || listed.contains(entry.path())) continue;
       const std::string name = entry.path().lexically_relative(data).generic_string();
-      if (!entry.is_regular_file() || listed.contains(name) || name == variant + "/files.tsv") continue;
       result.damaged.push_back(name + ": not in the manifest; remove it");
     }
   }
@@ -79,14 +135,14 @@ void find_unlisted(const std::filesystem::path& data, const std::vector<std::str
 VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
                             const std::function<void(std::uint64_t, std::uint64_t)>& on_progress) {
   VerifyResult result;
-  std::vector<std::string> variants;
+  Variants variants;
   std::vector<Check> checks = list_checks(data, result, variants);
   std::uint64_t done = 0, total = 0;
   for (const Check& check : checks) total += check.expected.bytes;
   std::mutex mutex;
   in_parallel(checks.size(), std::max(threads, 1), [&] {
-    return [&](std::size_t i) {
-      checks[i].wrong = find_wrong(data / checks[i].name, checks[i].expected);
+    return [&, checker = std::make_shared<Checker>()](std::size_t i) {
+      checker->check(data, checks[i]);
       const std::scoped_lock lock(mutex);
       done += checks[i].expected.bytes;
       if (on_progress) on_progress(done, total);
@@ -97,7 +153,7 @@ VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
     result.bytes += check.expected.bytes;
     if (!check.wrong.empty()) result.damaged.push_back(check.name + ": " + check.wrong);
   }
-  find_unlisted(data, variants, checks, result);
+  find_unlisted(data, variants, result);
   return result;
 }
 

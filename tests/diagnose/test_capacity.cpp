@@ -12,7 +12,7 @@ StageTotal total(double ms_per_item, std::int64_t items) {
 TEST(Capacity, OfEachResourceInItsClosedForm) {
   CapacityInputs run{.imgs_per_s = 240, .gpus = 2, .workers = 3, .batch_size = 10, .device_ms_per_step = 50,
                      .copy_bytes_per_image = 1e6, .bus_bytes_per_s = 1e9};
-  run.stages.stage = {total(5, 100), total(10, 100), total(4, 100), total(1, 100)};
+  run.stages.stage = {StageTotal{}, total(5, 100), total(10, 100), total(4, 100), total(1, 100)};
   const auto all = capacities(run);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].resource, "loader");
@@ -30,8 +30,8 @@ TEST(Capacity, OfEachResourceInItsClosedForm) {
 // happened to strike.
 TEST(Capacity, BusyCpusAreNamedBeforeTheLoaderThatRunsOnThem) {
   CapacityInputs run{.imgs_per_s = 190, .gpus = 4, .workers = 2, .batch_size = 10, .cpus = 2, .device_ms_per_step = 10};
-  run.stages.stage[1] = {10'000'000 * 100LL, 8'000'000 * 100LL, 100, 0};
-  run.stages.stage[2] = {30'000'000 * 100LL, 2'000'000 * 100LL, 100, 0};
+  run.stages[Stage::decode] = {10'000'000 * 100LL, 8'000'000 * 100LL, 100, 0};
+  run.stages[Stage::augment] = {30'000'000 * 100LL, 2'000'000 * 100LL, 100, 0};
   const auto busy = capacities(run);
   ASSERT_EQ(busy.size(), 3u);
   EXPECT_EQ(busy[0].resource, "cpu");

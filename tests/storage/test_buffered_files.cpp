@@ -29,16 +29,16 @@ class BufferedFiles : public testing::Test {
 };
 
 TEST_F(BufferedFiles, ReadsAFile) {
-  storage_->read("abc", 10, buffer_);
+  storage_->read({"abc", 0, 10}, buffer_);
   EXPECT_EQ(text(buffer_.bytes()), "abcdefghij");
-  storage_->read("empty", 0, buffer_);
+  storage_->read({"empty", 0, 0}, buffer_);
   EXPECT_EQ(buffer_.bytes().size(), 0U);
 }
 
 TEST_F(BufferedFiles, ReadsTheLastBytesToAnotherPlaceAndNoFurther) {
   for (const std::size_t head : {0U, 1U, 4U, 10U}) {
     std::string tail(12 - head, '.');
-    storage_->read("abc", 10, buffer_, std::as_writable_bytes(std::span(tail)).first(10 - head));
+    storage_->read({"abc", 0, 10}, buffer_, std::as_writable_bytes(std::span(tail)).first(10 - head));
     EXPECT_EQ(text(buffer_.bytes()), std::string("abcdefghij").substr(0, head));
     EXPECT_EQ(tail, std::string("abcdefghij").substr(head) + "..");
   }
@@ -48,7 +48,7 @@ TEST_F(BufferedFiles, AFileOfAnotherLengthIsAnErrorWithBothLengths) {
   std::string tail(4, '.');
   const auto message = [&](std::uint64_t bytes, std::span<std::byte> to) -> std::string {
     try {
-      storage_->read("abc", bytes, buffer_, to);
+      storage_->read({"abc", 0, bytes}, buffer_, to);
     } catch (const Error& error) {
       return error.what();
     }
@@ -61,13 +61,14 @@ TEST_F(BufferedFiles, AFileOfAnotherLengthIsAnErrorWithBothLengths) {
 }
 
 TEST_F(BufferedFiles, AnAbsentFileIsAnErrorNamingIt) {
-  EXPECT_THAT([&] { storage_->read("none", 1, buffer_); },
+  EXPECT_THAT([&] { storage_->read({"none", 0, 1}, buffer_); },
               testing::ThrowsMessage<Error>(testing::HasSubstr("none: No such file")));
 }
 
 TEST_F(BufferedFiles, CompletionsCarryTheirTagsAndErrors) {
   Buffer other;
-  const std::vector<ReadRequest> requests{{7, "abc", 10, &buffer_}, {8, "none", 1, &other}};
+  const SampleFile abc{"abc", 0, 10}, none{"none", 0, 1};
+  const std::vector<ReadRequest> requests{{7, &abc, &buffer_}, {8, &none, &other}};
   storage_->submit(requests);
   std::vector<ReadCompletion> done(4);
   ASSERT_EQ(storage_->poll(done, true), 2U);

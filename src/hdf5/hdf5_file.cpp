@@ -1,0 +1,39 @@
+#include "hdf5/hdf5_file.h"
+
+#include "measure/error.h"
+
+namespace feedrate::hdf5 {
+namespace {
+
+// The innermost entry of the library's error stack says what went wrong.
+herr_t keep_innermost(unsigned, const H5E_error2_t* entry, void* text) {
+  *static_cast<std::string*>(text) = entry->desc == nullptr ? "" : entry->desc;
+  return 0;
+}
+
+}  // namespace
+
+std::mutex& library_lock() {
+  static std::mutex lock;
+  return lock;
+}
+
+void fail(const std::string& path, const std::string& what, std::string_view remedy) {
+  std::string reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_innermost, &reason);
+  throw Error(path, reason.empty() ? what : what + ": " + reason, remedy);
+}
+
+Handle line_of(std::uint64_t count) {
+  const hsize_t size = count;
+  return {H5Screate_simple(1, &size, nullptr), H5Sclose};
+}
+
+Handle range_of(const Handle& dataset, std::uint64_t first, std::uint64_t count) {
+  Handle space(H5Dget_space(dataset), H5Sclose);
+  const hsize_t start = first, length = count;
+  if (space.good()) H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &length, nullptr);
+  return space;
+}
+
+}  // namespace feedrate::hdf5

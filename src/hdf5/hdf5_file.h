@@ -1,0 +1,48 @@
+#pragma once
+#include <hdf5.h>
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace feedrate::hdf5 {
+
+// The library lets one thread in at a time, with a lock of its own where it is built thread-safe and not at all
+// where it is not. This one stands before it, so that the waiting can be measured; whoever calls anything below
+// holds it.
+std::mutex& library_lock();
+
+// What an HDF5 call on `path` that failed has to say, as an Error.
+[[noreturn]] void fail(const std::string& path, const std::string& what, std::string_view remedy);
+
+// A handle of the library, closed by `close`.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  operator hid_t() const { return id_; }
+  bool good() const { return id_ >= 0; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+// The file's layout: all samples one after the other in the manifest's order, and where each begins, so that
+// h5py reads sample i as file["bytes"][offsets[i]:offsets[i + 1]].
+inline constexpr const char* kBytes = "bytes";      // uint8, chunks of kChunk
+inline constexpr const char* kOffsets = "offsets";  // uint64, one more than there are samples
+inline constexpr hsize_t kChunk = 1 << 20;
+
+// A range of a one-dimensional dataset in the file.
+Handle range_of(const Handle& dataset, std::uint64_t first, std::uint64_t count);
+Handle line_of(std::uint64_t count);  // a one-dimensional space
+
+}  // namespace feedrate::hdf5

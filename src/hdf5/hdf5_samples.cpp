@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+#include "hdf5/hdf5.h"
+#include "hdf5/hdf5_file.h"
+#include "measure/clock.h"
+#include "measure/error.h"
+#include "storage/hdf5_module.h"
+
+namespace feedrate::hdf5 {
+namespace {
+
+constexpr std::string_view kRemedy = "`feedrate verify` lists what is damaged; remove the file and pack it again by `feedrate gen --container hdf5`";
+
+// The library, with nothing but errors of ours.
+class Hdf5Samples : public Storage {
+ public:
+  explicit Hdf5Samples(const DatasetVariant& variant)
+      : path_((variant.folder / kHdf5File).string()), total_(variant.total_bytes), lock_(library_lock()), file_(open_file()), bytes_(open_bytes()) {
+    lock_.unlock();
+  }
+  ~Hdf5Samples() override { lock_.lock(); }  // the members' destructors call the library
+
+  void submit(std::span<const ReadRequest> requests) override {
+    pending_.insert(pending_.end(), requests.begin(), requests.end());
+  }
+
+  std::size_t poll(std::span<ReadCompletion> done, bool) override {
+    std::size_t count = 0;
+    for (; count < done.size() && !pending_.empty(); ++count) {
+      const ReadRequest request = pending_.front();
+      pending_.pop_front();
+      done[count] = {request.tag, nullptr, 0};
+      try {
+        done[count].lock_ns = read_sample(request);
+      } catch (...) {
+        done[count].error = std::current_exception();
+      }
+    }
+    return count;
+  }
+
+ private:
+  Handle open_file() const {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // it would print what is an Error here
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    // No cache of chunks: it would read whole ones, and what a run is to measure is the storage.
+    H5Pset_cache(access, 0, 0, 0, 0);
+    Handle file(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
+    if (!file.good()) fail(path_, "cannot be opened", kRemedy);
+    return file;
+  }
+
+  Handle open_bytes() const {
+    Handle bytes(H5Dopen2(file_, kBytes, H5P_DEFAULT), H5Dclose);
+    if (!bytes.good()) fail(path_, "has no dataset \"bytes\"", kRemedy);
+    const Handle space(H5Dget_space(bytes), H5Sclose), type(H5Dget_type(bytes), H5Tclose);
+    if (H5Sget_simple_extent_ndims(space) != 1 || H5Tequal(type, H5T_NATIVE_UINT8) <= 0) {
+      fail(path_, "its \"bytes\" are no line of bytes", kRemedy);
+    }
+    const auto found = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space));
+    if (found != total_) {
+      throw Error(path_, "holds " + std::to_string(found) + " bytes of samples, the manifest says " + std::to_string(total_), kRemedy);
+    }
+    return bytes;
+  }
+
+  // The nanoseconds that it waited for the library.
+  std::int64_t read_sample(const ReadRequest& request) {
+    const SampleFile& sample = *request.sample;
+    const std::size_t head = sample.bytes - request.tail.size();
+    std::byte* to = request.into->resize(head);
+    const std::int64_t asked = now_ns();
+    std::unique_lock lock(library_lock());
+    const std::int64_t waited = now_ns() - asked;
+    read_range(sample, sample.offset, {to, head});
+    read_range(sample, sample.offset + head, request.tail);
+    return waited;
+  }
+
+  void read_range(const SampleFile& sample, std::uint64_t offset, std::span<std::byte> to) {
+    if (to.empty()) return;
+    const Handle from = range_of(bytes_, offset, to.size()), memory = line_of(to.size());
+    if (H5Dread(bytes_, H5T_NATIVE_UINT8, memory, from, H5P_DEFAULT, to.data()) < 0) {
+      fail(path_ + ": " + sample.path, "cannot be read", kRemedy);
+    }
+  }
+
+  const std::string path_;
+  const std::uint64_t total_;
+  std::unique_lock<std::mutex> lock_;  // before the handles, so that it is let go after them
+  Handle file_, bytes_;
+  std::deque<ReadRequest> pending_;
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> open_samples(const DatasetVariant& variant) { return std::make_unique<Hdf5Samples>(variant); }
+
+}  // namespace feedrate::hdf5

@@ -1,0 +1,46 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "storage/dataset.h"
+#include "storage/storage.h"
+
+namespace feedrate {
+
+// Told the number of samples packed so far; false ends the packing.
+using PackProgress = std::function<bool(std::size_t)>;
+
+// How the samples of a variant lie in storage: a file that defines one, and a line in containers.cpp. The
+// variant "jpeg/500x375" in a container is "jpeg.NAME/500x375", with the same manifest.
+struct Container {
+  std::string_view name;    // as typed after --container
+  std::string_view help;    // one line, for `feedrate list`
+  std::string_view packed;  // the one file in the variant's folder that holds all samples; empty: each is a file
+  bool locks;  // its library lets one thread in at a time: the waiting is a stage of its own
+  // One per worker; `variant` outlives it. Throws an Error naming the file if it does not hold the samples of the manifest.
+  std::unique_ptr<Storage> (*open)(const DatasetVariant& variant);
+  // Writes the samples of `from`, a variant of files, in the manifest's order to `to`, durably, replacing what is
+  // there, or leaves that as it was. False: ended by `progress`. Throws an Error naming the sample that is not
+  // as its manifest says, or what cannot be written. Null where `packed` is empty.
+  bool (*pack)(const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress);
+};
+
+// All containers, plain files first. Thread-safe, immutable.
+std::span<const Container> containers();
+// That of a variant's name; a name without one means files. Errors: feedrate::Error for one that is not known.
+const Container& container_of(std::string_view variant);
+// "jpeg/500x375" in a container: "jpeg.hdf5/500x375".
+std::string in_container(std::string_view variant, std::string_view container);
+
+// What reads a variant's samples. Not thread-safe, one per worker.
+inline std::unique_ptr<Storage> make_storage(const DatasetVariant& variant) { return variant.container->open(variant); }
+
+// Each in the file of its name; containers.cpp lists them.
+Container files_container();
+Container hdf5_container();
+
+}  // namespace feedrate

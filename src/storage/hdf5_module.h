@@ -1,0 +1,15 @@
+#pragma once
+#include "storage/container.h"
+
+namespace feedrate {
+
+// What the module libfeedrate_hdf5.so does, by Container's terms.
+struct Hdf5Module {
+  std::unique_ptr<Storage> (*open)(const DatasetVariant& variant);
+  bool (*pack)(const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress);
+};
+// The function that it exports returns a const Hdf5Module&.
+inline constexpr const char* kHdf5Symbol = "feedrate_hdf5";
+inline constexpr const char* kHdf5File = "samples.h5";
+
+}  // namespace feedrate
