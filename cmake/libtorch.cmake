@@ -6,13 +6,7 @@
 # environment), then what scripts/bootstrap has put into the cache.
 include(cuda_toolkit)
 
-if(DEFINED ENV{FEEDRATE_CACHE})
-  set(cache_folder $ENV{FEEDRATE_CACHE})
-elseif(DEFINED ENV{XDG_CACHE_HOME})
-  set(cache_folder $ENV{XDG_CACHE_HOME}/feedrate)
-else()
-  set(cache_folder $ENV{HOME}/.cache/feedrate)
-endif()
+include(cache_folder)
 set(pins ${CMAKE_CURRENT_LIST_DIR}/../scripts/requirements-libtorch.txt)
 file(STRINGS ${pins} torch_pin REGEX "^torch==")
 string(REPLACE "torch==" "" torch_pin ${torch_pin})
@@ -20,11 +14,11 @@ string(REPLACE "torch==" "" torch_pin ${torch_pin})
 # Only looks: find_package(Torch) itself needs the CUDA compiler to be known before it runs.
 find_path(FEEDRATE_TORCH_CONFIG TorchConfig.cmake
           HINTS ${Torch_DIR} ENV Torch_DIR
-          PATHS ${cache_folder}/libtorch-${torch_pin}
+          PATHS ${FEEDRATE_CACHE_FOLDER}/libtorch-${torch_pin}
           PATH_SUFFIXES share/cmake/Torch Torch torch/share/cmake/Torch)
 mark_as_advanced(FEEDRATE_TORCH_CONFIG)
 if(NOT FEEDRATE_TORCH_CONFIG)
-  message(FATAL_ERROR "LibTorch was not found, neither by CMAKE_PREFIX_PATH nor in ${cache_folder}.\n"
+  message(FATAL_ERROR "LibTorch was not found, neither by CMAKE_PREFIX_PATH nor in ${FEEDRATE_CACHE_FOLDER}.\n"
           "  remedy: run scripts/bootstrap, which installs it there, or configure with "
           "-DFEEDRATE_TORCH=OFF for emulated devices only.")
 endif()

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ struct StepSpec {
   int threads = 0;              // of the training step on a CPU; 0: one per CPU
   std::uint64_t seed = 0;       // of weights and synthetic batches
   Feed feed = Feed::streamed;
+  // Batches are whole pictures: the device makes what HostBatch::augmentations say of them, in this size.
+  std::optional<PixelSize> augment_to{};
+  bool jitter = false;          // with augment_to: whether colours change
 };
 
 // When one step ran on the device, on the clock of now_ns(). Steps end in order.

@@ -32,11 +32,15 @@ CapacityInputs inputs_of(const Json& record) {
                      .workers = cell["workers"].is_null() ? 0 : cell["workers"].get<int>(),
                      .batch_size = cell["batch-size"],
                      .stages = stages_of(record)};
-  if (record["device"]["kind"] != "cpu") run.cpus = record.value("/environment/cpu/cores"_json_pointer, 0);
+  // DALI's threads are its own: what is seen is the one that feeds it and waits for it.
+  const bool dali = cell["loader"] == "dali";
+  if (dali) run.workers = 1;
+  if (record["device"]["kind"] != "cpu" && !dali) run.cpus = record.value("/environment/cpu/cores"_json_pointer, 0);
   run.device_ms_per_step = record["step_ms"]["mean"].get<double>() * busy;
   const bool crosses = !cell["transfer"].is_null() && cell["cache"] != "device";
   if (crosses) {
-    const PixelSize size = pixel_size_from(cell["input-size"].get<std::string>());
+    const bool whole = cell["augment-on"] == "device";
+    const PixelSize size = pixel_size_from(cell[whole ? "image-size" : "input-size"].get<std::string>());
     run.copy_bytes_per_image = 3.0 * size.width * size.height *
                                static_cast<double>(size_of(dtype_from(cell["transfer"].get<std::string>())));
   }

@@ -57,7 +57,7 @@ std::string Cell::label() const {
   if (const auto& size = (*this)["image-size"]) text += " " + *size;
   if (const auto& cache = (*this)["cache"]; cache && *cache != "none") text += ", cache " + *cache;
   if (const auto& workers = (*this)["workers"]) text += ", " + *workers + (*workers == "1" ? " worker" : " workers");
-  for (const char* name : {"container", "loader", "page-cache", "in-order", "pin-workers", "augment", "decode-scale", "resize-filter", "on-bad", "pin-memory"}) {
+  for (const char* name : {"container", "loader", "page-cache", "in-order", "pin-workers", "augment", "augment-on", "decode-scale", "resize-filter", "on-bad", "pin-memory"}) {
     const auto& value = (*this)[name];
     if (value && *value != axis_named(name).fallback) text += std::string(", ") + name + " " + *value;
   }
@@ -81,7 +81,8 @@ CellSettings settings_of(const Cell& cell) {
   s.image_size = cell["image-size"] ? pixel_size_from(*cell["image-size"]) : s.input_size;
   if (cell["tensor-dtype"]) s.tensor_dtype = dtype_from(*cell["tensor-dtype"]);
   if (cell["transfer"]) s.transfer = dtype_from(*cell["transfer"]);
-  s.pin_memory = cell.is("pin-memory", "on"), s.augment = cell.is("augment", "train");
+  s.pin_memory = cell.is("pin-memory", "on"), s.augment_on_device = cell.is("augment-on", "device");
+  s.augment = {!cell.is("augment", "none"), cell.is("augment", "jitter")};
   if (cell["resize-filter"]) s.filter = resize_filter_from(*cell["resize-filter"]);
   s.in_order = cell.is("in-order", "on"), s.pin_workers = cell.is("pin-workers", "on"), s.skip_bad = cell.is("on-bad", "skip"), s.decode_scale = cell.is("decode-scale", "on");
   s.feed = s.data == "synthetic" ? Feed::synthetic : s.cache == "device" ? Feed::resident : Feed::streamed;
@@ -91,8 +92,10 @@ CellSettings settings_of(const Cell& cell) {
 }
 
 StepSpec CellSettings::step_spec(std::uint64_t seed) const {
-  return {.batch = batch_spec(), .model = model, .precision = precision, .pin_memory = pin_memory,
-          .threads = device_threads, .seed = seed, .feed = feed};
+  StepSpec spec{.batch = batch_spec(), .model = model, .precision = precision, .pin_memory = pin_memory,
+                .threads = device_threads, .seed = seed, .feed = feed};
+  if (augment_on_device) spec.augment_to = input_size, spec.jitter = augment.jitter;
+  return spec;
 }
 
 std::string CellSettings::variant() const {

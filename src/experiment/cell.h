@@ -50,10 +50,11 @@ struct CellSettings {
   int gpus = 1, batch_size = 1, workers = 0, prefetch = 1, device_threads = 0;
   PixelSize image_size, input_size;
   Dtype tensor_dtype = Dtype::uint8, transfer = Dtype::uint8;
-  bool pin_memory = false, augment = false, in_order = false, pin_workers = false, skip_bad = false, decode_scale = false;
+  AugmentPolicy augment;
+  bool pin_memory = false, augment_on_device = false, in_order = false, pin_workers = false, skip_bad = false, decode_scale = false;
   ResizeFilter filter = ResizeFilter::bilinear;
   Feed feed = Feed::synthetic;
-  BatchSpec batch_spec() const { return {batch_size, input_size, transfer}; }
+  BatchSpec batch_spec() const { return {batch_size, augment_on_device ? image_size : input_size, transfer}; }
   StepSpec step_spec(std::uint64_t seed) const;
   // Where its samples lie below the dataset's folder, e.g. "jpeg/500x375"; empty for synthetic.
   std::string variant() const;

@@ -32,6 +32,36 @@ void resolve_transfer(Cell& cell) {
   }
 }
 
+// The device takes whole pictures and makes of them what a host worker would.
+void resolve_augment_on_device(Cell& cell) {
+  const auto refuse = [](const std::string& what, const char* reason, const char* remedy) {
+    throw UsageError("--augment-on device", "cannot be used with " + what + ": " + reason, remedy);
+  };
+  if (split_device(*cell["device"]).first == "emulated") {
+    refuse("an emulated device", "it computes nothing", "use --device cpu or cuda, or --augment-on host");
+  }
+  if (!cell.is("resize-filter", "bilinear")) refuse("--resize-filter " + *cell["resize-filter"], "it has no such filter", "use bilinear");
+  if (!cell.is("transfer", "uint8")) refuse("--transfer " + *cell["transfer"], "it takes pixels", "use --transfer uint8");
+  if (cell.is("loader", "dali")) refuse("--loader dali", "that crops itself", "use --loader pool or batch");
+  clear(cell, {"decode-scale"});  // a host worker resizes nothing
+}
+
+// DALI decodes, crops, resizes and flips pictures, in order, in threads that it places itself.
+void resolve_dali(Cell& cell) {
+  clear(cell, {"in-order", "pin-workers", "decode-scale"});
+  const auto refuse = [](const std::string& what, const char* reason, const char* remedy) {
+    throw UsageError("--loader dali", "cannot be used with " + what + ": " + reason, remedy);
+  };
+  if (cell.is("data", "tensor")) refuse("--data tensor", "there is nothing to decode", "use --loader pool");
+  if (cell.is("cache", "sample")) refuse("--cache sample", "there is nothing to decode", "use --cache none or encoded");
+  if (cell.is("augment", "jitter")) refuse("--augment jitter", "its colours are not those of the other loaders", "use --augment train");
+  if (cell.is("on-bad", "skip")) refuse("--on-bad skip", "a bad sample fails its whole batch", "use --on-bad fail");
+  if (cell.is("resize-filter", "area")) refuse("--resize-filter area", "it has no such filter", "use bilinear or antialias");
+  if (!cell.is("data", "jpeg") && !cell.is("data", "png") && !cell.is("data", "png0") && !cell.is("data", "bmp")) {
+    refuse("--data " + *cell["data"], "it does not know the format", "use jpeg, png, png0 or bmp");
+  }
+}
+
 }  // namespace
 
 Cell resolve(Cell cell) {
@@ -39,15 +69,16 @@ Cell resolve(Cell cell) {
   resolve_device(cell);
   if (cell.is("data", "synthetic")) {
     clear(cell, {"cache", "image-size", "tensor-dtype", "container", "loader", "workers", "prefetch", "in-order", "pin-workers",
-                 "transfer", "pin-memory", "augment", "decode-scale", "resize-filter", "on-bad", "page-cache"});
+                 "transfer", "pin-memory", "augment", "augment-on", "decode-scale", "resize-filter", "on-bad", "page-cache"});
     return cell;
   }
   resolve_transfer(cell);
   if (cell.is("data", "tensor")) {
-    clear(cell, {"image-size", "augment", "decode-scale", "resize-filter"});
+    clear(cell, {"image-size", "augment", "augment-on", "decode-scale", "resize-filter"});
   } else {
     clear(cell, {"tensor-dtype"});
   }
+  if (cell.is("augment-on", "device")) resolve_augment_on_device(cell);
   if (!cell.is("data", "jpeg")) clear(cell, {"decode-scale"});
   // A cache that spares the workers' reading, or the workers altogether, makes their axes meaningless.
   if (!cell.is("cache", "none")) clear(cell, {"page-cache", "container"});
@@ -57,7 +88,8 @@ Cell resolve(Cell cell) {
   if (cell.is("cache", "device")) clear(cell, {"pin-memory"});
   if (cell.is("workers", "0")) clear(cell, {"loader", "prefetch", "in-order", "pin-workers"});
   if (cell.is("loader", "batch")) clear(cell, {"in-order"});  // it knows no other way
-  if (cell.is("prefetch", "auto")) cell.set("prefetch", cell.is("loader", "batch") ? "2" : "4");
+  if (cell.is("loader", "dali")) resolve_dali(cell);
+  if (cell.is("prefetch", "auto")) cell.set("prefetch", cell.is("loader", "pool") ? "4" : "2");
   return cell;
 }
 

@@ -91,6 +91,7 @@ class RankRun {
       result_.stages = stages;
       result_.stages -= stages_at_start_;
       result_.host = host_use(host_at_start_, read_host_counters());
+      result_.process = process_size();
     } else {
       stages_at_start_ = stages;
       host_at_start_ = read_host_counters();
@@ -109,6 +110,7 @@ class RankRun {
     result_.steady = window_.steady();
     result_.drawn_from_queue = window_.drawn_from_queue();
     result_.samples_ahead_limit = loader_ ? loader_->samples_ahead_limit() : 0;
+    if (loader_) result_.loader_library = loader_->library();
     return std::move(result_);
   }
   RankResult interrupted() {

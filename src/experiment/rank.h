@@ -9,6 +9,7 @@
 #include "experiment/cell.h"
 #include "experiment/window.h"
 #include "measure/host_monitor.h"
+#include "measure/memory.h"
 #include "pipeline/loader.h"
 
 namespace feedrate {
@@ -45,6 +46,8 @@ struct RankResult {
   StageTotals stages;                 // of the window, all workers
   HostUse host;                       // of the window
   std::int64_t samples_ahead_limit = 0;
+  std::string loader_library;         // see Loader::library()
+  ProcessSize process;                // at the window's end, the whole process
   DeviceDescription device;
   bool interrupted = false;           // ended by the stop token: nothing else is valid
 };

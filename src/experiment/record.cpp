@@ -7,6 +7,7 @@
 #include "experiment/flags.h"
 #include "measure/clock.h"
 #include "measure/statistics.h"
+#include "pipeline/loader.h"
 
 namespace feedrate {
 namespace {
@@ -125,6 +126,9 @@ void add_measurement(Json& record, const CellResult& result, const RunPlace& pla
   for (const RankResult& rank : result.ranks) stages += rank.stages;
   record["stages"] = stages_json(stages);
   record["queue"] = {{"capacity_samples", first.samples_ahead_limit}, {"drawn_fraction", first.drawn_from_queue}};
+  record["threads"] = {{"loader", settings.workers * settings.gpus}, {"opencv_each", opencv_threads()}, {"process", first.process.threads}};
+  record["resident_bytes"] = first.process.resident_bytes;
+  record["loader_library"] = first.loader_library.empty() ? Json(nullptr) : Json(first.loader_library);
   record["bad_samples"] = result.bad ? result.bad->count() : 0;
   record["loss_last"] = nullptr;
   if (!std::isnan(first.steps.back().loss)) record["loss_last"] = first.steps.back().loss;

@@ -28,6 +28,8 @@ double bytes_held(const CellSettings& s, const DatasetVariant& dataset) {
   const auto batch = static_cast<double>(s.batch_spec().bytes());
   const double ahead = s.loader == "batch" ? 1.0 * s.workers * s.prefetch : s.prefetch + 5.0;
   double bytes = batch * (ahead + 5) * s.gpus;
+  // DALI keeps each batch under way encoded, decoded and resized.
+  if (s.loader == "dali") bytes += 3.0 * s.image_size.width * s.image_size.height * s.batch_size * s.prefetch * s.gpus;
   if (s.cache == "encoded") bytes += static_cast<double>(dataset.total_bytes);
   if (s.cache == "sample") {
     const std::size_t element = s.data == "tensor" ? size_of(s.transfer) : 1;  // pictures are kept as uint8
@@ -116,6 +118,7 @@ std::shared_ptr<const SampleRecipe> CellRunner::recipe_of(const CellSettings& se
                       .filter = settings.filter,
                       .decode_scale = settings.decode_scale,
                       .augment = settings.augment,
+                      .augment_on_device = settings.augment_on_device,
                       .planted = options_.plant ? &options_.planted : nullptr};
   if (settings.skip_bad) recipe.bad = std::make_shared<BadSamples>();
   const int threads = allowed_cpus();

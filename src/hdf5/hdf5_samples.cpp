@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <deque>
 
 #include "hdf5/hdf5.h"
 #include "hdf5/hdf5_file.h"
@@ -14,32 +13,13 @@ namespace {
 constexpr std::string_view kRemedy = "`feedrate verify` lists what is damaged; remove the file and pack it again by `feedrate gen --container hdf5`";
 
 // The library, with nothing but errors of ours.
-class Hdf5Samples : public Storage {
+class Hdf5Samples : public ReadsOnDemand {
  public:
   explicit Hdf5Samples(const DatasetVariant& variant)
       : path_((variant.folder / kHdf5File).string()), total_(variant.total_bytes), lock_(library_lock()), file_(open_file()), bytes_(open_bytes()) {
     lock_.unlock();
   }
   ~Hdf5Samples() override { lock_.lock(); }  // the members' destructors call the library
-
-  void submit(std::span<const ReadRequest> requests) override {
-    pending_.insert(pending_.end(), requests.begin(), requests.end());
-  }
-
-  std::size_t poll(std::span<ReadCompletion> done, bool) override {
-    std::size_t count = 0;
-    for (; count < done.size() && !pending_.empty(); ++count) {
-      const ReadRequest request = pending_.front();
-      pending_.pop_front();
-      done[count] = {request.tag, nullptr, 0};
-      try {
-        done[count].lock_ns = read_sample(request);
-      } catch (...) {
-        done[count].error = std::current_exception();
-      }
-    }
-    return count;
-  }
 
  private:
   Handle open_file() const {
@@ -67,7 +47,7 @@ class Hdf5Samples : public Storage {
   }
 
   // The nanoseconds that it waited for the library.
-  std::int64_t read_sample(const ReadRequest& request) {
+  std::int64_t carry_out(const ReadRequest& request) override {
     const SampleFile& sample = *request.sample;
     const std::size_t head = sample.bytes - request.tail.size();
     std::byte* to = request.into->resize(head);
@@ -91,7 +71,6 @@ class Hdf5Samples : public Storage {
   const std::uint64_t total_;
   std::unique_lock<std::mutex> lock_;  // before the handles, so that it is let go after them
   Handle file_, bytes_;
-  std::deque<ReadRequest> pending_;
 };
 
 }  // namespace

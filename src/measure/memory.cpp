@@ -1,6 +1,7 @@
 #include "measure/memory.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -13,9 +14,8 @@ namespace fs = std::filesystem;
 // The number after `key` in a file of "key number" lines.
 std::optional<std::uint64_t> number_of(const fs::path& path, const std::string& wanted) {
   std::ifstream file(path);
-  std::uint64_t value = 0;
-  for (std::string key, rest; file >> key >> value; std::getline(file, rest)) {
-    if (key == wanted) return value;
+  for (std::string key, rest; file >> key && std::getline(file, rest);) {
+    if (key == wanted) return std::strtoull(rest.c_str(), nullptr, 10);
   }
   return std::nullopt;
 }
@@ -58,6 +58,11 @@ std::uint64_t memory_available(const fs::path& proc, const fs::path& cgroups) {
     if (const auto left = left_in(cgroups / group)) available = std::min(available, *left);
     if (group.empty()) return available;
   }
+}
+
+ProcessSize process_size() {
+  const fs::path status = "/proc/self/status";
+  return {number_of(status, "Threads:").value_or(0), 1024 * number_of(status, "VmRSS:").value_or(0)};
 }
 
 std::uint64_t memory_available() { return memory_available("/proc", "/sys/fs/cgroup"); }

@@ -8,6 +8,13 @@ namespace feedrate {
 // group (a container, a batch job) sets a limit. 0 if it cannot be told.
 std::uint64_t memory_available();
 
+// What this process has: threads of every library, and memory that is really there. 0 where it cannot be told.
+struct ProcessSize {
+  std::uint64_t threads = 0;
+  std::uint64_t resident_bytes = 0;  // mapped files that were read count, too
+};
+ProcessSize process_size();
+
 // The same from another /proc and /sys/fs/cgroup; for tests. Looks at version 2 control groups only.
 std::uint64_t memory_available(const std::filesystem::path& proc, const std::filesystem::path& cgroups);
 

@@ -45,11 +45,11 @@ struct StageTotals {
 // reader may see a sample's stages half counted, never a torn number).
 class StageCounters {
  public:
-  void add(Stage stage, std::int64_t wall_ns, std::int64_t cpu_ns, std::int64_t bytes) {
+  void add(Stage stage, std::int64_t wall_ns, std::int64_t cpu_ns, std::int64_t bytes, std::int64_t items = 1) {
     auto& c = counters_[static_cast<std::size_t>(stage)];
     bump(c.wall_ns, wall_ns);
     bump(c.cpu_ns, cpu_ns);
-    bump(c.items, 1);
+    bump(c.items, items);
     bump(c.bytes, bytes);
   }
   StageTotals snapshot() const {

@@ -27,4 +27,21 @@ Augmentation random_resized_crop(PixelSize picture, std::uint64_t seed) {
   return {{(picture.width - width) / 2, (picture.height - height) / 2, width, height}, flip};
 }
 
+ColourJitter random_jitter(std::uint64_t seed) {
+  Random random(mix64(seed, 0x6a697474));  // a stream of its own
+  const auto factor = [&] { return static_cast<float>(random.uniform(0.6, 1.4)); };
+  ColourJitter jitter;
+  jitter.brightness = factor();
+  jitter.contrast = factor();
+  jitter.saturation = factor();
+  return jitter;
+}
+
+Augmentation draw_augmentation(const AugmentPolicy& policy, PixelSize picture, std::uint64_t seed) {
+  Augmentation drawn = policy.crop_and_flip ? random_resized_crop(picture, seed)
+                                            : Augmentation{{0, 0, picture.width, picture.height}, false};
+  if (policy.jitter) drawn.jitter = random_jitter(seed);
+  return drawn;
+}
+
 }  // namespace feedrate

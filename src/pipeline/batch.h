@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codec/tensor.h"
+#include "pipeline/augment.h"
 
 namespace feedrate {
 
@@ -24,6 +25,7 @@ struct BatchSpec {
 struct HostBatch {
   std::byte* pixels = nullptr;       // spec.bytes() long
   std::vector<std::int64_t> labels;  // batch_size
+  std::vector<Augmentation> augmentations;  // batch_size; drawn where the device is to carry them out
   std::int64_t sequence = -1;        // position in the loader's stream, 0, 1, 2 ...
   std::int64_t ready_ns = 0;         // now_ns() when the last sample was in place
 };

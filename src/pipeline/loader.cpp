@@ -1,6 +1,6 @@
 #include "pipeline/loader.h"
 
-#include <opencv2/core.hpp>
+#include <opencv2/core/utility.hpp>
 
 #include "measure/error.h"
 
@@ -12,6 +12,7 @@ std::span<const LoaderKind> loader_kinds() {
        make_pool_loader},
       {"batch", "one worker makes one whole batch, delivered in order, as PyTorch's DataLoader does",
        make_batch_loader},
+      {"dali", "NVIDIA DALI on the CPU, in as many threads as there are workers; in order", make_dali_loader},
   };
   return kKinds;
 }
@@ -25,5 +26,7 @@ std::unique_ptr<Loader> make_loader(std::string_view kind, LoaderOptions options
   }
   throw UsageError("--loader " + std::string(kind), "is not known", "`feedrate list` shows the loaders");
 }
+
+int opencv_threads() { return cv::getNumThreads(); }
 
 }  // namespace feedrate

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "pipeline/batch.h"
@@ -23,6 +24,8 @@ class Loader {
   virtual std::int64_t samples_ahead_limit() const = 0;
   // What all workers together have done so far.
   virtual StageTotals stages() const = 0;
+  // The library that does the work, with its version; empty: this program.
+  virtual std::string library() const { return {}; }
 };
 
 struct LoaderOptions {
@@ -44,10 +47,14 @@ struct LoaderKind {
 std::span<const LoaderKind> loader_kinds();
 std::unique_ptr<Loader> make_loader(std::string_view kind, LoaderOptions options);  // throws UsageError
 
+// Threads that OpenCV uses in each of ours: 1 once a loader was made.
+int opencv_threads();
+
 // The kinds' constructors. inline: workers = 0, whatever the kind.
 std::unique_ptr<Loader> make_pool_loader(LoaderOptions options);
 std::unique_ptr<Loader> make_batch_loader(LoaderOptions options);
 std::unique_ptr<Loader> make_inline_loader(LoaderOptions options);
+std::unique_ptr<Loader> make_dali_loader(LoaderOptions options);  // a module; Error where there is none
 
 // cache=host: keeps the first `batches` (at most 3) batches of `inner`, ends its workers then, and
 // hands out the same batches round and round.

@@ -3,6 +3,7 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,22 @@ ResizeFilter resize_filter_from(std::string_view name) {
   if (name == "area") return ResizeFilter::area;
   throw UsageError("--resize-filter " + std::string(name), "is not known", "use bilinear, antialias or area");
 }
+
+namespace {
+
+// Every filter gives back the pixels themselves then.
+bool is_of_size(const ReducedPixels& window, PixelSize to) {
+  const PixelView& p = window.pixels;
+  return p.width == to.width && p.height == to.height && window.x == 0 && window.y == 0 && window.width == p.width &&
+         window.height == p.height;
+}
+
+void copy_rows(const PixelView& picture, std::uint8_t* out) {
+  const std::size_t bytes = 3 * static_cast<std::size_t>(picture.width);
+  for (int y = 0; y < picture.height; ++y, out += bytes) std::memcpy(out, picture.data + y * picture.stride, bytes);
+}
+
+}  // namespace
 
 struct Resizer::Scratch {
   cv::Mat unflipped;
@@ -56,6 +73,7 @@ void Resizer::resize(const PixelView& picture, PixelSize to, bool flip, ResizeFi
 }
 
 void Resizer::resize_window(const ReducedPixels& window, PixelSize to, bool flip, ResizeFilter filter, std::uint8_t* out) {
+  if (!flip && is_of_size(window, to)) return copy_rows(window.pixels, out);
   if (filter == ResizeFilter::area) return scratch_->by_area(window.pixels, to, flip, out);
   scratch_->by_triangle(window, to, flip, filter == ResizeFilter::antialias, out);
 }

@@ -2,8 +2,10 @@
 
 #include <cstring>
 #include <optional>
+#include <string>
 
 #include "measure/error.h"
+#include "pipeline/jitter.h"
 #include "storage/container.h"
 
 namespace feedrate {
@@ -69,8 +71,9 @@ class PictureSource : public SampleSource {
     timer_.start();
     const auto encoded = bytes_.get(draw, timer_, planted_);
     const PixelSize stored = decoder_->open(encoded, bytes_.name(draw));
-    const Augmentation augmentation = recipe_.augment ? random_resized_crop(stored, draw.augment_seed)
-                                                      : Augmentation{{0, 0, stored.width, stored.height}, false};
+    if (recipe_.augment_on_device && stored != recipe_.spec.size) refuse_size(draw, stored);
+    const AugmentPolicy policy = recipe_.augment_on_device ? AugmentPolicy{false, false} : recipe_.augment;
+    const Augmentation augmentation = draw_augmentation(policy, stored, draw.augment_seed);
     const Rect& wanted = augmentation.window;
     const ReducedPixels window = decoder_->decode_reduced(wanted, recipe_.decode_scale ? reduction_of(wanted) : 1);
     planted_.serve(Stage::decode, draw.index);
@@ -82,6 +85,7 @@ class PictureSource : public SampleSource {
     std::byte* resized = direct ? out : pixels_.resize(spec.sample_elements());
     resizer_.resize_window(window, spec.size, augmentation.flip, recipe_.filter,
                            reinterpret_cast<std::uint8_t*>(resized));
+    jitter_colours(reinterpret_cast<std::uint8_t*>(resized), spec.sample_elements() / 3, augmentation.jitter);
     planted_.serve(Stage::augment, draw.index);
     timer_.lap(Stage::augment, static_cast<std::int64_t>(wanted.width) * wanted.height * 3);
 
@@ -91,6 +95,12 @@ class PictureSource : public SampleSource {
   }
 
  private:
+  [[noreturn]] void refuse_size(const Draw& draw, PixelSize stored) {
+    throw Error(bytes_.name(draw), "has " + std::to_string(stored.width) + "x" + std::to_string(stored.height) +
+                                       " pixels, not those of its folder; the device takes pictures of one size",
+                "use --augment-on host");
+  }
+
   // The largest that leaves both sides at least as long as the output's.
   int reduction_of(const Rect& window) const {
     const PixelSize to = recipe_.spec.size;

@@ -33,7 +33,8 @@ struct SampleRecipe {
   BatchSpec spec;
   ResizeFilter filter = ResizeFilter::bilinear;
   bool decode_scale = false;  // a window at least twice the output is decoded at 1/2, 1/4, 1/8 of its size
-  bool augment = true;  // random-resized-crop and flip; false: the whole picture, resized
+  AugmentPolicy augment;
+  bool augment_on_device = false;  // samples are whole pictures of spec.size; what is drawn goes with the batch
   const PlantedTimes* planted = nullptr;
   std::shared_ptr<BadSamples> bad;  // takes samples that cannot be made; null: the first one ends the run
   std::shared_ptr<const std::vector<Buffer>> encoded_cache;  // cache=encoded: a file's bytes by sample

@@ -37,6 +37,7 @@ std::shared_ptr<SlabRing> SlabRing::make(const BatchSpec& spec, int slabs,
   for (HostBatch& batch : ring->batches_) {
     batch.pixels = ring->allocator_->allocate(spec.bytes());
     batch.labels.resize(static_cast<std::size_t>(spec.batch_size));
+    batch.augmentations.resize(static_cast<std::size_t>(spec.batch_size));
     ring->free_.push_back(&batch);
   }
   return ring;

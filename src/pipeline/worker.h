@@ -35,6 +35,9 @@ class Worker {
         draw.sample = (draw.sample + 1) % static_cast<std::int64_t>(samples.size());
       }
     }
+    if (options_.recipe.augment_on_device) {
+      batch.augmentations[static_cast<std::size_t>(slot)] = draw_augmentation(options_.recipe.augment, spec.size, draw.augment_seed);
+    }
     batch.labels[static_cast<std::size_t>(slot)] = samples[static_cast<std::size_t>(draw.sample)].label;
   }
   void fill_all(HostBatch& batch) {

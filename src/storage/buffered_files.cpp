@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <deque>
 #include <string>
 
 #include "measure/error.h"
@@ -60,47 +59,22 @@ void read_file(const std::string& path, const ReadRequest& request) {
   if (done != bytes) wrong_length(path, done, bytes);
 }
 
-// The simplest case of the interface: a request is carried out when its completion is asked for.
-class BufferedFiles : public Storage {
+class BufferedFiles : public ReadsOnDemand {
  public:
   explicit BufferedFiles(std::filesystem::path root) : root_(root.string() + "/") {}
 
-  void submit(std::span<const ReadRequest> requests) override {
-    pending_.insert(pending_.end(), requests.begin(), requests.end());
-  }
-
-  std::size_t poll(std::span<ReadCompletion> done, bool) override {
-    std::size_t count = 0;
-    for (; count < done.size() && !pending_.empty(); ++count) {
-      const ReadRequest request = pending_.front();
-      pending_.pop_front();
-      done[count] = {.tag = request.tag};
-      try {
-        path_.assign(root_).append(request.sample->path);
-        read_file(path_, request);
-      } catch (...) {
-        done[count].error = std::current_exception();
-      }
-    }
-    return count;
-  }
-
  private:
+  std::int64_t carry_out(const ReadRequest& request) override {
+    path_.assign(root_).append(request.sample->path);
+    read_file(path_, request);
+    return 0;
+  }
+
   std::string root_;
   std::string path_;  // reused, so that a read allocates nothing
-  std::deque<ReadRequest> pending_;
 };
 
 }  // namespace
-
-std::int64_t Storage::read(const SampleFile& sample, Buffer& into, std::span<std::byte> tail) {
-  const ReadRequest request{0, &sample, &into, tail};
-  submit({&request, 1});
-  ReadCompletion done;
-  poll({&done, 1}, true);
-  if (done.error) std::rethrow_exception(done.error);
-  return done.lock_ns;
-}
 
 std::unique_ptr<Storage> make_buffered_files(std::filesystem::path root) {
   return std::make_unique<BufferedFiles>(std::move(root));

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "storage/buffer.h"
 #include "storage/dataset.h"
@@ -37,6 +38,20 @@ class Storage {
   // Reads one sample; for callers with nothing to overlap. Returns ReadCompletion::lock_ns. Throws the read's Error: then what `into` and
   // `tail` hold means nothing.
   std::int64_t read(const SampleFile& sample, Buffer& into, std::span<std::byte> tail = {});
+};
+
+// The simplest case: a request is carried out when its completion is asked for.
+class ReadsOnDemand : public Storage {
+ public:
+  void submit(std::span<const ReadRequest> requests) override;
+  std::size_t poll(std::span<ReadCompletion> done, bool wait) override;
+
+ private:
+  // Returns ReadCompletion::lock_ns, or throws what becomes its error.
+  virtual std::int64_t carry_out(const ReadRequest& request) = 0;
+
+  std::vector<ReadRequest> pending_;  // from next_ on; no deque, which takes memory for every few requests
+  std::size_t next_ = 0;
 };
 
 // Files below `root`, read by open/pread/close. A file whose length is not the expected one is an Error.

@@ -11,7 +11,7 @@
 #include "train/accelerators.h"
 #include "train/errors.h"
 #include "train/host_batch.h"
-#include "train/normalise.h"
+#include "train/input_maker.h"
 #include "train/synthetic.h"
 #include "train/trainer.h"
 
@@ -37,7 +37,7 @@ class CpuAccelerator : public Accelerator {
       : spec_(spec),
         precision_(precision_from(spec.precision, kOffered, "cpu")),
         trainer_({spec.model, spec.classes, precision_, at::kCPU, spec.seed, {}}),
-        normalise_(at::kCPU, input_type(precision_)) {
+        prepare_(spec, at::kCPU, input_type(precision_)) {
     at::set_num_threads(spec.threads > 0 ? spec.threads : allowed_cpus());
     if (spec.feed == Feed::synthetic) {
       synthetic_.emplace(spec.batch, spec.classes, input_type(precision_), at::kCPU, spec.seed);
@@ -49,6 +49,7 @@ class CpuAccelerator : public Accelerator {
 
   void keep(const HostBatch& batch) override {
     resident_ = {borrow_pixels(batch, spec_.batch).clone(), copy_labels(batch, spec_.classes)};
+    resident_parameters_ = prepare_.parameters(batch);
   }
 
   void submit(BatchLease batch) override {
@@ -74,19 +75,20 @@ class CpuAccelerator : public Accelerator {
       case Feed::synthetic:
         return synthetic_->next();
       case Feed::resident:
-        return {normalise_(resident_.input), resident_.labels};
+        return {prepare_(resident_.input, resident_parameters_), resident_.labels};
       case Feed::streamed:
         break;
     }
-    return {normalise_(borrow_pixels(*batch, spec_.batch)), copy_labels(*batch, spec_.classes)};
+    return {prepare_(borrow_pixels(*batch, spec_.batch), prepare_.parameters(*batch)), copy_labels(*batch, spec_.classes)};
   }
 
   const StepSpec spec_;
   const Precision precision_;
   Trainer trainer_;
-  const Normaliser normalise_;
+  const InputMaker prepare_;
   std::optional<SyntheticRing> synthetic_;
   TrainBatch resident_;  // its input as it came from the host
+  at::Tensor resident_parameters_;
   std::vector<StepRecord> finished_;
 };
 

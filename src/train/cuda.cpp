@@ -15,7 +15,7 @@
 #include "train/devices_cuda.h"
 #include "train/errors.h"
 #include "train/host_batch.h"
-#include "train/normalise.h"
+#include "train/input_maker.h"
 #include "train/pinned_slabs_cuda.h"
 #include "train/synthetic.h"
 #include "train/trainer.h"
@@ -45,7 +45,7 @@ class CudaAccelerator : public Accelerator {
         precision_(cuda_precision(spec.precision, device_)),
         compute_(compute),
         trainer_({spec.model, spec.classes, precision_, compute.device(), spec.seed, {}}),
-        normalise_(compute.device(), input_type(precision_)),
+        prepare_(spec, compute.device(), input_type(precision_)),
         loss_sum_(at::zeros({}, at::TensorOptions(compute.device()).dtype(at::kFloat))) {
     if (spec.feed == Feed::streamed) copies_.emplace(spec.batch, compute);
     if (spec.feed == Feed::synthetic) {
@@ -67,6 +67,7 @@ class CudaAccelerator : public Accelerator {
     on_device([&] {
       resident_ = {borrow_pixels(batch, spec_.batch).to(compute_.device()),
                    copy_labels(batch, spec_.classes).to(compute_.device())};
+      resident_parameters_ = prepare_.parameters(batch);
     });
   }
 
@@ -120,12 +121,13 @@ class CudaAccelerator : public Accelerator {
     if (spec_.feed != Feed::streamed) {
       events.start.record(compute_);
       if (spec_.feed == Feed::synthetic) return synthetic_->next();
-      return {normalise_(resident_.input), resident_.labels};
+      return {prepare_(resident_.input, resident_parameters_), resident_.labels};
     }
     check_labels(*batch, spec_.classes);
+    const at::Tensor parameters = prepare_.parameters(*batch);
     const DeviceBatch there = copies_->copy(std::move(batch));
     events.start.record(compute_);
-    const TrainBatch ready{normalise_(there.pixels), there.labels.clone()};
+    const TrainBatch ready{prepare_(there.pixels, parameters), there.labels.clone()};
     copies_->done_reading();
     return ready;
   }
@@ -146,12 +148,13 @@ class CudaAccelerator : public Accelerator {
   const Precision precision_;
   const CUDAStream compute_;
   Trainer trainer_;
-  const Normaliser normalise_;
+  const InputMaker prepare_;
   at::Tensor
       loss_sum_;  // once a loss is not finite, nor is the sum: read without waiting every step
   std::optional<CopyEngine> copies_;
   std::optional<SyntheticRing> synthetic_;
   TrainBatch resident_;  // its input as it came from the host
+  at::Tensor resident_parameters_;
   std::optional<DeviceClock> clock_;
   std::array<StepEvents, kInFlight> events_;
   std::size_t started_ = 0, ended_ = 0;  // steps; those between are in flight

@@ -22,13 +22,12 @@ Normaliser::Normaliser(c10::Device device, at::ScalarType to)
       std_(channels(kStd, device)) {}
 
 at::Tensor Normaliser::operator()(const at::Tensor& nhwc) const {
-  at::Tensor x = nhwc;
-  if (nhwc.scalar_type() == at::kByte) {
-    x = at::div(nhwc, full_).sub_(mean_).div_(std_).to(to_);
-  } else {
-    x = nhwc.to(to_, /*non_blocking=*/false, /*copy=*/true);
-  }
-  return x.permute({0, 3, 1, 2});
+  if (nhwc.scalar_type() == at::kByte) return pixels(nhwc);
+  return nhwc.to(to_, /*non_blocking=*/false, /*copy=*/true).permute({0, 3, 1, 2});
+}
+
+at::Tensor Normaliser::pixels(const at::Tensor& nhwc) const {
+  return at::div(nhwc, full_).sub_(mean_).div_(std_).to(to_).permute({0, 3, 1, 2});
 }
 
 }  // namespace feedrate

@@ -14,6 +14,9 @@ class Normaliser {
   // normalise() in codec/tensor.h: the same three operations in fp32, rounded once.
   at::Tensor operator()(const at::Tensor& nhwc) const;
 
+  // The same of pixels as floats from 0 to 255.
+  at::Tensor pixels(const at::Tensor& nhwc) const;
+
  private:
   const at::ScalarType to_;
   const at::Tensor full_, mean_, std_;  // 255, kMean, kStd: float, (1) and (3)

@@ -59,6 +59,46 @@ TEST(Expand, AxesThatMeanNothingToACellCollapse) {
   for (const char* axis : {"decode-scale", "in-order", "pin-workers", "on-bad"}) EXPECT_EQ(count(axis, "synthetic", "pool"), 1u) << axis;
 }
 
+TEST(Expand, TheContainerMattersOnlyWhereFilesAreRead) {
+  const auto count = [](const char* data, const char* cache) {
+    return expand({{"data", {data}}, {"cache", {cache}}, {"container", {"files", "hdf5"}}}).size();
+  };
+  EXPECT_EQ(count("jpeg", "none"), 2u);
+  EXPECT_EQ(count("tensor", "none"), 2u);
+  EXPECT_EQ(count("jpeg", "encoded"), 1u);
+  EXPECT_EQ(count("synthetic", "none"), 1u);
+  EXPECT_EQ(settings_of(expand({{"data", {"png"}}, {"image-size", {"500x375"}}, {"container", {"hdf5"}}})[0]).variant(), "png.hdf5/500x375");
+  EXPECT_EQ(settings_of(expand({{"data", {"tensor"}}, {"cache", {"sample"}}, {"container", {"hdf5"}}})[0]).variant(), "tensor-uint8/224x224");
+}
+
+TEST(Expand, ADeviceThatAugmentsGetsWholePictures) {
+  const auto settings = settings_of(expand({{"data", {"jpeg"}}, {"image-size", {"500x375"}}, {"augment-on", {"device"}}, {"augment", {"jitter"}}})[0]);
+  EXPECT_EQ(settings.batch_spec().size, (PixelSize{500, 375}));
+  EXPECT_EQ(settings.step_spec(0).augment_to, (PixelSize{224, 224}));
+  EXPECT_TRUE(settings.step_spec(0).jitter);
+  EXPECT_EQ(expand({{"data", {"tensor", "synthetic"}}, {"augment-on", {"host", "device"}}}).size(), 2u);
+  const auto refused = [](const char* axis, const char* value) {
+    EXPECT_THROW(expand({{"data", {"jpeg"}}, {"augment-on", {"device"}}, {axis, {value}}}), UsageError) << value;
+  };
+  refused("device", "emulated:a100");
+  refused("resize-filter", "antialias");
+  refused("transfer", "fp16");
+  refused("loader", "dali");
+}
+
+TEST(Expand, DaliTakesPicturesThatItKnows) {
+  EXPECT_EQ(expand({{"data", {"jpeg", "png", "synthetic"}}, {"loader", {"dali"}}, {"in-order", {"off", "on"}}, {"decode-scale", {"off", "on"}}}).size(), 3u);
+  const auto refused = [](const char* data, const char* axis, const char* value) {
+    EXPECT_THROW(expand({{"data", {data}}, {"loader", {"dali"}}, {axis, {value}}}), UsageError) << data << " " << value;
+  };
+  refused("tensor", "gpus", "1");
+  refused("npy", "gpus", "1");
+  refused("jpeg", "cache", "sample");
+  refused("jpeg", "on-bad", "skip");
+  refused("jpeg", "resize-filter", "area");
+  refused("jpeg", "augment", "jitter");
+}
+
 TEST(Expand, EqualSpellingsAreOneCell) {
   const auto cells = expand({{"data", {"jpeg"}}, {"image-size", {"224", "224x224"}}, {"workers", {"2", "02"}}});
   ASSERT_EQ(cells.size(), 1u);

@@ -101,6 +101,40 @@ TEST_F(Loaders, ReducedDecodingMovesNothing) {
   }
 }
 
+TEST_F(Loaders, ForTheDeviceToAugmentWholePicturesComeWithWhatWasDrawn) {
+  for (const char* kind : {"pool", "batch"}) {
+    LoaderOptions o = options("png", 3);
+    o.recipe.spec.size = kStored;
+    o.recipe.augment.jitter = true;
+    o.recipe.augment_on_device = true;
+    const auto loader = make_loader(kind, o);
+    for (int i = 0; i < 10; ++i) {
+      const BatchLease batch = loader->next();
+      for (std::int64_t slot = 0; slot < kBatch; ++slot) {
+        const auto at = static_cast<std::size_t>(slot);
+        const Draw draw = o.sampler.at(batch->sequence * kBatch + slot);
+        const Augmentation expected = draw_augmentation(o.recipe.augment, kStored, draw.augment_seed);
+        EXPECT_EQ(batch->augmentations[at].window, expected.window);
+        EXPECT_EQ(batch->augmentations[at].flip, expected.flip);
+        EXPECT_EQ(batch->augmentations[at].jitter, expected.jitter);
+        std::vector<std::byte> whole(o.recipe.spec.sample_bytes());
+        SampleRecipe plain = o.recipe;
+        plain.augment_on_device = false, plain.augment = {.crop_and_flip = false};
+        StageCounters counters;
+        make_sample_source(plain, counters)->make(draw, whole.data());
+        EXPECT_EQ(std::memcmp(whole.data(), batch->pixels + at * whole.size(), whole.size()), 0);
+      }
+    }
+  }
+}
+
+TEST_F(Loaders, APictureOfAnotherSizeCannotGoToTheDeviceWhole) {
+  LoaderOptions o = options("png", 0);
+  o.recipe.spec.size = {kStored.width, kStored.height + 1};
+  o.recipe.augment_on_device = true;
+  EXPECT_THAT([&] { make_loader("pool", o)->next(); }, testing::ThrowsMessage<Error>(testing::HasSubstr("has 40x30 pixels")));
+}
+
 TEST_F(Loaders, BatchLoaderDeliversInOrder) {
   auto loader = make_loader("batch", options("jpeg", 3));
   for (std::int64_t i = 0; i < 30; ++i) EXPECT_EQ(loader->next()->sequence, i);
@@ -231,7 +265,7 @@ TEST_F(Loaders, PoolDeliversInOrderWhereAsked) {
 
 TEST_F(Loaders, ABadSampleIsReplacedByTheNextWhereAsked) {
   LoaderOptions o = options("jpeg", 0);
-  o.recipe.augment = false;
+  o.recipe.augment = {.crop_and_flip = false};
   const auto before = pixels(*make_loader("pool", o), o.recipe.spec, 26);  // two epochs
   damage(7);
   std::filesystem::remove(folder_.path() / "jpeg/40x30" / dataset_.samples[20].path);
@@ -266,7 +300,7 @@ TEST_F(Loaders, ABadSampleIsReplacedByTheNextWhereAsked) {
 TEST_F(Loaders, CachesLeaveABadSampleToWhoDrawsIt) {
   damage(7);
   LoaderOptions o = options("jpeg", 2);
-  o.recipe.augment = false;
+  o.recipe.augment = {.crop_and_flip = false};
   EXPECT_THROW(fill_sample_cache(o.recipe, 1, 2), Error);
   o.recipe.bad = std::make_shared<BadSamples>();
   const auto expected = pixels(*make_loader("pool", o), o.recipe.spec, 13);
@@ -280,7 +314,7 @@ TEST_F(Loaders, CachesLeaveABadSampleToWhoDrawsIt) {
 TEST_F(Loaders, NothingButBadSamplesIsAFailure) {
   for (std::size_t i = 0; i < 64; ++i) damage(i);
   LoaderOptions o = options("jpeg", 2);
-  o.recipe.augment = false;
+  o.recipe.augment = {.crop_and_flip = false};
   o.recipe.bad = std::make_shared<BadSamples>();
   auto loader = make_loader("pool", o);
   EXPECT_THROW(loader->next(), Error);
@@ -291,7 +325,7 @@ TEST_F(Loaders, ADamagedFileFailsTheConsumerNamingIt) {
   for (const char* kind : {"pool", "batch"}) {
     for (const int workers : {0, 2}) {
       LoaderOptions o = options("jpeg", workers);
-      o.recipe.augment = false;  // the whole picture is needed
+      o.recipe.augment = {.crop_and_flip = false};  // the whole picture is needed
       auto loader = make_loader(kind, o);
       try {
         for (int i = 0; i < 20; ++i) loader->next();

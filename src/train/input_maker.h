@@ -1,0 +1,31 @@
+#pragma once
+#include <optional>
+
+#include "device/accelerator.h"
+#include "train/batch_augment.h"
+#include "train/normalise.h"
+
+namespace feedrate {
+
+// What a device makes of a batch before its step: augments it where the run asks for that, and normalises it.
+class InputMaker {
+ public:
+  InputMaker(const StepSpec& spec, c10::Device device, at::ScalarType to) : normalise_(device, to) {
+    if (spec.augment_to) augment_.emplace(device, *spec.augment_to, spec.jitter);
+  }
+
+  // What operator() needs to know of a batch beside its pixels; an undefined tensor where nothing.
+  at::Tensor parameters(const HostBatch& batch) const {
+    return augment_ ? augment_->parameters(batch.augmentations) : at::Tensor();
+  }
+  // `nhwc`: the batch's pixels on the device. Returns (N, 3, H, W) in channels_last, sharing nothing with it.
+  at::Tensor operator()(const at::Tensor& nhwc, const at::Tensor& parameters) const {
+    return augment_ ? normalise_.pixels((*augment_)(nhwc, parameters)) : normalise_(nhwc);
+  }
+
+ private:
+  const Normaliser normalise_;
+  std::optional<BatchAugmenter> augment_;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,96 @@
+#include "dali/dali_loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "measure/error.h"
+#include "tests/support.h"
+
+namespace feedrate {
+namespace {
+
+constexpr PixelSize kStored{120, 90}, kInput{48, 32};
+constexpr int kBatch = 5;
+
+class Dali : public testing::Test {
+ protected:
+  Dali() { make_dataset(folder_.path(), {"jpeg", "png"}, kStored, 32); }
+
+  LoaderOptions options(const std::string& data, ResizeFilter filter = ResizeFilter::bilinear) {
+    dataset_ = open_dataset(folder_.path(), data + "/120x90");
+    return {{.dataset = &dataset_, .format = find_picture_format(data), .spec = {kBatch, kInput, Dtype::uint8}, .filter = filter},
+            {32, 1, 0, 1}, 2, 2, host_slabs(), true};
+  }
+
+  TemporaryFolder folder_;
+  DatasetVariant dataset_;
+};
+
+// Another decoder and another resize: the same windows, flips and labels, nearly the same pixels.
+TEST_F(Dali, MakesTheBatchesOfThePool) {
+  for (const char* data : {"jpeg", "png"}) {
+    for (const ResizeFilter filter : {ResizeFilter::bilinear, ResizeFilter::antialias}) {
+      const LoaderOptions o = options(data, filter);
+      const auto ours = make_loader("pool", o), theirs = dali::make_loader(o);
+      for (std::int64_t i = 0; i < 20; ++i) {  // three epochs
+        const BatchLease a = ours->next(), b = theirs->next();
+        ASSERT_EQ(b->sequence, i);
+        EXPECT_EQ(a->labels, b->labels);
+        double difference = 0;
+        const auto bytes = o.recipe.spec.bytes();
+        for (std::size_t k = 0; k < bytes; ++k) difference += std::abs(int(a->pixels[k]) - int(b->pixels[k]));
+        EXPECT_LT(difference / static_cast<double>(bytes), 1.0) << data << " " << i;
+      }
+    }
+  }
+}
+
+TEST_F(Dali, NormalisesWhereTheBatchAsksForIt) {
+  LoaderOptions o = options("png");
+  const auto raw_loader = dali::make_loader(o);
+  const BatchLease raw = raw_loader->next();
+  o.recipe.spec.dtype = Dtype::fp16;
+  const auto loader = dali::make_loader(o);
+  const BatchLease batch = loader->next();
+  std::vector<std::byte> expected(o.recipe.spec.bytes());
+  normalise(reinterpret_cast<const std::uint8_t*>(raw->pixels), expected.size() / 6, Dtype::fp16, expected.data());
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), batch->pixels));
+}
+
+TEST_F(Dali, CountsWhatItsThreadDoes) {
+  const auto loader = dali::make_loader(options("jpeg"));
+  for (int i = 0; i < 4; ++i) loader->next();
+  const StageTotals stages = loader->stages();
+  EXPECT_GE(stages[Stage::read].items, stages[Stage::collate].items);
+  EXPECT_GE(stages[Stage::collate].items, 4 * kBatch);
+  EXPECT_EQ(stages[Stage::collate].items % kBatch, 0);
+  EXPECT_GT(stages[Stage::decode].bytes, 0);
+}
+
+TEST_F(Dali, ADamagedFileFailsTheConsumerNamingIt) {
+  LoaderOptions o = options("png");
+  const auto victim = dataset_.folder / dataset_.samples[7].path;
+  const auto size = std::filesystem::file_size(victim);
+  std::fstream file(victim, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(size / 2));
+  file << std::string(size / 4, '\0');
+  file.close();
+  const auto loader = dali::make_loader(o);
+  EXPECT_THAT([&] { for (int i = 0; i < 40; ++i) loader->next(); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr(dataset_.samples[7].path)));
+}
+
+TEST_F(Dali, StopEndsAWaitingConsumer) {
+  const auto loader = dali::make_loader(options("jpeg"));
+  loader->next();
+  std::jthread stopper([&] { loader->stop(); });
+  while (loader->next()) {
+  }
+}
+
+}  // namespace
+}  // namespace feedrate
