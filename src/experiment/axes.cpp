@@ -122,6 +122,8 @@ std::vector<Axis> make_axes() {
        {{"auto", "4 for pool, 2 for batch and dali"}}, true, auto_or_from_one},
       {"in-order", "whether the pool delivers batches in the sampler's order", "off",
        {{"off", "whichever is whole first"}, {"on", "a batch waits for those before it, as PyTorch's in_order"}}, false, one_of},
+      {"read-ahead", "whether the storage is told of samples before they are read", "off",
+       {{"off", "a worker waits for each read"}, {"on", "each file is announced to the kernel one sample ahead of its reading"}}, false, one_of},
       {"pin-workers", "each loader thread on a CPU of its own", "off",
        {{"off", "the kernel places them"}, {"on", "thread w on CPU w, round and round"}}, false, one_of},
       {"transfer", "what crosses the bus", "auto",

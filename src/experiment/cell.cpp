@@ -57,7 +57,7 @@ std::string Cell::label() const {
   if (const auto& size = (*this)["image-size"]) text += " " + *size;
   if (const auto& cache = (*this)["cache"]; cache && *cache != "none") text += ", cache " + *cache;
   if (const auto& workers = (*this)["workers"]) text += ", " + *workers + (*workers == "1" ? " worker" : " workers");
-  for (const char* name : {"container", "loader", "page-cache", "in-order", "pin-workers", "augment", "augment-on", "decode-scale", "resize-filter", "on-bad", "pin-memory"}) {
+  for (const char* name : {"container", "loader", "page-cache", "in-order", "read-ahead", "pin-workers", "augment", "augment-on", "decode-scale", "resize-filter", "on-bad", "pin-memory"}) {
     const auto& value = (*this)[name];
     if (value && *value != axis_named(name).fallback) text += std::string(", ") + name + " " + *value;
   }
@@ -84,7 +84,7 @@ CellSettings settings_of(const Cell& cell) {
   s.pin_memory = cell.is("pin-memory", "on"), s.augment_on_device = cell.is("augment-on", "device");
   s.augment = {!cell.is("augment", "none"), cell.is("augment", "jitter")};
   if (cell["resize-filter"]) s.filter = resize_filter_from(*cell["resize-filter"]);
-  s.in_order = cell.is("in-order", "on"), s.pin_workers = cell.is("pin-workers", "on"), s.skip_bad = cell.is("on-bad", "skip"), s.decode_scale = cell.is("decode-scale", "on");
+  s.in_order = cell.is("in-order", "on"), s.read_ahead = cell.is("read-ahead", "on"), s.pin_workers = cell.is("pin-workers", "on"), s.skip_bad = cell.is("on-bad", "skip"), s.decode_scale = cell.is("decode-scale", "on");
   s.feed = s.data == "synthetic" ? Feed::synthetic : s.cache == "device" ? Feed::resident : Feed::streamed;
   // A batch that is only made to be kept, or a cell that does without workers, is filled by one thread.
   if (s.loader.empty()) s.loader = "pool";

@@ -51,7 +51,7 @@ struct CellSettings {
   PixelSize image_size, input_size;
   Dtype tensor_dtype = Dtype::uint8, transfer = Dtype::uint8;
   AugmentPolicy augment;
-  bool pin_memory = false, augment_on_device = false, in_order = false, pin_workers = false, skip_bad = false, decode_scale = false;
+  bool pin_memory = false, read_ahead = false, augment_on_device = false, in_order = false, pin_workers = false, skip_bad = false, decode_scale = false;
   ResizeFilter filter = ResizeFilter::bilinear;
   Feed feed = Feed::synthetic;
   BatchSpec batch_spec() const { return {batch_size, augment_on_device ? image_size : input_size, transfer}; }

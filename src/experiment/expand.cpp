@@ -48,7 +48,7 @@ void resolve_augment_on_device(Cell& cell) {
 
 // DALI decodes, crops, resizes and flips pictures, in order, in threads that it places itself.
 void resolve_dali(Cell& cell) {
-  clear(cell, {"in-order", "pin-workers", "decode-scale"});
+  clear(cell, {"in-order", "read-ahead", "pin-workers", "decode-scale"});
   const auto refuse = [](const std::string& what, const char* reason, const char* remedy) {
     throw UsageError("--loader dali", "cannot be used with " + what + ": " + reason, remedy);
   };
@@ -68,7 +68,7 @@ Cell resolve(Cell cell) {
   if (cell.is("input-size", "native")) cell.set("input-size", cell["image-size"]);
   resolve_device(cell);
   if (cell.is("data", "synthetic")) {
-    clear(cell, {"cache", "image-size", "tensor-dtype", "container", "loader", "workers", "prefetch", "in-order", "pin-workers",
+    clear(cell, {"cache", "image-size", "tensor-dtype", "container", "loader", "workers", "prefetch", "in-order", "read-ahead", "pin-workers",
                  "transfer", "pin-memory", "augment", "augment-on", "decode-scale", "resize-filter", "on-bad", "page-cache"});
     return cell;
   }
@@ -81,7 +81,8 @@ Cell resolve(Cell cell) {
   if (cell.is("augment-on", "device")) resolve_augment_on_device(cell);
   if (!cell.is("data", "jpeg")) clear(cell, {"decode-scale"});
   // A cache that spares the workers' reading, or the workers altogether, makes their axes meaningless.
-  if (!cell.is("cache", "none")) clear(cell, {"page-cache", "container"});
+  if (!cell.is("cache", "none")) clear(cell, {"page-cache", "container", "read-ahead"});
+  if (!cell.is("container", "files")) clear(cell, {"read-ahead"});
   if (cell.is("cache", "host") || cell.is("cache", "device")) {
     clear(cell, {"loader", "workers", "prefetch", "in-order", "pin-workers"});
   }

@@ -13,6 +13,7 @@ std::unique_ptr<Loader> open_loader(const RankTask& task, Accelerator& device, c
   const Sampler sampler(static_cast<std::int64_t>(task.recipe->dataset->samples.size()), task.seed, group.rank(),
                         group.size());
   LoaderOptions options{*task.recipe, sampler, s.workers, s.prefetch, device.slabs(), s.in_order};
+  options.read_ahead = s.read_ahead;
   if (s.pin_workers) options.first_cpu = group.rank() * s.workers;
   auto loader = make_loader(s.loader, std::move(options));
   return s.cache == "host" ? make_host_cache(std::move(loader), 3) : std::move(loader);

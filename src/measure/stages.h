@@ -91,15 +91,19 @@ class StageTimer {
   }
   // A stage that had nothing to do for this sample.
   void pass(Stage stage, std::int64_t bytes) { counters_.add(stage, 0, 0, bytes); }
-  void lap(Stage stage, std::int64_t bytes) {
+  void lap(Stage stage, std::int64_t bytes) { lap(stage, bytes, 1); }
+  // Work for a stage that belongs to no sample of its own.
+  void more(Stage stage) { lap(stage, 0, 0); }
+
+ private:
+  void lap(Stage stage, std::int64_t bytes, std::int64_t items) {
     const std::int64_t wall = now_ns();
     const std::int64_t cpu = thread_cpu_ns();
-    counters_.add(stage, wall - wall_, cpu - cpu_, bytes);
+    counters_.add(stage, wall - wall_, cpu - cpu_, bytes, items);
     wall_ = wall;
     cpu_ = cpu;
   }
 
- private:
   StageCounters& counters_;
   std::int64_t wall_ = 0;
   std::int64_t cpu_ = -1;  // at the last lap; -1: none yet

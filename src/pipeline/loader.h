@@ -35,6 +35,7 @@ struct LoaderOptions {
   int prefetch = 2;  // batches ready ahead: in all (pool), per worker (batch)
   std::shared_ptr<SlabAllocator> slabs;
   bool in_order = false;  // pool: deliver batches in the order of their sequence numbers
+  bool read_ahead = false;  // tell the storage of each sample about one turn of the workers before it is read
   int first_cpu = -1;     // pin worker w to the (first_cpu + w)-th CPU that there is; -1: let the kernel choose
 };
 

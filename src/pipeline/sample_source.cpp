@@ -36,6 +36,12 @@ class Bytes {
     if (recipe_.encoded_cache || file_of(draw).bytes != head + tail.size()) return std::nullopt;
     return read(draw, tail, timer, planted);
   }
+  void expect(const Draw& draw, StageTimer& timer) {
+    if (!storage_) return;
+    timer.start();
+    storage_->expect(file_of(draw));
+    timer.more(Stage::read);
+  }
   // What an error is to name; valid until the next call.
   std::string_view name(const Draw& draw) {
     return name_.assign(folder_).append(file_of(draw).path);
@@ -67,6 +73,7 @@ class PictureSource : public SampleSource {
       : recipe_(recipe), bytes_(recipe), decoder_(recipe.format->make_decoder()), timer_(counters),
         planted_(recipe.planted) {}
 
+  void expect(const Draw& draw) override { bytes_.expect(draw, timer_); }
   void make(const Draw& draw, std::byte* out) override {
     timer_.start();
     const auto encoded = bytes_.get(draw, timer_, planted_);
@@ -123,6 +130,7 @@ class TensorSource : public SampleSource {
   TensorSource(const SampleRecipe& recipe, StageCounters& counters)
       : recipe_(recipe), bytes_(recipe), timer_(counters), planted_(recipe.planted) {}
 
+  void expect(const Draw& draw) override { bytes_.expect(draw, timer_); }
   void make(const Draw& draw, std::byte* out) override {
     timer_.start();
     const TensorView tensor = get(draw, out);

@@ -24,6 +24,8 @@ class SampleSource {
   virtual ~SampleSource() = default;
   // Writes BatchSpec::sample_bytes() bytes to `out`. Throws an Error that names the file.
   virtual void make(const Draw& draw, std::byte* out) = 0;
+  // This draw will be made soon, here or by another worker's source. Counts into the stage `read`.
+  virtual void expect(const Draw&) {}
 };
 
 // What samples are made of, the same for all workers of a rank. Outlives every source.

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "measure/affinity.h"
 #include "measure/error.h"
 #include "pipeline/loader.h"
@@ -24,7 +26,10 @@ class Worker {
   void fill(HostBatch& batch, int slot) {
     const BatchSpec& spec = options_.recipe.spec;
     const auto& samples = options_.recipe.dataset->samples;
-    Draw draw = options_.sampler.at(batch.sequence * spec.batch_size + slot);
+    const std::int64_t index = batch.sequence * spec.batch_size + slot;
+    // What this worker, or another, takes up while the others are at theirs.
+    if (options_.read_ahead) source_->expect(options_.sampler.at(index + std::max(options_.workers, 1)));
+    Draw draw = options_.sampler.at(index);
     for (int left = kMostBad;; --left) {
       try {
         source_->make(draw, batch.pixels + static_cast<std::size_t>(slot) * spec.sample_bytes());

@@ -35,6 +35,10 @@ class Storage {
   // one if `wait` and any is outstanding.
   virtual std::size_t poll(std::span<ReadCompletion> done, bool wait) = 0;
 
+  // The sample will be asked for soon: the storage may begin to fetch it. Does nothing where it cannot; never
+  // fails.
+  virtual void expect(const SampleFile&) {}
+
   // Reads one sample; for callers with nothing to overlap. Returns ReadCompletion::lock_ns. Throws the read's Error: then what `into` and
   // `tail` hold means nothing.
   std::int64_t read(const SampleFile& sample, Buffer& into, std::span<std::byte> tail = {});

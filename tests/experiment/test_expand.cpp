@@ -55,6 +55,8 @@ TEST(Expand, AxesThatMeanNothingToACellCollapse) {
   EXPECT_EQ(count("in-order", "png", "pool"), 2u);
   EXPECT_EQ(count("in-order", "png", "batch"), 1u);
   EXPECT_EQ(count("pin-workers", "tensor", "batch"), 2u);
+  EXPECT_EQ(count("read-ahead", "tensor", "batch"), 2u);
+  EXPECT_EQ(count("read-ahead", "jpeg", "dali"), 1u);
   EXPECT_EQ(count("on-bad", "tensor", "pool"), 2u);
   for (const char* axis : {"decode-scale", "in-order", "pin-workers", "on-bad"}) EXPECT_EQ(count(axis, "synthetic", "pool"), 1u) << axis;
 }

@@ -72,6 +72,25 @@ TEST_F(Loaders, PixelsDoNotDependOnLoaderOrWorkers) {
   }
 }
 
+TEST_F(Loaders, AnnouncedSamplesAreTheSameAndAreNotCountedTwice) {
+  for (const char* data : {"jpeg", "tensor"}) {
+    LoaderOptions o = options(data, 1);
+    const BatchSpec spec = o.recipe.spec;
+    const auto expected = pixels(*make_loader("pool", o), spec, 20);
+    o.read_ahead = true;
+    for (const int workers : {0, 1, 3}) {
+      o.workers = workers;
+      for (const char* kind : {"pool", "batch"}) {
+        const auto loader = make_loader(kind, o);
+        EXPECT_EQ(pixels(*loader, spec, 20), expected) << data << " " << kind << " " << workers;
+        loader->stop();
+        const StageTotals stages = loader->stages();
+        EXPECT_LE(std::abs(stages[Stage::read].items - stages[Stage::collate].items), workers);
+      }
+    }
+  }
+}
+
 TEST_F(Loaders, PngHasTheSamePixelsAsJpeg) {
   auto jpeg = make_loader("pool", options("jpeg", 2));
   const auto a = pixels(*jpeg, {kBatch, kInput, Dtype::uint8}, 6);

@@ -65,6 +65,13 @@ TEST_F(BufferedFiles, AnAbsentFileIsAnErrorNamingIt) {
               testing::ThrowsMessage<Error>(testing::HasSubstr("none: No such file")));
 }
 
+TEST_F(BufferedFiles, ExpectingAFileNeverFails) {
+  storage_->expect({"abc", 0, 10});
+  storage_->expect({"none", 0, 10});
+  storage_->read({"abc", 0, 10}, buffer_);
+  EXPECT_EQ(text(buffer_.bytes()), "abcdefghij");
+}
+
 TEST_F(BufferedFiles, CompletionsCarryTheirTagsAndErrors) {
   Buffer other;
   const SampleFile abc{"abc", 0, 10}, none{"none", 0, 1};
