@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -182,7 +183,7 @@ void look_at_sweep(Findings& findings, CLI::App& app, ExperimentOptions& experim
     }
   }
   if (!troubles.empty()) return;
-  findings.good("sweep", std::to_string(cells.size()) + " cells; the largest holds " + gigabytes(memory) + " of the " +
+  findings.good("sweep", std::to_string(cells.size()) + " cells; the largest holds " + std::to_string(std::lround(memory / 1e6)) + " MB (slabs, decoders, manifest, caches) of the " +
                              gigabytes(static_cast<double>(memory_available())) + " that are available");
 }
 

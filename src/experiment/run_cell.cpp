@@ -23,11 +23,17 @@ std::string utc_now() {
   return text;
 }
 
-// What the cell will hold in host memory: slabs, and the caches that it asks for.
+// What the cell will hold in host memory: slabs, decoders, the manifest, and the caches that it asks for. Without
+// caches only the manifest grows with the dataset.
 double bytes_held(const CellSettings& s, const DatasetVariant& dataset) {
+  // A decoder has about the picture as coefficients or rows, and as pixels; the file lies beside it.
+  const double decoder = s.data == "tensor" ? 0 : 8.0 * s.image_size.width * s.image_size.height;
+  const auto samples = static_cast<double>(dataset.samples.size());
+  constexpr double kManifestLine = 100;
   const auto batch = static_cast<double>(s.batch_spec().bytes());
   const double ahead = s.loader == "batch" ? 1.0 * s.workers * s.prefetch : s.prefetch + 5.0;
-  double bytes = batch * (ahead + 5) * s.gpus;
+  double bytes = batch * (ahead + 5) * s.gpus + kManifestLine * samples;
+  bytes += (decoder + static_cast<double>(dataset.total_bytes) / std::max(samples, 1.0)) * std::max(s.workers, 1) * s.gpus;
   // DALI keeps each batch under way encoded, decoded and resized.
   if (s.loader == "dali") bytes += 3.0 * s.image_size.width * s.image_size.height * s.batch_size * s.prefetch * s.gpus;
   if (s.cache == "encoded") bytes += static_cast<double>(dataset.total_bytes);
