@@ -1,5 +1,6 @@
 #include "experiment/run_cell.h"
 
+#include <algorithm>
 #include <ctime>
 #include <mutex>
 #include <system_error>
