@@ -32,7 +32,7 @@ void check_options(const GenerateOptions& options) {
     throw UsageError("format " + name, "no such format", "choose among " + there);
   }
   for (const std::string& name : options.containers) {
-    if (std::ranges::find(containers(), name, &Container::name) != containers().end()) continue;
+    if (find_container(name) != nullptr) continue;
     std::string there;
     for (const Container& container : containers()) there.append(there.empty() ? "" : ", ").append(container.name);
     throw UsageError("container " + name, "no such container", "choose among " + there);

@@ -79,6 +79,31 @@ void bare_read(benchmark::State& state, const std::string& variant, bool ring, M
   set_rates(state, kTurn, kTurn * static_cast<std::int64_t>(bytes));
 }
 
+// The same of one packed file that stays open: what containers are to come near.
+void bare_packed(benchmark::State& state, const std::string& variant, Material& material) {
+  constexpr int kTurn = 8 * kBatch, kSlots = 8 * kBatch;
+  const auto work = work_on(variant, nullptr, material);
+  const int file = open(stored_files(work->dataset).front().c_str(), O_RDONLY | O_CLOEXEC);
+  const std::size_t bytes = work->dataset.samples.front().bytes;
+  std::vector<std::vector<std::byte>> slabs(static_cast<std::size_t>(state.range(0)), std::vector<std::byte>(bytes * kSlots));
+  std::int64_t first = 0;
+  for (auto _ : state) {
+    std::atomic<std::int64_t> next = first;
+    first += kTurn;
+    const auto run = [&](std::vector<std::byte>& slab) {
+      for (std::int64_t i; (i = next.fetch_add(1)) < first;) {
+        const SampleFile& sample = work->dataset.samples[static_cast<std::size_t>(work->sampler.at(i).sample)];
+        std::byte* to = slab.data() + static_cast<std::size_t>(i % kSlots) * bytes;
+        if (pread(file, to, bytes, static_cast<off_t>(sample.offset)) != static_cast<ssize_t>(bytes)) std::abort();
+      }
+    };
+    std::vector<std::jthread> threads;
+    for (auto& slab : slabs) threads.emplace_back([&] { run(slab); });
+  }
+  close(file);
+  set_rates(state, kTurn, kTurn * static_cast<std::int64_t>(bytes));
+}
+
 // A loader whose consumer takes every batch at once.
 void deliver(benchmark::State& state, const char* kind, const std::string& variant, const Format* format, Material& material) {
   const auto work = work_on(variant, format, material);
@@ -113,6 +138,10 @@ void add(const std::string& variant, const Format* format, Material& material) {
 void register_loader(Material& material) {
   for (const char* name : {"jpeg", "png"}) add(std::string(name) + "/500x375", find_picture_format(name), material);
   add("tensor-uint8/224x224", nullptr, material);
+  add("tensor-uint8.tar/224x224", nullptr, material);
+  with_workers(benchmark::RegisterBenchmark("bare_read/tensor-uint8.tar/224x224", [&material](benchmark::State& state) {
+    bare_packed(state, "tensor-uint8.tar/224x224", material);
+  }));
   for (const bool ring : {true, false}) add_bare_read("tensor-uint8/224x224", ring, material);
 }
 

@@ -33,6 +33,7 @@ const std::filesystem::path& Material::data() {
     auto folder = std::make_unique<TemporaryFolder>();
     GenerateOptions options{.data = folder->path(),
                             .formats = {"tensor"},
+                            .containers = {"tar"},
                             .image_sizes = {kStoredSizes.begin(), kStoredSizes.end()},
                             .input_sizes = {kInput},
                             .tensor_dtypes = {Dtype::uint8, Dtype::fp16, Dtype::fp32},

@@ -115,7 +115,7 @@ CommandEntry add_gen(CLI::App& program) {
   app->add_option("--input-size", o->input_sizes, "pixels of precached tensors, or native")->delimiter(',')->capture_default_str();
   app->add_option("--format", g.formats, "tensor, jpeg, png, png0, bmp, npy, raw")->delimiter(',')->capture_default_str();
   app->add_option("--tensor-dtype", o->tensor_dtypes, "uint8, fp16, fp32 (normalised)")->delimiter(',')->capture_default_str();
-  app->add_option("--container", g.containers, "files; hdf5: the same samples once more, in one HDF5 file for each variant")->delimiter(',')->capture_default_str();
+  app->add_option("--container", g.containers, "files; tar, hdf5: the same samples once more, in one file for each variant")->delimiter(',')->capture_default_str();
   app->add_option("--count", g.count, "pictures; with --from at most so many, 0 for all")->capture_default_str();
   app->add_option("--classes", g.classes, "class folders")->capture_default_str()->check(CLI::Range(1, 100000));
   app->add_option("--from", o->from, "re-encode the pictures (jpeg, png) below this folder instead")->type_name("DIR");

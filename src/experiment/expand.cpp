@@ -4,6 +4,7 @@
 #include "experiment/cell.h"
 #include "measure/clock.h"
 #include "measure/error.h"
+#include "storage/container.h"
 
 namespace feedrate {
 namespace {
@@ -82,7 +83,7 @@ Cell resolve(Cell cell) {
   if (!cell.is("data", "jpeg")) clear(cell, {"decode-scale"});
   // A cache that spares the workers' reading, or the workers altogether, makes their axes meaningless.
   if (!cell.is("cache", "none")) clear(cell, {"page-cache", "container", "read-ahead"});
-  if (!cell.is("container", "files")) clear(cell, {"read-ahead"});
+  if (cell["container"] && !find_container(*cell["container"])->announces) clear(cell, {"read-ahead"});
   if (cell.is("cache", "host") || cell.is("cache", "device")) {
     clear(cell, {"loader", "workers", "prefetch", "in-order", "pin-workers"});
   }

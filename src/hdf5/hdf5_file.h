@@ -37,7 +37,7 @@ class Handle {
 
 // The file's layout: all samples one after the other in the manifest's order, and where each begins, so that
 // h5py reads sample i as file["bytes"][offsets[i]:offsets[i + 1]].
-inline constexpr const char* kBytes = "bytes";      // uint8, chunks of kChunk
+inline constexpr const char* kBytes = "bytes";      // uint8, chunks of kChunk, or of a sample where all have one size
 inline constexpr const char* kOffsets = "offsets";  // uint64, one more than there are samples
 inline constexpr hsize_t kChunk = 1 << 20;
 

@@ -1,24 +1,22 @@
-#include <fcntl.h>
-
+#include <algorithm>
 #include <filesystem>
-#include <system_error>
 #include <vector>
 
 #include "hdf5/hdf5.h"
 #include "hdf5/hdf5_file.h"
 #include "measure/error.h"
-#include "storage/manifest.h"
-#include "storage/whole_file.h"
 
 namespace feedrate::hdf5 {
 namespace {
 
+constexpr std::uint64_t kMostChunk = std::uint64_t{1} << 30;
 constexpr std::string_view kRemedy = "choose a disk with room, and run the same command again";
 
 // The file in the making.
 class Writer {
  public:
-  Writer(const std::filesystem::path& path, std::uint64_t total) : path_(path.string()), file_(create()), bytes_(create_bytes(total)) {}
+  Writer(const std::filesystem::path& path, std::uint64_t total, std::uint64_t chunk)
+      : path_(path.string()), file_(create(chunk)), bytes_(create_bytes(total, chunk)) {}
 
   void append(std::span<const std::byte> sample) {
     if (!sample.empty()) write(bytes_, offset_, sample.size(), H5T_NATIVE_UINT8, sample.data());
@@ -34,19 +32,19 @@ class Writer {
   }
 
  private:
-  Handle create() const {
+  Handle create(std::uint64_t chunk) const {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);  // chunks are found by an array, not a tree
-    H5Pset_cache(access, 0, 521, 4 * kChunk, 0.75);
+    H5Pset_cache(access, 0, 521, 4 * chunk, 0.75);
     Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
     if (!file.good()) fail(path_, "cannot be made", kRemedy);
     return file;
   }
 
-  Handle create_bytes(std::uint64_t total) const {
+  Handle create_bytes(std::uint64_t total, std::uint64_t wanted) const {
     const Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    const hsize_t chunk = std::min<std::uint64_t>(kChunk, std::max<std::uint64_t>(total, 1));
+    const hsize_t chunk = std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(total, 1));
     H5Pset_chunk(layout, 1, &chunk);
     H5Pset_obj_track_times(layout, false);  // the same samples give the same file
     const Handle space = line_of(total);
@@ -66,18 +64,21 @@ class Writer {
   std::vector<std::uint64_t> offsets_{0};
 };
 
+// Samples of one size get a chunk each: one look-up and one read.
+std::uint64_t chunk_of(const DatasetVariant& from) {
+  const std::uint64_t first = from.samples.empty() ? 0 : from.samples.front().bytes;
+  const bool alike = std::ranges::all_of(from.samples, [&](const SampleFile& s) { return s.bytes == first; });
+  return alike && first > 0 && first < kMostChunk ? first : kChunk;
+}
+
 bool write_samples(const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress) {
   const auto storage = make_storage(from);
   const std::scoped_lock lock(library_lock());
-  Writer writer(to, from.total_bytes);
+  Writer writer(to, from.total_bytes, chunk_of(from));
   Buffer buffer;
   std::size_t done = 0;
   for (const SampleFile& sample : from.samples) {
-    storage->read(sample, buffer);
-    if (xxh3_of(buffer.bytes()) != sample.xxh3) {
-      throw Error((from.folder / sample.path).string(), "is damaged: its checksum is not the manifest's",
-                  "remove it and run `feedrate gen` again");
-    }
+    read_for_packing(*storage, from, sample, buffer);
     writer.append(buffer.bytes());
     if (!progress(++done)) return false;
   }
@@ -88,25 +89,7 @@ bool write_samples(const DatasetVariant& from, const std::filesystem::path& to, 
 }  // namespace
 
 bool pack_samples(const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress) {
-  const std::filesystem::path partial = to.string() + ".partial";
-  std::error_code ignored;
-  bool whole = false;
-  try {
-    whole = write_samples(from, partial, progress);
-    if (whole) {
-      PosixFile(partial, O_RDONLY).sync();
-      std::filesystem::rename(partial, to);
-      PosixFile(to.parent_path(), O_RDONLY | O_DIRECTORY).sync();
-    }
-  } catch (const std::system_error& error) {
-    std::filesystem::remove(partial, ignored);
-    throw Error(to.string(), error.code().message(), kRemedy);
-  } catch (...) {
-    std::filesystem::remove(partial, ignored);
-    throw;
-  }
-  if (!whole) std::filesystem::remove(partial, ignored);
-  return whole;
+  return write_packed(to, [&](const std::filesystem::path& partial) { return write_samples(from, partial, progress); });
 }
 
 }  // namespace feedrate::hdf5

@@ -93,6 +93,7 @@ DatasetVariant open_dataset(const fs::path& data, std::string_view variant) {
   opened.samples = read_manifest(data, name, found, record.classes);
   opened.total_bytes = found.bytes;
   opened.container = &container_of(name);
+  place_samples(opened);
   opened.manifest_xxh3 = found.files_xxh3;
   opened.classes = record.classes;
   if (opened.samples.empty()) throw Error(opened.folder.string(), "holds no samples");

@@ -14,7 +14,7 @@ struct SampleFile {
   std::int32_t label = 0;   // index of its class folder, in name order
   std::uint64_t bytes = 0;  // size of the file
   std::uint64_t xxh3 = 0;   // XXH3-64 of the file
-  std::uint64_t offset = 0;  // bytes of the samples before it in the manifest
+  std::uint64_t offset = 0;  // in the packed file of a container, see PackedLayout
 };
 
 struct Container;

@@ -18,9 +18,12 @@ const Hdf5Module& module() {
 }  // namespace
 
 Container hdf5_container() {
-  return {"hdf5", "one HDF5 file, chunked, read by its library, which lets one thread in at a time", kHdf5File, true,
-          [](const DatasetVariant& variant) { return module().open(variant); },
-          [](const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress) {
+  return {.name = "hdf5",
+          .help = "one HDF5 file, chunked, read by its library, which lets one thread in at a time",
+          .packed = kHdf5File,
+          .locks = true,
+          .open = [](const DatasetVariant& variant) { return module().open(variant); },
+          .pack = [](const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress) {
             return module().pack(from, to, progress);
           }};
 }

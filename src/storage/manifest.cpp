@@ -188,7 +188,6 @@ std::vector<SampleFile> read_manifest(const std::filesystem::path& data, const s
       const auto line = std::ranges::count(text.substr(0, text.size() - rest.size()), '\n') + 1;
       throw Error(file, "line " + std::to_string(line) + " " + std::string(wrong), kRemedy);
     }
-    samples.back().offset = bytes;
     bytes += samples.back().bytes;
     rest.remove_prefix(end + 1);
   }

@@ -81,6 +81,7 @@ std::unique_ptr<DatasetVariant> open_variant(const std::filesystem::path& data, 
     variant->samples = read_manifest(data, name, recorded, record.classes);
     variant->total_bytes = recorded.bytes;
     variant->container = &container_of(name);
+    place_samples(*variant);
   } catch (const Error& error) {
     result.damaged.push_back(name + "/files.tsv: " + error.what());
     return nullptr;

@@ -69,6 +69,7 @@ TEST(Expand, TheContainerMattersOnlyWhereFilesAreRead) {
   EXPECT_EQ(count("tensor", "none"), 2u);
   EXPECT_EQ(count("jpeg", "encoded"), 1u);
   EXPECT_EQ(count("synthetic", "none"), 1u);
+  EXPECT_EQ(expand({{"data", {"jpeg"}}, {"container", {"files", "tar", "hdf5"}}, {"read-ahead", {"off", "on"}}}).size(), 5u);
   EXPECT_EQ(settings_of(expand({{"data", {"png"}}, {"image-size", {"500x375"}}, {"container", {"hdf5"}}})[0]).variant(), "png.hdf5/500x375");
   EXPECT_EQ(settings_of(expand({{"data", {"tensor"}}, {"cache", {"sample"}}, {"container", {"hdf5"}}})[0]).variant(), "tensor-uint8/224x224");
 }
