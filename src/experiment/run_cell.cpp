@@ -10,6 +10,7 @@
 #include "measure/clock.h"
 #include "measure/error.h"
 #include "measure/memory.h"
+#include "storage/container.h"
 #include "storage/page_cache.h"
 
 namespace feedrate {
@@ -95,6 +96,8 @@ void CellRunner::check(const Cell& cell) {
   }
   const auto dataset = dataset_of(s);
   if (!dataset) return;
+  if (const LoaderKind& loader = find_loader_kind(s.loader); loader.check != nullptr) loader.check();
+  if (!dataset->container->packed.empty()) make_storage(*dataset);  // whether it can be opened
   if (const int classes = s.step_spec(0).classes; dataset->classes > classes) {
     throw Error(dataset->folder.string(), "has " + std::to_string(dataset->classes) + " classes, the network " + std::to_string(classes),
                 "make it with at most that many class folders");

@@ -24,8 +24,9 @@ class Writer {
   }
 
   void finish() {
-    const Handle space = line_of(offsets_.size());
-    const Handle offsets(H5Dcreate2(file_, kOffsets, H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    const Handle space = line_of(offsets_.size()), layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_obj_track_times(layout, false);
+    const Handle offsets(H5Dcreate2(file_, kOffsets, H5T_STD_U64LE, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
     if (!offsets.good()) fail(path_, "cannot be written", kRemedy);
     write(offsets, 0, offsets_.size(), H5T_NATIVE_UINT64, offsets_.data());
     if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0) fail(path_, "cannot be written", kRemedy);
@@ -37,7 +38,9 @@ class Writer {
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);  // chunks are found by an array, not a tree
     H5Pset_cache(access, 0, 521, 4 * chunk, 0.75);
-    Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
+    const Handle root(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    H5Pset_obj_track_times(root, false);  // the same samples give the same file
+    Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, root, access), H5Fclose);
     if (!file.good()) fail(path_, "cannot be made", kRemedy);
     return file;
   }
@@ -46,7 +49,7 @@ class Writer {
     const Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     const hsize_t chunk = std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(total, 1));
     H5Pset_chunk(layout, 1, &chunk);
-    H5Pset_obj_track_times(layout, false);  // the same samples give the same file
+    H5Pset_obj_track_times(layout, false);
     const Handle space = line_of(total);
     Handle bytes(H5Dcreate2(file_, kBytes, H5T_STD_U8LE, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
     if (!bytes.good()) fail(path_, "cannot be written", kRemedy);

@@ -12,19 +12,24 @@ std::span<const LoaderKind> loader_kinds() {
        make_pool_loader},
       {"batch", "one worker makes one whole batch, delivered in order, as PyTorch's DataLoader does",
        make_batch_loader},
-      {"dali", "NVIDIA DALI on the CPU, in as many threads as there are workers; in order", make_dali_loader},
+      {"dali", "NVIDIA DALI on the CPU, in as many threads as there are workers; in order", make_dali_loader,
+       check_dali_loader},
   };
   return kKinds;
+}
+
+const LoaderKind& find_loader_kind(std::string_view kind) {
+  for (const LoaderKind& known : loader_kinds()) {
+    if (known.name == kind) return known;
+  }
+  throw UsageError("--loader " + std::string(kind), "is not known", "`feedrate list` shows the loaders");
 }
 
 std::unique_ptr<Loader> make_loader(std::string_view kind, LoaderOptions options) {
   // A worker is one thread: OpenCV must not start a pool of its own within each.
   cv::setNumThreads(1);
-  for (const LoaderKind& known : loader_kinds()) {
-    if (known.name != kind) continue;
-    return options.workers == 0 ? make_inline_loader(std::move(options)) : known.make(std::move(options));
-  }
-  throw UsageError("--loader " + std::string(kind), "is not known", "`feedrate list` shows the loaders");
+  const LoaderKind& known = find_loader_kind(kind);
+  return options.workers == 0 ? make_inline_loader(std::move(options)) : known.make(std::move(options));
 }
 
 int opencv_threads() { return cv::getNumThreads(); }

@@ -44,8 +44,11 @@ struct LoaderKind {
   std::string_view name;
   std::string_view help;
   std::unique_ptr<Loader> (*make)(LoaderOptions options);
+  // Throws what make() would if this build or machine has not what it needs; may be null.
+  void (*check)() = nullptr;
 };
 std::span<const LoaderKind> loader_kinds();
+const LoaderKind& find_loader_kind(std::string_view kind);                          // throws UsageError
 std::unique_ptr<Loader> make_loader(std::string_view kind, LoaderOptions options);  // throws UsageError
 
 // Threads that OpenCV uses in each of ours: 1 once a loader was made.
@@ -56,6 +59,7 @@ std::unique_ptr<Loader> make_pool_loader(LoaderOptions options);
 std::unique_ptr<Loader> make_batch_loader(LoaderOptions options);
 std::unique_ptr<Loader> make_inline_loader(LoaderOptions options);
 std::unique_ptr<Loader> make_dali_loader(LoaderOptions options);  // a module; Error where there is none
+void check_dali_loader();
 
 // cache=host: keeps the first `batches` (at most 3) batches of `inner`, ends its workers then, and
 // hands out the same batches round and round.

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "measure/error.h"
@@ -96,8 +97,9 @@ TEST_P(Containers, IsPackedAgainOnlyWhereItIsMissing) {
   EXPECT_EQ(fs::last_write_time(packed()), before);
   const std::string bytes = text_of(packed());
   fs::remove(packed());
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // a time stamp in it would differ
   generate({GetParam()});
-  EXPECT_EQ(text_of(packed()), bytes);  // the same samples, the same file
+  EXPECT_TRUE(text_of(packed()) == bytes);  // the same samples, the same file
 }
 
 TEST_P(Containers, PackingADamagedSampleIsRefusedAndLeavesNothing) {
@@ -115,7 +117,7 @@ TEST_P(Containers, PackingADamagedSampleIsRefusedAndLeavesNothing) {
 TEST_P(Containers, PackingThatIsStoppedLeavesWhatWasThere) {
   const std::string before = text_of(packed());
   EXPECT_FALSE(container().pack(open("jpeg", false), packed(), [](std::size_t done) { return done < 9; }));
-  EXPECT_EQ(text_of(packed()), before);
+  EXPECT_TRUE(text_of(packed()) == before);
   EXPECT_FALSE(fs::exists(packed().string() + ".partial"));
 }
 
@@ -127,7 +129,7 @@ TEST_P(Containers, AnInterruptedGenerationIsFinishedByTheNext) {
                                 {}, [&] { return ++asked > 5; }), Error);
   EXPECT_THROW(open("jpeg", true), Error);
   generate({GetParam()});
-  EXPECT_EQ(text_of(packed()), whole);
+  EXPECT_TRUE(text_of(packed()) == whole);
   EXPECT_EQ(open("jpeg", true).samples.size(), 32U);
 }
 
