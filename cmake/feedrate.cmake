@@ -35,6 +35,7 @@ function(feedrate_module name)
   set_target_properties(feedrate_${name}_module PROPERTIES OUTPUT_NAME feedrate_${name} CXX_VISIBILITY_PRESET hidden
                         VISIBILITY_INLINES_HIDDEN ON LINK_DEPENDS ${exports})
   target_link_libraries(feedrate_${name}_module PRIVATE ${MODULE_USES} feedrate_flags)
+  add_dependencies(feedrate feedrate_${name}_module)  # one is not built without the other
   target_link_options(feedrate_${name}_module PRIVATE LINKER:--as-needed LINKER:--version-script=${exports})
 endfunction()
 

@@ -13,10 +13,14 @@ namespace fs = std::filesystem;
 
 bool is_there(const GeneratePlan& plan, const PlannedPack& pack) {
   const auto packed = plan.record.variants.find(pack.name), files = plan.record.variants.find(pack.from);
-  std::error_code absent;
-  return packed != plan.record.variants.end() && files != plan.record.variants.end() && packed->second.complete &&
-         packed->second.files_xxh3 == files->second.files_xxh3 &&
-         fs::exists(plan.data / pack.name / pack.container->packed, absent);
+  const auto none = plan.record.variants.end();
+  if (packed == none || files == none || !packed->second.complete || packed->second.files_xxh3 != files->second.files_xxh3) return false;
+  try {
+    pack.container->open(read_variant(plan.data, pack.name, plan.record));
+    return true;
+  } catch (const Error&) {
+    return false;  // it is not whole
+  }
 }
 
 }  // namespace

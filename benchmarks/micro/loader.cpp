@@ -83,7 +83,7 @@ void bare_read(benchmark::State& state, const std::string& variant, bool ring, M
 void bare_packed(benchmark::State& state, const std::string& variant, Material& material) {
   constexpr int kTurn = 8 * kBatch, kSlots = 8 * kBatch;
   const auto work = work_on(variant, nullptr, material);
-  const int file = open(stored_files(work->dataset).front().c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open(stored_file(work->dataset, 0).c_str(), O_RDONLY | O_CLOEXEC);
   const std::size_t bytes = work->dataset.samples.front().bytes;
   std::vector<std::vector<std::byte>> slabs(static_cast<std::size_t>(state.range(0)), std::vector<std::byte>(bytes * kSlots));
   std::int64_t first = 0;

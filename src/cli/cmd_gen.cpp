@@ -78,7 +78,7 @@ int generate(GenOptions& o) {
   }
   line.clear();
   for (const VariantSummary& v : made) {
-    std::printf("%-28s %8lld files %10.1f MB  mean %8.0f bytes\n", v.variant.c_str(), static_cast<long long>(v.files),
+    std::printf("%-28s %8lld samples %10.1f MB  mean %8.0f bytes\n", v.variant.c_str(), static_cast<long long>(v.files),
                 static_cast<double>(v.bytes) / 1e6, v.files > 0 ? static_cast<double>(v.bytes) / static_cast<double>(v.files) : 0);
   }
   if (skipped > 0) std::fprintf(stderr, "%lld pictures left out\n", static_cast<long long>(skipped));
@@ -98,7 +98,7 @@ int verify(const std::string& data, int threads) {
   });
   line.clear();
   for (const std::string& damaged : result.damaged) std::printf("damaged: %s\n", damaged.c_str());
-  std::printf("%llu files, %.1f MB, %zu damaged\n", static_cast<unsigned long long>(result.files),
+  std::printf("%llu samples, %.1f MB, %zu damaged\n", static_cast<unsigned long long>(result.files),
               static_cast<double>(result.bytes) / 1e6, result.damaged.size());
   return result.damaged.empty() ? 0 : 1;
 }

@@ -116,7 +116,8 @@ class DaliLoader : public Loader {
     try {
       pipeline_.take(pixels, copying_ns);
     } catch (const Error&) {
-      name_the_culprit(fed);
+      under_way_.push_front(std::move(fed));  // the pipeline may still read from it
+      name_the_culprit(under_way_.front());
       throw;
     }
     const std::int64_t taken = now_ns();
@@ -144,8 +145,7 @@ class DaliLoader : public Loader {
   }
 
   std::string name_of(const Draw& draw) const {
-    const DatasetVariant& dataset = *options_.recipe.dataset;
-    return (dataset.folder / dataset.samples[static_cast<std::size_t>(draw.sample)].path).string();
+    return prefix_ + options_.recipe.dataset->samples[static_cast<std::size_t>(draw.sample)].path;
   }
 
   LoaderOptions options_;
@@ -154,6 +154,7 @@ class DaliLoader : public Loader {
   BoundedQueue<BatchLease> ready_;
   mutable std::mutex mutex_;
   std::exception_ptr error_;  // guarded by mutex_
+  const std::string prefix_ = sample_prefix(*options_.recipe.dataset);
   // Of the thread alone:
   std::unique_ptr<Storage> storage_;
   std::unique_ptr<Decoder> sizes_;

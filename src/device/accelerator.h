@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/group.h"
+#include "measure/module.h"
 #include "pipeline/batch.h"
 #include "pipeline/slab_ring.h"
 
@@ -109,6 +110,8 @@ std::pair<std::string_view, std::string_view> split_device(std::string_view devi
 
 // The one function that the training library exports (C linkage, name kRegisterSymbol).
 using RegisterAccelerators = void (*)(AcceleratorRegistry& registry);
+inline constexpr std::uint64_t kTrainingLayout =
+    layout_of<AcceleratorRegistry, AcceleratorKind, StepSpec, StepRecord, DeviceDescription, HostBatch, Accelerator>();
 inline constexpr const char* kRegisterSymbol = "feedrate_register_accelerators";
 
 }  // namespace feedrate

@@ -17,6 +17,7 @@ constexpr Module kTraining{.file = "libfeedrate_train.so",
                            .absent = "this build trains on emulated devices only",
                            .build_it = "build with LibTorch (scripts/bootstrap, then -DFEEDRATE_TORCH=ON), or use emulated:NAME",
                            .find_libraries = "put LibTorch's lib folder into LD_LIBRARY_PATH, or run scripts/bootstrap",
+                           .layout = kTrainingLayout,
                            .deep_binding = true};
 
 }  // namespace

@@ -32,8 +32,15 @@ bool is_busy_cpu(const Capacity& c) { return c.resource == "cpu" && c.utilisatio
 
 std::vector<Capacity> capacities(const CapacityInputs& run) {
   std::vector<Capacity> all;
-  all.push_back(of_stages("loader", run.stages, &StageTotal::wall_ns, std::max(run.workers, 1) * run.gpus));
-  all.push_back(of_stages("cpu", run.stages, &StageTotal::cpu_ns, run.cpus));
+  if (run.loader_seen) {
+    all.push_back(of_stages("loader", run.stages, &StageTotal::wall_ns, std::max(run.workers, 1) * run.gpus));
+    all.push_back(of_stages("cpu", run.stages, &StageTotal::cpu_ns, run.cpus));
+  }
+  if (run.stages[Stage::lock].items > 0) {
+    StageTotals inside;
+    inside[Stage::read] = run.stages[Stage::read];
+    all.push_back(of_stages("library", inside, &StageTotal::wall_ns, 1));
+  }
   std::erase_if(all, [](const Capacity& c) { return c.imgs_per_s <= 0; });
   if (run.copy_bytes_per_image > 0 && run.bus_bytes_per_s > 0) {
     all.push_back({.resource = "link", .imgs_per_s = run.gpus * run.bus_bytes_per_s / run.copy_bytes_per_image,

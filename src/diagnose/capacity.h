@@ -13,9 +13,10 @@ namespace feedrate {
 // argmin C names the resource that limits; the largest share within it names the stage. "cpu" counts the
 // stages' CPU time alone: where threads outnumber CPUs their wall time holds the waiting for a CPU as well,
 // wherever it happened to strike, and says little about which stage costs most. Busy CPUs
-// (kCpuBound and more) are therefore named before the loader that runs on them.
+// (kCpuBound and more) are therefore named before the loader that runs on them. "library" is one that lets
+// one thread of the process in at a time, for the stage `read`; waiting for it is the stage `lock`.
 struct Capacity {
-  std::string resource;       // "loader", "cpu", "link", "device"
+  std::string resource;       // "loader", "cpu", "library", "link", "device"
   double imgs_per_s = 0;      // of all ranks together
   double utilisation = 0;     // imgs_per_s of the run / capacity
   std::string largest_stage;  // and its share of the resource's time
@@ -28,6 +29,7 @@ struct CapacityInputs {
   double imgs_per_s = 0;       // of the run, all ranks
   int gpus = 1;
   int workers = 0;             // per GPU; 0: the training thread is the one server
+  bool loader_seen = true;     // false: its stages' times do not say what it could deliver
   int batch_size = 1;
   int cpus = 0;                // that the loader may use; 0: unknown, or the device computes on them too
   StageTotals stages;          // of the window, all workers of all ranks

@@ -35,6 +35,8 @@ CapacityInputs inputs_of(const Json& record) {
   // DALI's threads are its own: what is seen is the one that feeds it and waits for it.
   const bool dali = cell["loader"] == "dali";
   if (dali) run.workers = 1;
+  // Where DALI is ahead, its thread never waits for it, and there is no telling how far ahead it could be.
+  if (dali) run.loader_seen = record["device_idle_fraction"].get<double>() >= 0.05;
   if (record["device"]["kind"] != "cpu" && !dali) run.cpus = record.value("/environment/cpu/cores"_json_pointer, 0);
   run.device_ms_per_step = record["step_ms"]["mean"].get<double>() * busy;
   const bool crosses = !cell["transfer"].is_null() && cell["cache"] != "device";

@@ -107,7 +107,7 @@ std::vector<Axis> make_axes() {
       {"cache", "what is kept in memory and not done again", "none",
        {{"none", "nothing: every step does everything for every sample"},
         {"encoded", "the files' bytes: decode, augment and collate each time"},
-        {"sample", "augmented uint8 samples: collate each time"},
+        {"sample", "augmented uint8 samples (whole pictures with augment-on device): collate each time"},
         {"host", "finished batches in host memory: copied to the device each step, workers idle"},
         {"device", "one real batch on the device, normalised each step"}}, false, one_of},
       {"container", "how the samples lie in storage", "files", container_choices(), false, one_of},

@@ -88,6 +88,9 @@ Cell resolve(Cell cell) {
     clear(cell, {"loader", "workers", "prefetch", "in-order", "pin-workers"});
   }
   if (cell.is("cache", "device")) clear(cell, {"pin-memory"});
+  if (cell.is("workers", "0") && cell.is("loader", "dali")) {
+    throw UsageError("--loader dali", "has no 0 workers: DALI loads in threads of its own", "use --workers 1 or more");
+  }
   if (cell.is("workers", "0")) clear(cell, {"loader", "prefetch", "in-order", "pin-workers"});
   if (cell.is("loader", "batch")) clear(cell, {"in-order"});  // it knows no other way
   if (cell.is("loader", "dali")) resolve_dali(cell);

@@ -88,6 +88,14 @@ Json flags_of(const CellResult& result, const RunOptions& options) {
   }
   flag_host(flags, result.ranks.front().host);
   if (emulated) flag_emulated(flags, result, settings);
+  // The window's rule sees what our queues hold; DALI's own, of `prefetch` batches, it does not.
+  const auto steps = static_cast<double>(result.ranks.front().last - result.ranks.front().first);
+  flags.add(settings.loader == "dali" && settings.feed == Feed::streamed && steps < 100.0 * settings.prefetch, "unseen_queue", "note",
+            "DALI may have begun the window with up to " + std::to_string(settings.prefetch) + " finished batches, " +
+                percent(settings.prefetch / std::max(steps, 1.0)) + " of it",
+            "measure longer (--min-steps of 100 times --prefetch), or use a smaller --prefetch");
+  flags.add(settings.loader == "dali" && settings.feed == Feed::streamed, "lenient_decoder", "note",
+            "DALI trains on damaged JPEGs without a word", "check the files: `feedrate verify`");
   const int threads = settings.feed == Feed::streamed ? settings.workers * settings.gpus : 0;
   flags.add(threads > 2 * allowed_cpus(), "oversubscribed", "note",
             std::to_string(threads) + " loader threads share " + std::to_string(allowed_cpus()) + " CPUs",

@@ -1,5 +1,8 @@
 #include <algorithm>
-#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 #include "hdf5/hdf5.h"
 #include "hdf5/hdf5_file.h"
@@ -10,6 +13,7 @@
 namespace feedrate::hdf5 {
 namespace {
 
+constexpr std::string_view kAbsentRemedy = "make it: `feedrate gen --container hdf5`";
 constexpr std::string_view kRemedy = "`feedrate verify` lists what is damaged; remove the file and pack it again by `feedrate gen --container hdf5`";
 
 // The library, with nothing but errors of ours.
@@ -17,14 +21,25 @@ class Hdf5Samples : public ReadsOnDemand {
  public:
   explicit Hdf5Samples(const DatasetVariant& variant)
       : path_((variant.folder / kHdf5File).string()), total_(variant.total_bytes), lock_(library_lock()), file_(open_file()), bytes_(open_bytes()) {
+    check_offsets(variant);
     lock_.unlock();
   }
   ~Hdf5Samples() override { lock_.lock(); }  // the members' destructors call the library
 
  private:
-  Handle open_file() const {
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // it would print what is an Error here
+  // Otherwise the library prints what is an Error here; its setting is a thread's own.
+  void keep_quiet() {
+    if (quiet_in_ == std::this_thread::get_id()) return;
+    quiet_in_ = std::this_thread::get_id();
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+
+  Handle open_file() {
+    keep_quiet();
+    std::error_code error;
+    if (!std::filesystem::exists(path_, error)) throw Error(path_, "no such file", kAbsentRemedy);
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_file_locking(access, false, true);  // some network file systems have no locks; nobody writes to it
     // No cache of chunks: it would read whole ones, and what a run is to measure is the storage.
     H5Pset_cache(access, 0, 0, 0, 0);
     Handle file(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
@@ -46,6 +61,22 @@ class Hdf5Samples : public ReadsOnDemand {
     return bytes;
   }
 
+  // Nothing here reads by them, but others do.
+  void check_offsets(const DatasetVariant& variant) const {
+    const Handle offsets(H5Dopen2(file_, kOffsets, H5P_DEFAULT), H5Dclose);
+    if (!offsets.good()) fail(path_, "has no dataset \"offsets\"", kRemedy);
+    const Handle space(H5Dget_space(offsets), H5Sclose);
+    std::vector<std::uint64_t> found(variant.samples.size() + 1);
+    const bool right_size = H5Sget_simple_extent_ndims(space) == 1 && H5Sget_simple_extent_npoints(space) == static_cast<hssize_t>(found.size());
+    if (!right_size || H5Dread(offsets, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, found.data()) < 0) {
+      fail(path_, "its \"offsets\" cannot be read", kRemedy);
+    }
+    for (std::size_t i = 0; i < variant.samples.size(); ++i) {
+      if (found[i] != variant.samples[i].offset) throw Error(path_, "its \"offsets\" are not those of the manifest", kRemedy);
+    }
+    if (found.back() != total_) throw Error(path_, "its \"offsets\" are not those of the manifest", kRemedy);
+  }
+
   // The nanoseconds that it waited for the library.
   std::int64_t carry_out(const ReadRequest& request) override {
     const SampleFile& sample = *request.sample;
@@ -54,6 +85,7 @@ class Hdf5Samples : public ReadsOnDemand {
     const std::int64_t asked = now_ns();
     std::unique_lock lock(library_lock());
     const std::int64_t waited = now_ns() - asked;
+    keep_quiet();
     read_range(sample, sample.offset, {to, head});
     read_range(sample, sample.offset + head, request.tail);
     return waited;
@@ -70,6 +102,7 @@ class Hdf5Samples : public ReadsOnDemand {
   const std::string path_;
   const std::uint64_t total_;
   std::unique_lock<std::mutex> lock_;  // before the handles, so that it is let go after them
+  std::thread::id quiet_in_;
   Handle file_, bytes_;
 };
 

@@ -15,7 +15,9 @@ void* load_module(const Module& module) {
     // Never closed: its libraries' threads and exit handlers outlast any point at which that would be safe.
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | (module.deep_binding ? RTLD_DEEPBIND : 0));
     if (library == nullptr) throw Error(module.file, dlerror(), module.find_libraries);
-    if (void* function = dlsym(library, module.symbol)) return function;
+    const auto* layout = static_cast<const std::uint64_t*>(dlsym(library, "feedrate_layout"));
+    void* function = dlsym(library, module.symbol);
+    if (function != nullptr && layout != nullptr && *layout == module.layout) return function;
     throw Error(module.file, "is not of this program's version", "build both together");
   }
   throw Error(module.option, module.absent, module.build_it);

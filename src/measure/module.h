@@ -1,7 +1,16 @@
 #pragma once
-#include <string>
+#include <cstddef>
+#include <cstdint>
 
 namespace feedrate {
+
+// A number that changes when one of the types does: a module that was built before it is refused rather than called.
+template <typename... Types>
+constexpr std::uint64_t layout_of() {
+  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
+  for (const std::size_t size : {sizeof(Types)...}) hash = (hash ^ size) * 1099511628211ULL;
+  return hash;
+}
 
 // A part of the program that is a shared object of its own and is loaded when it is asked for, because what it
 // needs is large, slow to load, or not everywhere: the training library, containers of other libraries.
@@ -12,6 +21,7 @@ struct Module {
   const char* absent;    // "this build trains on emulated devices only"
   const char* build_it;  // the remedy
   const char* find_libraries;  // the remedy when it is there but does not load
+  std::uint64_t layout;          // of what both sides exchange: must be the module's `feedrate_layout`
   bool deep_binding = false;  // its libraries' own symbols before the program's (RTLD_DEEPBIND)
 };
 

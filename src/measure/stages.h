@@ -75,14 +75,15 @@ class StageCounters {
 };
 
 // Splits a worker's time into stages: start(), then a lap() at the end of each stage. Used by one thread.
-// The CPU clock is a system call (234 ns here, ten times the other's), so it is read once a lap: the little
-// that a thread uses between a sample's last lap and the next start() counts into that sample's first stage.
+// The CPU clock is a system call (234 ns here, ten times the other's), so it is read once a lap, and at a start()
+// only where the thread has done, or may have done, something else since the last lap.
 class StageTimer {
  public:
   explicit StageTimer(StageCounters& counters) : counters_(counters) {}
   void start() {
-    wall_ = now_ns();
-    if (cpu_ < 0) cpu_ = thread_cpu_ns();
+    const std::int64_t wall = now_ns();
+    if (cpu_ < 0 || wall - wall_ > kNothing) cpu_ = thread_cpu_ns();
+    wall_ = wall;
   }
   // The first `ns` of what the next lap() would count belong to another stage, in which the thread only waited.
   void take(Stage stage, std::int64_t ns) {
@@ -92,7 +93,7 @@ class StageTimer {
   // A stage that had nothing to do for this sample.
   void pass(Stage stage, std::int64_t bytes) { counters_.add(stage, 0, 0, bytes); }
   void lap(Stage stage, std::int64_t bytes) { lap(stage, bytes, 1); }
-  // Work for a stage that belongs to no sample of its own.
+  // Work for a stage that belongs to no sample of its own, or to one that failed.
   void more(Stage stage) { lap(stage, 0, 0); }
 
  private:
@@ -103,6 +104,8 @@ class StageTimer {
     wall_ = wall;
     cpu_ = cpu;
   }
+
+  static constexpr std::int64_t kNothing = 2000;  // ns: two samples follow each other
 
   StageCounters& counters_;
   std::int64_t wall_ = 0;

@@ -11,7 +11,8 @@ Make module() {
   static const auto make = reinterpret_cast<Make>(load_module(
       {.file = "libfeedrate_dali.so", .symbol = "feedrate_dali", .option = "--loader dali", .absent = "this build has no DALI",
        .build_it = "run scripts/bootstrap --dali and build again",
-       .find_libraries = "put the folder of DALI's libraries into LD_LIBRARY_PATH, or run scripts/bootstrap --dali and build again"}));
+       .find_libraries = "put the folder of DALI's libraries into LD_LIBRARY_PATH, or run scripts/bootstrap --dali and build again",
+       .layout = kLoaderLayout}));
   return make;
 }
 

@@ -4,10 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "measure/module.h"
 #include "pipeline/batch.h"
 #include "pipeline/sample_source.h"
 #include "pipeline/sampler.h"
 #include "pipeline/slab_ring.h"
+#include "storage/container.h"
 
 namespace feedrate {
 
@@ -38,6 +40,10 @@ struct LoaderOptions {
   bool read_ahead = false;  // tell the storage of each sample about one turn of the workers before it is read
   int first_cpu = -1;     // pin worker w to the (first_cpu + w)-th CPU that there is; -1: let the kernel choose
 };
+
+// Of what a loader in a module and the program exchange.
+inline constexpr std::uint64_t kLoaderLayout =
+    layout_of<LoaderOptions, HostBatch, DatasetVariant, SampleFile, Container, Format, StageTotals, Loader>();
 
 // One way to schedule the work: a file, and a line in loader.cpp.
 struct LoaderKind {

@@ -89,7 +89,9 @@ class PoolLoader : public Loader {
       Worker& worker = *workers_[static_cast<std::size_t>(w)];
       int slot = 0;
       while (const std::shared_ptr<Filling> filling = claim(slot)) {
-        worker.fill(*filling->batch, slot);
+        // By the time that it is taken up, about every worker has taken one.
+        const std::int64_t next = filling->batch->sequence * options_.recipe.spec.batch_size + slot + options_.workers;
+        worker.fill(*filling->batch, slot, next);
         if (filling->missing.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
         filling->batch->ready_ns = now_ns();
         if (!ready_.put(std::move(filling->batch))) return;

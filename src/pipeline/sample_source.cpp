@@ -23,7 +23,7 @@ void collate(std::span<const std::byte> sample, Dtype from, const BatchSpec& spe
 // name -> bytes, from storage or from the `encoded` cache.
 class Bytes {
  public:
-  explicit Bytes(const SampleRecipe& recipe) : recipe_(recipe), folder_(recipe.dataset->folder.string() + "/") {
+  explicit Bytes(const SampleRecipe& recipe) : recipe_(recipe), prefix_(sample_prefix(*recipe.dataset)) {
     if (!recipe.encoded_cache) storage_ = make_storage(*recipe.dataset);
   }
   std::span<const std::byte> get(const Draw& draw, StageTimer& timer, PlantedDelay& planted) {
@@ -44,7 +44,7 @@ class Bytes {
   }
   // What an error is to name; valid until the next call.
   std::string_view name(const Draw& draw) {
-    return name_.assign(folder_).append(file_of(draw).path);
+    return name_.assign(prefix_).append(file_of(draw).path);
   }
 
  private:
@@ -61,7 +61,7 @@ class Bytes {
   }
 
   const SampleRecipe& recipe_;
-  const std::string folder_;
+  const std::string prefix_;
   std::string name_;  // reused, so that a sample allocates nothing
   std::unique_ptr<Storage> storage_;
   Buffer buffer_;
@@ -74,6 +74,7 @@ class PictureSource : public SampleSource {
         planted_(recipe.planted) {}
 
   void expect(const Draw& draw) override { bytes_.expect(draw, timer_); }
+  void give_up() override { timer_.more(Stage::decode); }
   void make(const Draw& draw, std::byte* out) override {
     timer_.start();
     const auto encoded = bytes_.get(draw, timer_, planted_);
@@ -131,6 +132,7 @@ class TensorSource : public SampleSource {
       : recipe_(recipe), bytes_(recipe), timer_(counters), planted_(recipe.planted) {}
 
   void expect(const Draw& draw) override { bytes_.expect(draw, timer_); }
+  void give_up() override { timer_.more(Stage::read); }
   void make(const Draw& draw, std::byte* out) override {
     timer_.start();
     const TensorView tensor = get(draw, out);

@@ -24,6 +24,8 @@ class SampleSource {
   virtual ~SampleSource() = default;
   // Writes BatchSpec::sample_bytes() bytes to `out`. Throws an Error that names the file.
   virtual void make(const Draw& draw, std::byte* out) = 0;
+  // make() has thrown: the time that it took belongs to a stage all the same.
+  virtual void give_up() {}
   // This draw will be made soon, here or by another worker's source. Counts into the stage `read`.
   virtual void expect(const Draw&) {}
 };

@@ -1,7 +1,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "measure/error.h"
 #include "storage/container.h"
@@ -30,7 +32,9 @@ class BufferedFiles : public ReadsOnDemand {
     // The byte more shows a file that is too long, without a call of its own to ask.
     const std::uint64_t found = read_parts(ReadOnlyFile(path_), path_, 0, request, true);
     if (found == expected) return 0;
-    throw Error(path_, "has " + std::to_string(found) + " bytes, the manifest says " + std::to_string(expected),
+    std::error_code error;
+    const std::uint64_t really = std::filesystem::file_size(path_, error);
+    throw Error(path_, "has " + std::to_string(error ? found : really) + " bytes, the manifest says " + std::to_string(expected),
                 "the file changed since it was made: run `feedrate verify`, then `feedrate gen` again");
   }
 

@@ -75,27 +75,26 @@ void check_size(const DatasetVariant& variant, const SampleFile& sample) {
 
 }  // namespace
 
-std::vector<fs::path> stored_files(const DatasetVariant& variant) {
-  if (!variant.container->packed.empty()) return {variant.folder / variant.container->packed};
-  std::vector<fs::path> files;
-  files.reserve(variant.samples.size());
-  for (const SampleFile& sample : variant.samples) files.push_back(variant.folder / sample.path);
-  return files;
+std::size_t stored_files(const DatasetVariant& variant) {
+  return variant.container->packed.empty() ? variant.samples.size() : 1;
+}
+
+fs::path stored_file(const DatasetVariant& variant, std::size_t i) {
+  const std::string_view packed = variant.container->packed;
+  return variant.folder / (packed.empty() ? std::string_view(variant.samples[i].path) : packed);
+}
+
+std::string sample_prefix(const DatasetVariant& variant) {
+  if (variant.container->packed.empty()) return variant.folder.string() + "/";
+  return (variant.folder / variant.container->packed).string() + ": ";
 }
 
 DatasetVariant open_dataset(const fs::path& data, std::string_view variant) {
   const std::string name(variant);
   check_present(data, name);
   const DatasetRecord record = read_dataset_record(data);
-  const VariantRecord& found = find_variant(data, record, name);
-  DatasetVariant opened;
-  opened.folder = data / name;
-  opened.samples = read_manifest(data, name, found, record.classes);
-  opened.total_bytes = found.bytes;
-  opened.container = &container_of(name);
-  place_samples(opened);
-  opened.manifest_xxh3 = found.files_xxh3;
-  opened.classes = record.classes;
+  find_variant(data, record, name);
+  DatasetVariant opened = read_variant(data, name, record);
   if (opened.samples.empty()) throw Error(opened.folder.string(), "holds no samples");
   if (opened.container->packed.empty()) {
     check_size(opened, opened.samples.front());

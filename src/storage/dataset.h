@@ -34,8 +34,11 @@ struct DatasetVariant {
   const Container* container = nullptr;
 };
 
-// The files that hold the samples: one each, or the packed one.
-std::vector<std::filesystem::path> stored_files(const DatasetVariant& variant);
+// The files that hold the samples, one each, or the packed one: how many, and the i-th.
+std::size_t stored_files(const DatasetVariant& variant);
+std::filesystem::path stored_file(const DatasetVariant& variant, std::size_t i);
+// What stands before SampleFile::path in an error: "DATA/jpeg/500x375/", or "DATA/jpeg.tar/500x375/samples.tar: ".
+std::string sample_prefix(const DatasetVariant& variant);
 
 // Reads a variant's manifest and checks it against dataset.json (complete, same hash) and the first
 // and last file against their sizes; reads no sample. Errors: feedrate::Error that names what is

@@ -11,7 +11,7 @@ const Hdf5Module& module() {
   static const auto functions = reinterpret_cast<const Hdf5Module& (*)()>(load_module(
       {.file = "libfeedrate_hdf5.so", .symbol = kHdf5Symbol, .option = "--container hdf5",
        .absent = "this build cannot read HDF5", .build_it = "install HDF5 (scripts/bootstrap) and build again",
-       .find_libraries = "install the HDF5 library (Debian, Ubuntu: libhdf5-103-1)"}));
+       .find_libraries = "install the HDF5 library (Debian, Ubuntu: libhdf5-103-1)", .layout = kHdf5Layout}));
   return functions();
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include "measure/module.h"
 #include "storage/container.h"
 
 namespace feedrate {
@@ -8,6 +9,7 @@ struct Hdf5Module {
   std::unique_ptr<Storage> (*open)(const DatasetVariant& variant);
   bool (*pack)(const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress);
 };
+inline constexpr std::uint64_t kHdf5Layout = layout_of<Hdf5Module, DatasetVariant, SampleFile, Container, ReadRequest, ReadCompletion>();
 // The function that it exports returns a const Hdf5Module&.
 inline constexpr const char* kHdf5Symbol = "feedrate_hdf5";
 inline constexpr const char* kHdf5File = "samples.h5";

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "measure/error.h"
+#include "storage/container.h"
 #include "storage/whole_file.h"
 
 namespace feedrate {
@@ -198,6 +199,19 @@ std::vector<SampleFile> read_manifest(const std::filesystem::path& data, const s
                 kRemedy);
   }
   return samples;
+}
+
+DatasetVariant read_variant(const std::filesystem::path& data, const std::string& name, const DatasetRecord& record) {
+  const VariantRecord& recorded = record.variants.at(name);
+  DatasetVariant variant;
+  variant.folder = data / name;
+  variant.samples = read_manifest(data, name, recorded, record.classes);
+  variant.total_bytes = recorded.bytes;
+  variant.manifest_xxh3 = recorded.files_xxh3;
+  variant.classes = record.classes;
+  variant.container = &container_of(name);
+  place_samples(variant);
+  return variant;
 }
 
 VariantRecord write_manifest(const std::filesystem::path& folder,

@@ -42,6 +42,8 @@ void write_dataset_record(const std::filesystem::path& data, const DatasetRecord
 // Errors: feedrate::Error that names the file, the line and the remedy.
 std::vector<SampleFile> read_manifest(const std::filesystem::path& data, const std::string& name,
                                       const VariantRecord& variant, std::int32_t classes);
+// A variant that dataset.json has, by its manifest; nothing else of it is looked at. Errors: as read_manifest.
+DatasetVariant read_variant(const std::filesystem::path& data, const std::string& name, const DatasetRecord& record);
 // Durable and atomic; returns the complete record of what it wrote, made_from left empty.
 VariantRecord write_manifest(const std::filesystem::path& folder,
                              const std::vector<SampleFile>& samples);

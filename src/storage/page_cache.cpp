@@ -60,8 +60,9 @@ void warm_page_cache(const DatasetVariant& variant, std::stop_token stop) {
 }
 
 void drop_from_page_cache(const DatasetVariant& variant, std::stop_token stop) {
-  for (const auto& path : stored_files(variant)) {
+  for (std::size_t i = 0; i < stored_files(variant); ++i) {
     if (stop.stop_requested()) return;
+    const std::filesystem::path path = stored_file(variant, i);
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) throw Error(path.string(), std::strerror(errno), "check the dataset with `feedrate verify`");
     fdatasync(fd);  // dirty pages are not dropped
@@ -72,11 +73,10 @@ void drop_from_page_cache(const DatasetVariant& variant, std::stop_token stop) {
 
 double page_cache_share(const DatasetVariant& variant) {
   constexpr std::size_t kFiles = 256;
-  const auto files = stored_files(variant);
-  const std::size_t stride = files.size() / kFiles + 1;
+  const std::size_t files = stored_files(variant), stride = files / kFiles + 1;
   Pages sum;
-  for (std::size_t i = 0; i < files.size(); i += stride) {
-    const Pages pages = count_pages(files[i].string());
+  for (std::size_t i = 0; i < files; i += stride) {
+    const Pages pages = count_pages(stored_file(variant, i).string());
     sum.all += pages.all;
     sum.resident += pages.resident;
   }

@@ -74,14 +74,9 @@ class Checker {
 // What of a variant cannot be checked sample by sample: its manifest, and whether a packed file can be opened.
 std::unique_ptr<DatasetVariant> open_variant(const std::filesystem::path& data, const std::string& name,
                                              const DatasetRecord& record, VerifyResult& result) {
-  const VariantRecord& recorded = record.variants.at(name);
-  auto variant = std::make_unique<DatasetVariant>();
+  std::unique_ptr<DatasetVariant> variant;
   try {
-    variant->folder = data / name;
-    variant->samples = read_manifest(data, name, recorded, record.classes);
-    variant->total_bytes = recorded.bytes;
-    variant->container = &container_of(name);
-    place_samples(*variant);
+    variant = std::make_unique<DatasetVariant>(read_variant(data, name, record));
   } catch (const Error& error) {
     result.damaged.push_back(name + "/files.tsv: " + error.what());
     return nullptr;
@@ -118,10 +113,7 @@ std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& 
 void find_unlisted(const std::filesystem::path& data, const Variants& variants, VerifyResult& result) {
   for (const auto& variant : variants) {
     std::set<std::filesystem::path> listed{variant->folder / "files.tsv"};
-    listed.merge([&] {
-      auto files = stored_files(*variant);
-      return std::set(files.begin(), files.end());
-    }());
+    for (std::size_t i = 0; i < stored_files(*variant); ++i) listed.insert(stored_file(*variant, i));
     for (const auto& entry : std::filesystem::recursive_directory_iterator(
              variant->folder, std::filesystem::directory_options::skip_permission_denied)) {
       if (!entry.is_regular_file() || listed.contains(entry.path())) continue;

@@ -36,7 +36,10 @@ at::Tensor BatchAugmenter::parameters(std::span<const Augmentation> by) const {
     }
     values.insert(values.end(), {jitter.brightness, jitter.contrast, jitter.saturation});
   }
-  return at::tensor(values, at::kFloat).view({-1, kColumns}).to(device_);
+  const at::Tensor on_host = at::tensor(values, at::kFloat).view({-1, kColumns});
+  if (!device_.is_cuda()) return on_host;
+  // From page-locked memory, which is kept until the copy has run: otherwise the host waits for the device here.
+  return on_host.pin_memory().to(device_, /*non_blocking=*/true);
 }
 
 // Where each output pixel's centre falls in the window, cut to the centres of its outer pixels, as grid_sample

@@ -14,7 +14,7 @@ class BatchAugmenter {
   // For batches on `device`, to pictures of `output`; `jitter`: whether colours change at all.
   BatchAugmenter(c10::Device device, PixelSize output, bool jitter);
 
-  // `by`, one a sample, as the tensor that operator() takes: (N, 8) floats on the device. From pageable memory.
+  // `by`, one a sample, as the tensor that operator() takes: (N, 8) floats on the device. Does not wait for it.
   at::Tensor parameters(std::span<const Augmentation> by) const;
 
   // `nhwc`: (N, h, w, 3), uint8. Returns a new tensor, (N, H, W, 3), floats from 0 to 255, in the order of

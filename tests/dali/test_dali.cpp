@@ -69,6 +69,10 @@ TEST_F(Dali, CountsWhatItsThreadDoes) {
   EXPECT_GE(stages[Stage::collate].items, 4 * kBatch);
   EXPECT_EQ(stages[Stage::collate].items % kBatch, 0);
   EXPECT_GT(stages[Stage::decode].bytes, 0);
+  for (const Stage stage : {Stage::read, Stage::decode, Stage::collate}) {
+    EXPECT_GT(stages[stage].wall_ns, 0);
+    EXPECT_LE(stages[stage].cpu_ns, stages[stage].wall_ns + 5000 * stages[stage].items);
+  }
 }
 
 TEST_F(Dali, ADamagedFileFailsTheConsumerNamingIt) {

@@ -50,6 +50,31 @@ TEST(Capacity, BusyCpusAreNamedBeforeTheLoaderThatRunsOnThem) {
   EXPECT_EQ(capacities(run)[0].resource, "loader");
 }
 
+// Eight threads, one at a time in the library: what they could do without it says nothing.
+TEST(Capacity, ALibraryThatLetsOneThreadInIsAResource) {
+  CapacityInputs run{.imgs_per_s = 95, .gpus = 1, .workers = 8, .batch_size = 10, .device_ms_per_step = 10};
+  run.stages[Stage::lock] = total(70, 100);
+  run.stages[Stage::read] = total(10, 100);
+  run.stages[Stage::collate] = total(1, 100);
+  const auto all = capacities(run);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].resource, "loader");
+  EXPECT_EQ(all[0].largest_stage, "lock");
+  EXPECT_NEAR(all[0].imgs_per_s, 8 / 0.081, 1e-6);
+  EXPECT_EQ(all[1].resource, "library");
+  EXPECT_NEAR(all[1].imgs_per_s, 100, 1e-9);
+  // Fed by a slow device nobody waits for it; it is the limit all the same.
+  run.stages[Stage::lock] = total(0, 100);
+  EXPECT_EQ(capacities(run)[0].resource, "library");
+}
+
+TEST(Capacity, ALoaderThatIsNotSeenIsLeftOut) {
+  CapacityInputs run{.imgs_per_s = 95, .loader_seen = false, .batch_size = 10, .device_ms_per_step = 10};
+  run.stages[Stage::decode] = total(1, 100);
+  ASSERT_EQ(capacities(run).size(), 1u);
+  EXPECT_EQ(capacities(run)[0].resource, "device");
+}
+
 TEST(Capacity, NothingIsInventedForWhatWasNotMeasured) { EXPECT_TRUE(capacities({}).empty()); }
 
 }  // namespace

@@ -16,7 +16,7 @@ class Journey(ProgramTest):
         self.assertIn("jpeg/48x48", made.out)
         self.assertEqual(made.out.count("\n"), 1, made)
         verified = self.call("verify", self.path("d"))
-        self.assertIn("8 files", verified.out)
+        self.assertIn("8 samples", verified.out)
         self.assertIn("0 damaged", verified.out)
         result = self.call("run", "--data", "jpeg", "--dataset", self.path("d"), *CELL, *SHORT)
         self.assertIn("EMULATED", result.out)

@@ -150,7 +150,7 @@ class Signals(ProgramTest):
         )
         self.stop(SIGNALS[0], self.pause_after(lambda: os.path.isdir(self.path("d", "jpeg")), 0.1), *words)
         self.call(*words)
-        self.assertIn("60 files", self.call("verify", self.path("d")).out)
+        self.assertIn("60 samples", self.call("verify", self.path("d")).out)
 
 
 if __name__ == "__main__":

@@ -96,6 +96,7 @@ TEST(Expand, DaliTakesPicturesThatItKnows) {
   };
   refused("tensor", "gpus", "1");
   refused("npy", "gpus", "1");
+  refused("jpeg", "workers", "0");
   refused("jpeg", "cache", "sample");
   refused("jpeg", "on-bad", "skip");
   refused("jpeg", "resize-filter", "area");

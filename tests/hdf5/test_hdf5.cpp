@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -59,6 +62,21 @@ TEST_F(Hdf5, WhoeverWaitsForTheLibraryIsToldHowLong) {
   lock.unlock();
   reader.join();
   EXPECT_GT(waited, 5'000'000);
+}
+
+TEST_F(Hdf5, WrongOffsetsAreRefused) {
+  // As h5py would change them: they are the last dataset of the file's names, and its values stand in order.
+  const DatasetVariant dataset = open("jpeg.hdf5/40x30");
+  std::ifstream in(packed(), std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(in), {});
+  const std::uint64_t second = dataset.samples[1].offset, third = dataset.samples[2].offset;
+  std::string values(16, '\0');
+  std::memcpy(values.data(), &second, 8), std::memcpy(values.data() + 8, &third, 8);
+  const std::size_t at = bytes.find(values);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] ^= 1;
+  std::ofstream(packed(), std::ios::binary) << bytes;
+  EXPECT_THAT([&] { hdf5::open_samples(dataset); }, ThrowsMessage<Error>(HasSubstr("not those of the manifest")));
 }
 
 TEST_F(Hdf5, AFileOfOtherSamplesIsRefused) {

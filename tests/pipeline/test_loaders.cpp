@@ -8,8 +8,10 @@
 #include <span>
 #include <thread>
 
+#include "measure/clock.h"
 #include "measure/error.h"
 #include "pipeline/loader.h"
+#include "storage/container.h"
 #include "tests/support.h"
 
 namespace feedrate {
@@ -89,6 +91,75 @@ TEST_F(Loaders, AnnouncedSamplesAreTheSameAndAreNotCountedTwice) {
       }
     }
   }
+}
+
+// A storage that writes down what it was told to expect and asked to read, in one worker's order.
+std::vector<std::string> told;
+class Telling : public ReadsOnDemand {
+ public:
+  explicit Telling(const DatasetVariant& variant) : files_(make_buffered_files(variant.folder)) {}
+  void expect(const SampleFile& sample) override { told.push_back("expect " + sample.path); }
+
+ private:
+  std::int64_t carry_out(const ReadRequest& request) override {
+    told.push_back("read " + request.sample->path);
+    return files_->read(*request.sample, *request.into, request.tail);
+  }
+  std::unique_ptr<Storage> files_;
+};
+
+TEST_F(Loaders, ASampleIsAnnouncedBeforeTheOneBeforeItIsRead) {
+  static const Container telling{.name = "telling", .help = "", .open = [](const DatasetVariant& variant) -> std::unique_ptr<Storage> {
+    return std::make_unique<Telling>(variant);
+  }};
+  for (const int workers : {0, 1}) {
+    for (const char* kind : {"pool", "batch"}) {
+      LoaderOptions o = options("tensor", workers);
+      dataset_.container = &telling;
+      o.read_ahead = true;
+      told.clear();
+      {
+        const auto loader = make_loader(kind, o);
+        for (int i = 0; i < 4; ++i) loader->next();
+      }
+      const auto path = [&](std::int64_t i) { return dataset_.samples[static_cast<std::size_t>(o.sampler.at(i).sample)].path; };
+      for (std::int64_t i = 0; i < 4 * kBatch; ++i) {
+        ASSERT_EQ(told[static_cast<std::size_t>(2 * i)], "expect " + path(i + 1)) << kind << i;
+        ASSERT_EQ(told[static_cast<std::size_t>(2 * i + 1)], "read " + path(i)) << kind << i;
+      }
+    }
+  }
+}
+
+TEST_F(Loaders, StagesHoldTheirOwnCpuTimeAlone) {
+  LoaderOptions o = options("tensor", 0);
+  const auto loader = make_loader("pool", o);
+  loader->next();
+  const StageTotals before = loader->stages();
+  for (int i = 0; i < 20; ++i) {
+    const std::int64_t until = thread_cpu_ns() + 5'000'000;  // the consumer works in the same thread
+    while (thread_cpu_ns() < until) {
+    }
+    loader->next();
+  }
+  StageTotals stages = loader->stages();
+  stages -= before;
+  EXPECT_LE(stages[Stage::read].cpu_ns, stages[Stage::read].wall_ns + 20 * kBatch * 3000);  // not the 100 ms
+}
+
+TEST_F(Loaders, ASampleThatFailsTakesItsTime) {
+  LoaderOptions o = options("jpeg", 0);
+  for (std::size_t i = 0; i < dataset_.samples.size(); i += 2) damage(i);
+  o.recipe.augment = {.crop_and_flip = false};
+  o.recipe.bad = std::make_shared<BadSamples>();
+  const std::int64_t start = now_ns();
+  const auto loader = make_loader("pool", o);
+  for (int i = 0; i < 12; ++i) loader->next();
+  const std::int64_t elapsed = now_ns() - start;
+  std::int64_t counted = 0;
+  for (const StageTotal& stage : loader->stages().stage) counted += stage.wall_ns;
+  EXPECT_GT(counted, elapsed / 2);
+  EXPECT_EQ(loader->stages()[Stage::decode].items, 12 * kBatch);
 }
 
 TEST_F(Loaders, PngHasTheSamePixelsAsJpeg) {

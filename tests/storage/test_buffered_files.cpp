@@ -56,6 +56,7 @@ TEST_F(BufferedFiles, AFileOfAnotherLengthIsAnErrorWithBothLengths) {
   };
   for (const auto to : {std::span<std::byte>{}, std::as_writable_bytes(std::span(tail))}) {
     EXPECT_THAT(message(11, to), testing::HasSubstr("abc: has 10 bytes, the manifest says 11"));
+    EXPECT_THAT(message(4, to), testing::HasSubstr("abc: has 10 bytes, the manifest says 4"));
     EXPECT_THAT(message(9, to), testing::HasSubstr("abc: has 10 bytes, the manifest says 9"));
   }
 }
