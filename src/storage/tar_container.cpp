@@ -2,9 +2,9 @@
 // Nothing of the archive is parsed while it is read: where a sample lies follows from the manifest.
 #include <fcntl.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -52,7 +52,7 @@ class TarSamples : public ReadsOnDemand {
 // POSIX.1-1988's header; numbers are octal digits. A name of more than 100 bytes is split at a slash.
 Block header_of(const SampleFile& sample) {
   Block block{};
-  const auto put = [&](std::size_t at, std::string_view text) { std::memcpy(&block[at], text.data(), text.size()); };
+  const auto put = [&](std::size_t at, std::string_view text) { std::copy(text.begin(), text.end(), &block[at]); };
   const auto octal = [&](std::size_t at, int digits, std::uint64_t value) {
     char text[24];
     put(at, {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%0*llo", digits, static_cast<unsigned long long>(value)))});
