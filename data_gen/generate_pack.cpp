@@ -11,10 +11,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const GeneratePlan& plan, const PlannedPack& pack) {
+// By what is recorded: packed from the files as they are now.
+bool is_recorded(const GeneratePlan& plan, const PlannedPack& pack) {
   const auto packed = plan.record.variants.find(pack.name), files = plan.record.variants.find(pack.from);
   const auto none = plan.record.variants.end();
-  if (packed == none || files == none || !packed->second.complete || packed->second.files_xxh3 != files->second.files_xxh3) return false;
+  return packed != none && files != none && packed->second.complete && packed->second.files_xxh3 == files->second.files_xxh3;
+}
+
+bool is_there(const GeneratePlan& plan, const PlannedPack& pack) {
+  if (!is_recorded(plan, pack)) return false;
   try {
     pack.container->open(read_variant(plan.data, pack.name, plan.record));
     return true;
@@ -41,7 +46,7 @@ std::vector<PlannedPack> list_packs(const GeneratePlan& plan, const std::vector<
 void make_packs(GeneratePlan& plan, const std::function<void(const GenerateProgress&)>& on_progress,
                 const std::function<bool()>& stop) {
   for (const PlannedPack& pack : plan.packs) {
-    if (is_there(plan, pack)) continue;
+    if (!pack.missing && is_recorded(plan, pack)) continue;  // the files may have been made anew since
     plan.record.variants[pack.name] = {};
     write_dataset_record(plan.data, plan.record);
     const DatasetVariant from = open_dataset(plan.data, pack.from);

@@ -29,79 +29,76 @@ std::unique_ptr<Work> work_on(const std::string& variant, const Format* format, 
   return work;
 }
 
-// Threads that make samples and hand them to nobody: what a loader of as many workers is to come near. A turn
-// is long, so that its end, where the threads wait for the last one, weighs little.
-void bare(benchmark::State& state, const std::string& variant, const Format* format, Material& material) {
-  constexpr int kTurn = 8 * kBatch;
-  const auto work = work_on(variant, format, material);
+constexpr int kTurn = 8 * kBatch;  // long, so that its end, where the threads wait for the last one, weighs little
+
+// Each turn is shared by as many threads as the benchmark has workers: make_work(t) gives thread t what it does with
+// a position of the stream.
+template <typename MakeWork>
+void in_turns(benchmark::State& state, const MakeWork& make_work) {
   std::int64_t first = 0;
   for (auto _ : state) {
     std::atomic<std::int64_t> next = first;
     first += kTurn;
-    const auto run = [&] {
-      StageCounters counters;
-      const auto source = make_sample_source(work->recipe, counters);
-      std::vector<std::byte> slot(work->recipe.spec.sample_bytes());
-      for (std::int64_t i; (i = next.fetch_add(1)) < first;) source->make(work->sampler.at(i), slot.data());
-    };
     std::vector<std::jthread> threads;
-    for (std::int64_t t = 0; t < state.range(0); ++t) threads.emplace_back(run);
+    for (std::int64_t t = 0; t < state.range(0); ++t) {
+      threads.emplace_back([&, t] {
+        const auto work = make_work(static_cast<std::size_t>(t));
+        for (std::int64_t i; (i = next.fetch_add(1)) < first;) work(i);
+      });
+    }
   }
+}
+
+// Threads that make samples and hand them to nobody: what a loader of as many workers is to come near.
+void bare(benchmark::State& state, const std::string& variant, const Format* format, Material& material) {
+  const auto work = work_on(variant, format, material);
+  in_turns(state, [&](std::size_t) {
+    const auto counters = std::make_shared<StageCounters>();
+    const std::shared_ptr<SampleSource> source = make_sample_source(work->recipe, *counters);
+    const auto slot = std::make_shared<std::vector<std::byte>>(work->recipe.spec.sample_bytes());
+    return [&, counters, source, slot](std::int64_t i) { source->make(work->sampler.at(i), slot->data()); };
+  });
   set_rates(state, kTurn, 0);
 }
 
-// Threads that open, pread and close the files and do nothing else: what precached tensors are to come near. Each
-// reads into a ring as long as the loader's, since a buffer that stays in the CPU's cache would take the bytes faster
-// than any batch can; `ring` = false is that buffer.
-void bare_read(benchmark::State& state, const std::string& variant, bool ring, Material& material) {
-  constexpr int kTurn = 8 * kBatch;
-  const auto work = work_on(variant, nullptr, material);
-  std::vector<std::string> paths;
-  for (const SampleFile& file : work->dataset.samples) paths.push_back(work->dataset.folder / file.path);
-  const std::size_t bytes = work->dataset.samples.front().bytes;
-  const int slots = ring ? 8 * kBatch : 1;
+// Threads that only read the samples' bytes, by read_sample(sample, to): what precached tensors are to come near. Each
+// reads into a ring of `slots` as long as the loader's, since a buffer that stays in the CPU's cache would take the
+// bytes faster than any batch can; one slot is that buffer.
+template <typename ReadSample>
+void bare_reads(benchmark::State& state, const Work& work, int slots, const ReadSample& read_sample) {
+  const std::size_t bytes = work.dataset.samples.front().bytes;
   std::vector<std::vector<std::byte>> slabs(static_cast<std::size_t>(state.range(0)), std::vector<std::byte>(bytes * static_cast<std::size_t>(slots)));
-  std::int64_t first = 0;
-  for (auto _ : state) {
-    std::atomic<std::int64_t> next = first;
-    first += kTurn;
-    const auto run = [&](std::vector<std::byte>& slab) {
-      for (std::int64_t i; (i = next.fetch_add(1)) < first;) {
-        const int file = open(paths[static_cast<std::size_t>(work->sampler.at(i).sample)].c_str(), O_RDONLY | O_CLOEXEC);
-        std::byte* to = slab.data() + static_cast<std::size_t>(i % slots) * bytes;
-        if (pread(file, to, bytes, 0) != static_cast<ssize_t>(bytes)) std::abort();
-        close(file);
-      }
+  in_turns(state, [&](std::size_t t) {
+    return [&, t](std::int64_t i) {
+      std::byte* to = slabs[t].data() + static_cast<std::size_t>(i % slots) * bytes;
+      if (read_sample(static_cast<std::size_t>(work.sampler.at(i).sample), to) != static_cast<ssize_t>(bytes)) std::abort();
     };
-    std::vector<std::jthread> threads;
-    for (auto& slab : slabs) threads.emplace_back([&] { run(slab); });
-  }
+  });
   set_rates(state, kTurn, kTurn * static_cast<std::int64_t>(bytes));
 }
 
-// The same of one packed file that stays open: what containers are to come near.
+// open, pread, close.
+void bare_read(benchmark::State& state, const std::string& variant, bool ring, Material& material) {
+  const auto work = work_on(variant, nullptr, material);
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < stored_files(work->dataset); ++i) paths.push_back(stored_file(work->dataset, i));
+  bare_reads(state, *work, ring ? kTurn : 1, [&](std::size_t sample, std::byte* to) {
+    const int file = open(paths[sample].c_str(), O_RDONLY | O_CLOEXEC);
+    const ssize_t got = pread(file, to, work->dataset.samples[sample].bytes, 0);
+    close(file);
+    return got;
+  });
+}
+
+// pread of one packed file that stays open.
 void bare_packed(benchmark::State& state, const std::string& variant, Material& material) {
-  constexpr int kTurn = 8 * kBatch, kSlots = 8 * kBatch;
   const auto work = work_on(variant, nullptr, material);
   const int file = open(stored_file(work->dataset, 0).c_str(), O_RDONLY | O_CLOEXEC);
-  const std::size_t bytes = work->dataset.samples.front().bytes;
-  std::vector<std::vector<std::byte>> slabs(static_cast<std::size_t>(state.range(0)), std::vector<std::byte>(bytes * kSlots));
-  std::int64_t first = 0;
-  for (auto _ : state) {
-    std::atomic<std::int64_t> next = first;
-    first += kTurn;
-    const auto run = [&](std::vector<std::byte>& slab) {
-      for (std::int64_t i; (i = next.fetch_add(1)) < first;) {
-        const SampleFile& sample = work->dataset.samples[static_cast<std::size_t>(work->sampler.at(i).sample)];
-        std::byte* to = slab.data() + static_cast<std::size_t>(i % kSlots) * bytes;
-        if (pread(file, to, bytes, static_cast<off_t>(sample.offset)) != static_cast<ssize_t>(bytes)) std::abort();
-      }
-    };
-    std::vector<std::jthread> threads;
-    for (auto& slab : slabs) threads.emplace_back([&] { run(slab); });
-  }
+  bare_reads(state, *work, kTurn, [&](std::size_t i, std::byte* to) {
+    const SampleFile& sample = work->dataset.samples[i];
+    return pread(file, to, sample.bytes, static_cast<off_t>(sample.offset));
+  });
   close(file);
-  set_rates(state, kTurn, kTurn * static_cast<std::int64_t>(bytes));
 }
 
 // A loader whose consumer takes every batch at once.

@@ -70,7 +70,6 @@ bool BaselineJpeg::prepare(const jpeg_decompress_struct& info) {
 bool BaselineJpeg::choose_blocks(int reduction) {
   const int across = planes_[0].across, down = planes_[0].down;
   if (reduction > 1 && across != down) return false;
-  reduction_ = reduction;
   for (Plane& plane : planes_) plane.block = 8 / reduction;
   if (reduction > 1) planes_[1].block = planes_[2].block = 8 / reduction * across;
   widened_ = reduction > 1 ? 1 : across;

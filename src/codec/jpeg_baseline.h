@@ -50,8 +50,7 @@ class BaselineJpeg {
   void make_row(int y, std::uint8_t* rgb);
   const std::uint8_t* chroma_row(const Plane& plane, int y, Scratch& wide);
 
-  PixelSize size_;     // of the picture at 1/reduction_
-  int reduction_ = 1;
+  PixelSize size_;     // of the picture at 1/reduction of its size
   int widened_ = 1, heightened_ = 1;  // how often a chroma sample stands for the next one, across and down
   int planes_in_use_ = 0, restart_interval_ = 0;
   int units_across_ = 0, units_down_ = 0;

@@ -1,13 +1,13 @@
 #include "experiment/environment.h"
 
 #include <sys/utsname.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <opencv2/core/version.hpp>
+#include <span>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -15,6 +15,8 @@
 
 #include "codec/codec.h"
 #include "measure/clock.h"
+#include "storage/manifest.h"
+#include "storage/whole_file.h"
 
 namespace feedrate {
 namespace {
@@ -84,12 +86,9 @@ std::string binary_xxh3() {
     if (entry.path().filename().string().starts_with("libfeedrate_") && entry.path().extension() == ".so") files.push_back(entry.path());
   }
   std::sort(files.begin() + 1, files.end());
-  std::stringstream whole;
-  for (const fs::path& path : files) whole << std::ifstream(path, std::ios::binary).rdbuf();
-  const std::string bytes = whole.str();
-  char hex[17];
-  std::snprintf(hex, sizeof hex, "%016llx", static_cast<unsigned long long>(XXH3_64bits(bytes.data(), bytes.size())));
-  return hex;
+  std::string hashes;
+  for (const fs::path& path : files) hashes += to_hex(hash_file(path).xxh3);
+  return to_hex(xxh3_of(std::as_bytes(std::span(hashes))));
 }
 
 }  // namespace

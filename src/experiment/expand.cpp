@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <functional>
+#include <string>
 
 #include "experiment/axes.h"
 #include "experiment/cell.h"
@@ -33,11 +35,13 @@ void resolve_transfer(Cell& cell) {
   }
 }
 
+[[noreturn]] void refuse_together(const char* option, const std::string& what, const char* reason, const char* remedy) {
+  throw UsageError(option, "cannot be used with " + what + ": " + reason, remedy);
+}
+
 // The device takes whole pictures and makes of them what a host worker would.
 void resolve_augment_on_device(Cell& cell) {
-  const auto refuse = [](const std::string& what, const char* reason, const char* remedy) {
-    throw UsageError("--augment-on device", "cannot be used with " + what + ": " + reason, remedy);
-  };
+  const auto refuse = std::bind_front(refuse_together, "--augment-on device");
   if (split_device(*cell["device"]).first == "emulated") {
     refuse("an emulated device", "it computes nothing", "use --device cpu or cuda, or --augment-on host");
   }
@@ -50,9 +54,7 @@ void resolve_augment_on_device(Cell& cell) {
 // DALI decodes, crops, resizes and flips pictures, in order, in threads that it places itself.
 void resolve_dali(Cell& cell) {
   clear(cell, {"in-order", "read-ahead", "pin-workers", "decode-scale"});
-  const auto refuse = [](const std::string& what, const char* reason, const char* remedy) {
-    throw UsageError("--loader dali", "cannot be used with " + what + ": " + reason, remedy);
-  };
+  const auto refuse = std::bind_front(refuse_together, "--loader dali");
   if (cell.is("data", "tensor")) refuse("--data tensor", "there is nothing to decode", "use --loader pool");
   if (cell.is("cache", "sample")) refuse("--cache sample", "there is nothing to decode", "use --cache none or encoded");
   if (cell.is("augment", "jitter")) refuse("--augment jitter", "its colours are not those of the other loaders", "use --augment train");
