@@ -9,7 +9,9 @@ if(CCACHE)
 endif()
 
 add_library(feedrate_flags INTERFACE)
-target_compile_options(feedrate_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers)
+target_compile_options(feedrate_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers>
+  $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Wno-unused-parameter>)
 if(FEEDRATE_SANITIZE)
   target_compile_options(feedrate_flags INTERFACE -fsanitize=${FEEDRATE_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)

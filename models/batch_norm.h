@@ -7,16 +7,20 @@
 #include <cstdint>
 
 #include "measure/error.h"
+#include "models/fused_batch_norm.h"
 
 namespace feedrate {
 
+// How a batch normalisation in training mode runs.
+enum class BatchNormKind : std::uint8_t {
+  counted,  // as torch::nn::BatchNorm2d: the library's, and one is added to `num_batches_tracked` in every forward
+            // pass, which changes nothing (it is read only where the momentum is absent): 53 kernels a step in ResNet-50
+  library,  // without the counter, which stays zero
+  fused,    // in one pass with what follows it, see fused_batch_norm.h; the library's for what does not fit that
+};
+
 // Batch normalisation over N, H, W of an (N, C, H, W) tensor, with torchvision's names, momentum
 // and epsilon (Ioffe and Szegedy 2015). Like every module, for one thread at a time.
-//
-// torch::nn::BatchNorm2d would do, but it adds one to `num_batches_tracked` in every forward pass:
-// 53 kernels a step in ResNet-50 that change nothing, as the counter is read only where the
-// momentum is absent. Here the buffer exists, so that the state's names are torchvision's, and
-// stays zero.
 //
 // forward_relu and forward_add_relu are the places for fused kernels: a block says which steps
 // belong together, and this file decides how they run.
@@ -26,9 +30,10 @@ class BatchNormImpl : public torch::nn::Module {
       : weight_(register_parameter("weight", at::ones({channels}))),
         bias_(register_parameter("bias", at::zeros({channels}))),
         running_mean_(register_buffer("running_mean", at::zeros({channels}))),
-        running_var_(register_buffer("running_var", at::ones({channels}))) {
-    register_buffer("num_batches_tracked", at::zeros({}, at::kLong));
-  }
+        running_var_(register_buffer("running_var", at::ones({channels}))),
+        tracked_(register_buffer("num_batches_tracked", at::zeros({}, at::kLong))) {}
+
+  void set_kind(BatchNormKind kind) { kind_ = kind; }
 
   // In training mode normalises by the batch's statistics and moves the running ones a tenth of the
   // way to them; else by the running ones. Errors: feedrate::Error where, in training mode, a
@@ -38,22 +43,36 @@ class BatchNormImpl : public torch::nn::Module {
       throw Error("batch normalisation", "one value per channel has no variance",
                   "use a larger batch-size or input-size");
     }
-    constexpr double momentum = 0.1;
-    constexpr double epsilon = 1e-5;
-    return at::batch_norm(x, weight_, bias_, running_mean_, running_var_, is_training(), momentum,
-                          epsilon, at::globalContext().userEnabledCuDNN());
+    if (fuses(x)) return fused_batch_norm(x, state());
+    if (is_training() && kind_ == BatchNormKind::counted) tracked_.add_(1);
+    return at::batch_norm(x, weight_, bias_, running_mean_, running_var_, is_training(), kBatchNormMomentum,
+                          kBatchNormEpsilon, at::globalContext().userEnabledCuDNN());
   }
 
   // The derivative of batch_norm needs its input and not its output, so what follows may overwrite
   // the output: half the memory traffic.
-  at::Tensor forward_relu(const at::Tensor& x) { return forward(x).relu_(); }
+  at::Tensor forward_relu(const at::Tensor& x) {
+    if (fuses(x)) return fused_batch_norm_relu(x, state());
+    return forward(x).relu_();
+  }
 
-  at::Tensor forward_add_relu(const at::Tensor& x, const at::Tensor& shortcut) {
-    return forward(x).add_(shortcut).relu_();
+  // relu(forward(x) + shortcut), for two readers.
+  Forked forward_add_relu(const at::Tensor& x, const at::Tensor& shortcut) {
+    if (fuses(x) && x.sizes() == shortcut.sizes() && x.scalar_type() == shortcut.scalar_type()) {
+      return fused_batch_norm_add_relu(x, shortcut, state());
+    }
+    const at::Tensor y = forward(x).add_(shortcut).relu_();
+    return {y, y};
   }
 
  private:
-  at::Tensor weight_, bias_, running_mean_, running_var_;
+  bool fuses(const at::Tensor& x) const {
+    return kind_ == BatchNormKind::fused && is_training() && x.numel() > x.size(1) && fits_fused_batch_norm(x);
+  }
+  BatchNormState state() const { return {weight_, bias_, running_mean_, running_var_}; }
+
+  at::Tensor weight_, bias_, running_mean_, running_var_, tracked_;
+  BatchNormKind kind_ = BatchNormKind::library;
 };
 TORCH_MODULE(BatchNorm);
 

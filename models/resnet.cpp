@@ -48,9 +48,9 @@ struct Block : torch::nn::Module {
   Block(int in, int out, int stride) {
     if (stride != 1 || in != out) projection = std::make_shared<Projection>(in, out, stride);
   }
-  virtual Tensor forward(const Tensor& x) = 0;
+  virtual Forked forward(const Forked& x) = 0;
 
-  Tensor shortcut(const Tensor& x) { return projection ? projection->forward(x) : x; }
+  Tensor shortcut(const Forked& x) { return projection ? projection->forward(x.shortcut) : x.shortcut; }
 
   std::shared_ptr<Projection> projection;  // null: the identity
 };
@@ -67,8 +67,8 @@ struct BasicBlock : Block {
     if (projection) register_module("downsample", projection);
   }
 
-  Tensor forward(const Tensor& x) override {
-    Tensor y = bn1->forward_relu(conv1->forward(x));
+  Forked forward(const Forked& x) override {
+    Tensor y = bn1->forward_relu(conv1->forward(x.main));
     y = conv2->forward(y);
     return bn2->forward_add_relu(y, shortcut(x));
   }
@@ -93,8 +93,8 @@ struct Bottleneck : Block {
     if (projection) register_module("downsample", projection);
   }
 
-  Tensor forward(const Tensor& x) override {
-    Tensor y = bn1->forward_relu(conv1->forward(x));
+  Forked forward(const Forked& x) override {
+    Tensor y = bn1->forward_relu(conv1->forward(x.main));
     y = bn2->forward_relu(conv2->forward(y));
     y = conv3->forward(y);
     return bn3->forward_add_relu(y, shortcut(x));
@@ -111,7 +111,7 @@ struct Bottleneck : Block {
 }  // namespace
 
 struct ResNetStage : torch::nn::Module {
-  Tensor forward(Tensor x) {
+  Forked forward(Forked x) {
     for (const auto& block : blocks) x = block->forward(x);
     return x;
   }
@@ -173,8 +173,9 @@ ResNetImpl::ResNetImpl(const ResNetConfig& config, int classes)
 Tensor ResNetImpl::features(const Tensor& images) {
   Tensor x = bn1_->forward_relu(conv1_->forward(images));
   x = at::max_pool2d(x, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
-  for (const auto& layer : layers_) x = layer->forward(x);
-  return x;
+  Forked forked{x, x};
+  for (const auto& layer : layers_) forked = layer->forward(forked);
+  return forked.main;
 }
 
 Tensor ResNetImpl::forward(const Tensor& images) {
@@ -194,6 +195,12 @@ ResNet make_resnet(std::string_view name, int classes) {
   std::string names;
   for (const auto& known : configs) names.append(names.empty() ? "" : ", ").append(known.name);
   throw UsageError("model " + std::string(name), "there is no such model", "use one of " + names);
+}
+
+void use_batch_norm(torch::nn::Module& module, BatchNormKind kind) {
+  for (const auto& inner : module.modules()) {
+    if (auto* norm = inner->as<BatchNorm>()) norm->set_kind(kind);
+  }
 }
 
 void to_channels_last(torch::nn::Module& module) {

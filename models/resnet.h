@@ -58,6 +58,9 @@ TORCH_MODULE(ResNet);
 // Errors: UsageError for an unknown name (lists the names) and for fewer than one class.
 ResNet make_resnet(std::string_view name, int classes = 1000);
 
+// How all its batch normalisations run from now on; made as BatchNormKind::library.
+void use_batch_norm(torch::nn::Module& module, BatchNormKind kind);
+
 // Lays every convolution's weights out as N, H, W, C, for which cuDNN has its fastest 16-bit
 // kernels. Before the optimiser and any gradient reducer are made, as these copy the weights'
 // strides. The input should be in channels_last as well.

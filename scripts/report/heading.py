@@ -3,6 +3,10 @@ from __future__ import annotations
 
 from .text import axis_value, clean, gpus as gpu_words
 
+# How a step runs is said where it is not as everybody expects; how batch normalisation does, always.
+USUAL_RUNGS = {"memory-format": "channels_last", "batch-norm": None, "optimizer": "fused", "master-weights": "on",
+               "cudnn-benchmark": "on", "cuda-graph": "off"}
+
 
 def heading(setting, gpus=None):
     """An emulated device says EMULATED DEVICE and a CPU says CPU, whatever its name is."""
@@ -17,6 +21,8 @@ def heading(setting, gpus=None):
     precision = axes["precision"] or setting.device.get("precision")
     if precision is not None:
         words.append(clean(axis_value(precision), 40))
+    words += [f"{axis} {clean(axis_value(axes[axis]), 40)}" for axis, usual in USUAL_RUNGS.items()
+              if axes.get(axis) not in (None, usual)]
     if axes["device-threads"] is not None:
         words.append(f"{axis_value(axes['device-threads'])} threads")
     words.append(f"input {axis_value(axes['input-size'])}")

@@ -5,7 +5,9 @@ from . import ledger, statistics
 from .cells import Ceiling, Cell, Setting, kind_rank, pixels
 from .text import axis_value, clean
 
-SETTING_AXES = ("device", "device-threads", "model", "batch-size", "precision", "input-size")
+# How the training step runs. Null where the device has no such choice.
+RUNG_AXES = ("memory-format", "batch-norm", "optimizer", "master-weights", "cudnn-benchmark", "cuda-graph")
+SETTING_AXES = ("device", "device-threads", "model", "batch-size", "precision", *RUNG_AXES, "input-size")
 COORDINATES = ("data", "image-size", "workers", "gpus")
 # These follow from the number of workers by default: a change of theirs alone is no new series.
 FOLLOWERS = ("prefetch",)
@@ -71,7 +73,7 @@ def _pooled(kind, axes, cell_id, records, note):
 
 
 def _ceiling_key(cell):
-    """What a cell and its ceiling share: device, model, batch, precision, gpus and pixels seen."""
+    """What a cell and its ceiling share: device, model, batch, precision, the step's rungs, gpus and pixels seen."""
     return [str(cell.axes.get(a)) for a in SETTING_AXES[:-1]] + [cell.gpus, str(cell.input_size)]
 
 

@@ -22,6 +22,17 @@ enum class Feed : std::uint8_t {
   streamed,   // a batch from the host each step: copied, normalised, trained on
 };
 
+// How a training step runs: each field a rung on the way from the plain step to the highest ceiling. What does not
+// concern a device is not looked at.
+struct StepRungs {
+  bool channels_last = true;           // memory format of weights and activations; else contiguous (NCHW)
+  std::string batch_norm = "library";  // "counted", "library", "fused"
+  std::string optimizer = "fused";     // "loop", "fused"
+  bool master_weights = false;         // 16-bit precisions: 16-bit weights are kept beside fp32 ones; else autocast
+  bool cudnn_benchmark = true;         // cuDNN tries its kernels, else it guesses (cuda)
+  bool cuda_graph = false;             // the step is captured once and replayed (cuda)
+};
+
 // What one run asks of a device.
 struct StepSpec {
   BatchSpec batch;              // what a streamed or resident batch looks like in host memory
@@ -30,6 +41,7 @@ struct StepSpec {
   std::string precision;        // "fp32", "tf32", "fp16", "bf16"; empty: the device has no choice
   bool pin_memory = false;      // slabs() hands out page-locked memory
   int threads = 0;              // of the training step on a CPU; 0: one per CPU
+  StepRungs rungs;
   std::uint64_t seed = 0;       // of weights and synthetic batches
   Feed feed = Feed::streamed;
   // Batches are whole pictures: the device makes what HostBatch::augmentations say of them, in this size.
@@ -74,6 +86,10 @@ class Accelerator {
 
   // Steps that ended since the last call, in order, appended to `finished`. Does not wait.
   virtual void collect(std::vector<StepRecord>& finished) = 0;
+
+  // Whether the steps from now on are like those to come. A run is not measured before: a device may look for its
+  // fastest kernels in its first steps.
+  virtual bool settled() const { return true; }
 
   // Waits for every queued step; afterwards collect() has them all and no slab is held.
   virtual void drain() = 0;

@@ -61,10 +61,16 @@ std::string Cell::label() const {
     const auto& value = (*this)[name];
     if (value && *value != axis_named(name).fallback) text += std::string(", ") + name + " " + *value;
   }
+  const std::string_view device = split_device(*(*this)["device"]).first;
+  for (const Axis& axis : axes()) {
+    const auto& value = (*this)[axis.name];
+    const std::string_view by_itself = rung_by_itself(device, axis.name);
+    if (value && !by_itself.empty() && *value != by_itself) text.append(", ").append(axis.name).append(" ").append(*value);
+  }
   const std::string& gpus = *(*this)["gpus"];
   if (gpus != "1") text += ", " + gpus + " GPUs";
   text += ", input " + *(*this)["input-size"];
-  return split_device(*(*this)["device"]).first == "emulated" ? text + ", EMULATED" : text;
+  return device == "emulated" ? text + ", EMULATED" : text;
 }
 
 CellSettings settings_of(const Cell& cell) {
@@ -86,6 +92,9 @@ CellSettings settings_of(const Cell& cell) {
   if (cell["resize-filter"]) s.filter = resize_filter_from(*cell["resize-filter"]);
   s.in_order = cell.is("in-order", "on"), s.read_ahead = cell.is("read-ahead", "on"), s.pin_workers = cell.is("pin-workers", "on"), s.skip_bad = cell.is("on-bad", "skip"), s.decode_scale = cell.is("decode-scale", "on");
   s.feed = s.data == "synthetic" ? Feed::synthetic : s.cache == "device" ? Feed::resident : Feed::streamed;
+  s.rungs = {.channels_last = !cell.is("memory-format", "contiguous"), .batch_norm = text("batch-norm"), .optimizer = text("optimizer"),
+             .master_weights = cell.is("master-weights", "on"), .cudnn_benchmark = !cell.is("cudnn-benchmark", "off"),
+             .cuda_graph = cell.is("cuda-graph", "on")};
   // A batch that is only made to be kept, or a cell that does without workers, is filled by one thread.
   if (s.loader.empty()) s.loader = "pool";
   return s;
@@ -93,7 +102,7 @@ CellSettings settings_of(const Cell& cell) {
 
 StepSpec CellSettings::step_spec(std::uint64_t seed) const {
   StepSpec spec{.batch = batch_spec(), .model = model, .precision = precision, .pin_memory = pin_memory,
-                .threads = device_threads, .seed = seed, .feed = feed};
+                .threads = device_threads, .rungs = rungs, .seed = seed, .feed = feed};
   if (augment_on_device) spec.augment_to = input_size, spec.jitter = augment.jitter;
   return spec;
 }

@@ -40,6 +40,9 @@ std::vector<Cell> expand(const AxisValues& chosen);
 // not concern its data, cache or device.
 Cell resolve(Cell cell);
 
+// What `auto` stands for on an axis of how a step runs (StepRungs); empty for other axes.
+std::string_view rung_by_itself(std::string_view device, std::string_view axis);
+
 // The ceiling that a cell is held against: synthetic data on the same device, GPUs, model, batch size,
 // precision and input size.
 Cell ceiling_of(const Cell& cell);
@@ -54,6 +57,7 @@ struct CellSettings {
   bool pin_memory = false, read_ahead = false, augment_on_device = false, in_order = false, pin_workers = false, skip_bad = false, decode_scale = false;
   ResizeFilter filter = ResizeFilter::bilinear;
   Feed feed = Feed::synthetic;
+  StepRungs rungs;
   BatchSpec batch_spec() const { return {batch_size, augment_on_device ? image_size : input_size, transfer}; }
   StepSpec step_spec(std::uint64_t seed) const;
   // Where its samples lie below the dataset's folder, e.g. "jpeg/500x375"; empty for synthetic.

@@ -15,11 +15,33 @@ void clear(Cell& cell, std::initializer_list<std::string_view> axes) {
   for (const std::string_view axis : axes) cell.set(axis, std::nullopt);
 }
 
+// How a step runs, by device: what `auto` stands for; empty where the axis does not concern the device.
+struct Rung {
+  std::string_view axis, cpu, cuda;
+};
+constexpr Rung kRungs[] = {{"memory-format", "channels_last", "channels_last"},
+                           {"batch-norm", "fused", "library"},
+                           {"optimizer", "fused", "fused"},
+                           {"master-weights", "on", "on"},
+                           {"cudnn-benchmark", "", "on"},
+                           {"cuda-graph", "", "off"}};
+
+void resolve_rungs(Cell& cell, std::string_view device) {
+  const bool cpu = device == "cpu", cuda = device == "cuda";
+  for (const Rung& rung : kRungs) {
+    const std::string_view by_itself = cpu ? rung.cpu : cuda ? rung.cuda : "";
+    if (by_itself.empty()) cell.set(rung.axis, std::nullopt);
+    if (cell.is(rung.axis, "auto")) cell.set(rung.axis, std::string(by_itself));
+  }
+  if (!cell.is("precision", "fp16") && !cell.is("precision", "bf16")) clear(cell, {"master-weights"});
+}
+
 void resolve_device(Cell& cell) {
   const std::string_view device = split_device(*cell["device"]).first;
   if (device != "cpu") clear(cell, {"device-threads"});
   if (device != "cuda") clear(cell, {"pin-memory"});
   if (device == "emulated") clear(cell, {"precision"});
+  resolve_rungs(cell, device);
   if (cell.is("device-threads", "auto")) {
     cell.set("device-threads", std::to_string(allowed_cpus()));
   }
@@ -66,6 +88,13 @@ void resolve_dali(Cell& cell) {
 }
 
 }  // namespace
+
+std::string_view rung_by_itself(std::string_view device, std::string_view axis) {
+  for (const Rung& rung : kRungs) {
+    if (rung.axis == axis) return device == "cpu" ? rung.cpu : rung.cuda;
+  }
+  return {};
+}
 
 Cell resolve(Cell cell) {
   if (cell.is("input-size", "native")) cell.set("input-size", cell["image-size"]);

@@ -80,7 +80,7 @@ class RankRun {
     std::int64_t mark = mark_;
     if (group_.rank() == 0) {
       const auto consumed = static_cast<std::int64_t>(result_.data_wait_ms.size()) * task_.settings.batch_size;
-      window_.update(result_.steps, produced(), consumed);
+      if (device_->settled()) window_.update(result_.steps, produced(), consumed);
       mark = window_.mark();
       report();
     }

@@ -41,9 +41,10 @@ CopyEngine::~CopyEngine() {
   }
 }
 
-DeviceBatch CopyEngine::copy(BatchLease batch) {
+std::size_t CopyEngine::copy(BatchLease batch) {
   wait();  // for the copy before this one: with the GPU two steps behind it ended long ago
-  Slot& slot = slots_[copies_++ % slots_.size()];
+  const std::size_t number = copies_++ % kSlots;
+  Slot& slot = slots_[number];
   slot.lease = std::move(batch);
   std::memcpy(slot.staged_labels, slot.lease->labels.data(), label_bytes());
   slot.read.block(stream_);
@@ -51,10 +52,10 @@ DeviceBatch CopyEngine::copy(BatchLease batch) {
   copy_to_device(slot.batch.labels, slot.staged_labels, stream_.stream());
   slot.copied.record(stream_);
   slot.copied.block(compute_);
-  return slot.batch;
+  return number;
 }
 
-void CopyEngine::done_reading() { slots_[(copies_ + 1) % slots_.size()].read.record(compute_); }
+void CopyEngine::done_reading() { slots_[(copies_ + 1) % kSlots].read.record(compute_); }
 
 void CopyEngine::release() {
   for (Slot& slot : slots_) {

@@ -29,8 +29,12 @@ class CopyEngine {
   CopyEngine(const CopyEngine&) = delete;
   CopyEngine& operator=(const CopyEngine&) = delete;
 
-  // Starts the copy and has `compute` wait for it. The tensors are good until done_reading().
-  DeviceBatch copy(BatchLease batch);
+  static constexpr std::size_t kSlots = 2;
+
+  // Starts the copy into the slot that it returns, and has `compute` wait for it.
+  std::size_t copy(BatchLease batch);
+  // The same memory at all times; what copy() put there is good until done_reading().
+  const DeviceBatch& operator[](std::size_t slot) const { return slots_[slot].batch; }
 
   // What has been queued on `compute` so far is all that reads the last batch: when it has run, the
   // buffer may be written again.
@@ -55,7 +59,7 @@ class CopyEngine {
   const c10::cuda::CUDAStream compute_;
   const c10::cuda::CUDAStream stream_;
   const std::shared_ptr<SlabAllocator> staging_;
-  std::array<Slot, 2> slots_;
+  std::array<Slot, kSlots> slots_;
   std::size_t copies_ = 0;
 };
 

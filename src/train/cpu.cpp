@@ -36,11 +36,11 @@ class CpuAccelerator : public Accelerator {
   explicit CpuAccelerator(const StepSpec& spec)
       : spec_(spec),
         precision_(precision_from(spec.precision, kOffered, "cpu")),
-        trainer_({spec.model, spec.classes, precision_, at::kCPU, spec.seed, {}}),
+        trainer_(trainer_options(spec, precision_, at::kCPU)),
         prepare_(spec, at::kCPU, input_type(precision_)) {
     at::set_num_threads(spec.threads > 0 ? spec.threads : allowed_cpus());
     if (spec.feed == Feed::synthetic) {
-      synthetic_.emplace(spec.batch, spec.classes, input_type(precision_), at::kCPU, spec.seed);
+      synthetic_.emplace(spec, input_type(precision_), at::kCPU);
     }
   }
 

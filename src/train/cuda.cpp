@@ -10,14 +10,12 @@
 #include <type_traits>
 
 #include "train/accelerators.h"
-#include "train/copy_engine_cuda.h"
 #include "train/device_clock_cuda.h"
 #include "train/devices_cuda.h"
 #include "train/errors.h"
-#include "train/host_batch.h"
-#include "train/input_maker.h"
+#include "train/inputs_cuda.h"
 #include "train/pinned_slabs_cuda.h"
-#include "train/synthetic.h"
+#include "train/step_graphs_cuda.h"
 #include "train/trainer.h"
 
 namespace feedrate {
@@ -27,10 +25,10 @@ using c10::cuda::CUDAEvent;
 using c10::cuda::CUDAStream;
 
 // fp32 means fp32: LibTorch's default lets cuDNN round to tf32.
-void set_global_flags(Precision precision) {
+void set_global_flags(Precision precision, const StepRungs& rungs) {
   at::Context& context = at::globalContext();
   context.lazyInitDevice(at::kCUDA);
-  context.setBenchmarkCuDNN(true);
+  context.setBenchmarkCuDNN(rungs.cudnn_benchmark);
   context.setAllowTF32CuDNN(precision == Precision::tf32);
   context.setAllowTF32CuBLAS(precision == Precision::tf32);
 }
@@ -44,14 +42,10 @@ class CudaAccelerator : public Accelerator {
         name_("cuda:" + std::to_string(device_.index)),
         precision_(cuda_precision(spec.precision, device_)),
         compute_(compute),
-        trainer_({spec.model, spec.classes, precision_, compute.device(), spec.seed, {}}),
-        prepare_(spec, compute.device(), input_type(precision_)),
-        loss_sum_(at::zeros({}, at::TensorOptions(compute.device()).dtype(at::kFloat))) {
-    if (spec.feed == Feed::streamed) copies_.emplace(spec.batch, compute);
-    if (spec.feed == Feed::synthetic) {
-      synthetic_.emplace(spec.batch, spec.classes, input_type(precision_), compute.device(),
-                         spec.seed);
-    }
+        trainer_(trainer_options(spec, precision_, compute.device())),
+        inputs_(spec, input_type(precision_), compute),
+        loss_sum_(at::zeros({}, at::TensorOptions(compute.device()).dtype(at::kFloat))),
+        graphs_(spec.rungs.cuda_graph) {
     clock_.emplace(compute);
   }
   ~CudaAccelerator() override {
@@ -64,19 +58,22 @@ class CudaAccelerator : public Accelerator {
   }
 
   void keep(const HostBatch& batch) override {
-    on_device([&] {
-      resident_ = {borrow_pixels(batch, spec_.batch).to(compute_.device()),
-                   copy_labels(batch, spec_.classes).to(compute_.device())};
-      resident_parameters_ = prepare_.parameters(batch);
-    });
+    on_device([&] { inputs_.keep(batch); });
   }
 
   void submit(BatchLease batch) override {
     on_device([&] {
       if (started_ - ended_ == kInFlight) retire_oldest();
       StepEvents& events = events_[started_ % kInFlight];
-      const TrainBatch ready = take(std::move(batch), events);
-      loss_sum_.add_(trainer_.step(ready.input, ready.labels));
+      // A step starts when its batch is there and the step before, which is in front of it on the stream, has ended;
+      // normalising belongs to the step.
+      const std::size_t slot = inputs_.next(std::move(batch));
+      events.start.record(compute_);
+      graphs_.run(slot, [&] {
+        const TrainBatch ready = inputs_.make(slot);
+        loss_sum_.add_(trainer_.step(ready.input, ready.labels));
+      });
+      inputs_.done_reading();
       events.end.record(compute_);
       ++started_;
     });
@@ -85,16 +82,19 @@ class CudaAccelerator : public Accelerator {
   void collect(std::vector<StepRecord>& finished) override {
     on_device([&] {
       while (ended_ < started_ && events_[ended_ % kInFlight].end.query()) retire_oldest();
-      if (copies_) copies_->release();
+      inputs_.release();
     });
     finished.insert(finished.end(), finished_.begin(), finished_.end());
     finished_.clear();
   }
 
+  // In the first steps cuDNN looks for its fastest kernels, and graphs are captured.
+  bool settled() const override { return graphs_.settled(inputs_.slots()); }
+
   void drain() override {
     const double loss_sum = on_device([&] {
       while (ended_ < started_) retire_oldest();
-      if (copies_) copies_->wait();
+      inputs_.wait();
       return loss_sum_.item<double>();
     });
     check_loss(loss_sum, name_);
@@ -115,23 +115,6 @@ class CudaAccelerator : public Accelerator {
     });
   }
 
-  // Queues what makes the step's input. The start event comes when the batch is there and the step
-  // before, which is in front of it on the stream, has ended; normalising belongs to the step.
-  TrainBatch take(BatchLease batch, StepEvents& events) {
-    if (spec_.feed != Feed::streamed) {
-      events.start.record(compute_);
-      if (spec_.feed == Feed::synthetic) return synthetic_->next();
-      return {prepare_(resident_.input, resident_parameters_), resident_.labels};
-    }
-    check_labels(*batch, spec_.classes);
-    const at::Tensor parameters = prepare_.parameters(*batch);
-    const DeviceBatch there = copies_->copy(std::move(batch));
-    events.start.record(compute_);
-    const TrainBatch ready{prepare_(there.pixels, parameters), there.labels.clone()};
-    copies_->done_reading();
-    return ready;
-  }
-
   // Waits for the oldest step in flight and notes when it ran.
   void retire_oldest() {
     StepEvents& events = events_[ended_ % kInFlight];
@@ -148,13 +131,9 @@ class CudaAccelerator : public Accelerator {
   const Precision precision_;
   const CUDAStream compute_;
   Trainer trainer_;
-  const InputMaker prepare_;
-  at::Tensor
-      loss_sum_;  // once a loss is not finite, nor is the sum: read without waiting every step
-  std::optional<CopyEngine> copies_;
-  std::optional<SyntheticRing> synthetic_;
-  TrainBatch resident_;  // its input as it came from the host
-  at::Tensor resident_parameters_;
+  CudaInputs inputs_;
+  at::Tensor loss_sum_;  // once a loss is not finite, nor is the sum: read without waiting every step
+  StepGraphs graphs_;
   std::optional<DeviceClock> clock_;
   std::array<StepEvents, kInFlight> events_;
   std::size_t started_ = 0, ended_ = 0;  // steps; those between are in flight
@@ -167,7 +146,7 @@ std::unique_ptr<Accelerator> make(std::string_view argument, const StepSpec& spe
   CudaDevice device = cuda_device(argument, group.rank());
   const Precision precision = cuda_precision(spec.precision, device);
   return guarded("cuda:" + std::to_string(device.index), spec, [&] {
-    set_global_flags(precision);
+    set_global_flags(precision, spec.rungs);
     const CUDAStream compute = c10::cuda::getStreamFromPool(
         /*isHighPriority=*/false, static_cast<c10::DeviceIndex>(device.index));
     const c10::cuda::CUDAStreamGuard current(compute);

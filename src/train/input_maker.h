@@ -7,10 +7,15 @@
 
 namespace feedrate {
 
+// An input, (N, 3, H, W) in channels_last, in the memory format of the run's weights.
+inline at::Tensor in_memory_format(const at::Tensor& input, const StepRungs& rungs) {
+  return rungs.channels_last ? input : input.contiguous();
+}
+
 // What a device makes of a batch before its step: augments it where the run asks for that, and normalises it.
 class InputMaker {
  public:
-  InputMaker(const StepSpec& spec, c10::Device device, at::ScalarType to) : normalise_(device, to) {
+  InputMaker(const StepSpec& spec, c10::Device device, at::ScalarType to) : rungs_(spec.rungs), normalise_(device, to) {
     if (spec.augment_to) augment_.emplace(device, *spec.augment_to, spec.jitter);
   }
 
@@ -18,12 +23,13 @@ class InputMaker {
   at::Tensor parameters(const HostBatch& batch) const {
     return augment_ ? augment_->parameters(batch.augmentations) : at::Tensor();
   }
-  // `nhwc`: the batch's pixels on the device. Returns (N, 3, H, W) in channels_last, sharing nothing with it.
+  // `nhwc`: the batch's pixels on the device. Returns (N, 3, H, W) in the run's memory format, sharing nothing with it.
   at::Tensor operator()(const at::Tensor& nhwc, const at::Tensor& parameters) const {
-    return augment_ ? normalise_.pixels((*augment_)(nhwc, parameters)) : normalise_(nhwc);
+    return in_memory_format(augment_ ? normalise_.pixels((*augment_)(nhwc, parameters)) : normalise_(nhwc), rungs_);
   }
 
  private:
+  const StepRungs rungs_;
   const Normaliser normalise_;
   std::optional<BatchAugmenter> augment_;
 };

@@ -3,12 +3,19 @@
 #include <ATen/Functions.h>
 
 #include "codec/tensor.h"
+#include "train/normalise_kernel.h"
 
 namespace feedrate {
 namespace {
 
 at::Tensor channels(const float (&values)[3], c10::Device device) {
   return at::tensor({values[0], values[1], values[2]}, at::kFloat).to(device);
+}
+
+// Made on the host, whose rounding it then has.
+at::Tensor table_of(c10::Device device, at::ScalarType to) {
+  const at::Tensor values = at::arange(256, at::kByte).view({1, 256, 1, 1}).expand({1, 256, 1, 3}).contiguous();
+  return Normaliser(at::kCPU, to).pixels(values).permute({0, 2, 3, 1}).reshape({256, 3}).contiguous().to(device);
 }
 
 }  // namespace
@@ -19,10 +26,13 @@ Normaliser::Normaliser(c10::Device device, at::ScalarType to)
     : to_(to),
       full_(at::full({1}, 255.0f, at::kFloat).to(device)),
       mean_(channels(kMean, device)),
-      std_(channels(kStd, device)) {}
+      std_(channels(kStd, device)),
+      table_(device.is_cuda() ? table_of(device, to) : at::Tensor()) {}
 
 at::Tensor Normaliser::operator()(const at::Tensor& nhwc) const {
-  if (nhwc.scalar_type() == at::kByte) return pixels(nhwc);
+  if (nhwc.scalar_type() == at::kByte) {
+    return table_.defined() ? normalise_on_cuda(nhwc, table_).permute({0, 3, 1, 2}) : pixels(nhwc);
+  }
   return nhwc.to(to_, /*non_blocking=*/false, /*copy=*/true).permute({0, 3, 1, 2});
 }
 

@@ -20,6 +20,7 @@ class Normaliser {
  private:
   const at::ScalarType to_;
   const at::Tensor full_, mean_, std_;  // 255, kMean, kStd: float, (1) and (3)
+  const at::Tensor table_;              // on a GPU: (256, 3), what becomes of each value of a byte
 };
 
 }  // namespace feedrate

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "pipeline/batch.h"
+#include "device/accelerator.h"
 
 namespace feedrate {
 
 struct TrainBatch {
-  at::Tensor input;   // (N, 3, H, W), channels_last, normalised
+  at::Tensor input;   // (N, 3, H, W), in the run's memory format, normalised
   at::Tensor labels;  // (N), int64
 };
 
@@ -18,11 +18,14 @@ struct TrainBatch {
 // input in a cache; at most four, and no more than 1 GiB of them.
 class SyntheticRing {
  public:
-  // Batches of `spec`'s shape (its dtype is not looked at) with elements of `type` on `device`.
-  SyntheticRing(const BatchSpec& spec, int classes, at::ScalarType type, c10::Device device,
-                std::uint64_t seed);
+  // Batches of the shape of `spec.batch` (its dtype is not looked at) with elements of `type` on `device`.
+  SyntheticRing(const StepSpec& spec, at::ScalarType type, c10::Device device);
 
-  const TrainBatch& next() { return batches_[steps_++ % batches_.size()]; }
+  // Round and round.
+  std::size_t next_slot() { return steps_++ % batches_.size(); }
+  const TrainBatch& next() { return batches_[next_slot()]; }
+  const TrainBatch& operator[](std::size_t slot) const { return batches_[slot]; }
+  std::size_t slots() const { return batches_.size(); }
 
  private:
   std::vector<TrainBatch> batches_;

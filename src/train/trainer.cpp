@@ -3,36 +3,69 @@
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
 
+#include "measure/error.h"
+
 namespace feedrate {
 namespace {
+
+BatchNormKind batch_norm_kind(std::string_view name) {
+  if (name == "counted") return BatchNormKind::counted;
+  if (name == "fused") return BatchNormKind::fused;
+  if (name == "library") return BatchNormKind::library;
+  throw UsageError("--batch-norm " + std::string(name), "there is no such kind", "use fused, library or counted");
+}
 
 ResNet make_model(const TrainerOptions& options) {
   at::manual_seed(options.seed);
   ResNet model = make_resnet(options.model, options.classes);
   model->to(options.device);
-  to_channels_last(*model);
+  if (options.rungs.channels_last) to_channels_last(*model);
+  use_batch_norm(*model, batch_norm_kind(options.rungs.batch_norm));
   model->train();
   return model;
 }
 
+// What is multiplied in the precision's type: everything but the batch normalisations' parameters, which stay fp32.
+std::vector<at::Tensor> multiplied(ResNet& model) {
+  std::vector<at::Tensor> parameters;
+  for (const auto& module : model->modules()) {
+    if (module->as<BatchNorm>() != nullptr) continue;
+    for (const at::Tensor& own : module->parameters(/*recurse=*/false)) parameters.push_back(own);
+  }
+  return parameters;
+}
+
+MasterWeights make_masters(ResNet& model, const TrainerOptions& options) {
+  const at::ScalarType type = input_type(options.precision);
+  const bool wanted = options.rungs.master_weights && type != at::kFloat;
+  return {wanted ? multiplied(model) : std::vector<at::Tensor>(), type};
+}
+
 }  // namespace
 
+TrainerOptions trainer_options(const StepSpec& spec, Precision precision, c10::Device device) {
+  TrainerOptions options{.model = spec.model, .classes = spec.classes, .precision = precision, .device = device,
+                         .seed = spec.seed, .rungs = spec.rungs};
+  options.sgd.fused = spec.rungs.optimizer != "loop";
+  return options;
+}
+
 Trainer::Trainer(const TrainerOptions& options)
-    : options_(options), model_(make_model(options)), sgd_(model_->parameters(), options.sgd) {
+    : options_(options),
+      model_(make_model(options)),
+      masters_(make_masters(model_, options)),
+      sgd_(masters_.in_place_of(model_->parameters()), options.sgd) {
   if (options.precision == Precision::fp16) scale_.emplace(options.device);
 }
 
 at::Tensor Trainer::step(const at::Tensor& input, const at::Tensor& labels) {
   const at::AutoGradMode with_gradients(true);
   const at::Tensor loss = loss_of(input, labels);
-  if (scale_) {
-    scale_->scaled(loss).backward();
-    const at::NoGradGuard no_grad;
-    sgd_.step(scale_->unscale(sgd_.gradients()));
-  } else {
-    loss.backward();
-    sgd_.step();
-  }
+  (scale_ ? scale_->scaled(loss) : loss).backward();
+  const at::NoGradGuard no_grad;
+  masters_.take_gradients();
+  sgd_.step(scale_ ? scale_->unscale(sgd_.gradients()) : at::Tensor());
+  masters_.publish();
   return loss.detach();
 }
 
@@ -40,7 +73,8 @@ at::Tensor Trainer::step(const at::Tensor& input, const at::Tensor& labels) {
 at::Tensor Trainer::loss_of(const at::Tensor& input, const at::Tensor& labels) {
   at::Tensor logits;
   {
-    const AutocastScope autocast(options_.device.type(), options_.precision);
+    const bool cast = !options_.rungs.master_weights;  // with them, everything has its type already
+    const AutocastScope autocast(options_.device.type(), cast ? options_.precision : Precision::fp32);
     logits = model_->forward(input);
   }
   return at::cross_entropy_loss(logits.to(at::kFloat), labels);

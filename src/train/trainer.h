@@ -3,8 +3,10 @@
 #include <optional>
 #include <string>
 
+#include "device/accelerator.h"
 #include "models/resnet.h"
 #include "train/loss_scale.h"
+#include "train/master_weights.h"
 #include "train/precision.h"
 #include "train/sgd.h"
 
@@ -17,16 +19,20 @@ struct TrainerOptions {
   c10::Device device = at::kCPU;
   std::uint64_t seed = 0;  // of the weights
   SgdOptions sgd;
+  StepRungs rungs;
 };
 
-// A network and its optimiser, on one device, in channels_last. For one thread.
+// Those of a run. Errors: UsageError for rungs that there are not.
+TrainerOptions trainer_options(const StepSpec& spec, Precision precision, c10::Device device);
+
+// A network and its optimiser, on one device. For one thread.
 class Trainer {
  public:
   // Seeds torch's default generators. Errors: UsageError for an unknown model.
   explicit Trainer(const TrainerOptions& options);
 
-  // One step: forward, cross entropy, backward, SGD. `input`: (N, 3, H, W), channels_last,
-  // normalised, of input_type(); `labels`: (N), int64, below `classes`; both on the device. Returns
+  // One step: forward, cross entropy, backward, SGD. `input`: (N, 3, H, W), in the options' memory
+  // format, normalised, of input_type(); `labels`: (N), int64, below `classes`; both on the device. Returns
   // the mean loss before the step: one float on the device, not yet computed if the device is a
   // GPU.
   at::Tensor step(const at::Tensor& input, const at::Tensor& labels);
@@ -38,6 +44,7 @@ class Trainer {
 
   const TrainerOptions options_;
   ResNet model_;
+  MasterWeights masters_;
   Sgd sgd_;
   std::optional<LossScale> scale_;
 };

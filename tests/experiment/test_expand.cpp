@@ -147,6 +147,36 @@ TEST(Cell, CeilingKeepsWhatBelongsToTheDevice) {
   for (const char* axis : {"workers", "image-size", "loader", "cache"}) EXPECT_FALSE(ceiling[axis]) << axis;
 }
 
+// How a step runs is known in full: `auto` is nowhere left, and what does not concern a device is null.
+TEST(Cell, RungsAreThoseOfTheDevice) {
+  const Cell cpu = expand({{"device", {"cpu"}}})[0], cuda = expand({{"device", {"cuda:1"}}, {"precision", {"bf16"}}})[0];
+  const Cell emulated = expand({{"device", {"emulated:a100"}}})[0];
+  for (const char* axis : {"memory-format", "batch-norm", "optimizer"}) {
+    for (const Cell* cell : {&cpu, &cuda}) EXPECT_TRUE((*cell)[axis] && *(*cell)[axis] != "auto") << axis;
+    EXPECT_FALSE(emulated[axis]) << axis;
+  }
+  for (const char* axis : {"cudnn-benchmark", "cuda-graph"}) {
+    EXPECT_TRUE(cuda[axis]) << axis;
+    EXPECT_FALSE(cpu[axis] || emulated[axis]) << axis;
+  }
+  EXPECT_EQ(cuda["master-weights"], "on");
+  EXPECT_FALSE(cpu["master-weights"]) << "fp32 has no other weights";
+}
+
+TEST(Cell, RungsGoWithTheCeilingAndIntoTheStep) {
+  const Cell cell = expand({{"device", {"cuda"}}, {"data", {"jpeg"}}, {"batch-norm", {"fused"}}, {"cuda-graph", {"on"}},
+                            {"memory-format", {"contiguous"}}, {"optimizer", {"loop"}}})[0];
+  EXPECT_EQ(ceiling_of(cell)["batch-norm"], "fused");
+  EXPECT_EQ(ceiling_of(cell)["cuda-graph"], "on");
+  const StepRungs rungs = settings_of(cell).step_spec(0).rungs;
+  EXPECT_EQ(rungs.batch_norm, "fused");
+  EXPECT_EQ(rungs.optimizer, "loop");
+  EXPECT_TRUE(rungs.cuda_graph);
+  EXPECT_FALSE(rungs.channels_last);
+  EXPECT_NE(cell.label().find("memory-format contiguous, batch-norm fused, optimizer loop, cuda-graph on"), std::string::npos)
+      << cell.label();
+}
+
 TEST(Axes, EveryFallbackIsAValueOfItsAxis) {
   for (const Axis& axis : axes()) EXPECT_NO_THROW(axis.canonical(axis, std::string(axis.fallback))) << axis.name;
 }

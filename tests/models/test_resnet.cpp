@@ -74,7 +74,7 @@ TEST(BatchNormStatistics, FusedStepsAreTheStepsOneByOne) {
   const Tensor x = formula::pictures(2, 16);
   const Tensor shortcut = formula::uniform("shortcut", {2, 3, 16, 16});
   EXPECT_TRUE(at::equal(norm->forward_relu(x), norm->forward(x).relu()));
-  EXPECT_TRUE(at::equal(norm->forward_add_relu(x, shortcut), (norm->forward(x) + shortcut).relu()));
+  EXPECT_TRUE(at::equal(norm->forward_add_relu(x, shortcut).main, (norm->forward(x) + shortcut).relu()));
 }
 
 TEST(BatchNormStatistics, NeedMoreThanOneValuePerChannel) {

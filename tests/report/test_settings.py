@@ -5,7 +5,7 @@ import unittest
 
 import ledgers
 from ledgers import axes, record, repetitions
-from report import ledger, settings, tables
+from report import heading, ledger, settings, tables
 
 
 def one(records, note=lambda text: None):
@@ -121,6 +121,14 @@ class Grouping(unittest.TestCase):
     def test_settings_are_kept_apart(self):
         records = repetitions(1) + repetitions(1, 80.0, device="cpu", precision="fp32")
         self.assertEqual([s.kind for s in settings.group(records)], ["emulated", "cpu"])
+
+    def test_ways_of_running_the_step_are_settings_of_their_own(self):
+        plain = {"device": "cuda", "memory-format": "channels_last", "batch-norm": "library", "optimizer": "fused",
+                 "master-weights": "on", "cudnn-benchmark": "on", "cuda-graph": "off"}
+        both = settings.group(repetitions(1, **plain) + repetitions(1, 80.0, **{**plain, "batch-norm": "fused", "cuda-graph": "on"}))
+        self.assertEqual(len(both), 2)
+        self.assertIn("fp16 · batch-norm library · input", heading.heading(both[0]))
+        self.assertIn("fp16 · batch-norm fused · cuda-graph on · input", heading.heading(both[1]))
 
     def test_synthetic_cells_serve_where_no_ceiling_was_run(self):
         setting = one([record(axes(), 1000.0), record(axes("jpeg"), 250.0)])

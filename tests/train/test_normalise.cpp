@@ -5,6 +5,7 @@
 
 #include "codec/tensor.h"
 #include "train/normalise.h"
+#include "train/normalise_launch.h"
 
 namespace feedrate {
 namespace {
@@ -31,6 +32,18 @@ TEST(Normaliser, GivesTheHostsValuesBitForBit) {
                         by_host(pixels, Dtype::fp32, at::kFloat)));
   EXPECT_TRUE(
       at::equal(Normaliser(at::kCPU, at::kHalf)(pixels), by_host(pixels, Dtype::fp16, at::kHalf)));
+}
+
+// The GPU's kernel, run thread by thread on the CPU; sizes that leave one, two and three bytes over.
+TEST(NormaliseBlocks, GiveTheHostsValuesBitForBit) {
+  for (const at::ScalarType type : {at::kFloat, at::kHalf, at::kBFloat16}) {
+    const at::Tensor values = at::arange(256, at::kByte).view({1, 256, 1, 1}).expand({1, 256, 1, 3}).contiguous();
+    const at::Tensor table = Normaliser(at::kCPU, type)(values).permute({0, 2, 3, 1}).reshape({256, 3}).contiguous();
+    for (const at::Tensor& pixels : {all_values(), all_values().slice(2, 0, 11).contiguous(), all_values().slice(1, 0, 1).slice(2, 0, 7).contiguous(),
+                                     all_values().slice(1, 0, 1).slice(2, 0, 5).contiguous(), all_values().repeat({50, 1, 1, 1})}) {
+      EXPECT_TRUE(at::equal(launch_normalise<OnHost>(pixels, table), Normaliser(at::kCPU, type)(pixels).permute({0, 2, 3, 1})));
+    }
+  }
 }
 
 TEST(Normaliser, RoundsBfloat16Once) {

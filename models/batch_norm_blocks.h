@@ -1,0 +1,203 @@
+#pragma once
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+
+#include <cstdint>
+
+#include "models/batch_norm_tiles.h"
+
+// The GPU's batch normalisation, as kernels of blocks.h over rows x channels. Sums are of floats in a thread and in a
+// block, of doubles over blocks, always in the same order: equal inputs give equal bits.
+namespace feedrate::batch_norm {
+
+// What is known of each channel: (C) each, fp32.
+struct Channels {
+  const float *mean = nullptr, *invstd = nullptr, *weight = nullptr, *bias = nullptr;
+};
+
+// y = x * scale + shift, for a pack of channels.
+template <int kWidth>
+struct Affine {
+  float scale[kWidth], shift[kWidth];
+  C10_HOST_DEVICE Affine(const Channels& of, int first) {
+    for (int i = 0; i < kWidth; ++i) {
+      scale[i] = of.weight[first + i] * of.invstd[first + i];
+      shift[i] = of.bias[first + i] - of.mean[first + i] * scale[i];
+    }
+  }
+};
+
+// Two sums per channel by every thread, then by the block: partial[block_y][2][channels].
+template <int kWidth>
+struct TwoSums {
+  float of_thread[Tiles::kThreads][2][kWidth];
+
+  C10_HOST_DEVICE void put(int thread, const float (&first)[kWidth], const float (&second)[kWidth]) {
+    for (int i = 0; i < kWidth; ++i) {
+      of_thread[thread][0][i] = first[i];
+      of_thread[thread][1][i] = second[i];
+    }
+  }
+  // Each thread adds up some columns of the block.
+  C10_HOST_DEVICE void fold(const Tiles& tiles, Place place, float* partial) const {
+    for (int column = place.thread; column < tiles.across * 2 * kWidth; column += Tiles::kThreads) {
+      const int x = column / (2 * kWidth), which = column / kWidth % 2, i = column % kWidth;
+      const int pack = place.block_x * tiles.across + x;
+      if (pack >= tiles.packs) continue;
+      float sum = 0;
+      for (int y = 0; y < tiles.down; ++y) sum += of_thread[y * tiles.across + x][which][i];
+      partial[(static_cast<std::int64_t>(place.block_y) * 2 + which) * tiles.channels + pack * kWidth + i] = sum;
+    }
+  }
+};
+
+// Sums of x - first row, and of its square.
+template <typename T>
+struct SumDeviations {
+  static constexpr int kThreads = Tiles::kThreads, kPhases = 2, kWidth = Pack<T>::kWidth;
+  using Shared = TwoSums<kWidth>;
+  Tiles tiles;
+  const Pack<T>* x = nullptr;
+  float* partial = nullptr;
+
+  template <int kPhase>
+  C10_HOST_DEVICE void phase(Place place, Shared& shared) const {
+    if constexpr (kPhase == 1) return shared.fold(tiles, place, partial);
+    float sum[kWidth] = {}, square[kWidth] = {};
+    const int pack = tiles.pack(place);
+    if (pack < tiles.packs) {
+      const Pack<T> from = x[pack];
+      for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step()) {
+        const Pack<T> at = x[row * tiles.packs + pack];
+        for (int i = 0; i < kWidth; ++i) {
+          const float d = static_cast<float>(at.values[i]) - static_cast<float>(from.values[i]);
+          sum[i] += d;
+          square[i] += d * d;
+        }
+      }
+    }
+    shared.put(place.thread, sum, square);
+  }
+};
+
+// y = x * scale + shift (+ shortcut) (cut at zero); with a shortcut one bit for each value: whether it passed.
+template <typename T, bool kRelu, bool kAdd>
+struct Normalise {
+  static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
+  struct Shared {};
+  Tiles tiles;
+  Channels channels;
+  const Pack<T>*x = nullptr, *shortcut = nullptr;
+  Pack<T>* y = nullptr;
+  std::uint8_t* passed = nullptr;
+
+  template <int kPhase>
+  C10_HOST_DEVICE void phase(Place place, Shared&) const {
+    const int pack = tiles.pack(place);
+    if (pack >= tiles.packs) return;
+    const Affine<kWidth> affine(channels, pack * kWidth);
+    for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step()) {
+      const std::int64_t at = row * tiles.packs + pack;
+      const Pack<T> in = x[at];
+      Pack<T> added{}, out;
+      if constexpr (kAdd) added = shortcut[at];
+      unsigned bits = 0;
+      for (int i = 0; i < kWidth; ++i) {
+        float value = static_cast<float>(in.values[i]) * affine.scale[i] + affine.shift[i];
+        if constexpr (kAdd) value += static_cast<float>(added.values[i]);
+        bits |= static_cast<unsigned>(value > 0) << i;
+        if constexpr (kRelu) value = value < 0 ? 0 : value;  // a NaN stays one
+        out.values[i] = static_cast<T>(value);
+      }
+      y[at] = out;
+      if constexpr (kAdd) passed[at] = static_cast<std::uint8_t>(bits);
+    }
+  }
+};
+
+// g: the gradient (+ other) in front of the ReLU. Sums of g and of g * (x - mean); kAdd: g itself to `through`.
+template <typename T, bool kRelu, bool kAdd, bool kOther>
+struct SumGradients {
+  static constexpr int kThreads = Tiles::kThreads, kPhases = 2, kWidth = Pack<T>::kWidth;
+  using Shared = TwoSums<kWidth>;
+  Tiles tiles;
+  Channels channels;
+  const Pack<T>*x = nullptr, *gradient = nullptr, *other = nullptr;
+  const std::uint8_t* passed = nullptr;
+  Pack<T>* through = nullptr;
+  float* partial = nullptr;
+
+  template <int kPhase>
+  C10_HOST_DEVICE void phase(Place place, Shared& shared) const {
+    if constexpr (kPhase == 1) return shared.fold(tiles, place, partial);
+    float sum[kWidth] = {}, product[kWidth] = {};
+    if (const int pack = tiles.pack(place); pack < tiles.packs) {
+      const Affine<kWidth> affine(channels, pack * kWidth);
+      for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step()) {
+        add(row * tiles.packs + pack, pack * kWidth, affine, sum, product);
+      }
+    }
+    shared.put(place.thread, sum, product);
+  }
+
+ private:
+  C10_HOST_DEVICE void add(std::int64_t at, int channel, const Affine<kWidth>& affine, float (&sum)[kWidth],
+                           float (&product)[kWidth]) const {
+    const Pack<T> in = x[at], given = gradient[at];
+    Pack<T> second{}, out;
+    if constexpr (kOther) second = other[at];
+    const unsigned bits = kAdd ? passed[at] : 0;
+    for (int i = 0; i < kWidth; ++i) {
+      const float value = static_cast<float>(in.values[i]);
+      float g = static_cast<float>(given.values[i]);
+      if constexpr (kOther) g += static_cast<float>(second.values[i]);
+      const bool open = kAdd ? (bits >> i & 1) != 0 : !kRelu || value * affine.scale[i] + affine.shift[i] > 0;
+      g = open ? g : 0;
+      out.values[i] = static_cast<T>(g);
+      sum[i] += g;
+      product[i] += g * (value - channels.mean[channel + i]);
+    }
+    if constexpr (kAdd) through[at] = out;
+  }
+};
+
+// The gradient of x: scale * (g - (sums of g + x-hat * sums of g * x-hat) / rows). sums: (2, C), of bias and weight.
+template <typename T, bool kRelu>
+struct InputGradient {
+  static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
+  struct Shared {};
+  Tiles tiles;
+  Channels channels;
+  const Pack<T>*x = nullptr, *gradient = nullptr;
+  const float* sums = nullptr;
+  Pack<T>* out = nullptr;
+
+  template <int kPhase>
+  C10_HOST_DEVICE void phase(Place place, Shared&) const {
+    const int pack = tiles.pack(place);
+    if (pack >= tiles.packs) return;
+    const int first = pack * kWidth;
+    const Affine<kWidth> affine(channels, first);
+    float slope[kWidth], constant[kWidth], mean[kWidth];
+    const float n = static_cast<float>(tiles.rows);
+    for (int i = 0; i < kWidth; ++i) {
+      slope[i] = -affine.scale[i] * channels.invstd[first + i] * sums[tiles.channels + first + i] / n;
+      constant[i] = -affine.scale[i] * sums[first + i] / n;
+      mean[i] = channels.mean[first + i];
+    }
+    for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step()) {
+      const std::int64_t at = row * tiles.packs + pack;
+      const Pack<T> in = x[at], given = gradient[at];
+      Pack<T> result;
+      for (int i = 0; i < kWidth; ++i) {
+        const float value = static_cast<float>(in.values[i]);
+        const bool open = !kRelu || value * affine.scale[i] + affine.shift[i] > 0;
+        const float g = open ? static_cast<float>(given.values[i]) : 0;
+        result.values[i] = static_cast<T>(g * affine.scale[i] + (value - mean[i]) * slope[i] + constant[i]);
+      }
+      out[at] = result;
+    }
+  }
+};
+
+}  // namespace feedrate::batch_norm

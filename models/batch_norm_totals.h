@@ -1,0 +1,82 @@
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include "models/batch_norm_kernels.h"
+#include "models/blocks.h"
+
+// What becomes of the sums that the blocks of batch_norm_blocks.h leave: partial[blocks][2][channels].
+namespace feedrate::batch_norm {
+
+// Two totals per channel, in doubles. A block takes 32 channels; its threads share the partial sums of each.
+struct Totals {
+  static constexpr int kAcross = 32, kDown = 16, kThreads = kAcross * kDown;
+  double of_thread[kDown][2][kAcross];
+
+  C10_HOST_DEVICE static int channel(Place place) { return place.block_x * kAcross + place.thread % kAcross; }
+  C10_HOST_DEVICE void add(Place place, const float* partial, int blocks, int channels) {
+    const int c = channel(place), down = place.thread / kAcross;
+    double first = 0, second = 0;
+    if (c < channels) {
+      for (int block = down; block < blocks; block += kDown) {
+        first += partial[static_cast<std::int64_t>(block) * 2 * channels + c];
+        second += partial[(static_cast<std::int64_t>(block) * 2 + 1) * channels + c];
+      }
+    }
+    of_thread[down][0][place.thread % kAcross] = first;
+    of_thread[down][1][place.thread % kAcross] = second;
+  }
+  C10_HOST_DEVICE double total(int which, int lane) const {
+    double sum = 0;
+    for (int down = 0; down < kDown; ++down) sum += of_thread[down][which][lane];
+    return sum;
+  }
+};
+inline Grid grid_of_totals(int channels) { return {(channels + Totals::kAcross - 1) / Totals::kAcross, 1}; }
+
+// mean and invstd of the batch; moves the running statistics.
+template <typename T>
+struct FinishStatistics {
+  static constexpr int kThreads = Totals::kThreads, kPhases = 2;
+  using Shared = Totals;
+  const float* partial = nullptr;
+  const T* first_row = nullptr;
+  int blocks = 0, channels = 0;
+  double rows = 0, momentum = 0, epsilon = 0;
+  float *mean = nullptr, *invstd = nullptr, *running_mean = nullptr, *running_var = nullptr;
+
+  template <int kPhase>
+  C10_HOST_DEVICE void phase(Place place, Shared& shared) const {
+    if constexpr (kPhase == 0) return shared.add(place, partial, blocks, channels);
+    const int c = Totals::channel(place);
+    if (place.thread >= Totals::kAcross || c >= channels) return;
+    const double offset = shared.total(0, place.thread) / rows;
+    const double middle = static_cast<double>(static_cast<float>(first_row[c])) + offset;
+    const double spread = shared.total(1, place.thread) / rows - offset * offset;
+    const double variance = spread < 0 ? 0 : spread;
+    mean[c] = static_cast<float>(middle);
+    invstd[c] = static_cast<float>(1 / std::sqrt(variance + epsilon));
+    running_mean[c] = static_cast<float>((1 - momentum) * static_cast<double>(running_mean[c]) + momentum * middle);
+    running_var[c] = static_cast<float>((1 - momentum) * static_cast<double>(running_var[c]) + momentum * variance * rows / (rows - 1));
+  }
+};
+
+// (2, C): the gradients of bias and of weight.
+struct FinishGradients {
+  static constexpr int kThreads = Totals::kThreads, kPhases = 2;
+  using Shared = Totals;
+  const float *partial = nullptr, *invstd = nullptr;
+  int blocks = 0, channels = 0;
+  float* sums = nullptr;
+
+  template <int kPhase>
+  C10_HOST_DEVICE void phase(Place place, Shared& shared) const {
+    if constexpr (kPhase == 0) return shared.add(place, partial, blocks, channels);
+    const int c = Totals::channel(place);
+    if (place.thread >= Totals::kAcross || c >= channels) return;
+    sums[c] = static_cast<float>(shared.total(0, place.thread));
+    sums[channels + c] = static_cast<float>(shared.total(1, place.thread) * static_cast<double>(invstd[c]));
+  }
+};
+
+}  // namespace feedrate::batch_norm

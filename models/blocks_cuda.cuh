@@ -1,0 +1,42 @@
+#pragma once
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "models/blocks.h"
+
+namespace feedrate {
+namespace blocks_detail {
+
+template <int kPhase, typename Kernel>
+__device__ void run_phases(Place place, const Kernel& kernel, typename Kernel::Shared& shared) {
+  if constexpr (kPhase < Kernel::kPhases) {
+    if constexpr (kPhase > 0) __syncthreads();
+    kernel.template phase<kPhase>(place, shared);
+    run_phases<kPhase + 1>(place, kernel, shared);
+  }
+}
+
+template <typename Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads) run(const Kernel kernel) {
+  __shared__ typename Kernel::Shared shared;
+  const Place place{static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y), static_cast<int>(threadIdx.x)};
+  run_phases<0>(place, kernel, shared);
+}
+
+}  // namespace blocks_detail
+
+// Queues kernels of blocks.h on the current stream. Errors: c10::Error where the launch is refused.
+struct OnCuda {
+  static int processors() { return at::cuda::getCurrentDeviceProperties()->multiProcessorCount; }
+  template <typename Kernel>
+  static void launch(Grid grid, const Kernel& kernel) {
+    static_assert(sizeof(typename Kernel::Shared) <= 48 * 1024, "what every GPU gives a block without being asked");
+    static_assert(sizeof(Kernel) <= 4096, "what a launch carries");
+    const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y));
+    blocks_detail::run<<<blocks, Kernel::kThreads, 0, c10::cuda::getCurrentCUDAStream()>>>(kernel);
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+  }
+};
+
+}  // namespace feedrate

@@ -1,0 +1,50 @@
+#include "train/inputs_cuda.h"
+
+#include "train/host_batch.h"
+
+namespace feedrate {
+
+CudaInputs::CudaInputs(const StepSpec& spec, at::ScalarType type, c10::cuda::CUDAStream compute)
+    : spec_(spec), device_(compute.device()), prepare_(spec, device_, type) {
+  if (spec.feed == Feed::streamed) copies_.emplace(spec.batch, compute);
+  if (spec.feed == Feed::synthetic) synthetic_.emplace(spec, type, device_);
+}
+
+void CudaInputs::keep(const HostBatch& batch) {
+  resident_ = {borrow_pixels(batch, spec_.batch).to(device_), copy_labels(batch, spec_.classes).to(device_)};
+  parameters_[0] = prepare_.parameters(batch);
+}
+
+std::size_t CudaInputs::next(BatchLease batch) {
+  if (synthetic_) return synthetic_->next_slot();
+  if (!copies_) return 0;
+  check_labels(*batch, spec_.classes);
+  const at::Tensor parameters = prepare_.parameters(*batch);
+  const std::size_t slot = copies_->copy(std::move(batch));
+  if (!parameters_[slot].defined()) {
+    parameters_[slot] = parameters;
+  } else {
+    parameters_[slot].copy_(parameters, /*non_blocking=*/true);
+  }
+  return slot;
+}
+
+std::size_t CudaInputs::slots() const { return synthetic_ ? synthetic_->slots() : copies_ ? CopyEngine::kSlots : 1; }
+
+TrainBatch CudaInputs::make(std::size_t slot) const {
+  if (synthetic_) return (*synthetic_)[slot];
+  const DeviceBatch& there = copies_ ? (*copies_)[slot] : resident_;
+  return {prepare_(there.pixels, parameters_[slot]), there.labels};
+}
+
+void CudaInputs::done_reading() {
+  if (copies_) copies_->done_reading();
+}
+void CudaInputs::release() {
+  if (copies_) copies_->release();
+}
+void CudaInputs::wait() {
+  if (copies_) copies_->wait();
+}
+
+}  // namespace feedrate

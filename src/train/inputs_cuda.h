@@ -1,0 +1,43 @@
+#pragma once
+#include <array>
+#include <optional>
+
+#include "device/accelerator.h"
+#include "train/copy_engine_cuda.h"
+#include "train/input_maker.h"
+#include "train/synthetic.h"
+
+namespace feedrate {
+
+// Where the inputs of a GPU's steps come from. Each lies in one of a few slots, memory that stays where it is.
+class CudaInputs {
+ public:
+  // `compute`: the stream of the steps; the current one in all calls.
+  CudaInputs(const StepSpec& spec, at::ScalarType type, c10::cuda::CUDAStream compute);
+
+  void keep(const HostBatch& batch);  // for Feed::resident
+
+  // Sees to it that the next input is in the slot that it returns before `compute` goes on. A streamed batch's copy
+  // is queued; its slab is given back once that has ended.
+  std::size_t next(BatchLease batch);
+  std::size_t slots() const;
+
+  // Queues what makes the step's input out of a slot. Nothing but that slot's memory is read.
+  TrainBatch make(std::size_t slot) const;
+  // The step that was queued last reads its slot to its end.
+  void done_reading();
+
+  void release();  // gives back slabs whose copy has ended
+  void wait();     // waits for the copies, and gives back the slabs
+
+ private:
+  const StepSpec spec_;
+  const c10::Device device_;
+  const InputMaker prepare_;
+  std::optional<CopyEngine> copies_;
+  std::optional<SyntheticRing> synthetic_;
+  DeviceBatch resident_;
+  std::array<at::Tensor, CopyEngine::kSlots> parameters_;  // InputMaker's, of each slot
+};
+
+}  // namespace feedrate

@@ -1,0 +1,9 @@
+#include "models/blocks_cuda.cuh"
+#include "train/normalise_kernel.h"
+#include "train/normalise_launch.h"
+
+namespace feedrate {
+
+at::Tensor normalise_on_cuda(const at::Tensor& bytes, const at::Tensor& table) { return launch_normalise<OnCuda>(bytes, table); }
+
+}  // namespace feedrate

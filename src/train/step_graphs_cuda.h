@@ -1,0 +1,31 @@
+#pragma once
+#include <ATen/cuda/CUDAGraph.h>
+
+#include <functional>
+#include <map>
+
+#include "train/graph_turns.h"
+
+namespace feedrate {
+
+// Runs steps as CUDA graphs: the host launches one graph instead of a thousand kernels. A graph for every place in
+// which an input may lie, so that none is copied; they share their memory, as only one runs at a time.
+class StepGraphs {
+ public:
+  explicit StepGraphs(bool graphs) : turns_(graphs) {}
+
+  // Queues `step` on the current stream, always the same and not the default one, by the calling thread, always the
+  // same. `step` reads and writes only memory that stays where it is: the input's of `slot`, and what outlives this.
+  // Other threads may use CUDA meanwhile. Errors: Error where the step cannot be captured.
+  void run(std::size_t slot, const std::function<void()>& step);
+
+  bool settled(std::size_t slots) const { return turns_.settled(slots); }
+
+ private:
+  void capture(at::cuda::CUDAGraph& graph, const std::function<void()>& step);
+
+  GraphTurns turns_;
+  std::map<std::size_t, at::cuda::CUDAGraph> graphs_;
+};
+
+}  // namespace feedrate
