@@ -31,6 +31,10 @@ if(EXISTS ${torch_root}/lib/libtorch_cuda.so)
   feedrate_cuda_toolkit(${wheels_root}/cu13)
 endif()
 
+# nvJPEG's header: the wheel's, or the toolkit's.
+find_path(FEEDRATE_NVJPEG_INCLUDE nvjpeg.h HINTS ${wheels_root}/cu13/include ${CUDA_TOOLKIT_ROOT_DIR}/include NO_DEFAULT_PATH)
+mark_as_advanced(FEEDRATE_NVJPEG_INCLUDE)
+
 # Torch's package warns on every configure of what is no fault (kineto, CMAKE_CUDA_ARCHITECTURES, which
 # CMake itself sets): only its errors are shown.
 set(outer_log_level ${CMAKE_MESSAGE_LOG_LEVEL})

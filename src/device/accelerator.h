@@ -47,6 +47,9 @@ struct StepSpec {
   // Batches are whole pictures: the device makes what HostBatch::augmentations say of them, in this size.
   std::optional<PixelSize> augment_to{};
   bool jitter = false;          // with augment_to: whether colours change
+  // Batches are encoded pictures (batch.encoded_slot): the share, in percent, that the JPEG engine decodes where
+  // there is one; the rest is decoded by the GPU's ordinary processors.
+  int engine_share = 100;
 };
 
 // When one step ran on the device, on the clock of now_ns(). Steps end in order.

@@ -46,6 +46,12 @@ std::string auto_or_from_one(const Axis& axis, const std::string& typed) {
   return typed == "auto" ? typed : whole_number(axis, typed, 1);
 }
 
+std::string percent(const Axis& axis, const std::string& typed) {
+  const std::string value = from_zero(axis, typed);
+  if (std::stoi(value) > 100) refuse(axis, typed, "a whole number from 0 to 100");
+  return value;
+}
+
 std::string size(const Axis& axis, const std::string& typed) {
   try {
     return to_string(pixel_size_from(typed));
@@ -137,6 +143,11 @@ std::vector<Axis> make_axes() {
       {"augment-on", "where that is done", "host",
        {{"host", "each picture by a loader worker"},
         {"device", "whole batches by tensor operations (cpu, cuda): whole pictures cross the bus"}}, false, one_of},
+      {"decoder", "where JPEGs are decoded", "auto",
+       {{"auto", "by the loader's workers"},
+        {"nvjpeg", "by the GPU (cuda): encoded pictures cross the bus, and are augmented there; not the same pixels to the last bit"}},
+       false, one_of},
+      {"jpeg-engine", "percent of a batch that the GPU's JPEG engine decodes, where it has one (decoder nvjpeg)", "100", {}, true, percent},
       {"decode-scale", "whether JPEG windows much larger than the output are decoded smaller", "off",
        {{"off", "every pixel of the window is decoded"},
         {"on", "at 1/2, 1/4 or 1/8 where that is still no smaller than the output; other pixels"}}, false, one_of},

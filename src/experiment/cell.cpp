@@ -57,7 +57,7 @@ std::string Cell::label() const {
   if (const auto& size = (*this)["image-size"]) text += " " + *size;
   if (const auto& cache = (*this)["cache"]; cache && *cache != "none") text += ", cache " + *cache;
   if (const auto& workers = (*this)["workers"]) text += ", " + *workers + (*workers == "1" ? " worker" : " workers");
-  for (const char* name : {"container", "loader", "page-cache", "in-order", "read-ahead", "pin-workers", "augment", "augment-on", "decode-scale", "resize-filter", "on-bad", "pin-memory"}) {
+  for (const char* name : {"container", "loader", "page-cache", "in-order", "read-ahead", "pin-workers", "augment", "augment-on", "decoder", "jpeg-engine", "decode-scale", "resize-filter", "on-bad", "pin-memory"}) {
     const auto& value = (*this)[name];
     if (value && *value != axis_named(name).fallback) text += std::string(", ") + name + " " + *value;
   }
@@ -91,6 +91,7 @@ CellSettings settings_of(const Cell& cell) {
   s.augment = {!cell.is("augment", "none"), cell.is("augment", "jitter")};
   if (cell["resize-filter"]) s.filter = resize_filter_from(*cell["resize-filter"]);
   s.in_order = cell.is("in-order", "on"), s.read_ahead = cell.is("read-ahead", "on"), s.pin_workers = cell.is("pin-workers", "on"), s.skip_bad = cell.is("on-bad", "skip"), s.decode_scale = cell.is("decode-scale", "on");
+  s.decode_on_device = cell.is("decoder", "nvjpeg"), s.engine_share = number("jpeg-engine", 100);
   s.feed = s.data == "synthetic" ? Feed::synthetic : s.cache == "device" ? Feed::resident : Feed::streamed;
   s.rungs = {.channels_last = !cell.is("memory-format", "contiguous"), .batch_norm = text("batch-norm"), .optimizer = text("optimizer"),
              .master_weights = cell.is("master-weights", "on"), .cudnn_benchmark = !cell.is("cudnn-benchmark", "off"),
@@ -103,6 +104,7 @@ CellSettings settings_of(const Cell& cell) {
 StepSpec CellSettings::step_spec(std::uint64_t seed) const {
   StepSpec spec{.batch = batch_spec(), .model = model, .precision = precision, .pin_memory = pin_memory,
                 .threads = device_threads, .rungs = rungs, .seed = seed, .feed = feed};
+  spec.engine_share = engine_share;
   if (augment_on_device) spec.augment_to = input_size, spec.jitter = augment.jitter;
   return spec;
 }

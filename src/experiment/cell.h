@@ -58,7 +58,10 @@ struct CellSettings {
   ResizeFilter filter = ResizeFilter::bilinear;
   Feed feed = Feed::synthetic;
   StepRungs rungs;
-  BatchSpec batch_spec() const { return {batch_size, augment_on_device ? image_size : input_size, transfer}; }
+  bool decode_on_device = false;
+  int engine_share = 100;
+  std::size_t encoded_slot = 0;  // decode_on_device: what the dataset's largest file asks for; known once it is open
+  BatchSpec batch_spec() const { return {batch_size, augment_on_device ? image_size : input_size, transfer, encoded_slot}; }
   StepSpec step_spec(std::uint64_t seed) const;
   // Where its samples lie below the dataset's folder, e.g. "jpeg/500x375"; empty for synthetic.
   std::string variant() const;

@@ -73,6 +73,16 @@ void resolve_augment_on_device(Cell& cell) {
   clear(cell, {"decode-scale"});  // a host worker resizes nothing
 }
 
+// The GPU decodes whole pictures, and then augments them.
+void resolve_nvjpeg(Cell& cell) {
+  const auto refuse = std::bind_front(refuse_together, "--decoder nvjpeg");
+  if (split_device(*cell["device"]).first != "cuda") refuse("--device " + *cell["device"], "it decodes on an NVIDIA GPU", "use --device cuda");
+  if (cell.is("loader", "dali")) refuse("--loader dali", "that decodes itself", "use --loader pool or batch");
+  if (cell.is("cache", "sample")) refuse("--cache sample", "there are no decoded samples on the host", "use --cache none or encoded");
+  cell.set("augment-on", "device");
+  clear(cell, {"decode-scale"});
+}
+
 // DALI decodes, crops, resizes and flips pictures, in order, in threads that it places itself.
 void resolve_dali(Cell& cell) {
   clear(cell, {"in-order", "read-ahead", "pin-workers", "decode-scale"});
@@ -101,7 +111,7 @@ Cell resolve(Cell cell) {
   resolve_device(cell);
   if (cell.is("data", "synthetic")) {
     clear(cell, {"cache", "image-size", "tensor-dtype", "container", "loader", "workers", "prefetch", "in-order", "read-ahead", "pin-workers",
-                 "transfer", "pin-memory", "augment", "augment-on", "decode-scale", "resize-filter", "on-bad", "page-cache"});
+                 "transfer", "pin-memory", "augment", "augment-on", "decoder", "jpeg-engine", "decode-scale", "resize-filter", "on-bad", "page-cache"});
     return cell;
   }
   resolve_transfer(cell);
@@ -110,8 +120,10 @@ Cell resolve(Cell cell) {
   } else {
     clear(cell, {"tensor-dtype"});
   }
+  if (!cell.is("data", "jpeg")) clear(cell, {"decoder", "decode-scale"});
+  if (cell.is("decoder", "nvjpeg")) resolve_nvjpeg(cell);
+  else clear(cell, {"jpeg-engine"});
   if (cell.is("augment-on", "device")) resolve_augment_on_device(cell);
-  if (!cell.is("data", "jpeg")) clear(cell, {"decode-scale"});
   // A cache that spares the workers' reading, or the workers altogether, makes their axes meaningless.
   if (!cell.is("cache", "none")) clear(cell, {"page-cache", "container", "read-ahead"});
   if (cell["container"] && !find_container(*cell["container"])->announces) clear(cell, {"read-ahead"});

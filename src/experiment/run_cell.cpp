@@ -10,6 +10,7 @@
 #include "measure/clock.h"
 #include "measure/error.h"
 #include "measure/memory.h"
+#include "pipeline/encoded_slot.h"
 #include "storage/container.h"
 #include "storage/page_cache.h"
 
@@ -44,6 +45,14 @@ double bytes_held(const CellSettings& s, const DatasetVariant& dataset) {
     bytes += static_cast<double>(dataset.samples.size() * s.batch_spec().sample_elements() * element);
   }
   return bytes;
+}
+
+// Batches of encoded pictures have room for the dataset's largest.
+void make_room(CellSettings& s, const DatasetVariant* dataset) {
+  if (!s.decode_on_device || dataset == nullptr) return;
+  std::size_t largest = 0;
+  for (const SampleFile& file : dataset->samples) largest = std::max<std::size_t>(largest, file.bytes);
+  s.encoded_slot = encoded_slot_for(largest);
 }
 
 void check_memory(const CellSettings& s, const DatasetVariant& dataset) {
@@ -86,7 +95,8 @@ std::optional<std::string> CellRunner::manifest_of(const std::string& variant) c
 }
 
 void CellRunner::check(const Cell& cell) {
-  const CellSettings s = settings_of(cell);
+  CellSettings s = settings_of(cell);
+  if (s.decode_on_device) s.encoded_slot = encoded_slot_for(0);  // the device is asked whether it can decode
   const AcceleratorKind& kind = registry_.find(s.device);
   kind.check(split_device(s.device).second, s.step_spec(options_.seed));
   if (const int there = kind.count(); s.gpus > there) {
@@ -96,6 +106,7 @@ void CellRunner::check(const Cell& cell) {
   }
   const auto dataset = dataset_of(s);
   if (!dataset) return;
+  make_room(s, dataset.get());
   if (const LoaderKind& loader = find_loader_kind(s.loader); loader.check != nullptr) loader.check();
   if (!dataset->container->packed.empty()) make_storage(*dataset);  // whether it can be opened
   if (const int classes = s.step_spec(0).classes; dataset->classes > classes) {
@@ -114,8 +125,9 @@ void CellRunner::check(const Cell& cell) {
 }
 
 double CellRunner::memory_needed(const Cell& cell) {
-  const CellSettings settings = settings_of(cell);
+  CellSettings settings = settings_of(cell);
   const auto dataset = dataset_of(settings);
+  make_room(settings, dataset.get());
   return dataset ? bytes_held(settings, *dataset) : 0;
 }
 
@@ -153,9 +165,10 @@ CellResult CellRunner::run(const Cell& cell, const ProgressSink& progress, std::
   CellResult result;
   result.cell = cell;
   result.started_at = utc_now();
-  const CellSettings settings = settings_of(cell);
+  CellSettings settings = settings_of(cell);
   try {
     result.dataset = dataset_of(settings);
+    make_room(settings, result.dataset.get());
     prepare_page_cache(settings, result, stop);
     const RankTask task{.settings = settings, .limits = options_.limits, .kind = &registry_.find(settings.device),
                         .seed = options_.seed, .device_argument = std::string(split_device(settings.device).second),

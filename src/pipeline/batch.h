@@ -9,15 +9,17 @@
 
 namespace feedrate {
 
-// Shape of every batch of a run: batch_size x height x width x 3, interleaved (NHWC).
+// Shape of every batch of a run: batch_size x height x width x 3, interleaved (NHWC). For a decoder on the device:
+// batch_size slots of encoded pictures (encoded_slot.h), which have that many pixels.
 struct BatchSpec {
   int batch_size = 0;
   PixelSize size;
   Dtype dtype = Dtype::uint8;  // uint8: pixels; fp16, fp32: normalised (see normalise() in tensor.h)
+  std::size_t encoded_slot = 0;  // bytes of a slot; 0: samples are pixels
   std::size_t sample_elements() const {
     return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3;
   }
-  std::size_t sample_bytes() const { return sample_elements() * size_of(dtype); }
+  std::size_t sample_bytes() const { return encoded_slot != 0 ? encoded_slot : sample_elements() * size_of(dtype); }
   std::size_t bytes() const { return sample_bytes() * static_cast<std::size_t>(batch_size); }
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "measure/error.h"
+#include "pipeline/encoded_slot.h"
 #include "pipeline/jitter.h"
 #include "storage/container.h"
 
@@ -35,6 +36,10 @@ class Bytes {
                                                       StageTimer& timer, PlantedDelay& planted) {
     if (recipe_.encoded_cache || file_of(draw).bytes != head + tail.size()) return std::nullopt;
     return read(draw, tail, timer, planted);
+  }
+  std::size_t length(const Draw& draw) const {
+    if (recipe_.encoded_cache) return (*recipe_.encoded_cache)[static_cast<std::size_t>(draw.sample)].bytes().size();
+    return file_of(draw).bytes;
   }
   void expect(const Draw& draw, StageTimer& timer) {
     if (!storage_) return;
@@ -67,6 +72,11 @@ class Bytes {
   Buffer buffer_;
 };
 
+[[noreturn]] void refuse_size(std::string_view name, PixelSize stored, const char* remedy) {
+  throw Error(std::string(name), "has " + std::to_string(stored.width) + "x" + std::to_string(stored.height) +
+                                     " pixels, not those of its folder; the device takes pictures of one size", remedy);
+}
+
 class PictureSource : public SampleSource {
  public:
   PictureSource(const SampleRecipe& recipe, StageCounters& counters)
@@ -79,7 +89,7 @@ class PictureSource : public SampleSource {
     timer_.start();
     const auto encoded = bytes_.get(draw, timer_, planted_);
     const PixelSize stored = decoder_->open(encoded, bytes_.name(draw));
-    if (recipe_.augment_on_device && stored != recipe_.spec.size) refuse_size(draw, stored);
+    if (recipe_.augment_on_device && stored != recipe_.spec.size) refuse_size(bytes_.name(draw), stored, "use --augment-on host");
     const AugmentPolicy policy = recipe_.augment_on_device ? AugmentPolicy{false, false} : recipe_.augment;
     const Augmentation augmentation = draw_augmentation(policy, stored, draw.augment_seed);
     const Rect& wanted = augmentation.window;
@@ -103,12 +113,6 @@ class PictureSource : public SampleSource {
   }
 
  private:
-  [[noreturn]] void refuse_size(const Draw& draw, PixelSize stored) {
-    throw Error(bytes_.name(draw), "has " + std::to_string(stored.width) + "x" + std::to_string(stored.height) +
-                                       " pixels, not those of its folder; the device takes pictures of one size",
-                "use --augment-on host");
-  }
-
   // The largest that leaves both sides at least as long as the output's.
   int reduction_of(const Rect& window) const {
     const PixelSize to = recipe_.spec.size;
@@ -122,6 +126,43 @@ class PictureSource : public SampleSource {
   std::unique_ptr<Decoder> decoder_;
   Resizer resizer_;
   Buffer pixels_;
+  StageTimer timer_;
+  PlantedDelay planted_;
+};
+
+// For a decoder on the device: the file's bytes go into the batch; only its header is looked at here.
+class EncodedSource : public SampleSource {
+ public:
+  EncodedSource(const SampleRecipe& recipe, StageCounters& counters)
+      : recipe_(recipe), bytes_(recipe), decoder_(recipe.format->make_decoder()), timer_(counters),
+        planted_(recipe.planted) {}
+
+  void expect(const Draw& draw) override { bytes_.expect(draw, timer_); }
+  void give_up() override { timer_.more(Stage::read); }
+  void make(const Draw& draw, std::byte* out) override {
+    timer_.start();
+    const std::size_t length = bytes_.length(draw);
+    if (length + kEncodedSlotHeader > recipe_.spec.encoded_slot) {
+      throw Error(bytes_.name(draw), "is larger than its batch has room for", "run `feedrate verify`");
+    }
+    const std::span<std::byte> slot = open_encoded_slot(out, length);
+    const bool in_place = bytes_.get_apart(draw, 0, slot, timer_, planted_).has_value();
+    if (!in_place) {
+      const auto encoded = bytes_.get(draw, timer_, planted_);
+      std::memcpy(slot.data(), encoded.data(), encoded.size());
+    }
+    const PixelSize stored = decoder_->open(slot, bytes_.name(draw));
+    if (stored != recipe_.spec.size) {
+      refuse_size(bytes_.name(draw), stored, "use --decoder auto and --augment-on host");
+    }
+    planted_.serve(Stage::collate, draw.index);
+    timer_.lap(Stage::collate, static_cast<std::int64_t>(length));
+  }
+
+ private:
+  const SampleRecipe& recipe_;
+  Bytes bytes_;
+  std::unique_ptr<Decoder> decoder_;
   StageTimer timer_;
   PlantedDelay planted_;
 };
@@ -198,6 +239,7 @@ class CachedSampleSource : public SampleSource {
 std::unique_ptr<SampleSource> make_sample_source(const SampleRecipe& recipe, StageCounters& counters) {
   if (recipe.sample_cache) return std::make_unique<CachedSampleSource>(recipe, counters);
   if (!recipe.format) return std::make_unique<TensorSource>(recipe, counters);
+  if (recipe.spec.encoded_slot != 0) return std::make_unique<EncodedSource>(recipe, counters);
   return std::make_unique<PictureSource>(recipe, counters);
 }
 

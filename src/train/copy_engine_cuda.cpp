@@ -17,10 +17,17 @@ void copy_to_device(const at::Tensor& to, const void* from, cudaStream_t stream)
 
 }  // namespace
 
-CopyEngine::CopyEngine(const BatchSpec& spec, c10::cuda::CUDAStream compute)
+PutPixels plain_copy() {
+  return [](std::size_t, const HostBatch& batch, const at::Tensor& pixels, const c10::cuda::CUDAStream& stream) {
+    copy_to_device(pixels, batch.pixels, stream.stream());
+  };
+}
+
+CopyEngine::CopyEngine(const BatchSpec& spec, c10::cuda::CUDAStream compute, PutPixels put)
     : spec_(spec),
       compute_(compute),
       stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, compute.device_index())),
+      put_(std::move(put)),
       staging_(pinned_slabs()) {
   const at::TensorOptions on_device(compute.device());
   for (Slot& slot : slots_) {
@@ -48,7 +55,7 @@ std::size_t CopyEngine::copy(BatchLease batch) {
   slot.lease = std::move(batch);
   std::memcpy(slot.staged_labels, slot.lease->labels.data(), label_bytes());
   slot.read.block(stream_);
-  copy_to_device(slot.batch.pixels, slot.lease->pixels, stream_.stream());
+  put_(number, *slot.lease, slot.batch.pixels, stream_);
   copy_to_device(slot.batch.labels, slot.staged_labels, stream_.stream());
   slot.copied.record(stream_);
   slot.copied.block(compute_);

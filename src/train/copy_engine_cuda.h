@@ -4,6 +4,7 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 
 #include "pipeline/batch.h"
@@ -13,9 +14,14 @@ namespace feedrate {
 
 // A batch in device memory, as it was on the host.
 struct DeviceBatch {
-  at::Tensor pixels;  // (N, H, W, 3), spec's dtype
+  at::Tensor pixels;  // (N, H, W, 3), spec's dtype; uint8 where they came encoded
   at::Tensor labels;  // (N), int64
 };
+
+// Queues on `stream` what brings a batch's pixels to their place, (N, H, W, 3) on the device. The batch stays until
+// the stream has come that far; `slot` is one of CopyEngine::kSlots, each in use by one batch at a time.
+using PutPixels = std::function<void(std::size_t slot, const HostBatch& batch, const at::Tensor& pixels, const c10::cuda::CUDAStream& stream)>;
+PutPixels plain_copy();
 
 // Copies batches to a GPU on a stream of its own, into one of two buffers, so that a batch travels
 // while the GPU trains on the one before. Holds a slab until its copy has ended; of the slabs given
@@ -23,8 +29,8 @@ struct DeviceBatch {
 // none for the GPU.
 class CopyEngine {
  public:
-  // `compute`: the stream that reads the batches; must be the current one.
-  CopyEngine(const BatchSpec& spec, c10::cuda::CUDAStream compute);
+  // `compute`: the stream that reads the batches; must be the current one. `put`: how pixels get there.
+  CopyEngine(const BatchSpec& spec, c10::cuda::CUDAStream compute, PutPixels put);
   ~CopyEngine();
   CopyEngine(const CopyEngine&) = delete;
   CopyEngine& operator=(const CopyEngine&) = delete;
@@ -58,6 +64,7 @@ class CopyEngine {
   const BatchSpec spec_;
   const c10::cuda::CUDAStream compute_;
   const c10::cuda::CUDAStream stream_;
+  const PutPixels put_;
   const std::shared_ptr<SlabAllocator> staging_;
   std::array<Slot, kSlots> slots_;
   std::size_t copies_ = 0;

@@ -14,6 +14,7 @@
 #include "train/devices_cuda.h"
 #include "train/errors.h"
 #include "train/inputs_cuda.h"
+#include "train/jpeg_decoder.h"
 #include "train/pinned_slabs_cuda.h"
 #include "train/step_graphs_cuda.h"
 #include "train/trainer.h"
@@ -164,6 +165,7 @@ AcceleratorKind cuda_kind() {
           .count = [] { return std::min(cuda_device_count(), 1); },
           .check = [](std::string_view argument, const StepSpec& spec) {
             check_model(spec);
+            if (spec.batch.encoded_slot != 0) check_nvjpeg();
             cuda_precision(spec.precision, cuda_device(argument, 0));
           }};
 }

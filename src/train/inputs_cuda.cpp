@@ -1,12 +1,16 @@
 #include "train/inputs_cuda.h"
 
 #include "train/host_batch.h"
+#include "train/jpeg_decoder.h"
 
 namespace feedrate {
 
 CudaInputs::CudaInputs(const StepSpec& spec, at::ScalarType type, c10::cuda::CUDAStream compute)
     : spec_(spec), device_(compute.device()), prepare_(spec, device_, type) {
-  if (spec.feed == Feed::streamed) copies_.emplace(spec.batch, compute);
+  if (spec.feed == Feed::streamed) {
+    const bool encoded = spec.batch.encoded_slot != 0;
+    copies_.emplace(spec.batch, compute, encoded ? nvjpeg_decoder(spec, compute.device_index()) : plain_copy());
+  }
   if (spec.feed == Feed::synthetic) synthetic_.emplace(spec, type, device_);
 }
 

@@ -147,6 +147,22 @@ TEST(Cell, CeilingKeepsWhatBelongsToTheDevice) {
   for (const char* axis : {"workers", "image-size", "loader", "cache"}) EXPECT_FALSE(ceiling[axis]) << axis;
 }
 
+TEST(Cell, DecodingOnTheGpuMeansAugmentingThere) {
+  const Cell cell = expand({{"device", {"cuda"}}, {"data", {"jpeg"}}, {"decoder", {"nvjpeg"}}, {"jpeg-engine", {"60"}}})[0];
+  EXPECT_EQ(cell["augment-on"], "device");
+  EXPECT_FALSE(cell["decode-scale"]);
+  const CellSettings settings = settings_of(cell);
+  EXPECT_TRUE(settings.decode_on_device && settings.augment_on_device);
+  EXPECT_EQ(settings.step_spec(0).engine_share, 60);
+  EXPECT_FALSE(expand({{"device", {"cuda"}}, {"data", {"jpeg"}}})[0]["jpeg-engine"]);
+  EXPECT_EQ(expand({{"device", {"cuda"}}, {"data", {"png", "tensor", "synthetic"}}, {"decoder", {"auto", "nvjpeg"}}}).size(), 3u);
+  for (const auto& [axis, value] : AxisValues{{"device", {"cpu"}}, {"loader", {"dali"}}, {"cache", {"sample"}}, {"jpeg-engine", {"101"}}}) {
+    AxisValues chosen{{"device", {"cuda"}}, {"data", {"jpeg"}}, {"decoder", {"nvjpeg"}}};
+    chosen[axis] = value;
+    EXPECT_THROW(expand(chosen), UsageError) << axis;
+  }
+}
+
 // How a step runs is known in full: `auto` is nowhere left, and what does not concern a device is null.
 TEST(Cell, RungsAreThoseOfTheDevice) {
   const Cell cpu = expand({{"device", {"cpu"}}})[0], cuda = expand({{"device", {"cuda:1"}}, {"precision", {"bf16"}}})[0];

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -10,6 +11,7 @@
 
 #include "measure/clock.h"
 #include "measure/error.h"
+#include "pipeline/encoded_slot.h"
 #include "pipeline/loader.h"
 #include "storage/container.h"
 #include "tests/support.h"
@@ -223,6 +225,40 @@ TEST_F(Loaders, APictureOfAnotherSizeCannotGoToTheDeviceWhole) {
   o.recipe.spec.size = {kStored.width, kStored.height + 1};
   o.recipe.augment_on_device = true;
   EXPECT_THAT([&] { make_loader("pool", o)->next(); }, testing::ThrowsMessage<Error>(testing::HasSubstr("has 40x30 pixels")));
+}
+
+// For a decoder on the device: every slot holds a file as it is, from storage and from memory.
+TEST_F(Loaders, ForTheDeviceToDecodeFilesComeAsTheyAre) {
+  for (const bool cached : {false, true}) {
+    LoaderOptions o = options("jpeg", 2);
+    std::size_t largest = 0;
+    for (const SampleFile& file : o.recipe.dataset->samples) largest = std::max<std::size_t>(largest, file.bytes);
+    o.recipe.spec.size = kStored;
+    o.recipe.spec.encoded_slot = encoded_slot_for(largest);
+    o.recipe.augment_on_device = true;
+    if (cached) o.recipe.encoded_cache = fill_encoded_cache(*o.recipe.dataset, 1);
+    const auto loader = make_loader("pool", o);
+    for (int i = 0; i < 10; ++i) {
+      const BatchLease batch = loader->next();
+      for (std::int64_t slot = 0; slot < kBatch; ++slot) {
+        const SampleFile& file = o.recipe.dataset->samples[static_cast<std::size_t>(o.sampler.at(batch->sequence * kBatch + slot).sample)];
+        std::ifstream in(o.recipe.dataset->folder / file.path, std::ios::binary);
+        const std::string expected{std::istreambuf_iterator<char>(in), {}};
+        const auto got = encoded_in_slot(batch->pixels + static_cast<std::size_t>(slot) * o.recipe.spec.sample_bytes());
+        EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(got.data()), got.size()), expected);
+      }
+    }
+    EXPECT_EQ(loader->stages()[Stage::decode].items, 0) << "nothing is decoded on the host";
+    EXPECT_GT(loader->stages()[Stage::collate].items, 0);
+  }
+}
+
+TEST_F(Loaders, AFileThatOutgrowsItsSlotIsRefusedByName) {
+  LoaderOptions o = options("jpeg", 0);
+  o.recipe.spec.size = kStored;
+  o.recipe.spec.encoded_slot = 64;
+  o.recipe.augment_on_device = true;
+  EXPECT_THAT([&] { make_loader("pool", o)->next(); }, testing::ThrowsMessage<Error>(testing::HasSubstr(".jpg: is larger")));
 }
 
 TEST_F(Loaders, BatchLoaderDeliversInOrder) {

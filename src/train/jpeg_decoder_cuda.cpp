@@ -1,0 +1,163 @@
+#include <c10/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codec/codec.h"
+#include "device/accelerator.h"
+#include "measure/error.h"
+#include "pipeline/encoded_slot.h"
+#include "train/decode_plan.h"
+#include "train/jpeg_decoder.h"
+#include "train/nvjpeg_library_cuda.h"
+
+namespace feedrate {
+namespace {
+
+void check(nvjpegStatus_t status, const char* what) {
+  if (status == NVJPEG_STATUS_SUCCESS) return;
+  throw Error("nvJPEG", std::string(what) + " failed (status " + std::to_string(status) + ")",
+              "run `feedrate verify`, or use --decoder auto");
+}
+
+using Encoded = std::span<const std::byte>;
+const unsigned char* bytes_of(Encoded picture) { return reinterpret_cast<const unsigned char*>(picture.data()); }
+
+// One of nvJPEG's ways of decoding, with what it keeps for each slot whose batch may still be under way.
+class Backend {
+ public:
+  // Not there (ready() is false) where the GPU has no such hardware.
+  explicit Backend(nvjpegBackend_t backend) {
+    const nvjpegStatus_t status = library_.create(backend, nullptr, nullptr, NVJPEG_FLAGS_DEFAULT, &handle_);
+    if (status == NVJPEG_STATUS_ARCH_MISMATCH || status == NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED) {
+      handle_ = nullptr;
+      return;
+    }
+    check(status, "starting");
+    for (auto& state : states_) check(library_.state_create(handle_, &state.handle), "starting");
+    check(library_.stream_create(handle_, &header_), "starting");
+  }
+  ~Backend() {
+    if (header_) library_.stream_destroy(header_);
+    for (auto& state : states_) {
+      if (state.handle) library_.state_destroy(state.handle);
+    }
+    if (handle_) library_.destroy(handle_);
+  }
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  bool ready() const { return handle_ != nullptr; }
+
+  // Whether it decodes this picture, of `size`, in a batch.
+  bool takes(Encoded picture, PixelSize size) {
+    if (!ready() || library_.parse_header(handle_, bytes_of(picture), picture.size(), header_) != NVJPEG_STATUS_SUCCESS) return false;
+    unsigned width = 0, height = 0;
+    int refused = 1;
+    check(library_.frame_dimensions(header_, &width, &height), "reading a header");
+    if (static_cast<int>(width) != size.width || static_cast<int>(height) != size.height) return false;
+    return library_.batched_supported(handle_, header_, &refused) == NVJPEG_STATUS_SUCCESS && refused == 0;
+  }
+
+  // Queues the decoding of `which` of the pictures to their places of `pitch` bytes a row.
+  void decode(std::size_t slot, std::span<const Encoded> pictures, const std::vector<std::size_t>& which, unsigned char* pixels,
+              PixelSize size, cudaStream_t stream) {
+    if (which.empty()) return;
+    std::vector<const unsigned char*> data;
+    std::vector<std::size_t> lengths;
+    std::vector<nvjpegImage_t> places;
+    const std::size_t pitch = 3 * static_cast<std::size_t>(size.width);
+    for (const std::size_t i : which) {
+      data.push_back(bytes_of(pictures[i]));
+      lengths.push_back(pictures[i].size());
+      nvjpegImage_t place{};
+      place.channel[0] = pixels + i * pitch * static_cast<std::size_t>(size.height);
+      place.pitch[0] = pitch;
+      places.push_back(place);
+    }
+    State& state = states_[slot];
+    if (state.pictures != which.size()) {
+      check(library_.batched_initialize(handle_, state.handle, static_cast<int>(which.size()), 1, NVJPEG_OUTPUT_RGBI), "starting a batch");
+      state.pictures = which.size();
+    }
+    check(library_.batched_decode(handle_, state.handle, data.data(), lengths.data(), places.data(), stream), "decoding a batch");
+  }
+
+ private:
+  struct State {
+    nvjpegJpegState_t handle = nullptr;
+    std::size_t pictures = 0;  // that it was initialised for
+  };
+  const NvjpegLibrary& library_ = nvjpeg_library();
+  nvjpegHandle_t handle_ = nullptr;
+  nvjpegJpegStream_t header_ = nullptr;
+  std::array<State, CopyEngine::kSlots> states_;
+};
+
+class NvjpegDecoder {
+ public:
+  NvjpegDecoder(const StepSpec& spec, c10::DeviceIndex device)
+      : batch_(spec.batch),
+        share_(spec.engine_share),
+        engine_(NVJPEG_BACKEND_HARDWARE),
+        processors_(NVJPEG_BACKEND_GPU_HYBRID),
+        beside_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device)),
+        host_(find_picture_format("jpeg")->make_decoder()) {}
+
+  void put(std::size_t slot, const HostBatch& batch, const at::Tensor& pixels, const c10::cuda::CUDAStream& stream) {
+    std::vector<Encoded> pictures;
+    std::vector<CanDecode> can;
+    for (int i = 0; i < batch_.batch_size; ++i) {
+      pictures.push_back(encoded_in_slot(batch.pixels + static_cast<std::size_t>(i) * batch_.encoded_slot));
+      can.push_back({share_ > 0 && engine_.takes(pictures.back(), batch_.size), processors_.takes(pictures.back(), batch_.size)});
+    }
+    const DecodePlan plan = plan_decoding(can, share_);
+    auto* out = pixels.mutable_data_ptr<std::uint8_t>();
+    before_.record(stream);
+    before_.block(beside_);
+    processors_.decode(slot, pictures, plan.processors, out, batch_.size, beside_.stream());
+    engine_.decode(slot, pictures, plan.engine, out, batch_.size, stream.stream());
+    decode_on_host(pictures, plan.host, out, stream);
+    after_.record(beside_);
+    after_.block(stream);
+  }
+
+ private:
+  // The copy is from ordinary memory: it has been read when the call returns.
+  void decode_on_host(std::span<const Encoded> pictures, const std::vector<std::size_t>& which, std::uint8_t* out,
+                      const c10::cuda::CUDAStream& stream) {
+    for (const std::size_t i : which) {
+      const PixelSize stored = host_->open(pictures[i], "a picture that nvJPEG refuses");
+      if (stored != batch_.size) throw Error("nvJPEG", "a picture has another size than its folder says", "run `feedrate verify`");
+      const PixelView decoded = host_->decode({0, 0, stored.width, stored.height});
+      const std::size_t row = 3 * static_cast<std::size_t>(stored.width);
+      C10_CUDA_CHECK(cudaMemcpy2DAsync(out + i * batch_.sample_elements(), row, decoded.data, static_cast<std::size_t>(decoded.stride), row,
+                                       static_cast<std::size_t>(stored.height), cudaMemcpyHostToDevice, stream));
+    }
+  }
+
+  const BatchSpec batch_;
+  const int share_;
+  Backend engine_, processors_;
+  const c10::cuda::CUDAStream beside_;
+  c10::cuda::CUDAEvent before_{cudaEventDisableTiming}, after_{cudaEventDisableTiming};
+  const std::unique_ptr<Decoder> host_;
+};
+
+}  // namespace
+
+PutPixels nvjpeg_decoder(const StepSpec& spec, c10::DeviceIndex device) {
+  return [decoder = std::make_shared<NvjpegDecoder>(spec, device)](std::size_t slot, const HostBatch& batch, const at::Tensor& pixels,
+                                                                   const c10::cuda::CUDAStream& stream) {
+    decoder->put(slot, batch, pixels, stream);
+  };
+}
+
+void check_nvjpeg() { nvjpeg_library(); }
+
+}  // namespace feedrate

@@ -1,0 +1,28 @@
+#pragma once
+#include <c10/cuda/CUDAGuard.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "device/accelerator.h"
+
+namespace feedrate {
+
+// A test on cuda:0, on a stream that is not the default one; skipped where there is no GPU.
+class OnGpu : public ::testing::Test {
+ protected:
+  void SetUp() override;
+  c10::cuda::CUDAStream stream() const { return stream_->current_stream(); }
+  static c10::Device device() { return {at::kCUDA, 0}; }
+
+ private:
+  std::optional<c10::cuda::CUDAStreamGuard> stream_;
+};
+
+// ResNet-18 on 64 pictures of 32x32 and 8 classes.
+StepSpec small_spec(Feed feed, const char* precision, bool graph, const char* batch_norm);
+
+// A batch of that spec whose bytes are a formula of `seed`, in page-locked memory.
+BatchLease some_host_batch(const StepSpec& spec, int seed);
+
+}  // namespace feedrate
