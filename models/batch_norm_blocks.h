@@ -133,15 +133,17 @@ struct SumGradients {
     float sum[kWidth] = {}, product[kWidth] = {};
     if (const int pack = tiles.pack(place); pack < tiles.packs) {
       const Affine<kWidth> affine(channels, pack * kWidth);
+      float mean[kWidth];
+      for (int i = 0; i < kWidth; ++i) mean[i] = channels.mean[pack * kWidth + i];
       for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step()) {
-        add(row * tiles.packs + pack, pack * kWidth, affine, sum, product);
+        add(row * tiles.packs + pack, mean, affine, sum, product);
       }
     }
     shared.put(place.thread, sum, product);
   }
 
  private:
-  C10_HOST_DEVICE void add(std::int64_t at, int channel, const Affine<kWidth>& affine, float (&sum)[kWidth],
+  C10_HOST_DEVICE void add(std::int64_t at, const float (&mean)[kWidth], const Affine<kWidth>& affine, float (&sum)[kWidth],
                            float (&product)[kWidth]) const {
     const Pack<T> in = x[at], given = gradient[at];
     Pack<T> second{}, out;
@@ -155,7 +157,7 @@ struct SumGradients {
       g = open ? g : 0;
       out.values[i] = static_cast<T>(g);
       sum[i] += g;
-      product[i] += g * (value - channels.mean[channel + i]);
+      product[i] += g * (value - mean[i]);
     }
     if constexpr (kAdd) through[at] = out;
   }

@@ -18,7 +18,7 @@ __device__ void run_phases(Place place, const Kernel& kernel, typename Kernel::S
 }
 
 template <typename Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads) run(const Kernel kernel) {
+__global__ void __launch_bounds__(Kernel::kThreads, 1024 / Kernel::kThreads) run(const Kernel kernel) {
   __shared__ typename Kernel::Shared shared;
   const Place place{static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y), static_cast<int>(threadIdx.x)};
   run_phases<0>(place, kernel, shared);

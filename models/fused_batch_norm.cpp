@@ -23,6 +23,7 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
   // One output; with a shortcut two, over the same memory.
   static variable_list forward(AutogradContext* context, const Tensor& x, const Tensor& weight, const Tensor& bias,
                                const std::optional<Tensor>& shortcut, const BatchNormState& state, bool relu) {
+    context->set_materialize_grads(false);  // a reader that is absent is no tensor of zeros
     const BatchNormKernels& kernels = *batch_norm_kernels(x.device().type());
     BatchNormSaved saved{.x = x, .weight = weight, .bias = bias, .relu = relu};
     kernels.statistics(saved, state);

@@ -1,7 +1,7 @@
 """What a training step of ResNet-50 must at least move and compute, per image: the two rooflines of a GPU.
 
 Every activation is counted each time a kernel reads or writes it, 2 bytes an element (fp16, bf16); weights, 1/batch of
-a step's, are left out. Convolution: forward reads its input and writes its output; the weights' gradient reads both,
+a step's, and the two poolings (2 %) are left out. Convolution: forward reads its input and writes its output; the weights' gradient reads both,
 the input's gradient reads the output's and writes the input's. Batch normalisation, unfused: 3 forward (two reads, a
 write), 5 backward; ReLU in place 2, and 3 backward; addition 3, and 3 for the sum of two gradients. Fused with what
 follows it: 3 forward and 5 backward in all, 1 more for a shortcut's read, 2 for its gradient's write and the other

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from .text import axis_value, clean, gpus as gpu_words
 
-# How a step runs is said where it is not as everybody expects; how batch normalisation does, always.
-USUAL_RUNGS = {"memory-format": "channels_last", "batch-norm": None, "optimizer": "fused", "master-weights": "on",
+# How a step runs is said where it is not as everybody expects.
+USUAL_RUNGS = {"memory-format": "channels_last", "batch-norm": "library", "optimizer": "fused", "master-weights": "on",
                "cudnn-benchmark": "on", "cuda-graph": "off"}
 
 

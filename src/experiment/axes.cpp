@@ -164,7 +164,7 @@ std::vector<Axis> make_axes() {
       {"memory-format", "of weights and activations (cpu, cuda)", "auto",
        {{"auto", "channels_last"}, {"channels_last", "NHWC: the fastest kernels"}, {"contiguous", "NCHW"}}, false, one_of},
       {"batch-norm", "how batch normalisation runs (cpu, cuda)", "auto",
-       {{"auto", "fused on cpu, library on cuda"},
+       {{"auto", "library"},
         {"fused", "with the addition and ReLU behind it, forward and backward (NHWC; this program's kernels)"},
         {"library", "LibTorch's or cuDNN's"}, {"counted", "the same, and counts its batches as PyTorch's module does"}},
        false, one_of},

@@ -20,7 +20,7 @@ struct Rung {
   std::string_view axis, cpu, cuda;
 };
 constexpr Rung kRungs[] = {{"memory-format", "channels_last", "channels_last"},
-                           {"batch-norm", "fused", "library"},
+                           {"batch-norm", "library", "library"},
                            {"optimizer", "fused", "fused"},
                            {"master-weights", "on", "on"},
                            {"cudnn-benchmark", "", "on"},
@@ -34,6 +34,12 @@ void resolve_rungs(Cell& cell, std::string_view device) {
     if (cell.is(rung.axis, "auto")) cell.set(rung.axis, std::string(by_itself));
   }
   if (!cell.is("precision", "fp16") && !cell.is("precision", "bf16")) clear(cell, {"master-weights"});
+  if (cell.is("batch-norm", "fused") && cell.is("memory-format", "contiguous")) {
+    throw UsageError("--batch-norm fused", "cannot be used with --memory-format contiguous: its rows are of channels", "use --batch-norm library");
+  }
+  if (cell.is("cuda-graph", "on") && cell.is("optimizer", "loop") && cell.is("precision", "fp16")) {
+    throw UsageError("--cuda-graph on", "cannot be used with --optimizer loop and fp16: the host asks for each overflow", "use --optimizer fused");
+  }
 }
 
 void resolve_device(Cell& cell) {
@@ -79,6 +85,8 @@ void resolve_nvjpeg(Cell& cell) {
   if (split_device(*cell["device"]).first != "cuda") refuse("--device " + *cell["device"], "it decodes on an NVIDIA GPU", "use --device cuda");
   if (cell.is("loader", "dali")) refuse("--loader dali", "that decodes itself", "use --loader pool or batch");
   if (cell.is("cache", "sample")) refuse("--cache sample", "there are no decoded samples on the host", "use --cache none or encoded");
+  if (cell.is("cache", "device")) refuse("--cache device", "the batch that is kept is one of pixels", "use --cache none, encoded or host");
+  if (cell.is("on-bad", "skip")) refuse("--on-bad skip", "a bad sample fails its whole batch", "use --on-bad fail");
   cell.set("augment-on", "device");
   clear(cell, {"decode-scale"});
 }

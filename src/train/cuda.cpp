@@ -1,4 +1,3 @@
-#include <ATen/Context.h>
 #include <ATen/Functions.h>
 #include <c10/cuda/CUDAGuard.h>
 
@@ -24,15 +23,6 @@ namespace {
 
 using c10::cuda::CUDAEvent;
 using c10::cuda::CUDAStream;
-
-// fp32 means fp32: LibTorch's default lets cuDNN round to tf32.
-void set_global_flags(Precision precision, const StepRungs& rungs) {
-  at::Context& context = at::globalContext();
-  context.lazyInitDevice(at::kCUDA);
-  context.setBenchmarkCuDNN(rungs.cudnn_benchmark);
-  context.setAllowTF32CuDNN(precision == Precision::tf32);
-  context.setAllowTF32CuBLAS(precision == Precision::tf32);
-}
 
 class CudaAccelerator : public Accelerator {
  public:
@@ -77,6 +67,7 @@ class CudaAccelerator : public Accelerator {
       inputs_.done_reading();
       events.end.record(compute_);
       ++started_;
+      if (!graphs_.settled(inputs_.slots())) settled_at_ = started_ + 1;
     });
   }
 
@@ -90,7 +81,7 @@ class CudaAccelerator : public Accelerator {
   }
 
   // In the first steps cuDNN looks for its fastest kernels, and graphs are captured.
-  bool settled() const override { return graphs_.settled(inputs_.slots()); }
+  bool settled() const override { return ended_ >= settled_at_; }
 
   void drain() override {
     const double loss_sum = on_device([&] {
@@ -138,6 +129,7 @@ class CudaAccelerator : public Accelerator {
   std::optional<DeviceClock> clock_;
   std::array<StepEvents, kInFlight> events_;
   std::size_t started_ = 0, ended_ = 0;  // steps; those between are in flight
+  std::size_t settled_at_ = 1;           // steps that must have ended: the last unlike the others
   std::vector<StepRecord> finished_;
 };
 
@@ -147,7 +139,7 @@ std::unique_ptr<Accelerator> make(std::string_view argument, const StepSpec& spe
   CudaDevice device = cuda_device(argument, group.rank());
   const Precision precision = cuda_precision(spec.precision, device);
   return guarded("cuda:" + std::to_string(device.index), spec, [&] {
-    set_global_flags(precision, spec.rungs);
+    set_cuda_flags(precision, spec.rungs);
     const CUDAStream compute = c10::cuda::getStreamFromPool(
         /*isHighPriority=*/false, static_cast<c10::DeviceIndex>(device.index));
     const c10::cuda::CUDAStreamGuard current(compute);

@@ -1,5 +1,6 @@
 #include "train/devices_cuda.h"
 
+#include <ATen/Context.h>
 #include <cuda_runtime_api.h>
 #include <torch/version.h>
 
@@ -96,6 +97,14 @@ Precision cuda_precision(std::string_view name, const CudaDevice& device) {
   constexpr Precision before_ampere[] = {Precision::fp32, Precision::fp16};
   if (device.capability >= 80) return precision_from(name, all, "cuda");
   return precision_from(name, before_ampere, "cuda on " + device.name);
+}
+
+void set_cuda_flags(Precision precision, const StepRungs& rungs) {
+  at::Context& context = at::globalContext();
+  context.lazyInitDevice(at::kCUDA);
+  context.setBenchmarkCuDNN(rungs.cudnn_benchmark);
+  context.setAllowTF32CuDNN(precision == Precision::tf32);
+  context.setAllowTF32CuBLAS(precision == Precision::tf32);
 }
 
 }  // namespace feedrate

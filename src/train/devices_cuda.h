@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 
+#include "device/accelerator.h"
 #include "train/precision.h"
 
 namespace feedrate {
@@ -25,5 +26,8 @@ CudaDevice cuda_device(std::string_view argument, int otherwise);
 // The precision of that name on that GPU. Errors: UsageError, also for bf16 and tf32 before Ampere,
 // which would run them in other arithmetic than they say.
 Precision cuda_precision(std::string_view name, const CudaDevice& device);
+
+// Has the whole process compute so. fp32 means fp32: LibTorch's default lets cuDNN round to tf32.
+void set_cuda_flags(Precision precision, const StepRungs& rungs);
 
 }  // namespace feedrate

@@ -3,7 +3,6 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <array>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -120,14 +119,23 @@ class NvjpegDecoder {
     auto* out = pixels.mutable_data_ptr<std::uint8_t>();
     before_.record(stream);
     before_.block(beside_);
-    processors_.decode(slot, pictures, plan.processors, out, batch_.size, beside_.stream());
-    engine_.decode(slot, pictures, plan.engine, out, batch_.size, stream.stream());
-    decode_on_host(pictures, plan.host, out, stream);
+    try {
+      processors_.decode(slot, pictures, plan.processors, out, batch_.size, beside_.stream());
+      engine_.decode(slot, pictures, plan.engine, out, batch_.size, stream.stream());
+      decode_on_host(pictures, plan.host, out, stream);
+    } catch (...) {
+      join(stream);  // who waits for `stream` then waits for what was queued beside it
+      throw;
+    }
+    join(stream);
+  }
+
+ private:
+  void join(const c10::cuda::CUDAStream& stream) {
     after_.record(beside_);
     after_.block(stream);
   }
 
- private:
   // The copy is from ordinary memory: it has been read when the call returns.
   void decode_on_host(std::span<const Encoded> pictures, const std::vector<std::size_t>& which, std::uint8_t* out,
                       const c10::cuda::CUDAStream& stream) {

@@ -1,6 +1,7 @@
 #include "train/step_graphs_cuda.h"
 
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
 
 #include <string>
 
@@ -23,19 +24,35 @@ void StepGraphs::run(std::size_t slot, const std::function<void()>& step) {
 
 // Thread-local: a loader thread that takes page-locked memory meanwhile would end a global capture.
 void StepGraphs::capture(at::cuda::CUDAGraph& graph, const std::function<void()>& step) {
-  const bool first = graphs_.size() == 1;
-  // What the first steps have taken, the graphs will not use: they have memory of their own.
-  if (first) c10::cuda::CUDACachingAllocator::emptyCache();
-  const at::cuda::MempoolId_t pool = first ? at::cuda::graph_pool_handle() : graphs_.begin()->second.pool();
+  if (!pool_) {
+    // What the first steps have taken, the graphs will not use: they have memory of their own.
+    c10::cuda::CUDACachingAllocator::emptyCache();
+    pool_ = at::cuda::graph_pool_handle();
+  }
+  graph.capture_begin(*pool_, cudaStreamCaptureModeThreadLocal);
   try {
-    graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
     step();
-    graph.capture_end();
   } catch (const c10::OutOfMemoryError&) {
+    abandon(graph);
     throw;
   } catch (const c10::Error& error) {
+    abandon(graph);
     const std::string message = error.what_without_backtrace();
     throw Error("the step as a CUDA graph", message.substr(0, message.find('\n')), "use --cuda-graph off");
+  } catch (...) {
+    abandon(graph);
+    throw;
+  }
+  graph.capture_end();
+}
+
+// A stream that went on capturing, and an allocator that took it for one, would spoil what this process does next.
+void StepGraphs::abandon(at::cuda::CUDAGraph& graph) noexcept {
+  try {
+    graph.capture_end();
+  } catch (const c10::Error&) {
+    cudaGetLastError();
+    c10::cuda::CUDACachingAllocator::endAllocateToPool(c10::cuda::current_device(), *pool_);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "train/graph_turns.h"
 
@@ -23,8 +24,10 @@ class StepGraphs {
 
  private:
   void capture(at::cuda::CUDAGraph& graph, const std::function<void()>& step);
+  void abandon(at::cuda::CUDAGraph& graph) noexcept;  // ends a capture whose step has failed
 
   GraphTurns turns_;
+  std::optional<at::cuda::MempoolId_t> pool_;  // of all graphs
   std::map<std::size_t, at::cuda::CUDAGraph> graphs_;
 };
 

@@ -1,38 +1,51 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 
+#include <algorithm>
+#include <cstring>
 #include <vector>
 
+#include "codec/tensor.h"
 #include "support_cuda.h"
 #include "train/batch_augment.h"
 #include "train/host_batch.h"
 #include "train/inputs_cuda.h"
+#include "train/pinned_slabs_cuda.h"
 
 namespace feedrate {
 namespace {
 
 class CudaInputsTest : public OnGpu {};
 
-// Many batches through two buffers, each summed on the device while the next ones are copied: a slab filled too
-// early, or a buffer overwritten while it is read, gives another sum.
+// Many batches through two slabs and two buffers. The device is busy before it reads each, so that the host and the
+// copies are ahead: a slab filled before it was copied, or a buffer overwritten before it was read, gives another sum.
 TEST_F(CudaInputsTest, ArriveWholeAndInOrder) {
-  const StepSpec spec = small_spec(Feed::streamed, "fp32", false, "library");
-  constexpr int kBatches = 200;
+  StepSpec spec = small_spec(Feed::streamed, "fp32", false, "library");
+  spec.batch.size = {128, 128};
+  constexpr int kBatches = 60;
+  const auto ring = SlabRing::make(spec.batch, 2, pinned_slabs());
   CudaInputs inputs(spec, at::kFloat, stream());
-  std::vector<double> expected;
+  const at::Tensor matrix = at::ones({4096, 4096}, at::TensorOptions(device())) / 4096;
+  at::Tensor busy = matrix;
   std::vector<at::Tensor> sums;
   for (int i = 0; i < kBatches; ++i) {
-    BatchLease batch = some_host_batch(spec, i);
-    expected.push_back(Normaliser(at::kCPU, at::kFloat)(borrow_pixels(*batch, spec.batch)).to(at::kDouble).sum().item<double>());
+    BatchLease batch = ring->acquire();
+    std::memset(batch->pixels, i, spec.batch.bytes());
+    std::fill(batch->labels.begin(), batch->labels.end(), i % spec.classes);
     const std::size_t slot = inputs.next(std::move(batch));
+    for (int k = 0; k < 3; ++k) busy = at::mm(busy, matrix);
     const TrainBatch ready = inputs.make(slot);
-    at::Tensor sum = ready.input.to(at::kDouble).sum();
-    for (int busy = 0; busy < 20; ++busy) sum = sum + (ready.input.to(at::kDouble).sum() - sum);  // read for a while
-    sums.push_back(sum);
+    sums.push_back(at::stack({ready.input.select(1, 0).to(at::kDouble).mean(), ready.labels.to(at::kDouble).mean()}));
     inputs.done_reading();
+    inputs.release();
   }
   inputs.wait();
-  for (int i = 0; i < kBatches; ++i) EXPECT_NEAR(sums[i].item<double>(), expected[i], 1e-6 * std::abs(expected[i]) + 1e-3) << "batch " << i;
+  EXPECT_TRUE(busy.isfinite().all().item<bool>());
+  for (int i = 0; i < kBatches; ++i) {
+    const at::Tensor got = sums[static_cast<std::size_t>(i)].cpu();
+    EXPECT_NEAR(got[0].item<double>(), (i / 255.0 - kMean[0]) / kStd[0], 1e-5) << "batch " << i;
+    EXPECT_EQ(got[1].item<double>(), i % spec.classes) << "batch " << i;
+  }
 }
 
 TEST_F(CudaInputsTest, AreAugmentedAsOnTheCpu) {
@@ -41,7 +54,7 @@ TEST_F(CudaInputsTest, AreAugmentedAsOnTheCpu) {
   spec.jitter = true;
   BatchLease batch = some_host_batch(spec, 1);
   for (int i = 0; i < spec.batch.batch_size; ++i) {
-    batch->augmentations.push_back(draw_augmentation({true, true}, spec.batch.size, 77 + static_cast<std::uint64_t>(i)));
+    batch->augmentations[static_cast<std::size_t>(i)] = draw_augmentation({true, true}, spec.batch.size, 77 + static_cast<std::uint64_t>(i));
   }
   const InputMaker on_cpu(spec, at::kCPU, at::kFloat);
   const at::Tensor expected = on_cpu(borrow_pixels(*batch, spec.batch), on_cpu.parameters(*batch));

@@ -11,6 +11,7 @@
 #include "measure/error.h"
 #include "support_cuda.h"
 #include "train/accelerators.h"
+#include "train/devices_cuda.h"
 #include "train/step_graphs_cuda.h"
 #include "train/trainer.h"
 
@@ -30,6 +31,7 @@ class CudaStep : public OnGpu {
   }
   // Losses of steps on batches that lie in two places, by graphs or not.
   std::vector<double> losses(const TrainerOptions& o, int steps, bool graph) const {
+    set_cuda_flags(o.precision, o.rungs);
     Trainer trainer(o);
     StepGraphs graphs(graph);
     std::array<std::pair<Tensor, Tensor>, 2> places;

@@ -156,10 +156,12 @@ TEST(Cell, DecodingOnTheGpuMeansAugmentingThere) {
   EXPECT_EQ(settings.step_spec(0).engine_share, 60);
   EXPECT_FALSE(expand({{"device", {"cuda"}}, {"data", {"jpeg"}}})[0]["jpeg-engine"]);
   EXPECT_EQ(expand({{"device", {"cuda"}}, {"data", {"png", "tensor", "synthetic"}}, {"decoder", {"auto", "nvjpeg"}}}).size(), 3u);
-  for (const auto& [axis, value] : AxisValues{{"device", {"cpu"}}, {"loader", {"dali"}}, {"cache", {"sample"}}, {"jpeg-engine", {"101"}}}) {
+  for (const auto& [axis, value] : AxisValues{{"device", {"cpu"}}, {"loader", {"dali"}}, {"cache", {"sample", "device"}}, {"on-bad", {"skip"}}, {"jpeg-engine", {"101"}}}) {
     AxisValues chosen{{"device", {"cuda"}}, {"data", {"jpeg"}}, {"decoder", {"nvjpeg"}}};
-    chosen[axis] = value;
-    EXPECT_THROW(expand(chosen), UsageError) << axis;
+    for (const std::string& one : value) {
+      chosen[axis] = {one};
+      EXPECT_THROW(expand(chosen), UsageError) << axis << " " << one;
+    }
   }
 }
 
@@ -181,15 +183,20 @@ TEST(Cell, RungsAreThoseOfTheDevice) {
 
 TEST(Cell, RungsGoWithTheCeilingAndIntoTheStep) {
   const Cell cell = expand({{"device", {"cuda"}}, {"data", {"jpeg"}}, {"batch-norm", {"fused"}}, {"cuda-graph", {"on"}},
-                            {"memory-format", {"contiguous"}}, {"optimizer", {"loop"}}})[0];
+                            {"cudnn-benchmark", {"off"}}, {"optimizer", {"loop"}}})[0];
   EXPECT_EQ(ceiling_of(cell)["batch-norm"], "fused");
   EXPECT_EQ(ceiling_of(cell)["cuda-graph"], "on");
   const StepRungs rungs = settings_of(cell).step_spec(0).rungs;
   EXPECT_EQ(rungs.batch_norm, "fused");
   EXPECT_EQ(rungs.optimizer, "loop");
   EXPECT_TRUE(rungs.cuda_graph);
-  EXPECT_FALSE(rungs.channels_last);
-  EXPECT_NE(cell.label().find("memory-format contiguous, batch-norm fused, optimizer loop, cuda-graph on"), std::string::npos)
+  EXPECT_FALSE(rungs.cudnn_benchmark);
+  EXPECT_FALSE(settings_of(expand({{"device", {"cpu"}}, {"memory-format", {"contiguous"}}})[0]).rungs.channels_last);
+  for (const AxisValues& impossible : {AxisValues{{"device", {"cpu"}}, {"batch-norm", {"fused"}}, {"memory-format", {"contiguous"}}},
+                                       AxisValues{{"precision", {"fp16"}}, {"cuda-graph", {"on"}}, {"optimizer", {"loop"}}}}) {
+    EXPECT_THROW(expand(impossible), UsageError);
+  }
+  EXPECT_NE(cell.label().find("batch-norm fused, optimizer loop, cudnn-benchmark off, cuda-graph on"), std::string::npos)
       << cell.label();
 }
 

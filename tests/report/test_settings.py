@@ -127,7 +127,7 @@ class Grouping(unittest.TestCase):
                  "master-weights": "on", "cudnn-benchmark": "on", "cuda-graph": "off"}
         both = settings.group(repetitions(1, **plain) + repetitions(1, 80.0, **{**plain, "batch-norm": "fused", "cuda-graph": "on"}))
         self.assertEqual(len(both), 2)
-        self.assertIn("fp16 · batch-norm library · input", heading.heading(both[0]))
+        self.assertIn("fp16 · input", heading.heading(both[0]))
         self.assertIn("fp16 · batch-norm fused · cuda-graph on · input", heading.heading(both[1]))
 
     def test_synthetic_cells_serve_where_no_ceiling_was_run(self):
