@@ -154,8 +154,8 @@ TEST_F(Loaders, ASampleThatFailsTakesItsTime) {
   for (std::size_t i = 0; i < dataset_.samples.size(); i += 2) damage(i);
   o.recipe.augment = {.crop_and_flip = false};
   o.recipe.bad = std::make_shared<BadSamples>();
-  const std::int64_t start = now_ns();
   const auto loader = make_loader("pool", o);
+  const std::int64_t start = now_ns();
   for (int i = 0; i < 12; ++i) loader->next();
   const std::int64_t elapsed = now_ns() - start;
   std::int64_t counted = 0;
