@@ -61,16 +61,15 @@ std::string Cell::label() const {
     const auto& value = (*this)[name];
     if (value && *value != axis_named(name).fallback) text += std::string(", ") + name + " " + *value;
   }
-  const std::string_view device = split_device(*(*this)["device"]).first;
   for (const Axis& axis : axes()) {
     const auto& value = (*this)[axis.name];
-    const std::string_view by_itself = rung_by_itself(device, axis.name);
+    const std::string_view by_itself = rung_by_itself(axis.name);
     if (value && !by_itself.empty() && *value != by_itself) text.append(", ").append(axis.name).append(" ").append(*value);
   }
   const std::string& gpus = *(*this)["gpus"];
   if (gpus != "1") text += ", " + gpus + " GPUs";
   text += ", input " + *(*this)["input-size"];
-  return device == "emulated" ? text + ", EMULATED" : text;
+  return split_device(*(*this)["device"]).first == "emulated" ? text + ", EMULATED" : text;
 }
 
 CellSettings settings_of(const Cell& cell) {

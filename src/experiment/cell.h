@@ -41,7 +41,7 @@ std::vector<Cell> expand(const AxisValues& chosen);
 Cell resolve(Cell cell);
 
 // What `auto` stands for on an axis of how a step runs (StepRungs); empty for other axes.
-std::string_view rung_by_itself(std::string_view device, std::string_view axis);
+std::string_view rung_by_itself(std::string_view axis);
 
 // The ceiling that a cell is held against: synthetic data on the same device, GPUs, model, batch size,
 // precision and input size.

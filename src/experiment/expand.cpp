@@ -15,30 +15,31 @@ void clear(Cell& cell, std::initializer_list<std::string_view> axes) {
   for (const std::string_view axis : axes) cell.set(axis, std::nullopt);
 }
 
-// How a step runs, by device: what `auto` stands for; empty where the axis does not concern the device.
+[[noreturn]] void refuse_together(const char* option, const std::string& what, const char* reason, const char* remedy) {
+  throw UsageError(option, "cannot be used with " + what + ": " + reason, remedy);
+}
+
+// How a step runs that is not emulated, and what `auto` stands for.
 struct Rung {
-  std::string_view axis, cpu, cuda;
+  std::string_view axis, by_itself;
+  bool cuda_only = false;
 };
-constexpr Rung kRungs[] = {{"memory-format", "channels_last", "channels_last"},
-                           {"batch-norm", "library", "library"},
-                           {"optimizer", "fused", "fused"},
-                           {"master-weights", "on", "on"},
-                           {"cudnn-benchmark", "", "on"},
-                           {"cuda-graph", "", "off"}};
+constexpr Rung kRungs[] = {{"memory-format", "channels_last"}, {"batch-norm", "library"},
+                           {"optimizer", "fused"},             {"master-weights", "on"},
+                           {"cudnn-benchmark", "on", true},    {"cuda-graph", "off", true}};
 
 void resolve_rungs(Cell& cell, std::string_view device) {
-  const bool cpu = device == "cpu", cuda = device == "cuda";
-  for (const Rung& rung : kRungs) {
-    const std::string_view by_itself = cpu ? rung.cpu : cuda ? rung.cuda : "";
-    if (by_itself.empty()) cell.set(rung.axis, std::nullopt);
-    if (cell.is(rung.axis, "auto")) cell.set(rung.axis, std::string(by_itself));
+  for (const auto& [axis, by_itself, cuda_only] : kRungs) {
+    const bool concerns = device == "cuda" || (device == "cpu" && !cuda_only);
+    if (!concerns) cell.set(axis, std::nullopt);
+    if (cell.is(axis, "auto")) cell.set(axis, std::string(by_itself));
   }
   if (!cell.is("precision", "fp16") && !cell.is("precision", "bf16")) clear(cell, {"master-weights"});
   if (cell.is("batch-norm", "fused") && cell.is("memory-format", "contiguous")) {
-    throw UsageError("--batch-norm fused", "cannot be used with --memory-format contiguous: its rows are of channels", "use --batch-norm library");
+    refuse_together("--batch-norm fused", "--memory-format contiguous", "its rows are of channels", "use --batch-norm library");
   }
   if (cell.is("cuda-graph", "on") && cell.is("optimizer", "loop") && cell.is("precision", "fp16")) {
-    throw UsageError("--cuda-graph on", "cannot be used with --optimizer loop and fp16: the host asks for each overflow", "use --optimizer fused");
+    refuse_together("--cuda-graph on", "--optimizer loop and fp16", "the host asks for each overflow", "use --optimizer fused");
   }
 }
 
@@ -61,10 +62,6 @@ void resolve_transfer(Cell& cell) {
                      "cannot carry tensors that are stored normalised as " + *cell["tensor-dtype"],
                      "use --transfer " + *cell["tensor-dtype"] + ", or --tensor-dtype uint8");
   }
-}
-
-[[noreturn]] void refuse_together(const char* option, const std::string& what, const char* reason, const char* remedy) {
-  throw UsageError(option, "cannot be used with " + what + ": " + reason, remedy);
 }
 
 // The device takes whole pictures and makes of them what a host worker would.
@@ -107,11 +104,9 @@ void resolve_dali(Cell& cell) {
 
 }  // namespace
 
-std::string_view rung_by_itself(std::string_view device, std::string_view axis) {
-  for (const Rung& rung : kRungs) {
-    if (rung.axis == axis) return device == "cpu" ? rung.cpu : rung.cuda;
-  }
-  return {};
+std::string_view rung_by_itself(std::string_view axis) {
+  const auto* found = std::ranges::find(kRungs, axis, &Rung::axis);
+  return found == std::end(kRungs) ? std::string_view() : found->by_itself;
 }
 
 Cell resolve(Cell cell) {
