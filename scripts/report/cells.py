@@ -1,6 +1,7 @@
 """What a report is drawn from: cells over their repetitions, ceilings, machine settings."""
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 
 from . import ledger
@@ -8,6 +9,8 @@ from .text import clean
 
 KIND_ORDER = ("synthetic", "tensor", "jpeg", "png", "png0", "bmp", "npy", "raw")
 DRIFT_LIMIT = 0.03
+UNSAID = {"name": "invalid", "severity": "serious", "reason": "the record says so and gives no reason",
+          "remedy": "run the cell again"}
 
 
 @dataclass(eq=False)
@@ -19,7 +22,10 @@ class Cell:
     lost: list                                  # repetitions that have no ok record: their last one
     rate: object = None                         # Estimate of imgs/s, None where no run is ok
     ceiling: object = None                      # the Ceiling that it is divided by
-    ratio: object = None                        # Estimate of the fraction of the ceiling
+    paired: tuple = ()                          # Estimates of its rate and the ceiling's, over the same repetitions
+    ratio: object = None                        # Estimate of the fraction of the ceiling: of the two above
+    scaling: object = None                      # Estimate of the scaling efficiency; from the first GPU count on
+    first: object = None                        # the cell at the first GPU count, which scaling is held against
     variant: str = ""                           # the axes that tell it from others of its data
 
     data = property(lambda self: self.axes["data"])
@@ -27,9 +33,17 @@ class Cell:
     workers = property(lambda self: self.axes.get("workers"))
     gpus = property(lambda self: self.axes.get("gpus") or 1)
     input_size = property(lambda self: effective_input(self.axes))
-    flags = property(lambda self: [flag for record in self.runs + self.lost
-                                   for flag in record.get("flags") or [] if isinstance(flag, dict)])
+    # A mean with an invalid run in it is not to be quoted, nor is a share of such a ceiling.
     serious = property(lambda self: any(f.get("severity") == "serious" for f in self.flags))
+    share_serious = property(lambda self: self.serious or bool(self.ceiling and self.ceiling.serious))
+
+    @functools.cached_property
+    def flags(self):
+        """The flags of all records; one for those that are invalid and do not say why."""
+        found = [flag for record in self.runs + self.lost for flag in ledger.flags(record)]
+        unsaid = [r for r in self.runs if not ledger.valid(r)
+                  and not any(f.get("severity") == "serious" for f in ledger.flags(r))]
+        return found + [UNSAID] * len(unsaid)
 
     @property
     def state(self):
@@ -40,6 +54,14 @@ class Cell:
         """Mean over the runs of a number at the record's top level; None where no run has it."""
         values = [v for v in (ledger.number(r.get(key)) for r in self.runs) if v is not None]
         return sum(values) / len(values) if values else None
+
+    @property
+    def by_repetition(self):
+        """{repetition: images/s}: the mean of its runs, of which a ceiling has two."""
+        runs = {}
+        for record in self.runs:
+            runs.setdefault(record["repetition"], []).append(record["imgs_per_s"])
+        return {repetition: sum(rates) / len(rates) for repetition, rates in runs.items()}
 
     def largest_stage(self):
         """(resource, largest stage) of the capacity that the latest run puts first, "" without."""

@@ -4,32 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
-import sys
-from dataclasses import dataclass
 
-from . import ledger, output, settings as grouping, tables, terminal
+from . import beside, derived, drawing, figures, ledger, output, paper, settings as grouping, talk, terminal
 from .heading import heading
 from .text import clean
 
 
-@dataclass(frozen=True)
-class Context:
-    """Where the numbers come from, for footers and the index."""
-    ledger_name: str
-    version: str
-
-
 def main(arguments):
     options = _parser().parse_args(arguments)
-    try:
-        return _report(options)
-    except ledger.ReportError as error:
-        _say(str(error))
-        return 1
-    except BrokenPipeError:        # `feedrate report DIR | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    options.slides = options.slides and not options.only      # a few figures are no deck: the whole one stays
+    return talk.guarded(_say, lambda: _report(options))
 
 
 def _parser():
@@ -42,7 +26,11 @@ def _parser():
                         help="figure formats (default: pdf,svg,png)")
     parser.add_argument("--only", metavar="NAME", action="append", default=[],
                         help="draw this figure only, e.g. bars (may be given again)")
-    parser.add_argument("--no-figures", action="store_true", help="tables and index only")
+    parser.add_argument("--no-figures", action="store_true", help="tables, index and interactive page only")
+    parser.add_argument("--no-html", dest="html", action="store_false", help="no index.html")
+    parser.add_argument("--no-paper", dest="paper", action="store_false",
+                        help="no DIR/report/paper/: one-column figures, captions, methods")
+    parser.add_argument("--no-slides", dest="slides", action="store_false", help="no slides.pptx")
     parser.add_argument("--feedrate-version", default="", help=argparse.SUPPRESS)
     return parser
 
@@ -54,73 +42,117 @@ def _formats(text):
     return names
 
 
-def _say(text):
-    print("feedrate report: " + clean(text, 1000), file=sys.stderr, flush=True)
+_say = talk.sayer("feedrate report")
 
 
 def _report(options):
     path = ledger.find(options.folder)
     records = ledger.read(path, _say)
     found = grouping.group(records, _say)
-    versions = sorted({v for v in map(ledger.version, records) if v}) or \
-        [v for v in [options.feedrate_version] if v]
+    context = context_of(path, records, options.feedrate_version)
+    context.options = options
+    folder = options.output or default_folder(path)
+    output.make_folder(folder)
+    talk.show(terminal.table(found, heading))
+    page = beside.begin("index.html", lambda: _html(records, path, found, context, folder)) if options.html else None
+    written = []
+    for write in _writers(options):
+        written += write(found, context, folder)
+    if page:
+        written += page() or _failed(context, "index.html")
+    written += _index(found, context, folder)
+    others = [name for name in written if "/" not in name and not name.endswith(output.FORMATS)]
+    _say(f"{len(context.drawn)} figures, {', '.join(others)} are in {folder}")
+    return 1 if context.failed else 0
+
+
+def _writers(options):
+    """What writes the report, in order: each takes (settings, context, folder) and gives the names of its files.
+    Beside them the page is made; the index comes last: it leads to what the others wrote."""
+    writers = [_tables]
+    if not options.no_figures:
+        writers += [_figures, *([paper.write_files] if options.paper else []), *([_slides] if options.slides else [])]
+    return writers
+
+
+def _failed(context, name):
+    context.failed.append(name)
+    return []
+
+
+def context_of(path, records, otherwise=""):
+    """What footers and the index say of the ledger: where it lies, and which feedrate wrote it."""
+    versions = sorted({v for v in map(ledger.version, records) if v}) or [v for v in [otherwise] if v]
     place = os.path.abspath(path)
-    context = Context(clean("/".join(place.split(os.sep)[-2:]), 60), clean(", ".join(versions), 60))
-    folder = options.output or os.path.join(os.path.dirname(place), "report")
+    return derived.Context(clean("/".join(place.split(os.sep)[-2:]), 60), clean(", ".join(versions), 60))
+
+
+def default_folder(path):
+    """Where the report of a ledger lies."""
+    return os.path.join(os.path.dirname(os.path.abspath(path)), "report")
+
+
+def _tables(found, context, folder):
+    return derived.write(folder, derived.TABLES, derived.Source(found, context))
+
+
+def _figures(found, context, folder):
+    options = context.options
     try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise ledger.ReportError(folder, error.strerror or "cannot be made",
-                                 "name another folder with --output")
-    _print(terminal.table(found, heading))
-    output.write(os.path.join(folder, "table.csv"), tables.write_csv(found))
-    output.write(os.path.join(folder, "table.md"), tables.write_markdown(found, heading))
-    drawn, failed = ([], []) if options.no_figures else _figures(found, context, folder, options)
-    output.write(os.path.join(folder, "index.md"), output.index(found, heading, drawn, context))
-    _say(f"{len(drawn)} figures, table.csv, table.md and index.md are in {folder}")
-    return 1 if failed else 0
-
-
-def _print(text):
-    encoding = sys.stdout.encoding or "ascii"
-    plainer = text.encode(encoding, "replace").decode(encoding)
-    if plainer != text:
-        text = text.translate({ord("±"): "+-", ord("×"): "x", ord("·"): ",", ord("…"): "..."})
-        plainer = text.encode(encoding, "replace").decode(encoding)
-    print(plainer, flush=True)
-
-
-def _figures(found, context, folder, options):
-    try:
-        from . import figures
+        if options.paper:
+            output.make_folder(os.path.join(folder, "paper"))
+        for drawn in drawing.draw(found, context, folder):
+            if drawn.error:
+                _say(f"{drawn.plan.name} could not be drawn: {drawn.error}; the other figures "
+                     "are complete, please report it with the ledger")
+                context.failed.append(drawn.plan.name)
+            elif drawn.kinds or drawn.caption:
+                _say(f"drew {drawn.plan.name}")
+                context.drawn.append(drawn)
     except ImportError as error:
-        _say(f"figures: Python module {clean(error.name)} is missing, so that only the tables are "
-             "written; run ./scripts/quickstart, or `python3 -m pip install matplotlib numpy`, or "
+        _say(f"figures: Python module {clean(error.name)} is missing, so that no figure is "
+             "drawn; run ./scripts/quickstart, or `python3 -m pip install matplotlib numpy`, or "
              "name a Python that has them in FEEDRATE_PYTHON")
-        return [], ["figures"]
-    unknown = set(options.only) - set(figures.STEMS)
-    if unknown:
-        raise ledger.ReportError("--only " + min(unknown), "there is no such figure",
-                                 "choose from " + ", ".join(figures.STEMS))
-    drawn, written, failed = [], set(), []
-    for stem, words, sentence, save in figures.plan(found, context, options.only):
-        _say(f"drawing {stem}")
-        try:
-            kinds = save(folder, stem, options.formats)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            # One figure that trips over its numbers must not cost the others; the exit code tells.
-            _say(f"{stem} could not be drawn: {type(error).__name__}: {error}; the other figures "
-                 "are complete, please report it with the ledger")
-            failed.append(stem)
-            continue
-        if kinds:
-            drawn.append((stem, kinds, words, sentence))
-            written |= {f"{stem}.{kind}" for kind in kinds}
+        context.failed.append("figures")
+        return []
+    names = [f"{drawn.plan.name}.{kind}" for drawn in context.drawn for kind in drawn.kinds]
     if not options.only:
-        output.remove_stale(folder, figures.STEMS, written)
-    return drawn, failed
+        output.remove_stale(folder, figures.STEMS, set(names))
+    return names
 
 
-def slug(value):
-    """A file name's part: letters, digits, dots and dashes."""
-    return re.sub(r"[^A-Za-z0-9.]+", "-", clean(value, 60)).strip("-.") or "x"
+def _slides(found, context, folder):
+    try:
+        from . import slides
+    except ImportError as error:
+        _say(f"slides: Python module {clean(error.name)} is missing, so that slides.pptx is not written; "
+             "run ./scripts/quickstart, or `python3 -m pip install python-pptx`, or give --no-slides")
+        context.failed.append("slides")
+        return []
+    return slides.write_files(found, context, folder)
+
+
+def _html(records, path, found, context, folder):
+    page = os.path.join(folder, "index.html")
+    try:
+        from . import html_page
+        text = html_page.build(found, records, context, path, _say)
+    except ImportError as error:
+        old = " (the one there is of an earlier report)" if os.path.exists(page) else ""
+        _say(f"index.html: Python module {clean(error.name)} is missing, so that it is not written{old}; run "
+             "./scripts/quickstart, or `python3 -m pip install plotly`, or name a Python that has it in "
+             "FEEDRATE_PYTHON, or leave it out with --no-html")
+        return []
+    output.write(page, text)
+    _say(f"the interactive page is {page}")
+    return ["index.html"]
+
+
+def _index(found, context, folder):
+    options, failed = context.options, context.failed
+    there = {"page": options.html and "index.html" not in failed,
+             "slides": options.slides and not options.no_figures and "slides" not in failed,
+             "paper": options.paper and not options.no_figures}
+    lines = tuple(output.figure_line(drawn) for drawn in context.drawn)
+    return derived.write(folder, derived.INDEX, derived.Source(
+        found, context, lines, tuple(key for key, is_there in there.items() if is_there)))

@@ -1,40 +1,40 @@
-"""Which figures a report has, what their files are called, and how they are saved."""
+"""Which figures a report has and what their files are called. Imports nothing that draws: see drawing.py."""
 from __future__ import annotations
 
-import os
+import re
+from dataclasses import dataclass
 
-import matplotlib
-
-from . import (bars, batch_times, load_vs_step, output, stages, style, throughput_vs_gpus,
-               throughput_vs_workers, waiting_cost)
-from .cli import slug
 from .heading import heading
 from .settings import SETTING_AXES
+from .text import clean
 
-# Drawn at every GPU count; the others at the smallest one, where the device is best fed.
-AT_EVERY_COUNT = {"throughput_vs_workers": throughput_vs_workers, "bars": bars,
-                  "waiting_cost": waiting_cost}
-AT_ONE_COUNT = {"batch_times": batch_times, "load_vs_step": load_vs_step, "stages": stages}
-STEMS = ("throughput_vs_workers", "throughput_vs_gpus", "bars", "batch_times", "load_vs_step",
-         "stages", "waiting_cost")
+STEMS = ("throughput_vs_workers", "throughput_vs_gpus", "scaling_efficiency", "bars", "ceiling_heatmap", "batch_times",
+         "load_vs_step", "stages", "storage_bandwidth", "waiting_cost", "monitors")
+# Drawn at every GPU count; the others at the smallest one, where the device is best fed, or over all of them.
+AT_EVERY_COUNT = ("throughput_vs_workers", "bars", "ceiling_heatmap", "storage_bandwidth", "waiting_cost")
+OVER_COUNTS = ("throughput_vs_gpus", "scaling_efficiency")
 
 
-def plan(settings, context, only=()):
-    """Yields (file stem, setting in words, sentence, save) for every figure that might be drawn;
-    save(folder, stem, formats) gives the formats written, [] where there is nothing to show."""
-    names = [_suffix(setting, settings) for setting in settings]
-    for setting, name in zip(settings, names):
-        counts = setting.gpu_counts()
+@dataclass(frozen=True)
+class Plan:
+    """A figure that might be drawn: there may turn out to be nothing to show."""
+    name: str         # of its file, without the ending
+    module: str       # that draws it
+    setting: object
+    gpus: object      # None: over all counts
+    words: str        # the setting in words
+
+
+def plan(settings, only=()):
+    """Every figure of a report, setting by setting."""
+    found = []
+    for setting in settings:
+        suffix, counts = _suffix(setting, settings), setting.gpu_counts()
         for stem in (s for s in STEMS if not only or s in only):
-            if stem == "throughput_vs_gpus":
-                yield (stem + name, heading(setting), throughput_vs_gpus.SENTENCE,
-                       _saver(throughput_vs_gpus.draw, setting, context))
-                continue
-            module = AT_EVERY_COUNT.get(stem) or AT_ONE_COUNT[stem]
-            for n in counts if stem in AT_EVERY_COUNT else counts[:1]:
-                more = f".{n}-gpus" if n != counts[0] else ""
-                yield (stem + name + more, heading(setting, n), module.SENTENCE,
-                       _saver(module.draw, setting, n, context))
+            for n in [None] if stem in OVER_COUNTS else counts if stem in AT_EVERY_COUNT else counts[:1]:
+                more = "" if n in (None, counts[0]) else f".{n}-gpus"
+                found.append(Plan(stem + suffix + more, stem, setting, n, heading(setting, n)))
+    return found
 
 
 def _suffix(setting, settings):
@@ -52,17 +52,6 @@ def _suffix(setting, settings):
     return name + (f".{settings.index(setting)}" if twins else "")
 
 
-def _saver(draw, *what):
-    def save(folder, stem, formats):
-        # A context of its own: the style never leaks into, or in from, the user's settings.
-        with matplotlib.rc_context():
-            matplotlib.rcdefaults()
-            matplotlib.rcParams.update(style.RC)
-            figure = draw(*what)
-            if figure is None:
-                return []
-            for kind in formats:
-                output.write(os.path.join(folder, f"{stem}.{kind}"),
-                             output.figure_bytes(figure, kind, style.DPI))
-        return list(formats)
-    return save
+def slug(value):
+    """A file name's part: letters, digits, dots and dashes."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", clean(value, 60)).strip("-.") or "x"

@@ -2,18 +2,17 @@
 from __future__ import annotations
 
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from . import panels, style
+from . import marks, panels, style
 from .page import Page, at_bottom
-from .text import plain, tick, workers
+from .text import plain, workers
 
 SENTENCE = ("Every batch of the best worker count: how long the training thread waited for it against "
             "its step time; on the flat part the device sets the pace, on the rise the data")
 FLOOR = 0.1     # ms: no wait at all has no place on a log axis and stands here
 # What a step takes after a wait, if the device's work hides behind the wait wholly, or not at all.
-OVERLAPS = (("-", "step, if loading overlaps: max(wait, ceiling's step)", max),
-            (":", "if not: wait + ceiling's step", lambda wait, work: wait + work))
+OVERLAPS = (("-", ("step, if loading overlaps: max(wait, ceiling's step)", "max(wait, step)"), max),
+            (":", ("if not: wait + ceiling's step", "wait + step"), lambda wait, work: wait + work))
 
 
 def draw(setting, gpus, context):
@@ -28,27 +27,28 @@ def draw(setting, gpus, context):
                 chosen.setdefault(size, []).append((s, best))
     if not chosen:
         return None
-    page = Page(setting, "Waiting for data and step time, batch by batch", gpus,
+    page = Page(setting, "Waiting for data and step time, batch by batch", context, gpus,
                 1.0 if len(chosen) <= 3 else 1.3)
     used = [s for s in series if any(s is t for row in chosen.values() for t, _ in row)]
     page.legend([Line2D([], [], linestyle="none", **style.marker(s.look)) for s in used] +
                 [Line2D([], [], color="black", linewidth=1.3, linestyle=look) for look, _, _ in OVERLAPS],
-                [s.label for s in used] + [words for _, words, _ in OVERLAPS])
+                [s.label + (" !" if any(c.serious for row in chosen.values() for t, c in row if t is s) else "")
+                 for s in used] + [words[page.compact] for _, words, _ in OVERLAPS])
     drawn = list({id(c): c for row in chosen.values() for _, c in row}.values())
-    page.foot(drawn, context, [_caption(chosen)] + panels.cut_short(drawn), single_runs=True)
+    page.foot(drawn, [_caption(chosen)] + panels.cut_short(drawn), single_runs=True)
     points = [p for c in drawn for p in zip(*panels.steps(c))]
     left = FLOOR / 1.5, max(max(w for _, w in points), 10 * FLOOR) * 1.6
     steps = [s for s, _ in points if s > 0] + [_ceiling_step(c) for c in drawn if c.ceiling]
-    axes = page.panels(len(chosen), right=0.965)
+    axes = page.panels(len(chosen))
     for i, (ax, (size, row)) in enumerate(zip(axes, chosen.items())):
         _panel(ax, row, left, (min(steps) / 1.6, max(steps) * 1.6))
         ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
         if at_bottom(axes, i):
-            ax.set_xlabel("training thread's wait for the batch (ms), log scale")
+            ax.set_xlabel("wait (ms), log" if page.compact else "training thread's wait for the batch (ms), log scale")
         if not ax.get_subplotspec().is_first_col():
             ax.tick_params(labelleft=False)
     page.sides("step (ms), log scale")
-    return page.figure
+    return page
 
 
 def _ceiling_step(cell):
@@ -73,22 +73,20 @@ def _caption(chosen):
 def _panel(ax, row, x_range, y_range):
     ax.set_xscale("log")
     ax.set_yscale("log")
+    dense = style.dense(sum(len(panels.steps(cell)[0]) for _, cell in row))
     for s, cell in row:
         step, wait = panels.steps(cell)
         ax.plot([max(w, FLOOR) for w in wait], step, linestyle="none", alpha=0.55,
-                rasterized=len(step) > 2000,
-                **dict(style.marker(s.look, cell.serious), markersize=5, markeredgewidth=0.5))
+                rasterized=dense,
+                **dict(style.marker(s.look, cell.serious), markersize=style.scaled(5), markeredgewidth=style.scaled(0.5)))
     work = [_ceiling_step(cell) for _, cell in row if cell.ceiling]
     if work:
         low, high = x_range
         grid = [low * (high / low) ** (i / 200) for i in range(201)]
         for look, _, step_of in OVERLAPS:
-            ax.plot(grid, [step_of(x, work[0]) for x in grid], color="black", linewidth=1.3,
+            ax.plot(grid, [step_of(x, work[0]) for x in grid], color="black", linewidth=style.scaled(1.3),
                     linestyle=look, zorder=2)
     ax.set_xlim(*x_range)
     ax.set_ylim(*y_range)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(FuncFormatter(tick))
-        axis.set_minor_formatter(NullFormatter())
-    if y_range[1] < 30 * y_range[0]:
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    marks.log_ticks(ax.xaxis, *x_range)
+    marks.log_ticks(ax.yaxis, *y_range)

@@ -1,37 +1,51 @@
-"""The page that every figure is drawn on: title, tag strip, watermark, legend, notes, footer."""
+"""The page that every figure is drawn on: a 16:9 sheet with title, tag strip, watermark, legend, notes and footer, or a
+paper's column, whose caption says what the sheet writes around its panels."""
 from __future__ import annotations
 
 import math
 import textwrap
 
+from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.transforms import ScaledTranslation
 
-from . import statistics, style
+from . import footnotes, style
 from .heading import heading
-from .text import axis_value, clean, listing, percent, plain
+from .text import plain
 
 LEFT, RIGHT = 0.05, 0.965
 
 
 class Page:
-    """A 16:9 figure in the making. `scale` enlarges the sheet, so that more rows keep their type
-    size relative to each other; a slide then shows them smaller."""
+    """A figure in the making. The order is: legend(), foot(), panels(), sides(). `scale` enlarges the sheet, so that
+    more rows keep their type size relative to each other; a slide then shows them smaller. A column (`compact`) gets
+    its height from panels() instead."""
 
-    def __init__(self, setting, title, gpus=None, scale=1.0):
-        self.setting, self.scale = setting, scale
-        self.figure = Figure(figsize=(style.WIDTH * scale, style.HEIGHT * scale))
+    def __init__(self, setting, title, context, gpus=None, scale=1.0):
+        medium = context.medium
+        self.setting, self.context, self.compact = setting, context, medium.height is None
+        self.scale = 1.0 if self.compact else scale
+        self.factor = medium.text / style.SHEET.text
+        self.width = medium.width * self.scale
+        self.height = (medium.height or medium.width) * self.scale
+        self.caption = [title + ". " + heading(setting, gpus) + "."]     # a paper's words for it
+        self.figure = Figure(figsize=(self.width, self.height))
         FigureCanvasAgg(self.figure)
-        self.top = 1 - self.inches(0.83)
-        self.bottom = self.inches(0.62)
+        # Inches right of and above the upper left corner, wherever panels() puts that.
+        self.from_top = self.figure.dpi_scale_trans + ScaledTranslation(0, 1, self.figure.transFigure)
+        if self.compact:
+            self.above, self.below = self._small_tag(setting.kind), 0.03
+            return
+        self.above, self.below = 0.83, 0.62      # inches that are taken
         self._tag(setting.kind)
         self._line(plain(title), 1 - self.inches(0.31), 15, weight="bold", room=0.68)
         self._line(plain(heading(setting, gpus)), 1 - self.inches(0.60), 11, color="#333333")
 
     def inches(self, value):
-        """Inches of height as a share of the sheet."""
-        return value / (style.HEIGHT * self.scale)
+        """Inches of height as a share of the page."""
+        return value / self.height
 
     def _line(self, words, y, size, room=RIGHT - LEFT, **more):
         text = self.figure.text(LEFT, y, words, fontsize=size, va="center", **more)
@@ -45,7 +59,7 @@ class Page:
         if kind not in style.TAGS:
             return
         words, colour = style.TAGS[kind]
-        width, height = 2.05 / self.scale / style.WIDTH, self.inches(0.40)
+        width, height = 2.05 / self.width, self.inches(0.40)
         self.figure.add_artist(Rectangle((1 - width, 1 - height), width, height, color=colour,
                                          transform=self.figure.transFigure, zorder=10))
         self.figure.text(1 - width / 2, 1 - height / 2, words, color="white", weight="bold",
@@ -55,104 +69,97 @@ class Page:
                              fontsize=92 * self.scale, weight="bold", ha="center", va="center",
                              zorder=-5)
 
+    def _small_tag(self, kind):
+        """The tag of a column, in its own line; returns the inches that it takes."""
+        if kind not in style.TAGS:
+            return 0.03
+        words, colour = style.TAGS[kind]
+        self.figure.text(self.width - 0.05, -0.04, words, transform=self.from_top, color="white", weight="bold",
+                         fontsize=style.LEAST, ha="right", va="top",
+                         bbox=dict(facecolor=colour, edgecolor="none", pad=1.5))
+        return 0.19
+
     def legend(self, handles, labels):
-        """Between the title and the panels, in as few rows as the sheet's width allows."""
+        """Between the title and the panels, in as few rows as the page's width allows."""
+        left = 0.04 if self.compact else LEFT * self.width
+        room = self.width - 0.08 if self.compact else (RIGHT - LEFT) * self.width
         for rows in range(1, len(labels) + 1):
             legend = self.figure.legend(
                 handles, labels, loc="upper left", ncol=math.ceil(len(labels) / rows),
-                frameon=False, bbox_to_anchor=(LEFT, self.top + self.inches(0.09)),
-                handlelength=2.6, handletextpad=0.6, columnspacing=1.5, borderaxespad=0,
-                borderpad=0)
+                frameon=False, bbox_to_anchor=(left, (0.0 if self.compact else 0.09) - self.above),
+                bbox_transform=self.from_top, handlelength=2.6, handletextpad=0.6,
+                columnspacing=1.0 if self.compact else 1.5, borderaxespad=0, borderpad=0)
             width = legend.get_window_extent(self.figure.canvas.get_renderer()).width
-            if width <= (RIGHT - LEFT) * self.figure.bbox.width or rows == len(labels):
-                self.top -= self.inches(0.24 * rows + 0.04)
+            if width <= room * self.figure.dpi or rows == len(labels):
+                rows = math.ceil(len(labels) / math.ceil(len(labels) / rows))
+                self.above += self.factor * (0.24 * rows + 0.04)
                 return
             legend.remove()
 
-    def foot(self, cells, context, notes=(), single_runs=False):
+    def foot(self, cells, notes=(), single_runs=False):
         """Notes on this figure, then where its numbers come from; call before panels()."""
+        notes = list(notes) + footnotes.warnings(cells, single_runs)
+        source = footnotes.provenance(cells, self.context, single_runs)
+        self.caption += [*notes, source + "."]
         width = int(150 * self.scale)
-        lines = [(line, "#222222") for note in list(notes) + _warnings(cells, single_runs)
-                 for line in textwrap.wrap(plain(note, 1500), width)]
-        lines += [(line, style.GREY) for line in
-                  textwrap.wrap(plain(_provenance(cells, context, single_runs), 600), width)]
-        step = self.inches(0.148)
+        lines = [(line, "#222222") for note in notes for line in textwrap.wrap(plain(note, 1500), width)]
+        lines += [(line, style.GREY) for line in textwrap.wrap(plain(source, 600), width)]
+        if self.compact:
+            lines = [(line, "#222222") for line in textwrap.wrap("; ".join(footnotes.marks(cells)), 56)]
+        step, start = (0.115, 0.04) if self.compact else (0.148, 0.09)
+        left = 0.05 if self.compact else LEFT * self.width
         for i, (line, colour) in enumerate(reversed(lines)):
-            self.figure.text(LEFT, self.inches(0.09) + i * step, line, fontsize=style.TINY,
-                             color=colour, va="bottom")
-        self.bottom = self.inches(0.13) + len(lines) * step
+            self.figure.text(left, start + i * step, line, transform=self.figure.dpi_scale_trans,
+                             fontsize=style.pt(style.TINY), color=colour, va="bottom")
+        self.below = start + 0.04 + len(lines) * step
 
-    def panels(self, count, left=0.096, right=0.93, under=0.52, over=0.30, wide=0.45, high=0.62):
+    def panels(self, count, right_axis=False, left=None, right=None, under=0.52, over=0.30, wide=0.45, high=0.62,
+               tall=1.25, columns=None):
         """`count` axes in as square a grid as 16:9 wants; `under`, `over`, `wide` and `high` are
-        the inches that tick labels and titles need below, above and between them."""
-        columns = count if count <= 3 else math.ceil(math.sqrt(count))
+        the inches (of a sheet) that tick labels and titles need below, above and between them. In a column a panel is
+        `tall` inches and there are `columns` of them."""
+        if self.compact:
+            columns = columns or min(count, 2)
+            left = 0.155 if left is None else left
+            right = (0.865 if right_axis else 0.975) if right is None else right
+        else:
+            columns = count if count <= 3 else math.ceil(math.sqrt(count))
+            left = 0.096 if left is None else left
+            right = (0.93 if right_axis else 0.965) if right is None else right
         rows = math.ceil(count / columns)
-        top, bottom = self.top - self.inches(over), self.bottom + self.inches(under)
-        between = self.inches(high), wide / (style.WIDTH * self.scale)
-        height = (top - bottom - (rows - 1) * between[0]) / rows
-        width = (right - left - (columns - 1) * between[1]) / columns
-        grid = self.figure.add_gridspec(rows, columns, left=left, right=right, top=top,
-                                        bottom=bottom, wspace=between[1] / width,
-                                        hspace=between[0] / height)
+        above, below = self.above + self.factor * over, self.below + self.factor * under
+        high, wide = self.factor * high, wide * (0.45 if self.compact else 1)
+        if self.compact:
+            self.height = above + below + rows * tall + (rows - 1) * high
+            self.figure.set_size_inches(self.width, self.height)
+        height = (self.height - above - below - (rows - 1) * high) / rows
+        width = ((right - left) * self.width - (columns - 1) * wide) / columns
+        top, bottom = 1 - self.inches(above), self.inches(below)
+        grid = self.figure.add_gridspec(rows, columns, left=left, right=right, top=top, bottom=bottom,
+                                        wspace=wide / width, hspace=high / height)
         self.middle = (top + bottom) / 2
-        return [self.figure.add_subplot(grid[i // columns, i % columns]) for i in range(count)]
+        axes = [self.figure.add_subplot(grid[i // columns, i % columns]) for i in range(count)]
+        for ax in axes:
+            self._fix_labels(ax)
+        return axes
+
+    def _fix_labels(self, ax):
+        """Where the axes' words stand: left alone, every draw lays out all ticks once more to find that out. The
+        vertical ones have none, see sides()."""
+        points = self.factor * 11 + 1.16 * rcParams["xtick.labelsize"]
+        below = ax.transAxes + ScaledTranslation(0, -points / 72, self.figure.dpi_scale_trans)
+        ax.xaxis.set_label_coords(0.5, 0, transform=below)
+        ax.yaxis.set_label_coords(0, 0.5)
 
     def sides(self, left, right=""):
         """The words of the vertical axes, once for all panels."""
-        for x, words in ((0.015, left), (0.985, right)):
+        edge = 0.022 if self.compact else 0.015
+        for x, words in ((edge, left), (1 - edge, right)):
             self.figure.text(x, self.middle, words, rotation=90, ha="center", va="center",
-                             fontsize=11)
+                             fontsize=style.pt(11))
 
 
 def at_bottom(axes, i):
     """Whether panel i has no panel below it: where the words of the horizontal axis stand."""
     spec = axes[i].get_subplotspec()
     return i + spec.get_gridspec().ncols >= len(axes)
-
-
-def _provenance(cells, context, single_runs):
-    rates = [] if single_runs else [c.rate for c in cells if c.rate]
-    parts = ["one run of each cell"] if single_runs else []
-    if rates:
-        counts = sorted({r.n for r in rates})
-        parts.append("n = " + (f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else
-                               f"{counts[0]}") + (" repetition" if counts == [1] else
-                                                  " repetitions"))
-        parts += sorted({r.kind for r in rates})
-    for axis in ("loader", "workers"):
-        values = [c.axes.get(axis) for c in cells if c.axes.get(axis) is not None]
-        if values:
-            known = sorted(set(values), key=lambda v: (str(type(v)), v))
-            parts.append(f"{axis} " + listing(axis_value(v) for v in known))
-    return " · ".join(parts + [context.ledger_name] + ([f"feedrate {context.version}"]
-                                                       if context.version else []))
-
-
-def _warnings(cells, single_runs):
-    """What a reader must know of the cells drawn: drift, serious flags, missing ones."""
-    lines = []
-    drifts = [c.ceiling.drift for c in cells if c.ceiling and c.ceiling.drifted]
-    drifts += [c.drift for c in cells if getattr(c, "drifted", False)]
-    if drifts:
-        lines.append(f"Warning: ceiling drifted by {percent(max(drifts, key=abs))} between the "
-                     "first and the last measurement of a repetition: every share of it is that "
-                     "unsure.")
-    serious = sorted({clean(f.get("name"), 40) for c in cells for f in c.flags
-                      if f.get("severity") == "serious"})
-    if serious:
-        lines.append("Hollow with !: the cell carries a serious flag (" + ", ".join(serious) + ").")
-    unsteady = [c for c in cells if any(f.get("name") == "unsteady" for f in c.flags)]
-    if unsteady:
-        lines.append(f"Warning: {len(unsteady)} of {len(cells)} cells were measured before their "
-                     "steps were seen to be steady.")
-    if any(c.ceiling and c.ceiling.recorded for c in cells):
-        lines.append("The ceiling is the one that the records name: the ledger holds no run of it.")
-    missing = [c for c in cells if not c.rate]
-    if missing:
-        states = sorted({c.state for c in missing})
-        lines.append(f"× missing, not zero: {len(missing)} cell{'s' if len(missing) > 1 else ''}, "
-                     + " or ".join(states) + " (listed in index.md).")
-    if not single_runs and any(c.rate and c.rate.kind == statistics.WITHIN_RUN for c in cells):
-        lines.append("n = 1: the interval lies within one run and tells nothing of the spread "
-                     "between runs.")
-    return lines

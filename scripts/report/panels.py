@@ -1,6 +1,8 @@
 """What several figures ask of a setting: its panels, the best cell of a series, sample runs."""
 from __future__ import annotations
 
+import functools
+
 from . import ledger
 from .cells import pixels
 from .text import clean, percent
@@ -37,6 +39,11 @@ def best(cells):
     return max(done, key=lambda c: c.rate.mean) if done else cells[0] if cells else None
 
 
+def best_by_count(cells):
+    """The best cell at each GPU count, fewest first."""
+    return [best([c for c in cells if c.gpus == n]) for n in sorted({c.gpus for c in cells})]
+
+
 def ceilings_for(cells, setting, gpus):
     """The ceilings of the cells drawn, or where there are none all that the GPU count has."""
     used = []
@@ -46,11 +53,13 @@ def ceilings_for(cells, setting, gpus):
     return used or [c for c in setting.ceiling_at(gpus) if c.rate]
 
 
+@functools.lru_cache(maxsize=None)      # by identity: a cell does not change once it is grouped
 def shown(cell):
     """The run whose batches are drawn: the first that kept them; None where none did."""
     return next((record for record in cell.runs if ledger.raw(record, "step_ms")), None)
 
 
+@functools.lru_cache(maxsize=None)
 def steps(cell):
     """(step_ms, data_wait_ms) per batch of the run shown, as far as kept; no waits: [] for them."""
     record = shown(cell)
@@ -60,12 +69,19 @@ def steps(cell):
     return step, wait if len(wait) == len(step) else []
 
 
+@functools.lru_cache(maxsize=None)
 def step_statistics(cell):
     """{mean, median, p99, max} in ms over all steps of the run shown, kept one by one or not."""
-    step = sorted(steps(cell)[0])
+    return statistics_of(shown(cell), sorted(steps(cell)[0]))
+
+
+def statistics_of(record, step):
+    """The same of any run whose sorted step times are given, none of them: {}."""
+    if not step:
+        return {}
     ours = {"mean": sum(step) / len(step), "median": step[len(step) // 2],
             "p99": step[min(len(step) - 1, int(0.99 * len(step)))], "max": step[-1]}
-    theirs = {key: ledger.number(shown(cell)["step_ms"].get(key)) for key in ours}
+    theirs = {key: ledger.number(record["step_ms"].get(key)) for key in ours}
     return {key: ours[key] if theirs[key] is None else theirs[key] for key in ours}
 
 
@@ -73,6 +89,33 @@ def idle_share(cell):
     """Share of the time of the run shown in which the device waited for data. The training thread
     may wait longer: while it waits for the next batch the device still works on the one before."""
     return ledger.number(shown(cell).get("device_idle_fraction"))
+
+
+def exemplars(setting, gpus):
+    """[(why, cell, step times)]: slowest, fastest, most uneven, and the ceiling."""
+    cells = [(c, steps(c)[0]) for c in at_gpus(setting, gpus)]
+    cells = [(c, step) for c, step in cells if len(step) >= 2]
+    picked = []
+    if cells:
+        # Rates that agree to a thousandth are equal; among those the order of the cells decides.
+        by_rate = sorted(cells, key=lambda pair: pair[0].rate.mean)
+        top = by_rate[-1][0].rate.mean
+        fastest = next(pair for pair in cells if pair[0].rate.mean >= 0.999 * top)
+        uneven = max(cells, key=lambda pair: max(pair[1]) / max(_median(pair[1]), 1e-9))
+        for why, pair in (("slowest", by_rate[0]), ("fastest", fastest),
+                          ("most uneven", uneven)):
+            if all(pair[0] is not other for _, other, _ in picked):
+                picked.append((why, *pair))
+    for ceiling in ceilings_for([c for _, c, _ in picked], setting, gpus)[:1]:
+        step = steps(ceiling)[0]
+        if len(step) >= 2:
+            picked.append(("ceiling", ceiling, step))
+    return picked
+
+
+def _median(values):
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2]
 
 
 def cut_short(cells):
@@ -100,7 +143,7 @@ def _loader_share(cell):
     """The loader's CPU time as a share of the machine's over the window, mean of the runs."""
     shares = []
     for record in cell.runs if cell.axes.get("device") == "cpu" else []:
-        cpus = ((record.get("environment") or {}).get("cpu") or {}).get("cores")
+        cpus = (record.get("threads") or {}).get("cpus") or ((record.get("environment") or {}).get("cpu") or {}).get("cores")
         busy = [ledger.number(stage.get("cpu_s")) or 0 for stage in record.get("stages") or []]
         window = ledger.number(record.get("window_s"))
         if busy and window and ledger.number(cpus):

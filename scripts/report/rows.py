@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
 from . import panels, style
 from .cells import pixels
 from .page import LEFT
-from .text import clean, plain, workers
+from .text import clean, plain, tick, workers
 
 
 @dataclass
@@ -74,10 +76,11 @@ def lay_out(page, groups, right=0.955, under=0.52, over=0.08):
             row.y = y
             y -= 1.0
     longest = max(len(row.label) for _, rows in groups for row in rows)
-    size = 10.5 if longest <= 30 else style.SMALL
-    needed = max(longest * 0.0092 * size / 10.5, max(len(h) for h, _ in groups) * 0.0094)
-    left = 0.06 + min(needed / page.scale, 0.42)
-    (ax,) = page.panels(1, left=left, right=right, under=under, over=over)
+    size = style.pt(10.5 if longest <= 30 else style.SMALL)
+    inches = max(longest * 0.092 * size / 10.5, max(len(h) for h, _ in groups) * 0.094 * page.factor)
+    start = 0.02 if page.compact else LEFT
+    left = start + 0.01 + min(inches / page.width, 0.42)
+    (ax,) = page.panels(1, left=left, right=right, under=under, over=over, tall=-0.17 * y)
     labels = [row for _, rows in groups for row in rows]
     ax.set_yticks([row.y for row in labels])
     ax.set_yticklabels([row.label for row in labels], fontsize=size)
@@ -89,18 +92,33 @@ def lay_out(page, groups, right=0.955, under=0.52, over=0.08):
         row.thick = min(0.72, 0.42 / inches)
     for heading, rows in groups:
         # Headings begin where the labels do, not where the bars do.
-        above = min(0.80, 0.5 * rows[0].thick + 0.25 / inches)
-        ax.annotate(plain(heading), (LEFT, rows[0].y + above),
-                    xycoords=("figure fraction", "data"), va="center", fontsize=10.5,
+        above = min(0.80, 0.5 * rows[0].thick + 0.25 * page.factor / inches)
+        ax.annotate(plain(heading), (start, rows[0].y + above),
+                    xycoords=("figure fraction", "data"), va="center", fontsize=style.pt(10.5),
                     weight="bold", annotation_clip=False)
     return ax
 
 
 
+def fill(page, ax, rows, bar, words, marks):
+    """bar(row) for each row that has a result, which returns its note; that there is none for the others. Then the axis:
+    its `words`, and at most so many `marks`."""
+    notes = []
+    for row in rows:
+        if row.cell.rate:
+            notes.append(bar(row))
+        else:
+            missing(ax, row)
+    make_room(page, ax, 0, notes)
+    ax.set_xlabel(words)
+    ax.xaxis.set_major_locator(MaxNLocator(marks))
+    ax.xaxis.set_major_formatter(FuncFormatter(tick))
+
+
 def note(ax, row, x, words):
     """Words right of a bar that ends at x; make_room() then sees to it that they fit."""
-    return ax.annotate(plain(words), (x, row.y), (7, 0), textcoords="offset points", va="center",
-                       fontsize=10 if len(words) < 60 else style.SMALL, zorder=6,
+    return ax.annotate(plain(words), (x, row.y), (style.scaled(7), 0), textcoords="offset points", va="center",
+                       fontsize=style.pt(10 if len(words) < 60 else style.SMALL), zorder=6,
                        annotation_clip=False,
                        bbox=dict(facecolor="white", edgecolor="none", pad=2.0))
 
@@ -121,5 +139,5 @@ def make_room(page, ax, low, notes):
 def missing(ax, row):
     """In place of a bar: that there is none, and why. Never a bar of zero."""
     ax.annotate(f"× {row.cell.state}", (0, row.y), (5, 0), xycoords=("axes fraction", "data"),
-                textcoords="offset points", va="center", fontsize=style.SMALL,
+                textcoords="offset points", va="center", fontsize=style.pt(style.SMALL),
                 color=style.VERMILLION, weight="bold")

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from . import ledger, statistics
-from .cells import Ceiling, Cell, Setting, kind_rank, pixels
+from .cells import Ceiling, Cell, Setting, effective_input, kind_rank, pixels
 from .text import axis_value, clean
 
 # How the training step runs. Null where the device has no such choice.
@@ -16,8 +16,8 @@ FOLLOWERS = ("prefetch",)
 def group(records, note=lambda text: None):
     """The settings of a ledger, in its order."""
     cells, ceilings = _pool(records, note)
-    measured = [_ceiling_key(c) for c in ceilings if c.rate]
-    for cell in [c for c in cells if c.data == "synthetic" and _ceiling_key(c) not in measured]:
+    measured = [ceiling_key(c.axes) for c in ceilings if c.rate]
+    for cell in [c for c in cells if c.data == "synthetic" and ceiling_key(c.axes) not in measured]:
         # A `synthetic` cell of a sweep without ceilings of its own is the ceiling.
         ceilings.append(_pooled(Ceiling, cell.axes, cell.cell_id, cell.runs + cell.lost, note))
         cells.remove(cell)
@@ -29,6 +29,7 @@ def group(records, note=lambda text: None):
     for setting in settings.values():
         for cell in setting.cells:
             _divide(cell, ceilings, setting)
+        _scale(setting.cells + setting.ceilings)
         _name_variants(setting.cells)
         setting.cells.sort(key=lambda c: (c.variant, kind_rank(c.data), pixels(c.image_size),
                                           c.gpus, -1 if c.workers is None else c.workers))
@@ -64,22 +65,21 @@ def _pooled(kind, axes, cell_id, records, note):
             lost.append(tries[-1])
     cell = kind(axes, cell_id, [r for good in runs.values() for r in good], lost)
     if runs:
-        cell.rate = statistics.estimate({k: [(r["imgs_per_s"], r.get("ci95")) for r in good]
-                                         for k, good in runs.items()})
+        cell.rate = _rate(cell, runs)
     if kind is Ceiling:
         drifts = [good[-1]["imgs_per_s"] / good[0]["imgs_per_s"] - 1 for good in runs.values()]
         cell.drift = max(drifts, key=abs, default=0.0)
     return cell
 
 
-def _ceiling_key(cell):
+def ceiling_key(axes):
     """What a cell and its ceiling share: device, model, batch, precision, the step's rungs, gpus and pixels seen."""
-    return [str(cell.axes.get(a)) for a in SETTING_AXES[:-1]] + [cell.gpus, str(cell.input_size)]
+    return [str(axes.get(a)) for a in SETTING_AXES[:-1]] + [axes.get("gpus") or 1, str(effective_input(axes))]
 
 
 def _divide(cell, ceilings, setting):
     """Finds the cell's ceiling; without one, the record's own word for it serves."""
-    match = [c for c in ceilings if c.rate and _ceiling_key(c) == _ceiling_key(cell)]
+    match = [c for c in ceilings if c.rate and ceiling_key(c.axes) == ceiling_key(cell.axes)]
     if not match:
         values = [v for v in (r.get("ceiling_imgs_per_s") for r in cell.runs) if ledger.positive(v)]
         if not values:
@@ -94,7 +94,38 @@ def _divide(cell, ceilings, setting):
         setting.ceilings.append(match[0])
     cell.ceiling = match[0]
     if cell.rate:
-        cell.ratio = statistics.ratio(cell.rate, cell.ceiling.rate)
+        cell.paired = _paired(cell, cell.ceiling)
+        cell.ratio = statistics.ratio(*cell.paired)
+
+
+def _paired(cell, ceiling):
+    """The rates of both over the repetitions that both have, in which they saw the machine in the same state; of all where
+    they have none in common."""
+    mine, its = ({r["repetition"] for r in c.runs} for c in (cell, ceiling))
+    both = mine & its
+    return (cell.rate if not both or both == mine else _rate(cell, both),
+            ceiling.rate if not both or both == its else _rate(ceiling, both))
+
+
+def _rate(cell, repetitions):
+    runs = {}
+    for r in cell.runs:
+        if r["repetition"] in repetitions:
+            runs.setdefault(r["repetition"], []).append((r["imgs_per_s"], r.get("ci95")))
+    return statistics.estimate(runs)
+
+
+def _scale(cells):
+    """What each cell makes of its GPUs, beside the same cell with the fewest."""
+    alike = {}
+    for cell in (c for c in cells if c.rate):
+        key = tuple((a, str(v)) for a, v in sorted(cell.axes.items()) if a != "gpus")
+        alike.setdefault((isinstance(cell, Ceiling), key), []).append(cell)
+    for same in alike.values():
+        first = min(same, key=lambda c: c.gpus)
+        for cell in same if len(same) > 1 else []:
+            cell.scaling = statistics.scaling(cell.rate, cell.gpus, first.rate, first.gpus)
+            cell.first = first
 
 
 def _name_variants(cells):

@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Optional
 
+from .ledger import number
+
 T_INTERVAL = "95 % t-interval on log throughput"
 WITHIN_RUN = "95 % interval within one run"
 MIXED = "95 % interval, in part within one run"
@@ -72,13 +74,23 @@ def _incomplete_beta(a, b, x):
 def log_t_interval(rates):
     """Arithmetic mean of at least two rates, with exp(mean log ± t·s/√n)."""
     n = len(rates)
-    logs = [math.log(rate) for rate in rates]
-    centre = sum(logs) / n
-    spread = math.sqrt(sum((value - centre) ** 2 for value in logs) / (n - 1))
-    half = t_quantile(0.975, n - 1) * spread / math.sqrt(n)
+    centre, variance = _of_logs(rates)
+    half = t_quantile(0.975, n - 1) * math.sqrt(variance / n)
     # A hopeless spread over two repetitions would overflow; the interval is "anything" then.
     half = min(half, 300.0)
-    return Estimate(sum(rates) / n, math.exp(centre - half), math.exp(centre + half), n, T_INTERVAL)
+    return Estimate(sum(rates) / n, _exp(centre - half), _exp(centre + half), n, T_INTERVAL)
+
+
+def _exp(value):
+    """Above zero and finite, whatever the value."""
+    return math.exp(max(-700.0, min(value, 700.0)))
+
+
+def _of_logs(rates):
+    """Mean and variance (n - 1) of the logarithms."""
+    logs = [math.log(rate) for rate in rates]
+    centre = sum(logs) / len(logs)
+    return centre, sum((value - centre) ** 2 for value in logs) / (len(logs) - 1)
 
 
 def within_run(rates, intervals):
@@ -89,12 +101,12 @@ def within_run(rates, intervals):
         return Estimate(mean, None, None, 1, NO_INTERVAL)
     down = math.sqrt(sum(_log(r / i[0]) ** 2 for r, i in zip(rates, intervals))) / k
     up = math.sqrt(sum(_log(i[1] / r) ** 2 for r, i in zip(rates, intervals))) / k
-    return Estimate(mean, mean * math.exp(-down), mean * math.exp(up), 1, WITHIN_RUN)
+    return Estimate(mean, _exp(math.log(mean) - down), _exp(math.log(mean) + up), 1, WITHIN_RUN)
 
 
 def _sound(interval):
     return isinstance(interval, (list, tuple)) and len(interval) == 2 and \
-        all(isinstance(v, (int, float)) and math.isfinite(v) for v in interval) and \
+        all(number(v) is not None for v in interval) and \
         0 < interval[0] <= interval[1]
 
 
@@ -129,6 +141,17 @@ def ratio(rate, ceiling):
     return Estimate(value, value * math.exp(-down), value * math.exp(min(up, 300.0)), n, kind)
 
 
+def scaling(rate, gpus, first, first_gpus):
+    """Scaling efficiency: the rate at `gpus` over what as many would reach if each kept the pace of the first count's.
+    1 by definition at the first count itself."""
+    times = gpus / first_gpus
+    if rate is first:
+        return Estimate(1.0, None, None, rate.n, NO_INTERVAL)
+    linear = Estimate(first.mean * times, None if first.low is None else first.low * times,
+                      None if first.high is None else first.high * times, first.n, first.kind)
+    return ratio(rate, linear)
+
+
 def hours_lost(images, rate, ceiling):
     """Hours that `images` take longer at `rate` than at `ceiling`, the interval by the same rule
     on the difference of the two times. Negative where the rate beats its ceiling (noise)."""
@@ -140,3 +163,59 @@ def hours_lost(images, rate, ceiling):
     down = math.hypot(slow - hours / rate.high, hours / ceiling.low - fast)
     up = math.hypot(hours / rate.low - slow, fast - hours / ceiling.high)
     return Estimate(slow - fast, slow - fast - down, slow - fast + up, n, kind)
+
+
+# Rates are counts over a clock of nanoseconds: repetitions that agree better than this (an emulated
+# device's, to the last bit) prove no smaller difference.
+RESOLUTION = 1e-9
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How two independent samples of rates differ: the second over the first, on the log scale."""
+    log: float       # mean log of the second less that of the first
+    error: float     # its standard error
+    df: float        # Welch and Satterthwaite's degrees of freedom
+
+    @property
+    def ratio(self):
+        """Of the geometric means."""
+        return _exp(self.log)
+
+    @functools.cached_property
+    def half_width(self):
+        """Of the 95 % interval, on the log scale: the smallest difference that would be seen."""
+        return min(t_quantile(0.975, self.df) * self.error, 300.0)
+
+    @property
+    def interval(self):
+        """95 % for the ratio."""
+        return _exp(self.log - self.half_width), _exp(self.log + self.half_width)
+
+    @property
+    def p(self):
+        """Two-sided: how often equal rates would seem to differ by this much or more."""
+        return 2 * (1 - _t_cdf(abs(self.log) / self.error, self.df))
+
+
+def welch(first, second):
+    """Welch's comparison of the logarithms of two samples of rates, at least two in each. Neither
+    the spreads nor the numbers of repetitions need be alike."""
+    (a, spread_a), (b, spread_b) = _of_logs(first), _of_logs(second)
+    x, y = spread_a / len(first), spread_b / len(second)
+    error = math.sqrt(x + y)
+    if error < RESOLUTION:
+        return Difference(b - a, RESOLUTION, len(first) + len(second) - 2)
+    # Shares of the sum, so that no square of a tiny variance becomes zero.
+    x, y = x / (x + y), y / (x + y)
+    return Difference(b - a, error, 1 / (x * x / (len(first) - 1) + y * y / (len(second) - 1)))
+
+
+def holm(values):
+    """The p-values adjusted for their number (Holm 1979), in the same order: calling those below
+    0.05 different is wrong about any of them in at most 5 % of such families."""
+    adjusted, largest = [0.0] * len(values), 0.0
+    for rank, i in enumerate(sorted(range(len(values)), key=lambda i: values[i])):
+        largest = max(largest, min(1.0, (len(values) - rank) * values[i]))
+        adjusted[i] = largest
+    return adjusted

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from . import typeface
 from .cells import kind_rank
 from .text import plain
 
@@ -11,11 +12,45 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY, LIGHT = "#666666", "#D9D9D9"
 
-WIDTH, HEIGHT, DPI = 10.0, 5.625, 200     # inches: 16:9
-SMALL, TINY = 9.5, 8.0
+SMALL, TINY, LEAST = 9.5, 8.0, 7.0      # points; the first two as on a sheet, the last in print
+
+
+@dataclass(frozen=True)
+class Medium:
+    """What a figure is drawn for. Every other size follows from that of its text."""
+    width: float       # inches
+    height: object     # inches; None: as tall as its panels need
+    text: float        # points of an axis label
+    dpi: int
+
+
+SHEET = Medium(10.0, 5.625, 11, 160)     # 16:9, for a screen: 1600 pixels, what a slide of 1920 shows of it
+COLUMN = Medium(3.4, None, 7.7, 300)     # one column of a paper, where a caption says the rest
+
+
+def rc(medium):
+    """matplotlib's settings for a medium."""
+    factor = medium.text / SHEET.text
+    sizes = {key: max(LEAST, RC[key] * factor) for key in RC if key.endswith("size") and key != "lines.markersize"}
+    widths = {key: RC[key] * factor for key in RC if key.endswith("width") or key == "lines.markersize"}
+    ticks = {f"{axis}tick.major.{part}": factor * size for axis in "xy" for part, size in (("size", 3.5), ("pad", 3.5))}
+    return {**RC, **sizes, **widths, **(ticks if factor < 1 else {})}
+
+
+def scaled(size):
+    """A length in points, as on a sheet, in the medium that is drawn for."""
+    from matplotlib import rcParams     # here, because the interactive page takes colours and needs no matplotlib
+    return size * rcParams["font.size"] / RC["font.size"]
+
+
+def pt(size):
+    """A type size, as on a sheet, in the medium that is drawn for; never too small to read."""
+    return max(LEAST, scaled(size))
+
 
 RC = {
-    "font.family": "DejaVu Sans", "font.size": 11, "axes.titlesize": 11.5, "axes.labelsize": 11,
+    "font.family": [typeface.CUT, typeface.WHOLE], "font.size": 11, "axes.titlesize": 11.5, "axes.labelsize": 11,
+    "axes.titley": 1.0,      # else every draw looks for a place, and there is only the one
     "xtick.labelsize": 10.5, "ytick.labelsize": 10.5, "legend.fontsize": 10.5,
     "axes.spines.top": False, "axes.spines.right": False, "axes.facecolor": "none",
     "axes.edgecolor": "#444444", "axes.linewidth": 0.9, "axes.axisbelow": True,
@@ -99,12 +134,17 @@ def lighter(colour, share):
     return "#" + "".join(f"{round(p + (aim - p) * abs(share)):02x}" for p in parts)
 
 
+def dense(points):
+    """Whether so many points in a panel are better drawn as pixels within a PDF or SVG: it loads at once."""
+    return points > 500
+
+
 def marker(look, serious=False, **more):
     """Keyword arguments of a marker: hollow where the cell carries a serious flag."""
     edge = DARK_YELLOW if look.colour == YELLOW else look.colour
     # Hollow ones are larger, without a fill and on top: what they lie over still shows.
-    size = dict(markersize=11, markeredgewidth=1.6, zorder=6) if serious else dict(
-        markeredgewidth=0.8, zorder=4)
+    size = dict(markersize=scaled(11), markeredgewidth=scaled(1.6), zorder=6) if serious else dict(
+        markeredgewidth=scaled(0.8), zorder=4)
     return dict(dict(color=edge, marker=look.marker, markeredgecolor=edge, **size,
                      markerfacecolor="none" if serious else look.colour), **more)
 
@@ -113,4 +153,4 @@ def bar(look, serious=False):
     """Keyword arguments of a bar: hollow where the cell carries a serious flag."""
     return dict(facecolor="white" if serious else lighter(look.colour, 0.15),
                 edgecolor=look.colour if serious else EDGE,
-                linewidth=1.8 if serious else 0.8, hatch=look.hatch)
+                linewidth=scaled(1.8 if serious else 0.8), hatch=look.hatch)

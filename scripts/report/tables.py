@@ -61,6 +61,9 @@ COLUMNS = [
     ("ceiling_fraction_high95", lambda c: _of(c.ratio, "high")),
     ("ceiling_drift", lambda c: c.drift if isinstance(c, Ceiling) and not c.recorded
         else c.ceiling.drift if c.ceiling and not c.ceiling.recorded else None),
+    ("scaling_efficiency", lambda c: _of(c.scaling, "mean")),
+    ("scaling_efficiency_low95", lambda c: _of(c.scaling, "low")),
+    ("scaling_efficiency_high95", lambda c: _of(c.scaling, "high")),
     ("device_idle_fraction", lambda c: c.mean("device_idle_fraction")),
     ("step_ms_median", _summary("step_ms", "median")), ("step_ms_p99", _summary("step_ms", "p99")),
     ("step_ms_max", _summary("step_ms", "max")),
@@ -68,15 +71,23 @@ COLUMNS = [
     ("data_wait_ms_p99", _summary("data_wait_ms", "p99")),
     ("limiting_resource", lambda c: c.largest_stage()[0] or None),
     ("largest_stage", lambda c: c.largest_stage()[1] or None),
+    ("valid", lambda c: "yes" if c.rate and not c.serious else "no"),
     ("flags", lambda c: " ".join(flag_names(c)) or None),
     ("errors", lambda c: _errors(c) or None),
 ]
 
 
+# What a cell has from others: a share of an invalid ceiling, a scaling beside an invalid cell.
+DERIVED = {"invalid-ceiling!": "the ceiling carries a serious flag: do not quote shares of it",
+           "invalid-first-count!": "the cell with the fewest GPUs carries a serious flag: do not quote its scaling"}
+
+
 def flag_names(cell):
-    """The names of the cell's flags, each once; ceiling-drift is added where it applies."""
+    """The names of the cell's flags, each once; what its ceiling suffers from is added where it applies."""
     names = [clean(f.get("name") or "?", 40) + ("!" if f.get("severity") == "serious" else "")
              for f in cell.flags]
+    names += [name for name, base in zip(DERIVED, (cell.ceiling, cell.first))
+              if base and base is not cell and base.serious]
     if drifted(cell):
         names.append("ceiling-drift")
     return list(dict.fromkeys(names))
@@ -99,8 +110,8 @@ def short_row(cell):
     if not cell.rate:
         rate, share, idle, stage = f"missing: {cell.state}", dash, dash, dash
     else:
-        rate = plus_minus(cell.rate)
-        share = percent(cell.ratio.mean) if cell.ratio else dash
+        rate = plus_minus(cell.rate) + (" !" if cell.serious else "")
+        share = percent(cell.ratio.mean) + ("!" if cell.share_serious else "") if cell.ratio else dash
         idle = cell.mean("device_idle_fraction")
         idle = dash if idle is None else f"{100 * idle:.1f} %"
         stage = cell.largest_stage()[1] or cell.largest_stage()[0] or dash

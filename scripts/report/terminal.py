@@ -16,22 +16,23 @@ def table(settings, title_of):
     for setting in settings:
         cells = setting.ceilings + setting.cells
         marks = _marks(cells)
-        out += _wrap(title_of(setting), "") + [""]
+        out += wrapped(title_of(setting), "") + [""]
         rows = {id(c): tables.short_row(c) + [" ".join(
             marks[name] for name in tables.flag_names(c) if name in marks)] for c in cells}
         head = list(tables.HEAD)
         head[6], head[7], head[8] = "% ceiling", "waits", "stage"
         widths = [max(len(r[i]) for r in [head, *rows.values()]) for i in range(len(head))]
-        out.append(_row(head, widths))
+        out.append(aligned(head, widths))
         for variant in sorted({c.variant for c in cells}):
-            out += _wrap(f"with {variant}:", "  ") if variant else []
-            out += [_row(rows[id(c)], widths) for c in cells if c.variant == variant]
+            out += wrapped(f"with {variant}:", "  ") if variant else []
+            out += [aligned(rows[id(c)], widths) for c in cells if c.variant == variant]
         out += [""] + _footnotes(setting, cells, marks) + [""]
     return "\n".join(out)
 
 
-def _row(words, widths):
-    return "  ".join(w.ljust(n) if i in LEFT_ALIGNED else w.rjust(n)
+def aligned(words, widths, left=LEFT_ALIGNED):
+    """A line of a table; the columns in `left` are flush left, the others right."""
+    return "  ".join(w.ljust(n) if i in left else w.rjust(n)
                      for i, (w, n) in enumerate(zip(words, widths))).rstrip()
 
 
@@ -54,15 +55,19 @@ def _footnotes(setting, cells, marks):
                      "publish.")
     lines += [f"* {line}." for line in tables.drift_lines(setting)]
     for name, mark in marks.items():
+        if name in tables.DERIVED:
+            lines.append(f"{mark} {name}: {tables.DERIVED[name]}")
+            continue
         flag = next(f for c in cells for f in c.flags if clean(f.get("name") or "?", 40)
                     + ("!" if f.get("severity") == "serious" else "") == name)
         lines.append(f"{mark} {flag_words(flag)}")
     for cell in cells:
         lines += [f"× {words}" for words in losses(cell)]
-    return [line for text in lines for line in _wrap(text, "  ")]
+    return [line for text in lines for line in wrapped(text, "  ")]
 
 
-def _wrap(words, indent):
+def wrapped(words, indent):
+    """As lines that fit the terminal."""
     return textwrap.wrap(clean(words, 600), WIDTH, subsequent_indent=indent) or [""]
 
 

@@ -3,12 +3,18 @@ from __future__ import annotations
 
 import html
 
+# What a spreadsheet takes for the start of a formula; the wide forms are the East Asian ones.
+FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
 
 def clean(value, most=160):
     """One printable line: no control characters (a terminal obeys them, SVG forbids them), no lone
     surrogates (UTF-8 forbids them), not endless."""
-    text = str(value).encode("utf-8", "replace").decode("utf-8")
-    text = "".join(c if c.isprintable() else " " for c in text).strip()
+    text = str(value)
+    if not (text.isascii() and text.isprintable()):
+        text = text.encode("utf-8", "replace").decode("utf-8")
+        text = "".join(c if c.isprintable() else " " for c in text)
+    text = text.strip()
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -24,6 +30,20 @@ def markdown(value):
     return "".join("\\" + c if c in "\\`*_[]|#~!$" else c for c in text)
 
 
+LATEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
+         "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
+         ">": r"\textgreater{}", "|": r"\textbar{}", '"': "{''}", "`": r"\textasciigrave{}", "[": "{[}", "]": "{]}",
+         "*": "{*}", "±": r"$\pm$", "×": r"$\times$", "÷": r"$\div$", "·": r"$\cdot$", "−": "$-$", "…": r"\ldots{}",
+         "°": r"$^\circ$", "√": r"$\surd$", "µ": r"\textmu{}", "μ": r"\textmu{}"}
+
+
+def latex(value, most=4000):
+    """For LaTeX text: no command, no formula, no option of a `\\` before it, and no letter that pdfLaTeX lacks."""
+    text = clean(value, most).replace(r"\$", "$")
+    words = "".join(LATEX.get(c, c if c.isascii() or "À" <= c <= "ÿ" else "?") for c in text)
+    return words.replace("--", "-{}-").replace("--", "-{}-")
+
+
 def csv_cell(value):
     """Numbers as they are; text that a spreadsheet would run as a formula gets an apostrophe."""
     if value is None:
@@ -34,8 +54,13 @@ def csv_cell(value):
         return f"{value:.8g}"
     if isinstance(value, int):
         return str(value)
-    text = clean(value, 4000)
-    return "'" + text if text[:1] in ("=", "+", "-", "@") else text
+    text = clean(value, 4000)      # which takes leading tabs, returns and blanks away
+    return "'" + text if text.startswith(FORMULA_STARTS) else text
+
+
+def plotly(value, most=160):
+    """For a title, label or hover text of plotly, which takes <a>, <b>, <br> … for markup."""
+    return html.escape(clean(value, most), quote=False)
 
 
 def axis_value(value):
@@ -66,8 +91,10 @@ def tick(value, _position=None):
 
 
 def duration(hours):
-    """Hours as h, min or s, whichever reads best."""
+    """Hours as h, min or s, whichever reads best; below a millisecond, 0 s: rounding of exact steps."""
     size = abs(hours)
+    if size < 1e-3 / 3600:
+        return "0 s"
     if size >= 1:
         return f"{amount(hours)} h"
     return f"{amount(60 * hours)} min" if size >= 1 / 60 else f"{3600 * hours:.2g} s"

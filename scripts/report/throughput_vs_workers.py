@@ -4,9 +4,9 @@ from __future__ import annotations
 import math
 
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, NullLocator
 
-from . import panels, style
+from . import marks, panels, style
 from .page import Page, at_bottom
 from .text import plain, plus_minus, tick
 
@@ -19,14 +19,14 @@ def draw(setting, gpus, context):
     if not any(c.rate for c in cells):
         return None
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
-    page = Page(setting, "Throughput against loader workers", gpus, _scale(len(sizes)))
+    page = Page(setting, "Throughput against loader workers", context, gpus, _scale(len(sizes)))
     handles = [Line2D([], [], linestyle=s.look.line, **style.marker(s.look)) for s in series]
     page.legend(handles + [Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)],
                 [s.label for s in series] + ["ceiling (synthetic)"])
-    page.foot(cells, context, panels.shares_the_cpu(cells))
+    page.foot(cells, panels.shares_the_cpu(cells))
     log = _wants_log(cells)
     shared = len({id(c.ceiling) for c in cells if c.ceiling}) <= 1
-    axes = page.panels(len(sizes), wide=0.42 if shared else 1.15)
+    axes = page.panels(len(sizes), right_axis=True, wide=0.42 if shared else 1.15)
     for ax, size in zip(axes, sizes):
         _panel(ax, panels.in_panel(cells, size), series, log)
         ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
@@ -40,12 +40,13 @@ def draw(setting, gpus, context):
         last = ax.get_subplotspec().is_last_col() or i == len(axes) - 1
         if shared and id(ax) not in first_column:
             ax.tick_params(labelleft=False)
-        _share_axis(ax, panels.in_panel(cells, sizes[i]), last or not shared, log)
+        if last or not shared:
+            _share_axis(ax, panels.in_panel(cells, sizes[i]), log)
         if at_bottom(axes, i):
             ax.set_xlabel("workers" if setting.kind == "cpu" else "workers per GPU")
     page.sides("images per second" + (", log scale" if log else ""),
                "% of ceiling" if any(c.ceiling for c in cells) else "")
-    return page.figure
+    return page
 
 
 def _scale(count):
@@ -70,16 +71,14 @@ def _panel(ax, cells, series, log):
     for s in series:
         mine = sorted(panels.of_series(cells, s), key=lambda c: c.workers)
         _line(ax, mine, s.look, least)
-    if log:
-        ax.set_yscale("log")
-        ax.yaxis.set_major_formatter(FuncFormatter(tick))
-        ax.yaxis.set_minor_formatter(NullFormatter())
     values = [c.rate.mean + c.rate.error_bar[1] for c in cells if c.rate]
     ceiling = next((c.ceiling for c in cells if c.ceiling), None)
     top = max(values + ([ceiling.rate.mean] if ceiling else []), default=1)
     if log:
         bottom = min((c.rate.mean - c.rate.error_bar[0] for c in cells if c.rate), default=1)
+        ax.set_yscale("log")
         ax.set_ylim(bottom / 2, top * (top / bottom) ** 0.22)
+        marks.log_ticks(ax.yaxis, *ax.get_ylim())
     else:
         ax.set_ylim(0, top * 1.13)
         ax.yaxis.set_major_formatter(FuncFormatter(tick))
@@ -95,24 +94,16 @@ def _line(ax, cells, look, least):
         # A missing cell breaks the line instead of being bridged.
         ax.plot([x for x, _ in part], [c.rate.mean if c.rate else math.nan for _, c in part],
                 linestyle=look.line, color=style.marker(look)["color"], zorder=3)
-    for x, cell in done:
-        if not cell.rate:
-            continue
-        below, above = cell.rate.error_bar
-        ax.errorbar(x, cell.rate.mean, [[below], [above]], linestyle="none", capsize=3.5,
-                    elinewidth=1.3, **style.marker(look, cell.serious))
-        if cell.serious:
-            ax.annotate("!", (x, cell.rate.mean), (-9, 7), textcoords="offset points",
-                        weight="bold", color=style.EDGE)
+    marks.points(ax, [(x, c.rate, c.serious) for x, c in done if c.rate], look)
 
 
 def _ceiling(ax, ceiling):
     ax.axhline(ceiling.rate.mean, color="black", linestyle=style.KINDS["synthetic"].line,
-               linewidth=1.6, zorder=2)
+               linewidth=style.scaled(1.6), zorder=2)
     mark = " !" if ceiling.serious else " (drifted)" if ceiling.drifted else ""
     # In the strip that the limits leave free above every point and its error bar.
     ax.annotate(f"ceiling {plus_minus(ceiling.rate)}{mark}", (0.012, 0.985), va="top",
-                xycoords="axes fraction", fontsize=style.SMALL, zorder=6,
+                xycoords="axes fraction", fontsize=style.pt(style.SMALL), zorder=6,
                 bbox=dict(facecolor="white", edgecolor="none", pad=1.0))
 
 
@@ -122,9 +113,9 @@ def _missing(ax, cells, least):
     for cell in (c for c in cells if not c.rate):
         nth = taken[cell.workers] = taken.get(cell.workers, -1) + 1
         look = style.KINDS.get(cell.data, style.OTHER)
-        ax.annotate("×", (_position(cell.workers, least), 0), (0, 5 + 11 * nth), ha="center",
+        ax.annotate("×", (_position(cell.workers, least), 0), (0, style.scaled(5 + 11 * nth)), ha="center",
                     xycoords=("data", "axes fraction"), textcoords="offset points",
-                    fontsize=13, weight="bold", color=style.marker(look)["color"])
+                    fontsize=style.pt(13), weight="bold", color=style.marker(look)["color"])
 
 
 def _ticks(ax, counts, least):
@@ -141,10 +132,10 @@ def _ticks(ax, counts, least):
     pad = 0.08 * span if len(places) > 1 else 0.5
     ax.set_xlim(places[0] - pad, places[-1] + pad)
     if counts[0] == 0 and len(counts) > 1:
-        ax.axvline((places[0] + places[1]) / 2, color=style.LIGHT, linewidth=4, zorder=0)
+        ax.axvline((places[0] + places[1]) / 2, color=style.LIGHT, linewidth=style.scaled(4), zorder=0)
 
 
-def _share_axis(ax, cells, labels, log):
+def _share_axis(ax, cells, log):
     ceiling = next((c.ceiling for c in cells if c.ceiling), None)
     if not ceiling:
         return
@@ -152,7 +143,6 @@ def _share_axis(ax, cells, labels, log):
     right = ax.secondary_yaxis("right", functions=(lambda y: y / whole, lambda p: p * whole))
     right.spines["right"].set_visible(True)
     right.yaxis.set_major_formatter(FuncFormatter(tick))
-    right.yaxis.set_minor_formatter(NullFormatter())
+    right.yaxis.set_minor_locator(NullLocator())
     if not log:
         right.set_yticks([0, 20, 40, 60, 80, 100])
-    right.tick_params(labelright=labels)

@@ -18,12 +18,12 @@ def draw(setting, gpus, context):
               for heading, group in rows.plan(setting, gpus)]
     groups = [(heading, group) for heading, group in groups if group]
     cells = [row.cell for _, group in groups for row in group]
-    lost = {id(c): statistics.hours_lost(IMAGES, c.rate, c.ceiling.rate)
+    lost = {id(c): statistics.hours_lost(IMAGES, *c.paired)
             for c in cells if c.rate and c.ceiling}
     if not lost:
         return None
-    page = Page(setting, "What waiting for data costs", gpus, rows.scale_for(groups))
-    page.foot(cells, context, [_caption(cells, setting, gpus)])
+    page = Page(setting, "What waiting for data costs", context, gpus, rows.scale_for(groups))
+    page.foot(cells, [_caption(cells, setting, gpus)])
     ax = rows.lay_out(page, groups, over=0.52)
     low = min(0.0, min(v.mean - v.error_bar[0] for v in lost.values()))
     if low < 0:
@@ -31,13 +31,13 @@ def draw(setting, gpus, context):
     notes = []
     for row in (row for _, group in groups for row in group):
         if id(row.cell) in lost:
-            notes.append(_bar(ax, row, lost[id(row.cell)]))
+            notes.append(_bar(ax, row, lost[id(row.cell)], page.compact))
         elif not row.cell.rate:
             rows.missing(ax, row)
     rows.make_room(page, ax, low * 1.1, notes)
-    ax.set_xlabel(f"hours lost per epoch of {IMAGES:,} images")
-    _over_all_epochs(ax)
-    return page.figure
+    ax.set_xlabel("hours lost per epoch" + ("" if page.compact else f" of {IMAGES:,} images"))
+    _over_all_epochs(ax, 5 if page.compact else 7)
+    return page
 
 
 def _caption(cells, setting, gpus):
@@ -50,26 +50,33 @@ def _caption(cells, setting, gpus):
             f"{duration(EPOCHS * hours)}; what is lost comes on top.")
 
 
-def _bar(ax, row, hours):
+def _bar(ax, row, hours, compact):
     ax.barh(row.y, hours.mean, height=row.thick, zorder=3, **style.bar(row.look, row.cell.serious))
     below, above = hours.error_bar
     if hours.low is not None:
-        ax.errorbar(hours.mean, row.y, xerr=[[below], [above]], color="black", capsize=3.5,
-                    elinewidth=1.3, zorder=4)
-    words = f"{duration(hours.mean)} per epoch, {duration(EPOCHS * hours.mean)} over {EPOCHS}"
-    if hours.low is not None and hours.low <= 0 <= hours.high:
-        words = f"no loss to be told from noise (at most {duration(hours.high)} per epoch)"
-    elif hours.mean < 0:
-        words = f"none: {duration(-hours.mean)} per epoch faster than the ceiling"
-    words += " !" if row.cell.serious else ""
+        ax.errorbar(hours.mean, row.y, xerr=[[below], [above]], color="black", capsize=style.scaled(3.5),
+                    elinewidth=style.scaled(1.3), zorder=4)
+    words = _words(hours, compact)
+    words += " !" if row.cell.share_serious else ""
     return rows.note(ax, row, max(hours.mean + above, 0), words)
 
 
-def _over_all_epochs(ax):
-    ax.xaxis.set_major_locator(MaxNLocator(7))
+def _words(hours, compact):
+    if hours.low is not None and hours.low <= 0 <= hours.high:
+        most = duration(hours.high)
+        if most == duration(0):     # an emulated device's steps agree to the last bits
+            return "none"
+        return f"below {most}" if compact else f"no loss to be told from noise (at most {most} per epoch)"
+    if hours.mean < 0:
+        return "none" if compact else f"none: {duration(-hours.mean)} per epoch faster than the ceiling"
+    return duration(hours.mean) if compact else f"{duration(hours.mean)} per epoch, {duration(EPOCHS * hours.mean)} over {EPOCHS}"
+
+
+def _over_all_epochs(ax, most):
+    ax.xaxis.set_major_locator(MaxNLocator(most))
     ax.xaxis.set_major_formatter(FuncFormatter(tick))
     above = ax.secondary_xaxis("top", functions=(lambda x: x * EPOCHS, lambda x: x / EPOCHS))
-    above.xaxis.set_major_locator(MaxNLocator(7))
+    above.xaxis.set_major_locator(MaxNLocator(most))
     above.xaxis.set_major_formatter(FuncFormatter(tick))
     above.set_xlabel(f"hours lost over {EPOCHS} epochs")
     above.spines["top"].set_visible(True)

@@ -68,6 +68,65 @@ def repetitions(count=2, ceiling=1000.0, drift=0.0, cells=(("jpeg", 400.0),), **
     return records
 
 
+def series(seconds=8, **changes):
+    """`monitors` of schema 2 with its series; one value is unknown (-1)."""
+    ramp = [round(0.1 + 0.8 * n / max(seconds - 1, 1), 3) for n in range(seconds)]
+    lists = {"at_s": list(range(seconds)), "cpu_busy": ramp, "cpu_iowait": [0.05] * seconds, "cpu_steal": [0.0] * seconds,
+             "cpu_other_processes": [0.01] * seconds, "psi_cpu_some": ramp, "psi_io_some": [0.02] * seconds,
+             "psi_memory_some": [-1] * seconds, "disk_read_bytes_per_s": [2.5e8] * (seconds - 1) + [-1],
+             "network_receive_bytes_per_s": [1e4] * seconds, "memory_available_bytes": [8 << 30] * seconds}
+    return {"cpu_busy": 0.5, "cpu_iowait": 0.05, "cpu_steal": 0.0, "cpu_other_processes": 0.01, "psi_cpu_some": 0.5,
+            "psi_io_some": 0.02, "psi_memory_some": -1, "storage_read_bytes": 40_000_000, "series": lists, **changes}
+
+
+def gpu(seconds=8):
+    """`ranks[].gpu`: NVML once a second."""
+    names = ("utilisation_percent", "memory_utilisation_percent", "sm_mhz", "memory_mhz", "power_w", "temperature_c",
+             "memory_used_mb", "pcie_rx_mb_s", "pcie_tx_mb_s")
+    return {"seconds": list(range(seconds)), "throttled": "", **{n: [50 + i] * seconds for i, n in enumerate(names)}}
+
+
+def second(records, seconds=8):
+    """The records as schema 2 writes them."""
+    for r in records:
+        serious = any(f.get("severity") == "serious" for f in r["flags"])
+        r.update(schema="feedrate.result/2", valid=r["status"] == "ok" and not serious)
+        r["environment"].update(command=["feedrate", "sweep", "-o", "out"], host="host", git_commit="0123456789ab")
+        if r["status"] == "ok":
+            r.update(window_s=2.0, monitors=series(seconds), ranks=[{"rank": 0, "gpu": gpu(seconds)}])
+    return records
+
+
+def read_more(record, seconds=12, gpus=0, **changes):
+    """The record in schema 2, with a data set, readings of the host once a second and of `gpus` GPUs."""
+    n = range(seconds)
+    series = {"at_s": [1.0 * i for i in n], "cpu_busy": [0.6 + 0.02 * (i % 5) for i in n],
+              "cpu_iowait": [0.02] * seconds, "cpu_steal": [0.0] * seconds,
+              "cpu_other_processes": [0.01 * (i % 3) for i in n], "psi_cpu_some": [0.3] * seconds,
+              "psi_io_some": [0.1] * seconds, "psi_memory_some": [-1] * seconds,
+              "disk_read_bytes_per_s": [4e7 + 1e6 * i for i in n], "network_receive_bytes_per_s": [1e4] * seconds,
+              "memory_available_bytes": [2.0e10 - 1e7 * i for i in n]}
+    gpu = {"seconds": [1.0 * i for i in n], "utilisation_percent": [90 - i % 7 for i in n], "sm_mhz": [1980] * seconds,
+           "power_w": [610 + i for i in n], "temperature_c": [60 + i // 3 for i in n]}
+    real = record["role"] == "cell"
+    record.update({
+        "schema": "feedrate.result/2", "window_s": float(seconds), "steps": 40, "warmup_s": 2.0, "seed": 7, "place": 0,
+        "valid": record["status"] == "ok" and not any(f["severity"] == "serious" for f in record["flags"]),
+        "monitors": {"cpu_busy": 0.64, "cpu_iowait": 0.02, "cpu_other_processes": 0.01, "psi_memory_some": -1,
+                     "storage_read_bytes": 2.5e7 * seconds if real else 0, "series": series},
+        "ranks": [{"rank": i, "gpu": dict(gpu)} for i in range(gpus)] or [{"rank": 0, "gpu": None}],
+        "dataset": {"variant": "jpeg/500x375", "samples": 10000, "mean_bytes": 112345,
+                    "manifest_xxh3": "0123456789abcdef"} if real else None,
+        "environment": {"feedrate_version": "0.1.0", "git_commit": "0123abcd", "compiler": "12.2.0", "opencv": "4.6.0",
+                        "host": "node_1", "kernel": "Linux 6.1", "os": "Debian 12", "libc": "2.36",
+                        "cpu": {"model": "Some CPU @ 2 GHz", "cores": 8, "numa_nodes": 1, "governor": ""},
+                        "memory": {"total": "24684096 kB", "swap": "0 kB", "transparent_huge_pages": "madvise"},
+                        "nvidia_driver": "", "gpus": [], "command": ["feedrate", "sweep"], "config": None},
+        "limits": {"warmup_seconds": 1.0, "max_warmup_seconds": 60.0, "min_seconds": 3.0, "max_seconds": 120.0,
+                   "min_steps": 20}, **changes})
+    return record
+
+
 def write(folder, records, tail=""):
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "ledger.jsonl")

@@ -15,7 +15,8 @@ try:
 except ImportError:
     HAVE_MATPLOTLIB = False
 
-STEMS = ["bars", "batch_times", "load_vs_step", "stages", "throughput_vs_workers", "waiting_cost"]
+STEMS = ["bars", "batch_times", "ceiling_heatmap", "load_vs_step", "stages", "throughput_vs_workers", "waiting_cost"]
+TABLES = ["table.csv", "table.md", "table.tex"]
 
 
 class Program(unittest.TestCase):
@@ -24,10 +25,11 @@ class Program(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.report = os.path.join(self.folder, "report")
 
-    def run_report(self, records, *options, tail="", code=0, env=None):
+    def run_report(self, records, *options, tail="", code=0, env=None, extras=("--no-paper", "--no-slides")):
+        """The program's (stdout, stderr); what is made of the figures afterwards only with extras=()."""
         ledgers.write(self.folder, records, tail)
         done = subprocess.run(
-            [sys.executable, os.path.join(ledgers.SCRIPTS, "report"), self.folder, *options],
+            [sys.executable, os.path.join(ledgers.SCRIPTS, "report"), self.folder, "--no-html", *options, *extras],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
         self.assertEqual(done.returncode, code, done.stderr.decode())
         self.assertNotIn(b"Traceback", done.stderr)
@@ -50,7 +52,7 @@ class Program(unittest.TestCase):
         out, err = self.run_report(repetitions(2), "--no-figures", tail='{"torn')
         self.assertIn("torn", err)
         self.assertIn("jpeg", out)
-        self.assertEqual(sorted(os.listdir(self.report)), ["index.md", "table.csv", "table.md"])
+        self.assertEqual(sorted(os.listdir(self.report)), ["index.md", *TABLES])
 
     def test_a_terminal_without_utf8(self):
         env = dict(os.environ, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
@@ -70,7 +72,7 @@ class Figures(Program):
         self.run_report(records)
         expected = [f"{s}.{k}" for s in STEMS for k in ("pdf", "svg", "png")]
         self.assertEqual(sorted(os.listdir(self.report)),
-                         sorted(expected + ["index.md", "table.csv", "table.md"]))
+                         sorted(expected + ["index.md", *TABLES]))
         for stem in STEMS:
             self.assertTrue(self.content(stem + ".pdf").startswith(b"%PDF"))
             self.assertTrue(self.content(stem + ".png").startswith(b"\x89PNG"))
@@ -101,12 +103,12 @@ class Figures(Program):
                 records += repetitions(1, 1000.0 * gpus, cells=(("jpeg", 400.0 * gpus),),
                                        device=device, gpus=gpus)
         self.run_report(records, "--formats", "svg", "--only", "throughput_vs_gpus",
-                        "--only", "bars")
+                        "--only", "bars", "--only", "scaling_efficiency")
         names = {n for n in os.listdir(self.report) if n.endswith(".svg")}
         self.assertEqual(names, {f"{stem}.{device}{more}.svg"
                                  for device in ("emulated-a100", "emulated-v100-1000")
                                  for stem, more in (("bars", ""), ("bars", ".2-gpus"),
-                                                    ("throughput_vs_gpus", ""))})
+                                                    ("throughput_vs_gpus", ""), ("scaling_efficiency", ""))})
 
     def test_a_changed_ledger_leaves_no_stale_figure(self):
         self.run_report(repetitions(1), "--formats", "png")
@@ -123,7 +125,7 @@ class Figures(Program):
         for r in bare:
             for key in ("step_ms", "data_wait_ms", "stages", "capacities", "ci95", "device"):
                 r.pop(key, None)
-        self.png_only(bare, ["bars", "throughput_vs_workers", "waiting_cost"])
+        self.png_only(bare, ["bars", "ceiling_heatmap", "throughput_vs_workers", "waiting_cost"])
 
     def test_missing_cells_and_drift_are_told_in_the_figure(self):
         records = repetitions(2, drift=0.05) + [

@@ -1,11 +1,13 @@
 """Reading and grouping: torn tails, failures, ceilings, drift, variants."""
+import csv
+import io
 import os
 import tempfile
 import unittest
 
 import ledgers
 from ledgers import axes, record, repetitions
-from report import heading, ledger, settings, tables
+from report import heading, ledger, settings, statistics, tables
 
 
 def one(records, note=lambda text: None):
@@ -39,6 +41,28 @@ class Reading(unittest.TestCase):
             file.truncate(os.path.getsize(path) - 1)
         self.assertEqual(len(ledger.read(path, self.notes.append)), 3)
         self.assertEqual(self.notes, [])
+
+    def test_keeps_the_line_of_each_record(self):
+        path = ledgers.write(self.folder, repetitions(1))
+        with open(path) as file:
+            lines = file.readlines()
+        with open(path, "w") as file:
+            file.writelines([lines[0], "\n", *lines[1:]])       # an empty line is no record, but a line
+        self.assertEqual([r[ledger.LINE] for r in ledger.read(path, self.notes.append)], [1, 3, 4])
+
+    def test_both_schemas_are_read_and_valid_is_derived_where_it_lacks(self):
+        old, new = record(axes("jpeg"), 9.0), ledgers.second([record(axes("png"), 9.0)])[0]
+        self.assertEqual([ledger.valid(r) for r in self.read([old, new])], [True, True])
+        flag = [{"name": "throttled", "severity": "serious"}]
+        self.assertFalse(ledger.valid(dict(old, flags=flag)))
+        self.assertFalse(ledger.valid(dict(new, flags=flag, valid=True)))       # the flag counts, whatever is said
+        self.assertFalse(ledger.valid(dict(new, valid=False)))
+        self.assertFalse(ledger.valid(record(axes("jpeg"), None, status="failed")))
+        self.assertTrue(one([dict(new, valid=False)]).cells[0].serious)
+
+    def test_numbers_beyond_all_floats_are_none(self):
+        self.assertIsNone(ledger.number(10 ** 400))
+        self.refuses([dict(repetitions(1)[0], imgs_per_s=10 ** 400)], "imgs_per_s")
 
     def test_refuses_damage_before_the_tail(self):
         path = ledgers.write(self.folder, repetitions(1))
@@ -76,6 +100,32 @@ class Grouping(unittest.TestCase):
         self.assertEqual(cell.rate.n, 3)
         self.assertAlmostEqual(cell.rate.mean, 400 * 1.002)
         self.assertAlmostEqual(cell.ratio.mean, 0.4)
+
+    def test_the_share_is_of_the_repetitions_that_both_have(self):
+        records = [record(axes(), 100.0 if n == 0 else 130.0, n, "ceiling") for n in range(6)]
+        records += [record(axes("jpeg"), 95.0 if n == 0 else None, n, status="failed" if n else "ok") for n in range(6)]
+        found = one(records)
+        cell, = found.cells
+        self.assertAlmostEqual(cell.ratio.mean, 0.95)
+        self.assertEqual((cell.ratio.n, cell.ratio.kind), (1, statistics.WITHIN_RUN))
+        self.assertAlmostEqual(found.ceilings[0].rate.mean, 125.0, msg="a rate is of all its repetitions")
+        self.assertEqual(tables.short_row(cell)[6], "95.0 %")
+        row, = [r for r in csv.DictReader(io.StringIO(tables.write_csv([found]))) if r["role"] == "cell"]
+        self.assertAlmostEqual(float(row["ceiling_fraction"]), 0.95)
+        lost = statistics.hours_lost(3_600_000, *cell.paired)
+        self.assertAlmostEqual(lost.mean, 1000 / 95 - 1000 / 100)
+
+    def test_its_interval_is_of_those_repetitions_too(self):
+        rates = [(100.0, 95.0), (110.0, 100.0), (90.0, 85.0), (200.0, None)]
+        records = [record(axes(), top, n, "ceiling") for n, (top, _) in enumerate(rates)]
+        records += [record(axes("jpeg"), rate, n) for n, (_, rate) in enumerate(rates) if rate]
+        estimates = [statistics.estimate({n: [(pair[i], None)] for n, pair in enumerate(rates[:3])}) for i in (1, 0)]
+        self.assertEqual(one(records).cells[0].ratio, statistics.ratio(*estimates))
+
+    def test_without_a_common_repetition_all_of_each_are_taken(self):
+        records = [record(axes(), 100.0, n, "ceiling") for n in (0, 1)] + [record(axes("jpeg"), 50.0, n) for n in (2, 3)]
+        cell, = one(records).cells
+        self.assertEqual((cell.ratio.mean, cell.ratio.n), (0.5, 2))
 
     def test_failed_cells_are_missing_and_never_zero(self):
         records = repetitions(2) + [record(axes("png"), None, n, status="failed", error="disk full")
@@ -146,6 +196,20 @@ class Grouping(unittest.TestCase):
         self.assertEqual({c.variant for c in one(records).cells}, {""})
         records = [record(axes("jpeg", prefetch=p), 9.0) for p in (1, 2)]
         self.assertEqual(len({c.variant for c in one(records).cells}), 2)
+
+
+class Scaling(unittest.TestCase):
+    def test_is_beside_the_same_cell_with_the_fewest_gpus(self):
+        records = []
+        for gpus, rate in ((2, 400.0), (4, 600.0), (8, 600.0)):
+            records += repetitions(2, 500.0 * gpus, cells=(("jpeg", rate),), gpus=gpus)
+        found = one(records)
+        self.assertEqual([(c.gpus, round(c.scaling.mean, 3)) for c in found.cells], [(2, 1.0), (4, 0.75), (8, 0.375)])
+        self.assertEqual([round(c.scaling.mean, 3) for c in found.ceilings], [1.0, 1.0, 1.0])
+        self.assertIn("scaling_efficiency", tables.write_csv([found]).splitlines()[0])
+
+    def test_needs_two_counts(self):
+        self.assertIsNone(one(repetitions(2)).cells[0].scaling)
 
 
 if __name__ == "__main__":

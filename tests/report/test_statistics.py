@@ -39,14 +39,15 @@ class Intervals(unittest.TestCase):
         self.assertAlmostEqual(found.low, 100 * 0.9 ** (1 / math.sqrt(2)))
 
     def test_no_interval_is_none_and_never_zero(self):
-        for odd in (None, [1.0], [0, 5], ["a", "b"], [5.0, 1.0]):
+        for odd in (None, [1.0], [0, 5], ["a", "b"], [5.0, 1.0], [1, 10 ** 400]):
             found = st.estimate({0: [(3.0, odd)]})
             self.assertIsNone(found.low)
             self.assertEqual(found.kind, st.NO_INTERVAL)
 
     def test_hopeless_spread_does_not_overflow(self):
-        found = st.estimate({0: [(1e-6, None)], 1: [(1e9, None)]})
-        self.assertTrue(math.isfinite(found.high))
+        for rates in ((1e-6, 1e9), (1e-320, 1e300)):
+            found = st.estimate({n: [(rate, None)] for n, rate in enumerate(rates)})
+            self.assertTrue(0 < found.low and math.isfinite(found.high))
 
     def test_covers_95_per_cent(self):
         source, inside = random.Random(1), 0
@@ -75,11 +76,70 @@ class Derived(unittest.TestCase):
         single = st.Estimate(1000.0, 990.0, 1010.0, 1, st.WITHIN_RUN)
         self.assertEqual(st.ratio(self.rate, single).kind, st.MIXED)
 
+    def test_scaling_by_hand(self):
+        at_8 = st.Estimate(3200.0, 3100.0, 3300.0, 3, st.T_INTERVAL)
+        found = st.scaling(at_8, 8, self.rate, 1)
+        down = math.hypot(math.log(3200 / 3100), math.log(420 / 400))
+        up = math.hypot(math.log(3300 / 3200), math.log(400 / 380))
+        self.assertAlmostEqual(found.mean, 1.0)
+        self.assertAlmostEqual(found.low, math.exp(-down))
+        self.assertAlmostEqual(found.high, math.exp(up))
+        self.assertAlmostEqual(st.scaling(at_8, 8, self.rate, 2).mean, 2.0, msg="from two GPUs on")
+
+    def test_scaling_of_the_first_is_1_and_unsure_of_nothing(self):
+        found = st.scaling(self.rate, 1, self.rate, 1)
+        self.assertEqual((found.mean, found.low), (1.0, None))
+
     def test_hours_lost_by_hand(self):
         found = st.hours_lost(3_600_000, self.rate, self.ceiling)
         self.assertAlmostEqual(found.mean, 2.5 - 1.0)
         self.assertAlmostEqual(found.low, 1.5 - math.hypot(2.5 - 1000 / 420, 1000 / 970 - 1))
         self.assertAlmostEqual(found.high, 1.5 + math.hypot(1000 / 380 - 2.5, 1 - 1000 / 1040))
+
+
+class Welch(unittest.TestCase):
+    # scipy 1.17.1: r = scipy.stats.ttest_ind(numpy.log(second), numpy.log(first), equal_var=False); r.df, r.pvalue,
+    # numpy.exp(r.confidence_interval(0.95)).
+    CASES = (
+        ([100.0, 104.0, 99.0], [90.0, 95.0], 1.635729427510782, 0.13051926799915348,
+         0.7756959848134619, 1.081007935441467),
+        ([1000.0, 1004.0, 998.0, 1010.0, 995.0, 1001.0], [950.0, 958.0, 947.0, 961.0, 944.0, 952.0],
+         9.346534678178212, 1.034292029846534e-07, 0.9432843853680278, 0.9582236829685895),
+        ([39.7, 40.1, 35.2, 41.0], [38.9, 39.3, 40.2, 39.0, 39.9, 40.0], 3.168181589301726, 0.6814529176986881,
+         0.9124147702132882, 1.130834091481159),
+        ([2470.0, 2470.1], [2470.0, 2469.0], 1.0199890966194893, 0.4684845093019752,
+         0.997312166893259, 1.0022485507356917))
+
+    def test_agrees_with_scipy(self):
+        for first, second, df, p, low, high in self.CASES:
+            found = st.welch(first, second)
+            self.assertAlmostEqual(found.df, df, delta=1e-9 * df)
+            self.assertAlmostEqual(found.p, p, delta=1e-9 + 1e-7 * p)
+            for mine, theirs in zip(found.interval, (low, high)):
+                self.assertAlmostEqual(mine, theirs, delta=1e-8 * theirs)
+            geometric = [math.exp(sum(map(math.log, x)) / len(x)) for x in (first, second)]
+            self.assertAlmostEqual(found.ratio, geometric[1] / geometric[0])
+
+    def test_exchanging_the_samples_inverts_it(self):
+        there, back = st.welch([100, 104, 99], [90, 95]), st.welch([90, 95], [100, 104, 99])
+        self.assertAlmostEqual(there.ratio * back.ratio, 1)
+        self.assertAlmostEqual(there.interval[0] * back.interval[1], 1)
+        self.assertAlmostEqual(there.p, back.p)
+
+    def test_identical_repetitions_prove_no_more_than_the_clock_resolves(self):
+        same = st.welch([500.0, 500.0], [500.0, 500.0, 500.0])
+        self.assertEqual((round(same.ratio, 12), round(same.p, 5), same.df), (1.0, 1.0, 3))
+        rounding = st.welch([500.0, 500.0], [500.0000000001, 500.0000000001])
+        self.assertGreater(rounding.p, 0.5)
+        self.assertLess(st.welch([500.0, 500.0], [501.0, 501.0]).p, 1e-6)
+
+    def test_one_sample_without_spread(self):
+        found = st.welch([500.0, 500.0, 500.0], [490.0, 500.0, 510.0])
+        self.assertAlmostEqual(found.df, 2)
+        self.assertTrue(found.interval[0] < 1 < found.interval[1])
+
+    def test_hopeless_spread_does_not_overflow(self):
+        self.assertTrue(all(map(math.isfinite, st.welch([1e-6, 1e9], [1e-6, 1e12]).interval)))
 
 
 if __name__ == "__main__":

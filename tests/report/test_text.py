@@ -15,12 +15,19 @@ class Text(unittest.TestCase):
     def test_spreadsheet_formulas_are_quoted(self):
         for start in "=+-@":
             self.assertEqual(text.csv_cell(start + "cmd|x"), "'" + start + "cmd|x")
-        self.assertEqual(text.csv_cell("\t=1"), "'=1")
+        for before in ("\t", "\r", "\n", "\r\n", " ", "\u00a0", "\ufeff", "\u200b", "\0"):
+            for start in "=+-@":
+                self.assertEqual(text.csv_cell(before + start + "1"), "'" + start + "1", repr(before))
+        for wide in "\uff1d\uff0b\uff0d\uff20":
+            self.assertTrue(text.csv_cell(wide + "1").startswith("'"))
         self.assertEqual(text.csv_cell(-0.02), "-0.02")
         self.assertEqual(text.csv_cell(None), "")
 
     def test_a_dollar_starts_no_formula(self):
         self.assertEqual(text.plain("$x$"), r"\$x\$")
+
+    def test_plotly_gets_no_markup(self):
+        self.assertEqual(text.plotly('<a href="x">b</a><br>&lt;'), '&lt;a href="x"&gt;b&lt;/a&gt;&lt;br&gt;&amp;lt;')
 
     def test_terminals_get_no_control_characters(self):
         for nasty in NASTY:
@@ -36,6 +43,8 @@ class Text(unittest.TestCase):
         self.assertEqual(text.percent(0.999), "99.9 %")
         self.assertEqual(text.percent(1.0), "100 %")
         self.assertEqual(text.duration(0.5), "30.0 min")
+        self.assertEqual(text.duration(-1e-16), "0 s")
+        self.assertEqual(text.duration(0.5 / 3600), "0.5 s")
 
 
 class Tables(unittest.TestCase):

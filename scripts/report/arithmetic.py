@@ -1,0 +1,183 @@
+"""Whether a record's numbers agree with each other. Each check yields a line for what does not; what
+an older version did not write yet is passed over, the core of a measurement is not."""
+from __future__ import annotations
+
+import datetime
+import math
+
+from . import intervals, ledger, shares
+from .ledger import number
+
+CORE = ("steps", "images", "window_s", "step_ms", "data_wait_ms", "device_idle_fraction")
+EXACT = 1e-9        # relative: what printing a double and dividing again may cost
+MS = 0.0011         # milliseconds are written to 0.001, and a quantile of rounded values is rounded again
+RAW_KEPT = 5000
+BUSY_CPUS = 0.85    # from here on the CPUs stand before the loader that runs on them
+
+
+def problems(record):
+    """All lines for a record that ledger.scan() found sound."""
+    found = _all(ALWAYS, record)
+    if record["status"] != "ok":
+        return found
+    lacking = [key for key in CORE if record.get(key) is None]
+    if lacking:
+        return found + [f"status is ok, but {', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing"]
+    odd = [key for key in ("steps", "images", "window_s") if not ledger.positive(record[key])]
+    if odd:
+        return found + [f"status is ok, but {', '.join(odd)} {'is' if len(odd) == 1 else 'are'} not above zero"]
+    return found + _all(MEASURED, record)
+
+
+def _all(checks, record):
+    found = []
+    for check in checks:
+        try:
+            found += check(record)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            # A field of a kind that no feedrate writes: the other checks must not suffer from it.
+            found.append(f"{check.__name__.strip('_')} cannot be checked, a field is of the wrong kind ({error})")
+    return found
+
+
+def started(record):
+    """The moment as a datetime, None where there is none to read."""
+    try:
+        return datetime.datetime.strptime(str(record.get("started_at")), "%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        return None
+
+
+def _status(record):
+    status, error = record["status"], record.get("error")
+    if (status == "ok") != (not error):
+        yield f"status is {status}, and error {'is null' if not error else 'is not null'}"
+    if status in ("failed", "interrupted") and record.get("imgs_per_s") is not None:
+        yield f"status is {status}, but there is an imgs_per_s"
+    if "valid" in record and record["valid"] != ledger.valid_by_flags(record):
+        yield f"valid is {str(record['valid']).lower()}, but status and flags make it {str(ledger.valid_by_flags(record)).lower()}"
+    if started(record) is None:
+        yield f"started_at {str(record.get('started_at'))[:40]!r} is no UTC time (YYYY-MM-DDTHH:MM:SSZ)"
+
+
+def _role(record):
+    if (record["role"] == "ceiling") != (record["cell"]["data"] == "synthetic"):
+        yield f"role is {record['role']}, but data is {record['cell']['data'][:40]}"
+    if record["status"] == "ok" and "dataset" in record and \
+            (record["dataset"] is None) != (record["cell"]["data"] == "synthetic"):
+        yield "dataset is null, but the data is not synthetic" if record["dataset"] is None else \
+            "there is a dataset, but the data is synthetic"
+
+
+def _rate(record):
+    rate, window, steps, images = (record[key] for key in ("imgs_per_s", "window_s", "steps", "images"))
+    gpus, batch = record["cell"].get("gpus") or 1, record["cell"]["batch-size"]
+    if images != steps * batch * gpus:
+        yield f"images is {images}, steps × batch size × GPUs is {steps * batch * gpus:g}"
+    # The ranks' windows do not begin and end at the same instant: one step is the most between them.
+    slack = 0 if gpus == 1 else _part(record["step_ms"], "max", 0) / 1e3
+    if abs(images / rate - window) > slack + EXACT * window:
+        yield f"imgs_per_s is {rate:.8g}, images / window_s is {images / window:.8g}"
+    mean = _part(record["step_ms"], "mean")
+    if mean is not None and abs(mean - 1e3 * window / steps) > MS:
+        yield f"step_ms.mean is {mean}, window_s × 1000 / steps is {1e3 * window / steps:.3f}"
+
+
+def _summaries(record):
+    for key in ("step_ms", "data_wait_ms", "device_idle_ms"):
+        if record.get(key) is not None:
+            yield from (f"{key}: {line}" for line in _summary(record[key], record["steps"]))
+
+
+def _summary(summary, steps):
+    names = ("median", "p95", "p99", "max")
+    values = [_part(summary, name) for name in (*names, "mean")]
+    if None in values or min(values) < 0:
+        yield "one of median, mean, p95, p99, max is missing or negative"
+        return
+    for i in range(3):
+        if values[i] > values[i + 1] + MS:
+            yield f"{names[i]} {values[i]} exceeds {names[i + 1]} {values[i + 1]}"
+    raw = summary.get("raw")
+    if not isinstance(raw, list) or any(number(v) is None for v in raw):
+        yield "raw is not a list of numbers"
+    elif len(raw) != min(steps, RAW_KEPT):
+        yield f"raw holds {len(raw)} values of {steps} steps, {min(steps, RAW_KEPT):g} are kept"
+    elif len(raw) < steps:
+        if max(raw) > values[3] + MS:
+            yield f"max is {values[3]}, raw holds {max(raw)}"
+    else:
+        ordered = sorted(raw)
+        for name, stated, q in zip(names, values, (0.5, 0.95, 0.99, 1)):
+            if abs(stated - intervals.quantile(ordered, q)) > MS:
+                yield f"{name} is {stated}, that of raw is {intervals.quantile(ordered, q):.3f}"
+        if abs(values[4] - sum(raw) / len(raw)) > MS:
+            yield f"mean is {values[4]}, that of raw is {sum(raw) / len(raw):.3f}"
+
+
+def _interval(record):
+    stated = record.get("ci95")
+    raw = ledger.raw(record, "step_ms")
+    if stated is not None and (not isinstance(stated, list) or len(stated) != 2 or None in map(number, stated)
+                               or not 0 < stated[0] <= stated[1]):
+        yield f"ci95 {str(stated)[:60]} is no interval"
+    elif stated is None and record["steps"] >= 2 * intervals.BLOCKS:
+        yield f"ci95 is null, {record['steps']} steps give an interval"
+    elif stated and len(raw) == record["steps"]:
+        images = record["images"] / record["steps"]
+        (low, high), _ = intervals.of_blocks(raw, images)
+        if not any(_close(stated, *form(raw, images)) for form in (intervals.of_blocks, intervals.of_blocks_1)):
+            yield f"ci95 is {stated[0]:.6g} to {stated[1]:.6g}, the steps in raw give {low:.6g} to {high:.6g}"
+
+
+def _close(stated, interval, slack):
+    return max(abs(math.log(value / end)) for value, end in zip(stated, interval)) <= slack
+
+
+def _idle(record):
+    share, mean = number(record["device_idle_fraction"]), _part(record.get("device_idle_ms"), "mean")
+    if share is not None and mean is not None:
+        window_ms = 1e3 * record["window_s"]
+        if abs(share - mean * record["steps"] / window_ms) > MS * record["steps"] / window_ms + EXACT:
+            yield f"device_idle_fraction is {share:.6g}, device_idle_ms.mean × steps / window is " \
+                  f"{mean * record['steps'] / window_ms:.6g}"
+    pairs = zip(ledger.raw(record, "device_idle_ms"), ledger.raw(record, "step_ms"))
+    late = [i for i, (idle, step) in enumerate(pairs) if idle > step + MS]
+    if late:
+        yield f"device_idle_ms exceeds step_ms at step {late[0]} of the window"
+
+
+def _ceiling(record):
+    ceiling, share = (record.get(key) for key in ("ceiling_imgs_per_s", "ceiling_fraction"))
+    if (ceiling is None) != (share is None):
+        yield "one of ceiling_imgs_per_s and ceiling_fraction is there without the other"
+    elif ceiling is not None and not (ledger.positive(ceiling) and ledger.positive(share)):
+        yield "ceiling_imgs_per_s or ceiling_fraction is not a positive number"
+    elif ceiling is not None and abs(share * ceiling / record["imgs_per_s"] - 1) > EXACT:
+        yield f"ceiling_fraction is {share:.8g}, imgs_per_s / ceiling_imgs_per_s is {record['imgs_per_s'] / ceiling:.8g}"
+
+
+def _capacities(record):
+    known = [c for c in record.get("capacities") or [] if isinstance(c, dict) and ledger.positive(c.get("imgs_per_s"))]
+    for c in known:
+        used = number(c.get("utilisation"))
+        if used is not None and abs(used * c["imgs_per_s"] / record["imgs_per_s"] - 1) > EXACT:
+            yield f"capacities: utilisation of {str(c.get('resource'))[:40]} is {used:.6g}, imgs_per_s / its capacity " \
+                  f"is {record['imgs_per_s'] / c['imgs_per_s']:.6g}"
+    names = [c.get("resource") for c in known]
+    if names[-1:] != ["cpu"] and "cpu" in names and number(known[names.index("cpu")].get("utilisation")) is not None:
+        i = names.index("cpu")
+        if names[i + 1] == "loader" and known[i]["utilisation"] >= BUSY_CPUS:
+            del known[i]
+    rates = [c["imgs_per_s"] for c in known]
+    if rates != sorted(rates):
+        yield "capacities are not in order, the tightest first"
+
+
+def _part(summary, name, otherwise=None):
+    value = number(summary.get(name)) if isinstance(summary, dict) else None
+    return otherwise if value is None else value
+
+
+ALWAYS = (_status, _role)
+MEASURED = (_rate, _summaries, _interval, _idle, _ceiling, _capacities, shares.within_limits, shares.series, shares.flags)

@@ -1,0 +1,76 @@
+"""`feedrate validate DIR`: whether a ledger's numbers agree with each other and the report with the
+ledger. One line a finding, exit code 1 where there is any."""
+from __future__ import annotations
+
+import argparse
+import os
+
+from . import arithmetic, cli, derived, ledger, sequence, talk
+from .text import clean
+
+_say = talk.sayer("feedrate validate")
+
+
+def main(arguments):
+    options = _parser().parse_args(arguments)
+    return talk.guarded(_say, lambda: _check(options))
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="feedrate validate", description="Checks a ledger's arithmetic, and a report against its ledger.",
+        epilog="Exit codes: 0 nothing found, 1 something found or nothing to read, 2 a mistake in what was typed.")
+    parser.add_argument("folder", metavar="DIR", help="the result folder, which holds ledger.jsonl")
+    parser.add_argument("-o", "--output", metavar="DIR", help="where its report is (default: DIR/report)")
+    parser.add_argument("--found", type=int, default=0, help=argparse.SUPPRESS)     # of the caller's, printed already
+    parser.add_argument("--feedrate-version", default="", help=argparse.SUPPRESS)
+    return parser
+
+
+def _check(options):
+    path = ledger.find(options.folder)
+    findings, notes, numbered, broken = _ledger(path)
+    count = len(numbered)
+    report = options.output or cli.default_folder(path)
+    files = ""
+    if options.output and not os.path.isdir(report):
+        raise ledger.ReportError(report, "there is no such folder", "name the report's with --output")
+    if not os.path.isdir(report):
+        notes.append(f"{report}: there is no report to check; `feedrate report` makes it")
+    elif broken or not numbered:
+        notes.append(f"{report}: not checked, because the ledger is damaged")
+    else:
+        records = [ledger.upgrade(record) for _, record in numbered]
+        context = cli.context_of(path, records, options.feedrate_version)
+        found, more, made = derived.problems(report, records, context)
+        findings, notes = findings + found, notes + more
+        files = f" and {made} files of its report"
+    for words in findings:
+        talk.show(clean(words, 400))
+    for words in notes:
+        _say("note: " + words)
+    all_found = len(findings) + options.found
+    _say(f"{count} records{files} checked: " + _count(all_found))
+    return 1 if all_found else 0
+
+
+def _count(found):
+    return "nothing found" if not found else "1 finding" if found == 1 else f"{found} findings"
+
+
+def _ledger(path):
+    """(findings, notes, [(line, sound record), …], whether a line was no record)."""
+    found, notes, numbered, broken = [], [], [], False
+    for n, record, problem in ledger.scan(path):
+        if problem and problem[0] == ledger.TORN:
+            notes.append(f"line {n} is {ledger.TORN}: `feedrate sweep --resume` measures it again")
+        elif problem:
+            broken = True
+            found.append((n, "; ".join(problem)))
+        else:
+            numbered.append((n, record))
+            found += [(n, words) for words in arithmetic.problems(record)]
+    if not numbered and not found:
+        raise ledger.ReportError(path, "the ledger holds no result", "run `feedrate sweep -o DIR` first")
+    found = sorted(found + sequence.problems(numbered), key=lambda entry: entry[0])
+    return [f"line {n}: {words}" for n, words in found], notes, numbered, broken

@@ -1,0 +1,147 @@
+"""Whether a cell and its counterpart can be compared at all, and what is to be said beside it."""
+from __future__ import annotations
+
+from . import ledger
+from .cells import Ceiling
+from .text import clean, percent
+
+# Each of these has a dataset of its own: across them it is another one by design.
+DATA_AXES = {"data", "image-size", "input-size", "tensor-dtype", "container"}
+# Limits that set how long is measured count always; the maxima only where a run came up to them.
+LIMITS = ("warmup_seconds", "min_seconds", "min_steps")
+MAXIMA = ("max_warmup_seconds", "max_seconds")
+AT_THE_MAXIMUM = {"unsteady", "short_window", "queue_not_at_rest"}
+
+
+def obstacle(pair, rules):
+    """Why the pair cannot be compared, in few words, and what to do about it; "", "" where it can."""
+    for check, remedy in CHECKS:
+        if reason := check(pair, rules):
+            return reason, remedy
+    return "", ""
+
+
+def caveats(pair):
+    """What a reader of a comparison should know beside it."""
+    notes = []
+    for side, cell in (("A", pair.a), ("B", pair.b)):
+        if cell.lost:
+            n = len(cell.by_repetition) + len(cell.lost)
+            notes.append(f"{len(cell.lost)} of {n} repetitions have no result in {side}")
+        if why := why_invalid(cell):
+            notes.append(f"{why} in {side}: do not quote it")
+        if names := _flag_names(cell.runs, "warning"):
+            notes.append(f"{side} is flagged {', '.join(names)}")
+        if cell.runs and cell.data != "synthetic" and not _manifests(cell):
+            notes.append(f"the dataset of {side} is unknown")
+    if apart := _limits_apart(pair):
+        notes.append(apart)
+    if moved := drift(pair):
+        notes.append(f"a ceiling drifted by {percent(moved)} within a repetition")
+    return notes
+
+
+def drift(pair):
+    """The widest drift of a ceiling that drifted, of either side; 0 where none did."""
+    ceilings = [c if isinstance(c, Ceiling) else c.ceiling for c in (pair.a, pair.b)]
+    return max((abs(c.drift) for c in ceilings if c and c.drifted), default=0.0)
+
+
+def is_emulated(cell):
+    kinds = [r["device"].get("kind") for r in cell.runs if isinstance(r.get("device"), dict)]
+    return str(cell.axes["device"]).startswith("emulated") or "emulated" in kinds
+
+
+def why_invalid(cell):
+    """How many of its runs may not be quoted, and the flags that say so; "" where all may."""
+    bad = [r for r in cell.runs if not r["valid"] or not ledger.valid(r)]
+    if not bad:
+        return ""
+    names = _flag_names(bad, "serious")
+    return f"{len(bad)} of {len(cell.runs)} runs invalid" + (f" ({', '.join(names)})" if names else "")
+
+
+def _flag_names(records, severity):
+    return sorted({clean(f.get("name") or "?", 40) for r in records for f in ledger.flags(r)
+                   if f.get("severity") == severity})
+
+
+def _manifests(cell):
+    """{variant: the hashes that name the data} of its runs."""
+    found = {}
+    for dataset in (r["dataset"] for r in cell.runs if isinstance(r.get("dataset"), dict)):
+        if dataset.get("manifest_xxh3"):
+            found.setdefault(str(dataset.get("variant")), set()).add(str(dataset["manifest_xxh3"]))
+    return found
+
+
+# What forbids a comparison, the first that applies: each gives the reason in few words, or "".
+
+def _missing(pair, rules):
+    return "missing in " + ("A" if pair.a is None else "B") if None in (pair.a, pair.b) else ""
+
+
+def _failed(pair, rules):
+    return _either(pair, lambda cell: "" if cell.runs else cell.state)
+
+
+def _emulated(pair, rules):
+    return "emulated against real" if is_emulated(pair.a) != is_emulated(pair.b) else ""
+
+
+def _invalid(pair, rules):
+    return "" if rules.allow_invalid else _either(pair, why_invalid)
+
+
+def _same_runs(pair, rules):
+    runs = [[tuple(repr(r.get(k)) for k in ("started_at", "imgs_per_s", "window_s", "step_ms"))
+             for r in cell.runs] for cell in (pair.a, pair.b)]
+    return "A and B hold the same run" if set(runs[0]) & set(runs[1]) else ""
+
+
+def _other_data(pair, rules):
+    a, b = _manifests(pair.a), _manifests(pair.b)
+    both = a.keys() & b.keys()
+    by_design = not both and DATA_AXES & set(rules.across)
+    return "" if not a or not b or by_design or both and all(a[v] == b[v] for v in both) \
+        else "other data: the datasets' manifests differ"
+
+
+def _other_limits(pair, rules):
+    return "" if rules.allow_limits else _limits_apart(pair)
+
+
+def _limits_apart(pair):
+    names = {str(f.get("name")) for cell in (pair.a, pair.b) for r in cell.runs for f in ledger.flags(r)}
+    for name in LIMITS + (MAXIMA if names & AT_THE_MAXIMUM else ()):
+        a, b = _limit(pair.a, name), _limit(pair.b, name)
+        if a and b and a != b:
+            return f"other limits: {name} {' and '.join(sorted(a))} in A, {' and '.join(sorted(b))} in B"
+    return ""
+
+
+def _limit(cell, name):
+    limits = [r["limits"] for r in cell.runs if isinstance(r.get("limits"), dict)]
+    return {f"{ledger.number(x[name]):g}" for x in limits if ledger.number(x.get(name)) is not None}
+
+
+def _single(pair, rules):
+    return _either(pair, lambda cell: "" if len(cell.by_repetition) > 1 else "n = 1")
+
+
+def _either(pair, why):
+    a, b = why(pair.a), why(pair.b)
+    if a and a == b:
+        return f"{a} in A and B"
+    return f"{a} in A" if a else f"{b} in B" if b else ""
+
+
+CHECKS = (
+    (_missing, ""),
+    (_failed, "its error is in the ledger: `feedrate report` shows it"),
+    (_emulated, "an emulated device shows what host and storage can feed, not what a GPU does"),
+    (_invalid, "measure again without what the flag names; --allow-invalid compares all the same"),
+    (_same_runs, "compare ledgers that were measured independently"),
+    (_other_data, "measure both on the same dataset"),
+    (_other_limits, "measure both with the same limits; --allow-limits compares all the same"),
+    (_single, "one run tells nothing of the spread between runs: measure with --repetitions 6"))

@@ -1,0 +1,139 @@
+"""The parts of a 16:9 deck in python-pptx: slides, pictures, tables, and bytes that are the same for the same ledger."""
+from __future__ import annotations
+
+import datetime
+import io
+import zipfile
+
+from pptx.dml.color import RGBColor
+from pptx.enum.text import MSO_ANCHOR, PP_ALIGN
+from pptx.util import Inches, Pt
+
+from .text import clean
+
+WIDTH, HEIGHT = Inches(13.333), Inches(7.5)
+MARGIN = Inches(0.5)
+INK, GREY, RED = RGBColor(0x11, 0x11, 0x11), RGBColor(0x59, 0x59, 0x59), RGBColor(0xB0, 0x3A, 0x00)
+TITLE_LAYOUT, HEADED_LAYOUT = 0, 5      # of python-pptx's own template
+EPOCH = datetime.datetime(2000, 1, 1)
+
+
+def title(presentation, words, lines, emulated):
+    """The first slide. A line too many makes the type smaller, never the slide fuller."""
+    slide = presentation.slides.add_slide(presentation.slide_layouts[TITLE_LAYOUT])
+    head, below = slide.shapes.title, slide.placeholders[1]
+    _place(head, Inches(1.2), Inches(1.4))
+    _fill(head.text_frame, [words], 34, bold=True)
+    _place(below, Inches(2.8), Inches(4.2))
+    _fill(below.text_frame, lines, 20 if len(lines) <= 8 else 14 if len(lines) <= 14 else 10)
+    if emulated:
+        _colour(below.text_frame.paragraphs[0], RED, bold=True)
+    return slide
+
+
+def slide(presentation, words, line):
+    """A slide with its title, and the setting below it."""
+    made = presentation.slides.add_slide(presentation.slide_layouts[HEADED_LAYOUT])
+    _place(made.shapes.title, Inches(0.2), Inches(0.62))
+    words = clean(words, 200)
+    _fill(made.shapes.title.text_frame, [words], 24 if len(words) < 76 else 18 if len(words) < 104 else 14, bold=True)
+    if line:
+        box = made.shapes.add_textbox(MARGIN, Inches(0.8), WIDTH - 2 * MARGIN, Inches(0.35))
+        _fill(box.text_frame, [line], 13 if len(line) < 120 else 11, GREY)
+    return made
+
+
+def picture(slide, data, words):
+    """As large as the room below the title lets it be, with words for those who do not see it."""
+    top, high = Inches(1.2), Inches(6.2)
+    if not data:
+        return
+    shape = slide.shapes.add_picture(io.BytesIO(data), 0, top, height=high)
+    if shape.width > WIDTH - 2 * MARGIN:
+        shape.height = int(shape.height * (WIDTH - 2 * MARGIN) / shape.width)
+        shape.width = WIDTH - 2 * MARGIN
+    shape.left = int((WIDTH - shape.width) / 2)
+    shape.name = words.partition(":")[0]
+    shape._element.nvPicPr.cNvPr.set("descr", words)    # python-pptx has no name for alternative text
+
+
+def table(slide, head, rows, wide):
+    """A table of (words, doubtful) rows; doubtful ones are red throughout. No column is wider than `wide` letters."""
+    shape = slide.shapes.add_table(len(rows) + 1, len(head), MARGIN, Inches(1.25), WIDTH - 2 * MARGIN,
+                                   Inches(0.32) * (len(rows) + 1))
+    longest = [max([len(head[i])] + [len(words[i]) for words, _ in rows]) for i in range(len(head))]
+    shares = [min(max(n, 4), wide) for n in longest]
+    for column, share in zip(shape.table.columns, shares):
+        column.width = int((WIDTH - 2 * MARGIN) * share / sum(shares))
+    cells = shape.table.iter_cells()     # by row; asked for one by one, each is looked for from the start
+    for y, (words, doubtful) in enumerate([(head, False), *rows]):
+        for word in words:
+            _cell(next(cells), word, y == 0, doubtful)
+
+
+def _cell(cell, words, is_head, doubtful):
+    run = cell.text_frame.paragraphs[0].add_run()
+    run.text = clean(words, 200)
+    font = run.font
+    font.size = Pt(11)
+    if doubtful:
+        font.color.rgb = RED
+    if is_head or doubtful:
+        font.bold = True
+
+
+def note(slide, words):
+    box = slide.shapes.add_textbox(MARGIN, Inches(6.98), WIDTH - 2 * MARGIN, Inches(0.35))
+    _fill(box.text_frame, [words], 11, GREY)
+
+
+def text(slide, paragraphs):
+    """Running text, as large as its length lets it be."""
+    box = slide.shapes.add_textbox(MARGIN, Inches(1.0), WIDTH - 2 * MARGIN, Inches(6.2))
+    length = sum(len(p) for p in paragraphs)
+    _fill(box.text_frame, paragraphs, 16 if length < 1500 else 13 if length < 2600 else 10 if length < 4400 else 7)
+    for paragraph in box.text_frame.paragraphs:
+        paragraph.space_after = Pt(8)
+
+
+def _place(shape, top, height):
+    shape.left, shape.top, shape.width, shape.height = MARGIN, top, WIDTH - 2 * MARGIN, height
+
+
+def _fill(frame, lines, size, colour=INK, bold=False):
+    frame.word_wrap = True
+    frame.vertical_anchor = MSO_ANCHOR.TOP
+    for i, line in enumerate(lines):
+        paragraph = frame.paragraphs[0] if i == 0 else frame.add_paragraph()
+        paragraph.alignment = PP_ALIGN.LEFT
+        run = paragraph.add_run()
+        run.text = clean(line, 9000)
+        run.font.size, run.font.bold, run.font.color.rgb = Pt(size), bold, colour
+
+
+def _colour(paragraph, colour, bold):
+    for run in paragraph.runs:
+        run.font.color.rgb, run.font.bold = colour, bold
+
+
+def date(presentation, started, version):
+    """The deck's dates are those of the ledger's last run."""
+    try:
+        when = datetime.datetime.strptime(started, "%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        when = EPOCH
+    properties = presentation.core_properties
+    properties.created = properties.modified = when
+    properties.title, properties.author = "feedrate report", f"feedrate {clean(version, 60)}".strip()
+    properties.last_modified_by = properties.author
+    properties.revision = 1
+
+
+def without_times(data):
+    """The same archive without the times at which its parts were packed."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            kind = zipfile.ZIP_STORED if name.endswith(".png") else zipfile.ZIP_DEFLATED
+            new.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), old.read(name), compress_type=kind)
+    return stream.getvalue()

@@ -1,0 +1,46 @@
+"""What a comparison answers to a program that asks whether something has become slower. Silence must not pass for
+equality: what was not compared is no 0."""
+from __future__ import annotations
+
+from . import comparable, verdicts
+from .cells import Ceiling
+
+NOTHING, NAMED = 1, 3
+KINDS = ("slower", "lost", "different", "incomparable", "never")
+DEFAULT = ("slower", "lost")
+LOST = "measured in A; in B missing, failed, invalid or, of several repetitions, left with one"
+
+
+def outcome(others, fail_on, rules):
+    """(exit code, why, in words) for [(folder, its Comparisons), …]; no words where the table says it."""
+    everything = [c for _, found in others for c in found]
+    if not any(c.rate for c in everything):
+        return NOTHING, "no cell could be compared: the verdicts say why"
+    blind = [side.path for side, found in others if _ceilings_alone(found)]
+    if blind and "never" not in fail_on:
+        return NOTHING, f"{blind[0]}: no cell of stored data could be compared: the verdicts say why"
+    gone = sum(lost(c.pair, rules) for c in everything) if "lost" in fail_on else 0
+    if gone:
+        rest = ",".join(kind for kind in fail_on if kind != "lost") or "never"
+        return NAMED, f"{gone} cell{'' if gone == 1 else 's'} lost ({LOST}); --fail-on {rest} lets that pass"
+    bad = {"slower": {verdicts.SLOWER}, "different": {verdicts.SLOWER, verdicts.FASTER},
+           "incomparable": {verdicts.INCOMPARABLE}}
+    failing = set().union(*(bad.get(kind, ()) for kind in fail_on))
+    return (NAMED if any(c.verdict in failing for c in everything) else 0), ""
+
+
+def lost(pair, rules):
+    """Whether A has a result and B has none, none to quote, or one repetition where A has several."""
+    if not (pair.a and pair.a.runs):
+        return False
+    if not (pair.b and pair.b.runs):
+        return True
+    a, b = (0 if comparable.why_invalid(cell) and not rules.allow_invalid else len(cell.by_repetition)
+            for cell in (pair.a, pair.b))
+    return b < min(a, 2)
+
+
+def _ceilings_alone(found):
+    """Whether A holds cells of stored data and none of them has a verdict."""
+    asked = [c for c in found if c.pair.a and not isinstance(c.pair.a, Ceiling)]
+    return bool(asked) and all(c.verdict == verdicts.INCOMPARABLE for c in asked)

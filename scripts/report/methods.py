@@ -1,0 +1,178 @@
+"""How the numbers were made, in sentences: what a paper's methods section must say. All of it is from the ledger; what
+the ledger does not say is left out, and where its records differ the sentence gives the range."""
+from __future__ import annotations
+
+from . import ledger
+from .heading import heading
+from .tables import flag_names
+from .text import amount, clean, latex, listing, markdown, percent
+
+
+def paragraphs(settings, context):
+    """Lists of sentences: what was measured and how, then the data, then what to doubt."""
+    cells = [c for s in settings for c in s.ceilings + s.cells]
+    records = [r for c in cells for r in c.runs + c.lost]
+    runs = [r for c in cells for r in c.runs]
+    found = [_measured(settings, records, context) + _software(records) + _host(records),
+             _procedure(settings, runs, records), _data(runs), _doubts(settings, cells)]
+    return [paragraph for paragraph in found if paragraph]
+
+
+def write_markdown(settings, context):
+    return "\n\n".join(["# Methods", *(" ".join(map(markdown, p)) for p in paragraphs(settings, context))]) + "\n"
+
+
+def write_latex(settings, context):
+    return "\n\n".join([r"\subsection*{Methods}", *("\n".join(map(latex, p)) for p in paragraphs(settings, context))]) + "\n"
+
+
+# Where older records have it.
+OLDER = {("environment", "memory", "total"): ("environment", "memory_total")}
+
+
+def _values(records, *keys):
+    """The distinct values below some keys, in order of appearance; what says nothing is left out."""
+    places = [keys, OLDER[keys]] if keys in OLDER else [keys]
+    found = [ledger.part(record, *place) for record in records for place in places]
+    return list(dict.fromkeys(v for v in found if isinstance(v, (str, int, float)) and v not in ("", "unknown")
+                              and not isinstance(v, bool)))
+
+
+def _said(values, unit=""):
+    """"3", "3 to 5", "a and b"; "" for nothing."""
+    numbers = [v for v in values if ledger.number(v) is not None]
+    if not values:
+        return ""
+    if len(numbers) < len(values):
+        return listing(clean(v, 120) for v in values)
+    low, high = _figure(min(numbers)), _figure(max(numbers))
+    return (low if low == high else f"{low} to {high}") + unit
+
+
+def _figure(value):
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}" if abs(value) < 1e5 else amount(value)
+
+
+def _measured(settings, records, context):
+    version = f" with feedrate {context.version}" if context.version else ""
+    commits = _values(records, "environment", "git_commit")
+    version += f" (commit {_said(commits)})" if commits else ""
+    lines = [f"Training throughput was measured{version}: {_settings(settings)}."]
+    if any(s.kind == "emulated" for s in settings):
+        sources = _said(_values([r for r in records if ledger.part(r, "device", "kind") == "emulated"], "device", "source"))
+        lines.append("EMULATED DEVICE: no GPU was measured; such a device takes real batches at a published or given rate"
+                     + (f" ({sources})." if sources else "."))
+    dates = sorted(str(r["started_at"])[:10] for r in records if isinstance(r.get("started_at"), str))
+    if dates:
+        lines.append("The runs began " + (f"on {clean(dates[0], 10)}." if dates[0] == dates[-1] else
+                                          f"between {clean(dates[0], 10)} and {clean(dates[-1], 10)} (UTC)."))
+    return lines
+
+
+def _settings(settings):
+    """All settings in words; those that differ in one thing alone as one, with what that takes."""
+    rows = [[*heading(s).split(" · "), _counts(s)] for s in settings]
+    columns = list(zip(*rows))
+    differing = [i for i, column in enumerate(columns) if len(set(column)) > 1]
+    if len({len(row) for row in rows}) > 1 or len(differing) > 1:
+        return "; ".join(" · ".join(row) for row in rows)
+    return " · ".join(listing(dict.fromkeys(column)) for column in columns)
+
+
+def _counts(setting):
+    noun = ("replica", "replicas") if setting.kind == "cpu" else ("GPU", "GPUs")
+    counts = setting.gpu_counts()
+    return f"{listing(counts)} {noun[counts != [1]]}"
+
+
+def _software(records):
+    named = (("", ("device", "software")), ("loader library ", ("loader_library",)), ("compiler ", ("environment", "compiler")),
+             ("OpenCV ", ("environment", "opencv")), ("decoders ", ("environment", "decoders")),
+             ("NVIDIA driver ", ("environment", "nvidia_driver")))
+    words = [name + said for name, keys in named for said in [_said(_values(records, *keys))] if said]
+    return [f"Software: {'; '.join(words)}."] if words else []
+
+
+def _host(records):
+    named = (("host ", ("environment", "host"), ""), ("CPU ", ("environment", "cpu", "model"), ""),
+             ("", ("environment", "cpu", "cores"), " logical CPUs that the program may use"),
+             ("frequency governor ", ("environment", "cpu", "governor"), ""), ("memory ", ("environment", "memory", "total"), ""),
+             ("kernel ", ("environment", "kernel"), ""), ("", ("environment", "os"), ""),
+             ("data on ", ("environment", "file_system", "type"), ""))
+    words = [name + said + unit for name, keys, unit in named for said in [_said(_values(records, *keys))] if said]
+    return [f"Machine: {'; '.join(words)}."] if words else []
+
+
+def _procedure(settings, runs, records):
+    lines = []
+    limits = {key: _said(_values(records, "limits", key)) for key in
+              ("warmup_seconds", "max_warmup_seconds", "min_seconds", "max_seconds", "min_steps")}
+    if limits["warmup_seconds"] and limits["max_warmup_seconds"]:
+        lines.append(f"A run was warmed up for at least {limits['warmup_seconds']} s, until its steps were steady, and "
+                     f"for at most {limits['max_warmup_seconds']} s.")
+    if limits["min_seconds"] and limits["max_seconds"] and limits["min_steps"]:
+        lines.append(f"The measured window then lasted at least {limits['min_seconds']} s and {limits['min_steps']} steps, "
+                     f"at most {limits['max_seconds']} s.")
+    took = [f"{said} {unit}" for key, unit in (("warmup_s", "s of warm-up"), ("window_s", "s of window"), ("steps", "steps"))
+            for said in [_said(_values(runs, key))] if said]
+    if took:
+        lines.append(f"What the runs took: {', '.join(took)}.")
+    cells = [c for s in settings for c in s.cells + s.ceilings if c.rate and not getattr(c, "recorded", False)]
+    if cells:
+        counts = _said(sorted({c.rate.n for c in cells}))
+        lines.append(f"Repetitions of each of the {len(cells)} cells and ceilings: {counts}." if len(cells) > 1
+                     else f"Repetitions: {counts}.")
+    lines += _order(records)
+    kinds = sorted({c.rate.kind for c in cells})
+    if kinds:
+        lines.append(f"Intervals: {'; '.join(kinds)}; throughput is images by wall time of the window, the mean over "
+                     "the repetitions; a share of the ceiling is formed over the repetitions that both have, if any, and "
+                     "carries the uncertainty of both of its parts.")
+    return lines
+
+
+def _order(records):
+    """What is known of the order: a sweep alone says where a ceiling stood."""
+    seeds = _said(_values(records, "seed"))
+    swept = any("place" in r for r in records)
+    words = "In every repetition the ceiling was measured first and last, the cells between in an order shuffled by the " \
+            f"seed{' ' + seeds if seeds else ''}." if swept else f"Seed: {seeds}." if seeds else ""
+    return [words] if words else []
+
+
+def _data(runs):
+    found = {}
+    for record in runs:
+        data = record.get("dataset")
+        if isinstance(data, dict):
+            key = tuple(str(data.get(k) or "") for k in ("variant", "samples", "mean_bytes", "manifest_xxh3"))
+            found[key] = data
+    words = []
+    for data in found.values():
+        parts = [f"{data['samples']:,} samples"] if isinstance(data.get("samples"), int) else []
+        parts += [f"mean {data['mean_bytes']:,.0f} bytes"] if ledger.positive(data.get("mean_bytes")) else []
+        parts += [f"manifest XXH3-64 {clean(data['manifest_xxh3'], 20)}"] if data.get("manifest_xxh3") else []
+        if parts:
+            words.append(f"{clean(data.get('variant') or 'dataset', 60)}: {', '.join(parts)}")
+    return [f"Data: {'; '.join(sorted(words))}."] if words else []
+
+
+def _doubts(settings, cells):
+    lines = []
+    # A ceiling that was measured once in each repetition says nothing of drift.
+    drifts = [c.drift for s in settings for c in s.ceilings if len(c.runs) > len({r["repetition"] for r in c.runs})]
+    if drifts:
+        lines.append("Between the first and the last ceiling of a repetition throughput changed by at most "
+                     f"{percent(max(drifts, key=abs))}.")
+    names = {}
+    for cell in cells:
+        for name in flag_names(cell):
+            names[name] = names.get(name, 0) + 1
+    if names:
+        lines.append(f"Flags, of {len(cells)} cells and ceilings (! is serious: not to be quoted): "
+                     + "; ".join(f"{name} {count}" for name, count in names.items()) + ".")
+    lost = [r for c in cells for r in c.lost]
+    if lost:
+        states = sorted({r["status"] for r in lost})
+        lines.append(f"Repetitions without a result ({listing(states)}), left out and never counted as zero: {len(lost)}.")
+    return lines

@@ -1,0 +1,128 @@
+"""What the host and the GPUs did over the time of a run, second by second."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+
+from . import ledger, panels, style
+from .page import Page, at_bottom
+from .text import clean, plain, tick
+
+SENTENCE = ("Readings of the host and, where there are any, of the GPUs over the window of one run of the slowest "
+            "cell that kept them")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A line: the key in the ledger, its words, the factor to what the panel shows."""
+    key: str
+    label: str
+    factor: float = 1.0
+
+
+# (title, top of the axis or None, readings)
+HOST = (
+    ("CPU (% of all CPUs)", 100, (Reading("cpu_busy", "busy", 100), Reading("cpu_iowait", "iowait", 100),
+                                  Reading("cpu_steal", "steal", 100),
+                                  Reading("cpu_other_processes", "others", 100))),
+    ("pressure (% of the time)", 100, (Reading("psi_cpu_some", "CPU", 100), Reading("psi_io_some", "I/O", 100),
+                                       Reading("psi_memory_some", "memory", 100))),
+    ("input (MB/s)", None, (Reading("disk_read_bytes_per_s", "disk", 1e-6),
+                            Reading("network_receive_bytes_per_s", "network", 1e-6))),
+    ("memory available (GB)", None, (Reading("memory_available_bytes", "", 1e-9),)),
+)
+GPU = (("GPU utilisation (%)", 100, "utilisation_percent"), ("SM clock (MHz)", None, "sm_mhz"),
+       ("power (W)", None, "power_w"), ("temperature (°C)", None, "temperature_c"))
+LINES = ((style.BLUE, "-"), (style.VERMILLION, (0, (5, 1.5))), (style.GREEN, (0, (1.5, 1))),
+         (style.PURPLE, (0, (4, 1.5, 1, 1.5))))
+
+
+def draw(setting, gpus, context):
+    cell, record = chosen(setting, gpus)
+    if record is None:
+        return None
+    wanted = [(title, top, [(r.label, x, y) for r in readings for x, y in [_host(record, r)] if y])
+              for title, top, readings in HOST]
+    wanted += [(title, top, _gpus(record, key)) for title, top, key in GPU]
+    wanted = [panel for panel in wanted if panel[2]]
+    page = Page(setting, "Host and GPUs over a run", context, gpus, 1.0 if len(wanted) <= 4 else 1.3)
+    page.foot([cell], [_caption(cell, record)], single_runs=True)
+    over = 0.62 if page.compact else 0.42     # a column has its legends in two rows
+    axes = page.panels(len(wanted), over=over, high=over + 0.44, wide=0.95 if page.compact else 0.66, tall=0.8)
+    last = max(x[-1] for _, _, lines in wanted for _, x, _ in lines)
+    for i, (ax, (title, top, lines)) in enumerate(zip(axes, wanted)):
+        _panel(ax, title, top, lines, last, 2 if page.compact else 4)
+        if at_bottom(axes, i):
+            ax.set_xlabel("seconds" if page.compact else "seconds of the window")
+    return page
+
+
+def chosen(setting, gpus):
+    """(cell, record): a run of the slowest cell that kept readings, one with GPUs' before one without, a valid one
+    before an invalid one."""
+    found = [(c.serious, not _has_gpu(r), c.rate.mean, i, c, r)
+             for i, c in enumerate(panels.at_gpus(setting, gpus)) for r in c.runs[:1]
+             if _has_host(r) or _has_gpu(r)]
+    return min(found, key=lambda f: f[:4])[4:] if found else (None, None)
+
+
+def _has_host(record):
+    return any(_host(record, reading)[1] for _, _, readings in HOST for reading in readings)
+
+
+def _has_gpu(record):
+    return any(_gpus(record, key) for _, _, key in GPU)
+
+
+def _host(record, reading):
+    return _line(ledger.part(record, "monitors", "series"), "at_s", reading.key, reading.factor)
+
+
+def _gpus(record, key):
+    """[(label, seconds, values), …], a line for each GPU that says it."""
+    ranks = record.get("ranks") if isinstance(record.get("ranks"), list) else []
+    lines = [_line(r.get("gpu"), "seconds", key, 1.0) for r in ranks if isinstance(r, dict)]
+    return [("", x, y) for x, y in lines if y]
+
+
+def _line(series, time, key, factor):
+    """(seconds, values) of a reading; a gap where it was unknown, ([], []) where it always was."""
+    x, y = (ledger.part(series, name) for name in (time, key))
+    if not isinstance(x, list) or not isinstance(y, list):
+        return [], []
+    points = [(ledger.number(a), ledger.number(b)) for a, b in zip(x, y)]
+    points = [(a, math.nan if b is None or b < 0 else factor * b) for a, b in points if a is not None]
+    return tuple(zip(*points)) if any(not math.isnan(b) for _, b in points) else ([], [])
+
+
+def _caption(cell, record):
+    words = (f"The slowest cell that kept readings: {panels.name(cell)}, repetition {clean(record['repetition'], 9)}"
+             + (" !" if cell.serious else "") + ".")
+    means = [(label, ledger.number(ledger.part(record, "monitors", key)))
+             for label, key in (("busy", "cpu_busy"), ("iowait", "cpu_iowait"), ("others", "cpu_other_processes"))]
+    means = [f"{label} {100 * value:.1f} %" for label, value in means if value is not None and value >= 0]
+    words += " Mean over the window: CPUs " + ", ".join(means) + "." if means else ""
+    if len(record.get("ranks") or []) > 1:
+        words += " A line for each GPU; the host is the first rank's."
+    return words
+
+
+def _panel(ax, title, top, lines, last, columns):
+    values = [v for _, _, y in lines for v in y if not math.isnan(v)]
+    for i, (label, x, y) in enumerate(lines):
+        colour, look = LINES[i % len(LINES)]
+        ax.plot(x, y, color=colour, linestyle=look, linewidth=style.scaled(1.6), label=plain(label, 30) or "_",
+                marker="." if len(x) < 60 else None, markersize=style.scaled(4))
+    ax.set_title(plain(title), loc="left", fontsize=style.pt(10.5), 
+                 pad=style.scaled(5 + 13 * math.ceil(len(lines) / columns) if lines[0][0] else 5))
+    if lines[0][0]:
+        ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncol=min(columns, len(lines)), frameon=False, borderaxespad=0,
+                  fontsize=style.pt(style.SMALL), handlelength=1.5, handletextpad=0.4, columnspacing=0.8,
+                  borderpad=0.1)
+    ax.set_xlim(0, max(last, 1e-9))
+    ax.set_ylim(0, 1.04 * top if top else 1.1 * max(values) or 1)
+    ax.yaxis.set_major_formatter(FuncFormatter(tick))
+    ax.xaxis.set_major_locator(MaxNLocator(4, integer=last > 4))
+    ax.yaxis.set_major_locator(FixedLocator(range(0, 101, 25)) if top else MaxNLocator(4))

@@ -1,0 +1,126 @@
+"""Whether the records of a ledger fit each other: order, times, one program on one machine, one
+result for each run, and ceilings that are the ones that stand in the ledger."""
+from __future__ import annotations
+
+from . import arithmetic, ledger
+from .cells import DRIFT_LIMIT
+from .settings import ceiling_key
+
+# Of the environment, what `sweep --resume` insists on; records that differ in it are two experiments in one file.
+SAME = ("feedrate_version", "git_commit", "binary_xxh3", "host")
+
+
+def problems(numbered):
+    """[(line number, text), …] for [(line number, sound record), …]."""
+    found = [entry for check in CHECKS for entry in check(numbered)]
+    return sorted(found, key=lambda entry: entry[0])
+
+
+def _order(numbered):
+    last = None
+    for n, record in numbered:
+        order = ledger.number(record.get("order"))
+        if order is None:
+            yield n, "order is missing"
+            continue
+        if last is not None and order <= last:
+            yield n, f"order is {order:g} after {last:g}: lines were moved, copied or put together from two ledgers"
+        last = order
+
+
+def _times(numbered):
+    last = None
+    for n, record in numbered:
+        now = arithmetic.started(record)
+        if now and last and now < last:
+            yield n, f"started_at is {(last - now).total_seconds():.0f} s before that of an earlier line"
+        last = max(filter(None, (now, last)), default=None)
+
+
+def _results(numbered):
+    seen = {}
+    for n, record in numbered:
+        run = str(record["cell_id"]), record["repetition"], str(record.get("place") or 0)
+        if record["status"] == "ok":
+            if run in seen:
+                yield n, f"a second result of cell {run[0][:20]}, repetition {run[1]}, place {run[2]}: the first is in " \
+                         f"line {seen[run]}"
+            seen.setdefault(run, n)
+
+
+def _cells(numbered):
+    """A cell_id is a hash of the axes: one cannot change without the other."""
+    axes_of, id_of = {}, {}
+    for n, record in numbered:
+        cell_id = str(record["cell_id"])
+        axes = tuple(sorted((axis, repr(v)) for axis, v in record["cell"].items() if v is not None))
+        if axes_of.setdefault(cell_id, axes) != axes:
+            yield n, f"cell_id {cell_id[:20]} has other axes than in an earlier line"
+        elif id_of.setdefault(axes, cell_id) != cell_id:
+            yield n, f"cell_id is {cell_id[:20]}, an earlier line with the same axes has {id_of[axes][:20]}"
+
+
+def _experiment(numbered):
+    first = {}
+    for n, record in numbered:
+        if "mixed_ledger" in ledger.flag_names(record):     # it says so itself
+            continue
+        for what, value in _shared(record).items():
+            if repr(first.setdefault(what, value)) != repr(value):
+                yield n, f"{what[0]} is {str(value)[:60]!r}, earlier lines have {str(first[what])[:60]!r}"
+                first[what] = value     # said once for each change, not for each line after it
+
+
+def _shared(record):
+    """{(what, of which): value} of all that records of one experiment have in common."""
+    environment, device, limits, dataset = (ledger.object_at(record, key) for key in ("environment", "device", "limits", "dataset"))
+    found = {(name, ""): environment.get(name) for name in SAME}
+    found["seed", ""] = record.get("seed")
+    found["environment.gpus", ""] = environment.get("gpus")
+    axis = str(record["cell"]["device"])
+    if record["status"] == "ok":    # of one cell: another may need a longer window
+        found.update({(f"limits.{name}", str(record["cell_id"])): value for name, value in limits.items()
+                      if name != "stall_seconds"})      # how long a read may take is no part of what is measured
+    if device:      # a run that failed early has none
+        found["device.name", axis] = device.get("name")
+        # Several GPUs have a library more, which averages their gradients.
+        found["device.software", (axis, record["cell"].get("gpus"))] = device.get("software")
+    if dataset:
+        found[f"dataset {str(dataset.get('variant'))[:60]}", ""] = dataset.get("manifest_xxh3")
+        for name in ("type", "device"):
+            found[f"file_system.{name}", ""] = ledger.part(environment, "file_system", name)
+    return found
+
+
+def _drifts(numbered):
+    """A ceiling that closes its repetition at another rate than it was opened at says so in a flag."""
+    opening = {}
+    for n, record in numbered:
+        if record["cell"]["data"] != "synthetic" or record["status"] != "ok":
+            continue
+        repetition = str(record["cell_id"]), record["repetition"]
+        if not record.get("place"):
+            opening[repetition] = record["imgs_per_s"]
+        elif repetition in opening and record["schema"] != ledger.SCHEMAS[0]:       # which had no such flag
+            drift = record["imgs_per_s"] / opening[repetition] - 1
+            if abs(drift) > DRIFT_LIMIT + arithmetic.EXACT and "ceiling_drifted" not in ledger.flag_names(record):
+                yield n, f"the flag ceiling_drifted is missing: it is {100 * drift:+.1f} % from the repetition's first ceiling"
+
+
+def _ceilings(numbered):
+    rates = {}
+    for n, record in numbered:
+        key = tuple(ceiling_key(record["cell"]))
+        stated = ledger.number(record.get("ceiling_imgs_per_s"))
+        if stated is not None:
+            before = rates.get(key, [])
+            mean = sum(before) / len(before) if before else None
+            if mean is None:
+                yield n, f"ceiling_imgs_per_s is {stated:.6g}, but no ceiling of its setting stands in an earlier line"
+            elif abs(mean / stated - 1 if stated else 1) > arithmetic.EXACT:
+                yield n, f"ceiling_imgs_per_s is {stated:.8g}, the mean of its ceilings in earlier lines is {mean:.8g}"
+        if record["cell"]["data"] == "synthetic" and record["status"] == "ok":
+            rates.setdefault(key, []).append(record["imgs_per_s"])
+
+
+CHECKS = (_order, _times, _results, _cells, _experiment, _drifts, _ceilings)

@@ -1,0 +1,61 @@
+"""Busy time of the workers by stage, per image, and what limits: the numbers behind the figure."""
+from __future__ import annotations
+
+from . import ledger, style
+from .text import clean
+
+
+def per_image(cell):
+    """[(stage, wall ms, CPU ms), …] per image, over all runs; [] where no stage was timed."""
+    totals = {}
+    for record in cell.runs:
+        for stage in record.get("stages") or []:
+            if isinstance(stage, dict) and ledger.positive(stage.get("items")):
+                total = totals.setdefault(clean(stage.get("name") or "?", 30), [0.0, 0.0, 0])
+                total[0] += ledger.number(stage.get("wall_s")) or 0.0
+                total[1] += ledger.number(stage.get("cpu_s")) or 0.0
+                total[2] += stage["items"]
+    # A clock's grain may put a little more CPU than wall time into a short stage.
+    return [(name, 1e3 * wall / items, 1e3 * min(cpu, wall) / items)
+            for name, (wall, cpu, items) in totals.items()]
+
+
+def budget(cell):
+    """ms that the workers of one GPU may spend on an image before the device has to wait."""
+    if not cell.ceiling:
+        return None
+    return 1e3 * cell.gpus / cell.ceiling.rate.mean * max(cell.workers or 0, 1)
+
+
+def limit(cell, times):
+    """What limits, in words: the workers where their time passes what the device leaves them. With
+    no worker of its own the loading stands in the training thread and overlaps with nothing."""
+    total = sum(wall for _, wall, _ in times)
+    leaves = budget(cell)
+    if not times or not leaves:
+        return ""
+    largest = max(times, key=lambda t: t[1])
+    share = f"{clean(largest[0], 20)} {100 * largest[1] / total:.0f} %" if total else ""
+    mine = "loader" if total > leaves else "device"
+    if cell.workers == 0:
+        return f"no overlap: {share}"
+    words = f"loader limits: {share}" if mine == "loader" else "device limits"
+    counted, stage = cell.largest_stage()
+    if mine == "loader" and counted == "cpu":
+        return f"all CPUs busy, most with {clean(stage, 20)}"
+    if counted and counted != mine and not 0.95 < total / leaves < 1.05:
+        words += f" (capacities: {counted})"
+    return words
+
+
+def names_of(all_times):
+    """The stages that were timed, the known ones in their order first."""
+    known = list(style.STAGES)
+    found = {name for times in all_times for name, _, _ in times}
+    return [n for n in known if n in found] + sorted(found - set(known))
+
+
+def colours_of(names):
+    spare = [n for n in names if n not in style.STAGES]
+    return {n: style.STAGES[n][0] if n in style.STAGES
+            else style.SPARE[spare.index(n) % len(style.SPARE)] for n in names}

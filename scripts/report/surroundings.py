@@ -1,0 +1,70 @@
+"""What else differs between two ledgers: machine, software, program, storage. It is the first thing
+that is asked when a number has changed."""
+from __future__ import annotations
+
+import json
+
+from .text import clean, listing
+
+# A record's values by path, with the words for them, in the order in which they are asked for.
+NAMED = (
+    ("device.name", "device"), ("device.software", "device software"),
+    ("environment.nvidia_driver", "NVIDIA driver"), ("environment.cpu.model", "CPU"),
+    ("environment.cpu.cores", "CPU cores"), ("environment.cpu.governor", "CPU governor"),
+    ("environment.memory.total", "memory"), ("environment.host", "host"),
+    ("environment.kernel", "kernel"), ("environment.os", "system"),
+    ("environment.file_system.type", "file system"),
+    ("environment.file_system.device", "mounted device"),
+    ("environment.file_system.mount_options", "mount options"),
+    ("environment.feedrate_version", "feedrate"), ("environment.git_commit", "commit"),
+    ("environment.binary_xxh3", "program file"), ("environment.compiler", "compiler"),
+    ("environment.opencv", "OpenCV"), ("environment.decoders", "decoders"), ("seed", "seed"))
+# What older records call otherwise.
+OLDER = {"environment.memory_total": "environment.memory.total"}
+# Differs whenever the folder of the results does.
+UNASKED = ("environment.command",)
+
+
+def differences(a_records, b_records):
+    """[(what, value in A, value in B), …] for the named values that differ, then the names of
+    others in the environment that do."""
+    a, b = _values(a_records), _values(b_records)
+    known = [path for path, _ in NAMED]
+    named = [(words, _words(a.get(path)), _words(b.get(path))) for path, words in NAMED
+             if a.get(path, set()) != b.get(path, set())]
+    others = sorted(path for path in a.keys() | b.keys()
+                    if path.startswith("environment.") and a.get(path) != b.get(path)
+                    and path not in known and path not in UNASKED)
+    return named, [clean(path.partition(".")[2], 60) for path in others]
+
+
+def lines(a_records, b_records):
+    """The same as lines of text."""
+    named, others = differences(a_records, b_records)
+    out = [f"{words}: {a} in A, {b} in B" for words, a, b in named]
+    if others:
+        out.append("other entries of `environment` that differ: " + listing(others))
+    return out or ["nothing that the ledgers record of machine, software and storage"]
+
+
+def _values(records):
+    """{path: the values that the records have there}, as JSON so that any value can be in a set."""
+    found = {}
+    for record in records:
+        for name in ("device", "environment", "seed"):
+            for path, value in _leaves(name, record.get(name)):
+                found.setdefault(OLDER.get(path, path), set()).add(json.dumps(value, sort_keys=True))
+    return found
+
+
+def _leaves(path, value):
+    if not isinstance(value, dict):
+        return [] if value in (None, "") else [(path, value)]
+    return [leaf for key, inner in value.items() for leaf in _leaves(f"{path}.{key}", inner)]
+
+
+def _words(values):
+    if not values:
+        return "unknown"
+    decoded = (json.loads(value) for value in sorted(values))
+    return listing([clean(v if isinstance(v, str) else json.dumps(v), 70) for v in decoded])

@@ -1,0 +1,39 @@
+"""What every command of the report says, and how: talk to stderr, results to stdout, a failure as
+one line and the exit code 1."""
+from __future__ import annotations
+
+import os
+import sys
+
+from .ledger import ReportError
+from .text import clean
+
+
+def sayer(program):
+    """say(text) for a program: one line on stderr."""
+    def say(text):
+        print(f"{program}: " + clean(text, 1000), file=sys.stderr, flush=True)
+    return say
+
+
+def guarded(say, action):
+    """The exit code of action()."""
+    try:
+        return action()
+    except ReportError as error:
+        say(str(error))
+        return 1
+
+
+def show(text):
+    """To stdout, with plainer signs where its encoding lacks ours."""
+    encoding = sys.stdout.encoding or "ascii"
+    plainer = text.encode(encoding, "replace").decode(encoding)
+    if plainer != text:
+        text = text.translate({ord("±"): "+-", ord("×"): "x", ord("·"): ",", ord("…"): "...",
+                               ord("→"): "->"})
+        plainer = text.encode(encoding, "replace").decode(encoding)
+    try:
+        print(plainer, flush=True)
+    except BrokenPipeError:        # `feedrate report DIR | head`: the files and the exit code still count
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,109 @@
+"""What is to be said of a cell and its counterpart: how far apart they are, and what that comes to."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Optional
+
+from . import comparable, statistics
+from .cells import Ceiling
+from .text import percent
+
+FASTER, SLOWER, EQUAL, UNSEEN, SMALL, INCOMPARABLE = (
+    "faster", "slower", "equal within the margin", "no difference seen",
+    "no difference beyond the margin", "not comparable")
+SAME = (EQUAL, UNSEEN, SMALL)
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Rules:
+    margin: float = 0.01           # of the ratio: differences that do not matter
+    across: tuple = ()
+    adjust: str = "none"
+    allow_invalid: bool = False
+    allow_limits: bool = False
+
+
+@dataclass
+class Comparison:
+    """A pair and what came out of it."""
+    pair: object
+    reason: str = ""                                       # why it cannot be compared
+    remedy: str = ""                                       # what to do about it
+    rate: Optional[statistics.Difference] = None           # of images/s
+    share: Optional[statistics.Difference] = None          # of the share of the ceiling
+    p: Optional[float] = None                              # of the rate, adjusted if that was asked for
+    verdict: str = INCOMPARABLE
+    share_verdict: str = ""
+    notes: list = field(default_factory=list)
+
+
+def compare(sides, rules):
+    """A list of Comparisons for each list of pairs. Verdicts come last: an adjustment needs the p-values of all
+    sides, since whoever looks for a difference looks through all of them."""
+    found = [[_measure(pair, rules) for pair in pairs] for pairs in sides]
+    able = [c for side in found for c in side if not c.reason]
+    for kind in ("rate", "share"):
+        some = [c for c in able if getattr(c, kind)]
+        values = [getattr(c, kind).p for c in some]
+        adjusted = statistics.holm(values) if rules.adjust == "holm" else values
+        for c, p in zip(some, adjusted):
+            (_settle if kind == "rate" else _settle_share)(c, p, rules)
+    return found
+
+
+def judge(difference, p, margin):
+    """The verdict on a difference whose p-value, adjusted or not, is p."""
+    if found := direction(difference, p, margin):
+        return found
+    if abs(difference.log) + difference.half_width <= math.log1p(margin):
+        return EQUAL
+    return SMALL if p < LEVEL else UNSEEN
+
+
+def direction(difference, p, margin):
+    """FASTER, SLOWER, or "" where neither is shown. The margin is the same factor to both sides, so
+    that exchanging A and B exchanges the two."""
+    if p >= LEVEL or abs(difference.log) <= math.log1p(margin):
+        return ""
+    return FASTER if difference.log > 0 else SLOWER
+
+
+def _measure(pair, rules):
+    found = Comparison(pair)
+    found.reason, found.remedy = comparable.obstacle(pair, rules)
+    if found.reason:
+        return found
+    found.rate = statistics.welch(list(pair.a.by_repetition.values()), list(pair.b.by_repetition.values()))
+    a, b = shares(pair.a, rules), shares(pair.b, rules)
+    if len(a) > 1 and len(b) > 1:
+        found.share = statistics.welch(a, b)
+    found.notes = comparable.caveats(pair)
+    return found
+
+
+def shares(cell, rules):
+    """One a repetition: of the ceiling of that repetition, which saw the machine in the same state.
+    None of a ceiling that may not be quoted."""
+    if isinstance(cell, Ceiling) or not cell.ceiling or cell.ceiling.recorded:
+        return []
+    if comparable.why_invalid(cell.ceiling) and not rules.allow_invalid:
+        return []
+    ceilings = cell.ceiling.by_repetition
+    return [rate / ceilings[n] for n, rate in cell.by_repetition.items() if n in ceilings]
+
+
+def _settle(c, p, rules):
+    c.p, c.verdict = p, judge(c.rate, p, rules.margin)
+    if c.verdict in (FASTER, SLOWER) and (drift := comparable.drift(c.pair)) > abs(math.expm1(c.rate.log)):
+        c.reason = f"a ceiling drifted by {percent(drift)}, more than the difference"
+        c.remedy = "measure again where the machine keeps its speed: nothing else running, clocks fixed, cool"
+        c.verdict = INCOMPARABLE
+    elif c.verdict == UNSEEN and c.rate.p < LEVEL:
+        c.notes.append("different at 5 % alone, but not as one of so many (Holm)")
+
+
+def _settle_share(c, p, rules):
+    if not c.reason:
+        c.share_verdict = judge(c.share, p, rules.margin)
