@@ -1,8 +1,6 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
-#include <utility>
-
 namespace feedrate {
 
 // A batch normalisation's parameters and running statistics: fp32, (C) each. Tensors are handles: whoever

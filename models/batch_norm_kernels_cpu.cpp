@@ -85,8 +85,8 @@ std::vector<double> sums_over_rows(const Rows<T>& all, const Add& add) {
 // `body` with the element type of x.
 template <typename Body>
 void with_type(const Tensor& x, const Body& body) {
-  if (x.scalar_type() == at::kFloat) return body(Rows<float>{}, float{});
-  body(Rows<c10::BFloat16>{}, c10::BFloat16{});
+  if (x.scalar_type() == at::kFloat) return body(float{});
+  body(c10::BFloat16{});
 }
 
 // What the loops need of each channel, made of what was saved.
@@ -140,8 +140,8 @@ void statistics(BatchNormSaved& saved, const BatchNormState& state) {
   const int channels = channel_count(saved.x);
   std::vector<float> from(static_cast<std::size_t>(channels));
   std::vector<double> sums;
-  with_type(saved.x, [&]<typename T>(Rows<T> all, T) {
-    all = {.count = count, .channels = channels, .x = data<T>(saved.x), .mean = from.data()};
+  with_type(saved.x, [&]<typename T>(T) {
+    const Rows<T> all{.count = count, .channels = channels, .x = data<T>(saved.x), .mean = from.data()};
     std::transform(all.x, all.x + channels, from.begin(), [](T v) { return batch_norm::to_float(v); });
     sums = sums_over_rows(all, [](const Rows<T>& rows) { add_deviations(rows); });
   });
@@ -152,7 +152,7 @@ Tensor normalise(BatchNormSaved& saved, const Tensor& shortcut) {
   const Channels channels(saved);
   const Tensor y = at::empty_like(saved.x);
   if (shortcut.defined()) saved.passed = at::empty_like(saved.x, saved.x.options().dtype(at::kByte));
-  with_type(saved.x, [&]<typename T>(Rows<T>, T) {
+  with_type(saved.x, [&]<typename T>(T) {
     Rows<T> all = channels.rows<T>(saved.x);
     all.shortcut = data<T>(shortcut);
     all.out = y.mutable_data_ptr<T>();
@@ -166,7 +166,7 @@ Tensor reduce(const BatchNormSaved& saved, const Tensor& gradient, const Tensor&
   const Channels channels(saved);
   if (saved.passed.defined()) through = at::empty_like(saved.x);
   std::vector<double> sums;
-  with_type(saved.x, [&]<typename T>(Rows<T>, T) {
+  with_type(saved.x, [&]<typename T>(T) {
     Rows<T> all = channels.rows<T>(saved.x);
     all.gradient = data<T>(gradient);
     all.other = data<T>(other);
@@ -198,7 +198,7 @@ Tensor input_gradient(const BatchNormSaved& saved, const Tensor& gradient, const
     constant[c] = -channels.scale[c] * of_bias[c] / n;
   }
   const Tensor out = at::empty_like(saved.x);
-  with_type(saved.x, [&]<typename T>(Rows<T>, T) {
+  with_type(saved.x, [&]<typename T>(T) {
     Rows<T> all = channels.rows<T>(saved.x);
     all.gradient = data<T>(gradient);
     all.slope = slope.data();

@@ -8,7 +8,7 @@
 int main(int argc, char** argv) {
   try {
     const int code = feedrate::run_program(argc, argv);
-    if (std::fflush(stdout) != 0) throw feedrate::Error("standard output", "could not be written", "free some space");
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw feedrate::Error("standard output", "could not be written", "free some space");
     return code;
   } catch (const feedrate::UsageError& error) {
     std::fprintf(stderr, "feedrate: %s\n", error.what());

@@ -19,7 +19,7 @@
 #include "experiment/environment.h"
 #include "measure/clock.h"
 #include "measure/error.h"
-#include "measure/host_monitor.h"
+#include "measure/host_counters.h"
 #include "measure/memory.h"
 #include "storage/dataset.h"
 
@@ -76,7 +76,7 @@ void look_at_machine(Findings& findings) {
   const auto environment = capture_environment({});
   findings.good("cpu", environment["cpu"]["model"].get<std::string>() + ", " +
                            std::to_string(allowed_cpus()) + " CPUs");
-  findings.good("memory", gigabytes(static_cast<double>(memory_available())) + " available of " + gigabytes(1024 * std::atof(environment["memory_total"].get<std::string>().c_str())));
+  findings.good("memory", gigabytes(static_cast<double>(memory_available())) + " available of " + gigabytes(1024 * std::atof(environment["memory"]["total"].get<std::string>().c_str())));
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   if (!governor.empty() && governor != "performance") {
     findings.note("governor", governor + ": clocks change with the load", "cpupower frequency-set -g performance");

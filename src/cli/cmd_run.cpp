@@ -4,9 +4,11 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/result_text.h"
 #include "cli/signals.h"
 #include "diagnose/verdict.h"
+#include "experiment/anonymize.h"
 #include "experiment/environment.h"
 #include "experiment/ledger.h"
 #include "experiment/record.h"
@@ -25,7 +27,7 @@ class LiveRun {
  public:
   LiveRun(const RunCommand& command, CellRunner& runner, const SignalWatcher& signals)
       : command_(command), runner_(runner), signals_(signals),
-        environment_(capture_environment(command.experiment.data)) {}
+        environment_(capture_environment(command.experiment.data, command.experiment.config)) {}
 
   nlohmann::ordered_json measure(const Cell& cell, const char* role, std::optional<double> ceiling) {
     line_.show(cell.label() + ": preparing");
@@ -34,6 +36,9 @@ class LiveRun {
     line_.clear();
     auto record = make_record(result, {role, 0, order_++, ceiling}, command_.experiment.run, environment_);
     add_verdict(record);
+    if (command_.experiment.anonymize) {
+      Anonymizer(command_.experiment.data, command_.experiment.output, command_.experiment.config).apply(record);
+    }
     return record;
   }
 
@@ -47,17 +52,21 @@ class LiveRun {
 };
 
 int run(CLI::App& app, RunCommand& command) {
+  const auto launch = find_launch(command.experiment);
   const std::vector<Cell> cells = cells_of(app, command.experiment);
   if (cells.size() != 1) {
     throw UsageError("feedrate run", "measures one cell, these options make " + std::to_string(cells.size()),
                      "give one value for each axis, or use `feedrate sweep`");
   }
+  if (launch && launch->rank > 0) return follow(*launch, cells, command.experiment.run);
+  const SignalWatcher signals;
+  const auto ranks = open_ranks(launch, cells, command.experiment.run, signals.token());
+  if (!ranks) return signals.exit_code(1);
+  AcceleratorRegistry registry;
+  CellRunner runner(command.experiment.run, registry, ranks.get());
+  runner.check(cells[0]);
   std::unique_ptr<Ledger> ledger;
   if (!command.experiment.output.empty()) ledger = std::make_unique<Ledger>(command.experiment.output, false);
-  AcceleratorRegistry registry;
-  CellRunner runner(command.experiment.run, registry);
-  runner.check(cells[0]);
-  const SignalWatcher signals;
   LiveRun live(command, runner, signals);
   std::optional<double> ceiling;
   if (!command.no_ceiling && !cells[0].is("data", "synthetic")) {

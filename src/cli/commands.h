@@ -14,9 +14,13 @@ struct CommandEntry {
 
 CommandEntry add_gen(CLI::App& program);
 CommandEntry add_verify(CLI::App& program);
+CommandEntry add_rank(CLI::App& program);
 CommandEntry add_run(CLI::App& program);
 CommandEntry add_sweep(CLI::App& program);
 CommandEntry add_report(CLI::App& program);
+CommandEntry add_compare(CLI::App& program);
+CommandEntry add_validate(CLI::App& program);
+CommandEntry add_reproduce(CLI::App& program);
 CommandEntry add_list(CLI::App& program);
 CommandEntry add_doctor(CLI::App& program);
 

@@ -5,6 +5,7 @@
 
 #include "cli/suite.h"
 #include "experiment/axes.h"
+#include "experiment/where.h"
 #include "measure/error.h"
 
 namespace feedrate {
@@ -20,6 +21,8 @@ std::string help_of(const Axis& axis) {
   }
   return help + " [" + std::string(axis.fallback) + "]";
 }
+
+constexpr const char* kWhere = "where";  // no axis, but it may stand in a [[sweep]] table too
 
 bool is_axis(std::string_view name) {
   return std::any_of(axes().begin(), axes().end(), [&](const Axis& axis) { return axis.name == name; });
@@ -62,6 +65,7 @@ void set_option(CLI::App& command, const std::string& file, const std::string& n
 // What a file says is checked before flags are laid over it, so that an error can name the file.
 void check_axes(const std::string& file, const AxisValues& chosen) {
   for (const auto& [name, values] : chosen) {
+    if (name == kWhere) continue;
     if (!is_axis(name)) {
       throw UsageError(file + ": " + name, "is no axis", "other options go to the top of the file, above [[sweep]]");
     }
@@ -80,8 +84,11 @@ void add_experiment_options(CLI::App& command, ExperimentOptions& options) {
     command.add_option("--" + std::string(axis.name), options.axes[std::string(axis.name)], help_of(axis))
         ->delimiter(',')->type_name("VALUE")->group("Axes (several values, comma-separated, make a sweep)");
   }
+  command.add_option("--where", options.where, "keep the cells for which it holds: AXIS=VALUE[,VALUE...], also != < <= > >=, joined by ` or `; several must all hold")
+      ->type_name("CONDITION")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_option("--dataset", options.data, "folder that `feedrate gen` made")->type_name("DIR");
   command.add_option("--config", options.config, "TOML file of options and [[sweep]] tables")->type_name("FILE");
+  command.add_flag("--anonymize", options.anonymize, "leave host and user names and paths out of the records");
   command.add_option("--seed", options.run.seed, "of weights, shuffling, crops and the order of cells")->capture_default_str();
   RunLimits& limits = options.run.limits;
   const char* const group = "How long to measure";
@@ -93,8 +100,15 @@ void add_experiment_options(CLI::App& command, ExperimentOptions& options) {
       ->capture_default_str()->check(above(0))->group(group);
   command.add_option("--min-steps", limits.min_steps, "of the measured window, at least")
       ->capture_default_str()->check(above(0))->group(group);
+  command.add_option("--stall-seconds", limits.stall_seconds, "a read that takes longer ends its cell")
+      ->capture_default_str()->check(above(0))->group(group);
   command.add_option("--max-seconds", limits.max_seconds, "of the measured window, at most")
       ->capture_default_str()->check(above(0))->group(group);
+}
+
+static std::vector<Cell> where(std::vector<Cell> cells, const std::vector<std::string>& conditions) {
+  for (const std::string& text : conditions) std::erase_if(cells, [condition = Where(text)](const Cell& cell) { return !condition.holds(cell); });
+  return cells;
 }
 
 std::vector<Cell> cells_of(CLI::App& command, ExperimentOptions& options) {
@@ -118,11 +132,14 @@ std::vector<Cell> cells_of(CLI::App& command, ExperimentOptions& options) {
     for (const auto& [axis, values] : options.axes) {
       if (!values.empty()) chosen[axis] = values;
     }
-    for (Cell& cell : expand(chosen)) {
+    std::vector<std::string> conditions = options.where;
+    if (const auto own = chosen.extract(kWhere)) conditions.insert(conditions.end(), own.mapped().begin(), own.mapped().end());
+    for (Cell& cell : where(expand(chosen), conditions)) {
       if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(std::move(cell));
     }
   }
   options.run.data = options.data;
+  if (cells.empty()) throw UsageError("--where", "leaves no cell", "see the plan without it: `feedrate sweep --dry-run`");
   return cells;
 }
 

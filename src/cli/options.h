@@ -13,9 +13,11 @@ namespace feedrate {
 // The options that `run` and `sweep` share, as typed. One flag per axis is made from axes().
 struct ExperimentOptions {
   std::map<std::string, std::vector<std::string>> axes;  // flags given on the command line
+  std::vector<std::string> where;
   std::filesystem::path config;
   std::filesystem::path data;
   std::filesystem::path output;
+  bool anonymize = false;
   RunOptions run;
   int repetitions = 1;
 };

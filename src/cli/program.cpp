@@ -20,8 +20,8 @@ int run_program(int argc, char** argv) {
   program.set_version_flag("--version", std::string(version()) + " (" + std::string(git_commit()) + ")");
   program.require_subcommand(1);
   program.footer("Start: feedrate gen data/ && feedrate run --data jpeg --dataset data/ --device emulated:a100");
-  const std::vector<CommandEntry> commands = {add_gen(program),    add_run(program),  add_sweep(program), add_report(program),
-                                              add_verify(program), add_list(program), add_doctor(program)};
+  const std::vector<CommandEntry> commands = {add_gen(program),    add_run(program),  add_sweep(program), add_report(program), add_compare(program), add_validate(program), add_reproduce(program),
+                                              add_verify(program), add_rank(program), add_list(program), add_doctor(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

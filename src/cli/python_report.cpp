@@ -1,6 +1,11 @@
 #include "cli/python_report.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "measure/error.h"
 
@@ -36,6 +41,18 @@ std::string report_python() {
   }
   const fs::path venv = cache / "report-venv" / "bin" / "python3";
   return fs::exists(venv) ? venv.string() : "python3";
+}
+
+void become_report(const std::vector<std::string>& more) {
+  const std::string python = report_python();
+  std::vector<std::string> words = {python, report_package().string()};
+  words.insert(words.end(), more.begin(), more.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::fflush(nullptr);
+  execvp(python.c_str(), arguments.data());
+  throw Error(python, std::strerror(errno), "run scripts/bootstrap, or set FEEDRATE_PYTHON to a Python with matplotlib");
 }
 
 }  // namespace feedrate

@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace feedrate {
 
@@ -11,5 +12,8 @@ std::filesystem::path report_package();
 // The interpreter with matplotlib: $FEEDRATE_PYTHON, else the one that scripts/bootstrap set up, else
 // python3 of the PATH.
 std::string report_python();
+
+// This process becomes the Python that does it, so that its exit code, signals and output are its own.
+[[noreturn]] void become_report(const std::vector<std::string>& words);
 
 }  // namespace feedrate

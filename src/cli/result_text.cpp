@@ -1,5 +1,6 @@
 #include "cli/result_text.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 
@@ -45,6 +46,24 @@ std::string stages_text(const Json& record) {
   return text;
 }
 
+// Of several: what each reaches, and who waits for whom.
+std::string ranks_text(const Json& record) {
+  const Json& ranks = record["ranks"];
+  if (ranks.size() < 2) return "";
+  double least = number(ranks[0]["sync_ms_mean"]), most = least;
+  for (const Json& rank : ranks) {
+    least = std::min(least, number(rank["sync_ms_mean"]));
+    most = std::max(most, number(rank["sync_ms_mean"]));
+  }
+  std::string text = format("%s img/s each; %.3f to %.3f ms a step are waiting for other ranks or their gradients",
+                            thousands(number(record["imgs_per_s"]) / static_cast<double>(ranks.size())).c_str(), least, most);
+  if (const Json& straggler = record["straggler"]; straggler.is_object()) {
+    text += format("; straggler: rank %d, the others wait %.3f ms for it", straggler["rank"].get<int>(), number(straggler["others_wait_ms"]));
+  }
+  if (const int workers = record["threads"]["loader"]; workers > 0) text += format("; %d workers in all", workers);
+  return text;
+}
+
 }  // namespace
 
 std::string setting_text(const Json& record) {
@@ -79,6 +98,7 @@ std::string result_text(const Json& record, const std::string& label) {
                       record["steps"].get<int>(), number(record["window_s"])));
   line("waiting", format("the device waits %.1f %% of the time; the training thread %.3f ms a step",
                          100 * number(record["device_idle_fraction"]), number(record["data_wait_ms"]["mean"])));
+  line("ranks", ranks_text(record));
   line("stages", stages_text(record).empty() ? "" : stages_text(record) + " ms per image and worker");
   if (record.contains("verdict") && record["cell"]["data"] != "synthetic") line("verdict", record["verdict"]);
   for (const Json& flag : record["flags"]) {

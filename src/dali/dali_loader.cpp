@@ -31,7 +31,10 @@ class DaliLoader : public Loader {
         ring_(SlabRing::make(spec_, kReady + 3, options_.slabs)),  // one filled, two in the device
         ready_(kReady), sizes_(options_.recipe.format->make_decoder()),
         pipeline_(spec_.batch_size, options_.workers, options_.prefetch, spec_.size, options_.recipe.filter) {
-    if (!options_.recipe.encoded_cache) storage_ = make_storage(*options_.recipe.dataset);
+    if (!options_.recipe.encoded_cache) {
+      storage_ = make_storage(*options_.recipe.dataset);
+      if (options_.recipe.reads) storage_->tell(options_.recipe.reads->add());
+    }
     thread_ = std::jthread([this] { run(); });
   }
   ~DaliLoader() override { stop(); }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/arrivals.h"
 #include "device/group.h"
 #include "measure/module.h"
 #include "pipeline/batch.h"
@@ -57,6 +58,7 @@ struct StepRecord {
   std::int64_t start_ns = 0;  // its batch was there and the step before had ended
   std::int64_t end_ns = 0;
   double loss = 0;            // NaN where the device has none (emulated) or did not read it
+  std::int64_t sync_ns = 0;   // of the step: it waited for other ranks, or for gradients on their way between them
 };
 
 struct DeviceDescription {
@@ -68,6 +70,7 @@ struct DeviceDescription {
   std::string source;           // emulated: where the published rate comes from
   std::string precision;        // emulated: that it was published for
   std::string caveat;           // emulated: how the rate differs from the published one; empty: not
+  std::string pci_address;      // cuda: "0000:1B:00.0"; empty for others
 };
 
 // One device of one rank: takes batches, makes steps. Used by one thread.
@@ -94,6 +97,9 @@ class Accelerator {
   // fastest kernels in its first steps.
   virtual bool settled() const { return true; }
 
+  // Since it was made; all zero where nothing is copied.
+  virtual Arrivals arrivals() const { return {}; }
+
   // Waits for every queued step; afterwards collect() has them all and no slab is held.
   virtual void drain() = 0;
 };
@@ -106,6 +112,8 @@ struct AcceleratorKind {
   std::function<std::unique_ptr<Accelerator>(std::string_view argument, const StepSpec& spec, Group& group)> make;
   // How many devices of this kind the machine has; a run asks for no more.
   std::function<int()> count;
+  // With several, each is a process of its own; else threads of one.
+  bool ranks_are_processes = false;
   // Refuses, before anything is measured, an argument that make() would refuse.
   std::function<void(std::string_view argument, const StepSpec& spec)> check;
 };

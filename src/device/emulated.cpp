@@ -35,8 +35,8 @@ class Emulated : public Accelerator {
     if (spec_.feed == Feed::streamed) ready = copy(std::move(batch));
     const std::int64_t start = std::max(ready, last_end_);
     // The ranks average their gradients at the end of the step: none is done before the slowest.
-    const std::int64_t end = group_.size() > 1 ? group_.all_reduce_max(start + step_ns_) : start + step_ns_;
-    queued_.push_back({start, end, std::numeric_limits<double>::quiet_NaN()});
+    const std::int64_t end = group_.size() > 1 ? group_.all_reduce_latest(start + step_ns_) : start + step_ns_;
+    queued_.push_back({start, end, std::numeric_limits<double>::quiet_NaN(), end - start - step_ns_});
     ends_[steps_++ % 2] = last_end_ = end;
   }
 
@@ -47,6 +47,7 @@ class Emulated : public Accelerator {
     queued_.clear();
     next_ = 0;
   }
+  Arrivals arrivals() const override { return arrivals_; }
   void drain() override { sleep_until_ns(last_end_); }
 
  private:
@@ -56,7 +57,10 @@ class Emulated : public Accelerator {
     const std::int64_t start = now_ns();
     std::memcpy(buffers_[steps_ % 2].data(), batch->pixels, spec_.batch.bytes());
     sleep_until_ns(start + copy_ns_);
-    return std::max(start + copy_ns_, now_ns());
+    const std::int64_t end = std::max(start + copy_ns_, now_ns());
+    ++arrivals_.batches;
+    arrivals_.busy_ns += end - start;
+    return end;
   }
 
   const EmulatedDevice device_;
@@ -67,6 +71,7 @@ class Emulated : public Accelerator {
   std::array<std::vector<std::byte>, 2> buffers_;
   std::array<std::int64_t, 2> ends_{};
   std::int64_t last_end_ = 0;
+  Arrivals arrivals_;
   std::size_t steps_ = 0;
   std::vector<StepRecord> queued_;  // not yet collected, from next_ on
   std::size_t next_ = 0;

@@ -14,11 +14,12 @@ class Meeting {
  public:
   explicit Meeting(int size) : size_(size) {}
 
-  template <typename T>
-  T max(T value, T& pending, T& published) {
+  // `add(pending, first)`: adds this rank's value to those that are pending; `first`: it is the first to arrive.
+  template <typename T, typename Add>
+  T meet(T& pending, T& published, const Add& add) {
     std::unique_lock lock(mutex_);
     if (aborted_) throw Error("ranks", "interrupted");
-    pending = arrived_ == 0 ? value : std::max(pending, value);
+    add(pending, arrived_ == 0);
     if (++arrived_ == size_) {
       arrived_ = 0;
       ++round_;
@@ -31,6 +32,10 @@ class Meeting {
     if (round_ == round) throw Error("ranks", "interrupted");
     return published;
   }
+  template <typename T>
+  T max(T value, T& pending, T& published) {
+    return meet(pending, published, [&](T& all, bool first) { all = first ? value : std::max(all, value); });
+  }
   void abort() {
     {
       const std::lock_guard lock(mutex_);
@@ -42,6 +47,7 @@ class Meeting {
 
   double pending_real = 0, published_real = 0;
   std::int64_t pending_whole = 0, published_whole = 0;
+  std::string pending_text, published_text;
 
  private:
   const int size_;
@@ -63,6 +69,13 @@ class ThreadGroup : public Group {
   std::int64_t all_reduce_max(std::int64_t value) override {
     return meeting_->max(value, meeting_->pending_whole, meeting_->published_whole);
   }
+  std::int64_t all_reduce_latest(std::int64_t ns) override { return all_reduce_max(ns); }
+  std::string broadcast(const std::string& text) override {
+    return meeting_->meet(meeting_->pending_text, meeting_->published_text, [&](std::string& pending, bool) {
+      if (rank_ == 0) pending = text;
+    });
+  }
+  std::string host_of_first() const override { return kLoopback; }
   void barrier() override { all_reduce_max(std::int64_t{0}); }
   void abort() override { meeting_->abort(); }
 

@@ -42,9 +42,10 @@ std::vector<Capacity> capacities(const CapacityInputs& run) {
     all.push_back(of_stages("library", inside, &StageTotal::wall_ns, 1));
   }
   std::erase_if(all, [](const Capacity& c) { return c.imgs_per_s <= 0; });
-  if (run.copy_bytes_per_image > 0 && run.bus_bytes_per_s > 0) {
-    all.push_back({.resource = "link", .imgs_per_s = run.gpus * run.bus_bytes_per_s / run.copy_bytes_per_image,
-                   .largest_stage = "copy", .largest_share = 1});
+  if (run.arrival_s_per_batch > 0) {
+    all.push_back({.resource = run.decoded_on_device ? "decoder" : "link",
+                   .imgs_per_s = run.gpus * run.batch_size / run.arrival_s_per_batch,
+                   .largest_stage = run.decoded_on_device ? "decode" : "copy", .largest_share = 1});
   }
   if (run.device_ms_per_step > 0) {
     all.push_back({.resource = "device", .imgs_per_s = 1e3 * run.gpus * run.batch_size / run.device_ms_per_step,

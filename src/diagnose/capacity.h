@@ -16,7 +16,7 @@ namespace feedrate {
 // (kCpuBound and more) are therefore named before the loader that runs on them. "library" is one that lets
 // one thread of the process in at a time, for the stage `read`; waiting for it is the stage `lock`.
 struct Capacity {
-  std::string resource;       // "loader", "cpu", "library", "link", "device"
+  std::string resource;       // "loader", "cpu", "library", "link", "decoder", "device"
   double imgs_per_s = 0;      // of all ranks together
   double utilisation = 0;     // imgs_per_s of the run / capacity
   std::string largest_stage;  // and its share of the resource's time
@@ -34,8 +34,8 @@ struct CapacityInputs {
   int cpus = 0;                // that the loader may use; 0: unknown, or the device computes on them too
   StageTotals stages;          // of the window, all workers of all ranks
   double device_ms_per_step = 0;  // mean time a device works on a step (without its waiting)
-  double copy_bytes_per_image = 0;   // 0: nothing crosses the bus
-  double bus_bytes_per_s = 0;     // 0: unknown, no capacity is given for the link
+  double arrival_s_per_batch = 0;  // mean time that a batch's copy takes, or its decoding on the device; 0: none
+  bool decoded_on_device = false;  // the resource is then the decoder, else the link
 };
 
 // The resources of a run, the one that limits first.

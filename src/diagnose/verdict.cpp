@@ -4,8 +4,6 @@
 #include <cstdio>
 
 #include "diagnose/capacity.h"
-#include "experiment/cell.h"
-#include "experiment/values.h"
 
 namespace feedrate {
 namespace {
@@ -37,16 +35,12 @@ CapacityInputs inputs_of(const Json& record) {
   if (dali) run.workers = 1;
   // Where DALI is ahead, its thread never waits for it, and there is no telling how far ahead it could be.
   if (dali) run.loader_seen = record["device_idle_fraction"].get<double>() >= 0.05;
-  if (record["device"]["kind"] != "cpu" && !dali) run.cpus = record.value("/environment/cpu/cores"_json_pointer, 0);
+  if (record["device"]["kind"] != "cpu" && !dali) run.cpus = record["threads"]["cpus"];
   run.device_ms_per_step = record["step_ms"]["mean"].get<double>() * busy;
-  const bool crosses = !cell["transfer"].is_null() && cell["cache"] != "device";
-  if (crosses) {
-    const bool whole = cell["augment-on"] == "device";
-    const PixelSize size = pixel_size_from(cell[whole ? "image-size" : "input-size"].get<std::string>());
-    run.copy_bytes_per_image = 3.0 * size.width * size.height *
-                               static_cast<double>(size_of(dtype_from(cell["transfer"].get<std::string>())));
+  if (const Json& arrivals = record["arrivals"]; !arrivals.is_null()) {
+    run.arrival_s_per_batch = arrivals["busy_s"].get<double>() / arrivals["batches"].get<double>();
+    run.decoded_on_device = !arrivals["decoded"].is_null();
   }
-  run.bus_bytes_per_s = record["device"].value("bus_bytes_per_s", 0.0);
   return run;
 }
 

@@ -1,13 +1,12 @@
 #include "experiment/cell.h"
 
-#include <xxhash.h>
-
-#include <cstdio>
+#include <span>
 
 #include "device/accelerator.h"
 #include "experiment/axes.h"
 #include "experiment/values.h"
 #include "storage/container.h"
+#include "storage/manifest.h"
 
 namespace feedrate {
 
@@ -30,10 +29,7 @@ std::string Cell::id() const {
   for (const Axis& axis : axes()) {
     if (const auto& value = (*this)[axis.name]) text.append(axis.name).append("=").append(*value).append("\n");
   }
-  char hex[17];
-  std::snprintf(hex, sizeof hex, "%016llx",
-                static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
-  return hex;
+  return to_hex(xxh3_of(std::as_bytes(std::span(text))));
 }
 
 nlohmann::ordered_json Cell::to_json() const {
@@ -67,7 +63,7 @@ std::string Cell::label() const {
     if (value && !by_itself.empty() && *value != by_itself) text.append(", ").append(axis.name).append(" ").append(*value);
   }
   const std::string& gpus = *(*this)["gpus"];
-  if (gpus != "1") text += ", " + gpus + " GPUs";
+  if (gpus != "1") text += ", " + gpus + (is("device", "cpu") ? " ranks" : " GPUs");
   text += ", input " + *(*this)["input-size"];
   return split_device(*(*this)["device"]).first == "emulated" ? text + ", EMULATED" : text;
 }

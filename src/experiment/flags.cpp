@@ -1,8 +1,10 @@
 #include "experiment/flags.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "experiment/flag_list.h"
+#include "experiment/rank_record.h"
 #include "experiment/record.h"
 #include "measure/clock.h"
 #include "measure/steady_state.h"
@@ -12,44 +14,33 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string percent(double share) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
-  return text;
-}
+// Half the least that was asked for, or a twentieth of the images out of stock: no rate of anything.
+constexpr double kFarTooShort = 0.5, kMostlyStock = 0.05;
 
-class Flags {
- public:
-  void add(bool raised, const char* name, const char* severity, const std::string& reason, const char* remedy) {
-    if (raised) json_.push_back({{"name", name}, {"severity", severity}, {"reason", reason}, {"remedy", remedy}});
-  }
-  Json take() { return std::move(json_); }
-
- private:
-  Json json_ = Json::array();
-};
-
-void flag_window(Flags& flags, const RankResult& rank, const RunOptions& options) {
-  const double window = seconds(rank.steps[rank.last - 1].end_ns - rank.steps[rank.first - 1].end_ns);
+void flag_window(FlagList& flags, const RankResult& rank, const RunOptions& options) {
+  const double window = window_seconds(rank), from_stock = std::abs(rank.drawn_from_queue);
   const auto steps = static_cast<int>(rank.last - rank.first);
+  const auto shorter = [&](double share) { return steps < share * options.limits.min_steps || window < share * options.limits.min_seconds; };
   flags.add(!rank.steady, "unsteady", "warning",
             static_cast<int>(rank.first) > kSteadyNeeds
                 ? "the steps were still changing when the warm-up's time was over"
                 : "the warm-up's time was over after " + std::to_string(rank.first) + " steps; whether steps are steady shows after " +
                       std::to_string(kSteadyNeeds + 1),
             "raise --max-warmup-seconds");
-  flags.add(steps < options.limits.min_steps || window < options.limits.min_seconds, "short_window", "warning",
+  flags.add(is_changing(step_durations(rank.steps, rank.first, rank.last)), "unsteady", "warning", "the steps changed within the measured window",
+            "warm up longer (--warmup-seconds), or see what changed: batch_times of the report");
+  flags.add(shorter(1), "short_window", shorter(kFarTooShort) ? "serious" : "warning",
             std::to_string(steps) + " steps in " + std::to_string(window) + " s were measured",
             "raise --max-seconds, or make a larger dataset (a cold run is one pass)");
-  flags.add(std::abs(rank.drawn_from_queue) > 0.01, "queue_not_at_rest", "warning",
-            percent(std::abs(rank.drawn_from_queue)) + " of the window's images " +
+  flags.add(from_stock > 0.01, "queue_not_at_rest", from_stock > kMostlyStock ? "serious" : "warning",
+            percent(from_stock) + " of the window's images " +
                 (rank.drawn_from_queue > 0 ? "came out of the stock of the queues: the true rate is lower"
                                            : "went into the stock of the queues: the true rate is higher"),
-            "raise --max-seconds, or lower --prefetch");
+            "raise --max-seconds, lower --prefetch, or make a larger dataset (a cold run is one pass)");
 }
 
 // What the program itself costs must not pass for the device's pace.
-void flag_emulated(Flags& flags, const CellResult& result, const CellSettings& settings) {
+void flag_emulated(FlagList& flags, const CellResult& result, const CellSettings& settings) {
   const DeviceDescription& device = result.ranks.front().device;
   flags.add(!device.caveat.empty(), "scaled_rate", "warning", device.caveat,
             "give the rate of this size: --device emulated:IMGS_PER_S");
@@ -61,18 +52,33 @@ void flag_emulated(Flags& flags, const CellResult& result, const CellSettings& s
             "raise --batch-size, or emulate a slower device");
 }
 
-void flag_host(Flags& flags, const HostUse& host) {
-  flags.add(host.cpu_other_processes > 0.10, "noisy_neighbour", "warning",
-            "other processes took " + percent(host.cpu_other_processes) + " of the CPUs",
-            "end them, or run on a quiet machine");
-  flags.add(host.cpu_steal > 0.02, "cpu_steal", "warning",
-            "the hypervisor took " + percent(host.cpu_steal) + " of the CPUs", "run on a machine of your own");
+// Where "warm" and "cold" are what they say.
+void flag_page_cache(FlagList& flags, const CellResult& result, const CellSettings& settings) {
+  const double before = result.page_cache_before;
+  flags.add((settings.page_cache == "cold" || settings.page_cache == "warm") && before < 0,
+            "page_cache", "serious", "whether the files lay in the page cache cannot be told (they are not yours to write)",
+            "run as their owner, or use --page-cache as-is");
+  flags.add(settings.page_cache == "warm" && before >= 0 && before < 0.95, "page_cache", "warning",
+            "only " + percent(before) + " of the dataset lay in the page cache at the start",
+            "use a dataset that fits into memory, or --page-cache as-is");
+  double asked = 0;
+  for (const RankResult& rank : result.ranks) asked += static_cast<double>(rank.stages[Stage::read].bytes);
+  const double fetched = storage_read_bytes(result.ranks);
+  flags.add(settings.page_cache == "warm" && asked > 0 && fetched > 0.05 * asked, "page_cache", "serious",
+            percent(fetched / std::max(asked, 1.0)) + " of the bytes that were read came from storage: they had left the page cache",
+            "see what else wants the memory, or use a dataset that fits into it");
+  if (settings.page_cache != "cold") return;
+  flags.add(fetched >= 0 && fetched < 0.8 * asked, "page_cache", "serious",
+            "only " + percent(fetched / std::max(asked, 1.0)) + " of the bytes that were read came from storage: the rest lay in a cache",
+            "see what else reads these files, or caches them below the page cache");
+  flags.add(true, "client_cold", "note", "cold is this machine's page cache; what a storage server or a drive keeps in its own is not seen",
+            "use a dataset several times as large as those caches");
 }
 
 }  // namespace
 
 Json flags_of(const CellResult& result, const RunOptions& options) {
-  Flags flags;
+  FlagList flags;
   const CellSettings settings = settings_of(result.cell);
   const bool emulated = split_device(settings.device).first == "emulated";
   flags.add(emulated, "emulated", "note", "no GPU trained: the device took real batches at a published or given rate",
@@ -80,13 +86,13 @@ Json flags_of(const CellResult& result, const RunOptions& options) {
   flags.add(options.plant, "planted", "serious", "service times were planted in stages", "run without planted times");
   if (result.status != Status::ok) return flags.take();
   flag_window(flags, result.ranks.front(), options);
-  if (result.bad && result.bad->count() > 0) {
+  if (result.bad.count > 0) {
     flags.add(true, "bad_samples", "serious",
-              std::to_string(result.bad->count()) + " times a sample could not be made and the next one took its place; the first: " +
-                  result.bad->first(),
+              std::to_string(result.bad.count) + " times a sample could not be made and the next one took its place; the first: " +
+                  result.bad.first,
               "replace the damaged files: `feedrate verify` lists them");
   }
-  flag_host(flags, result.ranks.front().host);
+  flag_machine(flags, result.ranks);
   if (emulated) flag_emulated(flags, result, settings);
   // The window's rule sees what our queues hold; DALI's own, of `prefetch` batches, it does not.
   const auto steps = static_cast<double>(result.ranks.front().last - result.ranks.front().first);
@@ -97,16 +103,11 @@ Json flags_of(const CellResult& result, const RunOptions& options) {
   flags.add(settings.loader == "dali" && settings.feed == Feed::streamed, "lenient_decoder", "note",
             "DALI trains on damaged JPEGs without a word", "check the files: `feedrate verify`");
   const int threads = settings.feed == Feed::streamed ? settings.workers * settings.gpus : 0;
-  flags.add(threads > 2 * allowed_cpus(), "oversubscribed", "note",
-            std::to_string(threads) + " loader threads share " + std::to_string(allowed_cpus()) + " CPUs",
+  const int cpus = cpus_of(result.ranks);
+  flags.add(threads > 2 * cpus, "oversubscribed", "note",
+            std::to_string(threads) + " loader threads share " + std::to_string(cpus) + " CPUs",
             "workers beyond the CPUs help only where they wait for storage");
-  flags.add((settings.page_cache == "cold" || settings.page_cache == "warm") && result.page_cache_before < 0,
-            "page_cache", "serious", "whether the files lay in the page cache cannot be told (they are not yours to write)",
-            "run as their owner, or use --page-cache as-is");
-  flags.add(settings.page_cache == "warm" && result.page_cache_before >= 0 && result.page_cache_before < 0.95,
-            "page_cache", "warning",
-            "only " + percent(result.page_cache_before) + " of the dataset lay in the page cache at the start",
-            "use a dataset that fits into memory, or --page-cache as-is");
+  flag_page_cache(flags, result, settings);
   return flags.take();
 }
 

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -17,7 +18,7 @@ namespace {
 
 // What --resume reads of it is there.
 bool is_record(const nlohmann::ordered_json& record) {
-  if (!record.is_object() || !record.contains("schema") || record["schema"] != kResultSchema) return false;
+  if (!record.is_object() || !record.contains("schema") || std::ranges::find(kReadSchemas, record["schema"]) == std::end(kReadSchemas)) return false;
   for (const char* field : {"cell", "environment"}) {
     if (!record.contains(field) || !record[field].is_object()) return false;
   }
@@ -28,6 +29,34 @@ bool is_record(const nlohmann::ordered_json& record) {
 }
 
 }  // namespace
+
+LedgerText read_ledger(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(path.string(), std::strerror(errno), "measure first: `feedrate sweep -o DIR`");
+  std::stringstream whole;
+  whole << file.rdbuf();
+  const std::string text = whole.str();
+  LedgerText ledger;
+  std::size_t line = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    ++line;
+    const bool ended = end != std::string::npos;
+    auto record = nlohmann::ordered_json::parse(text.substr(at, end - at), nullptr, false);
+    if (!is_record(record)) {
+      if (!ended) {
+        ledger.torn_at = at;
+        return ledger;
+      }
+      throw Error(path.string() + ":" + std::to_string(line), "is no record of " + std::string(kResultSchema),
+                  "restore the file, or start a new one: -o DIR");
+    }
+    ledger.records.push_back(std::move(record));
+    ledger.open_ended = !ended;
+    at = ended ? end + 1 : text.size();
+  }
+  return ledger;
+}
 
 Ledger::Ledger(const std::filesystem::path& folder, bool resume) : path_(folder / "ledger.jsonl") {
   std::error_code failed;
@@ -54,30 +83,19 @@ Ledger::Ledger(const std::filesystem::path& folder, bool resume) : path_(folder 
 Ledger::~Ledger() { close(fd_); }
 
 void Ledger::load(bool resume) {
-  std::ifstream file(path_, std::ios::binary);
-  std::stringstream whole;
-  whole << file.rdbuf();
-  const std::string text = whole.str();
-  if (!text.empty() && !resume) {
+  if (lseek(fd_, 0, SEEK_END) > 0 && !resume) {
     throw Error(path_.string(), "already holds results", "`feedrate sweep --resume` adds to it; or choose another folder: -o DIR");
   }
-  std::size_t line = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = text.find('\n', at);
-    ++line;
-    auto record = nlohmann::ordered_json::parse(text.substr(at, end - at), nullptr, false);
-    if (end == std::string::npos) {  // the record that a crash interrupted
-      if (ftruncate(fd_, static_cast<off_t>(at)) != 0) throw Error(path_.string(), std::strerror(errno));
-      torn_ = true;
-      return;
-    }
-    if (!is_record(record)) {
-      throw Error(path_.string() + ":" + std::to_string(line), "is no record of " + std::string(kResultSchema),
-                  "restore the file, or start a new one: -o DIR");
-    }
-    records_.push_back(std::move(record));
-    at = end + 1;
-  }
+  text_ = read_ledger(path_);
+}
+
+bool Ledger::mend() {
+  const bool torn = text_.torn_at.has_value();
+  if (torn && ftruncate(fd_, static_cast<off_t>(*text_.torn_at)) != 0) throw Error(path_.string(), std::strerror(errno));
+  if (text_.open_ended && write(fd_, "\n", 1) != 1) throw Error(path_.string(), std::strerror(errno), "free some space and go on with --resume");
+  text_.torn_at.reset();
+  text_.open_ended = false;
+  return torn;
 }
 
 void Ledger::append(const nlohmann::ordered_json& record) {

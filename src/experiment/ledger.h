@@ -1,33 +1,44 @@
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 namespace feedrate {
+
+// What a ledger's file holds.
+struct LedgerText {
+  std::vector<nlohmann::ordered_json> records;
+  std::optional<std::size_t> torn_at;  // byte at which a last line begins that a crash has cut off
+  bool open_ended = false;             // the last line is a whole record and lacks its newline alone
+};
+// `file`: DIR/ledger.jsonl. Throws an Error that names the line that is no record.
+LedgerText read_ledger(const std::filesystem::path& file);
 
 // DIR/ledger.jsonl: append-only, one JSON object a line, the only truth about a sweep. Each record is
 // one write followed by fsync, so that a crash loses at most the record that was being written.
 class Ledger {
  public:
   // Opens or makes it, before anything is measured. A ledger that already has records is refused
-  // unless `resume`; then a torn last line is cut off. Throws an Error naming the path and the reason.
+  // unless `resume`. Throws an Error naming the path and the reason.
   Ledger(const std::filesystem::path& folder, bool resume);
   ~Ledger();
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
+  // Cuts off a torn last line, of which true; ends one that lacks only its newline. To be called before append(), and after
+  // whatever may refuse the ledger, which stays as it was.
+  bool mend();
   void append(const nlohmann::ordered_json& record);
-  const std::vector<nlohmann::ordered_json>& records() const { return records_; }  // read at the start
+  const std::vector<nlohmann::ordered_json>& records() const { return text_.records; }  // read at the start
   const std::filesystem::path& path() const { return path_; }
-  bool was_torn() const { return torn_; }
 
  private:
   void load(bool resume);
 
   std::filesystem::path path_;
   int fd_ = -1;
-  bool torn_ = false;
-  std::vector<nlohmann::ordered_json> records_;
+  LedgerText text_;
 };
 
 }  // namespace feedrate

@@ -25,6 +25,8 @@ class RankRun {
       : task_(task), group_(group),
         device_(task.kind->make(task.device_argument, task.settings.step_spec(task.seed), group)),
         loader_(open_loader(task, *device_, group)),
+        gpu_(device_->describe().pci_address),
+        host_(group.rank() == 0 ? std::make_unique<HostMonitor>() : nullptr),
         window_(task.limits, pass_steps()) {}
 
   RankResult run(std::stop_token stop) {
@@ -91,10 +93,16 @@ class RankRun {
     if (done()) {
       result_.stages = stages;
       result_.stages -= stages_at_start_;
+      result_.arrivals = device_->arrivals();
+      result_.arrivals -= arrivals_at_start_;
       result_.host = host_use(host_at_start_, read_host_counters());
+      if (host_) result_.host_series = host_->between(host_at_start_.at_ns, now_ns());
       result_.process = process_size();
+      result_.gpu = gpu_.between(host_at_start_.at_ns, now_ns());
+      result_.gpu_problem = gpu_.problem();
     } else {
       stages_at_start_ = stages;
+      arrivals_at_start_ = device_->arrivals();
       host_at_start_ = read_host_counters();
     }
   }
@@ -146,9 +154,12 @@ class RankRun {
   Group& group_;
   std::unique_ptr<Accelerator> device_;
   std::unique_ptr<Loader> loader_;
+  const GpuMonitor gpu_;
+  const std::unique_ptr<HostMonitor> host_;
   Window window_;
   std::int64_t mark_ = 0;  // of the window, see Window::mark()
   StageTotals stages_at_start_;
+  Arrivals arrivals_at_start_;
   HostCounters host_at_start_;
   std::int64_t reported_ns_ = 0;
   RankResult result_;

@@ -8,8 +8,10 @@
 #include "device/accelerator.h"
 #include "experiment/cell.h"
 #include "experiment/window.h"
+#include "measure/gpu_monitor.h"
 #include "measure/host_monitor.h"
 #include "measure/memory.h"
+#include "pipeline/bad_samples.h"
 #include "pipeline/loader.h"
 
 namespace feedrate {
@@ -36,6 +38,13 @@ struct RankTask {
   ProgressSink progress;                            // rank 0 only; may be empty
 };
 
+// Where a rank ran.
+struct RankPlace {
+  std::string host;
+  int pid = 0;
+  std::vector<int> cpus;  // that its process may use
+};
+
 // What one rank measured. Times of the steps are on now_ns()'s clock.
 struct RankResult {
   std::vector<StepRecord> steps;      // all, warm-up included
@@ -44,12 +53,25 @@ struct RankResult {
   bool steady = false;
   double drawn_from_queue = 0;
   StageTotals stages;                 // of the window, all workers
+  Arrivals arrivals;                  // of the window
   HostUse host;                       // of the window
+  std::vector<HostSample> host_series;  // of the window, once a second; rank 0's alone
   std::int64_t samples_ahead_limit = 0;
   std::string loader_library;         // see Loader::library()
   ProcessSize process;                // at the window's end, the whole process
   DeviceDescription device;
+  RankPlace place;
+  std::vector<GpuSample> gpu;         // of the window, once a second
+  std::string gpu_problem;            // why there are none, for a GPU
   bool interrupted = false;           // ended by the stop token: nothing else is valid
+};
+
+// What a process that is a rank, or holds all of them, answers.
+struct RankAnswer {
+  std::vector<RankResult> ranks;
+  BadTotals bad;                    // samples that were skipped
+  double page_cache_before = -1;    // of who saw to it, see CellResult
+  double page_cache_after = -1;
 };
 
 // Runs one rank to its end on the calling thread. All ranks end with the same window.

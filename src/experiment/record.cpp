@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "experiment/flags.h"
+#include "experiment/rank_record.h"
 #include "measure/clock.h"
 #include "measure/statistics.h"
 #include "pipeline/loader.h"
@@ -13,9 +15,6 @@ namespace feedrate {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Three decimals of a millisecond: a microsecond, which is less than any of these times is good for.
-double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 Json series(const std::vector<double>& values_ms) {
   const Summary s = summarise(values_ms);
@@ -40,13 +39,6 @@ std::vector<double> busy_ms(const std::vector<RankResult>& ranks) {
   return busy;
 }
 
-double window_seconds(const RankResult& r) { return seconds(r.steps[r.last - 1].end_ns - r.steps[r.first - 1].end_ns); }
-
-double mean_wait_ms(const RankResult& r) {
-  const auto from = r.data_wait_ms.begin();
-  return summarise(std::vector<double>(from + static_cast<std::ptrdiff_t>(r.first), from + static_cast<std::ptrdiff_t>(r.last))).mean;
-}
-
 double sum(const std::vector<double>& values) {
   double total = 0;
   for (const double v : values) total += v;
@@ -64,20 +56,26 @@ Json stages_json(const StageTotals& totals) {
   return stages;
 }
 
+// Null where nothing was copied: synthetic, resident, or the host's own memory.
+Json arrivals_json(const std::vector<RankResult>& ranks, const CellSettings& settings) {
+  Arrivals all;
+  for (const RankResult& rank : ranks) all += rank.arrivals;
+  if (all.batches == 0) return nullptr;
+  Json json = {{"batches", all.batches}, {"busy_s", seconds(all.busy_ns)}, {"decoded", nullptr}};
+  if (settings.decode_on_device) {
+    json["decoded"] = {{"engine", all.decoded.engine}, {"processors", all.decoded.processors}, {"host", all.decoded.host}};
+  }
+  return json;
+}
+
 Json dataset_json(const CellResult& result, const RunOptions& options) {
   if (!result.dataset) return nullptr;
   const DatasetVariant& d = *result.dataset;
   return {{"path", options.data.string()}, {"variant", d.folder.lexically_relative(options.data).generic_string()},
           {"samples", d.samples.size()}, {"bytes", d.total_bytes},
           {"mean_bytes", d.samples.empty() ? 0 : d.total_bytes / d.samples.size()},
-          {"manifest_xxh3", d.manifest_xxh3},
+          {"manifest_xxh3", d.manifest_xxh3}, {"made", d.made},
           {"page_cache_before", result.page_cache_before}, {"page_cache_after", result.page_cache_after}};
-}
-
-Json monitors_json(const HostUse& host) {
-  return {{"cpu_busy", rounded(host.cpu_busy)}, {"cpu_iowait", rounded(host.cpu_iowait)},
-          {"cpu_steal", rounded(host.cpu_steal)}, {"cpu_other_processes", rounded(host.cpu_other_processes)},
-          {"psi_cpu_some", rounded(host.psi_cpu_some)}, {"psi_io_some", rounded(host.psi_io_some)}};
 }
 
 Json device_json(const DeviceDescription& d) {
@@ -125,22 +123,19 @@ void add_measurement(Json& record, const CellResult& result, const RunPlace& pla
   StageTotals stages;
   for (const RankResult& rank : result.ranks) stages += rank.stages;
   record["stages"] = stages_json(stages);
+  record["arrivals"] = arrivals_json(result.ranks, settings);
   record["queue"] = {{"capacity_samples", first.samples_ahead_limit}, {"drawn_fraction", first.drawn_from_queue}};
-  record["threads"] = {{"loader", settings.workers * settings.gpus}, {"opencv_each", opencv_threads()}, {"process", first.process.threads}};
+  record["threads"] = {{"loader", settings.workers * settings.gpus}, {"opencv_each", opencv_threads()}, {"process", first.process.threads}, {"cpus", cpus_of(result.ranks)}};
   record["resident_bytes"] = first.process.resident_bytes;
   record["loader_library"] = first.loader_library.empty() ? Json(nullptr) : Json(first.loader_library);
-  record["bad_samples"] = result.bad ? result.bad->count() : 0;
+  record["bad_samples"] = result.bad.count;
   record["loss_last"] = nullptr;
   if (!std::isnan(first.steps.back().loss)) record["loss_last"] = first.steps.back().loss;
-  record["monitors"] = monitors_json(first.host);
+  record["monitors"] = monitors_json(result.ranks);
   record["device"] = device_json(first.device);
   Json ranks = Json::array();
-  for (std::size_t r = 0; r < result.ranks.size(); ++r) {
-    const RankResult& rank = result.ranks[r];
-    ranks.push_back({{"rank", r},
-                     {"imgs_per_s", settings.batch_size * static_cast<double>(rank.last - rank.first) / window_seconds(rank)},
-                     {"data_wait_ms_mean", rounded(mean_wait_ms(rank))}});
-  }
+  for (std::size_t r = 0; r < result.ranks.size(); ++r) ranks.push_back(rank_json(r, result.ranks[r], settings.batch_size));
+  record["straggler"] = straggler(result.ranks, record["step_ms"]["mean"]);
   record["ranks"] = std::move(ranks);
 }
 
@@ -159,6 +154,15 @@ double imgs_per_s(const CellResult& result) {
 
 std::string to_line(const Json& record) { return record.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+Json run_limits_json(const RunLimits& limits) {
+  return {{"warmup_seconds", limits.warmup_seconds}, {"max_warmup_seconds", limits.max_warmup_seconds}, {"min_seconds", limits.min_seconds},
+          {"max_seconds", limits.max_seconds},       {"min_steps", limits.min_steps},                   {"stall_seconds", limits.stall_seconds}};
+}
+
+bool is_valid(const Json& record) {
+  return record["status"] == "ok" && std::ranges::none_of(record["flags"], [](const Json& flag) { return flag["severity"] == "serious"; });
+}
+
 Json make_record(const CellResult& result, const RunPlace& place, const RunOptions& options, const Json& environment) {
   Json record = {{"schema", kResultSchema},     {"cell", result.cell.to_json()}, {"cell_id", result.cell.id()},
                  {"role", place.role},          {"repetition", place.repetition}, {"order", place.order},
@@ -166,10 +170,10 @@ Json make_record(const CellResult& result, const RunPlace& place, const RunOptio
   if (!result.error.empty()) record["error"] = result.error;
   if (result.status == Status::ok) add_measurement(record, result, place);
   record["flags"] = flags_of(result, options);
+  record["valid"] = is_valid(record);
   record["dataset"] = dataset_json(result, options);
   record["environment"] = environment;
-  record["limits"] = {{"warmup_seconds", options.limits.warmup_seconds}, {"max_warmup_seconds", options.limits.max_warmup_seconds}, {"min_seconds", options.limits.min_seconds},
-                      {"max_seconds", options.limits.max_seconds},       {"min_steps", options.limits.min_steps}};
+  record["limits"] = run_limits_json(options.limits);
   record["seed"] = options.seed;
   record["started_at"] = result.started_at;
   return record;

@@ -7,7 +7,9 @@
 
 namespace feedrate {
 
-inline constexpr std::string_view kResultSchema = "feedrate.result/1";
+// What is written. Of older ones, "feedrate.result/1" is read as well: it has no `valid` and no `monitors.series`.
+inline constexpr std::string_view kResultSchema = "feedrate.result/2";
+inline constexpr std::string_view kReadSchemas[] = {kResultSchema, "feedrate.result/1"};
 
 // How a run belongs to its sweep.
 struct RunPlace {
@@ -23,6 +25,12 @@ double imgs_per_s(const CellResult& result);
 // The ledger's record of a run; docs/columns.md explains every field. `environment` is stored as it is.
 nlohmann::ordered_json make_record(const CellResult& result, const RunPlace& place, const RunOptions& options,
                                    const nlohmann::ordered_json& environment);
+
+// As a record has them: `limits`.
+nlohmann::ordered_json run_limits_json(const RunLimits& limits);
+
+// Fit to be quoted: it ended well, and no flag of it is serious.
+bool is_valid(const nlohmann::ordered_json& record);
 
 // The record as one line of JSON; bytes that are no UTF-8 (in a path, say) are replaced, not refused.
 std::string to_line(const nlohmann::ordered_json& record);

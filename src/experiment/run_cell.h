@@ -13,6 +13,8 @@
 
 namespace feedrate {
 
+class RankProcesses;
+
 // What every cell of a run or sweep shares.
 struct RunOptions {
   std::filesystem::path data;  // the dataset's folder; may be empty if every cell is synthetic
@@ -33,7 +35,7 @@ struct CellResult {
   std::vector<RankResult> ranks;    // empty unless ok
   std::string started_at;           // UTC, ISO 8601
   std::shared_ptr<const DatasetVariant> dataset;  // null for synthetic
-  std::shared_ptr<const BadSamples> bad;          // null unless bad samples were to be skipped
+  BadTotals bad;                    // samples that were skipped
   double page_cache_before = -1;    // share of the dataset in the page cache, -1 unknown
   double page_cache_after = -1;
 };
@@ -42,7 +44,9 @@ struct CellResult {
 // Not thread-safe.
 class CellRunner {
  public:
-  CellRunner(RunOptions options, AcceleratorRegistry& registry);
+  // `processes`: each cell is run in processes of its own, that end with it: what goes wrong in one, a crash or a read that
+  // never returns, spares this process and the next cell. Null: cells run here, in threads.
+  CellRunner(RunOptions options, AcceleratorRegistry& registry, RankProcesses* processes = nullptr);
 
   // Everything that can be refused before anything is measured: devices, counts, datasets, memory.
   // Throws an Error naming the thing and the remedy.
@@ -57,14 +61,26 @@ class CellRunner {
   // Measures; a failure of the run itself is in the result, not thrown.
   CellResult run(const Cell& cell, const ProgressSink& progress, std::stop_token stop);
 
+  // One rank of a run, or all of them as threads where `group` has but one: for a process that is there for that.
+  // `first_here`: of those on this machine; it sees to the page cache. `manifest`: of the dataset that the others have.
+  // `reads`: is told what is read, of dataset_for(cell). Throws what went wrong.
+  RankAnswer run_as_rank(const Cell& cell, Group& group, bool first_here, const std::string& manifest, std::shared_ptr<OutstandingReads> reads,
+                         const ProgressSink& progress, std::stop_token stop);
+  // Null for synthetic data.
+  std::shared_ptr<const DatasetVariant> dataset_for(const Cell& cell) { return dataset_of(settings_of(cell)); }
+
  private:
   std::shared_ptr<const DatasetVariant> dataset_of(const CellSettings& settings);
-  std::shared_ptr<const SampleRecipe> recipe_of(const CellSettings& settings, std::stop_token stop);
-  void prepare_page_cache(const CellSettings& settings, CellResult& result, std::stop_token stop);
-  std::vector<RankResult> run_ranks(const RankTask& task, std::stop_token stop);
+  std::shared_ptr<const SampleRecipe> recipe_of(const CellSettings& settings, std::shared_ptr<OutstandingReads> reads, std::stop_token stop);
+  RankTask task_of(const CellSettings& settings, std::shared_ptr<OutstandingReads> reads, const ProgressSink& progress, std::stop_token stop);
+  bool ranks_are_apart(const CellSettings& settings) const;   // each in a process of its own
+  CellSettings of_this_machine(CellSettings settings) const;  // with the GPUs that are here
+  RankAnswer run_threads(const CellSettings& settings, const ProgressSink& progress, std::stop_token stop);
+  std::optional<RankAnswer> run_processes(const Cell& cell, const CellSettings& settings, const ProgressSink& progress, std::stop_token stop);
 
   RunOptions options_;
   AcceleratorRegistry& registry_;
+  RankProcesses* const processes_;
   std::map<std::string, std::shared_ptr<const DatasetVariant>> datasets_;
 };
 

@@ -1,15 +1,19 @@
 #include "experiment/sweep.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "measure/error.h"
+#include "experiment/resume.h"
 #include "pipeline/random.h"
 
 namespace feedrate {
 namespace {
+
+constexpr double kCeilingDrift = 0.03;
 
 // Fisher-Yates by our own generator: the same order everywhere for the same seed.
 void shuffle(std::vector<Cell>& cells, std::uint64_t seed) {
@@ -23,37 +27,13 @@ using Done = std::set<std::tuple<std::string, int, int>>;  // cell_id, repetitio
 
 int place_of(const nlohmann::ordered_json& record) { return record.value("place", 0); }
 
-void refuse_other(const Ledger& ledger, const std::string& what, const nlohmann::ordered_json& then,
-                  const nlohmann::ordered_json& now) {
-  if (then == now) return;
-  throw Error(ledger.path().string(), "was measured with another " + what + " (" + then.dump() + ", now " + now.dump() + ")",
-              "choose another folder for this: -o DIR");
-}
-
-// Records of another program, machine or seed would make one ledger out of two experiments.
-void check_same(const nlohmann::ordered_json& record, const nlohmann::ordered_json& environment,
-                const RunOptions& options, const Ledger& ledger) {
-  for (const char* field : {"feedrate_version", "git_commit", "binary_xxh3", "host"}) {
-    refuse_other(ledger, field, record["environment"][field], environment[field]);
-  }
-  refuse_other(ledger, "seed", record["seed"], options.seed);
-}
-
-// The same cell measured on other data.
-void check_same_data(const nlohmann::ordered_json& record, const CellRunner& runner, const Ledger& ledger) {
-  if (!record["dataset"].is_object()) return;
-  const std::string variant = record["dataset"]["variant"];
-  if (const auto manifest = runner.manifest_of(variant)) {
-    refuse_other(ledger, "dataset " + variant, record["dataset"]["manifest_xxh3"], *manifest);
-  }
-}
-
 // The synthetic rates measured so far, by the setting that they are the ceiling of.
 class Ceilings {
  public:
   void add(const nlohmann::ordered_json& record) {
     if (record["cell"]["data"] != "synthetic" || record["status"] != "ok") return;
     rates_[record["cell_id"]].push_back(record["imgs_per_s"]);
+    if (place_of(record) == 0) opening_[{record["cell_id"], record["repetition"]}] = record["imgs_per_s"];
   }
   // Mean of the ceiling's runs, images/s; nothing before the first.
   std::optional<double> of(const Cell& cell) const {
@@ -63,9 +43,21 @@ class Ceilings {
     for (const double rate : found->second) sum += rate;
     return sum / static_cast<double>(found->second.size());
   }
+  // The closing ceiling of a repetition that differs from the opening one says that the machine changed in between.
+  void flag_drift(nlohmann::ordered_json& record) const {
+    const auto opening = opening_.find({record["cell_id"], record["repetition"]});
+    if (record["status"] != "ok" || record["place"] != 1 || opening == opening_.end()) return;
+    const double drift = record["imgs_per_s"].get<double>() / opening->second - 1;
+    if (std::abs(drift) <= kCeilingDrift) return;
+    char text[128];
+    std::snprintf(text, sizeof text, "the ceiling moved by %+.1f %% between the first and the last run of the repetition", 100 * drift);
+    record["flags"].push_back({{"name", "ceiling_drifted"}, {"severity", "warning"}, {"reason", text},
+                               {"remedy", "see what else runs, and what clocks and temperatures do; every share of this ceiling is that unsure"}});
+  }
 
  private:
   std::map<std::string, std::vector<double>> rates_;
+  std::map<std::pair<std::string, int>, double> opening_;  // by cell_id and repetition
 };
 
 }  // namespace
@@ -92,30 +84,34 @@ std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitio
   return plan;
 }
 
-SweepOutcome run_sweep(const std::vector<PlannedRun>& plan, CellRunner& runner, const RunOptions& options,
-                       Ledger& ledger, const nlohmann::ordered_json& environment, const SweepHooks& hooks,
-                       std::stop_token stop) {
+std::vector<PlannedRun> missing_of(std::vector<PlannedRun> plan, const std::vector<nlohmann::ordered_json>& records) {
   Done done;
-  Ceilings ceilings;
-  for (const auto& record : ledger.records()) {
-    check_same(record, environment, options, ledger);
-    check_same_data(record, runner, ledger);
-    ceilings.add(record);
+  for (const auto& record : records) {
     if (record["status"] == "ok") done.insert({record["cell_id"], record["repetition"], place_of(record)});
   }
-  SweepOutcome outcome;
-  for (std::size_t i = 0; i < plan.size() && !outcome.interrupted; ++i) {
-    const PlannedRun& run = plan[i];
-    if (done.contains({run.cell.id(), run.repetition, run.place})) {
-      ++outcome.skipped;
-      continue;
-    }
+  std::erase_if(plan, [&](const PlannedRun& run) { return done.contains({run.cell.id(), run.repetition, run.place}); });
+  return plan;
+}
+
+SweepOutcome run_sweep(const std::vector<PlannedRun>& plan, CellRunner& runner, const RunOptions& options,
+                       Ledger& ledger, const nlohmann::ordered_json& environment, const SweepHooks& hooks,
+                       std::stop_token stop, const std::vector<std::string>& differing) {
+  Ceilings ceilings;
+  for (const auto& record : ledger.records()) ceilings.add(record);
+  const std::vector<PlannedRun> missing = missing_of(plan, ledger.records());
+  SweepOutcome outcome{.skipped = plan.size() - missing.size()};
+  for (std::size_t i = 0; i < missing.size() && !outcome.interrupted; ++i) {
+    const PlannedRun& run = missing[i];
     const auto ceiling = ceilings.of(run.cell);
-    hooks.started(run, i + 1, plan.size(), ceiling);
+    hooks.started(run, i + 1, missing.size(), ceiling);
     const CellResult result = runner.run(run.cell, hooks.progress, stop);
     const auto order = static_cast<int>(ledger.records().size() + outcome.ok + outcome.failed);
     auto record = make_record(result, {run.role, run.repetition, order, ceiling}, options, environment);
     record["place"] = run.place;
+    ceilings.flag_drift(record);
+    std::vector<std::string> all_differing = device_differences(ledger.records(), record);
+    all_differing.insert(all_differing.begin(), differing.begin(), differing.end());
+    flag_forced(record, all_differing);
     hooks.derive(record);
     ledger.append(record);
     hooks.finished(record);

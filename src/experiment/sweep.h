@@ -23,8 +23,11 @@ struct PlannedRun {
 // ceilings themselves. A sweep of ceilings alone measures each once per repetition. Pure.
 std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions, std::uint64_t seed);
 
+// Those of the plan that no record holds as `ok` for the same cell, repetition and place.
+std::vector<PlannedRun> missing_of(std::vector<PlannedRun> plan, const std::vector<nlohmann::ordered_json>& records);
+
 struct SweepHooks {
-  // Before a run; `number` of `total`, `ceiling`: its synthetic rate as far as known, images/s.
+  // Before a run; `number` of `total` that are missing, `ceiling`: its synthetic rate as far as known, images/s.
   std::function<void(const PlannedRun&, std::size_t number, std::size_t total, std::optional<double> ceiling)> started;
   ProgressSink progress;
   // After a run, before its record is stored: adds derived fields.
@@ -39,10 +42,10 @@ struct SweepOutcome {
 };
 
 // Carries out the plan, appending one record after every run; a failed run does not end the sweep. Runs
-// whose (cell, repetition, place) the ledger has as `ok` are skipped, after a check that they were made
-// by this program on this data (else an Error names what differs).
+// whose (cell, repetition, place) the ledger has as `ok` are skipped. `differing`: see differences(), to be
+// asked before; each record is flagged for it.
 SweepOutcome run_sweep(const std::vector<PlannedRun>& plan, CellRunner& runner, const RunOptions& options,
                        Ledger& ledger, const nlohmann::ordered_json& environment, const SweepHooks& hooks,
-                       std::stop_token stop);
+                       std::stop_token stop, const std::vector<std::string>& differing = {});
 
 }  // namespace feedrate

@@ -15,6 +15,7 @@ struct RunLimits {
   int min_steps = 20;              // of the measured window
   double min_seconds = 5;
   double max_seconds = 120;        // the window ends here even if the queue has not come to rest
+  double stall_seconds = 6;        // a read that takes longer ends the cell
 };
 
 enum class Phase { warming, measuring, done };

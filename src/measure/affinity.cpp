@@ -4,7 +4,11 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "measure/error.h"
 
@@ -20,6 +24,41 @@ std::vector<int> usable_cpus() {
     if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
   }
   return cpus;
+}
+
+namespace {
+
+// Where a CPU lies: NUMA node, package, core; 0 where it cannot be told.
+std::array<int, 4> place_of(int cpu, const std::filesystem::path& system) {
+  const std::filesystem::path folder = system / ("cpu" + std::to_string(cpu));
+  std::array<int, 4> place = {0, 0, 0, cpu};
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("node") && name.find_first_not_of("0123456789", 4) == std::string::npos && name.size() > 4) place[0] = std::stoi(name.substr(4));
+  }
+  std::ifstream(folder / "topology/physical_package_id") >> place[1];
+  std::ifstream(folder / "topology/core_id") >> place[2];
+  return place;
+}
+
+}  // namespace
+
+std::vector<int> neighbours_together(std::vector<int> cpus, const std::filesystem::path& system) {
+  std::vector<std::array<int, 4>> places;
+  for (const int cpu : cpus) places.push_back(place_of(cpu, system));
+  std::sort(places.begin(), places.end());
+  std::transform(places.begin(), places.end(), cpus.begin(), [](const auto& place) { return place[3]; });
+  return cpus;
+}
+
+bool may_use_all_cpus() { return static_cast<long>(usable_cpus().size()) == sysconf(_SC_NPROCESSORS_ONLN); }
+
+void keep_to_cpus(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
+  sched_setaffinity(0, sizeof set, &set);  // where the kernel refuses they stay shared, which the record shows
 }
 
 void pin_this_thread(int n) {

@@ -38,19 +38,24 @@ double student_t_975(int degrees) {
 std::optional<Interval> block_interval(std::span<const double> step_seconds, double images) {
   constexpr std::size_t kBlocks = 10;
   if (step_seconds.size() < 2 * kBlocks) return std::nullopt;
-  std::vector<double> logs;
+  const double mean = std::accumulate(step_seconds.begin(), step_seconds.end(), 0.0) / static_cast<double>(step_seconds.size());
+  if (mean <= 0) return std::nullopt;
+  const std::size_t length = step_seconds.size() / kBlocks;
+  const auto last = step_seconds.last(kBlocks * length);
+  double squares = 0, products = 0, before = 0;
   for (std::size_t b = 0; b < kBlocks; ++b) {
-    const std::size_t first = b * step_seconds.size() / kBlocks;
-    const std::size_t last = (b + 1) * step_seconds.size() / kBlocks;
-    const double time = std::accumulate(step_seconds.begin() + first, step_seconds.begin() + last, 0.0);
-    if (time <= 0) return std::nullopt;
-    logs.push_back(std::log(images * static_cast<double>(last - first) / time));
+    const auto block = last.subspan(b * length, length);
+    const double off = std::accumulate(block.begin(), block.end(), 0.0) / static_cast<double>(length) / mean - 1;
+    squares += off * off;
+    if (b > 0) products += off * before;
+    before = off;
   }
-  const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / kBlocks;
-  double squares = 0;
-  for (const double x : logs) squares += (x - mean) * (x - mean);
-  const double half = student_t_975(kBlocks - 1) * std::sqrt(squares / (kBlocks - 1) / kBlocks);
-  return Interval{std::exp(mean - half), std::exp(mean + half)};
+  // The estimate of a correlation from so few blocks is 1/kBlocks too small on average. Negative ones are not believed.
+  const double correlation = squares > 0 ? std::clamp(products / squares + 1.0 / kBlocks, 0.0, 0.9) : 0;
+  const double inflation = (1 + correlation) / (1 - correlation);
+  const int degrees = std::max(2, static_cast<int>((kBlocks - 1) / inflation));
+  const double half = student_t_975(degrees) * std::sqrt(squares / (kBlocks - 1) / kBlocks * inflation);
+  return Interval{images / mean * std::exp(-half), images / mean * std::exp(half)};
 }
 
 }  // namespace feedrate

@@ -26,10 +26,11 @@ struct Interval {
   double high = 0;
 };
 
-// 95 % interval of a throughput from the durations of consecutive steps in one run: the steps are cut
-// into blocks so that neighbours' correlation stays inside a block (batch means, Law and Kelton), and
-// a t-interval is laid around the mean of the blocks' log throughput. Nothing for fewer than 20 steps.
-// `images` per step; durations in seconds; the result in images per second.
+// 95 % interval of a throughput from the durations of consecutive steps in one run: batch means (Law and Kelton) of 10 blocks, a
+// t-interval on the logarithm around images / mean duration, its variance inflated by (1 + r) / (1 - r) and its degrees of
+// freedom reduced alike for the correlation r of neighbouring blocks, as for a first-order autoregressive series. Nothing for
+// fewer than 20 steps. `images` per step; durations in seconds; the result in images per second. docs/measuring.md has how
+// often it holds the true value.
 std::optional<Interval> block_interval(std::span<const double> step_seconds, double images);
 
 }  // namespace feedrate

@@ -3,11 +3,18 @@
 
 namespace feedrate {
 
-// Whether a series of step durations has stopped changing: the mean of its last quarter and of the
-// quarter before differ by less than 5 %, or by less than two standard errors of their difference
-// (steps that spike every n are steady although no two quarters are alike). The first half is never
-// looked at: it is what the warm-up throws away. False for fewer than kSteadyNeeds steps.
+// Whether a series of step durations has stopped changing. Looks at its last half alone (the first is what a warm-up
+// throws away), as means of blocks of steps; of the block lengths that leave 6 to 40 blocks the one that explains most, so that steps
+// which come in a rhythm (spike every n) fall into equal blocks. Steady:
+// - no change point: no two neighbouring parts whose means differ by more than 5 % and by more than four standard errors, and
+// - no slope: the straight line through the blocks (least squares) moves by at most 5 % over the half, and, with its 95 %
+//   interval, by at most 10 %; or, from 64 steps on, by no more than the noise of the steps hides anyhow.
+// False for fewer than kSteadyNeeds steps. docs/measuring.md has the shares of right answers.
 inline constexpr int kSteadyNeeds = 16;
 bool is_steady(std::span<const double> step_seconds);
+
+// Whether the series as a whole plainly changes, by the same two signs on ten blocks: a change point, or a slope of more than
+// 5 % beyond its interval. What a measured window is asked afterwards. False for fewer than 20 steps.
+bool is_changing(std::span<const double> step_seconds);
 
 }  // namespace feedrate

@@ -5,26 +5,27 @@
 
 namespace feedrate {
 
+// How often a sample was passed over (one that is drawn again counts again), and why the first one.
+struct BadTotals {
+  std::int64_t count = 0;
+  std::string first;
+};
+
 // What --on-bad skip has passed over. Thread-safe.
 class BadSamples {
  public:
   void add(const std::string& message) {
     const std::lock_guard lock(mutex_);
-    if (count_++ == 0) first_ = message;
+    if (totals_.count++ == 0) totals_.first = message;
   }
-  std::int64_t count() const {
+  BadTotals totals() const {
     const std::lock_guard lock(mutex_);
-    return count_;
-  }
-  std::string first() const {
-    const std::lock_guard lock(mutex_);
-    return first_;
+    return totals_;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::int64_t count_ = 0;  // a sample that is drawn again counts again
-  std::string first_;
+  BadTotals totals_;
 };
 
 }  // namespace feedrate

@@ -7,17 +7,20 @@
 #include "storage/container.h"
 
 namespace feedrate {
-std::shared_ptr<const std::vector<Buffer>> fill_encoded_cache(const DatasetVariant& dataset, int threads,
-                                                              std::stop_token stop, bool skip_bad) {
+
+std::shared_ptr<const std::vector<Buffer>> fill_encoded_cache(const SampleRecipe& recipe, int threads, std::stop_token stop) {
+  const DatasetVariant& dataset = *recipe.dataset;
   const auto cache = std::make_shared<std::vector<Buffer>>(dataset.samples.size());
   in_parallel(cache->size(), threads, [&] {
-    return [&, storage = std::shared_ptr<Storage>(make_storage(dataset))](std::size_t i) {
+    std::shared_ptr<Storage> storage = make_storage(dataset);
+    if (recipe.reads) storage->tell(recipe.reads->add());
+    return [&, storage](std::size_t i) {
       // Read by way of a buffer of the exact size: the storage may need room beyond the file's end.
       Buffer file;
       try {
         storage->read(dataset.samples[i], file);
       } catch (const Error&) {
-        if (!skip_bad) throw;
+        if (!recipe.bad) throw;
         return;
       }
       std::copy(file.bytes().begin(), file.bytes().end(), (*cache)[i].resize(file.bytes().size()));

@@ -25,7 +25,9 @@ void collate(std::span<const std::byte> sample, Dtype from, const BatchSpec& spe
 class Bytes {
  public:
   explicit Bytes(const SampleRecipe& recipe) : recipe_(recipe), prefix_(sample_prefix(*recipe.dataset)) {
-    if (!recipe.encoded_cache) storage_ = make_storage(*recipe.dataset);
+    if (recipe.encoded_cache) return;
+    storage_ = make_storage(*recipe.dataset);
+    if (recipe.reads) storage_->tell(recipe.reads->add());
   }
   std::span<const std::byte> get(const Draw& draw, StageTimer& timer, PlantedDelay& planted) {
     if (recipe_.encoded_cache) return (*recipe_.encoded_cache)[static_cast<std::size_t>(draw.sample)].bytes();

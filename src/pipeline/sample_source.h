@@ -40,6 +40,7 @@ struct SampleRecipe {
   AugmentPolicy augment;
   bool augment_on_device = false;  // samples are whole pictures of spec.size; what is drawn goes with the batch
   const PlantedTimes* planted = nullptr;
+  std::shared_ptr<OutstandingReads> reads;  // is told what is read; null: nobody wants to know
   std::shared_ptr<BadSamples> bad;  // takes samples that cannot be made; null: the first one ends the run
   std::shared_ptr<const std::vector<Buffer>> encoded_cache;  // cache=encoded: a file's bytes by sample
   std::shared_ptr<const std::vector<Buffer>> sample_cache;   // cache=sample: finished samples (pictures: uint8)
@@ -49,9 +50,8 @@ std::unique_ptr<SampleSource> make_sample_source(const SampleRecipe& recipe, Sta
 
 // Fills the caches of the same name by `threads` threads; every sample once, augmented as in epoch 0.
 // Once `stop` is asked for they return soon, with a cache that is not whole. Where a recipe takes bad samples
-// (`bad`, `skip_bad`), their places stay empty, which whoever draws them finds out.
-std::shared_ptr<const std::vector<Buffer>> fill_encoded_cache(const DatasetVariant& dataset, int threads,
-                                                              std::stop_token stop = {}, bool skip_bad = false);
+// (`bad`), their places stay empty, which whoever draws them finds out.
+std::shared_ptr<const std::vector<Buffer>> fill_encoded_cache(const SampleRecipe& recipe, int threads, std::stop_token stop = {});
 std::shared_ptr<const std::vector<Buffer>> fill_sample_cache(const SampleRecipe& recipe, std::uint64_t seed,
                                                              int threads, std::stop_token stop = {});
 

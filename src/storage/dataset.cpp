@@ -95,6 +95,9 @@ DatasetVariant open_dataset(const fs::path& data, std::string_view variant) {
   const DatasetRecord record = read_dataset_record(data);
   find_variant(data, record, name);
   DatasetVariant opened = read_variant(data, name, record);
+  opened.made = record.options;
+  opened.made.insert({{"source", record.source}, {"seed", std::to_string(record.seed)}, {"count", std::to_string(record.count)},
+                      {"classes", std::to_string(record.classes)}, {"made_from", record.variants.at(name).made_from}});
   if (opened.samples.empty()) throw Error(opened.folder.string(), "holds no samples");
   if (opened.container->packed.empty()) {
     check_size(opened, opened.samples.front());

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ struct DatasetVariant {
   std::string manifest_xxh3;  // 16 hex digits: XXH3-64 of files.tsv; names the data in every result
   int classes = 0;
   const Container* container = nullptr;
+  std::map<std::string, std::string> made;  // how: source, seed, count, classes, made_from, and the options, as in dataset.json
 };
 
 // The files that hold the samples, one each, or the packed one: how many, and the i-th.

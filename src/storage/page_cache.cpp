@@ -24,13 +24,11 @@ Pages count_pages(const std::string& path) {
   Pages pages;
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return pages;
-  // Since Linux 5.2 mincore says "all resident" of files that the caller neither owns nor may write.
-  if (access(path.c_str(), W_OK) != 0) {
-    close(fd);
-    return pages;
-  }
   struct stat info;
-  if (fstat(fd, &info) == 0 && info.st_size > 0) {
+  // Since Linux 5.2 mincore says "all resident" of files that the caller neither owns nor may write. An owner need not be
+  // able to write: the file system may be mounted read-only.
+  const auto may_know = [&] { return info.st_uid == geteuid() || geteuid() == 0 || access(path.c_str(), W_OK) == 0; };
+  if (fstat(fd, &info) == 0 && info.st_size > 0 && may_know()) {
     const auto size = static_cast<std::size_t>(info.st_size);
     void* map = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
     if (map != MAP_FAILED) {
@@ -48,10 +46,27 @@ Pages count_pages(const std::string& path) {
   return pages;
 }
 
+// While something is done with the i-th stored file.
+class Waiting {
+ public:
+  Waiting(OutstandingReads::Slot* slot, const DatasetVariant& variant, std::size_t i) : slot_(slot) {
+    if (slot_) slot_->begin(variant.samples[i]);
+  }
+  ~Waiting() {
+    if (slot_) slot_->end();
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  OutstandingReads::Slot* const slot_;
+};
+
 }  // namespace
 
-void warm_page_cache(const DatasetVariant& variant, std::stop_token stop) {
+void warm_page_cache(const DatasetVariant& variant, std::stop_token stop, OutstandingReads::Slot* slot) {
   const auto storage = make_storage(variant);
+  if (slot) storage->tell(*slot);
   Buffer buffer;
   for (const SampleFile& sample : variant.samples) {
     if (stop.stop_requested()) return;
@@ -59,10 +74,11 @@ void warm_page_cache(const DatasetVariant& variant, std::stop_token stop) {
   }
 }
 
-void drop_from_page_cache(const DatasetVariant& variant, std::stop_token stop) {
+void drop_from_page_cache(const DatasetVariant& variant, std::stop_token stop, OutstandingReads::Slot* slot) {
   for (std::size_t i = 0; i < stored_files(variant); ++i) {
     if (stop.stop_requested()) return;
     const std::filesystem::path path = stored_file(variant, i);
+    const Waiting waiting(slot, variant, i);
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) throw Error(path.string(), std::strerror(errno), "check the dataset with `feedrate verify`");
     fdatasync(fd);  // dirty pages are not dropped
@@ -71,11 +87,12 @@ void drop_from_page_cache(const DatasetVariant& variant, std::stop_token stop) {
   }
 }
 
-double page_cache_share(const DatasetVariant& variant) {
+double page_cache_share(const DatasetVariant& variant, OutstandingReads::Slot* slot) {
   constexpr std::size_t kFiles = 256;
   const std::size_t files = stored_files(variant), stride = files / kFiles + 1;
   Pages sum;
   for (std::size_t i = 0; i < files; i += stride) {
+    const Waiting waiting(slot, variant, i);
     const Pages pages = count_pages(stored_file(variant, i).string());
     sum.all += pages.all;
     sum.resident += pages.resident;

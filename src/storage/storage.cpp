@@ -4,9 +4,11 @@ namespace feedrate {
 
 std::int64_t Storage::read(const SampleFile& sample, Buffer& into, std::span<std::byte> tail) {
   const ReadRequest request{0, &sample, &into, tail};
+  if (slot_) slot_->begin(sample);
   submit({&request, 1});
   ReadCompletion done;
   poll({&done, 1}, true);
+  if (slot_) slot_->end();
   if (done.error) std::rethrow_exception(done.error);
   return done.lock_ns;
 }

@@ -8,6 +8,7 @@
 
 #include "storage/buffer.h"
 #include "storage/dataset.h"
+#include "storage/outstanding_reads.h"
 
 namespace feedrate {
 
@@ -42,6 +43,12 @@ class Storage {
   // Reads one sample; for callers with nothing to overlap. Returns ReadCompletion::lock_ns. Throws the read's Error: then what `into` and
   // `tail` hold means nothing.
   std::int64_t read(const SampleFile& sample, Buffer& into, std::span<std::byte> tail = {});
+
+  // From now on what read() waits for is told to `slot`, which outlives this.
+  void tell(OutstandingReads::Slot& slot) { slot_ = &slot; }
+
+ private:
+  OutstandingReads::Slot* slot_ = nullptr;
 };
 
 // The simplest case: a request is carried out when its completion is asked for.

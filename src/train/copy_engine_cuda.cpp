@@ -20,6 +20,7 @@ void copy_to_device(const at::Tensor& to, const void* from, cudaStream_t stream)
 PutPixels plain_copy() {
   return [](std::size_t, const HostBatch& batch, const at::Tensor& pixels, const c10::cuda::CUDAStream& stream) {
     copy_to_device(pixels, batch.pixels, stream.stream());
+    return DecodedBy{};
   };
 }
 
@@ -55,7 +56,8 @@ std::size_t CopyEngine::copy(BatchLease batch) {
   slot.lease = std::move(batch);
   std::memcpy(slot.staged_labels, slot.lease->labels.data(), label_bytes());
   slot.read.block(stream_);
-  put_(number, *slot.lease, slot.batch.pixels, stream_);
+  slot.begun.record(stream_);
+  slot.decoded = put_(number, *slot.lease, slot.batch.pixels, stream_);
   copy_to_device(slot.batch.labels, slot.staged_labels, stream_.stream());
   slot.copied.record(stream_);
   slot.copied.block(compute_);
@@ -66,7 +68,7 @@ void CopyEngine::done_reading() { slots_[(copies_ + 1) % kSlots].read.record(com
 
 void CopyEngine::release() {
   for (Slot& slot : slots_) {
-    if (slot.lease && slot.copied.query()) slot.lease.reset();
+    if (slot.lease && slot.copied.query()) arrived(slot);
   }
 }
 
@@ -74,8 +76,14 @@ void CopyEngine::wait() {
   for (Slot& slot : slots_) {
     if (!slot.lease) continue;
     slot.copied.synchronize();
-    slot.lease.reset();
+    arrived(slot);
   }
+}
+
+void CopyEngine::arrived(Slot& slot) {
+  slot.lease.reset();
+  const auto busy_ns = static_cast<std::int64_t>(1e6 * static_cast<double>(slot.begun.elapsed_time(slot.copied)));
+  arrivals_ += Arrivals{.batches = 1, .busy_ns = busy_ns, .decoded = slot.decoded};
 }
 
 }  // namespace feedrate

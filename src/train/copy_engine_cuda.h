@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "device/arrivals.h"
 #include "pipeline/batch.h"
 #include "pipeline/slab_ring.h"
 
@@ -19,8 +20,9 @@ struct DeviceBatch {
 };
 
 // Queues on `stream` what brings a batch's pixels to their place, (N, H, W, 3) on the device. The batch stays until
-// the stream has come that far; `slot` is one of CopyEngine::kSlots, each in use by one batch at a time.
-using PutPixels = std::function<void(std::size_t slot, const HostBatch& batch, const at::Tensor& pixels, const c10::cuda::CUDAStream& stream)>;
+// the stream has come that far; `slot` is one of CopyEngine::kSlots, each in use by one batch at a time. Returns who
+// decodes how many of its pictures.
+using PutPixels = std::function<DecodedBy(std::size_t slot, const HostBatch& batch, const at::Tensor& pixels, const c10::cuda::CUDAStream& stream)>;
 PutPixels plain_copy();
 
 // Copies batches to a GPU on a stream of its own, into one of two buffers, so that a batch travels
@@ -49,14 +51,19 @@ class CopyEngine {
   void release();  // gives back the slab if its copy has ended; does not wait
   void wait();     // waits for the copy, and gives back the slab
 
+  const Arrivals& arrivals() const { return arrivals_; }  // of slabs that were given back
+
  private:
   struct Slot {
     DeviceBatch batch;
     std::byte* staged_labels = nullptr;  // page-locked: HostBatch's labels are not
     BatchLease lease;
-    c10::cuda::CUDAEvent copied{cudaEventDisableTiming | cudaEventBlockingSync};
+    DecodedBy decoded;
+    c10::cuda::CUDAEvent begun{cudaEventDefault};
+    c10::cuda::CUDAEvent copied{cudaEventBlockingSync};
     c10::cuda::CUDAEvent read{cudaEventDisableTiming};
   };
+  void arrived(Slot& slot);
   std::size_t label_bytes() const {
     return sizeof(std::int64_t) * static_cast<std::size_t>(spec_.batch_size);
   }
@@ -68,6 +75,7 @@ class CopyEngine {
   const std::shared_ptr<SlabAllocator> staging_;
   std::array<Slot, kSlots> slots_;
   std::size_t copies_ = 0;
+  Arrivals arrivals_;
 };
 
 }  // namespace feedrate

@@ -2,6 +2,7 @@
 #include <ATen/Parallel.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -12,12 +13,14 @@
 #include "train/errors.h"
 #include "train/host_batch.h"
 #include "train/input_maker.h"
+#include "train/process_group.h"
 #include "train/synthetic.h"
 #include "train/trainer.h"
 
 namespace feedrate {
 namespace {
 
+constexpr int kMostReplicas = 64;  // of one machine's processors; more are of no use even for trying out
 constexpr Precision kOffered[] = {Precision::fp32, Precision::bf16};
 
 std::string cpu_name() {
@@ -33,18 +36,20 @@ std::string cpu_name() {
 // has.
 class CpuAccelerator : public Accelerator {
  public:
-  explicit CpuAccelerator(const StepSpec& spec)
+  CpuAccelerator(const StepSpec& spec, Group& group)
       : spec_(spec),
         precision_(precision_from(spec.precision, kOffered, "cpu")),
-        trainer_(trainer_options(spec, precision_, at::kCPU)),
+        ranks_(group.size()),
+        trainer_(options_of(group)),
         prepare_(spec, at::kCPU, input_type(precision_)) {
-    at::set_num_threads(spec.threads > 0 ? spec.threads : allowed_cpus());
+    const int threads = spec.threads > 0 ? spec.threads : allowed_cpus();
+    at::set_num_threads(ranks_ > 1 ? std::min(threads, allowed_cpus()) : threads);  // a rank has its share of the CPUs
     if (spec.feed == Feed::synthetic) {
-      synthetic_.emplace(spec, input_type(precision_), at::kCPU);
+      synthetic_.emplace(of_rank(spec, group), input_type(precision_), at::kCPU);
     }
   }
 
-  DeviceDescription describe() const override { return {.name = cpu_name(), .kind = "cpu", .software = "LibTorch " TORCH_VERSION}; }
+  DeviceDescription describe() const override { return {.name = cpu_name(), .kind = "cpu", .software = software()}; }
   std::shared_ptr<SlabAllocator> slabs() override { return host_slabs(); }
 
   void keep(const HostBatch& batch) override {
@@ -57,7 +62,7 @@ class CpuAccelerator : public Accelerator {
       const std::int64_t start = now_ns();
       const TrainBatch ready = take(std::move(batch));
       const double loss = trainer_.step(ready.input, ready.labels).item<double>();
-      finished_.push_back({start, now_ns(), loss});
+      finished_.push_back({start, now_ns(), loss, averaged_ns_ - handed_over_ns_});
       check_loss(loss, "cpu");
     });
   }
@@ -69,6 +74,18 @@ class CpuAccelerator : public Accelerator {
   void drain() override {}
 
  private:
+  // Backward passes run on the thread that calls submit().
+  TrainerOptions options_of(Group& group) {
+    TrainerOptions options = trainer_options(spec_, precision_, at::kCPU);
+    if (group.size() == 1) return options;
+    options.replicas = make_process_group(group, at::kCPU);
+    options.watch = {.handed_over = [this] { handed_over_ns_ = now_ns(); }, .averaged = [this] { averaged_ns_ = now_ns(); }};
+    return options;
+  }
+  std::string software() const {
+    return "LibTorch " TORCH_VERSION + (ranks_ > 1 ? ", " + exchange_library(at::kCPU) : "");
+  }
+
   // The step's input. A streamed batch's slab is free when this returns.
   TrainBatch take(BatchLease batch) {
     switch (spec_.feed) {
@@ -84,6 +101,8 @@ class CpuAccelerator : public Accelerator {
 
   const StepSpec spec_;
   const Precision precision_;
+  const int ranks_;
+  std::int64_t handed_over_ns_ = 0, averaged_ns_ = 0;  // of the last step's gradients
   Trainer trainer_;
   const InputMaker prepare_;
   std::optional<SyntheticRing> synthetic_;
@@ -109,10 +128,10 @@ AcceleratorKind cpu_kind() {
           .make = [](std::string_view argument, const StepSpec& spec,
                      Group& group) -> std::unique_ptr<Accelerator> {
             check(argument, spec);
-            check_single_rank(group, "cpu");
-            return guarded("cpu", spec, [&] { return std::make_unique<CpuAccelerator>(spec); });
+            return guarded("cpu", spec, [&] { return std::make_unique<CpuAccelerator>(spec, group); });
           },
-          .count = [] { return 1; },
+          .count = [] { return kMostReplicas; },
+          .ranks_are_processes = true,
           .check = check};
 }
 

@@ -15,6 +15,7 @@
 #include "train/inputs_cuda.h"
 #include "train/jpeg_decoder.h"
 #include "train/pinned_slabs_cuda.h"
+#include "train/process_group.h"
 #include "train/step_graphs_cuda.h"
 #include "train/trainer.h"
 
@@ -27,23 +28,27 @@ using c10::cuda::CUDAStream;
 class CudaAccelerator : public Accelerator {
  public:
   // `compute` is the current stream.
-  CudaAccelerator(const StepSpec& spec, CudaDevice device, CUDAStream compute)
+  CudaAccelerator(const StepSpec& spec, CudaDevice device, CUDAStream compute, Group& group)
       : spec_(spec),
         device_(std::move(device)),
         name_("cuda:" + std::to_string(device_.index)),
         precision_(cuda_precision(spec.precision, device_)),
         compute_(compute),
-        trainer_(trainer_options(spec, precision_, compute.device())),
-        inputs_(spec, input_type(precision_), compute),
+        ranks_(group.size()),
+        trainer_(options_of(group)),
+        inputs_(of_rank(spec, group), input_type(precision_), compute),
         loss_sum_(at::zeros({}, at::TensorOptions(compute.device()).dtype(at::kFloat))),
-        graphs_(spec.rungs.cuda_graph) {
+        graphs_(spec.rungs.cuda_graph, ranks_ > 1 ? kEagerStepsOfReplicas : GraphTurns::kEagerSteps) {
     clock_.emplace(compute);
   }
   ~CudaAccelerator() override {
     if (cudaStreamSynchronize(compute_.stream()) != cudaSuccess) cudaGetLastError();
   }
 
-  DeviceDescription describe() const override { return {.name = device_.name, .kind = "cuda", .software = cuda_software()}; }
+  DeviceDescription describe() const override {
+    return {.name = device_.name, .kind = "cuda", .software = cuda_software() + (ranks_ > 1 ? ", " + exchange_library(at::kCUDA) : ""),
+            .pci_address = cuda_pci_address(device_.index)};
+  }
   std::shared_ptr<SlabAllocator> slabs() override {
     return spec_.pin_memory ? pinned_slabs() : host_slabs();
   }
@@ -83,6 +88,8 @@ class CudaAccelerator : public Accelerator {
   // In the first steps cuDNN looks for its fastest kernels, and graphs are captured.
   bool settled() const override { return ended_ >= settled_at_; }
 
+  Arrivals arrivals() const override { return inputs_.arrivals(); }
+
   void drain() override {
     const double loss_sum = on_device([&] {
       while (ended_ < started_) retire_oldest();
@@ -96,8 +103,24 @@ class CudaAccelerator : public Accelerator {
   struct StepEvents {
     CUDAEvent start{cudaEventBlockingSync},
         end{cudaEventBlockingSync};  // a spinning wait costs loaders a CPU
+    CUDAEvent handed_over{cudaEventDefault}, averaged{cudaEventDefault};  // the gradients, where there are several ranks
   };
   static constexpr std::size_t kInFlight = 2;
+  // The Reducer's first steps are unlike the later ones (PyTorch's notes on CUDA graphs with DistributedDataParallel).
+  static constexpr std::size_t kEagerStepsOfReplicas = 11;
+
+  // How long gradients are waited for is not seen inside a graph.
+  bool watches_exchange() const { return ranks_ > 1 && !spec_.rungs.cuda_graph; }
+
+  TrainerOptions options_of(Group& group) {
+    TrainerOptions options = trainer_options(spec_, precision_, compute_.device());
+    if (ranks_ > 1) options.replicas = make_process_group(group, compute_.device());
+    if (watches_exchange()) {
+      options.watch = {.handed_over = [this] { events_[started_ % kInFlight].handed_over.record(compute_); },
+                       .averaged = [this] { events_[started_ % kInFlight].averaged.record(compute_); }};
+    }
+    return options;
+  }
 
   template <typename Body>
   std::invoke_result_t<Body> on_device(const Body& body) {
@@ -111,8 +134,9 @@ class CudaAccelerator : public Accelerator {
   void retire_oldest() {
     StepEvents& events = events_[ended_ % kInFlight];
     events.end.synchronize();
-    finished_.push_back({clock_->ns(events.start), clock_->ns(events.end),
-                         std::numeric_limits<double>::quiet_NaN()});
+    StepRecord step{clock_->ns(events.start), clock_->ns(events.end), std::numeric_limits<double>::quiet_NaN()};
+    if (watches_exchange()) step.sync_ns = static_cast<std::int64_t>(1e6 * static_cast<double>(events.handed_over.elapsed_time(events.averaged)));
+    finished_.push_back(step);
     clock_->rebase(events.end);
     ++ended_;
   }
@@ -122,28 +146,29 @@ class CudaAccelerator : public Accelerator {
   const std::string name_;
   const Precision precision_;
   const CUDAStream compute_;
+  const int ranks_;
+  std::array<StepEvents, kInFlight> events_;
+  std::size_t started_ = 0, ended_ = 0;  // steps; those between are in flight
   Trainer trainer_;
   CudaInputs inputs_;
   at::Tensor loss_sum_;  // once a loss is not finite, nor is the sum: read without waiting every step
   StepGraphs graphs_;
   std::optional<DeviceClock> clock_;
-  std::array<StepEvents, kInFlight> events_;
-  std::size_t started_ = 0, ended_ = 0;  // steps; those between are in flight
   std::size_t settled_at_ = 1;           // steps that must have ended: the last unlike the others
   std::vector<StepRecord> finished_;
 };
 
 std::unique_ptr<Accelerator> make(std::string_view argument, const StepSpec& spec, Group& group) {
-  check_single_rank(group, "cuda");
   check_model(spec);
-  CudaDevice device = cuda_device(argument, group.rank());
+  // A launcher may show each rank its own GPU alone.
+  CudaDevice device = cuda_device(argument, cuda_device_count() == 1 ? 0 : group.local_rank());
   const Precision precision = cuda_precision(spec.precision, device);
   return guarded("cuda:" + std::to_string(device.index), spec, [&] {
     set_cuda_flags(precision, spec.rungs);
     const CUDAStream compute = c10::cuda::getStreamFromPool(
         /*isHighPriority=*/false, static_cast<c10::DeviceIndex>(device.index));
     const c10::cuda::CUDAStreamGuard current(compute);
-    return std::make_unique<CudaAccelerator>(spec, std::move(device), compute);
+    return std::make_unique<CudaAccelerator>(spec, std::move(device), compute, group);
   });
 }
 
@@ -151,10 +176,10 @@ std::unique_ptr<Accelerator> make(std::string_view argument, const StepSpec& spe
 
 AcceleratorKind cuda_kind() {
   return {.name = "cuda",
-          .help = "trains on one NVIDIA GPU (cuda:INDEX for one of several)",
+          .help = "trains on NVIDIA GPUs (cuda:INDEX for one of several)",
           .make = make,
-          // One: replicas that do not average their gradients would be a wrong number that looks right.
-          .count = [] { return std::min(cuda_device_count(), 1); },
+          .count = cuda_device_count,
+          .ranks_are_processes = true,
           .check = [](std::string_view argument, const StepSpec& spec) {
             check_model(spec);
             if (spec.batch.encoded_slot != 0) check_nvjpeg();

@@ -63,6 +63,13 @@ std::string cuda_software() {
   return "LibTorch " TORCH_VERSION ", CUDA " + version_text(CUDART_VERSION) + ", driver for CUDA " + version_text(driver);
 }
 
+std::string cuda_pci_address(int index) {
+  char address[32] = {};
+  if (cudaDeviceGetPCIBusId(address, sizeof address, index) == cudaSuccess) return address;
+  cudaGetLastError();
+  return {};
+}
+
 int cuda_device_count() noexcept {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess) return count;

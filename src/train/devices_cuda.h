@@ -19,6 +19,9 @@ int cuda_device_count() noexcept;
 // What trains: "LibTorch 2.11.0, CUDA 13.0, driver for CUDA 13.0".
 std::string cuda_software();
 
+// "0000:1B:00.0"; empty if it cannot be told.
+std::string cuda_pci_address(int index);
+
 // The GPU of `cuda:ARGUMENT`, or number `otherwise` if the argument is empty. Errors: UsageError
 // for what is no number; Error saying what is missing: driver, a newer driver, the device.
 CudaDevice cuda_device(std::string_view argument, int otherwise);

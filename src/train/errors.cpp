@@ -48,13 +48,6 @@ void check_loss(double loss, std::string_view device) {
       "use --precision fp32 or bf16, or a larger --batch-size; check that the labels are right");
 }
 
-void check_single_rank(const Group& group, std::string_view device) {
-  if (group.size() == 1) return;
-  throw UsageError("--gpus " + std::to_string(group.size()),
-                   "--device " + std::string(device) + " trains one replica",
-                   "use --gpus 1, or an emulated device");
-}
-
 void check_model(const StepSpec& spec) {
   std::string names;
   for (const ResNetConfig& config : resnet_configs()) {

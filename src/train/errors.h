@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "device/accelerator.h"
-#include "device/group.h"
 
 namespace feedrate {
 
@@ -25,10 +24,6 @@ auto guarded(std::string_view device, const StepSpec& spec, const Body& body) {
 // Errors: Error when `loss` is infinite or not a number: the network computes nothing any more, and
 // some processors compute nothing faster.
 void check_loss(double loss, std::string_view device);
-
-// Errors: UsageError. Replicas that do not average their gradients are not data-parallel training,
-// and would be faster than it.
-void check_single_rank(const Group& group, std::string_view device);
 
 // Errors: UsageError for a model that there is not.
 void check_model(const StepSpec& spec);

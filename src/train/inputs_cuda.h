@@ -29,6 +29,7 @@ class CudaInputs {
 
   void release();  // gives back slabs whose copy has ended
   void wait();     // waits for the copies, and gives back the slabs
+  Arrivals arrivals() const { return copies_ ? copies_->arrivals() : Arrivals{}; }
 
  private:
   const StepSpec spec_;

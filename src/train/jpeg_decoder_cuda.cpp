@@ -108,12 +108,12 @@ class NvjpegDecoder {
         beside_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device)),
         host_(find_picture_format("jpeg")->make_decoder()) {}
 
-  void put(std::size_t slot, const HostBatch& batch, const at::Tensor& pixels, const c10::cuda::CUDAStream& stream) {
+  DecodedBy put(std::size_t slot, const HostBatch& batch, const at::Tensor& pixels, const c10::cuda::CUDAStream& stream) {
     std::vector<Encoded> pictures;
     std::vector<CanDecode> can;
     for (int i = 0; i < batch_.batch_size; ++i) {
       pictures.push_back(encoded_in_slot(batch.pixels + static_cast<std::size_t>(i) * batch_.encoded_slot));
-      can.push_back({share_ > 0 && engine_.takes(pictures.back(), batch_.size), processors_.takes(pictures.back(), batch_.size)});
+      can.push_back(who_can(pictures.back()));
     }
     const DecodePlan plan = plan_decoding(can, share_);
     auto* out = pixels.mutable_data_ptr<std::uint8_t>();
@@ -128,9 +128,16 @@ class NvjpegDecoder {
       throw;
     }
     join(stream);
+    return {std::ssize(plan.engine), std::ssize(plan.processors), std::ssize(plan.host)};
   }
 
  private:
+  // A header is parsed for the processors only where they may get the picture.
+  CanDecode who_can(Encoded picture) {
+    const bool engine = share_ > 0 && engine_.takes(picture, batch_.size);
+    return {engine, !(engine && share_ == 100) && processors_.takes(picture, batch_.size)};
+  }
+
   void join(const c10::cuda::CUDAStream& stream) {
     after_.record(beside_);
     after_.block(stream);
@@ -162,7 +169,7 @@ class NvjpegDecoder {
 PutPixels nvjpeg_decoder(const StepSpec& spec, c10::DeviceIndex device) {
   return [decoder = std::make_shared<NvjpegDecoder>(spec, device)](std::size_t slot, const HostBatch& batch, const at::Tensor& pixels,
                                                                    const c10::cuda::CUDAStream& stream) {
-    decoder->put(slot, batch, pixels, stream);
+    return decoder->put(slot, batch, pixels, stream);
   };
 }
 

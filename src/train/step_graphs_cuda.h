@@ -13,7 +13,7 @@ namespace feedrate {
 // which an input may lie, so that none is copied; they share their memory, as only one runs at a time.
 class StepGraphs {
  public:
-  explicit StepGraphs(bool graphs) : turns_(graphs) {}
+  explicit StepGraphs(bool graphs, std::size_t eager_steps = GraphTurns::kEagerSteps) : turns_(graphs, eager_steps) {}
 
   // Queues `step` on the current stream, always the same and not the default one, by the calling thread, always the
   // same. `step` reads and writes only memory that stays where it is: the input's of `slot`, and what outlives this.

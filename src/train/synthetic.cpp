@@ -8,6 +8,11 @@
 
 namespace feedrate {
 
+StepSpec of_rank(StepSpec spec, const Group& group) {
+  spec.seed += static_cast<std::uint64_t>(group.rank()) * 0x9E3779B9;  // torch's generator looks at the lower 32 bits
+  return spec;
+}
+
 SyntheticRing::SyntheticRing(const StepSpec& spec, at::ScalarType type, c10::Device device) {
   constexpr std::size_t kMost = 4;
   constexpr std::size_t kMemory = std::size_t{1} << 30;

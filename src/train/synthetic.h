@@ -8,6 +8,9 @@
 
 namespace feedrate {
 
+// The same with a seed of the rank's own: ranks that train on equal batches would have equal gradients.
+StepSpec of_rank(StepSpec spec, const Group& group);
+
 struct TrainBatch {
   at::Tensor input;   // (N, 3, H, W), in the run's memory format, normalised
   at::Tensor labels;  // (N), int64

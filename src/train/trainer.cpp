@@ -41,27 +41,36 @@ MasterWeights make_masters(ResNet& model, const TrainerOptions& options) {
   return {wanted ? multiplied(model) : std::vector<at::Tensor>(), type};
 }
 
+// Everything that a step changes: weights, the masters behind them, running statistics.
+std::vector<at::Tensor> initial_state(ResNet& model, const MasterWeights& masters) {
+  std::vector<at::Tensor> state = model->parameters();
+  for (at::Tensor& t : masters.in_place_of(model->parameters())) state.push_back(std::move(t));
+  for (at::Tensor& t : model->buffers()) state.push_back(std::move(t));
+  return state;
+}
+
 }  // namespace
 
 TrainerOptions trainer_options(const StepSpec& spec, Precision precision, c10::Device device) {
-  TrainerOptions options{.model = spec.model, .classes = spec.classes, .precision = precision, .device = device,
-                         .seed = spec.seed, .rungs = spec.rungs};
-  options.sgd.fused = spec.rungs.optimizer != "loop";
-  return options;
+  return {.model = spec.model, .classes = spec.classes, .precision = precision, .device = device, .seed = spec.seed, .rungs = spec.rungs};
 }
 
 Trainer::Trainer(const TrainerOptions& options)
     : options_(options),
       model_(make_model(options)),
       masters_(make_masters(model_, options)),
-      sgd_(masters_.in_place_of(model_->parameters()), options.sgd) {
+      sgd_(masters_.in_place_of(model_->parameters()), options.sgd, options.rungs.optimizer != "loop") {
   if (options.precision == Precision::fp16) scale_.emplace(options.device);
+  if (options.replicas) replicas_.emplace(options.replicas, model_->parameters(), initial_state(model_, masters_), options.watch);
 }
 
 at::Tensor Trainer::step(const at::Tensor& input, const at::Tensor& labels) {
   const at::AutoGradMode with_gradients(true);
+  if (replicas_) replicas_->before_forward();
   const at::Tensor loss = loss_of(input, labels);
+  if (replicas_) replicas_->before_backward();
   (scale_ ? scale_->scaled(loss) : loss).backward();
+  if (replicas_) replicas_->after_backward();
   const at::NoGradGuard no_grad;
   masters_.take_gradients();
   sgd_.step(scale_ ? scale_->unscale(sgd_.gradients()) : at::Tensor());

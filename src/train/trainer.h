@@ -8,6 +8,7 @@
 #include "train/loss_scale.h"
 #include "train/master_weights.h"
 #include "train/precision.h"
+#include "train/replicas.h"
 #include "train/sgd.h"
 
 namespace feedrate {
@@ -20,6 +21,8 @@ struct TrainerOptions {
   std::uint64_t seed = 0;  // of the weights
   SgdOptions sgd;
   StepRungs rungs;
+  ProcessGroup replicas{};  // the other ranks that train the same network; null: there are none
+  ExchangeWatch watch{};    // of their gradients
 };
 
 // Those of a run. Errors: UsageError for rungs that there are not.
@@ -46,6 +49,7 @@ class Trainer {
   ResNet model_;
   MasterWeights masters_;
   Sgd sgd_;
+  std::optional<Replicas> replicas_;
   std::optional<LossScale> scale_;
 };
 

@@ -83,6 +83,17 @@ TEST(Emulated, ALateBatchLeavesTheDeviceIdle) {
   for (std::size_t i = 1; i < 3; ++i) EXPECT_GE(steps[i].start_ns - steps[i - 1].end_ns, 8'000'000);
 }
 
+// A batch of 4 x 1024 x 1024 pixels takes half a millisecond at least on a bus of 25 GB/s.
+TEST(Emulated, CountsWhatArrivesAndHowLongItTook) {
+  const StepSpec spec = spec_of(Feed::streamed, {1024, 1024});
+  const auto groups = make_thread_groups(1);
+  const auto device = emulated_kind().make("inf", spec, *groups[0]);
+  const auto ring = SlabRing::make(spec.batch, 2, device->slabs());
+  for (int i = 0; i < 5; ++i) device->submit(ring->acquire());
+  EXPECT_EQ(device->arrivals().batches, 5);
+  EXPECT_GE(static_cast<double>(device->arrivals().busy_ns), 5e9 * static_cast<double>(spec.batch.bytes()) / device->describe().bus_bytes_per_s);
+}
+
 TEST(Emulated, SlabsComeBackOnceCopied) {
   const StepSpec spec = spec_of(Feed::streamed);
   const auto groups = make_thread_groups(1);

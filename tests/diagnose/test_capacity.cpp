@@ -11,7 +11,7 @@ StageTotal total(double ms_per_item, std::int64_t items) {
 
 TEST(Capacity, OfEachResourceInItsClosedForm) {
   CapacityInputs run{.imgs_per_s = 240, .gpus = 2, .workers = 3, .batch_size = 10, .device_ms_per_step = 50,
-                     .copy_bytes_per_image = 1e6, .bus_bytes_per_s = 1e9};
+                     .arrival_s_per_batch = 0.010};
   run.stages.stage = {StageTotal{}, total(5, 100), total(10, 100), total(4, 100), total(1, 100)};
   const auto all = capacities(run);
   ASSERT_EQ(all.size(), 3u);
@@ -66,6 +66,16 @@ TEST(Capacity, ALibraryThatLetsOneThreadInIsAResource) {
   // Fed by a slow device nobody waits for it; it is the limit all the same.
   run.stages[Stage::lock] = total(0, 100);
   EXPECT_EQ(capacities(run)[0].resource, "library");
+}
+
+TEST(Capacity, WhatIsDecodedOnItsWayIsTheDecodersAndNotTheLinks) {
+  CapacityInputs run{.imgs_per_s = 900, .gpus = 2, .batch_size = 64, .device_ms_per_step = 64, .arrival_s_per_batch = 0.128, .decoded_on_device = true};
+  const auto all = capacities(run);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].resource, "decoder");
+  EXPECT_EQ(all[0].largest_stage, "decode");
+  EXPECT_NEAR(all[0].imgs_per_s, 1000, 1e-9);
+  EXPECT_NEAR(all[0].utilisation, 0.9, 1e-9);
 }
 
 TEST(Capacity, ALoaderThatIsNotSeenIsLeftOut) {

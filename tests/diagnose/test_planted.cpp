@@ -31,7 +31,7 @@ class Planted : public testing::Test {
 
   nlohmann::ordered_json measure(AxisValues values) {
     values.insert({"data", {"raw"}});
-    values.insert({"batch-size", {"4"}});
+    values.insert({"batch-size", {"4"}});  // where none is given
     values.insert({"image-size", {"8"}});
     values.insert({"input-size", {"8"}});
     AcceleratorRegistry registry;
@@ -119,10 +119,20 @@ TEST_F(Planted, AFullQueueAtTheStart) {
 TEST_F(Planted, FourGpus) {
   const auto slow = measure({{"device", {"emulated:1000"}}, {"workers", {"1"}}, {"gpus", {"4"}}});
   expect_rate(slow, 4 / 0.008);
+  ASSERT_EQ(slow["ranks"].size(), 4u);
+  for (const auto& rank : slow["ranks"]) EXPECT_NEAR(rank["imgs_per_s"], 125, kTolerance * 125) << "a fair share";
   EXPECT_NEAR(capacity(slow, "loader"), 500, kTolerance * 500);
   EXPECT_NEAR(capacity(slow, "device"), 4000, kTolerance * 4000);
   const auto fast = measure({{"device", {"emulated:100"}}, {"workers", {"1"}}, {"gpus", {"4"}}});
   expect_rate(fast, 400);
+}
+
+// Nothing planted but the devices' pace: eight of them, fed by real tensors far faster than they ask for.
+TEST_F(Planted, EightGpusReachEightTimesOne) {
+  options_.plant = false;
+  const auto record = measure({{"device", {"emulated:500"}}, {"workers", {"1"}}, {"gpus", {"8"}}, {"batch-size", {"32"}}});
+  EXPECT_NEAR(record["imgs_per_s"], 4000, 0.01 * 4000);
+  EXPECT_GT(capacity(record, "loader"), 2 * 4000) << "or the machine was too slow to tell";
 }
 
 TEST_F(Planted, NothingPlantedMattersBehindACacheOfBatches) {

@@ -33,7 +33,7 @@ class Journey(ProgramTest):
         answer = self.run_cell("--json")
         self.assertEqual(answer.out.count("\n"), 1, answer)
         record = json.loads(answer.out)
-        self.assertEqual((record["schema"], record["status"]), ("feedrate.result/1", "ok"))
+        self.assertEqual((record["schema"], record["status"]), ("feedrate.result/2", "ok"))
         self.assertEqual(record["cell"]["data"], "jpeg")
         self.assertGreater(record["imgs_per_s"], 0)
         self.assertLess(record["imgs_per_s"], 2000 * 1.02)

@@ -1,5 +1,6 @@
 """A ledger that already holds results."""
 
+import json
 import os
 import shutil
 
@@ -80,6 +81,42 @@ class Resuming(ProgramTest):
     def test_another_seed_is_refused(self):
         self.sweep(data="synthetic")
         self.refused_sweep("--resume", "--seed", "7", names=["ledger.jsonl", "seed", "7"])
+
+    def test_other_limits_are_refused_and_the_ledger_stays_as_it_was(self):
+        self.sweep(data="synthetic")
+        with open(self.path("ledger", "ledger.jsonl"), "a", encoding="utf-8") as file:
+            file.write('{"schema":"feedrate.res')
+        before = os.path.getsize(self.path("ledger", "ledger.jsonl"))
+        self.refused_sweep("--resume", "--min-steps", "77", names=["ledger.jsonl", "limits.min_steps", "77"])
+        self.assertEqual(os.path.getsize(self.path("ledger", "ledger.jsonl")), before)
+
+    def test_another_storage_is_refused(self):
+        self.sweep(data="tensor")
+        records = self.ledger()
+        for record in records:
+            if record["dataset"]:
+                record["environment"]["file_system"]["device"] = "server:/elsewhere"
+        self.write("ledger/ledger.jsonl", "".join(json.dumps(r) + "\n" for r in records))
+        self.refused_sweep("--resume", names=["ledger.jsonl", "file_system.device"], data="tensor")
+
+    def test_what_differs_can_be_forced_and_is_flagged(self):
+        self.sweep("--workers", "1", data="tensor")
+        before = self.ledger()
+        self.sweep("--workers", "1,2", "--seed", "7", "--force-resume", data="tensor", binary=self.another_program())
+        self.assertEqual(self.ledger()[:3], before)
+        added = self.ledger()[3:]
+        self.assertEqual([r["cell"]["workers"] for r in added], [2])
+        self.assertEqual(added[0]["forced"], ["binary_xxh3", "seed"])
+        flag = next(f for f in added[0]["flags"] if f["name"] == "mixed_ledger")
+        self.assertEqual(flag["severity"], "warning")
+
+    def test_older_records_are_read(self):
+        self.sweep(data="synthetic")
+        old = self.ledger()[0]
+        old["schema"] = "feedrate.result/1"
+        del old["valid"]
+        self.write("ledger/ledger.jsonl", json.dumps(old) + "\n")
+        self.assertIn("0 measured", self.sweep("--resume", data="synthetic").err)
 
     def test_another_dataset_is_refused(self):
         self.data = self.path("d")

@@ -33,11 +33,12 @@ class Signals(ProgramTest):
 
         return later
 
-    def check_and_resume(self, answer, statuses):
+    def check_and_resume(self, answer, statuses, *limits):
+        """`limits`: of the first sweep, which those of the second must be for what it keeps."""
         self.assertEqual([r["status"] for r in self.ledger()], statuses)
         self.assertIsNone(self.ledger()[-1]["imgs_per_s"])
         self.assertIn("interrupted", answer.err)
-        again = self.sweep("--resume")
+        again = self.call(*self.sweep_words(*limits), "--resume")
         self.assertIn(f"{statuses.count('ok')} already there", again.err)
         ok = [r for r in self.ledger() if r["status"] == "ok"]
         self.assertEqual([r["role"] for r in ok], ["ceiling", "cell", "ceiling"])
@@ -51,7 +52,7 @@ class Signals(ProgramTest):
                     self.pause_after(lambda: self.count() == 0),
                     *self.sweep_words("--warmup-seconds", "50", "--min-seconds", "0.3"),
                 )
-                self.check_and_resume(answer, ["interrupted"])
+                self.check_and_resume(answer, ["interrupted"], *SHORT)
 
     def test_while_measuring(self):
         for number in SIGNALS:
@@ -62,7 +63,7 @@ class Signals(ProgramTest):
                     self.pause_after(lambda: self.count() == 1),
                     *self.sweep_words("--warmup-seconds", "0.1", "--min-seconds", "1.2"),
                 )
-                self.check_and_resume(answer, ["ok", "interrupted"])
+                self.check_and_resume(answer, ["ok", "interrupted"], "--warmup-seconds", "0.1", "--min-seconds", "1.2")
 
     def test_an_interrupted_run_is_no_failed_one(self):
         answer = self.stop(

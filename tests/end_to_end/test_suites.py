@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 
-from program import CELL, ROOT, ProgramTest, main
+from program import CELL, ROOT, SMALL, ProgramTest, main
 
 
 class Suites(ProgramTest):
@@ -51,6 +51,8 @@ class Suites(ProgramTest):
 
     def test_the_projects_own_suites_can_be_planned(self):
         folder = os.path.join(ROOT, "benchmarks", "suites")
+        self.data = self.path("d")
+        self.call("gen", self.data, "--count", "64", "--classes", "4", "--format", "tensor,png,jpeg", "--container", "files,tar", *SMALL)
         for name in sorted(os.listdir(folder)):
             with self.subTest(suite=name):
                 with open(os.path.join(folder, name), encoding="utf-8") as file:

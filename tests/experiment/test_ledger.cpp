@@ -26,15 +26,15 @@ TEST(Ledger, ResumeReadsWhatWasAppended) {
     ledger.append(record(1));
     ledger.append(record(2));
   }
-  const Ledger again(folder.path(), true);
+  Ledger again(folder.path(), true);
   ASSERT_EQ(again.records().size(), 2u);
   EXPECT_EQ(again.records()[1]["n"], 2);
-  EXPECT_FALSE(again.was_torn());
+  EXPECT_FALSE(again.mend());
 }
 
 TEST(Ledger, ATornLastLineIsCutOffAtEveryPlace) {
   const std::string whole = record(2).dump() + "\n";
-  for (std::size_t cut = 1; cut < whole.size(); ++cut) {
+  for (std::size_t cut = 1; cut + 1 < whole.size(); ++cut) {
     const TemporaryFolder folder;
     {
       Ledger ledger(folder.path(), false);
@@ -43,7 +43,7 @@ TEST(Ledger, ATornLastLineIsCutOffAtEveryPlace) {
     std::ofstream(folder.path() / "ledger.jsonl", std::ios::app) << whole.substr(0, cut);
     {
       Ledger ledger(folder.path(), true);
-      EXPECT_TRUE(ledger.was_torn());
+      EXPECT_TRUE(ledger.mend());
       ASSERT_EQ(ledger.records().size(), 1u) << cut;
       ledger.append(record(3));
     }
@@ -51,6 +51,28 @@ TEST(Ledger, ATornLastLineIsCutOffAtEveryPlace) {
     ASSERT_EQ(again.records().size(), 2u);
     EXPECT_EQ(again.records()[1]["n"], 3);
   }
+}
+
+TEST(Ledger, AWholeLastLineWithoutItsNewlineIsKept) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "ledger.jsonl") << record(1).dump() << "\n" << record(2).dump();
+  {
+    Ledger ledger(folder.path(), true);
+    ASSERT_EQ(ledger.records().size(), 2u);
+    EXPECT_FALSE(ledger.mend());
+    ledger.append(record(3));
+  }
+  const Ledger again(folder.path(), true);
+  ASSERT_EQ(again.records().size(), 3u);
+  EXPECT_EQ(again.records()[2]["n"], 3);
+}
+
+TEST(Ledger, StaysAsItWasUntilItIsMended) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "ledger.jsonl") << record(1).dump() << "\n{\"schema\":\"feed";
+  const auto before = std::filesystem::file_size(folder.path() / "ledger.jsonl");
+  { Ledger(folder.path(), true); }
+  EXPECT_EQ(std::filesystem::file_size(folder.path() / "ledger.jsonl"), before);
 }
 
 TEST(Ledger, ExistingResultsAreNotAddedToUnasked) {

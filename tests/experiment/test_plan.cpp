@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "experiment/resume.h"
 #include "experiment/sweep.h"
 
 namespace feedrate {
@@ -43,6 +44,37 @@ TEST(Plan, RepetitionsHoldTheSameCellsInOtherOrders) {
 TEST(Plan, IsAFunctionOfItsSeed) {
   const auto a = plan_sweep(cells(), 3, 5), b = plan_sweep(cells(), 3, 5);
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].cell, b[i].cell);
+}
+
+TEST(Plan, WhatTheLedgerHoldsIsNotMissing) {
+  const auto plan = plan_sweep(cells(), 2, 0);
+  std::vector<nlohmann::ordered_json> records;
+  for (const std::size_t i : {0u, 2u, 3u}) {
+    records.push_back({{"cell_id", plan[i].cell.id()}, {"repetition", plan[i].repetition}, {"place", plan[i].place}, {"status", i == 3 ? "failed" : "ok"}});
+  }
+  const auto missing = missing_of(plan, records);
+  ASSERT_EQ(missing.size(), plan.size() - 2);
+  EXPECT_EQ(missing[0].cell, plan[1].cell);
+  EXPECT_EQ(missing[1].cell, plan[3].cell) << "what failed is missing";
+}
+
+TEST(Plan, AnotherDeviceBehindTheSameNameIsSeen) {
+  const auto record = [](const char* device, const char* name, const char* software) {
+    return nlohmann::ordered_json{{"cell", {{"device", device}, {"gpus", 1}}}, {"device", {{"name", name}, {"software", software}}}};
+  };
+  const std::vector<nlohmann::ordered_json> before = {record("cuda", "H100", "2.11"), record("cpu", "Xeon", "2.11"), {{"cell", {{"device", "cuda"}, {"gpus", 1}}}}};
+  EXPECT_TRUE(device_differences(before, record("cuda", "H100", "2.11")).empty());
+  EXPECT_EQ(device_differences(before, record("cuda", "H200", "2.11")), std::vector<std::string>{"device.name"});
+  EXPECT_EQ(device_differences(before, record("cpu", "Xeon", "2.12")), std::vector<std::string>{"device.software"});
+  nlohmann::ordered_json several = record("cuda", "H100", "2.11, NCCL 2.28");
+  several["cell"]["gpus"] = 8;
+  EXPECT_TRUE(device_differences(before, several).empty());
+  EXPECT_TRUE(device_differences(before, record("emulated:h100", "H100 (EMULATED)", "")).empty());
+  nlohmann::ordered_json joined = record("cuda", "H200", "2.11");
+  joined["status"] = "ok", joined["flags"] = nlohmann::ordered_json::array();
+  flag_forced(joined, {"device.name"});
+  EXPECT_EQ(joined["flags"][0]["severity"], "serious");
+  EXPECT_FALSE(joined["valid"]);
 }
 
 TEST(Plan, SyntheticAloneIsMeasuredOncePerRepetition) {

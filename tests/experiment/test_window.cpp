@@ -59,7 +59,7 @@ TEST(Window, AFullQueueAtTheStartDoesNotFlatter) {
 }
 
 TEST(Window, SpikesEveryNAreInTheMean) {
-  const Outcome o = drive([](std::int64_t k) { return k % 20 == 19 ? 1.05 : 0.05; }, kNoStock);
+  const Outcome o = drive([](std::int64_t k) { return k % 5 == 4 ? 0.3 : 0.05; }, kNoStock);
   EXPECT_NEAR(o.imgs_per_s(), 100, 10);
 }
 

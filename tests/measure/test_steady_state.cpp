@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "measure/steady_state.h"
+#include "tests/measure/step_series.h"
 
 namespace feedrate {
 namespace {
@@ -36,6 +37,32 @@ TEST(SteadyState, AnEarlyStepIsForgotten) {
   EXPECT_TRUE(is_steady(series(100, [](int i) { return i < 30 ? 1.0 : 0.1; }, 3)));
   EXPECT_FALSE(is_steady(series(100, [](int i) { return i < 70 ? 1.0 : 0.1; }, 3)));
 }
+
+// scripts/validate-measurement does the same with more of them.
+TEST(SteadyState, IsRightOnManyMadeUpSeries) {
+  for (const char* kind : kSeriesKinds) {
+    constexpr int kSeries = 150;
+    int right = 0;
+    for (std::uint64_t seed = 0; seed < kSeries; ++seed) {
+      const StepSeries series = make_series(kind, seed);
+      right += is_steady(series.seconds) == series.steady;
+    }
+    EXPECT_GE(right, std::string(kind) == "ramp" ? kSeries : 0.93 * kSeries) << kind;
+  }
+}
+
+TEST(SteadyState, AChangeInTheWindowIsSeen) {
+  int ramps = 0, flat = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    ramps += is_changing(make_series("ramp", seed).seconds);
+    for (const char* kind : {"flat", "periodic", "spikes"}) flat += is_changing(make_series(kind, seed).seconds);
+  }
+  EXPECT_GE(ramps, 95);
+  EXPECT_LE(flat, 6) << "of 300";
+  EXPECT_FALSE(is_changing(std::vector<double>(19, 0.1)));
+}
+
+TEST(SteadyState, ExactStepsAreSteady) { EXPECT_TRUE(is_steady(std::vector<double>(16, 0.1))); }
 
 TEST(SteadyState, FewStepsAreNeverSteady) { EXPECT_FALSE(is_steady(std::vector<double>(15, 0.1))); }
 

@@ -236,7 +236,7 @@ TEST_F(Loaders, ForTheDeviceToDecodeFilesComeAsTheyAre) {
     o.recipe.spec.size = kStored;
     o.recipe.spec.encoded_slot = encoded_slot_for(largest);
     o.recipe.augment_on_device = true;
-    if (cached) o.recipe.encoded_cache = fill_encoded_cache(*o.recipe.dataset, 1);
+    if (cached) o.recipe.encoded_cache = fill_encoded_cache(o.recipe, 1);
     const auto loader = make_loader("pool", o);
     for (int i = 0; i < 10; ++i) {
       const BatchLease batch = loader->next();
@@ -331,7 +331,7 @@ TEST_F(Loaders, CachesGiveTheFirstEpochsPixels) {
   LoaderOptions plain = options("jpeg", 0);
   const auto expected = pixels(*make_loader("pool", plain), plain.recipe.spec, 10);
   LoaderOptions encoded = plain;
-  encoded.recipe.encoded_cache = fill_encoded_cache(dataset_, 2);
+  encoded.recipe.encoded_cache = fill_encoded_cache(plain.recipe, 2);
   EXPECT_EQ(pixels(*make_loader("pool", encoded), plain.recipe.spec, 10), expected);
   LoaderOptions sample = plain;
   sample.recipe.sample_cache = fill_sample_cache(plain.recipe, 1, 2);
@@ -400,7 +400,7 @@ TEST_F(Loaders, ABadSampleIsReplacedByTheNextWhereAsked) {
       o.workers = workers;
       o.recipe.bad = std::make_shared<BadSamples>();
       const auto after = pixels(*make_loader(kind, o), o.recipe.spec, 26);
-      EXPECT_GE(o.recipe.bad->count(), 4);
+      EXPECT_GE(o.recipe.bad->totals().count, 4);
       int differ = 0;
       for (const auto& [sequence, content] : after) differ += content != before.at(sequence);
       EXPECT_THAT(differ, testing::AllOf(testing::Ge(2), testing::Le(4)));
@@ -431,7 +431,7 @@ TEST_F(Loaders, CachesLeaveABadSampleToWhoDrawsIt) {
   o.recipe.bad = std::make_shared<BadSamples>();
   const auto expected = pixels(*make_loader("pool", o), o.recipe.spec, 13);
   LoaderOptions encoded = o, sample = o;
-  encoded.recipe.encoded_cache = fill_encoded_cache(dataset_, 2, {}, true);
+  encoded.recipe.encoded_cache = fill_encoded_cache(o.recipe, 2);
   EXPECT_EQ(pixels(*make_loader("pool", encoded), o.recipe.spec, 13), expected);
   sample.recipe.sample_cache = fill_sample_cache(o.recipe, 1, 2);
   EXPECT_EQ(pixels(*make_loader("pool", sample), o.recipe.spec, 13), expected);

@@ -1,13 +1,12 @@
-#include <ATen/Functions.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string>
 #include <vector>
 
 #include "measure/error.h"
+#include "tests/train/small_training.h"
 #include "train/graph_turns.h"
 #include "train/trainer.h"
 
@@ -17,13 +16,11 @@ namespace {
 
 using at::Tensor;
 
-constexpr int kClasses = 8, kPictures = 16, kSide = 32;
-
 // The plain step: NCHW, the library's batch norm with its counter, one parameter after the other, fp32.
 TrainerOptions plain() {
   TrainerOptions options{.model = "resnet18", .classes = kClasses, .seed = 5};
   options.rungs = {.channels_last = false, .batch_norm = "counted", .optimizer = "loop"};
-  options.sgd = {.learning_rate = 0.0005, .fused = false};
+  options.sgd.learning_rate = 0.0005;
   return options;
 }
 
@@ -31,16 +28,7 @@ TrainerOptions with(Precision precision, bool master_weights) {
   TrainerOptions options = plain();
   options.precision = precision;
   options.rungs = {.channels_last = true, .batch_norm = "fused", .optimizer = "fused", .master_weights = master_weights};
-  options.sgd.fused = true;
   return options;
-}
-
-// A class is a colour under noise that is another one each time.
-std::pair<Tensor, Tensor> some_batch(int step) {
-  at::manual_seed(1000 + step);
-  const Tensor labels = at::arange(kPictures) % kClasses;
-  const Tensor bits = at::stack({labels % 2, labels / 2 % 2, labels / 4}, 1).to(at::kFloat);
-  return {at::randn({kPictures, 3, kSide, kSide}) + 2 * bits.view({kPictures, 3, 1, 1}) - 1, labels};
 }
 
 std::vector<double> losses(const TrainerOptions& options, int steps) {
@@ -52,15 +40,6 @@ std::vector<double> losses(const TrainerOptions& options, int steps) {
     all.push_back(trainer.step(input.to(input_type(options.precision)), labels).item<double>());
   }
   return all;
-}
-
-// Means of ten steps each: single steps of two runs part soon, as rounding errors grow.
-std::vector<double> tens(const std::vector<double>& values) {
-  std::vector<double> means;
-  for (std::size_t i = 0; i + 10 <= values.size(); i += 10) {
-    means.push_back(std::accumulate(values.begin() + i, values.begin() + i + 10, 0.0) / 10);
-  }
-  return means;
 }
 
 // The band of docs/gpu.md: over 200 steps, the means of ten losses are within 10 % of the first one of each other,
@@ -86,7 +65,7 @@ TEST(Rungs, AreEachTheSameStep) {
   last.rungs.channels_last = true;
   norm.rungs.batch_norm = "library";
   fused_norm.rungs.channels_last = true, fused_norm.rungs.batch_norm = "fused";
-  sgd.sgd.fused = true;
+  sgd.rungs.optimizer = "fused";
   for (const TrainerOptions& options : {last, norm, fused_norm, sgd}) {
     const auto ours = losses(options, 3);
     for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], expected[i], kBounds[i] * expected[i]) << "step " << i;
@@ -100,7 +79,7 @@ TEST(SgdRung, MovesParametersAsTheLoopDoes) {
   for (const bool fused : {false, true}) {
     at::manual_seed(9);
     at::Tensor parameter = start.clone().requires_grad_();
-    Sgd sgd({parameter}, {.fused = fused});
+    Sgd sgd({parameter}, {}, fused);
     for (int step = 0; step < 5; ++step) {
       parameter.mutable_grad() = at::randn({50, 7});
       sgd.step();

@@ -1,0 +1,35 @@
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "experiment/serve_rank.h"
+#include "ranks/children.h"
+
+namespace feedrate {
+namespace {
+
+struct RankCommand {
+  int rank = 0, size = 1;
+  std::string host;
+};
+
+int be_rank(const RankCommand& command) {
+  SocketGroup group(Connection(Children::kRankDescriptor), command.rank, command.size, command.host, /*local_rank=*/command.rank);
+  AcceleratorRegistry registry;
+  serve_rank(group, registry, /*first_here=*/command.rank == 0);
+  return 0;
+}
+
+}  // namespace
+
+// What `run` and `sweep` start this program as; nothing for a person to type.
+CommandEntry add_rank(CLI::App& program) {
+  const auto command = std::make_shared<RankCommand>();
+  CLI::App* app = program.add_subcommand("rank", "One rank of a run, started by it")->group("");
+  app->add_option("rank", command->rank)->required();
+  app->add_option("size", command->size)->required();
+  app->add_option("host", command->host)->required();
+  return {app, [=] { return be_rank(*command); }};
+}
+
+}  // namespace feedrate

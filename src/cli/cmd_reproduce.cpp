@@ -1,0 +1,96 @@
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/reproduce.h"
+#include "experiment/environment.h"
+#include "experiment/ledger.h"
+#include "measure/error.h"
+
+namespace feedrate {
+namespace {
+
+struct ReproduceCommand {
+  std::string folder, dataset, output = "results/again";
+  bool run = false;
+};
+
+void print(const Recipe& recipe, const std::string& output) {
+  for (const std::string& note : recipe.notes) std::printf("# note: %s\n", note.c_str());
+  for (const Words& words : recipe.datasets) std::printf("%s\n", shell_line(words).c_str());
+  for (std::size_t i = 0; i < recipe.runs.size(); ++i) {
+    if (!recipe.configs[i].empty()) {
+      std::printf("mkdir -p '%s' && cat > '%s/config-%zu.toml' <<'END_OF_CONFIG'\n%s\nEND_OF_CONFIG\n", output.c_str(), output.c_str(), i,
+                  recipe.configs[i].c_str());
+    }
+    std::printf("%s\n", shell_line(recipe.runs[i]).c_str());
+  }
+}
+
+// This program once more; it gets signals of the terminal itself. Returns its exit code.
+int carry_out(Words words) {
+  std::fprintf(stderr, "%s\n", shell_line(words).c_str());
+  words.insert(words.begin(), "feedrate");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (const int problem = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ); problem != 0) {
+    throw Error("feedrate", std::strerror(problem));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int carry_out_all(const Recipe& recipe, const std::string& output) {
+  for (const Words& words : recipe.datasets) {
+    if (const int code = carry_out(words); code != 0) return code;
+  }
+  for (std::size_t i = 0; i < recipe.runs.size(); ++i) {
+    if (!recipe.configs[i].empty()) {
+      std::filesystem::create_directories(output);
+      std::ofstream(output + "/config-" + std::to_string(i) + ".toml") << recipe.configs[i];
+    }
+    if (const int code = carry_out(recipe.runs[i]); code != 0) return code;
+  }
+  return 0;
+}
+
+int reproduce(const ReproduceCommand& command) {
+  const LedgerText ledger = read_ledger(std::filesystem::path(command.folder) / "ledger.jsonl");
+  if (ledger.records.empty()) throw Error(command.folder, "holds no record", "measure first: `feedrate sweep -o DIR`");
+  Recipe recipe = recipe_of(ledger.records, command.dataset, command.output);
+  const auto& then = ledger.records.front()["environment"];
+  if (const std::string hash = then.value("binary_xxh3", ""); hash != binary_hash()) {
+    recipe.notes.push_back("it was made by another program: feedrate " + then.value("feedrate_version", "?") + ", commit " + then.value("git_commit", "?") +
+                           "; this is " + std::string(version()) + ", commit " + std::string(git_commit()));
+  }
+  if (!command.run) {
+    print(recipe, command.output);
+    return 0;
+  }
+  for (const std::string& note : recipe.notes) std::fprintf(stderr, "feedrate: note: %s\n", note.c_str());
+  return carry_out_all(recipe, command.output);
+}
+
+}  // namespace
+
+CommandEntry add_reproduce(CLI::App& program) {
+  const auto command = std::make_shared<ReproduceCommand>();
+  CLI::App* app = program.add_subcommand("reproduce", "The commands that make a ledger again: its datasets and its sweeps");
+  app->add_option("DIR", command->folder, "folder of the ledger")->required();
+  app->add_option("-o,--output", command->output, "folder of the new ledger")->type_name("DIR")->capture_default_str();
+  app->add_option("--dataset", command->dataset, "folder of the dataset; else that of the records")->type_name("DIR");
+  app->add_flag("--run", command->run, "carry them out, instead of printing them");
+  return {app, [=] { return reproduce(*command); }};
+}
+
+}  // namespace feedrate

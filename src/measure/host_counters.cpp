@@ -1,0 +1,170 @@
+#include "measure/host_counters.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "measure/affinity.h"
+#include "measure/clock.h"
+
+namespace feedrate {
+namespace {
+
+// "some avg10=0.00 avg60=0.00 avg300=0.00 total=123456" -> 123456
+std::int64_t pressure_total(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) return -1;
+  const auto at = line.find("total=");
+  return at == std::string::npos ? -1 : std::stoll(line.substr(at + 6));
+}
+
+std::int64_t process_cpu_ns() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
+}
+
+// The number after `key` in a file of "key number" lines.
+std::int64_t number_in(const char* path, const std::string& wanted) {
+  std::ifstream file(path);
+  for (std::string key, rest; file >> key && std::getline(file, rest);) {
+    if (key == wanted) return std::stoll(rest);
+  }
+  return -1;
+}
+
+// Disks that are no part of another, nor made of memory or files. A device-mapper or RAID device is made of disks that are counted.
+bool is_disk(const std::string& name) {
+  for (const char* other : {"loop", "ram", "zram", "dm-", "md"}) {
+    if (name.starts_with(other)) return false;
+  }
+  std::error_code none;
+  return std::filesystem::exists("/sys/block/" + name, none);
+}
+
+std::int64_t disk_read_bytes() {
+  std::ifstream file("/proc/diskstats");
+  if (!file) return -1;
+  std::int64_t bytes = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream fields(line);
+    std::int64_t major = 0, minor = 0, reads = 0, merged = 0, sectors = 0;
+    std::string name;
+    if (fields >> major >> minor >> name >> reads >> merged >> sectors && sectors > 0 && is_disk(name)) bytes += sectors * 512;
+  }
+  return bytes;
+}
+
+std::int64_t network_received_bytes() {
+  std::ifstream file("/proc/net/dev");
+  if (!file) return -1;
+  std::int64_t all = 0;
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos || line.find_first_not_of(' ') == line.find("lo:")) continue;
+    std::int64_t bytes = 0;
+    if (std::istringstream(line.substr(colon + 1)) >> bytes) all += bytes;
+  }
+  return all;
+}
+
+// Mean of the first clocks that the kernel tells of; a virtual machine mostly has none.
+double cpu_mhz() {
+  double sum = 0;
+  int count = 0;
+  for (int policy = 0; policy < 8; ++policy) {
+    std::ifstream file("/sys/devices/system/cpu/cpufreq/policy" + std::to_string(policy) + "/scaling_cur_freq");
+    double khz = 0;
+    if (file >> khz) sum += khz / 1000, ++count;
+  }
+  return count == 0 ? -1 : sum / count;
+}
+
+// A line of /proc/stat: "cpu" for all CPUs, "cpu0" for one.
+struct CpuTicks {
+  std::string name;
+  std::int64_t busy = 0, iowait = 0, steal = 0, all = 0;
+};
+
+std::optional<CpuTicks> next_cpu(std::istream& stat) {
+  CpuTicks cpu;
+  std::int64_t user = 0, nice = 0, system = 0, idle = 0, irq = 0, softirq = 0;
+  if (!(stat >> cpu.name >> user >> nice >> system >> idle >> cpu.iowait >> irq >> softirq >> cpu.steal) || !cpu.name.starts_with("cpu")) return std::nullopt;
+  stat.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  cpu.busy = user + nice + system + irq + softirq;
+  cpu.all = cpu.busy + idle + cpu.iowait + cpu.steal;
+  return cpu;
+}
+
+// Busy with what this process did not do, as a share of so many ticks.
+double others(double busy_ticks, double all_ticks, std::int64_t own_ns) {
+  const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return all_ticks <= 0 ? 0 : std::max(0.0, busy_ticks / all_ticks - seconds(own_ns) / (all_ticks * tick_s));
+}
+
+double per_second(std::int64_t from, std::int64_t to, double wall_s, double unit) {
+  return from < 0 || to < 0 || wall_s <= 0 ? -1 : static_cast<double>(to - from) * unit / wall_s;
+}
+
+}  // namespace
+
+HostCounters read_host_counters() {
+  HostCounters c;
+  std::ifstream stat("/proc/stat");
+  if (const auto all = next_cpu(stat)) c.busy_ticks = all->busy, c.iowait_ticks = all->iowait, c.steal_ticks = all->steal, c.all_ticks = all->all;
+  std::set<std::string> usable;
+  for (const int cpu : usable_cpus()) usable.insert("cpu" + std::to_string(cpu));
+  while (const auto cpu = next_cpu(stat)) {
+    if (usable.contains(cpu->name)) c.usable_busy_ticks += cpu->busy, c.usable_all_ticks += cpu->all;
+  }
+  c.process_cpu_ns = process_cpu_ns();
+  c.psi_cpu_us = pressure_total("/proc/pressure/cpu");
+  c.psi_io_us = pressure_total("/proc/pressure/io");
+  c.psi_memory_us = pressure_total("/proc/pressure/memory");
+  c.disk_read_bytes = disk_read_bytes();
+  c.network_received_bytes = network_received_bytes();
+  c.process_read_bytes = number_in("/proc/self/io", "read_bytes:");
+  const std::int64_t kib = number_in("/proc/meminfo", "MemAvailable:");
+  c.memory_available_bytes = kib < 0 ? -1 : kib * 1024;
+  c.cpu_mhz = cpu_mhz();
+  c.at_ns = now_ns();
+  return c;
+}
+
+HostUse host_use(const HostCounters& from, const HostCounters& to) {
+  HostUse use;
+  const double wall_s = seconds(to.at_ns - from.at_ns);
+  const double ticks = static_cast<double>(to.all_ticks - from.all_ticks);
+  if (ticks > 0) {
+    use.cpu_busy = static_cast<double>(to.busy_ticks - from.busy_ticks) / ticks;
+    use.cpu_iowait = static_cast<double>(to.iowait_ticks - from.iowait_ticks) / ticks;
+    use.cpu_steal = static_cast<double>(to.steal_ticks - from.steal_ticks) / ticks;
+    const std::int64_t own_ns = to.process_cpu_ns - from.process_cpu_ns;
+    use.cpu_other_processes = others(static_cast<double>(to.busy_ticks - from.busy_ticks), ticks, own_ns);
+    use.usable_cpus_other_processes =
+        others(static_cast<double>(to.usable_busy_ticks - from.usable_busy_ticks), static_cast<double>(to.usable_all_ticks - from.usable_all_ticks), own_ns);
+  }
+  use.psi_cpu_some = per_second(from.psi_cpu_us, to.psi_cpu_us, wall_s, 1e-6);
+  use.psi_io_some = per_second(from.psi_io_us, to.psi_io_us, wall_s, 1e-6);
+  use.psi_memory_some = per_second(from.psi_memory_us, to.psi_memory_us, wall_s, 1e-6);
+  use.disk_read_bytes_per_s = per_second(from.disk_read_bytes, to.disk_read_bytes, wall_s, 1);
+  use.network_receive_bytes_per_s = per_second(from.network_received_bytes, to.network_received_bytes, wall_s, 1);
+  if (from.process_read_bytes >= 0 && to.process_read_bytes >= 0) {
+    use.storage_read_bytes = static_cast<double>(to.process_read_bytes - from.process_read_bytes);
+  }
+  use.memory_available_bytes = static_cast<double>(to.memory_available_bytes);
+  use.cpu_mhz = to.cpu_mhz;
+  return use;
+}
+
+}  // namespace feedrate

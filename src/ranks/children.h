@@ -1,0 +1,45 @@
+#pragma once
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ranks/coordinator.h"
+
+namespace feedrate {
+
+// Ranks on this machine: copies of this program, each with one end of a stream as its descriptor kRankDescriptor. They
+// ignore SIGINT and SIGTERM (who started them ends them), and are killed by the kernel when the thread that started them
+// is gone. Stdout goes to stderr.
+class Children {
+ public:
+  static constexpr int kRankDescriptor = 3;
+
+  Children() = default;
+  ~Children();  // kills what still runs
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+
+  // Starts the next rank, which may use `cpus` (empty: all). `arguments`: after the program's name. Errors: Error.
+  RankLink start(const std::vector<std::string>& arguments, const std::vector<int>& cpus);
+
+  // A rank that has been killed, has ended with an error, or has been stopped for kStoppedNs. Each is told of once.
+  std::optional<LostRank> look();
+
+  // Waits for them to end, for `patience_ns` at most, then kills them.
+  void end(std::int64_t patience_ns);
+
+ private:
+  struct Child {
+    pid_t pid = -1;
+    int rank = 0;
+    std::int64_t stopped_ns = 0;  // since when; 0: it runs
+    bool gone = false, told = false;
+  };
+  void reap(Child& child, std::optional<LostRank>& lost);
+
+  std::vector<Child> children_;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,83 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ranks/connection.h"
+
+namespace feedrate {
+
+// What became of ranks: which one, and why it is lost.
+struct LostRank {
+  int rank = 0;
+  std::string reason;  // "was killed (SIGKILL)"
+};
+
+// A rank as its coordinator sees it.
+struct RankLink {
+  std::unique_ptr<Connection> connection;
+  std::string name;  // "rank 1 (pid 4711)", "rank 9 on node2 (pid 4711)"
+};
+
+// Gives tasks to ranks that are processes, carries their collective calls, and sees to it that a rank that dies,
+// stops or fails ends the task for all of them. For one thread; a second one says every second that it is alive.
+class Coordinator {
+ public:
+  // `links`: by rank. `watch`: a rank that the operating system says is lost, if any; may be empty. `grace_ns`: time that
+  // ranks have to end a task that another one has ended; then they are lost.
+  Coordinator(std::vector<RankLink> links, std::function<std::optional<LostRank>()> watch, std::int64_t grace_ns);
+  ~Coordinator();
+
+  int size() const { return static_cast<int>(ranks_.size()); }
+
+  // Has all ranks carry out `task`, and returns their results, by rank; nothing if `stop` came first. `progress`: what
+  // rank 0 reports. Errors: Error naming the first rank that failed or was lost, and why; where
+  // there is but one, what it said. After a loss, every run fails.
+  std::optional<std::vector<std::string>> run(const std::string& task, const std::function<void(const std::string&)>& progress,
+                                              std::stop_token stop);
+
+  // No more tasks: the ranks end.
+  void end();
+
+ private:
+  enum class State { idle, working, answered, lost };
+  struct Rank {
+    RankLink link;
+    State state = State::idle;
+    std::int64_t heard_ns = 0;
+    std::optional<std::string> meets;  // the call that it waits in
+    std::string result;
+  };
+
+  void serve(const std::function<void(const std::string&)>& progress);
+  void handle(std::size_t rank, Message message, const std::function<void(const std::string&)>& progress);
+  void look_for_losses();
+  void lose(std::size_t rank, const std::string& reason);
+  void fail(std::size_t rank, const std::string& reason);
+  void abort_all();
+  void give_up();
+  void throw_trouble() const;
+  void meet_if_all_are_there();
+  bool all_done() const;
+
+  std::vector<Rank> ranks_;
+  const std::function<std::optional<LostRank>()> watch_;
+  const std::int64_t grace_ns_;
+  std::int64_t looked_ns_ = 0;
+  bool aborted_ = false;     // the task in progress
+  std::int64_t aborted_ns_ = 0;
+  struct Trouble {
+    std::string who, why;  // empty: there is none
+  };
+  Trouble failure_;  // the first that a rank told of
+  Trouble loss_;     // of the first rank that was lost
+  bool late_ = false;        // loss_ is only that it did not end in time, a consequence
+  std::jthread heart_;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,124 @@
+#include "ranks/socket_group.h"
+
+#include <unistd.h>
+
+#include "measure/clock.h"
+#include "measure/error.h"
+#include "measure/periodic.h"
+
+namespace feedrate {
+SocketGroup::SocketGroup(Connection connection, int rank, int size, std::string host_of_first, int local_rank, std::int64_t ahead_ns, std::int64_t silence_ns)
+    : connection_(std::move(connection)), rank_(rank), size_(size), local_rank_(local_rank), host_of_first_(std::move(host_of_first)), ahead_ns_(ahead_ns), silence_ns_(silence_ns), heard_ns_(now_ns()), looked_ns_(heard_ns_),
+      listener_([this] { listen(); }), heart_(every(kBeatNs, [this] { beat(); })) {}
+
+SocketGroup::~SocketGroup() {
+  {
+    const std::lock_guard lock(mutex_);
+    leaving_ = true;
+  }
+  heart_.request_stop();
+  connection_.shut_down();
+}
+
+void SocketGroup::listen() {
+  while (auto message = connection_.receive(/*wait=*/true)) {
+    const bool aborts = message->kind == MessageKind::abort;
+    std::unique_lock lock(mutex_);
+    hear(std::move(*message));
+    std::stop_source task = stop_;
+    lock.unlock();
+    changed_.notify_all();
+    if (aborts) task.request_stop();  // whose callbacks come back here
+  }
+  const std::lock_guard lock(mutex_);
+  if (!leaving_ && (!ended_ || busy_)) _exit(kExitOrphaned);  // its library may wait for other ranks for ever
+}
+
+void SocketGroup::hear(Message message) {
+  heard_ns_ = now_ns();
+  if (!hopeless_.empty() && message.kind == MessageKind::task) connection_.send(MessageKind::failed, hopeless_);
+  if (!hopeless_.empty() && message.kind == MessageKind::end) _exit(kExitOrphaned);
+  switch (message.kind) {
+    case MessageKind::task:
+      aborted_ = false;  // of the task before
+      stop_ = std::stop_source();
+      task_ = std::move(message.body);
+      break;
+    case MessageKind::met:
+      met_ = std::move(message.body);
+      break;
+    case MessageKind::abort:
+      aborted_ = true;
+      break;
+    case MessageKind::end:
+      ended_ = true;
+      break;
+    default:  // a beat
+      break;
+  }
+}
+
+void SocketGroup::beat() {
+  connection_.send(MessageKind::beat);
+  const std::lock_guard lock(mutex_);
+  const std::int64_t now = now_ns();
+  // This process was stopped itself (Ctrl-Z), and what was said meanwhile is still to be read.
+  if (now - looked_ns_ > 4 * kBeatNs) heard_ns_ = now;
+  looked_ns_ = now;
+  if (now - heard_ns_ > silence_ns_) _exit(kExitOrphaned);
+}
+
+std::string SocketGroup::meet(char operation, std::string_view value) {
+  connection_.send(MessageKind::meet, std::string(1, operation).append(value));
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return aborted_ || met_; });
+  if (!met_) throw Error("ranks", "interrupted");
+  std::string result = std::move(*met_);
+  met_.reset();
+  return result;
+}
+
+std::optional<std::string> SocketGroup::next_task() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return ended_ || task_; });
+  std::optional<std::string> task = std::move(task_);
+  task_.reset();
+  busy_ = task.has_value();
+  return task;
+}
+
+void SocketGroup::answer(MessageKind kind, const std::string& body) {
+  {
+    const std::lock_guard lock(mutex_);
+    busy_ = false;  // before the answer is out: the coordinator may end at once when it has it
+  }
+  connection_.send(kind, body);
+}
+
+void SocketGroup::give_up(const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!hopeless_.empty()) return;
+    hopeless_ = reason;
+  }
+  connection_.send(MessageKind::failed, reason);
+}
+
+std::stop_token SocketGroup::stop_token() {
+  const std::lock_guard lock(mutex_);
+  return stop_.get_token();
+}
+
+double SocketGroup::all_reduce_max(double value) { return value_of<double>(meet('d', bytes_of(value))); }
+std::int64_t SocketGroup::all_reduce_max(std::int64_t value) { return value_of<std::int64_t>(meet('i', bytes_of(value))); }
+std::int64_t SocketGroup::all_reduce_latest(std::int64_t ns) { return all_reduce_max(ns + ahead_ns_) - ahead_ns_; }
+std::string SocketGroup::broadcast(const std::string& text) { return meet('b', rank_ == 0 ? text : ""); }
+void SocketGroup::barrier() { all_reduce_max(std::int64_t{0}); }
+
+void SocketGroup::abort() {
+  const std::lock_guard lock(mutex_);
+  aborted_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace feedrate

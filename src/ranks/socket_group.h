@@ -1,0 +1,73 @@
+#pragma once
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "device/group.h"
+#include "ranks/connection.h"
+#include "ranks/patience.h"
+
+namespace feedrate {
+
+// A rank's end: a Group whose calls go over a connection to the coordinator, and the tasks that it gives. A second
+// thread listens and says every second that this process is alive; when the coordinator is gone, or has said nothing
+// for `silence_ns`, the process ends itself: a rank without a coordinator would be an orphan.
+class SocketGroup : public Group {
+ public:
+  // `local_rank`: among this machine's. `ahead_ns`: how far the coordinator's clock (now_ns()) is ahead of this process's.
+  SocketGroup(Connection connection, int rank, int size, std::string host_of_first, int local_rank, std::int64_t ahead_ns = 0,
+              std::int64_t silence_ns = kSilenceNs);
+  ~SocketGroup() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  int local_rank() const override { return local_rank_; }
+  std::string host_of_first() const override { return host_of_first_; }
+  double all_reduce_max(double value) override;
+  std::int64_t all_reduce_max(std::int64_t value) override;
+  std::int64_t all_reduce_latest(std::int64_t ns) override;
+  std::string broadcast(const std::string& text) override;
+  void barrier() override;
+  void abort() override;
+
+  // The next task; nothing when there is none any more. Waits.
+  std::optional<std::string> next_task();
+  // Of rank 0 alone.
+  void report(const std::string& progress) { connection_.send(MessageKind::progress, progress); }
+  void finish(const std::string& result) { answer(MessageKind::result, result); }
+  void fail(const std::string& reason) { answer(MessageKind::failed, reason); }
+  // The task in progress has failed, and the thread that carries it out may never come back: this process is good for
+  // nothing any more. Thread-safe.
+  void give_up(const std::string& reason);
+  // Is asked to stop when the task in progress is aborted.
+  std::stop_token stop_token();
+  // A moment of this process on the coordinator's clock.
+  std::int64_t on_common_clock(std::int64_t ns) const { return ns + ahead_ns_; }
+
+ private:
+  void answer(MessageKind kind, const std::string& body);
+  std::string meet(char operation, std::string_view value);
+  void listen();
+  void hear(Message message);  // holds mutex_
+  void beat();
+
+  Connection connection_;
+  const int rank_, size_, local_rank_;
+  const std::string host_of_first_;
+  const std::int64_t ahead_ns_, silence_ns_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::optional<std::string> met_, task_;
+  std::stop_source stop_;  // of the task
+  std::string hopeless_;   // why, see give_up(); empty: it is not
+  bool aborted_ = false, ended_ = false;
+  bool busy_ = false;     // with a task, perhaps in a library's call that never returns
+  bool leaving_ = false;  // the destructor runs: the end of the connection is no surprise
+  std::int64_t heard_ns_ = 0;   // something of the coordinator
+  std::int64_t looked_ns_ = 0;  // whether it was
+  std::jthread listener_, heart_;
+};
+
+}  // namespace feedrate

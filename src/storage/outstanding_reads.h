@@ -1,0 +1,47 @@
+#pragma once
+#include <atomic>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "storage/dataset.h"
+
+namespace feedrate {
+
+// Which samples are being read, so that a read that never returns can be told of: the thread that waits for the storage
+// cannot tell, nor be interrupted. Thread-safe; costs a reader two stores and a look at the clock.
+class OutstandingReads {
+ public:
+  // One reader's place; for one thread at a time.
+  class Slot {
+   public:
+    void begin(const SampleFile& sample);  // of the dataset
+    void end() { since_ns_.store(0, std::memory_order_release); }
+
+   private:
+    friend class OutstandingReads;
+    std::atomic<const SampleFile*> sample_{nullptr};
+    std::atomic<std::int64_t> since_ns_{0};  // 0: reads nothing
+  };
+
+  // `dataset` outlives this.
+  explicit OutstandingReads(const DatasetVariant& dataset) : dataset_(dataset) {}
+
+  // A place for one more reader, valid as long as this object.
+  Slot& add();
+
+  struct Read {
+    std::string path;
+    std::uint64_t offset = 0;  // at which it begins in that file, or in the container's
+    double seconds = 0;        // since it began
+  };
+  std::optional<Read> oldest() const;
+
+ private:
+  const DatasetVariant& dataset_;
+  mutable std::mutex mutex_;
+  std::list<Slot> slots_;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,15 @@
+// Gloo's headers are Debian's, its code is LibTorch's: the types are only passed through.
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include "train/process_group.h"
+
+namespace feedrate {
+
+Backend make_gloo(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, bool one_machine) {
+  using c10d::ProcessGroupGloo;
+  const auto options = ProcessGroupGloo::Options::create();
+  options->devices.push_back(one_machine ? ProcessGroupGloo::createDeviceForHostname(kLoopback) : ProcessGroupGloo::createDefaultDevice());
+  return c10::make_intrusive<ProcessGroupGloo>(store, rank, size, options);
+}
+
+}  // namespace feedrate

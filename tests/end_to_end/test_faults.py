@@ -1,0 +1,114 @@
+"""What goes wrong in one cell ends that cell, with its cause; the next one is measured."""
+
+import os
+import shutil
+import signal
+import time
+import unittest
+
+from program import CELL, PATIENCE, SHORT, ProgramTest, main
+from rank_faults import children_of
+
+
+class Faults(ProgramTest):
+    def words(self, *more):
+        return ("sweep", "--dataset", self.data, *CELL, "--warmup-seconds", "0.1", "-o", self.path("ledger"), *more)
+
+    def statuses(self):
+        return [(r["cell"]["data"], r["status"]) for r in self.ledger()]
+
+    def hit_the_cell(self, number):
+        """Sends a signal to the process of the first cell that is no ceiling."""
+        process = self.start(*self.words("--data", "jpeg", "--workers", "1,2", "--min-seconds", "1"))
+        deadline = time.monotonic() + PATIENCE
+        while not os.path.exists(self.path("ledger", "ledger.jsonl")) or not self.ledger():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        found = []
+        while not found:
+            found = children_of(process.pid)
+            self.assertLess(time.monotonic(), deadline)
+        time.sleep(0.3)
+        began = time.monotonic()
+        os.kill(found[0], number)
+        answer = self.finish(process)
+        self.assertEqual(answer.code, 1, answer)
+        lost = [r for r in self.ledger() if r["status"] == "failed"]
+        self.assertEqual(len(lost), 1, answer)
+        self.assertEqual([r["status"] for r in self.ledger()].count("ok"), 3, answer)
+        self.assertFalse(lost[0]["valid"])
+        return lost[0]["error"], began
+
+    def test_a_crash_spares_the_other_cells(self):
+        error, _ = self.hit_the_cell(signal.SIGABRT)
+        self.assertRegex(error, r"^the cell's process: was killed \(SIGABRT\)")
+
+    def test_the_kernels_kill_says_what_it_may_be(self):
+        error, _ = self.hit_the_cell(signal.SIGKILL)
+        self.assertIn("memory", error)
+
+    def a_sample_that_never_comes(self, data="tensor"):
+        """A FIFO without a writer in the place of a sample: opening it never returns."""
+        self.data = self.path("d")
+        self.call("gen", self.data, "--count", "64", "--classes", "4", "--format", "tensor,jpeg", "--image-size", "48", "--input-size", "48")
+        folder = os.path.join(self.data, {"tensor": "tensor-uint8", "jpeg": "jpeg"}[data], "48x48", "class_002")
+        victim = os.path.join(folder, sorted(os.listdir(folder))[3])
+        os.remove(victim)
+        os.mkfifo(victim)
+        return victim
+
+    def check_stall(self, answer, victim):
+        self.assertEqual(answer.code, 1, answer)
+        self.assertEqual(self.statuses().count(("tensor", "failed")), 1, answer)
+        self.assertIn(("jpeg", "ok"), self.statuses())
+        error = next(r["error"] for r in self.ledger() if r["status"] == "failed")
+        self.assertRegex(error, "^" + victim + r": stalled: a read at byte 0 has not returned for 1\.\d s; .*--stall-seconds")
+
+    def test_a_read_that_never_returns_ends_its_cell_alone(self):
+        victim = self.a_sample_that_never_comes()
+        began = time.monotonic()
+        answer = self.finish(self.start(*self.words("--data", "tensor,jpeg", "--min-seconds", "0.3", "--stall-seconds", "1", "--image-size", "48")))
+        self.assertLess(time.monotonic() - began, 30)
+        self.check_stall(answer, victim)
+
+    def test_so_does_one_while_a_cache_is_filled(self):
+        victim = self.a_sample_that_never_comes()
+        for cache in ("encoded", "sample"):
+            shutil.rmtree(self.path("ledger"), True)
+            answer = self.finish(self.start(*self.words("--data", "tensor,jpeg", "--min-seconds", "0.3", "--stall-seconds", "1", "--cache", cache)))
+            self.check_stall(answer, victim)
+
+    def test_or_the_page_cache_is_warmed(self):
+        victim = self.a_sample_that_never_comes()
+        answer = self.finish(self.start(*self.words("--data", "tensor,jpeg", "--min-seconds", "0.3", "--stall-seconds", "1", "--page-cache", "warm")))
+        self.check_stall(answer, victim)
+
+    @unittest.skipUnless(os.environ.get("FEEDRATE_STALLED_OPEN"), "not with a sanitizer")
+    def test_or_the_dataset_is_opened(self):
+        self.data = self.copy_of_data()
+        process = self.start(*self.words("--data", "tensor", "--workers", "1,2,4", "--min-seconds", "0.5", "--stall-seconds", "1"),
+                             env=dict(os.environ, LD_PRELOAD=os.environ["FEEDRATE_STALLED_OPEN"]))
+        deadline = time.monotonic() + PATIENCE
+        while not os.path.exists(self.path("ledger", "ledger.jsonl")) or not self.ledger():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        self.write("data/tensor-uint8/48x48/files.tsv.stalled", "")
+        answer = self.finish(process)
+        self.assertEqual(answer.code, 1, answer)
+        self.assertEqual(self.ledger()[-1]["status"], "ok", "the closing ceiling, which reads nothing")
+        error = self.ledger()[-2]["error"]
+        self.assertRegex(error, r"^" + self.data + r": stalled: opening it has not come to an end for 1\.\d s; .*--stall-seconds")
+
+    def test_a_stalled_run_can_be_interrupted(self):
+        self.a_sample_that_never_comes()
+        begun = []
+
+        def later():
+            begun.append(time.monotonic())
+            return time.monotonic() - begun[0] > 1.5
+
+        self.stop(signal.SIGINT, later, "run", "--data", "tensor", "--dataset", self.data, *CELL, "--no-ceiling", "--stall-seconds", "60")
+
+
+if __name__ == "__main__":
+    main()

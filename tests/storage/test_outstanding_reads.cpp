@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <thread>
+
+#include "measure/clock.h"
+#include "storage/container.h"
+#include "storage/outstanding_reads.h"
+#include "storage/storage.h"
+#include "tests/support.h"
+
+namespace feedrate {
+namespace {
+
+TEST(OutstandingReads, NameTheOldest) {
+  TemporaryFolder folder;
+  make_dataset(folder.path(), {"jpeg"}, {32, 32}, 8);
+  const DatasetVariant dataset = open_dataset(folder.path(), "jpeg/32x32");
+  OutstandingReads reads(dataset);
+  EXPECT_FALSE(reads.oldest());
+  OutstandingReads::Slot &first = reads.add(), &second = reads.add();
+  second.begin(dataset.samples[3]);
+  sleep_until_ns(now_ns() + 5'000'000);
+  first.begin(dataset.samples[1]);
+  auto oldest = reads.oldest();
+  ASSERT_TRUE(oldest);
+  EXPECT_EQ(oldest->path, (dataset.folder / dataset.samples[3].path).string());
+  EXPECT_EQ(oldest->offset, 0u);
+  EXPECT_GE(oldest->seconds, 0.005);
+  second.end();
+  EXPECT_EQ(reads.oldest()->path, (dataset.folder / dataset.samples[1].path).string());
+  first.end();
+  EXPECT_FALSE(reads.oldest());
+}
+
+TEST(OutstandingReads, AreToldByAStorageThatWaits) {
+  TemporaryFolder folder;
+  make_dataset(folder.path(), {"jpeg"}, {32, 32}, 8);
+  const DatasetVariant dataset = open_dataset(folder.path(), "jpeg/32x32");
+  const auto victim = dataset.folder / dataset.samples[2].path;
+  std::filesystem::remove(victim);
+  ASSERT_EQ(mkfifo(victim.c_str(), 0600), 0);
+  OutstandingReads reads(dataset);
+  std::jthread reader([&] {
+    const auto storage = make_storage(dataset);
+    storage->tell(reads.add());
+    Buffer buffer;
+    storage->read(dataset.samples[0], buffer);
+    EXPECT_ANY_THROW(storage->read(dataset.samples[2], buffer));
+  });
+  while (!reads.oldest() || reads.oldest()->path != victim.string()) std::this_thread::yield();
+  std::ofstream{victim};  // lets the reader go
+  reader.join();
+  EXPECT_FALSE(reads.oldest()) << "a read that failed has ended, too";
+}
+
+}  // namespace
+}  // namespace feedrate

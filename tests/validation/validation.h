@@ -1,0 +1,19 @@
+#pragma once
+#include <filesystem>
+
+namespace feedrate {
+
+// Each prints a Markdown table.
+
+// How often is_steady() is right, for `count` made-up series of each kind.
+void validate_series(int count);
+
+// How often the intervals hold the true throughput, over `count` made-up runs each.
+void validate_intervals(int count);
+
+// Measures `count` pairs of ledgers, of six repetitions each, on an emulated device whose step varies from repetition to
+// repetition by `noise` (standard deviation, a share); in the second of each pair it is `gap` slower. Below `folder`, as
+// 0000/a, 0000/b and so on.
+void make_pairs(int count, double noise, double gap, const std::filesystem::path& folder);
+
+}  // namespace feedrate
