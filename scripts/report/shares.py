@@ -8,7 +8,7 @@ from .ledger import number
 SLACK = 0.02       # two clocks are read one after the other
 UNKNOWN = -1
 MONITORS = ("cpu_busy", "cpu_iowait", "cpu_steal", "cpu_other_processes", "psi_cpu_some", "psi_io_some",
-            "psi_memory_some")
+            "psi_memory_some", "cpu_quota_stopped")
 # As src/measure/nvml.cpp names them. At its power limit a GPU is capped, not throttled.
 HELD_BACK = {"hardware slowdown", "software thermal slowdown", "hardware thermal slowdown", "power brake"}
 POWER_CAP = "power cap"
@@ -70,6 +70,7 @@ def _of_any_schema(record):
             ("queue_not_at_rest", _below(0.01, abs(number(queue.get("drawn_fraction")) or 0), 1e-9)),
             ("noisy_neighbour", any(_below(0.10, monitors.get(of), 0.001) for of in ("cpu_other_processes", "usable_cpus_other_processes"))),
             ("cpu_steal", _below(0.02, monitors.get("cpu_steal"), 0.001)),
+            ("cpu_quota", _below(0.01, monitors.get("cpu_quota_stopped"), 0.001)),
             ("bad_samples", _below(0, record.get("bad_samples"), 0))]
 
 

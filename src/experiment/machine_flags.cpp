@@ -50,6 +50,9 @@ void flag_host(FlagList& flags, const RankResult& rank) {
             "end them, or run on a quiet machine");
   flags.add(host.cpu_steal > 0.02, "cpu_steal", "warning",
             "the hypervisor took " + percent(host.cpu_steal) + " of the CPUs", "run on a machine of your own");
+  flags.add(host.cpu_quota_stopped > 0.01, "cpu_quota", "warning",
+            "the CPU quota of its control group stopped it in " + percent(host.cpu_quota_stopped) + " of the quota's periods",
+            "raise the quota of the container or batch job (cpu.max), or say with the result what it is");
   flags.add(host.psi_memory_some > 0.01, "memory_pressure", "warning",
             "some task waited for memory for " + percent(host.psi_memory_some) + " of the time", "end other programs, or use a smaller cache or batch");
   std::vector<double> clocks;

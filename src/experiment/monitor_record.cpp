@@ -20,7 +20,8 @@ struct HostColumn {
 };
 constexpr HostColumn kShares[] = {{"cpu_busy", &HostUse::cpu_busy}, {"cpu_iowait", &HostUse::cpu_iowait}, {"cpu_steal", &HostUse::cpu_steal},
                                   {"cpu_other_processes", &HostUse::cpu_other_processes}, {"psi_cpu_some", &HostUse::psi_cpu_some},
-                                  {"psi_io_some", &HostUse::psi_io_some}, {"psi_memory_some", &HostUse::psi_memory_some}};
+                                  {"psi_io_some", &HostUse::psi_io_some}, {"psi_memory_some", &HostUse::psi_memory_some},
+                                  {"cpu_quota_stopped", &HostUse::cpu_quota_stopped}};
 constexpr HostColumn kAmounts[] = {{"disk_read_bytes_per_s", &HostUse::disk_read_bytes_per_s},
                                    {"network_receive_bytes_per_s", &HostUse::network_receive_bytes_per_s},
                                    {"memory_available_bytes", &HostUse::memory_available_bytes}, {"cpu_mhz", &HostUse::cpu_mhz}};

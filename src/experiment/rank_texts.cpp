@@ -19,7 +19,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTotal, wall_ns, cpu_ns, items, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTotals, stage)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DecodedBy, engine, processors, host)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Arrivals, batches, busy_ns, decoded)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostUse, cpu_busy, cpu_iowait, cpu_steal, cpu_other_processes, usable_cpus_other_processes, psi_cpu_some, psi_io_some, psi_memory_some, disk_read_bytes_per_s,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostUse, cpu_busy, cpu_iowait, cpu_steal, cpu_other_processes, usable_cpus_other_processes, psi_cpu_some, psi_io_some, psi_memory_some, cpu_quota_stopped, disk_read_bytes_per_s,
                                    network_receive_bytes_per_s, storage_read_bytes, memory_available_bytes, cpu_mhz)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostSample, at_ns, use)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProcessSize, threads, resident_bytes)

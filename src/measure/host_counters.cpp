@@ -131,6 +131,7 @@ HostCounters read_host_counters() {
   c.psi_cpu_us = pressure_total("/proc/pressure/cpu");
   c.psi_io_us = pressure_total("/proc/pressure/io");
   c.psi_memory_us = pressure_total("/proc/pressure/memory");
+  c.quota = quota_periods();
   c.disk_read_bytes = disk_read_bytes();
   c.network_received_bytes = network_received_bytes();
   c.process_read_bytes = number_in("/proc/self/io", "read_bytes:");
@@ -157,6 +158,7 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
   use.psi_cpu_some = per_second(from.psi_cpu_us, to.psi_cpu_us, wall_s, 1e-6);
   use.psi_io_some = per_second(from.psi_io_us, to.psi_io_us, wall_s, 1e-6);
   use.psi_memory_some = per_second(from.psi_memory_us, to.psi_memory_us, wall_s, 1e-6);
+  use.cpu_quota_stopped = quota_stopped(from.quota, to.quota);
   use.disk_read_bytes_per_s = per_second(from.disk_read_bytes, to.disk_read_bytes, wall_s, 1);
   use.network_receive_bytes_per_s = per_second(from.network_received_bytes, to.network_received_bytes, wall_s, 1);
   if (from.process_read_bytes >= 0 && to.process_read_bytes >= 0) {

@@ -1,5 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <vector>
+
+#include "measure/cpu_quota.h"
 
 namespace feedrate {
 
@@ -16,6 +19,7 @@ struct HostCounters {
   std::int64_t psi_cpu_us = -1;     // /proc/pressure: some task waited for a CPU
   std::int64_t psi_io_us = -1;      // some task waited for I/O
   std::int64_t psi_memory_us = -1;  // some task waited for memory: reclaim, swap
+  std::vector<QuotaPeriods> quota;  // of the control groups that this process is in
   std::int64_t disk_read_bytes = -1;        // /proc/diskstats, of all disks
   std::int64_t network_received_bytes = -1; // /proc/net/dev, but for the loopback
   std::int64_t process_read_bytes = -1;     // /proc/self/io: that this process caused to be fetched from storage
@@ -34,6 +38,7 @@ struct HostUse {
   double psi_cpu_some = -1;
   double psi_io_some = -1;
   double psi_memory_some = -1;
+  double cpu_quota_stopped = -1;  // of the periods of its control group's CPU quota
   double disk_read_bytes_per_s = -1;
   double network_receive_bytes_per_s = -1;
   double storage_read_bytes = -1;      // by this process, see process_read_bytes

@@ -130,6 +130,16 @@ TEST(Flags, NeighboursOnTheRunsOwnCpusCount) {
   EXPECT_EQ(record["monitors"]["usable_cpus_other_processes"], 0.9);
 }
 
+TEST(Flags, AQuotaThatStoppedTheRunIsSaid) {
+  RankResult rank = rank_of(0);
+  rank.host.cpu_quota_stopped = 0.01;
+  EXPECT_EQ(severity_of(record_of({rank}), "cpu_quota"), "");
+  rank.host.cpu_quota_stopped = 0.3;
+  const auto record = record_of({rank});
+  EXPECT_EQ(severity_of(record, "cpu_quota"), "warning");
+  EXPECT_EQ(record["monitors"]["cpu_quota_stopped"], 0.3);
+}
+
 TEST(Flags, WarmIsWhatDidNotComeFromStorage) {
   RankResult rank = rank_of(0);
   rank.stages[Stage::read].bytes = 1000;

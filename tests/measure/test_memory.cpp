@@ -1,30 +1,16 @@
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
-
 #include "measure/memory.h"
+#include "tests/measure/made_up_system.h"
 
 namespace feedrate {
 namespace {
 
-namespace fs = std::filesystem;
-
-class Memory : public testing::Test {
+class Memory : public MadeUpSystem {
  protected:
-  void SetUp() override {
+  Memory() {
     write("proc/meminfo", "MemTotal:  8000 kB\nMemFree:   100 kB\nMemAvailable:   4000 kB\n");
     write("proc/self/cgroup", "0::/jobs/mine\n");
   }
-  void TearDown() override { fs::remove_all(root_); }
-
-  void write(const std::string& name, const std::string& text) {
-    fs::create_directories((root_ / name).parent_path());
-    std::ofstream(root_ / name) << text;
-  }
   std::uint64_t available() { return memory_available(root_ / "proc", root_ / "cgroup"); }
-
-  fs::path root_ = fs::temp_directory_path() / ("feedrate-memory-" + std::to_string(getpid()));
 };
 
 TEST_F(Memory, WithoutALimitItIsTheMachines) {
@@ -54,7 +40,7 @@ TEST_F(Memory, ALimitAboveBindsAsWell) {
 }
 
 TEST_F(Memory, UnknownIsZero) {
-  fs::remove(root_ / "proc/meminfo");
+  std::filesystem::remove(root_ / "proc/meminfo");
   EXPECT_EQ(available(), 0u);
   EXPECT_GT(memory_available(), 0u);  // this machine's own
 }
