@@ -1,9 +1,11 @@
 #include <ATen/Functions.h>
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -25,6 +27,13 @@ namespace {
 using c10::cuda::CUDAEvent;
 using c10::cuda::CUDAStream;
 
+std::shared_ptr<float> pinned_floats(std::size_t count) {
+  const auto slabs = pinned_slabs();
+  const std::size_t bytes = count * sizeof(float);
+  std::byte* const memory = slabs->allocate(bytes);
+  return {reinterpret_cast<float*>(memory), [=](float*) { slabs->release(memory, bytes); }};
+}
+
 class CudaAccelerator : public Accelerator {
  public:
   // `compute` is the current stream.
@@ -38,6 +47,7 @@ class CudaAccelerator : public Accelerator {
         trainer_(options_of(group)),
         inputs_(of_rank(spec, group), input_type(precision_), compute),
         loss_sum_(at::zeros({}, at::TensorOptions(compute.device()).dtype(at::kFloat))),
+        loss_seen_(pinned_floats(kInFlight)),
         graphs_(spec.rungs.cuda_graph, ranks_ > 1 ? kEagerStepsOfReplicas : GraphTurns::kEagerSteps) {
     clock_.emplace(compute);
   }
@@ -70,6 +80,7 @@ class CudaAccelerator : public Accelerator {
         loss_sum_.add_(trainer_.step(ready.input, ready.labels));
       });
       inputs_.done_reading();
+      C10_CUDA_CHECK(cudaMemcpyAsync(&loss_seen_.get()[started_ % kInFlight], loss_sum_.data_ptr(), sizeof(float), cudaMemcpyDeviceToHost, compute_.stream()));
       events.end.record(compute_);
       ++started_;
       if (!graphs_.settled(inputs_.slots())) settled_at_ = started_ + 1;
@@ -91,12 +102,11 @@ class CudaAccelerator : public Accelerator {
   Arrivals arrivals() const override { return inputs_.arrivals(); }
 
   void drain() override {
-    const double loss_sum = on_device([&] {
+    on_device([&] {
       while (ended_ < started_) retire_oldest();
       inputs_.wait();
-      return loss_sum_.item<double>();
     });
-    check_loss(loss_sum, name_);
+    if (ended_ > 0) check_loss(loss_seen_.get()[(ended_ - 1) % kInFlight], name_);
   }
 
  private:
@@ -138,7 +148,9 @@ class CudaAccelerator : public Accelerator {
     if (watches_exchange()) step.sync_ns = static_cast<std::int64_t>(1e6 * static_cast<double>(events.handed_over.elapsed_time(events.averaged)));
     finished_.push_back(step);
     clock_->rebase(events.end);
-    ++ended_;
+    const float loss_sum = loss_seen_.get()[ended_++ % kInFlight];
+    // Where there are several ranks one alone must not go: the others' exchange would wait for it. At the end they are level.
+    if (ranks_ == 1) check_loss(loss_sum, name_);
   }
 
   const StepSpec spec_;
@@ -151,7 +163,8 @@ class CudaAccelerator : public Accelerator {
   std::size_t started_ = 0, ended_ = 0;  // steps; those between are in flight
   Trainer trainer_;
   CudaInputs inputs_;
-  at::Tensor loss_sum_;  // once a loss is not finite, nor is the sum: read without waiting every step
+  at::Tensor loss_sum_;  // once a loss is not finite, nor is the sum
+  const std::shared_ptr<float> loss_seen_;  // [kInFlight], page-locked: the sum at the end of each step in flight
   StepGraphs graphs_;
   std::optional<DeviceClock> clock_;
   std::size_t settled_at_ = 1;           // steps that must have ended: the last unlike the others

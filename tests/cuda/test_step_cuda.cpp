@@ -119,8 +119,8 @@ TEST_F(CudaDevice, FindsANaN) {
   std::fill_n(reinterpret_cast<float*>(batch->pixels), 64, std::nanf(""));
   EXPECT_THAT(message_of([&] {
                 cuda->submit(std::move(batch));
-                cuda->drain();
-              }), ::testing::HasSubstr("NaN"));
+                for (int i = 0; i < 3; ++i) cuda->submit(some_host_batch(spec, i));  // the third waits for the first
+              }), ::testing::HasSubstr("NaN")) << "within two steps, not at the run's end";
 }
 
 TEST_F(CudaDevice, NamesTheBatchSizeThatDoesNotFit) {
