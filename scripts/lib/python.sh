@@ -3,19 +3,20 @@
 
 pip_failed="check the network (and the proxy, PIP_INDEX_URL, PIP_FIND_LINKS), then run scripts/bootstrap again"
 
-# new_venv FOLDER [PYTHON...]: made by the first interpreter that can, since the python3 in PATH may
-# lack the venv module.
+# new_venv FOLDER [PYTHON...]: made by the first interpreter that is new enough and can. The distribution's
+# comes first: one that a version manager compiled is slower where it left out the profile, and goes when its
+# version goes.
 new_venv() {
   local folder="$1" python
   shift
-  for python in "$@" python3 /usr/bin/python3; do
-    command -v "$python" >/dev/null || continue
+  for python in "$@" /usr/bin/python3 python3; do
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || continue
     rm -rf "$folder"
     if "$python" -m venv "$folder" >>"$log" 2>&1; then
       return
     fi
   done
-  die "$folder" "no python3 here can make a virtual environment" "apt-get install python3-venv"
+  die "$folder" "no Python 3.10 or newer here can make a virtual environment" "apt-get install python3-venv"
 }
 
 # venv_is_ready FOLDER MARK: its interpreter still starts and its requirements have not changed.
@@ -39,8 +40,8 @@ ensure_report_python() {
     step_works "making $report_venv"
     new_venv "$report_venv"
     modern_pip "$report_venv"
-    logged "$log" "$pip_failed" "$report_venv/bin/python" -m pip install -q --no-compile \
-      --only-binary=:all: -r "$requirements"
+    # Compiled now: where PYTHONDONTWRITEBYTECODE is set, as in containers, every process of every report would else do it.
+    logged "$log" "$pip_failed" "$report_venv/bin/python" -m pip install -q --only-binary=:all: -r "$requirements"
     printf '%s\n' "$mark" >"$report_venv/.feedrate-stamp"
   fi
   step_done
