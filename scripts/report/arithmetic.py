@@ -50,7 +50,7 @@ def started(record):
 
 def _status(record):
     status, error = record["status"], record.get("error")
-    if (status == "ok") != (not error):
+    if status != "interrupted" and (status == "ok") != (not error):      # who interrupted it knows why
         yield f"status is {status}, and error {'is null' if not error else 'is not null'}"
     if status in ("failed", "interrupted") and record.get("imgs_per_s") is not None:
         yield f"status is {status}, but there is an imgs_per_s"

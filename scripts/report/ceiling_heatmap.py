@@ -25,7 +25,7 @@ def draw(setting, gpus, context):
     page = Page(setting, "Share of the ceiling by kind of data and stored size", context, gpus,
                 max(1.0, len(series) / 9))
     page.foot(drawn, ["Each cell: the worker count (per GPU) that was fastest, which stands below the share. Darker is nearer to the ceiling; "
-                      "empty: no record."])
+                      "empty: not asked for."])
     longest = max(len(s.label) for s in series)
     inches = longest * 0.092 * style.pt(10.5) / 10.5 + 0.15
     (ax,) = page.panels(1, left=min(inches / page.width, 0.35) + 0.03, under=0.30, over=0.15,

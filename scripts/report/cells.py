@@ -48,7 +48,7 @@ class Cell:
     @property
     def state(self):
         """Why the cell is missing: the status of what was lost."""
-        return self.lost[-1]["status"] if self.lost else "missing"
+        return ledger.tried(self.lost)[-1]["status"] if self.lost else "missing"
 
     def mean(self, key):
         """Mean over the runs of a number at the record's top level; None where no run has it."""
@@ -106,6 +106,11 @@ class Setting:
 
     def gpu_counts(self):
         return sorted({cell.gpus for cell in self.cells + self.ceilings})
+
+    @property
+    def first_count(self):
+        """The fewest GPUs that have a result."""
+        return min({cell.gpus for cell in self.cells + self.ceilings if cell.rate} or self.gpu_counts())
 
     def ceiling_at(self, gpus):
         return [c for c in self.ceilings if c.gpus == gpus]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from . import arithmetic, cli, derived, ledger, sequence, talk
+from . import arithmetic, cli, derived, ledger, plan, sequence, talk
 from .text import clean
 
 _say = talk.sayer("feedrate validate")
@@ -33,6 +33,9 @@ def _check(options):
     count = len(numbered)
     report = options.output or cli.default_folder(path)
     files = ""
+    records = [ledger.upgrade(record) for _, record in numbered]
+    context = cli.context_of(path, records, options.feedrate_version, notes.append)
+    notes += plan.missing(records, context.planned)
     if options.output and not os.path.isdir(report):
         raise ledger.ReportError(report, "there is no such folder", "name the report's with --output")
     if not os.path.isdir(report):
@@ -40,8 +43,6 @@ def _check(options):
     elif broken or not numbered:
         notes.append(f"{report}: not checked, because the ledger is damaged")
     else:
-        records = [ledger.upgrade(record) for _, record in numbered]
-        context = cli.context_of(path, records, options.feedrate_version)
         found, more, made = derived.problems(report, records, context)
         findings, notes = findings + found, notes + more
         files = f" and {made} files of its report"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from . import beside, derived, drawing, figures, ledger, output, paper, settings as grouping, talk, terminal
+from . import beside, derived, drawing, figures, ledger, output, paper, plan, settings as grouping, talk, terminal
 from .heading import heading
 from .text import clean
 
@@ -48,12 +48,14 @@ _say = talk.sayer("feedrate report")
 def _report(options):
     path = ledger.find(options.folder)
     records = ledger.read(path, _say)
-    found = grouping.group(records, _say)
-    context = context_of(path, records, options.feedrate_version)
+    context = context_of(path, records, options.feedrate_version, _say)
+    found = grouping.group(plan.complete(records, context.planned), _say)
     context.options = options
     folder = options.output or default_folder(path)
     output.make_folder(folder)
     talk.show(terminal.table(found, heading))
+    for words in plan.missing(records, context.planned):
+        _say(words)
     page = beside.begin("index.html", lambda: _html(records, path, found, context, folder)) if options.html else None
     written = []
     for write in _writers(options):
@@ -80,11 +82,11 @@ def _failed(context, name):
     return []
 
 
-def context_of(path, records, otherwise=""):
-    """What footers and the index say of the ledger: where it lies, and which feedrate wrote it."""
+def context_of(path, records, otherwise="", note=lambda text: None):
+    """What footers and the index say of the ledger: where it lies, which feedrate wrote it, and what was planned."""
     versions = sorted({v for v in map(ledger.version, records) if v}) or [v for v in [otherwise] if v]
     place = os.path.abspath(path)
-    return derived.Context(clean("/".join(place.split(os.sep)[-2:]), 60), clean(", ".join(versions), 60))
+    return derived.Context(clean("/".join(place.split(os.sep)[-2:]), 60), clean(", ".join(versions), 60), plan.read(path, note))
 
 
 def default_folder(path):

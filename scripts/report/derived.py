@@ -2,11 +2,12 @@
 report, which writes them, and the check, which makes them again and compares."""
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from dataclasses import dataclass, field
 
-from . import latex_table, methods, output, settings as grouping, tables
+from . import latex_table, methods, output, plan, settings as grouping, tables
 from .heading import heading
 
 TRIES = 100_000      # records grouped again at most, to find the state of the ledger that a file is of
@@ -17,6 +18,7 @@ class Context:
     """Where the numbers come from, what is wanted of them, and what has been written so far."""
     ledger_name: str
     version: str
+    planned: list = field(default_factory=list)     # of plan.read()
     options: object = None
     medium: object = None                           # what is drawn for: style.SHEET, style.COLUMN
     drawn: list = field(default_factory=list)       # drawing.Drawn, in order
@@ -72,27 +74,27 @@ def problems(folder, records, context):
         if there is None:
             findings.append(f"{name}: missing; run `feedrate report` again")
             continue
-        made = make(Source(grouping.group(records), context, figures, leads_to))
+        made = make(Source(grouping.group(plan.complete(records, context.planned)), context, figures, leads_to))
         if name == "index.md" and there != made and there == NAME.sub(lambda _: _first(NAME, there), made):
             notes.append(f"{name}: names the ledger otherwise ({_first(NAME, there)[11:71]}): its folder was renamed")
         elif there != made:
             like = _state(make, there, records, (context, figures, leads_to), like)
-            findings.append(f"{name}: " + (_stale(like, records) if like else _edited(there, made)))
+            findings.append(f"{name}: " + (_stale(like[0], records) if like else _edited(there, made)))
     return findings + _missing(folder, figures, leads_to), notes, len(writers)
 
 
 def _state(make, there, records, rest, hint):
-    """How many of the first records give this very file; None where no number does."""
-    tries = range(len(records) - 1, max(0, len(records) - 1 - TRIES // len(records)), -1)
-    for count in ([hint] if hint else []) + list(tries):
-        found = grouping.group(records[:count])
-        if make(Source(found, *rest)) == there:
-            return count
+    """The state of the folder (see plan.states) that gives this very file; None where none does."""
+    states = itertools.islice(plan.states(records, rest[0].planned), 1 + TRIES // len(records))
+    for state in itertools.chain([hint] if hint else [], states):
+        if make(Source(grouping.group(state[1]), *rest)) == there:
+            return state
     return None
 
 
 def _stale(count, records):
-    return f"stale: made when the ledger held {count} of its {len(records)} records; run `feedrate report` again"
+    when = "before the last sweep began" if count == len(records) else f"when the ledger held {count} of its {len(records)} records"
+    return f"stale: made {when}; run `feedrate report` again"
 
 
 def _edited(there, made):

@@ -31,8 +31,8 @@ def plan(settings, only=()):
     for setting in settings:
         suffix, counts = _suffix(setting, settings), setting.gpu_counts()
         for stem in (s for s in STEMS if not only or s in only):
-            for n in [None] if stem in OVER_COUNTS else counts if stem in AT_EVERY_COUNT else counts[:1]:
-                more = "" if n in (None, counts[0]) else f".{n}-gpus"
+            for n in [None] if stem in OVER_COUNTS else counts if stem in AT_EVERY_COUNT else [setting.first_count]:
+                more = "" if n in (None, setting.first_count) else f".{n}-gpus"
                 found.append(Plan(stem + suffix + more, stem, setting, n, heading(setting, n)))
     return found
 

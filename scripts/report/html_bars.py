@@ -26,7 +26,7 @@ def best_cells(setting, gpus):
 
 
 def heat_map(setting, gpus, cells):
-    """% of the ceiling by format and stored size, each at its best worker count. × is missing; empty: no record of it."""
+    """% of the ceiling by format and stored size, each at its best worker count. × is missing; empty: not asked for."""
     best = best_cells(setting, gpus)
     if not any(c.ratio for _, _, c in best):
         return []

@@ -23,7 +23,7 @@ class Cells:
 
     def behind(self, cell):
         """(records that count, others of the same cell: tries that a later one replaced), as places in the ledger."""
-        counted = [self._place[id(r)] for r in cell.runs + cell.lost]
+        counted = [self._place[id(r)] for r in cell.runs + cell.lost if id(r) in self._place]      # not run: no line
         if getattr(cell, "recorded", False):
             counted = [self._place[id(r)] for _, other in self.all if other.ceiling is cell for r in other.runs]
         keys = {(r["role"], str(r["cell_id"])) for r in cell.runs + cell.lost}

@@ -8,7 +8,7 @@ SENTENCES = {
         "Images per second of all GPUs together; dashed, with its band, the synthetic ceiling that the lines climb to. "
         "A line that rises wants more workers; one that is flat below the ceiling is held back by something else."),
     "heat_map": ("Share of the ceiling by format and stored size",
-        "Each format and size at its fastest worker count. × is missing, not zero; an empty field: no record of it; * the ceiling drifted."),
+        "Each format and size at its fastest worker count. × is missing, not zero; an empty field: not asked for; * the ceiling drifted."),
     "stages": ("Stage times against the step",
         "What one worker spends on an image: solid is computing, hatched waiting (wall − CPU). The black mark is the "
         "device's time per image at the ceiling × the workers: a bar that passes it limits the training."),

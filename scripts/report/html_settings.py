@@ -11,7 +11,7 @@ from .text import clean, percent, plus_minus
 def described(setting, cells, note):
     every = setting.ceilings + setting.cells
     return {"heading": heading(setting), "badge": style.TAGS[setting.kind][0] if setting.kind in style.TAGS else "",
-            "kind": clean(setting.kind, 20), "gpus": setting.gpu_counts(), "cpu": setting.kind == "cpu",
+            "kind": clean(setting.kind, 20), "gpus": setting.gpu_counts(), "first": setting.first_count, "cpu": setting.kind == "cpu",
             "legend": _legend(setting), "tiles": [t for n in setting.gpu_counts() for t in _tiles(setting, n, cells)],
             "intervals": sorted({c.rate.kind for c in every if c.rate}), "warnings": _warnings(setting, cells),
             "losses": [{"words": clean(words, 500), "cells": [cells.number[id(c)]]} for c in every for words in terminal.losses(c)],
@@ -88,6 +88,5 @@ def _warnings(setting, cells):
 
 def _runs(setting, cells):
     """The runs worth a look first: slowest, fastest, most uneven, the ceiling."""
-    counts = setting.gpu_counts()
-    picked = [(why, c) for why, c, _ in panels.exemplars(setting, counts[0])] if counts else []
-    return [{"why": why, "cell": cells.number[id(c)], "name": clean(name(c), 120)} for why, c in picked]
+    picked = panels.exemplars(setting, setting.first_count)
+    return [{"why": why, "cell": cells.number[id(c)], "name": clean(name(c), 120)} for why, c, _ in picked]

@@ -10,6 +10,7 @@ MOST = sys.float_info.max
 SCHEMAS = ("feedrate.result/1", "feedrate.result/2")     # the newest last
 LINE = "_line"      # where read() notes the line of the ledger that a record stands in
 STATUSES = ("ok", "failed", "interrupted", "invalid")
+NOT_RUN = "not run"     # planned, and in no ledger; see plan.py
 ROLES = ("cell", "ceiling")
 REQUIRED_AXES = ("device", "model", "batch-size", "data")
 
@@ -73,7 +74,7 @@ def scan(path):
         except (ValueError, RecursionError):
             yield n, None, (TORN, "") if n == len(lines) else ("not a JSON object", EDITED)
             continue
-        yield n, record, _problem(record)
+        yield n, record, problem(record)
 
 
 def upgrade(record):
@@ -81,6 +82,11 @@ def upgrade(record):
     if record["schema"] == SCHEMAS[0]:
         record = {**record, "schema": SCHEMAS[1], "valid": valid_by_flags(record)}
     return record
+
+
+def tried(records):
+    """Those that were run, if any: why they have no result says more than that others were not come to."""
+    return [r for r in records if r["status"] != NOT_RUN] or records
 
 
 def valid_by_flags(record):
@@ -108,7 +114,7 @@ def _no_constant(name):
     raise ValueError(name)
 
 
-def _problem(record):
+def problem(record):
     """(reason, remedy) why it is no record, or None."""
     if not isinstance(record, dict):
         return "not a JSON object", EDITED

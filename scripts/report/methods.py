@@ -13,7 +13,8 @@ def paragraphs(settings, context):
     cells = [c for s in settings for c in s.ceilings + s.cells]
     records = [r for c in cells for r in c.runs + c.lost]
     runs = [r for c in cells for r in c.runs]
-    found = [_measured(settings, records, context) + _software(records) + _host(records),
+    measured = [s for s in settings if any(c.runs for c in s.ceilings + s.cells)] or settings      # others were only planned
+    found = [_measured(measured, records, context) + _software(records) + _host(records),
              _procedure(settings, runs, records), _data(runs), _doubts(settings, cells)]
     return [paragraph for paragraph in found if paragraph]
 
@@ -81,7 +82,7 @@ def _settings(settings):
 
 def _counts(setting):
     noun = ("replica", "replicas") if setting.kind == "cpu" else ("GPU", "GPUs")
-    counts = setting.gpu_counts()
+    counts = sorted({c.gpus for c in setting.ceilings + setting.cells if c.runs}) or setting.gpu_counts()
     return f"{listing(counts)} {noun[counts != [1]]}"
 
 

@@ -36,7 +36,7 @@ def of_series(cells, series):
 def best(cells):
     """The fastest cell; where none is ok, one that tells why; None without cells."""
     done = [c for c in cells if c.rate]
-    return max(done, key=lambda c: c.rate.mean) if done else cells[0] if cells else None
+    return max(done, key=lambda c: c.rate.mean) if done else min(cells, key=lambda c: c.state == ledger.NOT_RUN, default=None)
 
 
 def best_by_count(cells):

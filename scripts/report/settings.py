@@ -62,7 +62,7 @@ def _pooled(kind, axes, cell_id, records, note):
         if good:
             runs[repetition] = good
         else:
-            lost.append(tries[-1])
+            lost.append(ledger.tried(tries)[-1])
     cell = kind(axes, cell_id, [r for good in runs.values() for r in good], lost)
     if runs:
         cell.rate = _rate(cell, runs)

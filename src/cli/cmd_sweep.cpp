@@ -13,6 +13,7 @@
 #include "diagnose/verdict.h"
 #include "experiment/anonymize.h"
 #include "experiment/environment.h"
+#include "experiment/plan_file.h"
 #include "experiment/resume.h"
 #include "experiment/sweep.h"
 #include "measure/clock.h"
@@ -153,6 +154,7 @@ int sweep(CLI::App& app, SweepCommand& command) {
   const auto environment = environment_of(experiment);
   const auto differing = differences(ledger, runner, environment, experiment.run, ids_of(plan), command.force_resume);
   if (ledger.mend()) std::fprintf(stderr, "feedrate: %s: cut off a torn last record\n", ledger.path().c_str());
+  keep_plan(experiment.output, plan, ledger.records().size());
   std::fprintf(stderr, "%s\n", summary_of(missing_of(plan, ledger.records()), experiment.run.limits).c_str());
   SweepLog log(command.json, experiment);
   const SweepOutcome outcome = run_sweep(plan, runner, experiment.run, ledger, environment,

@@ -55,6 +55,9 @@ def check(output, out):
     lost = acknowledged(out) - {identity(r) for r in records if r["status"] == "ok"}
     if lost:
         raise AssertionError(f"acknowledged, and not in the ledger: {lost}")
+    if records:
+        with open(os.path.join(output, "plan.json"), encoding="utf-8") as file:
+            assert len(json.load(file)["sweeps"][0]["runs"]) == RUNS, "the plan is written whole, before the first record"
     return len(records), torn
 
 

@@ -1,12 +1,15 @@
 """What goes wrong in one cell ends that cell, with its cause; the next one is measured."""
 
+import glob
 import os
+import resource
 import shutil
 import signal
+import struct
 import time
 import unittest
 
-from program import CELL, PATIENCE, SHORT, ProgramTest, main
+from program import CELL, PATIENCE, SHORT, SMALL, ProgramTest, main
 from rank_faults import children_of
 
 
@@ -108,6 +111,40 @@ class Faults(ProgramTest):
             return time.monotonic() - begun[0] > 1.5
 
         self.stop(signal.SIGINT, later, "run", "--data", "tensor", "--dataset", self.data, *CELL, "--no-ceiling", "--stall-seconds", "60")
+
+
+@unittest.skipUnless(os.environ.get("FEEDRATE_TORCH") == "ON", "needs LibTorch")
+class TrainingFaults(ProgramTest):
+    """The same, on a device that computes."""
+
+    def failed_beside_an_ok(self, *words, **more):
+        answer = self.finish(self.start("sweep", "--device", "cpu", "--model", "resnet18", *SMALL, *SHORT, "--max-warmup-seconds", "1",
+                                        "--max-seconds", "2", "-o", self.path("ledger"), *words, **more))
+        self.assertEqual(answer.code, 1, answer)
+        failed = [r for r in self.ledger() if r["status"] == "failed"]
+        self.assertEqual(len(failed), 1, answer)
+        self.assertFalse(failed[0]["valid"])
+        self.assertIn("ok", [r["status"] for r in self.ledger()], answer)
+        return failed[0]
+
+    def test_a_loss_that_is_no_number(self):
+        data = self.path("data")
+        self.call("gen", data, "--count", "64", "--classes", "4", "--format", "tensor,jpeg", "--tensor-dtype", "fp32", *SMALL)
+        for sample in glob.glob(os.path.join(data, "tensor-fp32", "**", "*.*"), recursive=True):
+            if not sample.endswith(".tsv"):
+                with open(sample, "r+b") as file:
+                    file.seek(-4, os.SEEK_END)
+                    file.write(struct.pack("<f", float("nan")))
+        failed = self.failed_beside_an_ok("--data", "tensor,jpeg", "--tensor-dtype", "fp32", "--batch-size", "4", "--dataset", data)
+        self.assertEqual(failed["cell"]["data"], "tensor")
+        self.assertRegex(failed["error"], "^cpu: the loss is NaN")
+
+    def test_more_memory_than_there_is(self):
+        most = 20 << 30
+        failed = self.failed_beside_an_ok("--data", "synthetic", "--batch-size", "1000000,4",
+                                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+        self.assertEqual(failed["cell"]["batch-size"], 1000000)
+        self.assertRegex(failed["error"], "^cpu: out of memory with resnet18, --batch-size 1000000 at 48x48; use a smaller")
 
 
 if __name__ == "__main__":

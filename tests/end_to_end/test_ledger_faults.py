@@ -28,7 +28,7 @@ class Ledgers(ProgramTest):
             code, count, err = ledger_faults.fill_up(program(), data, self.folder, left)
             codes.append(code)
             if code:
-                self.assertRegex(err.splitlines()[-1], r"^feedrate: .*ledger: .*(No space left|the disk is full).*--resume|^feedrate: .*ledger.jsonl: (No space left|the disk is full)", err)
+                self.assertRegex(err.splitlines()[-1], r"^feedrate: .*ledger: .*(No space left|the disk is full).*--resume|^feedrate: .*(ledger.jsonl|plan.json): (No space left|the disk is full)", err)
             else:
                 self.assertEqual(count, ledger_faults.RUNS)
         self.assertEqual((codes[0], codes[-1]), (1, 0))

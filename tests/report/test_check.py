@@ -119,6 +119,7 @@ class Arithmetic(Checked):
                 ("queue_not_at_rest", lambda r: r["queue"].update(drawn_fraction=-0.02)),
                 ("noisy_neighbour", lambda r: r["monitors"].update(cpu_other_processes=0.2)),
                 ("cpu_steal", lambda r: r["monitors"].update(cpu_steal=0.03)),
+                ("cpu_quota", lambda r: r["monitors"].update(cpu_quota_stopped=0.05)),
                 ("memory_pressure", lambda r: r["monitors"].update(psi_memory_some=0.02)),
                 ("throttled", lambda r: r["ranks"][0].update(gpu={"throttled": "power cap, power brake"})),
                 ("power_capped", lambda r: r["ranks"][0].update(gpu={"throttled": "power cap"})),
@@ -183,6 +184,7 @@ class Arithmetic(Checked):
         failed = sound.record(ledgers.axes("png"), 200.0, 9, status="failed", error="disk full", imgs_per_s=None,
                               order=99, started_at="2026-11-22T00:00:00Z", valid=False)
         self.assertEqual(self.check(sound.sweep(RATES) + [failed])[1], [])
+        self.assertEqual(self.check(sound.sweep(RATES) + [dict(failed, status="interrupted", error=None)])[1], [])
         self.finds("error is null", 13, lambda r: r.update(error=None), sound.sweep(RATES) + [failed])
         self.finds("there is an imgs_per_s", 13, lambda r: r.update(imgs_per_s=5.0), sound.sweep(RATES) + [failed])
 

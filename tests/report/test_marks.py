@@ -97,7 +97,7 @@ class Figures(Program):
         records = sweep(data=("jpeg", "png"), gpus=(1,), flagged=())
         records.append(record(axes("png", **{"image-size": "400x300"}), None, 0, status="failed", error="gone"))
         svg = self.svgs(records, "--only", "ceiling_heatmap")["ceiling_heatmap.svg"]
-        for words in ("40.0 %", "2 workers", "× failed", "400x300", "missing, not zero: 1 cell, failed", "empty: no record."):
+        for words in ("40.0 %", "2 workers", "× failed", "400x300", "missing, not zero: 1 cell, failed", "empty: not asked for."):
             self.assertIn(words, svg)
 
     def test_bandwidth_is_bytes_by_seconds_and_unknown_where_nobody_counted(self):

@@ -26,7 +26,7 @@ function countSwitch(setting, box) {
   const unit = setting.cpu ? "replica" : "GPU";
   const bar = el("div", { class: "segments", role: "group", "aria-label": `Number of ${unit}s` },
     setting.gpus.map((count) => button(plural(count, unit), { "data-count": count, "aria-pressed": "false" }, () => choose(count))));
-  requestAnimationFrame(() => choose(setting.gpus[0]));
+  requestAnimationFrame(() => choose(setting.first));
   return setting.gpus.length > 1 ? bar : null;
 }
 

@@ -1,0 +1,68 @@
+"""plan.json beside a ledger: the runs that its sweeps set out to make. What they did not come to stands for itself as a
+record without a result, so that whatever is drawn or written shows it as missing."""
+from __future__ import annotations
+
+import json
+import os
+
+from . import ledger
+
+SCHEMA = "feedrate.plan/1"
+
+
+def read(ledger_path, note=lambda text: None):
+    """[(records that the ledger held when the sweep began, a record of the status ledger.NOT_RUN), …] in the plan's order; []
+    without a plan, as older sweeps have none. What cannot be read is noted and is no plan."""
+    path = os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            plan = json.load(file)
+        if plan["schema"] != SCHEMA:
+            raise ValueError
+        return [(_count(sweep["records"]), _not_run(plan["cells"], *run)) for sweep in plan["sweeps"] for run in sweep["runs"]]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        note(f"{path}: is no plan of {SCHEMA}: whether runs are missing cannot be told; the next `feedrate sweep --resume` "
+             "writes it anew")
+        return []
+
+
+def _not_run(cells, cell_id, role, repetition, place):
+    record = {"schema": ledger.SCHEMAS[-1], "cell": cells[cell_id], "cell_id": cell_id, "role": role,
+              "repetition": repetition, "place": _count(place), "status": "failed", "imgs_per_s": None, "valid": False}
+    if problem := ledger.problem(record):
+        raise ValueError(problem)
+    return {**record, "status": ledger.NOT_RUN}
+
+
+def _count(value):
+    if type(value) is not int:
+        raise ValueError(value)
+    return value
+
+
+def complete(records, planned):
+    """The records and, after them, the runs of the plan that have none."""
+    there = {_run(record) for record in records}
+    return records + [record for _, record in planned if _run(record) not in there]
+
+
+def states(records, planned):
+    """What the folder may have held when a report was made, the latest state first: (how many records, these and what
+    was planned by then). A sweep writes its plan before its first record."""
+    begun = {before for before, _ in planned}
+    for count in range(len(records), 0, -1):
+        for soonest in (count, count - 1) if count in begun else (count,):
+            yield count, complete(records[:count], [(before, record) for before, record in planned if before <= soonest])
+
+
+def missing(records, planned):
+    """A line that says how many of the planned runs have no record; none where all have one."""
+    count = len(complete(records, planned)) - len(records)
+    return [f"{count} of {len(planned)} planned runs have no record and are shown as missing: `feedrate sweep --resume` "
+            "measures them"] if count else []
+
+
+def _run(record):
+    return str(record["cell_id"]), record["repetition"], str(record.get("place") or 0)
