@@ -1,5 +1,6 @@
 #pragma once
-#include <ATen/Functions.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 
 #include "models/batch_norm_blocks.h"
 #include "models/batch_norm_kernels.h"

@@ -1,5 +1,5 @@
 #pragma once
-#include <ATen/Functions.h>
+#include <ATen/ops/empty.h>
 
 #include <algorithm>
 
