@@ -15,6 +15,8 @@ WIDTH, HEIGHT = Inches(13.333), Inches(7.5)
 MARGIN = Inches(0.5)
 INK, GREY, RED = RGBColor(0x11, 0x11, 0x11), RGBColor(0x59, 0x59, 0x59), RGBColor(0xB0, 0x3A, 0x00)
 TITLE_LAYOUT, HEADED_LAYOUT = 0, 5      # of python-pptx's own template
+WIDEST = 0.7                            # of its size, what a letter takes in bold DejaVu Sans
+MARGINS = 4                             # letters that a table cell's margins take
 EPOCH = datetime.datetime(2000, 1, 1)
 
 
@@ -36,11 +38,17 @@ def slide(presentation, words, line):
     made = presentation.slides.add_slide(presentation.slide_layouts[HEADED_LAYOUT])
     _place(made.shapes.title, Inches(0.2), Inches(0.62))
     words = clean(words, 200)
-    _fill(made.shapes.title.text_frame, [words], 24 if len(words) < 76 else 18 if len(words) < 104 else 14, bold=True)
+    _fill(made.shapes.title.text_frame, [words], _fitting(words), bold=True)
     if line:
         box = made.shapes.add_textbox(MARGIN, Inches(0.8), WIDTH - 2 * MARGIN, Inches(0.35))
         _fill(box.text_frame, [line], 13 if len(line) < 120 else 11, GREY)
     return made
+
+
+def _fitting(words):
+    """Points at which a title keeps to its line, in a wide typeface as well: which one there is, only its reader's program
+    knows."""
+    return max(12, min(24, int((WIDTH - 2 * MARGIN) / Pt(1) / (WIDEST * max(len(words), 1)))))
 
 
 def picture(slide, data, words):
@@ -62,7 +70,7 @@ def table(slide, head, rows, wide):
     shape = slide.shapes.add_table(len(rows) + 1, len(head), MARGIN, Inches(1.25), WIDTH - 2 * MARGIN,
                                    Inches(0.32) * (len(rows) + 1))
     longest = [max([len(head[i])] + [len(words[i]) for words, _ in rows]) for i in range(len(head))]
-    shares = [min(max(n, 4), wide) for n in longest]
+    shares = [min(max(n, 5), wide) + MARGINS for n in longest]
     for column, share in zip(shape.table.columns, shares):
         column.width = int((WIDTH - 2 * MARGIN) * share / sum(shares))
     cells = shape.table.iter_cells()     # by row; asked for one by one, each is looked for from the start

@@ -38,8 +38,7 @@ def warnings(cells, single_runs):
         lines.append(f"Warning: a ceiling carries a serious flag ({_serious(ceilings)}): no share of it is to be quoted.")
     unsteady = [c for c in cells if any(f.get("name") == "unsteady" for f in c.flags)]
     if unsteady:
-        lines.append(f"Warning: {len(unsteady)} of {len(cells)} cells were measured before their "
-                     "steps were seen to be steady.")
+        lines.append(f"Warning: the steps of {len(unsteady)} of {len(cells)} cells were not seen to be steady.")
     if any(c.ceiling and c.ceiling.recorded for c in cells):
         lines.append("The ceiling is the one that the records name: the ledger holds no run of it.")
     missing = [c for c in cells if not c.rate]

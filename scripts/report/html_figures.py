@@ -10,7 +10,7 @@ SENTENCES = {
     "heat_map": ("Share of the ceiling by format and stored size",
         "Each format and size at its fastest worker count. × is missing, not zero; an empty field: not asked for; * the ceiling drifted."),
     "stages": ("Stage times against the step",
-        "What one worker spends on an image: solid is computing, hatched waiting (wall − CPU). The black mark is the "
+        "What one worker spends on an image: solid is computing, hatched waiting (wall − CPU). The upright mark is the "
         "device's time per image at the ceiling × the workers: a bar that passes it limits the training."),
     "bandwidth": ("Storage bandwidth",
         "What the loader took in, and how much of it storage itself gave; the rest came out of the page cache."),

@@ -35,6 +35,7 @@ HOST = (
 )
 GPU = (("GPU utilisation (%)", 100, "utilisation_percent"), ("SM clock (MHz)", None, "sm_mhz"),
        ("power (W)", None, "power_w"), ("temperature (°C)", None, "temperature_c"))
+LEAST = 3      # readings, one a second
 LINES = ((style.BLUE, "-"), (style.VERMILLION, (0, (5, 1.5))), (style.GREEN, (0, (1.5, 1))),
          (style.PURPLE, (0, (4, 1.5, 1, 1.5))))
 
@@ -88,13 +89,13 @@ def _gpus(record, key):
 
 
 def _line(series, time, key, factor):
-    """(seconds, values) of a reading; a gap where it was unknown, ([], []) where it always was."""
+    """(seconds, values) of a reading; a gap where it was unknown, ([], []) where too few are known to be a course."""
     x, y = (ledger.part(series, name) for name in (time, key))
     if not isinstance(x, list) or not isinstance(y, list):
         return [], []
     points = [(ledger.number(a), ledger.number(b)) for a, b in zip(x, y)]
     points = [(a, math.nan if b is None or b < 0 else factor * b) for a, b in points if a is not None]
-    return tuple(zip(*points)) if any(not math.isnan(b) for _, b in points) else ([], [])
+    return tuple(zip(*points)) if sum(not math.isnan(b) for _, b in points) >= LEAST else ([], [])
 
 
 def _caption(cell, record):
@@ -121,7 +122,7 @@ def _panel(ax, title, top, lines, last, columns):
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncol=min(columns, len(lines)), frameon=False, borderaxespad=0,
                   fontsize=style.pt(style.SMALL), handlelength=1.5, handletextpad=0.4, columnspacing=0.8,
                   borderpad=0.1)
-    ax.set_xlim(0, max(last, 1e-9))
+    ax.set_xlim(0, max(1.02 * last, 1e-9))      # the last point whole
     ax.set_ylim(0, 1.04 * top if top else 1.1 * max(values) or 1)
     ax.yaxis.set_major_formatter(FuncFormatter(tick))
     ax.xaxis.set_major_locator(MaxNLocator(4, integer=last > 4))
