@@ -202,6 +202,8 @@ class Incomparable(Compared):
 
     def test_the_same_runs_are_no_second_sample(self):
         self.assertEqual(self.reason(self.a, self.a), "A and B hold the same run")
+        other = [dict(r, resident_bytes=1000 + n) for n, r in enumerate(self.a)]
+        self.assertNotEqual(self.reason(self.a, other), "A and B hold the same run")
 
     def test_a_ceiling_that_drifted_more_than_the_difference(self):
         def drifting(drift):
