@@ -69,12 +69,13 @@ def problems(folder, records, context):
     head = next((line for line in listed if NAME.match(line)), "")
     leads_to = tuple(key for key, (words, _) in output.ELSEWHERE.items() if words in head)
     writers = {**TABLES, **(PAPER if "paper" in leads_to else {}), **INDEX}
+    found = grouping.group(plan.complete(records, context.planned))
     for name, make in writers.items():
         there = _read(os.path.join(folder, name))
         if there is None:
             findings.append(f"{name}: missing; run `feedrate report` again")
             continue
-        made = make(Source(grouping.group(plan.complete(records, context.planned)), context, figures, leads_to))
+        made = make(Source(found, context, figures, leads_to))
         if name == "index.md" and there != made and there == NAME.sub(lambda _: _first(NAME, there), made):
             notes.append(f"{name}: names the ledger otherwise ({_first(NAME, there)[11:71]}): its folder was renamed")
         elif there != made:

@@ -8,6 +8,7 @@
 
 #include "experiment/proc_files.h"
 #include "measure/clock.h"
+#include "measure/control_group.h"
 
 namespace feedrate {
 namespace {
@@ -55,7 +56,7 @@ Json memory_json() {
 Json limits_json() {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
-  const fs::path group = fs::path("/sys/fs/cgroup") / own_control_group();
+  const fs::path group = control_groups().front();
   return {{"memory_max", first_line(group / "memory.max")}, {"cpu_max", first_line(group / "cpu.max")},
           {"cpus", first_line(group / "cpuset.cpus.effective")}, {"io_max", first_line(group / "io.max")}, {"open_files", files.rlim_cur}};
 }

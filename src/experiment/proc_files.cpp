@@ -38,14 +38,6 @@ std::string link_name(const fs::path& link) {
   return fs::read_symlink(link, none).filename().string();
 }
 
-std::string own_control_group() {
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("0::/")) return line.substr(4);
-  }
-  return "";
-}
-
 std::vector<fs::path> entries(const fs::path& folder, const std::string& prefix) {
   std::vector<fs::path> found;
   std::error_code none;

@@ -10,7 +10,6 @@ std::string first_line(const std::filesystem::path& path);
 std::string value_in(const std::filesystem::path& path, const std::string& key);  // of "key : value" lines
 std::string chosen_in(const std::filesystem::path& path);                         // "always [madvise] never" -> "madvise"
 std::string link_name(const std::filesystem::path& link);                         // last part of what it points to
-std::string own_control_group();                                                  // version 2: "user.slice/job"
 
 // What is in a folder and begins with `prefix` and then (unless that is empty) a digit, sorted.
 std::vector<std::filesystem::path> entries(const std::filesystem::path& folder, const std::string& prefix);

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "measure/control_group.h"
+
 namespace feedrate {
 namespace {
 
@@ -38,26 +40,16 @@ std::optional<std::uint64_t> left_in(const fs::path& group) {
   return *limit - std::min(*limit, kept);
 }
 
-// "0::/user.slice/job" -> "user.slice/job"
-fs::path own_group(const fs::path& proc) {
-  std::ifstream file(proc / "self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("0::/")) return line.substr(4);
-  }
-  return {};
-}
-
 }  // namespace
 
 std::uint64_t memory_available(const fs::path& proc, const fs::path& cgroups) {
   const auto free_kib = number_of(proc / "meminfo", "MemAvailable:");
   if (!free_kib) return 0;
   std::uint64_t available = *free_kib * 1024;
-  // A limit on any group above binds as well.
-  for (fs::path group = own_group(proc);; group = group.parent_path()) {
-    if (const auto left = left_in(cgroups / group)) available = std::min(available, *left);
-    if (group.empty()) return available;
+  for (const fs::path& group : control_groups("", proc, cgroups)) {
+    if (const auto left = left_in(group)) available = std::min(available, *left);
   }
+  return available;
 }
 
 ProcessSize process_size() {
