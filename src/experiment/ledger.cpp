@@ -16,9 +16,13 @@
 namespace feedrate {
 namespace {
 
+bool is_known_schema(const nlohmann::ordered_json& schema) {
+  return schema.is_string() && std::ranges::find(kReadSchemas, schema.get<std::string>()) != std::end(kReadSchemas);
+}
+
 // What --resume reads of it is there.
 bool is_record(const nlohmann::ordered_json& record) {
-  if (!record.is_object() || !record.contains("schema") || std::ranges::find(kReadSchemas, record["schema"]) == std::end(kReadSchemas)) return false;
+  if (!record.is_object() || !record.contains("schema") || !is_known_schema(record["schema"])) return false;
   for (const char* field : {"cell", "environment"}) {
     if (!record.contains(field) || !record[field].is_object()) return false;
   }
