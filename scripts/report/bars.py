@@ -1,11 +1,12 @@
 """Throughput by kind of data and stored size, at the best worker count, beside the ceiling."""
 from __future__ import annotations
 
-from . import panels, rows, style
+from . import figures, panels, rows, style
+from .cells import DRIFTED
 from .page import Page
-from .text import percent, plus_minus
+from .text import plus_minus, spread
 
-SENTENCE = ("Images per second of every kind of data at its best worker count beside the synthetic "
+SENTENCE = ("Images per second of every kind of data at the workers chosen beside the synthetic "
             "ceiling, with the share of the ceiling")
 
 
@@ -14,8 +15,8 @@ def draw(setting, gpus, context):
     cells = [row.cell for _, group in groups for row in group]
     if not any(c.rate for c in cells):
         return None
-    page = Page(setting, "Throughput by kind of data", context, gpus, rows.scale_for(groups))
-    page.foot(cells, ["Each bar: the worker count (per GPU) that was fastest. "
+    page = Page(setting, figures.TITLES["bars"], context, gpus, rows.scale_for(groups))
+    page.foot(cells, ["Each bar: the fewest workers (per GPU) shown to be within 1 % of every other count, else the fastest; corrected for that choice. "
                                "% is the share of the ceiling."] + panels.shares_the_cpu(cells))
     ax = rows.lay_out(page, groups)
     for _, group in groups:
@@ -31,14 +32,11 @@ def _bar(ax, row):
     if is_ceiling and not cell.serious:
         look["facecolor"] = "#444444"
     ax.barh(row.y, rate.mean, height=row.thick, zorder=3, **look)
-    below, above = rate.error_bar
-    if rate.low is not None:
-        ax.errorbar(rate.mean, row.y, xerr=[[below], [above]], color="black", capsize=style.scaled(3.5),
-                    elinewidth=style.scaled(1.3), zorder=4)
+    above = rows.interval(ax, row, rate)
     words = plus_minus(rate)
     if cell.ratio:
-        words += f"   {percent(cell.ratio.mean)}" + (" (!)" if cell.share_serious and not cell.serious else "")
-    words += "  drifted" if is_ceiling and cell.drifted else ""
+        words += f"   {spread(cell.ratio)}" + (" (!)" if cell.share_serious and not cell.serious else "")
+    words += f"  {DRIFTED}" if is_ceiling and cell.drifted else ""
     words += " !" if cell.serious else ""
     return rows.note(ax, row, rate.mean + above, words)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from . import marks, panels, style
+from . import figures, marks, panels, style
 from .page import Page, at_bottom
 from .text import amount, plain, tick
 
@@ -15,7 +15,7 @@ def draw(setting, gpus, context):
     chosen = panels.exemplars(setting, gpus)
     if not chosen:
         return None
-    page = Page(setting, "Every batch of the run", context, gpus)
+    page = Page(setting, figures.TITLES["batch_times"], context, gpus)
     cells = [cell for _, cell, _ in chosen]
     cut = panels.cut_short(cells)
     page.foot(cells,

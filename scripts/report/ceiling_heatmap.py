@@ -4,13 +4,13 @@ from __future__ import annotations
 from matplotlib import colormaps
 from matplotlib.patches import Rectangle
 
-from . import panels, style
+from . import figures, panels, style
 from .cells import pixels
 from .page import Page
 from .text import clean, percent, plain, workers
 
-SENTENCE = ("The share of the ceiling that every kind of data reaches at every stored size, at its best "
-            "worker count")
+SENTENCE = ("The share of the ceiling that every kind of data reaches at every stored size, at the "
+            "workers chosen")
 NO_SIZE = "no stored size"
 
 
@@ -22,9 +22,9 @@ def draw(setting, gpus, context):
     drawn = [c for c in chosen.values() if c]
     if not any(c.ratio for c in drawn):
         return None
-    page = Page(setting, "Share of the ceiling by kind of data and stored size", context, gpus,
+    page = Page(setting, figures.TITLES["ceiling_heatmap"], context, gpus,
                 max(1.0, len(series) / 9))
-    page.foot(drawn, ["Each cell: the worker count (per GPU) that was fastest, which stands below the share. Darker is nearer to the ceiling; "
+    page.foot(drawn, ["Each cell: the fewest workers (per GPU) shown to be within 1 % of every other count, else the fastest; their number stands below the share. Darker is nearer to the ceiling; "
                       "empty: not asked for."])
     longest = max(len(s.label) for s in series)
     inches = longest * 0.092 * style.pt(10.5) / 10.5 + 0.15

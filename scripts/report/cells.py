@@ -5,10 +5,12 @@ import functools
 from dataclasses import dataclass, field
 
 from . import ledger
-from .text import clean
+from .text import clean, signed_percent
 
 KIND_ORDER = ("synthetic", "tensor", "jpeg", "png", "png0", "bmp", "npy", "raw")
 DRIFT_LIMIT = 0.03
+DRIFTED = "ceiling_drifted"
+NEGLIGIBLE = 0.001      # of a share or a drift: less than the tenth of a percent that is shown
 UNSAID = {"name": "invalid", "severity": "serious", "reason": "the record says so and gives no reason",
           "remedy": "run the cell again"}
 
@@ -22,8 +24,7 @@ class Cell:
     lost: list                                  # repetitions that have no ok record: their last one
     rate: object = None                         # Estimate of imgs/s, None where no run is ok
     ceiling: object = None                      # the Ceiling that it is divided by
-    paired: tuple = ()                          # Estimates of its rate and the ceiling's, over the same repetitions
-    ratio: object = None                        # Estimate of the fraction of the ceiling: of the two above
+    ratio: object = None                        # Estimate of the fraction of the ceiling, paired within each repetition
     scaling: object = None                      # Estimate of the scaling efficiency; from the first GPU count on
     first: object = None                        # the cell at the first GPU count, which scaling is held against
     variant: str = ""                           # the axes that tell it from others of its data
@@ -36,14 +37,21 @@ class Cell:
     # A mean with an invalid run in it is not to be quoted, nor is a share of such a ceiling.
     serious = property(lambda self: any(f.get("severity") == "serious" for f in self.flags))
     share_serious = property(lambda self: self.serious or bool(self.ceiling and self.ceiling.serious))
+    origin = property(lambda self: self)        # of one that was chosen among several: that cell
+    how = ""                                    # and how it was chosen
 
     @functools.cached_property
     def flags(self):
         """The flags of all records; one for those that are invalid and do not say why."""
-        found = [flag for record in self.runs + self.lost for flag in ledger.flags(record)]
+        found = [flag for record in self.runs + self.lost for flag in ledger.flags(record) if flag.get("name") != DRIFTED]
         unsaid = [r for r in self.runs if not ledger.valid(r)
                   and not any(f.get("severity") == "serious" for f in ledger.flags(r))]
         return found + [UNSAID] * len(unsaid)
+
+    @property
+    def above_ceiling(self):
+        """Whether its share is shown to lie above 1, which nothing but a ceiling measured too low explains."""
+        return bool(self.ratio and self.ratio.low is not None and self.ratio.low > 1 + NEGLIGIBLE)
 
     @property
     def state(self):
@@ -55,13 +63,18 @@ class Cell:
         values = [v for v in (ledger.number(r.get(key)) for r in self.runs) if v is not None]
         return sum(values) / len(values) if values else None
 
-    @property
-    def by_repetition(self):
-        """{repetition: images/s}: the mean of its runs, of which a ceiling has two."""
+    @functools.cached_property
+    def runs_by_repetition(self):
+        """{repetition: its records with a result, in the ledger's order}."""
         runs = {}
         for record in self.runs:
-            runs.setdefault(record["repetition"], []).append(record["imgs_per_s"])
-        return {repetition: sum(rates) / len(rates) for repetition, rates in runs.items()}
+            runs.setdefault(record["repetition"], []).append(record)
+        return runs
+
+    @functools.cached_property
+    def by_repetition(self):
+        """{repetition: images/s}: the mean of its runs, of which a ceiling has two."""
+        return {repetition: sum(r["imgs_per_s"] for r in runs) / len(runs) for repetition, runs in self.runs_by_repetition.items()}
 
     def largest_stage(self):
         """(resource, largest stage) of the capacity that the latest run puts first, "" without."""
@@ -75,12 +88,46 @@ class Cell:
 
 @dataclass(eq=False)
 class Ceiling(Cell):
-    drift: float = 0.0       # the widest (last − first) / first within a repetition
     recorded: bool = False   # taken from the cells' own ceiling_imgs_per_s: no ceiling run is here
+    drift: object = None     # Estimate of last / first of a repetition, over those that have both; None without any
+
+    @functools.cached_property
+    def whole(self):
+        """{repetition: images/s} of the repetitions that are complete: with a closing ceiling, where any has one."""
+        most = max(map(len, self.runs_by_repetition.values()), default=0)
+        return {n: rate for n, rate in self.by_repetition.items() if len(self.runs_by_repetition[n]) == most}
+
+    @functools.cached_property
+    def drifted(self):
+        """Whether it moved by more than 3 % between the first and the last run of a repetition."""
+        return any(abs(drift - 1) > DRIFT_LIMIT for drift in self.drift.points) if self.drift else False
+
+    @functools.cached_property
+    def flags(self):
+        """What its records say one by one of a drift, it says once, of all of them."""
+        found = super().flags
+        return found + [{"name": DRIFTED, "severity": "warning", "reason": self.drift_words, "remedy":
+                         "see what else runs, and what clocks and temperatures do"}] if self.drifted else found
 
     @property
-    def drifted(self):
-        return abs(self.drift) > DRIFT_LIMIT
+    def drift_words(self):
+        """How far it moved within the repetitions that moved by more than 3 %, and on average."""
+        moved = [drift - 1 for drift in self.drift.points if abs(drift - 1) > DRIFT_LIMIT]
+        far = " to ".join(dict.fromkeys(signed_percent(end) for end in (min(moved), max(moved))))
+        words = f"the ceiling moved by {far} between the first and the last run of {len(moved)} of {self.drift.n} " \
+                f"repetition{'' if self.drift.n == 1 else 's'}"
+        return words + (f"; on average {self.mean_drift_words}" if self.drift.low is not None else "")
+
+    @property
+    def mean_drift_words(self):
+        """Of an estimate that has an interval."""
+        return f"by {signed_percent(self.drift.mean - 1)} ({signed_percent(self.drift.low - 1)} to {signed_percent(self.drift.high - 1)})"
+
+    @property
+    def drifts(self):
+        """Whether the mean drift is shown: its interval excludes none at all."""
+        drift = self.drift
+        return bool(drift and drift.low is not None and (drift.low > 1 + NEGLIGIBLE or drift.high < 1 - NEGLIGIBLE))
 
 
 @dataclass(eq=False)

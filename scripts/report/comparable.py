@@ -1,9 +1,10 @@
 """Whether a cell and its counterpart can be compared at all, and what is to be said beside it."""
 from __future__ import annotations
 
-from . import ledger
-from .cells import Ceiling
-from .text import clean, percent
+from . import ledger, statistics
+from .cells import DRIFTED, Ceiling
+from .tables import incomplete
+from .text import clean
 
 # Each of these has a dataset of its own: across them it is another one by design.
 DATA_AXES = {"data", "image-size", "input-size", "tensor-dtype", "container"}
@@ -30,21 +31,17 @@ def caveats(pair):
             notes.append(f"{len(cell.lost)} of {n} repetitions have no result in {side}")
         if why := why_invalid(cell):
             notes.append(f"{why} in {side}: do not quote it")
-        if names := _flag_names(cell.runs, "warning"):
+        if names := [name for name in _flag_names(cell.runs, "warning") if name != DRIFTED]:
             notes.append(f"{side} is flagged {', '.join(names)}")
+        ceiling = cell if isinstance(cell, Ceiling) else cell.ceiling
+        if ceiling and not ceiling.recorded and ceiling.drifts:
+            notes.append(f"{DRIFTED} in {side} from the first to the last of a repetition, on average {ceiling.mean_drift_words}")
+        notes += [f"{words} ({side})" for words in incomplete(ceiling)] if ceiling else []
         if cell.runs and cell.data != "synthetic" and not _manifests(cell):
             notes.append(f"the dataset of {side} is unknown")
     if apart := _limits_apart(pair):
         notes.append(apart)
-    if moved := drift(pair):
-        notes.append(f"a ceiling drifted by {percent(moved)} within a repetition")
     return notes
-
-
-def drift(pair):
-    """The widest drift of a ceiling that drifted, of either side; 0 where none did."""
-    ceilings = [c if isinstance(c, Ceiling) else c.ceiling for c in (pair.a, pair.b)]
-    return max((abs(c.drift) for c in ceilings if c and c.drifted), default=0.0)
 
 
 def is_emulated(cell):
@@ -126,8 +123,8 @@ def _limit(cell, name):
     return {f"{ledger.number(x[name]):g}" for x in limits if ledger.number(x.get(name)) is not None}
 
 
-def _single(pair, rules):
-    return _either(pair, lambda cell: "" if len(cell.by_repetition) > 1 else "n = 1")
+def _too_few(pair, rules):
+    return _either(pair, lambda cell: "" if len(cell.by_repetition) >= statistics.LEAST else f"n = {len(cell.by_repetition)}")
 
 
 def _either(pair, why):
@@ -145,4 +142,4 @@ CHECKS = (
     (_same_runs, "compare ledgers that were measured independently"),
     (_other_data, "measure both on the same dataset"),
     (_other_limits, "measure both with the same limits; --allow-limits compares all the same"),
-    (_single, "one run tells nothing of the spread between runs: measure with --repetitions 6"))
+    (_too_few, f"below {statistics.LEAST} repetitions the spread between runs is unknown: measure with --repetitions 6"))

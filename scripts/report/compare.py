@@ -124,8 +124,10 @@ def _pairs(baseline, side, rules):
 
 
 def _text(baseline, side, found, rules):
+    first = surroundings.unlike(baseline.records, side.records)
+    head = wrapped("UNLIKE MACHINES: " + "; ".join(f"{words}: {a} in A, {b} in B" for words, a, b in first) + ".", "  ") + [""] if first else []
     lines = wrapped("Differs between A and B:", "")
     for words in surroundings.lines(baseline.records, side.records):
         lines += ["  " + line for line in wrapped(words, "  ")]
     lines += [""] + [line for words in compare_table.summary(found, rules) for line in wrapped(words, "  ")]
-    return compare_table.text(baseline, side, found, rules) + "\n" + "\n".join(lines)
+    return "\n".join(head) + ("\n" if head else "") + compare_table.text(baseline, side, found, rules) + "\n" + "\n".join(lines)

@@ -52,6 +52,7 @@ def write_json(baseline, others, rules, code):
             {"other": side.path, "cells": [
                 {**fields(c, rules), "axes_a": c.pair.a and c.pair.a.axes, "axes_b": c.pair.b and c.pair.b.axes}
                 for c in found],
+             "unlike": [{"what": words, "a": a, "b": b} for words, a, b in surroundings.unlike(baseline.records, side.records)],
              "environment": [{"what": words, "a": a, "b": b} for words, a, b in
                              surroundings.differences(baseline.records, side.records)[0]]}
             for side, found in others]}, indent=1)
@@ -80,6 +81,9 @@ def write_markdown(baseline, others, rules):
     for side, found in others:
         notes = compare_table.letters(found)
         lines += [f"A: {markdown(baseline.path)}  ", f"B: {markdown(side.path)}", ""]
+        lines += [f"**Unlike machines**, {markdown(words)}: {markdown(a)} in A, {markdown(b)} in B.  " for words, a, b in
+                  surroundings.unlike(baseline.records, side.records)]
+        lines += [""] if lines[-1] else []
         groups = {}
         for c in found:
             groups.setdefault(compare_table.headings(c, baseline, side), []).append(c)

@@ -20,6 +20,7 @@ class Context:
     version: str
     planned: list = field(default_factory=list)     # of plan.read()
     options: object = None
+    claims: object = None                           # claims.Claims of the settings
     medium: object = None                           # what is drawn for: style.SHEET, style.COLUMN
     drawn: list = field(default_factory=list)       # drawing.Drawn, in order
     failed: list = field(default_factory=list)      # names of what should be there and is not
@@ -40,6 +41,7 @@ class Source:
 TABLES = {
     "table.csv": lambda source: tables.write_csv(source.settings),
     "table.md": lambda source: tables.write_markdown(source.settings, heading),
+    "workers.csv": lambda source: tables.write_chosen_csv(source.settings),
     "table.tex": lambda source: latex_table.write(source.settings, heading),
 }
 PAPER = {

@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 
-from . import beside, figures, output, typeface
+from . import beside, claims, figures, output, typeface
 from .ledger import ReportError
 
 PAPER_FORMATS = ("pdf", "svg")
@@ -36,6 +36,7 @@ def draw(settings, context, folder):
         raise ReportError("--only " + min(unknown), "there is no such figure",
                           "choose from " + ", ".join(figures.STEMS))
     plans = figures.plan(settings, options.only)
+    context.claims = claims.of(settings)
     _work[:] = [(plan, context, folder, typeface.cut()) for plan in plans]
     gc.freeze()     # the ledger stays as it is: no use looking through it for garbage at every figure
     count = min(_cpus(), len(plans), 16)
@@ -77,7 +78,7 @@ def _draw(plan, context, folder):
         return Drawn(_bare(plan))
     if options.paper:
         _saved(module, plan, replace(context, medium=style.COLUMN), os.path.join(folder, "paper"), PAPER_FORMATS)
-    return Drawn(_bare(plan), list(options.formats), module.SENTENCE, findings.finding(plan), page.caption,
+    return Drawn(_bare(plan), list(options.formats), module.SENTENCE, findings.finding(plan, context.claims), page.caption,
                  pictures.get("png", b"") if options.slides else b"")
 
 

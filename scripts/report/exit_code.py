@@ -2,13 +2,13 @@
 equality: what was not compared is no 0."""
 from __future__ import annotations
 
-from . import comparable, verdicts
+from . import comparable, statistics, verdicts
 from .cells import Ceiling
 
 NOTHING, NAMED = 1, 3
 KINDS = ("slower", "lost", "different", "incomparable", "never")
 DEFAULT = ("slower", "lost")
-LOST = "measured in A; in B missing, failed, invalid or, of several repetitions, left with one"
+LOST = f"measured in A; in B missing, failed, invalid or, of {statistics.LEAST} repetitions or more, left with fewer"
 
 
 def outcome(others, fail_on, rules):
@@ -30,14 +30,14 @@ def outcome(others, fail_on, rules):
 
 
 def lost(pair, rules):
-    """Whether A has a result and B has none, none to quote, or one repetition where A has several."""
+    """Whether A has a result and B has none, none to quote, or too few repetitions for a verdict where A has enough."""
     if not (pair.a and pair.a.runs):
         return False
     if not (pair.b and pair.b.runs):
         return True
     a, b = (0 if comparable.why_invalid(cell) and not rules.allow_invalid else len(cell.by_repetition)
             for cell in (pair.a, pair.b))
-    return b < min(a, 2)
+    return b < min(a, statistics.LEAST) and (b == 0 or a >= statistics.LEAST)
 
 
 def _ceilings_alone(found):

@@ -8,11 +8,26 @@ from .heading import heading
 from .settings import SETTING_AXES
 from .text import clean
 
-STEMS = ("throughput_vs_workers", "throughput_vs_gpus", "scaling_efficiency", "bars", "ceiling_heatmap", "batch_times",
-         "load_vs_step", "stages", "storage_bandwidth", "waiting_cost", "monitors")
+# What a figure is about, whatever it shows.
+TITLES = {
+    "throughput_vs_workers": "Throughput against loader workers",
+    "throughput_vs_gpus": "Throughput against GPUs",
+    "scaling_efficiency": "Scaling efficiency",
+    "bars": "Throughput by kind of data",
+    "ceiling_heatmap": "Share of the ceiling by kind of data and stored size",
+    "batch_times": "Every batch of the run",
+    "load_vs_step": "Waiting for data and step time, batch by batch",
+    "stages": "Where the workers' time goes",
+    "storage_bandwidth": "What the workers read, and what storage gave",
+    "waiting_cost": "What waiting for data costs",
+    "monitors": "Host and GPUs over a run",
+}
+STEMS = tuple(TITLES)
 # Drawn at every GPU count; the others at the smallest one, where the device is best fed, or over all of them.
 AT_EVERY_COUNT = ("throughput_vs_workers", "bars", "ceiling_heatmap", "storage_bandwidth", "waiting_cost")
 OVER_COUNTS = ("throughput_vs_gpus", "scaling_efficiency")
+# What their titles say is a result; those of the others tell of a single run.
+OF_RESULTS = tuple(stem for stem in STEMS if stem not in ("batch_times", "monitors"))
 
 
 @dataclass(frozen=True)

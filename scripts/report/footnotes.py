@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from . import statistics
+from .cells import DRIFTED
 from .text import axis_value, clean, listing, percent
 
 
@@ -26,11 +27,11 @@ def provenance(cells, context, single_runs):
 def warnings(cells, single_runs):
     """What a reader must know of the cells drawn: drift, serious flags, missing ones."""
     lines = []
-    drifts = [c.drift for c in with_ceilings(cells) if getattr(c, "drifted", False)]
-    if drifts:
-        lines.append(f"Warning: ceiling drifted by {percent(max(drifts, key=abs))} between the "
-                     "first and the last measurement of a repetition: every share of it is that "
-                     "unsure.")
+    lines += [f"{DRIFTED}: {words}." for words in dict.fromkeys(
+        c.drift_words for c in with_ceilings(cells) if getattr(c, "drifted", False))]
+    above = [c for c in cells if c.above_ceiling]
+    if above:
+        lines.append(f"above_ceiling: the share of {len(above)} of {len(cells)} cells lies above 1 by more than its interval.")
     if any(c.serious for c in cells):
         lines.append("Hollow with !: the cell carries a serious flag (" + _serious(cells) + ").")
     ceilings = [c for c in with_ceilings(cells) if c.data == "synthetic" and c.serious]
@@ -46,20 +47,19 @@ def warnings(cells, single_runs):
         states = sorted({c.state for c in missing})
         lines.append(f"× missing, not zero: {len(missing)} cell{'s' if len(missing) > 1 else ''}, "
                      + " or ".join(states) + " (listed in index.md).")
-    if not single_runs and any(c.rate and c.rate.kind == statistics.WITHIN_RUN for c in cells):
-        lines.append("n = 1: the interval lies within one run and tells nothing of the spread "
-                     "between runs.")
+    if not single_runs and any(c.rate and c.rate.n < statistics.LEAST for c in cells):
+        lines.append(f"Fewer than {statistics.LEAST} repetitions: a look, without intervals; nothing is claimed.")
     return lines
 
 
 def marks(cells):
     """The same in the fewest words, for a figure whose caption says the rest."""
     everything = with_ceilings(cells)
-    drifts = [c.drift for c in everything if getattr(c, "drifted", False)]
+    drifts = [abs(d - 1) for c in everything if getattr(c, "drifted", False) for d in c.drift.points]
     return [words for words, holds in (
         ("!: invalid, serious flag", any(c.serious for c in everything)),
         ("×: missing", any(not c.rate for c in cells)),
-        (f"ceiling drifted by {percent(max(drifts, key=abs, default=0))}", bool(drifts))) if holds]
+        (f"{DRIFTED} by up to {percent(max(drifts, default=0))}", bool(drifts))) if holds]
 
 
 def with_ceilings(cells):

@@ -4,7 +4,7 @@ from __future__ import annotations
 from . import html_look as looks, panels, stage_times, storage, style, tables
 from .html_throughput import panel
 from .cells import pixels
-from .text import amount, clean, percent, plotly
+from .text import amount, clean, plotly, spread
 
 # Cividis: even steps of lightness, the same to every colour vision.
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
@@ -26,7 +26,7 @@ def best_cells(setting, gpus):
 
 
 def heat_map(setting, gpus, cells):
-    """% of the ceiling by format and stored size, each at its best worker count. × is missing; empty: not asked for."""
+    """% of the ceiling by format and stored size, each at the workers chosen. × is missing; empty: not asked for."""
     best = best_cells(setting, gpus)
     if not any(c.ratio for _, _, c in best):
         return []
@@ -43,12 +43,12 @@ def heat_map(setting, gpus, cells):
            "marker": {"color": [100 * c.ratio.mean for _, _, c in known], "cmin": 0, "cmax": 100, "colorscale": SCALE,
                       "line": {"width": 3, "color": "@paper"}},
            "hoverinfo": "text", "hovertext": [cells.hover(c) for _, _, c in known],
-           "customdata": [cells.number[id(c)] for _, _, c in known]}
+           "customdata": [cells.number_of(c) for _, _, c in known]}
     odd = [(x, y, c) for y, row in enumerate(grid) for x, c in enumerate(row) if c and not c.ratio]
     gone = {"type": "scatter", "mode": "text", "x": [x for x, _, _ in odd], "y": [y for _, y, _ in odd],
             "text": ["no ceiling" if c.rate else f"× {c.state}" for _, _, c in odd], "hoverinfo": "text",
             "textfont": {"color": "@warn", "size": 13}, "hovertext": [cells.hover(c) for _, _, c in odd],
-            "customdata": [cells.number[id(c)] for _, _, c in odd]}
+            "customdata": [cells.number_of(c) for _, _, c in odd]}
     words = [clean(size) if size is not None else "no stored size" for size in sizes]
     return [panel("", [one, gone] if odd else [one], {
         "xaxis": looks.positions("", range(len(sizes)), words, showgrid=False, range=[-0.5, len(sizes) - 0.5]),
@@ -57,7 +57,7 @@ def heat_map(setting, gpus, cells):
 
 
 def _cell_words(cell):
-    return percent(cell.ratio.mean) + ("*" if tables.drifted(cell) else "") + (" !" if cell.share_serious else "")
+    return spread(cell.ratio) + ("*" if tables.drifted(cell) else "") + (" !" if cell.share_serious else "")
 
 
 def stages(setting, gpus, cells):
@@ -96,7 +96,7 @@ def _bars(ys, values, colour, hovers, best, cells, pattern, name):
             "marker": {"color": colour, "line": {"color": "@ink", "width": 0.5},
                        "pattern": {"shape": pattern, "size": 6, "fgcolor": style.EDGE}},
             "hoverinfo": "text", "hovertext": hovers, "textposition": "none",
-            "customdata": [cells.number[id(c)] for _, _, c in best]}
+            "customdata": [cells.number_of(c) for _, _, c in best]}
 
 
 def _marks(best, ys, cells):
@@ -106,7 +106,7 @@ def _marks(best, ys, cells):
             "name": "device's time × workers", "marker": {"symbol": "line-ns", "size": 30, "line": {"width": 3.5, "color": "@ink"}},
             "hoverinfo": "text", "hovertext": [
                 cells.hover(c, f"the device leaves {amount(leaves)} ms" + (" !" if c.share_serious else "")) for _, leaves, c in known],
-            "customdata": [cells.number[id(c)] for _, _, c in known]}
+            "customdata": [cells.number_of(c) for _, _, c in known]}
 
 
 def _words(best, times, ys, cells):
@@ -116,10 +116,10 @@ def _words(best, times, ys, cells):
         xs.append(max(spent, leaves or 0) if c.rate else 0)
         words.append(f"  × {c.state}" if not c.rate else "  no stage timed" if not times[id(c)] else
                      f"  {amount(spent)} ms" + (" !" if c.share_serious else ""))
-        hovers.append(cells.hover(c, stage_times.limit(c, times[id(c)])))
+        hovers.append(cells.hover(c, stage_times.limit(c, times[id(c)], cells.claims.loss(c))))
     return {"type": "scatter", "mode": "text", "x": xs, "y": ys, "text": words, "textposition": "middle right",
             "hoverinfo": "text", "hovertext": hovers, "showlegend": False, "textfont": {"color": "@ink", "size": 12},
-            "customdata": [cells.number[id(c)] for _, _, c in best], "cliponaxis": False}
+            "customdata": [cells.number_of(c) for _, _, c in best], "cliponaxis": False}
 
 
 def _row_axis(best):
@@ -150,7 +150,7 @@ def bandwidth(setting, gpus, cells):
         data.append({"type": "scatter", "mode": "text", "x": [v or 0 for v in values], "y": [y + shift for y in ys],
                      "text": [_bytes_words(v, c) for v, (_, _, c) in zip(values, best)], "hovertext": hovers,
                      "textposition": "middle right", "hoverinfo": "text", "showlegend": False, "cliponaxis": False,
-                     "textfont": {"color": "@ink", "size": 11.5}, "customdata": [cells.number[id(c)] for _, _, c in best]})
+                     "textfont": {"color": "@ink", "size": 11.5}, "customdata": [cells.number_of(c) for _, _, c in best]})
     top = max([v / 1e6 for rate in rates for v in rate if v is not None])
     return [panel("", data, {"barmode": "overlay", "xaxis": {"title": {"text": "MB/s (10⁶ bytes)"}, "range": [0, 1.35 * top or 1]},
                              "yaxis": _row_axis(best), "showlegend": True, "legend": LEGEND},

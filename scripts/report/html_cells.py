@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 from . import ledger, panels, statistics, storage, tables
-from .cells import Ceiling, kind_rank, pixels
-from .text import axis_value, clean, listing, percent, plus_minus
+from .cells import DRIFTED, Ceiling, kind_rank, pixels
+from .text import axis_value, clean, listing, percent, plus_minus, spread
 from .html_look import lines
 
 HEAD = (*tables.HEAD, "ledger lines")
@@ -12,7 +12,8 @@ HEAD = (*tables.HEAD, "ledger lines")
 class Cells:
     """Numbers the cells and finds the ledger's lines behind each."""
 
-    def __init__(self, settings, records):
+    def __init__(self, settings, records, claims):
+        self.claims = claims
         self.all = [(number, cell) for number, s in enumerate(settings) for cell in s.ceilings + s.cells]
         self.number = {id(cell): n for n, (_, cell) in enumerate(self.all)}
         self._records = {}
@@ -21,11 +22,15 @@ class Cells:
         self._place = {id(record): n for n, record in enumerate(records)}
         self._lines = [record.get(ledger.LINE) for record in records]
 
+    def number_of(self, cell):
+        """Its number; of one that was chosen among several, that of the cell itself."""
+        return self.number[id(cell.origin)]
+
     def behind(self, cell):
         """(records that count, others of the same cell: tries that a later one replaced), as places in the ledger."""
         counted = [self._place[id(r)] for r in cell.runs + cell.lost if id(r) in self._place]      # not run: no line
         if getattr(cell, "recorded", False):
-            counted = [self._place[id(r)] for _, other in self.all if other.ceiling is cell for r in other.runs]
+            counted = [self._place[id(r)] for _, other in self.all if other.ceiling is cell.origin for r in other.runs]
         keys = {(r["role"], str(r["cell_id"])) for r in cell.runs + cell.lost}
         every = {n for key in keys for n in self._records.get(key, [])}
         return sorted(set(counted)), sorted(every - set(counted))
@@ -38,12 +43,16 @@ class Cells:
         share = _share(cell, " of the ceiling") if cell.ratio else ""
         rate = f"{plus_minus(cell.rate)} images/s, n = {cell.rate.n}" if cell.rate else f"missing: {cell.state}"
         return lines(name(cell), rate, share, *more, "! " + bad_flags(cell) if cell.serious else "",
-                     bad_ceiling(cell), "drifted ceiling" if tables.drifted(cell) else "", self.words(cell))
+                     bad_ceiling(cell), DRIFTED if tables.drifted(cell) else "", tables.ABOVE if cell.above_ceiling else "", self.words(cell))
 
     def words(self, cell):
         found = self.lines_of(cell)
         shown = listing(found[:6]) if len(found) <= 6 else ", ".join(map(str, found[:5])) + f" … ({len(found)})"
         return f"ledger line{'' if len(found) == 1 else 's'} {shown}" if found else ""
+
+    def findings(self, cell):
+        """How a cell was chosen, and what is shown of it."""
+        return [w for w in (getattr(cell, "how", ""), self.claims.loss(cell).words() if cell.ratio else "") if w]
 
     def described(self):
         return [self._described(setting, cell) for setting, cell in self.all]
@@ -82,8 +91,7 @@ def bad_ceiling(cell):
 
 
 def _share(cell, of=""):
-    interval = "" if cell.ratio.low is None else f" ({percent(cell.ratio.low)} to {percent(cell.ratio.high)})"
-    return percent(cell.ratio.mean) + of + interval + _mark(cell.share_serious)
+    return spread(cell.ratio) + of + _mark(cell.share_serious)
 
 
 def _mark(invalid):
@@ -107,8 +115,8 @@ def _facts(cell):
         facts.append(("interval", cell.rate.kind if low is None else
                       f"{low:,.6g} to {cell.rate.high:,.6g} ({cell.rate.kind})"))
         facts.append(("repetitions", f"{cell.rate.n}" + (f", {len(cell.lost)} more missing" if cell.lost else "")))
-        if cell.rate.kind == statistics.WITHIN_RUN:
-            facts.append(("caution", "n = 1 tells nothing of the spread between runs"))
+        if cell.rate.kind == statistics.NO_INTERVAL:
+            facts.append(("caution", f"fewer than {statistics.LEAST} repetitions are a look: nothing is claimed of them"))
     else:
         facts.append(("images/s", f"missing: {cell.state}"))
     if cell.ratio:

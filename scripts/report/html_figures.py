@@ -8,16 +8,16 @@ SENTENCES = {
         "Images per second of all GPUs together; dashed, with its band, the synthetic ceiling that the lines climb to. "
         "A line that rises wants more workers; one that is flat below the ceiling is held back by something else."),
     "heat_map": ("Share of the ceiling by format and stored size",
-        "Each format and size at its fastest worker count. × is missing, not zero; an empty field: not asked for; * the ceiling drifted."),
+        "Each format and size at the fewest workers shown to be within 1 % of every other count, else the fastest. × is missing, not zero; an empty field: not asked for; * the ceiling drifted."),
     "stages": ("Stage times against the step",
         "What one worker spends on an image: solid is computing, hatched waiting (wall − CPU). The upright mark is the "
         "device's time per image at the ceiling × the workers: a bar that passes it limits the training."),
     "bandwidth": ("Storage bandwidth",
         "What the loader took in, and how much of it storage itself gave; the rest came out of the page cache."),
     "throughput_vs_gpus": ("Throughput against GPUs",
-        "All GPUs together, each point at its best worker count. Dotted: the straight line from the first point."),
+        "All GPUs together, each point at the workers chosen. Dotted: the straight line from the first point."),
     "scaling_efficiency": ("Scaling efficiency",
-        "Images per second per GPU as a share of those with the fewest GPUs; the interval is of the ratio."),
+        "Images per second per GPU as a share of those with the fewest GPUs; the ratio is formed within each repetition."),
 }
 AT_A_COUNT = {"throughput_vs_workers": html_throughput.over_workers, "heat_map": html_bars.heat_map,
               "stages": html_bars.stages, "bandwidth": html_bars.bandwidth}

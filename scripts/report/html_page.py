@@ -11,7 +11,7 @@ import math
 import os
 import re
 
-from . import html_cells, html_records, html_settings, ledger
+from . import claims, html_cells, html_records, html_settings, ledger
 from .text import clean
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "html")
@@ -37,7 +37,7 @@ def build(settings, records, context, path, note=lambda text: None):
 
 
 def _data(settings, records, context, path, plotly_bytes, note):
-    cells = html_cells.Cells(settings, records)
+    cells = html_cells.Cells(settings, records, claims.of(settings))
     found, texts, shapes = html_records.described(records)
     with open(path, "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()

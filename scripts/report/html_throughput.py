@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from . import html_look as looks, panels, statistics, style
+from . import html_look as looks, panels, settings, style
 from .html_cells import bad_flags
-from .text import gpus as gpu_words, percent, plotly, plus_minus
+from .text import gpus as gpu_words, plotly, plus_minus, spread
 
 CEILING = style.KINDS["synthetic"]
 # Crosses for missing cells stand on an axis of their own, at its foot, since they have no height.
@@ -68,7 +69,7 @@ def _series(line, series, cells, place):
         data.append({"type": "scatter", "mode": "markers", "x": [place(c) for c in gone], "yaxis": "y2",
                      "y": [0.035] * len(gone), "marker": looks.cross(series.look), "meta": looks.key(series),
                      "hoverinfo": "text", "hovertext": [cells.hover(c) for c in gone],
-                     "customdata": [cells.number[id(c)] for c in gone], "cliponaxis": False})
+                     "customdata": [cells.number_of(c) for c in gone], "cliponaxis": False})
     return data
 
 
@@ -78,7 +79,7 @@ def _points(xs, line, look, cells, ys=None, hovers=None, meta="", invalid=None):
     return {"type": "scatter", "mode": "lines+markers+text", "x": xs, "y": ys, "connectgaps": False,
             "line": looks.line(look), "marker": looks.markers(invalid, look), "text": looks.marks(invalid),
             "textposition": "top left", "textfont": {"size": 16, "color": looks.INK}, "meta": meta, "hoverinfo": "text",
-            "hovertext": hovers or [cells.hover(c) for c in line], "customdata": [cells.number[id(c)] for c in line]}
+            "hovertext": hovers or [cells.hover(c) for c in line], "customdata": [cells.number_of(c) for c in line]}
 
 
 def _intervals(xs, line, estimates, look, meta):
@@ -102,12 +103,12 @@ def _ceiling_line(ceilings, places, cells):
         mark = " !" if ceiling.serious else " (drifted)" if ceiling.drifted else ""
         data.append({"type": "scatter", "mode": "lines", "x": xs, "y": [rate.mean] * 25, "line": looks.line(CEILING),
                      "name": f"ceiling {plus_minus(rate)}{mark}", "hoverinfo": "text", "meta": "ceiling",
-                     "hovertext": [cells.hover(ceiling)] * 25, "customdata": [cells.number[id(ceiling)]] * 25})
+                     "hovertext": [cells.hover(ceiling)] * 25, "customdata": [cells.number_of(ceiling)] * 25})
     return data
 
 
 def over_gpus(setting, cells):
-    """Images/s of all GPUs together, each series at its best worker count, with the straight line from its first."""
+    """Images/s of all GPUs together, each series at the workers chosen, with the straight line from its first."""
     found = []
     for size, rows, counts in _by_size(setting):
         data, log = [], counts[-1] > 8 * counts[0]
@@ -156,7 +157,7 @@ def _line_over_gpus(line, look, meta, cells):
     if gone:
         data.append({"type": "scatter", "mode": "markers", "x": [c.gpus for c in gone], "y": [0.035] * len(gone),
                      "yaxis": "y2", "marker": looks.cross(look), "meta": meta, "hoverinfo": "text",
-                     "hovertext": [cells.hover(c) for c in gone], "customdata": [cells.number[id(c)] for c in gone]})
+                     "hovertext": [cells.hover(c) for c in gone], "customdata": [cells.number_of(c) for c in gone]})
     return data
 
 
@@ -172,21 +173,22 @@ def _linear(done, counts, look, meta):
 def _share_over_gpus(done, look, meta, cells):
     if len(done) < 2:
         return []
-    first, xs = done[0], [c.gpus for c in done]
-    shares = [statistics.scaling(c.rate, c.gpus, first.rate, first.gpus) for c in done]
+    first = done[0]
+    shares = [settings.scaling(c, first) for c in done]
+    done, shares = zip(*((c, share) for c, share in zip(done, shares) if share))
+    xs = [c.gpus for c in done]
     # An efficiency beside an invalid cell is invalid too.
     invalid = [c.serious or first.serious for c in done]
     beside = f"! at {gpu_words(first.gpus)}: {bad_flags(first)}" if first.serious else ""
     hovers = [cells.hover(c, _linear_words(s) + (" !" if bad else ""), "" if c is first else beside)
               for c, s, bad in zip(done, shares, invalid)]
-    hundred = [statistics.Estimate(100 * s.mean, s.low and 100 * s.low, s.high and 100 * s.high, s.n, s.kind) for s in shares]
+    hundred = [replace(s, mean=100 * s.mean, low=s.low and 100 * s.low, high=s.high and 100 * s.high) for s in shares]
     return [_points(xs, done, look, cells, [s.mean for s in hundred], hovers, meta, invalid),
             _intervals(xs, done, hundred, look, meta)]
 
 
 def _linear_words(share):
-    return f"{percent(share.mean)} of linear" + (
-        "" if share.low is None else f" ({percent(share.low)} to {percent(share.high)})")
+    return f"{spread(share)} of linear"
 
 
 def _gpu_axis(setting, counts, log):

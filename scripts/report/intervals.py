@@ -46,7 +46,7 @@ def of_blocks_1(steps_ms, images_a_step):
     blocks = [steps_ms[a:b] for a, b in zip(edges, edges[1:])]
     if not all(block and sum(block) > 0 for block in blocks):
         return (math.nan, math.nan), math.inf
-    found = statistics.log_t_interval([1e3 * images_a_step * len(block) / sum(block) for block in blocks])
+    found = statistics.estimate([1e3 * images_a_step * len(block) / sum(block) for block in blocks])
     # The mean moves by at most the largest relative rounding, the half-width by less than as much.
     slack = 2.5 * ROUNDING_MS * max(len(block) / sum(block) for block in blocks)
     return (found.low, found.high), slack + 2e-4 * math.log(found.high / found.low) + 1e-9

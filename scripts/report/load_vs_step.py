@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from matplotlib.lines import Line2D
 
-from . import marks, panels, style
+from . import figures, marks, panels, style
 from .page import Page, at_bottom
 from .text import plain, workers
 
-SENTENCE = ("Every batch of the best worker count: how long the training thread waited for it against "
+SENTENCE = ("Every batch of the workers chosen: how long the training thread waited for it against "
             "its step time; on the flat part the device sets the pace, on the rise the data")
 FLOOR = 0.1     # ms: no wait at all has no place on a log axis and stands here
 # What a step takes after a wait, if the device's work hides behind the wait wholly, or not at all.
@@ -21,13 +21,12 @@ def draw(setting, gpus, context):
     chosen = {}
     for size in panels.image_sizes(cells):
         for s in series:
-            best = panels.best([c for c in panels.of_series(panels.in_panel(cells, size), s)
-                                if panels.steps(c)[1]])
-            if best:
+            best = panels.best(panels.of_series(panels.in_panel(cells, size), s))
+            if best and panels.shown(best) and panels.steps(best)[1]:
                 chosen.setdefault(size, []).append((s, best))
     if not chosen:
         return None
-    page = Page(setting, "Waiting for data and step time, batch by batch", context, gpus,
+    page = Page(setting, figures.TITLES["load_vs_step"], context, gpus,
                 1.0 if len(chosen) <= 3 else 1.3)
     used = [s for s in series if any(s is t for row in chosen.values() for t, _ in row)]
     page.legend([Line2D([], [], linestyle="none", **style.marker(s.look)) for s in used] +

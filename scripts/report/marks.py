@@ -8,7 +8,8 @@ from .text import tick
 
 
 def points(ax, places, look):
-    """Markers with error bars at (x, estimate, invalid); those that are invalid hollow and with their mark."""
+    """Markers with error bars at (x, estimate, invalid), or with the points of the repetitions where there is no interval; those
+    that are invalid hollow and with their mark."""
     for invalid in (False, True):
         here = [(x, estimate) for x, estimate, serious in places if serious == invalid]
         if not here:
@@ -18,6 +19,8 @@ def points(ax, places, look):
             how = dict(color="black", marker="_", markersize=style.scaled(11), markeredgewidth=style.scaled(2))
         ax.errorbar([x for x, _ in here], [e.mean for _, e in here], list(zip(*(e.error_bar for _, e in here))),
                     linestyle="none", capsize=style.scaled(3.5), elinewidth=style.scaled(1.3), **how)
+        for x, estimate in ((x, e) for x, e in here if e.low is None and len(e.points) > 1):
+            ax.plot([x] * len(estimate.points), estimate.points, linestyle="none", marker="_", color=style.EDGE, markersize=style.scaled(7), zorder=5)
         for x, estimate in here if invalid else []:
             exclaim(ax, x, estimate.mean)
 

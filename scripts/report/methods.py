@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import ledger
 from .heading import heading
 from .tables import flag_names
-from .text import amount, clean, latex, listing, markdown, percent
+from .text import amount, clean, latex, listing, markdown, signed_percent
 
 
 def paragraphs(settings, context):
@@ -127,8 +127,8 @@ def _procedure(settings, runs, records):
     kinds = sorted({c.rate.kind for c in cells})
     if kinds:
         lines.append(f"Intervals: {'; '.join(kinds)}; throughput is images by wall time of the window, the mean over "
-                     "the repetitions; a share of the ceiling is formed over the repetitions that both have, if any, and "
-                     "carries the uncertainty of both of its parts.")
+                     "the repetitions; a share of the ceiling is the mean log ratio to the mean of the two ceilings of the same "
+                     "repetition; a loss is claimed where a one-sided test shows it at 5 % for all cells together (Holm).")
     return lines
 
 
@@ -160,11 +160,10 @@ def _data(runs):
 
 def _doubts(settings, cells):
     lines = []
-    # A ceiling that was measured once in each repetition says nothing of drift.
-    drifts = [c.drift for s in settings for c in s.ceilings if len(c.runs) > len({r["repetition"] for r in c.runs})]
+    drifts = [c.drift for s in settings for c in s.ceilings if c.drift]
     if drifts:
         lines.append("Between the first and the last ceiling of a repetition throughput changed by at most "
-                     f"{percent(max(drifts, key=abs))}.")
+                     f"{signed_percent(max((p - 1 for d in drifts for p in d.points), key=abs))}.")
     names = {}
     for cell in cells:
         for name in flag_names(cell):

@@ -7,7 +7,8 @@ import re
 import tempfile
 
 from .ledger import ReportError
-from .tables import DERIVED, drift_lines, flag_names
+from . import claims, figures as plans, findings
+from .tables import DERIVED, flag_names, incomplete_lines
 from .terminal import flag_words, losses
 from .text import markdown
 
@@ -91,12 +92,12 @@ def figure_line(drawn):
 
 
 def index(settings, title_of, figures, leads_to, context):
-    """index.md: what else there is, a line for each figure, the flags, what is missing."""
+    """index.md: what else there is, what was found, a line for each figure, the flags, what is missing."""
     version = f", written by feedrate {markdown(context.version)}" if context.version else ""
     elsewhere = "".join(" " + words for key, (words, _) in ELSEWHERE.items() if key in leads_to)
     lines = ["# Report", "", f"Drawn from {markdown(context.ledger_name)}{version}. Tables: "
-             "[table.md](table.md), [table.csv](table.csv), [table.tex](table.tex)." + elsewhere,
-             "", "## Figures", "", *figures]
+             "[table.md](table.md), [table.csv](table.csv), [table.tex](table.tex), [workers.csv](workers.csv)." + elsewhere,
+             "", "## Findings", "", *_findings(settings), "", "## Figures", "", *figures]
     lines += [] if figures else ["None: no cell has a result, or figures were not asked for."]
     for setting in settings:
         lines += ["", f"## {markdown(title_of(setting))}", "", "Flags:", ""]
@@ -108,15 +109,27 @@ def index(settings, title_of, figures, leads_to, context):
     return "\n".join(lines) + "\n"
 
 
+def _findings(settings):
+    """What may be said of the numbers: the titles of those slides that show results, each once."""
+    found, all_claims = {}, claims.of(settings)
+    for plan in plans.plan(settings):
+        if plan.module in plans.OF_RESULTS and (plan.gpus or len(plan.setting.gpu_counts()) > 1):
+            found.setdefault(plan.words, {})[findings.finding(plan, all_claims)] = None
+    return [line for words, lines in found.items() for line in ("", f"{markdown(words)}:", "", *(f"- {markdown(one)}." for one in lines))][1:]
+
+
 def _flags(setting):
     cells = setting.ceilings + setting.cells
-    seen = {}
+    carriers, seen = {}, {}
     for cell in cells:
-        for words in dict.fromkeys(flag_words(flag) for flag in cell.flags):
-            seen[words] = seen.get(words, 0) + 1
-    lines = [f"- warning: {markdown(line)}" for line in drift_lines(setting)]
+        for flag in cell.flags:
+            of_one_name = flag.get("name"), flag.get("severity")
+            carriers.setdefault(of_one_name, set()).add(id(cell))
+            words = seen.setdefault(of_one_name, {})
+            words[flag_words(flag)] = words.get(flag_words(flag), 0) + 1
+    lines = [f"- warning: {markdown(line)}" for line in incomplete_lines(setting)]
     for name, words in DERIVED.items():
         count = sum(name in flag_names(cell) for cell in cells)
         lines += [f"- {markdown(name)}: {markdown(words)} ({count} of {len(cells)} cells)"] if count else []
-    return lines + [f"- {markdown(words)} ({count} of {len(cells)} cells)"
-                    for words, count in seen.items()]
+    return lines + [f"- {markdown(max(words, key=words.get))}" + (" (and the like)" if len(words) > 1 else "")
+                    + f" ({len(carriers[of_one_name])} of {len(cells)} cells)" for of_one_name, words in seen.items()]

@@ -1,4 +1,4 @@
-"""What the figures over the number of GPUs share: one panel a stored size, each series at its best worker count."""
+"""What the figures over the number of GPUs share: one panel a stored size, each series at the workers chosen."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class OverGpus:
     sizes: list         # stored sizes, one panel each
     series: list
     counts: list        # of GPUs, fewest first
-    chosen: dict        # (size, series) -> its best cell at each count
+    chosen: dict        # (size, series) -> its chosen cell at each count
     ceiling_look: style.Look
 
     def rows(self, size):
@@ -53,7 +53,7 @@ def label(ax, axes, i, size, setting):
 
 
 def _workers_used(chosen, sizes):
-    """Which worker counts were the best, in one line: all equal, or by series and size."""
+    """Which worker counts were chosen, in one line: all equal, or by series and size."""
     used = {key: [c.workers for c in row if c.rate] for key, row in chosen.items()}
     every = {w for row in used.values() for w in row if w is not None}
     if len(every) == 1:
@@ -69,4 +69,4 @@ def _workers_used(chosen, sizes):
             name = f"{s.label} {size}" if sized else s.label
             words[name] = str(row[0]) if len(set(row)) == 1 else listing(row)
     words = [f"{name}: {row}" for name, row in words.items()]
-    return "Best workers per GPU, by GPU count where they differ: " + "; ".join(words) + "."
+    return "Workers chosen per GPU, by GPU count where they differ: " + "; ".join(words) + "."

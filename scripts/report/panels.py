@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 
-from . import ledger
+from . import choice, ledger
 from .cells import pixels
 from .text import clean, percent
 
@@ -34,14 +34,22 @@ def of_series(cells, series):
 
 
 def best(cells):
-    """The fastest cell; where none is ok, one that tells why; None without cells."""
-    done = [c for c in cells if c.rate]
-    return max(done, key=lambda c: c.rate.mean) if done else min(cells, key=lambda c: c.state == ledger.NOT_RUN, default=None)
+    """The cell that stands for some that differ in their workers alone; where none has a result, one that tells why; None
+    without cells."""
+    return choice.choose(tuple(cells))
 
 
 def best_by_count(cells):
     """The best cell at each GPU count, fewest first."""
     return [best([c for c in cells if c.gpus == n]) for n in sorted({c.gpus for c in cells})]
+
+
+def places(cells):
+    """The best cell of every kind, variant, stored size and GPU count, in their order."""
+    found = {}
+    for c in cells:
+        found.setdefault((c.data, c.variant, c.image_size, c.gpus), []).append(c)
+    return [best(same) for same in found.values()]
 
 
 def ceilings_for(cells, setting, gpus):

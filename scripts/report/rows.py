@@ -24,7 +24,7 @@ class Row:
 
 def plan(setting, gpus):
     """[(group heading, [Row, …]), …]: the ceiling and what has no stored size first, then a group
-    for each stored size; a series stands with its best worker count."""
+    for each stored size; a series stands with the workers chosen."""
     cells = panels.at_gpus(setting, gpus)
     series = style.series_of(cells)
     native = setting.axes["input-size"] == "native"
@@ -59,7 +59,8 @@ def _ceiling_label(ceiling, say_size):
 
 
 def _label(series, cell):
-    return series.label + ("" if cell.workers is None else ", " + workers(cell.workers))
+    chosen = f" ({cell.how.split()[1]})" if cell.how else ""      # "the fewest of …"
+    return series.label + ("" if cell.workers is None else ", " + workers(cell.workers)) + chosen
 
 
 def scale_for(groups, at_most=16):
@@ -113,6 +114,18 @@ def fill(page, ax, rows, bar, words, marks):
     ax.set_xlabel(words)
     ax.xaxis.set_major_locator(MaxNLocator(marks))
     ax.xaxis.set_major_formatter(FuncFormatter(tick))
+
+
+def interval(ax, row, found):
+    """The error bar of an estimate, or the points of its repetitions where it has none; how far right of the mean it reaches."""
+    below, above = found.error_bar
+    if found.low is not None:
+        ax.errorbar(found.mean, row.y, xerr=[[below], [above]], color="black", capsize=style.scaled(3.5),
+                    elinewidth=style.scaled(1.3), zorder=4)
+    elif found.n > 1:
+        ax.plot(found.points, [row.y] * len(found.points), linestyle="none", marker="|", color="black", markersize=style.scaled(9), zorder=4)
+        above = max(found.points, default=found.mean) - found.mean
+    return above
 
 
 def note(ax, row, x, words):

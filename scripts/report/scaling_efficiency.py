@@ -3,14 +3,14 @@ from __future__ import annotations
 
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from . import marks, over_gpus, panels, statistics, style
+from . import figures, marks, over_gpus, panels, settings, style
 
-SENTENCE = ("Images per second per GPU as a share of those with the fewest GPUs, each point at its best "
-            "worker count, with its interval")
+SENTENCE = ("Images per second per GPU as a share of those with the fewest GPUs, paired within each repetition, each "
+            "point at the workers chosen, with its interval")
 
 
 def draw(setting, context):
-    over = over_gpus.lay_out(setting, context, "Scaling efficiency", notes=lambda counts: [_words(counts[0])])
+    over = over_gpus.lay_out(setting, context, figures.TITLES["scaling_efficiency"], notes=lambda counts: [_words(counts[0])])
     if over is None:
         return None
     top = 1.0
@@ -30,7 +30,7 @@ def draw(setting, context):
 
 def _words(first):
     return (f"100 % is the pace of {'one' if first == 1 else first} GPU{'' if first == 1 else 's'}, each series beside its own. "
-            "An interval is of the ratio: the one of the first point is part of it.")
+            "The ratio is formed within each repetition.")
 
 
 def _ceilings(cells, setting, counts):
@@ -43,7 +43,7 @@ def _line(ax, cells, look):
     if len(cells) < 2:
         return 0.0
     first = cells[0]
-    points = [statistics.scaling(c.rate, c.gpus, first.rate, first.gpus) for c in cells]
+    cells, points = zip(*((c, point) for c in cells for point in [settings.scaling(c, first)] if point))
     colour = style.marker(look)["color"] if look.marker != "_" else "black"
     ax.plot([c.gpus for c in cells], [p.mean for p in points], linestyle=look.line, color=colour, zorder=3)
     # An efficiency beside an invalid cell is invalid too.

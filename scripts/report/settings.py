@@ -11,12 +11,13 @@ SETTING_AXES = ("device", "device-threads", "model", "batch-size", "precision", 
 COORDINATES = ("data", "image-size", "workers", "gpus")
 # These follow from the number of workers by default: a change of theirs alone is no new series.
 FOLLOWERS = ("prefetch",)
+HELD = 0.01     # how far an emulated ceiling may lie from its rate and still be what was set; beyond, it is measured
 
 
 def group(records, note=lambda text: None):
     """The settings of a ledger, in its order."""
     cells, ceilings = _pool(records, note)
-    measured = [ceiling_key(c.axes) for c in ceilings if c.rate]
+    measured = {ceiling_key(c.axes) for c in ceilings if c.rate}
     for cell in [c for c in cells if c.data == "synthetic" and ceiling_key(c.axes) not in measured]:
         # A `synthetic` cell of a sweep without ceilings of its own is the ceiling.
         ceilings.append(_pooled(Ceiling, cell.axes, cell.cell_id, cell.runs + cell.lost, note))
@@ -26,9 +27,10 @@ def group(records, note=lambda text: None):
         key = tuple(str(cell.axes.get(axis)) for axis in SETTING_AXES)
         here = settings.setdefault(key, Setting({a: cell.axes.get(a) for a in SETTING_AXES}))
         (here.ceilings if isinstance(cell, Ceiling) else here.cells).append(cell)
+    of_key = {ceiling_key(c.axes): c for c in reversed(ceilings) if c.rate}
     for setting in settings.values():
         for cell in setting.cells:
-            _divide(cell, ceilings, setting)
+            _divide(cell, of_key, setting)
         _scale(setting.cells + setting.ceilings)
         _name_variants(setting.cells)
         setting.cells.sort(key=lambda c: (c.variant, kind_rank(c.data), pixels(c.image_size),
@@ -65,54 +67,60 @@ def _pooled(kind, axes, cell_id, records, note):
             lost.append(ledger.tried(tries)[-1])
     cell = kind(axes, cell_id, [r for good in runs.values() for r in good], lost)
     if runs:
-        cell.rate = _rate(cell, runs)
-    if kind is Ceiling:
-        drifts = [good[-1]["imgs_per_s"] / good[0]["imgs_per_s"] - 1 for good in runs.values()]
-        cell.drift = max(drifts, key=abs, default=0.0)
+        cell.rate = statistics.estimate(list(cell.by_repetition.values()))
+    if runs and kind is Ceiling:
+        cell.rate = _set(cell) or cell.rate
+        moved = [good for good in runs.values() if len(good) > 1]
+        cell.drift = statistics.share([(good[-1]["imgs_per_s"], good[0]["imgs_per_s"]) for good in moved]) if moved else None
     return cell
+
+
+def _set(ceiling):
+    """An emulated device's ceiling is the rate that was given, as long as its runs keep to it; None for any other."""
+    device = ledger.object_at(ceiling.runs[-1], "device")
+    if device.get("kind") != "emulated" and not str(ceiling.axes["device"]).startswith("emulated"):
+        return None
+    step_ms = ledger.number(device.get("step_ms"))
+    rate = 1e3 * ceiling.axes["batch-size"] * ceiling.gpus / step_ms if step_ms else ceiling.rate.mean
+    if any(abs(r["imgs_per_s"] / rate - 1) > HELD for r in ceiling.runs):
+        return None
+    return statistics.Estimate(rate, None, None, ceiling.rate.n, statistics.SET)
 
 
 def ceiling_key(axes):
     """What a cell and its ceiling share: device, model, batch, precision, the step's rungs, gpus and pixels seen."""
-    return [str(axes.get(a)) for a in SETTING_AXES[:-1]] + [axes.get("gpus") or 1, str(effective_input(axes))]
+    return (*(str(axes.get(a)) for a in SETTING_AXES[:-1]), axes.get("gpus") or 1, str(effective_input(axes)))
 
 
 def _divide(cell, ceilings, setting):
     """Finds the cell's ceiling; without one, the record's own word for it serves."""
-    match = [c for c in ceilings if c.rate and ceiling_key(c.axes) == ceiling_key(cell.axes)]
-    if not match:
+    key = ceiling_key(cell.axes)
+    if key not in ceilings:
         values = [v for v in (r.get("ceiling_imgs_per_s") for r in cell.runs) if ledger.positive(v)]
         if not values:
             return
-        rate = statistics.Estimate(sum(values) / len(values), None, None, len(values),
-                                   statistics.NO_INTERVAL)
         axes = dict(setting.axes, **{"data": "synthetic", "gpus": cell.gpus})
         if setting.axes["input-size"] == "native":
             axes["image-size"] = cell.image_size
-        match = [Ceiling(axes, "", [], [], rate, recorded=True)]
-        ceilings.append(match[0])
-        setting.ceilings.append(match[0])
-    cell.ceiling = match[0]
-    if cell.rate:
-        cell.paired = _paired(cell, cell.ceiling)
-        cell.ratio = statistics.ratio(*cell.paired)
+        rate = statistics.Estimate(sum(values) / len(values), None, None, len(values), statistics.NO_INTERVAL)
+        ceilings[key] = Ceiling(axes, "", [], [], rate, recorded=True)
+        setting.ceilings.append(ceilings[key])
+    cell.ceiling = ceilings[key]
+    if pairs := paired(cell):
+        cell.ratio = statistics.share(pairs)
 
 
-def _paired(cell, ceiling):
-    """The rates of both over the repetitions that both have, in which they saw the machine in the same state; of all where
-    they have none in common."""
-    mine, its = ({r["repetition"] for r in c.runs} for c in (cell, ceiling))
-    both = mine & its
-    return (cell.rate if not both or both == mine else _rate(cell, both),
-            ceiling.rate if not both or both == its else _rate(ceiling, both))
+def paired(cell):
+    """[(images/s, the ceiling's), …]: one a repetition, over those in which both were measured and that are complete."""
+    if cell.ceiling.recorded:
+        stated = ((r["imgs_per_s"], r.get("ceiling_imgs_per_s")) for r in cell.runs)
+        return [(rate, ceiling) for rate, ceiling in stated if ledger.positive(ceiling)]
+    return common(cell.by_repetition, cell.ceiling.whole)
 
 
-def _rate(cell, repetitions):
-    runs = {}
-    for r in cell.runs:
-        if r["repetition"] in repetitions:
-            runs.setdefault(r["repetition"], []).append((r["imgs_per_s"], r.get("ci95")))
-    return statistics.estimate(runs)
+def common(mine, its):
+    """[(mine, its), …] of the repetitions that both have."""
+    return [(rate, its[n]) for n, rate in mine.items() if n in its]
 
 
 def _scale(cells):
@@ -124,8 +132,17 @@ def _scale(cells):
     for same in alike.values():
         first = min(same, key=lambda c: c.gpus)
         for cell in same if len(same) > 1 else []:
-            cell.scaling = statistics.scaling(cell.rate, cell.gpus, first.rate, first.gpus)
+            cell.scaling = scaling(cell, first)
             cell.first = first
+
+
+def scaling(cell, first):
+    """The share of linear scaling: the rate over what as many GPUs would reach at the pace of the first count's, paired
+    within each repetition. 1 by definition at the first count itself; None where no repetition has both."""
+    if cell is first:
+        return statistics.Estimate(1.0, None, None, cell.rate.n, statistics.NO_INTERVAL)
+    pairs = common(cell.by_repetition, {n: rate * cell.gpus / first.gpus for n, rate in first.by_repetition.items()})
+    return statistics.share(pairs) if pairs else None
 
 
 def _name_variants(cells):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from matplotlib.patches import Patch
 
-from . import rows, style
+from . import figures, rows, style
 from .page import Page
 from .stage_times import budget, colours_of, limit, names_of, per_image
 from .text import amount, percent, plain
@@ -20,7 +20,7 @@ def draw(setting, gpus, context):
     times = {id(r): per_image(r.cell) for r in all_rows}
     if not any(times.values()):
         return None
-    page = Page(setting, "Where the workers' time goes", context, gpus, rows.scale_for(groups))
+    page = Page(setting, figures.TITLES["stages"], context, gpus, rows.scale_for(groups))
     names = names_of(times.values())
     colours = colours_of(names)
     page.legend([Patch(facecolor=colours[n], edgecolor=style.EDGE) for n in names] +
@@ -28,14 +28,14 @@ def draw(setting, gpus, context):
                  Patch(facecolor="black", edgecolor="black")],
                 [plain(n, 30) for n in names] + ["waiting (wall − CPU)",
                                                   "device's time × workers"])
-    page.foot([r.cell for r in all_rows], [_caption(all_rows, times)])
+    page.foot([r.cell for r in all_rows], [_caption(all_rows, times, context.claims)])
     ax = rows.lay_out(page, groups, over=0.10)
-    rows.fill(page, ax, all_rows, lambda row: _bar(ax, row, times[id(row)], colours, page.compact), "ms of one worker per image",
+    rows.fill(page, ax, all_rows, lambda row: _bar(ax, row, times[id(row)], colours, "" if page.compact else limit(row.cell, times[id(row)], context.claims.loss(row.cell))), "ms of one worker per image",
               5 if page.compact else 8)
     return page
 
 
-def _bar(ax, row, times, colours, compact):
+def _bar(ax, row, times, colours, verdict):
     x = 0.0
     for name, wall, cpu in times:
         for width, hatch, tone in ((cpu, None, 0.0), (wall - cpu, "////", 0.62)):
@@ -48,24 +48,19 @@ def _bar(ax, row, times, colours, compact):
         ends = [row.y - 0.64 * row.thick, row.y + 0.64 * row.thick]
         ax.plot([leaves] * 2, ends, color="black", linewidth=style.scaled(3.2), solid_capstyle="butt", zorder=5)
     words = f"{amount(x)} ms" + (f" of {amount(leaves)}" if leaves else "")
-    verdict = "" if compact else limit(row.cell, times)
     words += (f", {verdict}" if verdict else "") + (" !" if row.cell.share_serious else "")
     return rows.note(ax, row, max(x, leaves or 0), words)
 
 
-def _caption(all_rows, times):
-    """The row that falls shortest, in a sentence."""
+def _caption(all_rows, times, claims):
+    """Of the rows that are shown to lose, the one that falls shortest, in a sentence."""
+    head = "The mark: the device's time per image at the ceiling × workers. A bar right of it cannot keep the device busy. "
     short = [(sum(w for _, w, _ in times[id(r)]) / budget(r.cell), r) for r in all_rows
-             if times[id(r)] and budget(r.cell)]
-    head = "The mark: the device's time per image at the ceiling × workers. A bar right of it " \
-           "cannot keep the device busy. "
+             if times[id(r)] and budget(r.cell) and claims.loss(r.cell).is_shown]
     if not short:
-        return head
+        return head + "None of the rows is shown to lose."
     factor, row = max(short, key=lambda pair: pair[0])
     where = row.label + (f" at {row.cell.image_size}" if row.cell.image_size else "")
-    verdict = limit(row.cell, times[id(row)])
-    if factor > 1:
-        worst = f"Furthest from it: {where}, {factor:.1f} times what the device leaves"
-    else:
-        worst = f"All are left of it; nearest: {where}, {percent(factor)} of what the device leaves"
-    return head + worst + (f" ({verdict})." if verdict else ".")
+    verdict = limit(row.cell, times[id(row)], claims.loss(row.cell))
+    words = f"{factor:.1f} times" if factor > 1 else percent(factor)
+    return head + f"Of those shown to lose, furthest: {where}, {words} of what the device leaves" + (f" ({verdict})." if verdict else ".")

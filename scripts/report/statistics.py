@@ -1,5 +1,5 @@
-"""Means and intervals. The repetition is the unit: an interval says how far another repetition
-may fall, and only where there is a single one does it fall back on the blocks within that run."""
+"""Means, intervals and tests. The repetition is the unit: an interval says how far another repetition may fall, and below
+three repetitions there is none."""
 from __future__ import annotations
 
 import functools
@@ -7,12 +7,11 @@ import math
 from dataclasses import dataclass
 from typing import Optional
 
-from .ledger import number
-
-T_INTERVAL = "95 % t-interval on log throughput"
-WITHIN_RUN = "95 % interval within one run"
-MIXED = "95 % interval, in part within one run"
-NO_INTERVAL = "no interval"
+LEAST = 3       # repetitions: with fewer, the points stand for themselves
+T_INTERVAL = "95 % t-interval on logarithms"
+T_CHOSEN = T_INTERVAL + ", corrected for the choice of workers"
+SET = "set, not measured"
+NO_INTERVAL = f"no interval below {LEAST} repetitions"
 
 
 @dataclass(frozen=True)
@@ -23,6 +22,8 @@ class Estimate:
     high: Optional[float]
     n: int        # repetitions
     kind: str     # one of the four above
+    points: tuple = ()      # a value for each repetition, in their order
+    p_low: float = 1.0      # of a share: one-sided, how often one of 1 would seem as low by chance; 1 without an interval
 
     @property
     def half_width(self):
@@ -52,7 +53,8 @@ def t_quantile(probability, df):
 
 
 def _t_cdf(t, df):
-    return 1 - 0.5 * _incomplete_beta(df / 2, 0.5, df / (df + t * t))
+    beyond = 0.5 * _incomplete_beta(df / 2, 0.5, df / (df + t * t))
+    return 1 - beyond if t >= 0 else beyond
 
 
 def _incomplete_beta(a, b, x):
@@ -71,14 +73,55 @@ def _incomplete_beta(a, b, x):
     return front / (a * fraction)
 
 
-def log_t_interval(rates):
-    """Arithmetic mean of at least two rates, with exp(mean log ± t·s/√n)."""
-    n = len(rates)
-    centre, variance = _of_logs(rates)
-    half = t_quantile(0.975, n - 1) * math.sqrt(variance / n)
-    # A hopeless spread over two repetitions would overflow; the interval is "anything" then.
-    half = min(half, 300.0)
-    return Estimate(sum(rates) / n, _exp(centre - half), _exp(centre + half), n, T_INTERVAL)
+def estimate(rates):
+    """The arithmetic mean of a rate for each repetition, with exp(mean log ± t·s/√n) from three on."""
+    mean = sum(rates) / len(rates)
+    if len(rates) < LEAST:
+        return Estimate(mean, None, None, len(rates), NO_INTERVAL, tuple(rates))
+    centre, half, _ = _t_interval([math.log(rate) for rate in rates])
+    return Estimate(mean, _exp(centre - half), _exp(centre + half), len(rates), T_INTERVAL, tuple(rates))
+
+
+def share(pairs, bias=0.0, kind=T_INTERVAL):
+    """From (rate, reference) for each repetition, both measured in it: the geometric mean of the ratios, with a t-interval
+    on their logarithms from three on. `bias`: what choosing has put into the mean logarithm, taken off again."""
+    ratios = tuple(rate / reference for rate, reference in pairs)
+    logs = [math.log(ratio) for ratio in ratios]
+    mean = sum(logs) / len(logs) - bias
+    if len(ratios) < LEAST:
+        return Estimate(_exp(mean), None, None, len(ratios), NO_INTERVAL, ratios)
+    _, half, error = _t_interval(logs)
+    return Estimate(_exp(mean), _exp(mean - half), _exp(mean + half), len(ratios), kind, ratios, _t_cdf(mean / error, len(ratios) - 1))
+
+
+def plain_mean(values):
+    """The mean of one value for each repetition, with a t-interval on the values themselves from three on."""
+    mean = sum(values) / len(values)
+    if len(values) < LEAST:
+        return Estimate(mean, None, None, len(values), NO_INTERVAL, tuple(values))
+    _, half, _ = _t_interval(values)
+    return Estimate(mean, mean - half, mean + half, len(values), "95 % t-interval over repetitions", tuple(values))
+
+
+def shifted(found, bias):
+    """The estimate of a rate less the `bias` of its mean logarithm that choosing has put into it."""
+    if found.low is None:
+        return found
+    factor = _exp(-bias)
+    return Estimate(found.mean * factor, found.low * factor, found.high * factor, found.n, T_CHOSEN, found.points)
+
+
+def mean_and_error(values):
+    """Mean and its standard error, of at least two values."""
+    centre, variance = _moments(values)
+    return centre, max(math.sqrt(variance / len(values)), RESOLUTION)
+
+
+def _t_interval(values):
+    """(mean, half-width of the 95 % interval, standard error) of at least two values."""
+    centre, error = mean_and_error(values)
+    # A hopeless spread over few repetitions would overflow; the interval is "anything" then.
+    return centre, min(t_quantile(0.975, len(values) - 1) * error, 300.0), error
 
 
 def _exp(value):
@@ -86,83 +129,18 @@ def _exp(value):
     return math.exp(max(-700.0, min(value, 700.0)))
 
 
-def _of_logs(rates):
-    """Mean and variance (n - 1) of the logarithms."""
-    logs = [math.log(rate) for rate in rates]
-    centre = sum(logs) / len(logs)
-    return centre, sum((value - centre) ** 2 for value in logs) / (len(logs) - 1)
+def _moments(values):
+    """Mean and variance (n - 1)."""
+    centre = sum(values) / len(values)
+    return centre, sum((value - centre) ** 2 for value in values) / (len(values) - 1)
 
 
-def within_run(rates, intervals):
-    """Mean of the runs of one repetition (a cell has one, a ceiling a first and a last), with their
-    own intervals combined as independent; no interval where a run states none."""
-    k, mean = len(rates), sum(rates) / len(rates)
-    if not all(_sound(interval) for interval in intervals):
-        return Estimate(mean, None, None, 1, NO_INTERVAL)
-    down = math.sqrt(sum(_log(r / i[0]) ** 2 for r, i in zip(rates, intervals))) / k
-    up = math.sqrt(sum(_log(i[1] / r) ** 2 for r, i in zip(rates, intervals))) / k
-    return Estimate(mean, _exp(math.log(mean) - down), _exp(math.log(mean) + up), 1, WITHIN_RUN)
-
-
-def _sound(interval):
-    return isinstance(interval, (list, tuple)) and len(interval) == 2 and \
-        all(number(v) is not None for v in interval) and \
-        0 < interval[0] <= interval[1]
-
-
-def _log(ratio):
-    return max(math.log(ratio), 0.0)
-
-
-def estimate(repetitions):
-    """From {repetition: [(imgs_per_s, ci95 or None), ...]}: over repetitions where there are two
-    or more, else within the only one."""
-    if len(repetitions) >= 2:
-        return log_t_interval([sum(rate for rate, _ in runs) / len(runs)
-                               for runs in repetitions.values()])
-    (runs,) = repetitions.values()
-    return within_run([r for r, _ in runs], [interval for _, interval in runs])
-
-
-def _joint(a, b):
-    kind = a.kind if a.kind == b.kind else NO_INTERVAL if NO_INTERVAL in (a.kind, b.kind) else MIXED
-    return kind, min(a.n, b.n)
-
-
-def ratio(rate, ceiling):
-    """rate / ceiling. The distances to the interval's ends add in quadrature on the log scale, the
-    rate's lower with the ceiling's upper one (Donner and Zou's MOVER for a ratio)."""
-    value = rate.mean / ceiling.mean
-    kind, n = _joint(rate, ceiling)
-    if kind == NO_INTERVAL:
-        return Estimate(value, None, None, n, kind)
-    down = math.hypot(_log(rate.mean / rate.low), _log(ceiling.high / ceiling.mean))
-    up = math.hypot(_log(rate.high / rate.mean), _log(ceiling.mean / ceiling.low))
-    return Estimate(value, value * math.exp(-down), value * math.exp(min(up, 300.0)), n, kind)
-
-
-def scaling(rate, gpus, first, first_gpus):
-    """Scaling efficiency: the rate at `gpus` over what as many would reach if each kept the pace of the first count's.
-    1 by definition at the first count itself."""
-    times = gpus / first_gpus
-    if rate is first:
-        return Estimate(1.0, None, None, rate.n, NO_INTERVAL)
-    linear = Estimate(first.mean * times, None if first.low is None else first.low * times,
-                      None if first.high is None else first.high * times, first.n, first.kind)
-    return ratio(rate, linear)
-
-
-def hours_lost(images, rate, ceiling):
-    """Hours that `images` take longer at `rate` than at `ceiling`, the interval by the same rule
-    on the difference of the two times. Negative where the rate beats its ceiling (noise)."""
-    hours = images / 3600
-    slow, fast = hours / rate.mean, hours / ceiling.mean
-    kind, n = _joint(rate, ceiling)
-    if kind == NO_INTERVAL:
-        return Estimate(slow - fast, None, None, n, kind)
-    down = math.hypot(slow - hours / rate.high, hours / ceiling.low - fast)
-    up = math.hypot(hours / rate.low - slow, fast - hours / ceiling.high)
-    return Estimate(slow - fast, slow - fast - down, slow - fast + up, n, kind)
+def hours_lost(images, ceiling, share_of_it):
+    """Hours that `images` take longer than at the ceiling's mean rate, from the share of it: the interval excludes zero just
+    where the share's excludes 1. Negative where the share lies above 1 (noise)."""
+    at_ceiling = images / 3600 / ceiling.mean
+    lost = [None if end is None else at_ceiling * (1 / end - 1) for end in (share_of_it.mean, share_of_it.high, share_of_it.low)]
+    return Estimate(*lost, share_of_it.n, share_of_it.kind)
 
 
 # Rates are counts over a clock of nanoseconds: repetitions that agree better than this (an emulated
@@ -201,7 +179,7 @@ class Difference:
 def welch(first, second):
     """Welch's comparison of the logarithms of two samples of rates, at least two in each. Neither
     the spreads nor the numbers of repetitions need be alike."""
-    (a, spread_a), (b, spread_b) = _of_logs(first), _of_logs(second)
+    (a, spread_a), (b, spread_b) = (_moments([math.log(rate) for rate in rates]) for rates in (first, second))
     x, y = spread_a / len(first), spread_b / len(second)
     error = math.sqrt(x + y)
     if error < RESOLUTION:

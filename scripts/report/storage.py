@@ -1,7 +1,22 @@
 """What the runs took from files, what of it came from storage, and what the ceiling would need, in bytes per second."""
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Optional
+
 from . import ledger
+
+
+@dataclass(frozen=True)
+class Bandwidth:
+    """Bytes per second of a cell; None where nobody counted."""
+    read: Optional[float]
+    storage: Optional[float]
+    needed: Optional[float]
+
+
+def bandwidth(cell):
+    return Bandwidth(files_rate(cell), storage_rate(cell), needed_rate(cell))
 
 
 def takes_from_files(cell):

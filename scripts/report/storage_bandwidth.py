@@ -1,26 +1,15 @@
 """What the workers read and what storage gave, beside what the ceiling would need."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Optional
-
 from matplotlib.patches import Patch
 
-from . import rows, storage, style
+from . import figures, rows, storage, style
 from .page import Page
 from .text import amount
 
 SENTENCE = ("Megabytes per second that the workers read and that storage really delivered, beside what the "
-            "ceiling would need of files of that mean size (the mark), at the best worker count")
+            "ceiling would need of files of that mean size (the mark), at the workers chosen")
 MB = 1e6
-
-
-@dataclass(frozen=True)
-class Bandwidth:
-    """Bytes per second of a cell; None where nobody counted."""
-    read: Optional[float]
-    storage: Optional[float]
-    needed: Optional[float]
 
 
 def draw(setting, gpus, context):
@@ -28,10 +17,10 @@ def draw(setting, gpus, context):
               for heading, group in rows.plan(setting, gpus)]
     groups = [(heading, group) for heading, group in groups if group]
     all_rows = [row for _, group in groups for row in group]
-    found = {id(r): bandwidth(r.cell) for r in all_rows}
+    found = {id(r): storage.bandwidth(r.cell) for r in all_rows}
     if not any(b.read is not None or b.storage is not None for b in found.values()):
         return None
-    page = Page(setting, "What the workers read, and what storage gave", context, gpus, rows.scale_for(groups))
+    page = Page(setting, figures.TITLES["storage_bandwidth"], context, gpus, rows.scale_for(groups))
     page.legend([Patch(facecolor="#BBBBBB", edgecolor=style.EDGE), Patch(**_storage_look()),
                  Patch(facecolor="black", edgecolor="black")],
                 ["read by the workers", "from storage", "needed at the ceiling"])
@@ -39,10 +28,6 @@ def draw(setting, gpus, context):
     ax = rows.lay_out(page, groups, over=0.10)
     rows.fill(page, ax, all_rows, lambda row: _bars(ax, row, found[id(row)], page.compact), "MB/s", 5 if page.compact else 8)
     return page
-
-
-def bandwidth(cell):
-    return Bandwidth(storage.files_rate(cell), storage.storage_rate(cell), storage.needed_rate(cell))
 
 
 def _storage_look():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from .text import clean, listing
+from . import ledger
+from .text import clean, listing, percent
 
 # A record's values by path, with the words for them, in the order in which they are asked for.
 NAMED = (
@@ -19,6 +20,12 @@ NAMED = (
     ("environment.feedrate_version", "feedrate"), ("environment.git_commit", "commit"),
     ("environment.binary_xxh3", "program file"), ("environment.compiler", "compiler"),
     ("environment.opencv", "OpenCV"), ("environment.decoders", "decoders"), ("seed", "seed"))
+UNLIKE = (("environment.cpu.model", "CPU"), ("environment.cpu.cores", "CPU cores"), ("environment.cpu.governor", "CPU governor"),
+          ("environment.cpu.turbo_off", "turbo switched off"), ("environment.limits.cpu_max", "CPU quota"),
+          ("environment.limits.cpus", "CPUs allowed"))
+# Of the monitors: what else had the CPUs, and from what difference on it makes machines unlike.
+SHARES = (("cpu_steal", "taken by the hypervisor (steal)", 0.005), ("cpu_quota_stopped", "stopped by the CPU quota", 0.005),
+          ("cpu_other_processes", "taken by other processes", 0.05), ("psi_memory_some", "waited for memory", 0.01))
 # What older records call otherwise.
 OLDER = {"environment.memory_total": "environment.memory.total"}
 # Differs whenever the folder of the results does.
@@ -36,6 +43,25 @@ def differences(a_records, b_records):
                     if path.startswith("environment.") and a.get(path) != b.get(path)
                     and path not in known and path not in UNASKED)
     return named, [clean(path.partition(".")[2], 60) for path in others]
+
+
+def unlike(a_records, b_records):
+    """[(what, in A, in B), …] of what makes two machines unlike whatever their names are: how much of them the run could have,
+    and at what clocks. A reader must know it before the verdicts."""
+    a, b = _values(a_records), _values(b_records)
+    found = [(words, _words(a.get(path)), _words(b.get(path))) for path, words in UNLIKE if a.get(path, set()) != b.get(path, set())]
+    for key, words, least in SHARES:
+        shares = [_mean_share(records, key) for records in (a_records, b_records)]
+        if None not in shares and abs(shares[0] - shares[1]) > least:
+            found.append((words, *map(percent, shares)))
+    return found
+
+
+def _mean_share(records, key):
+    """Mean of a monitor over the runs that know it; None where none does."""
+    known = [ledger.number(ledger.part(r, "monitors", key)) for r in records]
+    known = [value for value in known if value is not None and value >= 0]
+    return sum(known) / len(known) if known else None
 
 
 def lines(a_records, b_records):

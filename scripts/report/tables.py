@@ -4,9 +4,9 @@ from __future__ import annotations
 import csv
 import io
 
-from . import ledger
-from .cells import Ceiling
-from .text import amount, axis_value, clean, csv_cell, markdown, percent, plus_minus
+from . import claims, ledger, panels
+from .cells import DRIFTED, Ceiling
+from .text import axis_value, clean, csv_cell, gpus, listing, markdown, plus_minus, share_words, spread
 
 
 def all_rows(settings):
@@ -29,6 +29,13 @@ def write_csv(settings):
 
 def _of(estimate, part):
     return getattr(estimate, part) if estimate else None
+
+
+def _drift(cell, part):
+    """How much the ceiling moved within a repetition, on average: last / first − 1."""
+    ceiling = cell if isinstance(cell, Ceiling) else cell.ceiling
+    value = _of(ceiling and ceiling.drift, part)
+    return None if value is None else value - 1
 
 
 def _summary(key, part):
@@ -59,8 +66,8 @@ COLUMNS = [
     ("ceiling_fraction", lambda c: _of(c.ratio, "mean")),
     ("ceiling_fraction_low95", lambda c: _of(c.ratio, "low")),
     ("ceiling_fraction_high95", lambda c: _of(c.ratio, "high")),
-    ("ceiling_drift", lambda c: c.drift if isinstance(c, Ceiling) and not c.recorded
-        else c.ceiling.drift if c.ceiling and not c.ceiling.recorded else None),
+    ("ceiling_drift", lambda c: _drift(c, "mean")), ("ceiling_drift_low95", lambda c: _drift(c, "low")),
+    ("ceiling_drift_high95", lambda c: _drift(c, "high")),
     ("scaling_efficiency", lambda c: _of(c.scaling, "mean")),
     ("scaling_efficiency_low95", lambda c: _of(c.scaling, "low")),
     ("scaling_efficiency_high95", lambda c: _of(c.scaling, "high")),
@@ -77,19 +84,24 @@ COLUMNS = [
 ]
 
 
-# What a cell has from others: a share of an invalid ceiling, a scaling beside an invalid cell.
-DERIVED = {"invalid-ceiling!": "the ceiling carries a serious flag: do not quote shares of it",
-           "invalid-first-count!": "the cell with the fewest GPUs carries a serious flag: do not quote its scaling"}
+ABOVE = "above_ceiling"
+# What no record carries, since it shows in several of them: a share of an invalid ceiling, a scaling beside an invalid cell.
+DERIVED = {"invalid_ceiling!": "the ceiling carries a serious flag: do not quote shares of it",
+           "invalid_first_count!": "the cell with the fewest GPUs carries a serious flag: do not quote its scaling",
+           ABOVE: "the share of the ceiling lies above 1 by more than its interval: the ceiling was measured too low, or the cell "
+                  "too high; measure both again (chance alone does this to one cell in forty at the ceiling)"}
 
 
 def flag_names(cell):
     """The names of the cell's flags, each once; what its ceiling suffers from is added where it applies."""
     names = [clean(f.get("name") or "?", 40) + ("!" if f.get("severity") == "serious" else "")
              for f in cell.flags]
-    names += [name for name, base in zip(DERIVED, (cell.ceiling, cell.first))
+    names += [name for name, base in zip(("invalid_ceiling!", "invalid_first_count!"), (cell.ceiling, cell.first))
               if base and base is not cell and base.serious]
+    if cell.above_ceiling:
+        names.append(ABOVE)
     if drifted(cell):
-        names.append("ceiling-drift")
+        names.append(DRIFTED)
     return list(dict.fromkeys(names))
 
 
@@ -111,7 +123,7 @@ def short_row(cell):
         rate, share, idle, stage = f"missing: {cell.state}", dash, dash, dash
     else:
         rate = plus_minus(cell.rate) + (" !" if cell.serious else "")
-        share = percent(cell.ratio.mean) + ("!" if cell.share_serious else "") if cell.ratio else dash
+        share = share_words(cell.ratio) + ("!" if cell.share_serious else "") if cell.ratio else dash
         idle = cell.mean("device_idle_fraction")
         idle = dash if idle is None else f"{100 * idle:.1f} %"
         stage = cell.largest_stage()[1] or cell.largest_stage()[0] or dash
@@ -128,7 +140,7 @@ def _count(cell):
 
 
 def write_markdown(settings, title_of):
-    """A table for each setting and variant; title_of(setting) is its heading."""
+    """A table for each setting and variant, then one of the workers chosen; title_of(setting) is its heading."""
     lines = ["# Results", ""]
     for setting in settings:
         lines += [f"## {markdown(title_of(setting))}", "", *_notes(setting)]
@@ -141,6 +153,9 @@ def write_markdown(settings, title_of):
                 words = short_row(cell) + [" ".join(flag_names(cell)) or "-"]
                 lines.append("| " + " | ".join(markdown(w) for w in words) + " |")
             lines.append("")
+        if rows := chosen_rows(setting, claims.of(settings)):
+            lines += ["Workers chosen:", "", "| " + " | ".join(CHOSEN_HEAD) + " |", "| --- | --- |" + " ---: |" * 4 + " --- | --- |"]
+            lines += ["| " + " | ".join(map(markdown, row)) + " |" for row in rows] + [""]
     return "\n".join(lines)
 
 
@@ -148,13 +163,58 @@ def _notes(setting):
     """The interval behind every ± and every drift, in sentences."""
     kinds = sorted({c.rate.kind for c in setting.ceilings + setting.cells if c.rate})
     lines = [f"± is the wider side of the interval: {'; '.join(kinds)}. n counts repetitions.", ""]
-    lines += [f"\\* {line}" + "\n" for line in drift_lines(setting)]
-    return lines
+    if any(drifted(c) for c in setting.cells):
+        lines += [f"\\* {STAR}.", ""]
+    return lines + [line for words in incomplete_lines(setting) for line in (f"{markdown(words)}.", "")]
 
 
-def drift_lines(setting):
-    """One warning for each ceiling that moved between a repetition's first and last look at it."""
-    return [f"ceiling drifted by {percent(c.drift)} (first to last of a repetition, "
-            f"{c.gpus} GPU{'' if c.gpus == 1 else 's'}, input {axis_value(c.input_size)}, "
-            f"{amount(c.rate.mean)} imgs/s): every share of it is that unsure"
-            for c in setting.ceilings if c.rate and c.drifted]
+def incomplete_lines(setting):
+    """One for each ceiling that lacks its closing run in some repetition: no share is formed there."""
+    return [words for ceiling in setting.ceilings for words in incomplete(ceiling)]
+
+
+def incomplete(ceiling):
+    lacking = [n for n in ceiling.by_repetition if n not in ceiling.whole]
+    return [f"repetition{'' if len(lacking) == 1 else 's'} {listing(lacking)} of the ceiling ({gpus(ceiling.gpus)}, input "
+            f"{axis_value(ceiling.input_size)}) {'lacks its' if len(lacking) == 1 else 'lack their'} first or last run: no share is "
+            "formed there"] if lacking else []
+
+
+STAR = f"{DRIFTED}: the ceiling moved within a repetition; shares are formed within each, and their intervals hold what moved"
+
+
+CHOSEN_HEAD = ("data", "image size", "GPUs", "workers", "imgs/s", "% of ceiling", "chosen as", "against the ceiling")
+
+
+def chosen_rows(setting, all_claims):
+    """Under CHOSEN_HEAD: what stands for each kind of data, stored size and GPU count where there are several worker counts."""
+    rows = []
+    for c in panels.places(c for c in setting.cells if c.data != "synthetic"):
+        if c.how:
+            data = clean(c.data, 20) + (f" ({c.variant})" if c.variant else "")
+            rows.append([data, "-" if c.image_size is None else clean(c.image_size, 20), str(c.gpus), str(c.workers),
+                         plus_minus(c.rate) + (" !" if c.serious else ""), spread(c.ratio) if c.ratio else "-", c.how,
+                         all_claims.loss(c).words() or "-"])
+    return rows
+
+
+CHOSEN_COLUMNS = [
+    ("cell_id", lambda c: c.cell_id), ("workers", lambda c: c.workers), ("chosen_from", lambda c: " ".join(map(str, c.counts))),
+    ("chosen_as", lambda c: c.how), ("repetitions", lambda c: c.rate.n),
+    ("imgs_per_s", lambda c: c.rate.mean), ("imgs_per_s_low95", lambda c: c.rate.low), ("imgs_per_s_high95", lambda c: c.rate.high),
+    ("ceiling_fraction", lambda c: _of(c.ratio, "mean")), ("ceiling_fraction_low95", lambda c: _of(c.ratio, "low")),
+    ("ceiling_fraction_high95", lambda c: _of(c.ratio, "high"))]
+
+
+def write_chosen_csv(settings):
+    """workers.csv: the same with every axis and number, a line for each."""
+    chosen = [c for s in settings for c in panels.places(c for c in s.cells if c.data != "synthetic") if c.rate and c.how]
+    axes = list(dict.fromkeys(axis for cell in chosen for axis in cell.axes if axis != "workers"))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([csv_cell(axis) for axis in axes] + [name for name, _ in CHOSEN_COLUMNS] + ["loss_is_shown"])
+    for cell in chosen:
+        claim = claims.of(settings).loss(cell)
+        writer.writerow([csv_cell(cell.axes.get(axis)) for axis in axes] + [csv_cell(get(cell)) for _, get in CHOSEN_COLUMNS]
+                        + [("yes" if claim.is_shown else "no") if claim.is_known else ""])
+    return out.getvalue()

@@ -3,15 +3,16 @@ from __future__ import annotations
 
 import textwrap
 
-from . import statistics, tables
-from .text import clean, listing
+from . import claims, statistics, tables
+from .cells import DRIFTED
+from .text import clean, listing, workers as worker_words
 
 WIDTH = 100
 LEFT_ALIGNED = (0, 1, 8, 9)
 
 
 def table(settings, title_of):
-    """The whole text, one line a cell, footnotes for what the marks mean."""
+    """The whole text, one line a cell, footnotes for what the marks mean, the workers chosen and what was found of each."""
     out = []
     for setting in settings:
         cells = setting.ceilings + setting.cells
@@ -26,7 +27,7 @@ def table(settings, title_of):
         for variant in sorted({c.variant for c in cells}):
             out += wrapped(f"with {variant}:", "  ") if variant else []
             out += [aligned(rows[id(c)], widths) for c in cells if c.variant == variant]
-        out += [""] + _footnotes(setting, cells, marks) + [""]
+        out += [""] + _chosen(setting, claims.of(settings)) + _footnotes(setting, cells, marks) + [""]
     return "\n".join(out)
 
 
@@ -38,10 +39,18 @@ def aligned(words, widths, left=LEFT_ALIGNED):
 
 def _marks(cells):
     """{flag name: its mark}: a letter each, with ! where it is serious; drift has its own star."""
-    names = dict.fromkeys(n for c in cells for n in tables.flag_names(c) if n != "ceiling-drift")
+    names = dict.fromkeys(n for c in cells for n in tables.flag_names(c) if n != DRIFTED)
     letters = "abcdefghijklmnopqrstuvwxyz"
     return {name: (letters[i] if i < 26 else str(i)) + ("!" if name.endswith("!") else "")
             for i, name in enumerate(names)}
+
+
+def _chosen(setting, all_claims):
+    rows = tables.chosen_rows(setting, all_claims)
+    words = ("{}{}: {}{}, {} imgs/s, {} of the ceiling: {}; {}".format(
+        data, "" if size == "-" else f" {size}", worker_words(int(workers)), "" if gpus == "1" else f", {gpus} GPUs", rate, share, how, claim)
+        for data, size, gpus, workers, rate, share, how, claim in rows)
+    return ["Workers chosen:"] + ["  " + line for text in words for line in wrapped(text, "  ")] + [""] if rows else []
 
 
 def _footnotes(setting, cells, marks):
@@ -50,10 +59,13 @@ def _footnotes(setting, cells, marks):
     kinds = sorted({c.rate.kind for c in cells if c.rate})
     if kinds:
         lines.append(f"±: {'; '.join(kinds)}; n repetitions.")
-    if statistics.WITHIN_RUN in kinds:
-        lines.append("n = 1 tells nothing of the spread between runs: repeat at least 6 times to "
-                     "publish.")
-    lines += [f"* {line}." for line in tables.drift_lines(setting)]
+    if statistics.NO_INTERVAL in kinds:
+        lines.append(f"Fewer than {statistics.LEAST} repetitions are a look: the points, no interval, and nothing is claimed. "
+                     "Repeat at least 6 times to publish.")
+    if any(tables.drifted(c) for c in setting.cells):
+        lines.append(f"* {tables.STAR}.")
+    lines += [f"{line}." for line in tables.incomplete_lines(setting)]
+    lines += [flag_words(flag) for c in setting.ceilings for flag in c.flags if flag["name"] == DRIFTED]
     for name, mark in marks.items():
         if name in tables.DERIVED:
             lines.append(f"{mark} {name}: {tables.DERIVED[name]}")

@@ -106,11 +106,49 @@ def percent(fraction):
         value == 0 else f"{value:.2g} %"
 
 
+def signed_percent(fraction):
+    """"+1.2 %", "−0.4 %"."""
+    return f"{100 * fraction:+.1f} %".replace("-", "−")
+
+
+def at_most(fraction):
+    """A bound of a share in percent; what is too small to be shown is below a tenth."""
+    return f"at most {percent(fraction)}" if fraction >= 0.001 else "below 0.1 %"
+
+
+def spread(estimate, words=percent):
+    """"61.7 % (55.9 to 67.4 %)"; without an interval the points of the repetitions."""
+    if estimate.low is None:
+        return _points(estimate, words)
+    low, high = words(estimate.low), words(estimate.high)
+    unit = " " + high.rpartition(" ")[2]
+    if low == high == words(estimate.mean):     # an emulated device's steps agree to the last bits
+        return low
+    if low.endswith(unit):
+        low = low[:-len(unit)]
+    return f"{words(estimate.mean)} ({low} to {high})"
+
+
+def _points(estimate, words):
+    """The values of a few repetitions, each once."""
+    return ", ".join(dict.fromkeys(map(words, estimate.points))) if 1 < len(estimate.points) < 4 else words(estimate.mean)
+
+
+def share_words(estimate):
+    """"61.7 ± 5.8 %": the wider side; a list of points where there is no interval."""
+    if estimate.low is None or estimate.half_width < 0.0005:
+        return spread(estimate)
+    mean, half = percent(estimate.mean).removesuffix(" %"), percent(estimate.half_width)
+    return f"{mean} ± {half}"
+
+
 def plus_minus(estimate):
-    """"1,234 ± 25"; the bare mean where there is no interval."""
+    """"1,234 ± 25". Without an interval the points of the repetitions; what was set and not measured says so."""
     half, mean = estimate.half_width, amount(estimate.mean)
+    if estimate.kind == "set, not measured":
+        return f"{mean} (set)"
     if half is None:
-        return mean
+        return _points(estimate, amount)
     if half < 1e-6 * abs(estimate.mean):  # rounding of an emulated device's exact steps
         return f"{mean} ± 0"
     digits = len(mean.partition(".")[2])

@@ -6,16 +6,16 @@ import math
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from . import marks, over_gpus, panels, style
+from . import figures, marks, over_gpus, panels, style
 from .text import tick
 
-SENTENCE = ("Images per second of all GPUs together against their number, each point at its best "
-            "worker count, with the straight line from the first point (dotted)")
+SENTENCE = ("Images per second of all GPUs together against their number, each point at the "
+            "workers chosen, with the straight line from the first point (dotted)")
 
 
 def draw(setting, context):
     linear = Line2D([], [], color=style.GREY, linestyle=":", linewidth=1.2), "linear from the first"
-    over = over_gpus.lay_out(setting, context, "Throughput against GPUs", [linear])
+    over = over_gpus.lay_out(setting, context, figures.TITLES["throughput_vs_gpus"], [linear])
     if over is None:
         return None
     log = over.counts[-1] > 8 * over.counts[0]    # on either pair of axes linear is straight

@@ -6,7 +6,7 @@ import math
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from . import marks, panels, style
+from . import figures, marks, panels, style
 from .page import Page, at_bottom
 from .text import plain, plus_minus, tick
 
@@ -19,7 +19,7 @@ def draw(setting, gpus, context):
     if not any(c.rate for c in cells):
         return None
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
-    page = Page(setting, "Throughput against loader workers", context, gpus, _scale(len(sizes)))
+    page = Page(setting, figures.TITLES["throughput_vs_workers"], context, gpus, _scale(len(sizes)))
     handles = [Line2D([], [], linestyle=s.look.line, **style.marker(s.look)) for s in series]
     page.legend(handles + [Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)],
                 [s.label for s in series] + ["ceiling (synthetic)"])

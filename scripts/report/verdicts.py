@@ -5,9 +5,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Optional
 
-from . import comparable, statistics
+from . import comparable, settings, statistics
 from .cells import Ceiling
-from .text import percent
 
 FASTER, SLOWER, EQUAL, UNSEEN, SMALL, INCOMPARABLE = (
     "faster", "slower", "equal within the margin", "no difference seen",
@@ -77,7 +76,7 @@ def _measure(pair, rules):
         return found
     found.rate = statistics.welch(list(pair.a.by_repetition.values()), list(pair.b.by_repetition.values()))
     a, b = shares(pair.a, rules), shares(pair.b, rules)
-    if len(a) > 1 and len(b) > 1:
+    if min(len(a), len(b)) >= statistics.LEAST:
         found.share = statistics.welch(a, b)
     found.notes = comparable.caveats(pair)
     return found
@@ -90,20 +89,14 @@ def shares(cell, rules):
         return []
     if comparable.why_invalid(cell.ceiling) and not rules.allow_invalid:
         return []
-    ceilings = cell.ceiling.by_repetition
-    return [rate / ceilings[n] for n, rate in cell.by_repetition.items() if n in ceilings]
+    return [rate / ceiling for rate, ceiling in settings.paired(cell)]
 
 
 def _settle(c, p, rules):
     c.p, c.verdict = p, judge(c.rate, p, rules.margin)
-    if c.verdict in (FASTER, SLOWER) and (drift := comparable.drift(c.pair)) > abs(math.expm1(c.rate.log)):
-        c.reason = f"a ceiling drifted by {percent(drift)}, more than the difference"
-        c.remedy = "measure again where the machine keeps its speed: nothing else running, clocks fixed, cool"
-        c.verdict = INCOMPARABLE
-    elif c.verdict == UNSEEN and c.rate.p < LEVEL:
+    if c.verdict == UNSEEN and c.rate.p < LEVEL:
         c.notes.append("different at 5 % alone, but not as one of so many (Holm)")
 
 
 def _settle_share(c, p, rules):
-    if not c.reason:
-        c.share_verdict = judge(c.share, p, rules.margin)
+    c.share_verdict = judge(c.share, p, rules.margin)

@@ -3,14 +3,13 @@ from __future__ import annotations
 
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from . import panels, rows, statistics, style
+from . import figures, panels, rows, statistics, style
+from .epoch import EPOCHS, IMAGES
 from .page import Page
-from .text import duration, tick
+from .text import duration, spread, tick
 
-IMAGES = 1_281_167      # the training set of ILSVRC 2012
-EPOCHS = 90
 SENTENCE = (f"Hours lost to waiting for data over one epoch of {IMAGES:,} images and over {EPOCHS} "
-            "epochs: images / measured rate − images / ceiling, at the best worker count")
+            "epochs: images / measured rate − images / ceiling, at the workers chosen")
 
 
 def draw(setting, gpus, context):
@@ -18,11 +17,10 @@ def draw(setting, gpus, context):
               for heading, group in rows.plan(setting, gpus)]
     groups = [(heading, group) for heading, group in groups if group]
     cells = [row.cell for _, group in groups for row in group]
-    lost = {id(c): statistics.hours_lost(IMAGES, *c.paired)
-            for c in cells if c.rate and c.ceiling}
+    lost = {id(c): statistics.hours_lost(IMAGES, c.ceiling.rate, c.ratio) for c in cells if c.ratio}
     if not lost:
         return None
-    page = Page(setting, "What waiting for data costs", context, gpus, rows.scale_for(groups))
+    page = Page(setting, figures.TITLES["waiting_cost"], context, gpus, rows.scale_for(groups))
     page.foot(cells, [_caption(cells, setting, gpus)])
     ax = rows.lay_out(page, groups, over=0.52)
     low = min(0.0, min(v.mean - v.error_bar[0] for v in lost.values()))
@@ -31,7 +29,7 @@ def draw(setting, gpus, context):
     notes = []
     for row in (row for _, group in groups for row in group):
         if id(row.cell) in lost:
-            notes.append(_bar(ax, row, lost[id(row.cell)], page.compact))
+            notes.append(_bar(ax, row, lost[id(row.cell)], context.claims.loss(row.cell), page.compact))
         elif not row.cell.rate:
             rows.missing(ax, row)
     rows.make_room(page, ax, low * 1.1, notes)
@@ -50,26 +48,22 @@ def _caption(cells, setting, gpus):
             f"{duration(EPOCHS * hours)}; what is lost comes on top.")
 
 
-def _bar(ax, row, hours, compact):
+def _bar(ax, row, hours, claim, compact):
     ax.barh(row.y, hours.mean, height=row.thick, zorder=3, **style.bar(row.look, row.cell.serious))
-    below, above = hours.error_bar
-    if hours.low is not None:
-        ax.errorbar(hours.mean, row.y, xerr=[[below], [above]], color="black", capsize=style.scaled(3.5),
-                    elinewidth=style.scaled(1.3), zorder=4)
-    words = _words(hours, compact)
+    above = rows.interval(ax, row, hours)
+    words = _words(hours, claim, compact)
     words += " !" if row.cell.share_serious else ""
     return rows.note(ax, row, max(hours.mean + above, 0), words)
 
 
-def _words(hours, compact):
-    if hours.low is not None and hours.low <= 0 <= hours.high:
-        most = duration(hours.high)
-        if most == duration(0):     # an emulated device's steps agree to the last bits
-            return "none"
-        return f"below {most}" if compact else f"no loss to be told from noise (at most {most} per epoch)"
-    if hours.mean < 0:
-        return "none" if compact else f"none: {duration(-hours.mean)} per epoch faster than the ceiling"
-    return duration(hours.mean) if compact else f"{duration(hours.mean)} per epoch, {duration(EPOCHS * hours.mean)} over {EPOCHS}"
+def _words(hours, claim, compact):
+    """What is shown to be lost; else how much that could be."""
+    if claim.is_known and not claim.is_shown:
+        most = duration(max(hours.high, 0.0))
+        return f"below {most}" if compact else f"no measurable loss (at most {most} per epoch)"
+    if hours.low is None:
+        return duration(hours.mean) + f" (n = {hours.n})"
+    return duration(hours.mean) if compact else f"{spread(hours, duration)} per epoch, {duration(EPOCHS * hours.mean)} over {EPOCHS}"
 
 
 def _over_all_epochs(ax, most):

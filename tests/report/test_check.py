@@ -341,7 +341,7 @@ class Report(Checked):
     def test_a_fresh_report_follows_from_its_ledger(self):
         code, findings, notes = self.check(sound.sweep(RATES), report=True)
         self.assertEqual((code, findings), (0, []))
-        self.assertIn("4 files of its report", notes)
+        self.assertIn("5 files of its report", notes)
 
     def test_edited_stale_and_missing_files_are_told_apart(self):
         records = sound.sweep(RATES)
@@ -382,7 +382,7 @@ class Report(Checked):
         subprocess.run([*program, "--only", "bars", "--formats", "svg"], check=True, capture_output=True)
         code, findings, notes = self.again(folder)
         self.assertEqual((code, findings), (0, []))
-        self.assertIn("6 files of its report", notes)
+        self.assertIn("7 files of its report", notes)
         paper = os.path.join(folder, "report", "paper")
         with open(os.path.join(paper, "methods.tex")) as file:
             text = file.read()

@@ -199,20 +199,24 @@ class Incomparable(Compared):
         self.assertEqual(self.reason(self.a, single), "n = 1 in B")
         self.assertEqual(self.reason(single, sound.sweep({"ceiling": [1000.0], "jpeg": [300.0]})), "n = 1 in A and B")
         self.assertIn("--repetitions 6", self.run_on(self.a, single)[1])
+        two = sound.sweep({"ceiling": [1000.0] * 2, "jpeg": [300.0, 301.0]}, LATER)
+        self.assertEqual(self.reason(self.a, two), "n = 2 in B", "below three there is no interval, so no verdict by one")
 
     def test_the_same_runs_are_no_second_sample(self):
         self.assertEqual(self.reason(self.a, self.a), "A and B hold the same run")
         other = [dict(r, resident_bytes=1000 + n) for n, r in enumerate(self.a)]
         self.assertNotEqual(self.reason(self.a, other), "A and B hold the same run")
 
-    def test_a_ceiling_that_drifted_more_than_the_difference(self):
-        def drifting(drift):
+    def test_a_drift_is_a_note_and_takes_no_verdict_away(self):
+        def drifting(*drifts):
             rates = steady(jpeg=380.0)
-            rates["ceiling"] = [(c * (1 - drift / 2), c * (1 + drift / 2)) for c in rates["ceiling"]]
+            rates["ceiling"] = [(c * (1 - d / 2), c * (1 + d / 2)) for c, d in zip(rates["ceiling"], drifts)]
             return sound.sweep(rates, LATER)
-        self.assertIn("drifted by 8.", self.reason(self.a, drifting(0.08)))
-        self.assertIsNone(self.reason(self.a, drifting(0.04)), "less than the 5 % of difference")
-        self.assertIsNone(self.reason(self.a, drifting(0.02)))
+        count = len(steady()["ceiling"])
+        for drifts, noted in (([0.08 + 0.001 * n for n in range(count)], True), ([0.09, -0.09] * count, False)):
+            found = self.cells(self.a, drifting(*drifts))[1]["jpeg"]
+            self.assertEqual(found["verdict"], "slower")
+            self.assertEqual(any("ceiling_drifted in B" in note for note in found["notes"]), noted, found["notes"])
 
     def test_emulated_against_real(self):
         real = sound.sweep(steady(jpeg=380.0), LATER, axes={"device": "cuda"})

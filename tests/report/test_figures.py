@@ -16,7 +16,7 @@ except ImportError:
     HAVE_MATPLOTLIB = False
 
 STEMS = ["bars", "batch_times", "ceiling_heatmap", "load_vs_step", "stages", "throughput_vs_workers", "waiting_cost"]
-TABLES = ["table.csv", "table.md", "table.tex"]
+TABLES = ["table.csv", "table.md", "table.tex", "workers.csv"]
 
 
 class Program(unittest.TestCase):
@@ -133,8 +133,8 @@ class Figures(Program):
         records[1]["flags"] = [{"name": "throttled", "severity": "serious"}]
         self.run_report(records, "--formats", "svg", "--only", "throughput_vs_workers")
         svg = self.content("throughput_vs_workers.svg").decode()
-        for words in ("ceiling drifted by 5.0 %", "missing, not zero: 1 cell, failed",
-                      "serious flag (throttled)", "n = 2 repetitions", "t-interval"):
+        for words in ("ceiling_drifted: the ceiling moved by +5.0 %", "missing, not zero: 1 cell, failed",
+                      "serious flag (throttled)", "n = 2 repetitions", "no interval below 3 repetitions"):
             self.assertIn(words, svg)
 
     def test_a_figure_says_that_the_ledger_kept_only_the_first_batches(self):

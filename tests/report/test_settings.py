@@ -7,7 +7,7 @@ import unittest
 
 import ledgers
 from ledgers import axes, record, repetitions
-from report import heading, ledger, settings, statistics, tables
+from report import heading, ledger, settings, statistics, tables, terminal, text
 
 
 def one(records, note=lambda text: None):
@@ -107,25 +107,33 @@ class Grouping(unittest.TestCase):
         found = one(records)
         cell, = found.cells
         self.assertAlmostEqual(cell.ratio.mean, 0.95)
-        self.assertEqual((cell.ratio.n, cell.ratio.kind), (1, statistics.WITHIN_RUN))
+        self.assertEqual((cell.ratio.n, cell.ratio.kind), (1, statistics.NO_INTERVAL))
         self.assertAlmostEqual(found.ceilings[0].rate.mean, 125.0, msg="a rate is of all its repetitions")
         self.assertEqual(tables.short_row(cell)[6], "95.0 %")
         row, = [r for r in csv.DictReader(io.StringIO(tables.write_csv([found]))) if r["role"] == "cell"]
         self.assertAlmostEqual(float(row["ceiling_fraction"]), 0.95)
-        lost = statistics.hours_lost(3_600_000, *cell.paired)
-        self.assertAlmostEqual(lost.mean, 1000 / 95 - 1000 / 100)
 
     def test_its_interval_is_of_those_repetitions_too(self):
         rates = [(100.0, 95.0), (110.0, 100.0), (90.0, 85.0), (200.0, None)]
         records = [record(axes(), top, n, "ceiling") for n, (top, _) in enumerate(rates)]
         records += [record(axes("jpeg"), rate, n) for n, (_, rate) in enumerate(rates) if rate]
-        estimates = [statistics.estimate({n: [(pair[i], None)] for n, pair in enumerate(rates[:3])}) for i in (1, 0)]
-        self.assertEqual(one(records).cells[0].ratio, statistics.ratio(*estimates))
+        self.assertEqual(one(records).cells[0].ratio, statistics.share([(95.0, 100.0), (100.0, 110.0), (85.0, 90.0)]))
 
-    def test_without_a_common_repetition_all_of_each_are_taken(self):
+    def test_without_a_common_repetition_there_is_no_share(self):
         records = [record(axes(), 100.0, n, "ceiling") for n in (0, 1)] + [record(axes("jpeg"), 50.0, n) for n in (2, 3)]
         cell, = one(records).cells
-        self.assertEqual((cell.ratio.mean, cell.ratio.n), (0.5, 2))
+        self.assertIsNone(cell.ratio)
+        self.assertEqual(tables.short_row(cell)[6], "-")
+
+    def test_a_repetition_without_its_closing_ceiling_has_no_share_and_is_said(self):
+        records = repetitions(3, cells=(("jpeg", 400.0),))
+        del records[5]
+        setting = one(records)
+        cell, = setting.cells
+        self.assertEqual((cell.rate.n, cell.ratio.n), (3, 2))
+        self.assertIn("repetition 1 of the ceiling (1 GPU, input 224x224) lacks its first or last run", tables.incomplete_lines(setting)[0])
+        running = one(repetitions(1)[:2])       # the first repetition of a sweep is under way: its opening ceiling serves
+        self.assertAlmostEqual(running.cells[0].ratio.mean, 0.4)
 
     def test_failed_cells_are_missing_and_never_zero(self):
         records = repetitions(2) + [record(axes("png"), None, n, status="failed", error="disk full")
@@ -156,8 +164,40 @@ class Grouping(unittest.TestCase):
             setting = one(repetitions(2, drift=drift))
             self.assertEqual(setting.ceilings[0].drifted, marked)
             self.assertEqual(tables.short_row(setting.cells[0])[6].endswith("*"), marked)
-            self.assertEqual("ceiling-drift" in tables.flag_names(setting.cells[0]), marked)
-        self.assertIn("drifted by -5.0 %", tables.drift_lines(one(repetitions(1, drift=-0.05)))[0])
+            for cell in (setting.cells[0], setting.ceilings[0]):
+                self.assertEqual(tables.flag_names(cell).count("ceiling_drifted"), int(marked))
+        self.assertIn("moved by −5.0 % between the first and the last run of 1 of 1 repetition", one(repetitions(1, drift=-0.05)).ceilings[0].drift_words)
+
+    def test_a_drift_is_told_once_under_one_name(self):
+        records = repetitions(4, drift=0.04)
+        for r in records[2::3]:
+            r["flags"] = [{"name": "ceiling_drifted", "severity": "warning", "reason": "the ceiling moved by +4.0 %", "remedy": "x"}]
+        setting = one(records)
+        flag, = [f for f in setting.ceilings[0].flags]
+        self.assertIn("moved by +4.0 % between the first and the last run of 4 of 4 repetitions; on average by +4.0 %", flag["reason"])
+        words = terminal.table([setting], heading.heading)
+        self.assertEqual((words.count("ceiling-drift"), words.count("moved by")), (0, 1))
+
+    def test_an_emulated_ceiling_is_set_and_not_measured(self):
+        def emulated(rate):
+            records = repetitions(3, ceiling=rate, cells=(("jpeg", 400.0),))
+            for r in records:
+                r["device"].update(kind="emulated", step_ms=256.0)      # 1,000 images/s
+                r["imgs_per_s"] = rate if r["role"] == "ceiling" else 400.0
+            return one(records).ceilings[0]
+        self.assertEqual(text.plus_minus(emulated(1000.3).rate), "1,000 (set)")
+        self.assertEqual(emulated(950.0).rate.kind, statistics.T_INTERVAL, "it did not keep to it: that was measured")
+
+    def test_above_the_ceiling_is_a_flag_where_the_interval_says_so(self):
+        def flagged(*shares):
+            records = [r for n, share in enumerate(shares) for r in repetitions(1, cells=(("jpeg", 1000.0 * share),))]
+            for i, r in enumerate(records):
+                r["repetition"] = i // 3
+            return "above_ceiling" in tables.flag_names(one(records).cells[0])
+        self.assertTrue(flagged(1.04, 1.05, 1.06))
+        self.assertFalse(flagged(0.9, 1.05, 1.3), "its interval reaches below 1")
+        self.assertFalse(flagged(1.4, 1.5), "two repetitions have no interval")
+        self.assertFalse(flagged(1.0004, 1.0005, 1.0006), "less than what is shown")
 
     def test_every_gpu_count_and_input_size_has_its_own_ceiling(self):
         records = repetitions(2) + repetitions(2, 1900.0, cells=(("jpeg", 760.0),), gpus=2)

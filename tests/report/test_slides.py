@@ -36,7 +36,7 @@ class Slides(Program):
             self.assertLessEqual(picture.left + picture.width, deck.slide_width)
             self.assertLessEqual(picture.top + picture.height, deck.slide_height)
         self.assertEqual(len(titles), 1 + len(figures) + 1 + 1)
-        self.assertIn("jpeg 500x375 reaches 40.0 % of the ceiling with 2 workers", titles)
+        self.assertIn("Throughput by kind of data: a look: fewer than 3 repetitions, nothing is claimed", titles)
         for words in ("EMULATED DEVICE", "2026-11-21", "Some CPU"):
             self.assertIn(words, self.words(deck.slides[0]))
         table, = [shape.table for s in deck.slides for shape in s.shapes if shape.has_table]
@@ -46,10 +46,10 @@ class Slides(Program):
     def test_invalid_cells_are_marked_and_give_no_finding(self):
         deck = self.deck(sweep(gpus=(1,)))
         titles = [s.shapes.title.text for s in deck.slides]
-        self.assertEqual([t for t in titles if "reaches" in t], [])
+        self.assertEqual([t for t in titles if "loses" in t or "lose" in t], [])
         self.assertIn("No valid result", titles[1])
         everything = "\n".join(self.words(s) for s in deck.slides)
-        self.assertIn("400 ± 8 !", everything)
+        self.assertIn("400 !", everything)
         self.assertIn("throttled!", everything)
 
     def test_long_tables_are_paged_within_the_slide(self):

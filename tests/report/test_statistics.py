@@ -21,80 +21,65 @@ class Intervals(unittest.TestCase):
     def test_three_repetitions_by_hand(self):
         # ln 100, ln 110, ln 121: mean ln 110, s = ln 1.1, half = 4.30265 · ln 1.1 / √3.
         half = 4.302653 * math.log(1.1) / math.sqrt(3)
-        found = st.estimate({0: [(100.0, None)], 1: [(110.0, None)], 2: [(121.0, None)]})
+        found = st.estimate([100.0, 110.0, 121.0])
         self.assertAlmostEqual(found.mean, 331 / 3)
         self.assertAlmostEqual(found.low, 110 * math.exp(-half), places=3)
         self.assertAlmostEqual(found.high, 110 * math.exp(half), places=3)
         self.assertEqual((found.n, found.kind), (3, st.T_INTERVAL))
 
-    def test_a_single_run_keeps_its_own_interval(self):
-        found = st.estimate({0: [(100.0, [95.0, 108.0])]})
-        self.assertAlmostEqual(found.low, 95.0)
-        self.assertAlmostEqual(found.high, 108.0)
-        self.assertEqual((found.n, found.kind), (1, st.WITHIN_RUN))
-
-    def test_first_and_last_ceiling_of_one_repetition_are_one_repetition(self):
-        found = st.estimate({0: [(100.0, [90.0, 110.0]), (100.0, [90.0, 110.0])]})
-        self.assertEqual(found.n, 1)
-        self.assertAlmostEqual(found.low, 100 * 0.9 ** (1 / math.sqrt(2)))
-
-    def test_no_interval_is_none_and_never_zero(self):
-        for odd in (None, [1.0], [0, 5], ["a", "b"], [5.0, 1.0], [1, 10 ** 400]):
-            found = st.estimate({0: [(3.0, odd)]})
-            self.assertIsNone(found.low)
-            self.assertEqual(found.kind, st.NO_INTERVAL)
+    def test_below_three_repetitions_the_points_and_no_interval(self):
+        for rates in ([100.0], [100.0, 140.0]):
+            for found in (st.estimate(rates), st.share([(rate, 200.0) for rate in rates]), st.plain_mean(rates)):
+                self.assertEqual((found.low, found.high, found.half_width, found.kind), (None, None, None, st.NO_INTERVAL))
+                self.assertEqual((found.n, len(found.points), found.p_low), (len(rates), len(rates), 1.0))
 
     def test_hopeless_spread_does_not_overflow(self):
-        for rates in ((1e-6, 1e9), (1e-320, 1e300)):
-            found = st.estimate({n: [(rate, None)] for n, rate in enumerate(rates)})
+        for rates in ((1e-6, 1e9, 1), (1e-320, 1e300, 1)):
+            found = st.estimate(rates)
             self.assertTrue(0 < found.low and math.isfinite(found.high))
 
     def test_covers_95_per_cent(self):
         source, inside = random.Random(1), 0
         for _ in range(2000):
-            rates = {n: [(math.exp(source.gauss(7, 0.05)), None)] for n in range(4)}
-            found = st.estimate(rates)
+            found = st.estimate([math.exp(source.gauss(7, 0.05)) for _ in range(4)])
             inside += found.low <= math.exp(7) <= found.high
         self.assertTrue(0.93 <= inside / 2000 <= 0.97, inside / 2000)
 
 
-class Derived(unittest.TestCase):
-    rate = st.Estimate(400.0, 380.0, 420.0, 3, st.T_INTERVAL)
-    ceiling = st.Estimate(1000.0, 970.0, 1040.0, 3, st.T_INTERVAL)
+class Shares(unittest.TestCase):
+    PAIRS = [(95.0, 100.0), (100.0, 110.0), (85.0, 90.0)]
 
-    def test_ratio_by_hand(self):
-        found = st.ratio(self.rate, self.ceiling)
-        down = math.hypot(math.log(400 / 380), math.log(1040 / 1000))
-        up = math.hypot(math.log(420 / 400), math.log(1000 / 970))
-        self.assertAlmostEqual(found.mean, 0.4)
-        self.assertAlmostEqual(found.low, 0.4 * math.exp(-down))
-        self.assertAlmostEqual(found.high, 0.4 * math.exp(up))
+    def test_the_mean_log_ratio_by_hand(self):
+        logs = [math.log(a / b) for a, b in self.PAIRS]
+        mean = sum(logs) / 3
+        half = 4.302653 * math.sqrt(sum((x - mean) ** 2 for x in logs) / 2 / 3)
+        found = st.share(self.PAIRS)
+        for mine, by_hand in zip((found.mean, found.low, found.high), (mean, mean - half, mean + half)):
+            self.assertAlmostEqual(mine, math.exp(by_hand), places=6)
 
-    def test_ratio_without_an_interval_has_none(self):
-        bare = st.Estimate(1000.0, None, None, 1, st.NO_INTERVAL)
-        self.assertIsNone(st.ratio(self.rate, bare).low)
-        single = st.Estimate(1000.0, 990.0, 1010.0, 1, st.WITHIN_RUN)
-        self.assertEqual(st.ratio(self.rate, single).kind, st.MIXED)
+    def test_what_both_have_in_common_within_a_repetition_falls_out(self):
+        factors = (1.0, 1.3, 0.6)
+        moved = st.share([(a * f, b * f) for (a, b), f in zip(self.PAIRS, factors)])
+        self.assertAlmostEqual(moved.low, st.share(self.PAIRS).low)
 
-    def test_scaling_by_hand(self):
-        at_8 = st.Estimate(3200.0, 3100.0, 3300.0, 3, st.T_INTERVAL)
-        found = st.scaling(at_8, 8, self.rate, 1)
-        down = math.hypot(math.log(3200 / 3100), math.log(420 / 400))
-        up = math.hypot(math.log(3300 / 3200), math.log(400 / 380))
-        self.assertAlmostEqual(found.mean, 1.0)
-        self.assertAlmostEqual(found.low, math.exp(-down))
-        self.assertAlmostEqual(found.high, math.exp(up))
-        self.assertAlmostEqual(st.scaling(at_8, 8, self.rate, 2).mean, 2.0, msg="from two GPUs on")
+    def test_a_share_and_its_inverse_have_inverse_intervals(self):
+        there, back = st.share(self.PAIRS), st.share([(b, a) for a, b in self.PAIRS])
+        self.assertAlmostEqual(there.low * back.high, 1)
+        self.assertAlmostEqual(there.p_low + back.p_low, 1)
 
-    def test_scaling_of_the_first_is_1_and_unsure_of_nothing(self):
-        found = st.scaling(self.rate, 1, self.rate, 1)
-        self.assertEqual((found.mean, found.low), (1.0, None))
+    def test_p_is_that_of_scipy(self):
+        # scipy 1.17: scipy.stats.ttest_1samp(numpy.log([0.95, 100 / 110, 85 / 90]), 0, alternative="less").pvalue
+        self.assertAlmostEqual(st.share(self.PAIRS).p_low, 0.0194421, places=6)
 
     def test_hours_lost_by_hand(self):
-        found = st.hours_lost(3_600_000, self.rate, self.ceiling)
-        self.assertAlmostEqual(found.mean, 2.5 - 1.0)
-        self.assertAlmostEqual(found.low, 1.5 - math.hypot(2.5 - 1000 / 420, 1000 / 970 - 1))
-        self.assertAlmostEqual(found.high, 1.5 + math.hypot(1000 / 380 - 2.5, 1 - 1000 / 1040))
+        ceiling, share = st.Estimate(1000.0, 970.0, 1040.0, 3, st.T_INTERVAL), st.Estimate(0.4, 0.38, 0.42, 3, st.T_INTERVAL)
+        found = st.hours_lost(3_600_000, ceiling, share)
+        for mine, by_hand in zip((found.mean, found.low, found.high), (1.5, 1 / 0.42 - 1, 1 / 0.38 - 1)):
+            self.assertAlmostEqual(mine, by_hand)
+
+    def test_hours_exclude_zero_where_the_share_excludes_1(self):
+        at_the_edge = st.Estimate(0.9, 0.8, 1.0, 3, st.T_INTERVAL)
+        self.assertEqual(st.hours_lost(1, st.estimate([5.0] * 3), at_the_edge).low, 0)
 
 
 class Welch(unittest.TestCase):

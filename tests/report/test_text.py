@@ -78,8 +78,7 @@ class Tables(unittest.TestCase):
             found = self.found(nasty)
             rows = list(csv.reader(io.StringIO(tables.write_csv(found))))
             self.assertEqual(len({len(row) for row in rows}), 1)
-            markdown = tables.write_markdown(found, heading)
-            self.assertNotIn("<script", markdown)
+            self.assertNotIn("<script", tables.write_markdown(found, heading))
             terminal.table(found, heading).encode("utf-8")
 
 

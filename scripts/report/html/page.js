@@ -41,7 +41,7 @@ function tile(one) {
     fill.style.setProperty("width", `${Math.min(100, 100 * one.share)}%`);
     made.append(el("span", { class: "bar" }, fill));
   }
-  made.append(el("span", {}, one.share_words), el("span", { class: "muted" }, one.where), one.verdict ? el("span", { class: "verdict" }, one.verdict) : "");
+  made.append(el("span", {}, one.share_words), el("span", { class: "muted" }, one.where), one.how ? el("span", { class: "muted" }, one.how) : "", one.verdict ? el("span", { class: "verdict" }, one.verdict) : "");
   if (one.invalid) made.append(el("span", { class: "badge bad" }, `! not valid: ${one.invalid}`));
   made.append(el("span", { class: "muted lines" }, lineWords(report.cells[one.cell].records)));
   return made;

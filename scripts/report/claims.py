@@ -1,0 +1,107 @@
+"""What may be claimed of a report's numbers. Every finding, title, tile and sentence that says that something is lost comes
+from here, and nothing is said to be lost that a test does not show: the risk that a report claims any loss where there is
+none is 5 %, however many cells it has (Holm 1979)."""
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from . import panels, statistics
+from .cells import NEGLIGIBLE
+from .settings import scaling
+from .text import at_most, spread
+
+LEVEL = 0.05
+LOOK = f"a look: fewer than {statistics.LEAST} repetitions, nothing is claimed"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A share of 1 (of the ceiling, of linear scaling) and whether a loss is shown."""
+    share: object = None        # Estimate; None where there is nothing to hold it against
+    is_shown: bool = False
+
+    @property
+    def is_known(self):
+        """Whether there are repetitions enough to say anything."""
+        return self.share is not None and self.share.low is not None
+
+    @property
+    def loss(self):
+        """Estimate of 1 − share."""
+        s = self.share
+        low, high = (None, None) if s.low is None else (1 - s.high, 1 - s.low)
+        return statistics.Estimate(1 - s.mean, low, high, s.n, s.kind, tuple(1 - p for p in s.points))
+
+    @property
+    def at_most(self):
+        """The upper end of the loss, not below zero."""
+        return max(0.0, 1 - self.share.low)
+
+    def words(self, what="throughput"):
+        """"loses 38.3 % (32.9 to 43.3 %) of its throughput", or that no loss is shown, or that it is a look."""
+        if not self.is_known:
+            return LOOK if self.share else ""
+        return f"loses {spread(self.loss)} of its {what}" if self.is_shown else self.none_words
+
+    @property
+    def none_words(self):
+        return f"no measurable loss ({at_most(self.at_most)})"
+
+
+NOTHING = Claim()
+
+
+def of(settings):
+    """The Claims of all settings of a report, made once."""
+    return _made(tuple(settings))
+
+
+@functools.lru_cache(maxsize=8)     # by identity: a setting does not change once it is grouped
+def _made(settings):
+    return Claims(settings)
+
+
+class Claims:
+    """The tests of one report: for every kind of data, stored size and GPU count at the workers chosen, whether it falls short
+    of its ceiling, and, of those with several GPU counts, whether it falls short of linear scaling. One-sided at 5 % for all
+    of them together; a claim also needs its own two-sided interval to exclude 1, so that no figure contradicts it."""
+
+    def __init__(self, settings):
+        self._losses, self._scaling = {}, {}
+        for setting in settings:
+            self._losses.update(_losses(setting))
+            self._scaling.update(_scaling(setting))
+        family = [s for s in [*self._losses.values(), *self._scaling.values()] if s.low is not None]
+        adjusted = statistics.holm([s.p_low for s in family])
+        self._shown = {id(s) for s, p in zip(family, adjusted) if p < LEVEL and s.high < 1 and s.mean < 1 - NEGLIGIBLE}
+
+    def loss(self, cell):
+        """Of the throughput, against the ceiling; of a cell that panels.best() gave."""
+        return self._claim(self._losses.get(id(cell.origin)))
+
+    def scaling(self, cell):
+        """Of linear scaling, against the fewest GPUs of its series."""
+        return self._claim(self._scaling.get(id(cell.origin)))
+
+    def _claim(self, share):
+        return Claim(share, id(share) in self._shown) if share else NOTHING
+
+
+def _losses(setting):
+    """{id of the cell: the share of its ceiling} of the valid places."""
+    return {id(c.origin): c.ratio for c in panels.places(c for c in setting.cells if c.data != "synthetic")
+            if c.ratio and not c.share_serious}
+
+
+def _scaling(setting):
+    """{id of the cell: the share of linear scaling} of the valid places with more GPUs than the fewest."""
+    found, series = {}, {}
+    for c in panels.places(c for c in setting.cells if c.data != "synthetic"):
+        if c.rate and not c.serious:
+            series.setdefault((c.data, c.variant, c.image_size), []).append(c)
+    for same in series.values():
+        first = min(same, key=lambda c: c.gpus)
+        shares = ((c, scaling(c, first)) for c in same if c is not first)
+        found.update({id(c.origin): share for c, share in shares if share})
+    return found
