@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 
-from . import intervals, ledger, shares
+from . import flags, intervals, ledger, shares
 from .ledger import number
 
 CORE = ("steps", "images", "window_s", "step_ms", "data_wait_ms", "device_idle_fraction")
@@ -72,16 +72,93 @@ def _role(record):
 def _rate(record):
     rate, window, steps, images = (record[key] for key in ("imgs_per_s", "window_s", "steps", "images"))
     gpus, batch = record["cell"].get("gpus") or 1, record["cell"]["batch-size"]
+    whole = window if record["schema"] == ledger.SCHEMAS[-1] else None
     if images != steps * batch * gpus:
         yield f"images is {images}, steps × batch size × GPUs is {steps * batch * gpus:g}"
-    # The ranks' windows do not begin and end at the same instant: one step is the most between them.
-    slack = 0 if gpus == 1 else _part(record["step_ms"], "max", 0) / 1e3
+    # Before schema 3 window_s was the first rank's; the ranks' do not begin and end at the same instant: one step is the most.
+    slack = 0 if gpus == 1 or whole else _part(record["step_ms"], "max", 0) / 1e3
     if abs(images / rate - window) > slack + EXACT * window:
         yield f"imgs_per_s is {rate:.8g}, images / window_s is {images / window:.8g}"
-    mean = _part(record["step_ms"], "mean")
-    if mean is not None and abs(mean - 1e3 * window / steps) > MS:
-        yield f"step_ms.mean is {mean}, window_s × 1000 / steps is {1e3 * window / steps:.3f}"
+    mean, first = _part(record["step_ms"], "mean"), _first_window(record)
+    if mean is not None and abs(mean - 1e3 * first / steps) > MS:
+        yield f"step_ms.mean is {mean}, window_s × 1000 / steps is {1e3 * first / steps:.3f}"
 
+
+def _first_window(record):
+    """Seconds of the first rank's window, which step_ms and device_idle_fraction are of."""
+    ranks = record.get("ranks")
+    first = ranks[0] if isinstance(ranks, list) and ranks else None
+    return _part(first, "window_s", record["window_s"])
+
+
+def _ranks(record):
+    """Each rank's rate by its own window, and who waits for whom."""
+    ranks = record.get("ranks")
+    if record["schema"] != ledger.SCHEMAS[-1] or not isinstance(ranks, list):
+        return
+    steps, batch, gpus = record["steps"], record["cell"]["batch-size"], record["cell"].get("gpus") or 1
+    if [r.get("rank") for r in ranks] != list(range(gpus)):
+        yield f"ranks are {[r.get('rank') for r in ranks]}, there are {gpus} GPUs"[:160]
+        return
+    for rank in ranks:
+        n, rate, window = rank["rank"], number(rank.get("imgs_per_s")), number(rank.get("window_s"))
+        if not rate or not window or abs(rate * window / (steps * batch) - 1) > EXACT:
+            yield f"ranks[{n}].imgs_per_s is {rate}, its images / window_s is {steps * batch / window if window else None}"
+        if window and abs(window - record["window_s"]) > _part(record["step_ms"], "max", 0) / 1e3 + EXACT:
+            yield f"ranks[{n}].window_s is {window}, that of all ranks {record['window_s']}: more than a step apart"
+    waits, own = _part(ranks[0], "data_wait_ms_mean"), _part(record["data_wait_ms"], "mean")
+    if waits is not None and own is not None and abs(waits - own) > MS:
+        yield f"ranks[0].data_wait_ms_mean is {waits}, data_wait_ms.mean is {own}"
+    yield from _straggler(record, ranks)
+
+
+def _straggler(record, ranks):
+    sync = sorted((number(r.get("sync_ms_mean")) or 0.0, r["rank"]) for r in ranks)
+    stated = record.get("straggler")
+    behind = sync[1][0] - sync[0][0] if len(sync) > 1 else 0.0
+    least = 0.05 * _part(record["step_ms"], "mean", 0.0)
+    if stated is None:
+        if len(sync) > 1 and behind > least + 2 * MS:
+            yield f"straggler is null, rank {sync[0][1]} keeps the others waiting for {behind:.3f} ms"
+    elif behind < least - 2 * MS:
+        yield "there is a straggler, the ranks' sync_ms_mean show none"
+    elif _part(stated, "rank") != sync[0][1] and behind > 2 * MS or abs(_part(stated, "others_wait_ms", -1) - behind) > 2 * MS:
+        yield f"straggler is {str(stated)[:80]}, the ranks' sync_ms_mean make it rank {sync[0][1]}, {behind:.3f} ms"
+
+
+def _counts(record):
+    """What follows from the axes, or by counting."""
+    if record["schema"] != ledger.SCHEMAS[-1]:
+        return
+    cell, threads, data = record["cell"], ledger.object_at(record, "threads"), ledger.object_at(record, "dataset")
+    workers = (cell.get("workers") or 0) * (cell.get("gpus") or 1)
+    if "loader" in threads and threads["loader"] != workers:
+        yield f"threads.loader is {threads['loader']}, workers × GPUs is {workers}"
+    of_host = {}
+    for rank in record.get("ranks") or []:
+        if isinstance(rank, dict) and rank.get("host"):
+            of_host.setdefault(rank["host"], set()).update(_cpu_list(str(rank.get("cpus"))))
+    cpus = sum(map(len, of_host.values()))
+    if of_host and "cpus" in threads and threads["cpus"] != cpus:
+        yield f"threads.cpus is {threads['cpus']}, the ranks may use {cpus}"
+    if ledger.positive(data.get("samples")) and data.get("mean_bytes") != data.get("bytes", 0) // data["samples"]:
+        yield f"dataset.mean_bytes is {data.get('mean_bytes')}, bytes / samples is {data.get('bytes', 0) // data['samples']}"
+
+
+def _cpu_list(text):
+    """The numbers in "0-3,8"."""
+    found = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+def _place(record):
+    """Where it stands in its sweep."""
+    place = record.get("place", 0)
+    if place not in ((0, 1) if record["role"] == "ceiling" else (0,)) or isinstance(place, float):
+        yield f"place is {str(place)[:20]}: 0, or 1 for the ceiling that closes a repetition"
 
 def _summaries(record):
     for key in ("step_ms", "data_wait_ms", "device_idle_ms"):
@@ -137,7 +214,7 @@ def _close(stated, interval, slack):
 def _idle(record):
     share, mean = number(record["device_idle_fraction"]), _part(record.get("device_idle_ms"), "mean")
     if share is not None and mean is not None:
-        window_ms = 1e3 * record["window_s"]
+        window_ms = 1e3 * _first_window(record)
         if abs(share - mean * record["steps"] / window_ms) > MS * record["steps"] / window_ms + EXACT:
             yield f"device_idle_fraction is {share:.6g}, device_idle_ms.mean × steps / window is " \
                   f"{mean * record['steps'] / window_ms:.6g}"
@@ -149,10 +226,17 @@ def _idle(record):
 
 def _ceiling(record):
     ceiling, share = (record.get(key) for key in ("ceiling_imgs_per_s", "ceiling_fraction"))
-    if (ceiling is None) != (share is None):
+    if ceiling is not None and not ledger.positive(ceiling):
+        yield "ceiling_imgs_per_s is not a positive number"
+    elif record["schema"] == ledger.SCHEMAS[-1]:
+        if share is not None:
+            yield "there is a ceiling_fraction, which is formed from whole repetitions alone"
+        if ceiling is not None and record["role"] == "ceiling":
+            yield "a ceiling has no ceiling_imgs_per_s"
+    elif (ceiling is None) != (share is None):
         yield "one of ceiling_imgs_per_s and ceiling_fraction is there without the other"
-    elif ceiling is not None and not (ledger.positive(ceiling) and ledger.positive(share)):
-        yield "ceiling_imgs_per_s or ceiling_fraction is not a positive number"
+    elif ceiling is not None and not ledger.positive(share):
+        yield "ceiling_fraction is not a positive number"
     elif ceiling is not None and abs(share * ceiling / record["imgs_per_s"] - 1) > EXACT:
         yield f"ceiling_fraction is {share:.8g}, imgs_per_s / ceiling_imgs_per_s is {record['imgs_per_s'] / ceiling:.8g}"
 
@@ -179,5 +263,5 @@ def _part(summary, name, otherwise=None):
     return otherwise if value is None else value
 
 
-ALWAYS = (_status, _role)
-MEASURED = (_rate, _summaries, _interval, _idle, _ceiling, _capacities, shares.within_limits, shares.series, shares.flags)
+ALWAYS = (_status, _role, _place)
+MEASURED = (_rate, _summaries, _interval, _idle, _ceiling, _capacities, shares.within_limits, shares.series, _ranks, _counts, flags.problems)

@@ -1,11 +1,11 @@
-"""`feedrate validate DIR`: whether a ledger's numbers agree with each other and the report with the
-ledger. One line a finding, exit code 1 where there is any."""
+"""`feedrate validate DIR`: derives again what a ledger's records and its report say, and compares. One line a finding, exit
+code 1 where there is any."""
 from __future__ import annotations
 
 import argparse
 import os
 
-from . import arithmetic, cli, derived, ledger, plan, sequence, talk
+from . import arithmetic, cli, ledger, plan, remade, sequence, talk
 from .text import clean
 
 _say = talk.sayer("feedrate validate")
@@ -18,10 +18,12 @@ def main(arguments):
 
 def _parser():
     parser = argparse.ArgumentParser(
-        prog="feedrate validate", description="Checks a ledger's arithmetic, and a report against its ledger.",
+        prog="feedrate validate", description="Derives again what a ledger's records and its report say, and names what differs.",
         epilog="Exit codes: 0 nothing found, 1 something found or nothing to read, 2 a mistake in what was typed.")
     parser.add_argument("folder", metavar="DIR", help="the result folder, which holds ledger.jsonl")
     parser.add_argument("-o", "--output", metavar="DIR", help="where its report is (default: DIR/report)")
+    parser.add_argument("--no-drawing", dest="drawing", action="store_false",
+                        help="do not make the report again: compare its files by their hashes alone")
     parser.add_argument("--found", type=int, default=0, help=argparse.SUPPRESS)     # of the caller's, printed already
     parser.add_argument("--feedrate-version", default="", help=argparse.SUPPRESS)
     return parser
@@ -33,7 +35,7 @@ def _check(options):
     count = len(numbered)
     report = options.output or cli.default_folder(path)
     files = ""
-    records = [ledger.upgrade(record) for _, record in numbered]
+    records = [{**ledger.upgrade(record), ledger.LINE: n} for n, record in numbered]
     context = cli.context_of(path, records, options.feedrate_version, notes.append)
     notes += plan.missing(records, context.planned)
     if options.output and not os.path.isdir(report):
@@ -43,9 +45,10 @@ def _check(options):
     elif broken or not numbered:
         notes.append(f"{report}: not checked, because the ledger is damaged")
     else:
-        found, more, made = derived.problems(report, records, context)
+        again = lambda folder, before: cli.make_again(path, records, context.planned, before, folder)     # noqa: E731
+        found, more, compared = remade.problems(report, path, again, options.drawing)
         findings, notes = findings + found, notes + more
-        files = f" and {made} files of its report"
+        files = f" and {compared} files of its report"
     for words in findings:
         talk.show(clean(words, 400))
     for words in notes:

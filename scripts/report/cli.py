@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from . import beside, derived, drawing, figures, ledger, output, paper, plan, settings as grouping, talk, terminal
+from . import beside, derived, drawing, figures, ledger, made, output, paper, plan, settings as grouping, talk, terminal
 from .heading import heading
 from .text import clean
 
@@ -49,13 +49,22 @@ def _report(options):
     path = ledger.find(options.folder)
     records = ledger.read(path, _say)
     context = context_of(path, records, options.feedrate_version, _say)
-    found = grouping.group(plan.complete(records, context.planned), _say)
     context.options = options
     folder = options.output or default_folder(path)
-    output.make_folder(folder)
+    found = grouping.group(plan.complete(records, context.planned), _say)
     talk.show(terminal.table(found, heading))
     for words in plan.missing(records, context.planned):
         _say(words)
+    written = make(found, records, path, context, folder)
+    others = [name for name in written if "/" not in name and not name.endswith(output.FORMATS)]
+    _say(f"{len(context.drawn)} figures, {', '.join(others)} are in {folder}")
+    return 1 if context.failed else 0
+
+
+def make(found, records, path, context, folder):
+    """Writes the whole report of the settings; the names of its files."""
+    options = context.options
+    output.make_folder(folder)
     page = beside.begin("index.html", lambda: _html(records, path, found, context, folder)) if options.html else None
     written = []
     for write in _writers(options):
@@ -63,9 +72,19 @@ def _report(options):
     if page:
         written += page() or _failed(context, "index.html")
     written += _index(found, context, folder)
-    others = [name for name in written if "/" not in name and not name.endswith(output.FORMATS)]
-    _say(f"{len(context.drawn)} figures, {', '.join(others)} are in {folder}")
-    return 1 if context.failed else 0
+    made.write(folder, path, context, written)
+    return written
+
+
+def make_again(path, records, planned, before, folder):
+    """The report that made.read() tells of, once more."""
+    options = argparse.Namespace(**before["options"])
+    context = derived.Context(before["ledger_name"], before["feedrate_version"], planned, options=options, records=len(records), say=_silent)
+    make(grouping.group(plan.complete(records, planned)), records, path, context, folder)
+
+
+def _silent(_words):
+    pass
 
 
 def _writers(options):
@@ -86,7 +105,8 @@ def context_of(path, records, otherwise="", note=lambda text: None):
     """What footers and the index say of the ledger: where it lies, which feedrate wrote it, and what was planned."""
     versions = sorted({v for v in map(ledger.version, records) if v}) or [v for v in [otherwise] if v]
     place = os.path.abspath(path)
-    return derived.Context(clean("/".join(place.split(os.sep)[-2:]), 60), clean(", ".join(versions), 60), plan.read(path, note))
+    return derived.Context(clean("/".join(place.split(os.sep)[-2:]), 60), clean(", ".join(versions), 60), plan.read(path, note),
+                           records=len(records), say=_say)
 
 
 def default_folder(path):
@@ -105,14 +125,14 @@ def _figures(found, context, folder):
             output.make_folder(os.path.join(folder, "paper"))
         for drawn in drawing.draw(found, context, folder):
             if drawn.error:
-                _say(f"{drawn.plan.name} could not be drawn: {drawn.error}; the other figures "
+                context.say(f"{drawn.plan.name} could not be drawn: {drawn.error}; the other figures "
                      "are complete, please report it with the ledger")
                 context.failed.append(drawn.plan.name)
             elif drawn.kinds or drawn.caption:
-                _say(f"drew {drawn.plan.name}")
+                context.say(f"drew {drawn.plan.name}")
                 context.drawn.append(drawn)
     except ImportError as error:
-        _say(f"figures: Python module {clean(error.name)} is missing, so that no figure is "
+        context.say(f"figures: Python module {clean(error.name)} is missing, so that no figure is "
              "drawn; run ./scripts/quickstart, or `python3 -m pip install matplotlib numpy`, or "
              "name a Python that has them in FEEDRATE_PYTHON")
         context.failed.append("figures")
@@ -127,7 +147,7 @@ def _slides(found, context, folder):
     try:
         from . import slides
     except ImportError as error:
-        _say(f"slides: Python module {clean(error.name)} is missing, so that slides.pptx is not written; "
+        context.say(f"slides: Python module {clean(error.name)} is missing, so that slides.pptx is not written; "
              "run ./scripts/quickstart, or `python3 -m pip install python-pptx`, or give --no-slides")
         context.failed.append("slides")
         return []
@@ -138,15 +158,15 @@ def _html(records, path, found, context, folder):
     page = os.path.join(folder, "index.html")
     try:
         from . import html_page
-        text = html_page.build(found, records, context, path, _say)
+        text = html_page.build(found, records, context, path, context.say)
     except ImportError as error:
         old = " (the one there is of an earlier report)" if os.path.exists(page) else ""
-        _say(f"index.html: Python module {clean(error.name)} is missing, so that it is not written{old}; run "
+        context.say(f"index.html: Python module {clean(error.name)} is missing, so that it is not written{old}; run "
              "./scripts/quickstart, or `python3 -m pip install plotly`, or name a Python that has it in "
              "FEEDRATE_PYTHON, or leave it out with --no-html")
         return []
     output.write(page, text)
-    _say(f"the interactive page is {page}")
+    context.say(f"the interactive page is {page}")
     return ["index.html"]
 
 

@@ -14,7 +14,7 @@ def provenance(cells, context, single_runs):
         parts.append("n = " + (f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else
                                f"{counts[0]}") + (" repetition" if counts == [1] else
                                                   " repetitions"))
-        parts += sorted({r.kind for r in rates})
+        parts += sorted({r.kind for r in rates} - {statistics.SET})
     for axis in ("loader", "workers"):
         values = [c.axes.get(axis) for c in cells if c.axes.get(axis) is not None]
         if values:

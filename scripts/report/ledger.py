@@ -7,7 +7,7 @@ import os
 import sys
 
 MOST = sys.float_info.max
-SCHEMAS = ("feedrate.result/1", "feedrate.result/2")     # the newest last
+SCHEMAS = ("feedrate.result/1", "feedrate.result/2", "feedrate.result/3")     # the newest last
 LINE = "_line"      # where read() notes the line of the ledger that a record stands in
 STATUSES = ("ok", "failed", "interrupted", "invalid")
 NOT_RUN = "not run"     # planned, and in no ledger; see plan.py
@@ -78,10 +78,9 @@ def scan(path):
 
 
 def upgrade(record):
-    """A sound record of any schema as the newest has it. 2 added `valid`."""
-    if record["schema"] == SCHEMAS[0]:
-        record = {**record, "schema": SCHEMAS[1], "valid": valid_by_flags(record)}
-    return record
+    """A sound record of any schema as reports read it. 2 added `valid`; 3 checksums, each rank's window, and a ceiling that is
+    the one that opened the repetition."""
+    return {**record, "schema": SCHEMAS[1], "valid": valid_by_flags(record)} if record["schema"] == SCHEMAS[0] else record
 
 
 def tried(records):
@@ -128,7 +127,7 @@ def problem(record):
             reason = reason or f"{key} {str(record.get(key))[:40]!r} is none of " + ", ".join(known)
     if not isinstance(record.get("repetition"), int) or not record.get("cell_id"):
         reason = reason or "`repetition` or `cell_id` is missing"
-    if schema == SCHEMAS[1] and not isinstance(record.get("valid"), bool):
+    if schema != SCHEMAS[0] and not isinstance(record.get("valid"), bool):
         reason = reason or "`valid` is neither true nor false"
     if record.get("status") == "ok" and not positive(record.get("imgs_per_s")):
         reason = reason or "status is ok but imgs_per_s is not a positive number"

@@ -48,15 +48,6 @@ def complete(records, planned):
     return records + [record for _, record in planned if _run(record) not in there]
 
 
-def states(records, planned):
-    """What the folder may have held when a report was made, the latest state first: (how many records, these and what
-    was planned by then). A sweep writes its plan before its first record."""
-    begun = {before for before, _ in planned}
-    for count in range(len(records), 0, -1):
-        for soonest in (count, count - 1) if count in begun else (count,):
-            yield count, complete(records[:count], [(before, record) for before, record in planned if before <= soonest])
-
-
 def missing(records, planned):
     """A line that says how many of the planned runs have no record; none where all have one."""
     count = len(complete(records, planned)) - len(records)

@@ -18,13 +18,15 @@ def problems(numbered):
 
 def _order(numbered):
     last = None
-    for n, record in numbered:
+    for place, (n, record) in enumerate(numbered):
         order = ledger.number(record.get("order"))
         if order is None:
             yield n, "order is missing"
             continue
         if last is not None and order <= last:
             yield n, f"order is {order:g} after {last:g}: lines were moved, copied or put together from two ledgers"
+        elif record["schema"] == ledger.SCHEMAS[-1] and order != (place if last is None else last + 1):
+            yield n, f"order is {order:g}, {place if last is None else last + 1:g} is due: a record before it is gone, or it was moved"
         last = order
 
 
@@ -82,11 +84,14 @@ def _shared(record):
         found.update({(f"limits.{name}", str(record["cell_id"])): value for name, value in limits.items()
                       if name != "stall_seconds"})      # how long a read may take is no part of what is measured
     if device:      # a run that failed early has none
-        found["device.name", axis] = device.get("name")
+        for name in ("name", "source", "precision"):
+            found[f"device.{name}", axis] = device.get(name)
+        found["device.bus_bytes_per_s", axis] = device.get("bus_bytes_per_s")
         # Several GPUs have a library more, which averages their gradients.
         found["device.software", (axis, record["cell"].get("gpus"))] = device.get("software")
     if dataset:
-        found[f"dataset {str(dataset.get('variant'))[:60]}", ""] = dataset.get("manifest_xxh3")
+        for name in ("manifest_xxh3", "samples", "bytes"):
+            found[f"dataset {str(dataset.get('variant'))[:60]}.{name}", ""] = dataset.get(name)
         for name in ("type", "device"):
             found[f"file_system.{name}", ""] = ledger.part(environment, "file_system", name)
     return found
@@ -108,19 +113,27 @@ def _drifts(numbered):
 
 
 def _ceilings(numbered):
-    rates = {}
+    """From schema 3 on a cell's ceiling is the one that opened its repetition, before it the mean of those so far."""
+    rates, opening = {}, {}
     for n, record in numbered:
-        key = tuple(ceiling_key(record["cell"]))
+        key = ceiling_key(record["cell"])
         stated = ledger.number(record.get("ceiling_imgs_per_s"))
-        if stated is not None:
+        if record["schema"] == ledger.SCHEMAS[-1]:
+            expected, what = opening.get((key, record["repetition"])), "the ceiling that opened the repetition"
+            if record["status"] == "ok" and record["role"] == "cell" and stated is None and expected is not None:
+                yield n, f"ceiling_imgs_per_s is missing, {what} is {expected:.8g}"
+        else:
             before = rates.get(key, [])
-            mean = sum(before) / len(before) if before else None
-            if mean is None:
+            expected, what = sum(before) / len(before) if before else None, "the mean of its ceilings in earlier lines"
+        if stated is not None:
+            if expected is None:
                 yield n, f"ceiling_imgs_per_s is {stated:.6g}, but no ceiling of its setting stands in an earlier line"
-            elif abs(mean / stated - 1 if stated else 1) > arithmetic.EXACT:
-                yield n, f"ceiling_imgs_per_s is {stated:.8g}, the mean of its ceilings in earlier lines is {mean:.8g}"
+            elif abs(expected / stated - 1 if stated else 1) > arithmetic.EXACT:
+                yield n, f"ceiling_imgs_per_s is {stated:.8g}, {what} is {expected:.8g}"
         if record["cell"]["data"] == "synthetic" and record["status"] == "ok":
             rates.setdefault(key, []).append(record["imgs_per_s"])
+            if not record.get("place"):
+                opening[key, record["repetition"]] = record["imgs_per_s"]
 
 
 CHECKS = (_order, _times, _results, _cells, _experiment, _drifts, _ceilings)

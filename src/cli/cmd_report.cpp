@@ -1,11 +1,10 @@
 // What the Python package does: figures and tables, comparisons, checks.
 #include <cstdio>
-#include <fstream>
 #include <optional>
 
+#include "cli/check_records.h"
 #include "cli/commands.h"
 #include "cli/python_report.h"
-#include "experiment/cell.h"
 #include "measure/error.h"
 
 namespace feedrate {
@@ -37,35 +36,16 @@ std::vector<std::string> with(const char* command, std::vector<std::string> word
   return words;
 }
 
-std::string id_of_axes(const nlohmann::ordered_json& axes) {
-  Cell cell;
-  for (const auto& [axis, value] : axes.items()) {
-    if (!value.is_null()) cell.set(axis, value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return cell.id();
-}
-
-// Records whose cell_id is not that of their axes, a line of stdout each. The Python makes the other checks, those of lines
-// that are no record among them.
-std::size_t wrong_cell_ids(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::size_t wrong = 0, number = 1;
-  for (std::string line; std::getline(file, line); ++number) {
-    const auto record = nlohmann::ordered_json::parse(line, nullptr, false);
-    if (!record.is_object() || !record.contains("cell") || !record["cell"].is_object() || !record.contains("cell_id")) continue;
-    std::string problem;
-    try {
-      const std::string id = id_of_axes(record["cell"]);
-      if (record["cell_id"] == id) continue;
-      problem = "is not that of its axes, " + id;
-    } catch (const Error& error) {
-      problem = std::string("cannot be told: ") + error.what();
-    }
-    std::printf("line %zu: cell_id %s %s\n", number, record["cell_id"].dump().c_str(), problem.c_str());
-    ++wrong;
-  }
+// What the program derives again, a line of stdout each; how many. The Python makes the other checks, those of lines that are
+// no record among them.
+std::size_t print_findings(const std::filesystem::path& ledger) {
+  const CheckedRecords checked = check_records(ledger);
+  for (const auto& [line, words] : checked.findings) std::printf("line %zu: %s\n", line, words.c_str());
   std::fflush(stdout);
-  return wrong;
+  if (checked.unsealed > 0) {
+    std::fprintf(stderr, "feedrate validate: note: %zu records are of an older schema and carry no checksums\n", checked.unsealed);
+  }
+  return checked.findings.size();
 }
 
 // The word that names the ledger, wherever it stands among the options.
@@ -87,15 +67,15 @@ CommandEntry add_report(CLI::App& program) {
 }
 
 CommandEntry add_compare(CLI::App& program) {
-  return add_passed_on(program, "compare", "Hold ledgers against a first one, cell by cell: faster, slower, or not to be told",
+  return add_passed_on(program, "compare", "Hold ledgers against a first one, cell by cell: faster, slower, or inconclusive",
                        [](const std::vector<std::string>& words) { become_report(with("compare", words)); });
 }
 
 CommandEntry add_validate(CLI::App& program) {
-  return add_passed_on(program, "validate", "Check every record of a ledger, and what was derived from it", [](const std::vector<std::string>& words) {
+  return add_passed_on(program, "validate", "Derive again what a ledger's records and its report say, and name what differs", [](const std::vector<std::string>& words) {
     need_ledger(words);
     auto all = with("check", words);
-    if (const auto file = named_ledger(words)) all.push_back("--found=" + std::to_string(wrong_cell_ids(*file)));
+    if (const auto file = named_ledger(words)) all.push_back("--found=" + std::to_string(print_findings(*file)));
     become_report(all);
   });
 }

@@ -70,16 +70,16 @@ int run(CLI::App& app, RunCommand& command) {
   LiveRun live(command, runner, signals);
   std::optional<double> ceiling;
   if (!command.no_ceiling && !cells[0].is("data", "synthetic")) {
-    const auto record = live.measure(ceiling_of(cells[0]), "ceiling", std::nullopt);
-    if (ledger) ledger->append(record);
+    auto record = live.measure(ceiling_of(cells[0]), "ceiling", std::nullopt);
+    if (ledger) record = ledger->append(std::move(record));
     if (record["status"] == "ok") ceiling = record["imgs_per_s"];
     if (record["status"] == "failed") {  // the cell would fail in the same way, or stand without its ceiling
       throw Error("the ceiling", record["error"].get<std::string>(), "measure without it: --no-ceiling");
     }
   }
   if (signals.token().stop_requested()) return signals.exit_code(1);
-  const auto record = live.measure(cells[0], cells[0].is("data", "synthetic") ? "ceiling" : "cell", ceiling);
-  if (ledger) ledger->append(record);
+  auto record = live.measure(cells[0], cells[0].is("data", "synthetic") ? "ceiling" : "cell", ceiling);
+  if (ledger) record = ledger->append(std::move(record));
   if (command.json) {
     std::printf("%s\n", to_line(record).c_str());
   }

@@ -159,6 +159,7 @@ int sweep(CLI::App& app, SweepCommand& command) {
   SweepLog log(command.json, experiment);
   const SweepOutcome outcome = run_sweep(plan, runner, experiment.run, ledger, environment,
                                          log.hooks(), signals.token(), differing);
+  keep_end(experiment.output, {ledger.size(), ledger.last_xxh3()});
   std::fprintf(stderr, "%zu measured, %zu failed, %zu already there: %s\n", outcome.ok, outcome.failed, outcome.skipped,
                ledger.path().c_str());
   if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted; go on with --resume\n");

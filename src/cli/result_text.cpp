@@ -32,9 +32,9 @@ std::string rate_text(const Json& record) {
 
 std::string ceiling_text(const Json& record) {
   if (record["cell"]["data"] == "synthetic") return "the ceiling";
-  if (!record.contains("ceiling_fraction")) return "";
-  return format("%.1f %% of the ceiling (%s img/s)", 100 * number(record["ceiling_fraction"]),
-                thousands(number(record["ceiling_imgs_per_s"])).c_str());
+  if (!record.contains("ceiling_imgs_per_s")) return "";
+  const double ceiling = number(record["ceiling_imgs_per_s"]);
+  return format("%.1f %% of the ceiling (%s img/s)", 100 * number(record["imgs_per_s"]) / ceiling, thousands(ceiling).c_str());
 }
 
 std::string stages_text(const Json& record) {

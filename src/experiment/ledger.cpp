@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "experiment/record.h"
+#include "experiment/seal.h"
 #include "measure/error.h"
 
 namespace feedrate {
@@ -56,6 +57,7 @@ LedgerText read_ledger(const std::filesystem::path& path) {
                   "restore the file, or start a new one: -o DIR");
     }
     ledger.records.push_back(std::move(record));
+    ledger.last_xxh3 = line_xxh3(std::string_view(text).substr(at, end - at));
     ledger.open_ended = !ended;
     at = ended ? end + 1 : text.size();
   }
@@ -102,7 +104,8 @@ bool Ledger::mend() {
   return torn;
 }
 
-void Ledger::append(const nlohmann::ordered_json& record) {
+nlohmann::ordered_json Ledger::append(nlohmann::ordered_json record) {
+  seal(record, text_.last_xxh3);
   const std::string line = to_line(record) + "\n";
   const off_t before = lseek(fd_, 0, SEEK_END);
   errno = 0;
@@ -113,6 +116,9 @@ void Ledger::append(const nlohmann::ordered_json& record) {
     if (ftruncate(fd_, before) != 0) throw Error(path_.string(), reason + ", and the record could not be removed");
     throw Error(path_.string(), reason, "free some space and go on with --resume");
   }
+  ++appended_;
+  text_.last_xxh3 = line_xxh3(std::string_view(line).substr(0, line.size() - 1));
+  return record;
 }
 
 }  // namespace feedrate

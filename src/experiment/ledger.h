@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace feedrate {
@@ -9,6 +10,7 @@ namespace feedrate {
 // What a ledger's file holds.
 struct LedgerText {
   std::vector<nlohmann::ordered_json> records;
+  std::string last_xxh3;               // checksum of the last whole line; "" without any
   std::optional<std::size_t> torn_at;  // byte at which a last line begins that a crash has cut off
   bool open_ended = false;             // the last line is a whole record and lacks its newline alone
 };
@@ -29,8 +31,11 @@ class Ledger {
   // Cuts off a torn last line, of which true; ends one that lacks only its newline. To be called before append(), and after
   // whatever may refuse the ledger, which stays as it was.
   bool mend();
-  void append(const nlohmann::ordered_json& record);
+  // Seals it (experiment/seal.h) and writes it; gives it as it was written.
+  nlohmann::ordered_json append(nlohmann::ordered_json record);
   const std::vector<nlohmann::ordered_json>& records() const { return text_.records; }  // read at the start
+  std::size_t size() const { return text_.records.size() + appended_; }                 // records by now
+  const std::string& last_xxh3() const { return text_.last_xxh3; }                      // of the last of them
   const std::filesystem::path& path() const { return path_; }
 
  private:
@@ -39,6 +44,7 @@ class Ledger {
   std::filesystem::path path_;
   int fd_ = -1;
   LedgerText text_;
+  std::size_t appended_ = 0;
 };
 
 }  // namespace feedrate

@@ -75,9 +75,24 @@ void keep_plan(const std::filesystem::path& folder, const std::vector<PlannedRun
     kept["cells"][run.cell.id()] = run.cell.to_json();
     runs.push_back(std::move(entry));
   }
-  if (runs.empty()) return;
-  kept["sweeps"].push_back({{"records", records}, {"runs", std::move(runs)}});
+  const bool ended = kept.erase("ended") > 0;
+  if (runs.empty() && !ended) return;
+  if (!runs.empty()) kept["sweeps"].push_back({{"records", records}, {"runs", std::move(runs)}});
   replace(path, kept.dump() + "\n");
+}
+
+void keep_end(const std::filesystem::path& folder, const SweepEnd& end) {
+  Json kept = read_plan(folder / "plan.json");
+  kept["ended"] = {{"records", end.records}, {"last_xxh3", end.last_xxh3}};
+  replace(folder / "plan.json", kept.dump() + "\n");
+}
+
+std::optional<SweepEnd> read_end(const std::filesystem::path& folder) {
+  const Json plan = read_plan(folder / "plan.json");
+  if (!plan.contains("ended") || !plan["ended"].is_object()) return std::nullopt;
+  const Json& end = plan["ended"];
+  if (!end.contains("records") || !end["records"].is_number_unsigned() || !end.contains("last_xxh3") || !end["last_xxh3"].is_string()) return std::nullopt;
+  return SweepEnd{end["records"], end["last_xxh3"]};
 }
 
 }  // namespace feedrate

@@ -46,9 +46,19 @@ double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 double window_seconds(const RankResult& r) { return seconds(r.steps[r.last - 1].end_ns - r.steps[r.first - 1].end_ns); }
 
+double window_seconds(const std::vector<RankResult>& ranks) {
+  std::int64_t from = ranks.front().steps[ranks.front().first - 1].end_ns, to = from;
+  for (const RankResult& rank : ranks) {
+    from = std::max(from, rank.steps[rank.first - 1].end_ns);
+    to = std::max(to, rank.steps[rank.last - 1].end_ns);
+  }
+  return seconds(to - from);
+}
+
 Json rank_json(std::size_t number, const RankResult& rank, int batch_size) {
   Json json = {{"rank", number},
                {"imgs_per_s", batch_size * static_cast<double>(rank.last - rank.first) / window_seconds(rank)},
+               {"window_s", window_seconds(rank)},
                {"data_wait_ms_mean", rounded(mean_wait_ms(rank))},
                {"sync_ms_mean", rounded(mean_sync_ms(rank))}};
   json["gpu"] = gpu_json(rank);

@@ -27,6 +27,8 @@ double storage_read_bytes(const std::vector<RankResult>& ranks);
 
 // Wall time of the rank's window.
 double window_seconds(const RankResult& rank);
+// Of all ranks together: from the last to begin to the last to end.
+double window_seconds(const std::vector<RankResult>& ranks);
 
 // Three decimals of a millisecond: a microsecond, which is less than any of these times is good for.
 double rounded(double value);

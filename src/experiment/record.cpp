@@ -103,13 +103,10 @@ void add_measurement(Json& record, const CellResult& result, const RunPlace& pla
   record["imgs_per_s"] = rate;
   const auto interval = block_interval(durations, images);
   record["ci95"] = interval ? Json{interval->low, interval->high} : Json(nullptr);
-  if (place.ceiling_imgs_per_s) {
-    record["ceiling_imgs_per_s"] = *place.ceiling_imgs_per_s;
-    record["ceiling_fraction"] = rate / *place.ceiling_imgs_per_s;
-  }
+  if (place.ceiling_imgs_per_s) record["ceiling_imgs_per_s"] = *place.ceiling_imgs_per_s;
   record["steps"] = first.last - first.first;
   record["images"] = static_cast<std::int64_t>(images) * static_cast<std::int64_t>(first.last - first.first);
-  record["window_s"] = window_seconds(first);
+  record["window_s"] = window_seconds(result.ranks);
   record["warmup_steps"] = first.first;
   record["warmup_s"] = seconds(first.steps[first.first - 1].end_ns - first.steps.front().start_ns);
   record["step_ms"] = series(steps_ms);
@@ -142,14 +139,11 @@ void add_measurement(Json& record, const CellResult& result, const RunPlace& pla
 }  // namespace
 
 double imgs_per_s(const CellResult& result) {
-  double from = 0, to = 0, images = 0;
-  const double origin = static_cast<double>(result.ranks.front().steps.front().start_ns);
+  double images = 0;
   for (const RankResult& rank : result.ranks) {
-    from = std::max(from, static_cast<double>(rank.steps[rank.first - 1].end_ns) - origin);
-    to = std::max(to, static_cast<double>(rank.steps[rank.last - 1].end_ns) - origin);
     images += static_cast<double>(settings_of(result.cell).batch_size) * static_cast<double>(rank.last - rank.first);
   }
-  return images / ((to - from) * 1e-9);
+  return images / window_seconds(result.ranks);
 }
 
 std::string to_line(const Json& record) { return record.dump(-1, ' ', false, Json::error_handler_t::replace); }

@@ -27,21 +27,17 @@ using Done = std::set<std::tuple<std::string, int, int>>;  // cell_id, repetitio
 
 int place_of(const nlohmann::ordered_json& record) { return record.value("place", 0); }
 
-// The synthetic rates measured so far, by the setting that they are the ceiling of.
+// The rates of the ceilings that open each repetition.
 class Ceilings {
  public:
   void add(const nlohmann::ordered_json& record) {
-    if (record["cell"]["data"] != "synthetic" || record["status"] != "ok") return;
-    rates_[record["cell_id"]].push_back(record["imgs_per_s"]);
-    if (place_of(record) == 0) opening_[{record["cell_id"], record["repetition"]}] = record["imgs_per_s"];
+    if (record["cell"]["data"] != "synthetic" || record["status"] != "ok" || place_of(record) != 0) return;
+    opening_[{record["cell_id"], record["repetition"]}] = record["imgs_per_s"];
   }
-  // Mean of the ceiling's runs, images/s; nothing before the first.
-  std::optional<double> of(const Cell& cell) const {
-    const auto found = rates_.find(ceiling_of(cell).id());
-    if (found == rates_.end()) return std::nullopt;
-    double sum = 0;
-    for (const double rate : found->second) sum += rate;
-    return sum / static_cast<double>(found->second.size());
+  // Of the repetition that the run is part of, images/s; nothing for a ceiling, or where the opening one has failed.
+  std::optional<double> of(const PlannedRun& run) const {
+    const auto found = opening_.find({ceiling_of(run.cell).id(), run.repetition});
+    return run.role == "ceiling" || found == opening_.end() ? std::nullopt : std::optional(found->second);
   }
   // The closing ceiling of a repetition that differs from the opening one says that the machine changed in between.
   void flag_drift(nlohmann::ordered_json& record) const {
@@ -52,11 +48,10 @@ class Ceilings {
     char text[128];
     std::snprintf(text, sizeof text, "the ceiling moved by %+.1f %% between the first and the last run of the repetition", 100 * drift);
     record["flags"].push_back({{"name", "ceiling_drifted"}, {"severity", "warning"}, {"reason", text},
-                               {"remedy", "see what else runs, and what clocks and temperatures do; every share of this ceiling is that unsure"}});
+                               {"remedy", "see what else runs, and what clocks and temperatures do"}});
   }
 
  private:
-  std::map<std::string, std::vector<double>> rates_;
   std::map<std::pair<std::string, int>, double> opening_;  // by cell_id and repetition
 };
 
@@ -102,10 +97,10 @@ SweepOutcome run_sweep(const std::vector<PlannedRun>& plan, CellRunner& runner, 
   SweepOutcome outcome{.skipped = plan.size() - missing.size()};
   for (std::size_t i = 0; i < missing.size() && !outcome.interrupted; ++i) {
     const PlannedRun& run = missing[i];
-    const auto ceiling = ceilings.of(run.cell);
+    const auto ceiling = ceilings.of(run);
     hooks.started(run, i + 1, missing.size(), ceiling);
     const CellResult result = runner.run(run.cell, hooks.progress, stop);
-    const auto order = static_cast<int>(ledger.records().size() + outcome.ok + outcome.failed);
+    const auto order = static_cast<int>(ledger.size());
     auto record = make_record(result, {run.role, run.repetition, order, ceiling}, options, environment);
     record["place"] = run.place;
     ceilings.flag_drift(record);
@@ -113,7 +108,7 @@ SweepOutcome run_sweep(const std::vector<PlannedRun>& plan, CellRunner& runner, 
     all_differing.insert(all_differing.begin(), differing.begin(), differing.end());
     flag_forced(record, all_differing);
     hooks.derive(record);
-    ledger.append(record);
+    record = ledger.append(std::move(record));
     hooks.finished(record);
     ceilings.add(record);
     outcome.interrupted = result.status == Status::interrupted;

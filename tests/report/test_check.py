@@ -12,7 +12,7 @@ import unittest
 
 import ledgers
 import sound
-from report import check, cli, ledger
+from report import check, cli, ledger, made
 from test_figures import HAVE_MATPLOTLIB
 
 RATES = {"ceiling": [1000.0, (1004.0, 1001.0), 998.0], "jpeg": [400.0, 404.0, 402.0], "png": [200.0, 202.0, 201.0]}
@@ -59,7 +59,7 @@ class Checked(unittest.TestCase):
 
 class Arithmetic(Checked):
     def test_a_sound_ledger_of_either_schema_has_no_finding(self):
-        for schema in (1, 2):
+        for schema in (1, 2, 3):
             code, findings, notes = self.check(sound.sweep(RATES, schema=schema))
             self.assertEqual((code, findings), (0, []))
             self.assertIn("12 records checked: nothing found", notes)
@@ -79,7 +79,17 @@ class Arithmetic(Checked):
         cases = (
             ("imgs_per_s is", lambda r: r.update(imgs_per_s=1.001 * r["imgs_per_s"])),
             ("images is", lambda r: r.update(images=r["images"] + 1)),
-            ("step_ms.mean is", lambda r: r.update(window_s=1.01 * r["window_s"])),
+            ("step_ms.mean is", lambda r: r["ranks"][0].update(window_s=1.01 * r["window_s"])),
+            ("images / window_s is", lambda r: r.update(window_s=1.01 * r["window_s"])),
+            ("ranks[0].imgs_per_s is", lambda r: r["ranks"][0].update(imgs_per_s=1.0)),
+            ("ranks[0].data_wait_ms_mean is", lambda r: r["ranks"][0].update(data_wait_ms_mean=1.0)),
+            ("ranks are [0, 0]", lambda r: r["ranks"].append(dict(r["ranks"][0]))),
+            ("threads.loader is", lambda r: r["threads"].update(loader=9)),
+            ("dataset.mean_bytes is", lambda r: r["dataset"].update(mean_bytes=9)),
+            ("the flag emulated is warning", lambda r: r["flags"][0].update(severity="warning")),
+            ("the flag noisy_neighbour is there, and", lambda r: r["flags"].append({"name": "noisy_neighbour", "severity": "warning"})),
+            ("the flag planted is note, which it never is", lambda r: r["flags"].append({"name": "planted", "severity": "note"})),
+            ("place is 1", sets("place", 1)),
             ("raw holds 40 values of 41", sets("steps", 41)),
             ("step_ms: median is", within("step_ms", "median", 1.0)),
             ("step_ms: max is", within("step_ms", "max", 1e6)),
@@ -91,8 +101,8 @@ class Arithmetic(Checked):
             ("ci95 is null", sets("ci95", None)),
             ("is no interval", sets("ci95", [5, 1])),
             ("device_idle_fraction is", sets("device_idle_fraction", 0.05)),
-            ("ceiling_fraction is", sets("ceiling_fraction", 0.9)),
-            ("without the other", sets("ceiling_fraction", None)),
+            ("ceiling_imgs_per_s is missing", lambda r: r.pop("ceiling_imgs_per_s")),
+            ("there is a ceiling_fraction", sets("ceiling_fraction", 0.9)),
             ("valid is false", sets("valid", False)),
             ("valid is true", sets("flags", [{"name": "throttled", "severity": "serious"}])),
             ("error is not", sets("error", "disk full")),
@@ -171,7 +181,7 @@ class Arithmetic(Checked):
         self.finds("capacities are not in order", 2, capacities(0.8))
 
     def test_several_ranks_may_differ_by_a_step_and_not_by_more(self):
-        records = sound.sweep(RATES, axes={"gpus": 2})
+        records = sound.sweep(RATES, axes={"gpus": 2}, schema=2)
         records[1]["imgs_per_s"] *= 1.01
         for r in records[1:2]:
             r["ceiling_fraction"] = r["imgs_per_s"] / r["ceiling_imgs_per_s"]
@@ -182,7 +192,7 @@ class Arithmetic(Checked):
 
     def test_a_failure_has_its_error_and_no_rate(self):
         failed = sound.record(ledgers.axes("png"), 200.0, 9, status="failed", error="disk full", imgs_per_s=None,
-                              order=99, started_at="2026-11-22T00:00:00Z", valid=False)
+                              order=12, started_at="2026-11-22T00:00:00Z", valid=False)
         self.assertEqual(self.check(sound.sweep(RATES) + [failed])[1], [])
         self.assertEqual(self.check(sound.sweep(RATES) + [dict(failed, status="interrupted", error=None)])[1], [])
         self.finds("error is null", 13, lambda r: r.update(error=None), sound.sweep(RATES) + [failed])
@@ -197,6 +207,7 @@ class Arithmetic(Checked):
                 r[key].update(mean=r[key]["median"], p95=r[key]["median"], p99=r[key]["median"], max=r[key]["median"])
             r["window_s"] = 6 * r["step_ms"]["mean"]
             r["imgs_per_s"] = r["images"] / r["window_s"]
+            r["ranks"][0].update(window_s=r["window_s"], imgs_per_s=r["imgs_per_s"], data_wait_ms_mean=r["data_wait_ms"]["mean"])
             r["device_idle_fraction"] = 6 * r["device_idle_ms"]["mean"] / r["window_s"]
             r.pop("ceiling_imgs_per_s", None), r.pop("ceiling_fraction", None)
         self.assertEqual(self.check(records)[1], [])
@@ -222,9 +233,8 @@ class Sequence(Checked):
                 ("device.software is", 6, lambda r: r.update(device=dict(r["device"], software="LibTorch 3"))),
                 ("file_system.device is", 6, sets("environment", dict(sound.ENVIRONMENT, file_system={"type": "ext4", "device": "nfs:/x"}))),
                 ("limits.max_seconds is", 6, sets("limits", dict(sound.LIMITS, max_seconds=300.0))),
-                ("dataset jpeg/500x375 is", 6, lambda r: r.update(dataset=dict(r["dataset"], manifest_xxh3="0"))),
-                ("the mean of its ceilings", 6, lambda r: r.update(
-                    ceiling_imgs_per_s=900.0, ceiling_fraction=r["imgs_per_s"] / 900.0))):
+                ("dataset jpeg/500x375.manifest_xxh3 is", 6, lambda r: r.update(dataset=dict(r["dataset"], manifest_xxh3="0"))),
+                ("the ceiling that opened the repetition is", 6, lambda r: r.update(ceiling_imgs_per_s=900.0))):
             with self.subTest(words):
                 self.finds(words, line, change)
 
@@ -267,8 +277,21 @@ class Sequence(Checked):
         records = sound.sweep(RATES)
         code, findings, _ = self.check(records[1:])
         self.assertEqual(code, 1)
-        self.assertIn("line 1: ceiling_imgs_per_s is", findings[0])
-        self.assertIn("no ceiling of its setting", findings[0])
+        self.assertIn("line 1: order is 1, 0 is due", findings[0])
+        self.assertIn("line 1: ceiling_imgs_per_s is", findings[1])
+        self.assertIn("no ceiling of its setting", findings[1])
+
+    def test_several_ranks_and_who_waits_for_whom(self):
+        records = sound.sweep(RATES, axes={"gpus": 2})
+        self.assertEqual(self.check(records)[1], [])
+        step = records[1]["step_ms"]["mean"]
+        self.finds("straggler is null, rank 0", 2, lambda r: r["ranks"][1].update(sync_ms_mean=0.1 * step), records)
+        records[1]["ranks"][1]["sync_ms_mean"] = round(0.1 * step, 3)
+        records[1]["straggler"] = {"rank": 0, "others_wait_ms": round(0.1 * step, 3)}
+        self.assertEqual(self.check(records)[1], [])
+        self.finds("straggler is {", 2, lambda r: r["straggler"].update(rank=1), records)
+        self.finds("more than a step apart", 2, lambda r: r["ranks"][1].update(window_s=2 * r["window_s"], imgs_per_s=r["ranks"][1]["imgs_per_s"] / 2),
+                   records)
 
     def test_a_repetition_that_failed_and_was_run_again_is_no_second_result(self):
         records = sound.sweep(RATES)
@@ -341,66 +364,101 @@ class Report(Checked):
     def test_a_fresh_report_follows_from_its_ledger(self):
         code, findings, notes = self.check(sound.sweep(RATES), report=True)
         self.assertEqual((code, findings), (0, []))
-        self.assertIn("5 files of its report", notes)
+        self.assertIn("6 files of its report", notes)
 
-    def test_edited_stale_and_missing_files_are_told_apart(self):
+    def report_of(self, records, *options):
+        """The folder of a fresh report of them."""
+        folder = sound.folder(self.parent, "r1", records)
+        self.run_quietly(cli.main, [folder, "--no-figures", *options])
+        return folder, os.path.join(folder, "report")
+
+    def changed(self, report, name, change):
+        with open(os.path.join(report, name), encoding="utf-8") as file:
+            text = file.read()
+        with open(os.path.join(report, name), "w", encoding="utf-8") as file:
+            file.write(change(text))
+
+    def hashed_afresh(self, report):
+        """As whoever edits on purpose would."""
+        def afresh(text):
+            kept = json.loads(text)
+            kept["files"] = {name: made.sha256(os.path.join(report, name)) for name in kept["files"]}
+            return json.dumps(kept)
+        self.changed(report, "files.json", afresh)
+
+    def test_an_edited_file_is_found_also_with_its_hash_made_afresh(self):
+        folder, report = self.report_of(sound.sweep(RATES))
+        self.changed(report, "table.csv", lambda text: text.replace("jpeg", "JPEG", 1))
+        self.changed(report, "index.html", lambda text: text.replace("jpeg", "JPEG", 1))
+        self.assertEqual([f.split(";")[0] for f in self.again(folder)[1]],
+                         ["index.html: changed since it was made", "table.csv: changed since it was made"])
+        self.hashed_afresh(report)
+        code, findings, _ = self.again(folder)
+        self.assertEqual((code, [f.split(";")[0] for f in findings]), (
+            1, ["index.html: does not follow from the ledger: edited", "table.csv: line 3 does not follow from the ledger: edited"]))
+
+    def test_a_report_of_an_earlier_state_is_stale(self):
         records = sound.sweep(RATES)
-        self.check(records[:8], report=True)
-        report = os.path.join(self.parent, "r1", "report")
-        with open(os.path.join(report, "table.csv")) as file:
-            text = file.read()
-        with open(os.path.join(report, "table.csv"), "w") as file:
-            file.write(text.replace("jpeg", "JPEG", 1))
-        os.unlink(os.path.join(report, "index.md"))
-        code, findings, _ = self.check(records)
-        self.assertEqual(code, 1)
-        self.assertRegex(findings[0], "table.csv: line . does not follow")
-        self.assertIn("table.md: stale: made when the ledger held 8 of its 12 records", findings[1])
-        self.assertIn("table.tex: stale: made when the ledger held 8 of its 12 records", findings[2])
-        self.assertIn("index.md: missing", findings[3])
-        self.assertEqual(len(findings), 4)
+        folder, _ = self.report_of(records[:8])
+        self.assertRegex(self.check(records)[1][0], "stale: made when the ledger held 8 of its 12 records")
+        changed = [dict(r, seed=0.0) for r in records[:8]]
+        self.assertRegex(self.check(changed)[1][-1], "stale: made from another state of the ledger")
 
-    def test_figures_that_are_gone_and_half_written_files(self):
-        self.check(sound.sweep(RATES), report=True)
-        report = os.path.join(self.parent, "r1", "report")
-        index = os.path.join(report, "index.md")
-        with open(index) as file:
-            text = file.read()
-        line = "- **bars** ([PDF](bars.pdf), [PNG](bars.png)): A100. Bars."
-        with open(index, "w") as file:
-            file.write(text.replace("None: no cell has a result, or figures were not asked for.", line))
+    def test_what_is_gone_strange_or_half_written(self):
+        folder, report = self.report_of(sound.sweep(RATES))
+        os.unlink(os.path.join(report, "table.md"))
         for name in ("bars.png", ".report-x1y2"):
             open(os.path.join(report, name), "w").close()
-        code, findings, _ = self.again(os.path.join(self.parent, "r1"))
-        self.assertEqual((code, [f.split(";")[0] for f in findings]), (
-            1, ["bars.pdf: missing", ".report-x1y2: a half-written file of a report that was cut off"]))
-
-    @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
-    def test_what_a_paper_says_is_made_again_and_what_is_drawn_must_be_there(self):
-        folder = sound.folder(self.parent, "r1", sound.sweep(RATES))
-        program = [sys.executable, os.path.join(ledgers.SCRIPTS, "report"), folder]
-        subprocess.run([*program, "--only", "bars", "--formats", "svg"], check=True, capture_output=True)
-        code, findings, notes = self.again(folder)
-        self.assertEqual((code, findings), (0, []))
-        self.assertIn("7 files of its report", notes)
-        paper = os.path.join(folder, "report", "paper")
-        with open(os.path.join(paper, "methods.tex")) as file:
-            text = file.read()
-        with open(os.path.join(paper, "methods.tex"), "w") as file:
-            file.write(text.replace("resnet50", "resnet18", 1))
-        for name in ("methods.md", "figures.tex", "../index.html"):
-            os.unlink(os.path.join(paper, name))
         code, findings, _ = self.again(folder)
         self.assertEqual((code, [f.split(";")[0] for f in findings]), (1, [
-            "paper/methods.md: missing", "paper/methods.tex: line 3 does not follow from the ledger, nor from an earlier state "
-            "of it: edited, or made by another version", "index.html: missing", "paper/figures.tex: missing"]))
+            "table.md: missing", ".report-x1y2: a half-written file of a report that was cut off", "bars.png: not of this report"]))
 
-    def test_a_folder_that_was_renamed_is_a_note(self):
-        self.check(sound.sweep(RATES), report=True)
-        os.rename(os.path.join(self.parent, "r1"), os.path.join(self.parent, "r2"))
-        code, findings, notes = self.again(os.path.join(self.parent, "r2"))
+    def test_without_its_list_of_files_nothing_is_known(self):
+        folder, report = self.report_of(sound.sweep(RATES))
+        for text in (None, "", "[]", "{}", json.dumps({"schema": made.SCHEMA, "files": [], "options": {}})):
+            os.unlink(os.path.join(report, "files.json")) if text is None else self.write(report, text)
+            code, findings, _ = self.again(folder)
+            self.assertEqual((code, len(findings)), (1, 1), text)
+            self.assertIn("files.json: missing, or none of feedrate.report/1", findings[0])
+
+    def write(self, report, text):
+        with open(os.path.join(report, "files.json"), "w") as file:
+            file.write(text)
+
+    @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
+    def test_an_empty_figure_and_another_gpus_name_in_one_are_found(self):
+        folder = sound.folder(self.parent, "r1", sound.sweep(RATES))
+        program = [sys.executable, os.path.join(ledgers.SCRIPTS, "report"), folder]
+        subprocess.run([*program, "--only", "bars", "--formats", "svg,png"], check=True, capture_output=True)
+        code, findings, notes = self.again(folder)
         self.assertEqual((code, findings), (0, []))
-        self.assertIn("its folder was renamed", notes)
+        report = os.path.join(folder, "report")
+        open(os.path.join(report, "bars.png"), "w").close()
+        self.changed(report, "bars.svg", lambda text: text.replace("A100", "H100"))
+        self.changed(report, os.path.join("paper", "methods.tex"), lambda text: text.replace("resnet50", "resnet18", 1))
+        for afresh in (False, True):
+            if afresh:
+                self.hashed_afresh(report)
+            code, findings, _ = self.again(folder)
+            self.assertEqual((code, [f.split(":")[0] for f in findings]), (1, ["bars.png", "bars.svg", "paper/methods.tex"]), findings)
+
+    @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
+    def test_figures_that_other_libraries_drew_are_compared_by_their_hashes(self):
+        folder = sound.folder(self.parent, "r1", sound.sweep(RATES))
+        subprocess.run([sys.executable, os.path.join(ledgers.SCRIPTS, "report"), folder, "--only", "bars", "--formats", "svg"],
+                       check=True, capture_output=True)
+        report = os.path.join(folder, "report")
+        self.changed(report, "bars.svg", lambda text: text + "\n")
+        self.hashed_afresh(report)
+        self.changed(report, "files.json", lambda text: text.replace('"matplotlib": "', '"matplotlib": "0.'))
+        code, findings, notes = self.again(folder)
+        self.assertEqual((code, findings), (0, []))
+        self.assertRegex(notes, r"1 drawn files were compared by their hashes alone: matplotlib 0\.\S+ there, \S+ here")
+
+    def test_a_folder_that_was_renamed_has_no_finding(self):
+        folder, _ = self.report_of(sound.sweep(RATES))
+        os.rename(folder, os.path.join(self.parent, "r2"))
+        self.assertEqual(self.again(os.path.join(self.parent, "r2"))[:2], (0, []))
 
     def test_a_report_of_a_damaged_ledger_is_not_judged(self):
         self.check(sound.sweep(RATES), report=True)

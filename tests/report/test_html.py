@@ -311,13 +311,13 @@ class Command(Page):
 
     def test_no_html_leaves_it_out(self):
         _, files = self.run_report("--no-html")
-        self.assertEqual(files, ["index.md", "table.csv", "table.md", "table.tex", "workers.csv"])
+        self.assertEqual(files, ["files.json", "index.md", "table.csv", "table.md", "table.tex", "workers.csv"])
 
     def test_without_plotly_one_line_says_so_and_the_rest_is_written(self):
         with open(os.path.join(self.folder, "plotly.py"), "w") as file:
             file.write("raise ModuleNotFoundError('gone', name='plotly')\n")
         err, files = self.run_report(code=1, env=dict(os.environ, PYTHONPATH=self.folder))
-        self.assertEqual(files, ["index.md", "table.csv", "table.md", "table.tex", "workers.csv"])
+        self.assertEqual(files, ["files.json", "index.md", "table.csv", "table.md", "table.tex", "workers.csv"])
         lines = [line for line in err.splitlines() if "plotly" in line]
         self.assertEqual(len(lines), 1)
         for words in ("index.html: Python module plotly is missing", "pip install plotly", "--no-html"):

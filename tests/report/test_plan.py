@@ -86,7 +86,7 @@ class Plan(Checked):
         grown["sweeps"] += more["sweeps"]
         self.keep(first + added, grown)
         _, findings, _ = self.again(folder)
-        self.assertTrue(any(f"stale: made when the ledger held {len(first)} of its {len(first) + 1}" in f for f in findings), findings)
+        self.assertIn(f"stale: made when the ledger held {len(first)} of its {len(first) + 1}", findings[-1])
 
     def test_so_is_one_from_before_a_sweep_that_has_no_record_yet(self):
         first, all_of_them = sound.sweep({**RATES, "png": [None] * 3}), sound.sweep(RATES)
@@ -96,7 +96,7 @@ class Plan(Checked):
         more = planned([r for r in all_of_them if r["cell"]["data"] == "png"], len(first))
         self.keep(first, {**grown, "cells": {**grown["cells"], **more["cells"]}, "sweeps": grown["sweeps"] + more["sweeps"]})
         _, findings, _ = self.again(folder)
-        self.assertTrue(findings and all("stale: made before the last sweep began" in f for f in findings), findings)
+        self.assertEqual([f.split(";")[0] for f in findings], ["the report is stale: made before the last sweep began"])
 
     def test_what_is_missing_is_said_without_a_report_too(self):
         records = sound.sweep(RATES)

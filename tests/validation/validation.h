@@ -3,7 +3,7 @@
 
 namespace feedrate {
 
-// Each prints a Markdown table.
+// The first three print a Markdown table or a line.
 
 // How often is_steady() is right, for `count` made-up series of each kind.
 void validate_series(int count);
@@ -15,5 +15,8 @@ void validate_intervals(int count);
 // repetition by `noise` (standard deviation, a share); in the second of each pair it is `gap` slower. Below `folder`, as
 // 0000/a, 0000/b and so on.
 void make_pairs(int count, double noise, double gap, const std::filesystem::path& folder);
+
+// Makes the checksums of a folder's ledger afresh, and what plan.json keeps of them, as whoever edits on purpose would.
+void seal_again(const std::filesystem::path& folder);
 
 }  // namespace feedrate

@@ -1,0 +1,78 @@
+"""report/files.json: what a report was made from and with, and the hash of each of its files. With it a report can be made
+again and compared, whatever has been written into the folder since."""
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+
+from . import output
+
+NAME, SCHEMA = "files.json", "feedrate.report/1"
+LIBRARIES = ("matplotlib", "numpy", "pillow", "fonttools", "python-pptx", "lxml", "plotly")
+OPTIONS = ("formats", "only", "no_figures", "html", "paper", "slides")
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def write(folder, path, context, names):
+    """Beside the files of those names. A few figures drawn again (--only) leave the rest of a report of the same ledger in it."""
+    made = {"schema": SCHEMA, "ledger_name": context.ledger_name, "ledger_sha256": sha256(path), "plan_sha256": plan_sha256(path),
+            "records": context.records, "feedrate_version": context.version,
+            "options": {name: getattr(context.options, name) for name in OPTIONS}, "drawn_with": drawn_with(), "files": {}}
+    before = read(folder)
+    if context.options.only and before and before["ledger_sha256"] == made["ledger_sha256"] and not before["options"]["only"]:
+        made.update(options=before["options"], files={n: h for n, h in before["files"].items() if sha256(os.path.join(folder, n)) == h})
+    made["files"].update({name: sha256(os.path.join(folder, name)) for name in names})
+    made["files"] = dict(sorted(made["files"].items()))
+    output.write(os.path.join(folder, NAME), json.dumps(made, indent=1) + "\n")
+
+
+def read(folder):
+    """What write() wrote; None where there is none, or none that can be read."""
+    try:
+        with open(os.path.join(folder, NAME), encoding="utf-8") as file:
+            made = json.load(file)
+        sound = made["schema"] == SCHEMA and isinstance(made["files"], dict) and set(OPTIONS) <= made["options"].keys() \
+            and all(isinstance(made[key], kind) for key, kind in (("ledger_name", str), ("ledger_sha256", str), ("plan_sha256", str),
+                    ("records", int), ("feedrate_version", str), ("drawn_with", dict)))
+        return made if sound else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def sha256(path):
+    """Of a file, as hex; "" where there is none."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except FileNotFoundError:
+        return ""
+
+
+def plan_sha256(ledger_path):
+    return sha256(os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json"))
+
+
+@functools.lru_cache(maxsize=None)
+def drawn_with():
+    """{what: version} of all that decides a file's bytes beside the ledger: this program, Python, the libraries."""
+    found = {"report": _program(), "python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = ""
+    return found
+
+
+def _program():
+    """A hash of this package's own files."""
+    whole = hashlib.sha256()
+    for folder, _, names in sorted(os.walk(HERE)):
+        for name in sorted(n for n in names if n.endswith((".py", ".js", ".css", ".html"))):
+            with open(os.path.join(folder, name), "rb") as file:
+                whole.update(name.encode() + b"\0" + file.read())
+    return whole.hexdigest()[:16]

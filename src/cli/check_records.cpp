@@ -1,0 +1,129 @@
+#include "cli/check_records.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "device/emulated.h"
+#include "diagnose/verdict.h"
+#include "experiment/cell.h"
+#include "experiment/plan_file.h"
+#include "experiment/record.h"
+#include "experiment/seal.h"
+#include "measure/error.h"
+
+namespace feedrate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Cell cell_of(const Json& axes) {
+  Cell cell;
+  for (const auto& [axis, value] : axes.items()) {
+    if (!value.is_null()) cell.set(axis, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return cell;
+}
+
+std::string short_text(const Json& value) {
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  return text.size() <= 160 ? text : text.substr(0, 157) + "...";
+}
+
+// Whether two values agree, numbers to the last digits that printing and reading may cost.
+bool agree(const Json& a, const Json& b) {
+  if (a.is_number() && b.is_number()) {
+    const double x = a.get<double>(), y = b.get<double>();
+    return std::abs(x - y) <= 1e-9 * std::max(std::abs(x), std::abs(y));
+  }
+  if (a.type() != b.type() || a.size() != b.size()) return a == b;
+  if (!a.is_structured()) return a == b;
+  for (auto i = a.begin(), j = b.begin(); i != a.end(); ++i, ++j) {
+    if ((a.is_object() && i.key() != j.key()) || !agree(*i, *j)) return false;
+  }
+  return true;
+}
+
+std::string id_problem(const Json& record) {
+  try {
+    const std::string id = cell_of(record["cell"]).id();
+    return record["cell_id"] == id ? "" : "cell_id " + record["cell_id"].dump() + " is not that of its axes, " + id;
+  } catch (const Error& error) {
+    return "cell_id " + record["cell_id"].dump() + " cannot be told: " + error.what();
+  }
+}
+
+// A published or given rate decides how long an emulated step is.
+std::string step_problem(const Json& record) {
+  const std::string name = record["cell"]["device"];
+  const auto [device, argument] = split_device(name);
+  if (device != "emulated" || !record.contains("device")) return "";
+  const CellSettings settings = settings_of(cell_of(record["cell"]));
+  const double rate = emulated_device(argument, settings.step_spec(0)).imgs_per_s;
+  const double step_ms = std::isinf(rate) ? 0 : 1e3 * settings.batch_size / rate;
+  const Json& stated = record["device"]["step_ms"];
+  if (stated.is_number() && std::abs(stated.get<double>() - step_ms) <= 1e-6 * step_ms + 1e-6) return "";
+  return "device.step_ms is " + stated.dump() + ", the device's rate makes it " + Json(step_ms).dump();
+}
+
+std::vector<std::string> verdict_problems(const Json& record) {
+  Json again = record;
+  add_verdict(again);
+  std::vector<std::string> found;
+  if (!agree(record["capacities"], again["capacities"])) found.push_back("capacities do not follow from its stages, arrivals, steps and rate");
+  if (record["verdict"] != again["verdict"]) {
+    found.push_back("verdict is \"" + short_text(record["verdict"]) + "\", its numbers give \"" + short_text(again["verdict"]) + "\"");
+  }
+  return found;
+}
+
+std::vector<std::string> problems(const Json& record) {
+  std::vector<std::string> found;
+  const auto add = [&](const std::string& words) {
+    if (!words.empty()) found.push_back(words);
+  };
+  add(id_problem(record));
+  if (!record.contains("status") || record["status"] != "ok") return found;
+  try {
+    add(step_problem(record));
+    if (record.contains("verdict") || record["schema"] == kResultSchema) {
+      for (const std::string& words : verdict_problems(record)) add(words);
+    }
+  } catch (const std::exception& error) {
+    add(std::string("what follows from its fields cannot be derived: ") + error.what());
+  }
+  return found;
+}
+
+bool has_cell(const Json& record) {
+  return record.is_object() && record.contains("schema") && record.contains("cell") && record["cell"].is_object() && record.contains("cell_id");
+}
+
+}  // namespace
+
+CheckedRecords check_records(const std::filesystem::path& ledger) {
+  std::ifstream file(ledger, std::ios::binary);
+  CheckedRecords checked;
+  std::string previous;
+  std::size_t number = 1, records = 0;
+  for (std::string line; std::getline(file, line); ++number) {
+    const Json record = Json::parse(line, nullptr, false);
+    if (!has_cell(record)) continue;
+    const bool sealed = record["schema"] == kResultSchema;
+    checked.unsealed += sealed ? 0 : 1;
+    if (const std::string words = sealed ? seal_problem(line, previous) : ""; !words.empty()) checked.findings.push_back({number, words});
+    for (std::string& words : problems(record)) checked.findings.push_back({number, std::move(words)});
+    previous = line_xxh3(line);
+    ++records;
+  }
+  if (const auto end = read_end(ledger.parent_path()); end && records < end->records) {
+    checked.findings.push_back({number, "here it ends, but the last sweep ended with " + std::to_string(end->records) + " records: " +
+                                            std::to_string(end->records - records) + " are gone"});
+  } else if (end && records == end->records && previous != end->last_xxh3) {
+    checked.findings.push_back({number - 1, "it is not the record that the last sweep ended with: it was changed since, or lines were moved"});
+  }
+  return checked;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,21 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace feedrate {
+
+struct RecordFinding {
+  std::size_t line;  // from 1
+  std::string words;
+};
+
+// What of a ledger's records only this program can derive again: each cell_id from its axes, checksums from the lines, an
+// emulated device's step from its rate, capacities and verdict from the stages. Lines that are no record are passed over.
+struct CheckedRecords {
+  std::vector<RecordFinding> findings;
+  std::size_t unsealed = 0;  // records of a schema that had no checksums
+};
+CheckedRecords check_records(const std::filesystem::path& ledger);
+
+}  // namespace feedrate
