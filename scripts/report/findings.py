@@ -11,7 +11,7 @@ ALONE = "Ceiling alone: no cell of stored data"
 
 
 def finding(plan, claims):
-    """The line for a figure of the plan."""
+    """The line for a figure of the plan; its title where there is nothing to be said."""
     here = [c for c in plan.setting.cells if c.data != "synthetic" and plan.gpus in (None, c.gpus)]
     places = [c for c in panels.places(here) if c.rate and not c.share_serious]
     if not places:
@@ -20,7 +20,7 @@ def finding(plan, claims):
         return f"{figures.TITLES[plan.module]}: {LOOK}"
     lines = {"batch_times": _longest, "load_vs_step": _waits, "stages": _largest, "storage_bandwidth": _reads,
              "waiting_cost": _costs, "throughput_vs_gpus": _scales, "scaling_efficiency": _scales, "monitors": _busy}
-    return lines.get(plan.module, _loses)(places, plan, claims)
+    return lines.get(plan.module, _loses)(places, plan, claims) or figures.TITLES[plan.module]
 
 
 def _name(cell):
@@ -63,7 +63,7 @@ def _loses(cells, _, claims):
 def _longest(cells, *_):
     kept = [c for c in cells if len(panels.steps(c)[0]) >= 2]
     if not kept:
-        return "No step times were kept"
+        return ""
     numbers = {id(c): panels.step_statistics(c) for c in kept}
     worst = max(kept, key=lambda c: numbers[id(c)]["max"] / max(numbers[id(c)]["median"], 1e-9))
     mine = numbers[id(worst)]
@@ -74,7 +74,7 @@ def _longest(cells, *_):
 def _waits(cells, _, claims):
     cell, claim, _, known = _worst([c for c in cells if panels.shown(c)], claims.loss)
     if not cell:
-        return _none(known)
+        return _none(known) if known else ""
     share = panels.idle_share(cell)
     waits = "" if share is None else f"; its device waits for data {percent(share)} of the time in the run drawn"
     return f"{_name(cell)}{_with(cell)} loses {spread(claim.loss)}{waits}"
@@ -83,7 +83,7 @@ def _waits(cells, _, claims):
 def _largest(cells, _, claims):
     cell, claim, _, known = _worst([c for c in cells if stage_times.per_image(c)], claims.loss)
     if not cell:
-        return _none(known)
+        return _none(known) if known else ""
     name, share = stage_times.largest_share(cell)
     return f"{_name(cell)}{_with(cell)} loses {spread(claim.loss)}; {clean(name, 20)} takes {spread(share)} of a worker's busy time"
 
@@ -91,11 +91,9 @@ def _largest(cells, _, claims):
 def _reads(cells, _, claims):
     found = {id(c): storage.bandwidth(c) for c in cells}
     both = [c for c in cells if found[id(c)].read and found[id(c)].needed]
-    if not both:
-        return "No valid cell says both what its workers read and what the ceiling would need"
     cell, _, _, known = _worst(both, claims.loss)
     if not cell:
-        return _none(known)
+        return _none(known) if known else ""
     b = found[id(cell)]
     return (f"{_name(cell)}{_with(cell)}: the workers read {amount(b.read / 1e6)} MB/s, the ceiling would need "
             f"{amount(b.needed / 1e6)}")
@@ -112,7 +110,7 @@ def _costs(cells, _, claims):
 def _scales(cells, plan, claims):
     counts = sorted({c.gpus for c in cells})
     if len(counts) < 2:
-        return "One count of GPUs: nothing to scale against"
+        return ""
     cell, claim, _, known = _worst(cells, claims.scaling)
     if not cell:
         return _none(known, "loss of scaling")
@@ -123,7 +121,7 @@ def _scales(cells, plan, claims):
 def _busy(_, plan, __):
     cell, record = readings.chosen(plan.setting, plan.gpus)
     if record is None:
-        return "No run kept readings"
+        return ""
     busy = record["monitors"].get("cpu_busy") if isinstance(record.get("monitors"), dict) else None
     words = "One run of " + panels.name(cell) + (" (invalid)" if cell.serious else "")
     return f"{words}: the CPUs were {percent(busy)} busy" if isinstance(busy, (int, float)) and busy >= 0 else words

@@ -113,8 +113,9 @@ def _findings(settings):
     """What may be said of the numbers: the titles of those slides that show results, each once."""
     found, all_claims = {}, claims.of(settings)
     for plan in plans.plan(settings):
-        if plan.module in plans.OF_RESULTS and (plan.gpus or len(plan.setting.gpu_counts()) > 1):
-            found.setdefault(plan.words, {})[findings.finding(plan, all_claims)] = None
+        words = findings.finding(plan, all_claims) if plan.module in plans.OF_RESULTS else plans.TITLES[plan.module]
+        if words != plans.TITLES[plan.module]:
+            found.setdefault(plan.words, {})[words] = None
     return [line for words, lines in found.items() for line in ("", f"{markdown(words)}:", "", *(f"- {markdown(one)}." for one in lines))][1:]
 
 

@@ -2,13 +2,9 @@
 import os
 import re
 import subprocess
-import sys
 import tempfile
 
-from . import neighbour, pairs, report_of_500
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-
+from . import compare_power, headlines, neighbour, pairs, report_of_500, shown
 
 def _tool(options, *words):
     return subprocess.run([options.validation, *map(str, words)], check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
@@ -36,13 +32,6 @@ def intervals(options):
     return missed
 
 
-def power(options):
-    words = [sys.executable, os.path.join(HERE, "compare_power.py"), "--pairs", "500" if options.small else "10000"]
-    answer = subprocess.run(words, stdout=subprocess.PIPE, encoding="utf-8", check=False)
-    print(answer.stdout)
-    return [] if answer.returncode == 0 or options.small else ["see the table"]
-
-
 def kills(options):
     import ledger_faults
     ledger_faults.main(os.path.abspath(options.program), *((10, 3) if options.small else (1000, 20)))
@@ -56,5 +45,6 @@ def _in_folder(part):
     return run
 
 
-ALL = {"series": series, "intervals": intervals, "power": power, "pairs": _in_folder(pairs.emulated), "real": _in_folder(pairs.real),
+ALL = {"series": series, "intervals": intervals, "compare": _in_folder(compare_power.run),
+       "shown": _in_folder(shown.run), "headlines": _in_folder(headlines.run), "pairs": _in_folder(pairs.emulated), "real": _in_folder(pairs.real),
        "kills": kills, "neighbour": _in_folder(neighbour.run), "report": _in_folder(report_of_500.run)}

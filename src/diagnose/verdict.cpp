@@ -12,42 +12,42 @@ using Json = nlohmann::ordered_json;
 
 StageTotals stages_of(const Json& record) {
   StageTotals totals;
-  for (const Json& stage : record["stages"]) {
+  for (const Json& stage : record.at("stages")) {
     for (std::size_t i = 0; i < kStageCount; ++i) {
-      if (stage["name"] != kStageNames[i]) continue;
-      totals.stage[i] = {std::llround(1e9 * stage["wall_s"].get<double>()),
-                         std::llround(1e9 * stage["cpu_s"].get<double>()), stage["items"], stage["bytes"]};
+      if (stage.at("name") != kStageNames[i]) continue;
+      totals.stage[i] = {std::llround(1e9 * stage.at("wall_s").get<double>()),
+                         std::llround(1e9 * stage.at("cpu_s").get<double>()), stage.at("items"), stage.at("bytes")};
     }
   }
   return totals;
 }
 
 CapacityInputs inputs_of(const Json& record) {
-  const Json& cell = record["cell"];
-  const double busy = 1 - record["device_idle_fraction"].get<double>();
-  CapacityInputs run{.imgs_per_s = record["imgs_per_s"],
-                     .gpus = cell["gpus"],
-                     .workers = cell["workers"].is_null() ? 0 : cell["workers"].get<int>(),
-                     .batch_size = cell["batch-size"],
+  const Json& cell = record.at("cell");
+  const double busy = 1 - record.at("device_idle_fraction").get<double>();
+  CapacityInputs run{.imgs_per_s = record.at("imgs_per_s"),
+                     .gpus = cell.at("gpus"),
+                     .workers = cell.at("workers").is_null() ? 0 : cell.at("workers").get<int>(),
+                     .batch_size = cell.at("batch-size"),
                      .stages = stages_of(record)};
   // DALI's threads are its own: what is seen is the one that feeds it and waits for it.
-  const bool dali = cell["loader"] == "dali";
+  const bool dali = cell.at("loader") == "dali";
   if (dali) run.workers = 1;
   // Where DALI is ahead, its thread never waits for it, and there is no telling how far ahead it could be.
-  if (dali) run.loader_seen = record["device_idle_fraction"].get<double>() >= 0.05;
-  if (record["device"]["kind"] != "cpu" && !dali) run.cpus = record["threads"]["cpus"];
-  run.device_ms_per_step = record["step_ms"]["mean"].get<double>() * busy;
-  if (const Json& arrivals = record["arrivals"]; !arrivals.is_null()) {
-    run.arrival_s_per_batch = arrivals["busy_s"].get<double>() / arrivals["batches"].get<double>();
-    run.decoded_on_device = !arrivals["decoded"].is_null();
+  if (dali) run.loader_seen = record.at("device_idle_fraction").get<double>() >= 0.05;
+  if (record.at("device").at("kind") != "cpu" && !dali) run.cpus = record.at("threads").at("cpus");
+  run.device_ms_per_step = record.at("step_ms").at("mean").get<double>() * busy;
+  if (const Json& arrivals = record.at("arrivals"); !arrivals.is_null()) {
+    run.arrival_s_per_batch = arrivals.at("busy_s").get<double>() / arrivals.at("batches").get<double>();
+    run.decoded_on_device = !arrivals.at("decoded").is_null();
   }
   return run;
 }
 
 std::string sentence(const Json& record, const std::vector<Capacity>& all) {
-  const double idle = record["device_idle_fraction"];
+  const double idle = record.at("device_idle_fraction");
   char text[256];
-  if (record["cell"]["data"] == "synthetic" && idle >= 0.05) {
+  if (record.at("cell").at("data") == "synthetic" && idle >= 0.05) {
     std::snprintf(text, sizeof text, "the device waits %.0f %% of the time although nothing is loaded: the program itself is the limit",
                   100 * idle);
     return text;
@@ -85,7 +85,7 @@ std::string sentence(const Json& record, const std::vector<Capacity>& all) {
 }  // namespace
 
 void add_verdict(Json& record) {
-  if (record["status"] != "ok") return;
+  if (record.at("status") != "ok") return;
   const std::vector<Capacity> all = capacities(inputs_of(record));
   Json list = Json::array();
   for (const Capacity& c : all) {

@@ -128,7 +128,7 @@ class Derived(unittest.TestCase):
                 (("flags", 0, "severity"), "warning", "the flag emulated is warning"),
                 (("capacities", 0, "resource"), "storage", "capacities do not follow"),
                 (("status",), "failed", "status is failed"), (("role",), "ceiling", "role is ceiling"),
-                (("cell", "loader"), "batch", "is not that of its axes"), (("stages", 0, "name"), "lock", "capacities do not follow"),
+                (("cell", "loader"), "batch", "is not that of its axes"), (("stages", 1, "name"), "read", "capacities do not follow"),
                 (("device", "name"), "NVIDIA H100", "device.name is"), (("environment", "host"), "other", "host is")):
             code, out = self.changed(line, path, value)
             self.assertEqual(code, 1, path)
