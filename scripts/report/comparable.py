@@ -24,7 +24,9 @@ def obstacle(pair, rules):
 
 def caveats(pair):
     """What a reader of a comparison should know beside it."""
-    notes = []
+    notes, counts = [], [len(cell.by_repetition) for cell in (pair.a, pair.b)]
+    if counts[0] != counts[1]:
+        notes.append(f"{counts[0]} repetitions in A, {counts[1]} in B")
     for side, cell in (("A", pair.a), ("B", pair.b)):
         if cell.lost:
             n = len(cell.by_repetition) + len(cell.lost)

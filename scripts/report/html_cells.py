@@ -42,17 +42,14 @@ class Cells:
         """The text at a point: what it is, its number, its share, where it stands in the ledger."""
         share = _share(cell, " of the ceiling") if cell.ratio else ""
         rate = f"{plus_minus(cell.rate)} images/s, n = {cell.rate.n}" if cell.rate else f"missing: {cell.state}"
-        return lines(name(cell), rate, share, *more, "! " + bad_flags(cell) if cell.serious else "",
+        claim = self.claims.loss(cell).words() if cell.how and cell.ratio else ""
+        return lines(name(cell), rate, share, cell.how, claim, *more, "! " + bad_flags(cell) if cell.serious else "",
                      bad_ceiling(cell), DRIFTED if tables.drifted(cell) else "", tables.ABOVE if cell.above_ceiling else "", self.words(cell))
 
     def words(self, cell):
         found = self.lines_of(cell)
         shown = listing(found[:6]) if len(found) <= 6 else ", ".join(map(str, found[:5])) + f" … ({len(found)})"
         return f"ledger line{'' if len(found) == 1 else 's'} {shown}" if found else ""
-
-    def findings(self, cell):
-        """How a cell was chosen, and what is shown of it."""
-        return [w for w in (getattr(cell, "how", ""), self.claims.loss(cell).words() if cell.ratio else "") if w]
 
     def described(self):
         return [self._described(setting, cell) for setting, cell in self.all]

@@ -43,7 +43,7 @@ def read(path, note):
     """The records of the ledger in the order in which they were written, as the newest schema has
     them. note(text) is told of a torn last line; a broken line anywhere else is an error.
     Each record gets its line number (from 1) as record[LINE], so that every number leads back to it."""
-    records = []
+    records, older = [], []
     for n, record, problem in scan(path):
         if problem and problem[0] == TORN:
             note(f"{path}: line {n} is {TORN} and skipped")
@@ -51,6 +51,9 @@ def read(path, note):
             raise ReportError(f"{path}, line {n}", *problem)
         else:
             records.append({**upgrade(record), LINE: n})
+            older += [record["schema"]] if record["schema"] != SCHEMAS[-1] else []
+    if older:
+        note(f"{path}: {len(older)} of {len(records)} records are of an older schema ({min(older)}): read as far as it goes")
     if not records:
         raise ReportError(path, "the ledger holds no result",
                           "run `feedrate sweep -o DIR` (or the same with --resume) first")

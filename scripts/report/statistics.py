@@ -46,7 +46,7 @@ def t_quantile(probability, df):
     low, high = 0.0, 1.0
     while _t_cdf(high, df) < probability:
         high *= 2
-    for _ in range(100):
+    while high - low > 1e-13 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if _t_cdf(middle, df) < probability else (low, middle)
     return (low + high) / 2
@@ -65,12 +65,17 @@ def _incomplete_beta(a, b, x):
         return 1 - _incomplete_beta(b, a, 1 - x)
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
                      + a * math.log(x) + b * math.log1p(-x))
-    fraction = 1.0
-    for m in range(200, 0, -1):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m - 1) * (a + b + m - 1) * x / ((a + 2 * m - 2) * (a + 2 * m - 1))
-        fraction = 1 + odd / (1 + even / fraction)
-    return front / (a * fraction)
+    # Lentz's evaluation from the front, which ends once a term changes nothing (Press et al., Numerical Recipes, 6.4).
+    d = fraction = 1 / (1 - (a + b) * x / (a + 1))
+    c = 1.0
+    for m in range(1, 300):
+        for term in (m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))):
+            d = 1 / (1 + term * d)
+            c = 1 + term / c
+            fraction *= c * d
+        if abs(c * d - 1) < 1e-15:
+            break
+    return front * fraction / a
 
 
 def estimate(rates):

@@ -49,7 +49,11 @@ def unlike(a_records, b_records):
     """[(what, in A, in B), …] of what makes two machines unlike whatever their names are: how much of them the run could have,
     and at what clocks. A reader must know it before the verdicts."""
     a, b = _values(a_records), _values(b_records)
-    found = [(words, _words(a.get(path)), _words(b.get(path))) for path, words in UNLIKE if a.get(path, set()) != b.get(path, set())]
+    found = []
+    for path, words in UNLIKE:
+        if a.get(path, set()) != b.get(path, set()):
+            without = "none" if ".limits." in path else "unknown"       # an empty limit is none
+            found.append((words, *(_words(side[path]) if side.get(path) else without for side in (a, b))))
     for key, words, least in SHARES:
         shares = [_mean_share(records, key) for records in (a_records, b_records)]
         if None not in shares and abs(shares[0] - shares[1]) > least:

@@ -122,6 +122,68 @@ class Verdicts(Compared):
         self.assertAlmostEqual(cells["jpeg"]["ceiling_fraction_ratio"], 0.95, places=3)
 
 
+class BadInput(Compared):
+    """Each said in one line; the rest goes on."""
+    a = sound.sweep({**steady(), "png": around(200.0, 0.004, 6)})
+
+    def both(self, b):
+        """(jpeg's comparison, png's verdict, all words)."""
+        _, cells = self.cells(self.a, b)
+        return cells["jpeg"], cells["png"]["verdict"], "".join(self.run_on(self.a, b)[1:])
+
+    def later(self, change=lambda r: None, **rates):
+        records = copy.deepcopy(sound.sweep({**steady(jpeg=380.0), "png": around(190.0, 0.004, 6), **rates}, LATER))
+        for r in records:
+            change(r)
+        return records
+
+    def test_one_repetition(self):
+        jpeg, png, words = self.both(sound.sweep({"ceiling": [1000.0], "jpeg": [380.0], "png": [190.0]}, LATER))
+        self.assertEqual((jpeg["reason"], png), ("n = 1 in B", "not comparable"))
+        self.assertIn("below 3 repetitions the spread between runs is unknown", " ".join(words.split()))
+
+    def test_unequal_repetitions(self):
+        jpeg, png, words = self.both([r for r in self.later() if r["repetition"] < 4])
+        self.assertEqual((jpeg["verdict"], png), ("slower", "slower"))
+        self.assertIn("6 repetitions in A, 4 in B", jpeg["notes"])
+
+    def test_a_ceiling_missing_in_one_repetition(self):
+        def fail(r):
+            if r["role"] == "ceiling" and r["repetition"] == 2 and r["place"] == 1:
+                r.update(status="failed", error="disk full", imgs_per_s=None, valid=False)
+        jpeg, png, words = self.both(self.later(fail))
+        self.assertEqual((jpeg["verdict"], jpeg["ceiling_fraction_verdict"], png), ("slower", "slower", "slower"))
+        self.assertTrue(any("repetition 2 of the ceiling" in note and "no share is formed there" in note for note in jpeg["notes"]), jpeg["notes"])
+
+    def test_failed_cells_in_between(self):
+        def fail(r):
+            if r["cell"]["data"] == "jpeg" and r["repetition"] in (1, 3):
+                r.update(status="failed", error="disk full", imgs_per_s=None, valid=False)
+        jpeg, png, words = self.both(self.later(fail))
+        self.assertEqual((jpeg["verdict"], jpeg["b_repetitions"], png), ("slower", 4, "slower"))
+        self.assertIn("2 of 6 repetitions have no result in B", jpeg["notes"])
+
+    def test_an_older_schema(self):
+        b = sound.sweep({**steady(jpeg=380.0), "png": around(190.0, 0.004, 6)}, LATER, schema=1)
+        jpeg, png, words = self.both(b)
+        self.assertEqual((jpeg["verdict"], png), ("slower", "slower"))
+        self.assertIn("24 of 24 records are of an older schema (feedrate.result/1): read as far as it goes", words)
+
+
+class Unlike(Compared):
+    def test_a_cloud_machine_beside_a_quiet_one_is_said_first(self):
+        b = copy.deepcopy(sound.sweep(steady(jpeg=380.0), LATER))
+        for r in b:
+            r["monitors"]["cpu_steal"] = 0.015
+            r["environment"] = {**r["environment"], "cpu": {"model": "Xeon", "cores": 2, "governor": "powersave"}, "limits": {"cpu_max": "150000 100000"}}
+        code, out, _ = self.run_on(sound.sweep(steady()), b)
+        self.assertTrue(" ".join(out.split()).startswith("UNLIKE MACHINES: CPU governor: unknown in A, powersave in B; CPU quota: none in A, "
+                        "150000 100000 in B; taken by the hypervisor (steal): 0.0 % in A, 1.5 % in B."), out[:300])
+        self.assertLess(out.index("UNLIKE"), out.index("verdict"))
+        _, quiet, _ = self.run_on(sound.sweep(steady()), sound.sweep(steady(), LATER))
+        self.assertNotIn("UNLIKE", quiet)
+
+
 class Incomparable(Compared):
     a = sound.sweep(steady())
     b = sound.sweep(steady(jpeg=380.0), LATER)

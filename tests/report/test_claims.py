@@ -1,0 +1,91 @@
+"""What a report may say to be lost: nothing that a test does not show, everywhere from the same place."""
+import unittest
+
+from ledgers import axes, read_more, record
+from report import claims, figures, findings, html_cells, html_settings, ledger, settings
+
+
+def of_shares(shares, gpus=1):
+    """Settings of one kind of data for each list of shares of a ceiling of 1,000 images/s, a value a repetition."""
+    records = []
+    for n in range(len(next(iter(shares.values())))):
+        records.append(record(axes(device="cuda", gpus=gpus), 1000.0, n, "ceiling"))
+        records += [read_more(record(axes(data, device="cuda", gpus=gpus), 1000.0 * of[n], n)) for data, of in shares.items()]
+        records.append(record(axes(device="cuda", gpus=gpus), 1000.0, n, "ceiling"))
+    return settings.group([dict(r, **{ledger.LINE: n}) for n, r in enumerate(records, 1)])
+
+
+LOSES, NOISE, NONE = [0.90, 0.91, 0.89, 0.90], [0.90, 1.05, 0.97, 1.06], [1.001, 0.999, 1.0, 1.0]
+
+
+class Claims(unittest.TestCase):
+    def claim(self, shares, data):
+        found = of_shares(shares)
+        return claims.of(found).loss(next(c for c in found[0].cells if c.data == data))
+
+    def test_a_loss_is_shown_or_bounded(self):
+        self.assertEqual(self.claim({"jpeg": LOSES}, "jpeg").words(), "loses 10.0 % (8.7 to 11.3 %) of its throughput")
+        noise = self.claim({"jpeg": NOISE}, "jpeg")
+        self.assertFalse(noise.is_shown)
+        self.assertRegex(noise.words(), r"^no measurable loss \(at most \d+\.\d %\)$")
+        self.assertIn("no measurable loss", self.claim({"jpeg": NONE}, "jpeg").words())
+
+    def test_less_than_a_tenth_of_a_per_cent_is_no_loss(self):
+        self.assertEqual(self.claim({"jpeg": [0.9995, 0.9995, 0.99951, 0.9995]}, "jpeg").words(), "no measurable loss (below 0.1 %)")
+
+    def test_below_three_repetitions_nothing_is_claimed(self):
+        for count in (1, 2):
+            self.assertEqual(self.claim({"jpeg": [0.5] * count}, "jpeg").words(), claims.LOOK)
+
+    def test_many_cells_share_the_risk_of_one(self):
+        doubtful = [0.93, 0.99, 0.95, 0.96]      # p = 0.02, one-sided
+        self.assertTrue(self.claim({"jpeg": doubtful}, "jpeg").is_shown)
+        others = {data: NONE for data in ("png", "bmp", "npy", "raw")}
+        self.assertFalse(self.claim({"jpeg": doubtful, **others}, "jpeg").is_shown)
+
+    def test_nothing_is_claimed_of_what_is_not_valid(self):
+        found = of_shares({"jpeg": LOSES})
+        for r in found[0].ceilings[0].runs:
+            r["flags"] = [{"name": "throttled", "severity": "serious"}]
+        found[0].ceilings[0].__dict__.pop("flags", None)
+        self.assertEqual(claims.Claims(found).loss(found[0].cells[0]).words(), "")
+
+    def test_scaling_is_tested_like_a_loss(self):
+        for two, words in (([880.0, 882.0, 878.0, 881.0], "keeps 88.0 %"), ([1000.0, 1003.0, 998.0, 1000.0], "No measurable loss of scaling")):
+            records = []
+            for n in range(4):
+                for gpus, rate in ((1, 500.0), (2, two[n])):
+                    records.append(record(axes(device="cuda", gpus=gpus), gpus * 500.0, n, "ceiling"))
+                    records.append(record(axes("jpeg", device="cuda", gpus=gpus), rate, n))
+                    records.append(record(axes(device="cuda", gpus=gpus), gpus * 500.0, n, "ceiling"))
+            found = settings.group(records)
+            plan = next(p for p in figures.plan(found) if p.module == "scaling_efficiency")
+            self.assertIn(words, findings.finding(plan, claims.of(found)))
+
+
+class Sentences(unittest.TestCase):
+    """Every place that could claim a loss, with noise alone and with a loss."""
+
+    def everything(self, shares):
+        found = of_shares(shares)
+        all_claims = claims.of(found)
+        words = [findings.finding(plan, all_claims) for plan in figures.plan(found) if plan.module in figures.OF_RESULTS]
+        records = [r for c in found[0].ceilings + found[0].cells for r in c.runs]
+        tiles = html_settings.described(found[0], html_cells.Cells(found, records, all_claims), self.fail)["tiles"]
+        words += [tile["verdict"] for tile in tiles]
+        return "\n".join(words)
+
+    def test_noise_is_claimed_nowhere(self):
+        words = self.everything({"jpeg": NOISE, "png": NONE})
+        self.assertNotRegex(words, r"\bloses?\b|costs|keeps|would need|limits")
+        self.assertIn("No measurable loss (at most", words)
+
+    def test_a_loss_is_named_everywhere_with_its_interval(self):
+        words = self.everything({"jpeg": LOSES, "png": NONE})
+        self.assertIn("1 of 2 kinds and sizes loses throughput to data: jpeg 500x375 with 2 workers, 10.0 % (8.7 to 11.3 %)", words)
+        self.assertRegex(words, r"costs .* \(.* to .*\) per epoch")
+        self.assertRegex(words, r"decode takes \d+\.\d %")
+
+
+if __name__ == "__main__":
+    unittest.main()
