@@ -78,7 +78,7 @@ def _draw(plan, context, folder):
         return Drawn(_bare(plan))
     if options.paper:
         _saved(module, plan, replace(context, medium=style.COLUMN), os.path.join(folder, "paper"), PAPER_FORMATS)
-    return Drawn(_bare(plan), list(options.formats), module.SENTENCE, findings.finding(plan, context.claims), page.caption,
+    return Drawn(_bare(plan), list(options.formats), module.SENTENCE, findings.headline(plan, context.claims), page.caption,
                  pictures.get("png", b"") if options.slides else b"")
 
 

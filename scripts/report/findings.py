@@ -23,6 +23,12 @@ def finding(plan, claims):
     return lines.get(plan.module, _loses)(places, plan, claims) or figures.TITLES[plan.module]
 
 
+def headline(plan, claims):
+    """The same for a slide: where no loss is shown, it says first what the figure is about."""
+    words = finding(plan, claims)
+    return f"{figures.TITLES[plan.module]}: {words[0].lower()}{words[1:]}" if words.startswith("No measurable") else words
+
+
 def _name(cell):
     """The cell without its workers."""
     return clean(cell.data, 30) + (f" {clean(cell.image_size, 30)}" if cell.image_size else "") \

@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 
 from . import html_look as looks, panels, settings, style
+from .cells import DRIFTED
 from .html_cells import bad_flags
 from .text import gpus as gpu_words, plotly, plus_minus, spread
 
@@ -100,7 +101,7 @@ def _ceiling_line(ceilings, places, cells):
             data.append({"type": "scatter", "mode": "lines", "x": [width[0], width[1], width[1], width[0]],
                          "y": [rate.low, rate.low, rate.high, rate.high], "fill": "toself", "line": {"width": 0},
                          "fillcolor": "@band", "hoverinfo": "skip", "meta": "ceiling"})
-        mark = " !" if ceiling.serious else " (drifted)" if ceiling.drifted else ""
+        mark = " !" if ceiling.serious else f" ({DRIFTED})" if ceiling.drifted else ""
         data.append({"type": "scatter", "mode": "lines", "x": xs, "y": [rate.mean] * 25, "line": looks.line(CEILING),
                      "name": f"ceiling {plus_minus(rate)}{mark}", "hoverinfo": "text", "meta": "ceiling",
                      "hovertext": [cells.hover(ceiling)] * 25, "customdata": [cells.number_of(ceiling)] * 25})

@@ -137,14 +137,13 @@ def cut_short(cells):
 
 
 def shares_the_cpu(cells):
-    """Why a CPU's cells differ although no batch was waited for: what the loader took of the CPUs."""
+    """What the loader took of the CPUs that a step has too: its cells may differ although no batch was waited for."""
     taken = [(share, c) for c in cells for share in [_loader_share(c)] if share is not None]
     if not taken:
         return []
     most, cell = max(taken, key=lambda pair: pair[0])
-    return ["Training and loader share this machine's CPUs: what the loader computes, the steps lack. "
-            f"It takes up to {percent(most)} of them ({name(cell)}); the steps' threads wait for one "
-            "another, so they lose more than that."]
+    return [f"Training and loader share this machine's CPUs: the loader computes for up to {percent(most)} of their time "
+            f"({name(cell)})."]
 
 
 def _loader_share(cell):

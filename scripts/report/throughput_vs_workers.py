@@ -7,6 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from . import figures, marks, panels, style
+from .cells import DRIFTED
 from .page import Page, at_bottom
 from .text import plain, plus_minus, tick
 
@@ -100,7 +101,7 @@ def _line(ax, cells, look, least):
 def _ceiling(ax, ceiling):
     ax.axhline(ceiling.rate.mean, color="black", linestyle=style.KINDS["synthetic"].line,
                linewidth=style.scaled(1.6), zorder=2)
-    mark = " !" if ceiling.serious else " (drifted)" if ceiling.drifted else ""
+    mark = " !" if ceiling.serious else f" ({DRIFTED})" if ceiling.drifted else ""
     # In the strip that the limits leave free above every point and its error bar.
     ax.annotate(f"ceiling {plus_minus(ceiling.rate)}{mark}", (0.012, 0.985), va="top",
                 xycoords="axes fraction", fontsize=style.pt(style.SMALL), zorder=6,

@@ -156,7 +156,7 @@ class Figures(Program):
             r["environment"]["cpu"] = {"cores": 2}
         self.run_report(records, "--formats", "svg")
         for stem in ("throughput_vs_workers", "bars"):
-            self.assertIn("takes up to 39.4 % of them", self.content(stem + ".svg").decode())
+            self.assertIn("computes for up to 39.4 % of", self.content(stem + ".svg").decode())
 
     def test_nasty_labels_do_not_break_the_figures(self):
         for nasty in ("_$\\frac{ \x00\x1b[1m \ud800$x$ 100 % &", "<script>alert(1)</script>"):
