@@ -26,7 +26,7 @@ def problems(record):
     odd = [key for key in ("steps", "images", "window_s") if not ledger.positive(record[key])]
     if odd:
         return found + [f"status is ok, but {', '.join(odd)} {'is' if len(odd) == 1 else 'are'} not above zero"]
-    return found + _all(MEASURED, record)
+    return found + _unwritten(record) + _all(MEASURED, record)
 
 
 def _all(checks, record):
@@ -46,6 +46,31 @@ def started(record):
         return datetime.datetime.strptime(str(record.get("started_at")), "%Y-%m-%dT%H:%M:%SZ")
     except ValueError:
         return None
+
+
+def _unwritten(record):
+    """What every record of schema 3 that is ok holds, and this one does not, or not as what it should be."""
+    if record["schema"] != ledger.SCHEMAS[-1]:
+        return []
+    found = []
+    for path, kind in WRITTEN.items():
+        value = ledger.part(record, *path.split("."))
+        sound = number(value) is not None if kind is float else isinstance(value, kind)
+        if not sound and not (value is None and path in NULL_FOR_SYNTHETIC and record["cell"]["data"] == "synthetic"):
+            found.append(path)
+    ranks = record.get("ranks") if isinstance(record.get("ranks"), list) else []
+    if len(ranks) != (record["cell"].get("gpus") or 1) or not all(isinstance(r, dict) and "gpu" in r for r in ranks):
+        found.append("ranks")
+    return [f"status is ok, but {', '.join(dict.fromkeys(found))[:200]} {'is' if len(found) == 1 else 'are'} missing or of another kind"] if found else []
+
+
+# What src/experiment/record.cpp always writes of a run that ended well.
+WRITTEN = {"flags": list, "stages": list, "capacities": list, "ranks": list, "verdict": str, "bad_samples": float, "seed": float,
+           "queue.drawn_fraction": float, "device_idle_ms": dict, "threads.loader": float, "threads.cpus": float, "device.kind": str,
+           "device.name": str, "environment": dict, "dataset.manifest_xxh3": str, "dataset.bytes": float, "dataset.page_cache_before": float,
+           **{f"limits.{n}": float for n in ("warmup_seconds", "max_warmup_seconds", "min_seconds", "max_seconds", "min_steps")},
+           **{f"monitors.{n}": float for n in (*shares.MONITORS, "usable_cpus_other_processes", "storage_read_bytes")}}
+NULL_FOR_SYNTHETIC = {"dataset.manifest_xxh3", "dataset.bytes", "dataset.page_cache_before"}
 
 
 def _status(record):
@@ -79,16 +104,9 @@ def _rate(record):
     slack = 0 if gpus == 1 or whole else _part(record["step_ms"], "max", 0) / 1e3
     if abs(images / rate - window) > slack + EXACT * window:
         yield f"imgs_per_s is {rate:.8g}, images / window_s is {images / window:.8g}"
-    mean, first = _part(record["step_ms"], "mean"), _first_window(record)
+    mean, first = _part(record["step_ms"], "mean"), ledger.first_window(record)
     if mean is not None and abs(mean - 1e3 * first / steps) > MS:
         yield f"step_ms.mean is {mean}, window_s × 1000 / steps is {1e3 * first / steps:.3f}"
-
-
-def _first_window(record):
-    """Seconds of the first rank's window, which step_ms and device_idle_fraction are of."""
-    ranks = record.get("ranks")
-    first = ranks[0] if isinstance(ranks, list) and ranks else None
-    return _part(first, "window_s", record["window_s"])
 
 
 def _ranks(record):
@@ -146,10 +164,12 @@ def _counts(record):
 
 
 def _cpu_list(text):
-    """The numbers in "0-3,8"."""
+    """The numbers in "0-3,8"; ValueError where that is no list of CPUs."""
     found = set()
-    for part in text.split(","):
+    for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
+        if not 0 <= int(first) <= int(last or first) < 1 << 16:
+            raise ValueError(text[:40])
         found.update(range(int(first), int(last or first) + 1))
     return found
 
@@ -214,7 +234,7 @@ def _close(stated, interval, slack):
 def _idle(record):
     share, mean = number(record["device_idle_fraction"]), _part(record.get("device_idle_ms"), "mean")
     if share is not None and mean is not None:
-        window_ms = 1e3 * _first_window(record)
+        window_ms = 1e3 * ledger.first_window(record)
         if abs(share - mean * record["steps"] / window_ms) > MS * record["steps"] / window_ms + EXACT:
             yield f"device_idle_fraction is {share:.6g}, device_idle_ms.mean × steps / window is " \
                   f"{mean * record['steps'] / window_ms:.6g}"

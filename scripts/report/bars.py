@@ -1,7 +1,7 @@
 """Throughput by kind of data and stored size, at the best worker count, beside the ceiling."""
 from __future__ import annotations
 
-from . import figures, panels, rows, style
+from . import choice, figures, panels, rows, style
 from .cells import DRIFTED
 from .page import Page
 from .text import plus_minus, spread
@@ -16,7 +16,7 @@ def draw(setting, gpus, context):
     if not any(c.rate for c in cells):
         return None
     page = Page(setting, figures.TITLES["bars"], context, gpus, rows.scale_for(groups))
-    page.foot(cells, ["Each bar: the fewest workers (per GPU) shown to be within 1 % of every other count, else the fastest; corrected for that choice. "
+    page.foot(cells, [f"Each bar: {choice.RULE}. "
                                "% is the share of the ceiling."] + panels.shares_the_cpu(cells))
     ax = rows.lay_out(page, groups)
     for _, group in groups:

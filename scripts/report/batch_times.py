@@ -7,8 +7,8 @@ from . import figures, marks, panels, style
 from .page import Page, at_bottom
 from .text import amount, plain, tick
 
-SENTENCE = ("The time of every batch of one run each of the slowest, the fastest and the most "
-            "uneven cell and of the ceiling, spikes and all")
+SENTENCE = ("The time of every batch of one run each of the cell with the lowest mean rate, of that with the highest, of the most "
+            "uneven one and of the ceiling, spikes and all")
 
 
 def draw(setting, gpus, context):

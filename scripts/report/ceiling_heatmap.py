@@ -4,7 +4,7 @@ from __future__ import annotations
 from matplotlib import colormaps
 from matplotlib.patches import Rectangle
 
-from . import figures, panels, style
+from . import choice, figures, panels, style
 from .cells import pixels
 from .page import Page
 from .text import clean, percent, plain, workers
@@ -24,7 +24,8 @@ def draw(setting, gpus, context):
         return None
     page = Page(setting, figures.TITLES["ceiling_heatmap"], context, gpus,
                 max(1.0, len(series) / 9))
-    page.foot(drawn, ["Each cell: the fewest workers (per GPU) shown to be within 1 % of every other count, else the fastest; their number stands below the share. Darker is nearer to the ceiling; "
+    page.foot(drawn, [f"Each cell: {choice.RULE}; their number stands below the share. "
+                      "Darker is nearer to the ceiling; "
                       "empty: not asked for."])
     longest = max(len(s.label) for s in series)
     inches = longest * 0.092 * style.pt(10.5) / 10.5 + 0.15

@@ -39,6 +39,7 @@ class Cell:
     share_serious = property(lambda self: self.serious or bool(self.ceiling and self.ceiling.serious))
     origin = property(lambda self: self)        # of one that was chosen among several: that cell
     how = ""                                    # and how it was chosen
+    bias = share_bias = 0.0                     # what the choice has put into its mean log rate and share
 
     @functools.cached_property
     def flags(self):
@@ -93,9 +94,11 @@ class Ceiling(Cell):
 
     @functools.cached_property
     def whole(self):
-        """{repetition: images/s} of the repetitions that are complete: with a closing ceiling, where any has one."""
-        most = max(map(len, self.runs_by_repetition.values()), default=0)
-        return {n: rate for n, rate in self.by_repetition.items() if len(self.runs_by_repetition[n]) == most}
+        """{repetition: images/s} of the repetitions that are complete: with both ceilings, where any repetition has a closing
+        one."""
+        places = {n: {r.get("place") or 0 for r in runs} for n, runs in self.runs_by_repetition.items()}
+        asked = {0, 1} if any(1 in there for there in places.values()) else {0}
+        return {n: rate for n, rate in self.by_repetition.items() if asked <= places[n]}
 
     @functools.cached_property
     def drifted(self):

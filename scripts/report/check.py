@@ -37,7 +37,11 @@ def _check(options):
     files = ""
     records = [{**ledger.upgrade(record), ledger.LINE: n} for n, record in numbered]
     context = cli.context_of(path, records, options.feedrate_version, notes.append)
-    notes += plan.missing(records, context.planned)
+    gone = plan.missing(records, context.planned)
+    if gone and records and plan.has_ended(path) and records[-1]["status"] != "interrupted":
+        findings += [f"{words.split(' and are')[0]}, although the last sweep ended by itself: records were taken out" for words in gone]
+    else:
+        notes += gone
     if options.output and not os.path.isdir(report):
         raise ledger.ReportError(report, "there is no such folder", "name the report's with --output")
     if not os.path.isdir(report):

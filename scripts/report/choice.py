@@ -14,7 +14,7 @@ from .settings import paired
 from .text import listing
 
 MARGIN = math.log(1.01)
-LEVEL = 0.05
+RULE = "the fewest workers (per GPU) shown to be within 1 % of every other count, else the fastest; corrected for that choice"
 RESAMPLES = 100
 
 
@@ -24,14 +24,16 @@ class Chosen(Cell):
     origin: object = None
     counts: tuple = ()          # of workers that it was chosen from
     is_shown: bool = False      # to be within the margin of every other count
+    bias: float = 0.0           # that the choice has put into its mean log rate
+    share_bias: float = 0.0     # and into its mean log share
 
     @property
     def how(self):
         """How it was chosen, in words; "" where there was no choice."""
         if len(self.counts) < 2:
             return ""
-        counts = listing(self.counts)
-        if self.is_shown and self.workers == max(self.counts):
+        counts = listing("no" if count is None else count for count in self.counts)
+        if self.is_shown and self.workers == self.counts[-1]:
             return f"the most of {counts} workers: fewer are not shown to be within 1 %"
         if self.is_shown:
             return f"the fewest of {counts} workers shown to be within 1 % of every other count"
@@ -40,32 +42,36 @@ class Chosen(Cell):
 
 @functools.lru_cache(maxsize=None)      # by identity: a cell does not change once it is grouped
 def choose(cells):
-    """The Chosen of a tuple of cells that differ in their workers alone. Valid ones come first; where none has a result, one
-    that tells why; None without cells."""
+    """The Chosen of a tuple of cells that differ in their workers alone. Valid ones come first, and before others those with
+    enough repetitions for an interval; where none has a result, one that tells why; None without cells."""
     done = [c for c in cells if c.rate and not c.serious] or [c for c in cells if c.rate]
     if not done:
         return _as_chosen(min(cells, key=lambda c: c.state == ledger.NOT_RUN), ()) if cells else None
-    done.sort(key=lambda c: c.workers or 0)
-    counts = tuple(c.workers for c in done)
+    done = [c for c in done if c.rate.n >= statistics.LEAST] or done
+    done.sort(key=lambda c: (c.workers is not None, c.workers))
     both = sorted(set.intersection(*(set(c.by_repetition) for c in done)))
     if len(done) == 1 or len(both) < statistics.LEAST:
-        found = _as_chosen(max(done, key=lambda c: c.rate.mean), counts)
+        found = _as_chosen(max(done, key=lambda c: c.rate.mean), done)
         return found if len(done) == 1 else _without_intervals(found)
-    logs = [[math.log(c.by_repetition[n]) for n in both] for c in done]
-    place, shown = _pick(logs)
-    found = _as_chosen(done[place], counts)
+    rates = [[math.log(c.by_repetition[n]) for n in both] for c in done]
+    place, shown = _pick(rates)
+    found = _as_chosen(done[place], done)
     found.is_shown = shown
-    _correct(found, _bias(logs, place))
+    picks = [(places, _pick([[one[i] for i in places] for one in rates])[0]) for places in _resamples(len(both))]
+    found.bias = _bias(picks, rates, place)
+    found.rate = statistics.shifted(found.rate, found.bias)
+    if found.ratio:
+        _correct_share(found, done, both, picks, place)
     return found
 
 
-def _as_chosen(cell, counts):
+def _as_chosen(cell, among):
     values = {f.name: getattr(cell, f.name) for f in fields(Cell)}
-    return Chosen(**values, origin=cell, counts=counts)
+    return Chosen(**values, origin=cell, counts=tuple(c.workers for c in among))
 
 
 def _without_intervals(found):
-    """Too few repetitions to correct for the choice in."""
+    """Too few repetitions that all counts have to choose and correct in."""
     bare = {"low": None, "high": None, "kind": statistics.NO_INTERVAL}
     found.rate = replace(found.rate, **bare)
     found.ratio = found.ratio and replace(found.ratio, **bare, p_low=1.0)
@@ -90,32 +96,44 @@ def _pick(logs):
 def _is_within(mine, other):
     """Whether the mean of `mine` is shown to fall short of the other's by less than the margin."""
     centre, error = statistics.mean_and_error([a - b for a, b in zip(mine, other)])
-    return centre + MARGIN > statistics.t_quantile(1 - LEVEL, len(mine) - 1) * error
+    return centre + MARGIN > statistics.t_quantile(1 - statistics.LEVEL, len(mine) - 1) * error
 
 
-def _bias(logs, place):
-    """What choosing puts into the mean logarithm of the choice: the bootstrap's estimate (Efron and Tibshirani 1993, chapter 10;
-    for the winner's curse Sun and Bull 2005). Of resampled repetitions the choice is made again: how far its mean in them lies
-    above its mean in all, in standard errors of whatever was chosen, so that a steady count does not pay for a noisy one."""
+def _bias(picks, logs, place):
+    """What choosing puts into the mean of a count's logarithms: the bootstrap's estimate (Efron and Tibshirani 1993, chapter 10;
+    for the winner's curse Sun and Bull 2005). Of resampled repetitions the choice has been made again (`picks`): how far the mean
+    of what was chosen lies in them above its mean in all, in standard errors of that, so that a steady count does not pay for a
+    noisy one."""
     n = len(logs[0])
     moments = [statistics.mean_and_error(one) for one in logs]
     total = 0.0
-    for places in _resamples(n):
-        drawn = [[one[i] for i in places] for one in logs]
-        chosen, _ = _pick(drawn)
+    for places, chosen in picks:
         mean, error = moments[chosen]
-        total += (sum(drawn[chosen]) / n - mean) / error
-    return total / RESAMPLES * math.sqrt(n / (n - 1)) * moments[place][1]
+        total += (sum(logs[chosen][i] for i in places) / n - mean) / error
+    return total / len(picks) * math.sqrt(n / (n - 1)) * moments[place][1]
 
 
 @functools.lru_cache(maxsize=None)
 def _resamples(n):
-    """The same for the same n: a report of the same ledger is the same."""
-    source = random.Random(n)
-    return [[source.randrange(n) for _ in range(n)] for _ in range(RESAMPLES)]
+    """Balanced: each repetition is drawn as often as any other, so that what all counts have in common in one adds nothing. The
+    same for the same n: a report of the same ledger is the same."""
+    drawn = list(range(n)) * RESAMPLES
+    random.Random(n).shuffle(drawn)
+    return [drawn[i:i + n] for i in range(0, len(drawn), n)]
 
 
-def _correct(found, bias):
-    found.rate = statistics.shifted(found.rate, bias)
-    if found.ratio:
-        found.ratio = statistics.share(paired(found), bias, statistics.T_CHOSEN)
+def _correct_share(found, among, both, picks, place):
+    """Of the share by its own scatter, where every count has one in all of these repetitions; else as the rate's."""
+    whole = [dict(shares(c)) for c in among]
+    bias = found.bias
+    if all(set(both) <= of.keys() for of in whole):
+        bias = _bias(picks, [[math.log(of[n]) for n in both] for of in whole], place)
+    found.share_bias = bias
+    found.ratio = statistics.share(paired(found), bias, statistics.T_CHOSEN)
+
+
+def shares(cell):
+    """[(repetition, share of the ceiling), …]; nothing without a ceiling that was run."""
+    if not cell.ceiling or cell.ceiling.recorded:
+        return []
+    return [(n, rate / cell.ceiling.whole[n]) for n, rate in cell.by_repetition.items() if n in cell.ceiling.whole]

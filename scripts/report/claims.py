@@ -11,7 +11,6 @@ from .cells import NEGLIGIBLE
 from .settings import scaling
 from .text import at_most, spread
 
-LEVEL = 0.05
 LOOK = f"a look: fewer than {statistics.LEAST} repetitions, nothing is claimed"
 
 
@@ -46,10 +45,18 @@ class Claim:
 
     @property
     def none_words(self):
+        if self.share.high < 1 and self.loss.mean >= NEGLIGIBLE:     # by itself it would be, beside so many others it is not
+            return f"no loss is shown for all cells together ({at_most(self.at_most)})"
         return f"no measurable loss ({at_most(self.at_most)})"
 
 
 NOTHING = Claim()
+
+
+def none_words(known):
+    """That none of these claims is shown, and how large the largest could be all the same."""
+    return max(known, key=lambda claim: claim.at_most).none_words if all(c.share.high >= 1 or c.loss.mean < NEGLIGIBLE for c in known) \
+        else f"no loss is shown for all cells together ({at_most(max(claim.at_most for claim in known))})"
 
 
 def of(settings):
@@ -74,7 +81,7 @@ class Claims:
             self._scaling.update(_scaling(setting))
         family = [s for s in [*self._losses.values(), *self._scaling.values()] if s.low is not None]
         adjusted = statistics.holm([s.p_low for s in family])
-        self._shown = {id(s) for s, p in zip(family, adjusted) if p < LEVEL and s.high < 1 and s.mean < 1 - NEGLIGIBLE}
+        self._shown = {id(s) for s, p in zip(family, adjusted) if p < statistics.LEVEL and s.high < 1 and s.mean < 1 - NEGLIGIBLE}
 
     def loss(self, cell):
         """Of the throughput, against the ceiling; of a cell that panels.best() gave."""

@@ -65,6 +65,10 @@ def make(found, records, path, context, folder):
     """Writes the whole report of the settings; the names of its files."""
     options = context.options
     output.make_folder(folder)
+    if options.only and made.is_whole(folder, path):        # the rest of it stays as it is
+        written = _figures(found, context, folder)
+        made.write(folder, path, context, written + [f"paper/{name}" for name in _columns(context)])
+        return written
     page = beside.begin("index.html", lambda: _html(records, path, found, context, folder)) if options.html else None
     written = []
     for write in _writers(options):
@@ -74,6 +78,11 @@ def make(found, records, path, context, folder):
     written += _index(found, context, folder)
     made.write(folder, path, context, written)
     return written
+
+
+def _columns(context):
+    """The files of the figures that were drawn for a paper."""
+    return [f"{d.plan.name}.{kind}" for d in context.drawn for kind in drawing.PAPER_FORMATS] if context.options.paper else []
 
 
 def make_again(path, records, planned, before, folder):

@@ -36,8 +36,10 @@ def caveats(pair):
         if names := [name for name in _flag_names(cell.runs, "warning") if name != DRIFTED]:
             notes.append(f"{side} is flagged {', '.join(names)}")
         ceiling = cell if isinstance(cell, Ceiling) else cell.ceiling
-        if ceiling and not ceiling.recorded and ceiling.drifts:
-            notes.append(f"{DRIFTED} in {side} from the first to the last of a repetition, on average {ceiling.mean_drift_words}")
+        if ceiling and ceiling.drifted:
+            notes.append(f"{DRIFTED} in {side}: {ceiling.drift_words}")
+        elif ceiling and ceiling.drifts:
+            notes.append(f"the ceiling of {side} moved within a repetition, on average {ceiling.mean_drift_words}")
         notes += [f"{words} ({side})" for words in incomplete(ceiling)] if ceiling else []
         if cell.runs and cell.data != "synthetic" and not _manifests(cell):
             notes.append(f"the dataset of {side} is unknown")

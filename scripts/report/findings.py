@@ -2,9 +2,11 @@
 has tested: below that a finding says that no loss is measurable, and how large one could be. Valid cells alone speak."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import epoch, figures, panels, readings, stage_times, statistics, storage
-from .claims import LOOK
-from .text import amount, at_most, clean, duration, gpus as gpu_words, percent, spread
+from .claims import LOOK, none_words
+from .text import amount, clean, duration, gpus as gpu_words, percent, spread
 
 NOTHING = "No valid result: every cell carries a serious flag or is missing"
 ALONE = "Ceiling alone: no cell of stored data"
@@ -26,7 +28,7 @@ def finding(plan, claims):
 def headline(plan, claims):
     """The same for a slide: where no loss is shown, it says first what the figure is about."""
     words = finding(plan, claims)
-    return f"{figures.TITLES[plan.module]}: {words[0].lower()}{words[1:]}" if words.startswith("No measurable") else words
+    return f"{figures.TITLES[plan.module]}: {words[0].lower()}{words[1:]}" if words.startswith(("No measurable", "No loss is")) else words
 
 
 def _name(cell):
@@ -45,6 +47,8 @@ def _worst(cells, claim_of):
     known = [(claim, c) for claim, c in known if claim.is_known]
     shown = sorted(((claim, c) for claim, c in known if claim.is_shown), key=lambda pair: pair[0].share.mean)
     claim, cell = shown[0] if shown else (None, None)
+    if len(shown) > 1:      # the most extreme of several: its own interval would promise too much
+        claim = replace(claim, share=statistics.widened(claim.share, len(known)))
     return cell, claim, len(shown), [claim for claim, _ in known]
 
 
@@ -52,7 +56,8 @@ def _none(known, what="loss"):
     """That nothing is shown to be lost, and how large a loss could be all the same."""
     if not known:
         return "Nothing to hold the cells against: no share of the ceiling has an interval"
-    return f"No measurable {what} ({at_most(max(claim.at_most for claim in known))})"
+    words = none_words(known)
+    return words[0].upper() + words[1:].replace("loss", what, 1)
 
 
 def _loses(cells, _, claims):
@@ -109,7 +114,7 @@ def _costs(cells, _, claims):
     cell, claim, _, known = _worst(cells, claims.loss)
     if not cell:
         return _none(known)
-    hours = statistics.hours_lost(epoch.IMAGES, cell.ceiling.rate, claim.share)
+    hours = epoch.hours_lost(cell)
     return f"{_name(cell)}{_with(cell)} costs {spread(hours, duration)} per epoch of {epoch.IMAGES:,} images"
 
 

@@ -30,6 +30,12 @@ def problems(record):
             yield f"the flag {name} is {_most(stated[name])}, the record's own numbers make it {_most(known)}"
         elif newest and not called_for and name in stated:
             yield f"the flag {name} is there, and the record's own numbers do not call for it"
+    for name in stated if newest else []:
+        if name not in UNSEEN and name not in dict(_expected(record)):
+            yield f"the flag {name[:40]} is none that there is"
+    if newest and (("mixed_ledger" in stated) != bool(record.get("forced")) or "mixed_ledger" in stated
+                   and _most(stated["mixed_ledger"]) != ("serious" if _is_other_work(record["forced"]) else "warning")):
+        yield f"the flag mixed_ledger is {_most(stated.get('mixed_ledger', [])) or 'missing'}, `forced` is {str(record.get('forced'))[:80]}"
     for name, severities in stated.items():
         if odd := set(severities) - UNSEEN.get(name, set(ORDER)):
             yield f"the flag {name} is {min(odd)[:20]}, which it never is"
@@ -51,7 +57,7 @@ def _expected(record):
 
 def _of_any_schema(record):
     cell, limits, monitors, queue = record["cell"], *(ledger.object_at(record, key) for key in ("limits", "monitors", "queue"))
-    short = [(number(record["steps"]), number(limits.get("min_steps"))), (number(record["window_s"]), number(limits.get("min_seconds")))]
+    short = [(number(record["steps"]), number(limits.get("min_steps"))), (ledger.first_window(record), number(limits.get("min_seconds")))]
     stock = abs(number(queue.get("drawn_fraction")) or 0)
     others = max([number(monitors.get(of)) or 0 for of in ("cpu_other_processes", "usable_cpus_other_processes")])
     far_short = any(least and value < 0.5 * least for value, least in short)
@@ -87,6 +93,11 @@ def _page_cache(record):
             ("warning", told == "warm" and before is not None and 0 <= before < 0.95),
             ("serious", told == "warm" and asked > 0 and known and fetched > 0.05 * asked),
             ("serious", told == "cold" and known and 0 <= fetched < 0.8 * asked)]
+
+
+def _is_other_work(forced):
+    """As src/experiment/resume.cpp has it: another machine, storage, GPU, library or data."""
+    return any(what in ("host", "gpus") or what.startswith(("device.", "file_system.", "dataset ")) for what in map(str, forced))
 
 
 def _is_streamed(cell):

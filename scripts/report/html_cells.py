@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from . import ledger, panels, statistics, storage, tables
 from .cells import DRIFTED, Ceiling, kind_rank, pixels
-from .text import axis_value, clean, listing, percent, plus_minus, spread
+from .text import axis_value, clean, listing, plus_minus, spread
 from .html_look import lines
 
 HEAD = (*tables.HEAD, "ledger lines")
@@ -121,7 +121,7 @@ def _facts(cell):
         if bad_ceiling(cell):
             facts.append(("not valid", bad_ceiling(cell)))
     if cell.scaling:
-        facts.append(("scaling efficiency", percent(cell.scaling.mean) + _mark(cell.serious or cell.first.serious)))
+        facts.append(("scaling efficiency", spread(cell.scaling) + _mark(cell.serious or cell.first.serious)))
     for word, rate in (("from files", storage.files_rate(cell)), ("of it from storage", storage.storage_rate(cell))):
         if rate is not None:
             facts.append((word, f"{rate / 1e6:,.4g} MB/s"))

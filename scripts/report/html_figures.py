@@ -1,14 +1,15 @@
 """Which figures the page has for a setting: [{stem, title, sentence, gpus, panels}], gpus None where all counts are in it."""
 from __future__ import annotations
 
-from . import html_bars, html_throughput
+from . import choice, html_bars, html_throughput
 
 SENTENCES = {
     "throughput_vs_workers": ("Throughput against loader workers",
         "Images per second of all GPUs together; dashed, with its band, the synthetic ceiling that the lines climb to. "
         "A line that rises wants more workers; one that is flat below the ceiling is held back by something else."),
     "heat_map": ("Share of the ceiling by format and stored size",
-        "Each format and size at the fewest workers shown to be within 1 % of every other count, else the fastest. × is missing, not zero; an empty field: not asked for; * the ceiling drifted."),
+        f"Each format and size: {choice.RULE}. "
+        "× is missing, not zero; an empty field: not asked for; * the ceiling drifted."),
     "stages": ("Stage times against the step",
         "What one worker spends on an image: solid is computing, hatched waiting (wall − CPU). The upright mark is the "
         "device's time per image at the ceiling × the workers: a bar that passes it limits the training."),

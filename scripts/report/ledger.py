@@ -143,9 +143,9 @@ def _cell_problem(cell):
     odd = [axis for axis, value in cell.items() if isinstance(value, (list, dict))]
     if odd or not isinstance(cell["data"], str):
         return f"axis {(odd or ['data'])[0][:40]!r} has no single value"
-    for axis, least in (("gpus", 1), ("workers", 0)):
+    for axis, least in (("gpus", 1), ("workers", 0), ("batch-size", 1)):
         value = cell.get(axis)
-        if value is not None and (not isinstance(value, int) or value < least):
+        if value is not None and (not isinstance(value, int) or not least <= value <= 1 << 40):
             return f"{axis} is {str(value)[:40]!r}"
     return ""
 
@@ -161,6 +161,13 @@ def object_at(record, *keys):
     """The object below some keys; an empty one where there is none."""
     value = part(record, *keys)
     return value if isinstance(value, dict) else {}
+
+
+def first_window(record):
+    """Seconds of the first rank's window, which step_ms, device_idle_fraction and the flags are of."""
+    ranks = record.get("ranks")
+    first = number(part(ranks[0], "window_s")) if isinstance(ranks, list) and ranks else None
+    return record["window_s"] if first is None else first
 
 
 def positive(value):

@@ -8,12 +8,15 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 
-from . import output
+from . import figures, output
 
 NAME, SCHEMA = "files.json", "feedrate.report/1"
 LIBRARIES = ("matplotlib", "numpy", "pillow", "fonttools", "python-pptx", "lxml", "plotly")
-OPTIONS = ("formats", "only", "no_figures", "html", "paper", "slides")
+OPTIONS = {"formats": list, "only": list, "no_figures": bool, "html": bool, "paper": bool, "slides": bool}
+KINDS = {"ledger_name": str, "ledger_sha256": str, "plan_sha256": str, "records": int, "feedrate_version": str, "drawn_with": dict,
+         "options": dict, "files": dict}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -23,11 +26,27 @@ def write(folder, path, context, names):
             "records": context.records, "feedrate_version": context.version,
             "options": {name: getattr(context.options, name) for name in OPTIONS}, "drawn_with": drawn_with(), "files": {}}
     before = read(folder)
-    if context.options.only and before and before["ledger_sha256"] == made["ledger_sha256"] and not before["options"]["only"]:
+    if before and not context.options.only:
+        _remove(folder, before, names)
+    if context.options.only and is_whole(folder, path):
         made.update(options=before["options"], files={n: h for n, h in before["files"].items() if sha256(os.path.join(folder, n)) == h})
     made["files"].update({name: sha256(os.path.join(folder, name)) for name in names})
     made["files"] = dict(sorted(made["files"].items()))
     output.write(os.path.join(folder, NAME), json.dumps(made, indent=1) + "\n")
+
+
+def is_whole(folder, path):
+    """Whether a whole report of this ledger lies there."""
+    before = read(folder)
+    return bool(before and before["ledger_sha256"] == sha256(path) and not before["options"]["only"] and not before["options"]["no_figures"])
+
+
+def _remove(folder, before, names):
+    """What the report before had, and this one has not; unless somebody has changed it."""
+    for name in before["files"].keys() - set(names):
+        path = os.path.join(folder, name)
+        if sha256(path) == before["files"][name]:
+            os.unlink(path)
 
 
 def read(folder):
@@ -35,25 +54,37 @@ def read(folder):
     try:
         with open(os.path.join(folder, NAME), encoding="utf-8") as file:
             made = json.load(file)
-        sound = made["schema"] == SCHEMA and isinstance(made["files"], dict) and set(OPTIONS) <= made["options"].keys() \
-            and all(isinstance(made[key], kind) for key, kind in (("ledger_name", str), ("ledger_sha256", str), ("plan_sha256", str),
-                    ("records", int), ("feedrate_version", str), ("drawn_with", dict)))
+        options = made["options"]
+        sound = made["schema"] == SCHEMA and all(isinstance(made[key], kind) for key, kind in KINDS.items()) \
+            and all(isinstance(options[key], kind) for key, kind in OPTIONS.items()) \
+            and set(options["formats"]) <= set(output.FORMATS) and set(options["only"]) <= set(figures.STEMS) \
+            and all(_is_plain(name) and isinstance(digest, str) for name, digest in made["files"].items())
         return made if sound else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
+def _is_plain(name):
+    """A file of the report or of its folder paper/, and no other place."""
+    return re.fullmatch(r"(paper/)?[A-Za-z0-9_.-]+", name) is not None and ".." not in name
+
+
 def sha256(path):
     """Of a file, as hex; "" where there is none."""
-    try:
-        with open(path, "rb") as file:
-            return hashlib.sha256(file.read()).hexdigest()
-    except FileNotFoundError:
+    if not os.path.isfile(path):
         return ""
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 def plan_sha256(ledger_path):
-    return sha256(os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json"))
+    """Of what the sweeps set out to measure; how the last one ended is no part of it."""
+    try:
+        with open(os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json"), encoding="utf-8") as file:
+            plan = json.load(file)
+        return hashlib.sha256(json.dumps([plan["cells"], plan["sweeps"]], sort_keys=True).encode()).hexdigest()
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
 
 
 @functools.lru_cache(maxsize=None)

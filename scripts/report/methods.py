@@ -2,7 +2,7 @@
 the ledger does not say is left out, and where its records differ the sentence gives the range."""
 from __future__ import annotations
 
-from . import ledger
+from . import ledger, statistics
 from .heading import heading
 from .tables import flag_names
 from .text import amount, clean, latex, listing, markdown, signed_percent
@@ -124,11 +124,11 @@ def _procedure(settings, runs, records):
         lines.append(f"Repetitions of each of the {len(cells)} cells and ceilings: {counts}." if len(cells) > 1
                      else f"Repetitions: {counts}.")
     lines += _order(records)
-    kinds = sorted({c.rate.kind for c in cells})
+    kinds = sorted({c.rate.kind for c in cells} - {statistics.SET})
     if kinds:
         lines.append(f"Intervals: {'; '.join(kinds)}; throughput is images by wall time of the window, the mean over "
-                     "the repetitions; a share of the ceiling is the mean log ratio to the mean of the two ceilings of the same "
-                     "repetition; a loss is claimed where a one-sided test shows it at 5 % for all cells together (Holm).")
+                     "the repetitions; a share of the ceiling is the mean log ratio to the ceiling of the same "
+                     "repetition (the mean of its opening and closing run); a loss is claimed where a one-sided test shows it at 5 % for all cells together (Holm).")
     return lines
 
 

@@ -10,8 +10,8 @@ from .page import Page, at_bottom
 from .readings import GPU, HOST, chosen, host, of_gpus
 from .text import clean, plain, tick
 
-SENTENCE = ("Readings of the host and, where there are any, of the GPUs over the window of one run of the slowest "
-            "cell that kept them")
+SENTENCE = ("Readings of the host and, where there are any, of the GPUs over the window of one run of the "
+            "cell with the lowest mean rate that kept them")
 
 
 LINES = ((style.BLUE, "-"), (style.VERMILLION, (0, (5, 1.5))), (style.GREEN, (0, (1.5, 1))),
@@ -39,7 +39,7 @@ def draw(setting, gpus, context):
 
 
 def _caption(cell, record):
-    words = (f"The slowest cell that kept readings: {panels.name(cell)}, repetition {clean(record['repetition'], 9)}"
+    words = (f"The cell with the lowest mean rate that kept readings: {panels.name(cell)}, repetition {clean(record['repetition'], 9)}"
              + (" !" if cell.serious else "") + ".")
     means = [(label, ledger.number(ledger.part(record, "monitors", key)))
              for label, key in (("busy", "cpu_busy"), ("iowait", "cpu_iowait"), ("others", "cpu_other_processes"))]

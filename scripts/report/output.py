@@ -14,13 +14,11 @@ from .text import markdown
 
 FORMATS = ("pdf", "svg", "png")
 TEMPORARY = ".report-"       # how a file begins that is not whole yet
-# What a report may have beside tables and figures: the index's words for it, and those of its files
-# that do not follow from the ledger alone (derived.py makes the others again).
+# What a report may have beside tables and figures: the index's words for it.
 ELSEWHERE = {
-    "page": ("Interactive: [index.html](index.html).", ("index.html",)),
-    "slides": ("Slides: [slides.pptx](slides.pptx).", ("slides.pptx",)),
-    "paper": ("For a paper: [figures with captions](paper/figures.tex), [methods](paper/methods.md).",
-              ("paper/figures.tex",)),
+    "page": "Interactive: [index.html](index.html).",
+    "slides": "Slides: [slides.pptx](slides.pptx).",
+    "paper": "For a paper: [figures with captions](paper/figures.tex), [methods](paper/methods.md).",
 }
 # No dates in the files: the same ledger gives the same bytes.
 METADATA = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
@@ -94,7 +92,7 @@ def figure_line(drawn):
 def index(settings, title_of, figures, leads_to, context):
     """index.md: what else there is, what was found, a line for each figure, the flags, what is missing."""
     version = f", written by feedrate {markdown(context.version)}" if context.version else ""
-    elsewhere = "".join(" " + words for key, (words, _) in ELSEWHERE.items() if key in leads_to)
+    elsewhere = "".join(" " + words for key, words in ELSEWHERE.items() if key in leads_to)
     lines = ["# Report", "", f"Drawn from {markdown(context.ledger_name)}{version}. Tables: "
              "[table.md](table.md), [table.csv](table.csv), [table.tex](table.tex), [workers.csv](workers.csv)." + elsewhere,
              "", "## Findings", "", *_findings(settings), "", "## Figures", "", *figures]
@@ -124,7 +122,7 @@ def _flags(setting):
     carriers, seen = {}, {}
     for cell in cells:
         for flag in cell.flags:
-            of_one_name = flag.get("name"), flag.get("severity")
+            of_one_name = str(flag.get("name")), str(flag.get("severity"))
             carriers.setdefault(of_one_name, set()).add(id(cell))
             words = seen.setdefault(of_one_name, {})
             words[flag_words(flag)] = words.get(flag_words(flag), 0) + 1

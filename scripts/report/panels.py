@@ -100,7 +100,7 @@ def idle_share(cell):
 
 
 def exemplars(setting, gpus):
-    """[(why, cell, step times)]: slowest, fastest, most uneven, and the ceiling."""
+    """[(why, cell, step times)]: lowest and highest mean rate, most uneven, and the ceiling."""
     cells = [(c, steps(c)[0]) for c in at_gpus(setting, gpus)]
     cells = [(c, step) for c, step in cells if len(step) >= 2]
     picked = []
@@ -110,7 +110,7 @@ def exemplars(setting, gpus):
         top = by_rate[-1][0].rate.mean
         fastest = next(pair for pair in cells if pair[0].rate.mean >= 0.999 * top)
         uneven = max(cells, key=lambda pair: max(pair[1]) / max(_median(pair[1]), 1e-9))
-        for why, pair in (("slowest", by_rate[0]), ("fastest", fastest),
+        for why, pair in (("lowest mean", by_rate[0]), ("highest mean", fastest),
                           ("most uneven", uneven)):
             if all(pair[0] is not other for _, other, _ in picked):
                 picked.append((why, *pair))

@@ -55,5 +55,14 @@ def missing(records, planned):
             "measures them"] if count else []
 
 
+def has_ended(ledger_path):
+    """Whether the last sweep ended by itself, as plan.json says then."""
+    try:
+        with open(os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json"), encoding="utf-8") as file:
+            return isinstance(json.load(file).get("ended"), dict)
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return False
+
+
 def _run(record):
     return str(record["cell_id"]), record["repetition"], str(record.get("place") or 0)

@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 
 from . import made, output
 from .text import clean, listing
 
 TEXT = (".md", ".csv", ".tex")     # what no library draws
+OF_DRAWING = ("index.md", "paper/figures.tex")      # they name what could be drawn
 AGAIN = "run `feedrate report` again"
 
 
@@ -69,11 +71,14 @@ def _compared(folder, again, before):
     others = sorted(name for name in here if then.get(name) != here[name])
     libraries = [name for name in others if name != "report"]
     findings, elsewhere = [], []
+    for name in sorted(_written(again) - before["files"].keys()):
+        if not libraries:
+            findings.append(f"{clean(name, 80)}: missing in {made.NAME}, and the ledger gives it; {AGAIN}")
     for name in before["files"]:
         mine, theirs = made.sha256(os.path.join(again, name)), made.sha256(os.path.join(folder, name))
         if not theirs or mine == theirs:
             continue
-        if libraries and not name.endswith(TEXT):
+        if libraries and (not name.endswith(TEXT) or name in OF_DRAWING) and _words(again, name) == _words(folder, name):
             elsewhere.append(name)
         else:
             findings.append(f"{clean(name, 80)}: {_how(again, folder, name)}"
@@ -82,6 +87,23 @@ def _compared(folder, again, before):
         return findings, []
     words = listing(f"{name} {clean(then.get(name) or 'none', 20)} there, {here[name] or 'none'} here" for name in libraries)
     return findings, [f"{len(elsewhere)} drawn files were compared by their hashes alone: {words}"]
+
+
+def _written(folder):
+    return {os.path.relpath(os.path.join(place, name), folder) for place, _, names in os.walk(folder) for name in names} - {made.NAME}
+
+
+def _words(folder, name):
+    """What a file says whatever drew it: the words of an SVG, the data of the page; None where that cannot be told apart, or
+    where the libraries to make it again are missing here."""
+    path = os.path.join(folder, name)
+    if not os.path.isfile(path) or not name.endswith((".svg", ".html")):
+        return None
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        text = file.read()
+    if name.endswith(".svg"):
+        return re.findall(r"<text[^>]*>([^<]*)</text>", text)
+    return re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
 
 
 def _how(again, folder, name):

@@ -142,7 +142,8 @@ def scaling(cell, first):
     if cell is first:
         return statistics.Estimate(1.0, None, None, cell.rate.n, statistics.NO_INTERVAL)
     pairs = common(cell.by_repetition, {n: rate * cell.gpus / first.gpus for n, rate in first.by_repetition.items()})
-    return statistics.share(pairs) if pairs else None
+    chosen = bool(cell.how or first.how)
+    return statistics.share(pairs, cell.bias - first.bias, statistics.T_CHOSEN if chosen else statistics.T_INTERVAL) if pairs else None
 
 
 def _name_variants(cells):

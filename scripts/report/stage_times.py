@@ -9,7 +9,7 @@ def per_image(cell):
     """[(stage, wall ms, CPU ms), …] per image, over all runs; [] where no stage was timed."""
     totals = {}
     for record in cell.runs:
-        for stage in record.get("stages") or []:
+        for stage in _stages(record):
             if isinstance(stage, dict) and ledger.positive(stage.get("items")):
                 total = totals.setdefault(clean(stage.get("name") or "?", 30), [0.0, 0.0, 0])
                 total[0] += ledger.number(stage.get("wall_s")) or 0.0
@@ -18,6 +18,11 @@ def per_image(cell):
     # A clock's grain may put a little more CPU than wall time into a short stage.
     return [(name, 1e3 * wall / items, 1e3 * min(cpu, wall) / items)
             for name, (wall, cpu, items) in totals.items()]
+
+
+def _stages(record):
+    found = record.get("stages")
+    return found if isinstance(found, list) else []
 
 
 def budget(cell):
@@ -69,7 +74,7 @@ def largest_share(cell):
     values = []
     for runs in cell.runs_by_repetition.values():
         wall = {}
-        for stage in (s for r in runs for s in r.get("stages") or [] if isinstance(s, dict) and ledger.positive(s.get("items"))):
+        for stage in (s for r in runs for s in _stages(r) if isinstance(s, dict) and ledger.positive(s.get("items"))):
             key = clean(stage.get("name") or "?", 30)
             wall[key] = wall.get(key, 0.0) + (ledger.number(stage.get("wall_s")) or 0.0) / stage["items"]
         values += [wall.get(name, 0.0) / sum(wall.values())] if sum(wall.values()) > 0 else []

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Optional
 
+LEVEL = 0.05    # of every test: how often it may see what is not there
 LEAST = 3       # repetitions: with fewer, the points stand for themselves
 T_INTERVAL = "95 % t-interval on logarithms"
 T_CHOSEN = T_INTERVAL + ", corrected for the choice of workers"
@@ -21,7 +22,7 @@ class Estimate:
     low: Optional[float]
     high: Optional[float]
     n: int        # repetitions
-    kind: str     # one of the four above
+    kind: str     # one of those above
     points: tuple = ()      # a value for each repetition, in their order
     p_low: float = 1.0      # of a share: one-sided, how often one of 1 would seem as low by chance; 1 without an interval
 
@@ -140,12 +141,21 @@ def _moments(values):
     return centre, sum((value - centre) ** 2 for value in values) / (len(values) - 1)
 
 
-def hours_lost(images, ceiling, share_of_it):
-    """Hours that `images` take longer than at the ceiling's mean rate, from the share of it: the interval excludes zero just
-    where the share's excludes 1. Negative where the share lies above 1 (noise)."""
-    at_ceiling = images / 3600 / ceiling.mean
-    lost = [None if end is None else at_ceiling * (1 / end - 1) for end in (share_of_it.mean, share_of_it.high, share_of_it.low)]
-    return Estimate(*lost, share_of_it.n, share_of_it.kind)
+def hours_lost(images, pairs, bias=0.0):
+    """Hours that `images` take longer at the rate than at the ceiling of the same repetition, from (rate, ceiling) for each; `bias`
+    as in share(). Negative where the rate lies above the ceiling (noise)."""
+    factor = math.exp(bias)
+    return plain_mean([images / 3600 * (factor / rate - 1 / ceiling) for rate, ceiling in pairs])
+
+
+def widened(found, count):
+    """The interval of a share that holds for all of `count` such shares together, so also for the most extreme of them
+    (Bonferroni)."""
+    if found.low is None or count < 2:
+        return found
+    wider = t_quantile(1 - LEVEL / 2 / count, found.n - 1) / t_quantile(1 - LEVEL / 2, found.n - 1)
+    low, high = (found.mean * _exp(math.log(end / found.mean) * wider) for end in (found.low, found.high))
+    return replace(found, low=low, high=high)
 
 
 # Rates are counts over a clock of nanoseconds: repetitions that agree better than this (an emulated

@@ -4,7 +4,7 @@ from __future__ import annotations
 import csv
 import io
 
-from . import claims, ledger, panels
+from . import claims, ledger, panels, statistics
 from .cells import DRIFTED, Ceiling
 from .text import axis_value, clean, csv_cell, gpus, listing, markdown, plus_minus, share_words, spread
 
@@ -161,7 +161,7 @@ def write_markdown(settings, title_of):
 
 def _notes(setting):
     """The interval behind every ± and every drift, in sentences."""
-    kinds = sorted({c.rate.kind for c in setting.ceilings + setting.cells if c.rate})
+    kinds = sorted({c.rate.kind for c in setting.ceilings + setting.cells if c.rate} - {statistics.SET})
     lines = [f"± is the wider side of the interval: {'; '.join(kinds)}. n counts repetitions.", ""]
     if any(drifted(c) for c in setting.cells):
         lines += [f"\\* {STAR}.", ""]
@@ -192,7 +192,7 @@ def chosen_rows(setting, all_claims):
     for c in panels.places(c for c in setting.cells if c.data != "synthetic"):
         if c.how:
             data = clean(c.data, 20) + (f" ({c.variant})" if c.variant else "")
-            rows.append([data, "-" if c.image_size is None else clean(c.image_size, 20), str(c.gpus), str(c.workers),
+            rows.append([data, "-" if c.image_size is None else clean(c.image_size, 20), str(c.gpus), "-" if c.workers is None else str(c.workers),
                          plus_minus(c.rate) + (" !" if c.serious else ""), spread(c.ratio) if c.ratio else "-", c.how,
                          all_claims.loss(c).words() or "-"])
     return rows

@@ -48,7 +48,7 @@ def _marks(cells):
 def _chosen(setting, all_claims):
     rows = tables.chosen_rows(setting, all_claims)
     words = ("{}{}: {}{}, {} imgs/s, {} of the ceiling: {}; {}".format(
-        data, "" if size == "-" else f" {size}", worker_words(int(workers)), "" if gpus == "1" else f", {gpus} GPUs", rate, share, how, claim)
+        data, "" if size == "-" else f" {size}", worker_words(None if workers == "-" else int(workers)), "" if gpus == "1" else f", {gpus} GPUs", rate, share, how, claim)
         for data, size, gpus, workers, rate, share, how, claim in rows)
     return ["Workers chosen:"] + ["  " + line for text in words for line in wrapped(text, "  ")] + [""] if rows else []
 
@@ -56,7 +56,7 @@ def _chosen(setting, all_claims):
 def _footnotes(setting, cells, marks):
     lines = ["waits: share of the step in which the device waits for data; stage: the largest "
              "within the tightest resource."]
-    kinds = sorted({c.rate.kind for c in cells if c.rate})
+    kinds = sorted({c.rate.kind for c in cells if c.rate} - {statistics.SET})
     if kinds:
         lines.append(f"±: {'; '.join(kinds)}; n repetitions.")
     if statistics.NO_INTERVAL in kinds:
@@ -65,7 +65,7 @@ def _footnotes(setting, cells, marks):
     if any(tables.drifted(c) for c in setting.cells):
         lines.append(f"* {tables.STAR}.")
     lines += [f"{line}." for line in tables.incomplete_lines(setting)]
-    lines += [flag_words(flag) for c in setting.ceilings for flag in c.flags if flag["name"] == DRIFTED]
+    lines += [flag_words(flag) for c in setting.ceilings for flag in c.flags if flag.get("name") == DRIFTED]
     for name, mark in marks.items():
         if name in tables.DERIVED:
             lines.append(f"{mark} {name}: {tables.DERIVED[name]}")

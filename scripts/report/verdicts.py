@@ -1,4 +1,4 @@
-"""What is to be said of a cell and its counterpart: how far apart they are, and what that comes to."""
+"""How far a cell and its counterpart are apart, and the verdict on it."""
 from __future__ import annotations
 
 import math
@@ -12,7 +12,7 @@ FASTER, SLOWER, EQUAL, UNSEEN, SMALL, INCOMPARABLE = (
     "faster", "slower", "equal within the margin", "no difference seen",
     "no difference beyond the margin", "not comparable")
 SAME = (EQUAL, UNSEEN, SMALL)
-LEVEL = 0.05
+LEVEL = statistics.LEVEL
 
 
 @dataclass(frozen=True)

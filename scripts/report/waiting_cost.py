@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from . import figures, panels, rows, statistics, style
+from . import epoch, figures, panels, rows, style
 from .epoch import EPOCHS, IMAGES
 from .page import Page
 from .text import duration, spread, tick
@@ -17,7 +17,7 @@ def draw(setting, gpus, context):
               for heading, group in rows.plan(setting, gpus)]
     groups = [(heading, group) for heading, group in groups if group]
     cells = [row.cell for _, group in groups for row in group]
-    lost = {id(c): statistics.hours_lost(IMAGES, c.ceiling.rate, c.ratio) for c in cells if c.ratio}
+    lost = {id(c): epoch.hours_lost(c) for c in cells if c.ratio}
     if not lost:
         return None
     page = Page(setting, figures.TITLES["waiting_cost"], context, gpus, rows.scale_for(groups))
@@ -62,7 +62,7 @@ def _words(hours, claim, compact):
         most = duration(max(hours.high, 0.0))
         return f"below {most}" if compact else f"no measurable loss (at most {most} per epoch)"
     if hours.low is None:
-        return duration(hours.mean) + f" (n = {hours.n})"
+        return spread(hours, duration) + f" (n = {hours.n})"
     return duration(hours.mean) if compact else f"{spread(hours, duration)} per epoch, {duration(EPOCHS * hours.mean)} over {EPOCHS}"
 
 

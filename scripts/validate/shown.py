@@ -1,5 +1,6 @@
 """How often the intervals that users are shown hold the truth: simulated ledgers, read back from the tables of `feedrate report`."""
 import csv
+import math
 import os
 import random
 
@@ -7,8 +8,10 @@ from . import simulated
 
 KINDS = ("jpeg", "png", "bmp", "npy")
 SIZE = 0.02
+COMMON = {"two equal counts, 10 % in common": 0.10}      # of a repetition's speed; SIZE for the others
 # What is drawn, and the true images/s of each count of workers (of 1, 2, 4, 8, 16).
 CURVES = {"one count": (500.0,), "two equal counts": (500.0, 500.0), "five equal counts": (500.0,) * 5,
+          "two equal counts, 10 % in common": (500.0, 500.0),
           "rising, the last two equal": (250.0, 450.0, 495.0, 500.0, 500.0), "within 1 % of each other": (496.0, 498.0, 499.0, 500.0)}
 WORKERS = (1, 2, 4, 8, 16)
 
@@ -22,9 +25,9 @@ def _write(folder, curve, count, settings, seed):
                      for data in KINDS for workers, true in zip(WORKERS, CURVES[curve])]
             for n in range(count):
                 # What the machine's speed has in common within a repetition: shares and scaling must not feel it.
-                common = source.gauss(0, SIZE)
-                scaled = [(cell, true * (1 + common)) for cell, true in cells]
-                simulated.repetition(ledger, source, n, setting, scaled, "normal", SIZE, source.gauss(0, 0.01), ceiling=scale * 1000.0 * (1 + common), gpus=gpus)
+                common = math.exp(source.gauss(0, COMMON.get(curve, SIZE)))
+                scaled = [(cell, true * common) for cell, true in cells]
+                simulated.repetition(ledger, source, n, setting, scaled, "normal", SIZE, source.gauss(0, 0.01), ceiling=scale * 1000.0 * common, gpus=gpus)
     return ledger.write(folder)
 
 

@@ -8,6 +8,8 @@
 #include "device/emulated.h"
 #include "diagnose/verdict.h"
 #include "experiment/cell.h"
+#include "experiment/environment.h"
+#include "experiment/ledger.h"
 #include "experiment/plan_file.h"
 #include "experiment/record.h"
 #include "experiment/seal.h"
@@ -28,9 +30,18 @@ Cell cell_of(const Json& axes) {
   return cell;
 }
 
+// One printable line of ASCII: a ledger may come from anywhere, and a terminal obeys control characters.
+std::string printable(std::string text) {
+  constexpr std::size_t kMost = 300;
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
+}
+
 std::string short_text(const Json& value) {
-  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  return text.size() <= 160 ? text : text.substr(0, 157) + "...";
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text.substr(0, 120);
 }
 
 // Whether two values agree, numbers to the last digits that printing and reading may cost.
@@ -50,9 +61,9 @@ bool agree(const Json& a, const Json& b) {
 std::string id_problem(const Json& record) {
   try {
     const std::string id = cell_of(record.at("cell")).id();
-    return record.at("cell_id") == id ? "" : "cell_id " + record.at("cell_id").dump() + " is not that of its axes, " + id;
+    return record.at("cell_id") == id ? "" : "cell_id " + short_text(record.at("cell_id")) + " is not that of its axes, " + id;
   } catch (const Error& error) {
-    return "cell_id " + record.at("cell_id").dump() + " cannot be told: " + error.what();
+    return "cell_id " + short_text(record.at("cell_id")) + " cannot be told: " + error.what();
   }
 }
 
@@ -66,7 +77,20 @@ std::string step_problem(const Json& record) {
   const double step_ms = std::isinf(rate) ? 0 : 1e3 * settings.batch_size / rate;
   const Json& stated = record.at("device").at("step_ms");
   if (stated.is_number() && std::abs(stated.get<double>() - step_ms) <= 1e-6 * step_ms + 1e-6) return "";
-  return "device.step_ms is " + stated.dump() + ", the device's rate makes it " + Json(step_ms).dump();
+  return "device.step_ms is " + short_text(stated) + ", the device's rate makes it " + Json(step_ms).dump();
+}
+
+// Which data a cell reads follows from its axes.
+std::string variant_problem(const Json& record) {
+  const Json& dataset = record.at("dataset");
+  if (dataset.is_null()) return "";
+  const std::string variant = settings_of(cell_of(record.at("cell"))).variant();
+  return dataset.at("variant") == variant ? "" : "dataset.variant is " + short_text(dataset.at("variant")) + ", the cell reads " + variant;
+}
+
+bool is_of_this_version(const Json& record) {
+  const Json& environment = record.at("environment");
+  return environment.is_object() && environment.contains("feedrate_version") && environment.at("feedrate_version") == version();
 }
 
 std::vector<std::string> verdict_problems(const Json& record) {
@@ -88,6 +112,8 @@ std::vector<std::string> problems(const Json& record) {
   add(id_problem(record));
   if (!record.contains("status") || record.at("status") != "ok") return found;
   try {
+    add(variant_problem(record));
+    if (!is_of_this_version(record)) return found;  // another may know other rates, and words its verdicts otherwise
     add(step_problem(record));
     if (record.at("schema") != kOldestSchema) {  // which says less of its surroundings
       for (const std::string& words : verdict_problems(record)) add(words);
@@ -110,12 +136,12 @@ CheckedRecords check_records(const std::filesystem::path& ledger) {
   std::string previous;
   std::size_t number = 1, records = 0;
   for (std::string line; std::getline(file, line); ++number) {
-    const Json record = Json::parse(line, nullptr, false);
+    const Json record = nests_too_deep(line) ? Json() : Json::parse(line, nullptr, false);
     if (!has_cell(record)) continue;
     const bool sealed = record.at("schema") == kResultSchema;
     checked.unsealed += sealed ? 0 : 1;
     if (const std::string words = sealed ? seal_problem(line, previous) : ""; !words.empty()) checked.findings.push_back({number, words});
-    for (std::string& words : problems(record)) checked.findings.push_back({number, std::move(words)});
+    for (std::string& words : problems(record)) checked.findings.push_back({number, printable(std::move(words))});
     previous = line_xxh3(line);
     ++records;
   }

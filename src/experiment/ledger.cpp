@@ -21,6 +21,10 @@ bool is_known_schema(const nlohmann::ordered_json& schema) {
   return schema.is_string() && std::ranges::find(kReadSchemas, schema.get<std::string>()) != std::end(kReadSchemas);
 }
 
+nlohmann::ordered_json parsed(const std::string& line) {
+  return nests_too_deep(line) ? nlohmann::ordered_json() : nlohmann::ordered_json::parse(line, nullptr, false);
+}
+
 // What --resume reads of it is there.
 bool is_record(const nlohmann::ordered_json& record) {
   if (!record.is_object() || !record.contains("schema") || !is_known_schema(record["schema"])) return false;
@@ -35,6 +39,19 @@ bool is_record(const nlohmann::ordered_json& record) {
 
 }  // namespace
 
+bool nests_too_deep(std::string_view line) {
+  constexpr int kDeepest = 64;
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (in_text && line[i] == '\\') ++i;
+    else if (line[i] == '"') in_text = !in_text;
+    else if (!in_text && (line[i] == '[' || line[i] == '{') && ++depth > kDeepest) return true;
+    else if (!in_text && (line[i] == ']' || line[i] == '}')) --depth;
+  }
+  return false;
+}
+
 LedgerText read_ledger(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(path.string(), std::strerror(errno), "measure first: `feedrate sweep -o DIR`");
@@ -47,7 +64,7 @@ LedgerText read_ledger(const std::filesystem::path& path) {
     const std::size_t end = text.find('\n', at);
     ++line;
     const bool ended = end != std::string::npos;
-    auto record = nlohmann::ordered_json::parse(text.substr(at, end - at), nullptr, false);
+    auto record = parsed(text.substr(at, end - at));
     if (!is_record(record)) {
       if (!ended) {
         ledger.torn_at = at;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace feedrate {
@@ -14,6 +15,9 @@ struct LedgerText {
   std::optional<std::size_t> torn_at;  // byte at which a last line begins that a crash has cut off
   bool open_ended = false;             // the last line is a whole record and lacks its newline alone
 };
+// Whether lists and objects stand in one another deeper than any record has them: reading such a line could end the program.
+bool nests_too_deep(std::string_view line);
+
 // `file`: DIR/ledger.jsonl. Throws an Error that names the line that is no record.
 LedgerText read_ledger(const std::filesystem::path& file);
 

@@ -8,9 +8,11 @@
 
 #include "diagnose/verdict.h"
 #include "experiment/cell.h"
+#include "experiment/environment.h"
 #include "experiment/ledger.h"
 #include "experiment/plan_file.h"
 #include "experiment/record.h"
+#include "measure/error.h"
 #include "tests/support.h"
 
 namespace feedrate {
@@ -26,7 +28,7 @@ Json sound_record() {
                  {"stages", {{{"name", "read"}, {"wall_s", 0.1}, {"cpu_s", 0.05}, {"items", 600}, {"bytes", 1000}},
                              {{"name", "decode"}, {"wall_s", 1.8}, {"cpu_s", 1.8}, {"items", 600}, {"bytes", 0}}}},
                  {"arrivals", nullptr}, {"device", {{"name", "x"}, {"kind", "emulated"}, {"step_ms", 8.0}}},
-                 {"environment", Json::object()}, {"seed", 0}, {"dataset", nullptr}};
+                 {"environment", {{"feedrate_version", version()}}}, {"seed", 0}, {"dataset", {{"variant", "jpeg/224x224"}}}};
   add_verdict(record);
   return record;
 }
@@ -79,6 +81,27 @@ TEST(CheckRecords, FieldsOfAnyKindAreFindings) {
       record["stages"][0][key] = kind;
       EXPECT_FALSE(found_in({record}).empty()) << key << " " << kind;
     }
+  }
+}
+
+TEST(CheckRecords, DepthThatWouldEndTheProgramIsNoRecord) {
+  for (const std::string& open : {std::string("["), std::string("{\"a\":")}) {
+    const TemporaryFolder folder;
+    std::string deep;
+    for (int i = 0; i < 200000; ++i) deep += open;
+    std::ofstream(folder.path() / "ledger.jsonl") << "{\"schema\":\"" << kResultSchema << "\",\"cell_id\":\"0\",\"cell\":" << deep << "\n";
+    EXPECT_TRUE(check_records(folder.path() / "ledger.jsonl").findings.empty());  // the Python says that the line is no record
+    EXPECT_THROW(read_ledger(folder.path() / "ledger.jsonl"), Error);
+  }
+  EXPECT_FALSE(nests_too_deep(R"({"a":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"[[","b":[[1]]})"));
+}
+
+TEST(CheckRecords, WordsOfALedgerDoNotReachTheTerminalAsTheyAre) {
+  Json record = sound_record();
+  record["verdict"] = "\x1b]0;x\x07\nline 9: forged" + std::string(100000, 'x');
+  for (const std::string& words : found_in({record})) {
+    EXPECT_LT(words.size(), 400u);
+    EXPECT_EQ(words.find_first_of("\x1b\x07\n"), std::string::npos);
   }
 }
 

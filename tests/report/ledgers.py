@@ -64,7 +64,7 @@ def repetitions(count=2, ceiling=1000.0, drift=0.0, cells=(("jpeg", 400.0),), **
         wobble = 1 + 0.002 * n
         records.append(record(axes(**changes), ceiling * wobble, n, "ceiling"))
         records += [record(axes(data, **changes), rate * wobble, n) for data, rate in cells]
-        records.append(record(axes(**changes), ceiling * wobble * (1 + drift), n, "ceiling"))
+        records.append(record(axes(**changes), ceiling * wobble * (1 + drift), n, "ceiling", place=1))
     return records
 
 

@@ -38,11 +38,11 @@ def record(cell, rate, repetition=0, role="cell", place=0, schema=3, **changes):
         warmup_steps=20, warmup_s=1.5, step_ms=summary(raw), data_wait_ms=summary(idle),
         device_idle_ms=summary(idle), device_idle_fraction=sum(idle) / 1e3 / window,
         queue={"capacity_samples": 64, "drawn_fraction": 0.0}, bad_samples=0,
-        ranks=[{"rank": i, "imgs_per_s": rate / gpus, "window_s": window, "data_wait_ms_mean": summary(idle)["mean"], "sync_ms_mean": 0.0}
+        ranks=[{"rank": i, "gpu": None, "imgs_per_s": rate / gpus, "window_s": window, "data_wait_ms_mean": summary(idle)["mean"], "sync_ms_mean": 0.0}
                for i in range(gpus)], straggler=None,
-        threads={"loader": (cell["workers"] or 0) * gpus},
-        monitors={"cpu_busy": 0.5, "cpu_iowait": 0.0, "cpu_steal": 0.0, "cpu_other_processes": 0.01,
-                  "psi_cpu_some": 0.1, "psi_io_some": -1,
+        threads={"loader": (cell["workers"] or 0) * gpus, "cpus": 8}, verdict="",
+        monitors={"cpu_busy": 0.5, "cpu_iowait": 0.0, "cpu_steal": 0.0, "cpu_other_processes": 0.01, "usable_cpus_other_processes": 0.01,
+                  "psi_cpu_some": 0.1, "psi_io_some": -1, "psi_memory_some": -1, "cpu_quota_stopped": 0.0, "storage_read_bytes": 0,
                   "series": {"at_s": [0.5, 1.5], "cpu_busy": [0.4, 0.6], "psi_io_some": [-1, -1]}},
         dataset=None if synthetic else {
             "path": "data", "variant": cell["data"] + "/" + str(cell.get("image-size") or "224x224"),
@@ -53,7 +53,9 @@ def record(cell, rate, repetition=0, role="cell", place=0, schema=3, **changes):
     else:
         found["device"] = {"name": "NVIDIA H100" if cell["device"] == "cuda" else "Xeon",
                            "kind": cell["device"]}
-    if "capacities" in found:
+    found.setdefault("stages", [])
+    found.setdefault("capacities", [])
+    if found["capacities"]:
         found["capacities"] = [
             {"resource": resource, "imgs_per_s": capacity, "utilisation": rate / capacity,
              "largest_stage": stage, "largest_share": 0.9}

@@ -263,7 +263,15 @@ class Sequence(Checked):
         self.assertEqual(len(self.check(records)[1]), 2)
         for r in records[6:]:
             r["flags"] = r["flags"] + [{"name": "mixed_ledger", "severity": "warning"}]
+            r["forced"] = ["seed", "git_commit"]
         self.assertEqual(self.check(records)[1], [])
+        self.finds("the flag mixed_ledger is warning, `forced` is", 8, lambda r: r.update(forced=["host"]), records)
+
+    def test_evidence_that_was_taken_out_with_its_flag_is_missed(self):
+        for words, take in (("queue.drawn_fraction", lambda r: r.pop("queue")), ("limits.min_seconds", lambda r: r.update(limits={})), ("ranks", lambda r: r.pop("ranks")),
+                            ("bad_samples", lambda r: r.update(bad_samples=None)), ("device_idle_ms", lambda r: r.pop("device_idle_ms"))):
+            self.finds(words, 3, take)
+        self.finds("the flag certified is none that there is", 3, lambda r: r["flags"].append({"name": "certified", "severity": "note"}))
 
     def test_a_ceiling_that_drifted_is_flagged(self):
         rates = {"ceiling": [1000.0, (1000.0, 1040.0)], "jpeg": [400.0, 404.0]}
@@ -396,6 +404,38 @@ class Report(Checked):
         code, findings, _ = self.again(folder)
         self.assertEqual((code, [f.split(";")[0] for f in findings]), (
             1, ["index.html: does not follow from the ledger: edited", "table.csv: line 3 does not follow from the ledger: edited"]))
+
+    def test_a_figure_drawn_again_leaves_a_sound_report(self):
+        folder = sound.folder(self.parent, "r1", sound.sweep(RATES))
+        program = [sys.executable, os.path.join(ledgers.SCRIPTS, "report"), folder, "--formats", "svg"]
+        subprocess.run([*program, "--no-slides", "--no-paper"], check=True, capture_output=True)
+        subprocess.run([*program, "--no-slides", "--no-paper", "--only", "bars"], check=True, capture_output=True)
+        self.assertEqual(self.again(folder)[:2], (0, []))
+
+    def test_files_taken_out_together_with_their_lines_are_missed(self):
+        folder, report = self.report_of(sound.sweep(RATES))
+        os.unlink(os.path.join(report, "workers.csv"))
+        def without(text):
+            kept = json.loads(text)
+            del kept["files"]["workers.csv"]
+            return json.dumps(kept)
+        self.changed(report, "files.json", without)
+        self.assertIn("workers.csv: missing in files.json, and the ledger gives it", self.again(folder)[1][0])
+
+    def test_a_list_of_files_is_not_trusted(self):
+        folder, report = self.report_of(sound.sweep(RATES))
+        for change in ({"files": {"../x": "0"}}, {"files": {"paper": 1}}, {"files": {"\ud800": "0"}}, {"options": {"only": [["x"]]}}, {"files": {"a\0b": "0"}}):
+            def changed(text, change=change):
+                kept = json.loads(text)
+                for key, value in change.items():
+                    kept[key].update(value)
+                return json.dumps(kept)
+            with open(os.path.join(report, "files.json")) as file:
+                before = file.read()
+            self.changed(report, "files.json", changed)
+            code, findings, _ = self.again(folder)
+            self.assertEqual(code, 1, change)
+            self.write(report, before)
 
     def test_a_report_of_an_earlier_state_is_stale(self):
         records = sound.sweep(RATES)

@@ -62,6 +62,24 @@ class Choice(unittest.TestCase):
         self.assertGreater(sum(naive) / 150 / error, 0.9, "standard errors too high: the winner's curse")
         self.assertLess(abs(sum(corrected) / 150 / error), 0.65)
 
+    def test_a_count_with_too_few_repetitions_takes_no_interval_away(self):
+        setting, other = sweep({2: 500.0}, noise=0.001), sweep({4: 900.0}, repetitions=2)
+        setting.cells += other.cells
+        found = panels.best(setting.cells)
+        self.assertEqual((found.workers, found.rate.n), (2, 6))
+        self.assertIsNotNone(found.rate.low)
+
+    def test_what_a_repetition_has_in_common_is_no_part_of_a_shares_correction(self):
+        records, source = [], random.Random(5)
+        for n in range(6):
+            common = math.exp(source.gauss(0, 0.1))
+            top = axes(device="cuda")
+            records.append(record(top, 1000.0 * common, n, "ceiling"))
+            records += [record(axes("jpeg", device="cuda", workers=w), 900.0 * common * math.exp(source.gauss(0, 0.002)), n) for w in (1, 2)]
+        found = panels.best(settings.group(records)[0].cells)
+        self.assertLess(abs(found.share_bias), 0.001)
+        self.assertLess(found.ratio.half_width, 0.01)
+
     def test_valid_cells_come_first_and_fewer_than_three_repetitions_have_no_interval(self):
         setting = sweep({2: 500.0, 4: 1000.0}, noise=0.001)
         for r in setting.cells[1].runs:
@@ -77,7 +95,7 @@ class Choice(unittest.TestCase):
 
     def test_the_share_is_corrected_as_the_rate_is(self):
         found = chosen({1: 700.0, 2: 700.0, 4: 700.0}, noise=0.02)
-        self.assertAlmostEqual(found.rate.mean / found.origin.rate.mean, found.ratio.mean / found.origin.ratio.mean)
+        self.assertAlmostEqual(found.rate.mean / found.origin.rate.mean, found.ratio.mean / found.origin.ratio.mean, places=3)
         self.assertEqual(found.ratio.kind, statistics.T_CHOSEN)
         self.assertEqual(choice.choose(()), None)
 

@@ -43,6 +43,13 @@ class Claims(unittest.TestCase):
         others = {data: NONE for data in ("png", "bmp", "npy", "raw")}
         self.assertFalse(self.claim({"jpeg": doubtful, **others}, "jpeg").is_shown)
 
+    def test_beside_many_others_a_cell_below_its_interval_is_said_so(self):
+        doubtful = [0.93, 0.97, 0.95, 0.96]      # its own interval leaves out 1
+        others = {data: NONE for data in ("png", "bmp", "npy", "raw", "png0", "tensor")}
+        for claim in (self.claim({"jpeg": doubtful, **{data: [0.9, 1.1, 0.95, 1.05] for data in others}}, "jpeg"),):
+            if not claim.is_shown:
+                self.assertIn("no loss is shown for all cells together", claim.words())
+
     def test_nothing_is_claimed_of_what_is_not_valid(self):
         found = of_shares({"jpeg": LOSES})
         for r in found[0].ceilings[0].runs:

@@ -72,14 +72,20 @@ class Shares(unittest.TestCase):
         self.assertAlmostEqual(st.share(self.PAIRS).p_low, 0.0194421, places=6)
 
     def test_hours_lost_by_hand(self):
-        ceiling, share = st.Estimate(1000.0, 970.0, 1040.0, 3, st.T_INTERVAL), st.Estimate(0.4, 0.38, 0.42, 3, st.T_INTERVAL)
-        found = st.hours_lost(3_600_000, ceiling, share)
-        for mine, by_hand in zip((found.mean, found.low, found.high), (1.5, 1 / 0.42 - 1, 1 / 0.38 - 1)):
-            self.assertAlmostEqual(mine, by_hand)
+        hours = [1000 / a - 1000 / b for a, b in self.PAIRS]
+        mean = sum(hours) / 3
+        half = 4.302653 * math.sqrt(sum((x - mean) ** 2 for x in hours) / 2 / 3)
+        found = st.hours_lost(3_600_000, self.PAIRS)
+        for mine, by_hand in zip((found.mean, found.low, found.high), (mean, mean - half, mean + half)):
+            self.assertAlmostEqual(mine, by_hand, places=6)
+        self.assertIsNone(st.hours_lost(1, self.PAIRS[:2]).low)
 
-    def test_hours_exclude_zero_where_the_share_excludes_1(self):
-        at_the_edge = st.Estimate(0.9, 0.8, 1.0, 3, st.T_INTERVAL)
-        self.assertEqual(st.hours_lost(1, st.estimate([5.0] * 3), at_the_edge).low, 0)
+    def test_the_most_extreme_of_several_has_a_wider_interval(self):
+        found = st.share(self.PAIRS)
+        self.assertEqual(st.widened(found, 1), found)
+        wider = st.widened(found, 4)
+        self.assertAlmostEqual(math.log(wider.high / wider.mean) / math.log(found.high / found.mean),
+                               st.t_quantile(1 - 0.025 / 4, 2) / st.t_quantile(0.975, 2))
 
 
 class Welch(unittest.TestCase):
