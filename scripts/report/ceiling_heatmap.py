@@ -7,7 +7,7 @@ from matplotlib.patches import Rectangle
 from . import choice, figures, panels, style
 from .cells import pixels
 from .page import Page
-from .text import clean, percent, plain, workers
+from .text import clean, percent, plain, share_words, workers
 
 SENTENCE = ("The share of the ceiling that every kind of data reaches at every stored size, at the "
             "workers chosen")
@@ -57,7 +57,7 @@ def _cell(ax, x, y, cell, compact):
     else:
         _box(ax, x, y, facecolor=tone, edgecolor="white")
     dark = not cell.share_serious and 0.299 * tone[0] + 0.587 * tone[1] + 0.114 * tone[2] < 0.5
-    words = percent(share) + (" !" if cell.share_serious else "")
+    words = (percent(share) if compact else share_words(cell.ratio)) + (" !" if cell.share_serious else "")
     words += "" if cell.workers is None else f"\n({cell.workers})" if compact else "\n" + workers(cell.workers)
     _words(ax, x, y, words, "white" if dark else "black")
 
