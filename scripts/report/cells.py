@@ -117,7 +117,8 @@ class Ceiling(Cell):
         """How far it moved within the repetitions that moved by more than 3 %, and on average."""
         moved = [drift - 1 for drift in self.drift.points if abs(drift - 1) > DRIFT_LIMIT]
         far = " to ".join(dict.fromkeys(signed_percent(end) for end in (min(moved), max(moved))))
-        words = f"the ceiling moved by {far} between the first and the last run of {len(moved)} of {self.drift.n} " \
+        of = f" of {self.gpus} GPUs" if self.gpus > 1 else ""
+        words = f"the ceiling{of} moved by {far} between the first and the last run of {len(moved)} of {self.drift.n} " \
                 f"repetition{'' if self.drift.n == 1 else 's'}"
         return words + (f"; on average {self.mean_drift_words}" if self.drift.low is not None else "")
 

@@ -37,6 +37,8 @@ class Chosen(Cell):
             return f"the most of {counts} workers: fewer are not shown to be within 1 %"
         if self.is_shown:
             return f"the fewest of {counts} workers shown to be within 1 % of every other count"
+        if self.rate and self.rate.low is None:
+            return f"the fastest of {counts} workers, in too few repetitions to show anything"
         return f"the fastest of {counts} workers: none is shown to be within 1 % of every other count"
 
 

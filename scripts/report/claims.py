@@ -1,6 +1,6 @@
 """What may be claimed of a report's numbers. Every finding, title, tile and sentence that says that something is lost comes
 from here, and nothing is said to be lost that a test does not show: the risk that a report claims any loss where there is
-none is 5 %, however many cells it has (Holm 1979)."""
+none is 5 % at most, however many cells it has (Holm 1979)."""
 from __future__ import annotations
 
 import functools
@@ -87,6 +87,16 @@ class Claims:
         """Of the throughput, against the ceiling; of a cell that panels.best() gave."""
         return self._claim(self._losses.get(id(cell.origin)))
 
+    def why_not(self, cell):
+        """Why nothing is said of whether it loses, in few words; "" where something is."""
+        if cell.share_serious:
+            return "not valid"
+        if cell.above_ceiling:
+            return "above its ceiling"
+        if not cell.ratio:
+            return "no ceiling"
+        return "" if self.loss(cell).is_known else f"n = {cell.ratio.n}"
+
     def scaling(self, cell):
         """Of linear scaling, against the fewest GPUs of its series."""
         return self._claim(self._scaling.get(id(cell.origin)))
@@ -98,7 +108,7 @@ class Claims:
 def _losses(setting):
     """{id of the cell: the share of its ceiling} of the valid places."""
     return {id(c.origin): c.ratio for c in panels.places(c for c in setting.cells if c.data != "synthetic")
-            if c.ratio and not c.share_serious}
+            if c.ratio and not c.share_serious and not c.above_ceiling}
 
 
 def _scaling(setting):

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 from . import ledger, statistics
-from .cells import DRIFTED, Ceiling
-from .tables import incomplete
+from .cells import Ceiling
+from .tables import ABOVE, incomplete
 from .text import clean
 
 # Each of these has a dataset of its own: across them it is another one by design.
@@ -33,12 +33,12 @@ def caveats(pair):
             notes.append(f"{len(cell.lost)} of {n} repetitions have no result in {side}")
         if why := why_invalid(cell):
             notes.append(f"{why} in {side}: do not quote it")
-        if names := [name for name in _flag_names(cell.runs, "warning") if name != DRIFTED]:
+        if names := _flag_names(cell.runs, "warning"):
             notes.append(f"{side} is flagged {', '.join(names)}")
         ceiling = cell if isinstance(cell, Ceiling) else cell.ceiling
-        if ceiling and ceiling.drifted:
-            notes.append(f"{DRIFTED} in {side}: {ceiling.drift_words}")
-        elif ceiling and ceiling.drifts:
+        if cell.above_ceiling:
+            notes.append(f"{ABOVE} in {side}: its share of the ceiling lies above 1 by more than its interval")
+        if ceiling and not ceiling.recorded and ceiling.drifts:
             notes.append(f"the ceiling of {side} moved within a repetition, on average {ceiling.mean_drift_words}")
         notes += [f"{words} ({side})" for words in incomplete(ceiling)] if ceiling else []
         if cell.runs and cell.data != "synthetic" and not _manifests(cell):

@@ -110,8 +110,8 @@ def footnotes(found, notes):
         lines.append("no difference seen (±x %): a difference of less than x % would not have shown in these "
                      "repetitions; it does not say that there is none.")
     if any(c.share for c in found):
-        lines.append("% of ceiling: A → B; up or down where that differs by more than the margin (each repetition "
-                     "by its own ceiling).")
+        lines.append("% of ceiling: A → B (each repetition by its own ceiling); up or down where it is shown to differ, by more than the "
+                     "margin: no mark does not say that both are equal.")
     lines += [f"[{mark}] {words}" for words, mark in notes.items()]
     remedies = {}
     for c in found:

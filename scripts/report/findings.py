@@ -18,11 +18,24 @@ def finding(plan, claims):
     places = [c for c in panels.places(here) if c.rate and not c.share_serious]
     if not places:
         return NOTHING if here else ALONE
+    if plan.module in figures.OVER_COUNTS and len({c.gpus for c in places}) < 2:
+        return figures.TITLES[plan.module]
     if all(c.rate.n < statistics.LEAST for c in places):
         return f"{figures.TITLES[plan.module]}: {LOOK}"
     lines = {"batch_times": _longest, "load_vs_step": _waits, "stages": _largest, "storage_bandwidth": _reads,
              "waiting_cost": _costs, "throughput_vs_gpus": _scales, "scaling_efficiency": _scales, "monitors": _busy}
-    return lines.get(plan.module, _loses)(places, plan, claims) or figures.TITLES[plan.module]
+    words = lines.get(plan.module, _loses)(places, plan, claims)
+    if words and plan.module in figures.OF_RESULTS:
+        words += _not_judged([c for c in panels.places(here) if c.rate], claims)
+    return words or figures.TITLES[plan.module]
+
+
+def _not_judged(cells, claims):
+    """The kinds and sizes that a sentence leaves out, and why: their silence must not pass for a result."""
+    left = [(c, claims.why_not(c)) for c in cells]
+    words = [f"{_name(c)} ({why})" for c, why in left if why]
+    more = f" and {len(words) - 3} more" if len(words) > 3 else ""
+    return f"; not judged: {', '.join(words[:3])}{more}" if words else ""
 
 
 def headline(plan, claims):
@@ -66,9 +79,8 @@ def _loses(cells, _, claims):
         return _none(known)
     if len(known) == 1:
         return f"{_name(cell)}{_with(cell)} loses {spread(claim.loss)} of the ceiling"
-    lose = "loses" if count == 1 else "lose"
-    which = "" if count == 1 else "the largest measured loss is "
-    return f"{count} of {len(known)} kinds and sizes {lose} throughput to data: {which}{_name(cell)}{_with(cell)}, {spread(claim.loss)}"
+    which = _name(cell) + _with(cell) if count == 1 else f"the largest measured, {_name(cell)}{_with(cell)},"
+    return f"a loss is shown for {count} of {len(known)} kinds and sizes: {which} loses {spread(claim.loss)}"
 
 
 def _longest(cells, *_):
@@ -111,16 +123,17 @@ def _reads(cells, _, claims):
 
 
 def _costs(cells, _, claims):
-    cell, claim, _, known = _worst(cells, claims.loss)
+    cell, claim, count, known = _worst(cells, claims.loss)
     if not cell:
         return _none(known)
     hours = epoch.hours_lost(cell)
+    if count > 1:
+        hours = statistics.widened_mean(hours, len(known))
     return f"{_name(cell)}{_with(cell)} costs {spread(hours, duration)} per epoch of {epoch.IMAGES:,} images"
 
 
 def _scales(cells, plan, claims):
-    counts = sorted({c.gpus for c in cells})
-    if len(counts) < 2:
+    if len({c.gpus for c in cells}) < 2:
         return ""
     cell, claim, _, known = _worst(cells, claims.scaling)
     if not cell:

@@ -8,7 +8,8 @@ import tempfile
 
 from .ledger import ReportError
 from . import claims, figures as plans, findings
-from .tables import DERIVED, flag_names, incomplete_lines
+from .cells import DRIFTED
+from .tables import DERIVED, drifted, flag_names, incomplete_lines
 from .terminal import flag_words, losses
 from .text import markdown
 
@@ -112,6 +113,7 @@ def _findings(settings):
     found, all_claims = {}, claims.of(settings)
     for plan in plans.plan(settings):
         words = findings.finding(plan, all_claims) if plan.module in plans.OF_RESULTS else plans.TITLES[plan.module]
+        words = claims.LOOK if words.endswith(claims.LOOK) else words
         if words != plans.TITLES[plan.module]:
             found.setdefault(plan.words, {})[words] = None
     return [line for words, lines in found.items() for line in ("", f"{markdown(words)}:", "", *(f"- {markdown(one)}." for one in lines))][1:]
@@ -130,5 +132,8 @@ def _flags(setting):
     for name, words in DERIVED.items():
         count = sum(name in flag_names(cell) for cell in cells)
         lines += [f"- {markdown(name)}: {markdown(words)} ({count} of {len(cells)} cells)"] if count else []
+    for cell in cells:
+        if drifted(cell):
+            carriers[DRIFTED, "warning"].add(id(cell))
     return lines + [f"- {markdown(max(words, key=words.get))}" + (" (and the like)" if len(words) > 1 else "")
                     + f" ({len(carriers[of_one_name])} of {len(cells)} cells)" for of_one_name, words in seen.items()]

@@ -25,7 +25,7 @@ def _order(numbered):
             continue
         if last is not None and order <= last:
             yield n, f"order is {order:g} after {last:g}: lines were moved, copied or put together from two ledgers"
-        elif record["schema"] == ledger.SCHEMAS[-1] and order != (place if last is None else last + 1):
+        elif order != (place if last is None else last + 1):
             yield n, f"order is {order:g}, {place if last is None else last + 1:g} is due: a record before it is gone, or it was moved"
         last = order
 

@@ -158,6 +158,14 @@ def widened(found, count):
     return replace(found, low=low, high=high)
 
 
+def widened_mean(found, count):
+    """The same of plain_mean()."""
+    if found.low is None or count < 2:
+        return found
+    half = found.half_width * t_quantile(1 - LEVEL / 2 / count, found.n - 1) / t_quantile(1 - LEVEL / 2, found.n - 1)
+    return replace(found, low=found.mean - half, high=found.mean + half)
+
+
 # Rates are counts over a clock of nanoseconds: repetitions that agree better than this (an emulated
 # device's, to the last bit) prove no smaller difference.
 RESOLUTION = 1e-9

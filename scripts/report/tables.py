@@ -154,7 +154,7 @@ def write_markdown(settings, title_of):
                 lines.append("| " + " | ".join(markdown(w) for w in words) + " |")
             lines.append("")
         if rows := chosen_rows(setting, claims.of(settings)):
-            lines += ["Workers chosen:", "", "| " + " | ".join(CHOSEN_HEAD) + " |", "| --- | --- |" + " ---: |" * 4 + " --- | --- |"]
+            lines += ["Workers chosen (rates and shares are corrected for the choice):", "", "| " + " | ".join(CHOSEN_HEAD) + " |", "| --- | --- |" + " ---: |" * 4 + " --- | --- |"]
             lines += ["| " + " | ".join(map(markdown, row)) + " |" for row in rows] + [""]
     return "\n".join(lines)
 
@@ -162,7 +162,7 @@ def write_markdown(settings, title_of):
 def _notes(setting):
     """The interval behind every ± and every drift, in sentences."""
     kinds = sorted({c.rate.kind for c in setting.ceilings + setting.cells if c.rate} - {statistics.SET})
-    lines = [f"± is the wider side of the interval: {'; '.join(kinds)}. n counts repetitions.", ""]
+    lines = [f"± is the wider side of the interval: {'; '.join(kinds)}. n counts repetitions.", ""] if kinds else []
     if any(drifted(c) for c in setting.cells):
         lines += [f"\\* {STAR}.", ""]
     return lines + [line for words in incomplete_lines(setting) for line in (f"{markdown(words)}.", "")]

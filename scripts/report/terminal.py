@@ -47,10 +47,12 @@ def _marks(cells):
 
 def _chosen(setting, all_claims):
     rows = tables.chosen_rows(setting, all_claims)
-    words = ("{}{}: {}{}, {} imgs/s, {} of the ceiling: {}; {}".format(
-        data, "" if size == "-" else f" {size}", worker_words(None if workers == "-" else int(workers)), "" if gpus == "1" else f", {gpus} GPUs", rate, share, how, claim)
+    words = ("{}{}: {}{}, {} imgs/s, {}: {}{}".format(
+        data, "" if size == "-" else f" {size}", worker_words(None if workers == "-" else int(workers)),
+        "" if gpus == "1" else f" per GPU, {gpus} GPUs", rate, "no ceiling" if share == "-" else f"{share} of the ceiling", how,
+        "" if claim == "-" else f"; {claim}")
         for data, size, gpus, workers, rate, share, how, claim in rows)
-    return ["Workers chosen:"] + ["  " + line for text in words for line in wrapped(text, "  ")] + [""] if rows else []
+    return ["Workers chosen (rates and shares are corrected for the choice):"] + ["  " + line for text in words for line in wrapped(text, "  ")] + [""] if rows else []
 
 
 def _footnotes(setting, cells, marks):
@@ -70,9 +72,10 @@ def _footnotes(setting, cells, marks):
         if name in tables.DERIVED:
             lines.append(f"{mark} {name}: {tables.DERIVED[name]}")
             continue
-        flag = next(f for c in cells for f in c.flags if clean(f.get("name") or "?", 40)
-                    + ("!" if f.get("severity") == "serious" else "") == name)
-        lines.append(f"{mark} {flag_words(flag)}")
+        words = {}
+        for flag in (f for c in cells for f in c.flags if clean(f.get("name") or "?", 40) + ("!" if f.get("severity") == "serious" else "") == name):
+            words[flag_words(flag)] = words.get(flag_words(flag), 0) + 1
+        lines.append(f"{mark} {max(words, key=words.get)}" + (" (and the like)" if len(words) > 1 else ""))
     for cell in cells:
         lines += [f"× {words}" for words in losses(cell)]
     return [line for text in lines for line in wrapped(text, "  ")]

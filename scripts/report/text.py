@@ -131,7 +131,7 @@ def spread(estimate, words=percent):
 
 def _points(estimate, words):
     """The values of a few repetitions, each once."""
-    return ", ".join(dict.fromkeys(map(words, estimate.points))) if 1 < len(estimate.points) < 4 else words(estimate.mean)
+    return " and ".join(dict.fromkeys(map(words, estimate.points))) if 1 < len(estimate.points) < 4 else words(estimate.mean)
 
 
 def share_words(estimate):

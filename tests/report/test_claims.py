@@ -87,9 +87,14 @@ class Sentences(unittest.TestCase):
         self.assertNotRegex(words, r"\bloses?\b|costs|keeps|would need|limits")
         self.assertIn("No measurable loss (at most", words)
 
+    def test_what_is_not_judged_is_named(self):
+        found = of_shares({"jpeg": NONE, "png": [1.10, 1.11, 1.09, 1.10]})
+        plan = next(p for p in figures.plan(found) if p.module == "bars")
+        self.assertRegex(findings.finding(plan, claims.of(found)), r"^No measurable loss \(.*\); not judged: png 500x375 \(above its ceiling\)$")
+
     def test_a_loss_is_named_everywhere_with_its_interval(self):
         words = self.everything({"jpeg": LOSES, "png": NONE})
-        self.assertIn("1 of 2 kinds and sizes loses throughput to data: jpeg 500x375 with 2 workers, 10.0 % (8.7 to 11.3 %)", words)
+        self.assertIn("a loss is shown for 1 of 2 kinds and sizes: jpeg 500x375 with 2 workers loses 10.0 % (8.7 to 11.3 %)", words)
         self.assertRegex(words, r"costs .* \(.* to .*\) per epoch")
         self.assertRegex(words, r"decode takes \d+\.\d %")
 
