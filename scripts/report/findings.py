@@ -14,12 +14,12 @@ ALONE = "Ceiling alone: no cell of stored data"
 
 def finding(plan, claims):
     """The line for a figure of the plan; its title where there is nothing to be said."""
+    if plan.module in figures.OVER_COUNTS and len(plan.setting.gpu_counts()) < 2:
+        return figures.TITLES[plan.module]
     here = [c for c in plan.setting.cells if c.data != "synthetic" and plan.gpus in (None, c.gpus)]
     places = [c for c in panels.places(here) if c.rate and not c.share_serious]
     if not places:
         return NOTHING if here else ALONE
-    if plan.module in figures.OVER_COUNTS and len({c.gpus for c in places}) < 2:
-        return figures.TITLES[plan.module]
     if all(c.rate.n < statistics.LEAST for c in places):
         return f"{figures.TITLES[plan.module]}: {LOOK}"
     lines = {"batch_times": _longest, "load_vs_step": _waits, "stages": _largest, "storage_bandwidth": _reads,

@@ -162,7 +162,7 @@ def write_markdown(settings, title_of):
 def _notes(setting):
     """The interval behind every ± and every drift, in sentences."""
     kinds = sorted({c.rate.kind for c in setting.ceilings + setting.cells if c.rate} - {statistics.SET})
-    lines = [f"± is the wider side of the interval: {'; '.join(kinds)}. n counts repetitions.", ""] if kinds else []
+    lines = [f"± is the wider side of the interval: {'; '.join(kinds)}. n counts repetitions.", ""] if kinds and kinds != [statistics.NO_INTERVAL] else []
     if any(drifted(c) for c in setting.cells):
         lines += [f"\\* {STAR}.", ""]
     return lines + [line for words in incomplete_lines(setting) for line in (f"{markdown(words)}.", "")]

@@ -59,7 +59,7 @@ def _footnotes(setting, cells, marks):
     lines = ["waits: share of the step in which the device waits for data; stage: the largest "
              "within the tightest resource."]
     kinds = sorted({c.rate.kind for c in cells if c.rate} - {statistics.SET})
-    if kinds:
+    if kinds and kinds != [statistics.NO_INTERVAL]:
         lines.append(f"±: {'; '.join(kinds)}; n repetitions.")
     if statistics.NO_INTERVAL in kinds:
         lines.append(f"Fewer than {statistics.LEAST} repetitions are a look: the points, no interval, and nothing is claimed. "
