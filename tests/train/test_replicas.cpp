@@ -2,10 +2,10 @@
 #include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <thread>
-#include <limits>
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <thread>
 
 #include "tests/train/small_training.h"
 #include "train/process_group.h"
