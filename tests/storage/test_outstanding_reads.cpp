@@ -49,7 +49,11 @@ TEST(OutstandingReads, AreToldByAStorageThatWaits) {
     storage->read(dataset.samples[0], buffer);
     EXPECT_ANY_THROW(storage->read(dataset.samples[2], buffer));
   });
-  while (!reads.oldest() || reads.oldest()->path != victim.string()) std::this_thread::yield();
+  const auto waits_for_victim = [&] {
+    const auto oldest = reads.oldest();  // asked once: the read before may end in between
+    return oldest && oldest->path == victim.string();
+  };
+  while (!waits_for_victim()) std::this_thread::yield();
   std::ofstream{victim};  // lets the reader go
   reader.join();
   EXPECT_FALSE(reads.oldest()) << "a read that failed has ended, too";
