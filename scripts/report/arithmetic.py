@@ -164,7 +164,7 @@ def _counts(record):
 
 
 def _cpu_list(text):
-    """The numbers in "0-3,8"; ValueError where that is no list of CPUs."""
+    """The numbers of a list such as "0-3,8". Raises ValueError for any other text."""
     found = set()
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
@@ -179,6 +179,7 @@ def _place(record):
     place = record.get("place", 0)
     if place not in ((0, 1) if record["role"] == "ceiling" else (0,)) or isinstance(place, float):
         yield f"place is {str(place)[:20]}: 0, or 1 for the ceiling that closes a repetition"
+
 
 def _summaries(record):
     for key in ("step_ms", "data_wait_ms", "device_idle_ms"):

@@ -22,7 +22,8 @@ def problems(record):
     stated = {}
     for flag in ledger.flags(record):
         stated.setdefault(str(flag.get("name")), []).append(str(flag.get("severity")))
-    for name, called_for in _expected(record):
+    expected = dict(_expected(record))
+    for name, called_for in expected.items():
         known = [s for s in called_for if s is not MAYBE]
         if known and name not in stated:
             yield f"the flag {name} is missing: the record's own numbers call for it"
@@ -31,7 +32,7 @@ def problems(record):
         elif newest and not called_for and name in stated:
             yield f"the flag {name} is there, and the record's own numbers do not call for it"
     for name in stated if newest else []:
-        if name not in UNSEEN and name not in dict(_expected(record)):
+        if name not in UNSEEN and name not in expected:
             yield f"the flag {name[:40]} is none that there is"
     if newest and (("mixed_ledger" in stated) != bool(record.get("forced")) or "mixed_ledger" in stated
                    and _most(stated["mixed_ledger"]) != ("serious" if _is_other_work(record["forced"]) else "warning")):

@@ -94,8 +94,7 @@ def _written(folder):
 
 
 def _words(folder, name):
-    """What a file says whatever drew it: the words of an SVG, the data of the page; None where that cannot be told apart, or
-    where the libraries to make it again are missing here."""
+    """The words of an SVG or the data of the page, which no library changes. None for any other file, and for one that is missing."""
     path = os.path.join(folder, name)
     if not os.path.isfile(path) or not name.endswith((".svg", ".html")):
         return None

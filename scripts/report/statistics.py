@@ -159,7 +159,7 @@ def widened(found, count):
 
 
 def widened_mean(found, count):
-    """The same of plain_mean()."""
+    """The interval of a plain_mean() that holds for all of `count` such means together (Bonferroni)."""
     if found.low is None or count < 2:
         return found
     half = found.half_width * t_quantile(1 - LEVEL / 2 / count, found.n - 1) / t_quantile(1 - LEVEL / 2, found.n - 1)

@@ -52,7 +52,7 @@ def unlike(a_records, b_records):
     found = []
     for path, words in UNLIKE:
         if a.get(path, set()) != b.get(path, set()):
-            without = "none" if ".limits." in path else "unknown"       # an empty limit is none
+            without = "none" if ".limits." in path else "unknown"       # an empty limit: there is none
             found.append((words, *(_words(side[path]) if side.get(path) else without for side in (a, b))))
     for key, words, least in SHARES:
         shares = [_mean_share(records, key) for records in (a_records, b_records)]

@@ -25,12 +25,14 @@ constexpr std::string_view kOldestSchema = kReadSchemas[std::size(kReadSchemas) 
 Cell cell_of(const Json& axes) {
   Cell cell;
   for (const auto& [axis, value] : axes.items()) {
-    if (!value.is_null()) cell.set(axis, value.is_string() ? value.get<std::string>() : value.dump());
+    if (!value.is_null())
+      cell.set(axis, value.is_string() ? value.get<std::string>() : value.dump());
   }
   return cell;
 }
 
-// One printable line of ASCII: a ledger may come from anywhere, and a terminal obeys control characters.
+// One printable line of ASCII: a ledger may come from anywhere, and a terminal obeys control
+// characters.
 std::string printable(std::string text) {
   constexpr std::size_t kMost = 300;
   for (char& c : text) {
@@ -40,7 +42,9 @@ std::string printable(std::string text) {
 }
 
 std::string short_text(const Json& value) {
-  const std::string text = value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = value.is_string()
+                               ? value.get<std::string>()
+                               : value.dump(-1, ' ', false, Json::error_handler_t::replace);
   return text.substr(0, 120);
 }
 
@@ -61,9 +65,11 @@ bool agree(const Json& a, const Json& b) {
 std::string id_problem(const Json& record) {
   try {
     const std::string id = cell_of(record.at("cell")).id();
-    return record.at("cell_id") == id ? "" : "cell_id " + short_text(record.at("cell_id")) + " is not that of its axes, " + id;
+    return record.at("cell_id") == id
+               ? ""
+               : "cell_id " + short_text(record.at("cell_id")) + " is not that of its axes, " + id;
   } catch (const Error& error) {
-    return "cell_id " + short_text(record.at("cell_id")) + " cannot be told: " + error.what();
+    return "cell_id " + short_text(record.at("cell_id")) + " cannot be derived: " + error.what();
   }
 }
 
@@ -76,8 +82,10 @@ std::string step_problem(const Json& record) {
   const double rate = emulated_device(argument, settings.step_spec(0)).imgs_per_s;
   const double step_ms = std::isinf(rate) ? 0 : 1e3 * settings.batch_size / rate;
   const Json& stated = record.at("device").at("step_ms");
-  if (stated.is_number() && std::abs(stated.get<double>() - step_ms) <= 1e-6 * step_ms + 1e-6) return "";
-  return "device.step_ms is " + short_text(stated) + ", the device's rate makes it " + Json(step_ms).dump();
+  if (stated.is_number() && std::abs(stated.get<double>() - step_ms) <= 1e-6 * step_ms + 1e-6)
+    return "";
+  return "device.step_ms is " + short_text(stated) + ", the device's rate makes it " +
+         Json(step_ms).dump();
 }
 
 // Which data a cell reads follows from its axes.
@@ -85,21 +93,27 @@ std::string variant_problem(const Json& record) {
   const Json& dataset = record.at("dataset");
   if (dataset.is_null()) return "";
   const std::string variant = settings_of(cell_of(record.at("cell"))).variant();
-  return dataset.at("variant") == variant ? "" : "dataset.variant is " + short_text(dataset.at("variant")) + ", the cell reads " + variant;
+  return dataset.at("variant") == variant
+             ? ""
+             : "dataset.variant is " + short_text(dataset.at("variant")) + ", the cell reads " +
+                   variant;
 }
 
 bool is_of_this_version(const Json& record) {
   const Json& environment = record.at("environment");
-  return environment.is_object() && environment.contains("feedrate_version") && environment.at("feedrate_version") == version();
+  return environment.is_object() && environment.contains("feedrate_version") &&
+         environment.at("feedrate_version") == version();
 }
 
 std::vector<std::string> verdict_problems(const Json& record) {
   Json again = record;
   add_verdict(again);
   std::vector<std::string> found;
-  if (!agree(record.at("capacities"), again.at("capacities"))) found.push_back("capacities do not follow from its stages, arrivals, steps and rate");
+  if (!agree(record.at("capacities"), again.at("capacities")))
+    found.push_back("capacities do not follow from its stages, arrivals, steps and rate");
   if (record.at("verdict") != again.at("verdict")) {
-    found.push_back("verdict is \"" + short_text(record.at("verdict")) + "\", its numbers give \"" + short_text(again.at("verdict")) + "\"");
+    found.push_back("verdict is \"" + short_text(record.at("verdict")) + "\", its numbers give \"" +
+                    short_text(again.at("verdict")) + "\"");
   }
   return found;
 }
@@ -113,7 +127,8 @@ std::vector<std::string> problems(const Json& record) {
   if (!record.contains("status") || record.at("status") != "ok") return found;
   try {
     add(variant_problem(record));
-    if (!is_of_this_version(record)) return found;  // another may know other rates, and words its verdicts otherwise
+    if (!is_of_this_version(record))
+      return found;  // another may know other rates, and words its verdicts otherwise
     add(step_problem(record));
     if (record.at("schema") != kOldestSchema) {  // which says less of its surroundings
       for (const std::string& words : verdict_problems(record)) add(words);
@@ -125,7 +140,8 @@ std::vector<std::string> problems(const Json& record) {
 }
 
 bool has_cell(const Json& record) {
-  return record.is_object() && record.contains("schema") && record.contains("cell") && record.at("cell").is_object() && record.contains("cell_id");
+  return record.is_object() && record.contains("schema") && record.contains("cell") &&
+         record.at("cell").is_object() && record.contains("cell_id");
 }
 
 }  // namespace
@@ -140,16 +156,21 @@ CheckedRecords check_records(const std::filesystem::path& ledger) {
     if (!has_cell(record)) continue;
     const bool sealed = record.at("schema") == kResultSchema;
     checked.unsealed += sealed ? 0 : 1;
-    if (const std::string words = sealed ? seal_problem(line, previous) : ""; !words.empty()) checked.findings.push_back({number, words});
-    for (std::string& words : problems(record)) checked.findings.push_back({number, printable(std::move(words))});
+    if (const std::string words = sealed ? seal_problem(line, previous) : ""; !words.empty())
+      checked.findings.push_back({number, words});
+    for (std::string& words : problems(record))
+      checked.findings.push_back({number, printable(std::move(words))});
     previous = line_xxh3(line);
     ++records;
   }
   if (const auto end = read_end(ledger.parent_path()); end && records < end->records) {
-    checked.findings.push_back({number, "here it ends, but the last sweep ended with " + std::to_string(end->records) + " records: " +
-                                            std::to_string(end->records - records) + " are gone"});
+    checked.findings.push_back(
+        {number, "here it ends, but the last sweep ended with " + std::to_string(end->records) +
+                     " records: " + std::to_string(end->records - records) + " are gone"});
   } else if (end && records == end->records && previous != end->last_xxh3) {
-    checked.findings.push_back({number - 1, "it is not the record that the last sweep ended with: it was changed since, or lines were moved"});
+    checked.findings.push_back({number - 1,
+                                "it is not the record that the last sweep ended with: it was "
+                                "changed since, or lines were moved"});
   }
   return checked;
 }

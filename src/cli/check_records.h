@@ -10,8 +10,9 @@ struct RecordFinding {
   std::string words;
 };
 
-// What of a ledger's records only this program can derive again: each cell_id from its axes, checksums from the lines, an
-// emulated device's step from its rate, capacities and verdict from the stages. Lines that are no record are passed over.
+// What of a ledger's records only this program can derive again: each cell_id from its axes,
+// checksums from the lines, an emulated device's step from its rate, capacities and verdict from
+// the stages. Lines that are no record are passed over.
 struct CheckedRecords {
   std::vector<RecordFinding> findings;
   std::size_t unsealed = 0;  // records of a schema that had no checksums

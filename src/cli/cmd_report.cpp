@@ -36,14 +36,18 @@ std::vector<std::string> with(const char* command, std::vector<std::string> word
   return words;
 }
 
-// What the program derives again, a line of stdout each; how many. The Python makes the other checks, those of lines that are
-// no record among them.
+// What the program derives again, a line of stdout each; how many. The Python makes the other
+// checks, those of lines that are no record among them.
 std::size_t print_findings(const std::filesystem::path& ledger) {
   const CheckedRecords checked = check_records(ledger);
-  for (const auto& [line, words] : checked.findings) std::printf("line %zu: %s\n", line, words.c_str());
+  for (const auto& [line, words] : checked.findings)
+    std::printf("line %zu: %s\n", line, words.c_str());
   std::fflush(stdout);
   if (checked.unsealed > 0) {
-    std::fprintf(stderr, "feedrate validate: note: %zu records are of an older schema and carry no checksums\n", checked.unsealed);
+    std::fprintf(
+        stderr,
+        "feedrate validate: note: %zu records are of an older schema and carry no checksums\n",
+        checked.unsealed);
   }
   return checked.findings.size();
 }
@@ -67,17 +71,23 @@ CommandEntry add_report(CLI::App& program) {
 }
 
 CommandEntry add_compare(CLI::App& program) {
-  return add_passed_on(program, "compare", "Hold ledgers against a first one, cell by cell: faster, slower, or inconclusive",
-                       [](const std::vector<std::string>& words) { become_report(with("compare", words)); });
+  return add_passed_on(
+      program, "compare",
+      "Hold ledgers against a first one, cell by cell: faster, slower, or inconclusive",
+      [](const std::vector<std::string>& words) { become_report(with("compare", words)); });
 }
 
 CommandEntry add_validate(CLI::App& program) {
-  return add_passed_on(program, "validate", "Derive again what a ledger's records and its report say, and name what differs", [](const std::vector<std::string>& words) {
-    need_ledger(words);
-    auto all = with("check", words);
-    if (const auto file = named_ledger(words)) all.push_back("--found=" + std::to_string(print_findings(*file)));
-    become_report(all);
-  });
+  return add_passed_on(
+      program, "validate",
+      "Derive again what a ledger's records and its report say, and name what differs",
+      [](const std::vector<std::string>& words) {
+        need_ledger(words);
+        auto all = with("check", words);
+        if (const auto file = named_ledger(words))
+          all.push_back("--found=" + std::to_string(print_findings(*file)));
+        become_report(all);
+      });
 }
 
 }  // namespace feedrate

@@ -78,7 +78,8 @@ int run(CLI::App& app, RunCommand& command) {
     }
   }
   if (signals.token().stop_requested()) return signals.exit_code(1);
-  auto record = live.measure(cells[0], cells[0].is("data", "synthetic") ? "ceiling" : "cell", ceiling);
+  auto record =
+      live.measure(cells[0], cells[0].is("data", "synthetic") ? "ceiling" : "cell", ceiling);
   if (ledger) record = ledger->append(std::move(record));
   if (command.json) {
     std::printf("%s\n", to_line(record).c_str());

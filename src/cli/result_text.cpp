@@ -34,7 +34,8 @@ std::string ceiling_text(const Json& record) {
   if (record["cell"]["data"] == "synthetic") return "the ceiling";
   if (!record.contains("ceiling_imgs_per_s")) return "";
   const double ceiling = number(record["ceiling_imgs_per_s"]);
-  return format("%.1f %% of the ceiling (%s img/s)", 100 * number(record["imgs_per_s"]) / ceiling, thousands(ceiling).c_str());
+  return format("%.1f %% of the ceiling (%s img/s)", 100 * number(record["imgs_per_s"]) / ceiling,
+                thousands(ceiling).c_str());
 }
 
 std::string stages_text(const Json& record) {

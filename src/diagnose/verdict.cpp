@@ -16,7 +16,8 @@ StageTotals stages_of(const Json& record) {
     for (std::size_t i = 0; i < kStageCount; ++i) {
       if (stage.at("name") != kStageNames[i]) continue;
       totals.stage[i] = {std::llround(1e9 * stage.at("wall_s").get<double>()),
-                         std::llround(1e9 * stage.at("cpu_s").get<double>()), stage.at("items"), stage.at("bytes")};
+                         std::llround(1e9 * stage.at("cpu_s").get<double>()), stage.at("items"),
+                         stage.at("bytes")};
     }
   }
   return totals;
@@ -38,7 +39,8 @@ CapacityInputs inputs_of(const Json& record) {
   if (record.at("device").at("kind") != "cpu" && !dali) run.cpus = record.at("threads").at("cpus");
   run.device_ms_per_step = record.at("step_ms").at("mean").get<double>() * busy;
   if (const Json& arrivals = record.at("arrivals"); !arrivals.is_null()) {
-    run.arrival_s_per_batch = arrivals.at("busy_s").get<double>() / arrivals.at("batches").get<double>();
+    run.arrival_s_per_batch =
+        arrivals.at("busy_s").get<double>() / arrivals.at("batches").get<double>();
     run.decoded_on_device = !arrivals.at("decoded").is_null();
   }
   return run;

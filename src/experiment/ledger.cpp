@@ -18,16 +18,19 @@ namespace feedrate {
 namespace {
 
 bool is_known_schema(const nlohmann::ordered_json& schema) {
-  return schema.is_string() && std::ranges::find(kReadSchemas, schema.get<std::string>()) != std::end(kReadSchemas);
+  return schema.is_string() &&
+         std::ranges::find(kReadSchemas, schema.get<std::string>()) != std::end(kReadSchemas);
 }
 
 nlohmann::ordered_json parsed(const std::string& line) {
-  return nests_too_deep(line) ? nlohmann::ordered_json() : nlohmann::ordered_json::parse(line, nullptr, false);
+  return nests_too_deep(line) ? nlohmann::ordered_json()
+                              : nlohmann::ordered_json::parse(line, nullptr, false);
 }
 
 // What --resume reads of it is there.
 bool is_record(const nlohmann::ordered_json& record) {
-  if (!record.is_object() || !record.contains("schema") || !is_known_schema(record["schema"])) return false;
+  if (!record.is_object() || !record.contains("schema") || !is_known_schema(record["schema"]))
+    return false;
   for (const char* field : {"cell", "environment"}) {
     if (!record.contains(field) || !record[field].is_object()) return false;
   }
@@ -44,10 +47,14 @@ bool nests_too_deep(std::string_view line) {
   int depth = 0;
   bool in_text = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    if (in_text && line[i] == '\\') ++i;
-    else if (line[i] == '"') in_text = !in_text;
-    else if (!in_text && (line[i] == '[' || line[i] == '{') && ++depth > kDeepest) return true;
-    else if (!in_text && (line[i] == ']' || line[i] == '}')) --depth;
+    if (in_text && line[i] == '\\')
+      ++i;
+    else if (line[i] == '"')
+      in_text = !in_text;
+    else if (!in_text && (line[i] == '[' || line[i] == '{') && ++depth > kDeepest)
+      return true;
+    else if (!in_text && (line[i] == ']' || line[i] == '}'))
+      --depth;
   }
   return false;
 }

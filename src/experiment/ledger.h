@@ -15,7 +15,8 @@ struct LedgerText {
   std::optional<std::size_t> torn_at;  // byte at which a last line begins that a crash has cut off
   bool open_ended = false;             // the last line is a whole record and lacks its newline alone
 };
-// Whether lists and objects stand in one another deeper than any record has them: reading such a line could end the program.
+// Whether lists and objects stand in one another deeper than any record has them: reading such a
+// line could end the program.
 bool nests_too_deep(std::string_view line);
 
 // `file`: DIR/ledger.jsonl. Throws an Error that names the line that is no record.
@@ -38,8 +39,8 @@ class Ledger {
   // Seals it (experiment/seal.h) and writes it; gives it as it was written.
   nlohmann::ordered_json append(nlohmann::ordered_json record);
   const std::vector<nlohmann::ordered_json>& records() const { return text_.records; }  // read at the start
-  std::size_t size() const { return text_.records.size() + appended_; }                 // records by now
-  const std::string& last_xxh3() const { return text_.last_xxh3; }                      // of the last of them
+  std::size_t size() const { return text_.records.size() + appended_; }  // records by now
+  const std::string& last_xxh3() const { return text_.last_xxh3; }       // of the last of them
   const std::filesystem::path& path() const { return path_; }
 
  private:

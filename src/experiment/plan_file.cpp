@@ -91,7 +91,9 @@ std::optional<SweepEnd> read_end(const std::filesystem::path& folder) {
   const Json plan = read_plan(folder / "plan.json");
   if (!plan.contains("ended") || !plan["ended"].is_object()) return std::nullopt;
   const Json& end = plan["ended"];
-  if (!end.contains("records") || !end["records"].is_number_unsigned() || !end.contains("last_xxh3") || !end["last_xxh3"].is_string()) return std::nullopt;
+  if (!end.contains("records") || !end["records"].is_number_unsigned() ||
+      !end.contains("last_xxh3") || !end["last_xxh3"].is_string())
+    return std::nullopt;
   return SweepEnd{end["records"], end["last_xxh3"]};
 }
 

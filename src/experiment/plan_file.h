@@ -13,13 +13,14 @@ namespace feedrate {
 // the file begins anew. It is always whole: the new one takes the old one's place. Throws an Error naming the path and the reason.
 void keep_plan(const std::filesystem::path& folder, const std::vector<PlannedRun>& plan, std::size_t records);
 
-// What the folder's last sweep left behind when it ended by itself: without it, records taken off the ledger's end would look
-// like a sweep that was stopped.
+// What the folder's last sweep left behind when it ended by itself: without it, records taken off
+// the ledger's end would look like a sweep that was stopped.
 struct SweepEnd {
   std::size_t records = 0;
   std::string last_xxh3;  // of the last record's line
 };
 void keep_end(const std::filesystem::path& folder, const SweepEnd& end);
-std::optional<SweepEnd> read_end(const std::filesystem::path& folder);  // none where the last sweep was killed, or is under way
+std::optional<SweepEnd> read_end(
+    const std::filesystem::path& folder);  // none where the last sweep was killed, or is under way
 
 }  // namespace feedrate

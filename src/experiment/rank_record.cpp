@@ -57,7 +57,8 @@ double window_seconds(const std::vector<RankResult>& ranks) {
 
 Json rank_json(std::size_t number, const RankResult& rank, int batch_size) {
   Json json = {{"rank", number},
-               {"imgs_per_s", batch_size * static_cast<double>(rank.last - rank.first) / window_seconds(rank)},
+               {"imgs_per_s",
+                batch_size * static_cast<double>(rank.last - rank.first) / window_seconds(rank)},
                {"window_s", window_seconds(rank)},
                {"data_wait_ms_mean", rounded(mean_wait_ms(rank))},
                {"sync_ms_mean", rounded(mean_sync_ms(rank))}};

@@ -7,17 +7,20 @@
 
 namespace feedrate {
 
-// What is written. Older ones are read as well: 2 has no checksums, a ceiling that is a mean of those so far, and the first
-// rank's window for several; 1 has no `valid` and no `monitors.series` either.
+// What is written. Older ones are read as well: 2 has no checksums, a ceiling that is a mean of
+// those so far, and the first rank's window for several; 1 has no `valid` and no `monitors.series`
+// either.
 inline constexpr std::string_view kResultSchema = "feedrate.result/3";
-inline constexpr std::string_view kReadSchemas[] = {kResultSchema, "feedrate.result/2", "feedrate.result/1"};
+inline constexpr std::string_view kReadSchemas[] = {kResultSchema, "feedrate.result/2",
+                                                    "feedrate.result/1"};
 
 // How a run belongs to its sweep.
 struct RunPlace {
   std::string_view role = "cell";  // "ceiling" for the synthetic runs that open and close a repetition
   int repetition = 0;
   int order = 0;                   // of the run in the sweep, as it was carried out
-  std::optional<double> ceiling_imgs_per_s;  // of the ceiling that opened the repetition; none for ceilings
+  std::optional<double>
+      ceiling_imgs_per_s;  // of the ceiling that opened the repetition; none for ceilings
 };
 
 // Images per second of all ranks together: images of the window / its wall time.

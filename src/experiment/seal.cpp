@@ -15,7 +15,9 @@ std::string own_field() { return ",\"" + std::string(kOwn) + "\":\""; }
 
 }  // namespace
 
-std::string line_xxh3(std::string_view line) { return line.empty() ? "" : to_hex(xxh3_of(std::as_bytes(std::span(line)))); }
+std::string line_xxh3(std::string_view line) {
+  return line.empty() ? "" : to_hex(xxh3_of(std::as_bytes(std::span(line))));
+}
 
 void seal(nlohmann::ordered_json& record, const std::string& previous_xxh3) {
   record.erase(std::string(kPrevious));
@@ -30,9 +32,12 @@ std::string seal_problem(std::string_view line, const std::string& previous_xxh3
   const std::string field = own_field();
   const std::size_t at = line.rfind(field);
   if (at == std::string_view::npos) return "it carries no checksum";
-  if (line.substr(at + field.size()) != line_xxh3(line.substr(0, at)) + "\"}") return "its checksum is not that of its text: it was changed after it was written";
+  if (line.substr(at + field.size()) != line_xxh3(line.substr(0, at)) + "\"}")
+    return "its checksum is not that of its text: it was changed after it was written";
   const std::string before = ",\"" + std::string(kPrevious) + "\":\"" + previous_xxh3 + "\"";
-  if (!line.substr(0, at).ends_with(before)) return "the line before it is not the one that it was written after: lines were taken out, moved, repeated or changed";
+  if (!line.substr(0, at).ends_with(before))
+    return "the line before it is not the one that it was written after: lines were taken out, "
+           "moved, repeated or changed";
   return "";
 }
 

@@ -31,13 +31,16 @@ int place_of(const nlohmann::ordered_json& record) { return record.value("place"
 class Ceilings {
  public:
   void add(const nlohmann::ordered_json& record) {
-    if (record["cell"]["data"] != "synthetic" || record["status"] != "ok" || place_of(record) != 0) return;
+    if (record["cell"]["data"] != "synthetic" || record["status"] != "ok" || place_of(record) != 0)
+      return;
     opening_[{record["cell_id"], record["repetition"]}] = record["imgs_per_s"];
   }
-  // Of the repetition that the run is part of, images/s; nothing for a ceiling, or where the opening one has failed.
+  // Of the repetition that the run is part of, images/s; nothing for a ceiling, or where the
+  // opening one has failed.
   std::optional<double> of(const PlannedRun& run) const {
     const auto found = opening_.find({ceiling_of(run.cell).id(), run.repetition});
-    return run.role == "ceiling" || found == opening_.end() ? std::nullopt : std::optional(found->second);
+    return run.role == "ceiling" || found == opening_.end() ? std::nullopt
+                                                            : std::optional(found->second);
   }
   // The closing ceiling of a repetition that differs from the opening one says that the machine changed in between.
   void flag_drift(nlohmann::ordered_json& record) const {
@@ -47,8 +50,11 @@ class Ceilings {
     if (std::abs(drift) <= kCeilingDrift) return;
     char text[128];
     std::snprintf(text, sizeof text, "the ceiling moved by %+.1f %% between the first and the last run of the repetition", 100 * drift);
-    record["flags"].push_back({{"name", "ceiling_drifted"}, {"severity", "warning"}, {"reason", text},
-                               {"remedy", "see what else runs, and what clocks and temperatures do"}});
+    record["flags"].push_back(
+        {{"name", "ceiling_drifted"},
+         {"severity", "warning"},
+         {"reason", text},
+         {"remedy", "see what else runs, and what clocks and temperatures do"}});
   }
 
  private:

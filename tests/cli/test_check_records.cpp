@@ -22,13 +22,30 @@ using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 
 Json sound_record() {
-  const Cell cell = expand({{"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}, {"workers", {"2"}}}).at(0);
-  Json record = {{"schema", kResultSchema}, {"cell", cell.to_json()}, {"cell_id", cell.id()}, {"role", "cell"}, {"repetition", 0}, {"status", "ok"},
-                 {"imgs_per_s", 600.0}, {"step_ms", {{"mean", 13.333}}}, {"device_idle_fraction", 0.4}, {"threads", {{"cpus", 2}}},
-                 {"stages", {{{"name", "read"}, {"wall_s", 0.1}, {"cpu_s", 0.05}, {"items", 600}, {"bytes", 1000}},
-                             {{"name", "decode"}, {"wall_s", 1.8}, {"cpu_s", 1.8}, {"items", 600}, {"bytes", 0}}}},
-                 {"arrivals", nullptr}, {"device", {{"name", "x"}, {"kind", "emulated"}, {"step_ms", 8.0}}},
-                 {"environment", {{"feedrate_version", version()}}}, {"seed", 0}, {"dataset", {{"variant", "jpeg/224x224"}}}};
+  const Cell cell = expand({{"device", {"emulated:1000"}},
+                            {"data", {"jpeg"}},
+                            {"batch-size", {"8"}},
+                            {"workers", {"2"}}})
+                        .at(0);
+  Json record = {
+      {"schema", kResultSchema},
+      {"cell", cell.to_json()},
+      {"cell_id", cell.id()},
+      {"role", "cell"},
+      {"repetition", 0},
+      {"status", "ok"},
+      {"imgs_per_s", 600.0},
+      {"step_ms", {{"mean", 13.333}}},
+      {"device_idle_fraction", 0.4},
+      {"threads", {{"cpus", 2}}},
+      {"stages",
+       {{{"name", "read"}, {"wall_s", 0.1}, {"cpu_s", 0.05}, {"items", 600}, {"bytes", 1000}},
+        {{"name", "decode"}, {"wall_s", 1.8}, {"cpu_s", 1.8}, {"items", 600}, {"bytes", 0}}}},
+      {"arrivals", nullptr},
+      {"device", {{"name", "x"}, {"kind", "emulated"}, {"step_ms", 8.0}}},
+      {"environment", {{"feedrate_version", version()}}},
+      {"seed", 0},
+      {"dataset", {{"variant", "jpeg/224x224"}}}};
   add_verdict(record);
   return record;
 }
@@ -40,17 +57,25 @@ std::vector<std::string> found_in(const std::vector<Json>& records) {
     for (const Json& record : records) ledger.append(record);
   }
   std::vector<std::string> words;
-  for (const auto& finding : check_records(folder.path() / "ledger.jsonl").findings) words.push_back(std::to_string(finding.line) + ": " + finding.words);
+  for (const auto& finding : check_records(folder.path() / "ledger.jsonl").findings)
+    words.push_back(std::to_string(finding.line) + ": " + finding.words);
   return words;
 }
 
-TEST(CheckRecords, ASoundRecordHasNoFinding) { EXPECT_THAT(found_in({sound_record(), sound_record()}), testing::IsEmpty()); }
+TEST(CheckRecords, ASoundRecordHasNoFinding) {
+  EXPECT_THAT(found_in({sound_record(), sound_record()}), testing::IsEmpty());
+}
 
 TEST(CheckRecords, WhatIsDerivedIsFoundWhereItIsAnother) {
   const std::vector<std::pair<Json::json_pointer, Json>> changes = {
-      {Json::json_pointer("/cell_id"), "0123456789abcdef"}, {Json::json_pointer("/cell/workers"), 3}, {Json::json_pointer("/device/step_ms"), 8.8},
-      {Json::json_pointer("/verdict"), "not input-bound"}, {Json::json_pointer("/capacities/0/imgs_per_s"), 1.0},
-      {Json::json_pointer("/stages/1/wall_s"), 0.18}, {Json::json_pointer("/imgs_per_s"), 660.0}, {Json::json_pointer("/device_idle_fraction"), 0.04}};
+      {Json::json_pointer("/cell_id"), "0123456789abcdef"},
+      {Json::json_pointer("/cell/workers"), 3},
+      {Json::json_pointer("/device/step_ms"), 8.8},
+      {Json::json_pointer("/verdict"), "not input-bound"},
+      {Json::json_pointer("/capacities/0/imgs_per_s"), 1.0},
+      {Json::json_pointer("/stages/1/wall_s"), 0.18},
+      {Json::json_pointer("/imgs_per_s"), 660.0},
+      {Json::json_pointer("/device_idle_fraction"), 0.04}};
   for (const auto& [where, value] : changes) {
     Json record = sound_record();
     record[where] = value;
@@ -58,18 +83,23 @@ TEST(CheckRecords, WhatIsDerivedIsFoundWhereItIsAnother) {
   }
 }
 
-// A ledger may come from anywhere: whatever stands in a field, or is missing, is a finding and nothing worse.
+// A ledger may come from anywhere: whatever stands in a field, or is missing, is a finding and
+// nothing worse.
 TEST(CheckRecords, FieldsOfAnyKindAreFindings) {
-  const std::vector<Json> kinds = {nullptr, true, -1, 1e300, "x", Json::array(), Json::object(), Json::array({1, "x", nullptr})};
+  const std::vector<Json> kinds = {
+      nullptr, true, -1, 1e300, "x", Json::array(), Json::object(), Json::array({1, "x", nullptr})};
   const Json sound = sound_record();
   for (const auto& [key, _] : sound.items()) {
-    if (key == "schema" || key == "environment" || key == "seed" || key == "dataset" || key == "repetition" || key == "role" || key == "cell") continue;  // no record: the Python says so
+    if (key == "schema" || key == "environment" || key == "seed" || key == "dataset" ||
+        key == "repetition" || key == "role" || key == "cell")
+      continue;  // no record: the Python says so
     for (const Json& kind : kinds) {
       const TemporaryFolder folder;
       Json record = sound;
       record[key] = kind;
       std::ofstream(folder.path() / "ledger.jsonl") << to_line(record) << "\n{\"torn";
-      EXPECT_FALSE(check_records(folder.path() / "ledger.jsonl").findings.empty()) << key << " " << kind;
+      EXPECT_FALSE(check_records(folder.path() / "ledger.jsonl").findings.empty())
+          << key << " " << kind;
       record.erase(key);
       std::ofstream(folder.path() / "ledger.jsonl") << to_line(record) << "\n";
       check_records(folder.path() / "ledger.jsonl");
@@ -89,11 +119,14 @@ TEST(CheckRecords, DepthThatWouldEndTheProgramIsNoRecord) {
     const TemporaryFolder folder;
     std::string deep;
     for (int i = 0; i < 200000; ++i) deep += open;
-    std::ofstream(folder.path() / "ledger.jsonl") << "{\"schema\":\"" << kResultSchema << "\",\"cell_id\":\"0\",\"cell\":" << deep << "\n";
-    EXPECT_TRUE(check_records(folder.path() / "ledger.jsonl").findings.empty());  // the Python says that the line is no record
+    std::ofstream(folder.path() / "ledger.jsonl")
+        << "{\"schema\":\"" << kResultSchema << "\",\"cell_id\":\"0\",\"cell\":" << deep << "\n";
+    EXPECT_TRUE(check_records(folder.path() / "ledger.jsonl")
+                    .findings.empty());  // the Python says that the line is no record
     EXPECT_THROW(read_ledger(folder.path() / "ledger.jsonl"), Error);
   }
-  EXPECT_FALSE(nests_too_deep(R"({"a":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"[[","b":[[1]]})"));
+  EXPECT_FALSE(nests_too_deep(
+      R"({"a":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"[[","b":[[1]]})"));
 }
 
 TEST(CheckRecords, WordsOfALedgerDoNotReachTheTerminalAsTheyAre) {
@@ -110,9 +143,11 @@ TEST(CheckRecords, RecordsTakenOffTheEndAreMissed) {
   Ledger ledger(folder.path(), false);
   ledger.append(sound_record());
   keep_end(folder.path(), {2, "00"});
-  EXPECT_THAT(check_records(folder.path() / "ledger.jsonl").findings.at(0).words, HasSubstr("ended with 2 records: 1 are gone"));
+  EXPECT_THAT(check_records(folder.path() / "ledger.jsonl").findings.at(0).words,
+              HasSubstr("ended with 2 records: 1 are gone"));
   keep_end(folder.path(), {1, "00"});
-  EXPECT_THAT(check_records(folder.path() / "ledger.jsonl").findings.at(0).words, HasSubstr("not the record that the last sweep ended with"));
+  EXPECT_THAT(check_records(folder.path() / "ledger.jsonl").findings.at(0).words,
+              HasSubstr("not the record that the last sweep ended with"));
   keep_end(folder.path(), {1, ledger.last_xxh3()});
   EXPECT_TRUE(check_records(folder.path() / "ledger.jsonl").findings.empty());
 }

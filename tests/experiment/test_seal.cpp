@@ -12,8 +12,16 @@ namespace feedrate {
 namespace {
 
 nlohmann::ordered_json record(int n) {
-  return {{"schema", kResultSchema}, {"cell", {{"data", "jpeg"}}}, {"cell_id", "0"}, {"repetition", 0}, {"status", "ok"}, {"imgs_per_s", 1.0},
-          {"environment", nlohmann::ordered_json::object()}, {"seed", 0}, {"dataset", nullptr}, {"n", n}};
+  return {{"schema", kResultSchema},
+          {"cell", {{"data", "jpeg"}}},
+          {"cell_id", "0"},
+          {"repetition", 0},
+          {"status", "ok"},
+          {"imgs_per_s", 1.0},
+          {"environment", nlohmann::ordered_json::object()},
+          {"seed", 0},
+          {"dataset", nullptr},
+          {"n", n}};
 }
 
 std::vector<std::string> lines_of(const std::filesystem::path& folder) {

@@ -168,10 +168,13 @@ TEST(Replicas, AreOneProcessThatAccumulates) {
     const auto replicas = train_ranks(ranks, steps, Precision::fp32, batches);
     const auto one = accumulate(ranks, steps, batches, replicas[0].initial);
     const auto rounded = accumulate(ranks, steps, reversed(batches), replicas[0].initial);
-    // The sum of two gradients is the same in either order: after one step of two ranks that says nothing, a few last digits do.
+    // The sum of two gradients is the same in either order: after one step of two ranks that says
+    // nothing, a few last digits do.
     constexpr double kLastDigits = 8.0 * std::numeric_limits<float>::epsilon();
-    const double bound = std::max(10 * distance(rounded[0].parameters, one[0].parameters), kLastDigits);
-    const double bound_of_buffers = std::max(10 * distance(rounded[0].buffers, one[0].buffers), kLastDigits);
+    const double bound =
+        std::max(10 * distance(rounded[0].parameters, one[0].parameters), kLastDigits);
+    const double bound_of_buffers =
+        std::max(10 * distance(rounded[0].buffers, one[0].buffers), kLastDigits);
     ASSERT_LT(bound, 0.01) << "rounding has grown so far that nothing could be told";
     for (std::size_t r = 0; r < replicas.size(); ++r) {
       EXPECT_LT(distance(replicas[r].parameters, one[r].parameters), bound) << ranks << " ranks, " << steps << " steps";

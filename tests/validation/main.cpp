@@ -17,6 +17,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "feedrate_validation: %s\n", error.what());
     return 1;
   }
-  std::fputs("usage: feedrate_validation series N | intervals N | pairs N NOISE GAP FOLDER | seal FOLDER\n", stderr);
+  std::fputs(
+      "usage: feedrate_validation series N | intervals N | pairs N NOISE GAP FOLDER | seal "
+      "FOLDER\n",
+      stderr);
   return 2;
 }

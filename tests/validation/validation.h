@@ -16,7 +16,8 @@ void validate_intervals(int count);
 // 0000/a, 0000/b and so on.
 void make_pairs(int count, double noise, double gap, const std::filesystem::path& folder);
 
-// Makes the checksums of a folder's ledger afresh, and what plan.json keeps of them, as whoever edits on purpose would.
+// Makes the checksums of a folder's ledger afresh, and what plan.json keeps of them, as whoever
+// edits on purpose would.
 void seal_again(const std::filesystem::path& folder);
 
 }  // namespace feedrate
