@@ -1,16 +1,18 @@
-# The CUDA compiler for a LibTorch that is built for CUDA: its CMake package asks for one at configure
-# time, GPU or not.
-# Every generation that LibTorch 2.11 itself runs on, Turing to Blackwell; PTX for what comes after.
-set(TORCH_CUDA_ARCH_LIST "7.5;8.0;9.0;10.0;12.0+PTX" CACHE STRING "GPU architectures of device code")
+# The CUDA compiler for a LibTorch that is built for CUDA: its CMake package asks for one at
+# configure time, GPU or not. Every generation that LibTorch 2.11 itself runs on, Turing to
+# Blackwell; PTX for what comes after.
+set(TORCH_CUDA_ARCH_LIST "7.5;8.0;9.0;10.0;12.0+PTX" CACHE STRING
+  "GPU architectures of device code")
 
-# feedrate_cuda_toolkit(WHEELS): finds nvcc and tells it to both of CMake's CUDA packages, which Torch
-# uses side by side and which must agree. WHEELS: where scripts/bootstrap lays a toolkit on a machine
-# that has no fitting one, so what lies there goes before PATH.
+# feedrate_cuda_toolkit(WHEELS): finds nvcc and tells it to both of CMake's CUDA packages, which
+# Torch uses side by side and which must agree. WHEELS: where scripts/bootstrap lays a toolkit on a
+# machine that has no fitting one, so what lies there goes before PATH.
 macro(feedrate_cuda_toolkit wheels)
   get_filename_component(cudacxx_folder "$ENV{CUDACXX}" DIRECTORY)
   get_filename_component(compiler_folder "${CMAKE_CUDA_COMPILER}" DIRECTORY)
   find_program(FEEDRATE_NVCC nvcc
-               HINTS ${compiler_folder} ${CUDAToolkit_ROOT} ENV CUDAToolkit_ROOT ${cudacxx_folder} ${wheels}
+               HINTS ${compiler_folder} ${CUDAToolkit_ROOT} ENV CUDAToolkit_ROOT ${cudacxx_folder}
+               ${wheels}
                PATHS /usr/local/cuda
                PATH_SUFFIXES bin)
   mark_as_advanced(FEEDRATE_NVCC)

@@ -1,6 +1,6 @@
-# LibTorch for the rooms `models` and `train`, which link to feedrate_libtorch and to nothing else of
-# it. Sets FEEDRATE_HAS_CUDA_TORCH: whether the LibTorch found is built for CUDA (src/train chooses
-# its sources by it; headers carry no flags).
+# LibTorch for the rooms `models` and `train`, which link to feedrate_libtorch and to nothing else
+# of it. Sets FEEDRATE_HAS_CUDA_TORCH: whether the LibTorch found is built for CUDA (src/train
+# chooses its sources by it; headers carry no flags).
 #
 # Where it is looked for, in this order: Torch_DIR and CMAKE_PREFIX_PATH (as variables or in the
 # environment), then what scripts/bootstrap has put into the cache.
@@ -18,7 +18,8 @@ find_path(FEEDRATE_TORCH_CONFIG TorchConfig.cmake
           PATH_SUFFIXES share/cmake/Torch Torch torch/share/cmake/Torch)
 mark_as_advanced(FEEDRATE_TORCH_CONFIG)
 if(NOT FEEDRATE_TORCH_CONFIG)
-  message(FATAL_ERROR "LibTorch was not found, neither by CMAKE_PREFIX_PATH nor in ${FEEDRATE_CACHE_FOLDER}.\n"
+  message(FATAL_ERROR
+    "LibTorch was not found, neither by CMAKE_PREFIX_PATH nor in ${FEEDRATE_CACHE_FOLDER}.\n"
           "  remedy: run scripts/bootstrap, which installs it there, or configure with "
           "-DFEEDRATE_TORCH=OFF for emulated devices only.")
 endif()
@@ -32,11 +33,12 @@ if(EXISTS ${torch_root}/lib/libtorch_cuda.so)
 endif()
 
 # nvJPEG's header: the wheel's, or the toolkit's.
-find_path(FEEDRATE_NVJPEG_INCLUDE nvjpeg.h HINTS ${wheels_root}/cu13/include ${CUDA_TOOLKIT_ROOT_DIR}/include NO_DEFAULT_PATH)
+find_path(FEEDRATE_NVJPEG_INCLUDE nvjpeg.h HINTS ${wheels_root}/cu13/include
+  ${CUDA_TOOLKIT_ROOT_DIR}/include NO_DEFAULT_PATH)
 mark_as_advanced(FEEDRATE_NVJPEG_INCLUDE)
 
-# Torch's package warns on every configure of what is no fault (kineto, CMAKE_CUDA_ARCHITECTURES, which
-# CMake itself sets): only its errors are shown.
+# Torch's package warns on every configure of what is no fault (kineto, CMAKE_CUDA_ARCHITECTURES,
+# which CMake itself sets): only its errors are shown.
 set(outer_log_level ${CMAKE_MESSAGE_LOG_LEVEL})
 set(CMAKE_MESSAGE_LOG_LEVEL ERROR)
 find_package(Torch REQUIRED PATHS ${FEEDRATE_TORCH_CONFIG} NO_DEFAULT_PATH)
@@ -50,8 +52,9 @@ foreach(flag IN LISTS torch_flags)
   target_compile_options(feedrate_libtorch INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${flag}>)
 endforeach()
 
-# The run path: LibTorch's own folder first, then the wheels beside it, so that the CUDA libraries it
-# was tested with win over the toolkit's. RUNPATH rather than RPATH: LD_LIBRARY_PATH can override it.
+# The run path: LibTorch's own folder first, then the wheels beside it, so that the CUDA libraries
+# it was tested with win over the toolkit's. RUNPATH rather than RPATH: LD_LIBRARY_PATH can override
+# it.
 target_link_options(feedrate_libtorch INTERFACE LINKER:--enable-new-dtags
                     LINKER:-rpath,${torch_root}/lib)
 foreach(wheel IN ITEMS cu13 cudnn cusparselt nccl nvshmem)

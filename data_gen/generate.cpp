@@ -9,23 +9,26 @@
 #include <mutex>
 #include <system_error>
 
+#include "base/error.h"
+#include "base/in_parallel.h"
+#include "base/whole_file.h"
+#include "data_gen/disk_space.h"
+#include "data_gen/generate_pack.h"
 #include "data_gen/generate_plan.h"
 #include "data_gen/generate_sample.h"
+#include "measure/affinity.h"
 #include "measure/clock.h"
-#include "measure/error.h"
-#include "measure/in_parallel.h"
-#include "storage/whole_file.h"
 
-namespace feedrate {
+namespace feedrate::data_gen {
 namespace {
 
 namespace fs = std::filesystem;
 
 // The variants that are made from one picture size, and their manifests in the making.
 struct Group {
-  PixelSize size;
+  codec::PixelSize size;
   std::vector<PlannedVariant*> variants;
-  std::vector<std::vector<SampleFile>> lines;  // by sample, then by variant
+  std::vector<std::vector<storage::SampleFile>> lines;  // by sample, then by variant
 };
 
 std::vector<Group> group_by_picture(GeneratePlan& plan) {
@@ -42,7 +45,7 @@ std::vector<Group> group_by_picture(GeneratePlan& plan) {
       return variant->format != nullptr && variant->format->name == "jpeg";
     });
     group.lines.assign(static_cast<std::size_t>(plan.source->count()),
-                       std::vector<SampleFile>(group.variants.size()));
+                       std::vector<storage::SampleFile>(group.variants.size()));
   }
   return groups;
 }
@@ -50,8 +53,8 @@ std::vector<Group> group_by_picture(GeneratePlan& plan) {
 using OnProgress = std::function<void(const GenerateProgress&)>;
 
 // Makes every sample of the groups, unless it is stopped or one cannot be made.
-void make_samples(const GeneratePlan& plan, std::vector<Group>& groups, int threads, const OnProgress& on_progress,
-                  const std::function<bool()>& stop) {
+void make_samples(const GeneratePlan& plan, std::vector<Group>& groups, int threads,
+                  const OnProgress& on_progress, const std::function<bool()>& stop) {
   const std::int64_t count = plan.source->count();
   GenerateProgress progress{.samples = count * static_cast<std::int64_t>(groups.size())};
   std::mutex mutex;
@@ -60,16 +63,20 @@ void make_samples(const GeneratePlan& plan, std::vector<Group>& groups, int thre
       const auto task = static_cast<std::int64_t>(i);
       Group& group = groups[static_cast<std::size_t>(task / count)];
       const std::int64_t index = task % count;
-      const std::int64_t bytes = maker->make(index, group.size, group.variants, group.lines[static_cast<std::size_t>(index)]);
+      const std::int64_t bytes = maker->make(index, group.size, group.variants,
+                                             group.lines[static_cast<std::size_t>(index)]);
       const std::scoped_lock lock(mutex);
       ++progress.samples_done;
       progress.bytes_written += bytes;
       if (on_progress) on_progress(progress);
     };
   };
-  if (in_parallel(static_cast<std::size_t>(progress.samples), threads, make_work, [&] { return stop && stop(); })) return;
+  if (in_parallel(static_cast<std::size_t>(progress.samples), threads, make_work,
+                  [&] { return stop && stop(); }))
+    return;
   throw Error("interrupted",
-              std::to_string(progress.samples_done) + " of " + std::to_string(progress.samples) + " samples were made",
+              std::to_string(progress.samples_done) + " of " + std::to_string(progress.samples) +
+                  " samples were made",
               "run the same command again to make the rest");
 }
 
@@ -100,14 +107,14 @@ PosixFile lock_folder(const fs::path& data) {
 void record_begin(GeneratePlan& plan, const std::vector<Group>& groups) {
   for (const Group& group : groups) {
     for (const PlannedVariant* variant : group.variants) {
-      VariantRecord& record = plan.record.variants[variant->name] = {};
-      if (variant->format == nullptr) record.made_from = size_name(variant->made_from);
+      storage::VariantRecord& record = plan.record.variants[variant->name] = {};
+      if (variant->format == nullptr) record.made_from = codec::to_string(variant->made_from);
       for (std::int32_t label = 0; label < plan.source->classes(); ++label) {
         make_folder(plan.data / variant->name / plan.source->class_folder(label));
       }
     }
   }
-  write_dataset_record(plan.data, plan.record);
+  storage::write_dataset_record(plan.data, plan.record);
 }
 
 // The samples reach the disk before the manifests that vouch for them.
@@ -117,16 +124,16 @@ void record_end(GeneratePlan& plan, const std::vector<Group>& groups, const Posi
   }
   for (const Group& group : groups) {
     for (std::size_t v = 0; v < group.variants.size(); ++v) {
-      std::vector<SampleFile> samples;
+      std::vector<storage::SampleFile> samples;
       samples.reserve(group.lines.size());
       for (const auto& lines : group.lines) samples.push_back(lines[v]);
       const std::string& name = group.variants[v]->name;
-      VariantRecord record = write_manifest(plan.data / name, samples);
+      storage::VariantRecord record = storage::write_manifest(plan.data / name, samples);
       record.made_from = plan.record.variants[name].made_from;
       plan.record.variants[name] = std::move(record);
     }
   }
-  write_dataset_record(plan.data, plan.record);
+  storage::write_dataset_record(plan.data, plan.record);
 }
 
 }  // namespace
@@ -134,12 +141,13 @@ void record_end(GeneratePlan& plan, const std::vector<Group>& groups, const Posi
 std::vector<VariantSummary> generate_dataset(
     const GenerateOptions& options, const std::function<void(const GenerateProgress&)>& on_progress,
     const std::function<bool()>& stop) {
-  const int threads = options.threads > 0 ? options.threads : allowed_cpus();
-  GeneratePlan plan = begin_plan(options, {threads, options.skip_bad, options.on_skipped, on_progress, stop});
+  const int threads = options.threads > 0 ? options.threads : measure::allowed_cpus();
+  GeneratePlan plan =
+      begin_plan(options, {threads, options.skip_bad, options.on_skipped, on_progress, stop});
   make_folder(plan.data);
   const PosixFile folder = lock_folder(plan.data);
   survey_folder(plan, options);
-  check_room(plan);
+  check_disk_space(plan);
   std::vector<Group> groups = group_by_picture(plan);
   if (!groups.empty()) {
     record_begin(plan, groups);
@@ -149,7 +157,7 @@ std::vector<VariantSummary> generate_dataset(
   make_packs(plan, on_progress, stop);
   std::vector<VariantSummary> summaries;
   const auto add = [&](const std::string& name) {
-    const VariantRecord& record = plan.record.variants.at(name);
+    const storage::VariantRecord& record = plan.record.variants.at(name);
     summaries.push_back({name, static_cast<std::int64_t>(record.files), record.bytes});
   };
   for (const PlannedVariant& variant : plan.variants) add(variant.name);
@@ -157,4 +165,4 @@ std::vector<VariantSummary> generate_dataset(
   return summaries;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

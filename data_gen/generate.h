@@ -10,28 +10,28 @@
 #include "codec/image.h"
 #include "codec/tensor.h"
 
-namespace feedrate {
+namespace feedrate::data_gen {
 
 struct GenerateOptions {
-  std::filesystem::path data;                  // the folder to make
-  std::optional<std::filesystem::path> from;   // re-encode these pictures (searched recursively)
-  std::vector<std::string> formats;            // picture formats and "tensor"
+  std::filesystem::path data;                    // the folder to make
+  std::optional<std::filesystem::path> from;     // re-encode these pictures (searched recursively)
+  std::vector<std::string> formats;              // picture formats and "tensor"
   std::vector<std::string> containers{"files"};  // others hold the same samples once more
-  std::vector<PixelSize> image_sizes;          // of the pictures, as stored
-  std::vector<PixelSize> input_sizes;          // of the tensors; empty: native, every image size
-  std::vector<Dtype> tensor_dtypes{Dtype::uint8};
-  std::int64_t count = 2048;                   // pictures; with `from`: at most so many, 0 = all
-  int classes = 100;                           // synthetic pictures' class folders
+  std::vector<codec::PixelSize> image_sizes;     // of the pictures, as stored
+  std::vector<codec::PixelSize> input_sizes;     // of the tensors; empty: native, every image size
+  std::vector<codec::Dtype> tensor_dtypes{codec::Dtype::uint8};
+  std::int64_t count = 2048;  // pictures; with `from`: at most so many, 0 = all
+  int classes = 100;          // synthetic pictures' class folders
   std::uint64_t seed = 0;
-  int threads = 0;                             // 0: one per CPU that this process may use
-  EncodeOptions encode;
-  bool skip_bad = false;                       // leave out pictures of `from` that cannot be decoded
+  int threads = 0;  // 0: one per CPU that this process may use
+  codec::EncodeOptions encode;
+  bool skip_bad = false;  // leave out pictures of `from` that cannot be decoded
   std::function<void(const std::string&)> on_skipped;  // is told each: "PATH: REASON"; may be empty
 };
 
 struct GenerateProgress {
-  bool packing = false;           // samples that are made already go into a container
-  bool checking = false;          // the pictures of `from` are decoded once before anything is written
+  bool packing = false;   // samples that are already there go into a container
+  bool checking = false;  // the pictures of `from` are decoded once before anything is written
   std::int64_t samples_done = 0;  // of all image sizes together
   std::int64_t samples = 0;
   std::int64_t bytes_written = 0;
@@ -43,16 +43,16 @@ struct VariantSummary {
   std::uint64_t bytes = 0;
 };
 
-// Makes the dataset, or what is missing of it: a sample whose files exist is hashed, not made again.
-// Files appear under their final name only when whole (temporary name, then rename).
-// Checks first: options, that an existing dataset.json was made with the same options (else an Error
-// names the option that differs and the remedy), that the folder can be written, and that the disk
-// has room for the estimate. `on_progress` is called from one thread at a time, often;
-// `stop` (may be empty; thread-safe) is polled: when it returns true the work ends early, resumable, and
-// an Error("interrupted") is thrown. Pictures of `from` that cannot be decoded are found, all of them, before
-// anything is written: an Error lists them unless skip_bad.
+// Makes the dataset, or what is missing of it: a sample whose files exist is hashed, not made
+// again. Files appear under their final name only when whole (temporary name, then rename). Checks
+// first: options, that an existing dataset.json was made with the same options (else an Error names
+// the option that differs and the remedy), that the folder can be written, and that the disk has
+// space for the estimate. `on_progress` is called from one thread at a time, often; `stop` (may be
+// empty; thread-safe) is polled: when it returns true the work ends early, resumable, and an
+// Error("interrupted") is thrown. Pictures of `from` that cannot be decoded are found, all of them,
+// before anything is written: an Error lists them unless skip_bad.
 std::vector<VariantSummary> generate_dataset(
     const GenerateOptions& options, const std::function<void(const GenerateProgress&)>& on_progress,
     const std::function<bool()>& stop);
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

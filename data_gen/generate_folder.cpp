@@ -1,3 +1,5 @@
+#include "data_gen/generate_folder.h"
+
 // The user's own pictures as a source (`--from`).
 #include <algorithm>
 #include <cctype>
@@ -7,14 +9,14 @@
 #include <system_error>
 #include <vector>
 
+#include "base/error.h"
+#include "base/in_parallel.h"
+#include "base/whole_file.h"
+#include "base/xxh3.h"
 #include "codec/codec.h"
-#include "data_gen/generate_source.h"
-#include "measure/error.h"
-#include "measure/in_parallel.h"
 #include "storage/manifest.h"
-#include "storage/whole_file.h"
 
-namespace feedrate {
+namespace feedrate::data_gen {
 namespace {
 
 namespace fs = std::filesystem;
@@ -74,7 +76,7 @@ std::string_view format_of(const std::vector<std::byte>& file, const std::string
   throw Error(path, "neither a JPEG nor a PNG", "remove or replace the file");
 }
 
-// Gives the pixels of a picture to `use`, and back what that returns.
+// Passes the pixels of a picture to `use` and returns its result.
 template <typename Use>
 auto decode_picture(const fs::path& path, const Use& use) {
   std::vector<std::byte> file;
@@ -83,21 +85,22 @@ auto decode_picture(const fs::path& path, const Use& use) {
   } catch (const std::system_error& error) {
     throw Error(path.string(), error.code().message(), "remove or replace the file");
   }
-  const auto decoder = find_picture_format(format_of(file, path.string()))->make_decoder();
-  const PixelSize stored = decoder->open(file, path.string());
-  return use(decoder->decode({0, 0, stored.width, stored.height}));
+  const auto decoder = codec::find_picture_format(format_of(file, path.string()))->make_decoder();
+  const codec::PixelSize stored = decoder->open(file, path.string());
+  return use(decoder->decode({0, 0, stored.width, stored.height}, 1).pixels);
 }
 
 // What is wrong with each picture; empty: nothing.
 std::vector<std::string> find_bad(const fs::path& folder, const std::vector<FoundPicture>& pictures,
                                   const PictureCheck& check) {
   std::vector<std::string> reasons(pictures.size());
-  GenerateProgress progress{.checking = true, .samples = static_cast<std::int64_t>(pictures.size())};
+  GenerateProgress progress{.checking = true,
+                            .samples = static_cast<std::int64_t>(pictures.size())};
   std::mutex mutex;
   const auto make_work = [&] {
     return [&](std::size_t i) {
       try {
-        decode_picture(folder / pictures[i].path, [](const PixelView&) {});
+        decode_picture(folder / pictures[i].path, [](const codec::PixelView&) {});
       } catch (const Error& error) {
         reasons[i] = std::string(error.what()).substr(0, std::string_view(error.what()).find("; "));
       }
@@ -106,14 +109,16 @@ std::vector<std::string> find_bad(const fs::path& folder, const std::vector<Foun
       if (check.on_progress) check.on_progress(progress);
     };
   };
-  if (!in_parallel(pictures.size(), check.threads, make_work, [&] { return check.stop && check.stop(); })) {
+  if (!in_parallel(pictures.size(), check.threads, make_work,
+                   [&] { return check.stop && check.stop(); })) {
     throw Error("interrupted", "while the pictures were checked; nothing was written");
   }
   return reasons;
 }
 
 // Leaves the pictures that can be decoded.
-void drop_bad(const fs::path& folder, std::vector<FoundPicture>& pictures, const PictureCheck& check) {
+void drop_bad(const fs::path& folder, std::vector<FoundPicture>& pictures,
+              const PictureCheck& check) {
   constexpr std::size_t kListed = 20;
   const std::vector<std::string> reasons = find_bad(folder, pictures, check);
   std::vector<FoundPicture> good;
@@ -130,7 +135,9 @@ void drop_bad(const fs::path& folder, std::vector<FoundPicture>& pictures, const
   if (bad > kListed) list.append("\n  and ").append(std::to_string(bad - kListed)).append(" more");
   if (bad > 0 && !check.skip_bad) {
     throw Error(folder.string(), std::to_string(bad) + " of " + std::to_string(pictures.size()) +
-                " pictures cannot be decoded; remove or replace them, or leave them out with --skip-bad:" + list);
+                                     " pictures cannot be decoded; remove or replace them, or "
+                                     "leave them out with --skip-bad:" +
+                                     list);
   }
   pictures = std::move(good);
 }
@@ -142,12 +149,14 @@ class FolderSource : public PictureSource {
         pictures_(spread(find_pictures(folder_), count)) {
     drop_bad(folder_, pictures_, check);
     if (pictures_.empty()) {
-      throw Error(folder_.string(), "holds no *.jpg, *.jpeg or *.png that can be decoded", "name a folder of pictures");
+      throw Error(folder_.string(), "holds no *.jpg, *.jpeg or *.png that can be decoded",
+                  "name a folder of pictures");
     }
     std::map<std::string, std::int32_t> labels;
     for (const FoundPicture& picture : pictures_) labels[picture.class_name] = 0;
     for (auto& [name, label] : labels) {
-      if (!stays_inside(name)) throw Error(name, "cannot be a class name", "rename the folder");
+      if (!storage::stays_inside(name))
+        throw Error(name, "cannot be a class name", "rename the folder");
       label = static_cast<std::int32_t>(class_names_.size());
       class_names_.push_back(name);
     }
@@ -161,8 +170,10 @@ class FolderSource : public PictureSource {
     return class_names_[static_cast<std::size_t>(label)];
   }
 
-  Picture make(std::int64_t index, PixelSize size) const override {
-    return decode_picture(folder_ / at(index).path, [&](const PixelView& pixels) { return crop_and_resize(pixels, size); });
+  Picture make(std::int64_t index, codec::PixelSize size) const override {
+    return decode_picture(folder_ / at(index).path, [&](const codec::PixelView& pixels) {
+      return crop_and_resize(pixels, size);
+    });
   }
 
   std::string name() const override { return folder_.string(); }
@@ -191,8 +202,9 @@ class FolderSource : public PictureSource {
 
 }  // namespace
 
-std::unique_ptr<PictureSource> make_folder_source(const fs::path& folder, std::int64_t count, const PictureCheck& check) {
+std::unique_ptr<PictureSource> make_folder_source(const fs::path& folder, std::int64_t count,
+                                                  const PictureCheck& check) {
   return std::make_unique<FolderSource>(folder, count, check);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

@@ -5,19 +5,21 @@
 #include <cstdio>
 #include <system_error>
 
-#include "measure/error.h"
+#include "base/error.h"
+#include "data_gen/generate_pack.h"
 
-namespace feedrate {
+namespace feedrate::data_gen {
 namespace {
 
 namespace fs = std::filesystem;
 
-void check_sizes(const std::vector<PixelSize>& sizes, const char* option) {
-  for (const PixelSize size : sizes) {
+void check_sizes(const std::vector<codec::PixelSize>& sizes, const char* option) {
+  for (const codec::PixelSize size : sizes) {
     if (size.width <= 0 || size.height <= 0 ||
-        std::int64_t{size.width} * size.height > kMaxPixels || size.width > 65500 ||
+        std::int64_t{size.width} * size.height > codec::kMaxPixels || size.width > 65500 ||
         size.height > 65500) {
-      throw UsageError(std::string(option) + " " + size_name(size), "no size that can be stored",
+      throw UsageError(std::string(option) + " " + codec::to_string(size),
+                       "no size that can be stored",
                        "choose 1 to 65500 pixels a side, at most 8192x8192 in all");
     }
   }
@@ -26,15 +28,17 @@ void check_sizes(const std::vector<PixelSize>& sizes, const char* option) {
 void check_options(const GenerateOptions& options) {
   if (options.formats.empty()) throw UsageError("format", "none given", "e.g. jpeg,png,tensor");
   for (const std::string& name : options.formats) {
-    if (name == "tensor" || find_picture_format(name) != nullptr) continue;
+    if (name == "tensor" || codec::find_picture_format(name) != nullptr) continue;
     std::string there = "tensor";
-    for (const Format& format : picture_formats()) there.append(", ").append(format.name);
+    for (const codec::Format& format : codec::picture_formats())
+      there.append(", ").append(format.name);
     throw UsageError("format " + name, "no such format", "choose among " + there);
   }
   for (const std::string& name : options.containers) {
-    if (find_container(name) != nullptr) continue;
+    if (storage::find_container(name) != nullptr) continue;
     std::string there;
-    for (const Container& container : containers()) there.append(there.empty() ? "" : ", ").append(container.name);
+    for (const storage::Container& container : storage::containers())
+      there.append(there.empty() ? "" : ", ").append(container.name);
     throw UsageError("container " + name, "no such container", "choose among " + there);
   }
   if (options.image_sizes.empty()) throw UsageError("image-size", "none given", "e.g. 500x375");
@@ -51,7 +55,7 @@ void check_options(const GenerateOptions& options) {
   // file.
   const std::uint8_t pixel[3] = {};
   std::vector<std::byte> ignored;
-  for (const Format& format : picture_formats()) {
+  for (const codec::Format& format : codec::picture_formats()) {
     format.encode({pixel, 3, 1, 1}, options.encode, ignored);
   }
 }
@@ -65,8 +69,8 @@ void check_apart(const fs::path& data, const fs::path& from) {
   }
 }
 
-DatasetRecord new_record(const GenerateOptions& options, const PictureSource& source) {
-  DatasetRecord record;
+storage::DatasetRecord new_record(const GenerateOptions& options, const PictureSource& source) {
+  storage::DatasetRecord record;
   record.seed = options.from ? 0 : options.seed;  // pictures of a folder depend on no seed
   record.source = source.name();
   record.count = source.count();
@@ -79,7 +83,8 @@ DatasetRecord new_record(const GenerateOptions& options, const PictureSource& so
 }
 
 // One dataset has one way of being made; a second run may only add variants to it.
-void check_same(const fs::path& data, const DatasetRecord& made, const DatasetRecord& asked) {
+void check_same(const fs::path& data, const storage::DatasetRecord& made,
+                const storage::DatasetRecord& asked) {
   const auto compare = [&](const std::string& what, const std::string& old_value,
                            const std::string& new_value) {
     if (old_value == new_value) return;
@@ -103,36 +108,36 @@ void push_once(std::vector<Value>& list, Value value) {
   if (std::ranges::none_of(list, same)) list.push_back(std::move(value));
 }
 
-PixelSize tensor_origin(const GenerateOptions& options, const DatasetRecord& record,
-                        const PlannedVariant& tensor) {
+codec::PixelSize tensor_origin(const GenerateOptions& options, const storage::DatasetRecord& record,
+                               const PlannedVariant& tensor) {
   const auto recorded = record.variants.find(tensor.name);
   if (recorded != record.variants.end() && !recorded->second.made_from.empty()) {
-    return size_from_name(recorded->second.made_from);
+    return codec::pixel_size_from(recorded->second.made_from);
   }
   const auto& sizes = options.image_sizes;
   if (std::ranges::find(sizes, tensor.size) != sizes.end()) return tensor.size;
   return *std::ranges::max_element(
-      sizes, {}, [](PixelSize size) { return std::int64_t{size.width} * size.height; });
+      sizes, {}, [](codec::PixelSize size) { return std::int64_t{size.width} * size.height; });
 }
 
 std::vector<PlannedVariant> list_variants(const GenerateOptions& options,
-                                          const DatasetRecord& record) {
+                                          const storage::DatasetRecord& record) {
   std::vector<PlannedVariant> variants;
   for (const std::string& name : options.formats) {
     if (name != "tensor") {
-      for (const PixelSize size : options.image_sizes) {
-        push_once(variants, {.name = name + "/" + size_name(size),
-                             .format = find_picture_format(name),
+      for (const codec::PixelSize size : options.image_sizes) {
+        push_once(variants, {.name = name + "/" + codec::to_string(size),
+                             .format = codec::find_picture_format(name),
                              .size = size,
                              .made_from = size});
       }
       continue;
     }
     const auto& sizes = options.input_sizes.empty() ? options.image_sizes : options.input_sizes;
-    for (const Dtype dtype : options.tensor_dtypes) {
-      for (const PixelSize size : sizes) {
+    for (const codec::Dtype dtype : options.tensor_dtypes) {
+      for (const codec::PixelSize size : sizes) {
         PlannedVariant tensor{
-            .name = "tensor-" + std::string(name_of(dtype)) + "/" + size_name(size),
+            .name = "tensor-" + std::string(codec::name_of(dtype)) + "/" + codec::to_string(size),
             .dtype = dtype,
             .size = size};
         tensor.made_from = tensor_origin(options, record, tensor);
@@ -145,11 +150,11 @@ std::vector<PlannedVariant> list_variants(const GenerateOptions& options,
 
 // The manifest of a variant that was complete, by index; empty if there is none to rely on: its
 // files are then judged by their contents.
-std::vector<SampleFile> known_files(const GeneratePlan& plan, const std::string& name) {
+std::vector<storage::SampleFile> known_files(const GeneratePlan& plan, const std::string& name) {
   const auto recorded = plan.record.variants.find(name);
   if (recorded == plan.record.variants.end() || !recorded->second.complete) return {};
   try {
-    auto known = read_manifest(plan.data, name, recorded->second, plan.record.classes);
+    auto known = storage::read_manifest(plan.data, name, recorded->second, plan.record.classes);
     if (static_cast<std::int64_t>(known.size()) == plan.source->count()) return known;
   } catch (const Error&) {
   }
@@ -194,7 +199,7 @@ void survey_folder(GeneratePlan& plan, const GenerateOptions& options) {
   plan.record = new_record(options, *plan.source);
   std::error_code error;
   if (fs::exists(plan.data / "dataset.json", error)) {
-    DatasetRecord made = read_dataset_record(plan.data);
+    storage::DatasetRecord made = storage::read_dataset_record(plan.data);
     check_same(plan.data, made, plan.record);
     plan.record = std::move(made);
   }
@@ -202,7 +207,7 @@ void survey_folder(GeneratePlan& plan, const GenerateOptions& options) {
   plan.packs = list_packs(plan, options.containers);
   for (PlannedVariant& variant : plan.variants) {
     survey(plan, variant);
-    const std::string size = size_name(variant.made_from);
+    const std::string size = codec::to_string(variant.made_from);
     if (!plan.jpegs.contains(size)) plan.jpegs[size] = known_files(plan, "jpeg/" + size);
   }
 }
@@ -222,20 +227,4 @@ std::string sample_path(const PictureSource& source, std::int64_t index,
   return sample_stem(source, index).append(extension_of(variant));
 }
 
-std::string size_name(PixelSize size) {
-  return std::to_string(size.width) + "x" + std::to_string(size.height);
-}
-
-PixelSize size_from_name(const std::string& name) {
-  PixelSize size;
-  const char* end = name.data() + name.size();
-  const auto width = std::from_chars(name.data(), end, size.width);
-  if (width.ec == std::errc() && width.ptr != end && *width.ptr == 'x') {
-    const auto height = std::from_chars(width.ptr + 1, end, size.height);
-    const bool whole = height.ec == std::errc() && height.ptr == end;
-    if (whole && size.width > 0 && size.height > 0) return size;
-  }
-  throw Error(name, "not a size in pixels", "write it as WIDTHxHEIGHT");
-}
-
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

@@ -5,41 +5,43 @@
 #include <vector>
 
 #include "data_gen/generate.h"
+#include "data_gen/generate_folder.h"
 #include "data_gen/generate_source.h"
 #include "storage/container.h"
 #include "storage/manifest.h"
 
-namespace feedrate {
+namespace feedrate::data_gen {
 
 // One variant that was asked for, and what there is of it.
 struct PlannedVariant {
-  std::string name;                // "jpeg/500x375"
-  const Format* format = nullptr;  // null: a tensor of `dtype`
-  Dtype dtype = Dtype::uint8;
-  PixelSize size;
-  PixelSize made_from;            // the picture size whose decoded JPEG pixels go into it
-  std::vector<SampleFile> known;  // by index, from the manifest of a variant that was complete
-  std::int64_t missing = 0;       // files that are not there, or not of their known size
+  std::string name;                       // "jpeg/500x375"
+  const codec::Format* format = nullptr;  // null: a tensor of `dtype`
+  codec::Dtype dtype = codec::Dtype::uint8;
+  codec::PixelSize size;
+  codec::PixelSize made_from;  // the picture size whose decoded JPEG pixels go into it
+  std::vector<storage::SampleFile>
+      known;                 // by index, from the manifest of a variant that was complete
+  std::int64_t missing = 0;  // files that are not there, or not of their known size
 };
 
 // A variant in a container, packed from its files.
 struct PlannedPack {
   std::string name;  // "jpeg.hdf5/500x375"
   std::string from;  // "jpeg/500x375"
-  const Container* container = nullptr;
+  const storage::Container* container = nullptr;
   bool missing = true;
 };
 
 // What `feedrate gen` is going to do, checked before any of it is done.
 struct GeneratePlan {
   std::filesystem::path data;
-  EncodeOptions encode;
+  codec::EncodeOptions encode;
   std::unique_ptr<PictureSource> source;
-  DatasetRecord record;                  // as read from dataset.json, or new
+  storage::DatasetRecord record;         // as read from dataset.json, or new
   std::vector<PlannedVariant> variants;  // in the order in which they were asked for
   std::vector<PlannedPack> packs;
   // Manifests of the complete JPEG variants, by size name: their files' pixels are the dataset's.
-  std::map<std::string, std::vector<SampleFile>> jpegs;
+  std::map<std::string, std::vector<storage::SampleFile>> jpegs;
 };
 
 // Checks the options and finds the pictures; touches nothing in the dataset's folder.
@@ -56,19 +58,4 @@ std::string sample_path(const PictureSource& source, std::int64_t index,
                         const PlannedVariant& variant);
 std::string_view extension_of(const PlannedVariant& variant);
 
-// "500x375", and back. Errors of the latter: feedrate::Error naming the text.
-std::string size_name(PixelSize size);
-PixelSize size_from_name(const std::string& name);
-
-// The containers asked for, of every planned variant, and whether they are there.
-std::vector<PlannedPack> list_packs(const GeneratePlan& plan, const std::vector<std::string>& names);
-// Packs what is missing, once the files are there. Errors: as generate_dataset.
-void make_packs(GeneratePlan& plan, const std::function<void(const GenerateProgress&)>& on_progress,
-                const std::function<bool()>& stop);
-
-// An upper estimate of the bytes that one sample takes on disk.
-std::int64_t estimated_bytes(const PlannedVariant& variant);
-// Errors: feedrate::Error with the room that is needed and the room that there is.
-void check_room(const GeneratePlan& plan);
-
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

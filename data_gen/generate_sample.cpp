@@ -2,19 +2,20 @@
 
 #include <system_error>
 
-#include "measure/error.h"
-#include "storage/whole_file.h"
+#include "base/error.h"
+#include "base/whole_file.h"
+#include "base/xxh3.h"
 
-namespace feedrate {
+namespace feedrate::data_gen {
 
 namespace fs = std::filesystem;
 
 SampleMaker::SampleMaker(const GeneratePlan& plan)
-    : plan_(plan), jpeg_(find_picture_format("jpeg")->make_decoder()) {}
+    : plan_(plan), jpeg_(codec::find_picture_format("jpeg")->make_decoder()) {}
 
-std::int64_t SampleMaker::make(std::int64_t index, PixelSize size,
+std::int64_t SampleMaker::make(std::int64_t index, codec::PixelSize size,
                                std::span<const PlannedVariant* const> variants,
-                               std::span<SampleFile> out) {
+                               std::span<storage::SampleFile> out) {
   pixels_.reset();
   std::int64_t written = 0;
   for (std::size_t i = 0; i < variants.size(); ++i) {
@@ -29,21 +30,21 @@ std::int64_t SampleMaker::make(std::int64_t index, PixelSize size,
   return written;
 }
 
-SampleFile SampleMaker::line_of(const PlannedVariant& variant, std::int64_t index) const {
+storage::SampleFile SampleMaker::line_of(const PlannedVariant& variant, std::int64_t index) const {
   return {.path = sample_path(*plan_.source, index, variant), .label = plan_.source->label(index)};
 }
 
 // A file of a variant that was complete is known by its size. One of a variant that was interrupted
 // is read: renamed or not, a power cut may have left it empty.
-std::optional<SampleFile> SampleMaker::find_existing(const PlannedVariant& variant,
-                                                     std::int64_t index) {
-  SampleFile line = line_of(variant, index);
+std::optional<storage::SampleFile> SampleMaker::find_existing(const PlannedVariant& variant,
+                                                              std::int64_t index) {
+  storage::SampleFile line = line_of(variant, index);
   const fs::path path = plan_.data / variant.name / line.path;
   std::error_code error;
   const auto bytes = fs::file_size(path, error);
   if (error) return std::nullopt;
   if (!variant.known.empty()) {
-    const SampleFile& known = variant.known[static_cast<std::size_t>(index)];
+    const storage::SampleFile& known = variant.known[static_cast<std::size_t>(index)];
     if (known.bytes != bytes || known.path != line.path) return std::nullopt;
     return known;
   }
@@ -61,31 +62,32 @@ std::optional<SampleFile> SampleMaker::find_existing(const PlannedVariant& varia
 bool SampleMaker::is_whole(const PlannedVariant& variant, const std::string& name) {
   try {
     if (variant.format == nullptr) {
-      const TensorView tensor = parse_tensor(file_, name);
+      const codec::TensorView tensor = codec::parse_tensor(file_, name);
       return tensor.size == variant.size && tensor.dtype == variant.dtype;
     }
     const auto decoder = variant.format->make_decoder();
     if (decoder->open(file_, name) != variant.size) return false;
-    decoder->decode({0, 0, variant.size.width, variant.size.height});
+    decoder->decode({0, 0, variant.size.width, variant.size.height}, 1);
     return true;
   } catch (const Error&) {
     return false;
   }
 }
 
-PixelView SampleMaker::decode_jpeg(PixelSize size, const std::string& name) {
-  if (jpeg_->open(jpeg_file_, name) != size) throw Error(name, "not of size " + size_name(size));
-  return jpeg_->decode({0, 0, size.width, size.height});
+codec::PixelView SampleMaker::decode_jpeg(codec::PixelSize size, const std::string& name) {
+  if (jpeg_->open(jpeg_file_, name) != size)
+    throw Error(name, "not of size " + codec::to_string(size));
+  return jpeg_->decode({0, 0, size.width, size.height}, 1).pixels;
 }
 
 // The JPEG that lies in the dataset already is the one whose pixels the other formats have to hold,
 // even where this build would synthesise others.
-bool SampleMaker::load_stored_jpeg(PixelSize size, std::int64_t index) {
+bool SampleMaker::load_stored_jpeg(codec::PixelSize size, std::int64_t index) {
   const fs::path path =
-      plan_.data / "jpeg" / size_name(size) / (sample_stem(*plan_.source, index) + ".jpg");
+      plan_.data / "jpeg" / codec::to_string(size) / (sample_stem(*plan_.source, index) + ".jpg");
   try {
     read_whole_file(path, jpeg_file_);
-    const auto known = plan_.jpegs.find(size_name(size));
+    const auto known = plan_.jpegs.find(codec::to_string(size));
     if (known != plan_.jpegs.end() && !known->second.empty() &&
         known->second[static_cast<std::size_t>(index)].xxh3 != xxh3_of(jpeg_file_)) {
       return false;  // damaged since
@@ -97,32 +99,32 @@ bool SampleMaker::load_stored_jpeg(PixelSize size, std::int64_t index) {
   }
 }
 
-const PixelView& SampleMaker::jpeg_pixels(std::int64_t index, PixelSize size) {
+const codec::PixelView& SampleMaker::jpeg_pixels(std::int64_t index, codec::PixelSize size) {
   if (!pixels_ && !load_stored_jpeg(size, index)) {
     const Picture picture = plan_.source->make(index, size);
-    find_picture_format("jpeg")->encode(picture.view(), plan_.encode, jpeg_file_);
+    codec::find_picture_format("jpeg")->encode(picture.view(), plan_.encode, jpeg_file_);
     pixels_ = decode_jpeg(size, "sample " + std::to_string(index));
   }
   return *pixels_;
 }
 
-SampleFile SampleMaker::write(const PlannedVariant& variant, std::int64_t index) {
+storage::SampleFile SampleMaker::write(const PlannedVariant& variant, std::int64_t index) {
   const bool is_jpeg = variant.format != nullptr && variant.format->name == "jpeg";
   if (variant.format == nullptr) {
     if (variant.size == variant.made_from) {
-      encode_tensor(*pixels_, variant.dtype, file_);
+      codec::encode_tensor(*pixels_, variant.dtype, file_);
     } else {
-      encode_tensor(crop_and_resize(*pixels_, variant.size).view(), variant.dtype, file_);
+      codec::encode_tensor(crop_and_resize(*pixels_, variant.size).view(), variant.dtype, file_);
     }
   } else if (!is_jpeg) {
     variant.format->encode(*pixels_, plan_.encode, file_);
   }
   const std::vector<std::byte>& file = is_jpeg ? jpeg_file_ : file_;
-  SampleFile line = line_of(variant, index);
+  storage::SampleFile line = line_of(variant, index);
   write_whole_file(plan_.data / variant.name / line.path, file, false);
   line.bytes = file.size();
   line.xxh3 = xxh3_of(file);
   return line;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

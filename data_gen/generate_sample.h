@@ -8,7 +8,7 @@
 
 #include "data_gen/generate_plan.h"
 
-namespace feedrate {
+namespace feedrate::data_gen {
 
 // Makes the files of one sample. One per thread; reuses its decoders and buffers.
 class SampleMaker {
@@ -18,23 +18,25 @@ class SampleMaker {
   // Makes what is missing of sample `index` in `variants`, all of which are made from the picture
   // size `size`; out[i] becomes the manifest line of variants[i]. Returns the bytes written.
   // Errors: feedrate::Error of a picture that cannot be read, or a file that cannot be written.
-  std::int64_t make(std::int64_t index, PixelSize size,
-                    std::span<const PlannedVariant* const> variants, std::span<SampleFile> out);
+  std::int64_t make(std::int64_t index, codec::PixelSize size,
+                    std::span<const PlannedVariant* const> variants,
+                    std::span<storage::SampleFile> out);
 
  private:
-  std::optional<SampleFile> find_existing(const PlannedVariant& variant, std::int64_t index);
+  std::optional<storage::SampleFile> find_existing(const PlannedVariant& variant,
+                                                   std::int64_t index);
   bool is_whole(const PlannedVariant& variant, const std::string& name);
-  bool load_stored_jpeg(PixelSize size, std::int64_t index);
-  const PixelView& jpeg_pixels(std::int64_t index, PixelSize size);
-  PixelView decode_jpeg(PixelSize size, const std::string& name);
-  SampleFile write(const PlannedVariant& variant, std::int64_t index);
-  SampleFile line_of(const PlannedVariant& variant, std::int64_t index) const;
+  bool load_stored_jpeg(codec::PixelSize size, std::int64_t index);
+  const codec::PixelView& jpeg_pixels(std::int64_t index, codec::PixelSize size);
+  codec::PixelView decode_jpeg(codec::PixelSize size, const std::string& name);
+  storage::SampleFile write(const PlannedVariant& variant, std::int64_t index);
+  storage::SampleFile line_of(const PlannedVariant& variant, std::int64_t index) const;
 
   const GeneratePlan& plan_;
-  std::unique_ptr<Decoder> jpeg_;     // for jpeg_pixels() alone, which borrows from it
-  std::vector<std::byte> jpeg_file_;  // the encoded JPEG of the current sample
-  std::optional<PixelView> pixels_;   // and its pixels, once they were asked for
-  std::vector<std::byte> file_;       // the file being read or written
+  std::unique_ptr<codec::Decoder> jpeg_;    // for jpeg_pixels() alone, which borrows from it
+  std::vector<std::byte> jpeg_file_;        // the encoded JPEG of the current sample
+  std::optional<codec::PixelView> pixels_;  // and its pixels, once they were asked for
+  std::vector<std::byte> file_;             // the file being read or written
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <opencv2/imgproc.hpp>
 
-namespace feedrate {
+namespace feedrate::data_gen {
 namespace {
 
 // splitmix64's finaliser (Steele, Lea and Flood 2014): neighbouring indices give unrelated seeds.
@@ -35,7 +35,7 @@ class SyntheticSource : public PictureSource {
     std::snprintf(name, sizeof name, "class_%0*d", width, label);
     return name;
   }
-  Picture make(std::int64_t index, PixelSize size) const override {
+  Picture make(std::int64_t index, codec::PixelSize size) const override {
     return synthesise_picture(mixed(seed_, static_cast<std::uint64_t>(index)), size);
   }
   std::string name() const override { return "generated"; }
@@ -54,7 +54,7 @@ std::unique_ptr<PictureSource> make_synthetic_source(std::uint64_t seed, std::in
   return std::make_unique<SyntheticSource>(seed, count, classes);
 }
 
-Picture crop_and_resize(const PixelView& pixels, PixelSize size) {
+Picture crop_and_resize(const codec::PixelView& pixels, codec::PixelSize size) {
   Picture picture{size, {}};
   picture.pixels.resize(static_cast<std::size_t>(size.width) * size.height * 3);
   // The largest rectangle of the target's aspect, rounded to whole pixels, at least one.
@@ -73,4 +73,4 @@ Picture crop_and_resize(const PixelView& pixels, PixelSize size) {
   return picture;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

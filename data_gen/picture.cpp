@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data_gen/picture_camera.h"
 #include "data_gen/picture_random.h"
 #include "data_gen/picture_render.h"
 #include "data_gen/picture_scene.h"
 
-namespace feedrate {
+namespace feedrate::data_gen {
 
-Picture synthesise_picture(std::uint64_t seed, PixelSize size) {
+Picture synthesise_picture(std::uint64_t seed, codec::PixelSize size) {
   // The scene has its own random numbers, so that it does not depend on the size in pixels.
   Random scene_random(seed), pixel_random(seed ^ 0x70697865u);
   const Scene scene = compose_scene(scene_random, static_cast<double>(size.width) / size.height);
@@ -23,4 +24,4 @@ Picture synthesise_picture(std::uint64_t seed, PixelSize size) {
   return {size, expose(canvas, scene.style.noise * finer, pixel_random)};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

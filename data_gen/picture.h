@@ -4,13 +4,13 @@
 
 #include "codec/image.h"
 
-namespace feedrate {
+namespace feedrate::data_gen {
 
 // An owned RGB picture, 8 bits a channel, interleaved, rows packed.
 struct Picture {
-  PixelSize size;
+  codec::PixelSize size;
   std::vector<std::uint8_t> pixels;  // height * width * 3
-  PixelView view() const {
+  codec::PixelView view() const {
     return {pixels.data(), static_cast<std::ptrdiff_t>(size.width) * 3, size.width, size.height};
   }
 };
@@ -19,6 +19,6 @@ struct Picture {
 // texture, sensor noise), so that its JPEG bits per pixel, PNG ratio and decode time are near those
 // of photographs of the same size. A pure function of its arguments, the same on every machine with
 // IEEE arithmetic and the same build; thread-safe.
-Picture synthesise_picture(std::uint64_t seed, PixelSize size);
+Picture synthesise_picture(std::uint64_t seed, codec::PixelSize size);
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

@@ -1,10 +1,10 @@
+#include "data_gen/picture_camera.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 
-#include "data_gen/picture_render.h"
-
-namespace feedrate {
+namespace feedrate::data_gen {
 namespace {
 
 // Lines of values that are filtered together: an image of `channels` interleaved floats.
@@ -144,4 +144,4 @@ std::vector<std::uint8_t> expose(const Canvas& canvas, float noise, Random& rand
   return pixels;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::data_gen {
 
 // std::floor for |x| < 2^20, without the call into libm that it is on a CPU without SSE4.1.
 inline int floored(double x) { return static_cast<int>(x + 0x1p20) - (1 << 20); }
@@ -68,4 +68,4 @@ class Random {
   std::uint64_t state_[4];
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

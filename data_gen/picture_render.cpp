@@ -5,7 +5,7 @@
 
 #include "data_gen/picture_texture.h"
 
-namespace feedrate {
+namespace feedrate::data_gen {
 namespace {
 
 constexpr int kFine = 2;  // points a pixel in each direction, where leaves meet
@@ -22,7 +22,7 @@ struct LeafMap {
   }
 };
 
-LeafMap paint_leaves(const Scene& scene, PixelSize size) {
+LeafMap paint_leaves(const Scene& scene, codec::PixelSize size) {
   LeafMap map{size.width * kFine, size.height * kFine, {}};
   map.leaf.resize(static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height));
   const double scale = map.width / scene.width, step_y = scene.height / map.height;
@@ -108,7 +108,7 @@ void render_row(const Paint& paint, const LeafMap& map, int y, Canvas& canvas) {
 
 }  // namespace
 
-Canvas render_scene(const Scene& scene, PixelSize size, Random& random) {
+Canvas render_scene(const Scene& scene, codec::PixelSize size, Random& random) {
   const Paint paint(scene, geometric_side(size), random);
   const LeafMap map = paint_leaves(scene, size);
   const auto pixels = static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
@@ -117,4 +117,4 @@ Canvas render_scene(const Scene& scene, PixelSize size, Random& random) {
   return canvas;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace feedrate {
+namespace feedrate::data_gen {
 namespace {
 
 constexpr float kLargestSmall = 0.11f;  // radius of the largest small leaf
@@ -168,4 +168,4 @@ Scene compose_scene(Random& random, double aspect) {
   return scene;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

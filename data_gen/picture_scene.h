@@ -3,29 +3,12 @@
 #include <vector>
 
 #include "data_gen/picture_random.h"
+#include "data_gen/picture_shape.h"
 
-namespace feedrate {
+namespace feedrate::data_gen {
 
 // A scene is laid out in units in which every picture has area 1, so that pictures of one seed show
 // the same scene at every size of the same shape, as photographs scaled down do.
-
-enum class Outline { ellipse, cut_ellipse, rectangle };
-
-// Where a row meets an outline; empty when begin >= end.
-struct Span {
-  double begin;
-  double end;
-};
-
-struct Shape {
-  Outline outline = Outline::ellipse;
-  double x = 0, y = 0;    // centre
-  double ux = 1, uy = 0;  // unit vector of the long axis
-  double a = 1, b = 1;    // half the length, half the width
-  double half_height() const;
-  Span row(double at_y) const;
-  bool contains(double at_x, double at_y) const;
-};
 
 // A large part of the scene that is of one material: sky, a wall, foliage.
 struct Region {
@@ -73,4 +56,4 @@ struct Scene {
 // in how much there is on them.
 Scene compose_scene(Random& random, double aspect);
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

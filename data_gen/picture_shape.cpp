@@ -1,9 +1,9 @@
+#include "data_gen/picture_shape.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "data_gen/picture_scene.h"
-
-namespace feedrate {
+namespace feedrate::data_gen {
 namespace {
 
 constexpr double kCut = -0.15;  // a cut ellipse lacks what lies before this share of its long axis
@@ -54,4 +54,4 @@ bool Shape::contains(double at_x, double at_y) const {
   return p * p + q * q <= 1;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace feedrate {
+namespace feedrate::data_gen {
 namespace {
 
 constexpr std::size_t kCoarsest = 16;  // knots a side of the coarsest octave of a texture
@@ -108,4 +108,4 @@ SmoothField::Row SmoothField::row(float y) const {
   return row;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

@@ -5,7 +5,7 @@
 
 #include "data_gen/picture_random.h"
 
-namespace feedrate {
+namespace feedrate::data_gen {
 
 // Noise of mean 0 and variance 1 that repeats every `kSide` pixels in both directions.
 struct TextureTile {
@@ -42,4 +42,4 @@ class SmoothField {
   std::vector<float> values_;  // (kSide + 1)^2
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::data_gen

@@ -6,17 +6,19 @@
 
 #include <cstdint>
 
-#include "measure/error.h"
+#include "base/error.h"
 #include "models/fused_batch_norm.h"
 
-namespace feedrate {
+namespace feedrate::models {
 
 // How a batch normalisation in training mode runs.
 enum class BatchNormKind : std::uint8_t {
-  counted,  // as torch::nn::BatchNorm2d: the library's, and one is added to `num_batches_tracked` in every forward
-            // pass, which changes nothing (it is read only where the momentum is absent): 53 kernels a step in ResNet-50
+  counted,  // as torch::nn::BatchNorm2d: the library's, and one is added to `num_batches_tracked`
+            // in every forward pass, which changes nothing (it is read only where the momentum is
+            // absent): 53 kernels a step in ResNet-50
   library,  // without the counter, which stays zero
-  fused,    // in one pass with what follows it, see fused_batch_norm.h; the library's for what does not fit that
+  fused,    // in one pass with what follows it, see fused_batch_norm.h; the library's for what does
+            // not fit that
 };
 
 // Batch normalisation over N, H, W of an (N, C, H, W) tensor, with torchvision's names, momentum
@@ -45,8 +47,9 @@ class BatchNormImpl : public torch::nn::Module {
     }
     if (fuses(x)) return fused_batch_norm(x, state());
     if (is_training() && kind_ == BatchNormKind::counted) tracked_.add_(1);
-    return at::batch_norm(x, weight_, bias_, running_mean_, running_var_, is_training(), kBatchNormMomentum,
-                          kBatchNormEpsilon, at::globalContext().userEnabledCuDNN());
+    return at::batch_norm(x, weight_, bias_, running_mean_, running_var_, is_training(),
+                          kBatchNormMomentum, kBatchNormEpsilon,
+                          at::globalContext().userEnabledCuDNN());
   }
 
   // The derivative of batch_norm needs its input and not its output, so what follows may overwrite
@@ -67,7 +70,8 @@ class BatchNormImpl : public torch::nn::Module {
 
  private:
   bool fuses(const at::Tensor& x) const {
-    return kind_ == BatchNormKind::fused && is_training() && x.numel() > x.size(1) && fits_fused_batch_norm(x);
+    return kind_ == BatchNormKind::fused && is_training() && x.numel() > x.size(1) &&
+           fits_fused_batch_norm(x);
   }
   BatchNormState state() const { return {weight_, bias_, running_mean_, running_var_}; }
 
@@ -76,4 +80,4 @@ class BatchNormImpl : public torch::nn::Module {
 };
 TORCH_MODULE(BatchNorm);
 
-}  // namespace feedrate
+}  // namespace feedrate::models

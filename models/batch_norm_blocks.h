@@ -6,9 +6,10 @@
 
 #include "models/batch_norm_tiles.h"
 
-// The GPU's batch normalisation, as kernels of blocks.h over rows x channels. Sums are of floats in a thread and in a
-// block, of doubles over blocks, always in the same order: equal inputs give equal bits.
-namespace feedrate::batch_norm {
+// The GPU's batch normalisation, as kernels of blocks.h over rows x channels. Sums are of floats in
+// a thread and in a block, of doubles over blocks, always in the same order: equal inputs give
+// equal bits.
+namespace feedrate::models::batch_norm {
 
 // What is known of each channel: (C) each, fp32.
 struct Channels {
@@ -32,7 +33,8 @@ template <int kWidth>
 struct TwoSums {
   float of_thread[Tiles::kThreads][2][kWidth];
 
-  C10_HOST_DEVICE void put(int thread, const float (&first)[kWidth], const float (&second)[kWidth]) {
+  C10_HOST_DEVICE void put(int thread, const float (&first)[kWidth],
+                           const float (&second)[kWidth]) {
     for (int i = 0; i < kWidth; ++i) {
       of_thread[thread][0][i] = first[i];
       of_thread[thread][1][i] = second[i];
@@ -46,7 +48,8 @@ struct TwoSums {
       if (pack >= tiles.packs) continue;
       float sum = 0;
       for (int y = 0; y < tiles.down; ++y) sum += of_thread[y * tiles.across + x][which][i];
-      partial[(static_cast<std::int64_t>(place.block_y) * 2 + which) * tiles.channels + pack * kWidth + i] = sum;
+      partial[(static_cast<std::int64_t>(place.block_y) * 2 + which) * tiles.channels +
+              pack * kWidth + i] = sum;
     }
   }
 };
@@ -80,7 +83,8 @@ struct SumDeviations {
   }
 };
 
-// y = x * scale + shift (+ shortcut) (cut at zero); with a shortcut one bit for each value: whether it passed.
+// y = x * scale + shift (+ shortcut) (cut at zero); with a shortcut one bit for each value: whether
+// it passed.
 template <typename T, bool kRelu, bool kAdd>
 struct Normalise {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
@@ -115,7 +119,8 @@ struct Normalise {
   }
 };
 
-// g: the gradient (+ other) in front of the ReLU. Sums of g and of g * (x - mean); kAdd: g itself to `through`.
+// g: the gradient (+ other) in front of the ReLU. Sums of g and of g * (x - mean); kAdd: g itself
+// to `through`.
 template <typename T, bool kRelu, bool kAdd, bool kOther>
 struct SumGradients {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 2, kWidth = Pack<T>::kWidth;
@@ -143,7 +148,8 @@ struct SumGradients {
   }
 
  private:
-  C10_HOST_DEVICE void add(std::int64_t at, const float (&mean)[kWidth], const Affine<kWidth>& affine, float (&sum)[kWidth],
+  C10_HOST_DEVICE void add(std::int64_t at, const float (&mean)[kWidth],
+                           const Affine<kWidth>& affine, float (&sum)[kWidth],
                            float (&product)[kWidth]) const {
     const Pack<T> in = x[at], given = gradient[at];
     Pack<T> second{}, out;
@@ -153,7 +159,8 @@ struct SumGradients {
       const float value = static_cast<float>(in.values[i]);
       float g = static_cast<float>(given.values[i]);
       if constexpr (kOther) g += static_cast<float>(second.values[i]);
-      const bool open = kAdd ? (bits >> i & 1) != 0 : !kRelu || value * affine.scale[i] + affine.shift[i] > 0;
+      const bool open =
+          kAdd ? (bits >> i & 1) != 0 : !kRelu || value * affine.scale[i] + affine.shift[i] > 0;
       g = open ? g : 0;
       out.values[i] = static_cast<T>(g);
       sum[i] += g;
@@ -163,7 +170,8 @@ struct SumGradients {
   }
 };
 
-// The gradient of x: scale * (g - (sums of g + x-hat * sums of g * x-hat) / rows). sums: (2, C), of bias and weight.
+// The gradient of x: scale * (g - (sums of g + x-hat * sums of g * x-hat) / rows). sums: (2, C), of
+// bias and weight.
 template <typename T, bool kRelu>
 struct InputGradient {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
@@ -183,7 +191,8 @@ struct InputGradient {
     float slope[kWidth], constant[kWidth], mean[kWidth];
     const float n = static_cast<float>(tiles.rows);
     for (int i = 0; i < kWidth; ++i) {
-      slope[i] = -affine.scale[i] * channels.invstd[first + i] * sums[tiles.channels + first + i] / n;
+      slope[i] =
+          -affine.scale[i] * channels.invstd[first + i] * sums[tiles.channels + first + i] / n;
       constant[i] = -affine.scale[i] * sums[first + i] / n;
       mean[i] = channels.mean[first + i];
     }
@@ -195,11 +204,12 @@ struct InputGradient {
         const float value = static_cast<float>(in.values[i]);
         const bool open = !kRelu || value * affine.scale[i] + affine.shift[i] > 0;
         const float g = open ? static_cast<float>(given.values[i]) : 0;
-        result.values[i] = static_cast<T>(g * affine.scale[i] + (value - mean[i]) * slope[i] + constant[i]);
+        result.values[i] =
+            static_cast<T>(g * affine.scale[i] + (value - mean[i]) * slope[i] + constant[i]);
       }
       out[at] = result;
     }
   }
 };
 
-}  // namespace feedrate::batch_norm
+}  // namespace feedrate::models::batch_norm

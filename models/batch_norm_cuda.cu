@@ -1,8 +1,8 @@
 #include "models/batch_norm_launch.h"
 #include "models/blocks_cuda.cuh"
 
-namespace feedrate {
+namespace feedrate::models {
 
 const BatchNormKernels* cuda_batch_norm() { return &batch_norm::kLaunched<OnCuda>; }
 
-}  // namespace feedrate
+}  // namespace feedrate::models

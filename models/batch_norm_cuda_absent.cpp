@@ -1,7 +1,7 @@
 #include "models/batch_norm_kernels.h"
 
-namespace feedrate {
+namespace feedrate::models {
 
 const BatchNormKernels* cuda_batch_norm() { return nullptr; }
 
-}  // namespace feedrate
+}  // namespace feedrate::models

@@ -1,10 +1,10 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
-namespace feedrate {
+namespace feedrate::models {
 
-// A batch normalisation's parameters and running statistics: fp32, (C) each. Tensors are handles: whoever
-// changes the running ones changes the module's.
+// A batch normalisation's parameters and running statistics: fp32, (C) each. Tensors are handles:
+// whoever changes the running ones changes the module's.
 struct BatchNormState {
   at::Tensor weight, bias, running_mean, running_var;
 };
@@ -18,29 +18,34 @@ struct BatchNormSaved {
   at::Tensor x;             // the input
   at::Tensor mean, invstd;  // (C), fp32: of the batch; 1 / sqrt(biased variance + epsilon)
   at::Tensor weight, bias;
-  at::Tensor passed;        // with a shortcut: where the sum was above zero (bytes or bits, the kernels' own)
+  at::Tensor
+      passed;  // with a shortcut: where the sum was above zero (bytes or bits, the kernels' own)
   bool relu = false;
 };
 
-// Batch normalisation in training mode over channels_last memory, together with what follows it: read as
-// rows x channels, the number of passes over memory is the cost (Ioffe and Szegedy 2015; the backward formulas are
-// those of its section 3). Activations are all of one type and shape, (N, C, H, W) in channels_last; statistics,
-// sums and parameters are fp32. Each function is for one thread at a time; on CUDA it queues on the current stream.
+// Batch normalisation in training mode over channels_last memory, together with what follows it:
+// read as rows x channels, the number of passes over memory is the cost (Ioffe and Szegedy 2015;
+// the backward formulas are those of its section 3). Activations are all of one type and shape, (N,
+// C, H, W) in channels_last; statistics, sums and parameters are fp32. Each function is for one
+// thread at a time; on CUDA it queues on the current stream.
 struct BatchNormKernels {
   // Whether these kernels take tensors of this type and number of channels.
   bool (*takes)(at::ScalarType type, std::int64_t channels);
-  // One pass over x: fills mean and invstd, and moves the running statistics (variance unbiased, as torch's).
+  // One pass over x: fills mean and invstd, and moves the running statistics (variance unbiased, as
+  // torch's).
   void (*statistics)(BatchNormSaved& saved, const BatchNormState& state);
-  // One pass: the normalised x, plus the shortcut if defined, cut at zero if relu. Fills saved.passed if there is
-  // a shortcut.
+  // One pass: the normalised x, plus the shortcut if defined, cut at zero if relu. Fills
+  // saved.passed if there is a shortcut.
   at::Tensor (*normalise)(BatchNormSaved& saved, const at::Tensor& shortcut);
-  // One pass: (2, C): the gradients of bias and of weight. `gradient` is that of the output; `other` (may be
-  // undefined) is added to it. With saved.passed, `through` becomes what is left of it behind the ReLU: the
-  // shortcut's gradient.
-  at::Tensor (*reduce)(const BatchNormSaved& saved, const at::Tensor& gradient, const at::Tensor& other,
-                       at::Tensor& through);
-  // One pass: the gradient of x, from the output's (behind the ReLU where there was a shortcut) and reduce()'s sums.
-  at::Tensor (*input_gradient)(const BatchNormSaved& saved, const at::Tensor& gradient, const at::Tensor& sums);
+  // One pass: (2, C): the gradients of bias and of weight. `gradient` is that of the output;
+  // `other` (may be undefined) is added to it. With saved.passed, `through` becomes what is left of
+  // it behind the ReLU: the shortcut's gradient.
+  at::Tensor (*reduce)(const BatchNormSaved& saved, const at::Tensor& gradient,
+                       const at::Tensor& other, at::Tensor& through);
+  // One pass: the gradient of x, from the output's (behind the ReLU where there was a shortcut) and
+  // reduce()'s sums.
+  at::Tensor (*input_gradient)(const BatchNormSaved& saved, const at::Tensor& gradient,
+                               const at::Tensor& sums);
 };
 
 // Null where there are none for this kind of device.
@@ -49,4 +54,4 @@ const BatchNormKernels* batch_norm_kernels(c10::DeviceType device);
 extern const BatchNormKernels kCpuBatchNorm;
 const BatchNormKernels* cuda_batch_norm();  // null in a build without CUDA
 
-}  // namespace feedrate
+}  // namespace feedrate::models

@@ -9,14 +9,15 @@
 #include "models/batch_norm_kernels.h"
 #include "models/batch_norm_rows_cpu.h"
 
-namespace feedrate {
+namespace feedrate::models {
 namespace {
 
 using at::Tensor;
 using batch_norm::Row;
 using batch_norm::Rows;
 
-// Rows whose sums are kept in floats before they go into doubles: few enough to lose nothing that counts.
+// Rows whose sums are kept in floats before they go into doubles: few enough to lose nothing that
+// counts.
 constexpr Row kRowsInFloat = 128;
 
 Row row_count(const Tensor& x) { return x.numel() / x.size(1); }
@@ -92,8 +93,11 @@ void with_type(const Tensor& x, const Body& body) {
 // What the loops need of each channel, made of what was saved.
 struct Channels {
   explicit Channels(const BatchNormSaved& saved)
-      : mean(data<float>(saved.mean)), scale(static_cast<std::size_t>(saved.mean.numel())), shift(scale.size()) {
-    const float *weight = data<float>(saved.weight), *bias = data<float>(saved.bias), *invstd = data<float>(saved.invstd);
+      : mean(data<float>(saved.mean)),
+        scale(static_cast<std::size_t>(saved.mean.numel())),
+        shift(scale.size()) {
+    const float *weight = data<float>(saved.weight), *bias = data<float>(saved.bias),
+                *invstd = data<float>(saved.invstd);
     for (std::size_t c = 0; c < scale.size(); ++c) {
       scale[c] = weight[c] * invstd[c];
       shift[c] = bias[c] - mean[c] * scale[c];
@@ -101,27 +105,35 @@ struct Channels {
   }
   template <typename T>
   Rows<T> rows(const Tensor& x) const {
-    return {.count = row_count(x), .channels = channel_count(x), .x = data<T>(x), .mean = mean,
-            .scale = scale.data(), .shift = shift.data()};
+    return {.count = row_count(x),
+            .channels = channel_count(x),
+            .x = data<T>(x),
+            .mean = mean,
+            .scale = scale.data(),
+            .shift = shift.data()};
   }
   const float* mean;
   std::vector<float> scale, shift;
 };
 
-bool takes(at::ScalarType type, std::int64_t) { return type == at::kFloat || type == at::kBFloat16; }
+bool takes(at::ScalarType type, std::int64_t) {
+  return type == at::kFloat || type == at::kBFloat16;
+}
 
 void move(float& running, double to) {
   running = static_cast<float>((1 - kBatchNormMomentum) * running + kBatchNormMomentum * to);
 }
 
 // `sums`: of the deviations from `from`, and of their squares, over n rows.
-void finish_statistics(std::span<const float> from, std::span<const double> sums, double n, BatchNormSaved& saved,
-                       const BatchNormState& state) {
+void finish_statistics(std::span<const float> from, std::span<const double> sums, double n,
+                       BatchNormSaved& saved, const BatchNormState& state) {
   const auto channels = static_cast<std::int64_t>(from.size());
   saved.mean = at::empty({channels}, at::kFloat);
   saved.invstd = at::empty({channels}, at::kFloat);
-  float *means = saved.mean.mutable_data_ptr<float>(), *invstds = saved.invstd.mutable_data_ptr<float>();
-  float *running_mean = state.running_mean.mutable_data_ptr<float>(), *running_var = state.running_var.mutable_data_ptr<float>();
+  float *means = saved.mean.mutable_data_ptr<float>(),
+        *invstds = saved.invstd.mutable_data_ptr<float>();
+  float *running_mean = state.running_mean.mutable_data_ptr<float>(),
+        *running_var = state.running_var.mutable_data_ptr<float>();
   for (std::size_t c = 0; c < from.size(); ++c) {
     const double offset = sums[c] / n;
     const double mean = from[c] + offset;
@@ -133,16 +145,18 @@ void finish_statistics(std::span<const float> from, std::span<const double> sums
   }
 }
 
-// The deviations are from the first row: with sums of the values themselves, a mean that is large beside the
-// deviation would leave nothing of the variance.
+// The deviations are from the first row: with sums of the values themselves, a mean that is large
+// beside the deviation would leave nothing of the variance.
 void statistics(BatchNormSaved& saved, const BatchNormState& state) {
   const Row count = row_count(saved.x);
   const int channels = channel_count(saved.x);
   std::vector<float> from(static_cast<std::size_t>(channels));
   std::vector<double> sums;
   with_type(saved.x, [&]<typename T>(T) {
-    const Rows<T> all{.count = count, .channels = channels, .x = data<T>(saved.x), .mean = from.data()};
-    std::transform(all.x, all.x + channels, from.begin(), [](T v) { return batch_norm::to_float(v); });
+    const Rows<T> all{
+        .count = count, .channels = channels, .x = data<T>(saved.x), .mean = from.data()};
+    std::transform(all.x, all.x + channels, from.begin(),
+                   [](T v) { return batch_norm::to_float(v); });
     sums = sums_over_rows(all, [](const Rows<T>& rows) { add_deviations(rows); });
   });
   finish_statistics(from, sums, static_cast<double>(count), saved, state);
@@ -151,18 +165,22 @@ void statistics(BatchNormSaved& saved, const BatchNormState& state) {
 Tensor normalise(BatchNormSaved& saved, const Tensor& shortcut) {
   const Channels channels(saved);
   const Tensor y = at::empty_like(saved.x);
-  if (shortcut.defined()) saved.passed = at::empty_like(saved.x, saved.x.options().dtype(at::kByte));
+  if (shortcut.defined())
+    saved.passed = at::empty_like(saved.x, saved.x.options().dtype(at::kByte));
   with_type(saved.x, [&]<typename T>(T) {
     Rows<T> all = channels.rows<T>(saved.x);
     all.shortcut = data<T>(shortcut);
     all.out = y.mutable_data_ptr<T>();
     all.passed = saved.passed.defined() ? saved.passed.mutable_data_ptr<std::uint8_t>() : nullptr;
-    over_rows(all.count, [&](Row first, Row count, Row) { write_normalised(part(all, first, count), saved.relu); });
+    over_rows(all.count, [&](Row first, Row count, Row) {
+      write_normalised(part(all, first, count), saved.relu);
+    });
   });
   return y;
 }
 
-Tensor reduce(const BatchNormSaved& saved, const Tensor& gradient, const Tensor& other, Tensor& through) {
+Tensor reduce(const BatchNormSaved& saved, const Tensor& gradient, const Tensor& other,
+              Tensor& through) {
   const Channels channels(saved);
   if (saved.passed.defined()) through = at::empty_like(saved.x);
   std::vector<double> sums;
@@ -192,7 +210,8 @@ Tensor input_gradient(const BatchNormSaved& saved, const Tensor& gradient, const
   const auto count = static_cast<std::size_t>(saved.x.size(1));
   const auto n = static_cast<float>(row_count(saved.x));
   std::vector<float> slope(count), constant(count);
-  const float *invstd = data<float>(saved.invstd), *of_bias = data<float>(sums), *of_weight = of_bias + count;
+  const float *invstd = data<float>(saved.invstd), *of_bias = data<float>(sums),
+              *of_weight = of_bias + count;
   for (std::size_t c = 0; c < count; ++c) {
     slope[c] = -channels.scale[c] * invstd[c] * of_weight[c] / n;
     constant[c] = -channels.scale[c] * of_bias[c] / n;
@@ -205,7 +224,9 @@ Tensor input_gradient(const BatchNormSaved& saved, const Tensor& gradient, const
     all.constant = constant.data();
     all.out = out.mutable_data_ptr<T>();
     const bool cut = saved.relu && !saved.passed.defined();
-    over_rows(all.count, [&](Row first, Row rows, Row) { write_input_gradients(part(all, first, rows), cut); });
+    over_rows(all.count, [&](Row first, Row rows, Row) {
+      write_input_gradients(part(all, first, rows), cut);
+    });
   });
   return out;
 }
@@ -214,4 +235,4 @@ Tensor input_gradient(const BatchNormSaved& saved, const Tensor& gradient, const
 
 const BatchNormKernels kCpuBatchNorm{takes, statistics, normalise, reduce, input_gradient};
 
-}  // namespace feedrate
+}  // namespace feedrate::models

@@ -6,9 +6,10 @@
 #include "models/batch_norm_kernels.h"
 #include "models/batch_norm_totals.h"
 
-namespace feedrate::batch_norm {
+namespace feedrate::models::batch_norm {
 
-// BatchNormKernels by the kernels of batch_norm_blocks.h, launched by `Launcher`: OnCuda, or OnHost on CPU tensors.
+// BatchNormKernels by the kernels of batch_norm_blocks.h, launched by `Launcher`: OnCuda, or OnHost
+// on CPU tensors.
 template <typename Launcher>
 class Launched {
  public:
@@ -26,13 +27,16 @@ class Launched {
       const Tiles tiles = tiles_of<T>(saved.x);
       const at::Tensor partial = partial_sums(tiles, saved.mean);
       SumDeviations<T> sum;
-      sum.tiles = tiles, sum.x = packs<T>(saved.x), sum.partial = partial.template mutable_data_ptr<float>();
+      sum.tiles = tiles, sum.x = packs<T>(saved.x),
+      sum.partial = partial.template mutable_data_ptr<float>();
       Launcher::launch(tiles.grid, sum);
       FinishStatistics<T> finish;
       finish.partial = sum.partial, finish.first_row = saved.x.template const_data_ptr<T>();
       finish.blocks = tiles.grid.y, finish.channels = tiles.channels;
-      finish.rows = static_cast<double>(tiles.rows), finish.momentum = kBatchNormMomentum, finish.epsilon = kBatchNormEpsilon;
-      finish.mean = saved.mean.template mutable_data_ptr<float>(), finish.invstd = saved.invstd.template mutable_data_ptr<float>();
+      finish.rows = static_cast<double>(tiles.rows), finish.momentum = kBatchNormMomentum,
+      finish.epsilon = kBatchNormEpsilon;
+      finish.mean = saved.mean.template mutable_data_ptr<float>(),
+      finish.invstd = saved.invstd.template mutable_data_ptr<float>();
       finish.running_mean = state.running_mean.template mutable_data_ptr<float>();
       finish.running_var = state.running_var.template mutable_data_ptr<float>();
       Launcher::launch(grid_of_totals(tiles.channels), finish);
@@ -44,7 +48,9 @@ class Launched {
     with_type(saved.x, [&](auto zero) {
       using T = decltype(zero);
       if (shortcut.defined()) {
-        saved.passed = at::empty({saved.x.numel() / Pack<T>::kWidth}, saved.x.options().dtype(at::kByte).memory_format(at::MemoryFormat::Contiguous));
+        saved.passed = at::empty(
+            {saved.x.numel() / Pack<T>::kWidth},
+            saved.x.options().dtype(at::kByte).memory_format(at::MemoryFormat::Contiguous));
         normalise<T, true, true>(saved, shortcut, y);
       } else if (saved.relu) {
         normalise<T, true, false>(saved, shortcut, y);
@@ -55,7 +61,8 @@ class Launched {
     return y;
   }
 
-  static at::Tensor reduce(const BatchNormSaved& saved, const at::Tensor& gradient, const at::Tensor& other, at::Tensor& through) {
+  static at::Tensor reduce(const BatchNormSaved& saved, const at::Tensor& gradient,
+                           const at::Tensor& other, at::Tensor& through) {
     at::Tensor sums = at::empty({2, saved.x.size(1)}, saved.weight.options());
     with_type(saved.x, [&](auto zero) {
       using T = decltype(zero);
@@ -72,7 +79,8 @@ class Launched {
     return sums;
   }
 
-  static at::Tensor input_gradient(const BatchNormSaved& saved, const at::Tensor& gradient, const at::Tensor& sums) {
+  static at::Tensor input_gradient(const BatchNormSaved& saved, const at::Tensor& gradient,
+                                   const at::Tensor& sums) {
     at::Tensor out = at::empty_like(saved.x);
     with_type(saved.x, [&](auto zero) {
       using T = decltype(zero);
@@ -103,33 +111,39 @@ class Launched {
   template <typename T>
   static Tiles tiles_of(const at::Tensor& x) {
     constexpr int kBlocksOfAProcessor = 4;  // of 256 threads: half of what it can hold
-    return tiles_for(x.numel() / x.size(1), static_cast<int>(x.size(1)), Pack<T>::kWidth, kBlocksOfAProcessor * Launcher::processors());
+    return tiles_for(x.numel() / x.size(1), static_cast<int>(x.size(1)), Pack<T>::kWidth,
+                     kBlocksOfAProcessor * Launcher::processors());
   }
   static at::Tensor partial_sums(const Tiles& tiles, const at::Tensor& like) {
     return at::empty({tiles.grid.y, 2, tiles.channels}, like.options());
   }
   static Channels channels_of(const BatchNormSaved& saved) {
     Channels channels;
-    channels.mean = saved.mean.const_data_ptr<float>(), channels.invstd = saved.invstd.const_data_ptr<float>();
-    channels.weight = saved.weight.const_data_ptr<float>(), channels.bias = saved.bias.const_data_ptr<float>();
+    channels.mean = saved.mean.const_data_ptr<float>(),
+    channels.invstd = saved.invstd.const_data_ptr<float>();
+    channels.weight = saved.weight.const_data_ptr<float>(),
+    channels.bias = saved.bias.const_data_ptr<float>();
     return channels;
   }
 
   template <typename T, bool kRelu, bool kAdd>
-  static void normalise(const BatchNormSaved& saved, const at::Tensor& shortcut, const at::Tensor& y) {
+  static void normalise(const BatchNormSaved& saved, const at::Tensor& shortcut,
+                        const at::Tensor& y) {
     Normalise<T, kRelu, kAdd> kernel;
     kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
-    kernel.x = packs<T>(saved.x), kernel.shortcut = packs<T>(shortcut), kernel.y = mutable_packs<T>(y);
+    kernel.x = packs<T>(saved.x), kernel.shortcut = packs<T>(shortcut),
+    kernel.y = mutable_packs<T>(y);
     if (kAdd) kernel.passed = saved.passed.mutable_data_ptr<std::uint8_t>();
     Launcher::launch(kernel.tiles.grid, kernel);
   }
 
   template <typename T, bool kRelu, bool kAdd, bool kOther>
-  static void reduce(const BatchNormSaved& saved, const at::Tensor& gradient, const at::Tensor& other, const at::Tensor& through,
-                     const at::Tensor& sums) {
+  static void reduce(const BatchNormSaved& saved, const at::Tensor& gradient,
+                     const at::Tensor& other, const at::Tensor& through, const at::Tensor& sums) {
     SumGradients<T, kRelu, kAdd, kOther> kernel;
     kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
-    kernel.x = packs<T>(saved.x), kernel.gradient = packs<T>(gradient), kernel.other = packs<T>(other);
+    kernel.x = packs<T>(saved.x), kernel.gradient = packs<T>(gradient),
+    kernel.other = packs<T>(other);
     if (kAdd) kernel.passed = saved.passed.const_data_ptr<std::uint8_t>();
     kernel.through = mutable_packs<T>(through);
     const at::Tensor partial = partial_sums(kernel.tiles, saved.mean);
@@ -137,22 +151,26 @@ class Launched {
     Launcher::launch(kernel.tiles.grid, kernel);
     FinishGradients finish;
     finish.partial = kernel.partial, finish.invstd = kernel.channels.invstd;
-    finish.blocks = kernel.tiles.grid.y, finish.channels = kernel.tiles.channels, finish.sums = sums.mutable_data_ptr<float>();
+    finish.blocks = kernel.tiles.grid.y, finish.channels = kernel.tiles.channels,
+    finish.sums = sums.mutable_data_ptr<float>();
     Launcher::launch(grid_of_totals(finish.channels), finish);
   }
 
   template <typename T, bool kRelu>
-  static void input_gradient(const BatchNormSaved& saved, const at::Tensor& gradient, const at::Tensor& sums, const at::Tensor& out) {
+  static void input_gradient(const BatchNormSaved& saved, const at::Tensor& gradient,
+                             const at::Tensor& sums, const at::Tensor& out) {
     InputGradient<T, kRelu> kernel;
     kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
-    kernel.x = packs<T>(saved.x), kernel.gradient = packs<T>(gradient), kernel.sums = sums.const_data_ptr<float>();
+    kernel.x = packs<T>(saved.x), kernel.gradient = packs<T>(gradient),
+    kernel.sums = sums.const_data_ptr<float>();
     kernel.out = mutable_packs<T>(out);
     Launcher::launch(kernel.tiles.grid, kernel);
   }
 };
 
 template <typename Launcher>
-inline constexpr BatchNormKernels kLaunched{Launched<Launcher>::takes, Launched<Launcher>::statistics, Launched<Launcher>::normalise,
-                                            Launched<Launcher>::reduce, Launched<Launcher>::input_gradient};
+inline constexpr BatchNormKernels kLaunched{
+    Launched<Launcher>::takes, Launched<Launcher>::statistics, Launched<Launcher>::normalise,
+    Launched<Launcher>::reduce, Launched<Launcher>::input_gradient};
 
-}  // namespace feedrate::batch_norm
+}  // namespace feedrate::models::batch_norm

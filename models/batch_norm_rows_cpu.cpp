@@ -1,15 +1,16 @@
 #include "models/batch_norm_rows_cpu.h"
 
-// Compiled for three generations of x86 processors; the loader takes the one that fits. What is called inside
-// must be inlined to be compiled with it.
+// Compiled for three generations of x86 processors; the loader takes the one that fits. What is
+// called inside must be inlined to be compiled with it.
 #if defined(__x86_64__)
-#define FEEDRATE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define FEEDRATE_CLONES \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define FEEDRATE_CLONES
 #endif
 #define FEEDRATE_INLINE inline __attribute__((always_inline))
 
-namespace feedrate::batch_norm {
+namespace feedrate::models::batch_norm {
 namespace {
 
 template <typename T>
@@ -126,7 +127,8 @@ FEEDRATE_INLINE void normalised_any(const Rows<T>& rows, bool relu) {
 }
 template <typename T>
 FEEDRATE_INLINE void gradients_any(const Rows<T>& rows, bool relu) {
-  if (rows.passed) return rows.other ? gradients<true, true, true>(rows) : gradients<true, true, false>(rows);
+  if (rows.passed)
+    return rows.other ? gradients<true, true, true>(rows) : gradients<true, true, false>(rows);
   relu ? gradients<true, false, false>(rows) : gradients<false, false, false>(rows);
 }
 template <typename T>
@@ -138,11 +140,23 @@ FEEDRATE_INLINE void input_gradients_any(const Rows<T>& rows, bool relu) {
 
 FEEDRATE_CLONES void add_deviations(const Rows<float>& rows) { deviations(rows); }
 FEEDRATE_CLONES void add_deviations(const Rows<c10::BFloat16>& rows) { deviations(rows); }
-FEEDRATE_CLONES void write_normalised(const Rows<float>& rows, bool relu) { normalised_any(rows, relu); }
-FEEDRATE_CLONES void write_normalised(const Rows<c10::BFloat16>& rows, bool relu) { normalised_any(rows, relu); }
-FEEDRATE_CLONES void add_gradients(const Rows<float>& rows, bool relu) { gradients_any(rows, relu); }
-FEEDRATE_CLONES void add_gradients(const Rows<c10::BFloat16>& rows, bool relu) { gradients_any(rows, relu); }
-FEEDRATE_CLONES void write_input_gradients(const Rows<float>& rows, bool relu) { input_gradients_any(rows, relu); }
-FEEDRATE_CLONES void write_input_gradients(const Rows<c10::BFloat16>& rows, bool relu) { input_gradients_any(rows, relu); }
+FEEDRATE_CLONES void write_normalised(const Rows<float>& rows, bool relu) {
+  normalised_any(rows, relu);
+}
+FEEDRATE_CLONES void write_normalised(const Rows<c10::BFloat16>& rows, bool relu) {
+  normalised_any(rows, relu);
+}
+FEEDRATE_CLONES void add_gradients(const Rows<float>& rows, bool relu) {
+  gradients_any(rows, relu);
+}
+FEEDRATE_CLONES void add_gradients(const Rows<c10::BFloat16>& rows, bool relu) {
+  gradients_any(rows, relu);
+}
+FEEDRATE_CLONES void write_input_gradients(const Rows<float>& rows, bool relu) {
+  input_gradients_any(rows, relu);
+}
+FEEDRATE_CLONES void write_input_gradients(const Rows<c10::BFloat16>& rows, bool relu) {
+  input_gradients_any(rows, relu);
+}
 
-}  // namespace feedrate::batch_norm
+}  // namespace feedrate::models::batch_norm

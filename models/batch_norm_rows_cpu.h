@@ -3,8 +3,9 @@
 
 #include <cstdint>
 
-// The loops of kCpuBatchNorm, one thread's share of one pass. For float and bfloat16; all arithmetic is in float.
-namespace feedrate::batch_norm {
+// The loops of kCpuBatchNorm, one thread's share of one pass. For float and bfloat16; all
+// arithmetic is in float.
+namespace feedrate::models::batch_norm {
 
 using Row = std::int64_t;
 
@@ -17,10 +18,12 @@ struct Rows {
   const T* shortcut = nullptr;
   const T* gradient = nullptr;
   const T* other = nullptr;
-  // Per channel: the mean, or what stands for it; weight * invstd, bias - mean * scale; the input gradient's two.
-  const float *mean = nullptr, *scale = nullptr, *shift = nullptr, *slope = nullptr, *constant = nullptr;
+  // Per channel: the mean, or what stands for it; weight * invstd, bias - mean * scale; the input
+  // gradient's two.
+  const float *mean = nullptr, *scale = nullptr, *shift = nullptr, *slope = nullptr,
+              *constant = nullptr;
   T* out = nullptr;
-  std::uint8_t* passed = nullptr;  // a byte per element
+  std::uint8_t* passed = nullptr;            // a byte per element
   float *sum = nullptr, *product = nullptr;  // per channel, added to
 };
 
@@ -32,8 +35,8 @@ void add_deviations(const Rows<c10::BFloat16>& rows);
 void write_normalised(const Rows<float>& rows, bool relu);
 void write_normalised(const Rows<c10::BFloat16>& rows, bool relu);
 
-// g = gradient (+ other), zero where the ReLU was: with `passed` where that is zero, else where x * scale + shift is
-// not above zero. sum += g, product += g * (x - mean). With `passed`: out = g.
+// g = gradient (+ other), zero where the ReLU was: with `passed` where that is zero, else where x *
+// scale + shift is not above zero. sum += g, product += g * (x - mean). With `passed`: out = g.
 void add_gradients(const Rows<float>& rows, bool relu);
 void add_gradients(const Rows<c10::BFloat16>& rows, bool relu);
 
@@ -42,6 +45,8 @@ void write_input_gradients(const Rows<float>& rows, bool relu);
 void write_input_gradients(const Rows<c10::BFloat16>& rows, bool relu);
 
 inline float to_float(float v) { return v; }
-inline float to_float(c10::BFloat16 v) { return __builtin_bit_cast(float, static_cast<std::uint32_t>(v.x) << 16); }
+inline float to_float(c10::BFloat16 v) {
+  return __builtin_bit_cast(float, static_cast<std::uint32_t>(v.x) << 16);
+}
 
-}  // namespace feedrate::batch_norm
+}  // namespace feedrate::models::batch_norm

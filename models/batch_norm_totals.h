@@ -5,15 +5,19 @@
 #include "models/batch_norm_kernels.h"
 #include "models/blocks.h"
 
-// What becomes of the sums that the blocks of batch_norm_blocks.h leave: partial[blocks][2][channels].
-namespace feedrate::batch_norm {
+// What becomes of the sums that the blocks of batch_norm_blocks.h leave:
+// partial[blocks][2][channels].
+namespace feedrate::models::batch_norm {
 
-// Two totals per channel, in doubles. A block takes 32 channels; its threads share the partial sums of each.
+// Two totals per channel, in doubles. A block takes 32 channels; its threads share the partial sums
+// of each.
 struct Totals {
   static constexpr int kAcross = 32, kDown = 16, kThreads = kAcross * kDown;
   double of_thread[kDown][2][kAcross];
 
-  C10_HOST_DEVICE static int channel(Place place) { return place.block_x * kAcross + place.thread % kAcross; }
+  C10_HOST_DEVICE static int channel(Place place) {
+    return place.block_x * kAcross + place.thread % kAcross;
+  }
   C10_HOST_DEVICE void add(Place place, const float* partial, int blocks, int channels) {
     const int c = channel(place), down = place.thread / kAcross;
     double first = 0, second = 0;
@@ -32,7 +36,9 @@ struct Totals {
     return sum;
   }
 };
-inline Grid grid_of_totals(int channels) { return {(channels + Totals::kAcross - 1) / Totals::kAcross, 1}; }
+inline Grid grid_of_totals(int channels) {
+  return {(channels + Totals::kAcross - 1) / Totals::kAcross, 1};
+}
 
 // mean and invstd of the batch; moves the running statistics.
 template <typename T>
@@ -56,8 +62,10 @@ struct FinishStatistics {
     const double variance = spread < 0 ? 0 : spread;
     mean[c] = static_cast<float>(middle);
     invstd[c] = static_cast<float>(1 / std::sqrt(variance + epsilon));
-    running_mean[c] = static_cast<float>((1 - momentum) * static_cast<double>(running_mean[c]) + momentum * middle);
-    running_var[c] = static_cast<float>((1 - momentum) * static_cast<double>(running_var[c]) + momentum * variance * rows / (rows - 1));
+    running_mean[c] = static_cast<float>((1 - momentum) * static_cast<double>(running_mean[c]) +
+                                         momentum * middle);
+    running_var[c] = static_cast<float>((1 - momentum) * static_cast<double>(running_var[c]) +
+                                        momentum * variance * rows / (rows - 1));
   }
 };
 
@@ -75,8 +83,9 @@ struct FinishGradients {
     const int c = Totals::channel(place);
     if (place.thread >= Totals::kAcross || c >= channels) return;
     sums[c] = static_cast<float>(shared.total(0, place.thread));
-    sums[channels + c] = static_cast<float>(shared.total(1, place.thread) * static_cast<double>(invstd[c]));
+    sums[channels + c] =
+        static_cast<float>(shared.total(1, place.thread) * static_cast<double>(invstd[c]));
   }
 };
 
-}  // namespace feedrate::batch_norm
+}  // namespace feedrate::models::batch_norm

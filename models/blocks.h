@@ -3,15 +3,17 @@
 
 #include <vector>
 
-// A way to write GPU kernels that a host test can run as they are. A kernel is a struct with its arguments as members:
+// A way to write GPU kernels that a host test can run as they are. A kernel is a struct with its
+// arguments as members:
 //
 //   static constexpr int kThreads;  // in a block
 //   static constexpr int kPhases;   // between two of them the block's threads wait for each other
 //   using Shared = ...;             // what a block's threads share; trivial
 //   template <int kPhase> C10_HOST_DEVICE void phase(Place place, Shared& shared) const;
 //
-// Nothing survives from phase to phase but what is in memory. blocks_cuda.cuh runs it on a GPU, OnHost here on the CPU.
-namespace feedrate {
+// Nothing survives from phase to phase but what is in memory. blocks_cuda.cuh runs it on a GPU,
+// OnHost here on the CPU.
+namespace feedrate::models {
 
 struct Grid {
   int x = 1, y = 1;
@@ -27,7 +29,7 @@ struct alignas(16) Pack {
   T values[kWidth];
 };
 
-// Every block after the other, and in it every thread after the other, phase by phase.
+// Runs one block after the other, and in it one thread after the other, phase by phase.
 struct OnHost {
   static int processors() { return 2; }
   template <typename Kernel>
@@ -42,10 +44,11 @@ struct OnHost {
   template <int kPhase, typename Kernel>
   static void run_phases(Place place, const Kernel& kernel, typename Kernel::Shared& shared) {
     if constexpr (kPhase < Kernel::kPhases) {
-      for (place.thread = 0; place.thread < Kernel::kThreads; ++place.thread) kernel.template phase<kPhase>(place, shared);
+      for (place.thread = 0; place.thread < Kernel::kThreads; ++place.thread)
+        kernel.template phase<kPhase>(place, shared);
       run_phases<kPhase + 1>(place, kernel, shared);
     }
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::models

@@ -5,7 +5,7 @@
 
 #include "models/blocks.h"
 
-namespace feedrate {
+namespace feedrate::models {
 namespace blocks_detail {
 
 template <int kPhase, typename Kernel>
@@ -18,9 +18,11 @@ __device__ void run_phases(Place place, const Kernel& kernel, typename Kernel::S
 }
 
 template <typename Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads, 1024 / Kernel::kThreads) run(const Kernel kernel) {
+__global__ void __launch_bounds__(Kernel::kThreads, 1024 / Kernel::kThreads)
+    run(const Kernel kernel) {
   __shared__ typename Kernel::Shared shared;
-  const Place place{static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y), static_cast<int>(threadIdx.x)};
+  const Place place{static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y),
+                    static_cast<int>(threadIdx.x)};
   run_phases<0>(place, kernel, shared);
 }
 
@@ -31,7 +33,8 @@ struct OnCuda {
   static int processors() { return at::cuda::getCurrentDeviceProperties()->multiProcessorCount; }
   template <typename Kernel>
   static void launch(Grid grid, const Kernel& kernel) {
-    static_assert(sizeof(typename Kernel::Shared) <= 48 * 1024, "what every GPU gives a block without being asked");
+    static_assert(sizeof(typename Kernel::Shared) <= 48 * 1024,
+                  "what every GPU gives a block without being asked");
     static_assert(sizeof(Kernel) <= 4096, "what a launch carries");
     const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y));
     blocks_detail::run<<<blocks, Kernel::kThreads, 0, c10::cuda::getCurrentCUDAStream()>>>(kernel);
@@ -39,4 +42,4 @@ struct OnCuda {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::models

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace feedrate {
+namespace feedrate::models {
 
 using at::Tensor;
 using torch::autograd::AutogradContext;
@@ -21,8 +21,9 @@ Tensor channels_last(const Tensor& gradient) {
 class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
  public:
   // One output; with a shortcut two, over the same memory.
-  static variable_list forward(AutogradContext* context, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                               const std::optional<Tensor>& shortcut, const BatchNormState& state, bool relu) {
+  static variable_list forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
+                               const Tensor& bias, const std::optional<Tensor>& shortcut,
+                               const BatchNormState& state, bool relu) {
     context->set_materialize_grads(false);  // a reader that is absent is no tensor of zeros
     const BatchNormKernels& kernels = *batch_norm_kernels(x.device().type());
     BatchNormSaved saved{.x = x, .weight = weight, .bias = bias, .relu = relu};
@@ -36,8 +37,13 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const variable_list kept = context->get_saved_variables();
-    const BatchNormSaved saved{.x = kept[0], .mean = kept[1], .invstd = kept[2], .weight = kept[3], .bias = kept[4],
-                               .passed = kept[5], .relu = context->saved_data["relu"].toBool()};
+    const BatchNormSaved saved{.x = kept[0],
+                               .mean = kept[1],
+                               .invstd = kept[2],
+                               .weight = kept[3],
+                               .bias = kept[4],
+                               .passed = kept[5],
+                               .relu = context->saved_data["relu"].toBool()};
     const BatchNormKernels& kernels = *batch_norm_kernels(saved.x.device().type());
     Tensor gradient = channels_last(gradients[0]);
     Tensor other = gradients.size() > 1 ? channels_last(gradients[1]) : Tensor();
@@ -50,7 +56,8 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
   }
 };
 
-variable_list apply(const Tensor& x, const std::optional<Tensor>& shortcut, const BatchNormState& state, bool relu) {
+variable_list apply(const Tensor& x, const std::optional<Tensor>& shortcut,
+                    const BatchNormState& state, bool relu) {
   return FusedBatchNorm::apply(x, state.weight, state.bias, shortcut, state, relu);
 }
 
@@ -67,13 +74,18 @@ bool fits_fused_batch_norm(const Tensor& x) {
          kernels->takes(x.scalar_type(), x.size(1));
 }
 
-Tensor fused_batch_norm(const Tensor& x, const BatchNormState& state) { return apply(x, {}, state, false)[0]; }
+Tensor fused_batch_norm(const Tensor& x, const BatchNormState& state) {
+  return apply(x, {}, state, false)[0];
+}
 
-Tensor fused_batch_norm_relu(const Tensor& x, const BatchNormState& state) { return apply(x, {}, state, true)[0]; }
+Tensor fused_batch_norm_relu(const Tensor& x, const BatchNormState& state) {
+  return apply(x, {}, state, true)[0];
+}
 
-Forked fused_batch_norm_add_relu(const Tensor& x, const Tensor& shortcut, const BatchNormState& state) {
+Forked fused_batch_norm_add_relu(const Tensor& x, const Tensor& shortcut,
+                                 const BatchNormState& state) {
   const variable_list both = apply(x, shortcut, state, true);
   return {both[0], both[1]};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::models

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "measure/error.h"
+#include "base/error.h"
 
-namespace feedrate {
+namespace feedrate::models {
 
 using at::Tensor;
 using torch::nn::Conv2d;
@@ -50,7 +50,9 @@ struct Block : torch::nn::Module {
   }
   virtual Forked forward(const Forked& x) = 0;
 
-  Tensor shortcut(const Forked& x) { return projection ? projection->forward(x.shortcut) : x.shortcut; }
+  Tensor shortcut(const Forked& x) {
+    return projection ? projection->forward(x.shortcut) : x.shortcut;
+  }
 
   std::shared_ptr<Projection> projection;  // null: the identity
 };
@@ -187,8 +189,7 @@ std::span<const ResNetConfig> resnet_configs() { return configs; }
 ResNet make_resnet(std::string_view name, int classes) {
   if (classes < 1) {
     throw UsageError("model " + std::string(name),
-                     "cannot tell " + std::to_string(classes) + " classes apart",
-                     "give at least 1");
+                     "cannot have " + std::to_string(classes) + " classes", "give at least 1");
   }
   const auto config = std::ranges::find(configs, name, &ResNetConfig::name);
   if (config != configs.end()) return ResNet(*config, classes);
@@ -214,4 +215,4 @@ void to_channels_last(torch::nn::Module& module) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::models

@@ -11,7 +11,7 @@
 
 #include "models/batch_norm.h"
 
-namespace feedrate {
+namespace feedrate::models {
 
 enum class BlockKind {
   basic,       // 3x3, 3x3
@@ -62,8 +62,8 @@ ResNet make_resnet(std::string_view name, int classes = 1000);
 void use_batch_norm(torch::nn::Module& module, BatchNormKind kind);
 
 // Lays every convolution's weights out as N, H, W, C, for which cuDNN has its fastest 16-bit
-// kernels. Before the optimiser and any gradient reducer are made, as these copy the weights'
-// strides. The input should be in channels_last as well.
+// kernels. To be called before the optimiser and any gradient reducer are made, as these copy the
+// weights' strides. The input should be in channels_last as well.
 void to_channels_last(torch::nn::Module& module);
 
-}  // namespace feedrate
+}  // namespace feedrate::models

@@ -6,10 +6,11 @@
 
 Every size that DATA holds (the width and height of its pictures) gets a table. The photographs are
 cut to that size's aspect ratio and scaled down by area averaging, never up; those that are too
-small for a size are left out of it. Without --photographs, the colour photographs that scikit-image and
-scikit-learn carry in their wheels are taken. Needs numpy and Pillow; PNG decode times are libspng's
-where the library is installed, Pillow's otherwise.
+small for a size are left out of it. Without --photographs, the colour photographs that scikit-image
+and scikit-learn carry in their wheels are taken. Needs numpy and Pillow; PNG decode times are
+libspng's where the library is installed, Pillow's otherwise.
 """
+
 import argparse
 import collections
 import ctypes
@@ -27,8 +28,13 @@ from PIL import Image
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".ppm", ".bmp"}
 PACKAGED = {
-    "skimage": ["data/astronaut.png", "data/chelsea.png", "data/coffee.png",
-                "data/motorcycle_left.png", "data/rocket.jpg"],
+    "skimage": [
+        "data/astronaut.png",
+        "data/chelsea.png",
+        "data/coffee.png",
+        "data/motorcycle_left.png",
+        "data/rocket.jpg",
+    ],
     "sklearn": ["datasets/images/china.jpg", "datasets/images/flower.jpg"],
 }
 # name, format of a value, what it is
@@ -58,16 +64,22 @@ class Spng:
         self.lib.spng_ctx_new.argtypes = [ctypes.c_int]
         self.lib.spng_ctx_free.argtypes = [ctypes.c_void_p]
         self.lib.spng_set_png_buffer.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
-        self.lib.spng_decode_image.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t,
-                                               ctypes.c_int, ctypes.c_int]
+        self.lib.spng_decode_image.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_int,
+            ctypes.c_int,
+        ]
 
     def __call__(self, encoded, size):
         if len(self.pixels) != size[0] * size[1] * 3:  # kept: fresh pages would be in the time
             self.pixels = ctypes.create_string_buffer(size[0] * size[1] * 3)
         context = self.lib.spng_ctx_new(0)
         error = self.lib.spng_set_png_buffer(context, encoded, len(encoded))
-        error = error or self.lib.spng_decode_image(context, self.pixels, len(self.pixels),
-                                                    self.RGB8, 0)
+        error = error or self.lib.spng_decode_image(
+            context, self.pixels, len(self.pixels), self.RGB8, 0
+        )
         self.lib.spng_ctx_free(context)
         if error:
             raise ValueError(f"libspng: error {error}")

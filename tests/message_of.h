@@ -2,9 +2,9 @@
 #include <functional>
 #include <string>
 
-#include "measure/error.h"
+#include "base/error.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 
 // What the Error says that `action` throws; "no error" if it throws none.
 inline std::string message_of(const std::function<void()>& action) {
@@ -16,4 +16,4 @@ inline std::string message_of(const std::function<void()>& action) {
   return "no error";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -10,7 +10,7 @@ namespace {
 
 // In and out by one thread: the locks alone.
 void queue_alone(benchmark::State& state) {
-  BoundedQueue<std::unique_ptr<int>> queue(4);
+  pipeline::BoundedQueue<std::unique_ptr<int>> queue(4);
   auto item = std::make_unique<int>(0);
   for (auto _ : state) {
     queue.put(std::move(item));
@@ -22,7 +22,7 @@ void queue_alone(benchmark::State& state) {
 // From a thread that has nothing else to do: locks and wake-ups, as between a worker and the
 // trainer.
 void queue_between_threads(benchmark::State& state) {
-  BoundedQueue<int> queue(static_cast<std::size_t>(state.range(0)));
+  pipeline::BoundedQueue<int> queue(static_cast<std::size_t>(state.range(0)));
   std::jthread producer([&] {
     while (queue.put(0)) {
     }
@@ -33,7 +33,8 @@ void queue_between_threads(benchmark::State& state) {
 }
 
 void ring(benchmark::State& state) {
-  const auto slabs = SlabRing::make({1, {8, 8}, Dtype::uint8}, 4, host_slabs());
+  const auto slabs =
+      pipeline::SlabRing::make({1, {8, 8}, codec::Dtype::uint8}, 4, pipeline::host_slabs());
   for (auto _ : state) benchmark::DoNotOptimize(slabs->acquire().get());
   set_rates(state, 1, 0);
 }

@@ -5,9 +5,11 @@
 
 #include "benchmarks/micro/micro.h"
 #include "device/emulated.h"
-#include "experiment/rank.h"
-#include "experiment/run_cell.h"
+#include "device/registry.h"
 #include "measure/clock.h"
+#include "plan/expand.h"
+#include "ranks/thread_groups.h"
+#include "run/cell_runner.h"
 
 namespace feedrate::micro {
 namespace {
@@ -18,50 +20,49 @@ namespace {
 // does each step, and with several GPUs every step has their barrier. Items are steps; step_ns is
 // the number to look at.
 void harness(benchmark::State& state, const std::string& cache, int gpus, Material& material) {
-  const Cell cell = expand({{"device", {"emulated:inf"}},
-                            {"data", {"tensor"}},
-                            {"cache", {cache}},
-                            {"batch-size", {"8"}},
-                            {"gpus", {std::to_string(gpus)}}})
-                        .at(0);
-  AcceleratorRegistry registry;
-  const RunLimits limits{
+  const plan::Cell cell = plan::expand({{"device", {"emulated:inf"}},
+                                        {"data", {"tensor"}},
+                                        {"cache", {cache}},
+                                        {"batch-size", {"8"}},
+                                        {"gpus", {std::to_string(gpus)}}})
+                              .at(0);
+  device::AcceleratorRegistry registry;
+  const run::RunLimits limits{
       .warmup_seconds = 0, .max_warmup_seconds = 0, .min_steps = 2000, .min_seconds = 1e-6};
-  CellRunner runner({.data = material.data(), .limits = limits}, registry);
+  run::CellRunner runner({.data = material.data(), .limits = limits}, registry);
   double window_s = 0;
   std::int64_t steps = 0;
   for (auto _ : state) {
-    const CellResult result = runner.run(cell, {}, {});
-    if (result.status != Status::ok) {
+    const run::CellResult result = runner.run(cell, {}, {});
+    if (result.status != run::Status::ok) {
       state.SkipWithError(result.error.c_str());
       return;
     }
-    const RankResult& rank = result.ranks.front();
-    const double wall =
-        seconds(rank.steps[rank.last - 1].end_ns - rank.steps[rank.first - 1].end_ns);
+    const double wall = result.measurement->ranks.front().window_s;
     state.SetIterationTime(wall);
     window_s += wall;
-    steps += static_cast<std::int64_t>(rank.last - rank.first);
+    steps += result.measurement->steps;
   }
   state.SetItemsProcessed(steps);
   state.counters["step_ns"] = 1e9 * window_s / static_cast<double>(steps);
 }
 
-// Steps of exactly one millisecond: how far the emulated device is off its deadlines, over a run
-// (they must not add up) and how late a step's end is noticed at the latest.
+// Steps of exactly one millisecond. Shows how far the emulated device misses its deadlines over a
+// run (the misses must not add up), and the longest delay until the end of a step is noticed.
 void emulated_step(benchmark::State& state) {
-  const auto groups = make_thread_groups(1);
-  const StepSpec spec{
-      .batch = {8, kInput, Dtype::uint8}, .model = "resnet50", .feed = Feed::synthetic};
-  const auto device = emulated_kind().make("8000", spec, *groups[0]);
-  std::vector<StepRecord> steps;
+  const auto groups = ranks::make_thread_groups(1);
+  const device::StepSpec spec{.batch = {8, kInput, codec::Dtype::uint8},
+                              .model = "resnet50",
+                              .feed = device::Feed::synthetic};
+  const auto device = device::emulated_kind().make("8000", spec, *groups[0]);
+  std::vector<device::StepRecord> steps;
   for (int i = 0; i < 2; ++i)
     device->submit(nullptr);  // two may be unfinished: from here on each waits
   std::int64_t latest = 0;
   for (auto _ : state) {
     device->submit(nullptr);
     device->collect(steps);
-    if (!steps.empty()) latest = std::max(latest, now_ns() - steps.back().end_ns);
+    if (!steps.empty()) latest = std::max(latest, measure::now_ns() - steps.back().end_ns);
   }
   device->drain();
   set_rates(state, spec.batch.batch_size, 0);
@@ -72,12 +73,13 @@ void emulated_step(benchmark::State& state) {
 // A batch's way onto a device whose steps take no time: the copy, and the bus that is stated for
 // it.
 void emulated_copy(benchmark::State& state) {
-  const auto groups = make_thread_groups(1);
-  const StepSpec spec{
-      .batch = {64, kInput, Dtype::uint8}, .model = "resnet50", .feed = Feed::streamed};
-  const auto device = emulated_kind().make("inf", spec, *groups[0]);
-  const auto ring = SlabRing::make(spec.batch, 2, device->slabs());
-  std::vector<StepRecord> steps;
+  const auto groups = ranks::make_thread_groups(1);
+  const device::StepSpec spec{.batch = {64, kInput, codec::Dtype::uint8},
+                              .model = "resnet50",
+                              .feed = device::Feed::streamed};
+  const auto device = device::emulated_kind().make("inf", spec, *groups[0]);
+  const auto ring = pipeline::SlabRing::make(spec.batch, 2, device->slabs());
+  std::vector<device::StepRecord> steps;
   for (auto _ : state) {
     device->submit(ring->acquire());
     steps.clear();

@@ -22,25 +22,27 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-const Picture& Material::picture(PixelSize size) {
-  const std::string name = to_string(size);
-  if (!pictures_.contains(name)) pictures_[name] = synthesise_picture(1, size);
+const data_gen::Picture& Material::picture(codec::PixelSize size) {
+  const std::string name = codec::to_string(size);
+  if (!pictures_.contains(name)) pictures_[name] = data_gen::synthesise_picture(1, size);
   return pictures_[name];
 }
 
 const std::filesystem::path& Material::data() {
   if (!folder_) {
     auto folder = std::make_unique<TemporaryFolder>();
-    GenerateOptions options{.data = folder->path(),
-                            .formats = {"tensor"},
-                            .containers = {"tar"},
-                            .image_sizes = {kStoredSizes.begin(), kStoredSizes.end()},
-                            .input_sizes = {kInput},
-                            .tensor_dtypes = {Dtype::uint8, Dtype::fp16, Dtype::fp32},
-                            .count = 16,
-                            .classes = 4};
-    for (const Format& format : picture_formats()) options.formats.emplace_back(format.name);
-    generate_dataset(options, {}, {});
+    data_gen::GenerateOptions options{
+        .data = folder->path(),
+        .formats = {"tensor"},
+        .containers = {"tar"},
+        .image_sizes = {kStoredSizes.begin(), kStoredSizes.end()},
+        .input_sizes = {kInput},
+        .tensor_dtypes = {codec::Dtype::uint8, codec::Dtype::fp16, codec::Dtype::fp32},
+        .count = 16,
+        .classes = 4};
+    for (const codec::Format& format : codec::picture_formats())
+      options.formats.emplace_back(format.name);
+    data_gen::generate_dataset(options, {}, {});
     folder_ = std::move(folder);
   }
   return folder_->path();

@@ -9,14 +9,14 @@
 
 #include "codec/image.h"
 #include "data_gen/picture.h"
-#include "experiment/values.h"
 
 namespace feedrate::micro {
 
-// Stored at the network's size, as ImageNet's pictures are on average, and large; and what a network sees.
-inline constexpr std::array<PixelSize, 3> kStoredSizes{{{224, 224}, {500, 375}, {768, 768}}};
-inline constexpr PixelSize kStored = kStoredSizes[1];
-inline constexpr PixelSize kInput{224, 224};
+// Stored at the network's size, as ImageNet's pictures are on average, and large; and what a
+// network sees.
+inline constexpr std::array<codec::PixelSize, 3> kStoredSizes{{{224, 224}, {500, 375}, {768, 768}}};
+inline constexpr codec::PixelSize kStored = kStoredSizes[1];
+inline constexpr codec::PixelSize kInput{224, 224};
 
 // A folder of its own, removed at the end.
 class TemporaryFolder {
@@ -34,12 +34,12 @@ class TemporaryFolder {
 // What several benchmarks work on, made when the first of them asks.
 class Material {
  public:
-  const Picture& picture(PixelSize size = kStored);  // one generated picture
+  const data_gen::Picture& picture(codec::PixelSize size = kStored);  // one generated picture
   const std::filesystem::path&
   data();  // a small dataset of every format, and uint8, fp16, fp32 tensors
 
  private:
-  std::map<std::string, Picture> pictures_;  // by size
+  std::map<std::string, data_gen::Picture> pictures_;  // by size
   std::unique_ptr<TemporaryFolder> folder_;
 };
 

@@ -7,11 +7,11 @@ namespace feedrate::micro {
 namespace {
 
 // One picture's pixels into the type that crosses the bus. Bytes are those written.
-void normalise_picture(benchmark::State& state, Dtype to, Material& material) {
+void normalise_picture(benchmark::State& state, codec::Dtype to, Material& material) {
   const auto pixels = static_cast<std::size_t>(kInput.width) * kInput.height;
-  std::vector<std::byte> out(pixels * 3 * size_of(to));
+  std::vector<std::byte> out(pixels * 3 * codec::size_of(to));
   for (auto _ : state) {
-    normalise(material.picture().pixels.data(), pixels, to, out.data());
+    codec::normalise(material.picture().pixels.data(), pixels, to, out.data());
     benchmark::ClobberMemory();
   }
   set_rates(state, 1, static_cast<std::int64_t>(out.size()));
@@ -20,9 +20,9 @@ void normalise_picture(benchmark::State& state, Dtype to, Material& material) {
 }  // namespace
 
 void register_normalise(Material& material) {
-  for (const Dtype to : {Dtype::fp16, Dtype::fp32}) {
+  for (const codec::Dtype to : {codec::Dtype::fp16, codec::Dtype::fp32}) {
     benchmark::RegisterBenchmark(
-        ("normalise/" + std::string(name_of(to))).c_str(),
+        ("normalise/" + std::string(codec::name_of(to))).c_str(),
         [to, &material](benchmark::State& state) { normalise_picture(state, to, material); })
         ->Unit(benchmark::kMicrosecond);
   }

@@ -29,8 +29,8 @@ void read_buffered(benchmark::State& state) {
   const TemporaryFolder folder;
   const auto bytes = static_cast<std::size_t>(state.range(0));
   const std::vector<std::string> names = write_files(folder.path(), bytes);
-  const auto storage = make_buffered_files(folder.path());
-  Buffer buffer;
+  const auto storage = storage::make_buffered_files(folder.path());
+  storage::Buffer buffer;
   std::size_t next = 0;
   for (auto _ : state) {
     storage->read({names[next], 0, bytes}, buffer);
@@ -50,7 +50,8 @@ void read_bare(benchmark::State& state) {
   std::size_t next = 0;
   for (auto _ : state) {
     const int file = open(paths[next].c_str(), O_RDONLY | O_CLOEXEC);
-    if (pread(file, buffer.data(), bytes, 0) != static_cast<ssize_t>(bytes)) state.SkipWithError("short read");
+    if (pread(file, buffer.data(), bytes, 0) != static_cast<ssize_t>(bytes))
+      state.SkipWithError("short read");
     close(file);
     next = (next + 1) % paths.size();
   }
@@ -62,7 +63,11 @@ void read_bare(benchmark::State& state) {
 // Sizes of a JPEG of 500x375, of a precached uint8 tensor of 224x224, and of 500x375 plain pixels.
 void register_read() {
   const auto add = [](const char* name, void (*read)(benchmark::State&)) {
-    benchmark::RegisterBenchmark(name, read)->ArgName("bytes")->Arg(58'000)->Arg(150'560)->Arg(562'500);
+    benchmark::RegisterBenchmark(name, read)
+        ->ArgName("bytes")
+        ->Arg(58'000)
+        ->Arg(150'560)
+        ->Arg(562'500);
   };
   add("read/buffered", read_buffered);
   add("read/bare", read_bare);

@@ -40,8 +40,8 @@ bootstrap() {
   . "$cache/env.sh"
 }
 
-# build_preset PRESET [-DNAME=VALUE...] [-- TARGET...]: configures (quietly) and builds all of it, or
-# the targets named.
+# build_preset PRESET [-DNAME=VALUE...] [-- TARGET...]: configures (quietly) and builds all of it,
+# or the targets named.
 build_preset() {
   local preset="$1" log="$repository/build/$1-configure.log" options=() build
   shift

@@ -30,7 +30,8 @@ is_complete() {
 # system_toolkit: the first fitting one of CUDACXX, CUDAToolkit_ROOT, PATH and the usual folders.
 system_toolkit() {
   local nvcc root
-  for nvcc in "${CUDACXX:-}" "${CUDAToolkit_ROOT:-/nonexistent}/bin/nvcc" "$(command -v nvcc || true)" \
+  for nvcc in "${CUDACXX:-}" "${CUDAToolkit_ROOT:-/nonexistent}/bin/nvcc" \
+    "$(command -v nvcc || true)" \
     /usr/local/cuda/bin/nvcc "/usr/local/cuda-$cuda_major"*/bin/nvcc; do
     [[ -x $nvcc && $nvcc != "$cuda_wheels"/* ]] || continue
     [[ $uses_cached_torch == no || "$(nvcc_version "$nvcc")" == "$cuda_major".* ]] || continue
@@ -81,7 +82,8 @@ ensure_cuda_toolkit() {
     "the LibTorch at $torch_dir is built for CUDA, and no complete toolkit was found" \
     "install the CUDA toolkit of its version, or unset CMAKE_PREFIX_PATH to use the pinned LibTorch"
   toolkit="$cuda_wheels"
-  [[ "$(cat "$cuda_wheels/.feedrate-stamp" 2>/dev/null)" == "$(fingerprint "$cuda_requirements")" ]] ||
+  [[ "$(cat "$cuda_wheels/.feedrate-stamp" 2>/dev/null)" == \
+    "$(fingerprint "$cuda_requirements")" ]] ||
     install_cuda_wheels
   step_done
 }

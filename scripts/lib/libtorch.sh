@@ -19,8 +19,8 @@ wheel_tags() {
     --platform manylinux2010_x86_64 --platform manylinux_2_5_x86_64 --platform manylinux_2_12_x86_64
 }
 
-# fetch_wheels REQUIREMENTS FOLDER: downloads first and unpacks then, so that an interrupted download
-# goes on with the next wheel. The wheels go once they are unpacked.
+# fetch_wheels REQUIREMENTS FOLDER: downloads first and unpacks then, so that an interrupted
+# download goes on with the next wheel. The wheels go once they are unpacked.
 fetch_wheels() {
   local tags wheels="$cache/wheels"
   mapfile -t tags < <(wheel_tags)
@@ -63,16 +63,17 @@ install_libtorch() {
   mv -T "$partial" "$libtorch"
 }
 
-# CUDA 13 dropped Volta and older, and needs a driver of the 580 series: say so before a run finds out.
+# CUDA 13 dropped Volta and older, and needs a driver of the 580 series: say so before a run finds
+# out.
 note_old_gpu() {
   local name capability driver
   command -v nvidia-smi >/dev/null || return 0
   while IFS=, read -r name capability driver; do
     if [[ ${capability/./} =~ ^\ ?[0-9]+$ ]] && ((${capability/./} < 75)); then
-      printf '      note: %s is older than CUDA 13 supports; name a LibTorch built for CUDA 12 by %s\n' \
+      printf '      note: %s is older than CUDA 13 supports; name a LibTorch for CUDA 12 by %s\n' \
         "$name" "CMAKE_PREFIX_PATH"
     elif [[ ${driver%%.*} =~ ^\ ?[0-9]+$ ]] && ((${driver%%.*} < 580)); then
-      printf '      note: driver%s is older than 580, which CUDA 13 needs: update it to train on %s\n' \
+      printf '      note: driver%s is older than 580, which CUDA 13 needs: update it for %s\n' \
         "$driver" "$name"
     fi
   done < <(nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv,noheader 2>/dev/null)
@@ -82,7 +83,7 @@ note_old_gpu() {
 ensure_libtorch() {
   step "LibTorch $torch_version"
   torch_dir="$(torch_in_prefix_path)"
-  # What an earlier env.sh exported is the cache itself, and no choice of the user's.
+  # A path into the cache comes from an earlier env.sh, not from the user.
   if [[ -n $torch_dir && $torch_dir != "$libtorch"/* ]]; then
     uses_cached_torch=no
     step_done "using the one at $torch_dir"
@@ -90,7 +91,8 @@ ensure_libtorch() {
   fi
   uses_cached_torch=yes
   torch_dir="$libtorch/torch/share/cmake/Torch"
-  [[ "$(cat "$libtorch/.feedrate-stamp" 2>/dev/null)" == "$(fingerprint "$libtorch_requirements")" ]] ||
+  [[ "$(cat "$libtorch/.feedrate-stamp" 2>/dev/null)" == \
+    "$(fingerprint "$libtorch_requirements")" ]] ||
     install_libtorch
   step_done
   note_old_gpu

@@ -1,11 +1,12 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # names shared through the script that sources it
-# Virtual environments in the cache: one for the report (its pip also fetches LibTorch), one for peers.
+# Virtual environments in the cache: one for the report (its pip also fetches LibTorch), one for
+# peers.
 
-pip_failed="check the network (and the proxy, PIP_INDEX_URL, PIP_FIND_LINKS), then run scripts/bootstrap again"
+pip_failed="check the network (and the proxy, PIP_INDEX_URL, PIP_FIND_LINKS), then run it again"
 
-# new_venv FOLDER [PYTHON...]: made by the first interpreter that is new enough and can. The distribution's
-# comes first: one that a version manager compiled is slower where it left out the profile, and goes when its
-# version goes.
+# new_venv FOLDER [PYTHON...]: makes it with the first interpreter that is new enough and has venv.
+# The distribution's interpreter comes first: one that a version manager compiled may lack
+# profile-guided optimisation and be slower, and it disappears with its version.
 new_venv() {
   local folder="$1" python
   shift
@@ -16,7 +17,8 @@ new_venv() {
       return
     fi
   done
-  die "$folder" "no Python 3.10 or newer here can make a virtual environment" "apt-get install python3-venv"
+  die "$folder" "no Python 3.10 or newer here can make a virtual environment" \
+    "apt-get install python3-venv"
 }
 
 # venv_is_ready FOLDER MARK: its interpreter still starts and its requirements have not changed.
@@ -40,8 +42,10 @@ ensure_report_python() {
     step_works "making $report_venv"
     new_venv "$report_venv"
     modern_pip "$report_venv"
-    # Compiled now: where PYTHONDONTWRITEBYTECODE is set, as in containers, every process of every report would else do it.
-    logged "$log" "$pip_failed" "$report_venv/bin/python" -m pip install -q --only-binary=:all: -r "$requirements"
+    # pip compiles to bytecode now. Otherwise every process of every report would do so where
+    # PYTHONDONTWRITEBYTECODE is set, as in containers.
+    logged "$log" "$pip_failed" "$report_venv/bin/python" -m pip install -q --only-binary=:all: -r \
+      "$requirements"
     printf '%s\n' "$mark" >"$report_venv/.feedrate-stamp"
   fi
   step_done
@@ -74,5 +78,6 @@ ensure_peers_python() {
 }
 
 install_peers() {
-  logged "$log" "$pip_failed" "$peers_venv/bin/python" -m pip install -q --no-compile --only-binary=:all: "$@"
+  logged "$log" "$pip_failed" "$peers_venv/bin/python" -m pip install -q --no-compile \
+    --only-binary=:all: "$@"
 }

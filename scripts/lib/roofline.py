@@ -1,18 +1,22 @@
-"""What a training step of ResNet-50 must at least move and compute, per image: the two rooflines of a GPU.
+"""What a training step of ResNet-50 must at least move and compute, per image: the two rooflines of
+a GPU.
 
-Every activation is counted each time a kernel reads or writes it, 2 bytes an element (fp16, bf16); weights, 1/batch of
-a step's, and the two poolings (2 %) are left out. Convolution: forward reads its input and writes its output; the weights' gradient reads both,
-the input's gradient reads the output's and writes the input's. Batch normalisation, unfused: 3 forward (two reads, a
-write), 5 backward; ReLU in place 2, and 3 backward; addition 3, and 3 for the sum of two gradients. Fused with what
-follows it: 3 forward and 5 backward in all, 1 more for a shortcut's read, 2 for its gradient's write and the other
-reader's gradient."""
+Every activation counts each time a kernel reads or writes it, 2 bytes an element (fp16, bf16). Left
+out are the weights (per image only 1/batch of their bytes) and the two poolings (2 %). Convolution:
+the forward pass reads its input and writes its output; the weights' gradient reads the input and
+the output's gradient; the input's gradient reads the output's gradient and writes its own. The
+other operations, in reads and writes of one activation: batch normalisation 3 forward and 5
+backward, ReLU in place 2 and 3, addition 3 and 3 (the sum of two gradients). Batch normalisation
+that is fused with what follows it takes 3 forward and 5 backward in all, 1 more to read a shortcut,
+and 2 more to write its gradient and to read the gradient of the other reader."""
 
 BYTES = 2
 BLOCKS = ((3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2))  # number, width, stride of the first
 
 
 def convolutions(size=224):
-    """(in channels, in side, out channels, out side, kernel) of all 53, and after each: what follows it."""
+    """Yields ((in channels, in side, out channels, out side, kernel), what follows it) for each of
+    the 53 convolutions."""
     side = (size + 1) // 2
     yield (3, size, 64, side, 7), "relu"
     side = (side + 1) // 2
@@ -31,7 +35,9 @@ def convolutions(size=224):
 
 def flops_per_image(size=224):
     """Multiplications and additions of forward and backward (thrice the forward's)."""
-    forward = sum(2 * cin * cout * k * k * side * side for (cin, _, cout, side, k), _ in convolutions(size))
+    forward = sum(
+        2 * cin * cout * k * k * side * side for (cin, _, cout, side, k), _ in convolutions(size)
+    )
     return 3 * (forward + 2 * 2048 * 1000)
 
 
@@ -45,4 +51,8 @@ def bytes_per_image(size=224, fused=False):
 
 def bounds(bytes_per_s, flops_per_s, size=224):
     """Images per second that memory and arithmetic allow: (unfused, fused, arithmetic)."""
-    return (bytes_per_s / bytes_per_image(size), bytes_per_s / bytes_per_image(size, fused=True), flops_per_s / flops_per_image(size))
+    return (
+        bytes_per_s / bytes_per_image(size),
+        bytes_per_s / bytes_per_image(size, fused=True),
+        flops_per_s / flops_per_image(size),
+    )

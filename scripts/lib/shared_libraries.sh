@@ -2,11 +2,13 @@
 # Which shared libraries a bundle takes along, and how they find each other after it has moved.
 
 # glibc stays the machine's own: it must match the loader, and an older one cannot run newer code.
-glibc='^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|anl|mvec|nsl|nss_.*|thread_db|BrokenLocale))\.so'
+glibc='^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|anl|mvec|nsl|nss_.*|thread_db))\.so'
+glibc+='|^libBrokenLocale\.so'
 # The driver and what LibTorch brings are too large, and too particular to a machine.
 gpu='^lib(torch|c10|cuda|cudart|cudnn|cublas|cufft|cufile|cupti|curand|cusolver|cusparse|nccl|nv)'
 
-# With thirty libraries behind it, for one container: found on the machine, or that container is not to be had.
+# HDF5 needs thirty more libraries, for one container. It is taken from the machine; without it that
+# container does not work.
 hdf5='^libhdf5'
 
 needed_by() {
@@ -23,8 +25,8 @@ is_excluded() {
   [[ $1 =~ $glibc || $1 =~ $gpu || $1 =~ $hdf5 || $2 == "${torch_root:-/nonexistent}"/* ]]
 }
 
-# bundled_libraries FILE...: the paths of what they need, at any depth, but for the excluded. Not
-# ldd's whole list: that names also what the excluded ones need in their turn.
+# bundled_libraries FILE...: the paths of the libraries that they need, at any depth, without the
+# excluded ones. ldd's own list would also name what the excluded ones need.
 bundled_libraries() {
   local queue=("$@") file name path
   local -A seen=()
@@ -36,15 +38,16 @@ bundled_libraries() {
       seen[$name]=yes
       path="$(resolved_by "$file" "$name")"
       is_excluded "$name" "$path" && continue
-      [[ -n $path ]] || die "$file" "needs $name, which is not on this machine" "run scripts/bootstrap"
+      [[ -n $path ]] || die "$file" "needs $name, which is not on this machine" \
+        "run scripts/bootstrap"
       printf '%s\n' "$path"
       queue+=("$path")
     done < <(needed_by "$file")
   done
 }
 
-# copy_licences FOLDER LIBRARY...: what the distribution says of each library's copyright. One question
-# to dpkg for all; it may know a path with or without /usr in front.
+# copy_licences FOLDER LIBRARY...: what the distribution says of each library's copyright. One
+# question to dpkg for all; it may know a path with or without /usr in front.
 copy_licences() {
   local folder="$1" library package paths=()
   shift
@@ -68,8 +71,8 @@ make_relocatable() {
   done
   patchelf --set-rpath "\$ORIGIN/../lib" "$1/bin/feedrate"
   [[ -e $1/lib/libfeedrate_train.so ]] || return 0
-  # CUDA's libraries lie in folders that only LibTorch's own run path knows, and it loads them anyway:
-  # without naming them, the path of LibTorch's lib folder is enough.
+  # CUDA's libraries lie in folders that only LibTorch's own run path knows, and it loads them
+  # anyway: without naming them, the path of LibTorch's lib folder is enough.
   while read -r name; do
     [[ $name =~ $gpu && ! $name =~ ^lib(torch|c10) ]] &&
       patchelf --remove-needed "$name" "$1/lib/libfeedrate_train.so"

@@ -60,7 +60,7 @@ find_root() {
   as_root+=(DEBIAN_FRONTEND=noninteractive)
 }
 
-apt_failed="check the network (and the proxy) and /etc/apt/sources.list, then run scripts/bootstrap again"
+apt_failed="check the network (and the proxy) and /etc/apt/sources.list, then run it again"
 
 apt_update() {
   logged "$log" "$apt_failed" "${as_root[@]}" apt-get update -q

@@ -1,6 +1,9 @@
-"""`python3 scripts/report DIR`, `… compare A B`, `… check DIR`: puts scripts/ in place of this folder
-on the path, so that the modules here are report.ledger, report.statistics … and shadow nothing of
-Python's own. A folder that is named as a command is given as ./compare, or after the word report."""
+"""`python3 scripts/report DIR`, `… compare A B`, `… check DIR`: puts scripts/ in place of this
+folder on the path, so that the modules here are report.ledger, report.statistics … and shadow
+nothing of Python's own. A folder that is named as a command is given as ./compare, or after the
+word report.
+"""
+
 import os
 import sys
 

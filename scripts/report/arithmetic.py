@@ -1,5 +1,7 @@
-"""Whether a record's numbers agree with each other. Each check yields a line for what does not; what
-an older version did not write yet is passed over, the core of a measurement is not."""
+"""Checks whether a record's numbers agree with each other. Each check yields a line for every
+disagreement. It skips what an older version did not write yet, except the core of a
+measurement."""
+
 from __future__ import annotations
 
 import datetime
@@ -9,10 +11,11 @@ from . import flags, intervals, ledger, shares
 from .ledger import number
 
 CORE = ("steps", "images", "window_s", "step_ms", "data_wait_ms", "device_idle_fraction")
-EXACT = 1e-9        # relative: what printing a double and dividing again may cost
-MS = 0.0011         # milliseconds are written to 0.001, and a quantile of rounded values is rounded again
+EXACT = 1e-9  # relative: what printing a double and dividing again may cost
+# milliseconds are written to 0.001, and a quantile of rounded values is rounded again
+MS = 0.0011
 RAW_KEPT = 5000
-BUSY_CPUS = 0.85    # from here on the CPUs stand before the loader that runs on them
+BUSY_CPUS = 0.85  # from this utilisation on, the CPUs come before the loader
 
 
 def problems(record):
@@ -22,10 +25,14 @@ def problems(record):
         return found
     lacking = [key for key in CORE if record.get(key) is None]
     if lacking:
-        return found + [f"status is ok, but {', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing"]
+        return found + [
+            f"status is ok, but {', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing"
+        ]
     odd = [key for key in ("steps", "images", "window_s") if not ledger.positive(record[key])]
     if odd:
-        return found + [f"status is ok, but {', '.join(odd)} {'is' if len(odd) == 1 else 'are'} not above zero"]
+        return found + [
+            f"status is ok, but {', '.join(odd)} {'is' if len(odd) == 1 else 'are'} not above zero"
+        ]
     return found + _unwritten(record) + _all(MEASURED, record)
 
 
@@ -36,7 +43,10 @@ def _all(checks, record):
             found += check(record)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             # A field of a kind that no feedrate writes: the other checks must not suffer from it.
-            found.append(f"{check.__name__.strip('_')} cannot be checked, a field is of the wrong kind ({error})")
+            found.append(
+                f"{check.__name__.strip('_')} cannot be checked, a field is of the wrong kind"
+                f" ({error})"
+            )
     return found
 
 
@@ -49,58 +59,108 @@ def started(record):
 
 
 def _unwritten(record):
-    """What every record of schema 3 that is ok holds, and this one does not, or not as what it should be."""
+    """The fields that every ok record of schema 3 holds, and that are missing or of the wrong kind
+    in this one."""
     if record["schema"] != ledger.SCHEMAS[-1]:
         return []
     found = []
     for path, kind in WRITTEN.items():
         value = ledger.part(record, *path.split("."))
         sound = number(value) is not None if kind is float else isinstance(value, kind)
-        if not sound and not (value is None and path in NULL_FOR_SYNTHETIC and record["cell"]["data"] == "synthetic"):
+        if not sound and not (
+            value is None and path in NULL_FOR_SYNTHETIC and record["cell"]["data"] == "synthetic"
+        ):
             found.append(path)
     ranks = record.get("ranks") if isinstance(record.get("ranks"), list) else []
-    if len(ranks) != (record["cell"].get("gpus") or 1) or not all(isinstance(r, dict) and "gpu" in r for r in ranks):
+    if len(ranks) != (record["cell"].get("gpus") or 1) or not all(
+        isinstance(r, dict) and "gpu" in r for r in ranks
+    ):
         found.append("ranks")
-    return [f"status is ok, but {', '.join(dict.fromkeys(found))[:200]} {'is' if len(found) == 1 else 'are'} missing or of another kind"] if found else []
+    return (
+        [
+            f"status is ok, but {', '.join(dict.fromkeys(found))[:200]}"
+            f" {'is' if len(found) == 1 else 'are'} missing or of another kind"
+        ]
+        if found
+        else []
+    )
 
 
-# What src/experiment/record.cpp always writes of a run that ended well.
-WRITTEN = {"flags": list, "stages": list, "capacities": list, "ranks": list, "verdict": str, "bad_samples": float, "seed": float,
-           "queue.drawn_fraction": float, "device_idle_ms": dict, "threads.loader": float, "threads.cpus": float, "device.kind": str,
-           "device.name": str, "environment": dict, "dataset.manifest_xxh3": str, "dataset.bytes": float, "dataset.page_cache_before": float,
-           **{f"limits.{n}": float for n in ("warmup_seconds", "max_warmup_seconds", "min_seconds", "max_seconds", "min_steps")},
-           **{f"monitors.{n}": float for n in (*shares.MONITORS, "usable_cpus_other_processes", "storage_read_bytes")}}
+# What src/record/record.cpp always writes of a run that ended well.
+WRITTEN = {
+    "flags": list,
+    "stages": list,
+    "capacities": list,
+    "ranks": list,
+    "verdict": str,
+    "bad_samples": float,
+    "seed": float,
+    "queue.drawn_fraction": float,
+    "device_idle_ms": dict,
+    "threads.loader": float,
+    "threads.cpus": float,
+    "device.kind": str,
+    "device.name": str,
+    "environment": dict,
+    "dataset.manifest_xxh3": str,
+    "dataset.bytes": float,
+    "dataset.page_cache_before": float,
+    **{
+        f"limits.{n}": float
+        for n in ("warmup_seconds", "max_warmup_seconds", "min_seconds", "max_seconds", "min_steps")
+    },
+    **{
+        f"monitors.{n}": float
+        for n in (*shares.MONITORS, "usable_cpus_other_processes", "storage_read_bytes")
+    },
+}
 NULL_FOR_SYNTHETIC = {"dataset.manifest_xxh3", "dataset.bytes", "dataset.page_cache_before"}
 
 
 def _status(record):
     status, error = record["status"], record.get("error")
-    if status != "interrupted" and (status == "ok") != (not error):      # who interrupted it knows why
+    # who interrupted it knows why
+    if status != "interrupted" and (status == "ok") != (not error):
         yield f"status is {status}, and error {'is null' if not error else 'is not null'}"
     if status in ("failed", "interrupted") and record.get("imgs_per_s") is not None:
         yield f"status is {status}, but there is an imgs_per_s"
     if "valid" in record and record["valid"] != ledger.valid_by_flags(record):
-        yield f"valid is {str(record['valid']).lower()}, but status and flags make it {str(ledger.valid_by_flags(record)).lower()}"
+        yield (
+            f"valid is {str(record['valid']).lower()}, but status and flags make it"
+            f" {str(ledger.valid_by_flags(record)).lower()}"
+        )
     if started(record) is None:
-        yield f"started_at {str(record.get('started_at'))[:40]!r} is no UTC time (YYYY-MM-DDTHH:MM:SSZ)"
+        yield (
+            f"started_at {str(record.get('started_at'))[:40]!r} is no UTC time"
+            " (YYYY-MM-DDTHH:MM:SSZ)"
+        )
 
 
 def _role(record):
     if (record["role"] == "ceiling") != (record["cell"]["data"] == "synthetic"):
         yield f"role is {record['role']}, but data is {record['cell']['data'][:40]}"
-    if record["status"] == "ok" and "dataset" in record and \
-            (record["dataset"] is None) != (record["cell"]["data"] == "synthetic"):
-        yield "dataset is null, but the data is not synthetic" if record["dataset"] is None else \
-            "there is a dataset, but the data is synthetic"
+    if (
+        record["status"] == "ok"
+        and "dataset" in record
+        and (record["dataset"] is None) != (record["cell"]["data"] == "synthetic")
+    ):
+        yield (
+            "dataset is null, but the data is not synthetic"
+            if record["dataset"] is None
+            else "there is a dataset, but the data is synthetic"
+        )
 
 
 def _rate(record):
-    rate, window, steps, images = (record[key] for key in ("imgs_per_s", "window_s", "steps", "images"))
+    rate, window, steps, images = (
+        record[key] for key in ("imgs_per_s", "window_s", "steps", "images")
+    )
     gpus, batch = record["cell"].get("gpus") or 1, record["cell"]["batch-size"]
     whole = window if record["schema"] == ledger.SCHEMAS[-1] else None
     if images != steps * batch * gpus:
         yield f"images is {images}, steps × batch size × GPUs is {steps * batch * gpus:g}"
-    # Before schema 3 window_s was the first rank's; the ranks' do not begin and end at the same instant: one step is the most.
+    # Before schema 3, window_s was the window of the first rank. The windows of the ranks do not
+    # begin and end at the same instant: they differ by one step at most.
     slack = 0 if gpus == 1 or whole else _part(record["step_ms"], "max", 0) / 1e3
     if abs(images / rate - window) > slack + EXACT * window:
         yield f"imgs_per_s is {rate:.8g}, images / window_s is {images / window:.8g}"
@@ -114,16 +174,29 @@ def _ranks(record):
     ranks = record.get("ranks")
     if record["schema"] != ledger.SCHEMAS[-1] or not isinstance(ranks, list):
         return
-    steps, batch, gpus = record["steps"], record["cell"]["batch-size"], record["cell"].get("gpus") or 1
+    steps, batch, gpus = (
+        record["steps"],
+        record["cell"]["batch-size"],
+        record["cell"].get("gpus") or 1,
+    )
     if [r.get("rank") for r in ranks] != list(range(gpus)):
         yield f"ranks are {[r.get('rank') for r in ranks]}, there are {gpus} GPUs"[:160]
         return
     for rank in ranks:
         n, rate, window = rank["rank"], number(rank.get("imgs_per_s")), number(rank.get("window_s"))
         if not rate or not window or abs(rate * window / (steps * batch) - 1) > EXACT:
-            yield f"ranks[{n}].imgs_per_s is {rate}, its images / window_s is {steps * batch / window if window else None}"
-        if window and abs(window - record["window_s"]) > _part(record["step_ms"], "max", 0) / 1e3 + EXACT:
-            yield f"ranks[{n}].window_s is {window}, that of all ranks {record['window_s']}: more than a step apart"
+            yield (
+                f"ranks[{n}].imgs_per_s is {rate}, its images / window_s is"
+                f" {steps * batch / window if window else None}"
+            )
+        if (
+            window
+            and abs(window - record["window_s"]) > _part(record["step_ms"], "max", 0) / 1e3 + EXACT
+        ):
+            yield (
+                f"ranks[{n}].window_s is {window}, that of all ranks {record['window_s']}: more"
+                " than a step apart"
+            )
     waits, own = _part(ranks[0], "data_wait_ms_mean"), _part(record["data_wait_ms"], "mean")
     if waits is not None and own is not None and abs(waits - own) > MS:
         yield f"ranks[0].data_wait_ms_mean is {waits}, data_wait_ms.mean is {own}"
@@ -137,18 +210,31 @@ def _straggler(record, ranks):
     least = 0.05 * _part(record["step_ms"], "mean", 0.0)
     if stated is None:
         if len(sync) > 1 and behind > least + 2 * MS:
-            yield f"straggler is null, rank {sync[0][1]} keeps the others waiting for {behind:.3f} ms"
+            yield (
+                f"straggler is null, rank {sync[0][1]} keeps the others waiting for {behind:.3f} ms"
+            )
     elif behind < least - 2 * MS:
         yield "there is a straggler, the ranks' sync_ms_mean show none"
-    elif _part(stated, "rank") != sync[0][1] and behind > 2 * MS or abs(_part(stated, "others_wait_ms", -1) - behind) > 2 * MS:
-        yield f"straggler is {str(stated)[:80]}, the ranks' sync_ms_mean make it rank {sync[0][1]}, {behind:.3f} ms"
+    elif (
+        _part(stated, "rank") != sync[0][1]
+        and behind > 2 * MS
+        or abs(_part(stated, "others_wait_ms", -1) - behind) > 2 * MS
+    ):
+        yield (
+            f"straggler is {str(stated)[:80]}, the ranks' sync_ms_mean make it rank {sync[0][1]},"
+            f" {behind:.3f} ms"
+        )
 
 
 def _counts(record):
     """What follows from the axes, or by counting."""
     if record["schema"] != ledger.SCHEMAS[-1]:
         return
-    cell, threads, data = record["cell"], ledger.object_at(record, "threads"), ledger.object_at(record, "dataset")
+    cell, threads, data = (
+        record["cell"],
+        ledger.object_at(record, "threads"),
+        ledger.object_at(record, "dataset"),
+    )
     workers = (cell.get("workers") or 0) * (cell.get("gpus") or 1)
     if "loader" in threads and threads["loader"] != workers:
         yield f"threads.loader is {threads['loader']}, workers × GPUs is {workers}"
@@ -159,8 +245,14 @@ def _counts(record):
     cpus = sum(map(len, of_host.values()))
     if of_host and "cpus" in threads and threads["cpus"] != cpus:
         yield f"threads.cpus is {threads['cpus']}, the ranks may use {cpus}"
-    if ledger.positive(data.get("samples")) and data.get("mean_bytes") != data.get("bytes", 0) // data["samples"]:
-        yield f"dataset.mean_bytes is {data.get('mean_bytes')}, bytes / samples is {data.get('bytes', 0) // data['samples']}"
+    if (
+        ledger.positive(data.get("samples"))
+        and data.get("mean_bytes") != data.get("bytes", 0) // data["samples"]
+    ):
+        yield (
+            f"dataset.mean_bytes is {data.get('mean_bytes')}, bytes / samples is"
+            f" {data.get('bytes', 0) // data['samples']}"
+        )
 
 
 def _cpu_list(text):
@@ -175,7 +267,7 @@ def _cpu_list(text):
 
 
 def _place(record):
-    """Where it stands in its sweep."""
+    """Whether its position is one that its role can have."""
     place = record.get("place", 0)
     if place not in ((0, 1) if record["role"] == "ceiling" else (0,)) or isinstance(place, float):
         yield f"place is {str(place)[:20]}: 0, or 1 for the ceiling that closes a repetition"
@@ -216,16 +308,26 @@ def _summary(summary, steps):
 def _interval(record):
     stated = record.get("ci95")
     raw = ledger.raw(record, "step_ms")
-    if stated is not None and (not isinstance(stated, list) or len(stated) != 2 or None in map(number, stated)
-                               or not 0 < stated[0] <= stated[1]):
+    if stated is not None and (
+        not isinstance(stated, list)
+        or len(stated) != 2
+        or None in map(number, stated)
+        or not 0 < stated[0] <= stated[1]
+    ):
         yield f"ci95 {str(stated)[:60]} is no interval"
     elif stated is None and record["steps"] >= 2 * intervals.BLOCKS:
         yield f"ci95 is null, {record['steps']} steps give an interval"
     elif stated and len(raw) == record["steps"]:
         images = record["images"] / record["steps"]
         (low, high), _ = intervals.of_blocks(raw, images)
-        if not any(_close(stated, *form(raw, images)) for form in (intervals.of_blocks, intervals.of_blocks_1)):
-            yield f"ci95 is {stated[0]:.6g} to {stated[1]:.6g}, the steps in raw give {low:.6g} to {high:.6g}"
+        if not any(
+            _close(stated, *form(raw, images))
+            for form in (intervals.of_blocks, intervals.of_blocks_1)
+        ):
+            yield (
+                f"ci95 is {stated[0]:.6g} to {stated[1]:.6g}, the steps in raw give {low:.6g} to"
+                f" {high:.6g}"
+            )
 
 
 def _close(stated, interval, slack):
@@ -233,12 +335,20 @@ def _close(stated, interval, slack):
 
 
 def _idle(record):
-    share, mean = number(record["device_idle_fraction"]), _part(record.get("device_idle_ms"), "mean")
+    share, mean = (
+        number(record["device_idle_fraction"]),
+        _part(record.get("device_idle_ms"), "mean"),
+    )
     if share is not None and mean is not None:
         window_ms = 1e3 * ledger.first_window(record)
-        if abs(share - mean * record["steps"] / window_ms) > MS * record["steps"] / window_ms + EXACT:
-            yield f"device_idle_fraction is {share:.6g}, device_idle_ms.mean × steps / window is " \
-                  f"{mean * record['steps'] / window_ms:.6g}"
+        if (
+            abs(share - mean * record["steps"] / window_ms)
+            > MS * record["steps"] / window_ms + EXACT
+        ):
+            yield (
+                f"device_idle_fraction is {share:.6g}, device_idle_ms.mean × steps / window is "
+                f"{mean * record['steps'] / window_ms:.6g}"
+            )
     pairs = zip(ledger.raw(record, "device_idle_ms"), ledger.raw(record, "step_ms"))
     late = [i for i, (idle, step) in enumerate(pairs) if idle > step + MS]
     if late:
@@ -259,18 +369,31 @@ def _ceiling(record):
     elif ceiling is not None and not ledger.positive(share):
         yield "ceiling_fraction is not a positive number"
     elif ceiling is not None and abs(share * ceiling / record["imgs_per_s"] - 1) > EXACT:
-        yield f"ceiling_fraction is {share:.8g}, imgs_per_s / ceiling_imgs_per_s is {record['imgs_per_s'] / ceiling:.8g}"
+        yield (
+            f"ceiling_fraction is {share:.8g}, imgs_per_s / ceiling_imgs_per_s is"
+            f" {record['imgs_per_s'] / ceiling:.8g}"
+        )
 
 
 def _capacities(record):
-    known = [c for c in record.get("capacities") or [] if isinstance(c, dict) and ledger.positive(c.get("imgs_per_s"))]
+    known = [
+        c
+        for c in record.get("capacities") or []
+        if isinstance(c, dict) and ledger.positive(c.get("imgs_per_s"))
+    ]
     for c in known:
         used = number(c.get("utilisation"))
         if used is not None and abs(used * c["imgs_per_s"] / record["imgs_per_s"] - 1) > EXACT:
-            yield f"capacities: utilisation of {str(c.get('resource'))[:40]} is {used:.6g}, imgs_per_s / its capacity " \
-                  f"is {record['imgs_per_s'] / c['imgs_per_s']:.6g}"
+            yield (
+                f"capacities: utilisation of {str(c.get('resource'))[:40]} is {used:.6g},"
+                f" imgs_per_s / its capacity is {record['imgs_per_s'] / c['imgs_per_s']:.6g}"
+            )
     names = [c.get("resource") for c in known]
-    if names[-1:] != ["cpu"] and "cpu" in names and number(known[names.index("cpu")].get("utilisation")) is not None:
+    if (
+        names[-1:] != ["cpu"]
+        and "cpu" in names
+        and number(known[names.index("cpu")].get("utilisation")) is not None
+    ):
         i = names.index("cpu")
         if names[i + 1] == "loader" and known[i]["utilisation"] >= BUSY_CPUS:
             del known[i]
@@ -285,4 +408,16 @@ def _part(summary, name, otherwise=None):
 
 
 ALWAYS = (_status, _role, _place)
-MEASURED = (_rate, _summaries, _interval, _idle, _ceiling, _capacities, shares.within_limits, shares.series, _ranks, _counts, flags.problems)
+MEASURED = (
+    _rate,
+    _summaries,
+    _interval,
+    _idle,
+    _ceiling,
+    _capacities,
+    shares.within_limits,
+    shares.series,
+    _ranks,
+    _counts,
+    flags.problems,
+)

@@ -1,4 +1,5 @@
 """Throughput by kind of data and stored size, at the best worker count, beside the ceiling."""
+
 from __future__ import annotations
 
 from . import choice, figures, panels, rows, style
@@ -6,8 +7,10 @@ from .cells import DRIFTED
 from .page import Page
 from .text import plus_minus, spread
 
-SENTENCE = ("Images per second of every kind of data at the workers chosen beside the synthetic "
-            "ceiling, with the share of the ceiling")
+SENTENCE = (
+    "Images per second of every kind of data at the workers chosen beside the synthetic "
+    "ceiling, with the share of the ceiling"
+)
 
 
 def draw(setting, gpus, context):
@@ -16,12 +19,21 @@ def draw(setting, gpus, context):
     if not any(c.rate for c in cells):
         return None
     page = Page(setting, figures.TITLES["bars"], context, gpus, rows.scale_for(groups))
-    page.foot(cells, [f"Each bar: {choice.RULE}. "
-                               "% is the share of the ceiling."] + panels.shares_the_cpu(cells))
+    page.foot(
+        cells,
+        [f"Each bar: {choice.RULE}. % is the share of the ceiling."] + panels.shares_the_cpu(cells),
+    )
     ax = rows.lay_out(page, groups)
     for _, group in groups:
         _ceiling_line(ax, group)
-    rows.fill(page, ax, [row for _, group in groups for row in group], lambda row: _bar(ax, row), "images per second", 4 if page.compact else 7)
+    rows.fill(
+        page,
+        ax,
+        [row for _, group in groups for row in group],
+        lambda row: _bar(ax, row),
+        "images per second",
+        4 if page.compact else 7,
+    )
     return page
 
 
@@ -35,7 +47,9 @@ def _bar(ax, row):
     above = rows.interval(ax, row, rate)
     words = plus_minus(rate)
     if cell.ratio:
-        words += f"   {spread(cell.ratio)}" + (" (!)" if cell.share_serious and not cell.serious else "")
+        words += f"   {spread(cell.ratio)}" + (
+            " (!)" if cell.share_serious and not cell.serious else ""
+        )
     words += f"  {DRIFTED}" if is_ceiling and cell.drifted else ""
     words += " !" if cell.serious else ""
     return rows.note(ax, row, rate.mean + above, words)
@@ -46,5 +60,11 @@ def _ceiling_line(ax, group):
     rates = [r.cell.ceiling.rate.mean for r in group if r.cell.ceiling]
     if rates:
         bottom, top = group[-1].y - 0.45, group[0].y + 0.45
-        ax.plot([rates[0]] * 2, [bottom, top], color="black", linewidth=style.scaled(1.3),
-                linestyle=style.KINDS["synthetic"].line, zorder=2.5)
+        ax.plot(
+            [rates[0]] * 2,
+            [bottom, top],
+            color="black",
+            linewidth=style.scaled(1.3),
+            linestyle=style.KINDS["synthetic"].line,
+            zorder=2.5,
+        )

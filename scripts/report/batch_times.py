@@ -1,4 +1,5 @@
 """The time of every batch over the run: spikes, drifts and stalls that a mean hides."""
+
 from __future__ import annotations
 
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -7,8 +8,10 @@ from . import figures, marks, panels, style
 from .page import Page, at_bottom
 from .text import amount, plain, tick
 
-SENTENCE = ("The time of every batch of one run each of the cell with the lowest mean rate, of that with the highest, of the most "
-            "uneven one and of the ceiling, spikes and all")
+SENTENCE = (
+    "The time of every batch of one run each of the cell with the lowest mean rate, of that with"
+    " the highest, of the most uneven one and of the ceiling, spikes and all"
+)
 
 
 def draw(setting, gpus, context):
@@ -18,11 +21,17 @@ def draw(setting, gpus, context):
     page = Page(setting, figures.TITLES["batch_times"], context, gpus)
     cells = [cell for _, cell, _ in chosen]
     cut = panels.cut_short(cells)
-    page.foot(cells,
-              ["One run each" + ("." if cut else ", no batch left out.") +
-               " Dashed: mean, which the throughput comes from. "
-               "Solid: median. A wide gap between the two is the work of spikes."] + cut,
-              single_runs=True)
+    page.foot(
+        cells,
+        [
+            "One run each"
+            + ("." if cut else ", no batch left out.")
+            + " Dashed: mean, which the throughput comes from. "
+            "Solid: median. A wide gap between the two is the work of spikes."
+        ]
+        + cut,
+        single_runs=True,
+    )
     flat = [ms for _, _, step in chosen for ms in step if ms > 0]
     log = max(flat) > 5 * sorted(flat)[len(flat) // 2] or max(flat) > 30 * min(flat)
     axes = page.panels(len(chosen), over=0.45, high=0.80, wide=0.40, tall=0.62, columns=1)
@@ -45,12 +54,19 @@ def _panel(ax, cell, step, why, compact):
     look = style.KINDS.get(cell.data, style.OTHER)
     colour = style.marker(look)["color"]
     x = list(range(len(step)))
-    if style.dense(len(step)):      # so many lines side by side are an area
+    if style.dense(len(step)):  # so many lines side by side are an area
         ax.fill_between(x, 0, step, step="mid", color=colour, alpha=0.3, linewidth=0)
     else:
         ax.vlines(x, 0, step, color=colour, alpha=0.35, linewidth=style.scaled(0.8))
-    ax.plot(x, step, ".", color=colour, markersize=style.scaled(5) if len(step) < 500 else style.scaled(3), zorder=3,
-            rasterized=style.dense(len(step)))
+    ax.plot(
+        x,
+        step,
+        ".",
+        color=colour,
+        markersize=style.scaled(5) if len(step) < 500 else style.scaled(3),
+        zorder=3,
+        rasterized=style.dense(len(step)),
+    )
     of_all = panels.step_statistics(cell)
     mean, median = of_all["mean"], of_all["median"]
     ax.axhline(mean, color="black", linestyle=(0, (5, 2)), linewidth=style.scaled(1.3), zorder=4)
@@ -58,7 +74,12 @@ def _panel(ax, cell, step, why, compact):
     words = "synthetic" if why == "ceiling" else panels.name(cell)
     mark = " !" if cell.serious else ""
     words = plain(f"{why}: {words}", 60) + mark
-    ax.set_title(words + ("\n" if compact else f"\nmean {amount(mean)} · ") + f"median {amount(median)}"
-                 f" · p99 {amount(of_all['p99'])} · max {amount(of_all['max'])} ms", loc="left", fontsize=style.pt(10))
+    ax.set_title(
+        words
+        + ("\n" if compact else f"\nmean {amount(mean)} · ")
+        + f"median {amount(median)} · p99 {amount(of_all['p99'])} · max {amount(of_all['max'])} ms",
+        loc="left",
+        fontsize=style.pt(10),
+    )
     ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     ax.set_xlim(-0.02 * len(step), 1.02 * len(step))

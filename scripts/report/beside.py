@@ -1,4 +1,6 @@
-"""Work in a process of its own, while this one goes on: the interactive page is made while the figures are drawn."""
+"""Work in a process of its own, while this one goes on: the interactive page is made while the
+figures are drawn."""
+
 from __future__ import annotations
 
 import multiprocessing
@@ -8,20 +10,21 @@ from .ledger import ReportError
 
 
 def begin(what, work):
-    """Starts work() and gives a function that waits for it, and gives its result or raises its ReportError. Where no
-    process can be forked, that function does the work."""
+    """Starts work() in a forked process. Returns a function that waits for it and returns its
+    result or raises its ReportError. If no process can be forked, that function does the work."""
     if "fork" not in multiprocessing.get_all_start_methods():
         return work
     fork = multiprocessing.get_context("fork")
     answer, theirs = fork.Pipe(duplex=False)
-    process = fork.Process(target=_carry_out, args=(work, theirs), daemon=True)    # it ends when this one does
+    # it ends when this one does
+    process = fork.Process(target=_carry_out, args=(work, theirs), daemon=True)
     process.start()
     theirs.close()
     return lambda: _result(what, process, answer)
 
 
 def leave_interrupts_alone():
-    """In a process of the report's own: its parent hears of them too."""
+    """Ignores SIGINT in a child process of the report: the parent process handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -38,7 +41,9 @@ def _result(what, process, answer):
     try:
         result = answer.recv()
     except EOFError:
-        raise ReportError(what, "the process that makes it was ended", "free some memory and run it again")
+        raise ReportError(
+            what, "the process that makes it was ended", "free some memory and run it again"
+        )
     finally:
         process.join()
     if isinstance(result, ReportError):

@@ -1,33 +1,42 @@
 """What a report is drawn from: cells over their repetitions, ceilings, machine settings."""
+
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
 
+from . import axes as axis_tables
 from . import ledger
 from .text import clean, signed_percent
 
-KIND_ORDER = ("synthetic", "tensor", "jpeg", "png", "png0", "bmp", "npy", "raw")
-DRIFT_LIMIT = 0.03
 DRIFTED = "ceiling_drifted"
-NEGLIGIBLE = 0.001      # of a share or a drift: less than the tenth of a percent that is shown
-UNSAID = {"name": "invalid", "severity": "serious", "reason": "the record says so and gives no reason",
-          "remedy": "run the cell again"}
+DRIFT = axis_tables.own().rules[DRIFTED]
+NEGLIGIBLE = 0.001  # of a share or a drift: less than the tenth of a percent that is shown
+UNSAID = {
+    "name": "invalid",
+    "severity": "serious",
+    "reason": "the record says so and gives no reason",
+    "remedy": "run the cell again",
+}
 
 
 @dataclass(eq=False)
 class Cell:
     """One combination of axes over its repetitions; a ceiling is one too."""
+
     axes: dict
     cell_id: str
-    runs: list                                  # records with status ok
-    lost: list                                  # repetitions that have no ok record: their last one
-    rate: object = None                         # Estimate of imgs/s, None where no run is ok
-    ceiling: object = None                      # the Ceiling that it is divided by
-    ratio: object = None                        # Estimate of the fraction of the ceiling, paired within each repetition
-    scaling: object = None                      # Estimate of the scaling efficiency; from the first GPU count on
-    first: object = None                        # the cell at the first GPU count, which scaling is held against
-    variant: str = ""                           # the axes that tell it from others of its data
+    runs: list  # records with status ok
+    lost: list  # repetitions that have no ok record: their last one
+    rate: object = None  # Estimate of imgs/s, None where no run is ok
+    ceiling: object = None  # the Ceiling that it is divided by
+    # Estimate of the fraction of the ceiling, paired within each repetition
+    ratio: object = None
+    # Estimate of the scaling efficiency; from the first GPU count on
+    scaling: object = None
+    # the cell at the first GPU count, which scaling is held against
+    first: object = None
+    variant: str = ""  # the axes that tell it from others of its data
 
     data = property(lambda self: self.axes["data"])
     image_size = property(lambda self: self.axes.get("image-size"))
@@ -36,22 +45,35 @@ class Cell:
     input_size = property(lambda self: effective_input(self.axes))
     # A mean with an invalid run in it is not to be quoted, nor is a share of such a ceiling.
     serious = property(lambda self: any(f.get("severity") == "serious" for f in self.flags))
-    share_serious = property(lambda self: self.serious or bool(self.ceiling and self.ceiling.serious))
-    origin = property(lambda self: self)        # of one that was chosen among several: that cell
-    how = ""                                    # and how it was chosen
-    bias = share_bias = 0.0                     # what the choice has put into its mean log rate and share
+    share_serious = property(
+        lambda self: self.serious or bool(self.ceiling and self.ceiling.serious)
+    )
+    origin = property(lambda self: self)  # of one that was chosen among several: that cell
+    how = ""  # and how it was chosen
+    # what the choice has put into its mean log rate and share
+    bias = share_bias = 0.0
 
     @functools.cached_property
     def flags(self):
         """The flags of all records; one for those that are invalid and do not say why."""
-        found = [flag for record in self.runs + self.lost for flag in ledger.flags(record) if flag.get("name") != DRIFTED]
-        unsaid = [r for r in self.runs if not ledger.valid(r)
-                  and not any(f.get("severity") == "serious" for f in ledger.flags(r))]
+        found = [
+            flag
+            for record in self.runs + self.lost
+            for flag in ledger.flags(record)
+            if flag.get("name") != DRIFTED
+        ]
+        unsaid = [
+            r
+            for r in self.runs
+            if not ledger.valid(r)
+            and not any(f.get("severity") == "serious" for f in ledger.flags(r))
+        ]
         return found + [UNSAID] * len(unsaid)
 
     @property
     def above_ceiling(self):
-        """Whether its share is shown to lie above 1, which nothing but a ceiling measured too low explains."""
+        """Whether its share is shown to lie above 1, which nothing but a ceiling measured too low
+        explains."""
         return bool(self.ratio and self.ratio.low is not None and self.ratio.low > 1 + NEGLIGIBLE)
 
     @property
@@ -75,69 +97,110 @@ class Cell:
     @functools.cached_property
     def by_repetition(self):
         """{repetition: images/s}: the mean of its runs, of which a ceiling has two."""
-        return {repetition: sum(r["imgs_per_s"] for r in runs) / len(runs) for repetition, runs in self.runs_by_repetition.items()}
+        return {
+            repetition: sum(r["imgs_per_s"] for r in runs) / len(runs)
+            for repetition, runs in self.runs_by_repetition.items()
+        }
 
-    def largest_stage(self):
-        """(resource, largest stage) of the capacity that the latest run puts first, "" without."""
+    def limiting(self):
+        """(resource, its largest stage, that stage's share) of the first capacity in the latest
+        record that has capacities: its verdict names it. "", "" and 0 if no record has any."""
         for record in reversed(self.runs):
-            known = [c for c in record.get("capacities") or []
-                     if isinstance(c, dict) and ledger.positive(c.get("imgs_per_s"))]
+            known = [
+                c
+                for c in record.get("capacities") or []
+                if isinstance(c, dict) and ledger.positive(c.get("imgs_per_s"))
+            ]
             if known:
-                return tuple(clean(known[0].get(key) or "") for key in ("resource", "largest_stage"))
-        return "", ""
+                words = (clean(known[0].get(key) or "") for key in ("resource", "largest_stage"))
+                return *words, ledger.number(known[0].get("largest_share")) or 0.0
+        return "", "", 0.0
 
 
 @dataclass(eq=False)
 class Ceiling(Cell):
-    recorded: bool = False   # taken from the cells' own ceiling_imgs_per_s: no ceiling run is here
-    drift: object = None     # Estimate of last / first of a repetition, over those that have both; None without any
+    recorded: bool = False  # taken from the cells' own ceiling_imgs_per_s: no ceiling run is here
+    # Estimate of last / first of a repetition, over those that have both; None without any
+    drift: object = None
 
     @functools.cached_property
     def whole(self):
-        """{repetition: images/s} of the repetitions that are complete: with both ceilings, where any repetition has a closing
-        one."""
-        places = {n: {r.get("place") or 0 for r in runs} for n, runs in self.runs_by_repetition.items()}
+        """{repetition: images/s} of the repetitions that are complete: with both ceilings, where
+        any repetition has a closing one."""
+        places = {
+            n: {r.get("place") or 0 for r in runs} for n, runs in self.runs_by_repetition.items()
+        }
         asked = {0, 1} if any(1 in there for there in places.values()) else {0}
         return {n: rate for n, rate in self.by_repetition.items() if asked <= places[n]}
 
     @functools.cached_property
     def drifted(self):
-        """Whether it moved by more than 3 % between the first and the last run of a repetition."""
-        return any(abs(drift - 1) > DRIFT_LIMIT for drift in self.drift.points) if self.drift else False
+        """Whether it moved by more than the flag's threshold between the first and the last run of
+        a repetition."""
+        return (
+            any(abs(drift - 1) > DRIFT.threshold for drift in self.drift.points)
+            if self.drift
+            else False
+        )
 
     @functools.cached_property
     def flags(self):
-        """What its records say one by one of a drift, it says once, of all of them."""
+        """One flag for the drift of all records, in place of one for each record."""
         found = super().flags
-        return found + [{"name": DRIFTED, "severity": "warning", "reason": self.drift_words, "remedy":
-                         "see what else runs, and what clocks and temperatures do"}] if self.drifted else found
+        return (
+            found
+            + [
+                {
+                    "name": DRIFTED,
+                    "severity": DRIFT.severity,
+                    "reason": self.drift_words,
+                    "remedy": DRIFT.remedy,
+                }
+            ]
+            if self.drifted
+            else found
+        )
 
     @property
     def drift_words(self):
-        """How far it moved within the repetitions that moved by more than 3 %, and on average."""
-        moved = [drift - 1 for drift in self.drift.points if abs(drift - 1) > DRIFT_LIMIT]
+        """How far it moved within the repetitions that moved by more than the flag's threshold, and
+        on average."""
+        moved = [drift - 1 for drift in self.drift.points if abs(drift - 1) > DRIFT.threshold]
         far = " to ".join(dict.fromkeys(signed_percent(end) for end in (min(moved), max(moved))))
         of = f" of {self.gpus} GPUs" if self.gpus > 1 else ""
-        words = f"the ceiling{of} moved by {far} between the first and the last run of {len(moved)} of {self.drift.n} " \
-                f"repetition{'' if self.drift.n == 1 else 's'}"
-        return words + (f"; on average {self.mean_drift_words}" if self.drift.low is not None else "")
+        words = (
+            f"the ceiling{of} moved by {far} between the first and the last run of {len(moved)} of"
+            f" {self.drift.n} repetition{'' if self.drift.n == 1 else 's'}"
+        )
+        return words + (
+            f"; on average {self.mean_drift_words}" if self.drift.low is not None else ""
+        )
 
     @property
     def mean_drift_words(self):
         """Of an estimate that has an interval."""
-        return f"by {signed_percent(self.drift.mean - 1)} ({signed_percent(self.drift.low - 1)} to {signed_percent(self.drift.high - 1)})"
+        return (
+            f"by {signed_percent(self.drift.mean - 1)} ({signed_percent(self.drift.low - 1)} to"
+            f" {signed_percent(self.drift.high - 1)})"
+        )
 
     @property
     def drifts(self):
-        """Whether the mean drift is shown: its interval excludes none at all."""
+        """Whether the mean drift is shown: its interval excludes zero."""
         drift = self.drift
-        return bool(drift and drift.low is not None and (drift.low > 1 + NEGLIGIBLE or drift.high < 1 - NEGLIGIBLE))
+        return bool(
+            drift
+            and drift.low is not None
+            and (drift.low > 1 + NEGLIGIBLE or drift.high < 1 - NEGLIGIBLE)
+        )
 
 
 @dataclass(eq=False)
 class Setting:
     """One device, model, batch size, precision and input size: what a figure is drawn for."""
-    axes: dict
+
+    axes: dict  # those that make the setting, of all axes of a cell
+    tables: object  # axes.Tables: they say which axes make a setting
     cells: list = field(default_factory=list)
     ceilings: list = field(default_factory=list)
 
@@ -161,7 +224,9 @@ class Setting:
     @property
     def first_count(self):
         """The fewest GPUs that have a result."""
-        return min({cell.gpus for cell in self.cells + self.ceilings if cell.rate} or self.gpu_counts())
+        return min(
+            {cell.gpus for cell in self.cells + self.ceilings if cell.rate} or self.gpu_counts()
+        )
 
     def ceiling_at(self, gpus):
         return [c for c in self.ceilings if c.gpus == gpus]
@@ -183,4 +248,7 @@ def pixels(size):
 
 
 def kind_rank(data):
-    return (KIND_ORDER.index(data) if data in KIND_ORDER else len(KIND_ORDER)), str(data)
+    """Sort key of a kind of data: those that the program knows in its order, then the others by
+    name."""
+    known = axis_tables.own().axes["data"].values
+    return (known.index(data) if data in known else len(known)), str(data)

@@ -1,5 +1,6 @@
-"""`feedrate validate DIR`: derives again what a ledger's records and its report say, and compares. One line a finding, exit
-code 1 where there is any."""
+"""`feedrate validate DIR`: derives again what a ledger's records and its report say, and compares.
+One line a finding, exit code 1 where there is any."""
+
 from __future__ import annotations
 
 import argparse
@@ -18,13 +19,27 @@ def main(arguments):
 
 def _parser():
     parser = argparse.ArgumentParser(
-        prog="feedrate validate", description="Derives again what a ledger's records and its report say, and names what differs.",
-        epilog="Exit codes: 0 nothing found, 1 something found or nothing to read, 2 a mistake in what was typed.")
+        prog="feedrate validate",
+        description=(
+            "Derives again what a ledger's records and its report say, and names what differs."
+        ),
+        epilog=(
+            "Exit codes: 0 nothing found, 1 something found or nothing to read, 2 a mistake in what"
+            " was typed."
+        ),
+    )
     parser.add_argument("folder", metavar="DIR", help="the result folder, which holds ledger.jsonl")
-    parser.add_argument("-o", "--output", metavar="DIR", help="where its report is (default: DIR/report)")
-    parser.add_argument("--no-drawing", dest="drawing", action="store_false",
-                        help="do not make the report again: compare its files by their hashes alone")
-    parser.add_argument("--found", type=int, default=0, help=argparse.SUPPRESS)     # of the caller's, printed already
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", help="where its report is (default: DIR/report)"
+    )
+    parser.add_argument(
+        "--no-drawing",
+        dest="drawing",
+        action="store_false",
+        help="do not make the report again: compare its files by their hashes alone",
+    )
+    # how many findings the caller has printed already
+    parser.add_argument("--found", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--feedrate-version", default="", help=argparse.SUPPRESS)
     return parser
 
@@ -39,17 +54,25 @@ def _check(options):
     context = cli.context_of(path, records, options.feedrate_version, notes.append)
     gone = plan.missing(records, context.planned)
     if gone and records and plan.has_ended(path) and records[-1]["status"] != "interrupted":
-        findings += [f"{words.split(' and are')[0]}, although the last sweep ended by itself: records were taken out" for words in gone]
+        findings += [
+            f"{words.split(' and are')[0]}, although the last sweep ended by itself: records were"
+            " taken out"
+            for words in gone
+        ]
     else:
         notes += gone
     if options.output and not os.path.isdir(report):
-        raise ledger.ReportError(report, "there is no such folder", "name the report's with --output")
+        raise ledger.ReportError(
+            report, "there is no such folder", "name the report's with --output"
+        )
     if not os.path.isdir(report):
         notes.append(f"{report}: there is no report to check; `feedrate report` makes it")
     elif broken or not numbered:
         notes.append(f"{report}: not checked, because the ledger is damaged")
     else:
-        again = lambda folder, before: cli.make_again(path, records, context.planned, before, folder)     # noqa: E731
+        again = lambda folder, before: cli.make_again(
+            path, records, context.planned, before, folder
+        )  # noqa: E731
         found, more, compared = remade.problems(report, path, again, options.drawing)
         findings, notes = findings + found, notes + more
         files = f" and {compared} files of its report"
@@ -79,6 +102,8 @@ def _ledger(path):
             numbered.append((n, record))
             found += [(n, words) for words in arithmetic.problems(record)]
     if not numbered and not found:
-        raise ledger.ReportError(path, "the ledger holds no result", "run `feedrate sweep -o DIR` first")
+        raise ledger.ReportError(
+            path, "the ledger holds no result", "run `feedrate sweep -o DIR` first"
+        )
     found = sorted(found + sequence.problems(numbered), key=lambda entry: entry[0])
     return [f"line {n}: {words}" for n, words in found], notes, numbered, broken

@@ -1,6 +1,8 @@
-"""Which worker count stands for a kind of data at a stored size: the fewest workers that are shown to be within 1 % of every
-other count, else the fastest. Whoever takes the best of several noisy numbers takes one that noise has raised; so the rate
-that stands for it is corrected for the choice."""
+"""Which worker count stands for a kind of data at a stored size: the fewest workers that are shown
+to be within 1 % of every other count, else the fastest. Whoever takes the best of several noisy
+numbers takes one that noise has raised; so the rate that stands for it is corrected for the choice.
+"""
+
 from __future__ import annotations
 
 import functools
@@ -14,18 +16,22 @@ from .settings import paired
 from .text import listing
 
 MARGIN = math.log(1.01)
-RULE = "the fewest workers (per GPU) shown to be within 1 % of every other count, else the fastest; corrected for that choice"
+RULE = (
+    "the fewest workers (per GPU) shown to be within 1 % of every other count, else the fastest;"
+    " corrected for that choice"
+)
 RESAMPLES = 100
 
 
 @dataclass(eq=False)
 class Chosen(Cell):
     """The cell chosen, with its rate and share corrected for the choice."""
+
     origin: object = None
-    counts: tuple = ()          # of workers that it was chosen from
-    is_shown: bool = False      # to be within the margin of every other count
-    bias: float = 0.0           # that the choice has put into its mean log rate
-    share_bias: float = 0.0     # and into its mean log share
+    counts: tuple = ()  # of workers that it was chosen from
+    is_shown: bool = False  # to be within the margin of every other count
+    bias: float = 0.0  # that the choice has put into its mean log rate
+    share_bias: float = 0.0  # and into its mean log share
 
     @property
     def how(self):
@@ -39,16 +45,22 @@ class Chosen(Cell):
             return f"the fewest of {counts} workers shown to be within 1 % of every other count"
         if self.rate and self.rate.low is None:
             return f"the fastest of {counts} workers, in too few repetitions to show anything"
-        return f"the fastest of {counts} workers: none is shown to be within 1 % of every other count"
+        return (
+            f"the fastest of {counts} workers: none is shown to be within 1 % of every other count"
+        )
 
 
-@functools.lru_cache(maxsize=None)      # by identity: a cell does not change once it is grouped
+@functools.cache  # by identity: a cell does not change once it is grouped
 def choose(cells):
-    """The Chosen of a tuple of cells that differ in their workers alone. Valid ones come first, and before others those with
-    enough repetitions for an interval; where none has a result, one that tells why; None without cells."""
+    """The Chosen of a tuple of cells that differ in their workers alone; None without cells. Valid
+    cells are preferred, then cells with enough repetitions for an interval. If no cell has a
+    result, one that tells why.
+    """
     done = [c for c in cells if c.rate and not c.serious] or [c for c in cells if c.rate]
     if not done:
-        return _as_chosen(min(cells, key=lambda c: c.state == ledger.NOT_RUN), ()) if cells else None
+        return (
+            _as_chosen(min(cells, key=lambda c: c.state == ledger.NOT_RUN), ()) if cells else None
+        )
     done = [c for c in done if c.rate.n >= statistics.LEAST] or done
     done.sort(key=lambda c: (c.workers is not None, c.workers))
     both = sorted(set.intersection(*(set(c.by_repetition) for c in done)))
@@ -59,7 +71,10 @@ def choose(cells):
     place, shown = _pick(rates)
     found = _as_chosen(done[place], done)
     found.is_shown = shown
-    picks = [(places, _pick([[one[i] for i in places] for one in rates])[0]) for places in _resamples(len(both))]
+    picks = [
+        (places, _pick([[one[i] for i in places] for one in rates])[0])
+        for places in _resamples(len(both))
+    ]
     found.bias = _bias(picks, rates, place)
     found.rate = statistics.shifted(found.rate, found.bias)
     if found.ratio:
@@ -73,7 +88,7 @@ def _as_chosen(cell, among):
 
 
 def _without_intervals(found):
-    """Too few repetitions that all counts have to choose and correct in."""
+    """The same without intervals: too few repetitions hold every worker count."""
     bare = {"low": None, "high": None, "kind": statistics.NO_INTERVAL}
     found.rate = replace(found.rate, **bare)
     found.ratio = found.ratio and replace(found.ratio, **bare, p_low=1.0)
@@ -81,9 +96,10 @@ def _without_intervals(found):
 
 
 def _pick(logs):
-    """(place of the choice, whether it is shown): from the most workers down, stopping at the first count that is not shown to
-    be within the margin of every other. Each step is an intersection of one-sided tests (Berger 1982), their fixed order keeps
-    the level for all of them (Maurer, Hothorn and Lehmacher 1995)."""
+    """(place of the choice, whether it is shown): from the most workers down, stopping at the first
+    count that is not shown to be within the margin of every other. Each step is an intersection of
+    one-sided tests (Berger 1982), their fixed order keeps the level for all of them (Maurer,
+    Hothorn and Lehmacher 1995)."""
     found = None
     for place in range(len(logs) - 1, -1, -1):
         others = (other for n, other in enumerate(logs) if n != place)
@@ -102,10 +118,11 @@ def _is_within(mine, other):
 
 
 def _bias(picks, logs, place):
-    """What choosing puts into the mean of a count's logarithms: the bootstrap's estimate (Efron and Tibshirani 1993, chapter 10;
-    for the winner's curse Sun and Bull 2005). Of resampled repetitions the choice has been made again (`picks`): how far the mean
-    of what was chosen lies in them above its mean in all, in standard errors of that, so that a steady count does not pay for a
-    noisy one."""
+    """By how much choosing raises the mean logarithm of a count: the bootstrap's estimate (Efron
+    and Tibshirani 1993, chapter 10; for the winner's curse Sun and Bull 2005). `picks` holds the
+    choice in each resample of the repetitions. The chosen count's mean in the resample is compared
+    with its mean over all repetitions, in standard errors of the latter, so that a steady count
+    does not pay for a noisy one."""
     n = len(logs[0])
     moments = [statistics.mean_and_error(one) for one in logs]
     total = 0.0
@@ -115,17 +132,19 @@ def _bias(picks, logs, place):
     return total / len(picks) * math.sqrt(n / (n - 1)) * moments[place][1]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _resamples(n):
-    """Balanced: each repetition is drawn as often as any other, so that what all counts have in common in one adds nothing. The
-    same for the same n: a report of the same ledger is the same."""
+    """Balanced resamples: each repetition is drawn equally often, so that an effect that all counts
+    share in one repetition adds nothing. They depend on n alone, so that the same ledger gives the
+    same report."""
     drawn = list(range(n)) * RESAMPLES
     random.Random(n).shuffle(drawn)
-    return [drawn[i:i + n] for i in range(0, len(drawn), n)]
+    return [drawn[i : i + n] for i in range(0, len(drawn), n)]
 
 
 def _correct_share(found, among, both, picks, place):
-    """Of the share by its own scatter, where every count has one in all of these repetitions; else as the rate's."""
+    """Corrects the share by its own scatter if every count has a share in all of these repetitions,
+    else by the bias of the rate."""
     whole = [dict(shares(c)) for c in among]
     bias = found.bias
     if all(set(both) <= of.keys() for of in whole):
@@ -138,4 +157,8 @@ def shares(cell):
     """[(repetition, share of the ceiling), …]; nothing without a ceiling that was run."""
     if not cell.ceiling or cell.ceiling.recorded:
         return []
-    return [(n, rate / cell.ceiling.whole[n]) for n, rate in cell.by_repetition.items() if n in cell.ceiling.whole]
+    return [
+        (n, rate / cell.ceiling.whole[n])
+        for n, rate in cell.by_repetition.items()
+        if n in cell.ceiling.whole
+    ]

@@ -1,6 +1,7 @@
-"""What may be claimed of a report's numbers. Every finding, title, tile and sentence that says that something is lost comes
-from here, and nothing is said to be lost that a test does not show: the risk that a report claims any loss where there is
-none is 5 % at most, however many cells it has (Holm 1979)."""
+"""What may be claimed of a report's numbers. Every finding, title, tile and sentence that claims a
+loss comes from here, after a test has shown the loss. The risk that a report claims any loss where
+there is none is 5 % at most, however many cells it has (Holm 1979)."""
+
 from __future__ import annotations
 
 import functools
@@ -17,7 +18,8 @@ LOOK = f"a look: fewer than {statistics.LEAST} repetitions, nothing is claimed"
 @dataclass(frozen=True)
 class Claim:
     """A share of 1 (of the ceiling, of linear scaling) and whether a loss is shown."""
-    share: object = None        # Estimate; None where there is nothing to hold it against
+
+    share: object = None  # Estimate; None where there is nothing to hold it against
     is_shown: bool = False
 
     @property
@@ -30,7 +32,9 @@ class Claim:
         """Estimate of 1 − share."""
         s = self.share
         low, high = (None, None) if s.low is None else (1 - s.high, 1 - s.low)
-        return statistics.Estimate(1 - s.mean, low, high, s.n, s.kind, tuple(1 - p for p in s.points))
+        return statistics.Estimate(
+            1 - s.mean, low, high, s.n, s.kind, tuple(1 - p for p in s.points)
+        )
 
     @property
     def at_most(self):
@@ -38,14 +42,16 @@ class Claim:
         return max(0.0, 1 - self.share.low)
 
     def words(self, what="throughput"):
-        """"loses 38.3 % (32.9 to 43.3 %) of its throughput", or that no loss is shown, or that it is a look."""
+        """What is lost, as "loses 38.3 % (32.9 to 43.3 %) of its throughput"; or that no loss is
+        shown, or that it is a look."""
         if not self.is_known:
             return LOOK if self.share else ""
         return f"loses {spread(self.loss)} of its {what}" if self.is_shown else self.none_words
 
     @property
     def none_words(self):
-        if self.share.high < 1 and self.loss.mean >= NEGLIGIBLE:     # by itself it would be, beside so many others it is not
+        # tested alone, the loss would be shown; among so many tests it is not
+        if self.share.high < 1 and self.loss.mean >= NEGLIGIBLE:
             return f"no loss is shown for all cells together ({at_most(self.at_most)})"
         return f"no measurable loss ({at_most(self.at_most)})"
 
@@ -54,9 +60,15 @@ NOTHING = Claim()
 
 
 def none_words(known):
-    """That none of these claims is shown, and how large the largest could be all the same."""
-    return max(known, key=lambda claim: claim.at_most).none_words if all(c.share.high >= 1 or c.loss.mean < NEGLIGIBLE for c in known) \
-        else f"no loss is shown for all cells together ({at_most(max(claim.at_most for claim in known))})"
+    """Says that no loss is shown, and how large the largest one could still be."""
+    return (
+        max(known, key=lambda claim: claim.at_most).none_words
+        if all(c.share.high >= 1 or c.loss.mean < NEGLIGIBLE for c in known)
+        else (
+            "no loss is shown for all cells together"
+            f" ({at_most(max(claim.at_most for claim in known))})"
+        )
+    )
 
 
 def of(settings):
@@ -64,15 +76,17 @@ def of(settings):
     return _made(tuple(settings))
 
 
-@functools.lru_cache(maxsize=8)     # by identity: a setting does not change once it is grouped
+@functools.lru_cache(maxsize=8)  # by identity: a setting does not change once it is grouped
 def _made(settings):
     return Claims(settings)
 
 
 class Claims:
-    """The tests of one report: for every kind of data, stored size and GPU count at the workers chosen, whether it falls short
-    of its ceiling, and, of those with several GPU counts, whether it falls short of linear scaling. One-sided at 5 % for all
-    of them together; a claim also needs its own two-sided interval to exclude 1, so that no figure contradicts it."""
+    """The tests of one report: for every kind of data, stored size and GPU count at the workers
+    chosen, whether it falls short of its ceiling, and, of those with several GPU counts, whether it
+    falls short of linear scaling. One-sided at 5 % for all of them together; a claim also needs its
+    own two-sided interval to exclude 1, so that no figure contradicts it.
+    """
 
     def __init__(self, settings):
         self._losses, self._scaling = {}, {}
@@ -81,14 +95,18 @@ class Claims:
             self._scaling.update(_scaling(setting))
         family = [s for s in [*self._losses.values(), *self._scaling.values()] if s.low is not None]
         adjusted = statistics.holm([s.p_low for s in family])
-        self._shown = {id(s) for s, p in zip(family, adjusted) if p < statistics.LEVEL and s.high < 1 and s.mean < 1 - NEGLIGIBLE}
+        self._shown = {
+            id(s)
+            for s, p in zip(family, adjusted)
+            if p < statistics.LEVEL and s.high < 1 and s.mean < 1 - NEGLIGIBLE
+        }
 
     def loss(self, cell):
-        """Of the throughput, against the ceiling; of a cell that panels.best() gave."""
+        """The Claim about the throughput of a cell from panels.best(), against its ceiling."""
         return self._claim(self._losses.get(id(cell.origin)))
 
     def why_not(self, cell):
-        """Why nothing is said of whether it loses, in few words; "" where something is."""
+        """Why the cell is not judged, in few words; "" if it is judged."""
         if cell.share_serious:
             return "not valid"
         if cell.above_ceiling:
@@ -98,7 +116,7 @@ class Claims:
         return "" if self.loss(cell).is_known else f"n = {cell.ratio.n}"
 
     def scaling(self, cell):
-        """Of linear scaling, against the fewest GPUs of its series."""
+        """The Claim about the cell's scaling, against the fewest GPUs of its series."""
         return self._claim(self._scaling.get(id(cell.origin)))
 
     def _claim(self, share):
@@ -107,12 +125,16 @@ class Claims:
 
 def _losses(setting):
     """{id of the cell: the share of its ceiling} of the valid places."""
-    return {id(c.origin): c.ratio for c in panels.places(c for c in setting.cells if c.data != "synthetic")
-            if c.ratio and not c.share_serious and not c.above_ceiling}
+    return {
+        id(c.origin): c.ratio
+        for c in panels.places(c for c in setting.cells if c.data != "synthetic")
+        if c.ratio and not c.share_serious and not c.above_ceiling
+    }
 
 
 def _scaling(setting):
-    """{id of the cell: the share of linear scaling} of the valid places with more GPUs than the fewest."""
+    """{id of the cell: the share of linear scaling} of the valid places with more GPUs than the
+    fewest."""
     found, series = {}, {}
     for c in panels.places(c for c in setting.cells if c.data != "synthetic"):
         if c.rate and not c.serious:

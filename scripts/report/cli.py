@@ -1,35 +1,70 @@
 """`feedrate report`: read, group, print the table, write the files. Talk goes to stderr, the table
 to stdout; a failure is one line and the exit code 1."""
+
 from __future__ import annotations
 
 import argparse
 import os
 
-from . import beside, derived, drawing, figures, ledger, made, output, paper, plan, settings as grouping, talk, terminal
+from . import (
+    axes,
+    beside,
+    derived,
+    drawing,
+    figures,
+    ledger,
+    made,
+    output,
+    paper,
+    plan,
+    talk,
+    terminal,
+)
+from . import (
+    settings as grouping,
+)
 from .heading import heading
 from .text import clean
 
 
 def main(arguments):
     options = _parser().parse_args(arguments)
-    options.slides = options.slides and not options.only      # a few figures are no deck: the whole one stays
+    # a few figures are no deck: the whole one stays
+    options.slides = options.slides and not options.only
     return talk.guarded(_say, lambda: _report(options))
 
 
 def _parser():
     parser = argparse.ArgumentParser(
-        prog="feedrate report", description="Figures, tables and an index from a result folder.")
+        prog="feedrate report", description="Figures, tables and an index from a result folder."
+    )
     parser.add_argument("folder", metavar="DIR", help="the result folder, which holds ledger.jsonl")
-    parser.add_argument("-o", "--output", metavar="DIR",
-                        help="where to write (default: DIR/report)")
-    parser.add_argument("--formats", default="pdf,svg,png", type=_formats,
-                        help="figure formats (default: pdf,svg,png)")
-    parser.add_argument("--only", metavar="NAME", action="append", default=[],
-                        help="draw this figure only, e.g. bars (may be given again)")
-    parser.add_argument("--no-figures", action="store_true", help="tables, index and interactive page only")
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", help="where to write (default: DIR/report)"
+    )
+    parser.add_argument(
+        "--formats",
+        default="pdf,svg,png",
+        type=_formats,
+        help="figure formats (default: pdf,svg,png)",
+    )
+    parser.add_argument(
+        "--only",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="draw this figure only, e.g. bars (may be given again)",
+    )
+    parser.add_argument(
+        "--no-figures", action="store_true", help="tables, index and interactive page only"
+    )
     parser.add_argument("--no-html", dest="html", action="store_false", help="no index.html")
-    parser.add_argument("--no-paper", dest="paper", action="store_false",
-                        help="no DIR/report/paper/: one-column figures, captions, methods")
+    parser.add_argument(
+        "--no-paper",
+        dest="paper",
+        action="store_false",
+        help="no DIR/report/paper/: one-column figures, captions, methods",
+    )
     parser.add_argument("--no-slides", dest="slides", action="store_false", help="no slides.pptx")
     parser.add_argument("--feedrate-version", default="", help=argparse.SUPPRESS)
     return parser
@@ -51,7 +86,7 @@ def _report(options):
     context = context_of(path, records, options.feedrate_version, _say)
     context.options = options
     folder = options.output or default_folder(path)
-    found = grouping.group(plan.complete(records, context.planned), _say)
+    found = grouping.group(plan.complete(records, context.planned), _say, axes.beside(path))
     talk.show(terminal.table(found, heading))
     for words in plan.missing(records, context.planned):
         _say(words)
@@ -65,11 +100,15 @@ def make(found, records, path, context, folder):
     """Writes the whole report of the settings; the names of its files."""
     options = context.options
     output.make_folder(folder)
-    if options.only and made.is_whole(folder, path):        # the rest of it stays as it is
+    if options.only and made.is_whole(folder, path):  # the rest of it stays as it is
         written = _figures(found, context, folder)
         made.write(folder, path, context, written + [f"paper/{name}" for name in _columns(context)])
         return written
-    page = beside.begin("index.html", lambda: _html(records, path, found, context, folder)) if options.html else None
+    page = (
+        beside.begin("index.html", lambda: _html(records, path, found, context, folder))
+        if options.html
+        else None
+    )
     written = []
     for write in _writers(options):
         written += write(found, context, folder)
@@ -82,13 +121,25 @@ def make(found, records, path, context, folder):
 
 def _columns(context):
     """The files of the figures that were drawn for a paper."""
-    return [f"{d.plan.name}.{kind}" for d in context.drawn for kind in drawing.PAPER_FORMATS] if context.options.paper else []
+    return (
+        [f"{d.plan.name}.{kind}" for d in context.drawn for kind in drawing.PAPER_FORMATS]
+        if context.options.paper
+        else []
+    )
 
 
 def make_again(path, records, planned, before, folder):
-    """The report that made.read() tells of, once more."""
+    """Makes the report that made.read() describes again, with the tables of this program: those
+    beside the ledger may have been changed."""
     options = argparse.Namespace(**before["options"])
-    context = derived.Context(before["ledger_name"], before["feedrate_version"], planned, options=options, records=len(records), say=_silent)
+    context = derived.Context(
+        before["ledger_name"],
+        before["feedrate_version"],
+        planned,
+        options=options,
+        records=len(records),
+        say=_silent,
+    )
     make(grouping.group(plan.complete(records, planned)), records, path, context, folder)
 
 
@@ -97,11 +148,16 @@ def _silent(_words):
 
 
 def _writers(options):
-    """What writes the report, in order: each takes (settings, context, folder) and gives the names of its files.
-    Beside them the page is made; the index comes last: it leads to what the others wrote."""
+    """The writers of the report, in order. Each takes (settings, context, folder) and returns the
+    names of its files. The page is made at the same time. The index comes last, because it links to
+    what the others wrote."""
     writers = [_tables]
     if not options.no_figures:
-        writers += [_figures, *([paper.write_files] if options.paper else []), *([_slides] if options.slides else [])]
+        writers += [
+            _figures,
+            *([paper.write_files] if options.paper else []),
+            *([_slides] if options.slides else []),
+        ]
     return writers
 
 
@@ -111,11 +167,19 @@ def _failed(context, name):
 
 
 def context_of(path, records, otherwise="", note=lambda text: None):
-    """What footers and the index say of the ledger: where it lies, which feedrate wrote it, and what was planned."""
-    versions = sorted({v for v in map(ledger.version, records) if v}) or [v for v in [otherwise] if v]
+    """What footers and the index say of the ledger: where it lies, which feedrate wrote it, and
+    what was planned."""
+    versions = sorted({v for v in map(ledger.version, records) if v}) or [
+        v for v in [otherwise] if v
+    ]
     place = os.path.abspath(path)
-    return derived.Context(clean("/".join(place.split(os.sep)[-2:]), 60), clean(", ".join(versions), 60), plan.read(path, note),
-                           records=len(records), say=_say)
+    return derived.Context(
+        clean("/".join(place.split(os.sep)[-2:]), 60),
+        clean(", ".join(versions), 60),
+        plan.read(path, note),
+        records=len(records),
+        say=_say,
+    )
 
 
 def default_folder(path):
@@ -134,16 +198,20 @@ def _figures(found, context, folder):
             output.make_folder(os.path.join(folder, "paper"))
         for drawn in drawing.draw(found, context, folder):
             if drawn.error:
-                context.say(f"{drawn.plan.name} could not be drawn: {drawn.error}; the other figures "
-                     "are complete, please report it with the ledger")
+                context.say(
+                    f"{drawn.plan.name} could not be drawn: {drawn.error}; the other figures "
+                    "are complete, please report it with the ledger"
+                )
                 context.failed.append(drawn.plan.name)
             elif drawn.kinds or drawn.caption:
                 context.say(f"drew {drawn.plan.name}")
                 context.drawn.append(drawn)
     except ImportError as error:
-        context.say(f"figures: Python module {clean(error.name)} is missing, so that no figure is "
-             "drawn; run ./scripts/quickstart, or `python3 -m pip install matplotlib numpy`, or "
-             "name a Python that has them in FEEDRATE_PYTHON")
+        context.say(
+            f"figures: Python module {clean(error.name)} is missing, so that no figure is "
+            "drawn; run ./scripts/quickstart, or `python3 -m pip install matplotlib numpy`, or "
+            "name a Python that has them in FEEDRATE_PYTHON"
+        )
         context.failed.append("figures")
         return []
     names = [f"{drawn.plan.name}.{kind}" for drawn in context.drawn for kind in drawn.kinds]
@@ -156,8 +224,11 @@ def _slides(found, context, folder):
     try:
         from . import slides
     except ImportError as error:
-        context.say(f"slides: Python module {clean(error.name)} is missing, so that slides.pptx is not written; "
-             "run ./scripts/quickstart, or `python3 -m pip install python-pptx`, or give --no-slides")
+        context.say(
+            f"slides: Python module {clean(error.name)} is missing, so that slides.pptx is not"
+            " written; run ./scripts/quickstart, or `python3 -m pip install python-pptx`, or give"
+            " --no-slides"
+        )
         context.failed.append("slides")
         return []
     return slides.write_files(found, context, folder)
@@ -167,12 +238,15 @@ def _html(records, path, found, context, folder):
     page = os.path.join(folder, "index.html")
     try:
         from . import html_page
+
         text = html_page.build(found, records, context, path, context.say)
     except ImportError as error:
         old = " (the one there is of an earlier report)" if os.path.exists(page) else ""
-        context.say(f"index.html: Python module {clean(error.name)} is missing, so that it is not written{old}; run "
-             "./scripts/quickstart, or `python3 -m pip install plotly`, or name a Python that has it in "
-             "FEEDRATE_PYTHON, or leave it out with --no-html")
+        context.say(
+            f"index.html: Python module {clean(error.name)} is missing, so that it is not"
+            f" written{old}; run ./scripts/quickstart, or `python3 -m pip install plotly`, or name"
+            " a Python that has it in FEEDRATE_PYTHON, or leave it out with --no-html"
+        )
         return []
     output.write(page, text)
     context.say(f"the interactive page is {page}")
@@ -181,9 +255,16 @@ def _html(records, path, found, context, folder):
 
 def _index(found, context, folder):
     options, failed = context.options, context.failed
-    there = {"page": options.html and "index.html" not in failed,
-             "slides": options.slides and not options.no_figures and "slides" not in failed,
-             "paper": options.paper and not options.no_figures}
+    there = {
+        "page": options.html and "index.html" not in failed,
+        "slides": options.slides and not options.no_figures and "slides" not in failed,
+        "paper": options.paper and not options.no_figures,
+    }
     lines = tuple(output.figure_line(drawn) for drawn in context.drawn)
-    return derived.write(folder, derived.INDEX, derived.Source(
-        found, context, lines, tuple(key for key, is_there in there.items() if is_there)))
+    return derived.write(
+        folder,
+        derived.INDEX,
+        derived.Source(
+            found, context, lines, tuple(key for key, is_there in there.items() if is_there)
+        ),
+    )

@@ -1,4 +1,5 @@
 """Whether a cell and its counterpart can be compared at all, and what is to be said beside it."""
+
 from __future__ import annotations
 
 from . import ledger, statistics
@@ -6,7 +7,7 @@ from .cells import Ceiling
 from .tables import ABOVE, incomplete
 from .text import clean
 
-# Each of these has a dataset of its own: across them it is another one by design.
+# Each value of these axes has its own data: a comparison across them expects different data.
 DATA_AXES = {"data", "image-size", "input-size", "tensor-dtype", "container"}
 # Limits that set how long is measured count always; the maxima only where a run came up to them.
 LIMITS = ("warmup_seconds", "min_seconds", "min_steps")
@@ -15,7 +16,8 @@ AT_THE_MAXIMUM = {"unsteady", "short_window", "queue_not_at_rest"}
 
 
 def obstacle(pair, rules):
-    """Why the pair cannot be compared, in few words, and what to do about it; "", "" where it can."""
+    """Why the pair cannot be compared, in few words, and what to do about it; "", "" where it
+    can."""
     for check, remedy in CHECKS:
         if reason := check(pair, rules):
             return reason, remedy
@@ -37,9 +39,15 @@ def caveats(pair):
             notes.append(f"{side} is flagged {', '.join(names)}")
         ceiling = cell if isinstance(cell, Ceiling) else cell.ceiling
         if cell.above_ceiling:
-            notes.append(f"{ABOVE} in {side}: its share of the ceiling lies above 1 by more than its interval")
+            notes.append(
+                f"{ABOVE} in {side}: its share of the ceiling lies above 1 by more than its"
+                " interval"
+            )
         if ceiling and not ceiling.recorded and ceiling.drifts:
-            notes.append(f"the ceiling of {side} moved within a repetition, on average {ceiling.mean_drift_words}")
+            notes.append(
+                f"the ceiling of {side} moved within a repetition, on average"
+                f" {ceiling.mean_drift_words}"
+            )
         notes += [f"{words} ({side})" for words in incomplete(ceiling)] if ceiling else []
         if cell.runs and cell.data != "synthetic" and not _manifests(cell):
             notes.append(f"the dataset of {side} is unknown")
@@ -59,12 +67,20 @@ def why_invalid(cell):
     if not bad:
         return ""
     names = _flag_names(bad, "serious")
-    return f"{len(bad)} of {len(cell.runs)} runs invalid" + (f" ({', '.join(names)})" if names else "")
+    return f"{len(bad)} of {len(cell.runs)} runs invalid" + (
+        f" ({', '.join(names)})" if names else ""
+    )
 
 
 def _flag_names(records, severity):
-    return sorted({clean(f.get("name") or "?", 40) for r in records for f in ledger.flags(r)
-                   if f.get("severity") == severity})
+    return sorted(
+        {
+            clean(f.get("name") or "?", 40)
+            for r in records
+            for f in ledger.flags(r)
+            if f.get("severity") == severity
+        }
+    )
 
 
 def _manifests(cell):
@@ -77,6 +93,7 @@ def _manifests(cell):
 
 
 # What forbids a comparison, the first that applies: each gives the reason in few words, or "".
+
 
 def _missing(pair, rules):
     return "missing in " + ("A" if pair.a is None else "B") if None in (pair.a, pair.b) else ""
@@ -95,9 +112,26 @@ def _invalid(pair, rules):
 
 
 def _same_runs(pair, rules):
-    # Two emulated runs may begin within a second and take the same steps; what else their processes did differs.
-    runs = [[tuple(repr(r.get(k)) for k in ("started_at", "imgs_per_s", "window_s", "step_ms", "stages", "monitors", "resident_bytes"))
-             for r in cell.runs] for cell in (pair.a, pair.b)]
+    # Two emulated runs may begin within a second and take the same steps; what else their processes
+    # did differs.
+    runs = [
+        [
+            tuple(
+                repr(r.get(k))
+                for k in (
+                    "started_at",
+                    "imgs_per_s",
+                    "window_s",
+                    "step_ms",
+                    "stages",
+                    "monitors",
+                    "resident_bytes",
+                )
+            )
+            for r in cell.runs
+        ]
+        for cell in (pair.a, pair.b)
+    ]
     return "A and B hold the same run" if set(runs[0]) & set(runs[1]) else ""
 
 
@@ -105,8 +139,11 @@ def _other_data(pair, rules):
     a, b = _manifests(pair.a), _manifests(pair.b)
     both = a.keys() & b.keys()
     by_design = not both and DATA_AXES & set(rules.across)
-    return "" if not a or not b or by_design or both and all(a[v] == b[v] for v in both) \
+    return (
+        ""
+        if not a or not b or by_design or both and all(a[v] == b[v] for v in both)
         else "other data: the datasets' manifests differ"
+    )
 
 
 def _other_limits(pair, rules):
@@ -114,11 +151,16 @@ def _other_limits(pair, rules):
 
 
 def _limits_apart(pair):
-    names = {str(f.get("name")) for cell in (pair.a, pair.b) for r in cell.runs for f in ledger.flags(r)}
+    names = {
+        str(f.get("name")) for cell in (pair.a, pair.b) for r in cell.runs for f in ledger.flags(r)
+    }
     for name in LIMITS + (MAXIMA if names & AT_THE_MAXIMUM else ()):
         a, b = _limit(pair.a, name), _limit(pair.b, name)
         if a and b and a != b:
-            return f"other limits: {name} {' and '.join(sorted(a))} in A, {' and '.join(sorted(b))} in B"
+            return (
+                f"other limits: {name} {' and '.join(sorted(a))} in A, {' and '.join(sorted(b))}"
+                " in B"
+            )
     return ""
 
 
@@ -128,7 +170,12 @@ def _limit(cell, name):
 
 
 def _too_few(pair, rules):
-    return _either(pair, lambda cell: "" if len(cell.by_repetition) >= statistics.LEAST else f"n = {len(cell.by_repetition)}")
+    return _either(
+        pair,
+        lambda cell: (
+            "" if len(cell.by_repetition) >= statistics.LEAST else f"n = {len(cell.by_repetition)}"
+        ),
+    )
 
 
 def _either(pair, why):
@@ -146,4 +193,11 @@ CHECKS = (
     (_same_runs, "compare ledgers that were measured independently"),
     (_other_data, "measure both on the same dataset"),
     (_other_limits, "measure both with the same limits; --allow-limits compares all the same"),
-    (_too_few, f"below {statistics.LEAST} repetitions the spread between runs is unknown: measure with --repetitions 6"))
+    (
+        _too_few,
+        (
+            f"below {statistics.LEAST} repetitions the spread between runs is unknown: measure with"
+            " --repetitions 6"
+        ),
+    ),
+)

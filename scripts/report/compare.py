@@ -1,12 +1,24 @@
 """`feedrate compare A B …`: every cell of B beside the same cell of A, with an interval and a
 verdict."""
+
 from __future__ import annotations
 
 import argparse
 import math
 from dataclasses import dataclass
 
-from . import compare_files, compare_table, exit_code, ledger, matching, settings, surroundings, talk, verdicts
+from . import (
+    axes,
+    compare_files,
+    compare_table,
+    exit_code,
+    ledger,
+    matching,
+    settings,
+    surroundings,
+    talk,
+    verdicts,
+)
 from .tables import all_rows
 from .terminal import wrapped
 from .text import clean
@@ -17,10 +29,11 @@ _say = talk.sayer("feedrate compare")
 @dataclass
 class Side:
     """A ledger, read."""
+
     path: str
     records: list
-    cells: list          # and ceilings
-    setting_of: dict     # id of a cell -> its Setting
+    cells: list  # and ceilings
+    setting_of: dict  # id of a cell -> its Setting
 
 
 def main(arguments):
@@ -33,27 +46,66 @@ def main(arguments):
 
 def _parser():
     parser = argparse.ArgumentParser(
-        prog="feedrate compare", description="Compares results cell by cell with a baseline.",
-        epilog=f"Exit codes: 0 nothing that --fail-on names, {exit_code.NOTHING} an error, or no cell of stored data "
-               "compared (with --fail-on never: nothing at all), 2 a mistake in what was typed, "
-               f"{exit_code.NAMED} something that --fail-on names.")
-    parser.add_argument("folders", metavar="A B", nargs="+",
-                        help="result folders or ledgers; each is compared with the first")
-    parser.add_argument("--across", metavar="AXES", type=_names, default=(),
-                        help="axes that may differ, e.g. device,precision")
-    parser.add_argument("--margin", metavar="PERCENT", type=_percent, default=0.01,
-                        help="differences up to this do not matter (default: 1)")
-    parser.add_argument("--adjust", choices=("none", "holm"), default="none",
-                        help="for the number of cells compared (default: none)")
-    parser.add_argument("--fail-on", metavar="KINDS", type=_kinds, default=exit_code.DEFAULT,
-                        help=f"exit with {exit_code.NAMED} if a cell is: {', '.join(exit_code.KINDS)} "
-                             f"(default: {','.join(exit_code.DEFAULT)}). lost: {exit_code.LOST}")
-    parser.add_argument("--allow-invalid", action="store_true", help="compare results with serious flags too")
-    parser.add_argument("--allow-limits", action="store_true", help="compare results measured with other limits too")
+        prog="feedrate compare",
+        description="Compares results cell by cell with a baseline.",
+        epilog=(
+            f"Exit codes: 0 nothing that --fail-on names, {exit_code.NOTHING} an error, or no cell"
+            " of stored data compared (with --fail-on never: nothing at all), 2 a mistake in what"
+            f" was typed, {exit_code.NAMED} something that --fail-on names."
+        ),
+    )
+    parser.add_argument(
+        "folders",
+        metavar="A B",
+        nargs="+",
+        help="result folders or ledgers; each is compared with the first",
+    )
+    parser.add_argument(
+        "--across",
+        metavar="AXES",
+        type=_names,
+        default=(),
+        help="axes that may differ, e.g. device,precision",
+    )
+    parser.add_argument(
+        "--margin",
+        metavar="PERCENT",
+        type=_percent,
+        default=0.01,
+        help="differences up to this do not matter (default: 1)",
+    )
+    parser.add_argument(
+        "--adjust",
+        choices=("none", "holm"),
+        default="none",
+        help="for the number of cells compared (default: none)",
+    )
+    parser.add_argument(
+        "--fail-on",
+        metavar="KINDS",
+        type=_kinds,
+        default=exit_code.DEFAULT,
+        help=(
+            f"exit with {exit_code.NAMED} if a cell is: {', '.join(exit_code.KINDS)} "
+            f"(default: {','.join(exit_code.DEFAULT)}). lost: {exit_code.LOST}"
+        ),
+    )
+    parser.add_argument(
+        "--allow-invalid", action="store_true", help="compare results with serious flags too"
+    )
+    parser.add_argument(
+        "--allow-limits", action="store_true", help="compare results measured with other limits too"
+    )
     form = parser.add_mutually_exclusive_group()
     for name in ("json", "csv", "markdown"):
-        form.add_argument(f"--{name}", dest="form", action="store_const", const=name, default="text",
-                          help=f"{name} in place of the table")
+        form.add_argument(
+            f"--{name}",
+            dest="form",
+            action="store_const",
+            const=name,
+            default="text",
+            help=f"{name} in place of the table",
+        )
     parser.add_argument("--feedrate-version", default="", help=argparse.SUPPRESS)
     return parser
 
@@ -83,7 +135,9 @@ def _kinds(text):
 
 
 def _compare(options):
-    rules = verdicts.Rules(options.margin, options.across, options.adjust, options.allow_invalid, options.allow_limits)
+    rules = verdicts.Rules(
+        options.margin, options.across, options.adjust, options.allow_invalid, options.allow_limits
+    )
     baseline, *sides = [_read(folder) for folder in options.folders]
     pairs = [_pairs(baseline, side, rules) for side in sides]
     others = list(zip(sides, verdicts.compare(pairs, rules)))
@@ -103,10 +157,16 @@ def _compare(options):
 
 def _read(folder):
     path = ledger.find(folder)
-    found = settings.group(ledger.read(path, _say), lambda words: _say(f"{folder}: {words}"))
+    found = settings.group(
+        ledger.read(path, _say), lambda words: _say(f"{folder}: {words}"), axes.beside(path)
+    )
     cells = [c for c in all_rows(found) if not getattr(c, "recorded", False)]
-    return Side(clean(folder, 200), [r for c in cells for r in c.runs + c.lost], cells,
-                {id(c): s for s in found for c in s.ceilings + s.cells})
+    return Side(
+        clean(folder, 200),
+        [r for c in cells for r in c.runs + c.lost],
+        cells,
+        {id(c): s for s in found for c in s.ceilings + s.cells},
+    )
 
 
 def _pairs(baseline, side, rules):
@@ -115,19 +175,45 @@ def _pairs(baseline, side, rules):
     axes = ",".join(clean(axis, 40) for axis in matching.suggestion(found)) if lonely else ""
     if lonely == len(baseline.cells):
         raise ledger.ReportError(
-            f"{baseline.path} and {side.path}", "no cell of one has the axes of a cell of the other",
-            f"--across {axes} compares cells that differ there" if axes else "measure the same cells in both")
+            f"{baseline.path} and {side.path}",
+            "no cell of one has the axes of a cell of the other",
+            (
+                f"--across {axes} compares cells that differ there"
+                if axes
+                else "measure the same cells in both"
+            ),
+        )
     if axes:
-        _say(f"{lonely} cells of {baseline.path} have no counterpart in {side.path}; --across {axes} would give "
-             "some of them one")
+        _say(
+            f"{lonely} cells of {baseline.path} have no counterpart in {side.path}; --across {axes}"
+            " would give some of them one"
+        )
     return found
 
 
 def _text(baseline, side, found, rules):
     first = surroundings.unlike(baseline.records, side.records)
-    head = wrapped("UNLIKE MACHINES: " + "; ".join(f"{words}: {a} in A, {b} in B" for words, a, b in first) + ".", "  ") + [""] if first else []
+    head = (
+        wrapped(
+            "UNLIKE MACHINES: "
+            + "; ".join(f"{words}: {a} in A, {b} in B" for words, a, b in first)
+            + ".",
+            "  ",
+        )
+        + [""]
+        if first
+        else []
+    )
     lines = wrapped("Differs between A and B:", "")
     for words in surroundings.lines(baseline.records, side.records):
         lines += ["  " + line for line in wrapped(words, "  ")]
-    lines += [""] + [line for words in compare_table.summary(found, rules) for line in wrapped(words, "  ")]
-    return "\n".join(head) + ("\n" if head else "") + compare_table.text(baseline, side, found, rules) + "\n" + "\n".join(lines)
+    lines += [""] + [
+        line for words in compare_table.summary(found, rules) for line in wrapped(words, "  ")
+    ]
+    return (
+        "\n".join(head)
+        + ("\n" if head else "")
+        + compare_table.text(baseline, side, found, rules)
+        + "\n"
+        + "\n".join(lines)
+    )

@@ -1,11 +1,12 @@
 """A comparison as text: an aligned table for the terminal, and what is to be said below it."""
+
 from __future__ import annotations
 
 import math
 
+from . import axes as axis_tables
 from .cells import Ceiling
 from .heading import heading
-from .settings import SETTING_AXES
 from .terminal import aligned, wrapped
 from .text import axis_value, clean, gpus, listing, percent, plus_minus, workers
 from .verdicts import EQUAL, FASTER, INCOMPARABLE, LEVEL, SLOWER, SMALL, UNSEEN
@@ -18,7 +19,9 @@ def text(side_a, side_b, found, rules):
     """The whole comparison of B with A."""
     notes = letters(found)
     rows = [(headings(c, side_a, side_b), row(c, notes, rules)) for c in found]
-    widths = [max(len(r[i]) for r in [HEAD, *(r for _, r in rows)]) for i in range(len(HEAD) - 1)] + [0]
+    widths = [
+        max(len(r[i]) for r in [HEAD, *(r for _, r in rows)]) for i in range(len(HEAD) - 1)
+    ] + [0]
     out = [f"A: {clean(side_a.path, 90)}", f"B: {clean(side_b.path, 90)}", ""]
     for title in dict.fromkeys(title for title, _ in rows):
         out += [line for words in title for line in wrapped(words, "   ")] + [""]
@@ -32,8 +35,11 @@ def text(side_a, side_b, found, rules):
 def headings(comparison, side_a, side_b):
     """The machine setting, or both where they differ."""
     pair = comparison.pair
-    words = [(name, heading(side.setting_of[id(cell)])) for name, side, cell in
-             (("A", side_a, pair.a), ("B", side_b, pair.b)) if cell]
+    words = [
+        (name, heading(side.setting_of[id(cell)]))
+        for name, side, cell in (("A", side_a, pair.a), ("B", side_b, pair.b))
+        if cell
+    ]
     if len({title for _, title in words}) == 1:
         return (words[0][1],)
     return tuple(f"{name}: {title}" for name, title in words)
@@ -48,10 +54,14 @@ def label(comparison, across):
     words[0] += f" {clean(size, 20)}" if size else ""
     words += [workers(cell.workers)] if cell.workers is not None else []
     words += [gpus(cell.gpus)] if cell.gpus > 1 else []
-    words += [v for v in [max(pair.a.variant if pair.a else "", pair.b.variant if pair.b else "", key=len)] if v]
+    words += [
+        v
+        for v in [max(pair.a.variant if pair.a else "", pair.b.variant if pair.b else "", key=len)]
+        if v
+    ]
     for axis in across if pair.a and pair.b else ():
         values = [axis_value(c.axes.get(axis)) for c in (pair.a, pair.b)]
-        if values[0] != values[1] and axis not in SETTING_AXES:
+        if values[0] != values[1] and axis not in axis_tables.own().of_setting:
             words.append(f"{clean(axis, 40)} {values[0]} → {values[1]}")
     return ", ".join(words)
 
@@ -60,8 +70,16 @@ def row(c, notes, rules):
     """The texts under HEAD."""
     low, high = c.rate.interval if c.rate else (None, None)
     marks = "".join(f" [{notes[words]}]" for words in c.notes)
-    return (label(c, rules.across), _counts(c.pair), _rate(c.pair.a), _rate(c.pair.b), factor(c.rate.ratio) if c.rate else "-",
-            f"{factor(low)} to {factor(high)}" if c.rate else "-", _share(c), verdict_words(c) + marks)
+    return (
+        label(c, rules.across),
+        _counts(c.pair),
+        _rate(c.pair.a),
+        _rate(c.pair.b),
+        factor(c.rate.ratio) if c.rate else "-",
+        f"{factor(low)} to {factor(high)}" if c.rate else "-",
+        _share(c),
+        verdict_words(c) + marks,
+    )
 
 
 def _counts(pair):
@@ -107,33 +125,48 @@ def footnotes(found, notes):
     """What the marks mean, and a remedy for every kind of reason."""
     lines = []
     if any(c.verdict == UNSEEN for c in found):
-        lines.append("no difference seen (±x %): a difference of less than x % would not have shown in these "
-                     "repetitions; it does not say that there is none.")
+        lines.append(
+            "no difference seen (±x %): a difference of less than x % would not have shown in these"
+            " repetitions; it does not say that there is none."
+        )
     if any(c.share for c in found):
-        lines.append("% of ceiling: A → B (each repetition by its own ceiling); up or down where it is shown to differ, by more than the "
-                     "margin: no mark does not say that both are equal.")
+        lines.append(
+            "% of ceiling: A → B (each repetition by its own ceiling); up or down where it is shown"
+            " to differ, by more than the margin: no mark does not say that both are equal."
+        )
     lines += [f"[{mark}] {words}" for words, mark in notes.items()]
     remedies = {}
     for c in found:
         if c.remedy:
             remedies.setdefault(c.remedy, []).append(c.reason)
-    lines += [f"{listing(dict.fromkeys(reasons[:3]))}: {remedy}." for remedy, reasons in remedies.items()]
+    lines += [
+        f"{listing(dict.fromkeys(reasons[:3]))}: {remedy}." for remedy, reasons in remedies.items()
+    ]
     return lines
 
 
 def summary(found, rules):
     """The counts, and how many differences chance alone would show."""
+
     def count(verdict):
         return sum(c.verdict == verdict for c in found)
+
     compared = sum(c.rate is not None for c in found)
     margin = f"±{100 * rules.margin:g} %"
-    lines = [f"{len(found)} cells: {count(FASTER)} faster, {count(SLOWER)} slower, {count(EQUAL)} equal within "
-             f"{margin}, {count(UNSEEN) + count(SMALL)} with no difference seen beyond it, "
-             f"{count(INCOMPARABLE)} not comparable."]
+    lines = [
+        f"{len(found)} cells: {count(FASTER)} faster, {count(SLOWER)} slower, {count(EQUAL)} equal"
+        f" within {margin}, {count(UNSEEN) + count(SMALL)} with no difference seen beyond it,"
+        f" {count(INCOMPARABLE)} not comparable."
+    ]
     if compared and rules.adjust == "holm":
-        lines.append("Holm: the risk that any of the cells compared, those of all folders together, is called different and "
-                     "is not is 5 %. The intervals are 95 % each, not adjusted.")
+        lines.append(
+            "Holm: the risk that any of the cells compared, those of all folders together, is"
+            " called different and is not is 5 %. The intervals are 95 % each, not adjusted."
+        )
     elif compared > 1:
-        lines.append(f"{compared} cells compared at 5 % each: up to {LEVEL * compared:.2g} would be called different "
-                     "by chance if none were. --adjust holm bounds that risk for all of them together.")
+        lines.append(
+            f"{compared} cells compared at 5 % each: up to {LEVEL * compared:.2g} would be called"
+            " different by chance if none were. --adjust holm bounds that risk for all of them"
+            " together."
+        )
     return lines

@@ -1,4 +1,6 @@
-"""The parts of a 16:9 deck in python-pptx: slides, pictures, tables, and bytes that are the same for the same ledger."""
+"""The parts of a 16:9 deck in python-pptx: slides, pictures, tables, and bytes that are the same
+for the same ledger."""
+
 from __future__ import annotations
 
 import datetime
@@ -14,9 +16,9 @@ from .text import clean
 WIDTH, HEIGHT = Inches(13.333), Inches(7.5)
 MARGIN = Inches(0.5)
 INK, GREY, RED = RGBColor(0x11, 0x11, 0x11), RGBColor(0x59, 0x59, 0x59), RGBColor(0xB0, 0x3A, 0x00)
-TITLE_LAYOUT, HEADED_LAYOUT = 0, 5      # of python-pptx's own template
-WIDEST = 0.7                            # of its size, what a letter takes in bold DejaVu Sans
-MARGINS = 4                             # letters that a table cell's margins take
+TITLE_LAYOUT, HEADED_LAYOUT = 0, 5  # of python-pptx's own template
+WIDEST = 0.7  # of its size, what a letter takes in bold DejaVu Sans
+MARGINS = 4  # letters that a table cell's margins take
 EPOCH = datetime.datetime(2000, 1, 1)
 
 
@@ -46,13 +48,13 @@ def slide(presentation, words, line):
 
 
 def _fitting(words):
-    """Points at which a title keeps to its line, in a wide typeface as well: which one there is, only its reader's program
-    knows."""
+    """The type size in points at which a title fits on one line, even in a wide typeface: only the
+    reader's program knows which typeface it has."""
     return max(12, min(24, int((WIDTH - 2 * MARGIN) / Pt(1) / (WIDEST * max(len(words), 1)))))
 
 
 def picture(slide, data, words):
-    """As large as the room below the title lets it be, with words for those who do not see it."""
+    """Adds a picture as large as the space below the title allows; `words` is its description."""
     top, high = Inches(1.2), Inches(6.2)
     if not data:
         return
@@ -62,18 +64,27 @@ def picture(slide, data, words):
         shape.width = WIDTH - 2 * MARGIN
     shape.left = int((WIDTH - shape.width) / 2)
     shape.name = words.partition(":")[0]
-    shape._element.nvPicPr.cNvPr.set("descr", words)    # python-pptx has no name for alternative text
+    # python-pptx has no name for alternative text
+    shape._element.nvPicPr.cNvPr.set("descr", words)
 
 
 def table(slide, head, rows, wide):
-    """A table of (words, doubtful) rows; doubtful ones are red throughout. No column is wider than `wide` letters."""
-    shape = slide.shapes.add_table(len(rows) + 1, len(head), MARGIN, Inches(1.25), WIDTH - 2 * MARGIN,
-                                   Inches(0.32) * (len(rows) + 1))
+    """A table of (words, doubtful) rows; doubtful ones are red throughout. No column is wider than
+    `wide` letters."""
+    shape = slide.shapes.add_table(
+        len(rows) + 1,
+        len(head),
+        MARGIN,
+        Inches(1.25),
+        WIDTH - 2 * MARGIN,
+        Inches(0.32) * (len(rows) + 1),
+    )
     longest = [max([len(head[i])] + [len(words[i]) for words, _ in rows]) for i in range(len(head))]
     shares = [min(max(n, 5), wide) + MARGINS for n in longest]
     for column, share in zip(shape.table.columns, shares):
         column.width = int((WIDTH - 2 * MARGIN) * share / sum(shares))
-    cells = shape.table.iter_cells()     # by row; asked for one by one, each is looked for from the start
+    # by row; asked for one by one, each is looked for from the start
+    cells = shape.table.iter_cells()
     for y, (words, doubtful) in enumerate([(head, False), *rows]):
         for word in words:
             _cell(next(cells), word, y == 0, doubtful)
@@ -99,7 +110,11 @@ def text(slide, paragraphs):
     """Running text, as large as its length lets it be."""
     box = slide.shapes.add_textbox(MARGIN, Inches(1.0), WIDTH - 2 * MARGIN, Inches(6.2))
     length = sum(len(p) for p in paragraphs)
-    _fill(box.text_frame, paragraphs, 16 if length < 1500 else 13 if length < 2600 else 10 if length < 4400 else 7)
+    _fill(
+        box.text_frame,
+        paragraphs,
+        16 if length < 1500 else 13 if length < 2600 else 10 if length < 4400 else 7,
+    )
     for paragraph in box.text_frame.paragraphs:
         paragraph.space_after = Pt(8)
 
@@ -132,7 +147,10 @@ def date(presentation, started, version):
         when = EPOCH
     properties = presentation.core_properties
     properties.created = properties.modified = when
-    properties.title, properties.author = "feedrate report", f"feedrate {clean(version, 60)}".strip()
+    properties.title, properties.author = (
+        "feedrate report",
+        f"feedrate {clean(version, 60)}".strip(),
+    )
     properties.last_modified_by = properties.author
     properties.revision = 1
 
@@ -140,8 +158,13 @@ def date(presentation, started, version):
 def without_times(data):
     """The same archive without the times at which its parts were packed."""
     stream = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new:
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as old,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
         for name in old.namelist():
             kind = zipfile.ZIP_STORED if name.endswith(".png") else zipfile.ZIP_DEFLATED
-            new.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), old.read(name), compress_type=kind)
+            new.writestr(
+                zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), old.read(name), compress_type=kind
+            )
     return stream.getvalue()

@@ -1,4 +1,5 @@
-"""Draws the figures of a plan, on all CPUs that the process may use, and writes their files."""
+"""Draws the figures of figures.plan(), on all CPUs that the process may use. Writes their files."""
+
 from __future__ import annotations
 
 import gc
@@ -13,18 +14,20 @@ from . import beside, claims, figures, output, typeface
 from .ledger import ReportError
 
 PAPER_FORMATS = ("pdf", "svg")
-_work = []      # (plan, context, folder, the type's folder): what the processes have from their fork
+# [(plan, context, folder, the fonts' folder), …]: the forked processes inherit it
+_work = []
 
 
 @dataclass
 class Drawn:
     """What became of a plan; kinds is empty where there was nothing to show."""
+
     plan: figures.Plan
     kinds: list = field(default_factory=list)
     sentence: str = ""
     finding: str = ""
-    caption: list = field(default_factory=list)     # sentences for a paper
-    picture: bytes = b""                            # PNG for a slide
+    caption: list = field(default_factory=list)  # sentences for a paper
+    picture: bytes = b""  # PNG for a slide
     error: str = ""
 
 
@@ -33,22 +36,30 @@ def draw(settings, context, folder):
     options = context.options
     unknown = set(options.only) - set(figures.STEMS)
     if unknown:
-        raise ReportError("--only " + min(unknown), "there is no such figure",
-                          "choose from " + ", ".join(figures.STEMS))
+        raise ReportError(
+            "--only " + min(unknown),
+            "there is no such figure",
+            "choose from " + ", ".join(figures.STEMS),
+        )
     plans = figures.plan(settings, options.only)
     context.claims = claims.of(settings)
     _work[:] = [(plan, context, folder, typeface.cut()) for plan in plans]
-    gc.freeze()     # the ledger stays as it is: no use looking through it for garbage at every figure
+    # the ledger stays as it is: no use looking through it for garbage at every figure
+    gc.freeze()
     count = min(_cpus(), len(plans), 16)
     if count < 2 or "fork" not in multiprocessing.get_all_start_methods():
         yield from map(_carry_out, range(len(plans)))
         return
     # Forked before anything here imports numpy, which starts threads that no fork survives.
-    with ProcessPoolExecutor(count, multiprocessing.get_context("fork"), beside.leave_interrupts_alone) as pool:
+    with ProcessPoolExecutor(
+        count, multiprocessing.get_context("fork"), beside.leave_interrupts_alone
+    ) as pool:
         try:
             yield from pool.map(_carry_out, range(len(plans)))
         except BrokenProcessPool:
-            raise ReportError("figures", "a process that draws was ended", "free some memory and run it again")
+            raise ReportError(
+                "figures", "a process that draws was ended", "free some memory and run it again"
+            )
 
 
 def _cpus():
@@ -58,7 +69,7 @@ def _cpus():
 def _carry_out(i):
     plan, context, folder, type_folder = _work[i]
     typeface.use(type_folder)
-    gc.disable()        # a figure is made of small things that live until it is saved
+    gc.disable()  # a figure is made of small things that live until it is saved
     try:
         return _draw(plan, context, folder)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -70,16 +81,35 @@ def _carry_out(i):
 
 def _draw(plan, context, folder):
     from . import findings, style
+
     module = importlib.import_module("." + plan.module, __package__)
     options = context.options
-    pictures, page = _saved(module, plan, replace(context, medium=style.SHEET), folder, options.formats,
-                            ["png"] if options.slides else [])
+    pictures, page = _saved(
+        module,
+        plan,
+        replace(context, medium=style.SHEET),
+        folder,
+        options.formats,
+        ["png"] if options.slides else [],
+    )
     if page is None:
         return Drawn(_bare(plan))
     if options.paper:
-        _saved(module, plan, replace(context, medium=style.COLUMN), os.path.join(folder, "paper"), PAPER_FORMATS)
-    return Drawn(_bare(plan), list(options.formats), module.SENTENCE, findings.headline(plan, context.claims), page.caption,
-                 pictures.get("png", b"") if options.slides else b"")
+        _saved(
+            module,
+            plan,
+            replace(context, medium=style.COLUMN),
+            os.path.join(folder, "paper"),
+            PAPER_FORMATS,
+        )
+    return Drawn(
+        _bare(plan),
+        list(options.formats),
+        module.SENTENCE,
+        findings.headline(plan, context.claims),
+        page.caption,
+        pictures.get("png", b"") if options.slides else b"",
+    )
 
 
 def _bare(plan):
@@ -88,9 +118,12 @@ def _bare(plan):
 
 
 def _saved(module, plan, context, folder, kinds, kept=()):
-    """Draws on the context's medium; writes the files of `kinds` and gives their bytes, and those of `kept`."""
+    """Draws on the context's medium; writes the files of `kinds` and gives their bytes, and those
+    of `kept`."""
     import matplotlib
+
     from . import style
+
     # A context of its own: the style never leaks into, or in from, the user's settings.
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
@@ -99,9 +132,11 @@ def _saved(module, plan, context, folder, kinds, kept=()):
         page = module.draw(*where, context)
         if page is None:
             return {}, None
-        dpi = context.medium.dpi / page.scale       # as many pixels, however large the sheet
-        data = {kind: output.figure_bytes(page.figure, kind, dpi)
-                for kind in dict.fromkeys([*kinds, *kept])}
+        dpi = context.medium.dpi / page.scale  # as many pixels, however large the sheet
+        data = {
+            kind: output.figure_bytes(page.figure, kind, dpi)
+            for kind in dict.fromkeys([*kinds, *kept])
+        }
     for kind in kinds:
         output.write(os.path.join(folder, f"{plan.name}.{kind}"), data[kind])
     return data, page

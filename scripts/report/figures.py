@@ -1,11 +1,12 @@
-"""Which figures a report has and what their files are called. Imports nothing that draws: see drawing.py."""
+"""Which figures a report has and what their files are called. Imports nothing that draws: see
+drawing.py."""
+
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
 from .heading import heading
-from .settings import SETTING_AXES
 from .text import clean
 
 # What a figure is about, whatever it shows.
@@ -23,21 +24,29 @@ TITLES = {
     "monitors": "Host and GPUs over a run",
 }
 STEMS = tuple(TITLES)
-# Drawn at every GPU count; the others at the smallest one, where the device is best fed, or over all of them.
-AT_EVERY_COUNT = ("throughput_vs_workers", "bars", "ceiling_heatmap", "storage_bandwidth", "waiting_cost")
+# Drawn at every GPU count; the others at the smallest one, where the device is best fed, or over
+# all of them.
+AT_EVERY_COUNT = (
+    "throughput_vs_workers",
+    "bars",
+    "ceiling_heatmap",
+    "storage_bandwidth",
+    "waiting_cost",
+)
 OVER_COUNTS = ("throughput_vs_gpus", "scaling_efficiency")
-# What their titles say is a result; those of the others tell of a single run.
+# Figures whose titles state a result; the others show a single run.
 OF_RESULTS = tuple(stem for stem in STEMS if stem not in ("batch_times", "monitors"))
 
 
 @dataclass(frozen=True)
 class Plan:
     """A figure that might be drawn: there may turn out to be nothing to show."""
-    name: str         # of its file, without the ending
-    module: str       # that draws it
+
+    name: str  # of its file, without the ending
+    module: str  # that draws it
     setting: object
-    gpus: object      # None: over all counts
-    words: str        # the setting in words
+    gpus: object  # None: over all counts
+    words: str  # the setting in words
 
 
 def plan(settings, only=()):
@@ -46,24 +55,33 @@ def plan(settings, only=()):
     for setting in settings:
         suffix, counts = _suffix(setting, settings), setting.gpu_counts()
         for stem in (s for s in STEMS if not only or s in only):
-            for n in [None] if stem in OVER_COUNTS else counts if stem in AT_EVERY_COUNT else [setting.first_count]:
+            for n in (
+                [None]
+                if stem in OVER_COUNTS
+                else counts
+                if stem in AT_EVERY_COUNT
+                else [setting.first_count]
+            ):
                 more = "" if n in (None, setting.first_count) else f".{n}-gpus"
                 found.append(Plan(stem + suffix + more, stem, setting, n, heading(setting, n)))
     return found
 
 
 def _suffix(setting, settings):
-    """".emulated-a100" and further axes, as far as the settings differ; "" for a single one."""
-    # An axis is named only where those before it leave settings that it tells apart.
+    """ ".emulated-a100" and further axes, as far as the settings differ; "" for a single one."""
+    # An axis is named only if it distinguishes settings that agree in all axes before it.
     parts, alike = [], settings
-    for axis in SETTING_AXES:
+    for axis in setting.axes:
         if len({str(s.axes[axis]) for s in alike}) > 1:
             parts.append(slug(setting.axes[axis]))
             alike = [s for s in alike if str(s.axes[axis]) == str(setting.axes[axis])]
     name = "".join("." + part for part in parts)
-    slugs = [slug(setting.axes[axis]) for axis in SETTING_AXES]
-    twins = [s for s in settings if s is not setting and
-             [slug(s.axes[axis]) for axis in SETTING_AXES] == slugs]
+    slugs = [slug(value) for value in setting.axes.values()]
+    twins = [
+        s
+        for s in settings
+        if s is not setting and [slug(value) for value in s.axes.values()] == slugs
+    ]
     return name + (f".{settings.index(setting)}" if twins else "")
 
 

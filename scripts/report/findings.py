@@ -1,12 +1,16 @@
-"""What a figure shows, in one line: the title of its slide, and a line of the index. Nothing here is computed but what claims.py
-has tested: below that a finding says that no loss is measurable, and how large one could be. Valid cells alone speak."""
+"""What a figure shows, in one line: the title of its slide, and a line of the index. A finding
+claims only losses that a test in claims.py shows; else it says that no loss is measurable, and how
+large one could be. It uses valid cells alone.
+"""
+
 from __future__ import annotations
 
 from dataclasses import replace
 
 from . import epoch, figures, panels, readings, stage_times, statistics, storage
 from .claims import LOOK, none_words
-from .text import amount, clean, duration, gpus as gpu_words, percent, spread
+from .text import amount, clean, duration, percent, spread
+from .text import gpus as gpu_words
 
 NOTHING = "No valid result: every cell carries a serious flag or is missing"
 ALONE = "Ceiling alone: no cell of stored data"
@@ -22,8 +26,16 @@ def finding(plan, claims):
         return NOTHING if here else ALONE
     if all(c.rate.n < statistics.LEAST for c in places):
         return f"{figures.TITLES[plan.module]}: {LOOK}"
-    lines = {"batch_times": _longest, "load_vs_step": _waits, "stages": _largest, "storage_bandwidth": _reads,
-             "waiting_cost": _costs, "throughput_vs_gpus": _scales, "scaling_efficiency": _scales, "monitors": _busy}
+    lines = {
+        "batch_times": _longest,
+        "load_vs_step": _waits,
+        "stages": _largest,
+        "storage_bandwidth": _reads,
+        "waiting_cost": _costs,
+        "throughput_vs_gpus": _scales,
+        "scaling_efficiency": _scales,
+        "monitors": _busy,
+    }
     words = lines.get(plan.module, _loses)(places, plan, claims)
     if words and plan.module in figures.OF_RESULTS:
         words += _not_judged([c for c in panels.places(here) if c.rate], claims)
@@ -31,7 +43,8 @@ def finding(plan, claims):
 
 
 def _not_judged(cells, claims):
-    """The kinds and sizes that a sentence leaves out, and why: their silence must not pass for a result."""
+    """The kinds and sizes that a sentence leaves out, and why: their silence must not pass for a
+    result."""
     left = [(c, claims.why_not(c)) for c in cells]
     words = [f"{_name(c)} ({why})" for c, why in left if why]
     more = f" and {len(words) - 3} more" if len(words) > 3 else ""
@@ -41,32 +54,46 @@ def _not_judged(cells, claims):
 def headline(plan, claims):
     """The same for a slide: where no loss is shown, it says first what the figure is about."""
     words = finding(plan, claims)
-    return f"{figures.TITLES[plan.module]}: {words[0].lower()}{words[1:]}" if words.startswith(("No measurable", "No loss is")) else words
+    return (
+        f"{figures.TITLES[plan.module]}: {words[0].lower()}{words[1:]}"
+        if words.startswith(("No measurable", "No loss is"))
+        else words
+    )
 
 
 def _name(cell):
     """The cell without its workers."""
-    return clean(cell.data, 30) + (f" {clean(cell.image_size, 30)}" if cell.image_size else "") \
+    return (
+        clean(cell.data, 30)
+        + (f" {clean(cell.image_size, 30)}" if cell.image_size else "")
         + (f" ({clean(cell.variant, 60)})" if cell.variant else "")
+    )
 
 
 def _with(cell):
-    return "" if cell.workers is None else f" with {cell.workers} worker" + ("" if cell.workers == 1 else "s")
+    return (
+        ""
+        if cell.workers is None
+        else f" with {cell.workers} worker" + ("" if cell.workers == 1 else "s")
+    )
 
 
 def _worst(cells, claim_of):
-    """(the cell with the largest loss that is shown or None, its claim, how many lose, the claims that are known)."""
+    """(the cell with the largest loss that is shown or None, its claim, how many lose, the claims
+    that are known)."""
     known = [(claim_of(c), c) for c in cells]
     known = [(claim, c) for claim, c in known if claim.is_known]
-    shown = sorted(((claim, c) for claim, c in known if claim.is_shown), key=lambda pair: pair[0].share.mean)
+    shown = sorted(
+        ((claim, c) for claim, c in known if claim.is_shown), key=lambda pair: pair[0].share.mean
+    )
     claim, cell = shown[0] if shown else (None, None)
-    if len(shown) > 1:      # the most extreme of several: its own interval would promise too much
+    if len(shown) > 1:  # the most extreme of several: its own interval would promise too much
         claim = replace(claim, share=statistics.widened(claim.share, len(known)))
     return cell, claim, len(shown), [claim for claim, _ in known]
 
 
 def _none(known, what="loss"):
-    """That nothing is shown to be lost, and how large a loss could be all the same."""
+    """Says that no loss is shown, and how large one could still be."""
     if not known:
         return "Nothing to hold the cells against: no share of the ceiling has an interval"
     words = none_words(known)
@@ -79,8 +106,15 @@ def _loses(cells, _, claims):
         return _none(known)
     if len(known) == 1:
         return f"{_name(cell)}{_with(cell)} loses {spread(claim.loss)} of the ceiling"
-    which = _name(cell) + _with(cell) if count == 1 else f"the largest measured, {_name(cell)}{_with(cell)},"
-    return f"a loss is shown for {count} of {len(known)} kinds and sizes: {which} loses {spread(claim.loss)}"
+    which = (
+        _name(cell) + _with(cell)
+        if count == 1
+        else f"the largest measured, {_name(cell)}{_with(cell)},"
+    )
+    return (
+        f"a loss is shown for {count} of {len(known)} kinds and sizes: {which} loses"
+        f" {spread(claim.loss)}"
+    )
 
 
 def _longest(cells, *_):
@@ -90,8 +124,10 @@ def _longest(cells, *_):
     numbers = {id(c): panels.step_statistics(c) for c in kept}
     worst = max(kept, key=lambda c: numbers[id(c)]["max"] / max(numbers[id(c)]["median"], 1e-9))
     mine = numbers[id(worst)]
-    return (f"In one run of {panels.name(worst)} the longest batch took {amount(mine['max'])} ms, the median one "
-            f"{amount(mine['median'])} ms")
+    return (
+        f"In one run of {panels.name(worst)} the longest batch took {amount(mine['max'])} ms, the"
+        f" median one {amount(mine['median'])} ms"
+    )
 
 
 def _waits(cells, _, claims):
@@ -99,7 +135,11 @@ def _waits(cells, _, claims):
     if not cell:
         return _none(known) if known else ""
     share = panels.idle_share(cell)
-    waits = "" if share is None else f"; its device waits for data {percent(share)} of the time in the run drawn"
+    waits = (
+        ""
+        if share is None
+        else f"; its device waits for data {percent(share)} of the time in the run drawn"
+    )
     return f"{_name(cell)}{_with(cell)} loses {spread(claim.loss)}{waits}"
 
 
@@ -108,7 +148,10 @@ def _largest(cells, _, claims):
     if not cell:
         return _none(known) if known else ""
     name, share = stage_times.largest_share(cell)
-    return f"{_name(cell)}{_with(cell)} loses {spread(claim.loss)}; {clean(name, 20)} takes {spread(share)} of a worker's busy time"
+    return (
+        f"{_name(cell)}{_with(cell)} loses {spread(claim.loss)}; {clean(name, 20)} takes"
+        f" {spread(share)} of a worker's busy time"
+    )
 
 
 def _reads(cells, _, claims):
@@ -118,8 +161,10 @@ def _reads(cells, _, claims):
     if not cell:
         return _none(known) if known else ""
     b = found[id(cell)]
-    return (f"{_name(cell)}{_with(cell)}: the workers read {amount(b.read / 1e6)} MB/s, the ceiling would need "
-            f"{amount(b.needed / 1e6)}")
+    return (
+        f"{_name(cell)}{_with(cell)}: the workers read {amount(b.read / 1e6)} MB/s, the ceiling"
+        f" would need {amount(b.needed / 1e6)}"
+    )
 
 
 def _costs(cells, _, claims):
@@ -129,7 +174,10 @@ def _costs(cells, _, claims):
     hours = epoch.hours_lost(cell)
     if count > 1:
         hours = statistics.widened_mean(hours, len(known))
-    return f"{_name(cell)}{_with(cell)} costs {spread(hours, duration)} per epoch of {epoch.IMAGES:,} images"
+    return (
+        f"{_name(cell)}{_with(cell)} costs {spread(hours, duration)} per epoch of {epoch.IMAGES:,}"
+        " images"
+    )
 
 
 def _scales(cells, plan, claims):
@@ -138,7 +186,11 @@ def _scales(cells, plan, claims):
     cell, claim, _, known = _worst(cells, claims.scaling)
     if not cell:
         return _none(known, "loss of scaling")
-    devices = gpu_words(cell.gpus) if plan.setting.kind != "cpu" else f"{cell.gpus} replica" + ("" if cell.gpus == 1 else "s")
+    devices = (
+        gpu_words(cell.gpus)
+        if plan.setting.kind != "cpu"
+        else f"{cell.gpus} replica" + ("" if cell.gpus == 1 else "s")
+    )
     return f"{_name(cell)} keeps {spread(claim.share)} of linear scaling at {devices}"
 
 
@@ -148,4 +200,8 @@ def _busy(_, plan, __):
         return ""
     busy = record["monitors"].get("cpu_busy") if isinstance(record.get("monitors"), dict) else None
     words = "One run of " + panels.name(cell) + (" (invalid)" if cell.serious else "")
-    return f"{words}: the CPUs were {percent(busy)} busy" if isinstance(busy, (int, float)) and busy >= 0 else words
+    return (
+        f"{words}: the CPUs were {percent(busy)} busy"
+        if isinstance(busy, (int, float)) and busy >= 0
+        else words
+    )

@@ -1,19 +1,36 @@
-"""The flags of a record, derived again from its own numbers: none that is missing, none that nothing calls for, none that says
-less than it should. A flag that is gone makes a doubtful number look sound."""
+"""Derives the flags of a record again from its own numbers. No flag may be missing, unfounded or
+too mild: without its flag a doubtful number looks sound."""
+
 from __future__ import annotations
 
+from . import axes as axis_tables
 from . import ledger
 from .ledger import number
 
 ORDER = ("note", "warning", "serious")
-NEAR = 0.001    # shares are written to three decimals: at the very limit rounding decides
+NEAR = 0.001  # shares are written to three decimals: at the very limit rounding decides
 # As src/measure/nvml.cpp names them. At its power limit a GPU is capped, not throttled.
-HELD_BACK = {"hardware slowdown", "software thermal slowdown", "hardware thermal slowdown", "power brake"}
+HELD_BACK = {
+    "hardware slowdown",
+    "software thermal slowdown",
+    "hardware thermal slowdown",
+    "power brake",
+}
 POWER_CAP = "power cap"
-# Flags that rest on something that no record keeps (how the warm-up ended, planted times, what was forced): how severe they are.
-UNSEEN = {"unsteady": {"warning"}, "planted": {"serious"}, "scaled_rate": {"warning"}, "clock_changed": {"warning"}, "gpu_unseen": {"note"},
-          "unseen_queue": {"note"}, "ceiling_drifted": {"warning"}, "mixed_ledger": {"warning", "serious"}}
-MAYBE = object()    # so near to a limit that either is right
+# They rest on something that no record keeps: how the warm-up ended, planted times, what was
+# forced.
+UNSEEN = {
+    "unsteady",
+    "planted",
+    "scaled_rate",
+    "clock_changed",
+    "gpu_unseen",
+    "unseen_queue",
+    "ceiling_drifted",
+    "mixed_ledger",
+}
+RULES = axis_tables.own().rules
+MAYBE = object()  # so near to a limit that either is right
 
 
 def problems(record):
@@ -28,17 +45,26 @@ def problems(record):
         if known and name not in stated:
             yield f"the flag {name} is missing: the record's own numbers call for it"
         elif known and _most(stated[name]) != _most(known) and MAYBE not in called_for:
-            yield f"the flag {name} is {_most(stated[name])}, the record's own numbers make it {_most(known)}"
+            yield (
+                f"the flag {name} is {_most(stated[name])}, the record's own numbers make it"
+                f" {_most(known)}"
+            )
         elif newest and not called_for and name in stated:
             yield f"the flag {name} is there, and the record's own numbers do not call for it"
     for name in stated if newest else []:
         if name not in UNSEEN and name not in expected:
             yield f"the flag {name[:40]} is none that there is"
-    if newest and (("mixed_ledger" in stated) != bool(record.get("forced")) or "mixed_ledger" in stated
-                   and _most(stated["mixed_ledger"]) != ("serious" if _is_other_work(record["forced"]) else "warning")):
-        yield f"the flag mixed_ledger is {_most(stated.get('mixed_ledger', [])) or 'missing'}, `forced` is {str(record.get('forced'))[:80]}"
+    if newest and (
+        ("mixed_ledger" in stated) != bool(record.get("forced"))
+        or "mixed_ledger" in stated
+        and _most(stated["mixed_ledger"]) != _of_forced(record["forced"])
+    ):
+        yield (
+            f"the flag mixed_ledger is {_most(stated.get('mixed_ledger', [])) or 'missing'},"
+            f" `forced` is {str(record.get('forced'))[:80]}"
+        )
     for name, severities in stated.items():
-        if odd := set(severities) - UNSEEN.get(name, set(ORDER)):
+        if odd := set(severities) - _possible(name):
             yield f"the flag {name} is {min(odd)[:20]}, which it never is"
 
 
@@ -49,77 +75,153 @@ def _most(severities):
 def _expected(record):
     """(name, the severities that are called for) of each flag that the record can decide."""
     found = {}
-    for name, severity, holds in [*_of_any_schema(record), *(_of_schema_2(record) if record["schema"] != ledger.SCHEMAS[0] else [])]:
+    for name, severity, holds in [
+        *_of_any_schema(record),
+        *(_of_schema_2(record) if record["schema"] != ledger.SCHEMAS[0] else []),
+    ]:
         found.setdefault(name, [])
         if holds:
             found[name].append(MAYBE if holds is MAYBE else severity)
     return found.items()
 
 
+def _possible(name):
+    """The severities that a flag can have."""
+    rules = [rule for rule in RULES.values() if rule.name == name]
+    known = {rule.severity for rule in rules} | (
+        {"serious"} if any(rule.serious is not None for rule in rules) else set()
+    )
+    return known | {"serious"} if name == "mixed_ledger" else known or set(ORDER)
+
+
+def _of_forced(forced):
+    """The severity of mixed_ledger where --force-resume accepted these differences."""
+    other = any(map(axis_tables.own().is_other_work, forced))
+    return "serious" if other else RULES["mixed_ledger"].severity
+
+
 def _of_any_schema(record):
-    cell, limits, monitors, queue = record["cell"], *(ledger.object_at(record, key) for key in ("limits", "monitors", "queue"))
-    short = [(number(record["steps"]), number(limits.get("min_steps"))), (ledger.first_window(record), number(limits.get("min_seconds")))]
+    cell, monitors, queue = (
+        record["cell"],
+        *(ledger.object_at(record, key) for key in ("monitors", "queue")),
+    )
     stock = abs(number(queue.get("drawn_fraction")) or 0)
-    others = max([number(monitors.get(of)) or 0 for of in ("cpu_other_processes", "usable_cpus_other_processes")])
-    far_short = any(least and value < 0.5 * least for value, least in short)
-    return [("emulated", "note", ledger.object_at(record, "device").get("kind") == "emulated"),
-            ("short_window", "serious" if far_short else "warning", any(least and value < least for value, least in short)),
-            ("queue_not_at_rest", "serious" if stock > 0.05 else "warning", _above(stock, 0.01, 1e-9)),
-            ("noisy_neighbour", "warning", _above(others, 0.10)),
-            ("cpu_steal", "warning", _above(monitors.get("cpu_steal"), 0.02)),
-            ("cpu_quota", "warning", _above(monitors.get("cpu_quota_stopped"), 0.01)),
-            ("oversubscribed", "note", _is_oversubscribed(record)),
-            ("lenient_decoder", "note", cell.get("loader") == "dali" and _is_streamed(cell)),
-            ("client_cold", "note", cell.get("page-cache") == "cold"),
-            ("bad_samples", "serious", (number(record.get("bad_samples")) or 0) > 0)]
+    others = max(
+        [
+            number(monitors.get(of)) or 0
+            for of in ("cpu_other_processes", "usable_cpus_other_processes")
+        ]
+    )
+    cpus = number(ledger.object_at(record, "threads").get("cpus"))
+    workers = (cell.get("workers") or 0) * (cell.get("gpus") or 1)
+    return [
+        _row("emulated", ledger.object_at(record, "device").get("kind") == "emulated"),
+        _short_window(record),
+        _row("queue_not_at_rest", _above(stock, RULES["queue_not_at_rest"].threshold, 1e-9), stock),
+        _row("noisy_neighbour", _beyond("noisy_neighbour", others)),
+        _row("cpu_steal", _beyond("cpu_steal", monitors.get("cpu_steal"))),
+        _row("cpu_quota", _beyond("cpu_quota", monitors.get("cpu_quota_stopped"))),
+        _row(
+            "oversubscribed",
+            bool(
+                cpus and _is_streamed(cell) and workers > RULES["oversubscribed"].threshold * cpus
+            ),
+        ),
+        _row("lenient_decoder", cell.get("loader") == "dali" and _is_streamed(cell)),
+        _row("client_cold", cell.get("page-cache") == "cold"),
+        _row(
+            "bad_samples", (number(record.get("bad_samples")) or 0) > RULES["bad_samples"].threshold
+        ),
+    ]
 
 
 def _of_schema_2(record):
-    reasons = {reason for rank in record.get("ranks") or []
-               for reason in str(ledger.part(rank, "gpu", "throttled") or "").split(", ")}
-    return [("throttled", "serious", bool(reasons & HELD_BACK)),
-            ("power_capped", "note", POWER_CAP in reasons),
-            ("memory_pressure", "warning", _above(ledger.object_at(record, "monitors").get("psi_memory_some"), 0.01)),
-            *(("page_cache", severity, holds) for severity, holds in _page_cache(record)),
-            ("harness_bound", "serious", _is_harness_bound(record))]
+    reasons = {
+        reason
+        for rank in record.get("ranks") or []
+        for reason in str(ledger.part(rank, "gpu", "throttled") or "").split(", ")
+    }
+    return [
+        _row("throttled", bool(reasons & HELD_BACK)),
+        _row("power_capped", POWER_CAP in reasons),
+        _row(
+            "memory_pressure",
+            _beyond("memory_pressure", ledger.object_at(record, "monitors").get("psi_memory_some")),
+        ),
+        *_page_cache(record),
+        _row("harness_bound", _is_harness_bound(record)),
+    ]
+
+
+def _row(rule_id, holds, value=0.0):
+    """(the flag's name, how severe it is at that value, whether it is called for)."""
+    rule = RULES[rule_id]
+    return (
+        rule.name,
+        "serious" if rule.serious is not None and value > rule.serious else rule.severity,
+        holds,
+    )
+
+
+def _short_window(record):
+    limits, rule = ledger.object_at(record, "limits"), RULES["short_window"]
+    asked = [
+        (number(record["steps"]), number(limits.get("min_steps"))),
+        (ledger.first_window(record), number(limits.get("min_seconds"))),
+    ]
+    far = any(least and value < rule.serious * least for value, least in asked)
+    return (
+        rule.name,
+        "serious" if far else rule.severity,
+        any(least and value < rule.threshold * least for value, least in asked),
+    )
 
 
 def _page_cache(record):
     told = record["cell"].get("page-cache")
     before = number(ledger.object_at(record, "dataset").get("page_cache_before"))
-    asked = sum(number(s.get("bytes")) or 0 for s in record.get("stages") or [] if isinstance(s, dict) and s.get("name") == "read")
+    asked = sum(
+        number(s.get("bytes")) or 0
+        for s in record.get("stages") or []
+        if isinstance(s, dict) and s.get("name") == "read"
+    )
     fetched = number(ledger.object_at(record, "monitors").get("storage_read_bytes"))
     known = fetched is not None
-    return [("serious", told in ("warm", "cold") and before is not None and before < 0),
-            ("warning", told == "warm" and before is not None and 0 <= before < 0.95),
-            ("serious", told == "warm" and asked > 0 and known and fetched > 0.05 * asked),
-            ("serious", told == "cold" and known and 0 <= fetched < 0.8 * asked)]
-
-
-def _is_other_work(forced):
-    """As src/experiment/resume.cpp has it: another machine, storage, GPU, library or data."""
-    return any(what in ("host", "gpus") or what.startswith(("device.", "file_system.", "dataset ")) for what in map(str, forced))
+    start, left, elsewhere = (
+        RULES[f"page_cache.{which}"].threshold for which in ("start", "left", "elsewhere")
+    )
+    return [
+        _row("page_cache.unknown", told in ("warm", "cold") and before is not None and before < 0),
+        _row("page_cache.start", told == "warm" and before is not None and 0 <= before < start),
+        _row("page_cache.left", told == "warm" and asked > 0 and known and fetched > left * asked),
+        _row("page_cache.elsewhere", told == "cold" and known and 0 <= fetched < elsewhere * asked),
+    ]
 
 
 def _is_streamed(cell):
     return cell["data"] != "synthetic" and cell.get("cache") != "device"
 
 
-def _is_oversubscribed(record):
-    cell, cpus = record["cell"], number(ledger.object_at(record, "threads").get("cpus"))
-    return bool(cpus and _is_streamed(cell) and (cell.get("workers") or 0) * (cell.get("gpus") or 1) > 2 * cpus)
-
-
 def _is_harness_bound(record):
-    """Whether an emulated device fell short of its rate although nothing was loaded: the program itself is the limit."""
+    """Whether an emulated device fell short of its rate although nothing was loaded: the program
+    itself is the limit."""
     cell, device = record["cell"], ledger.object_at(record, "device")
     step_ms = number(device.get("step_ms"))
-    if device.get("kind") != "emulated" or cell["data"] != "synthetic" and cell.get("cache") != "device" or step_ms is None:
+    if (
+        device.get("kind") != "emulated"
+        or cell["data"] != "synthetic"
+        and cell.get("cache") != "device"
+        or step_ms is None
+    ):
         return False
-    if step_ms <= 0:        # a rate without an end, which no program reaches
+    if step_ms <= 0:  # a rate without an end, which no program reaches
         return True
     asked = 1e3 * cell["batch-size"] * (cell.get("gpus") or 1) / step_ms
-    return _above(0.99 * asked, record["imgs_per_s"], 1e-9 * asked)
+    return _above(RULES["harness_bound"].threshold * asked, record["imgs_per_s"], 1e-9 * asked)
+
+
+def _beyond(rule_id, value):
+    return _above(value, RULES[rule_id].threshold)
 
 
 def _above(value, limit, near=NEAR):

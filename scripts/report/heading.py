@@ -1,11 +1,13 @@
 """The machine setting in words: device, model, batch size, precision, input size."""
+
 from __future__ import annotations
 
-from .text import axis_value, clean, gpus as gpu_words
+from .text import axis_value, clean
+from .text import gpus as gpu_words
 
-# How a step runs is said where it is not as everybody expects.
-USUAL_RUNGS = {"memory-format": "channels_last", "batch-norm": "library", "optimizer": "fused", "master-weights": "on",
-               "cudnn-benchmark": "on", "cuda-graph": "off"}
+# Always said, each in its own way; the other axes of a setting where they are not as everybody
+# expects.
+SAID = ("device", "device-threads", "model", "batch-size", "precision", "input-size")
 
 
 def heading(setting, gpus=None):
@@ -21,8 +23,13 @@ def heading(setting, gpus=None):
     precision = axes["precision"] or setting.device.get("precision")
     if precision is not None:
         words.append(clean(axis_value(precision), 40))
-    words += [f"{axis} {clean(axis_value(axes[axis]), 40)}" for axis, usual in USUAL_RUNGS.items()
-              if axes.get(axis) not in (None, usual)]
+    words += [
+        f"{clean(axis, 40)} {clean(axis_value(value), 40)}"
+        for axis, value in axes.items()
+        if axis not in SAID
+        and value is not None
+        and axis_value(value) != setting.tables.usual(axis)
+    ]
     if axes["device-threads"] is not None:
         words.append(f"{axis_value(axes['device-threads'])} threads")
     words.append(f"input {axis_value(axes['input-size'])}")

@@ -1,10 +1,11 @@
 """The cells as the page knows them: a number each, the records behind them, a row of the table."""
+
 from __future__ import annotations
 
 from . import ledger, panels, statistics, storage, tables
 from .cells import DRIFTED, Ceiling, kind_rank, pixels
-from .text import axis_value, clean, listing, plus_minus, spread
 from .html_look import lines
+from .text import axis_value, clean, listing, plus_minus, spread
 
 HEAD = (*tables.HEAD, "ledger lines")
 
@@ -14,7 +15,9 @@ class Cells:
 
     def __init__(self, settings, records, claims):
         self.claims = claims
-        self.all = [(number, cell) for number, s in enumerate(settings) for cell in s.ceilings + s.cells]
+        self.all = [
+            (number, cell) for number, s in enumerate(settings) for cell in s.ceilings + s.cells
+        ]
         self.number = {id(cell): n for n, (_, cell) in enumerate(self.all)}
         self._records = {}
         for n, record in enumerate(records):
@@ -27,10 +30,17 @@ class Cells:
         return self.number[id(cell.origin)]
 
     def behind(self, cell):
-        """(records that count, others of the same cell: tries that a later one replaced), as places in the ledger."""
-        counted = [self._place[id(r)] for r in cell.runs + cell.lost if id(r) in self._place]      # not run: no line
+        """(records that count, others of the same cell: tries that a later one replaced), as places
+        in the ledger."""
+        # not run: no line
+        counted = [self._place[id(r)] for r in cell.runs + cell.lost if id(r) in self._place]
         if getattr(cell, "recorded", False):
-            counted = [self._place[id(r)] for _, other in self.all if other.ceiling is cell.origin for r in other.runs]
+            counted = [
+                self._place[id(r)]
+                for _, other in self.all
+                if other.ceiling is cell.origin
+                for r in other.runs
+            ]
         keys = {(r["role"], str(r["cell_id"])) for r in cell.runs + cell.lost}
         every = {n for key in keys for n in self._records.get(key, [])}
         return sorted(set(counted)), sorted(every - set(counted))
@@ -41,14 +51,33 @@ class Cells:
     def hover(self, cell, *more):
         """The text at a point: what it is, its number, its share, where it stands in the ledger."""
         share = _share(cell, " of the ceiling") if cell.ratio else ""
-        rate = f"{plus_minus(cell.rate)} images/s, n = {cell.rate.n}" if cell.rate else f"missing: {cell.state}"
+        rate = (
+            f"{plus_minus(cell.rate)} images/s, n = {cell.rate.n}"
+            if cell.rate
+            else f"missing: {cell.state}"
+        )
         claim = self.claims.loss(cell).words() if cell.how and cell.ratio else ""
-        return lines(name(cell), rate, share, cell.how, claim, *more, "! " + bad_flags(cell) if cell.serious else "",
-                     bad_ceiling(cell), DRIFTED if tables.drifted(cell) else "", tables.ABOVE if cell.above_ceiling else "", self.words(cell))
+        return lines(
+            name(cell),
+            rate,
+            share,
+            cell.how,
+            claim,
+            *more,
+            "! " + bad_flags(cell) if cell.serious else "",
+            bad_ceiling(cell),
+            DRIFTED if tables.drifted(cell) else "",
+            tables.ABOVE if cell.above_ceiling else "",
+            self.words(cell),
+        )
 
     def words(self, cell):
         found = self.lines_of(cell)
-        shown = listing(found[:6]) if len(found) <= 6 else ", ".join(map(str, found[:5])) + f" … ({len(found)})"
+        shown = (
+            listing(found[:6])
+            if len(found) <= 6
+            else ", ".join(map(str, found[:5])) + f" … ({len(found)})"
+        )
         return f"ledger line{'' if len(found) == 1 else 's'} {shown}" if found else ""
 
     def described(self):
@@ -58,10 +87,19 @@ class Cells:
         counted, others = self.behind(cell)
         row = tables.short_row(cell) + [" ".join(tables.flag_names(cell)) or "-"]
         span = [str(n) for n in self.lines_of(cell)]
-        return {"setting": setting, "name": clean(name(cell), 120), "invalid": cell.serious, "missing": not cell.rate,
-                "ceiling": isinstance(cell, Ceiling), "recorded": getattr(cell, "recorded", False),
-                "records": counted, "others": others, "row": [clean(w, 300) for w in row] + [", ".join(span)],
-                "keys": _keys(cell) + [self.lines_of(cell)[0] if span else None], "facts": _facts(cell)}
+        return {
+            "setting": setting,
+            "name": clean(name(cell), 120),
+            "invalid": cell.serious,
+            "missing": not cell.rate,
+            "ceiling": isinstance(cell, Ceiling),
+            "recorded": getattr(cell, "recorded", False),
+            "records": counted,
+            "others": others,
+            "row": [clean(w, 300) for w in row] + [", ".join(span)],
+            "keys": _keys(cell) + [self.lines_of(cell)[0] if span else None],
+            "facts": _facts(cell),
+        }
 
 
 def name(cell):
@@ -76,8 +114,10 @@ def _gpus(cell):
 
 
 def bad_flags(cell):
-    """The serious flags by name; of a record that calls itself invalid without one, that word."""
-    names = sorted({clean(f.get("name") or "?", 40) for f in cell.flags if f.get("severity") == "serious"})
+    """The names of the serious flags; "not valid" if there are none."""
+    names = sorted(
+        {clean(f.get("name") or "?", 40) for f in cell.flags if f.get("severity") == "serious"}
+    )
     return ", ".join(names) or "not valid"
 
 
@@ -97,23 +137,53 @@ def _mark(invalid):
 
 def _keys(cell):
     """What the table's columns are sorted by; None (missing) goes last either way."""
-    return [[kind_rank(cell.data)[0], clean(cell.data, 60)], pixels(cell.image_size)[0] if cell.image_size else None,
-            cell.workers, cell.gpus, cell.rate.n if cell.rate else 0, cell.rate.mean if cell.rate else None,
-            cell.ratio.mean if cell.ratio else None, cell.mean("device_idle_fraction"),
-            clean(cell.largest_stage()[1] or cell.largest_stage()[0], 40) or None, " ".join(tables.flag_names(cell)) or None]
+    return [
+        [kind_rank(cell.data)[0], clean(cell.data, 60)],
+        pixels(cell.image_size)[0] if cell.image_size else None,
+        cell.workers,
+        cell.gpus,
+        cell.rate.n if cell.rate else 0,
+        cell.rate.mean if cell.rate else None,
+        cell.ratio.mean if cell.ratio else None,
+        cell.mean("device_idle_fraction"),
+        clean(cell.limiting()[1] or cell.limiting()[0], 40) or None,
+        " ".join(tables.flag_names(cell)) or None,
+    ]
 
 
 def _facts(cell):
-    """[(word, value), …] for the head of the records' dialogue, from the same functions as the figures."""
+    """[(word, value), …] for the head of the records' dialogue, from the same functions as the
+    figures."""
     facts = []
     if cell.rate:
         low = cell.rate.low
         facts.append(("images/s", plus_minus(cell.rate) + _mark(cell.serious)))
-        facts.append(("interval", cell.rate.kind if low is None else
-                      f"{low:,.6g} to {cell.rate.high:,.6g} ({cell.rate.kind})"))
-        facts.append(("repetitions", f"{cell.rate.n}" + (f", {len(cell.lost)} more missing" if cell.lost else "")))
+        facts.append(
+            (
+                "interval",
+                (
+                    cell.rate.kind
+                    if low is None
+                    else f"{low:,.6g} to {cell.rate.high:,.6g} ({cell.rate.kind})"
+                ),
+            )
+        )
+        facts.append(
+            (
+                "repetitions",
+                f"{cell.rate.n}" + (f", {len(cell.lost)} more missing" if cell.lost else ""),
+            )
+        )
         if cell.rate.kind == statistics.NO_INTERVAL:
-            facts.append(("caution", f"fewer than {statistics.LEAST} repetitions are a look: nothing is claimed of them"))
+            facts.append(
+                (
+                    "caution",
+                    (
+                        f"fewer than {statistics.LEAST} repetitions are a look: nothing is claimed"
+                        " of them"
+                    ),
+                )
+            )
     else:
         facts.append(("images/s", f"missing: {cell.state}"))
     if cell.ratio:
@@ -121,9 +191,21 @@ def _facts(cell):
         if bad_ceiling(cell):
             facts.append(("not valid", bad_ceiling(cell)))
     if cell.scaling:
-        facts.append(("scaling efficiency", spread(cell.scaling) + _mark(cell.serious or cell.first.serious)))
-    for word, rate in (("from files", storage.files_rate(cell)), ("of it from storage", storage.storage_rate(cell))):
+        facts.append(
+            ("scaling efficiency", spread(cell.scaling) + _mark(cell.serious or cell.first.serious))
+        )
+    for word, rate in (
+        ("from files", storage.files_rate(cell)),
+        ("of it from storage", storage.storage_rate(cell)),
+    ):
         if rate is not None:
             facts.append((word, f"{rate / 1e6:,.4g} MB/s"))
-    facts.append(("axes", ", ".join(f"{clean(a, 40)} {axis_value(v)}" for a, v in cell.axes.items() if v is not None)))
+    facts.append(
+        (
+            "axes",
+            ", ".join(
+                f"{clean(a, 40)} {axis_value(v)}" for a, v in cell.axes.items() if v is not None
+            ),
+        )
+    )
     return [(word, clean(value, 1500)) for word, value in facts]

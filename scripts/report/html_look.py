@@ -1,13 +1,23 @@
-"""How a plotly trace looks: the looks of style.py in plotly's words. A colour that depends on light or dark is a name
-with an @, which the page replaces."""
+"""How a plotly trace looks: the looks of style.py in plotly's words. A colour that depends on light
+or dark is a name with an @, which the page replaces."""
+
 from __future__ import annotations
 
 from . import style
 from .text import plotly
 
 INK, MUTED, DARK_YELLOW = "@ink", "@muted", "@yellow"
-SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "v": "triangle-down", "D": "diamond", "P": "cross",
-           "X": "x", "p": "pentagon", "_": "line-ew"}
+SYMBOLS = {
+    "o": "circle",
+    "s": "square",
+    "^": "triangle-up",
+    "v": "triangle-down",
+    "D": "diamond",
+    "P": "cross",
+    "X": "x",
+    "p": "pentagon",
+    "_": "line-ew",
+}
 PATTERNS = {"//": "/", "\\\\": "\\", "xx": "x", "..": ".", "--": "-", "oo": ".", "++": "+", "": ""}
 THEMED = {style.BLACK: INK, style.DARK_YELLOW: DARK_YELLOW}
 
@@ -30,13 +40,18 @@ def line(look, width=2):
 def markers(invalid, look, size=8):
     """A marker for each: hollow, larger and with a ! (see marks) where it is not valid."""
     symbol = SYMBOLS[look.marker]
-    if symbol == "line-ew":         # a stroke has no inside to be hollow: a hollow diamond in its place
+    # a stroke has no inside to be hollow: a hollow diamond in its place
+    if symbol == "line-ew":
         symbols = ["diamond-open" if bad else "line-ew-open" for bad in invalid]
     else:
         symbols = [symbol + "-open" if bad else symbol for bad in invalid]
-    return {"symbol": symbols, "size": [size + 4 if bad else size for bad in invalid], "opacity": 1,
-            "color": [colour(look) if bad else THEMED.get(look.colour, look.colour) for bad in invalid],
-            "line": {"color": colour(look), "width": [2 if bad else 1 for bad in invalid]}}
+    return {
+        "symbol": symbols,
+        "size": [size + 4 if bad else size for bad in invalid],
+        "opacity": 1,
+        "color": [colour(look) if bad else THEMED.get(look.colour, look.colour) for bad in invalid],
+        "line": {"color": colour(look), "width": [2 if bad else 1 for bad in invalid]},
+    }
 
 
 def marks(invalid):
@@ -46,8 +61,16 @@ def marks(invalid):
 def error_bars(estimates, look):
     """95 % intervals; none where none is known."""
     both = [e.error_bar for e in estimates]
-    return {"type": "data", "symmetric": False, "array": [up for _, up in both], "visible": True,
-            "arrayminus": [down for down, _ in both], "color": colour(look), "thickness": 1.3, "width": 4}
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [up for _, up in both],
+        "visible": True,
+        "arrayminus": [down for down, _ in both],
+        "color": colour(look),
+        "thickness": 1.3,
+        "width": 4,
+    }
 
 
 def cross(look, size=10):
@@ -71,5 +94,10 @@ def label(series):
 
 def positions(axis, places, words, **more):
     """An axis with ticks at the given places only."""
-    return {"tickvals": list(places), "ticktext": [plotly(w, 60) for w in words], "title": {"text": axis},
-            "zeroline": False, **more}
+    return {
+        "tickvals": list(places),
+        "ticktext": [plotly(w, 60) for w in words],
+        "title": {"text": axis},
+        "zeroline": False,
+        **more,
+    }

@@ -1,7 +1,11 @@
-"""index.html: one page that holds its figures, its numbers and plotly itself, and asks nothing of any network.
+"""index.html: one page that holds its figures, its numbers and plotly itself, and asks nothing of
+any network.
 
-Whatever a ledger says reaches the page as data: in one block of JSON in which no tag can begin, from where page.js puts
-it into the document as text only. The policy in the head lets the page's own two scripts run and nothing else."""
+Whatever a ledger says reaches the page as data: in one block of JSON in which no tag can begin,
+from where page.js puts it into the document as text only. The policy in the head lets the page's
+own two scripts run and nothing else.
+"""
+
 from __future__ import annotations
 
 import base64
@@ -16,7 +20,7 @@ from .text import clean
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "html")
 SCRIPTS = ("dom.js", "theme.js", "figures.js", "runs.js", "records.js", "table.js", "page.js")
-NOTHING = ""     # plotly makes a style element without text and adds its rules to it
+NOTHING = ""  # plotly makes a style element without text and adds its rules to it
 
 
 def build(settings, records, context, path, note=lambda text: None):
@@ -26,8 +30,14 @@ def build(settings, records, context, path, note=lambda text: None):
     plotly = _script(get_plotlyjs())
     ours = _script('"use strict";\n' + "\n".join(_file(name) for name in SCRIPTS))
     style = _lines(_file("page.css"))
-    parts = {"policy": _policy([plotly, ours], [style, NOTHING]), "style": style, "plotly": plotly, "script": ours,
-             "taken": _taken(plotly), "data": _json(_data(settings, records, context, path, len(plotly), note))}
+    parts = {
+        "policy": _policy([plotly, ours], [style, NOTHING]),
+        "style": style,
+        "plotly": plotly,
+        "script": ours,
+        "taken": _taken(plotly),
+        "data": _json(_data(settings, records, context, path, len(plotly), note)),
+    }
     rest, out = _file("page.html"), []
     for name in ("policy", "style", "taken", "data", "plotly", "script"):
         # From the front to the back, so that nothing put in is looked through for marks again.
@@ -42,14 +52,25 @@ def _data(settings, records, context, path, plotly_bytes, note):
     with open(path, "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()
     thinned = any(r["step"] and len(r["step"][0]) < r["kept"] for r in found)
-    return {"ledger": context.ledger_name, "sha256": digest, "version": context.version, "head": html_cells.HEAD,
-            "settings": [html_settings.described(s, cells, note) for s in settings], "cells": cells.described(),
-            "records": found, "texts": texts, "shapes": shapes, "thinned": thinned, "plotly_mb": round(plotly_bytes / 1e6, 1),
-            "last_line": max(r[ledger.LINE] for r in records)}
+    return {
+        "ledger": context.ledger_name,
+        "sha256": digest,
+        "version": context.version,
+        "head": html_cells.HEAD,
+        "settings": [html_settings.described(s, cells, note) for s in settings],
+        "cells": cells.described(),
+        "records": found,
+        "texts": texts,
+        "shapes": shapes,
+        "thinned": thinned,
+        "plotly_mb": round(plotly_bytes / 1e6, 1),
+        "last_line": max(r[ledger.LINE] for r in records),
+    }
 
 
 def _json(value):
-    """JSON that is ASCII and holds no <, > or &: neither a tag nor a comment can begin in it, nor a line end in a string."""
+    """JSON that is ASCII and holds no <, > or &: neither a tag nor a comment can begin in it, nor a
+    line end in a string."""
     how = {"ensure_ascii": True, "allow_nan": False, "separators": (",", ":")}
     try:
         text = json.dumps(value, **how)
@@ -75,24 +96,33 @@ def _file(name):
 
 
 def _lines(text):
-    """As a browser reads it, which the hash is of."""
+    """The text with the line ends that a browser sees; the policy's hash needs them."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _script(text):
-    """A script that no sequence in itself ends early."""
+    """The script, with the sequences escaped that would end it early."""
     return _lines(text).replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _taken(plotly):
-    """plotly brings a style sheet for maps, which it leaves out where its id is taken. No map is here, so it is taken, and
-    the policy need not let that sheet in."""
+    """plotly adds a style sheet for maps unless an element has its id already. The page has no map,
+    so an empty element takes that id, and the policy need not allow the style sheet."""
     ids = sorted(set(re.findall(r'getElementById\("([0-9a-f]{64})"\)', plotly)))
     return "".join(f'<span hidden id="{name}"></span>' for name in ids)
 
 
 def _policy(scripts, styles):
-    hashes = [" ".join("'sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode() + "'"
-                       for text in texts) for texts in (scripts, styles)]
-    return (f"default-src 'none'; script-src {hashes[0]}; style-src {hashes[1]}; img-src data:; connect-src 'none'; "
-            "font-src 'none'; base-uri 'none'; form-action 'none'")
+    hashes = [
+        " ".join(
+            "'sha256-"
+            + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
+            + "'"
+            for text in texts
+        )
+        for texts in (scripts, styles)
+    ]
+    return (
+        f"default-src 'none'; script-src {hashes[0]}; style-src {hashes[1]}; img-src data:;"
+        " connect-src 'none'; font-src 'none'; base-uri 'none'; form-action 'none'"
+    )

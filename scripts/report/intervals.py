@@ -1,5 +1,6 @@
 """What the program computes from its steps, computed again from a record's raw values: quantiles,
 and the interval within one run."""
+
 from __future__ import annotations
 
 import math
@@ -7,7 +8,7 @@ import math
 from . import statistics
 
 BLOCKS = 10
-ROUNDING_MS = 0.0005     # raw values are written to 0.001 ms
+ROUNDING_MS = 0.0005  # raw values are written to 0.001 ms
 
 
 def quantile(ordered, q):
@@ -19,20 +20,28 @@ def quantile(ordered, q):
 
 
 def of_blocks(steps_ms, images_a_step):
-    """((low, high), slack): the 95 % interval around images / mean step of ten blocks of consecutive steps, widened for
-    the correlation of neighbouring blocks, and how far rounding may move an end of it, on the log scale."""
+    """((low, high), slack): the 95 % interval around images / mean step of ten blocks of
+    consecutive steps, widened for the correlation of neighbouring blocks, and how far rounding may
+    move an end of it, on the log scale.
+    """
     n = len(steps_ms)
     mean = sum(steps_ms) / n
     length = n // BLOCKS
-    last = steps_ms[n - BLOCKS * length:]
+    last = steps_ms[n - BLOCKS * length :]
     if mean <= 0:
         return (math.nan, math.nan), math.inf
-    off = [sum(last[b * length:(b + 1) * length]) / length / mean - 1 for b in range(BLOCKS)]
+    off = [sum(last[b * length : (b + 1) * length]) / length / mean - 1 for b in range(BLOCKS)]
     squares = sum(x * x for x in off)
-    correlation = min(max(sum(a * b for a, b in zip(off, off[1:])) / squares + 1 / BLOCKS, 0.0), 0.9) if squares > 0 else 0.0
+    correlation = (
+        min(max(sum(a * b for a, b in zip(off, off[1:])) / squares + 1 / BLOCKS, 0.0), 0.9)
+        if squares > 0
+        else 0.0
+    )
     inflation = (1 + correlation) / (1 - correlation)
     degrees = max(2, int((BLOCKS - 1) / inflation))
-    half = statistics.t_quantile(0.975, degrees) * math.sqrt(squares / (BLOCKS - 1) / BLOCKS * inflation)
+    half = statistics.t_quantile(0.975, degrees) * math.sqrt(
+        squares / (BLOCKS - 1) / BLOCKS * inflation
+    )
     rate = 1e3 * images_a_step / mean
     # Rounding moves every block's mean by so much at most, and may move the correlation a little.
     slack = 5 * ROUNDING_MS / mean + 0.02 * half + 1e-9
@@ -40,7 +49,8 @@ def of_blocks(steps_ms, images_a_step):
 
 
 def of_blocks_1(steps_ms, images_a_step):
-    """The same as records of schema 1 have it: a t-interval on the mean log throughput of the blocks."""
+    """The same as records of schema 1 have it: a t-interval on the mean log throughput of the
+    blocks."""
     n = len(steps_ms)
     edges = [i * n // BLOCKS for i in range(BLOCKS + 1)]
     blocks = [steps_ms[a:b] for a, b in zip(edges, edges[1:])]

@@ -1,4 +1,5 @@
-"""Reads and validates ledger.jsonl. Knows the schema of a record and nothing of figures."""
+"""Reads ledger.jsonl and checks each record against its schema. Knows nothing of figures."""
+
 from __future__ import annotations
 
 import json
@@ -7,10 +8,10 @@ import os
 import sys
 
 MOST = sys.float_info.max
-SCHEMAS = ("feedrate.result/1", "feedrate.result/2", "feedrate.result/3")     # the newest last
-LINE = "_line"      # where read() notes the line of the ledger that a record stands in
+SCHEMAS = ("feedrate.result/1", "feedrate.result/2", "feedrate.result/3")  # the newest last
+LINE = "_line"  # where read() notes the line of the ledger that a record stands in
 STATUSES = ("ok", "failed", "interrupted", "invalid")
-NOT_RUN = "not run"     # planned, and in no ledger; see plan.py
+NOT_RUN = "not run"  # planned, and in no ledger; see plan.py
 ROLES = ("cell", "ceiling")
 REQUIRED_AXES = ("device", "model", "batch-size", "data")
 
@@ -19,7 +20,7 @@ class ReportError(Exception):
     """A failure that the user can meet: one line "thing: reason; remedy"."""
 
     def __init__(self, thing, reason, remedy=""):
-        super().__init__(thing, reason, remedy)     # as given, so that it survives pickling
+        super().__init__(thing, reason, remedy)  # as given, so that it survives pickling
 
     def __str__(self):
         thing, reason, remedy = self.args
@@ -30,8 +31,11 @@ def find(folder):
     """The ledger's path for a result folder, or for the path of a ledger itself."""
     path = folder if os.path.isfile(folder) else os.path.join(folder, "ledger.jsonl")
     if not os.path.isfile(path):
-        raise ReportError(path, "there is no ledger", "run `feedrate sweep -o DIR` first, then "
-                          "`feedrate report DIR` with the same DIR")
+        raise ReportError(
+            path,
+            "there is no ledger",
+            "run `feedrate sweep -o DIR` first, then `feedrate report DIR` with the same DIR",
+        )
     return path
 
 
@@ -41,8 +45,9 @@ EDITED = "the ledger was damaged or edited: restore or delete that line"
 
 def read(path, note):
     """The records of the ledger in the order in which they were written, as the newest schema has
-    them. note(text) is told of a torn last line; a broken line anywhere else is an error.
-    Each record gets its line number (from 1) as record[LINE], so that every number leads back to it."""
+    them. note(text) is told of a torn last line; a broken line anywhere else is an error. Each
+    record gets its line number (from 1) as record[LINE], so that every number leads back to it.
+    """
     records, older = [], []
     for n, record, problem in scan(path):
         if problem and problem[0] == TORN:
@@ -53,10 +58,16 @@ def read(path, note):
             records.append({**upgrade(record), LINE: n})
             older += [record["schema"]] if record["schema"] != SCHEMAS[-1] else []
     if older:
-        note(f"{path}: {len(older)} of {len(records)} records are of an older schema ({min(older)}): read as far as it goes")
+        note(
+            f"{path}: {len(older)} of {len(records)} records are of an older schema ({min(older)}):"
+            " read as far as it goes"
+        )
     if not records:
-        raise ReportError(path, "the ledger holds no result",
-                          "run `feedrate sweep -o DIR` (or the same with --resume) first")
+        raise ReportError(
+            path,
+            "the ledger holds no result",
+            "run `feedrate sweep -o DIR` (or the same with --resume) first",
+        )
     return records
 
 
@@ -81,24 +92,31 @@ def scan(path):
 
 
 def upgrade(record):
-    """A sound record of any schema as reports read it. 2 added `valid`; 3 checksums, each rank's window, and a ceiling that is
-    the one that opened the repetition."""
-    return {**record, "schema": SCHEMAS[1], "valid": valid_by_flags(record)} if record["schema"] == SCHEMAS[0] else record
+    """A sound record of any schema as reports read it. 2 added `valid`; 3 checksums, each rank's
+    window, and a ceiling that is the one that opened the repetition."""
+    return (
+        {**record, "schema": SCHEMAS[1], "valid": valid_by_flags(record)}
+        if record["schema"] == SCHEMAS[0]
+        else record
+    )
 
 
 def tried(records):
-    """Those that were run, if any: why they have no result says more than that others were not come to."""
+    """The records of runs that were tried, if any: why those failed says more than that other runs
+    never started."""
     return [r for r in records if r["status"] != NOT_RUN] or records
 
 
 def valid_by_flags(record):
     """Whether the number may be quoted: ok, and no serious flag."""
-    return record["status"] == "ok" and \
-        not any(flag.get("severity") == "serious" for flag in flags(record))
+    return record["status"] == "ok" and not any(
+        flag.get("severity") == "serious" for flag in flags(record)
+    )
 
 
 def valid(record):
-    """The same; what the record itself says (`valid`, from schema 2 on) can take that away and not give it."""
+    """As valid_by_flags(), unless the record itself says that it is not `valid` (from schema 2
+    on)."""
     return valid_by_flags(record) and record.get("valid") is not False
 
 
@@ -122,8 +140,10 @@ def problem(record):
         return "not a JSON object", EDITED
     schema = record.get("schema")
     if schema not in SCHEMAS:
-        return f"schema {str(schema)[:60]!r} is unknown, {' or '.join(SCHEMAS)} is expected", \
-            "use the report of the feedrate that wrote it, or run the sweep again"
+        return (
+            f"schema {str(schema)[:60]!r} is unknown, {' or '.join(SCHEMAS)} is expected",
+            "use the report of the feedrate that wrote it, or run the sweep again",
+        )
     reason = _cell_problem(record.get("cell"))
     for key, known in (("status", STATUSES), ("role", ROLES)):
         if record.get(key) not in known:
@@ -164,7 +184,8 @@ def object_at(record, *keys):
 
 
 def first_window(record):
-    """Seconds of the first rank's window, which step_ms, device_idle_fraction and the flags are of."""
+    """Seconds of the first rank's window, which step_ms, device_idle_fraction and the flags are
+    of."""
     ranks = record.get("ranks")
     first = number(part(ranks[0], "window_s")) if isinstance(ranks, list) and ranks else None
     return record["window_s"] if first is None else first
@@ -206,8 +227,11 @@ def version(record):
     places = [record.get("feedrate_version")]
     if isinstance(environment, dict):
         versions = environment.get("versions")
-        places += [environment.get("feedrate_version"), environment.get("feedrate"),
-                   versions.get("feedrate") if isinstance(versions, dict) else None]
+        places += [
+            environment.get("feedrate_version"),
+            environment.get("feedrate"),
+            versions.get("feedrate") if isinstance(versions, dict) else None,
+        ]
     for place in places:
         if isinstance(place, dict):
             place = place.get("version")

@@ -1,5 +1,6 @@
-"""report/files.json: what a report was made from and with, and the hash of each of its files. With it a report can be made
-again and compared, whatever has been written into the folder since."""
+"""report/files.json: what a report was made from and with, and the hash of each of its files. With
+it a report can be made again and compared, whatever has been written into the folder since."""
+
 from __future__ import annotations
 
 import functools
@@ -14,22 +15,51 @@ from . import figures, output
 
 NAME, SCHEMA = "files.json", "feedrate.report/1"
 LIBRARIES = ("matplotlib", "numpy", "pillow", "fonttools", "python-pptx", "lxml", "plotly")
-OPTIONS = {"formats": list, "only": list, "no_figures": bool, "html": bool, "paper": bool, "slides": bool}
-KINDS = {"ledger_name": str, "ledger_sha256": str, "plan_sha256": str, "records": int, "feedrate_version": str, "drawn_with": dict,
-         "options": dict, "files": dict}
+OPTIONS = {
+    "formats": list,
+    "only": list,
+    "no_figures": bool,
+    "html": bool,
+    "paper": bool,
+    "slides": bool,
+}
+KINDS = {
+    "ledger_name": str,
+    "ledger_sha256": str,
+    "plan_sha256": str,
+    "records": int,
+    "feedrate_version": str,
+    "drawn_with": dict,
+    "options": dict,
+    "files": dict,
+}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def write(folder, path, context, names):
-    """Beside the files of those names. A few figures drawn again (--only) leave the rest of a report of the same ledger in it."""
-    made = {"schema": SCHEMA, "ledger_name": context.ledger_name, "ledger_sha256": sha256(path), "plan_sha256": plan_sha256(path),
-            "records": context.records, "feedrate_version": context.version,
-            "options": {name: getattr(context.options, name) for name in OPTIONS}, "drawn_with": drawn_with(), "files": {}}
+    """Writes files.json for the files of those names. If only a few figures were drawn again
+    (--only), the other files of a report of the same ledger stay in it."""
+    made = {
+        "schema": SCHEMA,
+        "ledger_name": context.ledger_name,
+        "ledger_sha256": sha256(path),
+        "plan_sha256": plan_sha256(path),
+        "records": context.records,
+        "feedrate_version": context.version,
+        "options": {name: getattr(context.options, name) for name in OPTIONS},
+        "drawn_with": drawn_with(),
+        "files": {},
+    }
     before = read(folder)
     if before and not context.options.only:
         _remove(folder, before, names)
     if context.options.only and is_whole(folder, path):
-        made.update(options=before["options"], files={n: h for n, h in before["files"].items() if sha256(os.path.join(folder, n)) == h})
+        made.update(
+            options=before["options"],
+            files={
+                n: h for n, h in before["files"].items() if sha256(os.path.join(folder, n)) == h
+            },
+        )
     made["files"].update({name: sha256(os.path.join(folder, name)) for name in names})
     made["files"] = dict(sorted(made["files"].items()))
     output.write(os.path.join(folder, NAME), json.dumps(made, indent=1) + "\n")
@@ -38,11 +68,16 @@ def write(folder, path, context, names):
 def is_whole(folder, path):
     """Whether a whole report of this ledger lies there."""
     before = read(folder)
-    return bool(before and before["ledger_sha256"] == sha256(path) and not before["options"]["only"] and not before["options"]["no_figures"])
+    return bool(
+        before
+        and before["ledger_sha256"] == sha256(path)
+        and not before["options"]["only"]
+        and not before["options"]["no_figures"]
+    )
 
 
 def _remove(folder, before, names):
-    """What the report before had, and this one has not; unless somebody has changed it."""
+    """Deletes the files that only the earlier report had, unless somebody has changed them."""
     for name in before["files"].keys() - set(names):
         path = os.path.join(folder, name)
         if sha256(path) == before["files"][name]:
@@ -55,10 +90,17 @@ def read(folder):
         with open(os.path.join(folder, NAME), encoding="utf-8") as file:
             made = json.load(file)
         options = made["options"]
-        sound = made["schema"] == SCHEMA and all(isinstance(made[key], kind) for key, kind in KINDS.items()) \
-            and all(isinstance(options[key], kind) for key, kind in OPTIONS.items()) \
-            and set(options["formats"]) <= set(output.FORMATS) and set(options["only"]) <= set(figures.STEMS) \
-            and all(_is_plain(name) and isinstance(digest, str) for name, digest in made["files"].items())
+        sound = (
+            made["schema"] == SCHEMA
+            and all(isinstance(made[key], kind) for key, kind in KINDS.items())
+            and all(isinstance(options[key], kind) for key, kind in OPTIONS.items())
+            and set(options["formats"]) <= set(output.FORMATS)
+            and set(options["only"]) <= set(figures.STEMS)
+            and all(
+                _is_plain(name) and isinstance(digest, str)
+                for name, digest in made["files"].items()
+            )
+        )
         return made if sound else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -78,18 +120,24 @@ def sha256(path):
 
 
 def plan_sha256(ledger_path):
-    """Of what the sweeps set out to measure; how the last one ended is no part of it."""
+    """The SHA-256 of the runs that the sweeps planned, without how the last sweep ended."""
     try:
-        with open(os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json"), encoding="utf-8") as file:
+        with open(
+            os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json"),
+            encoding="utf-8",
+        ) as file:
             plan = json.load(file)
-        return hashlib.sha256(json.dumps([plan["cells"], plan["sweeps"]], sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(
+            json.dumps([plan["cells"], plan["sweeps"]], sort_keys=True).encode()
+        ).hexdigest()
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def drawn_with():
-    """{what: version} of all that decides a file's bytes beside the ledger: this program, Python, the libraries."""
+    """{what: version} of all that decides a file's bytes beside the ledger: this program, Python,
+    the libraries."""
     found = {"report": _program(), "python": platform.python_version()}
     for name in LIBRARIES:
         try:
@@ -103,7 +151,9 @@ def _program():
     """A hash of this package's own files."""
     whole = hashlib.sha256()
     for folder, _, names in sorted(os.walk(HERE)):
-        for name in sorted(n for n in names if n.endswith((".py", ".js", ".css", ".html"))):
+        for name in sorted(
+            n for n in names if n.endswith((".py", ".js", ".css", ".html", ".json"))
+        ):
             with open(os.path.join(folder, name), "rb") as file:
                 whole.update(name.encode() + b"\0" + file.read())
     return whole.hexdigest()[:16]

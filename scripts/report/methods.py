@@ -1,5 +1,7 @@
-"""How the numbers were made, in sentences: what a paper's methods section must say. All of it is from the ledger; what
-the ledger does not say is left out, and where its records differ the sentence gives the range."""
+"""How the numbers were made, in sentences: what a paper's methods section must say. All of it is
+from the ledger; what the ledger does not say is left out, and where its records differ the sentence
+gives the range."""
+
 from __future__ import annotations
 
 from . import ledger, statistics
@@ -13,18 +15,36 @@ def paragraphs(settings, context):
     cells = [c for s in settings for c in s.ceilings + s.cells]
     records = [r for c in cells for r in c.runs + c.lost]
     runs = [r for c in cells for r in c.runs]
-    measured = [s for s in settings if any(c.runs for c in s.ceilings + s.cells)] or settings      # others were only planned
-    found = [_measured(measured, records, context) + _software(records) + _host(records),
-             _procedure(settings, runs, records), _data(runs), _doubts(settings, cells)]
+    # others were only planned
+    measured = [s for s in settings if any(c.runs for c in s.ceilings + s.cells)] or settings
+    found = [
+        _measured(measured, records, context) + _software(records) + _host(records),
+        _procedure(settings, runs, records),
+        _data(runs),
+        _doubts(settings, cells),
+    ]
     return [paragraph for paragraph in found if paragraph]
 
 
 def write_markdown(settings, context):
-    return "\n\n".join(["# Methods", *(" ".join(map(markdown, p)) for p in paragraphs(settings, context))]) + "\n"
+    return (
+        "\n\n".join(
+            ["# Methods", *(" ".join(map(markdown, p)) for p in paragraphs(settings, context))]
+        )
+        + "\n"
+    )
 
 
 def write_latex(settings, context):
-    return "\n\n".join([r"\subsection*{Methods}", *("\n".join(map(latex, p)) for p in paragraphs(settings, context))]) + "\n"
+    return (
+        "\n\n".join(
+            [
+                r"\subsection*{Methods}",
+                *("\n".join(map(latex, p)) for p in paragraphs(settings, context)),
+            ]
+        )
+        + "\n"
+    )
 
 
 # Where older records have it.
@@ -32,15 +52,23 @@ OLDER = {("environment", "memory", "total"): ("environment", "memory_total")}
 
 
 def _values(records, *keys):
-    """The distinct values below some keys, in order of appearance; what says nothing is left out."""
+    """The distinct values below some keys, in order of appearance; what says nothing is left
+    out."""
     places = [keys, OLDER[keys]] if keys in OLDER else [keys]
     found = [ledger.part(record, *place) for record in records for place in places]
-    return list(dict.fromkeys(v for v in found if isinstance(v, (str, int, float)) and v not in ("", "unknown")
-                              and not isinstance(v, bool)))
+    return list(
+        dict.fromkeys(
+            v
+            for v in found
+            if isinstance(v, (str, int, float))
+            and v not in ("", "unknown")
+            and not isinstance(v, bool)
+        )
+    )
 
 
 def _said(values, unit=""):
-    """"3", "3 to 5", "a and b"; "" for nothing."""
+    """ "3", "3 to 5", "a and b"; "" for nothing."""
     numbers = [v for v in values if ledger.number(v) is not None]
     if not values:
         return ""
@@ -51,7 +79,13 @@ def _said(values, unit=""):
 
 
 def _figure(value):
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}" if abs(value) < 1e5 else amount(value)
+    return (
+        f"{value:,}"
+        if isinstance(value, int)
+        else f"{value:,.4g}"
+        if abs(value) < 1e5
+        else amount(value)
+    )
 
 
 def _measured(settings, records, context):
@@ -60,13 +94,29 @@ def _measured(settings, records, context):
     version += f" (commit {_said(commits)})" if commits else ""
     lines = [f"Training throughput was measured{version}: {_settings(settings)}."]
     if any(s.kind == "emulated" for s in settings):
-        sources = _said(_values([r for r in records if ledger.part(r, "device", "kind") == "emulated"], "device", "source"))
-        lines.append("EMULATED DEVICE: no GPU was measured; such a device takes real batches at a published or given rate"
-                     + (f" ({sources})." if sources else "."))
-    dates = sorted(str(r["started_at"])[:10] for r in records if isinstance(r.get("started_at"), str))
+        sources = _said(
+            _values(
+                [r for r in records if ledger.part(r, "device", "kind") == "emulated"],
+                "device",
+                "source",
+            )
+        )
+        lines.append(
+            "EMULATED DEVICE: no GPU was measured; such a device takes real batches at a published"
+            " or given rate" + (f" ({sources})." if sources else ".")
+        )
+    dates = sorted(
+        str(r["started_at"])[:10] for r in records if isinstance(r.get("started_at"), str)
+    )
     if dates:
-        lines.append("The runs began " + (f"on {clean(dates[0], 10)}." if dates[0] == dates[-1] else
-                                          f"between {clean(dates[0], 10)} and {clean(dates[-1], 10)} (UTC)."))
+        lines.append(
+            "The runs began "
+            + (
+                f"on {clean(dates[0], 10)}."
+                if dates[0] == dates[-1]
+                else f"between {clean(dates[0], 10)} and {clean(dates[-1], 10)} (UTC)."
+            )
+        )
     return lines
 
 
@@ -82,53 +132,103 @@ def _settings(settings):
 
 def _counts(setting):
     noun = ("replica", "replicas") if setting.kind == "cpu" else ("GPU", "GPUs")
-    counts = sorted({c.gpus for c in setting.ceilings + setting.cells if c.runs}) or setting.gpu_counts()
+    counts = (
+        sorted({c.gpus for c in setting.ceilings + setting.cells if c.runs}) or setting.gpu_counts()
+    )
     return f"{listing(counts)} {noun[counts != [1]]}"
 
 
 def _software(records):
-    named = (("", ("device", "software")), ("loader library ", ("loader_library",)), ("compiler ", ("environment", "compiler")),
-             ("OpenCV ", ("environment", "opencv")), ("decoders ", ("environment", "decoders")),
-             ("NVIDIA driver ", ("environment", "nvidia_driver")))
-    words = [name + said for name, keys in named for said in [_said(_values(records, *keys))] if said]
+    named = (
+        ("", ("device", "software")),
+        ("loader library ", ("loader_library",)),
+        ("compiler ", ("environment", "compiler")),
+        ("OpenCV ", ("environment", "opencv")),
+        ("decoders ", ("environment", "decoders")),
+        ("NVIDIA driver ", ("environment", "nvidia_driver")),
+    )
+    words = [
+        name + said for name, keys in named for said in [_said(_values(records, *keys))] if said
+    ]
     return [f"Software: {'; '.join(words)}."] if words else []
 
 
 def _host(records):
-    named = (("host ", ("environment", "host"), ""), ("CPU ", ("environment", "cpu", "model"), ""),
-             ("", ("environment", "cpu", "cores"), " logical CPUs that the program may use"),
-             ("frequency governor ", ("environment", "cpu", "governor"), ""), ("memory ", ("environment", "memory", "total"), ""),
-             ("kernel ", ("environment", "kernel"), ""), ("", ("environment", "os"), ""),
-             ("data on ", ("environment", "file_system", "type"), ""))
-    words = [name + said + unit for name, keys, unit in named for said in [_said(_values(records, *keys))] if said]
+    named = (
+        ("host ", ("environment", "host"), ""),
+        ("CPU ", ("environment", "cpu", "model"), ""),
+        ("", ("environment", "cpu", "cores"), " logical CPUs that the program may use"),
+        ("frequency governor ", ("environment", "cpu", "governor"), ""),
+        ("memory ", ("environment", "memory", "total"), ""),
+        ("kernel ", ("environment", "kernel"), ""),
+        ("", ("environment", "os"), ""),
+        ("data on ", ("environment", "file_system", "type"), ""),
+    )
+    words = [
+        name + said + unit
+        for name, keys, unit in named
+        for said in [_said(_values(records, *keys))]
+        if said
+    ]
     return [f"Machine: {'; '.join(words)}."] if words else []
 
 
 def _procedure(settings, runs, records):
     lines = []
-    limits = {key: _said(_values(records, "limits", key)) for key in
-              ("warmup_seconds", "max_warmup_seconds", "min_seconds", "max_seconds", "min_steps")}
+    limits = {
+        key: _said(_values(records, "limits", key))
+        for key in (
+            "warmup_seconds",
+            "max_warmup_seconds",
+            "min_seconds",
+            "max_seconds",
+            "min_steps",
+        )
+    }
     if limits["warmup_seconds"] and limits["max_warmup_seconds"]:
-        lines.append(f"A run was warmed up for at least {limits['warmup_seconds']} s, until its steps were steady, and "
-                     f"for at most {limits['max_warmup_seconds']} s.")
+        lines.append(
+            f"A run was warmed up for at least {limits['warmup_seconds']} s, until its steps were"
+            f" steady, and for at most {limits['max_warmup_seconds']} s."
+        )
     if limits["min_seconds"] and limits["max_seconds"] and limits["min_steps"]:
-        lines.append(f"The measured window then lasted at least {limits['min_seconds']} s and {limits['min_steps']} steps, "
-                     f"at most {limits['max_seconds']} s.")
-    took = [f"{said} {unit}" for key, unit in (("warmup_s", "s of warm-up"), ("window_s", "s of window"), ("steps", "steps"))
-            for said in [_said(_values(runs, key))] if said]
+        lines.append(
+            f"The measured window then lasted at least {limits['min_seconds']} s and"
+            f" {limits['min_steps']} steps, at most {limits['max_seconds']} s."
+        )
+    took = [
+        f"{said} {unit}"
+        for key, unit in (
+            ("warmup_s", "s of warm-up"),
+            ("window_s", "s of window"),
+            ("steps", "steps"),
+        )
+        for said in [_said(_values(runs, key))]
+        if said
+    ]
     if took:
         lines.append(f"What the runs took: {', '.join(took)}.")
-    cells = [c for s in settings for c in s.cells + s.ceilings if c.rate and not getattr(c, "recorded", False)]
+    cells = [
+        c
+        for s in settings
+        for c in s.cells + s.ceilings
+        if c.rate and not getattr(c, "recorded", False)
+    ]
     if cells:
         counts = _said(sorted({c.rate.n for c in cells}))
-        lines.append(f"Repetitions of each of the {len(cells)} cells and ceilings: {counts}." if len(cells) > 1
-                     else f"Repetitions: {counts}.")
+        lines.append(
+            f"Repetitions of each of the {len(cells)} cells and ceilings: {counts}."
+            if len(cells) > 1
+            else f"Repetitions: {counts}."
+        )
     lines += _order(records)
     kinds = sorted({c.rate.kind for c in cells} - {statistics.SET})
     if kinds:
-        lines.append(f"Intervals: {'; '.join(kinds)}; throughput is images by wall time of the window, the mean over "
-                     "the repetitions; a share of the ceiling is the mean log ratio to the ceiling of the same "
-                     "repetition (the mean of its opening and closing run); a loss is claimed where a one-sided test shows it at 5 % for all cells together (Holm).")
+        lines.append(
+            f"Intervals: {'; '.join(kinds)}; throughput is images by wall time of the window, the"
+            " mean over the repetitions; a share of the ceiling is the mean log ratio to the"
+            " ceiling of the same repetition (the mean of its opening and closing run); a loss is"
+            " claimed where a one-sided test shows it at 5 % for all cells together (Holm)."
+        )
     return lines
 
 
@@ -136,8 +236,14 @@ def _order(records):
     """What is known of the order: a sweep alone says where a ceiling stood."""
     seeds = _said(_values(records, "seed"))
     swept = any("place" in r for r in records)
-    words = "In every repetition the ceiling was measured first and last, the cells between in an order shuffled by the " \
-            f"seed{' ' + seeds if seeds else ''}." if swept else f"Seed: {seeds}." if seeds else ""
+    words = (
+        "In every repetition the ceiling was measured first and last, the cells between in an"
+        f" order shuffled by the seed{' ' + seeds if seeds else ''}."
+        if swept
+        else f"Seed: {seeds}."
+        if seeds
+        else ""
+    )
     return [words] if words else []
 
 
@@ -146,13 +252,24 @@ def _data(runs):
     for record in runs:
         data = record.get("dataset")
         if isinstance(data, dict):
-            key = tuple(str(data.get(k) or "") for k in ("variant", "samples", "mean_bytes", "manifest_xxh3"))
+            key = tuple(
+                str(data.get(k) or "")
+                for k in ("variant", "samples", "mean_bytes", "manifest_xxh3")
+            )
             found[key] = data
     words = []
     for data in found.values():
         parts = [f"{data['samples']:,} samples"] if isinstance(data.get("samples"), int) else []
-        parts += [f"mean {data['mean_bytes']:,.0f} bytes"] if ledger.positive(data.get("mean_bytes")) else []
-        parts += [f"manifest XXH3-64 {clean(data['manifest_xxh3'], 20)}"] if data.get("manifest_xxh3") else []
+        parts += (
+            [f"mean {data['mean_bytes']:,.0f} bytes"]
+            if ledger.positive(data.get("mean_bytes"))
+            else []
+        )
+        parts += (
+            [f"manifest XXH3-64 {clean(data['manifest_xxh3'], 20)}"]
+            if data.get("manifest_xxh3")
+            else []
+        )
         if parts:
             words.append(f"{clean(data.get('variant') or 'dataset', 60)}: {', '.join(parts)}")
     return [f"Data: {'; '.join(sorted(words))}."] if words else []
@@ -162,17 +279,25 @@ def _doubts(settings, cells):
     lines = []
     drifts = [c.drift for s in settings for c in s.ceilings if c.drift]
     if drifts:
-        lines.append("Between the first and the last ceiling of a repetition throughput changed by at most "
-                     f"{signed_percent(max((p - 1 for d in drifts for p in d.points), key=abs))}.")
+        lines.append(
+            "Between the first and the last ceiling of a repetition throughput changed by at most "
+            f"{signed_percent(max((p - 1 for d in drifts for p in d.points), key=abs))}."
+        )
     names = {}
     for cell in cells:
         for name in flag_names(cell):
             names[name] = names.get(name, 0) + 1
     if names:
-        lines.append(f"Flags, of {len(cells)} cells and ceilings (! is serious: not to be quoted): "
-                     + "; ".join(f"{name} {count}" for name, count in names.items()) + ".")
+        lines.append(
+            f"Flags, of {len(cells)} cells and ceilings (! is serious: not to be quoted): "
+            + "; ".join(f"{name} {count}" for name, count in names.items())
+            + "."
+        )
     lost = [r for c in cells for r in c.lost]
     if lost:
         states = sorted({r["status"] for r in lost})
-        lines.append(f"Repetitions without a result ({listing(states)}), left out and never counted as zero: {len(lost)}.")
+        lines.append(
+            f"Repetitions without a result ({listing(states)}), left out and never counted as zero:"
+            f" {len(lost)}."
+        )
     return lines

@@ -1,4 +1,5 @@
 """What the host and the GPUs did over the time of a run, second by second."""
+
 from __future__ import annotations
 
 import math
@@ -10,26 +11,38 @@ from .page import Page, at_bottom
 from .readings import GPU, HOST, chosen, host, of_gpus
 from .text import clean, plain, tick
 
-SENTENCE = ("Readings of the host and, where there are any, of the GPUs over the window of one run of the "
-            "cell with the lowest mean rate that kept them")
+SENTENCE = (
+    "Readings of the host and, where there are any, of the GPUs over the window of one run of the "
+    "cell with the lowest mean rate that kept them"
+)
 
 
-LINES = ((style.BLUE, "-"), (style.VERMILLION, (0, (5, 1.5))), (style.GREEN, (0, (1.5, 1))),
-         (style.PURPLE, (0, (4, 1.5, 1, 1.5))))
+LINES = (
+    (style.BLUE, "-"),
+    (style.VERMILLION, (0, (5, 1.5))),
+    (style.GREEN, (0, (1.5, 1))),
+    (style.PURPLE, (0, (4, 1.5, 1, 1.5))),
+)
 
 
 def draw(setting, gpus, context):
     cell, record = chosen(setting, gpus)
     if record is None:
         return None
-    wanted = [(title, top, [(r.label, x, y) for r in readings for x, y in [host(record, r)] if y])
-              for title, top, readings in HOST]
+    wanted = [
+        (title, top, [(r.label, x, y) for r in readings for x, y in [host(record, r)] if y])
+        for title, top, readings in HOST
+    ]
     wanted += [(title, top, of_gpus(record, key)) for title, top, key in GPU]
     wanted = [panel for panel in wanted if panel[2]]
-    page = Page(setting, figures.TITLES["monitors"], context, gpus, 1.0 if len(wanted) <= 4 else 1.3)
+    page = Page(
+        setting, figures.TITLES["monitors"], context, gpus, 1.0 if len(wanted) <= 4 else 1.3
+    )
     page.foot([cell], [_caption(cell, record)], single_runs=True)
-    over = 0.62 if page.compact else 0.42     # a column has its legends in two rows
-    axes = page.panels(len(wanted), over=over, high=over + 0.44, wide=0.95 if page.compact else 0.66, tall=0.8)
+    over = 0.62 if page.compact else 0.42  # a column has its legends in two rows
+    axes = page.panels(
+        len(wanted), over=over, high=over + 0.44, wide=0.95 if page.compact else 0.66, tall=0.8
+    )
     last = max(x[-1] for _, _, lines in wanted for _, x, _ in lines)
     for i, (ax, (title, top, lines)) in enumerate(zip(axes, wanted)):
         _panel(ax, title, top, lines, last, 2 if page.compact else 4)
@@ -39,11 +52,21 @@ def draw(setting, gpus, context):
 
 
 def _caption(cell, record):
-    words = (f"The cell with the lowest mean rate that kept readings: {panels.name(cell)}, repetition {clean(record['repetition'], 9)}"
-             + (" !" if cell.serious else "") + ".")
-    means = [(label, ledger.number(ledger.part(record, "monitors", key)))
-             for label, key in (("busy", "cpu_busy"), ("iowait", "cpu_iowait"), ("others", "cpu_other_processes"))]
-    means = [f"{label} {100 * value:.1f} %" for label, value in means if value is not None and value >= 0]
+    words = (
+        f"The cell with the lowest mean rate that kept readings: {panels.name(cell)}, repetition"
+        f" {clean(record['repetition'], 9)}" + (" !" if cell.serious else "") + "."
+    )
+    means = [
+        (label, ledger.number(ledger.part(record, "monitors", key)))
+        for label, key in (
+            ("busy", "cpu_busy"),
+            ("iowait", "cpu_iowait"),
+            ("others", "cpu_other_processes"),
+        )
+    ]
+    means = [
+        f"{label} {100 * value:.1f} %" for label, value in means if value is not None and value >= 0
+    ]
     words += " Mean over the window: CPUs " + ", ".join(means) + "." if means else ""
     if len(record.get("ranks") or []) > 1:
         words += " A line for each GPU; the host is the first rank's."
@@ -54,15 +77,36 @@ def _panel(ax, title, top, lines, last, columns):
     values = [v for _, _, y in lines for v in y if not math.isnan(v)]
     for i, (label, x, y) in enumerate(lines):
         colour, look = LINES[i % len(LINES)]
-        ax.plot(x, y, color=colour, linestyle=look, linewidth=style.scaled(1.6), label=plain(label, 30) or "_",
-                marker="." if len(x) < 60 else None, markersize=style.scaled(4))
-    ax.set_title(plain(title), loc="left", fontsize=style.pt(10.5), 
-                 pad=style.scaled(5 + 13 * math.ceil(len(lines) / columns) if lines[0][0] else 5))
+        ax.plot(
+            x,
+            y,
+            color=colour,
+            linestyle=look,
+            linewidth=style.scaled(1.6),
+            label=plain(label, 30) or "_",
+            marker="." if len(x) < 60 else None,
+            markersize=style.scaled(4),
+        )
+    ax.set_title(
+        plain(title),
+        loc="left",
+        fontsize=style.pt(10.5),
+        pad=style.scaled(5 + 13 * math.ceil(len(lines) / columns) if lines[0][0] else 5),
+    )
     if lines[0][0]:
-        ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncol=min(columns, len(lines)), frameon=False, borderaxespad=0,
-                  fontsize=style.pt(style.SMALL), handlelength=1.5, handletextpad=0.4, columnspacing=0.8,
-                  borderpad=0.1)
-    ax.set_xlim(0, max(1.02 * last, 1e-9))      # the last point whole
+        ax.legend(
+            loc="lower left",
+            bbox_to_anchor=(-0.02, 0.98),
+            ncol=min(columns, len(lines)),
+            frameon=False,
+            borderaxespad=0,
+            fontsize=style.pt(style.SMALL),
+            handlelength=1.5,
+            handletextpad=0.4,
+            columnspacing=0.8,
+            borderpad=0.1,
+        )
+    ax.set_xlim(0, max(1.02 * last, 1e-9))  # the last point whole
     ax.set_ylim(0, 1.04 * top if top else 1.1 * max(values) or 1)
     ax.yaxis.set_major_formatter(FuncFormatter(tick))
     ax.xaxis.set_major_locator(MaxNLocator(4, integer=last > 4))

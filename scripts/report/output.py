@@ -1,4 +1,5 @@
 """Writes the report's files, each whole or not at all, and the index that leads to them."""
+
 from __future__ import annotations
 
 import io
@@ -6,20 +7,23 @@ import os
 import re
 import tempfile
 
-from .ledger import ReportError
-from . import claims, figures as plans, findings
+from . import claims, findings
+from . import figures as plans
 from .cells import DRIFTED
+from .ledger import ReportError
 from .tables import DERIVED, drifted, flag_names, incomplete_lines
 from .terminal import flag_words, losses
 from .text import markdown
 
 FORMATS = ("pdf", "svg", "png")
-TEMPORARY = ".report-"       # how a file begins that is not whole yet
+TEMPORARY = ".report-"  # how a file begins that is not whole yet
 # What a report may have beside tables and figures: the index's words for it.
 ELSEWHERE = {
     "page": "Interactive: [index.html](index.html).",
     "slides": "Slides: [slides.pptx](slides.pptx).",
-    "paper": "For a paper: [figures with captions](paper/figures.tex), [methods](paper/methods.md).",
+    "paper": (
+        "For a paper: [figures with captions](paper/figures.tex), [methods](paper/methods.md)."
+    ),
 }
 # No dates in the files: the same ledger gives the same bytes.
 METADATA = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
@@ -31,8 +35,11 @@ def write(path, data):
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=folder)
     except OSError as error:
-        raise ReportError(folder, error.strerror or "cannot be written",
-                          "make it writable, or name another folder with --output")
+        raise ReportError(
+            folder,
+            error.strerror or "cannot be written",
+            "make it writable, or name another folder with --output",
+        )
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data if isinstance(data, bytes) else data.encode("utf-8"))
@@ -52,8 +59,9 @@ def make_folder(folder):
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise ReportError(folder, error.strerror or "cannot be made",
-                          "name another folder with --output")
+        raise ReportError(
+            folder, error.strerror or "cannot be made", "name another folder with --output"
+        )
 
 
 def _umask():
@@ -70,14 +78,16 @@ def _discard(path):
 def figure_bytes(figure, kind, dpi):
     """The figure as PDF, SVG or PNG."""
     stream = io.BytesIO()
-    packing = {"pil_kwargs": {"compress_level": 4}} if kind == "png" else {}     # half the time of 6, 3 % more bytes
+    # half the time of 6, 3 % more bytes
+    packing = {"pil_kwargs": {"compress_level": 4}} if kind == "png" else {}
     figure.savefig(stream, format=kind, dpi=dpi, metadata=METADATA[kind], **packing)
     return stream.getvalue()
 
 
 def remove_stale(folder, stems, written):
     """Figures of an earlier report that this ledger no longer gives; nothing else in the folder."""
-    ours = re.compile(r"(?:%s)(?:\.[\w.-]+)?\.(?:pdf|svg|png)" % "|".join(map(re.escape, stems)))
+    names = "|".join(map(re.escape, stems))
+    ours = re.compile(rf"(?:{names})(?:\.[\w.-]+)?\.(?:pdf|svg|png)")
     for name in os.listdir(folder):
         if ours.fullmatch(name) and name not in written:
             os.unlink(os.path.join(folder, name))
@@ -91,12 +101,24 @@ def figure_line(drawn):
 
 
 def index(settings, title_of, figures, leads_to, context):
-    """index.md: what else there is, what was found, a line for each figure, the flags, what is missing."""
+    """index.md: what else there is, what was found, a line for each figure, the flags, what is
+    missing."""
     version = f", written by feedrate {markdown(context.version)}" if context.version else ""
     elsewhere = "".join(" " + words for key, words in ELSEWHERE.items() if key in leads_to)
-    lines = ["# Report", "", f"Drawn from {markdown(context.ledger_name)}{version}. Tables: "
-             "[table.md](table.md), [table.csv](table.csv), [table.tex](table.tex), [workers.csv](workers.csv)." + elsewhere,
-             "", "## Findings", "", *_findings(settings), "", "## Figures", "", *figures]
+    lines = [
+        "# Report",
+        "",
+        f"Drawn from {markdown(context.ledger_name)}{version}. Tables: [table.md](table.md),"
+        " [table.csv](table.csv), [table.tex](table.tex), [workers.csv](workers.csv)." + elsewhere,
+        "",
+        "## Findings",
+        "",
+        *_findings(settings),
+        "",
+        "## Figures",
+        "",
+        *figures,
+    ]
     lines += [] if figures else ["None: no cell has a result, or figures were not asked for."]
     for setting in settings:
         lines += ["", f"## {markdown(title_of(setting))}", "", "Flags:", ""]
@@ -112,11 +134,19 @@ def _findings(settings):
     """What may be said of the numbers: the titles of those slides that show results, each once."""
     found, all_claims = {}, claims.of(settings)
     for plan in plans.plan(settings):
-        words = findings.finding(plan, all_claims) if plan.module in plans.OF_RESULTS else plans.TITLES[plan.module]
+        words = (
+            findings.finding(plan, all_claims)
+            if plan.module in plans.OF_RESULTS
+            else plans.TITLES[plan.module]
+        )
         words = claims.LOOK if words.endswith(claims.LOOK) else words
         if words != plans.TITLES[plan.module]:
             found.setdefault(plan.words, {})[words] = None
-    return [line for words, lines in found.items() for line in ("", f"{markdown(words)}:", "", *(f"- {markdown(one)}." for one in lines))][1:]
+    return [
+        line
+        for words, lines in found.items()
+        for line in ("", f"{markdown(words)}:", "", *(f"- {markdown(one)}." for one in lines))
+    ][1:]
 
 
 def _flags(setting):
@@ -131,9 +161,17 @@ def _flags(setting):
     lines = [f"- warning: {markdown(line)}" for line in incomplete_lines(setting)]
     for name, words in DERIVED.items():
         count = sum(name in flag_names(cell) for cell in cells)
-        lines += [f"- {markdown(name)}: {markdown(words)} ({count} of {len(cells)} cells)"] if count else []
+        lines += (
+            [f"- {markdown(name)}: {markdown(words)} ({count} of {len(cells)} cells)"]
+            if count
+            else []
+        )
     for cell in cells:
         if drifted(cell):
             carriers[DRIFTED, "warning"].add(id(cell))
-    return lines + [f"- {markdown(max(words, key=words.get))}" + (" (and the like)" if len(words) > 1 else "")
-                    + f" ({len(carriers[of_one_name])} of {len(cells)} cells)" for of_one_name, words in seen.items()]
+    return lines + [
+        f"- {markdown(max(words, key=words.get))}"
+        + (" (and the like)" if len(words) > 1 else "")
+        + f" ({len(carriers[of_one_name])} of {len(cells)} cells)"
+        for of_one_name, words in seen.items()
+    ]

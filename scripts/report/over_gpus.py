@@ -1,4 +1,6 @@
-"""What the figures over the number of GPUs share: one panel a stored size, each series at the workers chosen."""
+"""What the figures over the number of GPUs share: one panel a stored size, each series at the
+workers chosen."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -13,10 +15,10 @@ from .text import listing, plain
 @dataclass
 class OverGpus:
     page: Page
-    sizes: list         # stored sizes, one panel each
+    sizes: list  # stored sizes, one panel each
     series: list
-    counts: list        # of GPUs, fewest first
-    chosen: dict        # (size, series) -> its chosen cell at each count
+    counts: list  # of GPUs, fewest first
+    chosen: dict  # (size, series) -> its chosen cell at each count
     ceiling_look: style.Look
 
     def rows(self, size):
@@ -33,11 +35,19 @@ def lay_out(setting, context, title, more_legend=(), notes=lambda counts: []):
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
     page = Page(setting, title, context, None, 1.0 if len(sizes) <= 3 else 1.3)
     look = style.Look("#000000", "_", style.KINDS["synthetic"].line)
-    handles = [(Line2D([], [], linestyle=s.look.line, **style.marker(s.look)), s.label) for s in series]
-    handles += [(Line2D([], [], color="black", linestyle=look.line, marker="_"), "ceiling (synthetic)"), *more_legend]
+    handles = [
+        (Line2D([], [], linestyle=s.look.line, **style.marker(s.look)), s.label) for s in series
+    ]
+    handles += [
+        (Line2D([], [], color="black", linestyle=look.line, marker="_"), "ceiling (synthetic)"),
+        *more_legend,
+    ]
     page.legend([line for line, _ in handles], [label for _, label in handles])
-    chosen = {(size, s): panels.best_by_count(panels.of_series(panels.in_panel(cells, size), s))
-              for size in sizes for s in series}
+    chosen = {
+        (size, s): panels.best_by_count(panels.of_series(panels.in_panel(cells, size), s))
+        for size in sizes
+        for s in series
+    }
     drawn = list({id(c): c for row in chosen.values() for c in row}.values())
     page.foot(drawn, [_workers_used(chosen, sizes), *notes(counts)])
     return OverGpus(page, sizes, series, counts, chosen, look)

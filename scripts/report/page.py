@@ -1,5 +1,7 @@
-"""The page that every figure is drawn on: a 16:9 sheet with title, tag strip, watermark, legend, notes and footer, or a
-paper's column, whose caption says what the sheet writes around its panels."""
+"""The page that every figure is drawn on: a 16:9 sheet with title, tag strip, watermark, legend,
+notes and footer, or a paper's column, whose caption says what the sheet writes around its panels.
+"""
+
 from __future__ import annotations
 
 import math
@@ -19,9 +21,9 @@ LEFT, RIGHT = 0.05, 0.965
 
 
 class Page:
-    """A figure in the making. The order is: legend(), foot(), panels(), sides(). `scale` enlarges the sheet, so that
-    more rows keep their type size relative to each other; a slide then shows them smaller. A column (`compact`) gets
-    its height from panels() instead."""
+    """A figure in the making. The order is: legend(), foot(), panels(), sides(). `scale` enlarges
+    the sheet, so that more rows keep their type size relative to each other; a slide then shows
+    them smaller. A column (`compact`) gets its height from panels() instead."""
 
     def __init__(self, setting, title, context, gpus=None, scale=1.0):
         medium = context.medium
@@ -30,15 +32,17 @@ class Page:
         self.factor = medium.text / style.SHEET.text
         self.width = medium.width * self.scale
         self.height = (medium.height or medium.width) * self.scale
-        self.caption = [title + ". " + heading(setting, gpus) + "."]     # a paper's words for it
+        self.caption = [title + ". " + heading(setting, gpus) + "."]  # a paper's words for it
         self.figure = Figure(figsize=(self.width, self.height))
         FigureCanvasAgg(self.figure)
         # Inches right of and above the upper left corner, wherever panels() puts that.
-        self.from_top = self.figure.dpi_scale_trans + ScaledTranslation(0, 1, self.figure.transFigure)
+        self.from_top = self.figure.dpi_scale_trans + ScaledTranslation(
+            0, 1, self.figure.transFigure
+        )
         if self.compact:
             self.above, self.below = self._small_tag(setting.kind), 0.03
             return
-        self.above, self.below = 0.83, 0.62      # inches that are taken
+        self.above, self.below = 0.83, 0.62  # inches that are taken
         self._tag(setting.kind)
         self._line(plain(title), 1 - self.inches(0.31), 15, weight="bold", room=0.68)
         self._line(plain(heading(setting, gpus)), 1 - self.inches(0.60), 11, color="#333333")
@@ -60,23 +64,59 @@ class Page:
             return
         words, colour = style.TAGS[kind]
         width, height = 2.05 / self.width, self.inches(0.40)
-        self.figure.add_artist(Rectangle((1 - width, 1 - height), width, height, color=colour,
-                                         transform=self.figure.transFigure, zorder=10))
-        self.figure.text(1 - width / 2, 1 - height / 2, words, color="white", weight="bold",
-                         fontsize=12.5, ha="center", va="center", zorder=11)
+        self.figure.add_artist(
+            Rectangle(
+                (1 - width, 1 - height),
+                width,
+                height,
+                color=colour,
+                transform=self.figure.transFigure,
+                zorder=10,
+            )
+        )
+        self.figure.text(
+            1 - width / 2,
+            1 - height / 2,
+            words,
+            color="white",
+            weight="bold",
+            fontsize=12.5,
+            ha="center",
+            va="center",
+            zorder=11,
+        )
         if kind == "emulated":
-            self.figure.text(0.5, 0.46, "EMULATED", color="#000000", alpha=0.05, rotation=26,
-                             fontsize=92 * self.scale, weight="bold", ha="center", va="center",
-                             zorder=-5)
+            self.figure.text(
+                0.5,
+                0.46,
+                "EMULATED",
+                color="#000000",
+                alpha=0.05,
+                rotation=26,
+                fontsize=92 * self.scale,
+                weight="bold",
+                ha="center",
+                va="center",
+                zorder=-5,
+            )
 
     def _small_tag(self, kind):
         """The tag of a column, in its own line; returns the inches that it takes."""
         if kind not in style.TAGS:
             return 0.03
         words, colour = style.TAGS[kind]
-        self.figure.text(self.width - 0.05, -0.04, words, transform=self.from_top, color="white", weight="bold",
-                         fontsize=style.LEAST, ha="right", va="top",
-                         bbox=dict(facecolor=colour, edgecolor="none", pad=1.5))
+        self.figure.text(
+            self.width - 0.05,
+            -0.04,
+            words,
+            transform=self.from_top,
+            color="white",
+            weight="bold",
+            fontsize=style.LEAST,
+            ha="right",
+            va="top",
+            bbox=dict(facecolor=colour, edgecolor="none", pad=1.5),
+        )
         return 0.19
 
     def legend(self, handles, labels):
@@ -85,10 +125,19 @@ class Page:
         room = self.width - 0.08 if self.compact else (RIGHT - LEFT) * self.width
         for rows in range(1, len(labels) + 1):
             legend = self.figure.legend(
-                handles, labels, loc="upper left", ncol=math.ceil(len(labels) / rows),
-                frameon=False, bbox_to_anchor=(left, (0.0 if self.compact else 0.09) - self.above),
-                bbox_transform=self.from_top, handlelength=2.6, handletextpad=0.6,
-                columnspacing=1.0 if self.compact else 1.5, borderaxespad=0, borderpad=0)
+                handles,
+                labels,
+                loc="upper left",
+                ncol=math.ceil(len(labels) / rows),
+                frameon=False,
+                bbox_to_anchor=(left, (0.0 if self.compact else 0.09) - self.above),
+                bbox_transform=self.from_top,
+                handlelength=2.6,
+                handletextpad=0.6,
+                columnspacing=1.0 if self.compact else 1.5,
+                borderaxespad=0,
+                borderpad=0,
+            )
             width = legend.get_window_extent(self.figure.canvas.get_renderer()).width
             if width <= room * self.figure.dpi or rows == len(labels):
                 rows = math.ceil(len(labels) / math.ceil(len(labels) / rows))
@@ -102,22 +151,44 @@ class Page:
         source = footnotes.provenance(cells, self.context, single_runs)
         self.caption += [*notes, source + "."]
         width = int(150 * self.scale)
-        lines = [(line, "#222222") for note in notes for line in textwrap.wrap(plain(note, 1500), width)]
+        lines = [
+            (line, "#222222") for note in notes for line in textwrap.wrap(plain(note, 1500), width)
+        ]
         lines += [(line, style.GREY) for line in textwrap.wrap(plain(source, 600), width)]
         if self.compact:
-            lines = [(line, "#222222") for line in textwrap.wrap("; ".join(footnotes.marks(cells)), 56)]
+            lines = [
+                (line, "#222222") for line in textwrap.wrap("; ".join(footnotes.marks(cells)), 56)
+            ]
         step, start = (0.115, 0.04) if self.compact else (0.148, 0.09)
         left = 0.05 if self.compact else LEFT * self.width
         for i, (line, colour) in enumerate(reversed(lines)):
-            self.figure.text(left, start + i * step, line, transform=self.figure.dpi_scale_trans,
-                             fontsize=style.pt(style.TINY), color=colour, va="bottom")
+            self.figure.text(
+                left,
+                start + i * step,
+                line,
+                transform=self.figure.dpi_scale_trans,
+                fontsize=style.pt(style.TINY),
+                color=colour,
+                va="bottom",
+            )
         self.below = start + 0.04 + len(lines) * step
 
-    def panels(self, count, right_axis=False, left=None, right=None, under=0.52, over=0.30, wide=0.45, high=0.62,
-               tall=1.25, columns=None):
+    def panels(
+        self,
+        count,
+        right_axis=False,
+        left=None,
+        right=None,
+        under=0.52,
+        over=0.30,
+        wide=0.45,
+        high=0.62,
+        tall=1.25,
+        columns=None,
+    ):
         """`count` axes in as square a grid as 16:9 wants; `under`, `over`, `wide` and `high` are
-        the inches (of a sheet) that tick labels and titles need below, above and between them. In a column a panel is
-        `tall` inches and there are `columns` of them."""
+        the inches (of a sheet) that tick labels and titles need below, above and between them. In a
+        column a panel is `tall` inches and there are `columns` of them."""
         if self.compact:
             columns = columns or min(count, 2)
             left = 0.155 if left is None else left
@@ -135,8 +206,16 @@ class Page:
         height = (self.height - above - below - (rows - 1) * high) / rows
         width = ((right - left) * self.width - (columns - 1) * wide) / columns
         top, bottom = 1 - self.inches(above), self.inches(below)
-        grid = self.figure.add_gridspec(rows, columns, left=left, right=right, top=top, bottom=bottom,
-                                        wspace=wide / width, hspace=high / height)
+        grid = self.figure.add_gridspec(
+            rows,
+            columns,
+            left=left,
+            right=right,
+            top=top,
+            bottom=bottom,
+            wspace=wide / width,
+            hspace=high / height,
+        )
         self.middle = (top + bottom) / 2
         axes = [self.figure.add_subplot(grid[i // columns, i % columns]) for i in range(count)]
         for ax in axes:
@@ -144,8 +223,8 @@ class Page:
         return axes
 
     def _fix_labels(self, ax):
-        """Where the axes' words stand: left alone, every draw lays out all ticks once more to find that out. The
-        vertical ones have none, see sides()."""
+        """Sets where the axis label stands. Otherwise every draw would lay out all ticks once more
+        to find its place. Vertical axes have no label of their own, see sides()."""
         points = self.factor * 11 + 1.16 * rcParams["xtick.labelsize"]
         below = ax.transAxes + ScaledTranslation(0, -points / 72, self.figure.dpi_scale_trans)
         ax.xaxis.set_label_coords(0.5, 0, transform=below)
@@ -155,8 +234,9 @@ class Page:
         """The words of the vertical axes, once for all panels."""
         edge = 0.022 if self.compact else 0.015
         for x, words in ((edge, left), (1 - edge, right)):
-            self.figure.text(x, self.middle, words, rotation=90, ha="center", va="center",
-                             fontsize=style.pt(11))
+            self.figure.text(
+                x, self.middle, words, rotation=90, ha="center", va="center", fontsize=style.pt(11)
+            )
 
 
 def at_bottom(axes, i):

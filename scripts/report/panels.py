@@ -1,4 +1,5 @@
 """What several figures ask of a setting: its panels, the best cell of a series, sample runs."""
+
 from __future__ import annotations
 
 import functools
@@ -34,8 +35,8 @@ def of_series(cells, series):
 
 
 def best(cells):
-    """The cell that stands for some that differ in their workers alone; where none has a result, one that tells why; None
-    without cells."""
+    """The cell that stands for some that differ in their workers alone; where none has a result,
+    one that tells why; None without cells."""
     return choice.choose(tuple(cells))
 
 
@@ -53,7 +54,7 @@ def places(cells):
 
 
 def ceilings_for(cells, setting, gpus):
-    """The ceilings of the cells drawn, or where there are none all that the GPU count has."""
+    """The ceilings of the cells drawn; if they have none, all ceilings at that GPU count."""
     used = []
     for cell in cells:
         if cell.ceiling and cell.ceiling not in used:
@@ -61,13 +62,13 @@ def ceilings_for(cells, setting, gpus):
     return used or [c for c in setting.ceiling_at(gpus) if c.rate]
 
 
-@functools.lru_cache(maxsize=None)      # by identity: a cell does not change once it is grouped
+@functools.cache  # by identity: a cell does not change once it is grouped
 def shown(cell):
     """The run whose batches are drawn: the first that kept them; None where none did."""
     return next((record for record in cell.runs if ledger.raw(record, "step_ms")), None)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def steps(cell):
     """(step_ms, data_wait_ms) per batch of the run shown, as far as kept; no waits: [] for them."""
     record = shown(cell)
@@ -77,18 +78,22 @@ def steps(cell):
     return step, wait if len(wait) == len(step) else []
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def step_statistics(cell):
     """{mean, median, p99, max} in ms over all steps of the run shown, kept one by one or not."""
     return statistics_of(shown(cell), sorted(steps(cell)[0]))
 
 
 def statistics_of(record, step):
-    """The same of any run whose sorted step times are given, none of them: {}."""
+    """The same for any run, from its sorted step times; {} if there are none."""
     if not step:
         return {}
-    ours = {"mean": sum(step) / len(step), "median": step[len(step) // 2],
-            "p99": step[min(len(step) - 1, int(0.99 * len(step)))], "max": step[-1]}
+    ours = {
+        "mean": sum(step) / len(step),
+        "median": step[len(step) // 2],
+        "p99": step[min(len(step) - 1, int(0.99 * len(step)))],
+        "max": step[-1],
+    }
     theirs = {key: ledger.number(record["step_ms"].get(key)) for key in ours}
     return {key: ours[key] if theirs[key] is None else theirs[key] for key in ours}
 
@@ -110,8 +115,11 @@ def exemplars(setting, gpus):
         top = by_rate[-1][0].rate.mean
         fastest = next(pair for pair in cells if pair[0].rate.mean >= 0.999 * top)
         uneven = max(cells, key=lambda pair: max(pair[1]) / max(_median(pair[1]), 1e-9))
-        for why, pair in (("lowest mean", by_rate[0]), ("highest mean", fastest),
-                          ("most uneven", uneven)):
+        for why, pair in (
+            ("lowest mean", by_rate[0]),
+            ("highest mean", fastest),
+            ("most uneven", uneven),
+        ):
             if all(pair[0] is not other for _, other, _ in picked):
                 picked.append((why, *pair))
     for ceiling in ceilings_for([c for _, c, _ in picked], setting, gpus)[:1]:
@@ -132,25 +140,32 @@ def cut_short(cells):
     cut = [(kept, made) for kept, made in cut if made and made > kept]
     if not cut:
         return []
-    return [f"Drawn are the first {min(cut)[0]} batches of up to {max(m for _, m in cut):.0f}: the "
-            "ledger keeps no more one by one. Means, medians and percentiles are of all."]
+    return [
+        f"Drawn are the first {min(cut)[0]} batches of up to {max(m for _, m in cut):.0f}: the "
+        "ledger keeps no more one by one. Means, medians and percentiles are of all."
+    ]
 
 
 def shares_the_cpu(cells):
-    """What the loader took of the CPUs that a step has too: its cells may differ although no batch was waited for."""
+    """A note on the CPU time that the loader took from the training steps: cells may differ
+    although no step waited for data."""
     taken = [(share, c) for c in cells for share in [_loader_share(c)] if share is not None]
     if not taken:
         return []
     most, cell = max(taken, key=lambda pair: pair[0])
-    return [f"Training and loader share this machine's CPUs: the loader computes for up to {percent(most)} of their time "
-            f"({name(cell)})."]
+    return [
+        "Training and loader share this machine's CPUs: the loader computes for up to"
+        f" {percent(most)} of their time ({name(cell)})."
+    ]
 
 
 def _loader_share(cell):
     """The loader's CPU time as a share of the machine's over the window, mean of the runs."""
     shares = []
     for record in cell.runs if cell.axes.get("device") == "cpu" else []:
-        cpus = (record.get("threads") or {}).get("cpus") or ((record.get("environment") or {}).get("cpu") or {}).get("cores")
+        cpus = (record.get("threads") or {}).get("cpus") or (
+            (record.get("environment") or {}).get("cpu") or {}
+        ).get("cores")
         busy = [ledger.number(stage.get("cpu_s")) or 0 for stage in record.get("stages") or []]
         window = ledger.number(record.get("window_s"))
         if busy and window and ledger.number(cpus):

@@ -1,4 +1,5 @@
 """What a paper takes beside the one-column figures: their captions and a methods section."""
+
 from __future__ import annotations
 
 import os
@@ -8,7 +9,8 @@ from .text import latex
 
 
 def write_files(settings, context, folder):
-    """paper/figures.tex, methods.md, methods.tex; and what an earlier report left of the figures goes."""
+    """Writes paper/figures.tex, methods.md and methods.tex, and deletes what an earlier report left
+    of the figures."""
     place = os.path.join(folder, "paper")
     output.make_folder(place)
     output.write(os.path.join(place, "figures.tex"), _captions(context.drawn))
@@ -20,12 +22,21 @@ def write_files(settings, context, folder):
 
 
 def _captions(drawn):
-    """A figure environment for each PDF. Numbers in it come from the ledger; the words are a start."""
-    lines = [r"% \usepackage{graphicx,textcomp}; the figures are 3.4 in wide: one column.",
-             r"% Set \graphicspath{{paper/}} to the folder of the PDFs."]
+    """A figure environment for each PDF. Numbers in it come from the ledger; the words are a
+    start."""
+    lines = [
+        r"% \usepackage{graphicx,textcomp}; the figures are 3.4 in wide: one column.",
+        r"% Set \graphicspath{{paper/}} to the folder of the PDFs.",
+    ]
     for d in drawn:
         name = d.plan.name.replace(".", "-").replace("_", "-")
-        lines += ["", r"\begin{figure}", r"  \centering", rf"  \includegraphics{{{{{d.plan.name}}}.pdf}}",
-                  r"  \caption{" + " ".join(latex(words) for words in d.caption) + "}",
-                  rf"  \label{{fig:{name}}}", r"\end{figure}"]
+        lines += [
+            "",
+            r"\begin{figure}",
+            r"  \centering",
+            rf"  \includegraphics{{{{{d.plan.name}}}.pdf}}",
+            r"  \caption{" + " ".join(latex(words) for words in d.caption) + "}",
+            rf"  \label{{fig:{name}}}",
+            r"\end{figure}",
+        ]
     return "\n".join(lines) + "\n"

@@ -1,5 +1,6 @@
-"""plan.json beside a ledger: the runs that its sweeps set out to make. What they did not come to stands for itself as a
-record without a result, so that whatever is drawn or written shows it as missing."""
+"""plan.json beside a ledger: the runs that its sweeps set out to make. A run that was not made
+becomes a record without a result, so that every figure and file shows it as missing."""
+
 from __future__ import annotations
 
 import json
@@ -11,26 +12,42 @@ SCHEMA = "feedrate.plan/1"
 
 
 def read(ledger_path, note=lambda text: None):
-    """[(records that the ledger held when the sweep began, a record of the status ledger.NOT_RUN), …] in the plan's order; []
-    without a plan, as older sweeps have none. What cannot be read is noted and is no plan."""
+    """[(records that the ledger held when the sweep began, a record of the status ledger.NOT_RUN),
+    …] in the plan's order; [] without a plan, as older sweeps have none. A plan that cannot be read
+    is noted and ignored."""
     path = os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json")
     try:
         with open(path, encoding="utf-8") as file:
             plan = json.load(file)
         if plan["schema"] != SCHEMA:
             raise ValueError
-        return [(_count(sweep["records"]), _not_run(plan["cells"], *run)) for sweep in plan["sweeps"] for run in sweep["runs"]]
+        return [
+            (_count(sweep["records"]), _not_run(plan["cells"], *run))
+            for sweep in plan["sweeps"]
+            for run in sweep["runs"]
+        ]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        note(f"{path}: is no plan of {SCHEMA}: whether runs are missing cannot be told; the next `feedrate sweep --resume` "
-             "writes it anew")
+        note(
+            f"{path}: is no plan of {SCHEMA}: whether runs are missing cannot be told; the next"
+            " `feedrate sweep --resume` writes it anew"
+        )
         return []
 
 
 def _not_run(cells, cell_id, role, repetition, place):
-    record = {"schema": ledger.SCHEMAS[-1], "cell": cells[cell_id], "cell_id": cell_id, "role": role,
-              "repetition": repetition, "place": _count(place), "status": "failed", "imgs_per_s": None, "valid": False}
+    record = {
+        "schema": ledger.SCHEMAS[-1],
+        "cell": cells[cell_id],
+        "cell_id": cell_id,
+        "role": role,
+        "repetition": repetition,
+        "place": _count(place),
+        "status": "failed",
+        "imgs_per_s": None,
+        "valid": False,
+    }
     if problem := ledger.problem(record):
         raise ValueError(problem)
     return {**record, "status": ledger.NOT_RUN}
@@ -51,14 +68,23 @@ def complete(records, planned):
 def missing(records, planned):
     """A line that says how many of the planned runs have no record; none where all have one."""
     count = len(complete(records, planned)) - len(records)
-    return [f"{count} of {len(planned)} planned runs have no record and are shown as missing: `feedrate sweep --resume` "
-            "measures them"] if count else []
+    return (
+        [
+            f"{count} of {len(planned)} planned runs have no record and are shown as missing:"
+            " `feedrate sweep --resume` measures them"
+        ]
+        if count
+        else []
+    )
 
 
 def has_ended(ledger_path):
     """Whether the last sweep ended by itself, as plan.json says then."""
     try:
-        with open(os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json"), encoding="utf-8") as file:
+        with open(
+            os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json"),
+            encoding="utf-8",
+        ) as file:
             return isinstance(json.load(file).get("ended"), dict)
     except (OSError, ValueError, AttributeError, RecursionError):
         return False

@@ -1,4 +1,5 @@
 """What a run's monitors kept of the host and the GPUs, second by second, as lines to be drawn."""
+
 from __future__ import annotations
 
 import math
@@ -10,6 +11,7 @@ from . import ledger, panels
 @dataclass(frozen=True)
 class Reading:
     """A line: the key in the ledger, its words, the factor to what the panel shows."""
+
     key: str
     label: str
     factor: float = 1.0
@@ -17,26 +19,53 @@ class Reading:
 
 # (title, top of the axis or None, readings)
 HOST = (
-    ("CPU (% of all CPUs)", 100, (Reading("cpu_busy", "busy", 100), Reading("cpu_iowait", "iowait", 100),
-                                  Reading("cpu_steal", "steal", 100),
-                                  Reading("cpu_other_processes", "others", 100))),
-    ("pressure (% of the time)", 100, (Reading("psi_cpu_some", "CPU", 100), Reading("psi_io_some", "I/O", 100),
-                                       Reading("psi_memory_some", "memory", 100))),
-    ("input (MB/s)", None, (Reading("disk_read_bytes_per_s", "disk", 1e-6),
-                            Reading("network_receive_bytes_per_s", "network", 1e-6))),
+    (
+        "CPU (% of all CPUs)",
+        100,
+        (
+            Reading("cpu_busy", "busy", 100),
+            Reading("cpu_iowait", "iowait", 100),
+            Reading("cpu_steal", "steal", 100),
+            Reading("cpu_other_processes", "others", 100),
+        ),
+    ),
+    (
+        "pressure (% of the time)",
+        100,
+        (
+            Reading("psi_cpu_some", "CPU", 100),
+            Reading("psi_io_some", "I/O", 100),
+            Reading("psi_memory_some", "memory", 100),
+        ),
+    ),
+    (
+        "input (MB/s)",
+        None,
+        (
+            Reading("disk_read_bytes_per_s", "disk", 1e-6),
+            Reading("network_receive_bytes_per_s", "network", 1e-6),
+        ),
+    ),
     ("memory available (GB)", None, (Reading("memory_available_bytes", "", 1e-9),)),
 )
-GPU = (("GPU utilisation (%)", 100, "utilisation_percent"), ("SM clock (MHz)", None, "sm_mhz"),
-       ("power (W)", None, "power_w"), ("temperature (°C)", None, "temperature_c"))
-LEAST = 3      # readings, one a second
+GPU = (
+    ("GPU utilisation (%)", 100, "utilisation_percent"),
+    ("SM clock (MHz)", None, "sm_mhz"),
+    ("power (W)", None, "power_w"),
+    ("temperature (°C)", None, "temperature_c"),
+)
+LEAST = 3  # readings, one a second
 
 
 def chosen(setting, gpus):
-    """(cell, record): a run of the slowest cell that kept readings, one with GPUs' before one without, a valid one
-    before an invalid one."""
-    found = [(c.serious, not _has_gpu(r), c.rate.mean, i, c, r)
-             for i, c in enumerate(panels.at_gpus(setting, gpus)) for r in c.runs[:1]
-             if _has_host(r) or _has_gpu(r)]
+    """(cell, record): a run of the slowest cell that kept readings, one with GPUs' before one
+    without, a valid one before an invalid one."""
+    found = [
+        (c.serious, not _has_gpu(r), c.rate.mean, i, c, r)
+        for i, c in enumerate(panels.at_gpus(setting, gpus))
+        for r in c.runs[:1]
+        if _has_host(r) or _has_gpu(r)
+    ]
     return min(found, key=lambda f: f[:4])[4:] if found else (None, None)
 
 
@@ -60,10 +89,13 @@ def of_gpus(record, key):
 
 
 def _line(series, time, key, factor):
-    """(seconds, values) of a reading; a gap where it was unknown, ([], []) where too few are known to be a course."""
+    """(seconds, values) of a reading, with a gap where it was unknown; ([], []) if fewer than LEAST
+    are known."""
     x, y = (ledger.part(series, name) for name in (time, key))
     if not isinstance(x, list) or not isinstance(y, list):
         return [], []
     points = [(ledger.number(a), ledger.number(b)) for a, b in zip(x, y)]
-    points = [(a, math.nan if b is None or b < 0 else factor * b) for a, b in points if a is not None]
+    points = [
+        (a, math.nan if b is None or b < 0 else factor * b) for a, b in points if a is not None
+    ]
     return tuple(zip(*points)) if sum(not math.isnan(b) for _, b in points) >= LEAST else ([], [])

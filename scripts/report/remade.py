@@ -1,4 +1,5 @@
 """A report made again from its ledger and compared with the one there is, file by file."""
+
 from __future__ import annotations
 
 import hashlib
@@ -9,27 +10,42 @@ import tempfile
 from . import made, output
 from .text import clean, listing
 
-TEXT = (".md", ".csv", ".tex")     # what no library draws
-OF_DRAWING = ("index.md", "paper/figures.tex")      # they name what could be drawn
+TEXT = (".md", ".csv", ".tex")  # what no library draws
+OF_DRAWING = ("index.md", "paper/figures.tex")  # they name what could be drawn
 AGAIN = "run `feedrate report` again"
 
 
 def problems(folder, path, make, draw=True):
-    """(findings, notes, how many files were compared). make(folder, what was made before) writes the report into a folder, as
-    it was made before; without `draw` hashes alone are compared."""
+    """(findings, notes, how many files were compared). make(folder, what was made before) writes
+    the report into a folder, as it was made before; without `draw` hashes alone are compared."""
     before = made.read(folder)
     if before is None:
-        return [f"{made.NAME}: missing, or none of {made.SCHEMA}: what the report was made from is unknown; {AGAIN}"], [], 0
+        return (
+            [
+                f"{made.NAME}: missing, or none of {made.SCHEMA}: what the report was made from is"
+                f" unknown; {AGAIN}"
+            ],
+            [],
+            0,
+        )
     findings = _by_hash(folder, before) + _strangers(folder, before)
     if stale := _stale(path, before):
         return findings + [f"the report is stale: {stale}; {AGAIN}"], [], len(before["files"])
     if not draw:
-        return findings, ["files were compared by their hashes alone (--no-drawing)"], len(before["files"])
+        return (
+            findings,
+            ["files were compared by their hashes alone (--no-drawing)"],
+            len(before["files"]),
+        )
     with tempfile.TemporaryDirectory(prefix="feedrate-validate-") as again:
         make(again, before)
         more, notes = _compared(folder, again, before)
     told = {words.split(": ")[0] for words in findings}
-    return findings + [words for words in more if words.split(": ")[0] not in told], notes, len(before["files"])
+    return (
+        findings + [words for words in more if words.split(": ")[0] not in told],
+        notes,
+        len(before["files"]),
+    )
 
 
 def _by_hash(folder, before):
@@ -44,13 +60,25 @@ def _by_hash(folder, before):
 
 
 def _strangers(folder, before):
-    """Files that look like a report's and are none of this one."""
-    there = [os.path.relpath(os.path.join(place, name), folder) for place, _, names in os.walk(folder) for name in names]
+    """Files that look like those of a report but do not belong to this one."""
+    there = [
+        os.path.relpath(os.path.join(place, name), folder)
+        for place, _, names in os.walk(folder)
+        for name in names
+    ]
     half = [n for n in there if os.path.basename(n).startswith(output.TEMPORARY)]
-    others = [n for n in there if n not in before["files"] and n != made.NAME and n not in half
-              and n.endswith((*TEXT, *output.FORMATS, ".html", ".pptx"))]
-    return [f"{clean(n, 80)}: a half-written file of a report that was cut off; delete it" for n in sorted(half)] \
-        + [f"{clean(n, 80)}: not of this report; delete it, or {AGAIN}" for n in sorted(others)]
+    others = [
+        n
+        for n in there
+        if n not in before["files"]
+        and n != made.NAME
+        and n not in half
+        and n.endswith((*TEXT, *output.FORMATS, ".html", ".pptx"))
+    ]
+    return [
+        f"{clean(n, 80)}: a half-written file of a report that was cut off; delete it"
+        for n in sorted(half)
+    ] + [f"{clean(n, 80)}: not of this report; delete it, or {AGAIN}" for n in sorted(others)]
 
 
 def _stale(path, before):
@@ -60,41 +88,69 @@ def _stale(path, before):
     if hashlib.sha256(b"".join(lines)).hexdigest() != before["ledger_sha256"]:
         count = before["records"]
         first = hashlib.sha256(b"".join(lines[:count])).hexdigest() == before["ledger_sha256"]
-        return f"made when the ledger held {count} of its {len(lines)} records" if first and count < len(lines) else \
-            "made from another state of the ledger, which was changed since"
-    return "" if made.plan_sha256(path) == before["plan_sha256"] else "made before the last sweep began"
+        return (
+            f"made when the ledger held {count} of its {len(lines)} records"
+            if first and count < len(lines)
+            else "made from another state of the ledger, which was changed since"
+        )
+    return (
+        ""
+        if made.plan_sha256(path) == before["plan_sha256"]
+        else "made before the last sweep began"
+    )
 
 
 def _compared(folder, again, before):
-    """What differs from a report made again. Files that libraries draw can be compared where those are the same."""
+    """What differs from a report made again. Files that libraries draw can be compared where those
+    are the same."""
     here, then = made.drawn_with(), before["drawn_with"]
     others = sorted(name for name in here if then.get(name) != here[name])
     libraries = [name for name in others if name != "report"]
     findings, elsewhere = [], []
     for name in sorted(_written(again) - before["files"].keys()):
         if not libraries:
-            findings.append(f"{clean(name, 80)}: missing in {made.NAME}, and the ledger gives it; {AGAIN}")
+            findings.append(
+                f"{clean(name, 80)}: missing in {made.NAME}, and the ledger gives it; {AGAIN}"
+            )
     for name in before["files"]:
-        mine, theirs = made.sha256(os.path.join(again, name)), made.sha256(os.path.join(folder, name))
+        mine, theirs = (
+            made.sha256(os.path.join(again, name)),
+            made.sha256(os.path.join(folder, name)),
+        )
         if not theirs or mine == theirs:
             continue
-        if libraries and (not name.endswith(TEXT) or name in OF_DRAWING) and _words(again, name) == _words(folder, name):
+        if (
+            libraries
+            and (not name.endswith(TEXT) or name in OF_DRAWING)
+            and _words(again, name) == _words(folder, name)
+        ):
             elsewhere.append(name)
         else:
-            findings.append(f"{clean(name, 80)}: {_how(again, folder, name)}"
-                            + (", or made by another version of the report" if "report" in others else "") + f"; {AGAIN}")
+            findings.append(
+                f"{clean(name, 80)}: {_how(again, folder, name)}"
+                + (", or made by another version of the report" if "report" in others else "")
+                + f"; {AGAIN}"
+            )
     if not elsewhere:
         return findings, []
-    words = listing(f"{name} {clean(then.get(name) or 'none', 20)} there, {here[name] or 'none'} here" for name in libraries)
+    words = listing(
+        f"{name} {clean(then.get(name) or 'none', 20)} there, {here[name] or 'none'} here"
+        for name in libraries
+    )
     return findings, [f"{len(elsewhere)} drawn files were compared by their hashes alone: {words}"]
 
 
 def _written(folder):
-    return {os.path.relpath(os.path.join(place, name), folder) for place, _, names in os.walk(folder) for name in names} - {made.NAME}
+    return {
+        os.path.relpath(os.path.join(place, name), folder)
+        for place, _, names in os.walk(folder)
+        for name in names
+    } - {made.NAME}
 
 
 def _words(folder, name):
-    """The words of an SVG or the data of the page, which no library changes. None for any other file, and for one that is missing."""
+    """The words of an SVG or the data of the page, which no library changes. None for any other
+    file, and for one that is missing."""
     path = os.path.join(folder, name)
     if not os.path.isfile(path) or not name.endswith((".svg", ".html")):
         return None
@@ -111,7 +167,9 @@ def _how(again, folder, name):
     if not name.endswith(TEXT):
         return "does not follow from the ledger: edited"
     ours, theirs = (_lines(os.path.join(place, name)) for place in (again, folder))
-    n = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
+    n = next(
+        (i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs))
+    )
     return f"line {n + 1} does not follow from the ledger: edited"
 
 

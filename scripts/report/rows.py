@@ -1,5 +1,6 @@
-"""Horizontal bars in labelled groups: the frame of bars, stages and waiting_cost. Lying bars leave
-room for words, which standing ones do not."""
+"""Horizontal bars in labelled groups: the frame of bars, stages and waiting_cost. Unlike vertical
+bars, they leave space for words."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -15,11 +16,12 @@ from .text import clean, plain, tick, workers
 @dataclass
 class Row:
     """One bar to come: its cell (or ceiling), its words at the left, its place."""
+
     cell: object
     look: object
     label: str
     y: float = 0.0
-    thick: float = 0.72      # of the distance between two rows
+    thick: float = 0.72  # of the distance between two rows
 
 
 def plan(setting, gpus):
@@ -29,12 +31,15 @@ def plan(setting, gpus):
     series = style.series_of(cells)
     native = setting.axes["input-size"] == "native"
     groups = []
-    for size in sorted({c.image_size for c in cells} | ({None} if not native or not cells else
-                                                         set()), key=_none_first):
+    for size in sorted(
+        {c.image_size for c in cells} | ({None} if not native or not cells else set()),
+        key=_none_first,
+    ):
         here = [c for c in cells if c.image_size == size]
         tops = panels.ceilings_for(here, setting, gpus) if native or size is None else []
-        rows = [Row(c, style.KINDS["synthetic"], _ceiling_label(c, native and not cells))
-                for c in tops]
+        rows = [
+            Row(c, style.KINDS["synthetic"], _ceiling_label(c, native and not cells)) for c in tops
+        ]
         for s in series:
             best = panels.best(panels.of_series(here, s))
             if best:
@@ -59,7 +64,7 @@ def _ceiling_label(ceiling, say_size):
 
 
 def _label(series, cell):
-    chosen = f" ({cell.how.split()[1]})" if cell.how else ""      # "the fewest of …"
+    chosen = f" ({cell.how.split()[1]})" if cell.how else ""  # "the fewest of …"
     return series.label + ("" if cell.workers is None else ", " + workers(cell.workers)) + chosen
 
 
@@ -78,7 +83,9 @@ def lay_out(page, groups, right=0.955, under=0.52, over=0.08):
             y -= 1.0
     longest = max(len(row.label) for _, rows in groups for row in rows)
     size = style.pt(10.5 if longest <= 30 else style.SMALL)
-    inches = max(longest * 0.092 * size / 10.5, max(len(h) for h, _ in groups) * 0.094 * page.factor)
+    inches = max(
+        longest * 0.092 * size / 10.5, max(len(h) for h, _ in groups) * 0.094 * page.factor
+    )
     start = 0.02 if page.compact else LEFT
     left = start + 0.01 + min(inches / page.width, 0.42)
     (ax,) = page.panels(1, left=left, right=right, under=under, over=over, tall=-0.17 * y)
@@ -89,21 +96,26 @@ def lay_out(page, groups, right=0.955, under=0.52, over=0.08):
     ax.grid(False, axis="y")
     ax.set_ylim(y + 0.35, 0.0)
     inches = ax.get_window_extent().height / page.figure.dpi / -(y + 0.35)
-    for row in labels:      # few rows are no reason for fat bars
+    for row in labels:  # few rows are no reason for fat bars
         row.thick = min(0.72, 0.42 / inches)
     for heading, rows in groups:
         # Headings begin where the labels do, not where the bars do.
         above = min(0.80, 0.5 * rows[0].thick + 0.25 * page.factor / inches)
-        ax.annotate(plain(heading), (start, rows[0].y + above),
-                    xycoords=("figure fraction", "data"), va="center", fontsize=style.pt(10.5),
-                    weight="bold", annotation_clip=False)
+        ax.annotate(
+            plain(heading),
+            (start, rows[0].y + above),
+            xycoords=("figure fraction", "data"),
+            va="center",
+            fontsize=style.pt(10.5),
+            weight="bold",
+            annotation_clip=False,
+        )
     return ax
 
 
-
 def fill(page, ax, rows, bar, words, marks):
-    """bar(row) for each row that has a result, which returns its note; that there is none for the others. Then the axis:
-    its `words`, and at most so many `marks`."""
+    """Calls bar(row), which returns its note, for each row that has a result; the others say that
+    they have none. Then labels the axis with `words` and at most `marks` ticks."""
     notes = []
     for row in rows:
         if row.cell.rate:
@@ -117,23 +129,46 @@ def fill(page, ax, rows, bar, words, marks):
 
 
 def interval(ax, row, found):
-    """The error bar of an estimate, or the points of its repetitions where it has none; how far right of the mean it reaches."""
+    """The error bar of an estimate, or the points of its repetitions where it has none; how far
+    right of the mean it reaches."""
     below, above = found.error_bar
     if found.low is not None:
-        ax.errorbar(found.mean, row.y, xerr=[[below], [above]], color="black", capsize=style.scaled(3.5),
-                    elinewidth=style.scaled(1.3), zorder=4)
+        ax.errorbar(
+            found.mean,
+            row.y,
+            xerr=[[below], [above]],
+            color="black",
+            capsize=style.scaled(3.5),
+            elinewidth=style.scaled(1.3),
+            zorder=4,
+        )
     elif found.n > 1:
-        ax.plot(found.points, [row.y] * len(found.points), linestyle="none", marker="|", color="black", markersize=style.scaled(9), zorder=4)
+        ax.plot(
+            found.points,
+            [row.y] * len(found.points),
+            linestyle="none",
+            marker="|",
+            color="black",
+            markersize=style.scaled(9),
+            zorder=4,
+        )
         above = max(found.points, default=found.mean) - found.mean
     return above
 
 
 def note(ax, row, x, words):
-    """Words right of a bar that ends at x; make_room() then sees to it that they fit."""
-    return ax.annotate(plain(words), (x, row.y), (style.scaled(7), 0), textcoords="offset points", va="center",
-                       fontsize=style.pt(10 if len(words) < 60 else style.SMALL), zorder=6,
-                       annotation_clip=False,
-                       bbox=dict(facecolor="white", edgecolor="none", pad=2.0))
+    """Writes words right of a bar that ends at x; make_room() then ensures that they fit."""
+    return ax.annotate(
+        plain(words),
+        (x, row.y),
+        (style.scaled(7), 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=style.pt(10 if len(words) < 60 else style.SMALL),
+        zorder=6,
+        annotation_clip=False,
+        bbox=dict(facecolor="white", edgecolor="none", pad=2.0),
+    )
 
 
 def make_room(page, ax, low, notes):
@@ -151,6 +186,14 @@ def make_room(page, ax, low, notes):
 
 def missing(ax, row):
     """In place of a bar: that there is none, and why. Never a bar of zero."""
-    ax.annotate(f"× {row.cell.state}", (0, row.y), (5, 0), xycoords=("axes fraction", "data"),
-                textcoords="offset points", va="center", fontsize=style.pt(style.SMALL),
-                color=style.VERMILLION, weight="bold")
+    ax.annotate(
+        f"× {row.cell.state}",
+        (0, row.y),
+        (5, 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="center",
+        fontsize=style.pt(style.SMALL),
+        color=style.VERMILLION,
+        weight="bold",
+    )

@@ -1,16 +1,24 @@
 """Scaling efficiency: what share of its pace each GPU keeps when there are more of them."""
+
 from __future__ import annotations
 
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from . import figures, marks, over_gpus, panels, settings, style
 
-SENTENCE = ("Images per second per GPU as a share of those with the fewest GPUs, paired within each repetition, each "
-            "point at the workers chosen, with its interval")
+SENTENCE = (
+    "Images per second per GPU as a share of those with the fewest GPUs, paired within each"
+    " repetition, each point at the workers chosen, with its interval"
+)
 
 
 def draw(setting, context):
-    over = over_gpus.lay_out(setting, context, figures.TITLES["scaling_efficiency"], notes=lambda counts: [_words(counts[0])])
+    over = over_gpus.lay_out(
+        setting,
+        context,
+        figures.TITLES["scaling_efficiency"],
+        notes=lambda counts: [_words(counts[0])],
+    )
     if over is None:
         return None
     top = 1.0
@@ -29,8 +37,10 @@ def draw(setting, context):
 
 
 def _words(first):
-    return (f"100 % is the pace of {'one' if first == 1 else first} GPU{'' if first == 1 else 's'}, each series beside its own. "
-            "The ratio is formed within each repetition.")
+    return (
+        f"100 % is the pace of {'one' if first == 1 else first} GPU{'' if first == 1 else 's'},"
+        " each series beside its own. The ratio is formed within each repetition."
+    )
 
 
 def _ceilings(cells, setting, counts):
@@ -43,9 +53,17 @@ def _line(ax, cells, look):
     if len(cells) < 2:
         return 0.0
     first = cells[0]
-    cells, points = zip(*((c, point) for c in cells for point in [settings.scaling(c, first)] if point))
+    cells, points = zip(
+        *((c, point) for c in cells for point in [settings.scaling(c, first)] if point)
+    )
     colour = style.marker(look)["color"] if look.marker != "_" else "black"
-    ax.plot([c.gpus for c in cells], [p.mean for p in points], linestyle=look.line, color=colour, zorder=3)
+    ax.plot(
+        [c.gpus for c in cells],
+        [p.mean for p in points],
+        linestyle=look.line,
+        color=colour,
+        zorder=3,
+    )
     # An efficiency beside an invalid cell is invalid too.
     marks.points(ax, [(c.gpus, p, c.serious or first.serious) for c, p in zip(cells, points)], look)
     return max(p.high or p.mean for p in points)

@@ -1,12 +1,14 @@
 """Whether the records of a ledger fit each other: order, times, one program on one machine, one
 result for each run, and ceilings that are the ones that stand in the ledger."""
+
 from __future__ import annotations
 
-from . import arithmetic, ledger
-from .cells import DRIFT_LIMIT
+from . import arithmetic, axes, ledger
+from .cells import DRIFT
 from .settings import ceiling_key
 
-# Of the environment, what `sweep --resume` insists on; records that differ in it are two experiments in one file.
+# Of the environment, what `sweep --resume` insists on; records that differ in it are two
+# experiments in one file.
 SAME = ("feedrate_version", "git_commit", "binary_xxh3", "host")
 
 
@@ -24,9 +26,21 @@ def _order(numbered):
             yield n, "order is missing"
             continue
         if last is not None and order <= last:
-            yield n, f"order is {order:g} after {last:g}: lines were moved, copied or put together from two ledgers"
+            yield (
+                n,
+                (
+                    f"order is {order:g} after {last:g}: lines were moved, copied or put together"
+                    " from two ledgers"
+                ),
+            )
         elif order != (place if last is None else last + 1):
-            yield n, f"order is {order:g}, {place if last is None else last + 1:g} is due: a record before it is gone, or it was moved"
+            yield (
+                n,
+                (
+                    f"order is {order:g}, {place if last is None else last + 1:g} is due: a record"
+                    " before it is gone, or it was moved"
+                ),
+            )
         last = order
 
 
@@ -35,7 +49,13 @@ def _times(numbered):
     for n, record in numbered:
         now = arithmetic.started(record)
         if now and last and now < last:
-            yield n, f"started_at is {(last - now).total_seconds():.0f} s before that of an earlier line"
+            yield (
+                n,
+                (
+                    f"started_at is {(last - now).total_seconds():.0f} s before that of an earlier"
+                    " line"
+                ),
+            )
         last = max(filter(None, (now, last)), default=None)
 
 
@@ -45,8 +65,13 @@ def _results(numbered):
         run = str(record["cell_id"]), record["repetition"], str(record.get("place") or 0)
         if record["status"] == "ok":
             if run in seen:
-                yield n, f"a second result of cell {run[0][:20]}, repetition {run[1]}, place {run[2]}: the first is in " \
-                         f"line {seen[run]}"
+                yield (
+                    n,
+                    (
+                        f"a second result of cell {run[0][:20]}, repetition {run[1]}, place"
+                        f" {run[2]}: the first is in line {seen[run]}"
+                    ),
+                )
             seen.setdefault(run, n)
 
 
@@ -59,31 +84,51 @@ def _cells(numbered):
         if axes_of.setdefault(cell_id, axes) != axes:
             yield n, f"cell_id {cell_id[:20]} has other axes than in an earlier line"
         elif id_of.setdefault(axes, cell_id) != cell_id:
-            yield n, f"cell_id is {cell_id[:20]}, an earlier line with the same axes has {id_of[axes][:20]}"
+            yield (
+                n,
+                (
+                    f"cell_id is {cell_id[:20]}, an earlier line with the same axes has"
+                    f" {id_of[axes][:20]}"
+                ),
+            )
 
 
 def _experiment(numbered):
     first = {}
     for n, record in numbered:
-        if "mixed_ledger" in ledger.flag_names(record):     # it says so itself
+        if "mixed_ledger" in ledger.flag_names(record):  # it says so itself
             continue
         for what, value in _shared(record).items():
             if repr(first.setdefault(what, value)) != repr(value):
-                yield n, f"{what[0]} is {str(value)[:60]!r}, earlier lines have {str(first[what])[:60]!r}"
-                first[what] = value     # said once for each change, not for each line after it
+                yield (
+                    n,
+                    (
+                        f"{what[0]} is {str(value)[:60]!r}, earlier lines have"
+                        f" {str(first[what])[:60]!r}"
+                    ),
+                )
+                first[what] = value  # said once for each change, not for each line after it
 
 
 def _shared(record):
     """{(what, of which): value} of all that records of one experiment have in common."""
-    environment, device, limits, dataset = (ledger.object_at(record, key) for key in ("environment", "device", "limits", "dataset"))
+    environment, device, limits, dataset = (
+        ledger.object_at(record, key) for key in ("environment", "device", "limits", "dataset")
+    )
     found = {(name, ""): environment.get(name) for name in SAME}
     found["seed", ""] = record.get("seed")
     found["environment.gpus", ""] = environment.get("gpus")
     axis = str(record["cell"]["device"])
-    if record["status"] == "ok":    # of one cell: another may need a longer window
-        found.update({(f"limits.{name}", str(record["cell_id"])): value for name, value in limits.items()
-                      if name != "stall_seconds"})      # how long a read may take is no part of what is measured
-    if device:      # a run that failed early has none
+    if record["status"] == "ok":  # of one cell: another may need a longer window
+        found.update(
+            {
+                (f"limits.{name}", str(record["cell_id"])): value
+                for name, value in limits.items()
+                # how long a read may take is no part of what is measured
+                if name != "stall_seconds"
+            }
+        )
+    if device:  # a run that failed early has none
         for name in ("name", "source", "precision"):
             found[f"device.{name}", axis] = device.get(name)
         found["device.bus_bytes_per_s", axis] = device.get("bus_bytes_per_s")
@@ -97,8 +142,12 @@ def _shared(record):
     return found
 
 
+WITH_DRIFT_FLAG = ledger.SCHEMAS[1:]
+
+
 def _drifts(numbered):
-    """A ceiling that closes its repetition at another rate than it was opened at says so in a flag."""
+    """A closing ceiling whose rate differs from that of the opening one must carry a flag that says
+    so."""
     opening = {}
     for n, record in numbered:
         if record["cell"]["data"] != "synthetic" or record["status"] != "ok":
@@ -106,28 +155,56 @@ def _drifts(numbered):
         repetition = str(record["cell_id"]), record["repetition"]
         if not record.get("place"):
             opening[repetition] = record["imgs_per_s"]
-        elif repetition in opening and record["schema"] != ledger.SCHEMAS[0]:       # which had no such flag
+        elif repetition in opening and record["schema"] in WITH_DRIFT_FLAG:
             drift = record["imgs_per_s"] / opening[repetition] - 1
-            if abs(drift) > DRIFT_LIMIT + arithmetic.EXACT and "ceiling_drifted" not in ledger.flag_names(record):
-                yield n, f"the flag ceiling_drifted is missing: it is {100 * drift:+.1f} % from the repetition's first ceiling"
+            if abs(
+                drift
+            ) > DRIFT.threshold + arithmetic.EXACT and "ceiling_drifted" not in ledger.flag_names(
+                record
+            ):
+                yield (
+                    n,
+                    (
+                        f"the flag ceiling_drifted is missing: it is {100 * drift:+.1f} % from the"
+                        " repetition's first ceiling"
+                    ),
+                )
 
 
 def _ceilings(numbered):
-    """From schema 3 on a cell's ceiling is the one that opened its repetition, before it the mean of those so far."""
+    """From schema 3 on, a cell's ceiling is the one that opened its repetition. In older schemas it
+    is the mean of the ceilings so far."""
     rates, opening = {}, {}
     for n, record in numbered:
-        key = ceiling_key(record["cell"])
+        key = ceiling_key(record["cell"], axes.own())
         stated = ledger.number(record.get("ceiling_imgs_per_s"))
         if record["schema"] == ledger.SCHEMAS[-1]:
-            expected, what = opening.get((key, record["repetition"])), "the ceiling that opened the repetition"
-            if record["status"] == "ok" and record["role"] == "cell" and stated is None and expected is not None:
+            expected, what = (
+                opening.get((key, record["repetition"])),
+                "the ceiling that opened the repetition",
+            )
+            if (
+                record["status"] == "ok"
+                and record["role"] == "cell"
+                and stated is None
+                and expected is not None
+            ):
                 yield n, f"ceiling_imgs_per_s is missing, {what} is {expected:.8g}"
         else:
             before = rates.get(key, [])
-            expected, what = sum(before) / len(before) if before else None, "the mean of its ceilings in earlier lines"
+            expected, what = (
+                sum(before) / len(before) if before else None,
+                "the mean of its ceilings in earlier lines",
+            )
         if stated is not None:
             if expected is None:
-                yield n, f"ceiling_imgs_per_s is {stated:.6g}, but no ceiling of its setting stands in an earlier line"
+                yield (
+                    n,
+                    (
+                        f"ceiling_imgs_per_s is {stated:.6g}, but no ceiling of its setting stands"
+                        " in an earlier line"
+                    ),
+                )
             elif abs(expected / stated - 1 if stated else 1) > arithmetic.EXACT:
                 yield n, f"ceiling_imgs_per_s is {stated:.8g}, {what} is {expected:.8g}"
         if record["cell"]["data"] == "synthetic" and record["status"] == "ok":

@@ -1,40 +1,51 @@
 """Groups records: a ledger holds machine settings, a setting holds cells and their ceilings."""
+
 from __future__ import annotations
 
+from . import axes as axis_tables
 from . import ledger, statistics
 from .cells import Ceiling, Cell, Setting, effective_input, kind_rank, pixels
 from .text import axis_value, clean
 
-# How the training step runs. Null where the device has no such choice.
-RUNG_AXES = ("memory-format", "batch-norm", "optimizer", "master-weights", "cudnn-benchmark", "cuda-graph")
-SETTING_AXES = ("device", "device-threads", "model", "batch-size", "precision", *RUNG_AXES, "input-size")
 COORDINATES = ("data", "image-size", "workers", "gpus")
-# These follow from the number of workers by default: a change of theirs alone is no new series.
+# By default these depend on the number of workers: a change in them alone makes no new series.
 FOLLOWERS = ("prefetch",)
-HELD = 0.01     # how far an emulated ceiling may lie from its rate and still be what was set; beyond, it is measured
+# how far an emulated ceiling may lie from its given rate and still be shown as set; beyond that the
+# measured rate counts
+HELD = 0.01
 
 
-def group(records, note=lambda text: None):
-    """The settings of a ledger, in its order."""
+def group(records, note=lambda text: None, tables=None):
+    """The settings of a ledger, in its order. `tables` says which axes make one: see axes.py."""
+    tables = tables or axis_tables.own()
     cells, ceilings = _pool(records, note)
-    measured = {ceiling_key(c.axes) for c in ceilings if c.rate}
-    for cell in [c for c in cells if c.data == "synthetic" and ceiling_key(c.axes) not in measured]:
+    measured = {ceiling_key(c.axes, tables) for c in ceilings if c.rate}
+    for cell in [
+        c for c in cells if c.data == "synthetic" and ceiling_key(c.axes, tables) not in measured
+    ]:
         # A `synthetic` cell of a sweep without ceilings of its own is the ceiling.
         ceilings.append(_pooled(Ceiling, cell.axes, cell.cell_id, cell.runs + cell.lost, note))
         cells.remove(cell)
     settings = {}
     for cell in cells + ceilings:
-        key = tuple(str(cell.axes.get(axis)) for axis in SETTING_AXES)
-        here = settings.setdefault(key, Setting({a: cell.axes.get(a) for a in SETTING_AXES}))
+        mine = {axis: cell.axes.get(axis) for axis in tables.of_setting}
+        here = settings.setdefault(tuple(map(str, mine.values())), Setting(mine, tables))
         (here.ceilings if isinstance(cell, Ceiling) else here.cells).append(cell)
-    of_key = {ceiling_key(c.axes): c for c in reversed(ceilings) if c.rate}
+    of_key = {ceiling_key(c.axes, tables): c for c in reversed(ceilings) if c.rate}
     for setting in settings.values():
         for cell in setting.cells:
             _divide(cell, of_key, setting)
         _scale(setting.cells + setting.ceilings)
-        _name_variants(setting.cells)
-        setting.cells.sort(key=lambda c: (c.variant, kind_rank(c.data), pixels(c.image_size),
-                                          c.gpus, -1 if c.workers is None else c.workers))
+        _name_variants(setting)
+        setting.cells.sort(
+            key=lambda c: (
+                c.variant,
+                kind_rank(c.data),
+                pixels(c.image_size),
+                c.gpus,
+                -1 if c.workers is None else c.workers,
+            )
+        )
         setting.ceilings.sort(key=lambda c: (pixels(c.input_size), c.gpus))
     return list(settings.values())
 
@@ -43,10 +54,13 @@ def _pool(records, note):
     found = {}
     for record in records:
         found.setdefault((record["role"], str(record["cell_id"])), []).append(record)
-    pooled = [_pooled(Ceiling if role == "ceiling" else Cell, rs[0]["cell"], cell_id, rs, note)
-              for (role, cell_id), rs in found.items()]
-    return [c for c in pooled if not isinstance(c, Ceiling)], \
-        [c for c in pooled if isinstance(c, Ceiling)]
+    pooled = [
+        _pooled(Ceiling if role == "ceiling" else Cell, rs[0]["cell"], cell_id, rs, note)
+        for (role, cell_id), rs in found.items()
+    ]
+    return [c for c in pooled if not isinstance(c, Ceiling)], [
+        c for c in pooled if isinstance(c, Ceiling)
+    ]
 
 
 def _pooled(kind, axes, cell_id, records, note):
@@ -58,8 +72,10 @@ def _pooled(kind, axes, cell_id, records, note):
     for repetition, tries in sorted(repetitions.items()):
         good = [r for r in tries if r["status"] == "ok"]
         if len(good) > 1 and kind is Cell:
-            note(f"cell {clean(cell_id, 20)}, repetition {repetition}: {len(good)} results, "
-                 "the last one counts")
+            note(
+                f"cell {clean(cell_id, 20)}, repetition {repetition}: {len(good)} results, "
+                "the last one counts"
+            )
             good = good[-1:]
         if good:
             runs[repetition] = good
@@ -71,30 +87,38 @@ def _pooled(kind, axes, cell_id, records, note):
     if runs and kind is Ceiling:
         cell.rate = _set(cell) or cell.rate
         moved = [good for good in runs.values() if len(good) > 1]
-        cell.drift = statistics.share([(good[-1]["imgs_per_s"], good[0]["imgs_per_s"]) for good in moved]) if moved else None
+        cell.drift = (
+            statistics.share([(good[-1]["imgs_per_s"], good[0]["imgs_per_s"]) for good in moved])
+            if moved
+            else None
+        )
     return cell
 
 
 def _set(ceiling):
-    """An emulated device's ceiling is the rate that was given, as long as its runs keep to it; None for any other."""
+    """An emulated device's ceiling is the rate that was given, as long as its runs keep to it; None
+    for any other."""
     device = ledger.object_at(ceiling.runs[-1], "device")
     if device.get("kind") != "emulated" and not str(ceiling.axes["device"]).startswith("emulated"):
         return None
     step_ms = ledger.number(device.get("step_ms"))
-    rate = 1e3 * ceiling.axes["batch-size"] * ceiling.gpus / step_ms if step_ms else ceiling.rate.mean
+    rate = (
+        1e3 * ceiling.axes["batch-size"] * ceiling.gpus / step_ms if step_ms else ceiling.rate.mean
+    )
     if any(abs(r["imgs_per_s"] / rate - 1) > HELD for r in ceiling.runs):
         return None
     return statistics.Estimate(rate, None, None, ceiling.rate.n, statistics.SET)
 
 
-def ceiling_key(axes):
-    """What a cell and its ceiling share: device, model, batch, precision, the step's rungs, gpus and pixels seen."""
-    return (*(str(axes.get(a)) for a in SETTING_AXES[:-1]), axes.get("gpus") or 1, str(effective_input(axes)))
+def ceiling_key(axes, tables):
+    """What a cell and its ceiling share: the axes of the setting, gpus and pixels seen."""
+    seen = {**axes, "input-size": effective_input(axes)}
+    return (*(str(seen.get(a)) for a in tables.of_setting), axes.get("gpus") or 1)
 
 
 def _divide(cell, ceilings, setting):
-    """Finds the cell's ceiling; without one, the record's own word for it serves."""
-    key = ceiling_key(cell.axes)
+    """Finds the cell's ceiling; without one, uses the ceiling_imgs_per_s of its records."""
+    key = ceiling_key(cell.axes, setting.tables)
     if key not in ceilings:
         values = [v for v in (r.get("ceiling_imgs_per_s") for r in cell.runs) if ledger.positive(v)]
         if not values:
@@ -102,7 +126,9 @@ def _divide(cell, ceilings, setting):
         axes = dict(setting.axes, **{"data": "synthetic", "gpus": cell.gpus})
         if setting.axes["input-size"] == "native":
             axes["image-size"] = cell.image_size
-        rate = statistics.Estimate(sum(values) / len(values), None, None, len(values), statistics.NO_INTERVAL)
+        rate = statistics.Estimate(
+            sum(values) / len(values), None, None, len(values), statistics.NO_INTERVAL
+        )
         ceilings[key] = Ceiling(axes, "", [], [], rate, recorded=True)
         setting.ceilings.append(ceilings[key])
     cell.ceiling = ceilings[key]
@@ -111,7 +137,8 @@ def _divide(cell, ceilings, setting):
 
 
 def paired(cell):
-    """[(images/s, the ceiling's), …]: one a repetition, over those in which both were measured and that are complete."""
+    """[(images/s, the ceiling's), …]: one a repetition, over those in which both were measured and
+    that are complete."""
     if cell.ceiling.recorded:
         stated = ((r["imgs_per_s"], r.get("ceiling_imgs_per_s")) for r in cell.runs)
         return [(rate, ceiling) for rate, ceiling in stated if ledger.positive(ceiling)]
@@ -124,7 +151,7 @@ def common(mine, its):
 
 
 def _scale(cells):
-    """What each cell makes of its GPUs, beside the same cell with the fewest."""
+    """Sets the scaling efficiency of each cell, relative to the same cell with the fewest GPUs."""
     alike = {}
     for cell in (c for c in cells if c.rate):
         key = tuple((a, str(v)) for a, v in sorted(cell.axes.items()) if a != "gpus")
@@ -137,23 +164,35 @@ def _scale(cells):
 
 
 def scaling(cell, first):
-    """The share of linear scaling: the rate over what as many GPUs would reach at the pace of the first count's, paired
-    within each repetition. 1 by definition at the first count itself; None where no repetition has both."""
+    """The share of linear scaling: the rate over what as many GPUs would reach at the pace of the
+    first count's, paired within each repetition. 1 by definition at the first count itself; None
+    where no repetition has both.
+    """
     if cell is first:
         return statistics.Estimate(1.0, None, None, cell.rate.n, statistics.NO_INTERVAL)
-    pairs = common(cell.by_repetition, {n: rate * cell.gpus / first.gpus for n, rate in first.by_repetition.items()})
+    pairs = common(
+        cell.by_repetition,
+        {n: rate * cell.gpus / first.gpus for n, rate in first.by_repetition.items()},
+    )
     chosen = bool(cell.how or first.how)
-    return statistics.share(pairs, cell.bias - first.bias, statistics.T_CHOSEN if chosen else statistics.T_INTERVAL) if pairs else None
+    return (
+        statistics.share(
+            pairs, cell.bias - first.bias, statistics.T_CHOSEN if chosen else statistics.T_INTERVAL
+        )
+        if pairs
+        else None
+    )
 
 
-def _name_variants(cells):
-    for data in {cell.data for cell in cells}:
-        same = [cell for cell in cells if cell.data == data]
-        axes = sorted({a for c in same for a in c.axes} - set(SETTING_AXES) - set(COORDINATES))
+def _name_variants(setting):
+    for data in {cell.data for cell in setting.cells}:
+        same = [cell for cell in setting.cells if cell.data == data]
+        axes = sorted({a for c in same for a in c.axes} - setting.axes.keys() - set(COORDINATES))
         telling = [axis for axis in axes if _tells_apart(axis, same)]
         for cell in same:
-            cell.variant = ", ".join(f"{clean(axis, 40)} {axis_value(cell.axes.get(axis))}"
-                                     for axis in telling)
+            cell.variant = ", ".join(
+                f"{clean(axis, 40)} {axis_value(cell.axes.get(axis))}" for axis in telling
+            )
 
 
 def _tells_apart(axis, cells):

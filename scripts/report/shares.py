@@ -1,13 +1,22 @@
 """What a record says of its surroundings: shares within their limits."""
+
 from __future__ import annotations
 
 from . import ledger
 from .ledger import number
 
-SLACK = 0.02       # two clocks are read one after the other
+SLACK = 0.02  # two clocks are read one after the other
 UNKNOWN = -1
-MONITORS = ("cpu_busy", "cpu_iowait", "cpu_steal", "cpu_other_processes", "psi_cpu_some", "psi_io_some",
-            "psi_memory_some", "cpu_quota_stopped")
+MONITORS = (
+    "cpu_busy",
+    "cpu_iowait",
+    "cpu_steal",
+    "cpu_other_processes",
+    "psi_cpu_some",
+    "psi_io_some",
+    "psi_memory_some",
+    "cpu_quota_stopped",
+)
 
 
 def within_limits(record):
@@ -15,10 +24,16 @@ def within_limits(record):
     monitors = ledger.object_at(record, "monitors")
     dataset = ledger.object_at(record, "dataset")
     values = [(f"monitors.{key}", monitors.get(key), True) for key in MONITORS]
-    values += [(f"dataset.{key}", dataset.get(key), True) for key in ("page_cache_before", "page_cache_after")]
+    values += [
+        (f"dataset.{key}", dataset.get(key), True)
+        for key in ("page_cache_before", "page_cache_after")
+    ]
     values += [("device_idle_fraction", record.get("device_idle_fraction"), False)]
-    values += [(f"capacities.{c.get('resource')}.largest_share"[:60], c.get("largest_share"), False)
-               for c in record.get("capacities") or [] if isinstance(c, dict)]
+    values += [
+        (f"capacities.{c.get('resource')}.largest_share"[:60], c.get("largest_share"), False)
+        for c in record.get("capacities") or []
+        if isinstance(c, dict)
+    ]
     for name, value, may_be_unknown in values:
         if value is not None and not _is_share(value, may_be_unknown):
             yield f"{name} is {str(value)[:40]}, no share from 0 to 1"
@@ -26,7 +41,9 @@ def within_limits(record):
 
 def _is_share(value, may_be_unknown):
     value = number(value)
-    return value is not None and (-1e-9 <= value <= 1 + SLACK or may_be_unknown and value == UNKNOWN)
+    return value is not None and (
+        -1e-9 <= value <= 1 + SLACK or may_be_unknown and value == UNKNOWN
+    )
 
 
 def series(record):
@@ -34,7 +51,9 @@ def series(record):
     found = ledger.object_at(record, "monitors").get("series")
     if not isinstance(found, dict):
         return
-    lengths = {name: len(values) if isinstance(values, list) else None for name, values in found.items()}
+    lengths = {
+        name: len(values) if isinstance(values, list) else None for name, values in found.items()
+    }
     if len(set(lengths.values())) > 1 or None in lengths.values():
         yield "monitors.series: its lists are not equally long"
         return

@@ -1,5 +1,7 @@
-"""slides.pptx: a title, a slide a figure with what it shows as its title, the tables, and how it was measured. Every
-title is a placeholder and every table a table, so that all of it can be edited."""
+"""slides.pptx: a title, a slide a figure with what it shows as its title, the tables, and how it
+was measured. Every title is a placeholder and every table a table, so that all of it can be edited.
+"""
+
 from __future__ import annotations
 
 import io
@@ -11,7 +13,7 @@ from . import deck, methods, output, tables
 from .heading import heading
 from .text import clean
 
-LINES, WIDE = 16, 40    # lines of a table on one slide; letters of the flags in one of them
+LINES, WIDE = 16, 40  # lines of a table on one slide; letters of the flags in one of them
 
 
 def write_files(settings, context, folder):
@@ -27,7 +29,9 @@ def _bytes(settings, context):
     _title(presentation, settings, records, started, context)
     for drawn in context.drawn:
         slide = deck.slide(presentation, drawn.finding, drawn.plan.words)
-        deck.picture(slide, drawn.picture, f"{clean(drawn.plan.name)}: {clean(drawn.sentence, 400)}")
+        deck.picture(
+            slide, drawn.picture, f"{clean(drawn.plan.name)}: {clean(drawn.sentence, 400)}"
+        )
     for setting in settings:
         _tables(presentation, setting)
     _methods(presentation, settings, context)
@@ -38,14 +42,26 @@ def _bytes(settings, context):
 
 
 def _title(presentation, settings, records, started, context):
-    emulated = "EMULATED DEVICE: no GPU was measured" if any(s.kind == "emulated" for s in settings) else ""
+    emulated = (
+        "EMULATED DEVICE: no GPU was measured"
+        if any(s.kind == "emulated" for s in settings)
+        else ""
+    )
     hosts = dict.fromkeys(words for r in records for words in [_machine(r)] if words)
     dates = [clean(started[0][:10]), clean(started[-1][:10])] if started else []
-    lines = [emulated, *dict.fromkeys(heading(s) for s in settings), *hosts,
-             " to ".join(dict.fromkeys(dates)), context.ledger_name
-             + (f", feedrate {context.version}" if context.version else "")]
-    deck.title(presentation, "Training throughput of stored data against the synthetic ceiling",
-               [line for line in lines if line], len(emulated) > 0)
+    lines = [
+        emulated,
+        *dict.fromkeys(heading(s) for s in settings),
+        *hosts,
+        " to ".join(dict.fromkeys(dates)),
+        context.ledger_name + (f", feedrate {context.version}" if context.version else ""),
+    ]
+    deck.title(
+        presentation,
+        "Training throughput of stored data against the synthetic ceiling",
+        [line for line in lines if line],
+        len(emulated) > 0,
+    )
 
 
 def _machine(record):
@@ -64,8 +80,11 @@ def _tables(presentation, setting):
         count = f" ({n} of {len(pages)})" if len(pages) > 1 else ""
         slide = deck.slide(presentation, "All cells" + count, heading(setting))
         deck.table(slide, tables.HEAD, [(_words(cell), cell.share_serious) for cell in page], WIDE)
-        deck.note(slide, "! or red: carries a serious flag, or its ceiling does: not to be quoted. "
-                         "*: share of a ceiling that drifted. missing is not zero.")
+        deck.note(
+            slide,
+            "! or red: carries a serious flag, or its ceiling does: not to be quoted. "
+            "*: share of a ceiling that drifted. missing is not zero.",
+        )
 
 
 def _pages(cells):

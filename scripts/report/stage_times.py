@@ -1,4 +1,6 @@
-"""Busy time of the workers by stage, per image, and what limits: the numbers behind the figure."""
+"""Busy time of the workers by stage, per image, and what limits: the numbers and words of the
+figure."""
+
 from __future__ import annotations
 
 from . import ledger, statistics, style
@@ -16,8 +18,10 @@ def per_image(cell):
                 total[1] += ledger.number(stage.get("cpu_s")) or 0.0
                 total[2] += stage["items"]
     # A clock's grain may put a little more CPU than wall time into a short stage.
-    return [(name, 1e3 * wall / items, 1e3 * min(cpu, wall) / items)
-            for name, (wall, cpu, items) in totals.items()]
+    return [
+        (name, 1e3 * wall / items, 1e3 * min(cpu, wall) / items)
+        for name, (wall, cpu, items) in totals.items()
+    ]
 
 
 def _stages(record):
@@ -32,27 +36,22 @@ def budget(cell):
     return 1e3 * cell.gpus / cell.ceiling.rate.mean * max(cell.workers or 0, 1)
 
 
-def limit(cell, times, claim):
-    """What limits, in words, where a loss is shown at all: the workers where their time passes what the device leaves them. With
-    no worker of its own the loading stands in the training thread and overlaps with nothing."""
+def limit(cell, claim):
+    """What limits, in words, where a loss is shown at all: what the verdict of the latest record
+    names."""
     if not claim.is_shown:
         return claim.words()
-    total = sum(wall for _, wall, _ in times)
-    leaves = budget(cell)
-    if not times or not leaves:
+    resource, stage, share = cell.limiting()
+    part = f"{clean(stage, 20)} {100 * share:.0f} %" if share else clean(stage, 20)
+    if not resource:
         return ""
-    largest = max(times, key=lambda t: t[1])
-    share = f"{clean(largest[0], 20)} {100 * largest[1] / total:.0f} %" if total else ""
-    mine = "loader" if total > leaves else "workers keep up"
+    if resource == "device":
+        return "uneven service, or a copy that nothing hides"
+    if resource == "cpu":
+        return f"all CPUs busy: {part}"
     if cell.workers == 0:
-        return f"no overlap: {share}"
-    words = f"loader limits: {share}" if mine == "loader" else mine
-    counted, stage = cell.largest_stage()
-    if mine == "loader" and counted == "cpu":
-        return f"all CPUs busy, most with {clean(stage, 20)}"
-    if counted and counted != mine and not 0.95 < total / leaves < 1.05:
-        words += f" (capacities: {counted})"
-    return words
+        return f"no overlap: {part}"
+    return f"{clean(resource, 20)} limits: {part}"
 
 
 def names_of(all_times):
@@ -64,18 +63,32 @@ def names_of(all_times):
 
 def colours_of(names):
     spare = [n for n in names if n not in style.STAGES]
-    return {n: style.STAGES[n][0] if n in style.STAGES
-            else style.SPARE[spare.index(n) % len(style.SPARE)] for n in names}
+    return {
+        n: (
+            style.STAGES[n][0]
+            if n in style.STAGES
+            else style.SPARE[spare.index(n) % len(style.SPARE)]
+        )
+        for n in names
+    }
 
 
 def largest_share(cell):
-    """(stage, Estimate of its share of a worker's busy time): the largest over all runs, a value for each repetition."""
+    """(stage, Estimate of its share of a worker's busy time): the largest over all runs, a value
+    for each repetition."""
     name = max(per_image(cell), key=lambda t: t[1])[0]
     values = []
     for runs in cell.runs_by_repetition.values():
         wall = {}
-        for stage in (s for r in runs for s in _stages(r) if isinstance(s, dict) and ledger.positive(s.get("items"))):
+        for stage in (
+            s
+            for r in runs
+            for s in _stages(r)
+            if isinstance(s, dict) and ledger.positive(s.get("items"))
+        ):
             key = clean(stage.get("name") or "?", 30)
-            wall[key] = wall.get(key, 0.0) + (ledger.number(stage.get("wall_s")) or 0.0) / stage["items"]
+            wall[key] = (
+                wall.get(key, 0.0) + (ledger.number(stage.get("wall_s")) or 0.0) / stage["items"]
+            )
         values += [wall.get(name, 0.0) / sum(wall.values())] if sum(wall.values()) > 0 else []
     return name, statistics.plain_mean(values or [0.0])

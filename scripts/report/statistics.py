@@ -1,14 +1,14 @@
-"""Means, intervals and tests. The repetition is the unit: an interval says how far another repetition may fall, and below
-three repetitions there is none."""
+"""Means, intervals and tests. The repetition is the unit: an interval says how far another
+repetition may fall, and below three repetitions there is none."""
+
 from __future__ import annotations
 
 import functools
 import math
 from dataclasses import dataclass, replace
-from typing import Optional
 
-LEVEL = 0.05    # of every test: how often it may see what is not there
-LEAST = 3       # repetitions: with fewer, the points stand for themselves
+LEVEL = 0.05  # of every test: how often it may find a difference where there is none
+LEAST = 3  # repetitions: with fewer, the points stand for themselves
 T_INTERVAL = "95 % t-interval on logarithms"
 T_CHOSEN = T_INTERVAL + ", corrected for the choice of workers"
 SET = "set, not measured"
@@ -18,13 +18,15 @@ NO_INTERVAL = f"no interval below {LEAST} repetitions"
 @dataclass(frozen=True)
 class Estimate:
     """A mean with its 95 % interval; low and high are None where there is none to state."""
+
     mean: float
-    low: Optional[float]
-    high: Optional[float]
-    n: int        # repetitions
-    kind: str     # one of those above
-    points: tuple = ()      # a value for each repetition, in their order
-    p_low: float = 1.0      # of a share: one-sided, how often one of 1 would seem as low by chance; 1 without an interval
+    low: float | None
+    high: float | None
+    n: int  # repetitions
+    kind: str  # one of those above
+    points: tuple = ()  # a value for each repetition, in their order
+    # of a share: the one-sided p-value against a true share of 1; 1 without an interval
+    p_low: float = 1.0
 
     @property
     def half_width(self):
@@ -39,7 +41,7 @@ class Estimate:
         return max(self.mean - self.low, 0.0), max(self.high - self.mean, 0.0)
 
 
-@functools.lru_cache(maxsize=None)     # a report asks for a handful of df, once for every cell
+@functools.cache  # a report asks for a handful of df, once for every cell
 def t_quantile(probability, df):
     """Quantile of Student's t, by bisection of its distribution function."""
     if probability < 0.5:
@@ -64,13 +66,18 @@ def _incomplete_beta(a, b, x):
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):
         return 1 - _incomplete_beta(b, a, 1 - x)
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-                     + a * math.log(x) + b * math.log1p(-x))
-    # Lentz's evaluation from the front, which ends once a term changes nothing (Press et al., Numerical Recipes, 6.4).
+    front = math.exp(
+        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    )
+    # Lentz's evaluation from the front, which ends once a term changes nothing (Press et al.,
+    # Numerical Recipes, 6.4).
     d = fraction = 1 / (1 - (a + b) * x / (a + 1))
     c = 1.0
     for m in range(1, 300):
-        for term in (m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))):
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
             d = 1 / (1 + term * d)
             c = 1 + term / c
             fraction *= c * d
@@ -80,41 +87,69 @@ def _incomplete_beta(a, b, x):
 
 
 def estimate(rates):
-    """The arithmetic mean of a rate for each repetition, with exp(mean log ± t·s/√n) from three on."""
+    """The arithmetic mean of a rate for each repetition, with exp(mean log ± t·s/√n) from three
+    on."""
     mean = sum(rates) / len(rates)
     if len(rates) < LEAST:
         return Estimate(mean, None, None, len(rates), NO_INTERVAL, tuple(rates))
     centre, half, _ = _t_interval([math.log(rate) for rate in rates])
-    return Estimate(mean, _exp(centre - half), _exp(centre + half), len(rates), T_INTERVAL, tuple(rates))
+    return Estimate(
+        mean, _exp(centre - half), _exp(centre + half), len(rates), T_INTERVAL, tuple(rates)
+    )
 
 
 def share(pairs, bias=0.0, kind=T_INTERVAL):
-    """From (rate, reference) for each repetition, both measured in it: the geometric mean of the ratios, with a t-interval
-    on their logarithms from three on. `bias`: what choosing has put into the mean logarithm, taken off again."""
+    """From (rate, reference) for each repetition, both measured in it: the geometric mean of the
+    ratios, with a t-interval on their logarithms from three on. `bias`: what choosing has put into
+    the mean logarithm, taken off again.
+    """
     ratios = tuple(rate / reference for rate, reference in pairs)
     logs = [math.log(ratio) for ratio in ratios]
     mean = sum(logs) / len(logs) - bias
     if len(ratios) < LEAST:
         return Estimate(_exp(mean), None, None, len(ratios), NO_INTERVAL, ratios)
     _, half, error = _t_interval(logs)
-    return Estimate(_exp(mean), _exp(mean - half), _exp(mean + half), len(ratios), kind, ratios, _t_cdf(mean / error, len(ratios) - 1))
+    return Estimate(
+        _exp(mean),
+        _exp(mean - half),
+        _exp(mean + half),
+        len(ratios),
+        kind,
+        ratios,
+        _t_cdf(mean / error, len(ratios) - 1),
+    )
 
 
 def plain_mean(values):
-    """The mean of one value for each repetition, with a t-interval on the values themselves from three on."""
+    """The mean of one value for each repetition, with a t-interval on the values themselves from
+    three on."""
     mean = sum(values) / len(values)
     if len(values) < LEAST:
         return Estimate(mean, None, None, len(values), NO_INTERVAL, tuple(values))
     _, half, _ = _t_interval(values)
-    return Estimate(mean, mean - half, mean + half, len(values), "95 % t-interval over repetitions", tuple(values))
+    return Estimate(
+        mean,
+        mean - half,
+        mean + half,
+        len(values),
+        "95 % t-interval over repetitions",
+        tuple(values),
+    )
 
 
 def shifted(found, bias):
-    """The estimate of a rate less the `bias` of its mean logarithm that choosing has put into it."""
+    """The estimate of a rate less the `bias` that choosing has put into its mean logarithm."""
     if found.low is None:
         return found
     factor = _exp(-bias)
-    return Estimate(found.mean * factor, found.low * factor, found.high * factor, found.n, T_CHOSEN, found.points)
+    return Estimate(
+        found.mean * factor,
+        found.low * factor,
+        found.high * factor,
+        found.n,
+        T_CHOSEN,
+        found.points,
+    )
 
 
 def mean_and_error(values):
@@ -142,27 +177,35 @@ def _moments(values):
 
 
 def hours_lost(images, pairs, bias=0.0):
-    """Hours that `images` take longer at the rate than at the ceiling of the same repetition, from (rate, ceiling) for each; `bias`
-    as in share(). Negative where the rate lies above the ceiling (noise)."""
+    """Hours that `images` take longer at the rate than at the ceiling of the same repetition, from
+    (rate, ceiling) for each; `bias` as in share(). Negative where the rate lies above the ceiling
+    (noise)."""
     factor = math.exp(bias)
     return plain_mean([images / 3600 * (factor / rate - 1 / ceiling) for rate, ceiling in pairs])
 
 
 def widened(found, count):
-    """The interval of a share that holds for all of `count` such shares together, so also for the most extreme of them
-    (Bonferroni)."""
+    """The interval of a share that holds for all of `count` such shares together, so also for the
+    most extreme of them (Bonferroni)."""
     if found.low is None or count < 2:
         return found
     wider = t_quantile(1 - LEVEL / 2 / count, found.n - 1) / t_quantile(1 - LEVEL / 2, found.n - 1)
-    low, high = (found.mean * _exp(math.log(end / found.mean) * wider) for end in (found.low, found.high))
+    low, high = (
+        found.mean * _exp(math.log(end / found.mean) * wider) for end in (found.low, found.high)
+    )
     return replace(found, low=low, high=high)
 
 
 def widened_mean(found, count):
-    """The interval of a plain_mean() that holds for all of `count` such means together (Bonferroni)."""
+    """The interval of a plain_mean() that holds for all of `count` such means together
+    (Bonferroni)."""
     if found.low is None or count < 2:
         return found
-    half = found.half_width * t_quantile(1 - LEVEL / 2 / count, found.n - 1) / t_quantile(1 - LEVEL / 2, found.n - 1)
+    half = (
+        found.half_width
+        * t_quantile(1 - LEVEL / 2 / count, found.n - 1)
+        / t_quantile(1 - LEVEL / 2, found.n - 1)
+    )
     return replace(found, low=found.mean - half, high=found.mean + half)
 
 
@@ -174,9 +217,10 @@ RESOLUTION = 1e-9
 @dataclass(frozen=True)
 class Difference:
     """How two independent samples of rates differ: the second over the first, on the log scale."""
-    log: float       # mean log of the second less that of the first
-    error: float     # its standard error
-    df: float        # Welch and Satterthwaite's degrees of freedom
+
+    log: float  # mean log of the second less that of the first
+    error: float  # its standard error
+    df: float  # Welch and Satterthwaite's degrees of freedom
 
     @property
     def ratio(self):
@@ -202,7 +246,9 @@ class Difference:
 def welch(first, second):
     """Welch's comparison of the logarithms of two samples of rates, at least two in each. Neither
     the spreads nor the numbers of repetitions need be alike."""
-    (a, spread_a), (b, spread_b) = (_moments([math.log(rate) for rate in rates]) for rates in (first, second))
+    (a, spread_a), (b, spread_b) = (
+        _moments([math.log(rate) for rate in rates]) for rates in (first, second)
+    )
     x, y = spread_a / len(first), spread_b / len(second)
     error = math.sqrt(x + y)
     if error < RESOLUTION:

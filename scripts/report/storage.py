@@ -1,8 +1,9 @@
-"""What the runs took from files, what of it came from storage, and what the ceiling would need, in bytes per second."""
+"""What the runs took from files, what of it came from storage, and what the ceiling would need, in
+bytes per second."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
 
 from . import ledger
 
@@ -10,9 +11,10 @@ from . import ledger
 @dataclass(frozen=True)
 class Bandwidth:
     """Bytes per second of a cell; None where nobody counted."""
-    read: Optional[float]
-    storage: Optional[float]
-    needed: Optional[float]
+
+    read: float | None
+    storage: float | None
+    needed: float | None
 
 
 def bandwidth(cell):
@@ -20,8 +22,8 @@ def bandwidth(cell):
 
 
 def takes_from_files(cell):
-    """Whether every step reads files. What a cache in memory serves goes through the same stages and is no reading;
-    where the record does not say what is cached, nobody knows."""
+    """Whether every step reads files. What comes from a cache in memory passes the same stages but
+    is not read. If the record does not say what is cached, the answer is no."""
     return cell.axes.get("cache") == "none"
 
 
@@ -31,24 +33,33 @@ def files_rate(cell):
 
 
 def storage_rate(cell):
-    """Bytes/s that the run's processes got from storage itself; None where the kernel does not tell. 0 is an answer: all
-    of it lay in the page cache."""
+    """Bytes/s that the run's processes got from storage itself; None where the kernel does not
+    tell. 0 is an answer: all of it lay in the page cache."""
     return _per_second(cell, _storage_bytes)
 
 
 def needed_rate(cell):
-    """Bytes/s that the ceiling would take of files of this mean size; None where one of the two is unknown."""
-    sizes = [size for record in cell.runs for size in [ledger.part(record, "dataset", "mean_bytes")]
-             if ledger.positive(size)]
+    """Bytes/s that the ceiling would take of files of this mean size; None where one of the two is
+    unknown."""
+    sizes = [
+        size
+        for record in cell.runs
+        for size in [ledger.part(record, "dataset", "mean_bytes")]
+        if ledger.positive(size)
+    ]
     if not (sizes and cell.ceiling and takes_from_files(cell)):
         return None
     return cell.ceiling.rate.mean * sum(sizes) / len(sizes)
 
 
 def _per_second(cell, count):
-    """Over all runs, bytes by seconds, never a mean of rates; None unless every run knows it: a part of the runs is
-    another mean than that of the throughput."""
-    pairs = [(count(record), record.get("window_s")) for record in cell.runs] if takes_from_files(cell) else []
+    """The bytes of all runs over their seconds, not a mean of rates. None unless every run has
+    both: a mean over some of the runs would not match that of the throughput."""
+    pairs = (
+        [(count(record), record.get("window_s")) for record in cell.runs]
+        if takes_from_files(cell)
+        else []
+    )
     if not pairs or any(read is None or not ledger.positive(seconds) for read, seconds in pairs):
         return None
     return sum(read for read, _ in pairs) / sum(seconds for _, seconds in pairs)
@@ -56,7 +67,11 @@ def _per_second(cell, count):
 
 def _file_bytes(record):
     stages = record.get("stages") if isinstance(record.get("stages"), list) else []
-    found = [ledger.number(s.get("bytes")) for s in stages if isinstance(s, dict) and s.get("name") == "read"]
+    found = [
+        ledger.number(s.get("bytes"))
+        for s in stages
+        if isinstance(s, dict) and s.get("name") == "read"
+    ]
     return None if not found or None in found else sum(found)
 
 

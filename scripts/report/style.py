@@ -1,4 +1,5 @@
 """How figures look: colours, markers and line styles fixed per kind of data, fonts, rcParams."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -12,34 +13,48 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY, LIGHT = "#666666", "#D9D9D9"
 
-SMALL, TINY, LEAST = 9.5, 8.0, 7.0      # points; the first two as on a sheet, the last in print
+SMALL, TINY, LEAST = 9.5, 8.0, 7.0  # points; the first two as on a sheet, the last in print
 
 
 @dataclass(frozen=True)
 class Medium:
     """What a figure is drawn for. Every other size follows from that of its text."""
-    width: float       # inches
-    height: object     # inches; None: as tall as its panels need
-    text: float        # points of an axis label
+
+    width: float  # inches
+    height: object  # inches; None: as tall as its panels need
+    text: float  # points of an axis label
     dpi: int
 
 
-SHEET = Medium(10.0, 5.625, 11, 160)     # 16:9, for a screen: 1600 pixels, what a slide of 1920 shows of it
-COLUMN = Medium(3.4, None, 7.7, 300)     # one column of a paper, where a caption says the rest
+# 16:9, for a screen: 1600 pixels, what a slide of 1920 shows of it
+SHEET = Medium(10.0, 5.625, 11, 160)
+COLUMN = Medium(3.4, None, 7.7, 300)  # one column of a paper, where a caption says the rest
 
 
 def rc(medium):
     """matplotlib's settings for a medium."""
     factor = medium.text / SHEET.text
-    sizes = {key: max(LEAST, RC[key] * factor) for key in RC if key.endswith("size") and key != "lines.markersize"}
-    widths = {key: RC[key] * factor for key in RC if key.endswith("width") or key == "lines.markersize"}
-    ticks = {f"{axis}tick.major.{part}": factor * size for axis in "xy" for part, size in (("size", 3.5), ("pad", 3.5))}
+    sizes = {
+        key: max(LEAST, RC[key] * factor)
+        for key in RC
+        if key.endswith("size") and key != "lines.markersize"
+    }
+    widths = {
+        key: RC[key] * factor for key in RC if key.endswith("width") or key == "lines.markersize"
+    }
+    ticks = {
+        f"{axis}tick.major.{part}": factor * size
+        for axis in "xy"
+        for part, size in (("size", 3.5), ("pad", 3.5))
+    }
     return {**RC, **sizes, **widths, **(ticks if factor < 1 else {})}
 
 
 def scaled(size):
     """A length in points, as on a sheet, in the medium that is drawn for."""
-    from matplotlib import rcParams     # here, because the interactive page takes colours and needs no matplotlib
+    # here, because the interactive page takes colours and needs no matplotlib
+    from matplotlib import rcParams
+
     return size * rcParams["font.size"] / RC["font.size"]
 
 
@@ -49,21 +64,39 @@ def pt(size):
 
 
 RC = {
-    "font.family": [typeface.CUT, typeface.WHOLE], "font.size": 11, "axes.titlesize": 11.5, "axes.labelsize": 11,
-    "axes.titley": 1.0,      # else every draw looks for a place, and there is only the one
-    "xtick.labelsize": 10.5, "ytick.labelsize": 10.5, "legend.fontsize": 10.5,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.facecolor": "none",
-    "axes.edgecolor": "#444444", "axes.linewidth": 0.9, "axes.axisbelow": True,
-    "axes.grid": True, "grid.color": "#E3E3E3", "grid.linewidth": 0.7,
-    "lines.linewidth": 2.0, "lines.markersize": 7, "hatch.linewidth": 0.7,
-    "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "feedrate",
-    "text.usetex": False, "savefig.facecolor": "white", "figure.facecolor": "white",
+    "font.family": [typeface.CUT, typeface.WHOLE],
+    "font.size": 11,
+    "axes.titlesize": 11.5,
+    "axes.labelsize": 11,
+    "axes.titley": 1.0,  # else every draw looks for a place, and there is only the one
+    "xtick.labelsize": 10.5,
+    "ytick.labelsize": 10.5,
+    "legend.fontsize": 10.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.facecolor": "none",
+    "axes.edgecolor": "#444444",
+    "axes.linewidth": 0.9,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#E3E3E3",
+    "grid.linewidth": 0.7,
+    "lines.linewidth": 2.0,
+    "lines.markersize": 7,
+    "hatch.linewidth": 0.7,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "feedrate",
+    "text.usetex": False,
+    "savefig.facecolor": "white",
+    "figure.facecolor": "white",
 }
 
 
 @dataclass(frozen=True)
 class Look:
     """Colour, marker and line or hatch: any one of the three tells the kind in greyscale too."""
+
     colour: str
     marker: str
     line: object
@@ -81,15 +114,20 @@ KINDS = {
     "raw": Look(SKY, "X", (0, (9, 2, 2, 2)), "oo"),
 }
 OTHER = Look(GREY, "p", (0, (2, 2)), "++")
-EDGE = "#333333"       # rim of bars, and the mark beside hollow ones
-DARK_YELLOW = "#857A00"   # lines and rims of yellow markers: yellow alone does not show on white
+EDGE = "#333333"  # rim of bars, and the mark beside hollow ones
+DARK_YELLOW = "#857A00"  # lines and rims of yellow markers: yellow alone does not show on white
 
 # A further variant of the same data keeps the colour and the marker and gets the next of these.
 VARIANT_LINES = (None, "-", (0, (1, 1.5)), (0, (8, 2, 1, 2, 1, 2)), (0, (3, 4)))
-VARIANT_TONES = (0.0, 0.42, -0.40, 0.22, -0.20)    # mixed with white, or with black
+VARIANT_TONES = (0.0, 0.42, -0.40, 0.22, -0.20)  # mixed with white, or with black
 
-STAGES = {"lock": (ORANGE, "lock"), "read": (SKY, "read"), "decode": (VERMILLION, "decode"), "augment": (GREEN, "augment"),
-          "collate": (PURPLE, "collate")}
+STAGES = {
+    "lock": (ORANGE, "lock"),
+    "read": (SKY, "read"),
+    "decode": (VERMILLION, "decode"),
+    "augment": (GREEN, "augment"),
+    "collate": (PURPLE, "collate"),
+}
 SPARE = (BLUE, YELLOW, GREY)
 
 TAGS = {"emulated": ("EMULATED DEVICE", VERMILLION), "cpu": ("CPU", BLUE)}
@@ -98,6 +136,7 @@ TAGS = {"emulated": ("EMULATED DEVICE", VERMILLION), "cpu": ("CPU", BLUE)}
 @dataclass(frozen=True)
 class Series:
     """Cells that share the kind of data and the variant: one line of a figure."""
+
     data: str
     variant: str
     label: str
@@ -112,8 +151,12 @@ def series_of(cells):
         nth = count[data] = count.get(data, -1) + 1
         base = KINDS.get(data, OTHER)
         line = VARIANT_LINES[nth % len(VARIANT_LINES)] or base.line
-        look = Look(lighter(base.colour, VARIANT_TONES[nth % len(VARIANT_TONES)]), base.marker,
-                    line, base.hatch)
+        look = Look(
+            lighter(base.colour, VARIANT_TONES[nth % len(VARIANT_TONES)]),
+            base.marker,
+            line,
+            base.hatch,
+        )
         label = data + (f" ({variant})" if variant else "")
         series.append(Series(data, variant, legend_label(label), look))
     return series
@@ -130,12 +173,13 @@ def lighter(colour, share):
     if not share:
         return colour
     aim = 255 if share > 0 else 0
-    parts = [int(colour[i:i + 2], 16) for i in (1, 3, 5)]
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(p + (aim - p) * abs(share)):02x}" for p in parts)
 
 
 def dense(points):
-    """Whether so many points in a panel are better drawn as pixels within a PDF or SVG: it loads at once."""
+    """Whether so many points in a panel are better drawn as pixels within a PDF or SVG: it loads at
+    once."""
     return points > 500
 
 
@@ -143,14 +187,28 @@ def marker(look, serious=False, **more):
     """Keyword arguments of a marker: hollow where the cell carries a serious flag."""
     edge = DARK_YELLOW if look.colour == YELLOW else look.colour
     # Hollow ones are larger, without a fill and on top: what they lie over still shows.
-    size = dict(markersize=scaled(11), markeredgewidth=scaled(1.6), zorder=6) if serious else dict(
-        markeredgewidth=scaled(0.8), zorder=4)
-    return dict(dict(color=edge, marker=look.marker, markeredgecolor=edge, **size,
-                     markerfacecolor="none" if serious else look.colour), **more)
+    size = (
+        dict(markersize=scaled(11), markeredgewidth=scaled(1.6), zorder=6)
+        if serious
+        else dict(markeredgewidth=scaled(0.8), zorder=4)
+    )
+    return dict(
+        dict(
+            color=edge,
+            marker=look.marker,
+            markeredgecolor=edge,
+            **size,
+            markerfacecolor="none" if serious else look.colour,
+        ),
+        **more,
+    )
 
 
 def bar(look, serious=False):
     """Keyword arguments of a bar: hollow where the cell carries a serious flag."""
-    return dict(facecolor="white" if serious else lighter(look.colour, 0.15),
-                edgecolor=look.colour if serious else EDGE,
-                linewidth=scaled(1.8 if serious else 0.8), hatch=look.hatch)
+    return dict(
+        facecolor="white" if serious else lighter(look.colour, 0.15),
+        edgecolor=look.colour if serious else EDGE,
+        linewidth=scaled(1.8 if serious else 0.8),
+        hatch=look.hatch,
+    )

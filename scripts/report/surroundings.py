@@ -1,5 +1,6 @@
 """What else differs between two ledgers: machine, software, program, storage. It is the first thing
 that is asked when a number has changed."""
+
 from __future__ import annotations
 
 import json
@@ -9,23 +10,42 @@ from .text import clean, listing, percent
 
 # A record's values by path, with the words for them, in the order in which they are asked for.
 NAMED = (
-    ("device.name", "device"), ("device.software", "device software"),
-    ("environment.nvidia_driver", "NVIDIA driver"), ("environment.cpu.model", "CPU"),
-    ("environment.cpu.cores", "CPU cores"), ("environment.cpu.governor", "CPU governor"),
-    ("environment.memory.total", "memory"), ("environment.host", "host"),
-    ("environment.kernel", "kernel"), ("environment.os", "system"),
+    ("device.name", "device"),
+    ("device.software", "device software"),
+    ("environment.nvidia_driver", "NVIDIA driver"),
+    ("environment.cpu.model", "CPU"),
+    ("environment.cpu.cores", "CPU cores"),
+    ("environment.cpu.governor", "CPU governor"),
+    ("environment.memory.total", "memory"),
+    ("environment.host", "host"),
+    ("environment.kernel", "kernel"),
+    ("environment.os", "system"),
     ("environment.file_system.type", "file system"),
     ("environment.file_system.device", "mounted device"),
     ("environment.file_system.mount_options", "mount options"),
-    ("environment.feedrate_version", "feedrate"), ("environment.git_commit", "commit"),
-    ("environment.binary_xxh3", "program file"), ("environment.compiler", "compiler"),
-    ("environment.opencv", "OpenCV"), ("environment.decoders", "decoders"), ("seed", "seed"))
-UNLIKE = (("environment.cpu.model", "CPU"), ("environment.cpu.cores", "CPU cores"), ("environment.cpu.governor", "CPU governor"),
-          ("environment.cpu.turbo_off", "turbo switched off"), ("environment.limits.cpu_max", "CPU quota"),
-          ("environment.limits.cpus", "CPUs allowed"))
-# Of the monitors: what else had the CPUs, and from what difference on it makes machines unlike.
-SHARES = (("cpu_steal", "taken by the hypervisor (steal)", 0.005), ("cpu_quota_stopped", "stopped by the CPU quota", 0.005),
-          ("cpu_other_processes", "taken by other processes", 0.05), ("psi_memory_some", "waited for memory", 0.01))
+    ("environment.feedrate_version", "feedrate"),
+    ("environment.git_commit", "commit"),
+    ("environment.binary_xxh3", "program file"),
+    ("environment.compiler", "compiler"),
+    ("environment.opencv", "OpenCV"),
+    ("environment.decoders", "decoders"),
+    ("seed", "seed"),
+)
+UNLIKE = (
+    ("environment.cpu.model", "CPU"),
+    ("environment.cpu.cores", "CPU cores"),
+    ("environment.cpu.governor", "CPU governor"),
+    ("environment.cpu.turbo_off", "turbo switched off"),
+    ("environment.limits.cpu_max", "CPU quota"),
+    ("environment.limits.cpus", "CPUs allowed"),
+)
+# Monitor readings of what else took the CPUs, with the least difference that makes machines unlike.
+SHARES = (
+    ("cpu_steal", "taken by the hypervisor (steal)", 0.005),
+    ("cpu_quota_stopped", "stopped by the CPU quota", 0.005),
+    ("cpu_other_processes", "taken by other processes", 0.05),
+    ("psi_memory_some", "waited for memory", 0.01),
+)
 # What older records call otherwise.
 OLDER = {"environment.memory_total": "environment.memory.total"}
 # Differs whenever the folder of the results does.
@@ -37,23 +57,34 @@ def differences(a_records, b_records):
     others in the environment that do."""
     a, b = _values(a_records), _values(b_records)
     known = [path for path, _ in NAMED]
-    named = [(words, _words(a.get(path)), _words(b.get(path))) for path, words in NAMED
-             if a.get(path, set()) != b.get(path, set())]
-    others = sorted(path for path in a.keys() | b.keys()
-                    if path.startswith("environment.") and a.get(path) != b.get(path)
-                    and path not in known and path not in UNASKED)
+    named = [
+        (words, _words(a.get(path)), _words(b.get(path)))
+        for path, words in NAMED
+        if a.get(path, set()) != b.get(path, set())
+    ]
+    others = sorted(
+        path
+        for path in a.keys() | b.keys()
+        if path.startswith("environment.")
+        and a.get(path) != b.get(path)
+        and path not in known
+        and path not in UNASKED
+    )
     return named, [clean(path.partition(".")[2], 60) for path in others]
 
 
 def unlike(a_records, b_records):
-    """[(what, in A, in B), …] of what makes two machines unlike whatever their names are: how much of them the run could have,
-    and at what clocks. A reader must know it before the verdicts."""
+    """[(what, in A, in B), …] of what makes two machines unlike whatever their names are: how much
+    of them the run could have, and at what clocks. A reader must know it before the verdicts."""
     a, b = _values(a_records), _values(b_records)
     found = []
     for path, words in UNLIKE:
         if a.get(path, set()) != b.get(path, set()):
-            without = "none" if ".limits." in path else "unknown"       # an empty limit: there is none
-            found.append((words, *(_words(side[path]) if side.get(path) else without for side in (a, b))))
+            # an empty limit: there is none
+            without = "none" if ".limits." in path else "unknown"
+            found.append(
+                (words, *(_words(side[path]) if side.get(path) else without for side in (a, b)))
+            )
     for key, words, least in SHARES:
         shares = [_mean_share(records, key) for records in (a_records, b_records)]
         if None not in shares and abs(shares[0] - shares[1]) > least:
@@ -83,7 +114,9 @@ def _values(records):
     for record in records:
         for name in ("device", "environment", "seed"):
             for path, value in _leaves(name, record.get(name)):
-                found.setdefault(OLDER.get(path, path), set()).add(json.dumps(value, sort_keys=True))
+                found.setdefault(OLDER.get(path, path), set()).add(
+                    json.dumps(value, sort_keys=True)
+                )
     return found
 
 

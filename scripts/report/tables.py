@@ -1,4 +1,5 @@
 """The cells as a table: one list of columns, written as CSV and as Markdown."""
+
 from __future__ import annotations
 
 import csv
@@ -6,7 +7,17 @@ import io
 
 from . import claims, ledger, panels, statistics
 from .cells import DRIFTED, Ceiling
-from .text import axis_value, clean, csv_cell, gpus, listing, markdown, plus_minus, share_words, spread
+from .text import (
+    axis_value,
+    clean,
+    csv_cell,
+    gpus,
+    listing,
+    markdown,
+    plus_minus,
+    share_words,
+    spread,
+)
 
 
 def all_rows(settings):
@@ -22,8 +33,10 @@ def write_csv(settings):
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([csv_cell(axis) for axis in axes] + [name for name, _ in COLUMNS])
     for cell in rows:
-        writer.writerow([csv_cell(cell.axes.get(axis)) for axis in axes]
-                        + [csv_cell(get(cell)) for _, get in COLUMNS])
+        writer.writerow(
+            [csv_cell(cell.axes.get(axis)) for axis in axes]
+            + [csv_cell(get(cell)) for _, get in COLUMNS]
+        )
     return out.getvalue()
 
 
@@ -40,17 +53,22 @@ def _drift(cell, part):
 
 def _summary(key, part):
     """Mean over the runs of one number of a summary such as step_ms."""
+
     def get(cell):
         found = [r[key] for r in cell.runs if isinstance(r.get(key), dict)]
         values = [ledger.number(summary.get(part)) for summary in found]
         values = [v for v in values if v is not None]
         return sum(values) / len(values) if values else None
+
     return get
 
 
 def _errors(cell):
-    return "; ".join(f"repetition {r['repetition']}: {r['status']}"
-                     + (f" ({r['error']})" if r.get("error") else "") for r in cell.lost)
+    return "; ".join(
+        f"repetition {r['repetition']}: {r['status']}"
+        + (f" ({r['error']})" if r.get("error") else "")
+        for r in cell.lost
+    )
 
 
 COLUMNS = [
@@ -66,18 +84,20 @@ COLUMNS = [
     ("ceiling_fraction", lambda c: _of(c.ratio, "mean")),
     ("ceiling_fraction_low95", lambda c: _of(c.ratio, "low")),
     ("ceiling_fraction_high95", lambda c: _of(c.ratio, "high")),
-    ("ceiling_drift", lambda c: _drift(c, "mean")), ("ceiling_drift_low95", lambda c: _drift(c, "low")),
+    ("ceiling_drift", lambda c: _drift(c, "mean")),
+    ("ceiling_drift_low95", lambda c: _drift(c, "low")),
     ("ceiling_drift_high95", lambda c: _drift(c, "high")),
     ("scaling_efficiency", lambda c: _of(c.scaling, "mean")),
     ("scaling_efficiency_low95", lambda c: _of(c.scaling, "low")),
     ("scaling_efficiency_high95", lambda c: _of(c.scaling, "high")),
     ("device_idle_fraction", lambda c: c.mean("device_idle_fraction")),
-    ("step_ms_median", _summary("step_ms", "median")), ("step_ms_p99", _summary("step_ms", "p99")),
+    ("step_ms_median", _summary("step_ms", "median")),
+    ("step_ms_p99", _summary("step_ms", "p99")),
     ("step_ms_max", _summary("step_ms", "max")),
     ("data_wait_ms_median", _summary("data_wait_ms", "median")),
     ("data_wait_ms_p99", _summary("data_wait_ms", "p99")),
-    ("limiting_resource", lambda c: c.largest_stage()[0] or None),
-    ("largest_stage", lambda c: c.largest_stage()[1] or None),
+    ("limiting_resource", lambda c: c.limiting()[0] or None),
+    ("largest_stage", lambda c: c.limiting()[1] or None),
     ("valid", lambda c: "yes" if c.rate and not c.serious else "no"),
     ("flags", lambda c: " ".join(flag_names(c)) or None),
     ("errors", lambda c: _errors(c) or None),
@@ -85,19 +105,35 @@ COLUMNS = [
 
 
 ABOVE = "above_ceiling"
-# What no record carries, since it shows in several of them: a share of an invalid ceiling, a scaling beside an invalid cell.
-DERIVED = {"invalid_ceiling!": "the ceiling carries a serious flag: do not quote shares of it",
-           "invalid_first_count!": "the cell with the fewest GPUs carries a serious flag: do not quote its scaling",
-           ABOVE: "the share of the ceiling lies above 1 by more than its interval: the ceiling was measured too low, or the cell "
-                  "too high; measure both again (chance alone does this to one cell in forty at the ceiling)"}
+# Flags that no single record carries, because they follow from several records: a share of an
+# invalid ceiling, scaling relative to an invalid cell.
+DERIVED = {
+    "invalid_ceiling!": "the ceiling carries a serious flag: do not quote shares of it",
+    "invalid_first_count!": (
+        "the cell with the fewest GPUs carries a serious flag: do not quote its scaling"
+    ),
+    ABOVE: (
+        "the share of the ceiling lies above 1 by more than its interval: the ceiling was measured"
+        " too low, or the cell too high; measure both again (chance alone does this to one cell in"
+        " forty at the ceiling)"
+    ),
+}
 
 
 def flag_names(cell):
-    """The names of the cell's flags, each once; what its ceiling suffers from is added where it applies."""
-    names = [clean(f.get("name") or "?", 40) + ("!" if f.get("severity") == "serious" else "")
-             for f in cell.flags]
-    names += [name for name, base in zip(("invalid_ceiling!", "invalid_first_count!"), (cell.ceiling, cell.first))
-              if base and base is not cell and base.serious]
+    """The names of the cell's flags, each once; what its ceiling suffers from is added where it
+    applies."""
+    names = [
+        clean(f.get("name") or "?", 40) + ("!" if f.get("severity") == "serious" else "")
+        for f in cell.flags
+    ]
+    names += [
+        name
+        for name, base in zip(
+            ("invalid_ceiling!", "invalid_first_count!"), (cell.ceiling, cell.first)
+        )
+        if base and base is not cell and base.serious
+    ]
     if cell.above_ceiling:
         names.append(ABOVE)
     if drifted(cell):
@@ -110,8 +146,18 @@ def drifted(cell):
     return bool(ceiling and ceiling.drifted)
 
 
-HEAD = ("data", "image size", "workers", "GPUs", "n", "imgs/s", "% of ceiling", "device waits",
-        "largest stage", "flags")
+HEAD = (
+    "data",
+    "image size",
+    "workers",
+    "GPUs",
+    "n",
+    "imgs/s",
+    "% of ceiling",
+    "device waits",
+    "largest stage",
+    "flags",
+)
 
 
 def short_row(cell):
@@ -123,14 +169,25 @@ def short_row(cell):
         rate, share, idle, stage = f"missing: {cell.state}", dash, dash, dash
     else:
         rate = plus_minus(cell.rate) + (" !" if cell.serious else "")
-        share = share_words(cell.ratio) + ("!" if cell.share_serious else "") if cell.ratio else dash
+        share = (
+            share_words(cell.ratio) + ("!" if cell.share_serious else "") if cell.ratio else dash
+        )
         idle = cell.mean("device_idle_fraction")
         idle = dash if idle is None else f"{100 * idle:.1f} %"
-        stage = cell.largest_stage()[1] or cell.largest_stage()[0] or dash
+        stage = cell.limiting()[1] or cell.limiting()[0] or dash
     share += "*" if drifted(cell) and share != dash else ""
     workers = dash if cell.workers is None else str(cell.workers)
-    return [data, dash if size is None else clean(size, 20), workers, str(cell.gpus),
-            _count(cell), rate, share, idle, clean(stage, 16)]
+    return [
+        data,
+        dash if size is None else clean(size, 20),
+        workers,
+        str(cell.gpus),
+        _count(cell),
+        rate,
+        share,
+        idle,
+        clean(stage, 16),
+    ]
 
 
 def _count(cell):
@@ -140,81 +197,144 @@ def _count(cell):
 
 
 def write_markdown(settings, title_of):
-    """A table for each setting and variant, then one of the workers chosen; title_of(setting) is its heading."""
+    """A table for each setting and variant, then one of the workers chosen; title_of(setting) is
+    its heading."""
     lines = ["# Results", ""]
     for setting in settings:
         lines += [f"## {markdown(title_of(setting))}", "", *_notes(setting)]
         for variant in sorted({c.variant for c in setting.ceilings + setting.cells}):
             if variant:
                 lines += [f"With {markdown(variant)}:", ""]
-            lines += ["| " + " | ".join(HEAD) + " |", "|" + " --- |" * 2 + " ---: |" * 6
-                      + " --- |" * 2]
+            lines += [
+                "| " + " | ".join(HEAD) + " |",
+                "|" + " --- |" * 2 + " ---: |" * 6 + " --- |" * 2,
+            ]
             for cell in (c for c in setting.ceilings + setting.cells if c.variant == variant):
                 words = short_row(cell) + [" ".join(flag_names(cell)) or "-"]
                 lines.append("| " + " | ".join(markdown(w) for w in words) + " |")
             lines.append("")
         if rows := chosen_rows(setting, claims.of(settings)):
-            lines += ["Workers chosen (rates and shares are corrected for the choice):", "", "| " + " | ".join(CHOSEN_HEAD) + " |", "| --- | --- |" + " ---: |" * 4 + " --- | --- |"]
+            lines += [
+                "Workers chosen (rates and shares are corrected for the choice):",
+                "",
+                "| " + " | ".join(CHOSEN_HEAD) + " |",
+                "| --- | --- |" + " ---: |" * 4 + " --- | --- |",
+            ]
             lines += ["| " + " | ".join(map(markdown, row)) + " |" for row in rows] + [""]
     return "\n".join(lines)
 
 
 def _notes(setting):
     """The interval behind every ± and every drift, in sentences."""
-    kinds = sorted({c.rate.kind for c in setting.ceilings + setting.cells if c.rate} - {statistics.SET})
-    lines = [f"± is the wider side of the interval: {'; '.join(kinds)}. n counts repetitions.", ""] if kinds and kinds != [statistics.NO_INTERVAL] else []
+    kinds = sorted(
+        {c.rate.kind for c in setting.ceilings + setting.cells if c.rate} - {statistics.SET}
+    )
+    lines = (
+        [f"± is the wider side of the interval: {'; '.join(kinds)}. n counts repetitions.", ""]
+        if kinds and kinds != [statistics.NO_INTERVAL]
+        else []
+    )
     if any(drifted(c) for c in setting.cells):
         lines += [f"\\* {STAR}.", ""]
-    return lines + [line for words in incomplete_lines(setting) for line in (f"{markdown(words)}.", "")]
+    return lines + [
+        line for words in incomplete_lines(setting) for line in (f"{markdown(words)}.", "")
+    ]
 
 
 def incomplete_lines(setting):
-    """One for each ceiling that lacks its closing run in some repetition: no share is formed there."""
+    """One for each ceiling that lacks its closing run in some repetition: no share is formed
+    there."""
     return [words for ceiling in setting.ceilings for words in incomplete(ceiling)]
 
 
 def incomplete(ceiling):
     lacking = [n for n in ceiling.by_repetition if n not in ceiling.whole]
-    return [f"repetition{'' if len(lacking) == 1 else 's'} {listing(lacking)} of the ceiling ({gpus(ceiling.gpus)}, input "
-            f"{axis_value(ceiling.input_size)}) {'lacks its' if len(lacking) == 1 else 'lack their'} first or last run: no share is "
-            "formed there"] if lacking else []
+    return (
+        [
+            f"repetition{'' if len(lacking) == 1 else 's'} {listing(lacking)} of the ceiling"
+            f" ({gpus(ceiling.gpus)}, input {axis_value(ceiling.input_size)})"
+            f" {'lacks its' if len(lacking) == 1 else 'lack their'} first or last run: no share is"
+            " formed there"
+        ]
+        if lacking
+        else []
+    )
 
 
-STAR = f"{DRIFTED}: the ceiling moved within a repetition; shares are formed within each, and their intervals hold what moved"
+STAR = (
+    f"{DRIFTED}: the ceiling moved within a repetition; shares are formed within each, and their"
+    " intervals hold what moved"
+)
 
 
-CHOSEN_HEAD = ("data", "image size", "GPUs", "workers", "imgs/s", "% of ceiling", "chosen as", "against the ceiling")
+CHOSEN_HEAD = (
+    "data",
+    "image size",
+    "GPUs",
+    "workers",
+    "imgs/s",
+    "% of ceiling",
+    "chosen as",
+    "against the ceiling",
+)
 
 
 def chosen_rows(setting, all_claims):
-    """Under CHOSEN_HEAD: what stands for each kind of data, stored size and GPU count where there are several worker counts."""
+    """Under CHOSEN_HEAD: what stands for each kind of data, stored size and GPU count where there
+    are several worker counts."""
     rows = []
     for c in panels.places(c for c in setting.cells if c.data != "synthetic"):
         if c.how:
             data = clean(c.data, 20) + (f" ({c.variant})" if c.variant else "")
-            rows.append([data, "-" if c.image_size is None else clean(c.image_size, 20), str(c.gpus), "-" if c.workers is None else str(c.workers),
-                         plus_minus(c.rate) + (" !" if c.serious else ""), spread(c.ratio) if c.ratio else "-", c.how,
-                         all_claims.loss(c).words() or "-"])
+            rows.append(
+                [
+                    data,
+                    "-" if c.image_size is None else clean(c.image_size, 20),
+                    str(c.gpus),
+                    "-" if c.workers is None else str(c.workers),
+                    plus_minus(c.rate) + (" !" if c.serious else ""),
+                    spread(c.ratio) if c.ratio else "-",
+                    c.how,
+                    all_claims.loss(c).words() or "-",
+                ]
+            )
     return rows
 
 
 CHOSEN_COLUMNS = [
-    ("cell_id", lambda c: c.cell_id), ("workers", lambda c: c.workers), ("chosen_from", lambda c: " ".join(map(str, c.counts))),
-    ("chosen_as", lambda c: c.how), ("repetitions", lambda c: c.rate.n),
-    ("imgs_per_s", lambda c: c.rate.mean), ("imgs_per_s_low95", lambda c: c.rate.low), ("imgs_per_s_high95", lambda c: c.rate.high),
-    ("ceiling_fraction", lambda c: _of(c.ratio, "mean")), ("ceiling_fraction_low95", lambda c: _of(c.ratio, "low")),
-    ("ceiling_fraction_high95", lambda c: _of(c.ratio, "high"))]
+    ("cell_id", lambda c: c.cell_id),
+    ("workers", lambda c: c.workers),
+    ("chosen_from", lambda c: " ".join(map(str, c.counts))),
+    ("chosen_as", lambda c: c.how),
+    ("repetitions", lambda c: c.rate.n),
+    ("imgs_per_s", lambda c: c.rate.mean),
+    ("imgs_per_s_low95", lambda c: c.rate.low),
+    ("imgs_per_s_high95", lambda c: c.rate.high),
+    ("ceiling_fraction", lambda c: _of(c.ratio, "mean")),
+    ("ceiling_fraction_low95", lambda c: _of(c.ratio, "low")),
+    ("ceiling_fraction_high95", lambda c: _of(c.ratio, "high")),
+]
 
 
 def write_chosen_csv(settings):
     """workers.csv: the same with every axis and number, a line for each."""
-    chosen = [c for s in settings for c in panels.places(c for c in s.cells if c.data != "synthetic") if c.rate and c.how]
+    chosen = [
+        c
+        for s in settings
+        for c in panels.places(c for c in s.cells if c.data != "synthetic")
+        if c.rate and c.how
+    ]
     axes = list(dict.fromkeys(axis for cell in chosen for axis in cell.axes if axis != "workers"))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([csv_cell(axis) for axis in axes] + [name for name, _ in CHOSEN_COLUMNS] + ["loss_is_shown"])
+    writer.writerow(
+        [csv_cell(axis) for axis in axes] + [name for name, _ in CHOSEN_COLUMNS] + ["loss_is_shown"]
+    )
     for cell in chosen:
         claim = claims.of(settings).loss(cell)
-        writer.writerow([csv_cell(cell.axes.get(axis)) for axis in axes] + [csv_cell(get(cell)) for _, get in CHOSEN_COLUMNS]
-                        + [("yes" if claim.is_shown else "no") if claim.is_known else ""])
+        writer.writerow(
+            [csv_cell(cell.axes.get(axis)) for axis in axes]
+            + [csv_cell(get(cell)) for _, get in CHOSEN_COLUMNS]
+            + [("yes" if claim.is_shown else "no") if claim.is_known else ""]
+        )
     return out.getvalue()

@@ -1,5 +1,6 @@
 """What every command of the report says, and how: talk to stderr, results to stdout, a failure as
 one line and the exit code 1."""
+
 from __future__ import annotations
 
 import os
@@ -11,8 +12,10 @@ from .text import clean
 
 def sayer(program):
     """say(text) for a program: one line on stderr."""
+
     def say(text):
         print(f"{program}: " + clean(text, 1000), file=sys.stderr, flush=True)
+
     return say
 
 
@@ -30,10 +33,11 @@ def show(text):
     encoding = sys.stdout.encoding or "ascii"
     plainer = text.encode(encoding, "replace").decode(encoding)
     if plainer != text:
-        text = text.translate({ord("±"): "+-", ord("×"): "x", ord("·"): ",", ord("…"): "...",
-                               ord("→"): "->"})
+        text = text.translate(
+            {ord("±"): "+-", ord("×"): "x", ord("·"): ",", ord("…"): "...", ord("→"): "->"}
+        )
         plainer = text.encode(encoding, "replace").decode(encoding)
     try:
         print(plainer, flush=True)
-    except BrokenPipeError:        # `feedrate report DIR | head`: the files and the exit code still count
+    except BrokenPipeError:  # `feedrate report DIR | head`: the files and the exit code still count
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,5 @@
 """Words and numbers made safe for where they go: a figure, a terminal, CSV, Markdown."""
+
 from __future__ import annotations
 
 import html
@@ -30,15 +31,41 @@ def markdown(value):
     return "".join("\\" + c if c in "\\`*_[]|#~!$" else c for c in text)
 
 
-LATEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
-         "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
-         ">": r"\textgreater{}", "|": r"\textbar{}", '"': "{''}", "`": r"\textasciigrave{}", "[": "{[}", "]": "{]}",
-         "*": "{*}", "±": r"$\pm$", "×": r"$\times$", "÷": r"$\div$", "·": r"$\cdot$", "−": "$-$", "…": r"\ldots{}",
-         "°": r"$^\circ$", "√": r"$\surd$", "µ": r"\textmu{}", "μ": r"\textmu{}"}
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "{''}",
+    "`": r"\textasciigrave{}",
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "÷": r"$\div$",
+    "·": r"$\cdot$",
+    "−": "$-$",
+    "…": r"\ldots{}",
+    "°": r"$^\circ$",
+    "√": r"$\surd$",
+    "µ": r"\textmu{}",
+    "μ": r"\textmu{}",
+}
 
 
 def latex(value, most=4000):
-    """For LaTeX text: no command, no formula, no option of a `\\` before it, and no letter that pdfLaTeX lacks."""
+    """For LaTeX text: no command, no formula, no option of a `\\` before it, and no letter that
+    pdfLaTeX lacks."""
     text = clean(value, most).replace(r"\$", "$")
     words = "".join(LATEX.get(c, c if c.isascii() or "À" <= c <= "ÿ" else "?") for c in text)
     return words.replace("--", "-{}-").replace("--", "-{}-")
@@ -54,7 +81,7 @@ def csv_cell(value):
         return f"{value:.8g}"
     if isinstance(value, int):
         return str(value)
-    text = clean(value, 4000)      # which takes leading tabs, returns and blanks away
+    text = clean(value, 4000)  # which takes leading tabs, returns and blanks away
     return "'" + text if text.startswith(FORMULA_STARTS) else text
 
 
@@ -91,7 +118,8 @@ def tick(value, _position=None):
 
 
 def duration(hours):
-    """Hours as h, min or s, whichever reads best; below a millisecond, 0 s: rounding of exact steps."""
+    """Hours as h, min or s, whichever reads best; below a millisecond, 0 s: rounding of exact
+    steps."""
     size = abs(hours)
     if size < 1e-3 / 3600:
         return "0 s"
@@ -102,12 +130,17 @@ def duration(hours):
 
 def percent(fraction):
     value = 100 * fraction
-    return f"{value:.0f} %" if value >= 99.95 else f"{value:.1f} %" if abs(value) >= 0.095 or \
-        value == 0 else f"{value:.2g} %"
+    return (
+        f"{value:.0f} %"
+        if value >= 99.95
+        else f"{value:.1f} %"
+        if abs(value) >= 0.095 or value == 0
+        else f"{value:.2g} %"
+    )
 
 
 def signed_percent(fraction):
-    """"+1.2 %", "−0.4 %"."""
+    """ "+1.2 %", "−0.4 %"."""
     return f"{100 * fraction:+.1f} %".replace("-", "−")
 
 
@@ -117,25 +150,29 @@ def at_most(fraction):
 
 
 def spread(estimate, words=percent):
-    """"61.7 % (55.9 to 67.4 %)"; without an interval the points of the repetitions."""
+    """ "61.7 % (55.9 to 67.4 %)"; without an interval the points of the repetitions."""
     if estimate.low is None:
         return _points(estimate, words)
     low, high = words(estimate.low), words(estimate.high)
     unit = " " + high.rpartition(" ")[2]
-    if low == high == words(estimate.mean):     # an emulated device's steps agree to the last bits
+    if low == high == words(estimate.mean):  # an emulated device's steps agree to the last bits
         return low
     if low.endswith(unit):
-        low = low[:-len(unit)]
+        low = low[: -len(unit)]
     return f"{words(estimate.mean)} ({low} to {high})"
 
 
 def _points(estimate, words):
     """The values of a few repetitions, each once."""
-    return " and ".join(dict.fromkeys(map(words, estimate.points))) if 1 < len(estimate.points) < 4 else words(estimate.mean)
+    return (
+        " and ".join(dict.fromkeys(map(words, estimate.points)))
+        if 1 < len(estimate.points) < 4
+        else words(estimate.mean)
+    )
 
 
 def share_words(estimate):
-    """"61.7 ± 5.8 %": the wider side; a list of points where there is no interval."""
+    """ "61.7 ± 5.8 %": the wider side; a list of points where there is no interval."""
     if estimate.low is None or estimate.half_width < 0.0005:
         return spread(estimate)
     mean, half = percent(estimate.mean).removesuffix(" %"), percent(estimate.half_width)
@@ -143,7 +180,8 @@ def share_words(estimate):
 
 
 def plus_minus(estimate):
-    """"1,234 ± 25". Without an interval the points of the repetitions; what was set and not measured says so."""
+    """ "1,234 ± 25". Without an interval the points of the repetitions; what was set and not
+    measured says so."""
     half, mean = estimate.half_width, amount(estimate.mean)
     if estimate.kind == "set, not measured":
         return f"{mean} (set)"
@@ -152,8 +190,9 @@ def plus_minus(estimate):
     if half < 1e-6 * abs(estimate.mean):  # rounding of an emulated device's exact steps
         return f"{mean} ± 0"
     digits = len(mean.partition(".")[2])
-    return f"{mean} ± " + (amount(half) if half < 10 ** -digits or "e" in mean
-                           else f"{half:,.{digits}f}")
+    return f"{mean} ± " + (
+        amount(half) if half < 10**-digits or "e" in mean else f"{half:,.{digits}f}"
+    )
 
 
 def workers(count):
@@ -167,6 +206,6 @@ def gpus(count):
 
 
 def listing(values):
-    """"2", "2 and 3", "2, 3 and 5"."""
+    """ "2", "2 and 3", "2, 3 and 5"."""
     words = [str(value) for value in values]
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]

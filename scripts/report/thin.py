@@ -1,13 +1,15 @@
-"""Long series made short enough for a page: the least and the largest value of every bucket stay, so that no spike is
-lost; what lies between is left out."""
+"""Long series made short enough for a page: the least and the largest value of every bucket stay,
+so that no spike is lost; what lies between is left out."""
+
 from __future__ import annotations
 
 from . import ledger
 
 
 def min_max(values, most):
-    """(places, values): all of them where there are at most `most`, else two of every bucket in their order. What is no
-    finite number is None; it keeps a place only where nothing is thinned."""
+    """(places, values): all of them where there are at most `most`, else two of every bucket in
+    their order. What is no finite number is None; it keeps a place only where nothing is thinned.
+    """
     whole = ledger.numbers(values)
     if not whole:
         values = [ledger.number(v) for v in values]

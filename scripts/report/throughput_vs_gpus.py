@@ -1,4 +1,5 @@
 """Throughput against GPUs: what each kind of data makes of more devices, beside the ceiling."""
+
 from __future__ import annotations
 
 import math
@@ -9,8 +10,10 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from . import figures, marks, over_gpus, panels, style
 from .text import tick
 
-SENTENCE = ("Images per second of all GPUs together against their number, each point at the "
-            "workers chosen, with the straight line from the first point (dotted)")
+SENTENCE = (
+    "Images per second of all GPUs together against their number, each point at the "
+    "workers chosen, with the straight line from the first point (dotted)"
+)
 
 
 def draw(setting, context):
@@ -18,12 +21,18 @@ def draw(setting, context):
     over = over_gpus.lay_out(setting, context, figures.TITLES["throughput_vs_gpus"], [linear])
     if over is None:
         return None
-    log = over.counts[-1] > 8 * over.counts[0]    # on either pair of axes linear is straight
+    log = over.counts[-1] > 8 * over.counts[0]  # on either pair of axes linear is straight
     axes = over.page.panels(len(over.sizes))
     for ax, size in zip(axes, over.sizes):
         for cells, look in over.rows(size):
             _line(ax, cells, look)
-        _ceiling(ax, [c for cells, _ in over.rows(size) for c in cells], setting, over.counts, over.ceiling_look)
+        _ceiling(
+            ax,
+            [c for cells, _ in over.rows(size) for c in cells],
+            setting,
+            over.counts,
+            over.ceiling_look,
+        )
         _frame(ax, over.counts, log)
     for i, (ax, size) in enumerate(zip(axes, over.sizes)):
         over_gpus.label(ax, axes, i, size, setting)
@@ -34,13 +43,26 @@ def draw(setting, context):
 
 def _line(ax, cells, look):
     done = [c for c in cells if c.rate]
-    ax.plot([c.gpus for c in cells], [c.rate.mean if c.rate else math.nan for c in cells],
-            linestyle=look.line, color=style.marker(look)["color"], zorder=3)
+    ax.plot(
+        [c.gpus for c in cells],
+        [c.rate.mean if c.rate else math.nan for c in cells],
+        linestyle=look.line,
+        color=style.marker(look)["color"],
+        zorder=3,
+    )
     marks.points(ax, [(c.gpus, c.rate, c.serious) for c in done], look)
     for cell in (c for c in cells if not c.rate):
-        ax.annotate("×", (cell.gpus, 0), (0, 5), xycoords=("data", "axes fraction"), ha="center",
-                    textcoords="offset points", fontsize=style.pt(13), weight="bold",
-                    color=style.marker(look)["color"])
+        ax.annotate(
+            "×",
+            (cell.gpus, 0),
+            (0, 5),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            textcoords="offset points",
+            fontsize=style.pt(13),
+            weight="bold",
+            color=style.marker(look)["color"],
+        )
     if done:
         _linear(ax, done, style.marker(look)["color"])
 
@@ -49,8 +71,14 @@ def _linear(ax, done, colour):
     """From the first point on: what every further GPU would add if it cost nothing."""
     start, last = done[0], done[-1].gpus
     grid = [start.gpus * (last / start.gpus) ** (i / 40) for i in range(41)]
-    ax.plot(grid, [start.rate.mean * g / start.gpus for g in grid], ":", color=colour,
-            linewidth=1.2, zorder=2)
+    ax.plot(
+        grid,
+        [start.rate.mean * g / start.gpus for g in grid],
+        ":",
+        color=colour,
+        linewidth=1.2,
+        zorder=2,
+    )
 
 
 def _ceiling(ax, cells, setting, counts, look):
@@ -61,10 +89,19 @@ def _ceiling(ax, cells, setting, counts, look):
             found[n] = there[0]
     if not found:
         return
-    ax.errorbar(list(found), [c.rate.mean for c in found.values()],
-                [[c.rate.error_bar[i] for c in found.values()] for i in (0, 1)],
-                linestyle=look.line, color="black", marker="_", markersize=style.scaled(11),
-                markeredgewidth=style.scaled(2), linewidth=style.scaled(1.6), capsize=style.scaled(3), zorder=3.5)
+    ax.errorbar(
+        list(found),
+        [c.rate.mean for c in found.values()],
+        [[c.rate.error_bar[i] for c in found.values()] for i in (0, 1)],
+        linestyle=look.line,
+        color="black",
+        marker="_",
+        markersize=style.scaled(11),
+        markeredgewidth=style.scaled(2),
+        linewidth=style.scaled(1.6),
+        capsize=style.scaled(3),
+        zorder=3.5,
+    )
     for n in (n for n, c in found.items() if c.serious):
         marks.exclaim(ax, n, found[n].rate.mean)
     _linear(ax, list(found.values()), style.GREY)

@@ -1,4 +1,5 @@
 """Throughput against loader workers: a panel per stored size, a line per kind of data."""
+
 from __future__ import annotations
 
 import math
@@ -11,8 +12,10 @@ from .cells import DRIFTED
 from .page import Page, at_bottom
 from .text import plain, plus_minus, tick
 
-SENTENCE = ("Images per second against the loader's workers per GPU, with the synthetic ceiling "
-            "(dashed) that they climb to")
+SENTENCE = (
+    "Images per second against the loader's workers per GPU, with the synthetic ceiling "
+    "(dashed) that they climb to"
+)
 
 
 def draw(setting, gpus, context):
@@ -22,8 +25,10 @@ def draw(setting, gpus, context):
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
     page = Page(setting, figures.TITLES["throughput_vs_workers"], context, gpus, _scale(len(sizes)))
     handles = [Line2D([], [], linestyle=s.look.line, **style.marker(s.look)) for s in series]
-    page.legend(handles + [Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)],
-                [s.label for s in series] + ["ceiling (synthetic)"])
+    page.legend(
+        handles + [Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)],
+        [s.label for s in series] + ["ceiling (synthetic)"],
+    )
     page.foot(cells, panels.shares_the_cpu(cells))
     log = _wants_log(cells)
     shared = len({id(c.ceiling) for c in cells if c.ceiling}) <= 1
@@ -45,8 +50,10 @@ def draw(setting, gpus, context):
             _share_axis(ax, panels.in_panel(cells, sizes[i]), log)
         if at_bottom(axes, i):
             ax.set_xlabel("workers" if setting.kind == "cpu" else "workers per GPU")
-    page.sides("images per second" + (", log scale" if log else ""),
-               "% of ceiling" if any(c.ceiling for c in cells) else "")
+    page.sides(
+        "images per second" + (", log scale" if log else ""),
+        "% of ceiling" if any(c.ceiling for c in cells) else "",
+    )
     return page
 
 
@@ -93,19 +100,35 @@ def _line(ax, cells, look, least):
     done = [(_position(c.workers, least), c) for c in cells]
     for part in ([p for p in done if p[1].workers], [p for p in done if not p[1].workers]):
         # A missing cell breaks the line instead of being bridged.
-        ax.plot([x for x, _ in part], [c.rate.mean if c.rate else math.nan for _, c in part],
-                linestyle=look.line, color=style.marker(look)["color"], zorder=3)
+        ax.plot(
+            [x for x, _ in part],
+            [c.rate.mean if c.rate else math.nan for _, c in part],
+            linestyle=look.line,
+            color=style.marker(look)["color"],
+            zorder=3,
+        )
     marks.points(ax, [(x, c.rate, c.serious) for x, c in done if c.rate], look)
 
 
 def _ceiling(ax, ceiling):
-    ax.axhline(ceiling.rate.mean, color="black", linestyle=style.KINDS["synthetic"].line,
-               linewidth=style.scaled(1.6), zorder=2)
+    ax.axhline(
+        ceiling.rate.mean,
+        color="black",
+        linestyle=style.KINDS["synthetic"].line,
+        linewidth=style.scaled(1.6),
+        zorder=2,
+    )
     mark = " !" if ceiling.serious else f" ({DRIFTED})" if ceiling.drifted else ""
     # In the strip that the limits leave free above every point and its error bar.
-    ax.annotate(f"ceiling {plus_minus(ceiling.rate)}{mark}", (0.012, 0.985), va="top",
-                xycoords="axes fraction", fontsize=style.pt(style.SMALL), zorder=6,
-                bbox=dict(facecolor="white", edgecolor="none", pad=1.0))
+    ax.annotate(
+        f"ceiling {plus_minus(ceiling.rate)}{mark}",
+        (0.012, 0.985),
+        va="top",
+        xycoords="axes fraction",
+        fontsize=style.pt(style.SMALL),
+        zorder=6,
+        bbox=dict(facecolor="white", edgecolor="none", pad=1.0),
+    )
 
 
 def _missing(ax, cells, least):
@@ -114,9 +137,17 @@ def _missing(ax, cells, least):
     for cell in (c for c in cells if not c.rate):
         nth = taken[cell.workers] = taken.get(cell.workers, -1) + 1
         look = style.KINDS.get(cell.data, style.OTHER)
-        ax.annotate("×", (_position(cell.workers, least), 0), (0, style.scaled(5 + 11 * nth)), ha="center",
-                    xycoords=("data", "axes fraction"), textcoords="offset points",
-                    fontsize=style.pt(13), weight="bold", color=style.marker(look)["color"])
+        ax.annotate(
+            "×",
+            (_position(cell.workers, least), 0),
+            (0, style.scaled(5 + 11 * nth)),
+            ha="center",
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            fontsize=style.pt(13),
+            weight="bold",
+            color=style.marker(look)["color"],
+        )
 
 
 def _ticks(ax, counts, least):
@@ -133,7 +164,9 @@ def _ticks(ax, counts, least):
     pad = 0.08 * span if len(places) > 1 else 0.5
     ax.set_xlim(places[0] - pad, places[-1] + pad)
     if counts[0] == 0 and len(counts) > 1:
-        ax.axvline((places[0] + places[1]) / 2, color=style.LIGHT, linewidth=style.scaled(4), zorder=0)
+        ax.axvline(
+            (places[0] + places[1]) / 2, color=style.LIGHT, linewidth=style.scaled(4), zorder=0
+        )
 
 
 def _share_axis(ax, cells, log):

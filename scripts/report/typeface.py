@@ -1,6 +1,8 @@
-"""The report's type: DejaVu Sans, cut once to the letters that reports are written with. A PDF embeds the letters that
-it uses, and looking for those in the whole font, with all its rules for scripts that no report has, costs more than
-drawing the figure. What the cut lacks still comes from the whole font."""
+"""The report's type: DejaVu Sans, cut once to the letters that reports are written with. A PDF
+embeds the letters that it uses, and looking for those in the whole font, with all its rules for
+scripts that no report has, costs more than drawing the figure. What the cut lacks still comes from
+the whole font."""
+
 from __future__ import annotations
 
 import atexit
@@ -11,20 +13,32 @@ import shutil
 import tempfile
 
 FACES = (("DejaVuSans.ttf", 400), ("DejaVuSans-Bold.ttf", 700))
-CUT = "DejaVu Sans"               # the name that the figures ask for, now of the cut font
-WHOLE = "DejaVu Sans (whole)"     # and of the one that it was cut from
-LETTERS = (range(0x20, 0x180), range(0x370, 0x400), range(0x2010, 0x2040), range(0x2070, 0x20D0), range(0x2190, 0x2194),
-           range(0x2200, 0x2270))
+CUT = "DejaVu Sans"  # the name that the figures ask for, now of the cut font
+WHOLE = "DejaVu Sans (whole)"  # and of the one that it was cut from
+LETTERS = (
+    range(0x20, 0x180),
+    range(0x370, 0x400),
+    range(0x2010, 0x2040),
+    range(0x2070, 0x20D0),
+    range(0x2190, 0x2194),
+    range(0x2200, 0x2270),
+)
 
 
-@functools.lru_cache(maxsize=None)      # once; a process keeps what matplotlib has found
+@functools.cache  # once; a process keeps what matplotlib has found
 def cut():
     """The folder of the cut faces, which goes when this process ends."""
     folder = tempfile.mkdtemp(prefix="feedrate-type-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     from fontTools import subset
-    options = subset.Options(layout_features=[], legacy_kern=True, glyph_names=True, recommended_glyphs=True,
-                             drop_tables=["FFTM", "PfEd", "GSUB", "GPOS", "GDEF"])
+
+    options = subset.Options(
+        layout_features=[],
+        legacy_kern=True,
+        glyph_names=True,
+        recommended_glyphs=True,
+        drop_tables=["FFTM", "PfEd", "GSUB", "GPOS", "GDEF"],
+    )
     for name, _ in FACES:
         font = subset.load_font(os.path.join(_originals(), name), options)
         cutter = subset.Subsetter(options)
@@ -34,15 +48,27 @@ def cut():
     return folder
 
 
-@functools.lru_cache(maxsize=None)      # once in each process
+@functools.cache  # once in each process
 def use(folder):
-    """From now on matplotlib writes with the cut faces, and with the whole ones where those lack a letter."""
+    """From now on matplotlib writes with the cut faces, and with the whole ones where those lack a
+    letter."""
     from matplotlib.font_manager import FontEntry, fontManager
+
     for place, family in ((folder, CUT), (_originals(), WHOLE)):
         for name, weight in FACES:
             # Of two that fit a name equally well, the first is taken.
-            fontManager.ttflist.insert(0, FontEntry(fname=os.path.join(place, name), name=family, style="normal",
-                                                    variant="normal", weight=weight, stretch="normal", size="scalable"))
+            fontManager.ttflist.insert(
+                0,
+                FontEntry(
+                    fname=os.path.join(place, name),
+                    name=family,
+                    style="normal",
+                    variant="normal",
+                    weight=weight,
+                    stretch="normal",
+                    size="scalable",
+                ),
+            )
 
 
 def _originals():

@@ -1,23 +1,28 @@
 """How far a cell and its counterpart are apart, and the verdict on it."""
+
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Optional
 
 from . import comparable, settings, statistics
 from .cells import Ceiling
 
 FASTER, SLOWER, EQUAL, UNSEEN, SMALL, INCOMPARABLE = (
-    "faster", "slower", "equal within the margin", "no difference seen",
-    "no difference beyond the margin", "not comparable")
+    "faster",
+    "slower",
+    "equal within the margin",
+    "no difference seen",
+    "no difference beyond the margin",
+    "not comparable",
+)
 SAME = (EQUAL, UNSEEN, SMALL)
 LEVEL = statistics.LEVEL
 
 
 @dataclass(frozen=True)
 class Rules:
-    margin: float = 0.01           # of the ratio: differences that do not matter
+    margin: float = 0.01  # of the ratio: differences that do not matter
     across: tuple = ()
     adjust: str = "none"
     allow_invalid: bool = False
@@ -27,20 +32,22 @@ class Rules:
 @dataclass
 class Comparison:
     """A pair and what came out of it."""
+
     pair: object
-    reason: str = ""                                       # why it cannot be compared
-    remedy: str = ""                                       # what to do about it
-    rate: Optional[statistics.Difference] = None           # of images/s
-    share: Optional[statistics.Difference] = None          # of the share of the ceiling
-    p: Optional[float] = None                              # of the rate, adjusted if that was asked for
+    reason: str = ""  # why it cannot be compared
+    remedy: str = ""  # what to do about it
+    rate: statistics.Difference | None = None  # of images/s
+    share: statistics.Difference | None = None  # of the share of the ceiling
+    # of the rate, adjusted if that was asked for
+    p: float | None = None
     verdict: str = INCOMPARABLE
     share_verdict: str = ""
     notes: list = field(default_factory=list)
 
 
 def compare(sides, rules):
-    """A list of Comparisons for each list of pairs. Verdicts come last: an adjustment needs the p-values of all
-    sides, since whoever looks for a difference looks through all of them."""
+    """A list of Comparisons for each list of pairs. Verdicts come last: an adjustment needs the
+    p-values of all sides, since whoever looks for a difference looks through all of them."""
     found = [[_measure(pair, rules) for pair in pairs] for pairs in sides]
     able = [c for side in found for c in side if not c.reason]
     for kind in ("rate", "share"):
@@ -74,7 +81,9 @@ def _measure(pair, rules):
     found.reason, found.remedy = comparable.obstacle(pair, rules)
     if found.reason:
         return found
-    found.rate = statistics.welch(list(pair.a.by_repetition.values()), list(pair.b.by_repetition.values()))
+    found.rate = statistics.welch(
+        list(pair.a.by_repetition.values()), list(pair.b.by_repetition.values())
+    )
     a, b = shares(pair.a, rules), shares(pair.b, rules)
     if min(len(a), len(b)) >= statistics.LEAST:
         found.share = statistics.welch(a, b)
@@ -83,8 +92,8 @@ def _measure(pair, rules):
 
 
 def shares(cell, rules):
-    """One a repetition: of the ceiling of that repetition, which saw the machine in the same state.
-    None of a ceiling that may not be quoted."""
+    """The share of the ceiling in each repetition: that ceiling saw the machine in the same state.
+    [] if the ceiling may not be quoted."""
     if isinstance(cell, Ceiling) or not cell.ceiling or cell.ceiling.recorded:
         return []
     if comparable.why_invalid(cell.ceiling) and not rules.allow_invalid:

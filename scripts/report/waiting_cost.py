@@ -1,4 +1,5 @@
 """What waiting for data costs: hours over an epoch of ImageNet, and over 90 of them."""
+
 from __future__ import annotations
 
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -8,13 +9,17 @@ from .epoch import EPOCHS, IMAGES
 from .page import Page
 from .text import duration, spread, tick
 
-SENTENCE = (f"Hours lost to waiting for data over one epoch of {IMAGES:,} images and over {EPOCHS} "
-            "epochs: images / measured rate − images / ceiling, at the workers chosen")
+SENTENCE = (
+    f"Hours lost to waiting for data over one epoch of {IMAGES:,} images and over {EPOCHS} "
+    "epochs: images / measured rate − images / ceiling, at the workers chosen"
+)
 
 
 def draw(setting, gpus, context):
-    groups = [(heading, [r for r in group if r.cell.data != "synthetic"])
-              for heading, group in rows.plan(setting, gpus)]
+    groups = [
+        (heading, [r for r in group if r.cell.data != "synthetic"])
+        for heading, group in rows.plan(setting, gpus)
+    ]
     groups = [(heading, group) for heading, group in groups if group]
     cells = [row.cell for _, group in groups for row in group]
     lost = {id(c): epoch.hours_lost(c) for c in cells if c.ratio}
@@ -29,7 +34,9 @@ def draw(setting, gpus, context):
     notes = []
     for row in (row for _, group in groups for row in group):
         if id(row.cell) in lost:
-            notes.append(_bar(ax, row, lost[id(row.cell)], context.claims.loss(row.cell), page.compact))
+            notes.append(
+                _bar(ax, row, lost[id(row.cell)], context.claims.loss(row.cell), page.compact)
+            )
         elif not row.cell.rate:
             rows.missing(ax, row)
     rows.make_room(page, ax, low * 1.1, notes)
@@ -44,8 +51,10 @@ def _caption(cells, setting, gpus):
     if len(ceilings) != 1:
         return "Lost on top of an epoch at the ceiling of each input size."
     hours = IMAGES / ceilings[0].rate.mean / 3600
-    return (f"An epoch at the ceiling takes {duration(hours)}, {EPOCHS} epochs "
-            f"{duration(EPOCHS * hours)}; what is lost comes on top.")
+    return (
+        f"An epoch at the ceiling takes {duration(hours)}, {EPOCHS} epochs "
+        f"{duration(EPOCHS * hours)}; what is lost comes on top."
+    )
 
 
 def _bar(ax, row, hours, claim, compact):
@@ -63,7 +72,11 @@ def _words(hours, claim, compact):
         return f"below {most}" if compact else f"no measurable loss (at most {most} per epoch)"
     if hours.low is None:
         return spread(hours, duration) + f" (n = {hours.n})"
-    return duration(hours.mean) if compact else f"{spread(hours, duration)} per epoch, {duration(EPOCHS * hours.mean)} over {EPOCHS}"
+    return (
+        duration(hours.mean)
+        if compact
+        else f"{spread(hours, duration)} per epoch, {duration(EPOCHS * hours.mean)} over {EPOCHS}"
+    )
 
 
 def _over_all_epochs(ax, most):

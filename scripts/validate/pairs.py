@@ -1,4 +1,5 @@
 """Pairs of ledgers, judged as `feedrate compare` judges them."""
+
 import contextlib
 import io
 import json
@@ -10,12 +11,22 @@ SLOWER, FASTER = "slower", "faster"
 
 def _verdicts(folder, *more):
     """{verdict: how often} over the pairs below a folder, each 0000/a and 0000/b with one cell."""
-    from report import compare      # scripts/report; a process for each of thousands would take most of the time
+    # scripts/report; a process for each of thousands would take most of the time
+    from report import compare
+
     counts = {}
     for pair in sorted(os.listdir(folder)):
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            compare.main([*(os.path.join(folder, pair, side) for side in "ab"), "--json", "--fail-on", "never", *more])
+            compare.main(
+                [
+                    *(os.path.join(folder, pair, side) for side in "ab"),
+                    "--json",
+                    "--fail-on",
+                    "never",
+                    *more,
+                ]
+            )
         if not out.getvalue():
             raise RuntimeError(err.getvalue())
         for cell in _cells(json.loads(out.getvalue())):
@@ -31,8 +42,13 @@ def _cells(found):
 def _row(what, counts):
     total = sum(counts.values())
     different = counts.get(SLOWER, 0) + counts.get(FASTER, 0)
-    rest = ", ".join(f"{verdict} {n}" for verdict, n in sorted(counts.items()) if verdict not in (SLOWER, FASTER))
-    print(f"| {what} | {total} | {counts.get(FASTER, 0)} | {counts.get(SLOWER, 0)} | {100 * different / total:.1f} % | {rest or '-'} |")
+    rest = ", ".join(
+        f"{verdict} {n}" for verdict, n in sorted(counts.items()) if verdict not in (SLOWER, FASTER)
+    )
+    print(
+        f"| {what} | {total} | {counts.get(FASTER, 0)} | {counts.get(SLOWER, 0)} |"
+        f" {100 * different / total:.1f} % | {rest or '-'} |"
+    )
     return different, total
 
 
@@ -41,14 +57,22 @@ def _head():
 
 
 def emulated(options, folder):
-    """1 % of noise from repetition to repetition, six on each side; margin 0, so that only chance and the gap decide."""
+    """1 % of noise from repetition to repetition, six on each side; margin 0, so that only chance
+    and the gap decide."""
     count, missed = (20 if options.small else 1000), []
     kinds = (("equal", 0), ("5 % apart", 0.05))
     folders = [os.path.join(folder, what.split()[0]) for what, _ in kinds]
-    # Both at once: an emulated device sleeps, and what it sleeps too long is far below the planted noise.
-    making = [subprocess.Popen([options.validation, "pairs", str(count), "0.01", str(gap), below], stdout=subprocess.DEVNULL)
-              for (_, gap), below in zip(kinds, folders)]
-    if any([one.wait() for one in making]):
+    # Both at once: an emulated device sleeps, and what it sleeps too long is far below the planted
+    # noise.
+    making = [
+        subprocess.Popen(
+            [options.validation, "pairs", str(count), "0.01", str(gap), below],
+            stdout=subprocess.DEVNULL,
+        )
+        for (_, gap), below in zip(kinds, folders)
+    ]
+    codes = [one.wait() for one in making]
+    if any(codes):
         raise RuntimeError("the pairs could not be made")
     _head()
     for (what, gap), below in zip(kinds, folders):
@@ -62,18 +86,61 @@ def emulated(options, folder):
 
 
 def real(options, folder):
-    """The same cell twice, bound by decoding on the CPUs: repetitions of both in turn, so that a slow hour hits both."""
+    """The same cell twice, bound by decoding on the CPUs: repetitions of both in turn, so that a
+    slow hour hits both."""
     data = os.path.join(folder, "data")
-    subprocess.run([options.program, "gen", data, "--count", "256", "--format", "jpeg", "--image-size", "224"], check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    words = [options.program, "sweep", "--data", "jpeg", "--dataset", data, "--image-size", "224", "--device", "emulated:50000", "--batch-size", "64",
-             "--workers", "2", "--page-cache", "warm", "--warmup-seconds", "0.3", "--min-seconds", "0.5", "--max-seconds", "3", "--max-warmup-seconds", "2"]
+    subprocess.run(
+        [options.program, "gen", data, "--count", "256", "--format", "jpeg", "--image-size", "224"],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    words = [
+        options.program,
+        "sweep",
+        "--data",
+        "jpeg",
+        "--dataset",
+        data,
+        "--image-size",
+        "224",
+        "--device",
+        "emulated:50000",
+        "--batch-size",
+        "64",
+        "--workers",
+        "2",
+        "--page-cache",
+        "warm",
+        "--warmup-seconds",
+        "0.3",
+        "--min-seconds",
+        "0.5",
+        "--max-seconds",
+        "3",
+        "--max-warmup-seconds",
+        "2",
+    ]
     pairs = os.path.join(folder, "pairs")
     for pair in range(2 if options.small else 40):
         for repetition in range(1, 7):
             for side in "ab" if (pair + repetition) % 2 else "ba":
-                subprocess.run([*words, "--repetitions", str(repetition), "--resume", "-o", os.path.join(pairs, f"{pair:04}", side)], check=True,
-                               stderr=subprocess.DEVNULL)
+                subprocess.run(
+                    [
+                        *words,
+                        "--repetitions",
+                        str(repetition),
+                        "--resume",
+                        "-o",
+                        os.path.join(pairs, f"{pair:04}", side),
+                    ],
+                    check=True,
+                    stderr=subprocess.DEVNULL,
+                )
     _head()
     different, total = _row("this machine, equal", _verdicts(pairs))
-    return [] if options.small or different <= 5 * total / 40 else ["at most 5 of 40 equal pairs are asked to differ"]
+    return (
+        []
+        if options.small or different <= 5 * total / 40
+        else ["at most 5 of 40 equal pairs are asked to differ"]
+    )

@@ -12,18 +12,23 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/proc_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/python_report.h"
 #include "device/accelerator.h"
-#include "experiment/environment.h"
+#include "device/registry.h"
+#include "measure/affinity.h"
 #include "measure/clock.h"
-#include "measure/error.h"
 #include "measure/host_counters.h"
 #include "measure/memory.h"
+#include "plan/expand.h"
+#include "record/environment.h"
+#include "run/cell_runner.h"
 #include "storage/dataset.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 namespace {
 
 // CUDA 13, which the pinned LibTorch is built with, needs this driver and this compute capability.
@@ -33,7 +38,9 @@ constexpr double kLeastCapability = 7.5;
 class Findings {
  public:
   void good(const std::string& what, const std::string& finding) { print("ok", what, finding, ""); }
-  void note(const std::string& what, const std::string& finding, const std::string& remedy) { print("note", what, finding, remedy); }
+  void note(const std::string& what, const std::string& finding, const std::string& remedy) {
+    print("note", what, finding, remedy);
+  }
   void bad(const std::string& what, const std::string& finding, const std::string& remedy) {
     print("MISSING", what, finding, remedy);
     ++missing_;
@@ -41,7 +48,8 @@ class Findings {
   int missing() const { return missing_; }
 
  private:
-  static void print(const char* mark, const std::string& what, const std::string& finding, const std::string& remedy) {
+  static void print(const char* mark, const std::string& what, const std::string& finding,
+                    const std::string& remedy) {
     std::printf("%-8s %-14s %s\n", mark, what.c_str(), finding.c_str());
     if (!remedy.empty()) std::printf("%-23s -> %s\n", "", remedy.c_str());
   }
@@ -59,13 +67,6 @@ std::pair<std::string, bool> output_of(const std::string& command) {
   return {text, WIFEXITED(status) && WEXITSTATUS(status) == 0};
 }
 
-std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
 std::string gigabytes(double bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f GB", bytes / 1e9);
@@ -73,31 +74,40 @@ std::string gigabytes(double bytes) {
 }
 
 void look_at_machine(Findings& findings) {
-  const auto environment = capture_environment({});
+  const auto environment = record::capture_environment({});
   findings.good("cpu", environment["cpu"]["model"].get<std::string>() + ", " +
-                           std::to_string(allowed_cpus()) + " CPUs");
-  findings.good("memory", gigabytes(static_cast<double>(memory_available())) + " available of " + gigabytes(1024 * std::atof(environment["memory"]["total"].get<std::string>().c_str())));
+                           std::to_string(measure::allowed_cpus()) + " CPUs");
+  findings.good(
+      "memory",
+      gigabytes(static_cast<double>(measure::memory_available())) + " available of " +
+          gigabytes(1024 * std::atof(environment["memory"]["total"].get<std::string>().c_str())));
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   if (!governor.empty() && governor != "performance") {
-    findings.note("governor", governor + ": clocks change with the load", "cpupower frequency-set -g performance");
+    findings.note("governor", governor + ": clocks change with the load",
+                  "cpupower frequency-set -g performance");
   }
-  const HostCounters before = read_host_counters();
-  sleep_until_ns(now_ns() + 500'000'000);
-  const HostUse use = host_use(before, read_host_counters());
-  const std::string busy = std::to_string(static_cast<int>(100 * use.cpu_other_processes)) + " % of the CPUs busy with other processes";
+  const measure::HostCounters before = measure::read_host_counters();
+  measure::sleep_until_ns(measure::now_ns() + 500'000'000);
+  const measure::HostUse use = measure::host_use(before, measure::read_host_counters());
+  const std::string busy = std::to_string(static_cast<int>(100 * use.cpu_other_processes)) +
+                           " % of the CPUs busy with other processes";
   if (use.cpu_other_processes > 0.10) {
     findings.note("quiet", busy, "end them before measuring");
   } else {
     findings.good("quiet", busy);
   }
-  if (use.psi_cpu_some < 0) findings.note("pressure", "the kernel offers no /proc/pressure", "neighbours are seen by CPU time alone");
+  if (use.psi_cpu_some < 0)
+    findings.note("pressure", "the kernel offers no /proc/pressure",
+                  "neighbours are seen by CPU time alone");
 }
 
 void look_at_gpus(Findings& findings) {
-  const auto [gpus, found] = output_of("nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader");
+  const auto [gpus, found] =
+      output_of("nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader");
   if (!found || gpus.empty()) {
-    findings.note("gpu", "no NVIDIA GPU or driver", "use --device cpu or emulated:NAME; a GPU needs driver " +
-                                                        std::to_string(kLeastDriver) + " or newer");
+    findings.note("gpu", "no NVIDIA GPU or driver",
+                  "use --device cpu or emulated:NAME; a GPU needs driver " +
+                      std::to_string(kLeastDriver) + " or newer");
     return;
   }
   std::size_t at = 0;
@@ -107,9 +117,12 @@ void look_at_gpus(Findings& findings) {
     const int driver = std::atoi(line.substr(first + 2).c_str());
     const double capability = std::atof(line.substr(second + 2).c_str());
     if (driver < kLeastDriver) {
-      findings.bad("gpu", line, "this LibTorch is built for CUDA 13: install driver " + std::to_string(kLeastDriver) + " or newer");
+      findings.bad("gpu", line,
+                   "this LibTorch is built for CUDA 13: install driver " +
+                       std::to_string(kLeastDriver) + " or newer");
     } else if (capability < kLeastCapability) {
-      findings.bad("gpu", line, "too old for CUDA 13: build with a LibTorch for CUDA 12 (CMAKE_PREFIX_PATH)");
+      findings.bad("gpu", line,
+                   "too old for CUDA 13: build with a LibTorch for CUDA 12 (CMAKE_PREFIX_PATH)");
     } else {
       findings.good("gpu", line);
     }
@@ -118,7 +131,7 @@ void look_at_gpus(Findings& findings) {
 
 void look_at_training(Findings& findings) {
   try {
-    AcceleratorRegistry registry;
+    device::AcceleratorRegistry registry;
     findings.good("libtorch", registry.find("cpu").help);
     const int gpus = registry.find("cuda").count();
     findings.good("cuda", std::to_string(gpus) + " devices that LibTorch can use");
@@ -129,22 +142,27 @@ void look_at_training(Findings& findings) {
 
 void look_at_report(Findings& findings) {
   const std::string python = report_python();
-  const auto [version, found] = output_of("'" + python + "' -c 'import matplotlib; print(matplotlib.__version__)'");
+  const auto [version, found] =
+      output_of("'" + python + "' -c 'import matplotlib; print(matplotlib.__version__)'");
   if (found) {
     findings.good("report", python + " with matplotlib " + version.substr(0, version.find('\n')));
   } else {
-    findings.bad("report", python + " has no matplotlib", "run scripts/bootstrap, or set FEEDRATE_PYTHON");
+    findings.bad("report", python + " has no matplotlib",
+                 "run scripts/bootstrap, or set FEEDRATE_PYTHON");
   }
 }
 
 void look_at_disk(Findings& findings, const std::string& folder) {
   struct statvfs disk;
   if (statvfs(folder.c_str(), &disk) != 0) return;  // look_at_dataset() says so
-  const double free_gb = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize) / 1e9;
+  const double free_gb =
+      static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize) / 1e9;
   char text[96];
   std::snprintf(text, sizeof text, "%.1f GB free at %s", free_gb, folder.c_str());
   if (free_gb < 12) {
-    findings.note("disk", text, "2048 pictures at 768x768 in every format take about 12 GB: `feedrate gen` checks before it writes");
+    findings.note("disk", text,
+                  "2048 pictures at 768x768 in every format take about 12 GB: `feedrate gen` "
+                  "checks before it writes");
   } else {
     findings.good("disk", text);
   }
@@ -153,13 +171,15 @@ void look_at_disk(Findings& findings, const std::string& folder) {
 void look_at_dataset(Findings& findings, const std::string& folder) {
   if (folder.empty()) return;
   try {
-    for (const std::string& name : dataset_variants(folder)) {
-      const DatasetVariant variant = open_dataset(folder, name);
+    for (const std::string& name : storage::dataset_variants(folder)) {
+      const storage::DatasetVariant variant = storage::open_dataset(folder, name);
       findings.good("dataset", name + ": " + std::to_string(variant.samples.size()) + " samples, " +
                                    std::to_string(variant.total_bytes / 1'000'000) + " MB");
-      if (static_cast<double>(variant.total_bytes) > 0.8 * static_cast<double>(memory_available())) {
-        findings.note("dataset", name + " does not fit into the memory that is available",
-                      "its reads come from storage, not from the page cache; --cache encoded is refused");
+      if (static_cast<double>(variant.total_bytes) >
+          0.8 * static_cast<double>(measure::memory_available())) {
+        findings.note(
+            "dataset", name + " does not fit into the memory that is available",
+            "its reads come from storage, not from the page cache; --cache encoded is refused");
       }
     }
   } catch (const Error& error) {
@@ -169,34 +189,39 @@ void look_at_dataset(Findings& findings, const std::string& folder) {
 
 // Whether this machine has what the cells need; each trouble once, whichever cells have it.
 void look_at_sweep(Findings& findings, CLI::App& app, ExperimentOptions& experiment) {
-  const std::vector<Cell> cells = cells_of(app, experiment);  // fills in what the runner is told
-  AcceleratorRegistry registry;
-  CellRunner runner(experiment.run, registry);
+  const std::vector<plan::Cell> cells =
+      cells_of(app, experiment);  // fills in what the runner is told
+  device::AcceleratorRegistry registry;
+  run::CellRunner runner(experiment.run, registry);
   std::set<std::string> troubles;
   double memory = 0;
-  for (const Cell& cell : cells) {
+  for (const plan::Cell& cell : cells) {
     try {
-      runner.check(cell);
-      memory = std::max(memory, runner.memory_needed(cell));
+      memory = std::max(memory, runner.check(cell));
     } catch (const Error& error) {
       if (troubles.insert(error.what()).second) findings.bad("sweep", error.what(), "");
     }
   }
   if (!troubles.empty()) return;
-  findings.good("sweep", std::to_string(cells.size()) + " cells; the largest holds " + std::to_string(std::lround(memory / 1e6)) + " MB (slabs, decoders, manifest, caches) of the " +
-                             gigabytes(static_cast<double>(memory_available())) + " that are available");
+  findings.good("sweep", std::to_string(cells.size()) + " cells; the largest holds " +
+                             std::to_string(std::lround(memory / 1e6)) +
+                             " MB (slabs, decoders, manifest, caches) of the " +
+                             gigabytes(static_cast<double>(measure::memory_available())) +
+                             " that are available");
 }
 
 bool asks_for_cells(const ExperimentOptions& experiment) {
   const auto typed = [](const auto& axis) { return !axis.second.empty(); };
-  return !experiment.config.empty() || std::any_of(experiment.axes.begin(), experiment.axes.end(), typed);
+  return !experiment.config.empty() ||
+         std::any_of(experiment.axes.begin(), experiment.axes.end(), typed);
 }
 
 }  // namespace
 
 CommandEntry add_doctor(CLI::App& program) {
   const auto experiment = std::make_shared<ExperimentOptions>();
-  CLI::App* app = program.add_subcommand("doctor", "What this machine has, what is missing, what would spoil a measurement");
+  CLI::App* app = program.add_subcommand(
+      "doctor", "What this machine has, what is missing, what would spoil a measurement");
   add_experiment_options(*app, *experiment);  // those of a sweep that is planned
   return {app, [=] {
             const std::string data = experiment->data.string();
@@ -212,4 +237,4 @@ CommandEntry add_doctor(CLI::App& program) {
           }};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

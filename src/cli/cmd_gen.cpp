@@ -1,52 +1,58 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "codec/image.h"
 #include "data_gen/generate.h"
-#include "experiment/values.h"
 #include "measure/clock.h"
-#include "measure/error.h"
 #include "storage/dataset.h"
+#include "storage/verify.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 namespace {
 
 struct GenOptions {
-  GenerateOptions generate;
+  data_gen::GenerateOptions generate;
   std::string from;
   std::vector<std::string> image_sizes{"224"}, input_sizes{"224"}, tensor_dtypes{"uint8"};
   std::string subsampling = "420";
 };
 
-std::string bar(const GenerateProgress& p, std::int64_t start_ns) {
-  const double done = p.samples > 0 ? static_cast<double>(p.samples_done) / static_cast<double>(p.samples) : 0;
-  const double elapsed = seconds(now_ns() - start_ns);
+std::string bar(const data_gen::GenerateProgress& p, std::int64_t start_ns) {
+  const double done =
+      p.samples > 0 ? static_cast<double>(p.samples_done) / static_cast<double>(p.samples) : 0;
+  const double elapsed = measure::seconds(measure::now_ns() - start_ns);
   std::string blocks;
   for (int i = 0; i < 24; ++i) blocks += i < static_cast<int>(done * 24) ? "█" : "░";
   char text[160];
   if (p.checking || p.packing) {
-    std::snprintf(text, sizeof text, "%s: %lld/%lld", p.packing ? "packing the samples" : "checking the pictures", static_cast<long long>(p.samples_done),
-                  static_cast<long long>(p.samples));
+    std::snprintf(text, sizeof text, "%s: %lld/%lld",
+                  p.packing ? "packing the samples" : "checking the pictures",
+                  static_cast<long long>(p.samples_done), static_cast<long long>(p.samples));
     return text;
   }
-  std::snprintf(text, sizeof text, "%3.0f %% %s %lld/%lld · %.0f/s · %.1f MB · %.0f s left", 100 * done, blocks.c_str(),
-                static_cast<long long>(p.samples_done), static_cast<long long>(p.samples),
-                elapsed > 0 ? static_cast<double>(p.samples_done) / elapsed : 0, static_cast<double>(p.bytes_written) / 1e6,
-                done > 0 ? elapsed / done * (1 - done) : 0);
+  std::snprintf(
+      text, sizeof text, "%3.0f %% %s %lld/%lld · %.0f/s · %.1f MB · %.0f s left", 100 * done,
+      blocks.c_str(), static_cast<long long>(p.samples_done), static_cast<long long>(p.samples),
+      elapsed > 0 ? static_cast<double>(p.samples_done) / elapsed : 0,
+      static_cast<double>(p.bytes_written) / 1e6, done > 0 ? elapsed / done * (1 - done) : 0);
   return text;
 }
 
 void fill(GenOptions& o) {
   if (!o.from.empty()) o.generate.from = o.from;
-  for (const auto& size : o.image_sizes) o.generate.image_sizes.push_back(pixel_size_from(size));
+  for (const auto& size : o.image_sizes)
+    o.generate.image_sizes.push_back(codec::pixel_size_from(size));
   const bool native = o.input_sizes.size() == 1 && o.input_sizes.front() == "native";
   for (const auto& size : o.input_sizes) {
-    if (!native) o.generate.input_sizes.push_back(pixel_size_from(size));
+    if (!native) o.generate.input_sizes.push_back(codec::pixel_size_from(size));
   }
   o.generate.tensor_dtypes.clear();
-  for (const auto& dtype : o.tensor_dtypes) o.generate.tensor_dtypes.push_back(dtype_from(dtype));
+  for (const auto& dtype : o.tensor_dtypes)
+    o.generate.tensor_dtypes.push_back(codec::dtype_from(dtype));
   o.generate.encode.subsampling = o.subsampling;
 }
 
@@ -54,11 +60,11 @@ int generate(GenOptions& o) {
   fill(o);
   const SignalWatcher signals;
   ProgressLine line;
-  const std::int64_t start = now_ns();
+  const std::int64_t start = measure::now_ns();
   std::int64_t shown = 0;
-  const auto progress = [&](const GenerateProgress& p) {
-    if (now_ns() - shown < 100'000'000) return;
-    shown = now_ns();
+  const auto progress = [&](const data_gen::GenerateProgress& p) {
+    if (measure::now_ns() - shown < 100'000'000) return;
+    shown = measure::now_ns();
     line.show(bar(p, start));
   };
   std::int64_t skipped = 0;
@@ -67,9 +73,10 @@ int generate(GenOptions& o) {
     std::fprintf(stderr, "feedrate: left out: %s\n", picture.c_str());
     ++skipped;
   };
-  std::vector<VariantSummary> made;
+  std::vector<data_gen::VariantSummary> made;
   try {
-    made = generate_dataset(o.generate, progress, [&] { return signals.token().stop_requested(); });
+    made = data_gen::generate_dataset(o.generate, progress,
+                                      [&] { return signals.token().stop_requested(); });
   } catch (const Error&) {
     if (!signals.token().stop_requested()) throw;
     line.clear();
@@ -77,25 +84,29 @@ int generate(GenOptions& o) {
     return signals.exit_code(1);
   }
   line.clear();
-  for (const VariantSummary& v : made) {
-    std::printf("%-28s %8lld samples %10.1f MB  mean %8.0f bytes\n", v.variant.c_str(), static_cast<long long>(v.files),
-                static_cast<double>(v.bytes) / 1e6, v.files > 0 ? static_cast<double>(v.bytes) / static_cast<double>(v.files) : 0);
+  for (const data_gen::VariantSummary& v : made) {
+    std::printf("%-28s %8lld samples %10.1f MB  mean %8.0f bytes\n", v.variant.c_str(),
+                static_cast<long long>(v.files), static_cast<double>(v.bytes) / 1e6,
+                v.files > 0 ? static_cast<double>(v.bytes) / static_cast<double>(v.files) : 0);
   }
-  if (skipped > 0) std::fprintf(stderr, "%lld pictures left out\n", static_cast<long long>(skipped));
-  std::fprintf(stderr, "made in %.1f s\n", seconds(now_ns() - start));
+  if (skipped > 0)
+    std::fprintf(stderr, "%lld pictures left out\n", static_cast<long long>(skipped));
+  std::fprintf(stderr, "made in %.1f s\n", measure::seconds(measure::now_ns() - start));
   return 0;
 }
 
 int verify(const std::string& data, int threads) {
   ProgressLine line;
   std::int64_t shown = 0;
-  const VerifyResult result = verify_dataset(data, threads, [&](std::uint64_t done, std::uint64_t all) {
-    if (now_ns() - shown < 100'000'000) return;
-    shown = now_ns();
-    char text[80];
-    std::snprintf(text, sizeof text, "%.0f of %.0f MB checked", static_cast<double>(done) / 1e6, static_cast<double>(all) / 1e6);
-    line.show(text);
-  });
+  const storage::VerifyResult result =
+      storage::verify_dataset(data, threads, [&](std::uint64_t done, std::uint64_t all) {
+        if (measure::now_ns() - shown < 100'000'000) return;
+        shown = measure::now_ns();
+        char text[80];
+        std::snprintf(text, sizeof text, "%.0f of %.0f MB checked", static_cast<double>(done) / 1e6,
+                      static_cast<double>(all) / 1e6);
+        line.show(text);
+      });
   line.clear();
   for (const std::string& damaged : result.damaged) std::printf("damaged: %s\n", damaged.c_str());
   std::printf("%llu samples, %.1f MB, %zu damaged\n", static_cast<unsigned long long>(result.files),
@@ -107,34 +118,61 @@ int verify(const std::string& data, int threads) {
 
 CommandEntry add_gen(CLI::App& program) {
   const auto o = std::make_shared<GenOptions>();
-  GenerateOptions& g = o->generate;
+  data_gen::GenerateOptions& g = o->generate;
   g.formats = {"tensor", "png", "jpeg"};
-  CLI::App* app = program.add_subcommand("gen", "Make a dataset: the same pictures in several formats and sizes");
+  CLI::App* app = program.add_subcommand(
+      "gen", "Make a dataset: the same pictures in several formats and sizes");
   app->add_option("DATA", g.data, "folder to make, or to add to")->required();
-  app->add_option("--image-size", o->image_sizes, "pixels as stored: WxH, or N for NxN")->delimiter(',')->capture_default_str();
-  app->add_option("--input-size", o->input_sizes, "pixels of precached tensors, or native")->delimiter(',')->capture_default_str();
-  app->add_option("--format", g.formats, "tensor, jpeg, png, png0, bmp, npy, raw")->delimiter(',')->capture_default_str();
-  app->add_option("--tensor-dtype", o->tensor_dtypes, "uint8, fp16, fp32 (normalised)")->delimiter(',')->capture_default_str();
-  app->add_option("--container", g.containers, "files; tar, hdf5: the same samples once more, in one file for each variant")->delimiter(',')->capture_default_str();
-  app->add_option("--count", g.count, "pictures; with --from at most so many, 0 for all")->capture_default_str();
-  app->add_option("--classes", g.classes, "class folders")->capture_default_str()->check(CLI::Range(1, 100000));
-  app->add_option("--from", o->from, "re-encode the pictures (jpeg, png) below this folder instead")->type_name("DIR");
+  app->add_option("--image-size", o->image_sizes, "pixels as stored: WxH, or N for NxN")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--input-size", o->input_sizes, "pixels of precached tensors, or native")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--format", g.formats, "tensor, jpeg, png, png0, bmp, npy, raw")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--tensor-dtype", o->tensor_dtypes, "uint8, fp16, fp32 (normalised)")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--container", g.containers,
+                  "files; tar, hdf5: the same samples once more, in one file for each variant")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--count", g.count, "number of pictures; with --from the most to take, 0: all")
+      ->capture_default_str();
+  app->add_option("--classes", g.classes, "class folders")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+  app->add_option("--from", o->from, "re-encode the pictures (jpeg, png) below this folder instead")
+      ->type_name("DIR");
   app->add_flag("--skip-bad", g.skip_bad, "leave out pictures of --from that cannot be decoded");
-  app->add_option("--quality", g.encode.jpeg_quality, "of JPEG")->capture_default_str()->check(CLI::Range(1, 100));
-  app->add_option("--subsampling", o->subsampling, "of JPEG's chroma")->capture_default_str()->check(CLI::IsMember({"420", "422", "444"}));
-  app->add_option("--png-level", g.encode.png_level, "of PNG's compression")->capture_default_str()->check(CLI::Range(0, 9));
-  app->add_option("--seed", g.seed, "of the pictures")->capture_default_str();
-  app->add_option("--threads", g.threads, "0: one per CPU")->capture_default_str()->check(CLI::Range(0, 1024));
+  app->add_option("--quality", g.encode.jpeg_quality, "JPEG quality")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100));
+  app->add_option("--subsampling", o->subsampling, "JPEG chroma subsampling")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"420", "422", "444"}));
+  app->add_option("--png-level", g.encode.png_level, "PNG compression level")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 9));
+  app->add_option("--seed", g.seed, "seed of the pictures")->capture_default_str();
+  app->add_option("--threads", g.threads, "0: one per CPU")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
   return {app, [o] { return generate(*o); }};
 }
 
 CommandEntry add_verify(CLI::App& program) {
   const auto data = std::make_shared<std::string>();
   const auto threads = std::make_shared<int>(2);
-  CLI::App* app = program.add_subcommand("verify", "Check every file of a dataset against its checksum");
+  CLI::App* app =
+      program.add_subcommand("verify", "Check every file of a dataset against its checksum");
   app->add_option("DATA", *data, "folder that `feedrate gen` made")->required();
-  app->add_option("--threads", *threads, "readers")->capture_default_str()->check(CLI::Range(1, 1024));
+  app->add_option("--threads", *threads, "number of reading threads")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
   return {app, [=] { return verify(*data, *threads); }};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

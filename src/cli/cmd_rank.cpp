@@ -2,10 +2,11 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "experiment/serve_rank.h"
+#include "device/registry.h"
 #include "ranks/children.h"
+#include "run/rank_server.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 namespace {
 
 struct RankCommand {
@@ -14,9 +15,10 @@ struct RankCommand {
 };
 
 int be_rank(const RankCommand& command) {
-  SocketGroup group(Connection(Children::kRankDescriptor), command.rank, command.size, command.host, /*local_rank=*/command.rank);
-  AcceleratorRegistry registry;
-  serve_rank(group, registry, /*first_here=*/command.rank == 0);
+  ranks::SocketGroup group(ranks::Connection(ranks::Children::kRankDescriptor), command.rank,
+                           command.size, command.host, /*local_rank=*/command.rank);
+  device::AcceleratorRegistry registry;
+  run::serve_rank(group, registry, /*first_here=*/command.rank == 0);
   return 0;
 }
 
@@ -32,4 +34,4 @@ CommandEntry add_rank(CLI::App& program) {
   return {app, [=] { return be_rank(*command); }};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

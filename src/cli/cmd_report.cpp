@@ -2,16 +2,17 @@
 #include <cstdio>
 #include <optional>
 
-#include "cli/check_records.h"
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/python_report.h"
-#include "measure/error.h"
+#include "record/check_records.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 namespace {
 
 // Everything behind the name goes to the Python side as it was typed, --help as well.
-CommandEntry add_passed_on(CLI::App& program, const std::string& name, const std::string& help, std::function<void(const std::vector<std::string>&)> carry_out) {
+CommandEntry add_passed_on(CLI::App& program, const std::string& name, const std::string& help,
+                           std::function<void(const std::vector<std::string>&)> carry_out) {
   CLI::App* app = program.add_subcommand(name, help);
   app->set_help_flag("");
   app->prefix_command();
@@ -25,10 +26,13 @@ std::filesystem::path ledger_of(const std::filesystem::path& folder) {
   return std::filesystem::is_regular_file(folder) ? folder : folder / "ledger.jsonl";
 }
 
-// Before Python is asked: where the first word is a folder without a ledger.
+// Fails before Python starts if the first word is a folder without a ledger.
 void need_ledger(const std::vector<std::string>& words) {
-  if (words.empty() || words.front().starts_with("-") || std::filesystem::exists(ledger_of(words.front()))) return;
-  throw Error(words.front(), "holds no ledger.jsonl", "measure first: `feedrate sweep -o " + words.front() + "`");
+  if (words.empty() || words.front().starts_with("-") ||
+      std::filesystem::exists(ledger_of(words.front())))
+    return;
+  throw Error(words.front(), "holds no ledger.jsonl",
+              "measure first: `feedrate sweep -o " + words.front() + "`");
 }
 
 std::vector<std::string> with(const char* command, std::vector<std::string> words) {
@@ -36,10 +40,10 @@ std::vector<std::string> with(const char* command, std::vector<std::string> word
   return words;
 }
 
-// What the program derives again, a line of stdout each; how many. The Python makes the other
-// checks, those of lines that are no record among them.
+// Prints what check_records() finds, a line of stdout each, and returns how many. Python makes all
+// other checks, also of lines that are not records.
 std::size_t print_findings(const std::filesystem::path& ledger) {
-  const CheckedRecords checked = check_records(ledger);
+  const record::CheckedRecords checked = record::check_records(ledger);
   for (const auto& [line, words] : checked.findings)
     std::printf("line %zu: %s\n", line, words.c_str());
   std::fflush(stdout);
@@ -56,7 +60,8 @@ std::size_t print_findings(const std::filesystem::path& ledger) {
 std::optional<std::filesystem::path> named_ledger(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool is_value = i > 0 && (words[i - 1] == "-o" || words[i - 1] == "--output");
-    if (!is_value && !words[i].starts_with("-") && std::filesystem::exists(ledger_of(words[i]))) return ledger_of(words[i]);
+    if (!is_value && !words[i].starts_with("-") && std::filesystem::exists(ledger_of(words[i])))
+      return ledger_of(words[i]);
   }
   return std::nullopt;
 }
@@ -64,16 +69,17 @@ std::optional<std::filesystem::path> named_ledger(const std::vector<std::string>
 }  // namespace
 
 CommandEntry add_report(CLI::App& program) {
-  return add_passed_on(program, "report", "Draw the figures and tables of a ledger", [](const std::vector<std::string>& words) {
-    need_ledger(words);
-    become_report(with("report", words));
-  });
+  return add_passed_on(program, "report", "Draw the figures and tables of a ledger",
+                       [](const std::vector<std::string>& words) {
+                         need_ledger(words);
+                         become_report(with("report", words));
+                       });
 }
 
 CommandEntry add_compare(CLI::App& program) {
   return add_passed_on(
       program, "compare",
-      "Hold ledgers against a first one, cell by cell: faster, slower, or inconclusive",
+      "Compare ledgers with a first one, cell by cell: faster, slower, or inconclusive",
       [](const std::vector<std::string>& words) { become_report(with("compare", words)); });
 }
 
@@ -90,4 +96,4 @@ CommandEntry add_validate(CLI::App& program) {
       });
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

@@ -8,13 +8,13 @@
 #include <fstream>
 #include <memory>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/reproduce.h"
-#include "experiment/environment.h"
-#include "experiment/ledger.h"
-#include "measure/error.h"
+#include "record/environment.h"
+#include "record/ledger.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 namespace {
 
 struct ReproduceCommand {
@@ -27,8 +27,9 @@ void print(const Recipe& recipe, const std::string& output) {
   for (const Words& words : recipe.datasets) std::printf("%s\n", shell_line(words).c_str());
   for (std::size_t i = 0; i < recipe.runs.size(); ++i) {
     if (!recipe.configs[i].empty()) {
-      std::printf("mkdir -p '%s' && cat > '%s/config-%zu.toml' <<'END_OF_CONFIG'\n%s\nEND_OF_CONFIG\n", output.c_str(), output.c_str(), i,
-                  recipe.configs[i].c_str());
+      std::printf(
+          "mkdir -p '%s' && cat > '%s/config-%zu.toml' <<'END_OF_CONFIG'\n%s\nEND_OF_CONFIG\n",
+          output.c_str(), output.c_str(), i, recipe.configs[i].c_str());
     }
     std::printf("%s\n", shell_line(recipe.runs[i]).c_str());
   }
@@ -42,11 +43,14 @@ int carry_out(Words words) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
-  if (const int problem = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ); problem != 0) {
+  if (const int problem =
+          posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ);
+      problem != 0) {
     throw Error("feedrate", std::strerror(problem));
   }
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -65,19 +69,24 @@ int carry_out_all(const Recipe& recipe, const std::string& output) {
 }
 
 int reproduce(const ReproduceCommand& command) {
-  const LedgerText ledger = read_ledger(std::filesystem::path(command.folder) / "ledger.jsonl");
-  if (ledger.records.empty()) throw Error(command.folder, "holds no record", "measure first: `feedrate sweep -o DIR`");
+  const record::LedgerText ledger =
+      record::read_ledger(std::filesystem::path(command.folder) / "ledger.jsonl");
+  if (ledger.records.empty())
+    throw Error(command.folder, "holds no record", "measure first: `feedrate sweep -o DIR`");
   Recipe recipe = recipe_of(ledger.records, command.dataset, command.output);
   const auto& then = ledger.records.front()["environment"];
-  if (const std::string hash = then.value("binary_xxh3", ""); hash != binary_hash()) {
-    recipe.notes.push_back("it was made by another program: feedrate " + then.value("feedrate_version", "?") + ", commit " + then.value("git_commit", "?") +
-                           "; this is " + std::string(version()) + ", commit " + std::string(git_commit()));
+  if (const std::string hash = then.value("binary_xxh3", ""); hash != record::binary_hash()) {
+    recipe.notes.push_back(
+        "it was made by another program: feedrate " + then.value("feedrate_version", "?") +
+        ", commit " + then.value("git_commit", "?") + "; this is " +
+        std::string(record::version()) + ", commit " + std::string(record::git_commit()));
   }
   if (!command.run) {
     print(recipe, command.output);
     return 0;
   }
-  for (const std::string& note : recipe.notes) std::fprintf(stderr, "feedrate: note: %s\n", note.c_str());
+  for (const std::string& note : recipe.notes)
+    std::fprintf(stderr, "feedrate: note: %s\n", note.c_str());
   return carry_out_all(recipe, command.output);
 }
 
@@ -85,12 +94,16 @@ int reproduce(const ReproduceCommand& command) {
 
 CommandEntry add_reproduce(CLI::App& program) {
   const auto command = std::make_shared<ReproduceCommand>();
-  CLI::App* app = program.add_subcommand("reproduce", "The commands that make a ledger again: its datasets and its sweeps");
+  CLI::App* app = program.add_subcommand(
+      "reproduce", "The commands that make a ledger again: its datasets and its sweeps");
   app->add_option("DIR", command->folder, "folder of the ledger")->required();
-  app->add_option("-o,--output", command->output, "folder of the new ledger")->type_name("DIR")->capture_default_str();
-  app->add_option("--dataset", command->dataset, "folder of the dataset; else that of the records")->type_name("DIR");
+  app->add_option("-o,--output", command->output, "folder of the new ledger")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app->add_option("--dataset", command->dataset, "folder of the dataset; else that of the records")
+      ->type_name("DIR");
   app->add_flag("--run", command->run, "carry them out, instead of printing them");
   return {app, [=] { return reproduce(*command); }};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

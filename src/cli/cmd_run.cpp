@@ -1,20 +1,16 @@
 #include <cstdio>
 #include <memory>
+#include <optional>
 
+#include "base/error.h"
 #include "cli/commands.h"
+#include "cli/measuring.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/result_text.h"
-#include "cli/signals.h"
-#include "diagnose/verdict.h"
-#include "experiment/anonymize.h"
-#include "experiment/environment.h"
-#include "experiment/ledger.h"
-#include "experiment/record.h"
-#include "measure/error.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 namespace {
 
 struct RunCommand {
@@ -23,85 +19,87 @@ struct RunCommand {
   bool no_ceiling = false;
 };
 
+// A sweep of one cell, live. The ceiling's run shows its progress; the cell's run shows its result
+// as well.
 class LiveRun {
  public:
-  LiveRun(const RunCommand& command, CellRunner& runner, const SignalWatcher& signals)
-      : command_(command), runner_(runner), signals_(signals),
-        environment_(capture_environment(command.experiment.data, command.experiment.config)) {}
+  explicit LiveRun(bool json) : json_(json) {}
 
-  nlohmann::ordered_json measure(const Cell& cell, const char* role, std::optional<double> ceiling) {
-    line_.show(cell.label() + ": preparing");
-    const auto progress = [&](const RunProgress& p) { line_.show(cell.label() + ": " + describe(p, ceiling)); };
-    const CellResult result = runner_.run(cell, progress, signals_.token());
-    line_.clear();
-    auto record = make_record(result, {role, 0, order_++, ceiling}, command_.experiment.run, environment_);
-    add_verdict(record);
-    if (command_.experiment.anonymize) {
-      Anonymizer(command_.experiment.data, command_.experiment.output, command_.experiment.config).apply(record);
-    }
-    return record;
+  record::SweepHooks hooks() {
+    return {.started =
+                [this](const plan::PlannedRun& run, std::size_t number, std::size_t total,
+                       std::optional<double> ceiling) {
+                  label_ = run.cell.label(), ceiling_ = ceiling, is_last_ = number == total;
+                  line_.show(label_ + ": preparing");
+                },
+            .progress =
+                [this](const run::RunProgress& p) {
+                  line_.show(label_ + ": " + describe(p, ceiling_));
+                },
+            .finished =
+                [this](const record::Record& record, const nlohmann::ordered_json& json) {
+                  line_.clear();
+                  finish(record, json);
+                }};
   }
 
  private:
-  const RunCommand& command_;
-  CellRunner& runner_;
-  const SignalWatcher& signals_;
-  const nlohmann::ordered_json environment_;
+  void finish(const record::Record& record, const nlohmann::ordered_json& json) {
+    const run::CellResult& result = record.result;
+    if (!is_last_) {
+      if (result.status != run::Status::failed) return;
+      // The cell would fail in the same way, or would lack its ceiling.
+      throw Error("the ceiling", result.error, "measure without it: --no-ceiling");
+    }
+    if (json_) std::printf("%s\n", record::to_line(json).c_str());
+    if (result.status == run::Status::failed) {
+      std::fprintf(stderr, "feedrate: %s\n", result.error.c_str());
+    } else if (!json_) {
+      std::fputs(result_text(record, label_).c_str(), stdout);
+    }
+  }
+
+  const bool json_;
   ProgressLine line_;
-  int order_ = 0;
+  std::string label_;
+  std::optional<double> ceiling_;
+  bool is_last_ = false;
 };
 
 int run(CLI::App& app, RunCommand& command) {
-  const auto launch = find_launch(command.experiment);
-  const std::vector<Cell> cells = cells_of(app, command.experiment);
+  ExperimentOptions& experiment = command.experiment;
+  const auto launch = find_launch(experiment);
+  const std::vector<plan::Cell> cells = cells_of(app, experiment);
   if (cells.size() != 1) {
-    throw UsageError("feedrate run", "measures one cell, these options make " + std::to_string(cells.size()),
+    throw UsageError("feedrate run",
+                     "measures one cell, these options make " + std::to_string(cells.size()),
                      "give one value for each axis, or use `feedrate sweep`");
   }
-  if (launch && launch->rank > 0) return follow(*launch, cells, command.experiment.run);
-  const SignalWatcher signals;
-  const auto ranks = open_ranks(launch, cells, command.experiment.run, signals.token());
-  if (!ranks) return signals.exit_code(1);
-  AcceleratorRegistry registry;
-  CellRunner runner(command.experiment.run, registry, ranks.get());
-  runner.check(cells[0]);
-  std::unique_ptr<Ledger> ledger;
-  if (!command.experiment.output.empty()) ledger = std::make_unique<Ledger>(command.experiment.output, false);
-  LiveRun live(command, runner, signals);
-  std::optional<double> ceiling;
-  if (!command.no_ceiling && !cells[0].is("data", "synthetic")) {
-    auto record = live.measure(ceiling_of(cells[0]), "ceiling", std::nullopt);
-    if (ledger) record = ledger->append(std::move(record));
-    if (record["status"] == "ok") ceiling = record["imgs_per_s"];
-    if (record["status"] == "failed") {  // the cell would fail in the same way, or stand without its ceiling
-      throw Error("the ceiling", record["error"].get<std::string>(), "measure without it: --no-ceiling");
-    }
-  }
-  if (signals.token().stop_requested()) return signals.exit_code(1);
-  auto record =
-      live.measure(cells[0], cells[0].is("data", "synthetic") ? "ceiling" : "cell", ceiling);
-  if (ledger) record = ledger->append(std::move(record));
-  if (command.json) {
-    std::printf("%s\n", to_line(record).c_str());
-  }
-  if (record["status"] == "failed") {
-    std::fprintf(stderr, "feedrate: %s\n", record["error"].get<std::string>().c_str());
-  } else if (!command.json) {
-    std::fputs(result_text(record, cells[0].label()).c_str(), stdout);
-  }
-  return signals.exit_code(record["status"] == "ok" ? 0 : 1);
+  const auto plan = plan::plan_run(cells.front(), !command.no_ceiling);
+  if (launch && launch->rank > 0) return follow(*launch, cells, experiment.run);
+
+  Measuring measuring(experiment, cells, launch);
+  if (!measuring.ready()) return measuring.exit_code(1);
+  measuring.check(plan);
+  measuring.open_ledger(plan, /*resume=*/false, /*force=*/false);
+  LiveRun live(command.json);
+  const record::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
+  return measuring.exit_code(outcome.ok == plan.size() ? 0 : 1);
 }
 
 }  // namespace
 
 CommandEntry add_run(CLI::App& program) {
   const auto command = std::make_shared<RunCommand>();
-  CLI::App* app = program.add_subcommand("run", "Measure one cell, live, against its synthetic ceiling");
+  CLI::App* app =
+      program.add_subcommand("run", "Measure one cell, live, against its synthetic ceiling");
   add_experiment_options(*app, command->experiment);
-  app->add_option("-o,--output", command->experiment.output, "also keep the record, in a new ledger in this folder")->type_name("DIR");
+  app->add_option("-o,--output", command->experiment.output,
+                  "also keep the records, in a new ledger in this folder")
+      ->type_name("DIR");
   app->add_flag("--no-ceiling", command->no_ceiling, "do not measure the synthetic ceiling first");
   app->add_flag("--json", command->json, "print the record as one line of JSON");
   return {app, [=] { return run(*app, *command); }};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

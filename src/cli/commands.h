@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
-namespace feedrate {
+namespace feedrate::cli {
 
 // A subcommand: adds itself to the program and returns what carries it out (its exit code: 0 done,
 // 1 something failed, 130/143 interrupted; it throws UsageError (exit 2) and Error (exit 1)).
@@ -24,4 +24,4 @@ CommandEntry add_reproduce(CLI::App& program);
 CommandEntry add_list(CLI::App& program);
 CommandEntry add_doctor(CLI::App& program);
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

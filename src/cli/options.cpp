@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/suite.h"
-#include "experiment/axes.h"
-#include "experiment/where.h"
-#include "measure/error.h"
+#include "base/error.h"
+#include "plan/axes.h"
+#include "plan/suite.h"
+#include "plan/where.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 namespace {
 
-std::string help_of(const Axis& axis) {
+std::string help_of(const plan::Axis& axis) {
   std::string help(axis.help);
-  if (!axis.choices.empty()) {
+  if (!axis.values.empty()) {
     help += ": ";
-    for (std::size_t i = 0; i < axis.choices.size(); ++i) {
-      help.append(i == 0 ? "" : ", ").append(axis.choices[i].value);
+    for (std::size_t i = 0; i < axis.values.size(); ++i) {
+      help.append(i == 0 ? "" : ", ").append(axis.values[i].value);
     }
   }
   return help + " [" + std::string(axis.fallback) + "]";
@@ -25,7 +25,8 @@ std::string help_of(const Axis& axis) {
 constexpr const char* kWhere = "where";  // no axis, but it may stand in a [[sweep]] table too
 
 bool is_axis(std::string_view name) {
-  return std::any_of(axes().begin(), axes().end(), [&](const Axis& axis) { return axis.name == name; });
+  return std::any_of(plan::axes().begin(), plan::axes().end(),
+                     [&](const plan::Axis& axis) { return axis.name == name; });
 }
 
 // CLI11's own range checks print the largest double in full.
@@ -34,16 +35,20 @@ CLI::Validator number_that(const std::string& wanted, bool (*holds)(double, doub
       [=](std::string& typed) -> std::string {
         double value = 0;
         const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), value);
-        const bool good = error == std::errc{} && end == typed.data() + typed.size() && holds(value, bound);
-        return good ? "" : typed + " is no number " + wanted;
+        const bool good =
+            error == std::errc{} && end == typed.data() + typed.size() && holds(value, bound);
+        return good ? "" : typed + " is not a number " + wanted;
       },
       "");
 }
 CLI::Validator at_least(double bound) {
-  return number_that("of at least " + CLI::detail::to_string(bound), [](double v, double b) { return v >= b; }, bound);
+  return number_that(
+      "of at least " + CLI::detail::to_string(bound), [](double v, double b) { return v >= b; },
+      bound);
 }
 CLI::Validator above(double bound) {
-  return number_that("above " + CLI::detail::to_string(bound), [](double v, double b) { return v > b; }, bound);
+  return number_that(
+      "above " + CLI::detail::to_string(bound), [](double v, double b) { return v > b; }, bound);
 }
 
 // A value from the config for an option that is no axis; the command line wins.
@@ -51,7 +56,8 @@ void set_option(CLI::App& command, const std::string& file, const std::string& n
                 const std::vector<std::string>& values) {
   CLI::Option* option = command.get_option_no_throw("--" + name);
   if (!option || name == "config" || name == "help") {
-    throw UsageError(file + ": " + name, "is neither an axis nor an option", "`feedrate sweep --help` lists both");
+    throw UsageError(file + ": " + name, "is neither an axis nor an option",
+                     "`feedrate sweep --help` lists both");
   }
   if (option->count() > 0) return;
   try {
@@ -63,14 +69,16 @@ void set_option(CLI::App& command, const std::string& file, const std::string& n
 }
 
 // What a file says is checked before flags are laid over it, so that an error can name the file.
-void check_axes(const std::string& file, const AxisValues& chosen) {
+void check_axes(const std::string& file, const plan::AxisValues& chosen) {
   for (const auto& [name, values] : chosen) {
     if (name == kWhere) continue;
     if (!is_axis(name)) {
-      throw UsageError(file + ": " + name, "is no axis", "other options go to the top of the file, above [[sweep]]");
+      throw UsageError(file + ": " + name, "is no axis",
+                       "other options go to the top of the file, above [[sweep]]");
     }
     try {
-      for (const std::string& value : values) axis_named(name).canonical(axis_named(name), value);
+      for (const std::string& value : values)
+        plan::axis_named(name).canonical(plan::axis_named(name), value);
     } catch (const UsageError& error) {
       throw UsageError(file, error.what());
     }
@@ -80,41 +88,77 @@ void check_axes(const std::string& file, const AxisValues& chosen) {
 }  // namespace
 
 void add_experiment_options(CLI::App& command, ExperimentOptions& options) {
-  for (const Axis& axis : axes()) {
-    command.add_option("--" + std::string(axis.name), options.axes[std::string(axis.name)], help_of(axis))
-        ->delimiter(',')->type_name("VALUE")->group("Axes (several values, comma-separated, make a sweep)");
+  for (const plan::Axis& axis : plan::axes()) {
+    command
+        .add_option("--" + std::string(axis.name), options.axes[std::string(axis.name)],
+                    help_of(axis))
+        ->delimiter(',')
+        ->type_name("VALUE")
+        ->group("Axes (several values, comma-separated, make a sweep)");
   }
-  command.add_option("--where", options.where, "keep the cells for which it holds: AXIS=VALUE[,VALUE...], also != < <= > >=, joined by ` or `; several must all hold")
-      ->type_name("CONDITION")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--dataset", options.data, "folder that `feedrate gen` made")->type_name("DIR");
-  command.add_option("--config", options.config, "TOML file of options and [[sweep]] tables")->type_name("FILE");
-  command.add_flag("--anonymize", options.anonymize, "leave host and user names and paths out of the records");
-  command.add_option("--seed", options.run.seed, "of weights, shuffling, crops and the order of cells")->capture_default_str();
-  RunLimits& limits = options.run.limits;
+  command
+      .add_option("--where", options.where,
+                  "keep the cells for which it holds: AXIS=VALUE[,VALUE...], also != < <= > >=, "
+                  "joined by ` or `; several must all hold")
+      ->type_name("CONDITION")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--dataset", options.data, "folder that `feedrate gen` made")
+      ->type_name("DIR");
+  command.add_option("--config", options.config, "TOML file of options and [[sweep]] tables")
+      ->type_name("FILE");
+  command.add_flag("--anonymize", options.anonymize,
+                   "leave host and user names and paths out of the records");
+  command
+      .add_option("--seed", options.run.seed,
+                  "seed of weights, shuffling, crops and the order of cells")
+      ->capture_default_str();
+  run::RunLimits& limits = options.run.limits;
   const char* const group = "How long to measure";
-  command.add_option("--warmup-seconds", limits.warmup_seconds, "at least; ends when the steps are steady")
-      ->capture_default_str()->check(at_least(0))->group(group);
-  command.add_option("--max-warmup-seconds", limits.max_warmup_seconds, "then measure, flagged `unsteady`")
-      ->capture_default_str()->check(at_least(0))->group(group);
-  command.add_option("--min-seconds", limits.min_seconds, "of the measured window, at least")
-      ->capture_default_str()->check(above(0))->group(group);
-  command.add_option("--min-steps", limits.min_steps, "of the measured window, at least")
-      ->capture_default_str()->check(above(0))->group(group);
-  command.add_option("--stall-seconds", limits.stall_seconds, "a read that takes longer ends its cell")
-      ->capture_default_str()->check(above(0))->group(group);
-  command.add_option("--max-seconds", limits.max_seconds, "of the measured window, at most")
-      ->capture_default_str()->check(above(0))->group(group);
+  command
+      .add_option("--warmup-seconds", limits.warmup_seconds,
+                  "shortest warm-up; it ends when the steps are steady")
+      ->capture_default_str()
+      ->check(at_least(0))
+      ->group(group);
+  command
+      .add_option("--max-warmup-seconds", limits.max_warmup_seconds,
+                  "longest warm-up; then measure, flagged `unsteady`")
+      ->capture_default_str()
+      ->check(at_least(0))
+      ->group(group);
+  command.add_option("--min-seconds", limits.min_seconds, "shortest measured window")
+      ->capture_default_str()
+      ->check(above(0))
+      ->group(group);
+  command.add_option("--min-steps", limits.min_steps, "fewest steps of the measured window")
+      ->capture_default_str()
+      ->check(above(0))
+      ->group(group);
+  command
+      .add_option("--stall-seconds", limits.stall_seconds, "a read that takes longer ends its cell")
+      ->capture_default_str()
+      ->check(above(0))
+      ->group(group);
+  command.add_option("--max-seconds", limits.max_seconds, "longest measured window")
+      ->capture_default_str()
+      ->check(above(0))
+      ->group(group);
 }
 
-static std::vector<Cell> where(std::vector<Cell> cells, const std::vector<std::string>& conditions) {
-  for (const std::string& text : conditions) std::erase_if(cells, [condition = Where(text)](const Cell& cell) { return !condition.holds(cell); });
+static std::vector<plan::Cell> where(std::vector<plan::Cell> cells,
+                                     const std::vector<std::string>& conditions) {
+  for (const std::string& text : conditions)
+    std::erase_if(cells, [condition = plan::Where(text)](const plan::Cell& cell) {
+      return !condition.holds(cell);
+    });
   return cells;
 }
 
-std::vector<Cell> cells_of(CLI::App& command, ExperimentOptions& options) {
-  Suite suite;
-  if (!options.config.empty()) suite = read_suite(options.config);
-  AxisValues base;
+std::vector<plan::Cell> cells_of(CLI::App& command, ExperimentOptions& options) {
+  plan::Suite suite;
+  if (!options.config.empty()) suite = plan::read_suite(options.config);
+  plan::AxisValues base;
   for (const auto& [key, values] : suite.defaults) {
     if (is_axis(key)) {
       base[key] = values;
@@ -123,24 +167,28 @@ std::vector<Cell> cells_of(CLI::App& command, ExperimentOptions& options) {
     }
   }
   check_axes(options.config.string(), base);
-  for (const AxisValues& table : suite.sweeps) check_axes(options.config.string(), table);
+  for (const plan::AxisValues& table : suite.sweeps) check_axes(options.config.string(), table);
   if (suite.sweeps.empty()) suite.sweeps.emplace_back();
-  std::vector<Cell> cells;
-  for (const AxisValues& table : suite.sweeps) {
-    AxisValues chosen = base;
+  std::vector<plan::Cell> cells;
+  for (const plan::AxisValues& table : suite.sweeps) {
+    plan::AxisValues chosen = base;
     for (const auto& [axis, values] : table) chosen[axis] = values;
     for (const auto& [axis, values] : options.axes) {
       if (!values.empty()) chosen[axis] = values;
     }
     std::vector<std::string> conditions = options.where;
-    if (const auto own = chosen.extract(kWhere)) conditions.insert(conditions.end(), own.mapped().begin(), own.mapped().end());
-    for (Cell& cell : where(expand(chosen), conditions)) {
-      if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(std::move(cell));
+    if (const auto own = chosen.extract(kWhere))
+      conditions.insert(conditions.end(), own.mapped().begin(), own.mapped().end());
+    for (plan::Cell& cell : where(plan::expand(chosen), conditions)) {
+      if (std::find(cells.begin(), cells.end(), cell) == cells.end())
+        cells.push_back(std::move(cell));
     }
   }
   options.run.data = options.data;
-  if (cells.empty()) throw UsageError("--where", "leaves no cell", "see the plan without it: `feedrate sweep --dry-run`");
+  if (cells.empty())
+    throw UsageError("--where", "leaves no cell",
+                     "see the plan without it: `feedrate sweep --dry-run`");
   return cells;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

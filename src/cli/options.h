@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "experiment/cell.h"
-#include "experiment/run_cell.h"
+#include "plan/cell.h"
+#include "plan/suite.h"
+#include "run/run_options.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 
 // The options that `run` and `sweep` share, as typed. One flag per axis is made from axes().
 struct ExperimentOptions {
@@ -18,16 +19,16 @@ struct ExperimentOptions {
   std::filesystem::path data;
   std::filesystem::path output;
   bool anonymize = false;
-  RunOptions run;
-  int repetitions = 1;
+  run::RunOptions run;
 };
 
 // Adds them to a subcommand. `options` must outlive the parse.
 void add_experiment_options(CLI::App& command, ExperimentOptions& options);
 
 // The cells that the flags and --config ask for: the union of the config's [[sweep]] tables (or one
-// product where it has none); a flag on the command line overrides the same key everywhere. Values of
-// other options in the config are set on `command` where the command line left them. Throws UsageError.
-std::vector<Cell> cells_of(CLI::App& command, ExperimentOptions& options);
+// product where it has none); a flag on the command line overrides the same key everywhere. Values
+// of other options in the config are set on `command` where the command line left them. Throws
+// UsageError.
+std::vector<plan::Cell> cells_of(CLI::App& command, ExperimentOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

@@ -6,22 +6,28 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/commands.h"
-#include "experiment/environment.h"
-#include "measure/error.h"
+#include "record/environment.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 
 int run_program(int argc, char** argv) {
   CLI::App program{
-      "feedrate trains a ResNet on synthetic batches that already lie on the device (the ceiling), then on\n"
+      "feedrate trains a ResNet on synthetic batches that already lie on the device (the ceiling), "
+      "then on\n"
       "stored data, and says how fast each is and which stage costs the difference.",
       "feedrate"};
-  program.set_version_flag("--version", std::string(version()) + " (" + std::string(git_commit()) + ")");
+  program.set_version_flag(
+      "--version", std::string(record::version()) + " (" + std::string(record::git_commit()) + ")");
   program.require_subcommand(1);
-  program.footer("Start: feedrate gen data/ && feedrate run --data jpeg --dataset data/ --device emulated:a100");
-  const std::vector<CommandEntry> commands = {add_gen(program),    add_run(program),  add_sweep(program), add_report(program), add_compare(program), add_validate(program), add_reproduce(program),
-                                              add_verify(program), add_rank(program), add_list(program), add_doctor(program)};
+  program.footer(
+      "Start: feedrate gen data/ && feedrate run --data jpeg --dataset data/ --device "
+      "emulated:a100");
+  const std::vector<CommandEntry> commands = {
+      add_gen(program),     add_run(program),      add_sweep(program),     add_report(program),
+      add_compare(program), add_validate(program), add_reproduce(program), add_verify(program),
+      add_rank(program),    add_list(program),     add_doctor(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -31,13 +37,15 @@ int run_program(int argc, char** argv) {
       std::fputs(help.str().c_str(), stdout);
       return 0;
     }
-    const bool known = argc > 1 && std::any_of(commands.begin(), commands.end(), [&](const CommandEntry& c) {
-                         return c.app->get_name() == argv[1];
-                       });
+    const bool known =
+        argc > 1 && std::any_of(commands.begin(), commands.end(), [&](const CommandEntry& c) {
+          return c.app->get_name() == argv[1];
+        });
     if (argc > 1 && argv[1][0] != '-' && !known) {
       throw UsageError(argv[1], "is no subcommand", "`feedrate --help` lists them");
     }
-    throw UsageError("command line", error.what(), "see `feedrate --help`, or --help after the subcommand");
+    throw UsageError("command line", error.what(),
+                     "see `feedrate --help`, or --help after the subcommand");
   }
   for (const CommandEntry& command : commands) {
     if (command.app->parsed()) return command.carry_out();
@@ -45,4 +53,4 @@ int run_program(int argc, char** argv) {
   return 2;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/text.h"
 #include "measure/clock.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 namespace {
 
 std::size_t columns() {
@@ -30,12 +31,12 @@ std::string fitted(const std::string& text) {
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void ProgressLine::show(const std::string& text, double plain_every_s) {
-  const std::int64_t now = now_ns();
+  const std::int64_t now = measure::now_ns();
   if (terminal_) {
     std::fprintf(stderr, "\r\033[K%s", fitted(text).c_str());
     std::fflush(stderr);
     shown_ = true;
-  } else if (last_ns_ == 0 || seconds(now - last_ns_) >= plain_every_s) {
+  } else if (last_ns_ == 0 || measure::seconds(now - last_ns_) >= plain_every_s) {
     std::fprintf(stderr, "%s\n", text.c_str());
     last_ns_ = now;
   }
@@ -48,25 +49,10 @@ void ProgressLine::clear() {
   shown_ = false;
 }
 
-std::string thousands(double value) {
-  char text[32];
-  if (std::abs(value) < 100) {
-    std::snprintf(text, sizeof text, "%.1f", value);
-    return text;
-  }
-  std::snprintf(text, sizeof text, "%.0f", value);
-  const std::string digits(text);
-  std::string grouped;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-') grouped += ',';
-    grouped += digits[i];
-  }
-  return grouped;
-}
-
-std::string describe(const RunProgress& p, std::optional<double> ceiling) {
+std::string describe(const run::RunProgress& p, std::optional<double> ceiling) {
   char text[160];
-  std::snprintf(text, sizeof text, "%s %.1f s", p.phase == Phase::warming ? "warming up" : "measuring", p.elapsed_s);
+  std::snprintf(text, sizeof text, "%s %.1f s",
+                p.phase == run::Phase::warming ? "warming up" : "measuring", p.elapsed_s);
   std::string line = std::string(text) + " · " + thousands(p.imgs_per_s) + " img/s";
   if (ceiling && *ceiling > 0) {
     std::snprintf(text, sizeof text, " · %.0f %% of the ceiling", 100 * p.imgs_per_s / *ceiling);
@@ -81,4 +67,4 @@ std::string describe(const RunProgress& p, std::optional<double> ceiling) {
   return line;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

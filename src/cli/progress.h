@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "experiment/rank.h"
+#include "run/rank_task.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 
 // One line on stderr that says how far things are: rewritten in place on a terminal, a plain line
 // every few seconds elsewhere. Used by one thread.
@@ -26,9 +26,6 @@ class ProgressLine {
 };
 
 // "warming up 1.2 s · 1,204 img/s · 43 % of the ceiling · waiting for data 57 % · 3 s left"
-std::string describe(const RunProgress& progress, std::optional<double> ceiling);
+std::string describe(const run::RunProgress& progress, std::optional<double> ceiling);
 
-// 12345.6 -> "12,346"; below 100 with one decimal.
-std::string thousands(double value);
-
-}  // namespace feedrate
+}  // namespace feedrate::cli

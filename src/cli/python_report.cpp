@@ -7,24 +7,21 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "measure/error.h"
+#include "base/error.h"
+#include "base/text.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string environment_variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 }  // namespace
 
 fs::path report_package() {
   const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
   // A bundle has it beside bin/; a build tree is build/PRESET/bin below the sources.
-  for (const char* place : {"../share/feedrate/report", "../scripts/report", "../../../scripts/report", "../../scripts/report"}) {
+  for (const char* place : {"../share/feedrate/report", "../scripts/report",
+                            "../../../scripts/report", "../../scripts/report"}) {
     const fs::path package = (program / place).lexically_normal();
     if (fs::exists(package / "__main__.py")) return package;
   }
@@ -33,11 +30,13 @@ fs::path report_package() {
 }
 
 std::string report_python() {
-  if (const std::string chosen = environment_variable("FEEDRATE_PYTHON"); !chosen.empty()) return chosen;
+  if (const std::string chosen = environment_variable("FEEDRATE_PYTHON"); !chosen.empty())
+    return chosen;
   fs::path cache = environment_variable("FEEDRATE_CACHE");
   if (cache.empty()) {
     const std::string xdg = environment_variable("XDG_CACHE_HOME");
-    cache = xdg.empty() ? fs::path(environment_variable("HOME")) / ".cache" / "feedrate" : fs::path(xdg) / "feedrate";
+    cache = xdg.empty() ? fs::path(environment_variable("HOME")) / ".cache" / "feedrate"
+                        : fs::path(xdg) / "feedrate";
   }
   const fs::path venv = cache / "report-venv" / "bin" / "python3";
   return fs::exists(venv) ? venv.string() : "python3";
@@ -52,7 +51,8 @@ void become_report(const std::vector<std::string>& more) {
   arguments.push_back(nullptr);
   std::fflush(nullptr);
   execvp(python.c_str(), arguments.data());
-  throw Error(python, std::strerror(errno), "run scripts/bootstrap, or set FEEDRATE_PYTHON to a Python with matplotlib");
+  throw Error(python, std::strerror(errno),
+              "run scripts/bootstrap, or set FEEDRATE_PYTHON to a Python with matplotlib");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

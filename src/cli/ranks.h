@@ -5,18 +5,21 @@
 #include "cli/options.h"
 #include "ranks/rank_processes.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 
-// Where another program (torchrun, mpirun, srun) has put this process; the same for all that a command does.
-// Where it has, --gpus is the number of its ranks unless it is given.
-std::optional<Launch> find_launch(ExperimentOptions& options);
+// The rank that a launcher (torchrun, mpirun, srun) gave this process; nothing if no launcher
+// started it. Under a launcher, --gpus defaults to the number of its ranks.
+std::optional<ranks::Launch> find_launch(ExperimentOptions& options);
 
-// Ranks for a command that measures `cells`: rank 0's process, or one that no launcher has started. Null if `stop` came
-// while it waited for the others.
-std::unique_ptr<RankProcesses> open_ranks(const std::optional<Launch>& launch, const std::vector<Cell>& cells, const RunOptions& options,
-                                          std::stop_token stop);
+// The ranks for a command that measures `cells`. For rank 0's process, or one that no launcher has
+// started. Null if `stop` came while it waited for the other ranks.
+std::unique_ptr<ranks::RankProcesses> open_ranks(const std::optional<ranks::Launch>& launch,
+                                                 const std::vector<plan::Cell>& cells,
+                                                 const run::RunOptions& options,
+                                                 std::stop_token stop);
 
 // The other ranks' part of that command. Returns the exit code.
-int follow(const Launch& launch, const std::vector<Cell>& cells, const RunOptions& options);
+int follow(const ranks::Launch& launch, const std::vector<plan::Cell>& cells,
+           const run::RunOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "measure/error.h"
+#include "base/error.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -15,7 +15,8 @@ constexpr const char* kOutput[] = {"-o", "--output"};
 constexpr const char* kConfig[] = {"--config"};
 constexpr const char* kDataset[] = {"--dataset"};
 
-// Sets an option's value, in either form ("--x V", "--x=V"); adds it where it is not and `always`.
+// Sets an option's value, in either form ("--x V", "--x=V"). If the option is missing, adds it only
+// if `always`.
 template <std::size_t N>
 void set(Words& words, const char* const (&names)[N], const std::string& value, bool always) {
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -37,25 +38,38 @@ void set(Words& words, const char* const (&names)[N], const std::string& value, 
 Words gen_words(const Json& dataset, const std::string& folder) {
   const std::string variant = dataset["variant"], size = variant.substr(variant.find('/') + 1);
   std::string format = variant.substr(0, variant.find('/')), container, dtype;
-  if (const auto dot = format.find('.'); dot != std::string::npos) container = format.substr(dot + 1), format.resize(dot);
-  if (const auto dash = format.find('-'); dash != std::string::npos) dtype = format.substr(dash + 1), format.resize(dash);
+  if (const auto dot = format.find('.'); dot != std::string::npos)
+    container = format.substr(dot + 1), format.resize(dot);
+  if (const auto dash = format.find('-'); dash != std::string::npos)
+    dtype = format.substr(dash + 1), format.resize(dash);
   const Json& made = dataset["made"];
-  const auto how = [&](const char* key) { return made.contains(key) ? made[key].get<std::string>() : std::string(); };
+  const auto how = [&](const char* key) {
+    return made.contains(key) ? made[key].get<std::string>() : std::string();
+  };
   Words words = {"gen", folder};
-  if (how("source") != "generated") words.insert(words.end(), {"--from", how("source")});
-  else words.insert(words.end(), {"--seed", how("seed"), "--classes", how("classes")});
-  words.insert(words.end(), {"--count", how("count"), "--quality", how("jpeg_quality"), "--subsampling", how("subsampling"), "--png-level", how("png_level"),
-                             "--format", format});
+  if (how("source") != "generated")
+    words.insert(words.end(), {"--from", how("source")});
+  else
+    words.insert(words.end(), {"--seed", how("seed"), "--classes", how("classes")});
+  words.insert(words.end(),
+               {"--count", how("count"), "--quality", how("jpeg_quality"), "--subsampling",
+                how("subsampling"), "--png-level", how("png_level"), "--format", format});
   if (!container.empty()) words.insert(words.end(), {"--container", "files," + container});
-  if (dtype.empty()) words.insert(words.end(), {"--image-size", size});
-  else words.insert(words.end(), {"--tensor-dtype", dtype, "--input-size", size, "--image-size", how("made_from")});
+  if (dtype.empty())
+    words.insert(words.end(), {"--image-size", size});
+  else
+    words.insert(words.end(),
+                 {"--tensor-dtype", dtype, "--input-size", size, "--image-size", how("made_from")});
   return words;
 }
 
-// How many ranks a launcher had started: the command itself does not say. 0: it does.
+// How many ranks a launcher had started; 0 if the command itself or its config gives the number, or
+// if there was one rank.
 int launched_gpus(const Json& record, const Words& words, const std::string& config) {
   const int gpus = record["cell"].value("gpus", 1);
-  const bool said = std::ranges::any_of(words, [](const std::string& word) { return word == "--gpus" || word.starts_with("--gpus="); });
+  const bool said = std::ranges::any_of(words, [](const std::string& word) {
+    return word == "--gpus" || word.starts_with("--gpus=");
+  });
   return gpus > 1 && !said && config.find("gpus") == std::string::npos ? gpus : 0;
 }
 
@@ -68,33 +82,44 @@ bool add_once(std::vector<Value>& list, const Value& value) {
 
 }  // namespace
 
-Recipe recipe_of(const std::vector<Json>& records, const std::string& dataset, const std::string& output) {
+Recipe recipe_of(const std::vector<Json>& records, const std::string& dataset,
+                 const std::string& output) {
   Recipe recipe;
   std::vector<Words> typed;
   for (const Json& record : records) {
     const Json& environment = record["environment"];
     if (!environment.contains("command")) {
-      throw Error("the ledger", "does not say how it was made: an older feedrate wrote it", "make it anew; its cells are in it: `cell`, `limits`, `seed`");
+      throw Error("the ledger", "does not say how it was made: an older feedrate wrote it",
+                  "make it anew; its cells are in it: `cell`, `limits`, `seed`");
     }
     const Json& data = record["dataset"];
-    const std::string folder = !dataset.empty() || !data.is_object() ? dataset : data["path"].get<std::string>();
+    const std::string folder =
+        !dataset.empty() || !data.is_object() ? dataset : data["path"].get<std::string>();
     if (data.is_object()) {
       if (data.contains("made")) add_once(recipe.datasets, gen_words(data, folder));
       if (data.contains("made") && data["made"].value("source", "generated") != "generated") {
-        add_once(recipe.notes, std::string("the pictures come from a folder, which has to be there and hold the same"));
+        add_once(recipe.notes,
+                 std::string(
+                     "the pictures come from a folder, which has to be there and hold the same"));
       }
     }
     Words words = environment["command"].get<Words>();
-    std::erase_if(words, [](const std::string& word) { return word == "--dry-run" || word == "--resume" || word == "--force-resume"; });
+    std::erase_if(words, [](const std::string& word) {
+      return word == "--dry-run" || word == "--resume" || word == "--force-resume";
+    });
     if (!add_once(typed, words)) continue;
-    const std::string config = environment.contains("config") && environment["config"].is_string() ? environment["config"].get<std::string>() : "";
+    const std::string config = environment.contains("config") && environment["config"].is_string()
+                                   ? environment["config"].get<std::string>()
+                                   : "";
     Words run = words;
     set(run, kOutput, output, true);
     if (!folder.empty()) set(run, kDataset, folder, !dataset.empty());
-    if (!config.empty()) set(run, kConfig, output + "/config-" + std::to_string(recipe.runs.size()) + ".toml", false);
+    if (!config.empty())
+      set(run, kConfig, output + "/config-" + std::to_string(recipe.runs.size()) + ".toml", false);
     if (const int gpus = launched_gpus(record, words, config); gpus > 0) {
       run.insert(run.end(), {"--gpus", std::to_string(gpus)});
-      add_once(recipe.notes, "a launcher (torchrun, mpirun, srun) had started its " + std::to_string(gpus) + " ranks; so they start on this machine");
+      add_once(recipe.notes, "a launcher (torchrun, mpirun, srun) had started its " +
+                                 std::to_string(gpus) + " ranks; so they start on this machine");
     }
     if (!recipe.runs.empty()) run.push_back("--resume");  // into the same ledger
     recipe.runs.push_back(run);
@@ -107,7 +132,10 @@ std::string shell_line(const Words& words) {
   std::string line = "feedrate";
   for (const std::string& word : words) {
     line += ' ';
-    const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_-./:,=+%@").find(c) != std::string_view::npos; });
+    const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) ||
+             std::string_view("_-./:,=+%@").find(c) != std::string_view::npos;
+    });
     if (plain) {
       line += word;
       continue;
@@ -119,4 +147,4 @@ std::string shell_line(const Words& words) {
   return line;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::cli {
 
 using Words = std::vector<std::string>;  // of one command of this program, its name left out
 
@@ -11,15 +11,17 @@ using Words = std::vector<std::string>;  // of one command of this program, its 
 struct Recipe {
   std::vector<Words> datasets;  // `gen ...`
   std::vector<Words> runs;      // `sweep ...`, `run ...`, as they were typed, but for the folders
-  std::vector<std::string> configs;  // text of --config of each of `runs`, empty where there was none
+  std::vector<std::string> configs;  // text of each run's --config; empty: it had none
   std::vector<std::string> notes;    // what cannot be the same again
 };
 
-// `dataset`, `output`: the folders to use; empty: those of the records. Where a run has a --config, it is named
-// OUTPUT/config-N.toml. Throws an Error where the records do not say how they were made.
-Recipe recipe_of(const std::vector<nlohmann::ordered_json>& records, const std::string& dataset, const std::string& output);
+// `dataset`, `output`: the folders to use; empty: those of the records. The command names the text
+// of a --config OUTPUT/config-N.toml. Throws an Error where the records do not say how they were
+// made.
+Recipe recipe_of(const std::vector<nlohmann::ordered_json>& records, const std::string& dataset,
+                 const std::string& output);
 
 // Quoted for a POSIX shell.
 std::string shell_line(const Words& words);
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

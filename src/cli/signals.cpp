@@ -5,7 +5,7 @@
 
 #include "measure/clock.h"
 
-namespace feedrate {
+namespace feedrate::cli {
 namespace {
 
 sigset_t watched() {
@@ -17,7 +17,7 @@ sigset_t watched() {
 }
 
 void say(const char* text, std::size_t size) {
-  if (write(STDERR_FILENO, text, size) < 0) return;  // nobody listens: nothing to be done
+  if (write(STDERR_FILENO, text, size) < 0) return;  // stderr is closed: nothing to do
 }
 
 }  // namespace
@@ -35,7 +35,9 @@ SignalWatcher::~SignalWatcher() {
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-int SignalWatcher::exit_code(int otherwise) const { return signal_ == 0 ? otherwise : 128 + signal_; }
+int SignalWatcher::exit_code(int otherwise) const {
+  return signal_ == 0 ? otherwise : 128 + signal_;
+}
 
 void SignalWatcher::watch(std::stop_token ended) {
   constexpr std::int64_t kPatience = 4'500'000'000;
@@ -46,15 +48,15 @@ void SignalWatcher::watch(std::stop_token ended) {
     const int got = sigtimedwait(&set, nullptr, &tick);
     if (got > 0 && signal_ == 0) {
       signal_ = got;
-      deadline = now_ns() + kPatience;
+      deadline = measure::now_ns() + kPatience;
       static constexpr char kText[] = "\nfeedrate: stopping (once more to stop at once)\n";
       const std::size_t skip = isatty(STDERR_FILENO) ? 0 : 1;  // the live line has no end of line
       say(kText + skip, sizeof kText - 1 - skip);
       stop_.request_stop();
-    } else if (got > 0 || (deadline > 0 && now_ns() > deadline)) {
+    } else if (got > 0 || (deadline > 0 && measure::now_ns() > deadline)) {
       _exit(128 + signal_);  // the ledger is whole: every record in it was one write
     }
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

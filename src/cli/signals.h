@@ -3,11 +3,12 @@
 #include <stop_token>
 #include <thread>
 
-namespace feedrate {
+namespace feedrate::cli {
 
-// Turns SIGINT and SIGTERM into a stop token, without handlers or global state: the signals are blocked
-// for every thread that starts after this object, and one thread waits for them. A second signal, or
-// 4.5 s without the program having ended after the first, ends it at once with 128 + signal.
+// Turns SIGINT and SIGTERM into a stop token, without handlers or global state: the signals are
+// blocked for every thread that starts after this object, and one thread waits for them. A second
+// signal, or 4.5 s without the program having ended after the first, ends it at once with 128 +
+// signal.
 class SignalWatcher {
  public:
   SignalWatcher();
@@ -23,4 +24,4 @@ class SignalWatcher {
   std::jthread thread_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::cli

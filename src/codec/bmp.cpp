@@ -9,7 +9,7 @@
 #include "codec/checks.h"
 #include "codec/formats.h"
 
-namespace feedrate {
+namespace feedrate::codec {
 namespace {
 
 constexpr std::size_t kFileHeaderBytes = 14;
@@ -69,7 +69,7 @@ class BmpDecoder : public Decoder {
     return layout_.size;
   }
 
-  PixelView decode(const Rect& window) override {
+  DecodedWindow decode(const Rect& window, int /*reduction*/) override {
     check_window(window, layout_.size, name_);
     const BmpLayout layout = std::exchange(layout_, {});  // once per open()
     const std::size_t row_bytes = static_cast<std::size_t>(window.width) * 3;
@@ -86,7 +86,8 @@ class BmpDecoder : public Decoder {
         to[2] = from[0];
       }
     }
-    return {pixels_.data(), static_cast<std::ptrdiff_t>(row_bytes), window.width, window.height};
+    return DecodedWindow(
+        {pixels_.data(), static_cast<std::ptrdiff_t>(row_bytes), window.width, window.height});
   }
 
  private:
@@ -130,4 +131,4 @@ Format bmp_format() {
           encode_bmp};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::codec {
 
 // Little-endian integers at any alignment, byte by byte, so that they read the same on every
 // machine.
@@ -31,4 +31,4 @@ void store_le(std::byte* to, Int value) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

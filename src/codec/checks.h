@@ -3,10 +3,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "codec/codec.h"
-#include "measure/error.h"
 
-namespace feedrate {
+namespace feedrate::codec {
 
 // What to do about a file that cannot be decoded; the same for every format.
 inline constexpr std::string_view kDamagedRemedy =
@@ -17,7 +17,8 @@ inline constexpr std::string_view kDamagedRemedy =
 }
 
 inline bool is_size_allowed(std::int64_t width, std::int64_t height) {
-  return width > 0 && height > 0 && width <= kMaxPixels && height <= kMaxPixels && width * height <= kMaxPixels;
+  return width > 0 && height > 0 && width <= kMaxPixels && height <= kMaxPixels &&
+         width * height <= kMaxPixels;
 }
 
 // The size that a header claims, checked before anything is allocated for it.
@@ -40,4 +41,4 @@ inline void check_window(const Rect& window, PixelSize size, std::string_view na
   if (!inside) throw Error(name, "the window is not inside the opened picture");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

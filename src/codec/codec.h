@@ -9,16 +9,22 @@
 
 #include "codec/image.h"
 
-namespace feedrate {
+namespace feedrate::codec {
 
 // Pictures beyond this many pixels are refused from their header alone (decompression bombs).
 inline constexpr std::int64_t kMaxPixels = 1LL << 26;  // 8192 x 8192
 
-// Pixels of a picture at 1/reduction of its size, and where in them the window lies that was asked for, in pixels
-// of theirs: it may begin and end within one.
-struct ReducedPixels {
+// Decoded pixels of a picture, possibly at reduced size, and the position of the requested window
+// among them. The position is in decoded pixels, and may begin and end within one.
+struct DecodedWindow {
   PixelView pixels;
-  double x = 0, y = 0, width = 0, height = 0;
+  double x, y, width, height;
+
+  // The window is the whole of `all`.
+  explicit DecodedWindow(const PixelView& all)
+      : DecodedWindow(all, 0, 0, static_cast<double>(all.width), static_cast<double>(all.height)) {}
+  DecodedWindow(const PixelView& of, double left, double top, double wide, double high)
+      : pixels(of), x(left), y(top), width(wide), height(high) {}
 };
 
 // Turns encoded bytes into pixels. One per worker, reused for every sample, not thread-safe.
@@ -33,21 +39,17 @@ class Decoder {
   virtual PixelSize open(std::span<const std::byte> encoded, std::string_view name) = 0;
 
   // The pixels of `window` of the picture last opened: RGB, whatever the file holds (gray is
-  // spread, a palette looked up, alpha dropped, 16 bits cut to 8). Called once per open().
-  // The view borrows the decoder's memory and is valid until the next open().
-  virtual PixelView decode(const Rect& window) = 0;
-
-  // The same at 1/reduction (1, 2, 4 or 8) of the size, where the format has that for less than decoding all
-  // of it; else at its own size.
-  virtual ReducedPixels decode_reduced(const Rect& window, int /*reduction*/) {
-    return {decode(window), 0, 0, static_cast<double>(window.width), static_cast<double>(window.height)};
-  }
+  // spread, a palette looked up, alpha dropped, 16 bits cut to 8). Called once per open(). They are
+  // at 1/reduction (1, 2, 4 or 8) of the picture's size where the format can decode that with less
+  // work; else at the picture's own size. They borrow the decoder's memory and are valid until the
+  // next open().
+  virtual DecodedWindow decode(const Rect& window, int reduction) = 0;
 };
 
 struct EncodeOptions {
-  int jpeg_quality = 90;               // 1-100, libjpeg's scale
+  int jpeg_quality = 90;                 // 1-100, libjpeg's scale
   std::string_view subsampling = "420";  // 420, 422 or 444
-  int png_level = 6;                   // 0-9, zlib's scale; png0 is always 0
+  int png_level = 6;                     // 0-9, zlib's scale; png0 is always 0
 };
 
 // One stored picture format: a file that defines one, and a line in formats.cpp.
@@ -58,16 +60,14 @@ struct Format {
   bool lossless;
   std::unique_ptr<Decoder> (*make_decoder)();
   // Replaces what is in `out`. Thread-safe.
-  void (*encode)(const PixelView& pixels, const EncodeOptions& options, std::vector<std::byte>& out);
+  void (*encode)(const PixelView& pixels, const EncodeOptions& options,
+                 std::vector<std::byte>& out);
 };
 
 // All picture formats, in the order in which they are listed. Thread-safe, immutable.
 std::span<const Format> picture_formats();
 
-// The libraries that decode, with their versions: "libjpeg-turbo 2.1.5, libspng 0.7.3, ISA-L 2.30.0".
-std::string codec_libraries();
-
 // The format of that name, or nullptr.
 const Format* find_picture_format(std::string_view name);
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace feedrate {
+namespace feedrate::codec {
 
 std::span<const Format> picture_formats() {
   static const std::array formats = {
@@ -18,4 +18,4 @@ const Format* find_picture_format(std::string_view name) {
   return found == formats.end() ? nullptr : &*found;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

@@ -1,10 +1,10 @@
 #pragma once
 #include "codec/codec.h"
 
-namespace feedrate {
+namespace feedrate::codec {
 
-// Each in the file of its name; formats.cpp lists them. This is all that the formats share with the
-// world: everything else goes through find_picture_format().
+// Each is in the file of its name; formats.cpp lists them. All other code uses
+// find_picture_format().
 Format jpeg_format();
 Format png_format();
 Format png0_format();
@@ -12,4 +12,4 @@ Format bmp_format();
 Format npy_format();
 Format raw_format();
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

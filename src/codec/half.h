@@ -2,7 +2,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::codec {
 
 // The bits of the IEEE 754 half nearest to `value`, ties to even; overflow becomes infinity, a NaN
 // stays a (quiet) NaN. The same bits as the F16C instruction vcvtps2ph, without asking for it.
@@ -32,4 +32,4 @@ constexpr std::uint16_t half_from(float value) {
   return static_cast<std::uint16_t>(sign | kept);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

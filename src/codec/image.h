@@ -1,14 +1,20 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
-namespace feedrate {
+namespace feedrate::codec {
 
 struct PixelSize {
   int width = 0;
   int height = 0;
   bool operator==(const PixelSize&) const = default;
 };
+
+// "500x375", and back; "224" is 224x224. Sides 1 to 8192. Throws UsageError naming the text.
+std::string to_string(PixelSize size);
+PixelSize pixel_size_from(std::string_view text);
 
 // A rectangle in pixels, inside the picture that it is taken from.
 struct Rect {
@@ -27,4 +33,4 @@ struct PixelView {
   int height = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

@@ -7,7 +7,7 @@
 #include "codec/formats.h"
 #include "codec/plain.h"
 
-namespace feedrate {
+namespace feedrate::codec {
 namespace {
 
 constexpr char kMagic[] = "\x93NUMPY\x01\x00";  // with the version, 1.0
@@ -131,4 +131,4 @@ Format npy_format() {
           encode_npy};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

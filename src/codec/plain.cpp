@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace feedrate {
+namespace feedrate::codec {
 namespace {
 
 class PlainDecoder : public Decoder {
@@ -16,7 +16,7 @@ class PlainDecoder : public Decoder {
     return picture_.size;
   }
 
-  PixelView decode(const Rect& window) override {
+  DecodedWindow decode(const Rect& window, int /*reduction*/) override {
     check_window(window, picture_.size, name_);
     const PlainPixels picture = std::exchange(picture_, {});  // once per open()
     const std::size_t row_bytes = static_cast<std::size_t>(window.width) * 3;
@@ -28,7 +28,8 @@ class PlainDecoder : public Decoder {
     for (int y = 0; y < window.height; ++y, from += stride) {
       std::memcpy(pixels_.data() + static_cast<std::size_t>(y) * row_bytes, from, row_bytes);
     }
-    return {pixels_.data(), static_cast<std::ptrdiff_t>(row_bytes), window.width, window.height};
+    return DecodedWindow(
+        {pixels_.data(), static_cast<std::ptrdiff_t>(row_bytes), window.width, window.height});
   }
 
  private:
@@ -59,4 +60,4 @@ void check_payload(std::size_t payload, std::size_t expected, std::string_view n
                            std::to_string(expected));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

@@ -4,7 +4,7 @@
 
 #include "codec/checks.h"
 
-namespace feedrate {
+namespace feedrate::codec {
 
 // Where the pixels of an uncompressed file lie: packed rows, top row first.
 struct PlainPixels {
@@ -28,4 +28,4 @@ void append_packed(const PixelView& pixels, std::vector<std::byte>& out);
 // Errors: names the sizes when the payload is not exactly `expected` bytes.
 void check_payload(std::size_t payload, std::size_t expected, std::string_view name);
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

@@ -6,7 +6,7 @@
 #include "codec/formats.h"
 #include "codec/plain.h"
 
-namespace feedrate {
+namespace feedrate::codec {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 16;
@@ -42,4 +42,4 @@ Format raw_format() {
           encode_raw};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::codec {
 
-// Memory that a decoder reuses for every picture: it only ever grows, so that in the steady state nothing
-// is allocated.
+// Memory that a decoder reuses for every picture: it only ever grows, so that in the steady state
+// nothing is allocated.
 using Scratch = std::vector<std::uint8_t>;
 
 // At least `bytes` of it; the contents mean nothing.
@@ -15,4 +15,4 @@ inline std::uint8_t* grow(Scratch& scratch, std::size_t bytes) {
   return scratch.data();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

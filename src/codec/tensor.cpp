@@ -10,7 +10,7 @@
 #include "codec/checks.h"
 #include "codec/half.h"
 
-namespace feedrate {
+namespace feedrate::codec {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "payloads are stored in native order");
@@ -62,7 +62,9 @@ Dtype dtype_from(std::string_view name) {
                    "choose uint8, fp16 or fp32");
 }
 
-void normalise(const std::uint8_t* pixels, std::size_t count, Dtype to, std::byte* out) {
+// Aligned: otherwise the code that the linker puts before it changes the speed of its loop by 10 %.
+[[gnu::aligned(64)]] void normalise(const std::uint8_t* pixels, std::size_t count, Dtype to,
+                                    std::byte* out) {
   static const Tables tables = make_tables();
   switch (to) {
     case Dtype::fp16:
@@ -79,7 +81,8 @@ TensorView parse_tensor(std::span<const std::byte> file, std::string_view name) 
   return parse_tensor(file.first(header), file.subspan(header), name);
 }
 
-TensorView parse_tensor(std::span<const std::byte> header, std::span<const std::byte> payload, std::string_view name) {
+TensorView parse_tensor(std::span<const std::byte> header, std::span<const std::byte> payload,
+                        std::string_view name) {
   if (header.size() < kTensorHeaderBytes || std::memcmp(header.data(), kMagic, 8) != 0) {
     refuse_picture(name, "not a tensor file (no FRTENSR1 header)");
   }
@@ -121,4 +124,4 @@ void encode_tensor(const PixelView& pixels, Dtype dtype, std::vector<std::byte>&
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

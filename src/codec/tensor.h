@@ -7,13 +7,13 @@
 
 #include "codec/image.h"
 
-namespace feedrate {
+namespace feedrate::codec {
 
 // Element types of stored samples and of batches.
 enum class Dtype : std::uint8_t { uint8 = 0, fp16 = 1, fp32 = 2 };
-std::size_t size_of(Dtype dtype);             // bytes per element
-std::string_view name_of(Dtype dtype);        // "uint8", "fp16", "fp32"
-Dtype dtype_from(std::string_view name);      // throws UsageError
+std::size_t size_of(Dtype dtype);         // bytes per element
+std::string_view name_of(Dtype dtype);    // "uint8", "fp16", "fp32"
+Dtype dtype_from(std::string_view name);  // throws UsageError
 
 // ImageNet's per-channel statistics (RGB, of values in 0..1), as torchvision's references use them:
 // normalised = (pixel / 255 - mean) / std.
@@ -25,8 +25,8 @@ void normalise(const std::uint8_t* pixels, std::size_t count, Dtype to, std::byt
 
 // A precached sample: one file, a 32-byte header, then height * width * 3 elements, interleaved
 // (HWC, so that a batch is NHWC, torch's channels_last). uint8 is as decoded, fp16 and fp32 are
-// normalised. Header, little endian: "FRTENSR1", u32 dtype, u32 height, u32 width, u32 channels (3),
-// u64 payload bytes. Own header and raw bytes: nothing in it can be executed (no pickle).
+// normalised. Header, little endian: "FRTENSR1", u32 dtype, u32 height, u32 width, u32 channels
+// (3), u64 payload bytes. Own header and raw bytes: nothing in it can be executed (no pickle).
 inline constexpr std::size_t kTensorHeaderBytes = 32;
 struct TensorView {
   Dtype dtype = Dtype::uint8;
@@ -36,9 +36,10 @@ struct TensorView {
 // Errors: feedrate::Error naming `name`, for a wrong magic, dtype, size, an overflowing or
 // mismatching payload length, or trailing bytes.
 TensorView parse_tensor(std::span<const std::byte> file, std::string_view name);
-// The same of a file whose header and payload were read to different places.
-TensorView parse_tensor(std::span<const std::byte> header, std::span<const std::byte> payload, std::string_view name);
+// The same for a file whose header and payload were read into two buffers.
+TensorView parse_tensor(std::span<const std::byte> header, std::span<const std::byte> payload,
+                        std::string_view name);
 // Replaces what is in `out`.
 void encode_tensor(const PixelView& pixels, Dtype dtype, std::vector<std::byte>& out);
 
-}  // namespace feedrate
+}  // namespace feedrate::codec

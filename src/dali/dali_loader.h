@@ -3,7 +3,7 @@
 
 namespace feedrate::dali {
 
-// The loader "dali": see make_dali_loader() in loader.h.
-std::unique_ptr<Loader> make_loader(LoaderOptions options);
+// The loader "dali": see pipeline::make_dali_loader() in loader.h.
+std::unique_ptr<pipeline::Loader> make_loader(pipeline::LoaderOptions options);
 
 }  // namespace feedrate::dali

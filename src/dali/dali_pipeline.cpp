@@ -4,8 +4,8 @@
 
 #include <array>
 
+#include "base/error.h"
 #include "measure/clock.h"
-#include "measure/error.h"
 
 namespace feedrate::dali {
 namespace {
@@ -49,14 +49,16 @@ daliArgDesc_t argument(const char* name, daliDataType_t type, std::int64_t value
   return a;
 }
 
-void add(daliPipeline_h pipeline, const char* schema, std::span<const daliIODesc_t> inputs, daliIODesc_t output,
-         std::span<const daliArgDesc_t> arguments, std::span<const daliArgInputDesc_t> argument_inputs = {}) {
+void add(daliPipeline_h pipeline, const char* schema, std::span<const daliIODesc_t> inputs,
+         daliIODesc_t output, std::span<const daliArgDesc_t> arguments,
+         std::span<const daliArgInputDesc_t> argument_inputs = {}) {
   daliOperatorDesc_t op{};
   op.schema_name = schema, op.backend = DALI_BACKEND_CPU;
   op.num_inputs = static_cast<int>(inputs.size()), op.inputs = inputs.data();
   op.num_outputs = 1, op.outputs = &output;
   op.num_args = static_cast<int>(arguments.size()), op.args = arguments.data();
-  op.num_arg_inputs = static_cast<int>(argument_inputs.size()), op.arg_inputs = argument_inputs.data();
+  op.num_arg_inputs = static_cast<int>(argument_inputs.size()),
+  op.arg_inputs = argument_inputs.data();
   check(daliPipelineAddOperator(pipeline, &op), schema);
 }
 
@@ -72,13 +74,16 @@ void feed_input(daliPipeline_h pipeline, const char* name, int dimensions, daliD
                 std::span<const daliTensorDesc_t> samples, daliFeedInputFlags_t copying) {
   List list;
   check(daliTensorListCreate(list.out(), {kCpu, 0, false}), name);
-  check(daliTensorListAttachSamples(list, static_cast<int>(samples.size()), dimensions, type, "", samples.data(), nullptr), name);
+  check(daliTensorListAttachSamples(list, static_cast<int>(samples.size()), dimensions, type, "",
+                                    samples.data(), nullptr),
+        name);
   check(daliPipelineFeedInput(pipeline, name, list, nullptr, copying, nullptr), name);
 }
 
 }  // namespace
 
-Pipeline::Pipeline(int batch_size, int threads, int prefetch, PixelSize output, ResizeFilter filter) {
+Pipeline::Pipeline(int batch_size, int threads, int prefetch, codec::PixelSize output,
+                   pipeline::ResizeFilter filter) {
   check(daliInit(), "cannot start");
   daliPipelineParams_t parameters{};
   DALI_SET_PARAM(parameters, max_batch_size, batch_size);
@@ -107,21 +112,26 @@ Pipeline::Pipeline(int batch_size, int threads, int prefetch, PixelSize output, 
 Pipeline::~Pipeline() { daliPipelineDestroy(pipeline_); }
 
 void Pipeline::add_decoder() {
-  const std::array inputs{daliIODesc_t{"encoded", kCpu}, daliIODesc_t{"anchor", kCpu}, daliIODesc_t{"shape", kCpu}};
+  const std::array inputs{daliIODesc_t{"encoded", kCpu}, daliIODesc_t{"anchor", kCpu},
+                          daliIODesc_t{"shape", kCpu}};
   daliArgDesc_t axes{};
   axes.name = "axis_names", axes.dtype = DALI_STRING, axes.str = "HW";
-  // Upsampled as libjpeg-turbo does by default and every other loader here; DALI's default is the faster one.
-  const std::array arguments{axes, argument("normalized_anchor", DALI_BOOL, 0), argument("normalized_shape", DALI_BOOL, 0),
+  // Upsamples chroma as libjpeg-turbo does by default, and as every other loader here does; DALI's
+  // own default is faster.
+  const std::array arguments{axes, argument("normalized_anchor", DALI_BOOL, 0),
+                             argument("normalized_shape", DALI_BOOL, 0),
                              argument("jpeg_fancy_upsampling", DALI_BOOL, 1)};
   add(pipeline_, "decoders__ImageSlice", inputs, {"window", kCpu}, arguments);
 }
 
-void Pipeline::add_resize(PixelSize output, ResizeFilter filter) {
+void Pipeline::add_resize(codec::PixelSize output, pipeline::ResizeFilter filter) {
   const std::array inputs{daliIODesc_t{"window", kCpu}};
   const std::array size{static_cast<float>(output.height), static_cast<float>(output.width)};
   daliArgDesc_t wanted{};
-  wanted.name = "size", wanted.dtype = DALI_FLOAT_VEC, wanted.size = size.size(), wanted.arr = size.data();
-  const std::array arguments{wanted, argument("antialias", DALI_BOOL, filter == ResizeFilter::antialias)};
+  wanted.name = "size", wanted.dtype = DALI_FLOAT_VEC, wanted.size = size.size(),
+  wanted.arr = size.data();
+  const std::array arguments{
+      wanted, argument("antialias", DALI_BOOL, filter == pipeline::ResizeFilter::antialias)};
   add(pipeline_, "Resize", inputs, {"resized", kCpu}, arguments);  // linear, as its default
 }
 
@@ -142,9 +152,11 @@ void Pipeline::feed(std::span<const Input> batch) {
   std::vector<Sample> samples(batch.size());
   std::vector<daliTensorDesc_t> encoded, anchors, shapes, flips;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    const Rect& window = batch[i].augmentation.window;
-    Sample& s = samples[i] = {static_cast<std::int64_t>(batch[i].encoded.size()), {window.y, window.x},
-                              {window.height, window.width}, batch[i].augmentation.flip};
+    const codec::Rect& window = batch[i].augmentation.window;
+    Sample& s = samples[i] = {static_cast<std::int64_t>(batch[i].encoded.size()),
+                              {window.y, window.x},
+                              {window.height, window.width},
+                              batch[i].augmentation.flip};
     auto* bytes = const_cast<std::byte*>(batch[i].encoded.data());  // it is only read
     encoded.push_back({1, &s.bytes, DALI_UINT8, "", bytes});
     anchors.push_back({1, &kTwo, DALI_INT32, "", s.anchor.data()});
@@ -161,16 +173,18 @@ void Pipeline::feed(std::span<const Input> batch) {
 void Pipeline::take(std::span<std::byte> out, std::int64_t& copying_ns) {
   Outputs outputs;
   check(daliPipelinePopOutputs(pipeline_, &outputs.handle), "a batch failed");
-  const std::int64_t start = now_ns();
+  const std::int64_t start = measure::now_ns();
   List pixels;
   check(daliPipelineOutputsGet(outputs.handle, pixels.out(), 0), "a batch has no pixels");
   std::size_t bytes = 0;
   check(daliTensorListGetByteSize(pixels, &bytes), "a batch has no pixels");
   if (bytes != out.size()) {
-    throw Error("--loader dali", "gave " + std::to_string(bytes) + " bytes for a batch of " + std::to_string(out.size()));
+    throw Error("--loader dali", "gave " + std::to_string(bytes) + " bytes for a batch of " +
+                                     std::to_string(out.size()));
   }
-  check(daliTensorListCopyOut(pixels, out.data(), {kCpu, 0, false}, nullptr, DALI_COPY_SYNC), "cannot copy a batch");
-  copying_ns = now_ns() - start;
+  check(daliTensorListCopyOut(pixels, out.data(), {kCpu, 0, false}, nullptr, DALI_COPY_SYNC),
+        "cannot copy a batch");
+  copying_ns = measure::now_ns() - start;
 }
 
 }  // namespace feedrate::dali

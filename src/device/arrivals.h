@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::device {
 
 // Who decoded the pictures of encoded batches for a device.
 struct DecodedBy {
@@ -13,7 +13,8 @@ struct DecodedBy {
 // What has come to a device from the host. A batch counts when it is there.
 struct Arrivals {
   std::int64_t batches = 0;
-  std::int64_t busy_ns = 0;  // that they were copied, or decoded on their way; without what they waited for
+  std::int64_t busy_ns =
+      0;  // time of copying them, or of decoding them on the way; without waiting
   DecodedBy decoded;
 
   Arrivals& operator+=(const Arrivals& more) { return combine(more, 1); }
@@ -30,4 +31,4 @@ struct Arrivals {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::device

@@ -1,4 +1,5 @@
 #include "device/emulated.h"
+#include "device/emulated_device.h"
 
 #include <algorithm>
 #include <array>
@@ -6,58 +7,76 @@
 #include <cstring>
 #include <limits>
 
+#include "device/registry.h"
 #include "measure/clock.h"
 
-namespace feedrate {
+namespace feedrate::device {
 namespace {
 
 class Emulated : public Accelerator {
  public:
   Emulated(EmulatedDevice device, const StepSpec& spec, Group& group)
-      : device_(std::move(device)), spec_(spec), group_(group),
-        step_ns_(std::isinf(device_.imgs_per_s) ? 0 : std::llround(1e9 * spec.batch.batch_size / device_.imgs_per_s)),
-        copy_ns_(std::llround(1e9 * static_cast<double>(spec.batch.bytes()) / device_.bus_bytes_per_s)) {
-    use_precise_sleeps();
+      : device_(std::move(device)),
+        spec_(spec),
+        group_(group),
+        step_ns_(std::isinf(device_.imgs_per_s)
+                     ? 0
+                     : std::llround(1e9 * spec.batch.batch_size / device_.imgs_per_s)),
+        copy_ns_(
+            std::llround(1e9 * static_cast<double>(spec.batch.bytes()) / device_.bus_bytes_per_s)) {
+    measure::use_precise_sleeps();
     if (spec.feed == Feed::synthetic) return;
     for (auto& buffer : buffers_) buffer.resize(spec.batch.bytes());
   }
 
   DeviceDescription describe() const override {
-    return {.name = device_.name, .kind = "emulated", .step_ms = ms(step_ns_),
-            .bus_bytes_per_s = device_.bus_bytes_per_s, .source = device_.source, .precision = device_.precision, .caveat = device_.caveat};
+    return {.name = device_.name,
+            .kind = "emulated",
+            .step_ms = measure::ms(step_ns_),
+            .bus_bytes_per_s = device_.bus_bytes_per_s,
+            .source = device_.source,
+            .precision = device_.precision,
+            .caveat = device_.caveat};
   }
-  std::shared_ptr<SlabAllocator> slabs() override { return host_slabs(); }
-  void keep(const HostBatch& batch) override { std::memcpy(buffers_[0].data(), batch.pixels, spec_.batch.bytes()); }
+  std::shared_ptr<pipeline::SlabAllocator> slabs() override { return pipeline::host_slabs(); }
+  void keep(const pipeline::HostBatch& batch) override {
+    std::memcpy(buffers_[0].data(), batch.pixels, spec_.batch.bytes());
+  }
 
-  void submit(BatchLease batch) override {
-    sleep_until_ns(ends_[steps_ % 2]);  // of the step before last: its buffer is free from then on
-    std::int64_t ready = now_ns();
+  void submit(pipeline::BatchLease batch) override {
+    measure::sleep_until_ns(
+        ends_[steps_ % 2]);  // of the step before last: its buffer is free from then on
+    std::int64_t ready = measure::now_ns();
     if (spec_.feed == Feed::streamed) ready = copy(std::move(batch));
     const std::int64_t start = std::max(ready, last_end_);
     // The ranks average their gradients at the end of the step: none is done before the slowest.
-    const std::int64_t end = group_.size() > 1 ? group_.all_reduce_latest(start + step_ns_) : start + step_ns_;
-    queued_.push_back({start, end, std::numeric_limits<double>::quiet_NaN(), end - start - step_ns_});
+    const std::int64_t end =
+        group_.size() > 1 ? group_.all_reduce_latest(start + step_ns_) : start + step_ns_;
+    queued_.push_back(
+        {start, end, std::numeric_limits<double>::quiet_NaN(), end - start - step_ns_});
     ends_[steps_++ % 2] = last_end_ = end;
   }
 
   void collect(std::vector<StepRecord>& finished) override {
-    const std::int64_t now = now_ns();
-    while (next_ < queued_.size() && queued_[next_].end_ns <= now) finished.push_back(queued_[next_++]);
+    const std::int64_t now = measure::now_ns();
+    while (next_ < queued_.size() && queued_[next_].end_ns <= now)
+      finished.push_back(queued_[next_++]);
     if (next_ < queued_.size() || next_ == 0) return;
     queued_.clear();
     next_ = 0;
   }
   Arrivals arrivals() const override { return arrivals_; }
-  void drain() override { sleep_until_ns(last_end_); }
+  void drain() override { measure::sleep_until_ns(last_end_); }
 
  private:
   // Returns when the batch was on the device. The copy overlaps the step before, which is only a
-  // deadline; the host waits for it, as it would for a page-locked copy's event before reusing the slab.
-  std::int64_t copy(BatchLease batch) {
-    const std::int64_t start = now_ns();
+  // deadline; the host waits for it, as it would for a page-locked copy's event before reusing the
+  // slab.
+  std::int64_t copy(pipeline::BatchLease batch) {
+    const std::int64_t start = measure::now_ns();
     std::memcpy(buffers_[steps_ % 2].data(), batch->pixels, spec_.batch.bytes());
-    sleep_until_ns(start + copy_ns_);
-    const std::int64_t end = std::max(start + copy_ns_, now_ns());
+    measure::sleep_until_ns(start + copy_ns_);
+    const std::int64_t end = std::max(start + copy_ns_, measure::now_ns());
     ++arrivals_.batches;
     arrivals_.busy_ns += end - start;
     return end;
@@ -80,13 +99,17 @@ class Emulated : public Accelerator {
 }  // namespace
 
 AcceleratorKind emulated_kind() {
-  return {.name = "emulated",
-          .help = "takes real batches at a published or given rate, no GPU (every output says EMULATED)",
-          .make = [](std::string_view argument, const StepSpec& spec, Group& group) -> std::unique_ptr<Accelerator> {
-            return std::make_unique<Emulated>(emulated_device(argument, spec), spec, group);
-          },
-          .count = [] { return std::numeric_limits<int>::max(); },
-          .check = [](std::string_view argument, const StepSpec& spec) { emulated_device(argument, spec); }};
+  return {
+      .name = "emulated",
+      .help =
+          "takes real batches at a published or given rate, no GPU (every output says EMULATED)",
+      .make = [](std::string_view argument, const StepSpec& spec,
+                 Group& group) -> std::unique_ptr<Accelerator> {
+        return std::make_unique<Emulated>(emulated_device(argument, spec), spec, group);
+      },
+      .count = [] { return std::numeric_limits<int>::max(); },
+      .check = [](std::string_view argument,
+                  const StepSpec& spec) { emulated_device(argument, spec); }};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::device

@@ -1,24 +1,28 @@
+#include "device/registry.h"
+#include "base/error.h"
+#include "base/module.h"
 #include "device/accelerator.h"
 #include "device/emulated.h"
-#include "measure/error.h"
-#include "measure/module.h"
 
-namespace feedrate {
+namespace feedrate::device {
 namespace {
 
-// LibTorch takes seconds and hundreds of megabytes to load, so it comes only with a device that needs it.
-// Deep binding: LibTorch exports its BLAS (sgemm_ ...) and would otherwise take the one that OpenCV's
-// libraries brought into the program, Debian's reference BLAS, an order of magnitude slower. It
-// needs a program without copies of the standard library's objects: main.cpp, the one file that is
-// not position-independent code, keeps away from them (`readelf -r feedrate | grep COPY`).
-constexpr Module kTraining{.file = "libfeedrate_train.so",
-                           .symbol = kRegisterSymbol,
-                           .option = "--device",
-                           .absent = "this build trains on emulated devices only",
-                           .build_it = "build with LibTorch (scripts/bootstrap, then -DFEEDRATE_TORCH=ON), or use emulated:NAME",
-                           .find_libraries = "put LibTorch's lib folder into LD_LIBRARY_PATH, or run scripts/bootstrap",
-                           .layout = kTrainingLayout,
-                           .deep_binding = true};
+// LibTorch takes seconds and hundreds of megabytes to load, so it comes only with a device that
+// needs it. Deep binding: LibTorch exports its BLAS (sgemm_ ...) and would otherwise take the one
+// that OpenCV's libraries brought into the program, Debian's reference BLAS, an order of magnitude
+// slower. It needs a program without copies of the standard library's objects: main.cpp, the one
+// file that is not position-independent code, keeps away from them (`readelf -r feedrate | grep
+// COPY`).
+constexpr Module kTraining{
+    .file = "libfeedrate_train.so",
+    .symbol = kRegisterSymbol,
+    .option = "--device",
+    .absent = "this build trains on emulated devices only",
+    .build_it =
+        "build with LibTorch (scripts/bootstrap, then -DFEEDRATE_TORCH=ON), or use emulated:NAME",
+    .find_libraries = "put LibTorch's lib folder into LD_LIBRARY_PATH, or run scripts/bootstrap",
+    .layout = kTrainingLayout,
+    .deep_binding = true};
 
 }  // namespace
 
@@ -43,4 +47,4 @@ const AcceleratorKind& AcceleratorRegistry::find(std::string_view device) {
                    "use cuda, cpu, emulated:NAME or emulated:IMGS_PER_S (`feedrate list`)");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::device

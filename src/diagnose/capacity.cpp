@@ -3,21 +3,22 @@
 #include <algorithm>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::diagnose {
 namespace {
 
-// `servers` that spend `time` of each stage on an image.
-Capacity of_stages(const char* resource, const StageTotals& stages, std::int64_t StageTotal::*time, int servers) {
+// The capacity of `servers`, each of which spends `time` of every stage on an image.
+Capacity of_stages(const char* resource, const measure::StageTotals& stages,
+                   std::int64_t measure::StageTotal::* time, int servers) {
   Capacity capacity{.resource = resource};
   double service_s = 0, largest = 0;
-  for (std::size_t i = 0; i < kStageCount; ++i) {
-    const StageTotal& t = stages.stage[i];
+  for (std::size_t i = 0; i < measure::kStageCount; ++i) {
+    const measure::StageTotal& t = stages.stage[i];
     if (t.items == 0) continue;
-    const double per_item = seconds(t.*time) / static_cast<double>(t.items);
+    const double per_item = measure::seconds(t.*time) / static_cast<double>(t.items);
     service_s += per_item;
     if (per_item > largest) {
       largest = per_item;
-      capacity.largest_stage = kStageNames[i];
+      capacity.largest_stage = measure::kStageNames[i];
     }
   }
   if (service_s <= 0) return capacity;
@@ -33,31 +34,37 @@ bool is_busy_cpu(const Capacity& c) { return c.resource == "cpu" && c.utilisatio
 std::vector<Capacity> capacities(const CapacityInputs& run) {
   std::vector<Capacity> all;
   if (run.loader_seen) {
-    all.push_back(of_stages("loader", run.stages, &StageTotal::wall_ns, std::max(run.workers, 1) * run.gpus));
-    all.push_back(of_stages("cpu", run.stages, &StageTotal::cpu_ns, run.cpus));
+    all.push_back(of_stages("loader", run.stages, &measure::StageTotal::wall_ns,
+                            std::max(run.workers, 1) * run.gpus));
+    all.push_back(of_stages("cpu", run.stages, &measure::StageTotal::cpu_ns, run.cpus));
   }
-  if (run.stages[Stage::lock].items > 0) {
-    StageTotals inside;
-    inside[Stage::read] = run.stages[Stage::read];
-    all.push_back(of_stages("library", inside, &StageTotal::wall_ns, 1));
+  if (run.stages[measure::Stage::lock].items > 0) {
+    measure::StageTotals inside;
+    inside[measure::Stage::read] = run.stages[measure::Stage::read];
+    all.push_back(of_stages("library", inside, &measure::StageTotal::wall_ns, 1));
   }
   std::erase_if(all, [](const Capacity& c) { return c.imgs_per_s <= 0; });
   if (run.arrival_s_per_batch > 0) {
     all.push_back({.resource = run.decoded_on_device ? "decoder" : "link",
                    .imgs_per_s = run.gpus * run.batch_size / run.arrival_s_per_batch,
-                   .largest_stage = run.decoded_on_device ? "decode" : "copy", .largest_share = 1});
+                   .largest_stage = run.decoded_on_device ? "decode" : "copy",
+                   .largest_share = 1});
   }
   if (run.device_ms_per_step > 0) {
-    all.push_back({.resource = "device", .imgs_per_s = 1e3 * run.gpus * run.batch_size / run.device_ms_per_step,
-                   .largest_stage = "step", .largest_share = 1});
+    all.push_back({.resource = "device",
+                   .imgs_per_s = 1e3 * run.gpus * run.batch_size / run.device_ms_per_step,
+                   .largest_stage = "step",
+                   .largest_share = 1});
   }
   for (Capacity& c : all) c.utilisation = run.imgs_per_s / c.imgs_per_s;
-  std::sort(all.begin(), all.end(), [](const Capacity& a, const Capacity& b) { return a.imgs_per_s < b.imgs_per_s; });
-  // Before the loader alone: a device that is slower than the CPUs still comes first.
+  std::sort(all.begin(), all.end(),
+            [](const Capacity& a, const Capacity& b) { return a.imgs_per_s < b.imgs_per_s; });
+  // Busy CPUs go in front of the loader, but not in front of a slower device.
   const auto cpu = std::find_if(all.begin(), all.end(), is_busy_cpu);
-  const auto loader = std::find_if(all.begin(), all.end(), [](const Capacity& c) { return c.resource == "loader"; });
+  const auto loader = std::find_if(all.begin(), all.end(),
+                                   [](const Capacity& c) { return c.resource == "loader"; });
   if (cpu != all.end() && loader < cpu) std::rotate(loader, cpu, cpu + 1);
   return all;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::diagnose

@@ -1,12 +1,21 @@
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
-namespace feedrate {
+#include "diagnose/capacity.h"
+#include "plan/settings.h"
+#include "run/measurement.h"
 
-// Adds `capacities` and `verdict` to a record of a finished run: which resource limits it and which
-// stage in it, in one sentence. Bands by the share of the window in which the device waited for data:
-// < 5 % not input-bound, 5-20 % moderately, >= 20 % highly input-bound.
-void add_verdict(nlohmann::ordered_json& record);
+namespace feedrate::diagnose {
 
-}  // namespace feedrate
+// Which resource limits a run, and which stage in it.
+struct Verdict {
+  std::vector<Capacity> capacities;  // the resource that limits comes first
+  std::string sentence;
+};
+
+// Bands by the share of the window in which the device waited for data: < 5 % not input-bound,
+// 5-20 % moderately, >= 20 % highly input-bound.
+Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& measurement);
+
+}  // namespace feedrate::diagnose

@@ -1,6 +1,6 @@
 #include "hdf5/hdf5_file.h"
 
-#include "measure/error.h"
+#include "base/error.h"
 
 namespace feedrate::hdf5 {
 namespace {

@@ -9,12 +9,12 @@
 
 namespace feedrate::hdf5 {
 
-// The library lets one thread in at a time, with a lock of its own where it is built thread-safe and not at all
-// where it is not. This one stands before it, so that the waiting can be measured; whoever calls anything below
-// holds it.
+// The library serves one thread at a time: a thread-safe build has a lock of its own, any other
+// build has none. This lock is taken before the library's, so that the waiting can be measured. The
+// callers of all functions below hold it.
 std::mutex& library_lock();
 
-// What an HDF5 call on `path` that failed has to say, as an Error.
+// Throws an Error with the library's reason why a call on `path` failed.
 [[noreturn]] void fail(const std::string& path, const std::string& what, std::string_view remedy);
 
 // A handle of the library, closed by `close`.
@@ -35,9 +35,10 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
-// The file's layout: all samples one after the other in the manifest's order, and where each begins, so that
-// h5py reads sample i as file["bytes"][offsets[i]:offsets[i + 1]].
-inline constexpr const char* kBytes = "bytes";      // uint8, chunks of kChunk, or of a sample where all have one size
+// The file's layout: all samples one after the other in the manifest's order, and where each
+// begins, so that h5py reads sample i as file["bytes"][offsets[i]:offsets[i + 1]].
+inline constexpr const char* kBytes =
+    "bytes";  // uint8, chunks of kChunk, or of a sample where all have one size
 inline constexpr const char* kOffsets = "offsets";  // uint64, one more than there are samples
 inline constexpr hsize_t kChunk = 1 << 20;
 

@@ -2,9 +2,10 @@
 #include <filesystem>
 #include <vector>
 
-#include "hdf5/hdf5.h"
+#include "base/error.h"
 #include "hdf5/hdf5_file.h"
-#include "measure/error.h"
+#include "hdf5/hdf5_pack.h"
+#include "storage/pack.h"
 
 namespace feedrate::hdf5 {
 namespace {
@@ -26,7 +27,9 @@ class Writer {
   void finish() {
     const Handle space = line_of(offsets_.size()), layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_obj_track_times(layout, false);
-    const Handle offsets(H5Dcreate2(file_, kOffsets, H5T_STD_U64LE, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
+    const Handle offsets(
+        H5Dcreate2(file_, kOffsets, H5T_STD_U64LE, space, H5P_DEFAULT, layout, H5P_DEFAULT),
+        H5Dclose);
     if (!offsets.good()) fail(path_, "cannot be written", kRemedy);
     write(offsets, 0, offsets_.size(), H5T_NATIVE_UINT64, offsets_.data());
     if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0) fail(path_, "cannot be written", kRemedy);
@@ -36,7 +39,8 @@ class Writer {
   Handle create(std::uint64_t chunk) const {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);  // chunks are found by an array, not a tree
+    H5Pset_libver_bounds(access, H5F_LIBVER_V110,
+                         H5F_LIBVER_V110);  // chunks are found by an array, not a tree
     H5Pset_cache(access, 0, 521, 4 * chunk, 0.75);
     const Handle root(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
     H5Pset_obj_track_times(root, false);  // the same samples give the same file
@@ -51,14 +55,17 @@ class Writer {
     H5Pset_chunk(layout, 1, &chunk);
     H5Pset_obj_track_times(layout, false);
     const Handle space = line_of(total);
-    Handle bytes(H5Dcreate2(file_, kBytes, H5T_STD_U8LE, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
+    Handle bytes(H5Dcreate2(file_, kBytes, H5T_STD_U8LE, space, H5P_DEFAULT, layout, H5P_DEFAULT),
+                 H5Dclose);
     if (!bytes.good()) fail(path_, "cannot be written", kRemedy);
     return bytes;
   }
 
-  void write(const Handle& dataset, std::uint64_t first, std::uint64_t count, hid_t type, const void* values) const {
+  void write(const Handle& dataset, std::uint64_t first, std::uint64_t count, hid_t type,
+             const void* values) const {
     const Handle to = range_of(dataset, first, count), memory = line_of(count);
-    if (H5Dwrite(dataset, type, memory, to, H5P_DEFAULT, values) < 0) fail(path_, "cannot be written", kRemedy);
+    if (H5Dwrite(dataset, type, memory, to, H5P_DEFAULT, values) < 0)
+      fail(path_, "cannot be written", kRemedy);
   }
 
   const std::string path_;
@@ -68,20 +75,22 @@ class Writer {
 };
 
 // Samples of one size get a chunk each: one look-up and one read.
-std::uint64_t chunk_of(const DatasetVariant& from) {
+std::uint64_t chunk_of(const storage::DatasetVariant& from) {
   const std::uint64_t first = from.samples.empty() ? 0 : from.samples.front().bytes;
-  const bool alike = std::ranges::all_of(from.samples, [&](const SampleFile& s) { return s.bytes == first; });
+  const bool alike = std::ranges::all_of(
+      from.samples, [&](const storage::SampleFile& s) { return s.bytes == first; });
   return alike && first > 0 && first < kMostChunk ? first : kChunk;
 }
 
-bool write_samples(const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress) {
-  const auto storage = make_storage(from);
+bool write_samples(const storage::DatasetVariant& from, const std::filesystem::path& to,
+                   const storage::PackProgress& progress) {
+  const auto storage = storage::make_storage(from);
   const std::scoped_lock lock(library_lock());
   Writer writer(to, from.total_bytes, chunk_of(from));
-  Buffer buffer;
+  storage::Buffer buffer;
   std::size_t done = 0;
-  for (const SampleFile& sample : from.samples) {
-    read_for_packing(*storage, from, sample, buffer);
+  for (const storage::SampleFile& sample : from.samples) {
+    storage::read_for_packing(*storage, from, sample, buffer);
     writer.append(buffer.bytes());
     if (!progress(++done)) return false;
   }
@@ -91,8 +100,11 @@ bool write_samples(const DatasetVariant& from, const std::filesystem::path& to, 
 
 }  // namespace
 
-bool pack_samples(const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress) {
-  return write_packed(to, [&](const std::filesystem::path& partial) { return write_samples(from, partial, progress); });
+bool pack_samples(const storage::DatasetVariant& from, const std::filesystem::path& to,
+                  const storage::PackProgress& progress) {
+  return storage::write_packed(to, [&](const std::filesystem::path& partial) {
+    return write_samples(from, partial, progress);
+  });
 }
 
 }  // namespace feedrate::hdf5

@@ -4,30 +4,36 @@
 #include <thread>
 #include <vector>
 
-#include "hdf5/hdf5.h"
+#include "base/error.h"
 #include "hdf5/hdf5_file.h"
+#include "hdf5/hdf5_samples.h"
 #include "measure/clock.h"
-#include "measure/error.h"
 #include "storage/hdf5_module.h"
 
 namespace feedrate::hdf5 {
 namespace {
 
 constexpr std::string_view kAbsentRemedy = "make it: `feedrate gen --container hdf5`";
-constexpr std::string_view kRemedy = "`feedrate verify` lists what is damaged; remove the file and pack it again by `feedrate gen --container hdf5`";
+constexpr std::string_view kRemedy =
+    "`feedrate verify` lists what is damaged; remove the file and pack it again by `feedrate gen "
+    "--container hdf5`";
 
-// The library, with nothing but errors of ours.
-class Hdf5Samples : public ReadsOnDemand {
+// Reads samples through the library; its errors become Errors.
+class Hdf5Samples : public storage::ReadsOnDemand {
  public:
-  explicit Hdf5Samples(const DatasetVariant& variant)
-      : path_((variant.folder / kHdf5File).string()), total_(variant.total_bytes), lock_(library_lock()), file_(open_file()), bytes_(open_bytes()) {
+  explicit Hdf5Samples(const storage::DatasetVariant& variant)
+      : path_((variant.folder / storage::kHdf5File).string()),
+        total_(variant.total_bytes),
+        lock_(library_lock()),
+        file_(open_file()),
+        bytes_(open_bytes()) {
     check_offsets(variant);
     lock_.unlock();
   }
   ~Hdf5Samples() override { lock_.lock(); }  // the members' destructors call the library
 
  private:
-  // Otherwise the library prints what is an Error here; its setting is a thread's own.
+  // Keeps the library from printing what becomes an Error here; the setting is per thread.
   void keep_quiet() {
     if (quiet_in_ == std::this_thread::get_id()) return;
     quiet_in_ = std::this_thread::get_id();
@@ -39,8 +45,9 @@ class Hdf5Samples : public ReadsOnDemand {
     std::error_code error;
     if (!std::filesystem::exists(path_, error)) throw Error(path_, "no such file", kAbsentRemedy);
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    H5Pset_file_locking(access, false, true);  // some network file systems have no locks; nobody writes to it
-    // No cache of chunks: it would read whole ones, and what a run is to measure is the storage.
+    H5Pset_file_locking(access, false,
+                        true);  // some network file systems have no locks; nobody writes to it
+    // No chunk cache: it would read whole chunks, and a run measures the storage.
     H5Pset_cache(access, 0, 0, 0, 0);
     Handle file(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
     if (!file.good()) fail(path_, "cannot be opened", kRemedy);
@@ -52,46 +59,55 @@ class Hdf5Samples : public ReadsOnDemand {
     if (!bytes.good()) fail(path_, "has no dataset \"bytes\"", kRemedy);
     const Handle space(H5Dget_space(bytes), H5Sclose), type(H5Dget_type(bytes), H5Tclose);
     if (H5Sget_simple_extent_ndims(space) != 1 || H5Tequal(type, H5T_NATIVE_UINT8) <= 0) {
-      fail(path_, "its \"bytes\" are no line of bytes", kRemedy);
+      fail(path_, "its \"bytes\" is not a one-dimensional array of bytes", kRemedy);
     }
     const auto found = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space));
     if (found != total_) {
-      throw Error(path_, "holds " + std::to_string(found) + " bytes of samples, the manifest says " + std::to_string(total_), kRemedy);
+      throw Error(path_,
+                  "holds " + std::to_string(found) + " bytes of samples, the manifest says " +
+                      std::to_string(total_),
+                  kRemedy);
     }
     return bytes;
   }
 
-  // Nothing here reads by them, but others do.
-  void check_offsets(const DatasetVariant& variant) const {
+  // This program does not use the offsets, but others do (h5py).
+  void check_offsets(const storage::DatasetVariant& variant) const {
     const Handle offsets(H5Dopen2(file_, kOffsets, H5P_DEFAULT), H5Dclose);
     if (!offsets.good()) fail(path_, "has no dataset \"offsets\"", kRemedy);
     const Handle space(H5Dget_space(offsets), H5Sclose);
     std::vector<std::uint64_t> found(variant.samples.size() + 1);
-    const bool right_size = H5Sget_simple_extent_ndims(space) == 1 && H5Sget_simple_extent_npoints(space) == static_cast<hssize_t>(found.size());
-    if (!right_size || H5Dread(offsets, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, found.data()) < 0) {
+    const bool right_size =
+        H5Sget_simple_extent_ndims(space) == 1 &&
+        H5Sget_simple_extent_npoints(space) == static_cast<hssize_t>(found.size());
+    if (!right_size ||
+        H5Dread(offsets, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, found.data()) < 0) {
       fail(path_, "its \"offsets\" cannot be read", kRemedy);
     }
     for (std::size_t i = 0; i < variant.samples.size(); ++i) {
-      if (found[i] != variant.samples[i].offset) throw Error(path_, "its \"offsets\" are not those of the manifest", kRemedy);
+      if (found[i] != variant.samples[i].offset)
+        throw Error(path_, "its \"offsets\" are not those of the manifest", kRemedy);
     }
-    if (found.back() != total_) throw Error(path_, "its \"offsets\" are not those of the manifest", kRemedy);
+    if (found.back() != total_)
+      throw Error(path_, "its \"offsets\" are not those of the manifest", kRemedy);
   }
 
-  // The nanoseconds that it waited for the library.
-  std::int64_t carry_out(const ReadRequest& request) override {
-    const SampleFile& sample = *request.sample;
+  // Returns the nanoseconds that it waited for the library.
+  std::int64_t carry_out(const storage::ReadRequest& request) override {
+    const storage::SampleFile& sample = *request.sample;
     const std::size_t head = sample.bytes - request.tail.size();
     std::byte* to = request.into->resize(head);
-    const std::int64_t asked = now_ns();
+    const std::int64_t asked = measure::now_ns();
     std::unique_lock lock(library_lock());
-    const std::int64_t waited = now_ns() - asked;
+    const std::int64_t waited = measure::now_ns() - asked;
     keep_quiet();
     read_range(sample, sample.offset, {to, head});
     read_range(sample, sample.offset + head, request.tail);
     return waited;
   }
 
-  void read_range(const SampleFile& sample, std::uint64_t offset, std::span<std::byte> to) {
+  void read_range(const storage::SampleFile& sample, std::uint64_t offset,
+                  std::span<std::byte> to) {
     if (to.empty()) return;
     const Handle from = range_of(bytes_, offset, to.size()), memory = line_of(to.size());
     if (H5Dread(bytes_, H5T_NATIVE_UINT8, memory, from, H5P_DEFAULT, to.data()) < 0) {
@@ -101,13 +117,15 @@ class Hdf5Samples : public ReadsOnDemand {
 
   const std::string path_;
   const std::uint64_t total_;
-  std::unique_lock<std::mutex> lock_;  // before the handles, so that it is let go after them
+  std::unique_lock<std::mutex> lock_;  // declared before the handles: released after them
   std::thread::id quiet_in_;
   Handle file_, bytes_;
 };
 
 }  // namespace
 
-std::unique_ptr<Storage> open_samples(const DatasetVariant& variant) { return std::make_unique<Hdf5Samples>(variant); }
+std::unique_ptr<storage::Storage> open_samples(const storage::DatasetVariant& variant) {
+  return std::make_unique<Hdf5Samples>(variant);
+}
 
 }  // namespace feedrate::hdf5

@@ -10,11 +10,12 @@
 #include <fstream>
 #include <string>
 
-#include "measure/error.h"
+#include "base/error.h"
 
-namespace feedrate {
+namespace feedrate::measure {
 
-// Of the whole process: a thread that asks for its own would find what it has been pinned to.
+// Asks for the whole process: a thread that asked for itself would get the CPU that it is pinned
+// to.
 std::vector<int> usable_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -28,14 +29,16 @@ std::vector<int> usable_cpus() {
 
 namespace {
 
-// Where a CPU lies: NUMA node, package, core; 0 where it cannot be told.
+// Where a CPU lies: NUMA node, package, core; 0 where that is unknown.
 std::array<int, 4> place_of(int cpu, const std::filesystem::path& system) {
   const std::filesystem::path folder = system / ("cpu" + std::to_string(cpu));
   std::array<int, 4> place = {0, 0, 0, cpu};
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
     const std::string name = entry.path().filename();
-    if (name.starts_with("node") && name.find_first_not_of("0123456789", 4) == std::string::npos && name.size() > 4) place[0] = std::stoi(name.substr(4));
+    if (name.starts_with("node") && name.find_first_not_of("0123456789", 4) == std::string::npos &&
+        name.size() > 4)
+      place[0] = std::stoi(name.substr(4));
   }
   std::ifstream(folder / "topology/physical_package_id") >> place[1];
   std::ifstream(folder / "topology/core_id") >> place[2];
@@ -48,17 +51,21 @@ std::vector<int> neighbours_together(std::vector<int> cpus, const std::filesyste
   std::vector<std::array<int, 4>> places;
   for (const int cpu : cpus) places.push_back(place_of(cpu, system));
   std::sort(places.begin(), places.end());
-  std::transform(places.begin(), places.end(), cpus.begin(), [](const auto& place) { return place[3]; });
+  std::transform(places.begin(), places.end(), cpus.begin(),
+                 [](const auto& place) { return place[3]; });
   return cpus;
 }
 
-bool may_use_all_cpus() { return static_cast<long>(usable_cpus().size()) == sysconf(_SC_NPROCESSORS_ONLN); }
+bool may_use_all_cpus() {
+  return static_cast<long>(usable_cpus().size()) == sysconf(_SC_NPROCESSORS_ONLN);
+}
 
 void keep_to_cpus(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
-  sched_setaffinity(0, sizeof set, &set);  // where the kernel refuses they stay shared, which the record shows
+  sched_setaffinity(0, sizeof set,
+                    &set);  // where the kernel refuses they stay shared, which the record shows
 }
 
 void pin_this_thread(int n) {
@@ -71,4 +78,6 @@ void pin_this_thread(int n) {
   }
 }
 
-}  // namespace feedrate
+int allowed_cpus() { return std::max(1, static_cast<int>(usable_cpus().size())); }
+
+}  // namespace feedrate::measure

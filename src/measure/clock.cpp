@@ -2,21 +2,17 @@
 
 #include <sys/prctl.h>
 
-#include <algorithm>
 #include <cerrno>
 
-#include "measure/affinity.h"
-
-namespace feedrate {
+namespace feedrate::measure {
 
 void sleep_until_ns(std::int64_t deadline) {
   const timespec t{.tv_sec = deadline / 1'000'000'000LL, .tv_nsec = deadline % 1'000'000'000LL};
-  while (deadline > now_ns() && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) == EINTR) {
+  while (deadline > now_ns() &&
+         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) == EINTR) {
   }
 }
 
-int allowed_cpus() { return std::max(1, static_cast<int>(usable_cpus().size())); }
-
 void use_precise_sleeps() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

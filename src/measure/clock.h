@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::measure {
 
 // Nanoseconds of CLOCK_MONOTONIC (what steady_clock reads); never the wall clock. Thread-safe.
 inline std::int64_t now_ns() {
@@ -19,17 +19,14 @@ inline std::int64_t thread_cpu_ns() {
   return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
 }
 
-// Sleeps until now_ns() has reached `deadline`; returns at once when it has passed. Absolute, so that
-// errors of one sleep do not add up over many.
+// Sleeps until now_ns() has reached `deadline`; returns at once when it has passed. Absolute, so
+// that errors of one sleep do not add up over many.
 void sleep_until_ns(std::int64_t deadline);
 
 // Asks the kernel not to round the calling thread's sleeps up (it does so by 50 us by default).
 void use_precise_sleeps();
 
-// CPUs that this process may use (its affinity), at least 1.
-int allowed_cpus();
-
 inline double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 inline double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

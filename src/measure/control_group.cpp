@@ -1,21 +1,41 @@
 #include "measure/control_group.h"
 
+#include <algorithm>
 #include <fstream>
+#include <optional>
+#include <string>
 
-namespace feedrate {
+namespace feedrate::measure {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> control_groups(const std::string& controller, const fs::path& proc, const fs::path& cgroups) {
-  // "0::/job" of version 2, "4:cpu,cpuacct:/job" of version 1, whose folder's name may have the controllers in another
-  // order: systemd links each by its own.
+namespace {
+
+std::optional<QuotaPeriods> periods_of(const fs::path& group) {
+  std::ifstream file(group / "cpu.stat");
+  std::optional<QuotaPeriods> found;
+  std::string key;
+  for (std::int64_t value = 0; file >> key >> value;) {
+    if (key == "nr_periods") found.emplace().all = value;
+    if (key == "nr_throttled" && found) found->stopped = value;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<fs::path> control_groups(const std::string& controller, const fs::path& proc,
+                                     const fs::path& cgroups) {
+  // "0::/job" of version 2, "4:cpu,cpuacct:/job" of version 1, whose folder's name may have the
+  // controllers in another order: systemd links each by its own.
   fs::path hierarchy = cgroups, own;
   std::ifstream file(proc / "self/cgroup");
   for (std::string line; std::getline(file, line);) {
     const auto first = line.find(':'), second = line.find(":/", first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
-    const bool wanted = !controller.empty() && ("," + controllers + ",").find("," + controller + ",") != std::string::npos;
+    const bool wanted = !controller.empty() &&
+                        ("," + controllers + ",").find("," + controller + ",") != std::string::npos;
     if (!wanted && !controllers.empty()) continue;
     own = line.substr(second + 2);
     if (wanted) {
@@ -30,4 +50,24 @@ std::vector<fs::path> control_groups(const std::string& controller, const fs::pa
   }
 }
 
-}  // namespace feedrate
+std::vector<QuotaPeriods> quota_periods(const fs::path& proc, const fs::path& cgroups) {
+  std::vector<QuotaPeriods> found;
+  for (const fs::path& group : control_groups("cpu", proc, cgroups)) {
+    if (const auto periods = periods_of(group)) found.push_back(*periods);
+  }
+  return found;
+}
+
+std::vector<QuotaPeriods> quota_periods() { return quota_periods("/proc", "/sys/fs/cgroup"); }
+
+double quota_stopped(const std::vector<QuotaPeriods>& from, const std::vector<QuotaPeriods>& to) {
+  if (from.empty() || from.size() != to.size()) return -1;
+  double most = 0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const std::int64_t all = to[i].all - from[i].all, stopped = to[i].stopped - from[i].stopped;
+    if (all > 0) most = std::max(most, static_cast<double>(stopped) / static_cast<double>(all));
+  }
+  return std::min(most, 1.0);
+}
+
+}  // namespace feedrate::measure

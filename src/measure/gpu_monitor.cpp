@@ -3,7 +3,7 @@
 #include "measure/clock.h"
 #include "measure/periodic.h"
 
-namespace feedrate {
+namespace feedrate::measure {
 
 GpuMonitor::GpuMonitor(const std::string& pci_address, std::int64_t period_ns) {
   if (pci_address.empty()) return;
@@ -25,4 +25,4 @@ std::vector<GpuSample> GpuMonitor::between(std::int64_t from_ns, std::int64_t to
   return some;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

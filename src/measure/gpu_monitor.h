@@ -7,21 +7,23 @@
 
 #include "measure/nvml.h"
 
-namespace feedrate {
+namespace feedrate::measure {
 
 struct GpuSample {
   std::int64_t at_ns = 0;  // now_ns()
   GpuState state;
 };
 
-// Looks at a GPU once a second, on a thread of its own, as `nvidia-smi dmon` does. Where there is nothing to look at it
-// does nothing. Thread-safe.
+// Looks at a GPU once a second, on a thread of its own, as `nvidia-smi dmon` does. Where there is
+// nothing to look at it does nothing. Thread-safe.
 class GpuMonitor {
  public:
   // `pci_address`: empty for a device that is no GPU.
   explicit GpuMonitor(const std::string& pci_address, std::int64_t period_ns = 1'000'000'000);
 
-  const std::string& problem() const { return problem_; }  // why there are no samples; empty: there are, or it is no GPU
+  const std::string& problem() const {
+    return problem_;
+  }  // why there are no samples; empty: there are some, or the device is no GPU
   std::vector<GpuSample> between(std::int64_t from_ns, std::int64_t to_ns) const;
 
  private:
@@ -32,4 +34,4 @@ class GpuMonitor {
   std::jthread thread_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

@@ -16,7 +16,7 @@
 #include "measure/affinity.h"
 #include "measure/clock.h"
 
-namespace feedrate {
+namespace feedrate::measure {
 namespace {
 
 // "some avg10=0.00 avg60=0.00 avg300=0.00 total=123456" -> 123456
@@ -43,7 +43,8 @@ std::int64_t number_in(const char* path, const std::string& wanted) {
   return -1;
 }
 
-// Disks that are no part of another, nor made of memory or files. A device-mapper or RAID device is made of disks that are counted.
+// Whole disks: not partitions, and not made of memory or files. A device-mapper or RAID device does
+// not count, as the disks that it is made of do.
 bool is_disk(const std::string& name) {
   for (const char* other : {"loop", "ram", "zram", "dm-", "md"}) {
     if (name.starts_with(other)) return false;
@@ -60,7 +61,9 @@ std::int64_t disk_read_bytes() {
     std::istringstream fields(line);
     std::int64_t major = 0, minor = 0, reads = 0, merged = 0, sectors = 0;
     std::string name;
-    if (fields >> major >> minor >> name >> reads >> merged >> sectors && sectors > 0 && is_disk(name)) bytes += sectors * 512;
+    if (fields >> major >> minor >> name >> reads >> merged >> sectors && sectors > 0 &&
+        is_disk(name))
+      bytes += sectors * 512;
   }
   return bytes;
 }
@@ -78,12 +81,13 @@ std::int64_t network_received_bytes() {
   return all;
 }
 
-// Mean of the first clocks that the kernel tells of; a virtual machine mostly has none.
+// Mean of the first clocks that the kernel reports; a virtual machine mostly has none.
 double cpu_mhz() {
   double sum = 0;
   int count = 0;
   for (int policy = 0; policy < 8; ++policy) {
-    std::ifstream file("/sys/devices/system/cpu/cpufreq/policy" + std::to_string(policy) + "/scaling_cur_freq");
+    std::ifstream file("/sys/devices/system/cpu/cpufreq/policy" + std::to_string(policy) +
+                       "/scaling_cur_freq");
     double khz = 0;
     if (file >> khz) sum += khz / 1000, ++count;
   }
@@ -99,17 +103,22 @@ struct CpuTicks {
 std::optional<CpuTicks> next_cpu(std::istream& stat) {
   CpuTicks cpu;
   std::int64_t user = 0, nice = 0, system = 0, idle = 0, irq = 0, softirq = 0;
-  if (!(stat >> cpu.name >> user >> nice >> system >> idle >> cpu.iowait >> irq >> softirq >> cpu.steal) || !cpu.name.starts_with("cpu")) return std::nullopt;
+  if (!(stat >> cpu.name >> user >> nice >> system >> idle >> cpu.iowait >> irq >> softirq >>
+        cpu.steal) ||
+      !cpu.name.starts_with("cpu"))
+    return std::nullopt;
   stat.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   cpu.busy = user + nice + system + irq + softirq;
   cpu.all = cpu.busy + idle + cpu.iowait + cpu.steal;
   return cpu;
 }
 
-// Busy with what this process did not do, as a share of so many ticks.
+// Time that the CPUs were busy, but not with this process, as a share of `all_ticks`.
 double others(double busy_ticks, double all_ticks, std::int64_t own_ns) {
   const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
-  return all_ticks <= 0 ? 0 : std::max(0.0, busy_ticks / all_ticks - seconds(own_ns) / (all_ticks * tick_s));
+  return all_ticks <= 0
+             ? 0
+             : std::max(0.0, busy_ticks / all_ticks - seconds(own_ns) / (all_ticks * tick_s));
 }
 
 double per_second(std::int64_t from, std::int64_t to, double wall_s, double unit) {
@@ -121,11 +130,14 @@ double per_second(std::int64_t from, std::int64_t to, double wall_s, double unit
 HostCounters read_host_counters() {
   HostCounters c;
   std::ifstream stat("/proc/stat");
-  if (const auto all = next_cpu(stat)) c.busy_ticks = all->busy, c.iowait_ticks = all->iowait, c.steal_ticks = all->steal, c.all_ticks = all->all;
+  if (const auto all = next_cpu(stat))
+    c.busy_ticks = all->busy, c.iowait_ticks = all->iowait, c.steal_ticks = all->steal,
+    c.all_ticks = all->all;
   std::set<std::string> usable;
   for (const int cpu : usable_cpus()) usable.insert("cpu" + std::to_string(cpu));
   while (const auto cpu = next_cpu(stat)) {
-    if (usable.contains(cpu->name)) c.usable_busy_ticks += cpu->busy, c.usable_all_ticks += cpu->all;
+    if (usable.contains(cpu->name))
+      c.usable_busy_ticks += cpu->busy, c.usable_all_ticks += cpu->all;
   }
   c.process_cpu_ns = process_cpu_ns();
   c.psi_cpu_us = pressure_total("/proc/pressure/cpu");
@@ -151,16 +163,19 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
     use.cpu_iowait = static_cast<double>(to.iowait_ticks - from.iowait_ticks) / ticks;
     use.cpu_steal = static_cast<double>(to.steal_ticks - from.steal_ticks) / ticks;
     const std::int64_t own_ns = to.process_cpu_ns - from.process_cpu_ns;
-    use.cpu_other_processes = others(static_cast<double>(to.busy_ticks - from.busy_ticks), ticks, own_ns);
+    use.cpu_other_processes =
+        others(static_cast<double>(to.busy_ticks - from.busy_ticks), ticks, own_ns);
     use.usable_cpus_other_processes =
-        others(static_cast<double>(to.usable_busy_ticks - from.usable_busy_ticks), static_cast<double>(to.usable_all_ticks - from.usable_all_ticks), own_ns);
+        others(static_cast<double>(to.usable_busy_ticks - from.usable_busy_ticks),
+               static_cast<double>(to.usable_all_ticks - from.usable_all_ticks), own_ns);
   }
   use.psi_cpu_some = per_second(from.psi_cpu_us, to.psi_cpu_us, wall_s, 1e-6);
   use.psi_io_some = per_second(from.psi_io_us, to.psi_io_us, wall_s, 1e-6);
   use.psi_memory_some = per_second(from.psi_memory_us, to.psi_memory_us, wall_s, 1e-6);
   use.cpu_quota_stopped = quota_stopped(from.quota, to.quota);
   use.disk_read_bytes_per_s = per_second(from.disk_read_bytes, to.disk_read_bytes, wall_s, 1);
-  use.network_receive_bytes_per_s = per_second(from.network_received_bytes, to.network_received_bytes, wall_s, 1);
+  use.network_receive_bytes_per_s =
+      per_second(from.network_received_bytes, to.network_received_bytes, wall_s, 1);
   if (from.process_read_bytes >= 0 && to.process_read_bytes >= 0) {
     use.storage_read_bytes = static_cast<double>(to.process_read_bytes - from.process_read_bytes);
   }
@@ -169,4 +184,4 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
   return use;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

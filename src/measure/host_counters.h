@@ -2,39 +2,42 @@
 #include <cstdint>
 #include <vector>
 
-#include "measure/cpu_quota.h"
+#include "measure/control_group.h"
 
-namespace feedrate {
+namespace feedrate::measure {
 
-// Counters of the whole machine at one moment; the difference of two says what happened between. -1: cannot be told.
+// Counters of the whole machine at one moment; the difference of two says what happened between.
+// -1: unknown.
 struct HostCounters {
   std::int64_t at_ns = 0;
-  std::int64_t busy_ticks = 0;    // /proc/stat: user, nice, system, irq, softirq, of all CPUs
+  std::int64_t busy_ticks = 0;  // /proc/stat: user, nice, system, irq, softirq, of all CPUs
   std::int64_t iowait_ticks = 0;
-  std::int64_t steal_ticks = 0;   // taken by the hypervisor for other machines
+  std::int64_t steal_ticks = 0;  // taken by the hypervisor for other machines
   std::int64_t all_ticks = 0;
   std::int64_t usable_busy_ticks = 0;  // the same two, of the CPUs that this process may use
   std::int64_t usable_all_ticks = 0;
-  std::int64_t process_cpu_ns = 0;  // of this process, all threads
-  std::int64_t psi_cpu_us = -1;     // /proc/pressure: some task waited for a CPU
-  std::int64_t psi_io_us = -1;      // some task waited for I/O
-  std::int64_t psi_memory_us = -1;  // some task waited for memory: reclaim, swap
-  std::vector<QuotaPeriods> quota;  // of the control groups that this process is in
-  std::int64_t disk_read_bytes = -1;        // /proc/diskstats, of all disks
-  std::int64_t network_received_bytes = -1; // /proc/net/dev, but for the loopback
-  std::int64_t process_read_bytes = -1;     // /proc/self/io: that this process caused to be fetched from storage
-  std::int64_t memory_available_bytes = -1; // /proc/meminfo: not a counter, but what there is
-  double cpu_mhz = -1;                      // mean of up to 8 clocks, as the kernel says
+  std::int64_t process_cpu_ns = 0;           // of this process, all threads
+  std::int64_t psi_cpu_us = -1;              // /proc/pressure: some task waited for a CPU
+  std::int64_t psi_io_us = -1;               // some task waited for I/O
+  std::int64_t psi_memory_us = -1;           // some task waited for memory: reclaim, swap
+  std::vector<QuotaPeriods> quota;           // of the control groups that this process is in
+  std::int64_t disk_read_bytes = -1;         // /proc/diskstats, of all disks
+  std::int64_t network_received_bytes = -1;  // /proc/net/dev, but for the loopback
+  std::int64_t process_read_bytes =
+      -1;  // /proc/self/io: that this process caused to be fetched from storage
+  std::int64_t memory_available_bytes = -1;  // /proc/meminfo: a level, not a counter
+  double cpu_mhz = -1;                       // mean of up to 8 clocks, as the kernel says
 };
 HostCounters read_host_counters();
 
-// Between two moments: shares 0..1 of the machine's CPUs; psi: of the time; -1 where it cannot be told.
+// Between two moments: shares 0..1 of the machine's CPUs; psi: of the time; -1: unknown.
 struct HostUse {
   double cpu_busy = 0;
   double cpu_iowait = 0;
   double cpu_steal = 0;
   double cpu_other_processes = 0;  // busy, but not by this process
-  double usable_cpus_other_processes = 0;  // the same, as a share of the CPUs that this process may use
+  double usable_cpus_other_processes =
+      0;  // the same, as a share of the CPUs that this process may use
   double psi_cpu_some = -1;
   double psi_io_some = -1;
   double psi_memory_some = -1;
@@ -47,4 +50,4 @@ struct HostUse {
 };
 HostUse host_use(const HostCounters& from, const HostCounters& to);
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

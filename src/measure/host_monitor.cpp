@@ -2,7 +2,7 @@
 
 #include "measure/periodic.h"
 
-namespace feedrate {
+namespace feedrate::measure {
 
 HostMonitor::HostMonitor(std::int64_t period_ns)
     : thread_(every(period_ns, [this] {
@@ -21,4 +21,4 @@ std::vector<HostSample> HostMonitor::between(std::int64_t from_ns, std::int64_t 
   return some;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

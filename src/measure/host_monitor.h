@@ -5,7 +5,7 @@
 
 #include "measure/host_counters.h"
 
-namespace feedrate {
+namespace feedrate::measure {
 
 // What happened on the machine in the time before `at_ns` (now_ns()), since the reading before.
 struct HostSample {
@@ -27,4 +27,4 @@ class HostMonitor {
   std::jthread thread_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

@@ -8,7 +8,7 @@
 
 #include "measure/control_group.h"
 
-namespace feedrate {
+namespace feedrate::measure {
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,8 +29,8 @@ std::optional<std::uint64_t> only_number(const fs::path& path) {
   return file >> value ? std::optional(value) : std::nullopt;
 }
 
-// What one group has left. Its `current` counts files in the page cache too; the kernel gives up those
-// that were not used for a while before it ends a process.
+// What one group has left. Its `current` counts files in the page cache too; the kernel gives up
+// those that were not used for a while before it ends a process.
 std::optional<std::uint64_t> left_in(const fs::path& group) {
   const auto limit = only_number(group / "memory.max");
   const auto used = only_number(group / "memory.current");
@@ -54,9 +54,10 @@ std::uint64_t memory_available(const fs::path& proc, const fs::path& cgroups) {
 
 ProcessSize process_size() {
   const fs::path status = "/proc/self/status";
-  return {number_of(status, "Threads:").value_or(0), 1024 * number_of(status, "VmRSS:").value_or(0)};
+  return {number_of(status, "Threads:").value_or(0),
+          1024 * number_of(status, "VmRSS:").value_or(0)};
 }
 
 std::uint64_t memory_available() { return memory_available("/proc", "/sys/fs/cgroup"); }
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

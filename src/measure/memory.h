@@ -2,20 +2,22 @@
 #include <cstdint>
 #include <filesystem>
 
-namespace feedrate {
+namespace feedrate::measure {
 
-// Memory that can be had without swapping, in bytes: the machine's MemAvailable, or less where a control
-// group (a container, a batch job) sets a limit. 0 if it cannot be told.
+// Memory that can be had without swapping, in bytes: the machine's MemAvailable, or less where a
+// control group (a container, a batch job) sets a limit. 0 if unknown.
 std::uint64_t memory_available();
 
-// What this process has: threads of every library, and memory that is really there. 0 where it cannot be told.
+// This process's threads, those of every library included, and its resident memory. 0: unknown.
 struct ProcessSize {
   std::uint64_t threads = 0;
   std::uint64_t resident_bytes = 0;  // mapped files that were read count, too
 };
 ProcessSize process_size();
 
-// The same from another /proc and /sys/fs/cgroup; for tests. Looks at version 2 control groups only.
-std::uint64_t memory_available(const std::filesystem::path& proc, const std::filesystem::path& cgroups);
+// The same from another /proc and /sys/fs/cgroup; for tests. Looks at version 2 control groups
+// only.
+std::uint64_t memory_available(const std::filesystem::path& proc,
+                               const std::filesystem::path& cgroups);
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

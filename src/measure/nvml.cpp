@@ -2,10 +2,11 @@
 
 #include <dlfcn.h>
 
-namespace feedrate {
+namespace feedrate::measure {
 namespace {
 
-// NVML's interface, as far as it is used here: NVIDIA Management Library API Reference. Versioned names never change.
+// NVML's interface, as far as it is used here: NVIDIA Management Library API Reference. Versioned
+// names never change.
 using Device = struct nvmlDevice_st*;
 struct Utilisation {
   unsigned gpu, memory;
@@ -38,15 +39,22 @@ bool find(void* library, const char* name, Function& function) {
 bool load(Library& nvml, std::string& problem) {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);  // never closed: the driver's
   if (!library) {
-    problem = "libnvidia-ml.so.1 is not there: no NVIDIA driver, or a container without its `utility` capability";
+    problem =
+        "libnvidia-ml.so.1 is not there: no NVIDIA driver, or a container without its `utility` "
+        "capability";
     return false;
   }
-  const bool whole = find(library, "nvmlInit_v2", nvml.init) && find(library, "nvmlErrorString", nvml.error_string) &&
-                     find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.handle_by_pci) &&
-                     find(library, "nvmlDeviceGetUtilizationRates", nvml.utilisation) && find(library, "nvmlDeviceGetClockInfo", nvml.clock) &&
-                     find(library, "nvmlDeviceGetPowerUsage", nvml.power) && find(library, "nvmlDeviceGetTemperature", nvml.temperature) &&
-                     find(library, "nvmlDeviceGetMemoryInfo", nvml.memory) && find(library, "nvmlDeviceGetPcieThroughput", nvml.pcie) &&
-                     find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.throttle_reasons);
+  const bool whole =
+      find(library, "nvmlInit_v2", nvml.init) &&
+      find(library, "nvmlErrorString", nvml.error_string) &&
+      find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.handle_by_pci) &&
+      find(library, "nvmlDeviceGetUtilizationRates", nvml.utilisation) &&
+      find(library, "nvmlDeviceGetClockInfo", nvml.clock) &&
+      find(library, "nvmlDeviceGetPowerUsage", nvml.power) &&
+      find(library, "nvmlDeviceGetTemperature", nvml.temperature) &&
+      find(library, "nvmlDeviceGetMemoryInfo", nvml.memory) &&
+      find(library, "nvmlDeviceGetPcieThroughput", nvml.pcie) &&
+      find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.throttle_reasons);
   if (!whole) problem = "libnvidia-ml.so.1 lacks functions: a driver that is too old";
   return whole;
 }
@@ -58,15 +66,26 @@ class Gpu : public NvmlGpu {
   GpuState state() override {
     GpuState s;
     Utilisation use{};
-    if (nvml_.utilisation(device_, &use) == 0) s.utilisation_percent = static_cast<int>(use.gpu), s.memory_utilisation_percent = static_cast<int>(use.memory);
-    s.sm_mhz = static_cast<int>(number([&](unsigned* v) { return nvml_.clock(device_, kClockSm, v); }));
-    s.memory_mhz = static_cast<int>(number([&](unsigned* v) { return nvml_.clock(device_, kClockMemory, v); }));
-    if (const double mw = number([&](unsigned* v) { return nvml_.power(device_, v); }); mw >= 0) s.power_w = mw / 1e3;
-    s.temperature_c = static_cast<int>(number([&](unsigned* v) { return nvml_.temperature(device_, kTemperatureOfGpu, v); }));
+    if (nvml_.utilisation(device_, &use) == 0)
+      s.utilisation_percent = static_cast<int>(use.gpu),
+      s.memory_utilisation_percent = static_cast<int>(use.memory);
+    s.sm_mhz =
+        static_cast<int>(number([&](unsigned* v) { return nvml_.clock(device_, kClockSm, v); }));
+    s.memory_mhz = static_cast<int>(
+        number([&](unsigned* v) { return nvml_.clock(device_, kClockMemory, v); }));
+    if (const double mw = number([&](unsigned* v) { return nvml_.power(device_, v); }); mw >= 0)
+      s.power_w = mw / 1e3;
+    s.temperature_c = static_cast<int>(
+        number([&](unsigned* v) { return nvml_.temperature(device_, kTemperatureOfGpu, v); }));
     Memory memory{};
-    if (nvml_.memory(device_, &memory) == 0) s.memory_used_mb = static_cast<double>(memory.used) / 1e6;
-    if (const double kb = number([&](unsigned* v) { return nvml_.pcie(device_, kPcieRx, v); }); kb >= 0) s.pcie_rx_mb_s = kb / 1e3;
-    if (const double kb = number([&](unsigned* v) { return nvml_.pcie(device_, kPcieTx, v); }); kb >= 0) s.pcie_tx_mb_s = kb / 1e3;
+    if (nvml_.memory(device_, &memory) == 0)
+      s.memory_used_mb = static_cast<double>(memory.used) / 1e6;
+    if (const double kb = number([&](unsigned* v) { return nvml_.pcie(device_, kPcieRx, v); });
+        kb >= 0)
+      s.pcie_rx_mb_s = kb / 1e3;
+    if (const double kb = number([&](unsigned* v) { return nvml_.pcie(device_, kPcieTx, v); });
+        kb >= 0)
+      s.pcie_tx_mb_s = kb / 1e3;
     unsigned long long reasons = 0;
     if (nvml_.throttle_reasons(device_, &reasons) == 0) s.throttle_reasons = reasons;
     return s;
@@ -88,8 +107,11 @@ std::string throttle_text(std::uint64_t reasons) {
   static constexpr struct {
     std::uint64_t bit;
     const char* name;
-  } kNames[] = {{kThrottlePowerCap, "power cap"}, {kThrottleHardware, "hardware slowdown"}, {kThrottleThermal, "software thermal slowdown"},
-                {kThrottleHot, "hardware thermal slowdown"}, {kThrottlePowerBrake, "power brake"}};
+  } kNames[] = {{kThrottlePowerCap, "power cap"},
+                {kThrottleHardware, "hardware slowdown"},
+                {kThrottleThermal, "software thermal slowdown"},
+                {kThrottleHot, "hardware thermal slowdown"},
+                {kThrottlePowerBrake, "power brake"}};
   std::string text;
   for (const auto& name : kNames) {
     if ((reasons & name.bit) != 0) text.append(text.empty() ? "" : ", ").append(name.name);
@@ -108,4 +130,4 @@ std::unique_ptr<NvmlGpu> open_nvml(const std::string& pci_address, std::string& 
   return nullptr;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

@@ -7,9 +7,10 @@
 #include <thread>
 #include <utility>
 
-namespace feedrate {
+namespace feedrate::measure {
 
-// Calls `body` at once and then `period_ns` after each return, on a thread of its own, until that thread is asked to stop.
+// Calls `body` at once and then `period_ns` after each return, on a thread of its own, until that
+// thread is asked to stop.
 template <typename Body>
 std::jthread every(std::int64_t period_ns, Body body) {
   return std::jthread([period_ns, body = std::move(body)](std::stop_token ended) mutable {
@@ -23,4 +24,4 @@ std::jthread every(std::int64_t period_ns, Body body) {
   });
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

@@ -7,12 +7,19 @@
 
 #include "measure/clock.h"
 
-namespace feedrate {
+namespace feedrate::measure {
 
 // What a worker does to a sample on the host, in the order in which it does it.
-enum class Stage : std::uint8_t { lock, read, decode, augment, collate };  // lock: waiting for a library that lets one thread in at a time
+enum class Stage : std::uint8_t {
+  lock,
+  read,
+  decode,
+  augment,
+  collate
+};  // lock: waiting for a library that lets one thread in at a time
 inline constexpr std::size_t kStageCount = 5;
-inline constexpr std::array<std::string_view, kStageCount> kStageNames = {"lock", "read", "decode", "augment", "collate"};
+inline constexpr std::array<std::string_view, kStageCount> kStageNames = {"lock", "read", "decode",
+                                                                          "augment", "collate"};
 
 struct StageTotal {
   std::int64_t wall_ns = 0;  // time that workers spent in the stage, all workers together
@@ -45,7 +52,8 @@ struct StageTotals {
 // reader may see a sample's stages half counted, never a torn number).
 class StageCounters {
  public:
-  void add(Stage stage, std::int64_t wall_ns, std::int64_t cpu_ns, std::int64_t bytes, std::int64_t items = 1) {
+  void add(Stage stage, std::int64_t wall_ns, std::int64_t cpu_ns, std::int64_t bytes,
+           std::int64_t items = 1) {
     auto& c = counters_[static_cast<std::size_t>(stage)];
     bump(c.wall_ns, wall_ns);
     bump(c.cpu_ns, cpu_ns);
@@ -74,9 +82,10 @@ class StageCounters {
   alignas(64) std::array<Counter, kStageCount> counters_;
 };
 
-// Splits a worker's time into stages: start(), then a lap() at the end of each stage. Used by one thread.
-// The CPU clock is a system call (234 ns here, ten times the other's), so it is read once a lap, and at a start()
-// only where the thread has done, or may have done, something else since the last lap.
+// Splits a worker's time into stages: start(), then a lap() at the end of each stage. Used by one
+// thread. The CPU clock is a system call (234 ns here, ten times the other's), so it is read once a
+// lap, and at a start() only where the thread has done, or may have done, something else since the
+// last lap.
 class StageTimer {
  public:
   explicit StageTimer(StageCounters& counters) : counters_(counters) {}
@@ -85,7 +94,7 @@ class StageTimer {
     if (cpu_ < 0 || wall - wall_ > kNothing) cpu_ = thread_cpu_ns();
     wall_ = wall;
   }
-  // The first `ns` of what the next lap() would count belong to another stage, in which the thread only waited.
+  // Counts the first `ns` of the next lap() into `stage` instead, in which the thread only waited.
   void take(Stage stage, std::int64_t ns) {
     counters_.add(stage, ns, 0, 0);
     wall_ += ns;
@@ -112,4 +121,4 @@ class StageTimer {
   std::int64_t cpu_ = -1;  // at the last lap; -1: none yet
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

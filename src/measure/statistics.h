@@ -2,9 +2,10 @@
 #include <optional>
 #include <span>
 
-namespace feedrate {
+namespace feedrate::measure {
 
-// What is reported of a series of times. Units are those of the input; all zero for an empty series.
+// What is reported of a series of times. Units are those of the input; all zero for an empty
+// series.
 struct Summary {
   double mean = 0;
   double median = 0;
@@ -26,11 +27,12 @@ struct Interval {
   double high = 0;
 };
 
-// 95 % interval of a throughput from the durations of consecutive steps in one run: batch means (Law and Kelton) of 10 blocks, a
-// t-interval on the logarithm around images / mean duration, its variance inflated by (1 + r) / (1 - r) and its degrees of
-// freedom reduced alike for the correlation r of neighbouring blocks, as for a first-order autoregressive series. Nothing for
-// fewer than 20 steps. `images` per step; durations in seconds; the result in images per second. docs/measuring.md has how
-// often it holds the true value.
+// 95 % interval of a throughput from the durations of consecutive steps in one run: batch means
+// (Law and Kelton) of 10 blocks, a t-interval on the logarithm around images / mean duration, its
+// variance inflated by (1 + r) / (1 - r) and its degrees of freedom reduced alike for the
+// correlation r of neighbouring blocks, as for a first-order autoregressive series. Nothing for
+// fewer than 20 steps. `images` per step; durations in seconds; the result in images per second.
+// docs/measuring.md has how often it holds the true value.
 std::optional<Interval> block_interval(std::span<const double> step_seconds, double images);
 
-}  // namespace feedrate
+}  // namespace feedrate::measure

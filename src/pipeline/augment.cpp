@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
-Augmentation random_resized_crop(PixelSize picture, std::uint64_t seed) {
+Augmentation random_resized_crop(codec::PixelSize picture, std::uint64_t seed) {
   Random random(seed);
   const bool flip = (random.bits() & 1) != 0;
   const double area = static_cast<double>(picture.width) * picture.height;
@@ -37,11 +37,13 @@ ColourJitter random_jitter(std::uint64_t seed) {
   return jitter;
 }
 
-Augmentation draw_augmentation(const AugmentPolicy& policy, PixelSize picture, std::uint64_t seed) {
-  Augmentation drawn = policy.crop_and_flip ? random_resized_crop(picture, seed)
-                                            : Augmentation{{0, 0, picture.width, picture.height}, false};
+Augmentation draw_augmentation(const AugmentPolicy& policy, codec::PixelSize picture,
+                               std::uint64_t seed) {
+  Augmentation drawn = policy.crop_and_flip
+                           ? random_resized_crop(picture, seed)
+                           : Augmentation{{0, 0, picture.width, picture.height}, false};
   if (policy.jitter) drawn.jitter = random_jitter(seed);
   return drawn;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

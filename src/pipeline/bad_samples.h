@@ -3,15 +3,16 @@
 #include <mutex>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
-// How often a sample was passed over (one that is drawn again counts again), and why the first one.
+// How many samples were skipped (a sample that is drawn again counts again), and the error of the
+// first one.
 struct BadTotals {
   std::int64_t count = 0;
   std::string first;
 };
 
-// What --on-bad skip has passed over. Thread-safe.
+// The samples that --on-bad skip has skipped. Thread-safe.
 class BadSamples {
  public:
   void add(const std::string& message) {
@@ -28,4 +29,4 @@ class BadSamples {
   BadTotals totals_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

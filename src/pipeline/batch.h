@@ -7,19 +7,23 @@
 #include "codec/tensor.h"
 #include "pipeline/augment.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
-// Shape of every batch of a run: batch_size x height x width x 3, interleaved (NHWC). For a decoder on the device:
-// batch_size slots of encoded pictures (encoded_slot.h), which have that many pixels.
+// Shape of every batch of a run: batch_size x height x width x 3, interleaved (NHWC). For a decoder
+// on the device: batch_size slots of encoded pictures (encoded_slot.h), which have that many
+// pixels.
 struct BatchSpec {
   int batch_size = 0;
-  PixelSize size;
-  Dtype dtype = Dtype::uint8;  // uint8: pixels; fp16, fp32: normalised (see normalise() in tensor.h)
+  codec::PixelSize size;
+  codec::Dtype dtype =
+      codec::Dtype::uint8;  // uint8: pixels; fp16, fp32: normalised (see normalise() in tensor.h)
   std::size_t encoded_slot = 0;  // bytes of a slot; 0: samples are pixels
   std::size_t sample_elements() const {
     return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3;
   }
-  std::size_t sample_bytes() const { return encoded_slot != 0 ? encoded_slot : sample_elements() * size_of(dtype); }
+  std::size_t sample_bytes() const {
+    return encoded_slot != 0 ? encoded_slot : sample_elements() * codec::size_of(dtype);
+  }
   std::size_t bytes() const { return sample_bytes() * static_cast<std::size_t>(batch_size); }
 };
 
@@ -27,9 +31,9 @@ struct BatchSpec {
 struct HostBatch {
   std::byte* pixels = nullptr;       // spec.bytes() long
   std::vector<std::int64_t> labels;  // batch_size
-  std::vector<Augmentation> augmentations;  // batch_size; drawn where the device is to carry them out
-  std::int64_t sequence = -1;        // position in the loader's stream, 0, 1, 2 ...
-  std::int64_t ready_ns = 0;         // now_ns() when the last sample was in place
+  std::vector<Augmentation>
+      augmentations;           // batch_size; drawn where the device is to carry them out
+  std::int64_t sequence = -1;  // position in the loader's stream, 0, 1, 2 ...
 };
 
 class SlabRing;
@@ -40,4 +44,4 @@ struct ReturnToRing {
 // The right to a batch; destroying it gives the slab back to its ring. Movable across threads.
 using BatchLease = std::unique_ptr<HostBatch, ReturnToRing>;
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

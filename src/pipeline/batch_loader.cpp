@@ -7,23 +7,26 @@
 #include "pipeline/loader.h"
 #include "pipeline/worker.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 namespace {
 
-// PyTorch's DataLoader with num_workers = W and prefetch_factor = P: batch i belongs to worker i % W,
-// at most W * P batches are asked for and not yet consumed, a new one is asked for only when one is
-// consumed, and batches are delivered in order, so that a slow one holds up those behind it.
+// PyTorch's DataLoader with num_workers = W and prefetch_factor = P: batch i belongs to worker i %
+// W, at most W * P batches are asked for and not yet consumed, a new one is asked for only when one
+// is consumed, and batches are delivered in order, so that a slow one holds up those behind it.
 class BatchLoader : public Loader {
  public:
   explicit BatchLoader(LoaderOptions options)
-      : options_(std::move(options)), outstanding_(options_.workers * options_.prefetch),
+      : options_(std::move(options)),
+        outstanding_(options_.workers * options_.prefetch),
         ring_(SlabRing::make(options_.recipe.spec, outstanding_ + 3, options_.slabs)),
         tasks_(static_cast<std::size_t>(options_.workers)) {
     for (int i = 0; i < outstanding_; ++i) ask();
-    for (int w = 0; w < options_.workers; ++w) workers_.push_back(std::make_unique<Worker>(options_));
+    for (int w = 0; w < options_.workers; ++w)
+      workers_.push_back(std::make_unique<Worker>(options_));
     try {
-      for (std::size_t w = 0; w < workers_.size(); ++w) threads_.emplace_back([this, w] { run(w); });
-    } catch (...) {  // no more threads to be had: those that run already must not wait for ever
+      for (std::size_t w = 0; w < workers_.size(); ++w)
+        threads_.emplace_back([this, w] { run(w); });
+    } catch (...) {  // a thread could not start: those that run must not wait for ever
       stop();
       throw;
     }
@@ -54,15 +57,11 @@ class BatchLoader : public Loader {
     ring_->close();
   }
 
-  std::int64_t samples_ahead() const override {
-    const std::lock_guard lock(mutex_);
-    return static_cast<std::int64_t>(done_.size()) * options_.recipe.spec.batch_size;
-  }
   std::int64_t samples_ahead_limit() const override {
     return static_cast<std::int64_t>(outstanding_) * options_.recipe.spec.batch_size;
   }
-  StageTotals stages() const override {
-    StageTotals totals;
+  measure::StageTotals stages() const override {
+    measure::StageTotals totals;
     for (const auto& worker : workers_) totals += worker->stages();
     return totals;
   }
@@ -127,7 +126,7 @@ class BatchLoader : public Loader {
   bool stopped_ = false;
   std::exception_ptr error_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<std::jthread> threads_;  // last: joined before anything that they use goes
+  std::vector<std::jthread> threads_;  // last: joined before anything that they use is destroyed
 };
 
 }  // namespace
@@ -136,4 +135,4 @@ std::unique_ptr<Loader> make_batch_loader(LoaderOptions options) {
   return std::make_unique<BatchLoader>(std::move(options));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

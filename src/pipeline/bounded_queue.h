@@ -6,16 +6,16 @@
 #include <optional>
 #include <utility>
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
-// A queue of at most `capacity` items. put() waits for room, get() for an item; close() wakes both
-// ends. Thread-safe for any number of producers and consumers.
+// A queue of at most `capacity` items. put() waits while it is full, get() while it is empty;
+// close() wakes both ends. Thread-safe for any number of producers and consumers.
 template <typename T>
 class BoundedQueue {
  public:
   explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {}
 
-  // False, and the item is dropped, if the queue was closed before there was room.
+  // False if the queue was closed before the item fitted; the item is dropped.
   bool put(T item) {
     {
       std::unique_lock lock(mutex_);
@@ -67,4 +67,4 @@ class BoundedQueue {
   bool closed_ = false;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

@@ -1,55 +1,70 @@
+#include "pipeline/caches.h"
+
 #include <algorithm>
 
-#include "measure/error.h"
-#include "measure/in_parallel.h"
-#include "pipeline/random.h"
-#include "pipeline/sample_source.h"
+#include "base/error.h"
+#include "base/in_parallel.h"
+#include "base/random.h"
 #include "storage/container.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
-std::shared_ptr<const std::vector<Buffer>> fill_encoded_cache(const SampleRecipe& recipe, int threads, std::stop_token stop) {
-  const DatasetVariant& dataset = *recipe.dataset;
-  const auto cache = std::make_shared<std::vector<Buffer>>(dataset.samples.size());
-  in_parallel(cache->size(), threads, [&] {
-    std::shared_ptr<Storage> storage = make_storage(dataset);
-    if (recipe.reads) storage->tell(recipe.reads->add());
-    return [&, storage](std::size_t i) {
-      // Read by way of a buffer of the exact size: the storage may need room beyond the file's end.
-      Buffer file;
-      try {
-        storage->read(dataset.samples[i], file);
-      } catch (const Error&) {
-        if (!recipe.bad) throw;
-        return;
-      }
-      std::copy(file.bytes().begin(), file.bytes().end(), (*cache)[i].resize(file.bytes().size()));
-    };
-  }, [&] { return stop.stop_requested(); });
+std::shared_ptr<const std::vector<storage::Buffer>> fill_encoded_cache(const SampleRecipe& recipe,
+                                                                       int threads,
+                                                                       std::stop_token stop) {
+  const storage::DatasetVariant& dataset = *recipe.dataset;
+  const auto cache = std::make_shared<std::vector<storage::Buffer>>(dataset.samples.size());
+  in_parallel(
+      cache->size(), threads,
+      [&] {
+        std::shared_ptr<storage::Storage> storage = storage::make_storage(dataset);
+        if (recipe.reads) storage->tell(recipe.reads->add());
+        return [&, storage](std::size_t i) {
+          // Read into a buffer of its own and copied at the exact size: the storage may need more
+          // bytes than the file has.
+          storage::Buffer file;
+          try {
+            storage->read(dataset.samples[i], file);
+          } catch (const Error&) {
+            if (!recipe.bad) throw;
+            return;
+          }
+          std::copy(file.bytes().begin(), file.bytes().end(),
+                    (*cache)[i].resize(file.bytes().size()));
+        };
+      },
+      [&] { return stop.stop_requested(); });
   return cache;
 }
 
-std::shared_ptr<const std::vector<Buffer>> fill_sample_cache(const SampleRecipe& recipe, std::uint64_t seed,
-                                                             int threads, std::stop_token stop) {
+std::shared_ptr<const std::vector<storage::Buffer>> fill_sample_cache(const SampleRecipe& recipe,
+                                                                      std::uint64_t seed,
+                                                                      int threads,
+                                                                      std::stop_token stop) {
   SampleRecipe once = recipe;
   once.planted = nullptr;
-  // Pictures are kept as pixels whatever crosses the bus, as a user who caches samples would.
-  if (once.format) once.spec.dtype = Dtype::uint8;
-  const auto cache = std::make_shared<std::vector<Buffer>>(recipe.dataset->samples.size());
-  in_parallel(cache->size(), threads, [&] {
-    auto counters = std::make_shared<StageCounters>();
-    std::shared_ptr<SampleSource> source = make_sample_source(once, *counters);
-    return [&, counters, source](std::size_t i) {
-      const auto sample = static_cast<std::int64_t>(i);
-      try {
-        source->make({sample, 0, mix64(mix64(seed, 0), i), sample}, (*cache)[i].resize(once.spec.sample_bytes()));
-      } catch (const Error&) {
-        if (!once.bad) throw;
-        (*cache)[i].resize(0);
-      }
-    };
-  }, [&] { return stop.stop_requested(); });
+  // Pictures are kept as uint8 pixels, whatever crosses the bus: a user who caches samples would do
+  // so, too.
+  if (once.format) once.spec.dtype = codec::Dtype::uint8;
+  const auto cache = std::make_shared<std::vector<storage::Buffer>>(recipe.dataset->samples.size());
+  in_parallel(
+      cache->size(), threads,
+      [&] {
+        auto counters = std::make_shared<measure::StageCounters>();
+        std::shared_ptr<SampleSource> source = make_sample_source(once, *counters);
+        return [&, counters, source](std::size_t i) {
+          const auto sample = static_cast<std::int64_t>(i);
+          try {
+            source->make({sample, 0, mix64(mix64(seed, 0), i), sample},
+                         (*cache)[i].resize(once.spec.sample_bytes()));
+          } catch (const Error&) {
+            if (!once.bad) throw;
+            (*cache)[i].resize(0);
+          }
+        };
+      },
+      [&] { return stop.stop_requested(); });
   return cache;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

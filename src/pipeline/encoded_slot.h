@@ -4,15 +4,17 @@
 #include <cstring>
 #include <span>
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
-// An encoded picture's place in a batch: its length, then its bytes.
+// An encoded slot: a picture's length, then its bytes.
 inline constexpr std::size_t kEncodedSlotHeader = sizeof(std::uint64_t);
 
 // Bytes of a slot that holds any file of up to `largest` bytes; a multiple of a cache line.
-inline std::size_t encoded_slot_for(std::size_t largest) { return (kEncodedSlotHeader + largest + 63) / 64 * 64; }
+inline std::size_t encoded_slot_for(std::size_t largest) {
+  return (kEncodedSlotHeader + largest + 63) / 64 * 64;
+}
 
-// Where the bytes of a picture of `length` go; its length is noted.
+// Writes the length of a picture into its slot; returns where its bytes go.
 inline std::span<std::byte> open_encoded_slot(std::byte* slot, std::size_t length) {
   const auto noted = static_cast<std::uint64_t>(length);
   std::memcpy(slot, &noted, sizeof noted);
@@ -25,4 +27,4 @@ inline std::span<const std::byte> encoded_in_slot(const std::byte* slot) {
   return {slot + kEncodedSlotHeader, static_cast<std::size_t>(length)};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

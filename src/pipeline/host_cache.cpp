@@ -2,12 +2,13 @@
 
 #include "pipeline/loader.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 namespace {
 
 class HostCache : public Loader {
  public:
-  HostCache(std::unique_ptr<Loader> inner, std::size_t batches) : inner_(std::move(inner)), batches_wanted_(batches) {}
+  HostCache(std::unique_ptr<Loader> inner, std::size_t batches)
+      : inner_(std::move(inner)), batches_wanted_(batches) {}
 
   BatchLease next() override {
     if (batches_.size() < batches_wanted_) return fill();
@@ -18,9 +19,8 @@ class HostCache : public Loader {
     stopped_ = true;
     inner_->stop();
   }
-  std::int64_t samples_ahead() const override { return 0; }
   std::int64_t samples_ahead_limit() const override { return 0; }
-  StageTotals stages() const override { return inner_->stages(); }
+  measure::StageTotals stages() const override { return inner_->stages(); }
 
  private:
   BatchLease fill() {
@@ -44,4 +44,4 @@ std::unique_ptr<Loader> make_host_cache(std::unique_ptr<Loader> inner, int batch
   return std::make_unique<HostCache>(std::move(inner), static_cast<std::size_t>(batches));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

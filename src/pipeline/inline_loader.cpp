@@ -1,7 +1,7 @@
 #include "pipeline/loader.h"
 #include "pipeline/worker.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 namespace {
 
 // workers = 0: samples are made in the training thread, as PyTorch does with num_workers=0.
@@ -10,7 +10,8 @@ class InlineLoader : public Loader {
   explicit InlineLoader(LoaderOptions options)
       : options_(std::move(options)),
         // One being filled, two on their way into the device.
-        ring_(SlabRing::make(options_.recipe.spec, 3, options_.slabs)), worker_(options_) {}
+        ring_(SlabRing::make(options_.recipe.spec, 3, options_.slabs)),
+        worker_(options_) {}
 
   BatchLease next() override {
     BatchLease batch = ring_->acquire();
@@ -20,9 +21,8 @@ class InlineLoader : public Loader {
     return batch;
   }
   void stop() override { ring_->close(); }
-  std::int64_t samples_ahead() const override { return 0; }
   std::int64_t samples_ahead_limit() const override { return 0; }
-  StageTotals stages() const override { return worker_.stages(); }
+  measure::StageTotals stages() const override { return worker_.stages(); }
 
  private:
   LoaderOptions options_;
@@ -37,4 +37,4 @@ std::unique_ptr<Loader> make_inline_loader(LoaderOptions options) {
   return std::make_unique<InlineLoader>(std::move(options));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

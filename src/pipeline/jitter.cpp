@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace feedrate {
+namespace feedrate::pipeline {
 namespace {
 
 float cut(float value) { return std::min(std::max(value, 0.0f), 255.0f); }
@@ -15,7 +15,9 @@ struct Brightened {
   float of[256];
 };
 
-float gray(const float (&rgb)[3]) { return kGray[0] * rgb[0] + kGray[1] * rgb[1] + kGray[2] * rgb[2]; }
+float gray(const float (&rgb)[3]) {
+  return kGray[0] * rgb[0] + kGray[1] * rgb[1] + kGray[2] * rgb[2];
+}
 
 }  // namespace
 
@@ -29,7 +31,8 @@ void jitter_colours(std::uint8_t* pixels, std::size_t count, const ColourJitter&
   }
   double mean = 0;
   for (int c = 0; c < 3; ++c) {
-    for (int v = 0; v < 256; ++v) mean += static_cast<double>(kGray[c]) * bright.of[v] * histogram[c][v];
+    for (int v = 0; v < 256; ++v)
+      mean += static_cast<double>(kGray[c]) * bright.of[v] * histogram[c][v];
   }
   const float towards = (1 - by.contrast) * static_cast<float>(mean / static_cast<double>(count));
   float contrasted[256];
@@ -38,8 +41,9 @@ void jitter_colours(std::uint8_t* pixels, std::size_t count, const ColourJitter&
   for (std::uint8_t* p = pixels; p != pixels + 3 * count; p += 3) {
     const float rgb[3] = {contrasted[p[0]], contrasted[p[1]], contrasted[p[2]]};
     const float pale = (1 - by.saturation) * gray(rgb);
-    for (int c = 0; c < 3; ++c) p[c] = static_cast<std::uint8_t>(cut(by.saturation * rgb[c] + pale) + 0.5f);
+    for (int c = 0; c < 3; ++c)
+      p[c] = static_cast<std::uint8_t>(cut(by.saturation * rgb[c] + pale) + 0.5f);
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

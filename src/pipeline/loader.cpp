@@ -1,19 +1,22 @@
 #include "pipeline/loader.h"
 
+#include <mutex>
 #include <opencv2/core/utility.hpp>
 
-#include "measure/error.h"
+#include "base/error.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
 std::span<const LoaderKind> loader_kinds() {
   static constexpr LoaderKind kKinds[] = {
-      {"pool", "workers share the samples of a batch; whichever batch is whole first is delivered first",
+      {"pool",
+       "workers share the samples of a batch; whichever batch is whole first is delivered first",
        make_pool_loader},
-      {"batch", "one worker makes one whole batch, delivered in order, as PyTorch's DataLoader does",
+      {"batch",
+       "one worker makes one whole batch, delivered in order, as PyTorch's DataLoader does",
        make_batch_loader},
-      {"dali", "NVIDIA DALI on the CPU, in as many threads as there are workers; in order", make_dali_loader,
-       check_dali_loader},
+      {"dali", "NVIDIA DALI on the CPU, in as many threads as there are workers; in order",
+       make_dali_loader, check_dali_loader},
   };
   return kKinds;
 }
@@ -22,16 +25,29 @@ const LoaderKind& find_loader_kind(std::string_view kind) {
   for (const LoaderKind& known : loader_kinds()) {
     if (known.name == kind) return known;
   }
-  throw UsageError("--loader " + std::string(kind), "is not known", "`feedrate list` shows the loaders");
+  throw UsageError("--loader " + std::string(kind), "is not known",
+                   "`feedrate list` shows the loaders");
 }
 
+namespace {
+
+// A worker is one thread: OpenCV must not start a pool of its own within each. Set once, because
+// two calls at a time end TBB's arena twice and corrupt the heap; ranks that are threads make their
+// loaders at once.
+void keep_opencv_to_one_thread() {
+  static std::once_flag set;
+  std::call_once(set, [] { cv::setNumThreads(1); });
+}
+
+}  // namespace
+
 std::unique_ptr<Loader> make_loader(std::string_view kind, LoaderOptions options) {
-  // A worker is one thread: OpenCV must not start a pool of its own within each.
-  cv::setNumThreads(1);
+  keep_opencv_to_one_thread();
   const LoaderKind& known = find_loader_kind(kind);
-  return options.workers == 0 ? make_inline_loader(std::move(options)) : known.make(std::move(options));
+  return options.workers == 0 ? make_inline_loader(std::move(options))
+                              : known.make(std::move(options));
 }
 
 int opencv_threads() { return cv::getNumThreads(); }
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

@@ -4,14 +4,14 @@
 #include <string>
 #include <string_view>
 
-#include "measure/module.h"
+#include "base/module.h"
 #include "pipeline/batch.h"
 #include "pipeline/sample_source.h"
 #include "pipeline/sampler.h"
 #include "pipeline/slab_ring.h"
 #include "storage/container.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
 // An endless stream of batches made from samples. One consumer; stop() from any thread.
 class Loader {
@@ -21,11 +21,10 @@ class Loader {
   virtual BatchLease next() = 0;
   // Ends the workers and wakes whoever waits. Idempotent.
   virtual void stop() = 0;
-  // Finished samples that wait to be consumed, and the most that can be finished or in work.
-  virtual std::int64_t samples_ahead() const = 0;
+  // The most samples that can be finished or in work.
   virtual std::int64_t samples_ahead_limit() const = 0;
   // What all workers together have done so far.
-  virtual StageTotals stages() const = 0;
+  virtual measure::StageTotals stages() const = 0;
   // The library that does the work, with its version; empty: this program.
   virtual std::string library() const { return {}; }
 };
@@ -37,25 +36,30 @@ struct LoaderOptions {
   int prefetch = 2;  // batches ready ahead: in all (pool), per worker (batch)
   std::shared_ptr<SlabAllocator> slabs;
   bool in_order = false;  // pool: deliver batches in the order of their sequence numbers
-  bool read_ahead = false;  // tell the storage of each sample about one turn of the workers before it is read
-  int first_cpu = -1;     // pin worker w to the (first_cpu + w)-th CPU that there is; -1: let the kernel choose
+  bool read_ahead =
+      false;  // announce each sample to the storage, about one turn of the workers ahead
+  int first_cpu =
+      -1;  // pin worker w to the (first_cpu + w)-th CPU that there is; -1: let the kernel choose
 };
 
-// Of what a loader in a module and the program exchange.
+// The layout of what the program and a loader in a module exchange.
 inline constexpr std::uint64_t kLoaderLayout =
-    layout_of<LoaderOptions, HostBatch, DatasetVariant, SampleFile, Container, Format, StageTotals, Loader>();
+    layout_of<LoaderOptions, HostBatch, storage::DatasetVariant, storage::SampleFile,
+              storage::Container, codec::Format, measure::StageTotals, Loader>();
 
 // One way to schedule the work: a file, and a line in loader.cpp.
 struct LoaderKind {
   std::string_view name;
   std::string_view help;
   std::unique_ptr<Loader> (*make)(LoaderOptions options);
-  // Throws what make() would if this build or machine has not what it needs; may be null.
+  // Throws what make() would throw if this build or machine lacks what the loader needs; may be
+  // null.
   void (*check)() = nullptr;
 };
 std::span<const LoaderKind> loader_kinds();
-const LoaderKind& find_loader_kind(std::string_view kind);                          // throws UsageError
-std::unique_ptr<Loader> make_loader(std::string_view kind, LoaderOptions options);  // throws UsageError
+const LoaderKind& find_loader_kind(std::string_view kind);  // throws UsageError
+std::unique_ptr<Loader> make_loader(std::string_view kind,
+                                    LoaderOptions options);  // throws UsageError
 
 // Threads that OpenCV uses in each of ours: 1 once a loader was made.
 int opencv_threads();
@@ -64,11 +68,12 @@ int opencv_threads();
 std::unique_ptr<Loader> make_pool_loader(LoaderOptions options);
 std::unique_ptr<Loader> make_batch_loader(LoaderOptions options);
 std::unique_ptr<Loader> make_inline_loader(LoaderOptions options);
-std::unique_ptr<Loader> make_dali_loader(LoaderOptions options);  // a module; Error where there is none
+std::unique_ptr<Loader> make_dali_loader(
+    LoaderOptions options);  // a module; Error where there is none
 void check_dali_loader();
 
 // cache=host: keeps the first `batches` (at most 3) batches of `inner`, ends its workers then, and
 // hands out the same batches round and round.
 std::unique_ptr<Loader> make_host_cache(std::unique_ptr<Loader> inner, int batches);
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

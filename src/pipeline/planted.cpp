@@ -1,16 +1,57 @@
 #include "pipeline/planted.h"
 
-namespace feedrate {
+#include <utility>
 
-void PlantedDelay::sleep(Stage stage, std::int64_t stream_index) {
-  const PlantedStage& planted = (*times_)[static_cast<std::size_t>(stage)];
-  std::int64_t service = planted.ns;
-  if (planted.every > 0 && stream_index % planted.every == planted.every - 1) service += planted.spike_ns;
-  if (service == 0 || stream_index < planted.free_first) return;
-  const std::int64_t start = now_ns();
-  const std::int64_t deadline = start + service - owed_ns_;
-  sleep_until_ns(deadline);
-  owed_ns_ = now_ns() - deadline;
+#include "measure/clock.h"
+
+namespace feedrate::pipeline {
+namespace {
+
+std::int64_t service_of(const PlantedStage& planted, std::int64_t stream_index) {
+  if (stream_index < planted.free_first) return 0;
+  const bool spikes = planted.every > 0 && stream_index % planted.every == planted.every - 1;
+  return planted.ns + (spikes ? planted.spike_ns : 0);
 }
 
-}  // namespace feedrate
+class PlantedSource : public SampleSource {
+ public:
+  PlantedSource(std::unique_ptr<SampleSource> inner, const PlantedTimes& times,
+                std::vector<measure::Stage> stages, measure::StageCounters& counters)
+      : inner_(std::move(inner)), times_(times), stages_(std::move(stages)), counters_(counters) {}
+
+  void expect(const Draw& draw) override { inner_->expect(draw); }
+  void give_up() override { inner_->give_up(); }
+  void make(const Draw& draw, std::byte* out) override {
+    inner_->make(draw, out);
+    for (const measure::Stage stage : stages_)
+      serve(stage, service_of(times_[static_cast<std::size_t>(stage)], draw.index));
+  }
+
+ private:
+  void serve(measure::Stage stage, std::int64_t service_ns) {
+    if (service_ns == 0) return;
+    const std::int64_t start = measure::now_ns();
+    const std::int64_t deadline = start + service_ns - owed_ns_;
+    measure::sleep_until_ns(deadline);
+    const std::int64_t end = measure::now_ns();
+    owed_ns_ = end - deadline;
+    counters_.add(stage, end - start, 0, 0, 0);
+  }
+
+  const std::unique_ptr<SampleSource> inner_;
+  const PlantedTimes& times_;
+  const std::vector<measure::Stage> stages_;
+  measure::StageCounters& counters_;
+  std::int64_t owed_ns_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SampleSource> make_planted_source(std::unique_ptr<SampleSource> inner,
+                                                  const PlantedTimes& times,
+                                                  std::vector<measure::Stage> stages,
+                                                  measure::StageCounters& counters) {
+  return std::make_unique<PlantedSource>(std::move(inner), times, std::move(stages), counters);
+}
+
+}  // namespace feedrate::pipeline

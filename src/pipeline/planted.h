@@ -1,34 +1,21 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "measure/stages.h"
+#include "pipeline/sample_source.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
-// Known service times added to stages, to test measurement and diagnosis against their closed form.
-struct PlantedStage {
-  std::int64_t ns = 0;         // every sample
-  std::int64_t spike_ns = 0;   // on top, for every `every`-th sample of the stream
-  std::int64_t every = 0;      // 0: no spikes
-  std::int64_t free_first = 0;  // the first samples of the stream are free: a queue that starts full
-};
-using PlantedTimes = std::array<PlantedStage, kStageCount>;
+// A source with planted service times: after each sample of `inner` it sleeps once for each of
+// `stages`, and the sleep counts as wall time of the stage. Sleeping needs no CPU, so few CPUs
+// serve any number of workers. If one sleep is too long, the next is shorter: the mean is exact.
+// `times` outlives it.
+std::unique_ptr<SampleSource> make_planted_source(std::unique_ptr<SampleSource> inner,
+                                                  const PlantedTimes& times,
+                                                  std::vector<measure::Stage> stages,
+                                                  measure::StageCounters& counters);
 
-// Serves planted times in one worker: sleeps, so that any number of workers can be planted on few
-// CPUs. What one sleep overshoots is taken off the next, so the mean is exact.
-class PlantedDelay {
- public:
-  explicit PlantedDelay(const PlantedTimes* times) : times_(times) {}
-  void serve(Stage stage, std::int64_t stream_index) {
-    if (times_) sleep(stage, stream_index);
-  }
-  bool planted() const { return times_ != nullptr; }
-
- private:
-  void sleep(Stage stage, std::int64_t stream_index);
-  const PlantedTimes* times_;  // null: nothing planted, as in every real run
-  std::int64_t owed_ns_ = 0;
-};
-
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

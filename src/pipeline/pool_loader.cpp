@@ -9,7 +9,7 @@
 #include "pipeline/loader.h"
 #include "pipeline/worker.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 namespace {
 
 // A batch whose samples are being made by several workers.
@@ -24,11 +24,13 @@ class PoolLoader : public Loader {
   explicit PoolLoader(LoaderOptions options)
       : options_(std::move(options)),
         ready_(static_cast<std::size_t>(options_.prefetch)),
-        ring_(SlabRing::make(options_.recipe.spec, options_.prefetch + in_work() + kInDevice, options_.slabs)) {
-    for (int w = 0; w < options_.workers; ++w) workers_.push_back(std::make_unique<Worker>(options_));
+        ring_(SlabRing::make(options_.recipe.spec, options_.prefetch + in_work() + kInDevice,
+                             options_.slabs)) {
+    for (int w = 0; w < options_.workers; ++w)
+      workers_.push_back(std::make_unique<Worker>(options_));
     try {
       for (int w = 0; w < options_.workers; ++w) threads_.emplace_back([this, w] { run(w); });
-    } catch (...) {  // no more threads to be had: those that run already must not wait for ever
+    } catch (...) {  // a thread could not start: those that run must not wait for ever
       stop();
       throw;
     }
@@ -37,8 +39,8 @@ class PoolLoader : public Loader {
 
   BatchLease next() override {
     if (!options_.in_order) return next_ready();
-    // Batches that were whole before their turn. They are few: each holds one of the ring's slabs, and the
-    // one that is waited for has its slab already.
+    // Batches that were whole before their turn. They are few: each holds one of the ring's slabs,
+    // and the one that is waited for has its slab already.
     while (!early_.contains(delivered_)) {
       BatchLease batch = next_ready();
       if (!batch) return nullptr;
@@ -58,20 +60,19 @@ class PoolLoader : public Loader {
     ring_->close();
   }
 
-  std::int64_t samples_ahead() const override {
-    return static_cast<std::int64_t>(ready_.size()) * options_.recipe.spec.batch_size;
-  }
   std::int64_t samples_ahead_limit() const override {
-    return static_cast<std::int64_t>(options_.prefetch + in_work()) * options_.recipe.spec.batch_size;
+    return static_cast<std::int64_t>(options_.prefetch + in_work()) *
+           options_.recipe.spec.batch_size;
   }
-  StageTotals stages() const override {
-    StageTotals totals;
+  measure::StageTotals stages() const override {
+    measure::StageTotals totals;
     for (const auto& worker : workers_) totals += worker->stages();
     return totals;
   }
 
  private:
-  static constexpr int kInDevice = 2;  // batches that the device holds: one in use, one being copied
+  static constexpr int kInDevice =
+      2;  // batches that the device holds: one in use, one being copied
 
   // A worker may be busy with a slow sample of an earlier batch while the others go on.
   int in_work() const { return 1 + std::min(options_.workers, 4); }
@@ -89,11 +90,11 @@ class PoolLoader : public Loader {
       Worker& worker = *workers_[static_cast<std::size_t>(w)];
       int slot = 0;
       while (const std::shared_ptr<Filling> filling = claim(slot)) {
-        // By the time that it is taken up, about every worker has taken one.
-        const std::int64_t next = filling->batch->sequence * options_.recipe.spec.batch_size + slot + options_.workers;
+        // By the time that a worker claims that sample, each worker has claimed about one.
+        const std::int64_t next =
+            filling->batch->sequence * options_.recipe.spec.batch_size + slot + options_.workers;
         worker.fill(*filling->batch, slot, next);
         if (filling->missing.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-        filling->batch->ready_ns = now_ns();
         if (!ready_.put(std::move(filling->batch))) return;
       }
     } catch (...) {
@@ -105,7 +106,7 @@ class PoolLoader : public Loader {
     }
   }
 
-  // The next sample that nobody has taken; null once stopped.
+  // The next sample that no worker has claimed; null once stopped.
   std::shared_ptr<Filling> claim(int& slot) {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -122,7 +123,8 @@ class PoolLoader : public Loader {
     }
   }
 
-  // Waits for a slab without holding the lock: one worker opens the next batch, the others wait for it.
+  // Waits for a slab without holding the lock: one worker opens the next batch, the others wait for
+  // it.
   void open_batch(std::unique_lock<std::mutex>& lock) {
     opening_ = true;
     lock.unlock();
@@ -153,7 +155,7 @@ class PoolLoader : public Loader {
   bool stopped_ = false;
   std::exception_ptr error_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<std::jthread> threads_;  // last: joined before anything that they use goes
+  std::vector<std::jthread> threads_;  // last: joined before anything that they use is destroyed
 };
 
 }  // namespace
@@ -162,4 +164,4 @@ std::unique_ptr<Loader> make_pool_loader(LoaderOptions options) {
   return std::make_unique<PoolLoader>(std::move(options));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

@@ -7,31 +7,33 @@
 #include <string>
 #include <vector>
 
-#include "measure/error.h"
+#include "base/error.h"
 #include "pipeline/resize_kernels.h"
 #include "pipeline/resize_taps.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
 ResizeFilter resize_filter_from(std::string_view name) {
   if (name == "bilinear") return ResizeFilter::bilinear;
   if (name == "antialias") return ResizeFilter::antialias;
   if (name == "area") return ResizeFilter::area;
-  throw UsageError("--resize-filter " + std::string(name), "is not known", "use bilinear, antialias or area");
+  throw UsageError("--resize-filter " + std::string(name), "is not known",
+                   "use bilinear, antialias or area");
 }
 
 namespace {
 
 // Every filter gives back the pixels themselves then.
-bool is_of_size(const ReducedPixels& window, PixelSize to) {
-  const PixelView& p = window.pixels;
-  return p.width == to.width && p.height == to.height && window.x == 0 && window.y == 0 && window.width == p.width &&
-         window.height == p.height;
+bool is_of_size(const codec::DecodedWindow& window, codec::PixelSize to) {
+  const codec::PixelView& p = window.pixels;
+  return p.width == to.width && p.height == to.height && window.x == 0 && window.y == 0 &&
+         window.width == p.width && window.height == p.height;
 }
 
-void copy_rows(const PixelView& picture, std::uint8_t* out) {
+void copy_rows(const codec::PixelView& picture, std::uint8_t* out) {
   const std::size_t bytes = 3 * static_cast<std::size_t>(picture.width);
-  for (int y = 0; y < picture.height; ++y, out += bytes) std::memcpy(out, picture.data + y * picture.stride, bytes);
+  for (int y = 0; y < picture.height; ++y, out += bytes)
+    std::memcpy(out, picture.data + y * picture.stride, bytes);
 }
 
 }  // namespace
@@ -41,26 +43,29 @@ struct Resizer::Scratch {
   ResizeTaps down, across;
   std::vector<std::int16_t> row;
 
-  void by_area(const PixelView& picture, PixelSize to, bool flip, std::uint8_t* out) {
+  void by_area(const codec::PixelView& picture, codec::PixelSize to, bool flip, std::uint8_t* out) {
     // OpenCV takes no const pixels; it does not write to a source.
-    const cv::Mat from(picture.height, picture.width, CV_8UC3, const_cast<std::uint8_t*>(picture.data),
+    const cv::Mat from(picture.height, picture.width, CV_8UC3,
+                       const_cast<std::uint8_t*>(picture.data),
                        static_cast<std::size_t>(picture.stride));
     cv::Mat target(to.height, to.width, CV_8UC3, out);
     cv::resize(from, flip ? unflipped : target, target.size(), 0, 0, cv::INTER_AREA);
     if (flip) cv::flip(unflipped, target, 1);
   }
 
-  // Down the columns first: that pass works on whole rows, and leaves few of them to the other.
-  void by_triangle(const ReducedPixels& window, PixelSize to, bool flip, bool antialias, std::uint8_t* out) {
-    const PixelView& picture = window.pixels;
+  // Columns first: this pass works on whole rows, and leaves few of them to the second pass.
+  void by_triangle(const codec::DecodedWindow& window, codec::PixelSize to, bool flip,
+                   bool antialias, std::uint8_t* out) {
+    const codec::PixelView& picture = window.pixels;
     down.prepare(picture.height, window.y, window.height, to.height, antialias, false);
     across.prepare(picture.width, window.x, window.width, to.width, antialias, flip);
     row.resize(static_cast<std::size_t>(picture.width + across.each) * 3 + 8);
     for (int y = 0; y < to.height; ++y, out += 3 * to.width) {
       const auto at = static_cast<std::size_t>(y);
-      blend_rows(picture.data + down.first[at] * picture.stride, picture.stride, &down.weights[at * down.each],
-                 down.count[at], 3 * picture.width, row.data());
-      gather_pixels(row.data(), across.first.data(), across.weights.data(), across.each, to.width, out);
+      blend_rows(picture.data + down.first[at] * picture.stride, picture.stride,
+                 &down.weights[at * down.each], down.count[at], 3 * picture.width, row.data());
+      gather_pixels(row.data(), across.first.data(), across.weights.data(), across.each, to.width,
+                    out);
     }
   }
 };
@@ -68,14 +73,11 @@ struct Resizer::Scratch {
 Resizer::Resizer() : scratch_(std::make_unique<Scratch>()) {}
 Resizer::~Resizer() = default;
 
-void Resizer::resize(const PixelView& picture, PixelSize to, bool flip, ResizeFilter filter, std::uint8_t* out) {
-  resize_window({picture, 0, 0, static_cast<double>(picture.width), static_cast<double>(picture.height)}, to, flip, filter, out);
-}
-
-void Resizer::resize_window(const ReducedPixels& window, PixelSize to, bool flip, ResizeFilter filter, std::uint8_t* out) {
+void Resizer::resize(const codec::DecodedWindow& window, codec::PixelSize to, bool flip,
+                     ResizeFilter filter, std::uint8_t* out) {
   if (!flip && is_of_size(window, to)) return copy_rows(window.pixels, out);
   if (filter == ResizeFilter::area) return scratch_->by_area(window.pixels, to, flip, out);
   scratch_->by_triangle(window, to, flip, filter == ResizeFilter::antialias, out);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

@@ -1,30 +1,27 @@
 #pragma once
-#include <functional>
 #include <memory>
-#include <optional>
-#include <stop_token>
 #include <vector>
 
 #include "codec/codec.h"
 #include "pipeline/augment.h"
 #include "pipeline/bad_samples.h"
 #include "pipeline/batch.h"
-#include "pipeline/planted.h"
+#include "pipeline/planted_times.h"
 #include "pipeline/resize.h"
 #include "pipeline/sampler.h"
 #include "storage/dataset.h"
 #include "storage/storage.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
-// Makes finished samples: name -> bytes -> pixels -> a batch's slot. One per worker, not thread-safe;
-// its time goes to the worker's StageCounters.
+// Makes finished samples: name -> bytes -> pixels -> a batch's slot. One per worker, not
+// thread-safe; its time goes to the worker's StageCounters.
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
   // Writes BatchSpec::sample_bytes() bytes to `out`. Throws an Error that names the file.
   virtual void make(const Draw& draw, std::byte* out) = 0;
-  // make() has thrown: the time that it took belongs to a stage all the same.
+  // To be called after make() has thrown: counts the time that it took into a stage.
   virtual void give_up() {}
   // This draw will be made soon, here or by another worker's source. Counts into the stage `read`.
   virtual void expect(const Draw&) {}
@@ -32,27 +29,27 @@ class SampleSource {
 
 // What samples are made of, the same for all workers of a rank. Outlives every source.
 struct SampleRecipe {
-  const DatasetVariant* dataset = nullptr;
-  const Format* format = nullptr;  // null: precached tensors
+  const storage::DatasetVariant* dataset = nullptr;
+  const codec::Format* format = nullptr;  // null: precached tensors
   BatchSpec spec;
   ResizeFilter filter = ResizeFilter::bilinear;
-  bool decode_scale = false;  // a window at least twice the output is decoded at 1/2, 1/4, 1/8 of its size
+  bool decode_scale =
+      false;  // a window at least twice the output is decoded at 1/2, 1/4, 1/8 of its size
   AugmentPolicy augment;
-  bool augment_on_device = false;  // samples are whole pictures of spec.size; what is drawn goes with the batch
+  bool augment_on_device =
+      false;  // samples are whole pictures of spec.size; what is drawn goes with the batch
   const PlantedTimes* planted = nullptr;
-  std::shared_ptr<OutstandingReads> reads;  // is told what is read; null: nobody wants to know
-  std::shared_ptr<BadSamples> bad;  // takes samples that cannot be made; null: the first one ends the run
-  std::shared_ptr<const std::vector<Buffer>> encoded_cache;  // cache=encoded: a file's bytes by sample
-  std::shared_ptr<const std::vector<Buffer>> sample_cache;   // cache=sample: finished samples (pictures: uint8)
+  std::shared_ptr<storage::OutstandingReads>
+      reads;  // is told what is read; null: nobody wants to know
+  std::shared_ptr<BadSamples>
+      bad;  // takes samples that cannot be made; null: the first one ends the run
+  std::shared_ptr<const std::vector<storage::Buffer>>
+      encoded_cache;  // cache=encoded: a file's bytes by sample
+  std::shared_ptr<const std::vector<storage::Buffer>>
+      sample_cache;  // cache=sample: finished samples (pictures: uint8)
 };
 
-std::unique_ptr<SampleSource> make_sample_source(const SampleRecipe& recipe, StageCounters& counters);
+std::unique_ptr<SampleSource> make_sample_source(const SampleRecipe& recipe,
+                                                 measure::StageCounters& counters);
 
-// Fills the caches of the same name by `threads` threads; every sample once, augmented as in epoch 0.
-// Once `stop` is asked for they return soon, with a cache that is not whole. Where a recipe takes bad samples
-// (`bad`), their places stay empty, which whoever draws them finds out.
-std::shared_ptr<const std::vector<Buffer>> fill_encoded_cache(const SampleRecipe& recipe, int threads, std::stop_token stop = {});
-std::shared_ptr<const std::vector<Buffer>> fill_sample_cache(const SampleRecipe& recipe, std::uint64_t seed,
-                                                             int threads, std::stop_token stop = {});
-
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

@@ -2,15 +2,16 @@
 
 #include <bit>
 
-#include "measure/error.h"
-#include "pipeline/random.h"
+#include "base/error.h"
+#include "base/random.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
 Sampler::Sampler(std::int64_t size, std::uint64_t seed, int rank, int world)
     : size_(size), seed_(seed), rank_(rank), world_(world), per_rank_(size / world) {
   if (per_rank_ < 1) {
-    throw Error("dataset", "has " + std::to_string(size) + " samples for " + std::to_string(world) + " GPUs",
+    throw Error("dataset",
+                "has " + std::to_string(size) + " samples for " + std::to_string(world) + " GPUs",
                 "make a larger one with `feedrate gen --count`");
   }
   const int bits = std::bit_width(static_cast<std::uint64_t>(size - 1));
@@ -25,9 +26,9 @@ Draw Sampler::at(std::int64_t index) const {
   return {sample, epoch, augment, index};
 }
 
-// A Feistel network permutes the next even power of two; walking along it until the value falls into
-// the dataset (fewer than 4 rounds on average) makes it a permutation of the dataset (Black and
-// Rogaway 2002, "cycle walking"). No table, whatever the size.
+// A Feistel network permutes the next even power of two; walking along it until the value falls
+// into the dataset (fewer than 4 rounds on average) makes it a permutation of the dataset (Black
+// and Rogaway 2002, "cycle walking"). No table, whatever the size.
 std::int64_t Sampler::permuted(std::int64_t position, std::int64_t epoch) const {
   const std::uint64_t mask = (1ULL << half_bits_) - 1;
   const std::uint64_t key = mix64(seed_ ^ 0x5eedULL, static_cast<std::uint64_t>(epoch));
@@ -45,4 +46,4 @@ std::int64_t Sampler::permuted(std::int64_t position, std::int64_t epoch) const 
   return static_cast<std::int64_t>(x);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

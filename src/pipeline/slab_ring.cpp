@@ -3,7 +3,7 @@
 #include <cstring>
 #include <new>
 
-namespace feedrate {
+namespace feedrate::pipeline {
 namespace {
 
 class HostSlabs : public SlabAllocator {
@@ -13,7 +13,9 @@ class HostSlabs : public SlabAllocator {
     std::memset(slab, 0, bytes);  // page faults now, not in the measured window
     return slab;
   }
-  void release(std::byte* slab, std::size_t) noexcept override { ::operator delete(slab, kAlignment); }
+  void release(std::byte* slab, std::size_t) noexcept override {
+    ::operator delete(slab, kAlignment);
+  }
 
  private:
   static constexpr std::align_val_t kAlignment{64};
@@ -74,4 +76,4 @@ void SlabRing::close() {
   freed_.notify_all();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

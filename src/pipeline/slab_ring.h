@@ -7,7 +7,7 @@
 
 #include "pipeline/batch.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
 // Where slabs come from; passed in, so that a device can hand out memory that it has pinned.
 class SlabAllocator {
@@ -47,4 +47,4 @@ class SlabRing : public std::enable_shared_from_this<SlabRing> {
   bool closed_ = false;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

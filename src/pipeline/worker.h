@@ -1,13 +1,13 @@
 #pragma once
 #include <algorithm>
 
+#include "base/error.h"
 #include "measure/affinity.h"
-#include "measure/error.h"
 #include "pipeline/loader.h"
 
-namespace feedrate {
+namespace feedrate::pipeline {
 
-// One loader worker's own things: its source (decoder, scratch memory) and its time.
+// What belongs to one loader worker: its source (decoder, scratch memory) and its stage times.
 class Worker {
  public:
   explicit Worker(const LoaderOptions& options)
@@ -17,13 +17,13 @@ class Worker {
 
   // What the thread of the worker with this number (of all ranks) does before anything else.
   static void enter_thread(const LoaderOptions& options, int worker) {
-    use_precise_sleeps();
-    if (options.first_cpu >= 0) pin_this_thread(options.first_cpu + worker);
+    measure::use_precise_sleeps();
+    if (options.first_cpu >= 0) measure::pin_this_thread(options.first_cpu + worker);
   }
 
-  // Makes the sample at `slot` of the batch with this sequence number. `next`: the stream position that is to be
-  // announced meanwhile. In the place of one that cannot be
-  // made, where the recipe takes that, stands the next of the dataset, never what the slot held before.
+  // Makes the sample at `slot` of the batch with this sequence number. `next`: the stream position
+  // that is announced to the storage meanwhile. A bad sample is replaced by the next one of the
+  // dataset if the recipe allows it, never by what the slot held before.
   void fill(HostBatch& batch, int slot, std::int64_t next) {
     const BatchSpec& spec = options_.recipe.spec;
     const auto& samples = options_.recipe.dataset->samples;
@@ -42,25 +42,28 @@ class Worker {
       }
     }
     if (options_.recipe.augment_on_device) {
-      batch.augmentations[static_cast<std::size_t>(slot)] = draw_augmentation(options_.recipe.augment, spec.size, draw.augment_seed);
+      batch.augmentations[static_cast<std::size_t>(slot)] =
+          draw_augmentation(options_.recipe.augment, spec.size, draw.augment_seed);
     }
-    batch.labels[static_cast<std::size_t>(slot)] = samples[static_cast<std::size_t>(draw.sample)].label;
+    batch.labels[static_cast<std::size_t>(slot)] =
+        samples[static_cast<std::size_t>(draw.sample)].label;
   }
-  // All of a batch; after its last sample comes the first of the batch that this worker will have next.
+  // Makes all samples of a batch. With the last one it announces the first sample of this worker's
+  // next batch.
   void fill_all(HostBatch& batch) {
     const std::int64_t size = options_.recipe.spec.batch_size, first = batch.sequence * size;
     const std::int64_t after = first + size * std::max(options_.workers, 1);
-    for (int slot = 0; slot < size; ++slot) fill(batch, slot, slot + 1 < size ? first + slot + 1 : after);
-    batch.ready_ns = now_ns();
+    for (int slot = 0; slot < size; ++slot)
+      fill(batch, slot, slot + 1 < size ? first + slot + 1 : after);
   }
-  StageTotals stages() const { return counters_.snapshot(); }
+  measure::StageTotals stages() const { return counters_.snapshot(); }
 
  private:
-  static constexpr int kMostBad = 100;  // one after the other: then something else is wrong
+  static constexpr int kMostBad = 100;  // in a row: after that many, something else is wrong
 
   const LoaderOptions& options_;
-  StageCounters counters_;
+  measure::StageCounters counters_;
   std::unique_ptr<SampleSource> source_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::pipeline

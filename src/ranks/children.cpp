@@ -11,11 +11,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/error.h"
 #include "measure/clock.h"
-#include "measure/error.h"
 #include "ranks/patience.h"
 
-namespace feedrate {
+namespace feedrate::ranks {
 namespace {
 
 std::string signal_name(int number) {
@@ -24,7 +24,8 @@ std::string signal_name(int number) {
 }
 
 // In the child, between fork and exec: nothing here may allocate.
-[[noreturn]] void become_rank(int stream, pid_t parent, const cpu_set_t* cpus, char* const* arguments) {
+[[noreturn]] void become_rank(int stream, pid_t parent, const cpu_set_t* cpus,
+                              char* const* arguments) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kExitOrphaned);
   signal(SIGINT, SIG_IGN);
@@ -51,7 +52,8 @@ Children::~Children() { end(0); }
 RankLink Children::start(const std::vector<std::string>& arguments, const std::vector<int>& cpus) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw Error("ranks", std::string("cannot be connected: ") + std::strerror(errno), "raise `ulimit -n`");
+    throw Error("ranks", std::string("cannot be connected: ") + std::strerror(errno),
+                "raise `ulimit -n`");
   }
   auto connection = std::make_unique<Connection>(ends[0]);
   std::vector<std::string> words = {"feedrate"};
@@ -67,9 +69,12 @@ RankLink Children::start(const std::vector<std::string>& arguments, const std::v
   if (pid == 0) become_rank(ends[1], parent, cpus.empty() ? nullptr : &set, argv.data());
   const int problem = errno;
   close(ends[1]);
-  if (pid < 0) throw Error("ranks", std::string("cannot be started: ") + std::strerror(problem), "use fewer --gpus, or raise `ulimit -u`");
+  if (pid < 0)
+    throw Error("ranks", std::string("cannot be started: ") + std::strerror(problem),
+                "use fewer --gpus, or raise `ulimit -u`");
   children_.push_back({.pid = pid, .rank = static_cast<int>(children_.size())});
-  return {std::move(connection), "rank " + std::to_string(children_.back().rank) + " (pid " + std::to_string(pid) + ")"};
+  return {std::move(connection),
+          "rank " + std::to_string(children_.back().rank) + " (pid " + std::to_string(pid) + ")"};
 }
 
 std::optional<LostRank> Children::look() {
@@ -84,38 +89,45 @@ void Children::reap(Child& child, std::optional<LostRank>& lost) {
   int status = 0;
   while (waitpid(child.pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == child.pid) {
     if (WIFSTOPPED(status)) {
-      child.stopped_ns = now_ns();
+      child.stopped_ns = measure::now_ns();
     } else if (WIFCONTINUED(status)) {
       child.stopped_ns = 0;
     } else {
       child.gone = true;
-      if (WIFSIGNALED(status)) lost = {child.rank, "was killed (" + signal_name(WTERMSIG(status)) + ")" + (WTERMSIG(status) == SIGKILL ? ", as the kernel does where memory runs out" : "")};
-      if (WIFEXITED(status) && WEXITSTATUS(status) != 0) lost = {child.rank, "ended with code " + std::to_string(WEXITSTATUS(status))};
+      if (WIFSIGNALED(status))
+        lost = {
+            child.rank,
+            "was killed (" + signal_name(WTERMSIG(status)) + ")" +
+                (WTERMSIG(status) == SIGKILL ? ", as the kernel does where memory runs out" : "")};
+      if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        lost = {child.rank, "ended with code " + std::to_string(WEXITSTATUS(status))};
       return;
     }
   }
-  if (child.stopped_ns != 0 && !child.told && now_ns() - child.stopped_ns > kStoppedNs) {
+  if (child.stopped_ns != 0 && !child.told && measure::now_ns() - child.stopped_ns > kStoppedNs) {
     child.told = true;
     lost = {child.rank, "was stopped (SIGSTOP)"};
   }
 }
 
 void Children::end(std::int64_t patience_ns) {
-  const std::int64_t deadline = now_ns() + patience_ns;
+  const std::int64_t deadline = measure::now_ns() + patience_ns;
   for (Child& child : children_) {
     std::optional<LostRank> ignored;
-    while (!child.gone && now_ns() < deadline) {
+    while (!child.gone && measure::now_ns() < deadline) {
       reap(child, ignored);
-      if (!child.gone) sleep_until_ns(now_ns() + 5'000'000);
+      if (!child.gone) measure::sleep_until_ns(measure::now_ns() + 5'000'000);
     }
     if (!child.gone) kill(child.pid, SIGKILL);  // a stopped one as well
   }
-  // Those that a driver or a file server holds do not go; the record must be written all the same.
-  const std::int64_t enough = now_ns() + 2'000'000'000;
+  // A process that hangs in a driver or on a file server does not end; the record must be written
+  // all the same.
+  const std::int64_t enough = measure::now_ns() + 2'000'000'000;
   for (Child& child : children_) {
-    while (!child.gone && waitpid(child.pid, nullptr, WNOHANG) == 0 && now_ns() < enough) sleep_until_ns(now_ns() + 2'000'000);
+    while (!child.gone && waitpid(child.pid, nullptr, WNOHANG) == 0 && measure::now_ns() < enough)
+      measure::sleep_until_ns(measure::now_ns() + 2'000'000);
     child.gone = true;
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::ranks

@@ -7,11 +7,11 @@
 
 #include "ranks/coordinator.h"
 
-namespace feedrate {
+namespace feedrate::ranks {
 
-// Ranks on this machine: copies of this program, each with one end of a stream as its descriptor kRankDescriptor. They
-// ignore SIGINT and SIGTERM (who started them ends them), and are killed by the kernel when the thread that started them
-// is gone. Stdout goes to stderr.
+// Ranks on this machine: copies of this program, each with one end of a stream as its descriptor
+// kRankDescriptor. They ignore SIGINT and SIGTERM, as their parent ends them. The kernel kills them
+// when the thread that started them is gone. Stdout goes to stderr.
 class Children {
  public:
   static constexpr int kRankDescriptor = 3;
@@ -21,10 +21,12 @@ class Children {
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
 
-  // Starts the next rank, which may use `cpus` (empty: all). `arguments`: after the program's name. Errors: Error.
+  // Starts the next rank, which may use `cpus` (empty: all). `arguments`: after the program's name.
+  // Errors: Error.
   RankLink start(const std::vector<std::string>& arguments, const std::vector<int>& cpus);
 
-  // A rank that has been killed, has ended with an error, or has been stopped for kStoppedNs. Each is told of once.
+  // A rank that has been killed, has ended with an error, or has been stopped for kStoppedNs. Each
+  // is reported once.
   std::optional<LostRank> look();
 
   // Waits for them to end, for `patience_ns` at most, then kills them.
@@ -42,4 +44,4 @@ class Children {
   std::vector<Child> children_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::ranks

@@ -9,11 +9,12 @@
 #include <cstring>
 #include <utility>
 
-namespace feedrate {
+namespace feedrate::ranks {
 namespace {
 
 constexpr timeval kSendPatience{.tv_sec = 5, .tv_usec = 0};
-// A message: its body's length (4 bytes, this machine's order: ranks run one program), its kind, its body.
+// A message: its body's length (4 bytes, this machine's order: ranks run one program), its kind,
+// its body.
 constexpr std::size_t kHeader = 5;
 constexpr std::uint32_t kLongest = 1U << 30;
 
@@ -26,7 +27,9 @@ Connection::~Connection() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 Connection::Connection(Connection&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), closed_(other.closed_), arrived_(std::move(other.arrived_)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      closed_(other.closed_),
+      arrived_(std::move(other.arrived_)) {}
 
 bool Connection::send(MessageKind kind, std::string_view body) {
   const auto length = static_cast<std::uint32_t>(body.size());
@@ -39,7 +42,7 @@ bool Connection::send(MessageKind kind, std::string_view body) {
     const ssize_t n = ::send(descriptor_, frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
-      if (sent > 0) shut_down();  // what came next would be read as the rest of this
+      if (sent > 0) shut_down();  // the next message would be read as the rest of this one
       return false;
     }
     sent += static_cast<std::size_t>(n);
@@ -68,7 +71,8 @@ std::optional<Message> Connection::take() {
   std::uint32_t length = 0;
   std::memcpy(&length, arrived_.data(), sizeof length);
   const auto kind = static_cast<unsigned char>(arrived_[4]);
-  if (length > kLongest || kind > static_cast<unsigned char>(MessageKind::end)) {  // no rank of ours
+  if (length > kLongest ||
+      kind > static_cast<unsigned char>(MessageKind::end)) {  // no rank of ours
     closed_ = true;
     arrived_.clear();
     return std::nullopt;
@@ -81,4 +85,4 @@ std::optional<Message> Connection::take() {
 
 void Connection::shut_down() { shutdown(descriptor_, SHUT_RDWR); }
 
-}  // namespace feedrate
+}  // namespace feedrate::ranks

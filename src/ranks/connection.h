@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::ranks {
 
 // What ranks and their coordinator tell each other. The body of each is its own.
 enum class MessageKind : std::uint8_t {
@@ -42,8 +42,8 @@ struct Message {
   std::string body;
 };
 
-// One end of a stream between a rank and its coordinator; owns the descriptor. send() may be called by several threads
-// at once, receive() by one.
+// One end of a stream between a rank and its coordinator; owns the descriptor. send() may be called
+// by several threads at once, receive() by one.
 class Connection {
  public:
   explicit Connection(int descriptor);
@@ -54,8 +54,8 @@ class Connection {
   // False: the other end is gone, or has taken nothing for kSendPatience.
   bool send(MessageKind kind, std::string_view body = {});
 
-  // The next whole message of those that have arrived. Reads what is there; waits for more only if `wait`. Nothing: there
-  // is none yet, or (closed() then) the other end is gone.
+  // The next whole message of those that have arrived. Reads what is there; waits for more only if
+  // `wait`. Nothing: there is none yet, or (closed() then) the other end is gone.
   std::optional<Message> receive(bool wait);
   bool closed() const { return closed_; }
 
@@ -72,4 +72,4 @@ class Connection {
   std::mutex sending_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::ranks

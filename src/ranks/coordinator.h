@@ -10,9 +10,9 @@
 
 #include "ranks/connection.h"
 
-namespace feedrate {
+namespace feedrate::ranks {
 
-// What became of ranks: which one, and why it is lost.
+// A rank that is lost, and why.
 struct LostRank {
   int rank = 0;
   std::string reason;  // "was killed (SIGKILL)"
@@ -24,22 +24,25 @@ struct RankLink {
   std::string name;  // "rank 1 (pid 4711)", "rank 9 on node2 (pid 4711)"
 };
 
-// Gives tasks to ranks that are processes, carries their collective calls, and sees to it that a rank that dies,
-// stops or fails ends the task for all of them. For one thread; a second one says every second that it is alive.
+// Gives tasks to ranks that are processes, and carries their collective calls. When one rank dies,
+// stops or fails, the coordinator ends the task for all ranks. Used by one thread; a second thread
+// sends a sign of life every second.
 class Coordinator {
  public:
-  // `links`: by rank. `watch`: a rank that the operating system says is lost, if any; may be empty. `grace_ns`: time that
-  // ranks have to end a task that another one has ended; then they are lost.
-  Coordinator(std::vector<RankLink> links, std::function<std::optional<LostRank>()> watch, std::int64_t grace_ns);
+  // `links`: by rank. `watch`: asks the operating system for a rank that is lost; may be empty.
+  // `grace_ns`: time that ranks have to end a task that another one has ended; then they are lost.
+  Coordinator(std::vector<RankLink> links, std::function<std::optional<LostRank>()> watch,
+              std::int64_t grace_ns);
   ~Coordinator();
 
   int size() const { return static_cast<int>(ranks_.size()); }
 
-  // Has all ranks carry out `task`, and returns their results, by rank; nothing if `stop` came first. `progress`: what
-  // rank 0 reports. Errors: Error naming the first rank that failed or was lost, and why; where
-  // there is but one, what it said. After a loss, every run fails.
-  std::optional<std::vector<std::string>> run(const std::string& task, const std::function<void(const std::string&)>& progress,
-                                              std::stop_token stop);
+  // Has all ranks carry out `task`, and returns their results, by rank; nothing if `stop` came
+  // first. `progress`: what rank 0 reports. Errors: Error naming the first rank that failed or was
+  // lost, and why; with a single rank, its own message. After a loss, every run fails.
+  std::optional<std::vector<std::string>> run(
+      const std::string& task, const std::function<void(const std::string&)>& progress,
+      std::stop_token stop);
 
   // No more tasks: the ranks end.
   void end();
@@ -55,7 +58,8 @@ class Coordinator {
   };
 
   void serve(const std::function<void(const std::string&)>& progress);
-  void handle(std::size_t rank, Message message, const std::function<void(const std::string&)>& progress);
+  void handle(std::size_t rank, Message message,
+              const std::function<void(const std::string&)>& progress);
   void look_for_losses();
   void lose(std::size_t rank, const std::string& reason);
   void fail(std::size_t rank, const std::string& reason);
@@ -69,15 +73,15 @@ class Coordinator {
   const std::function<std::optional<LostRank>()> watch_;
   const std::int64_t grace_ns_;
   std::int64_t looked_ns_ = 0;
-  bool aborted_ = false;     // the task in progress
+  bool aborted_ = false;  // the task in progress
   std::int64_t aborted_ns_ = 0;
   struct Trouble {
     std::string who, why;  // empty: there is none
   };
-  Trouble failure_;  // the first that a rank told of
-  Trouble loss_;     // of the first rank that was lost
-  bool late_ = false;        // loss_ is only that it did not end in time, a consequence
+  Trouble failure_;    // the first that a rank told of
+  Trouble loss_;       // of the first rank that was lost
+  bool late_ = false;  // loss_ says only that a rank did not end in time, a consequence
   std::jthread heart_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::ranks

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-namespace feedrate {
+namespace feedrate::ranks {
 
 std::string host_name() {
   char name[256] = {};
@@ -19,8 +19,14 @@ std::string boot_id() {
 }
 
 nlohmann::json hello_of(const Launch& launch, const RunIdentity& identity) {
-  return {{"protocol", kProtocol}, {"rank", launch.rank},       {"size", launch.size}, {"program", identity.program},
-          {"options", identity.options}, {"host", host_name()}, {"pid", getpid()}, {"boot", boot_id()}};
+  return {{"protocol", kProtocol},
+          {"rank", launch.rank},
+          {"size", launch.size},
+          {"program", identity.program},
+          {"options", identity.options},
+          {"host", host_name()},
+          {"pid", getpid()},
+          {"boot", boot_id()}};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::ranks

@@ -4,24 +4,28 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "device/group.h"
-#include "measure/error.h"
 
-namespace feedrate {
+namespace feedrate::ranks {
 namespace {
 
-// What each launcher calls things. PMI's are of MPICH and Intel MPI, OMPI's of Open MPI.
+// The environment variables of each launcher. PMI's are those of MPICH and Intel MPI, OMPI's those
+// of Open MPI.
 struct Names {
   const char *launcher, *rank, *size, *local_rank, *local_size, *job;
   bool by_local_rank = false;  // only where that is set as well
 };
 constexpr Names kLaunchers[] = {
     {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "TORCHELASTIC_RUN_ID"},
-    {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},
+    {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},
     {"mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_JOBID", true},
-    // SLURM_STEP_...: a batch script's own shell is in a job, but started by no srun.
-    {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_JOB_ID"},
-    // Behind srun's, which sets these two for programs of MPI (pmi2).
+    // SLURM_STEP_...: a batch script's own shell is in a job, but no srun has started it.
+    {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE",
+     "SLURM_JOB_ID"},
+    // Listed after srun, which sets PMI_RANK and PMI_SIZE as well, for MPI programs (pmi2).
     {"mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_JOBID"},
 };
 
@@ -30,7 +34,8 @@ int number(const Environment& environment, const char* name, int least) {
   int value = least - 1;
   // Slurm's "4(x2)": the same on each node; the first number is what is wanted.
   std::from_chars(text.data(), text.data() + text.size(), value);
-  if (value < least) throw UsageError(std::string(name) + "=" + text, "makes no sense", "see docs/distributed.md");
+  if (value < least)
+    throw UsageError(std::string(name) + "=" + text, "makes no sense", "see docs/distributed.md");
   return value;
 }
 
@@ -48,24 +53,21 @@ void find_meeting_point(const Environment& environment, const Names& names, Laun
   if (launch.host.empty() && by_srun) launch.host = first_node(environment("SLURM_STEP_NODELIST"));
   if (launch.host.empty()) {
     if (launch.local_size < launch.size) {
-      throw UsageError("MASTER_ADDR", "is needed where ranks run on several machines", "set it to the name of rank 0's machine");
+      throw UsageError("MASTER_ADDR", "is needed where ranks run on several machines",
+                       "set it to the name of rank 0's machine");
     }
-    launch.host = kLoopback;
+    launch.host = device::kLoopback;
   }
   if (!environment("MASTER_PORT").empty()) {
     launch.port = number(environment, "MASTER_PORT", 1);
     if (environment("TORCHELASTIC_USE_AGENT_STORE") == "True") ++launch.port;
   } else {
-    launch.port = port_of_job(environment(names.job) + (by_srun ? environment("SLURM_STEP_ID") : ""));
+    launch.port =
+        port_of_job(environment(names.job) + (by_srun ? environment("SLURM_STEP_ID") : ""));
   }
 }
 
 }  // namespace
-
-std::string environment_variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 std::string first_node(const std::string& list) {
   std::string name = list.substr(0, list.find(','));
@@ -79,15 +81,21 @@ std::optional<Launch> launch_of(const Environment& environment) {
   for (const Names& names : kLaunchers) {
     if (environment(names.rank).empty() || environment(names.size).empty()) continue;
     if (names.by_local_rank && environment(names.local_rank).empty()) continue;
-    Launch launch{.launcher = names.launcher, .rank = number(environment, names.rank, 0), .size = number(environment, names.size, 1)};
+    Launch launch{.launcher = names.launcher,
+                  .rank = number(environment, names.rank, 0),
+                  .size = number(environment, names.size, 1)};
     if (launch.size == 1) return std::nullopt;
-    if (!environment(names.local_rank).empty()) launch.local_rank = number(environment, names.local_rank, 0);
-    if (!environment(names.local_size).empty()) launch.local_size = number(environment, names.local_size, 1);
-    if (launch.rank >= launch.size) throw UsageError(names.rank, "is not below " + std::string(names.size), "see docs/distributed.md");
+    if (!environment(names.local_rank).empty())
+      launch.local_rank = number(environment, names.local_rank, 0);
+    if (!environment(names.local_size).empty())
+      launch.local_size = number(environment, names.local_size, 1);
+    if (launch.rank >= launch.size)
+      throw UsageError(names.rank, "is not below " + std::string(names.size),
+                       "see docs/distributed.md");
     find_meeting_point(environment, names, launch);
     return launch;
   }
   return std::nullopt;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::ranks

@@ -1,15 +1,18 @@
 #include "ranks/rank_processes.h"
 
+#include "device/group.h"
 #include "measure/affinity.h"
 #include "ranks/children.h"
+#include "ranks/meet_ranks.h"
 #include "ranks/patience.h"
 
-namespace feedrate {
+namespace feedrate::ranks {
 namespace {
 
 using Progress = std::function<void(const std::string&)>;
 
-std::vector<std::string> command_of(std::vector<std::string> command, int rank, int size, const std::string& host) {
+std::vector<std::string> command_of(std::vector<std::string> command, int rank, int size,
+                                    const std::string& host) {
   command.insert(command.end(), {std::to_string(rank), std::to_string(size), host});
   return command;
 }
@@ -18,11 +21,15 @@ class LocalRanks : public RankProcesses {
  public:
   explicit LocalRanks(std::vector<std::string> command) : command_(std::move(command)) {}
   int size() const override { return 0; }
-  std::optional<std::vector<std::string>> run(int count, const std::string& task, const Progress& progress, std::stop_token stop) override {
+  std::optional<std::vector<std::string>> run(int count, const std::string& task,
+                                              const Progress& progress,
+                                              std::stop_token stop) override {
     Children children;
     std::vector<RankLink> links;
-    const std::vector<int> cpus = neighbours_together(usable_cpus());
-    for (int r = 0; r < count; ++r) links.push_back(children.start(command_of(command_, r, count, kLoopback), share_of_cpus(cpus, r, count)));
+    const std::vector<int> cpus = measure::neighbours_together(measure::usable_cpus());
+    for (int r = 0; r < count; ++r)
+      links.push_back(children.start(command_of(command_, r, count, device::kLoopback),
+                                     share_of_cpus(cpus, r, count)));
     if (count == 1) links[0].name = "the cell's process";
     Coordinator coordinator(std::move(links), [&children] { return children.look(); }, kGraceNs);
     auto results = coordinator.run(task, progress, std::move(stop));
@@ -37,8 +44,11 @@ class LocalRanks : public RankProcesses {
 
 class LaunchedRanks : public RankProcesses {
  public:
-  LaunchedRanks(const Launch& launch, std::vector<RankLink> others, const std::vector<std::string>& command) : size_(launch.size), here_(launch.local_size) {
-    others.insert(others.begin(), own_.start(command_of(command, 0, launch.size, launch.host), own_cpus(launch)));
+  LaunchedRanks(const Launch& launch, std::vector<RankLink> others,
+                const std::vector<std::string>& command)
+      : size_(launch.size), here_(launch.local_size) {
+    others.insert(others.begin(),
+                  own_.start(command_of(command, 0, launch.size, launch.host), own_cpus(launch)));
     coordinator_.emplace(std::move(others), [this] { return own_.look(); }, kSilenceNs);
   }
   ~LaunchedRanks() override {
@@ -47,7 +57,9 @@ class LaunchedRanks : public RankProcesses {
   }
   int size() const override { return size_; }
   int here(int) const override { return here_; }
-  std::optional<std::vector<std::string>> run(int, const std::string& task, const Progress& progress, std::stop_token stop) override {
+  std::optional<std::vector<std::string>> run(int, const std::string& task,
+                                              const Progress& progress,
+                                              std::stop_token stop) override {
     return coordinator_->run(task, progress, std::move(stop));
   }
 
@@ -60,13 +72,18 @@ class LaunchedRanks : public RankProcesses {
 }  // namespace
 
 std::vector<int> own_cpus(const Launch& launch) {
-  if (launch.local_size == 1 || !may_use_all_cpus()) return {};
-  return share_of_cpus(neighbours_together(usable_cpus()), launch.local_rank, launch.local_size);
+  if (launch.local_size == 1 || !measure::may_use_all_cpus()) return {};
+  return share_of_cpus(measure::neighbours_together(measure::usable_cpus()), launch.local_rank,
+                       launch.local_size);
 }
 
-std::unique_ptr<RankProcesses> make_local_ranks(std::vector<std::string> command) { return std::make_unique<LocalRanks>(std::move(command)); }
+std::unique_ptr<RankProcesses> make_local_ranks(std::vector<std::string> command) {
+  return std::make_unique<LocalRanks>(std::move(command));
+}
 
-std::unique_ptr<RankProcesses> make_launched_ranks(const Launch& launch, const RunIdentity& identity, std::vector<std::string> command,
+std::unique_ptr<RankProcesses> make_launched_ranks(const Launch& launch,
+                                                   const RunIdentity& identity,
+                                                   std::vector<std::string> command,
                                                    std::stop_token stop) {
   std::vector<RankLink> others = meet_ranks(launch, identity, kArrivalNs, std::move(stop));
   if (others.empty()) return nullptr;
@@ -80,4 +97,4 @@ std::vector<int> share_of_cpus(const std::vector<int>& cpus, int rank, int count
   return {cpus.begin() + all * rank / count, cpus.begin() + all * (rank + 1) / count};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::ranks

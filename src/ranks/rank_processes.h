@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "ranks/hello.h"
 #include "ranks/launch.h"
-#include "ranks/rendezvous.h"
 
-namespace feedrate {
+namespace feedrate::ranks {
 
 // Where ranks that are processes of their own come from.
 class RankProcesses {
@@ -20,24 +20,29 @@ class RankProcesses {
   // How many of `count` run on this machine.
   virtual int here(int count) const { return count; }
   // Has `count` ranks carry out `task`; see Coordinator::run().
-  virtual std::optional<std::vector<std::string>> run(int count, const std::string& task, const std::function<void(const std::string&)>& progress,
-                                                      std::stop_token stop) = 0;
+  virtual std::optional<std::vector<std::string>> run(
+      int count, const std::string& task, const std::function<void(const std::string&)>& progress,
+      std::stop_token stop) = 0;
 };
 
-// Started for each task, on this machine, each with its share of the CPUs. `command`: the arguments with which this program
-// is a rank at the stream Children::kRankDescriptor; its number, how many there are and rank 0's host are put behind them.
+// Ranks that are started for each task, on this machine, each with its share of the CPUs.
+// `command`: the arguments that start this program as a rank at the stream
+// Children::kRankDescriptor; the rank's number, the number of ranks and rank 0's host are appended.
 std::unique_ptr<RankProcesses> make_local_ranks(std::vector<std::string> command);
 
-// Started by another launcher, for all tasks. For rank 0's process, whose own rank is a child of it: so it outlives any
-// rank. Errors: those of meet_ranks(). Null if `stop` came first.
-std::unique_ptr<RankProcesses> make_launched_ranks(const Launch& launch, const RunIdentity& identity, std::vector<std::string> command,
+// Ranks that a launcher started, for all tasks. For rank 0's process: its own rank is a child of
+// it, so that it outlives any rank. Errors: those of meet_ranks(). Null if `stop` came first.
+std::unique_ptr<RankProcesses> make_launched_ranks(const Launch& launch,
+                                                   const RunIdentity& identity,
+                                                   std::vector<std::string> command,
                                                    std::stop_token stop);
 
-// The CPUs of rank `rank` of `count` that share `cpus`: neighbours in that list, the same number for each as far as that goes; where
-// there are more ranks than CPUs, one that others have as well.
+// The share of `cpus` of rank `rank` of `count`: neighbours in that list, as nearly as possible the
+// same number for each rank. With more ranks than CPUs, a rank gets one CPU and shares it.
 std::vector<int> share_of_cpus(const std::vector<int>& cpus, int rank, int count);
 
-// The share of a launched rank, where its launcher leaves all CPUs of a machine to all its ranks; else empty.
+// The share of a launched rank, where its launcher leaves all CPUs of a machine to all its ranks;
+// else empty.
 std::vector<int> own_cpus(const Launch& launch);
 
-}  // namespace feedrate
+}  // namespace feedrate::ranks

@@ -2,14 +2,24 @@
 
 #include <unistd.h>
 
+#include "base/error.h"
 #include "measure/clock.h"
-#include "measure/error.h"
 #include "measure/periodic.h"
 
-namespace feedrate {
-SocketGroup::SocketGroup(Connection connection, int rank, int size, std::string host_of_first, int local_rank, std::int64_t ahead_ns, std::int64_t silence_ns)
-    : connection_(std::move(connection)), rank_(rank), size_(size), local_rank_(local_rank), host_of_first_(std::move(host_of_first)), ahead_ns_(ahead_ns), silence_ns_(silence_ns), heard_ns_(now_ns()), looked_ns_(heard_ns_),
-      listener_([this] { listen(); }), heart_(every(kBeatNs, [this] { beat(); })) {}
+namespace feedrate::ranks {
+SocketGroup::SocketGroup(Connection connection, int rank, int size, std::string host_of_first,
+                         int local_rank, std::int64_t ahead_ns, std::int64_t silence_ns)
+    : connection_(std::move(connection)),
+      rank_(rank),
+      size_(size),
+      local_rank_(local_rank),
+      host_of_first_(std::move(host_of_first)),
+      ahead_ns_(ahead_ns),
+      silence_ns_(silence_ns),
+      heard_ns_(measure::now_ns()),
+      looked_ns_(heard_ns_),
+      listener_([this] { listen(); }),
+      heart_(measure::every(kBeatNs, [this] { beat(); })) {}
 
 SocketGroup::~SocketGroup() {
   {
@@ -31,12 +41,14 @@ void SocketGroup::listen() {
     if (aborts) task.request_stop();  // whose callbacks come back here
   }
   const std::lock_guard lock(mutex_);
-  if (!leaving_ && (!ended_ || busy_)) _exit(kExitOrphaned);  // its library may wait for other ranks for ever
+  if (!leaving_ && (!ended_ || busy_))
+    _exit(kExitOrphaned);  // its library may wait for other ranks for ever
 }
 
 void SocketGroup::hear(Message message) {
-  heard_ns_ = now_ns();
-  if (!hopeless_.empty() && message.kind == MessageKind::task) connection_.send(MessageKind::failed, hopeless_);
+  heard_ns_ = measure::now_ns();
+  if (!hopeless_.empty() && message.kind == MessageKind::task)
+    connection_.send(MessageKind::failed, hopeless_);
   if (!hopeless_.empty() && message.kind == MessageKind::end) _exit(kExitOrphaned);
   switch (message.kind) {
     case MessageKind::task:
@@ -61,8 +73,8 @@ void SocketGroup::hear(Message message) {
 void SocketGroup::beat() {
   connection_.send(MessageKind::beat);
   const std::lock_guard lock(mutex_);
-  const std::int64_t now = now_ns();
-  // This process was stopped itself (Ctrl-Z), and what was said meanwhile is still to be read.
+  const std::int64_t now = measure::now_ns();
+  // If this process was stopped itself (Ctrl-Z), it has yet to read what was sent meanwhile.
   if (now - looked_ns_ > 4 * kBeatNs) heard_ns_ = now;
   looked_ns_ = now;
   if (now - heard_ns_ > silence_ns_) _exit(kExitOrphaned);
@@ -109,10 +121,15 @@ std::stop_token SocketGroup::stop_token() {
   return stop_.get_token();
 }
 
-double SocketGroup::all_reduce_max(double value) { return value_of<double>(meet('d', bytes_of(value))); }
-std::int64_t SocketGroup::all_reduce_max(std::int64_t value) { return value_of<std::int64_t>(meet('i', bytes_of(value))); }
-std::int64_t SocketGroup::all_reduce_latest(std::int64_t ns) { return all_reduce_max(ns + ahead_ns_) - ahead_ns_; }
-std::string SocketGroup::broadcast(const std::string& text) { return meet('b', rank_ == 0 ? text : ""); }
+std::int64_t SocketGroup::all_reduce_max(std::int64_t value) {
+  return value_of<std::int64_t>(meet('i', bytes_of(value)));
+}
+std::int64_t SocketGroup::all_reduce_latest(std::int64_t ns) {
+  return all_reduce_max(ns + ahead_ns_) - ahead_ns_;
+}
+std::string SocketGroup::broadcast(const std::string& text) {
+  return meet('b', rank_ == 0 ? text : "");
+}
 void SocketGroup::barrier() { all_reduce_max(std::int64_t{0}); }
 
 void SocketGroup::abort() {
@@ -121,4 +138,4 @@ void SocketGroup::abort() {
   changed_.notify_all();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::ranks

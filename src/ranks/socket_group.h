@@ -9,23 +9,24 @@
 #include "ranks/connection.h"
 #include "ranks/patience.h"
 
-namespace feedrate {
+namespace feedrate::ranks {
 
-// A rank's end: a Group whose calls go over a connection to the coordinator, and the tasks that it gives. A second
-// thread listens and says every second that this process is alive; when the coordinator is gone, or has said nothing
-// for `silence_ns`, the process ends itself: a rank without a coordinator would be an orphan.
-class SocketGroup : public Group {
+// A rank's end: a Group whose calls go over a connection to the coordinator, and the tasks that it
+// gives. A second thread listens and says every second that this process is alive; when the
+// coordinator is gone, or has said nothing for `silence_ns`, the process ends itself: a rank
+// without a coordinator would be an orphan.
+class SocketGroup : public device::Group {
  public:
-  // `local_rank`: among this machine's. `ahead_ns`: how far the coordinator's clock (now_ns()) is ahead of this process's.
-  SocketGroup(Connection connection, int rank, int size, std::string host_of_first, int local_rank, std::int64_t ahead_ns = 0,
-              std::int64_t silence_ns = kSilenceNs);
+  // `local_rank`: among this machine's. `ahead_ns`: how far the coordinator's clock (now_ns()) is
+  // ahead of this process's.
+  SocketGroup(Connection connection, int rank, int size, std::string host_of_first, int local_rank,
+              std::int64_t ahead_ns = 0, std::int64_t silence_ns = kSilenceNs);
   ~SocketGroup() override;
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   int local_rank() const override { return local_rank_; }
   std::string host_of_first() const override { return host_of_first_; }
-  double all_reduce_max(double value) override;
   std::int64_t all_reduce_max(std::int64_t value) override;
   std::int64_t all_reduce_latest(std::int64_t ns) override;
   std::string broadcast(const std::string& text) override;
@@ -38,8 +39,8 @@ class SocketGroup : public Group {
   void report(const std::string& progress) { connection_.send(MessageKind::progress, progress); }
   void finish(const std::string& result) { answer(MessageKind::result, result); }
   void fail(const std::string& reason) { answer(MessageKind::failed, reason); }
-  // The task in progress has failed, and the thread that carries it out may never come back: this process is good for
-  // nothing any more. Thread-safe.
+  // The task in progress has failed, and the thread that carries it out may never return: this
+  // process takes no further tasks. Thread-safe.
   void give_up(const std::string& reason);
   // Is asked to stop when the task in progress is aborted.
   std::stop_token stop_token();
@@ -61,13 +62,13 @@ class SocketGroup : public Group {
   std::condition_variable_any changed_;
   std::optional<std::string> met_, task_;
   std::stop_source stop_;  // of the task
-  std::string hopeless_;   // why, see give_up(); empty: it is not
+  std::string hopeless_;   // the reason given to give_up(); empty: none
   bool aborted_ = false, ended_ = false;
-  bool busy_ = false;     // with a task, perhaps in a library's call that never returns
-  bool leaving_ = false;  // the destructor runs: the end of the connection is no surprise
-  std::int64_t heard_ns_ = 0;   // something of the coordinator
-  std::int64_t looked_ns_ = 0;  // whether it was
+  bool busy_ = false;           // with a task, perhaps in a library's call that never returns
+  bool leaving_ = false;        // the destructor runs: the end of the connection is no surprise
+  std::int64_t heard_ns_ = 0;   // when the coordinator last sent something
+  std::int64_t looked_ns_ = 0;  // when heard_ns_ was last checked
   std::jthread listener_, heart_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::ranks

@@ -3,7 +3,7 @@
 #include <memory>
 #include <span>
 
-namespace feedrate {
+namespace feedrate::storage {
 
 // Bytes that grow without being initialised and never shrink: a worker reuses one for every sample.
 class Buffer {
@@ -26,4 +26,4 @@ class Buffer {
   std::size_t capacity_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

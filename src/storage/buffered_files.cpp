@@ -5,11 +5,11 @@
 #include <string>
 #include <system_error>
 
-#include "measure/error.h"
+#include "base/error.h"
 #include "storage/container.h"
 #include "storage/read_parts.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 namespace {
 
 class BufferedFiles : public ReadsOnDemand {
@@ -34,8 +34,11 @@ class BufferedFiles : public ReadsOnDemand {
     if (found == expected) return 0;
     std::error_code error;
     const std::uint64_t really = std::filesystem::file_size(path_, error);
-    throw Error(path_, "has " + std::to_string(error ? found : really) + " bytes, the manifest says " + std::to_string(expected),
-                "the file changed since it was made: run `feedrate verify`, then `feedrate gen` again");
+    throw Error(
+        path_,
+        "has " + std::to_string(error ? found : really) + " bytes, the manifest says " +
+            std::to_string(expected),
+        "the file changed since it was made: run `feedrate verify`, then `feedrate gen` again");
   }
 
   std::string root_;
@@ -49,10 +52,11 @@ std::unique_ptr<Storage> make_buffered_files(std::filesystem::path root) {
 }
 
 Container files_container() {
-  return {.name = "files",
-          .help = "each sample is a file in its class folder",
-          .announces = true,
-          .open = [](const DatasetVariant& variant) { return make_buffered_files(variant.folder); }};
+  return {
+      .name = "files",
+      .help = "each sample is a file in its class folder",
+      .announces = true,
+      .open = [](const DatasetVariant& variant) { return make_buffered_files(variant.folder); }};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

@@ -10,61 +10,62 @@
 #include "storage/dataset.h"
 #include "storage/storage.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 
 // Told the number of samples packed so far; false ends the packing.
 using PackProgress = std::function<bool(std::size_t)>;
 
-// How a packed file is laid out: samples one after the other in the manifest's order, each behind `header` bytes and
-// filled up to whole blocks.
+// How a packed file is laid out: samples one after the other in the manifest's order, each behind
+// `header` bytes and filled up to whole blocks.
 struct PackedLayout {
   std::uint64_t header = 0, block = 1;
 };
 
-// How the samples of a variant lie in storage: a file that defines one, and a line in containers.cpp. The
-// variant "jpeg/500x375" in a container is "jpeg.NAME/500x375", with the same manifest.
+// How the samples of a variant lie in storage: a file that defines one, and a line in
+// container.cpp. The variant "jpeg/500x375" in a container is "jpeg.NAME/500x375", with the same
+// manifest.
 struct Container {
-  std::string_view name;       // as typed after --container
-  std::string_view help;       // one line, for `feedrate list`
-  std::string_view packed{};   // the one file in the variant's folder that holds all samples; empty: each is a file
-  PackedLayout layout{};       // of that file's bytes as its library counts them
-  bool locks = false;          // its library lets one thread in at a time: the waiting is a stage of its own
-  bool announces = false;      // Storage::expect() does something
-  // One per worker; `variant` outlives it. Throws an Error naming the file if it does not hold the samples of
-  // the manifest.
+  std::string_view name;      // as typed after --container
+  std::string_view help;      // one line, for `feedrate list`
+  std::string_view packed{};  // the one file in the variant's folder that holds all samples; empty:
+                              // each is a file
+  PackedLayout layout{};      // of that file's bytes as its library counts them
+  bool locks =
+      false;  // its library lets one thread in at a time: the waiting is a stage of its own
+  bool announces = false;  // Storage::expect() does something
+  // One per worker; `variant` outlives it. Throws an Error naming the file if it does not hold the
+  // samples of the manifest.
   std::unique_ptr<Storage> (*open)(const DatasetVariant& variant) = nullptr;
-  // Writes the samples of `from`, a variant of files, to `to`, durably, replacing what is there, or leaves that as
-  // it was. False: ended by `progress`. Throws an Error naming the sample that is not as its manifest says, or what
-  // cannot be written. Null where `packed` is empty.
-  bool (*pack)(const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress) = nullptr;
+  // Writes the samples of `from`, a variant of files, to `to`, durably. It replaces what is there
+  // only when it is done. False: `progress` ended it. Throws an Error naming the sample that is not
+  // as its manifest says, or what cannot be written. Null where `packed` is empty.
+  bool (*pack)(const DatasetVariant& from, const std::filesystem::path& to,
+               const PackProgress& progress) = nullptr;
 };
 
 // All containers, plain files first. Thread-safe, immutable.
 std::span<const Container> containers();
 // The container of that name, or nullptr.
 const Container* find_container(std::string_view name);
-// That of a variant's name; a name without one means files. Errors: feedrate::Error for one that is not known.
+// The container in a variant's name; a name without one means files. Errors: feedrate::Error for
+// one that is not known.
 const Container& container_of(std::string_view variant);
 // "jpeg/500x375" in a container: "jpeg.hdf5/500x375".
 std::string in_container(std::string_view variant, std::string_view container);
 
 // What reads a variant's samples. Not thread-safe, one per worker.
-inline std::unique_ptr<Storage> make_storage(const DatasetVariant& variant) { return variant.container->open(variant); }
+inline std::unique_ptr<Storage> make_storage(const DatasetVariant& variant) {
+  return variant.container->open(variant);
+}
 
 // Sets SampleFile::offset as the container lays them out; nothing for plain files.
 void place_samples(DatasetVariant& variant);
-// The bytes of all samples, headers and fillings.
+// The bytes of all samples with their headers and padding.
 std::uint64_t packed_bytes(const DatasetVariant& variant);
 
-// For pack(): reads a sample. Errors: as Storage::read(), and if its checksum is not the manifest's.
-void read_for_packing(Storage& storage, const DatasetVariant& from, const SampleFile& sample, Buffer& into);
-// For pack(): `write` makes "TO.partial" and returns whether it is whole; then it is synced and renamed, else
-// removed. Errors: what `write` throws, a std::system_error as an Error naming `to`.
-bool write_packed(const std::filesystem::path& to, const std::function<bool(const std::filesystem::path& partial)>& write);
-
-// Each in the file of its name; containers.cpp lists them.
+// Each in the file of its name; container.cpp lists them.
 Container files_container();
 Container tar_container();
 Container hdf5_container();
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

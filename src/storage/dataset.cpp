@@ -3,11 +3,11 @@
 #include <string>
 #include <system_error>
 
-#include "measure/error.h"
+#include "base/error.h"
 #include "storage/container.h"
 #include "storage/manifest.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,8 +96,11 @@ DatasetVariant open_dataset(const fs::path& data, std::string_view variant) {
   find_variant(data, record, name);
   DatasetVariant opened = read_variant(data, name, record);
   opened.made = record.options;
-  opened.made.insert({{"source", record.source}, {"seed", std::to_string(record.seed)}, {"count", std::to_string(record.count)},
-                      {"classes", std::to_string(record.classes)}, {"made_from", record.variants.at(name).made_from}});
+  opened.made.insert({{"source", record.source},
+                      {"seed", std::to_string(record.seed)},
+                      {"count", std::to_string(record.count)},
+                      {"classes", std::to_string(record.classes)},
+                      {"made_from", record.variants.at(name).made_from}});
   if (opened.samples.empty()) throw Error(opened.folder.string(), "holds no samples");
   if (opened.container->packed.empty()) {
     check_size(opened, opened.samples.front());
@@ -115,4 +118,4 @@ std::vector<std::string> dataset_variants(const fs::path& data) {
   return names;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

@@ -7,25 +7,28 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::storage {
 
 // One stored sample, as its line in the manifest has it.
 struct SampleFile {
-  std::string path;         // relative to the variant's folder, e.g. "class_007/000123.jpg"
-  std::int32_t label = 0;   // index of its class folder, in name order
-  std::uint64_t bytes = 0;  // size of the file
-  std::uint64_t xxh3 = 0;   // XXH3-64 of the file
+  std::string path;          // relative to the variant's folder, e.g. "class_007/000123.jpg"
+  std::int32_t label = 0;    // index of its class folder, in name order
+  std::uint64_t bytes = 0;   // size of the file
+  std::uint64_t xxh3 = 0;    // XXH3-64 of the file
   std::uint64_t offset = 0;  // in the packed file of a container, see PackedLayout
 };
 
 struct Container;
 
 // One variant of a dataset: the same samples in one format at one size. On disk:
-//   DATA/dataset.json             how it was made (seed, source, options), variants with their totals
-//   DATA/jpeg/500x375/            one variant: "FORMAT/WIDTHxHEIGHT"; a tensor variant's format carries
-//   DATA/tensor-uint8/224x224/    its dtype. Class folders in it, as torchvision's ImageFolder reads
-//   DATA/jpeg.hdf5/500x375/       the same in a container (container.h): files.tsv and the packed file
-//   DATA/jpeg/500x375/files.tsv   the manifest: "path <tab> label <tab> bytes <tab> xxh3 (16 hex)" a line
+//   DATA/dataset.json            how it was made (seed, source, options), variants with totals
+//   DATA/jpeg/500x375/           one variant: "FORMAT/WIDTHxHEIGHT", with class folders as
+//                                torchvision's ImageFolder reads them
+//   DATA/jpeg/500x375/files.tsv  its manifest; a line is
+//                                "path <tab> label <tab> bytes <tab> xxh3 (16 hex)"
+//   DATA/tensor-uint8/224x224/   a tensor variant: its format carries its dtype
+//   DATA/jpeg.hdf5/500x375/      the same in a container (container.h): files.tsv and the packed
+//                                file
 struct DatasetVariant {
   std::filesystem::path folder;  // DATA/FORMAT/WxH
   std::vector<SampleFile> samples;
@@ -33,13 +36,15 @@ struct DatasetVariant {
   std::string manifest_xxh3;  // 16 hex digits: XXH3-64 of files.tsv; names the data in every result
   int classes = 0;
   const Container* container = nullptr;
-  std::map<std::string, std::string> made;  // how: source, seed, count, classes, made_from, and the options, as in dataset.json
+  std::map<std::string, std::string>
+      made;  // how: source, seed, count, classes, made_from, and the options, as in dataset.json
 };
 
 // The files that hold the samples, one each, or the packed one: how many, and the i-th.
 std::size_t stored_files(const DatasetVariant& variant);
 std::filesystem::path stored_file(const DatasetVariant& variant, std::size_t i);
-// What stands before SampleFile::path in an error: "DATA/jpeg/500x375/", or "DATA/jpeg.tar/500x375/samples.tar: ".
+// What stands before SampleFile::path in an error: "DATA/jpeg/500x375/", or
+// "DATA/jpeg.tar/500x375/samples.tar: ".
 std::string sample_prefix(const DatasetVariant& variant);
 
 // Reads a variant's manifest and checks it against dataset.json (complete, same hash) and the first
@@ -50,14 +55,4 @@ DatasetVariant open_dataset(const std::filesystem::path& data, std::string_view 
 // The variants that DATA/dataset.json lists as complete, e.g. {"jpeg/500x375", "png/500x375"}.
 std::vector<std::string> dataset_variants(const std::filesystem::path& data);
 
-struct VerifyResult {
-  std::uint64_t files = 0;
-  std::uint64_t bytes = 0;
-  std::vector<std::string> damaged;  // "jpeg/500x375/class_007/000123.jpg: size 100 instead of 58211"
-};
-// Reads every file of every variant and compares size and checksum with the manifests. `threads`
-// readers. `on_progress` (may be empty) is called now and then with (bytes done, bytes in all).
-VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
-                            const std::function<void(std::uint64_t, std::uint64_t)>& on_progress);
-
-}  // namespace feedrate
+}  // namespace feedrate::storage

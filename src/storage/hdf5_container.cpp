@@ -1,17 +1,21 @@
-// The container "hdf5": one HDF5 file for all samples. The HDF5 library brings thirty others along, so what calls
-// it is a module (src/hdf5).
-#include "measure/module.h"
+// The container "hdf5": one HDF5 file for all samples. The HDF5 library brings thirty others along,
+// so what calls it is a module (src/hdf5).
+#include "base/module.h"
 #include "storage/container.h"
 #include "storage/hdf5_module.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 namespace {
 
 const Hdf5Module& module() {
-  static const auto functions = reinterpret_cast<const Hdf5Module& (*)()>(load_module(
-      {.file = "libfeedrate_hdf5.so", .symbol = kHdf5Symbol, .option = "--container hdf5",
-       .absent = "this build cannot read HDF5", .build_it = "install HDF5 (scripts/bootstrap) and build again",
-       .find_libraries = "install the HDF5 library (Debian, Ubuntu: libhdf5-103-1)", .layout = kHdf5Layout}));
+  static const auto functions = reinterpret_cast<const Hdf5Module& (*)()>(
+      load_module({.file = "libfeedrate_hdf5.so",
+                   .symbol = kHdf5Symbol,
+                   .option = "--container hdf5",
+                   .absent = "this build cannot read HDF5",
+                   .build_it = "install HDF5 (scripts/bootstrap) and build again",
+                   .find_libraries = "install the HDF5 library (Debian, Ubuntu: libhdf5-103-1)",
+                   .layout = kHdf5Layout}));
   return functions();
 }
 
@@ -23,9 +27,8 @@ Container hdf5_container() {
           .packed = kHdf5File,
           .locks = true,
           .open = [](const DatasetVariant& variant) { return module().open(variant); },
-          .pack = [](const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress) {
-            return module().pack(from, to, progress);
-          }};
+          .pack = [](const DatasetVariant& from, const std::filesystem::path& to,
+                     const PackProgress& progress) { return module().pack(from, to, progress); }};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

@@ -1,17 +1,19 @@
 #pragma once
-#include "measure/module.h"
+#include "base/module.h"
 #include "storage/container.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 
 // What the module libfeedrate_hdf5.so does, by Container's terms.
 struct Hdf5Module {
   std::unique_ptr<Storage> (*open)(const DatasetVariant& variant);
-  bool (*pack)(const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress);
+  bool (*pack)(const DatasetVariant& from, const std::filesystem::path& to,
+               const PackProgress& progress);
 };
-inline constexpr std::uint64_t kHdf5Layout = layout_of<Hdf5Module, DatasetVariant, SampleFile, Container, ReadRequest, ReadCompletion>();
+inline constexpr std::uint64_t kHdf5Layout =
+    layout_of<Hdf5Module, DatasetVariant, SampleFile, Container, ReadRequest, ReadCompletion>();
 // The function that it exports returns a const Hdf5Module&.
 inline constexpr const char* kHdf5Symbol = "feedrate_hdf5";
 inline constexpr const char* kHdf5File = "samples.h5";
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

@@ -3,11 +3,11 @@
 #include "measure/clock.h"
 #include "storage/container.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 
 void OutstandingReads::Slot::begin(const SampleFile& sample) {
   sample_.store(&sample, std::memory_order_relaxed);
-  since_ns_.store(now_ns(), std::memory_order_release);
+  since_ns_.store(measure::now_ns(), std::memory_order_release);
 }
 
 OutstandingReads::Slot& OutstandingReads::add() {
@@ -22,13 +22,15 @@ std::optional<OutstandingReads::Read> OutstandingReads::oldest() const {
   for (const Slot& slot : slots_) {
     const std::int64_t began = slot.since_ns_.load(std::memory_order_acquire);
     if (began == 0 || (since != 0 && began >= since)) continue;
-    // A slot that has gone on to another sample since then holds a young read, and is asked again soon.
+    // If the reader has gone on to another sample since then, its read is young, and is looked at
+    // again soon.
     sample = slot.sample_.load(std::memory_order_relaxed);
     since = began;
   }
   if (since == 0) return std::nullopt;
   const bool packed = !dataset_.container->packed.empty();
-  return Read{sample_prefix(dataset_) + sample->path, packed ? sample->offset : 0, seconds(now_ns() - since)};
+  return Read{sample_prefix(dataset_) + sample->path, packed ? sample->offset : 0,
+              measure::seconds(measure::now_ns() - since)};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

@@ -7,13 +7,14 @@
 
 #include "storage/dataset.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 
-// Which samples are being read, so that a read that never returns can be told of: the thread that waits for the storage
-// cannot tell, nor be interrupted. Thread-safe; costs a reader two stores and a look at the clock.
+// Which samples are being read, so that a read that never returns can be reported: the thread that
+// waits for the storage can neither report it nor be interrupted. Thread-safe; costs a reader two
+// stores and a look at the clock.
 class OutstandingReads {
  public:
-  // One reader's place; for one thread at a time.
+  // One reader's entry; for one thread at a time.
   class Slot {
    public:
     void begin(const SampleFile& sample);  // of the dataset
@@ -28,7 +29,7 @@ class OutstandingReads {
   // `dataset` outlives this.
   explicit OutstandingReads(const DatasetVariant& dataset) : dataset_(dataset) {}
 
-  // A place for one more reader, valid as long as this object.
+  // An entry for one more reader, valid as long as this object.
   Slot& add();
 
   struct Read {
@@ -44,4 +45,4 @@ class OutstandingReads {
   std::list<Slot> slots_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

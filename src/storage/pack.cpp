@@ -1,23 +1,27 @@
-// What every container's pack() does alike.
+#include "storage/pack.h"
+
 #include <fcntl.h>
 
 #include <system_error>
 
-#include "measure/error.h"
-#include "storage/container.h"
+#include "base/error.h"
+#include "base/whole_file.h"
+#include "base/xxh3.h"
 #include "storage/manifest.h"
-#include "storage/whole_file.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 
-void read_for_packing(Storage& storage, const DatasetVariant& from, const SampleFile& sample, Buffer& into) {
+void read_for_packing(Storage& storage, const DatasetVariant& from, const SampleFile& sample,
+                      Buffer& into) {
   storage.read(sample, into);
   if (xxh3_of(into.bytes()) == sample.xxh3) return;
-  throw Error((from.folder / sample.path).string(), "is damaged: its checksum is not the manifest's",
+  throw Error((from.folder / sample.path).string(),
+              "is damaged: its checksum is not the manifest's",
               "remove it and run `feedrate gen` again");
 }
 
-bool write_packed(const std::filesystem::path& to, const std::function<bool(const std::filesystem::path& partial)>& write) {
+bool write_packed(const std::filesystem::path& to,
+                  const std::function<bool(const std::filesystem::path& partial)>& write) {
   const std::filesystem::path partial = to.string() + ".partial";
   std::error_code ignored;
   bool whole = false;
@@ -30,7 +34,8 @@ bool write_packed(const std::filesystem::path& to, const std::function<bool(cons
     }
   } catch (const std::system_error& error) {
     std::filesystem::remove(partial, ignored);
-    throw Error(to.string(), "cannot be written: " + error.code().message(), "choose a disk with room, and run the same command again");
+    throw Error(to.string(), "cannot be written: " + error.code().message(),
+                "choose a disk with room, and run the same command again");
   } catch (...) {
     std::filesystem::remove(partial, ignored);
     throw;
@@ -39,4 +44,4 @@ bool write_packed(const std::filesystem::path& to, const std::function<bool(cons
   return whole;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "measure/error.h"
+#include "base/error.h"
 #include "storage/container.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 namespace {
 
 struct Pages {
@@ -25,9 +25,11 @@ Pages count_pages(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return pages;
   struct stat info;
-  // Since Linux 5.2 mincore says "all resident" of files that the caller neither owns nor may write. An owner need not be
-  // able to write: the file system may be mounted read-only.
-  const auto may_know = [&] { return info.st_uid == geteuid() || geteuid() == 0 || access(path.c_str(), W_OK) == 0; };
+  // Since Linux 5.2 mincore says "all resident" of files that the caller neither owns nor may
+  // write. An owner need not be able to write: the file system may be mounted read-only.
+  const auto may_know = [&] {
+    return info.st_uid == geteuid() || geteuid() == 0 || access(path.c_str(), W_OK) == 0;
+  };
   if (fstat(fd, &info) == 0 && info.st_size > 0 && may_know()) {
     const auto size = static_cast<std::size_t>(info.st_size);
     void* map = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
@@ -46,10 +48,11 @@ Pages count_pages(const std::string& path) {
   return pages;
 }
 
-// While something is done with the i-th stored file.
+// Tells `slot`, as long as it lives, that the thread waits for the i-th stored file.
 class Waiting {
  public:
-  Waiting(OutstandingReads::Slot* slot, const DatasetVariant& variant, std::size_t i) : slot_(slot) {
+  Waiting(OutstandingReads::Slot* slot, const DatasetVariant& variant, std::size_t i)
+      : slot_(slot) {
     if (slot_) slot_->begin(variant.samples[i]);
   }
   ~Waiting() {
@@ -64,7 +67,8 @@ class Waiting {
 
 }  // namespace
 
-void warm_page_cache(const DatasetVariant& variant, std::stop_token stop, OutstandingReads::Slot* slot) {
+void warm_page_cache(const DatasetVariant& variant, std::stop_token stop,
+                     OutstandingReads::Slot* slot) {
   const auto storage = make_storage(variant);
   if (slot) storage->tell(*slot);
   Buffer buffer;
@@ -74,13 +78,15 @@ void warm_page_cache(const DatasetVariant& variant, std::stop_token stop, Outsta
   }
 }
 
-void drop_from_page_cache(const DatasetVariant& variant, std::stop_token stop, OutstandingReads::Slot* slot) {
+void drop_from_page_cache(const DatasetVariant& variant, std::stop_token stop,
+                          OutstandingReads::Slot* slot) {
   for (std::size_t i = 0; i < stored_files(variant); ++i) {
     if (stop.stop_requested()) return;
     const std::filesystem::path path = stored_file(variant, i);
     const Waiting waiting(slot, variant, i);
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) throw Error(path.string(), std::strerror(errno), "check the dataset with `feedrate verify`");
+    if (fd < 0)
+      throw Error(path.string(), std::strerror(errno), "check the dataset with `feedrate verify`");
     fdatasync(fd);  // dirty pages are not dropped
     posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     close(fd);
@@ -100,4 +106,4 @@ double page_cache_share(const DatasetVariant& variant, OutstandingReads::Slot* s
   return sum.all == 0 ? -1 : static_cast<double>(sum.resident) / static_cast<double>(sum.all);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

@@ -9,22 +9,24 @@
 #include <cerrno>
 #include <cstring>
 
-#include "measure/error.h"
+#include "base/error.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 
-ReadOnlyFile::ReadOnlyFile(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+ReadOnlyFile::ReadOnlyFile(const std::string& path)
+    : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (fd_ < 0) throw Error(path, std::strerror(errno), "check the dataset with `feedrate verify`");
 }
 ReadOnlyFile::~ReadOnlyFile() { close(fd_); }
 
-std::uint64_t read_parts(const ReadOnlyFile& file, const std::string& path, std::uint64_t offset, const ReadRequest& request,
-                         bool one_more) {
+std::uint64_t read_parts(const ReadOnlyFile& file, const std::string& path, std::uint64_t offset,
+                         const ReadRequest& request, bool one_more) {
   const std::uint64_t bytes = request.sample->bytes;
   const std::size_t head = bytes - request.tail.size();
   std::byte spare;
-  const std::array<std::span<std::byte>, 3> wanted{
-      std::span(request.into->resize(head), head), request.tail, std::span(&spare, one_more ? 1 : 0)};
+  const std::array<std::span<std::byte>, 3> wanted{std::span(request.into->resize(head), head),
+                                                   request.tail,
+                                                   std::span(&spare, one_more ? 1 : 0)};
   std::uint64_t done = 0;
   do {
     std::array<iovec, 3> rest;
@@ -34,13 +36,16 @@ std::uint64_t read_parts(const ReadOnlyFile& file, const std::string& path, std:
       rest[i] = {wanted[i].data() + skipped, wanted[i].size() - skipped};
       skip -= skipped;
     }
-    const ssize_t n = preadv(file.get(), rest.data(), static_cast<int>(rest.size()), static_cast<off_t>(offset + done));
+    const ssize_t n = preadv(file.get(), rest.data(), static_cast<int>(rest.size()),
+                             static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw Error(path, std::string(std::strerror(errno)) + " at byte " + std::to_string(offset + done));
+    if (n < 0)
+      throw Error(path,
+                  std::string(std::strerror(errno)) + " at byte " + std::to_string(offset + done));
     if (n == 0) break;
     done += static_cast<std::uint64_t>(n);
   } while (done < bytes);
   return done;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

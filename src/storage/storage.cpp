@@ -1,6 +1,6 @@
 #include "storage/storage.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 
 std::int64_t Storage::read(const SampleFile& sample, Buffer& into, std::span<std::byte> tail) {
   const ReadRequest request{0, &sample, &into, tail};
@@ -32,4 +32,4 @@ std::size_t ReadsOnDemand::poll(std::span<ReadCompletion> done, bool) {
   return count;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

@@ -1,5 +1,6 @@
-// The container "tar": one POSIX tar file (ustar) for all samples, in the manifest's order, as `tar -xf` unpacks it.
-// Nothing of the archive is parsed while it is read: where a sample lies follows from the manifest.
+// The container "tar": one POSIX tar file (ustar) for all samples, in the manifest's order, as `tar
+// -xf` unpacks it. Nothing of the archive is parsed while it is read: where a sample lies follows
+// from the manifest.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -10,38 +11,47 @@
 #include <system_error>
 #include <vector>
 
-#include "measure/error.h"
+#include "base/error.h"
+#include "base/whole_file.h"
 #include "storage/container.h"
 #include "storage/manifest.h"
+#include "storage/pack.h"
 #include "storage/read_parts.h"
-#include "storage/whole_file.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 namespace {
 
 constexpr const char* kTarFile = "samples.tar";
 constexpr std::uint64_t kBlock = 512;
-constexpr std::string_view kRemedy = "remove it and pack it again by `feedrate gen --container tar`";
+constexpr std::string_view kRemedy =
+    "remove it and pack it again by `feedrate gen --container tar`";
 using Block = std::array<char, kBlock>;
 
 class TarSamples : public ReadsOnDemand {
  public:
-  explicit TarSamples(const DatasetVariant& variant) : path_((variant.folder / kTarFile).string()), file_(path_) {
+  explicit TarSamples(const DatasetVariant& variant)
+      : path_((variant.folder / kTarFile).string()), file_(path_) {
     std::error_code error;
     const std::uint64_t found = std::filesystem::file_size(path_, error);
     const std::uint64_t expected = packed_bytes(variant) + 2 * kBlock;
     if (!error && found == expected) return;
-    throw Error(path_, error ? error.message() : "has " + std::to_string(found) + " bytes, the manifest says " + std::to_string(expected), kRemedy);
+    throw Error(path_,
+                error ? error.message()
+                      : "has " + std::to_string(found) + " bytes, the manifest says " +
+                            std::to_string(expected),
+                kRemedy);
   }
 
   void expect(const SampleFile& sample) override {
-    posix_fadvise(file_.get(), static_cast<off_t>(sample.offset), static_cast<off_t>(sample.bytes), POSIX_FADV_WILLNEED);
+    posix_fadvise(file_.get(), static_cast<off_t>(sample.offset), static_cast<off_t>(sample.bytes),
+                  POSIX_FADV_WILLNEED);
   }
 
  private:
   std::int64_t carry_out(const ReadRequest& request) override {
     const SampleFile& sample = *request.sample;
-    if (read_parts(file_, path_, sample.offset, request, false) != sample.bytes) throw Error(path_ + ": " + sample.path, "is cut off", kRemedy);
+    if (read_parts(file_, path_, sample.offset, request, false) != sample.bytes)
+      throw Error(path_ + ": " + sample.path, "is cut off", kRemedy);
     return 0;
   }
 
@@ -49,13 +59,18 @@ class TarSamples : public ReadsOnDemand {
   const ReadOnlyFile file_;
 };
 
-// POSIX.1-1988's header; numbers are octal digits. A name of more than 100 bytes is split at a slash.
+// POSIX.1-1988's header; numbers are octal digits. A name of more than 100 bytes is split at a
+// slash.
 Block header_of(const SampleFile& sample) {
   Block block{};
-  const auto put = [&](std::size_t at, std::string_view text) { std::copy(text.begin(), text.end(), &block[at]); };
+  const auto put = [&](std::size_t at, std::string_view text) {
+    std::copy(text.begin(), text.end(), &block[at]);
+  };
   const auto octal = [&](std::size_t at, int digits, std::uint64_t value) {
     char text[24];
-    put(at, {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%0*llo", digits, static_cast<unsigned long long>(value)))});
+    put(at,
+        {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%0*llo", digits,
+                                                      static_cast<unsigned long long>(value)))});
   };
   std::string_view name = sample.path, prefix;
   if (name.size() > 100) {
@@ -64,10 +79,12 @@ Block header_of(const SampleFile& sample) {
     name = slash == std::string_view::npos ? std::string_view{} : name.substr(slash + 1);
   }
   if (name.empty() || prefix.size() > 155 || sample.bytes >> 33 != 0) {
-    throw Error(sample.path, "has a name or a size that a tar file cannot hold", "use --container files");
+    throw Error(sample.path, "has a name or a size that a tar file cannot hold",
+                "use --container files");
   }
   put(0, name);
-  octal(100, 7, 0644), octal(108, 7, 0), octal(116, 7, 0), octal(124, 11, sample.bytes), octal(136, 11, 0);
+  octal(100, 7, 0644), octal(108, 7, 0), octal(116, 7, 0), octal(124, 11, sample.bytes),
+      octal(136, 11, 0);
   put(148, "        "), put(156, "0"), put(257, "ustar"), put(263, "00"), put(345, prefix);
   unsigned sum = 0;
   for (const char c : block) sum += static_cast<unsigned char>(c);
@@ -78,7 +95,9 @@ Block header_of(const SampleFile& sample) {
 bool write_samples(const DatasetVariant& from, const PosixFile& to, const PackProgress& progress) {
   const auto storage = make_storage(from);
   constexpr Block kZeros{};
-  const auto write_zeros = [&](std::uint64_t bytes) { to.write(std::as_bytes(std::span(kZeros)).first(bytes)); };
+  const auto write_zeros = [&](std::uint64_t bytes) {
+    to.write(std::as_bytes(std::span(kZeros)).first(bytes));
+  };
   Buffer buffer;
   std::size_t done = 0;
   for (const SampleFile& sample : from.samples) {
@@ -93,7 +112,8 @@ bool write_samples(const DatasetVariant& from, const PosixFile& to, const PackPr
   return true;
 }
 
-bool pack(const DatasetVariant& from, const std::filesystem::path& to, const PackProgress& progress) {
+bool pack(const DatasetVariant& from, const std::filesystem::path& to,
+          const PackProgress& progress) {
   return write_packed(to, [&](const std::filesystem::path& partial) {
     PosixFile file(partial, O_WRONLY | O_CREAT | O_TRUNC);
     const bool whole = write_samples(from, file, progress);
@@ -110,8 +130,11 @@ Container tar_container() {
           .packed = kTarFile,
           .layout = {.header = kBlock, .block = kBlock},
           .announces = true,
-          .open = [](const DatasetVariant& variant) { return std::unique_ptr<Storage>(std::make_unique<TarSamples>(variant)); },
+          .open =
+              [](const DatasetVariant& variant) {
+                return std::unique_ptr<Storage>(std::make_unique<TarSamples>(variant));
+              },
           .pack = pack};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

@@ -1,3 +1,5 @@
+#include "storage/verify.h"
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -6,14 +8,15 @@
 #include <string>
 #include <system_error>
 
-#include "measure/error.h"
-#include "measure/in_parallel.h"
+#include "base/error.h"
+#include "base/in_parallel.h"
+#include "base/whole_file.h"
+#include "base/xxh3.h"
 #include "storage/container.h"
 #include "storage/dataset.h"
 #include "storage/manifest.h"
-#include "storage/whole_file.h"
 
-namespace feedrate {
+namespace feedrate::storage {
 namespace {
 
 // One file to check, and afterwards what was wrong with it.
@@ -49,10 +52,12 @@ std::string find_wrong(Storage& storage, const SampleFile& expected, Buffer& buf
     return error.what();
   }
   const std::uint64_t found = xxh3_of(buffer.bytes());
-  return found == expected.xxh3 ? "" : "checksum " + to_hex(found) + " instead of " + to_hex(expected.xxh3);
+  return found == expected.xxh3
+             ? ""
+             : "checksum " + to_hex(found) + " instead of " + to_hex(expected.xxh3);
 }
 
-// One reader: what it checks by, and opens once.
+// One reader, and the storage that it opens once.
 class Checker {
  public:
   void check(const std::filesystem::path& data, Check& check) {
@@ -71,9 +76,11 @@ class Checker {
   Buffer buffer_;
 };
 
-// What of a variant cannot be checked sample by sample: its manifest, and whether a packed file can be opened.
-std::unique_ptr<DatasetVariant> open_variant(const std::filesystem::path& data, const std::string& name,
-                                             const DatasetRecord& record, VerifyResult& result) {
+// Checks what cannot be checked sample by sample: the manifest, and whether a packed file can be
+// opened.
+std::unique_ptr<DatasetVariant> open_variant(const std::filesystem::path& data,
+                                             const std::string& name, const DatasetRecord& record,
+                                             VerifyResult& result) {
   std::unique_ptr<DatasetVariant> variant;
   try {
     variant = std::make_unique<DatasetVariant>(read_variant(data, name, record));
@@ -85,14 +92,17 @@ std::unique_ptr<DatasetVariant> open_variant(const std::filesystem::path& data, 
   try {
     make_storage(*variant);
   } catch (const Error& error) {
-    result.damaged.push_back(name + "/" + std::string(variant->container->packed) + ": " + error.what());
+    result.damaged.push_back(name + "/" + std::string(variant->container->packed) + ": " +
+                             error.what());
     return nullptr;
   }
   return variant;
 }
 
-// The files that the manifests list, and the variants that have one; a variant without a readable manifest is damage of its own.
-std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& result, Variants& variants) {
+// The files that the manifests list, and the variants that have one; a variant without a readable
+// manifest is damage of its own.
+std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& result,
+                               Variants& variants) {
   std::vector<Check> checks;
   const DatasetRecord record = read_dataset_record(data);
   for (const auto& [name, variant] : record.variants) {
@@ -102,18 +112,21 @@ std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& 
     }
     auto opened = open_variant(data, name, record, result);
     if (!opened) continue;
-    for (const SampleFile& sample : opened->samples) checks.push_back({name + "/" + sample.path, sample, opened.get(), {}});
+    for (const SampleFile& sample : opened->samples)
+      checks.push_back({name + "/" + sample.path, sample, opened.get(), {}});
     variants.push_back(std::move(opened));
   }
   return checks;
 }
 
-// Files below a variant's folder that its manifest does not know: who reads the folder as it is, such as
-// torchvision's ImageFolder, reads them too.
-void find_unlisted(const std::filesystem::path& data, const Variants& variants, VerifyResult& result) {
+// Files below a variant's folder that its manifest does not list: a program that reads the whole
+// folder, such as torchvision's ImageFolder, reads them too.
+void find_unlisted(const std::filesystem::path& data, const Variants& variants,
+                   VerifyResult& result) {
   for (const auto& variant : variants) {
     std::set<std::filesystem::path> listed{variant->folder / "files.tsv"};
-    for (std::size_t i = 0; i < stored_files(*variant); ++i) listed.insert(stored_file(*variant, i));
+    for (std::size_t i = 0; i < stored_files(*variant); ++i)
+      listed.insert(stored_file(*variant, i));
     for (const auto& entry : std::filesystem::recursive_directory_iterator(
              variant->folder, std::filesystem::directory_options::skip_permission_denied)) {
       if (!entry.is_regular_file() || listed.contains(entry.path())) continue;
@@ -133,14 +146,17 @@ VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
   std::uint64_t done = 0, total = 0;
   for (const Check& check : checks) total += check.expected.bytes;
   std::mutex mutex;
-  in_parallel(checks.size(), std::max(threads, 1), [&] {
-    return [&, checker = std::make_shared<Checker>()](std::size_t i) {
-      checker->check(data, checks[i]);
-      const std::scoped_lock lock(mutex);
-      done += checks[i].expected.bytes;
-      if (on_progress) on_progress(done, total);
-    };
-  }, [] { return false; });
+  in_parallel(
+      checks.size(), std::max(threads, 1),
+      [&] {
+        return [&, checker = std::make_shared<Checker>()](std::size_t i) {
+          checker->check(data, checks[i]);
+          const std::scoped_lock lock(mutex);
+          done += checks[i].expected.bytes;
+          if (on_progress) on_progress(done, total);
+        };
+      },
+      [] { return false; });
   for (const Check& check : checks) {
     ++result.files;
     result.bytes += check.expected.bytes;
@@ -150,4 +166,4 @@ VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
   return result;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::storage

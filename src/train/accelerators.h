@@ -1,15 +1,16 @@
 #pragma once
 #include "device/accelerator.h"
+#include "device/registry.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
 // Training on this machine's processors. Precisions: fp32, bf16. A step runs on the thread that
 // calls submit(), and has ended when submit() returns.
-AcceleratorKind cpu_kind();
+device::AcceleratorKind cpu_kind();
 
 // Training on one NVIDIA GPU: `cuda` (the device of the rank's number) or `cuda:INDEX`. Precisions:
 // fp32, tf32, fp16 (with loss scaling), bf16. In a build with a CPU-only LibTorch it exists, counts
 // no devices and says so when asked.
-AcceleratorKind cuda_kind();
+device::AcceleratorKind cuda_kind();
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -8,7 +8,7 @@
 #include "train/host_batch.h"
 #include "train/pinned_slabs_cuda.h"
 
-namespace feedrate {
+namespace feedrate::train {
 namespace {
 
 void copy_to_device(const at::Tensor& to, const void* from, cudaStream_t stream) {
@@ -18,13 +18,15 @@ void copy_to_device(const at::Tensor& to, const void* from, cudaStream_t stream)
 }  // namespace
 
 PutPixels plain_copy() {
-  return [](std::size_t, const HostBatch& batch, const at::Tensor& pixels, const c10::cuda::CUDAStream& stream) {
+  return [](std::size_t, const pipeline::HostBatch& batch, const at::Tensor& pixels,
+            const c10::cuda::CUDAStream& stream) {
     copy_to_device(pixels, batch.pixels, stream.stream());
-    return DecodedBy{};
+    return device::DecodedBy{};
   };
 }
 
-CopyEngine::CopyEngine(const BatchSpec& spec, c10::cuda::CUDAStream compute, PutPixels put)
+CopyEngine::CopyEngine(const pipeline::BatchSpec& spec, c10::cuda::CUDAStream compute,
+                       PutPixels put)
     : spec_(spec),
       compute_(compute),
       stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, compute.device_index())),
@@ -42,14 +44,14 @@ CopyEngine::CopyEngine(const BatchSpec& spec, c10::cuda::CUDAStream compute, Put
 }
 
 CopyEngine::~CopyEngine() {
-  // Slabs and buffers must not go before the copies that use them; an error here has been reported.
+  // Slabs and buffers must outlive the copies that use them; an error here has been reported.
   if (cudaStreamSynchronize(stream_.stream()) != cudaSuccess) cudaGetLastError();
   for (Slot& slot : slots_) {
     if (slot.staged_labels) staging_->release(slot.staged_labels, label_bytes());
   }
 }
 
-std::size_t CopyEngine::copy(BatchLease batch) {
+std::size_t CopyEngine::copy(pipeline::BatchLease batch) {
   wait();  // for the copy before this one: with the GPU two steps behind it ended long ago
   const std::size_t number = copies_++ % kSlots;
   Slot& slot = slots_[number];
@@ -82,8 +84,9 @@ void CopyEngine::wait() {
 
 void CopyEngine::arrived(Slot& slot) {
   slot.lease.reset();
-  const auto busy_ns = static_cast<std::int64_t>(1e6 * static_cast<double>(slot.begun.elapsed_time(slot.copied)));
-  arrivals_ += Arrivals{.batches = 1, .busy_ns = busy_ns, .decoded = slot.decoded};
+  const auto busy_ns =
+      static_cast<std::int64_t>(1e6 * static_cast<double>(slot.begun.elapsed_time(slot.copied)));
+  arrivals_ += device::Arrivals{.batches = 1, .busy_ns = busy_ns, .decoded = slot.decoded};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

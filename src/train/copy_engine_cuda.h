@@ -11,7 +11,7 @@
 #include "pipeline/batch.h"
 #include "pipeline/slab_ring.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
 // A batch in device memory, as it was on the host.
 struct DeviceBatch {
@@ -19,10 +19,12 @@ struct DeviceBatch {
   at::Tensor labels;  // (N), int64
 };
 
-// Queues on `stream` what brings a batch's pixels to their place, (N, H, W, 3) on the device. The batch stays until
-// the stream has come that far; `slot` is one of CopyEngine::kSlots, each in use by one batch at a time. Returns who
-// decodes how many of its pictures.
-using PutPixels = std::function<DecodedBy(std::size_t slot, const HostBatch& batch, const at::Tensor& pixels, const c10::cuda::CUDAStream& stream)>;
+// Queues on `stream` the work that brings a batch's pixels into `pixels`, (N, H, W, 3) on the
+// device. The batch stays until the stream has come that far; `slot` is one of CopyEngine::kSlots,
+// each in use by one batch at a time. Returns who decodes how many of its pictures.
+using PutPixels =
+    std::function<device::DecodedBy(std::size_t slot, const pipeline::HostBatch& batch,
+                                    const at::Tensor& pixels, const c10::cuda::CUDAStream& stream)>;
 PutPixels plain_copy();
 
 // Copies batches to a GPU on a stream of its own, into one of two buffers, so that a batch travels
@@ -31,8 +33,9 @@ PutPixels plain_copy();
 // none for the GPU.
 class CopyEngine {
  public:
-  // `compute`: the stream that reads the batches; must be the current one. `put`: how pixels get there.
-  CopyEngine(const BatchSpec& spec, c10::cuda::CUDAStream compute, PutPixels put);
+  // `compute`: the stream that reads the batches; must be the current one. `put`: how pixels get
+  // there.
+  CopyEngine(const pipeline::BatchSpec& spec, c10::cuda::CUDAStream compute, PutPixels put);
   ~CopyEngine();
   CopyEngine(const CopyEngine&) = delete;
   CopyEngine& operator=(const CopyEngine&) = delete;
@@ -40,7 +43,7 @@ class CopyEngine {
   static constexpr std::size_t kSlots = 2;
 
   // Starts the copy into the slot that it returns, and has `compute` wait for it.
-  std::size_t copy(BatchLease batch);
+  std::size_t copy(pipeline::BatchLease batch);
   // The same memory at all times; what copy() put there is good until done_reading().
   const DeviceBatch& operator[](std::size_t slot) const { return slots_[slot].batch; }
 
@@ -51,14 +54,14 @@ class CopyEngine {
   void release();  // gives back the slab if its copy has ended; does not wait
   void wait();     // waits for the copy, and gives back the slab
 
-  const Arrivals& arrivals() const { return arrivals_; }  // of slabs that were given back
+  const device::Arrivals& arrivals() const { return arrivals_; }  // of slabs that were given back
 
  private:
   struct Slot {
     DeviceBatch batch;
     std::byte* staged_labels = nullptr;  // page-locked: HostBatch's labels are not
-    BatchLease lease;
-    DecodedBy decoded;
+    pipeline::BatchLease lease;
+    device::DecodedBy decoded;
     c10::cuda::CUDAEvent begun{cudaEventDefault};
     c10::cuda::CUDAEvent copied{cudaEventBlockingSync};
     c10::cuda::CUDAEvent read{cudaEventDisableTiming};
@@ -68,14 +71,14 @@ class CopyEngine {
     return sizeof(std::int64_t) * static_cast<std::size_t>(spec_.batch_size);
   }
 
-  const BatchSpec spec_;
+  const pipeline::BatchSpec spec_;
   const c10::cuda::CUDAStream compute_;
   const c10::cuda::CUDAStream stream_;
   const PutPixels put_;
-  const std::shared_ptr<SlabAllocator> staging_;
+  const std::shared_ptr<pipeline::SlabAllocator> staging_;
   std::array<Slot, kSlots> slots_;
   std::size_t copies_ = 0;
-  Arrivals arrivals_;
+  device::Arrivals arrivals_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
+#include "device/registry.h"
+#include "measure/affinity.h"
 #include "measure/clock.h"
-#include "measure/error.h"
 #include "train/accelerators.h"
 #include "train/errors.h"
 #include "train/host_batch.h"
@@ -17,10 +19,11 @@
 #include "train/synthetic.h"
 #include "train/trainer.h"
 
-namespace feedrate {
+namespace feedrate::train {
 namespace {
 
-constexpr int kMostReplicas = 64;  // of one machine's processors; more are of no use even for trying out
+constexpr int kMostReplicas =
+    64;  // of one machine's processors; more are of no use even for trying out
 constexpr Precision kOffered[] = {Precision::fp32, Precision::bf16};
 
 std::string cpu_name() {
@@ -34,40 +37,43 @@ std::string cpu_name() {
 
 // Those that this process may run on: a container or taskset may leave it fewer than the machine
 // has.
-class CpuAccelerator : public Accelerator {
+class CpuAccelerator : public device::Accelerator {
  public:
-  CpuAccelerator(const StepSpec& spec, Group& group)
+  CpuAccelerator(const device::StepSpec& spec, device::Group& group)
       : spec_(spec),
         precision_(precision_from(spec.precision, kOffered, "cpu")),
         ranks_(group.size()),
         trainer_(options_of(group)),
         prepare_(spec, at::kCPU, input_type(precision_)) {
-    const int threads = spec.threads > 0 ? spec.threads : allowed_cpus();
-    at::set_num_threads(ranks_ > 1 ? std::min(threads, allowed_cpus()) : threads);  // a rank has its share of the CPUs
-    if (spec.feed == Feed::synthetic) {
+    const int threads = spec.threads > 0 ? spec.threads : measure::allowed_cpus();
+    at::set_num_threads(ranks_ > 1 ? std::min(threads, measure::allowed_cpus())
+                                   : threads);  // a rank has its share of the CPUs
+    if (spec.feed == device::Feed::synthetic) {
       synthetic_.emplace(of_rank(spec, group), input_type(precision_), at::kCPU);
     }
   }
 
-  DeviceDescription describe() const override { return {.name = cpu_name(), .kind = "cpu", .software = software()}; }
-  std::shared_ptr<SlabAllocator> slabs() override { return host_slabs(); }
+  device::DeviceDescription describe() const override {
+    return {.name = cpu_name(), .kind = "cpu", .software = software()};
+  }
+  std::shared_ptr<pipeline::SlabAllocator> slabs() override { return pipeline::host_slabs(); }
 
-  void keep(const HostBatch& batch) override {
+  void keep(const pipeline::HostBatch& batch) override {
     resident_ = {borrow_pixels(batch, spec_.batch).clone(), copy_labels(batch, spec_.classes)};
     resident_parameters_ = prepare_.parameters(batch);
   }
 
-  void submit(BatchLease batch) override {
+  void submit(pipeline::BatchLease batch) override {
     guarded("cpu", spec_, [&] {
-      const std::int64_t start = now_ns();
+      const std::int64_t start = measure::now_ns();
       const TrainBatch ready = take(std::move(batch));
       const double loss = trainer_.step(ready.input, ready.labels).item<double>();
-      finished_.push_back({start, now_ns(), loss, averaged_ns_ - handed_over_ns_});
+      finished_.push_back({start, measure::now_ns(), loss, averaged_ns_ - handed_over_ns_});
       check_loss(loss, "cpu");
     });
   }
 
-  void collect(std::vector<StepRecord>& finished) override {
+  void collect(std::vector<device::StepRecord>& finished) override {
     finished.insert(finished.end(), finished_.begin(), finished_.end());
     finished_.clear();
   }
@@ -75,11 +81,12 @@ class CpuAccelerator : public Accelerator {
 
  private:
   // Backward passes run on the thread that calls submit().
-  TrainerOptions options_of(Group& group) {
+  TrainerOptions options_of(device::Group& group) {
     TrainerOptions options = trainer_options(spec_, precision_, at::kCPU);
     if (group.size() == 1) return options;
     options.replicas = make_process_group(group, at::kCPU);
-    options.watch = {.handed_over = [this] { handed_over_ns_ = now_ns(); }, .averaged = [this] { averaged_ns_ = now_ns(); }};
+    options.watch = {.handed_over = [this] { handed_over_ns_ = measure::now_ns(); },
+                     .averaged = [this] { averaged_ns_ = measure::now_ns(); }};
     return options;
   }
   std::string software() const {
@@ -87,19 +94,20 @@ class CpuAccelerator : public Accelerator {
   }
 
   // The step's input. A streamed batch's slab is free when this returns.
-  TrainBatch take(BatchLease batch) {
+  TrainBatch take(pipeline::BatchLease batch) {
     switch (spec_.feed) {
-      case Feed::synthetic:
+      case device::Feed::synthetic:
         return synthetic_->next();
-      case Feed::resident:
+      case device::Feed::resident:
         return {prepare_(resident_.input, resident_parameters_), resident_.labels};
-      case Feed::streamed:
+      case device::Feed::streamed:
         break;
     }
-    return {prepare_(borrow_pixels(*batch, spec_.batch), prepare_.parameters(*batch)), copy_labels(*batch, spec_.classes)};
+    return {prepare_(borrow_pixels(*batch, spec_.batch), prepare_.parameters(*batch)),
+            copy_labels(*batch, spec_.classes)};
   }
 
-  const StepSpec spec_;
+  const device::StepSpec spec_;
   const Precision precision_;
   const int ranks_;
   std::int64_t handed_over_ns_ = 0, averaged_ns_ = 0;  // of the last step's gradients
@@ -108,10 +116,10 @@ class CpuAccelerator : public Accelerator {
   std::optional<SyntheticRing> synthetic_;
   TrainBatch resident_;  // its input as it came from the host
   at::Tensor resident_parameters_;
-  std::vector<StepRecord> finished_;
+  std::vector<device::StepRecord> finished_;
 };
 
-void check(std::string_view argument, const StepSpec& spec) {
+void check(std::string_view argument, const device::StepSpec& spec) {
   if (!argument.empty()) {
     throw UsageError("--device cpu:" + std::string(argument), "cpu takes nothing after the colon",
                      "use --device cpu");
@@ -122,17 +130,18 @@ void check(std::string_view argument, const StepSpec& spec) {
 
 }  // namespace
 
-AcceleratorKind cpu_kind() {
+device::AcceleratorKind cpu_kind() {
   return {.name = "cpu",
           .help = "trains on this machine's processors",
-          .make = [](std::string_view argument, const StepSpec& spec,
-                     Group& group) -> std::unique_ptr<Accelerator> {
+          .make = [](std::string_view argument, const device::StepSpec& spec,
+                     device::Group& group) -> std::unique_ptr<device::Accelerator> {
             check(argument, spec);
-            return guarded("cpu", spec, [&] { return std::make_unique<CpuAccelerator>(spec, group); });
+            return guarded("cpu", spec,
+                           [&] { return std::make_unique<CpuAccelerator>(spec, group); });
           },
           .count = [] { return kMostReplicas; },
           .ranks_are_processes = true,
           .check = check};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 
+#include "device/registry.h"
 #include "train/accelerators.h"
 #include "train/device_clock_cuda.h"
 #include "train/devices_cuda.h"
@@ -21,7 +22,7 @@
 #include "train/step_graphs_cuda.h"
 #include "train/trainer.h"
 
-namespace feedrate {
+namespace feedrate::train {
 namespace {
 
 using c10::cuda::CUDAEvent;
@@ -34,10 +35,11 @@ std::shared_ptr<float> pinned_floats(std::size_t count) {
   return {reinterpret_cast<float*>(memory), [=](float*) { slabs->release(memory, bytes); }};
 }
 
-class CudaAccelerator : public Accelerator {
+class CudaAccelerator : public device::Accelerator {
  public:
   // `compute` is the current stream.
-  CudaAccelerator(const StepSpec& spec, CudaDevice device, CUDAStream compute, Group& group)
+  CudaAccelerator(const device::StepSpec& spec, CudaDevice device, CUDAStream compute,
+                  device::Group& group)
       : spec_(spec),
         device_(std::move(device)),
         name_("cuda:" + std::to_string(device_.index)),
@@ -48,31 +50,34 @@ class CudaAccelerator : public Accelerator {
         inputs_(of_rank(spec, group), input_type(precision_), compute),
         loss_sum_(at::zeros({}, at::TensorOptions(compute.device()).dtype(at::kFloat))),
         loss_seen_(pinned_floats(kInFlight)),
-        graphs_(spec.rungs.cuda_graph, ranks_ > 1 ? kEagerStepsOfReplicas : GraphTurns::kEagerSteps) {
+        graphs_(spec.step.cuda_graph,
+                ranks_ > 1 ? kEagerStepsOfReplicas : GraphTurns::kEagerSteps) {
     clock_.emplace(compute);
   }
   ~CudaAccelerator() override {
     if (cudaStreamSynchronize(compute_.stream()) != cudaSuccess) cudaGetLastError();
   }
 
-  DeviceDescription describe() const override {
-    return {.name = device_.name, .kind = "cuda", .software = cuda_software() + (ranks_ > 1 ? ", " + exchange_library(at::kCUDA) : ""),
+  device::DeviceDescription describe() const override {
+    return {.name = device_.name,
+            .kind = "cuda",
+            .software = cuda_software() + (ranks_ > 1 ? ", " + exchange_library(at::kCUDA) : ""),
             .pci_address = cuda_pci_address(device_.index)};
   }
-  std::shared_ptr<SlabAllocator> slabs() override {
-    return spec_.pin_memory ? pinned_slabs() : host_slabs();
+  std::shared_ptr<pipeline::SlabAllocator> slabs() override {
+    return spec_.pin_memory ? pinned_slabs() : pipeline::host_slabs();
   }
 
-  void keep(const HostBatch& batch) override {
+  void keep(const pipeline::HostBatch& batch) override {
     on_device([&] { inputs_.keep(batch); });
   }
 
-  void submit(BatchLease batch) override {
+  void submit(pipeline::BatchLease batch) override {
     on_device([&] {
       if (started_ - ended_ == kInFlight) retire_oldest();
       StepEvents& events = events_[started_ % kInFlight];
-      // A step starts when its batch is there and the step before, which is in front of it on the stream, has ended;
-      // normalising belongs to the step.
+      // A step starts when its batch is there and the step before, which is in front of it on the
+      // stream, has ended; normalising belongs to the step.
       const std::size_t slot = inputs_.next(std::move(batch));
       events.start.record(compute_);
       graphs_.run(slot, [&] {
@@ -80,14 +85,15 @@ class CudaAccelerator : public Accelerator {
         loss_sum_.add_(trainer_.step(ready.input, ready.labels));
       });
       inputs_.done_reading();
-      C10_CUDA_CHECK(cudaMemcpyAsync(&loss_seen_.get()[started_ % kInFlight], loss_sum_.data_ptr(), sizeof(float), cudaMemcpyDeviceToHost, compute_.stream()));
+      C10_CUDA_CHECK(cudaMemcpyAsync(&loss_seen_.get()[started_ % kInFlight], loss_sum_.data_ptr(),
+                                     sizeof(float), cudaMemcpyDeviceToHost, compute_.stream()));
       events.end.record(compute_);
       ++started_;
       if (!graphs_.settled(inputs_.slots())) settled_at_ = started_ + 1;
     });
   }
 
-  void collect(std::vector<StepRecord>& finished) override {
+  void collect(std::vector<device::StepRecord>& finished) override {
     on_device([&] {
       while (ended_ < started_ && events_[ended_ % kInFlight].end.query()) retire_oldest();
       inputs_.release();
@@ -99,7 +105,7 @@ class CudaAccelerator : public Accelerator {
   // In the first steps cuDNN looks for its fastest kernels, and graphs are captured.
   bool settled() const override { return ended_ >= settled_at_; }
 
-  Arrivals arrivals() const override { return inputs_.arrivals(); }
+  device::Arrivals arrivals() const override { return inputs_.arrivals(); }
 
   void drain() override {
     on_device([&] {
@@ -113,21 +119,24 @@ class CudaAccelerator : public Accelerator {
   struct StepEvents {
     CUDAEvent start{cudaEventBlockingSync},
         end{cudaEventBlockingSync};  // a spinning wait costs loaders a CPU
-    CUDAEvent handed_over{cudaEventDefault}, averaged{cudaEventDefault};  // the gradients, where there are several ranks
+    CUDAEvent handed_over{cudaEventDefault},
+        averaged{cudaEventDefault};  // the gradients, where there are several ranks
   };
   static constexpr std::size_t kInFlight = 2;
-  // The Reducer's first steps are unlike the later ones (PyTorch's notes on CUDA graphs with DistributedDataParallel).
+  // The Reducer's first steps are unlike the later ones (PyTorch's notes on CUDA graphs with
+  // DistributedDataParallel).
   static constexpr std::size_t kEagerStepsOfReplicas = 11;
 
-  // How long gradients are waited for is not seen inside a graph.
-  bool watches_exchange() const { return ranks_ > 1 && !spec_.rungs.cuda_graph; }
+  // Inside a graph, the waiting for gradients cannot be seen.
+  bool watches_exchange() const { return ranks_ > 1 && !spec_.step.cuda_graph; }
 
-  TrainerOptions options_of(Group& group) {
+  TrainerOptions options_of(device::Group& group) {
     TrainerOptions options = trainer_options(spec_, precision_, compute_.device());
     if (ranks_ > 1) options.replicas = make_process_group(group, compute_.device());
     if (watches_exchange()) {
-      options.watch = {.handed_over = [this] { events_[started_ % kInFlight].handed_over.record(compute_); },
-                       .averaged = [this] { events_[started_ % kInFlight].averaged.record(compute_); }};
+      options.watch = {
+          .handed_over = [this] { events_[started_ % kInFlight].handed_over.record(compute_); },
+          .averaged = [this] { events_[started_ % kInFlight].averaged.record(compute_); }};
     }
     return options;
   }
@@ -144,16 +153,20 @@ class CudaAccelerator : public Accelerator {
   void retire_oldest() {
     StepEvents& events = events_[ended_ % kInFlight];
     events.end.synchronize();
-    StepRecord step{clock_->ns(events.start), clock_->ns(events.end), std::numeric_limits<double>::quiet_NaN()};
-    if (watches_exchange()) step.sync_ns = static_cast<std::int64_t>(1e6 * static_cast<double>(events.handed_over.elapsed_time(events.averaged)));
+    device::StepRecord step{clock_->ns(events.start), clock_->ns(events.end),
+                            std::numeric_limits<double>::quiet_NaN()};
+    if (watches_exchange())
+      step.sync_ns = static_cast<std::int64_t>(
+          1e6 * static_cast<double>(events.handed_over.elapsed_time(events.averaged)));
     finished_.push_back(step);
     clock_->rebase(events.end);
     const float loss_sum = loss_seen_.get()[ended_++ % kInFlight];
-    // Where there are several ranks one alone must not go: the others' exchange would wait for it. At the end they are level.
+    // With several ranks, one must not stop alone: the others' exchange would wait for it. At the
+    // end all are at the same step.
     if (ranks_ == 1) check_loss(loss_sum, name_);
   }
 
-  const StepSpec spec_;
+  const device::StepSpec spec_;
   const CudaDevice device_;
   const std::string name_;
   const Precision precision_;
@@ -163,21 +176,23 @@ class CudaAccelerator : public Accelerator {
   std::size_t started_ = 0, ended_ = 0;  // steps; those between are in flight
   Trainer trainer_;
   CudaInputs inputs_;
-  at::Tensor loss_sum_;  // once a loss is not finite, nor is the sum
-  const std::shared_ptr<float> loss_seen_;  // [kInFlight], page-locked: the sum at the end of each step in flight
+  at::Tensor loss_sum_;  // stays infinite or NaN once a loss was
+  const std::shared_ptr<float>
+      loss_seen_;  // [kInFlight], page-locked: the sum at the end of each step in flight
   StepGraphs graphs_;
   std::optional<DeviceClock> clock_;
-  std::size_t settled_at_ = 1;           // steps that must have ended: the last unlike the others
-  std::vector<StepRecord> finished_;
+  std::size_t settled_at_ = 1;  // steps that must have ended: the last unlike the others
+  std::vector<device::StepRecord> finished_;
 };
 
-std::unique_ptr<Accelerator> make(std::string_view argument, const StepSpec& spec, Group& group) {
+std::unique_ptr<device::Accelerator> make(std::string_view argument, const device::StepSpec& spec,
+                                          device::Group& group) {
   check_model(spec);
   // A launcher may show each rank its own GPU alone.
   CudaDevice device = cuda_device(argument, cuda_device_count() == 1 ? 0 : group.local_rank());
   const Precision precision = cuda_precision(spec.precision, device);
   return guarded("cuda:" + std::to_string(device.index), spec, [&] {
-    set_cuda_flags(precision, spec.rungs);
+    set_cuda_flags(precision, spec.step);
     const CUDAStream compute = c10::cuda::getStreamFromPool(
         /*isHighPriority=*/false, static_cast<c10::DeviceIndex>(device.index));
     const c10::cuda::CUDAStreamGuard current(compute);
@@ -187,17 +202,17 @@ std::unique_ptr<Accelerator> make(std::string_view argument, const StepSpec& spe
 
 }  // namespace
 
-AcceleratorKind cuda_kind() {
+device::AcceleratorKind cuda_kind() {
   return {.name = "cuda",
           .help = "trains on NVIDIA GPUs (cuda:INDEX for one of several)",
           .make = make,
           .count = cuda_device_count,
           .ranks_are_processes = true,
-          .check = [](std::string_view argument, const StepSpec& spec) {
+          .check = [](std::string_view argument, const device::StepSpec& spec) {
             check_model(spec);
             if (spec.batch.encoded_slot != 0) check_nvjpeg();
             cuda_precision(spec.precision, cuda_device(argument, 0));
           }};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -1,8 +1,9 @@
-#include "measure/error.h"
+#include "base/error.h"
+#include "device/registry.h"
 #include "train/accelerators.h"
 #include "train/normalise_kernel.h"
 
-namespace feedrate {
+namespace feedrate::train {
 namespace {
 
 [[noreturn]] void refuse() {
@@ -25,4 +26,4 @@ AcceleratorKind cuda_kind() {
           .check = [](std::string_view, const StepSpec&) { refuse(); }};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

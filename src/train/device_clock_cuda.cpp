@@ -6,7 +6,7 @@
 
 #include "measure/clock.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
 // An event on an idle stream happens between the two readings of the host's clock around it; of
 // some tries the tightest is kept.
@@ -17,10 +17,10 @@ DeviceClock::DeviceClock(const c10::cuda::CUDAStream& stream) {
     c10::cuda::CUDAEvent event(cudaEventDefault);  // spins: woken sooner
     event.record(stream);                          // creates it, which takes its time
     event.synchronize();
-    const std::int64_t before = now_ns();
+    const std::int64_t before = measure::now_ns();
     event.record(stream);
     event.synchronize();
-    const std::int64_t after = now_ns();
+    const std::int64_t after = measure::now_ns();
     if (after - before >= tightest) continue;
     tightest = after - before;
     origin_ns_ = static_cast<double>(before) + 0.5 * static_cast<double>(tightest);
@@ -44,4 +44,4 @@ void DeviceClock::rebase(c10::cuda::CUDAEvent& event) {
   std::swap(origin_, event);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::train {
 
 // Puts a GPU's events on the clock of now_ns(). The two timelines are tied together once, when it
 // is made; the differences of a GPU's own events are exact to about a microsecond, the tie to what
@@ -30,4 +30,4 @@ class DeviceClock {
   double origin_ns_ = 0;  // on the clock of now_ns(), accumulated
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -6,9 +6,9 @@
 
 #include <charconv>
 
-#include "measure/error.h"
+#include "base/error.h"
 
-namespace feedrate {
+namespace feedrate::train {
 namespace {
 
 std::string version_text(int version) {
@@ -40,7 +40,8 @@ std::string version_text(int version) {
       "check nvidia-smi and CUDA_VISIBLE_DEVICES; in a container, that it was given the GPU");
 }
 
-// CUDA 13 has no code for what came before Turing (toolkit release notes, "deprecated architectures").
+// CUDA 13 has no code for what came before Turing (toolkit release notes, "deprecated
+// architectures").
 constexpr int kLeastCapability = CUDART_VERSION >= 13000 ? 75 : 50;
 
 int parse_index(std::string_view argument, int otherwise) {
@@ -60,7 +61,8 @@ int parse_index(std::string_view argument, int otherwise) {
 std::string cuda_software() {
   int driver = 0;
   cudaDriverGetVersion(&driver);
-  return "LibTorch " TORCH_VERSION ", CUDA " + version_text(CUDART_VERSION) + ", driver for CUDA " + version_text(driver);
+  return "LibTorch " TORCH_VERSION ", CUDA " + version_text(CUDART_VERSION) + ", driver for CUDA " +
+         version_text(driver);
 }
 
 std::string cuda_pci_address(int index) {
@@ -106,12 +108,12 @@ Precision cuda_precision(std::string_view name, const CudaDevice& device) {
   return precision_from(name, before_ampere, "cuda on " + device.name);
 }
 
-void set_cuda_flags(Precision precision, const StepRungs& rungs) {
+void set_cuda_flags(Precision precision, const device::StepOptions& options) {
   at::Context& context = at::globalContext();
   context.lazyInitDevice(at::kCUDA);
-  context.setBenchmarkCuDNN(rungs.cudnn_benchmark);
+  context.setBenchmarkCuDNN(options.cudnn_benchmark);
   context.setAllowTF32CuDNN(precision == Precision::tf32);
   context.setAllowTF32CuBLAS(precision == Precision::tf32);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -5,7 +5,7 @@
 #include "device/accelerator.h"
 #include "train/precision.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
 struct CudaDevice {
   int index = 0;
@@ -19,18 +19,19 @@ int cuda_device_count() noexcept;
 // What trains: "LibTorch 2.11.0, CUDA 13.0, driver for CUDA 13.0".
 std::string cuda_software();
 
-// "0000:1B:00.0"; empty if it cannot be told.
+// "0000:1B:00.0"; empty if unknown.
 std::string cuda_pci_address(int index);
 
-// The GPU of `cuda:ARGUMENT`, or number `otherwise` if the argument is empty. Errors: UsageError
-// for what is no number; Error saying what is missing: driver, a newer driver, the device.
+// The GPU of `cuda:ARGUMENT`, or number `otherwise` if the argument is empty. Errors: UsageError if
+// the argument is not a number; Error saying what is missing: driver, a newer driver, the device.
 CudaDevice cuda_device(std::string_view argument, int otherwise);
 
 // The precision of that name on that GPU. Errors: UsageError, also for bf16 and tf32 before Ampere,
 // which would run them in other arithmetic than they say.
 Precision cuda_precision(std::string_view name, const CudaDevice& device);
 
-// Has the whole process compute so. fp32 means fp32: LibTorch's default lets cuDNN round to tf32.
-void set_cuda_flags(Precision precision, const StepRungs& rungs);
+// Sets how the whole process computes. fp32 means fp32: LibTorch's default lets cuDNN round to
+// tf32.
+void set_cuda_flags(Precision precision, const device::StepOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::train

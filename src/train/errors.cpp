@@ -4,10 +4,10 @@
 #include <cmath>
 #include <string>
 
-#include "measure/error.h"
+#include "base/error.h"
 #include "models/resnet.h"
 
-namespace feedrate {
+namespace feedrate::train {
 namespace {
 
 bool is_about_memory(const c10::Error& error, std::string_view message) {
@@ -17,16 +17,16 @@ bool is_about_memory(const c10::Error& error, std::string_view message) {
       signs, [&](std::string_view sign) { return message.find(sign) != std::string_view::npos; });
 }
 
-std::string first_line(std::string_view text) {
+std::string first_line_of(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
 }  // namespace
 
-void rethrow(const c10::Error& error, std::string_view device, const StepSpec& spec) {
+void rethrow(const c10::Error& error, std::string_view device, const device::StepSpec& spec) {
   const std::string_view message = error.what_without_backtrace();
   if (is_about_memory(error, message)) {
-    const BatchSpec& batch = spec.batch;
+    const pipeline::BatchSpec& batch = spec.batch;
     throw Error(device,
                 "out of memory with " + spec.model + ", --batch-size " +
                     std::to_string(batch.batch_size) + " at " + std::to_string(batch.size.width) +
@@ -38,7 +38,7 @@ void rethrow(const c10::Error& error, std::string_view device, const StepSpec& s
         device, "this LibTorch has no code for a GPU of its generation",
         "use a LibTorch that has (CMAKE_PREFIX_PATH; older GPUs need one built for CUDA 12)");
   }
-  throw Error(device, first_line(message));
+  throw Error(device, first_line_of(message));
 }
 
 void check_loss(double loss, std::string_view device) {
@@ -48,13 +48,13 @@ void check_loss(double loss, std::string_view device) {
       "use --precision fp32 or bf16, or a larger --batch-size; check that the labels are right");
 }
 
-void check_model(const StepSpec& spec) {
+void check_model(const device::StepSpec& spec) {
   std::string names;
-  for (const ResNetConfig& config : resnet_configs()) {
+  for (const models::ResNetConfig& config : models::resnet_configs()) {
     if (config.name == spec.model) return;
     names.append(names.empty() ? "" : ", ").append(config.name);
   }
   throw UsageError("--model " + spec.model, "there is no such model", "use one of " + names);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -5,15 +5,16 @@
 
 #include "device/accelerator.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
 // Rethrows what LibTorch threw as an Error that names the device, with a remedy where there is one
 // (memory: a smaller batch). One line, no backtrace.
-[[noreturn]] void rethrow(const c10::Error& error, std::string_view device, const StepSpec& spec);
+[[noreturn]] void rethrow(const c10::Error& error, std::string_view device,
+                          const device::StepSpec& spec);
 
 // Runs `body`; what LibTorch throws in it leaves as an Error.
 template <typename Body>
-auto guarded(std::string_view device, const StepSpec& spec, const Body& body) {
+auto guarded(std::string_view device, const device::StepSpec& spec, const Body& body) {
   try {
     return body();
   } catch (const c10::Error& error) {
@@ -21,11 +22,11 @@ auto guarded(std::string_view device, const StepSpec& spec, const Body& body) {
   }
 }
 
-// Errors: Error when `loss` is infinite or not a number: the network computes nothing any more, and
-// some processors compute nothing faster.
+// Errors: Error when `loss` is infinite or not a number: such a network learns nothing any more,
+// and some processors are faster with such numbers.
 void check_loss(double loss, std::string_view device);
 
-// Errors: UsageError for a model that there is not.
-void check_model(const StepSpec& spec);
+// Errors: UsageError for an unknown model.
+void check_model(const device::StepSpec& spec);
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -3,13 +3,16 @@
 
 #include "train/process_group.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
-Backend make_gloo(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, bool one_machine) {
+Backend make_gloo(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+                  bool one_machine) {
   using c10d::ProcessGroupGloo;
   const auto options = ProcessGroupGloo::Options::create();
-  options->devices.push_back(one_machine ? ProcessGroupGloo::createDeviceForHostname(kLoopback) : ProcessGroupGloo::createDefaultDevice());
+  options->devices.push_back(one_machine
+                                 ? ProcessGroupGloo::createDeviceForHostname(device::kLoopback)
+                                 : ProcessGroupGloo::createDefaultDevice());
   return c10::make_intrusive<ProcessGroupGloo>(store, rank, size, options);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -5,33 +5,37 @@
 #include "train/batch_augment.h"
 #include "train/normalise.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
 // An input, (N, 3, H, W) in channels_last, in the memory format of the run's weights.
-inline at::Tensor in_memory_format(const at::Tensor& input, const StepRungs& rungs) {
-  return rungs.channels_last ? input : input.contiguous();
+inline at::Tensor in_memory_format(const at::Tensor& input, const device::StepOptions& options) {
+  return options.channels_last ? input : input.contiguous();
 }
 
-// What a device makes of a batch before its step: augments it where the run asks for that, and normalises it.
+// What a device makes of a batch before its step: augments it where the run asks for that, and
+// normalises it.
 class InputMaker {
  public:
-  InputMaker(const StepSpec& spec, c10::Device device, at::ScalarType to) : rungs_(spec.rungs), normalise_(device, to) {
+  InputMaker(const device::StepSpec& spec, c10::Device device, at::ScalarType to)
+      : step_(spec.step), normalise_(device, to) {
     if (spec.augment_to) augment_.emplace(device, *spec.augment_to, spec.jitter);
   }
 
   // What operator() needs to know of a batch beside its pixels; an undefined tensor where nothing.
-  at::Tensor parameters(const HostBatch& batch) const {
+  at::Tensor parameters(const pipeline::HostBatch& batch) const {
     return augment_ ? augment_->parameters(batch.augmentations) : at::Tensor();
   }
-  // `nhwc`: the batch's pixels on the device. Returns (N, 3, H, W) in the run's memory format, sharing nothing with it.
+  // `nhwc`: the batch's pixels on the device. Returns (N, 3, H, W) in the run's memory format,
+  // sharing nothing with it.
   at::Tensor operator()(const at::Tensor& nhwc, const at::Tensor& parameters) const {
-    return in_memory_format(augment_ ? normalise_.pixels((*augment_)(nhwc, parameters)) : normalise_(nhwc), rungs_);
+    return in_memory_format(
+        augment_ ? normalise_.pixels((*augment_)(nhwc, parameters)) : normalise_(nhwc), step_);
   }
 
  private:
-  const StepRungs rungs_;
+  const device::StepOptions step_;
   const Normaliser normalise_;
   std::optional<BatchAugmenter> augment_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -3,23 +3,26 @@
 #include "train/host_batch.h"
 #include "train/jpeg_decoder.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
-CudaInputs::CudaInputs(const StepSpec& spec, at::ScalarType type, c10::cuda::CUDAStream compute)
+CudaInputs::CudaInputs(const device::StepSpec& spec, at::ScalarType type,
+                       c10::cuda::CUDAStream compute)
     : spec_(spec), device_(compute.device()), prepare_(spec, device_, type) {
-  if (spec.feed == Feed::streamed) {
+  if (spec.feed == device::Feed::streamed) {
     const bool encoded = spec.batch.encoded_slot != 0;
-    copies_.emplace(spec.batch, compute, encoded ? nvjpeg_decoder(spec, compute.device_index()) : plain_copy());
+    copies_.emplace(spec.batch, compute,
+                    encoded ? nvjpeg_decoder(spec, compute.device_index()) : plain_copy());
   }
-  if (spec.feed == Feed::synthetic) synthetic_.emplace(spec, type, device_);
+  if (spec.feed == device::Feed::synthetic) synthetic_.emplace(spec, type, device_);
 }
 
-void CudaInputs::keep(const HostBatch& batch) {
-  resident_ = {borrow_pixels(batch, spec_.batch).to(device_), copy_labels(batch, spec_.classes).to(device_)};
+void CudaInputs::keep(const pipeline::HostBatch& batch) {
+  resident_ = {borrow_pixels(batch, spec_.batch).to(device_),
+               copy_labels(batch, spec_.classes).to(device_)};
   parameters_[0] = prepare_.parameters(batch);
 }
 
-std::size_t CudaInputs::next(BatchLease batch) {
+std::size_t CudaInputs::next(pipeline::BatchLease batch) {
   if (synthetic_) return synthetic_->next_slot();
   if (!copies_) return 0;
   check_labels(*batch, spec_.classes);
@@ -33,7 +36,9 @@ std::size_t CudaInputs::next(BatchLease batch) {
   return slot;
 }
 
-std::size_t CudaInputs::slots() const { return synthetic_ ? synthetic_->slots() : copies_ ? CopyEngine::kSlots : 1; }
+std::size_t CudaInputs::slots() const {
+  return synthetic_ ? synthetic_->slots() : copies_ ? CopyEngine::kSlots : 1;
+}
 
 TrainBatch CudaInputs::make(std::size_t slot) const {
   if (synthetic_) return (*synthetic_)[slot];
@@ -51,4 +56,4 @@ void CudaInputs::wait() {
   if (copies_) copies_->wait();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -7,19 +7,20 @@
 #include "train/input_maker.h"
 #include "train/synthetic.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
-// Where the inputs of a GPU's steps come from. Each lies in one of a few slots, memory that stays where it is.
+// Where the inputs of a GPU's steps come from. Each lies in one of a few slots, memory that stays
+// where it is.
 class CudaInputs {
  public:
   // `compute`: the stream of the steps; the current one in all calls.
-  CudaInputs(const StepSpec& spec, at::ScalarType type, c10::cuda::CUDAStream compute);
+  CudaInputs(const device::StepSpec& spec, at::ScalarType type, c10::cuda::CUDAStream compute);
 
-  void keep(const HostBatch& batch);  // for Feed::resident
+  void keep(const pipeline::HostBatch& batch);  // for Feed::resident
 
-  // Sees to it that the next input is in the slot that it returns before `compute` goes on. A streamed batch's copy
-  // is queued; its slab is given back once that has ended.
-  std::size_t next(BatchLease batch);
+  // Brings the next input into the slot that it returns, before `compute` goes on. A streamed
+  // batch's copy is queued; its slab is given back once that has ended.
+  std::size_t next(pipeline::BatchLease batch);
   std::size_t slots() const;
 
   // Queues what makes the step's input out of a slot. Nothing but that slot's memory is read.
@@ -29,10 +30,10 @@ class CudaInputs {
 
   void release();  // gives back slabs whose copy has ended
   void wait();     // waits for the copies, and gives back the slabs
-  Arrivals arrivals() const { return copies_ ? copies_->arrivals() : Arrivals{}; }
+  device::Arrivals arrivals() const { return copies_ ? copies_->arrivals() : device::Arrivals{}; }
 
  private:
-  const StepSpec spec_;
+  const device::StepSpec spec_;
   const c10::Device device_;
   const InputMaker prepare_;
   std::optional<CopyEngine> copies_;
@@ -41,4 +42,4 @@ class CudaInputs {
   std::array<at::Tensor, CopyEngine::kSlots> parameters_;  // InputMaker's, of each slot
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

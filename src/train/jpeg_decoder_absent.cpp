@@ -1,7 +1,7 @@
-#include "measure/error.h"
+#include "base/error.h"
 #include "train/jpeg_decoder.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
 void check_nvjpeg() {
   throw Error("--decoder nvjpeg", "this build has none: nvjpeg.h was not found",
@@ -13,4 +13,4 @@ PutPixels nvjpeg_decoder(const StepSpec&, c10::DeviceIndex) {
   return {};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "codec/codec.h"
 #include "device/accelerator.h"
-#include "measure/error.h"
 #include "pipeline/encoded_slot.h"
 #include "train/decode_plan.h"
 #include "train/jpeg_decoder.h"
 #include "train/nvjpeg_library_cuda.h"
 
-namespace feedrate {
+namespace feedrate::train {
 namespace {
 
 void check(nvjpegStatus_t status, const char* what) {
@@ -25,15 +25,20 @@ void check(nvjpegStatus_t status, const char* what) {
 }
 
 using Encoded = std::span<const std::byte>;
-const unsigned char* bytes_of(Encoded picture) { return reinterpret_cast<const unsigned char*>(picture.data()); }
+const unsigned char* bytes_of(Encoded picture) {
+  return reinterpret_cast<const unsigned char*>(picture.data());
+}
 
-// One of nvJPEG's ways of decoding, with what it keeps for each slot whose batch may still be under way.
+// One of nvJPEG's ways of decoding, with what it keeps for each slot whose batch may still be under
+// way.
 class Backend {
  public:
   // Not there (ready() is false) where the GPU has no such hardware.
   explicit Backend(nvjpegBackend_t backend) {
-    const nvjpegStatus_t status = library_.create(backend, nullptr, nullptr, NVJPEG_FLAGS_DEFAULT, &handle_);
-    if (status == NVJPEG_STATUS_ARCH_MISMATCH || status == NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED) {
+    const nvjpegStatus_t status =
+        library_.create(backend, nullptr, nullptr, NVJPEG_FLAGS_DEFAULT, &handle_);
+    if (status == NVJPEG_STATUS_ARCH_MISMATCH ||
+        status == NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED) {
       handle_ = nullptr;
       return;
     }
@@ -54,18 +59,23 @@ class Backend {
   bool ready() const { return handle_ != nullptr; }
 
   // Whether it decodes this picture, of `size`, in a batch.
-  bool takes(Encoded picture, PixelSize size) {
-    if (!ready() || library_.parse_header(handle_, bytes_of(picture), picture.size(), header_) != NVJPEG_STATUS_SUCCESS) return false;
+  bool takes(Encoded picture, codec::PixelSize size) {
+    if (!ready() || library_.parse_header(handle_, bytes_of(picture), picture.size(), header_) !=
+                        NVJPEG_STATUS_SUCCESS)
+      return false;
     unsigned width = 0, height = 0;
     int refused = 1;
     check(library_.frame_dimensions(header_, &width, &height), "reading a header");
-    if (static_cast<int>(width) != size.width || static_cast<int>(height) != size.height) return false;
-    return library_.batched_supported(handle_, header_, &refused) == NVJPEG_STATUS_SUCCESS && refused == 0;
+    if (static_cast<int>(width) != size.width || static_cast<int>(height) != size.height)
+      return false;
+    return library_.batched_supported(handle_, header_, &refused) == NVJPEG_STATUS_SUCCESS &&
+           refused == 0;
   }
 
   // Queues the decoding of `which` of the pictures to their places of `pitch` bytes a row.
-  void decode(std::size_t slot, std::span<const Encoded> pictures, const std::vector<std::size_t>& which, unsigned char* pixels,
-              PixelSize size, cudaStream_t stream) {
+  void decode(std::size_t slot, std::span<const Encoded> pictures,
+              const std::vector<std::size_t>& which, unsigned char* pixels, codec::PixelSize size,
+              cudaStream_t stream) {
     if (which.empty()) return;
     std::vector<const unsigned char*> data;
     std::vector<std::size_t> lengths;
@@ -81,10 +91,14 @@ class Backend {
     }
     State& state = states_[slot];
     if (state.pictures != which.size()) {
-      check(library_.batched_initialize(handle_, state.handle, static_cast<int>(which.size()), 1, NVJPEG_OUTPUT_RGBI), "starting a batch");
+      check(library_.batched_initialize(handle_, state.handle, static_cast<int>(which.size()), 1,
+                                        NVJPEG_OUTPUT_RGBI),
+            "starting a batch");
       state.pictures = which.size();
     }
-    check(library_.batched_decode(handle_, state.handle, data.data(), lengths.data(), places.data(), stream), "decoding a batch");
+    check(library_.batched_decode(handle_, state.handle, data.data(), lengths.data(), places.data(),
+                                  stream),
+          "decoding a batch");
   }
 
  private:
@@ -100,19 +114,21 @@ class Backend {
 
 class NvjpegDecoder {
  public:
-  NvjpegDecoder(const StepSpec& spec, c10::DeviceIndex device)
+  NvjpegDecoder(const device::StepSpec& spec, c10::DeviceIndex device)
       : batch_(spec.batch),
         share_(spec.engine_share),
         engine_(NVJPEG_BACKEND_HARDWARE),
         processors_(NVJPEG_BACKEND_GPU_HYBRID),
         beside_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device)),
-        host_(find_picture_format("jpeg")->make_decoder()) {}
+        host_(codec::find_picture_format("jpeg")->make_decoder()) {}
 
-  DecodedBy put(std::size_t slot, const HostBatch& batch, const at::Tensor& pixels, const c10::cuda::CUDAStream& stream) {
+  device::DecodedBy put(std::size_t slot, const pipeline::HostBatch& batch,
+                        const at::Tensor& pixels, const c10::cuda::CUDAStream& stream) {
     std::vector<Encoded> pictures;
     std::vector<CanDecode> can;
     for (int i = 0; i < batch_.batch_size; ++i) {
-      pictures.push_back(encoded_in_slot(batch.pixels + static_cast<std::size_t>(i) * batch_.encoded_slot));
+      pictures.push_back(pipeline::encoded_in_slot(batch.pixels + static_cast<std::size_t>(i) *
+                                                                      batch_.encoded_slot));
       can.push_back(who_can(pictures.back()));
     }
     const DecodePlan plan = plan_decoding(can, share_);
@@ -144,35 +160,40 @@ class NvjpegDecoder {
   }
 
   // The copy is from ordinary memory: it has been read when the call returns.
-  void decode_on_host(std::span<const Encoded> pictures, const std::vector<std::size_t>& which, std::uint8_t* out,
-                      const c10::cuda::CUDAStream& stream) {
+  void decode_on_host(std::span<const Encoded> pictures, const std::vector<std::size_t>& which,
+                      std::uint8_t* out, const c10::cuda::CUDAStream& stream) {
     for (const std::size_t i : which) {
-      const PixelSize stored = host_->open(pictures[i], "a picture that nvJPEG refuses");
-      if (stored != batch_.size) throw Error("nvJPEG", "a picture has another size than its folder says", "run `feedrate verify`");
-      const PixelView decoded = host_->decode({0, 0, stored.width, stored.height});
+      const codec::PixelSize stored = host_->open(pictures[i], "a picture that nvJPEG refuses");
+      if (stored != batch_.size)
+        throw Error("nvJPEG", "a picture has another size than its folder says",
+                    "run `feedrate verify`");
+      const codec::PixelView decoded = host_->decode({0, 0, stored.width, stored.height}, 1).pixels;
       const std::size_t row = 3 * static_cast<std::size_t>(stored.width);
-      C10_CUDA_CHECK(cudaMemcpy2DAsync(out + i * batch_.sample_elements(), row, decoded.data, static_cast<std::size_t>(decoded.stride), row,
-                                       static_cast<std::size_t>(stored.height), cudaMemcpyHostToDevice, stream));
+      C10_CUDA_CHECK(cudaMemcpy2DAsync(out + i * batch_.sample_elements(), row, decoded.data,
+                                       static_cast<std::size_t>(decoded.stride), row,
+                                       static_cast<std::size_t>(stored.height),
+                                       cudaMemcpyHostToDevice, stream));
     }
   }
 
-  const BatchSpec batch_;
+  const pipeline::BatchSpec batch_;
   const int share_;
   Backend engine_, processors_;
   const c10::cuda::CUDAStream beside_;
   c10::cuda::CUDAEvent before_{cudaEventDisableTiming}, after_{cudaEventDisableTiming};
-  const std::unique_ptr<Decoder> host_;
+  const std::unique_ptr<codec::Decoder> host_;
 };
 
 }  // namespace
 
-PutPixels nvjpeg_decoder(const StepSpec& spec, c10::DeviceIndex device) {
-  return [decoder = std::make_shared<NvjpegDecoder>(spec, device)](std::size_t slot, const HostBatch& batch, const at::Tensor& pixels,
-                                                                   const c10::cuda::CUDAStream& stream) {
+PutPixels nvjpeg_decoder(const device::StepSpec& spec, c10::DeviceIndex device) {
+  return [decoder = std::make_shared<NvjpegDecoder>(spec, device)](
+             std::size_t slot, const pipeline::HostBatch& batch, const at::Tensor& pixels,
+             const c10::cuda::CUDAStream& stream) {
     return decoder->put(slot, batch, pixels, stream);
   };
 }
 
 void check_nvjpeg() { nvjpeg_library(); }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::train {
 
 // Dynamic loss scaling for fp16, as torch.amp.GradScaler does it: gradients of a scaled loss stay
 // clear of fp16's underflow; a step with an overflow is skipped and halves the scale, 2000 without
@@ -32,4 +32,4 @@ class LossScale {
   at::Tensor scale_, growth_tracker_, found_inf_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

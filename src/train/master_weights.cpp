@@ -3,9 +3,10 @@
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
 
-namespace feedrate {
+namespace feedrate::train {
 
-MasterWeights::MasterWeights(std::vector<at::Tensor> weights, at::ScalarType type) : weights_(std::move(weights)) {
+MasterWeights::MasterWeights(std::vector<at::Tensor> weights, at::ScalarType type)
+    : weights_(std::move(weights)) {
   const at::NoGradGuard no_grad;
   for (const at::Tensor& weight : weights_) {
     masters_.push_back(weight.detach().clone());
@@ -41,4 +42,4 @@ void MasterWeights::publish() {
   at::_foreach_copy_(weights_, masters_);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

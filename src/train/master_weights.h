@@ -3,17 +3,18 @@
 
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::train {
 
-// Weights that are held in a 16-bit type, each beside an fp32 master that the optimiser moves (Micikevicius et al.
-// 2018, "Mixed Precision Training"). The same rounding as autocast's, which casts every weight in every forward pass
-// and every gradient in every backward pass; here all are cast together, twice a step.
+// Weights that are held in a 16-bit type, each beside an fp32 master that the optimiser moves
+// (Micikevicius et al. 2018, "Mixed Precision Training"). The same rounding as autocast's, which
+// casts every weight in every forward pass and every gradient in every backward pass; here all are
+// cast together, twice a step.
 class MasterWeights {
  public:
-  // `weights` (fp32) become tensors of `type`. None: nothing below does anything.
+  // `weights` (fp32) become tensors of `type`. Without weights, the functions below do nothing.
   MasterWeights(std::vector<at::Tensor> weights, at::ScalarType type);
 
-  // The list with masters in place of those weights that have one: what the optimiser is to move.
+  // The parameters, with each weight that has a master replaced by it: what the optimiser moves.
   std::vector<at::Tensor> in_place_of(std::vector<at::Tensor> parameters) const;
 
   void take_gradients();  // from the weights, which lose theirs, to the masters
@@ -23,4 +24,4 @@ class MasterWeights {
   std::vector<at::Tensor> weights_, masters_, gradients_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -5,17 +5,23 @@
 #include "codec/tensor.h"
 #include "train/normalise_kernel.h"
 
-namespace feedrate {
+namespace feedrate::train {
 namespace {
 
 at::Tensor channels(const float (&values)[3], c10::Device device) {
   return at::tensor({values[0], values[1], values[2]}, at::kFloat).to(device);
 }
 
-// Made on the host, whose rounding it then has.
+// Made on the host, so that it has the host's rounding.
 at::Tensor table_of(c10::Device device, at::ScalarType to) {
-  const at::Tensor values = at::arange(256, at::kByte).view({1, 256, 1, 1}).expand({1, 256, 1, 3}).contiguous();
-  return Normaliser(at::kCPU, to).pixels(values).permute({0, 2, 3, 1}).reshape({256, 3}).contiguous().to(device);
+  const at::Tensor values =
+      at::arange(256, at::kByte).view({1, 256, 1, 1}).expand({1, 256, 1, 3}).contiguous();
+  return Normaliser(at::kCPU, to)
+      .pixels(values)
+      .permute({0, 2, 3, 1})
+      .reshape({256, 3})
+      .contiguous()
+      .to(device);
 }
 
 }  // namespace
@@ -25,8 +31,8 @@ at::Tensor table_of(c10::Device device, at::ScalarType to) {
 Normaliser::Normaliser(c10::Device device, at::ScalarType to)
     : to_(to),
       full_(at::full({1}, 255.0f, at::kFloat).to(device)),
-      mean_(channels(kMean, device)),
-      std_(channels(kStd, device)),
+      mean_(channels(codec::kMean, device)),
+      std_(channels(codec::kStd, device)),
       table_(device.is_cuda() ? table_of(device, to) : at::Tensor()) {}
 
 at::Tensor Normaliser::operator()(const at::Tensor& nhwc) const {
@@ -40,4 +46,4 @@ at::Tensor Normaliser::pixels(const at::Tensor& nhwc) const {
   return at::div(nhwc, full_).sub_(mean_).div_(std_).to(to_).permute({0, 3, 1, 2});
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

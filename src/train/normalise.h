@@ -1,7 +1,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
-namespace feedrate {
+namespace feedrate::train {
 
 // Turns a batch as it lies in memory into the network's input, on whichever device it is.
 class Normaliser {
@@ -23,4 +23,4 @@ class Normaliser {
   const at::Tensor table_;              // on a GPU: (256, 3), what becomes of each value of a byte
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -2,8 +2,10 @@
 #include "train/normalise_kernel.h"
 #include "train/normalise_launch.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
-at::Tensor normalise_on_cuda(const at::Tensor& bytes, const at::Tensor& table) { return launch_normalise<OnCuda>(bytes, table); }
+at::Tensor normalise_on_cuda(const at::Tensor& bytes, const at::Tensor& table) {
+  return launch_normalise<models::OnCuda>(bytes, table);
+}
 
-}  // namespace feedrate
+}  // namespace feedrate::train

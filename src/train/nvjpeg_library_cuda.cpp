@@ -4,12 +4,14 @@
 
 #include <string>
 
-#include "measure/error.h"
+#include "base/error.h"
 
-namespace feedrate {
+namespace feedrate::train {
 namespace {
 
-constexpr const char* kRemedy = "run scripts/bootstrap, or put the CUDA toolkit's libnvjpeg into LD_LIBRARY_PATH, or use --decoder auto";
+constexpr const char* kRemedy =
+    "run scripts/bootstrap, or put the CUDA toolkit's libnvjpeg into LD_LIBRARY_PATH, or use "
+    "--decoder auto";
 
 void* open_library() {
   const std::string with_version = "libnvjpeg.so." + std::to_string(NVJPEG_VER_MAJOR);
@@ -49,4 +51,4 @@ const NvjpegLibrary& nvjpeg_library() {
   return library;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -1,9 +1,10 @@
 #pragma once
 #include <nvjpeg.h>
 
-namespace feedrate {
+namespace feedrate::train {
 
-// The functions of libnvjpeg that are used here. It is loaded when it is asked for: nothing else needs it.
+// The functions of libnvjpeg that are used here. It is loaded when it is asked for: nothing else
+// needs it.
 struct NvjpegLibrary {
   decltype(&nvjpegCreateEx) create = nullptr;
   decltype(&nvjpegDestroy) destroy = nullptr;
@@ -21,4 +22,4 @@ struct NvjpegLibrary {
 // Errors: Error where there is no such library, or one without a function of these.
 const NvjpegLibrary& nvjpeg_library();
 
-}  // namespace feedrate
+}  // namespace feedrate::train

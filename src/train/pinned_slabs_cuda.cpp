@@ -5,12 +5,12 @@
 #include <cstring>
 #include <string>
 
-#include "measure/error.h"
+#include "base/error.h"
 
-namespace feedrate {
+namespace feedrate::train {
 namespace {
 
-class PinnedSlabs : public SlabAllocator {
+class PinnedSlabs : public pipeline::SlabAllocator {
  public:
   std::byte* allocate(std::size_t bytes) override {
     void* slab = nullptr;
@@ -33,6 +33,6 @@ class PinnedSlabs : public SlabAllocator {
 
 }  // namespace
 
-std::shared_ptr<SlabAllocator> pinned_slabs() { return std::make_shared<PinnedSlabs>(); }
+std::shared_ptr<pipeline::SlabAllocator> pinned_slabs() { return std::make_shared<PinnedSlabs>(); }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -2,9 +2,9 @@
 
 #include <ATen/autocast_mode.h>
 
-#include "measure/error.h"
+#include "base/error.h"
 
-namespace feedrate {
+namespace feedrate::train {
 namespace {
 
 constexpr std::string_view kNames[] = {"fp32", "tf32", "fp16", "bf16"};
@@ -58,4 +58,4 @@ AutocastScope::~AutocastScope() {
   at::autocast::set_autocast_cache_enabled(cache_before_);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

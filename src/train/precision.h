@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::train {
 
 // What the convolutions and the classifier compute in; weights and optimiser are fp32 in all of
 // them.
@@ -42,4 +42,4 @@ class AutocastScope {
   at::ScalarType dtype_before_ = at::kFloat;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

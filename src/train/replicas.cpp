@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <exception>
 
-namespace feedrate {
+namespace feedrate::train {
 namespace {
 
 // The Reducer's usual all-reduce, which also tells when the last bucket is handed over.
 class Averaging : public c10d::CppCommHookInterface<ProcessGroup> {
  public:
-  Averaging(ProcessGroup group, std::function<void()> handed_over) : CppCommHookInterface(std::move(group)), handed_over_(std::move(handed_over)) {}
+  Averaging(ProcessGroup group, std::function<void()> handed_over)
+      : CppCommHookInterface(std::move(group)), handed_over_(std::move(handed_over)) {}
 
   c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
     std::vector<at::Tensor> tensors = {bucket.getBufferRef()};
@@ -26,22 +27,29 @@ class Averaging : public c10d::CppCommHookInterface<ProcessGroup> {
   const std::function<void()> handed_over_;
 };
 
-constexpr std::size_t kBroadcastBytes = std::size_t{250} << 20;  // torch.nn.parallel.DistributedDataParallel's
+constexpr std::size_t kBroadcastBytes = std::size_t{250}
+                                        << 20;  // torch.nn.parallel.DistributedDataParallel's
 
-std::unique_ptr<c10d::Reducer> make_reducer(const ProcessGroup& group, const std::vector<at::Tensor>& parameters) {
+std::unique_ptr<c10d::Reducer> make_reducer(const ProcessGroup& group,
+                                            const std::vector<at::Tensor>& parameters) {
   const std::vector<bool> sparse(parameters.size(), false);
-  // Gradients come in about the reverse order of the parameters: the first bucket to be sent is that of the last ones.
-  auto [buckets, sizes] = c10d::compute_bucket_assignment_by_size(parameters, {c10d::kDefaultFirstBucketBytes, c10d::kDefaultBucketBytesCap}, sparse);
+  // Gradients come in about the reverse order of the parameters: the first bucket to be sent is
+  // that of the last ones.
+  auto [buckets, sizes] = c10d::compute_bucket_assignment_by_size(
+      parameters, {c10d::kDefaultFirstBucketBytes, c10d::kDefaultBucketBytesCap}, sparse);
   std::reverse(buckets.begin(), buckets.end());
-  return std::make_unique<c10d::Reducer>(parameters, std::move(buckets), group, sparse, c10d::kDefaultBucketBytesCap,
-                                         /*find_unused_parameters=*/false, /*gradient_as_bucket_view=*/true,
-                                         std::unordered_map<std::size_t, std::string>{}, c10d::kDefaultFirstBucketBytes,
-                                         /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false, std::vector<std::int64_t>{});
+  return std::make_unique<c10d::Reducer>(
+      parameters, std::move(buckets), group, sparse, c10d::kDefaultBucketBytesCap,
+      /*find_unused_parameters=*/false, /*gradient_as_bucket_view=*/true,
+      std::unordered_map<std::size_t, std::string>{}, c10d::kDefaultFirstBucketBytes,
+      /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false,
+      std::vector<std::int64_t>{});
 }
 
 }  // namespace
 
-Replicas::Replicas(ProcessGroup group, const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& state, ExchangeWatch watch)
+Replicas::Replicas(ProcessGroup group, const std::vector<at::Tensor>& parameters,
+                   const std::vector<at::Tensor>& state, ExchangeWatch watch)
     : group_(std::move(group)), watch_(std::move(watch)) {
   std::vector<at::Tensor> values;
   for (const at::Tensor& t : state) values.push_back(t.detach());
@@ -54,8 +62,10 @@ Replicas::~Replicas() {
   reducer_.reset();
   try {
     // Ending together waits for the others, who may wait for this one's gradients.
-    if (std::uncaught_exceptions() > 0) group_->abort();
-    else group_->shutdown();
+    if (std::uncaught_exceptions() > 0)
+      group_->abort();
+    else
+      group_->shutdown();
   } catch (const std::exception&) {  // they are gone
   }
 }
@@ -69,4 +79,4 @@ void Replicas::after_backward() {
   if (watch_.averaged) watch_.averaged();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

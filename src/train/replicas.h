@@ -11,25 +11,29 @@ namespace c10d {
 class Reducer;
 }
 
-namespace feedrate {
+namespace feedrate::train {
 
-// When a step's gradients are waited for: between the two calls, if no gradient is left to be computed, there is
-// nothing to do but wait for the other ranks.
+// When a step waits for gradients. Between the two calls, once no gradient is left to be computed,
+// a rank only waits for the other ranks.
 struct ExchangeWatch {
   std::function<void()> handed_over;  // this rank's last gradients are on their way
   std::function<void()> averaged;     // all gradients are the ranks' mean
 };
 
-// Data-parallel training: what is the same network in every rank stays it, by averaging the gradients over the ranks. They
-// are sent in buckets while the backward pass still makes others (Li et al., "PyTorch Distributed", VLDB 2020), by
-// LibTorch's own Reducer. Buffers (running statistics) stay each rank's own.
+// Data-parallel training: the network is the same in every rank, and stays the same because the
+// gradients are averaged over the ranks. They are sent in buckets while the backward pass still
+// makes others (Li et al., "PyTorch Distributed", VLDB 2020), by LibTorch's own Reducer. Buffers
+// (running statistics) stay each rank's own.
 class Replicas {
  public:
-  // Rank 0's `state` goes to all: what must be equal at the start. `parameters` keep their layout from here on.
-  Replicas(ProcessGroup group, const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& state, ExchangeWatch watch);
+  // Rank 0's `state` goes to all: what must be equal at the start. `parameters` keep their layout
+  // from here on.
+  Replicas(ProcessGroup group, const std::vector<at::Tensor>& parameters,
+           const std::vector<at::Tensor>& state, ExchangeWatch watch);
   ~Replicas();
 
-  // Around one forward and backward pass; behind after_backward() each parameter's gradient is the mean.
+  // Around one forward and backward pass; behind after_backward() each parameter's gradient is the
+  // mean.
   void before_forward();
   void before_backward();
   void after_backward();
@@ -40,4 +44,4 @@ class Replicas {
   std::unique_ptr<c10d::Reducer> reducer_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

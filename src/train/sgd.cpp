@@ -3,7 +3,7 @@
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
 
-namespace feedrate {
+namespace feedrate::train {
 
 Sgd::Sgd(std::vector<at::Tensor> parameters, SgdOptions options, bool fused)
     : parameters_(std::move(parameters)), options_(options), fused_(fused) {
@@ -45,4 +45,4 @@ void Sgd::step_by_loop() {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

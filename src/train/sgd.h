@@ -3,9 +3,10 @@
 
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::train {
 
-// torchvision's reference recipe for ResNet-50, without its schedule: a run is too short for one.
+// torchvision's reference settings for ResNet-50, without their schedule: a run is too short for
+// one.
 struct SgdOptions {
   double learning_rate = 0.1;
   double momentum = 0.9;
@@ -16,12 +17,14 @@ struct SgdOptions {
 // Nesterov).
 class Sgd {
  public:
-  // The parameters keep their layout from here on: the momentum copies it. `fused`: in one pass over all parameters, on
-  // CUDA a few kernels instead of hundreds, on a CPU a third of the memory traffic; else one parameter after the other.
+  // The parameters keep their layout from here on: the momentum copies it. `fused`: in one pass
+  // over all parameters, on CUDA a few kernels instead of hundreds, on a CPU a third of the memory
+  // traffic; else one parameter after the other.
   Sgd(std::vector<at::Tensor> parameters, SgdOptions options, bool fused = true);
 
   // One step by the parameters' gradients, which it releases. `found_inf` (one float on the device,
-  // may be undefined): where it is not zero nothing changes; the loop waits for the device to read it.
+  // may be undefined): where it is not zero nothing changes; the loop waits for the device to read
+  // it.
   void step(const at::Tensor& found_inf = {});
 
   // The parameters' gradients, for unscaling.
@@ -37,4 +40,4 @@ class Sgd {
   const bool fused_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

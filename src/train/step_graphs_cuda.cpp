@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "measure/error.h"
+#include "base/error.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
 void StepGraphs::run(std::size_t slot, const std::function<void()>& step) {
   switch (turns_.next(slot)) {
@@ -25,7 +25,7 @@ void StepGraphs::run(std::size_t slot, const std::function<void()>& step) {
 // Thread-local: a loader thread that takes page-locked memory meanwhile would end a global capture.
 void StepGraphs::capture(at::cuda::CUDAGraph& graph, const std::function<void()>& step) {
   if (!pool_) {
-    // What the first steps have taken, the graphs will not use: they have memory of their own.
+    // The graphs have memory of their own and will not use what the first steps have taken.
     c10::cuda::CUDACachingAllocator::emptyCache();
     pool_ = at::cuda::graph_pool_handle();
   }
@@ -38,7 +38,8 @@ void StepGraphs::capture(at::cuda::CUDAGraph& graph, const std::function<void()>
   } catch (const c10::Error& error) {
     abandon(graph);
     const std::string message = error.what_without_backtrace();
-    throw Error("the step as a CUDA graph", message.substr(0, message.find('\n')), "use --cuda-graph off");
+    throw Error("the step as a CUDA graph", message.substr(0, message.find('\n')),
+                "use --cuda-graph off");
   } catch (...) {
     abandon(graph);
     throw;
@@ -46,7 +47,8 @@ void StepGraphs::capture(at::cuda::CUDAGraph& graph, const std::function<void()>
   graph.capture_end();
 }
 
-// A stream that went on capturing, and an allocator that took it for one, would spoil what this process does next.
+// A stream that is still capturing, or an allocator that believes so, would spoil what this process
+// does next.
 void StepGraphs::abandon(at::cuda::CUDAGraph& graph) noexcept {
   try {
     graph.capture_end();
@@ -56,4 +58,4 @@ void StepGraphs::abandon(at::cuda::CUDAGraph& graph) noexcept {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

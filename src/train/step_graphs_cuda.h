@@ -7,17 +7,20 @@
 
 #include "train/graph_turns.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
-// Runs steps as CUDA graphs: the host launches one graph instead of a thousand kernels. A graph for every place in
-// which an input may lie, so that none is copied; they share their memory, as only one runs at a time.
+// Runs steps as CUDA graphs: the host launches one graph instead of a thousand kernels. Every slot
+// in which an input may lie has a graph, so that no input is copied. The graphs share their memory,
+// as only one runs at a time.
 class StepGraphs {
  public:
-  explicit StepGraphs(bool graphs, std::size_t eager_steps = GraphTurns::kEagerSteps) : turns_(graphs, eager_steps) {}
+  explicit StepGraphs(bool graphs, std::size_t eager_steps = GraphTurns::kEagerSteps)
+      : turns_(graphs, eager_steps) {}
 
-  // Queues `step` on the current stream, always the same and not the default one, by the calling thread, always the
-  // same. `step` reads and writes only memory that stays where it is: the input's of `slot`, and what outlives this.
-  // Other threads may use CUDA meanwhile. Errors: Error where the step cannot be captured.
+  // Queues `step` on the current stream, always the same and not the default one, by the calling
+  // thread, always the same. `step` reads and writes only memory that stays where it is: the
+  // input's of `slot`, and what outlives this. Other threads may use CUDA meanwhile. Errors: Error
+  // where the step cannot be captured.
   void run(std::size_t slot, const std::function<void()>& step);
 
   bool settled(std::size_t slots) const { return turns_.settled(slots); }
@@ -31,4 +34,4 @@ class StepGraphs {
   std::map<std::size_t, at::cuda::CUDAGraph> graphs_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -6,25 +6,29 @@
 
 #include "train/input_maker.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
-StepSpec of_rank(StepSpec spec, const Group& group) {
-  spec.seed += static_cast<std::uint64_t>(group.rank()) * 0x9E3779B9;  // torch's generator looks at the lower 32 bits
+device::StepSpec of_rank(device::StepSpec spec, const device::Group& group) {
+  spec.seed += static_cast<std::uint64_t>(group.rank()) *
+               0x9E3779B9;  // torch's generator looks at the lower 32 bits
   return spec;
 }
 
-SyntheticRing::SyntheticRing(const StepSpec& spec, at::ScalarType type, c10::Device device) {
+SyntheticRing::SyntheticRing(const device::StepSpec& spec, at::ScalarType type,
+                             c10::Device device) {
   constexpr std::size_t kMost = 4;
   constexpr std::size_t kMemory = std::size_t{1} << 30;
-  const BatchSpec& batch = spec.batch;
-  const std::size_t bytes = batch.sample_elements() * static_cast<std::size_t>(batch.batch_size) * c10::elementSize(type);
+  const pipeline::BatchSpec& batch = spec.batch;
+  const std::size_t bytes =
+      batch.sample_elements() * static_cast<std::size_t>(batch.batch_size) * c10::elementSize(type);
   at::manual_seed(spec.seed);
   const auto on_device = at::TensorOptions(device);
   for (std::size_t i = 0; i < std::clamp(kMemory / bytes, std::size_t{1}, kMost); ++i) {
-    const at::Tensor nhwc = at::randn({batch.batch_size, batch.size.height, batch.size.width, 3}, on_device.dtype(type));
-    batches_.push_back({in_memory_format(nhwc.permute({0, 3, 1, 2}), spec.rungs),
+    const at::Tensor nhwc = at::randn({batch.batch_size, batch.size.height, batch.size.width, 3},
+                                      on_device.dtype(type));
+    batches_.push_back({in_memory_format(nhwc.permute({0, 3, 1, 2}), spec.step),
                         at::randint(spec.classes, {batch.batch_size}, on_device.dtype(at::kLong))});
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::train

@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "device/accelerator.h"
+#include "device/group.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
-// The same with a seed of the rank's own: ranks that train on equal batches would have equal gradients.
-StepSpec of_rank(StepSpec spec, const Group& group);
+// The same `spec` with a seed of the rank's own: ranks that train on equal batches would have equal
+// gradients.
+device::StepSpec of_rank(device::StepSpec spec, const device::Group& group);
 
 struct TrainBatch {
   at::Tensor input;   // (N, 3, H, W), in the run's memory format, normalised
@@ -21,8 +23,9 @@ struct TrainBatch {
 // input in a cache; at most four, and no more than 1 GiB of them.
 class SyntheticRing {
  public:
-  // Batches of the shape of `spec.batch` (its dtype is not looked at) with elements of `type` on `device`.
-  SyntheticRing(const StepSpec& spec, at::ScalarType type, c10::Device device);
+  // Batches of the shape of `spec.batch` (its dtype is not looked at) with elements of `type` on
+  // `device`.
+  SyntheticRing(const device::StepSpec& spec, at::ScalarType type, c10::Device device);
 
   // Round and round.
   std::size_t next_slot() { return steps_++ % batches_.size(); }
@@ -35,4 +38,4 @@ class SyntheticRing {
   std::size_t steps_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

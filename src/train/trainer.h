@@ -11,7 +11,7 @@
 #include "train/replicas.h"
 #include "train/sgd.h"
 
-namespace feedrate {
+namespace feedrate::train {
 
 struct TrainerOptions {
   std::string model = "resnet50";
@@ -20,13 +20,14 @@ struct TrainerOptions {
   c10::Device device = at::kCPU;
   std::uint64_t seed = 0;  // of the weights
   SgdOptions sgd;
-  StepRungs rungs;
+  device::StepOptions step;
   ProcessGroup replicas{};  // the other ranks that train the same network; null: there are none
   ExchangeWatch watch{};    // of their gradients
 };
 
-// Those of a run. Errors: UsageError for rungs that there are not.
-TrainerOptions trainer_options(const StepSpec& spec, Precision precision, c10::Device device);
+// Those of a run. Errors: UsageError for a step option that does not exist.
+TrainerOptions trainer_options(const device::StepSpec& spec, Precision precision,
+                               c10::Device device);
 
 // A network and its optimiser, on one device. For one thread.
 class Trainer {
@@ -35,22 +36,22 @@ class Trainer {
   explicit Trainer(const TrainerOptions& options);
 
   // One step: forward, cross entropy, backward, SGD. `input`: (N, 3, H, W), in the options' memory
-  // format, normalised, of input_type(); `labels`: (N), int64, below `classes`; both on the device. Returns
-  // the mean loss before the step: one float on the device, not yet computed if the device is a
-  // GPU.
+  // format, normalised, of input_type(); `labels`: (N), int64, below `classes`; both on the device.
+  // Returns the mean loss before the step: one float on the device, not yet computed if the device
+  // is a GPU.
   at::Tensor step(const at::Tensor& input, const at::Tensor& labels);
 
-  ResNet& model() { return model_; }
+  models::ResNet& model() { return model_; }
 
  private:
   at::Tensor loss_of(const at::Tensor& input, const at::Tensor& labels);
 
   const TrainerOptions options_;
-  ResNet model_;
+  models::ResNet model_;
   MasterWeights masters_;
   Sgd sgd_;
   std::optional<Replicas> replicas_;
   std::optional<LossScale> scale_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::train

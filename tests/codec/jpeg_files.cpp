@@ -4,13 +4,13 @@
 
 #include <jpeglib.h>
 
-#include "codec/jpeg_errors.h"
+#include "codec/jpeg/errors.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 template <typename Prepare>
-Bytes compress(const Pixels& values, PixelSize size, int channels, J_COLOR_SPACE space,
+Bytes compress(const Pixels& values, codec::PixelSize size, int channels, J_COLOR_SPACE space,
                const Prepare& prepare) {
   jpeg_compress_struct info{};
   jpeg_error_mgr errors;
@@ -40,7 +40,7 @@ Bytes compress(const Pixels& values, PixelSize size, int channels, J_COLOR_SPACE
 
 }  // namespace
 
-Bytes write_jpeg(const Pixels& values, PixelSize size, const JpegKind& kind) {
+Bytes write_jpeg(const Pixels& values, codec::PixelSize size, const JpegKind& kind) {
   const J_COLOR_SPACE space = kind.channels == 1   ? JCS_GRAYSCALE
                               : kind.channels == 3 ? JCS_RGB
                                                    : JCS_CMYK;
@@ -63,8 +63,9 @@ Bytes write_jpeg(const Pixels& values, PixelSize size, const JpegKind& kind) {
 
 namespace {
 
-// All rows to `pixels`, which gets the room for them first.
-void read_all(jpeg_decompress_struct& info, const Bytes& file, bool cmyk, int reduction, Pixels& pixels) {
+// Resizes `pixels` and reads all rows into it.
+void read_all(jpeg_decompress_struct& info, const Bytes& file, bool cmyk, int reduction,
+              Pixels& pixels) {
   jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(file.data()), file.size());
   jpeg_read_header(&info, TRUE);
   info.out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
@@ -95,7 +96,7 @@ Pixels reference_decode(const Bytes& file, bool cmyk, int reduction) {
 
 std::optional<Pixels> try_reference_decode(const Bytes& file) {
   jpeg_decompress_struct info{};
-  JpegErrors errors;
+  codec::JpegErrors errors;
   info.err = errors.manager();
   jpeg_create_decompress(&info);
   std::optional<Pixels> pixels(std::in_place);
@@ -108,7 +109,7 @@ std::optional<Pixels> try_reference_decode(const Bytes& file) {
   return pixels;
 }
 
-Bytes write_many_scans(PixelSize size) {
+Bytes write_many_scans(codec::PixelSize size) {
   std::vector<jpeg_scan_info> scans = {{1, {0, 0, 0, 0}, 0, 0, 0, 0}};
   for (int k = 1; k < 64; ++k) {
     scans.push_back({1, {0, 0, 0, 0}, k, k, 0, 9});
@@ -134,4 +135,4 @@ void patch_jpeg_size(Bytes& file, int width, int height) {
   FAIL() << "no frame header";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tests

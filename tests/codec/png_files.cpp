@@ -1,6 +1,6 @@
 #include "png_files.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 void append_be32(Bytes& to, std::uint32_t value) {
@@ -56,8 +56,8 @@ Bytes signature() {
 int bits_of(const PngKind& kind) { return channels_of(kind) * kind.depth; }
 
 // The rows of one Adam7 pass, or of all the picture: every pixel copied bit by bit.
-void append_pass(const Bytes& samples, PixelSize size, const PngKind& kind, int x0, int y0, int dx,
-                 int dy, Bytes& out) {
+void append_pass(const Bytes& samples, codec::PixelSize size, const PngKind& kind, int x0, int y0,
+                 int dx, int dy, Bytes& out) {
   const int bits = bits_of(kind);
   const std::size_t row_bytes = row_bytes_of(kind, size.width);
   if (x0 >= size.width) return;
@@ -102,7 +102,7 @@ void append_chunk(Bytes& file, const char* type, const Bytes& data) {
   append_be32(file, crc_of(std::span(file).subspan(start)));
 }
 
-Bytes write_png(const Bytes& samples, PixelSize size, const PngKind& kind) {
+Bytes write_png(const Bytes& samples, codec::PixelSize size, const PngKind& kind) {
   Bytes file = signature();
   append_chunk(file, "IHDR",
                header_of(static_cast<std::uint32_t>(size.width),
@@ -136,4 +136,4 @@ Bytes write_png_header(std::uint32_t width, std::uint32_t height) {
   return file;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -3,7 +3,7 @@
 
 #include "pictures.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 
 // A PNG of any colour type; `samples` are the raw rows, packed as the file format has them
 // (16 bits big endian).
@@ -19,10 +19,10 @@ void palette_entry(int i, std::uint8_t rgb[3]);
 
 // Signature, header, palette where one belongs, the picture deflated without filters, end. Written
 // by hand (stored blocks), so that it does not share a mistake with the library that reads it.
-Bytes write_png(const Bytes& samples, PixelSize size, const PngKind& kind);
+Bytes write_png(const Bytes& samples, codec::PixelSize size, const PngKind& kind);
 // Only a signature, a header with a right checksum, and an empty end.
 Bytes write_png_header(std::uint32_t width, std::uint32_t height);
 // Appends length, type, data and checksum.
 void append_chunk(Bytes& file, const char* type, const Bytes& data);
 
-}  // namespace feedrate
+}  // namespace feedrate::tests

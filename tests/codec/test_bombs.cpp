@@ -6,7 +6,7 @@
 #include "jpeg_files.h"
 #include "png_files.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 long peak_megabytes() {
@@ -25,14 +25,14 @@ void expect_refused(const Open& open) {
 }
 
 void expect_refused(const char* format, const Bytes& file) {
-  const auto decoder = find_picture_format(format)->make_decoder();
+  const auto decoder = codec::find_picture_format(format)->make_decoder();
   expect_refused([&] { decoder->open(file, "bomb"); });
 }
 
 TEST(Bombs, png) {
   expect_refused("png", write_png_header(30'000, 30'000));
   expect_refused("png", write_png_header(1 << 27, 1));
-  const auto decoder = find_picture_format("png")->make_decoder();
+  const auto decoder = codec::find_picture_format("png")->make_decoder();
   EXPECT_THROW(decoder->open(write_png_header(0x7fffffff, 0x7fffffff), "bomb"), Error);
 }
 
@@ -46,29 +46,29 @@ TEST(Bombs, jpeg) {
 
 TEST(Bombs, bmp_npy_raw_tensor) {
   Bytes bmp = encode("bmp", make_picture(4, 4));
-  store_le(&bmp[18], 65535u);
-  store_le(&bmp[22], 65535u);
+  codec::store_le(&bmp[18], 65535u);
+  codec::store_le(&bmp[22], 65535u);
   expect_refused("bmp", bmp);
   Bytes raw = encode("raw", make_picture(4, 4));
-  store_le(&raw[8], 0xffffffffu);
-  store_le(&raw[12], 0xffffffffu);
+  codec::store_le(&raw[8], 0xffffffffu);
+  codec::store_le(&raw[12], 0xffffffffu);
   expect_refused("raw", raw);
   Bytes tensor;
-  encode_tensor(make_picture(4, 4).view(), Dtype::fp32, tensor);
-  store_le(&tensor[12], 0x80000000u);
-  store_le(&tensor[16], 0x80000000u);
-  expect_refused([&] { parse_tensor(tensor, "bomb"); });
+  codec::encode_tensor(make_picture(4, 4).view(), codec::Dtype::fp32, tensor);
+  codec::store_le(&tensor[12], 0x80000000u);
+  codec::store_le(&tensor[16], 0x80000000u);
+  expect_refused([&] { codec::parse_tensor(tensor, "bomb"); });
 }
 
 TEST(Bombs, zero_sizes) {
   Bytes jpeg = encode("jpeg", make_picture(16, 16));
   patch_jpeg_size(jpeg, 16, 0);
-  EXPECT_THROW(find_picture_format("jpeg")->make_decoder()->open(jpeg, "p"), Error);
-  EXPECT_THROW(find_picture_format("png")->make_decoder()->open(write_png_header(0, 5), "p"),
+  EXPECT_THROW(codec::find_picture_format("jpeg")->make_decoder()->open(jpeg, "p"), Error);
+  EXPECT_THROW(codec::find_picture_format("png")->make_decoder()->open(write_png_header(0, 5), "p"),
                Error);
   Bytes raw = encode("raw", make_picture(4, 4));
-  store_le(&raw[8], 0u);
-  EXPECT_THROW(find_picture_format("raw")->make_decoder()->open(raw, "p"), Error);
+  codec::store_le(&raw[8], 0u);
+  EXPECT_THROW(codec::find_picture_format("raw")->make_decoder()->open(raw, "p"), Error);
 }
 
 TEST(Bombs, an_oversized_text_chunk_is_not_kept) {
@@ -81,11 +81,11 @@ TEST(Bombs, an_oversized_text_chunk_is_not_kept) {
   Bytes with_text(file.begin(), file.begin() + 33);  // signature and IHDR
   append_chunk(with_text, "zTXt", text);
   with_text.insert(with_text.end(), file.begin() + 33, file.end());
-  const auto decoder = find_picture_format("png")->make_decoder();
+  const auto decoder = codec::find_picture_format("png")->make_decoder();
   const long before = peak_megabytes();
   error_of([&] { decode_whole(*decoder, with_text); });
   EXPECT_LT(peak_megabytes() - before, 32);
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

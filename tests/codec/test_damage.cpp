@@ -3,7 +3,7 @@
 #include "jpeg_files.h"
 #include "png_files.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 // The files that are mutated; by name, so that a failing one is told apart.
@@ -27,7 +27,7 @@ class Damage : public testing::TestWithParam<const char*> {
   Damage() {
     const std::string name = GetParam();
     const std::string format = name.substr(0, name.find('_'));
-    decoder_ = find_picture_format(format)->make_decoder();
+    decoder_ = codec::find_picture_format(format)->make_decoder();
     picture_ = make_picture(31, 23);
     file_ = file_of(name, picture_);
     good_file_ = file_of(name, make_picture(24, 33, 2));
@@ -36,7 +36,7 @@ class Damage : public testing::TestWithParam<const char*> {
 
   void expect_healthy() { EXPECT_EQ(decode_whole(*decoder_, good_file_).pixels, good_.pixels); }
 
-  std::unique_ptr<Decoder> decoder_;
+  std::unique_ptr<codec::Decoder> decoder_;
   TestPicture picture_;
   Bytes file_;
   Bytes good_file_;
@@ -51,7 +51,7 @@ TEST_P(Damage, every_truncation_is_an_error) {
   for (std::size_t length = 0; length < file_.size(); ++length) {
     const Bytes cut(file_.begin(), file_.begin() + static_cast<std::ptrdiff_t>(length));
     ASSERT_THROW(decode_whole(*decoder_, cut), Error) << length << " of " << file_.size();
-    EXPECT_THROW(decoder_->decode({0, 0, 1, 1}), Error);  // nothing is left to hand out
+    EXPECT_THROW(decoder_->decode({0, 0, 1, 1}, 1), Error);  // nothing is left to hand out
     if (length % 16 == 0) expect_healthy();
   }
 }
@@ -67,11 +67,11 @@ TEST_P(Damage, flipped_bits_never_crash) {
       mutant[random() % range] ^= std::byte{1} << (random() % 8);
     }
     try {
-      const PixelSize size = decoder_->open(mutant, "mutant");
+      const codec::PixelSize size = decoder_->open(mutant, "mutant");
       // A picture that is now larger is decoded in part only, to keep the test short.
-      const Rect window{0, 0, size.width,
-                        std::max(1, std::min(size.height, 1'000'000 / size.width))};
-      decoder_->decode(window);
+      const codec::Rect window{0, 0, size.width,
+                               std::max(1, std::min(size.height, 1'000'000 / size.width))};
+      decoder_->decode(window, 1);
     } catch (const Error&) {
     }
     if (i % 10 == 0) expect_healthy();
@@ -87,9 +87,9 @@ TEST_P(Damage, overwritten_runs_never_crash) {
     std::fill_n(mutant.begin() + static_cast<std::ptrdiff_t>(at), length,
                 std::byte(random() % 2 != 0 ? 0xff : 0x00));
     try {
-      const PixelSize size = decoder_->open(mutant, "mutant");
+      const codec::PixelSize size = decoder_->open(mutant, "mutant");
       decoder_->decode(
-          {0, 0, size.width, std::max(1, std::min(size.height, 1'000'000 / size.width))});
+          {0, 0, size.width, std::max(1, std::min(size.height, 1'000'000 / size.width))}, 1);
     } catch (const Error&) {
     }
     if (i % 10 == 0) expect_healthy();
@@ -105,4 +105,4 @@ TEST_P(Damage, no_pixels_of_the_picture_before_are_handed_out) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -2,12 +2,12 @@
 
 #include "pictures.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 class EveryFormat : public testing::TestWithParam<std::string> {
  protected:
-  const Format& format() const { return *find_picture_format(GetParam()); }
+  const codec::Format& format() const { return *codec::find_picture_format(GetParam()); }
 };
 INSTANTIATE_TEST_SUITE_P(Formats, EveryFormat,
                          testing::Values("jpeg", "png", "png0", "bmp", "npy", "raw"),
@@ -15,21 +15,22 @@ INSTANTIATE_TEST_SUITE_P(Formats, EveryFormat,
 
 TEST(Formats, are_listed_once_and_found_by_name) {
   std::vector<std::string> names;
-  for (const Format& format : picture_formats()) {
+  for (const codec::Format& format : codec::picture_formats()) {
     names.emplace_back(format.name);
-    EXPECT_EQ(find_picture_format(format.name), &format);
+    EXPECT_EQ(codec::find_picture_format(format.name), &format);
     EXPECT_TRUE(format.extension.starts_with("."));
     EXPECT_FALSE(format.help.empty());
     EXPECT_EQ(format.lossless, format.name != "jpeg");
   }
   EXPECT_THAT(names, testing::ElementsAre("jpeg", "png", "png0", "bmp", "npy", "raw"));
-  EXPECT_EQ(find_picture_format("webp"), nullptr);
-  EXPECT_EQ(find_picture_format(""), nullptr);
+  EXPECT_EQ(codec::find_picture_format("webp"), nullptr);
+  EXPECT_EQ(codec::find_picture_format(""), nullptr);
 }
 
 TEST_P(EveryFormat, gives_back_its_pixels_at_every_window) {
   const auto decoder = format().make_decoder();
-  for (const PixelSize size : {PixelSize{1, 1}, {2, 3}, {5, 1}, {1, 9}, {37, 29}, {64, 48}}) {
+  for (const codec::PixelSize size :
+       {codec::PixelSize{1, 1}, {2, 3}, {5, 1}, {1, 9}, {37, 29}, {64, 48}}) {
     const TestPicture picture = make_picture(size.width, size.height);
     const Bytes file = encode(format(), picture);
     const TestPicture decoded = decode_whole(*decoder, file);
@@ -37,7 +38,7 @@ TEST_P(EveryFormat, gives_back_its_pixels_at_every_window) {
     if (format().lossless) {
       EXPECT_EQ(decoded.pixels, picture.pixels);
     }
-    for (const Rect& window : windows_of(size, 10)) {
+    for (const codec::Rect& window : windows_of(size, 10)) {
       EXPECT_EQ(decode(*decoder, file, window), cropped(decoded, window));
     }
   }
@@ -45,7 +46,7 @@ TEST_P(EveryFormat, gives_back_its_pixels_at_every_window) {
 
 TEST_P(EveryFormat, encodes_a_view_with_a_stride) {
   const TestPicture picture = make_picture(20, 16);
-  PixelView view = picture.view();
+  codec::PixelView view = picture.view();
   view.data += 2 * view.stride + 3 * 3;
   view.width = 11;
   view.height = 13;
@@ -66,31 +67,31 @@ TEST_P(EveryFormat, refuses_windows_outside_the_picture) {
   const Bytes file = encode(format(), make_picture(16, 12));
   const auto decoder = format().make_decoder();
   const int huge = 2147483647;
-  for (const Rect& window : {Rect{0, 0, 17, 12},
-                             {0, 0, 16, 13},
-                             {-1, 0, 2, 2},
-                             {0, -1, 2, 2},
-                             {16, 0, 1, 1},
-                             {0, 12, 1, 1},
-                             {0, 0, 0, 1},
-                             {0, 0, 1, 0},
-                             {huge, 0, huge, 1},
-                             {0, huge, 1, huge},
-                             {1, 1, huge, huge}}) {
+  for (const codec::Rect& window : {codec::Rect{0, 0, 17, 12},
+                                    {0, 0, 16, 13},
+                                    {-1, 0, 2, 2},
+                                    {0, -1, 2, 2},
+                                    {16, 0, 1, 1},
+                                    {0, 12, 1, 1},
+                                    {0, 0, 0, 1},
+                                    {0, 0, 1, 0},
+                                    {huge, 0, huge, 1},
+                                    {0, huge, 1, huge},
+                                    {1, 1, huge, huge}}) {
     decoder->open(file, "p");
-    EXPECT_THROW(decoder->decode(window), Error);
+    EXPECT_THROW(decoder->decode(window, 1), Error);
   }
 }
 
 TEST_P(EveryFormat, hands_out_nothing_without_an_open_picture) {
   const auto decoder = format().make_decoder();
-  EXPECT_THROW(decoder->decode({0, 0, 1, 1}), Error);
+  EXPECT_THROW(decoder->decode({0, 0, 1, 1}, 1), Error);
   const Bytes file = encode(format(), make_picture(16, 12));
   decoder->open(file, "p");
-  decoder->decode({0, 0, 16, 12});
-  EXPECT_THROW(decoder->decode({0, 0, 1, 1}), Error);  // once per open()
+  decoder->decode({0, 0, 16, 12}, 1);
+  EXPECT_THROW(decoder->decode({0, 0, 1, 1}, 1), Error);  // once per open()
   EXPECT_THROW(decoder->open({}, "empty"), Error);
-  EXPECT_THROW(decoder->decode({0, 0, 1, 1}), Error);
+  EXPECT_THROW(decoder->decode({0, 0, 1, 1}, 1), Error);
 }
 
 TEST_P(EveryFormat, may_be_opened_and_not_decoded) {
@@ -109,7 +110,7 @@ TEST(Formats, png_levels_differ_in_size_alone) {
   EXPECT_EQ(stored, encode("png", picture, {.png_level = 0}));
   EXPECT_LT(fast.size(), stored.size());
   EXPECT_GE(stored.size(), picture.pixels.size());
-  const auto decoder = find_picture_format("png")->make_decoder();
+  const auto decoder = codec::find_picture_format("png")->make_decoder();
   EXPECT_EQ(decode_whole(*decoder, fast).pixels, picture.pixels);
   EXPECT_EQ(decode_whole(*decoder, stored).pixels, picture.pixels);
 }
@@ -123,4 +124,4 @@ TEST(Formats, wrong_encoding_options_are_usage_errors) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

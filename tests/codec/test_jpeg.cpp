@@ -2,7 +2,7 @@
 
 #include "jpeg_files.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 struct Case {
@@ -25,13 +25,13 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(JpegKinds, windows_are_the_whole_picture_cut_out) {
   const JpegKind& kind = GetParam().kind;
-  const auto decoder = find_picture_format("jpeg")->make_decoder();
-  for (const PixelSize size : {PixelSize{1, 1}, {7, 5}, {33, 47}, {100, 75}}) {
+  const auto decoder = codec::find_picture_format("jpeg")->make_decoder();
+  for (const codec::PixelSize size : {codec::PixelSize{1, 1}, {7, 5}, {33, 47}, {100, 75}}) {
     Pixels values = make_picture(size.width, size.height).pixels;
     values.resize(static_cast<std::size_t>(size.width * size.height * kind.channels));
     const Bytes file = write_jpeg(values, size, kind);
     const TestPicture reference{size, reference_decode(file, false)};
-    for (const Rect& window : windows_of(size, 25)) {
+    for (const codec::Rect& window : windows_of(size, 25)) {
       ASSERT_EQ(decode(*decoder, file, window), cropped(reference, window))
           << size.width << "x" << size.height << " at " << window.x << "," << window.y << " "
           << window.width << "x" << window.height;
@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, FourChannels, testing::Bool(),
                          [](const auto& test) { return test.param ? "ycck" : "cmyk"; });
 
 TEST_P(FourChannels, become_rgb_as_inverted_inks) {
-  const PixelSize size{45, 31};
+  const codec::PixelSize size{45, 31};
   Pixels values = make_picture(60, 31).pixels;  // as many bytes as 45 x 31 x 4
   const Bytes file = write_jpeg(values, size, {.channels = 4, .ycck = GetParam()});
   const Pixels cmyk = reference_decode(file, true);
@@ -55,8 +55,8 @@ TEST_P(FourChannels, become_rgb_as_inverted_inks) {
       expected.pixels.push_back(static_cast<std::uint8_t>(cmyk[i + 3] * cmyk[i + c] / 255.0 + 0.5));
     }
   }
-  const auto decoder = find_picture_format("jpeg")->make_decoder();
-  for (const Rect& window : windows_of(size, 10)) {
+  const auto decoder = codec::find_picture_format("jpeg")->make_decoder();
+  for (const codec::Rect& window : windows_of(size, 10)) {
     const Pixels found = decode(*decoder, file, window), wanted = cropped(expected, window);
     ASSERT_EQ(found.size(), wanted.size());
     for (std::size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], wanted[i], 1);
@@ -65,7 +65,7 @@ TEST_P(FourChannels, become_rgb_as_inverted_inks) {
 
 TEST(Jpeg, white_paper_in_four_channels_is_white) {
   const Bytes file = write_jpeg(Pixels(16 * 16 * 4, 255), {16, 16}, {.channels = 4});
-  const auto decoder = find_picture_format("jpeg")->make_decoder();
+  const auto decoder = codec::find_picture_format("jpeg")->make_decoder();
   EXPECT_EQ(decode_whole(*decoder, file).pixels, Pixels(16 * 16 * 3, 255));
 }
 
@@ -86,8 +86,8 @@ TEST(Jpeg, cut_off_below_the_window_gives_right_pixels_or_an_error) {
   for (const bool progressive : {false, true}) {
     const Bytes file = write_jpeg(picture.pixels, picture.size, {.progressive = progressive});
     const TestPicture reference{picture.size, reference_decode(file, false)};
-    const Rect window{16, 8, 100, 40};
-    const auto decoder = find_picture_format("jpeg")->make_decoder();
+    const codec::Rect window{16, 8, 100, 40};
+    const auto decoder = codec::find_picture_format("jpeg")->make_decoder();
     int right = 0;
     for (std::size_t length = 0; length < file.size(); length += 7) {
       const Bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length));
@@ -108,17 +108,17 @@ TEST(Jpeg, cut_off_below_the_window_gives_right_pixels_or_an_error) {
 
 TEST(Jpeg, many_scans_are_refused) {
   const Bytes file = write_many_scans({16, 16});
-  const auto decoder = find_picture_format("jpeg")->make_decoder();
+  const auto decoder = codec::find_picture_format("jpeg")->make_decoder();
   EXPECT_NE(error_of([&] { decode_whole(*decoder, file); }).find("scans"), std::string::npos);
 }
 
 TEST(Jpeg, errors_name_the_file_and_a_remedy) {
-  const auto decoder = find_picture_format("jpeg")->make_decoder();
+  const auto decoder = codec::find_picture_format("jpeg")->make_decoder();
   const Bytes file = encode("jpeg", make_picture(32, 32));
   const Bytes cut(file.begin(), file.end() - 40);
   const std::string message = error_of([&] {
     decoder->open(cut, "class_007/000123.jpg");
-    decoder->decode({0, 0, 32, 32});
+    decoder->decode({0, 0, 32, 32}, 1);
   });
   EXPECT_TRUE(message.starts_with("class_007/000123.jpg: ")) << message;
   EXPECT_NE(message.find("Premature end"), std::string::npos) << message;
@@ -128,17 +128,20 @@ TEST(Jpeg, errors_name_the_file_and_a_remedy) {
 // Whoever decodes it: the pixels that the window touches, and where in them it lies.
 TEST(Jpeg, ReducedWindowsAreCutFromTheReducedPicture) {
   const TestPicture picture = make_picture(151, 117);
-  const auto decoder = find_picture_format("jpeg")->make_decoder();
-  for (const JpegKind& kind : {JpegKind{}, JpegKind{.progressive = true}, JpegKind{.horizontal = 2, .vertical = 1}}) {
+  const auto decoder = codec::find_picture_format("jpeg")->make_decoder();
+  for (const JpegKind& kind :
+       {JpegKind{}, JpegKind{.progressive = true}, JpegKind{.horizontal = 2, .vertical = 1}}) {
     const Bytes file = write_jpeg(picture.pixels, picture.size, kind);
     for (const int reduction : {1, 2, 4, 8}) {
-      const PixelSize size{(151 + reduction - 1) / reduction, (117 + reduction - 1) / reduction};
+      const codec::PixelSize size{(151 + reduction - 1) / reduction,
+                                  (117 + reduction - 1) / reduction};
       const TestPicture expected{size, reference_decode(file, false, reduction)};
-      for (const Rect& window : windows_of(picture.size, 20)) {
+      for (const codec::Rect& window : windows_of(picture.size, 20)) {
         decoder->open(file, "test file");
-        const ReducedPixels found = decoder->decode_reduced(window, reduction);
+        const codec::DecodedWindow found = decoder->decode(window, reduction);
         const int x = window.x / reduction, y = window.y / reduction;
-        ASSERT_EQ(packed(found.pixels), cropped(expected, {x, y, found.pixels.width, found.pixels.height}));
+        ASSERT_EQ(packed(found.pixels),
+                  cropped(expected, {x, y, found.pixels.width, found.pixels.height}));
         EXPECT_DOUBLE_EQ(x + found.x, static_cast<double>(window.x) / reduction);
         EXPECT_DOUBLE_EQ(y + found.y, static_cast<double>(window.y) / reduction);
         EXPECT_DOUBLE_EQ(found.width * reduction, window.width);
@@ -151,4 +154,4 @@ TEST(Jpeg, ReducedWindowsAreCutFromTheReducedPicture) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

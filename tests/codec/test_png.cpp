@@ -1,6 +1,6 @@
 #include "png_files.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 class PngKinds : public testing::TestWithParam<PngKind> {};
@@ -28,7 +28,7 @@ int sample_at(std::span<const std::byte> row, int index, int depth) {
   return byte >> (8 - depth - bit % 8) & ((1 << depth) - 1);
 }
 
-TestPicture expected_of(const Bytes& samples, PixelSize size, const PngKind& kind) {
+TestPicture expected_of(const Bytes& samples, codec::PixelSize size, const PngKind& kind) {
   TestPicture picture{size, {}};
   const int channels = channels_of(kind);
   const std::size_t row_bytes = row_bytes_of(kind, size.width);
@@ -54,14 +54,14 @@ TestPicture expected_of(const Bytes& samples, PixelSize size, const PngKind& kin
 }
 
 TEST_P(PngKinds, become_rgb) {
-  const auto decoder = find_picture_format("png")->make_decoder();
-  for (const PixelSize size : {PixelSize{1, 1}, {3, 2}, {17, 13}, {32, 21}}) {
+  const auto decoder = codec::find_picture_format("png")->make_decoder();
+  for (const codec::PixelSize size : {codec::PixelSize{1, 1}, {3, 2}, {17, 13}, {32, 21}}) {
     Bytes samples(row_bytes_of(GetParam(), size.width) * static_cast<std::size_t>(size.height));
     std::minstd_rand random(3);
     for (std::byte& b : samples) b = static_cast<std::byte>(random() >> 8);
     const Bytes file = write_png(samples, size, GetParam());
     const TestPicture expected = expected_of(samples, size, GetParam());
-    for (const Rect& window : windows_of(size, 6)) {
+    for (const codec::Rect& window : windows_of(size, 6)) {
       ASSERT_EQ(decode(*decoder, file, window), cropped(expected, window))
           << size.width << "x" << size.height << " at " << window.x << "," << window.y << " "
           << window.width << "x" << window.height;
@@ -72,7 +72,7 @@ TEST_P(PngKinds, become_rgb) {
 TEST(Png, bad_checksums_are_errors) {
   const TestPicture picture = make_picture(40, 30);
   const Bytes good = encode("png", picture);
-  const auto decoder = find_picture_format("png")->make_decoder();
+  const auto decoder = codec::find_picture_format("png")->make_decoder();
   for (const std::size_t from_end : {std::size_t{1}, std::size_t{13}}) {  // of IEND, of IDAT
     Bytes file = good;
     file[file.size() - from_end] ^= std::byte{1};
@@ -84,9 +84,9 @@ TEST(Png, bad_checksums_are_errors) {
 }
 
 TEST(Png, a_large_picture_in_one_chunk_is_read) {
-  const PixelSize size{3000, 2000};  // 18 MB in one IDAT
+  const codec::PixelSize size{3000, 2000};  // 18 MB in one IDAT
   Bytes samples(static_cast<std::size_t>(size.width * size.height * 3), std::byte{9});
-  const auto decoder = find_picture_format("png")->make_decoder();
+  const auto decoder = codec::find_picture_format("png")->make_decoder();
   const Bytes file = write_png(samples, size, {});
   EXPECT_EQ(decode(*decoder, file, {2990, 1990, 10, 10}), Pixels(300, 9));
 }
@@ -94,10 +94,10 @@ TEST(Png, a_large_picture_in_one_chunk_is_read) {
 TEST(Png, is_cut_off_even_where_the_window_is_whole) {
   const TestPicture picture = make_picture(64, 200);
   const Bytes file = encode("png", picture);
-  const auto decoder = find_picture_format("png")->make_decoder();
+  const auto decoder = codec::find_picture_format("png")->make_decoder();
   const Bytes cut(file.begin(), file.end() - 13);
   EXPECT_THROW(decode(*decoder, cut, {0, 0, 8, 8}), Error);
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

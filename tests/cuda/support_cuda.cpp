@@ -3,33 +3,40 @@
 #include "train/devices_cuda.h"
 #include "train/pinned_slabs_cuda.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 
 void OnGpu::SetUp() {
-  if (cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU";
+  if (train::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU";
   stream_.emplace(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, /*device=*/0));
 }
 
-StepSpec small_spec(Feed feed, const char* precision, bool graph, const char* batch_norm) {
-  StepSpec spec{.batch = {.batch_size = 64, .size = {32, 32}}, .model = "resnet18", .classes = 8, .precision = precision,
-                .pin_memory = true, .seed = 3, .feed = feed};
-  spec.rungs.cuda_graph = graph;
-  spec.rungs.batch_norm = batch_norm;
-  spec.rungs.master_weights = true;
+device::StepSpec small_spec(device::Feed feed, const char* precision, bool graph,
+                            const char* batch_norm) {
+  device::StepSpec spec{.batch = {.batch_size = 64, .size = {32, 32}},
+                        .model = "resnet18",
+                        .classes = 8,
+                        .precision = precision,
+                        .pin_memory = true,
+                        .seed = 3,
+                        .feed = feed};
+  spec.step.cuda_graph = graph;
+  spec.step.batch_norm = batch_norm;
+  spec.step.master_weights = true;
   return spec;
 }
 
-BatchLease some_host_batch(const StepSpec& spec, int seed) {
-  const auto ring = SlabRing::make(spec.batch, 1, pinned_slabs());
-  BatchLease batch = ring->acquire();
+pipeline::BatchLease some_host_batch(const device::StepSpec& spec, int seed) {
+  const auto ring = pipeline::SlabRing::make(spec.batch, 1, train::pinned_slabs());
+  pipeline::BatchLease batch = ring->acquire();
   auto* bytes = reinterpret_cast<std::uint8_t*>(batch->pixels);
   unsigned noise = 2463534242u + static_cast<unsigned>(seed);
   for (std::size_t i = 0; i < spec.batch.bytes(); ++i) {
     noise ^= noise << 13, noise ^= noise >> 17, noise ^= noise << 5;
     bytes[i] = static_cast<std::uint8_t>(noise >> 8);
   }
-  for (std::size_t i = 0; i < batch->labels.size(); ++i) batch->labels[i] = (static_cast<std::int64_t>(i) + seed) % spec.classes;
+  for (std::size_t i = 0; i < batch->labels.size(); ++i)
+    batch->labels[i] = (static_cast<std::int64_t>(i) + seed) % spec.classes;
   return batch;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tests

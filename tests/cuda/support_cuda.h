@@ -6,7 +6,7 @@
 
 #include "device/accelerator.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 
 // A test on cuda:0, on a stream that is not the default one; skipped where there is no GPU.
 class OnGpu : public ::testing::Test {
@@ -20,9 +20,10 @@ class OnGpu : public ::testing::Test {
 };
 
 // ResNet-18 on 64 pictures of 32x32 and 8 classes.
-StepSpec small_spec(Feed feed, const char* precision, bool graph, const char* batch_norm);
+device::StepSpec small_spec(device::Feed feed, const char* precision, bool graph,
+                            const char* batch_norm);
 
 // A batch of that spec whose bytes are a formula of `seed`, in page-locked memory.
-BatchLease some_host_batch(const StepSpec& spec, int seed);
+pipeline::BatchLease some_host_batch(const device::StepSpec& spec, int seed);
 
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -9,7 +9,7 @@
 #include "support_cuda.h"
 #include "train/normalise.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 using at::Tensor;
@@ -17,47 +17,64 @@ using at::Tensor;
 class CudaBatchNorm : public OnGpu {};
 
 double distance(const Tensor& a, const Tensor& b) {
-  return (a.to(at::kDouble) - b.to(at::kDouble)).norm().item<double>() / b.to(at::kDouble).norm().item<double>();
+  return (a.to(at::kDouble) - b.to(at::kDouble)).norm().item<double>() /
+         b.to(at::kDouble).norm().item<double>();
 }
 
-// relu(batch_norm(x) + shortcut) and all gradients: by the kernels in `type`, and by the library in fp64.
-std::vector<Tensor> pass(const Tensor& x0, const Tensor& shortcut0, const Tensor& gradient, at::ScalarType type, bool fused) {
+// relu(batch_norm(x) + shortcut) and all gradients: by the kernels in `type`, and by the library in
+// fp64.
+std::vector<Tensor> pass(const Tensor& x0, const Tensor& shortcut0, const Tensor& gradient,
+                         at::ScalarType type, bool fused) {
   const auto channels = x0.size(1);
   const at::ScalarType parameters = fused ? at::kFloat : at::kDouble;
   const auto on = x0.options().dtype(parameters);
-  const Tensor x = x0.to(type).detach().requires_grad_(), shortcut = shortcut0.to(type).detach().requires_grad_();
-  const BatchNormState state{(at::arange(channels, on) / channels + 0.5).requires_grad_(),
-                             (at::arange(channels, on) / channels - 0.5).requires_grad_(), at::zeros({channels}, on), at::ones({channels}, on)};
+  const Tensor x = x0.to(type).detach().requires_grad_(),
+               shortcut = shortcut0.to(type).detach().requires_grad_();
+  const models::BatchNormState state{(at::arange(channels, on) / channels + 0.5).requires_grad_(),
+                                     (at::arange(channels, on) / channels - 0.5).requires_grad_(),
+                                     at::zeros({channels}, on), at::ones({channels}, on)};
   Tensor y;
   if (fused) {
-    const Forked both = fused_batch_norm_add_relu(x, shortcut, state);
+    const models::Forked both = models::fused_batch_norm_add_relu(x, shortcut, state);
     y = both.main;
     torch::autograd::backward({both.main, both.shortcut}, {gradient.to(type), gradient.to(type)});
   } else {
-    y = (at::batch_norm(x, state.weight, state.bias, state.running_mean, state.running_var, true, kBatchNormMomentum, kBatchNormEpsilon, false) + shortcut).relu();
+    y = (at::batch_norm(x, state.weight, state.bias, state.running_mean, state.running_var, true,
+                        models::kBatchNormMomentum, models::kBatchNormEpsilon, false) +
+         shortcut)
+            .relu();
     y.backward(2 * gradient.to(type));
   }
-  return {y.detach(), x.grad(), shortcut.grad(), state.weight.grad(), state.bias.grad(), state.running_mean, state.running_var};
+  return {y.detach(),        x.grad(),           shortcut.grad(),  state.weight.grad(),
+          state.bias.grad(), state.running_mean, state.running_var};
 }
 
 TEST_F(CudaBatchNorm, IsTheLibrarysInDouble) {
   struct Shape {
     int pictures, channels, side;
   };
-  for (const Shape& s : {Shape{3, 8, 5}, Shape{16, 64, 56}, Shape{16, 256, 56}, Shape{16, 512, 28}, Shape{16, 2048, 7}}) {
+  for (const Shape& s : {Shape{3, 8, 5}, Shape{16, 64, 56}, Shape{16, 256, 56}, Shape{16, 512, 28},
+                         Shape{16, 2048, 7}}) {
     at::manual_seed(1);
     const auto some = [&](at::ScalarType type) {
-      return at::randn({s.pictures, s.channels, s.side, s.side}, at::TensorOptions(device())).contiguous(at::MemoryFormat::ChannelsLast).to(type);
+      return at::randn({s.pictures, s.channels, s.side, s.side}, at::TensorOptions(device()))
+          .contiguous(at::MemoryFormat::ChannelsLast)
+          .to(type);
     };
-    // fp32: a ReLU whose input is within rounding of zero may turn, which is 4e-4 of the norm for each.
-    for (const auto& [type, bound] : {std::pair{at::kFloat, 2e-3}, std::pair{at::kHalf, 2e-3}, std::pair{at::kBFloat16, 1e-2}}) {
+    // fp32: a ReLU whose input is within rounding of zero may turn, which is 4e-4 of the norm for
+    // each.
+    for (const auto& [type, bound] : {std::pair{at::kFloat, 2e-3}, std::pair{at::kHalf, 2e-3},
+                                      std::pair{at::kBFloat16, 1e-2}}) {
       const Tensor x = some(type), shortcut = some(type), gradient = some(type);
-      ASSERT_TRUE(fits_fused_batch_norm(x));
-      const auto ours = pass(x, shortcut, gradient, type, true), exact = pass(x, shortcut, gradient, at::kDouble, false);
+      ASSERT_TRUE(models::fits_fused_batch_norm(x));
+      const auto ours = pass(x, shortcut, gradient, type, true),
+                 exact = pass(x, shortcut, gradient, at::kDouble, false);
       for (std::size_t i = 0; i < ours.size(); ++i) {
-        EXPECT_LT(distance(ours[i], exact[i]), bound) << s.channels << "x" << s.side << " " << type << ", result " << i;
+        EXPECT_LT(distance(ours[i], exact[i]), bound)
+            << s.channels << "x" << s.side << " " << type << ", result " << i;
       }
-      EXPECT_TRUE(at::equal(ours[1], pass(x, shortcut, gradient, type, true)[1])) << "twice the same";
+      EXPECT_TRUE(at::equal(ours[1], pass(x, shortcut, gradient, type, true)[1]))
+          << "twice the same";
     }
   }
 }
@@ -67,9 +84,11 @@ class CudaNormalise : public OnGpu {};
 TEST_F(CudaNormalise, GivesTheHostsValuesBitForBit) {
   const Tensor pixels = at::randint(256, {7, 33, 31, 3}, at::kLong).to(at::kByte);
   for (const at::ScalarType type : {at::kFloat, at::kHalf, at::kBFloat16}) {
-    EXPECT_TRUE(at::equal(Normaliser(device(), type)(pixels.to(device())).cpu(), Normaliser(at::kCPU, type)(pixels))) << type;
+    EXPECT_TRUE(at::equal(train::Normaliser(device(), type)(pixels.to(device())).cpu(),
+                          train::Normaliser(at::kCPU, type)(pixels)))
+        << type;
   }
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -12,30 +12,32 @@
 #include "train/inputs_cuda.h"
 #include "train/pinned_slabs_cuda.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 class CudaInputsTest : public OnGpu {};
 
-// Many batches through two slabs and two buffers. The device is busy before it reads each, so that the host and the
-// copies are ahead: a slab filled before it was copied, or a buffer overwritten before it was read, gives another sum.
+// Many batches through two slabs and two buffers. The device is busy before it reads each, so that
+// the host and the copies are ahead: a slab filled before it was copied, or a buffer overwritten
+// before it was read, gives another sum.
 TEST_F(CudaInputsTest, ArriveWholeAndInOrder) {
-  StepSpec spec = small_spec(Feed::streamed, "fp32", false, "library");
+  device::StepSpec spec = small_spec(device::Feed::streamed, "fp32", false, "library");
   spec.batch.size = {128, 128};
   constexpr int kBatches = 60;
-  const auto ring = SlabRing::make(spec.batch, 2, pinned_slabs());
-  CudaInputs inputs(spec, at::kFloat, stream());
+  const auto ring = pipeline::SlabRing::make(spec.batch, 2, train::pinned_slabs());
+  train::CudaInputs inputs(spec, at::kFloat, stream());
   const at::Tensor matrix = at::ones({4096, 4096}, at::TensorOptions(device())) / 4096;
   at::Tensor busy = matrix;
   std::vector<at::Tensor> sums;
   for (int i = 0; i < kBatches; ++i) {
-    BatchLease batch = ring->acquire();
+    pipeline::BatchLease batch = ring->acquire();
     std::memset(batch->pixels, i, spec.batch.bytes());
     std::fill(batch->labels.begin(), batch->labels.end(), i % spec.classes);
     const std::size_t slot = inputs.next(std::move(batch));
     for (int k = 0; k < 3; ++k) busy = at::mm(busy, matrix);
-    const TrainBatch ready = inputs.make(slot);
-    sums.push_back(at::stack({ready.input.select(1, 0).to(at::kDouble).mean(), ready.labels.to(at::kDouble).mean()}));
+    const train::TrainBatch ready = inputs.make(slot);
+    sums.push_back(at::stack(
+        {ready.input.select(1, 0).to(at::kDouble).mean(), ready.labels.to(at::kDouble).mean()}));
     inputs.done_reading();
     inputs.release();
   }
@@ -43,26 +45,30 @@ TEST_F(CudaInputsTest, ArriveWholeAndInOrder) {
   EXPECT_TRUE(busy.isfinite().all().item<bool>());
   for (int i = 0; i < kBatches; ++i) {
     const at::Tensor got = sums[static_cast<std::size_t>(i)].cpu();
-    EXPECT_NEAR(got[0].item<double>(), (i / 255.0 - kMean[0]) / kStd[0], 1e-5) << "batch " << i;
+    EXPECT_NEAR(got[0].item<double>(), (i / 255.0 - codec::kMean[0]) / codec::kStd[0], 1e-5)
+        << "batch " << i;
     EXPECT_EQ(got[1].item<double>(), i % spec.classes) << "batch " << i;
   }
 }
 
 TEST_F(CudaInputsTest, AreAugmentedAsOnTheCpu) {
-  StepSpec spec = small_spec(Feed::streamed, "fp32", false, "library");
-  spec.augment_to = PixelSize{24, 24};
+  device::StepSpec spec = small_spec(device::Feed::streamed, "fp32", false, "library");
+  spec.augment_to = codec::PixelSize{24, 24};
   spec.jitter = true;
-  BatchLease batch = some_host_batch(spec, 1);
+  pipeline::BatchLease batch = some_host_batch(spec, 1);
   for (int i = 0; i < spec.batch.batch_size; ++i) {
-    batch->augmentations[static_cast<std::size_t>(i)] = draw_augmentation({true, true}, spec.batch.size, 77 + static_cast<std::uint64_t>(i));
+    batch->augmentations[static_cast<std::size_t>(i)] = pipeline::draw_augmentation(
+        {true, true}, spec.batch.size, 77 + static_cast<std::uint64_t>(i));
   }
-  const InputMaker on_cpu(spec, at::kCPU, at::kFloat);
-  const at::Tensor expected = on_cpu(borrow_pixels(*batch, spec.batch), on_cpu.parameters(*batch));
-  CudaInputs inputs(spec, at::kFloat, stream());
+  const train::InputMaker on_cpu(spec, at::kCPU, at::kFloat);
+  const at::Tensor expected =
+      on_cpu(train::borrow_pixels(*batch, spec.batch), on_cpu.parameters(*batch));
+  train::CudaInputs inputs(spec, at::kFloat, stream());
   const at::Tensor ours = inputs.make(inputs.next(std::move(batch))).input.cpu();
   inputs.wait();
-  EXPECT_LT((ours - expected).abs().max().item<float>(), 0.02f);  // of about 4.6; half a level of a pixel
+  EXPECT_LT((ours - expected).abs().max().item<float>(),
+            0.02f);  // of about 4.6; half a level of a pixel
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

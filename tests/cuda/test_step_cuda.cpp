@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "measure/error.h"
+#include "base/error.h"
+#include "ranks/thread_groups.h"
 #include "support_cuda.h"
 #include "tests/message_of.h"
 #include "tests/train/small_training.h"
@@ -14,35 +15,43 @@
 #include "train/step_graphs_cuda.h"
 #include "train/trainer.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 using at::Tensor;
 
 class CudaStep : public OnGpu {
  protected:
-  TrainerOptions options(Precision precision, bool rungs) const {
-    TrainerOptions o{.model = "resnet18", .classes = kClasses, .precision = precision, .device = device(), .seed = 5};
+  train::TrainerOptions options(train::Precision precision, bool fast) const {
+    train::TrainerOptions o{.model = "resnet18",
+                            .classes = kClasses,
+                            .precision = precision,
+                            .device = device(),
+                            .seed = 5};
     o.sgd.learning_rate = 0.0005;
-    o.rungs = {.channels_last = rungs, .batch_norm = rungs ? "fused" : "counted", .optimizer = rungs ? "fused" : "loop", .master_weights = rungs};
+    o.step = {.channels_last = fast,
+              .batch_norm = fast ? "fused" : "counted",
+              .optimizer = fast ? "fused" : "loop",
+              .master_weights = fast};
     return o;
   }
   // Losses of steps on batches that lie in two places, by graphs or not.
-  std::vector<double> losses(const TrainerOptions& o, int steps, bool graph) const {
-    set_cuda_flags(o.precision, o.rungs);
-    Trainer trainer(o);
-    StepGraphs graphs(graph, o.replicas ? 11 : GraphTurns::kEagerSteps);
+  std::vector<double> losses(const train::TrainerOptions& o, int steps, bool graph) const {
+    train::set_cuda_flags(o.precision, o.step);
+    train::Trainer trainer(o);
+    train::StepGraphs graphs(graph, o.replicas ? 11 : train::GraphTurns::kEagerSteps);
     std::array<std::pair<Tensor, Tensor>, 2> places;
     const Tensor loss = at::zeros({}, at::TensorOptions(device()).dtype(at::kFloat));
     std::vector<Tensor> all;
     for (int step = 0; step < steps; ++step) {
       auto& [input, labels] = places[static_cast<std::size_t>(step % 2)];
       auto [new_input, new_labels] = some_batch(step);
-      if (o.rungs.channels_last) new_input = new_input.contiguous(at::MemoryFormat::ChannelsLast);
-      new_input = new_input.to(device()).to(input_type(o.precision));
+      if (o.step.channels_last) new_input = new_input.contiguous(at::MemoryFormat::ChannelsLast);
+      new_input = new_input.to(device()).to(train::input_type(o.precision));
       if (!input.defined()) input = new_input.clone(), labels = new_labels.to(device());
       input.copy_(new_input), labels.copy_(new_labels);
-      graphs.run(static_cast<std::size_t>(step % 2), [&] { loss.copy_(trainer.step(input, labels)); });
+      graphs.run(static_cast<std::size_t>(step % 2),
+                 [&] { loss.copy_(trainer.step(input, labels)); });
       all.push_back(loss.clone());
     }
     std::vector<double> values;
@@ -51,51 +60,61 @@ class CudaStep : public OnGpu {
   }
 };
 
-// The band of docs/gpu.md: means of ten losses, over 200 steps, within 10 % of the first of the plain fp32 step's.
+// The band of docs/gpu.md: means of ten losses, over 200 steps, within 10 % of the first of the
+// plain fp32 step's.
 TEST_F(CudaStep, LearnsAsThePlainStepDoesInEveryPrecision) {
-  const auto expected = tens(losses(options(Precision::fp32, false), 200, false));
+  const auto expected = tens(losses(options(train::Precision::fp32, false), 200, false));
   ASSERT_LT(expected.back(), 0.5 * expected.front());
-  for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}) {
+  for (const train::Precision precision : {train::Precision::fp32, train::Precision::tf32,
+                                           train::Precision::fp16, train::Precision::bf16}) {
     for (const bool graph : {false, true}) {
       const auto ours = tens(losses(options(precision, true), 200, graph));
       for (std::size_t i = 0; i < ours.size(); ++i) {
-        EXPECT_NEAR(ours[i], expected[i], 0.1 * expected.front()) << "precision " << static_cast<int>(precision) << ", graph " << graph << ", steps " << 10 * i;
+        EXPECT_NEAR(ours[i], expected[i], 0.1 * expected.front())
+            << "precision " << static_cast<int>(precision) << ", graph " << graph << ", steps "
+            << 10 * i;
       }
     }
   }
 }
 
 TEST_F(CudaStep, AsAGraphIsTheSameStep) {
-  const auto eager = losses(options(Precision::fp32, true), 20, false), graph = losses(options(Precision::fp32, true), 20, true);
-  for (std::size_t i = 0; i < eager.size(); ++i) EXPECT_NEAR(graph[i], eager[i], 1e-3 * eager[i]) << "step " << i;
+  const auto eager = losses(options(train::Precision::fp32, true), 20, false),
+             graph = losses(options(train::Precision::fp32, true), 20, true);
+  for (std::size_t i = 0; i < eager.size(); ++i)
+    EXPECT_NEAR(graph[i], eager[i], 1e-3 * eager[i]) << "step " << i;
 }
 
 // Through NCCL and the Reducer, by itself and as a graph; there is nobody to average with.
 TEST_F(CudaStep, WithOneRankOfNcclIsTheSameStep) {
-  const auto groups = make_thread_groups(1);
-  const auto alone = losses(options(Precision::bf16, true), 20, false);
+  const auto groups = ranks::make_thread_groups(1);
+  const auto alone = losses(options(train::Precision::bf16, true), 20, false);
   for (const bool graph : {false, true}) {
-    TrainerOptions with = options(Precision::bf16, true);
+    train::TrainerOptions with = options(train::Precision::bf16, true);
     int handed_over = 0;
-    with.replicas = make_process_group(*groups.front(), device());
+    with.replicas = train::make_process_group(*groups.front(), device());
     with.watch.handed_over = [&] { ++handed_over; };
     const auto ours = losses(with, 20, graph);
     EXPECT_GT(handed_over, 0);
-    for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(ours[i], alone[i], 1e-2 * alone[i]) << "step " << i << ", graph " << graph;
+    for (std::size_t i = 0; i < alone.size(); ++i)
+      EXPECT_NEAR(ours[i], alone[i], 1e-2 * alone[i]) << "step " << i << ", graph " << graph;
   }
 }
 
 class CudaDevice : public OnGpu {
  protected:
-  static std::unique_ptr<Accelerator> make(const StepSpec& spec) { return cuda_kind().make("", spec, *make_thread_groups(1).front()); }
+  static std::unique_ptr<device::Accelerator> make(const device::StepSpec& spec) {
+    return train::cuda_kind().make("", spec, *ranks::make_thread_groups(1).front());
+  }
 };
 
-// Streamed batches by graphs, to their end: every step has a time, in order, and the slabs come back.
+// Streamed batches by graphs, to their end: every step has a time, in order, and the slabs come
+// back.
 TEST_F(CudaDevice, ReplaysStreamedSteps) {
   for (const bool graph : {false, true}) {
-    const StepSpec spec = small_spec(Feed::streamed, "bf16", graph, "fused");
+    const device::StepSpec spec = small_spec(device::Feed::streamed, "bf16", graph, "fused");
     const auto cuda = make(spec);
-    std::vector<StepRecord> steps;
+    std::vector<device::StepRecord> steps;
     for (int i = 0; i < 30; ++i) {
       cuda->submit(some_host_batch(spec, i));
       cuda->collect(steps);
@@ -112,29 +131,34 @@ TEST_F(CudaDevice, ReplaysStreamedSteps) {
 }
 
 TEST_F(CudaDevice, FindsANaN) {
-  StepSpec spec = small_spec(Feed::streamed, "fp32", false, "library");
-  spec.batch.dtype = Dtype::fp32;
+  device::StepSpec spec = small_spec(device::Feed::streamed, "fp32", false, "library");
+  spec.batch.dtype = codec::Dtype::fp32;
   const auto cuda = make(spec);
-  BatchLease batch = some_host_batch(spec, 1);
+  pipeline::BatchLease batch = some_host_batch(spec, 1);
   std::fill_n(reinterpret_cast<float*>(batch->pixels), 64, std::nanf(""));
   EXPECT_THAT(message_of([&] {
                 cuda->submit(std::move(batch));
-                for (int i = 0; i < 3; ++i) cuda->submit(some_host_batch(spec, i));  // the third waits for the first
-              }), ::testing::HasSubstr("NaN")) << "within two steps, not at the run's end";
+                for (int i = 0; i < 3; ++i)
+                  cuda->submit(some_host_batch(spec, i));  // the third waits for the first
+              }),
+              ::testing::HasSubstr("NaN"))
+      << "within two steps, not at the run's end";
 }
 
 TEST_F(CudaDevice, NamesTheBatchSizeThatDoesNotFit) {
-  StepSpec spec = small_spec(Feed::synthetic, "fp32", false, "library");
+  device::StepSpec spec = small_spec(device::Feed::synthetic, "fp32", false, "library");
   spec.batch = {.batch_size = 1 << 20, .size = {224, 224}};
-  EXPECT_THAT(message_of([&] {
-                const auto cuda = make(spec);
-                for (int i = 0; i < 4; ++i) cuda->submit({});
-                cuda->drain();
-              }), ::testing::AllOf(::testing::HasSubstr("out of memory"), ::testing::HasSubstr("1048576")));
-  const auto after = make(small_spec(Feed::synthetic, "fp32", false, "library"));
+  EXPECT_THAT(
+      message_of([&] {
+        const auto cuda = make(spec);
+        for (int i = 0; i < 4; ++i) cuda->submit({});
+        cuda->drain();
+      }),
+      ::testing::AllOf(::testing::HasSubstr("out of memory"), ::testing::HasSubstr("1048576")));
+  const auto after = make(small_spec(device::Feed::synthetic, "fp32", false, "library"));
   after->submit({});
   after->drain();
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

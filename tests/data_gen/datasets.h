@@ -10,12 +10,13 @@
 #include <map>
 #include <string>
 
+#include "base/error.h"
 #include "data_gen/generate.h"
 #include "data_gen/picture.h"
-#include "measure/error.h"
 #include "storage/dataset.h"
+#include "storage/verify.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 
 namespace fs = std::filesystem;
 
@@ -73,13 +74,13 @@ class DatasetTest : public testing::Test {
   }
 
   // Small, and every format, with a tensor size that there is no picture of.
-  GenerateOptions options(const std::string& name = "data") const {
-    GenerateOptions options;
+  data_gen::GenerateOptions options(const std::string& name = "data") const {
+    data_gen::GenerateOptions options;
     options.data = folder_ / name;
     options.formats = {"jpeg", "png", "png0", "bmp", "npy", "raw", "tensor"};
     options.image_sizes = {{48, 36}, {32, 32}};
     options.input_sizes = {{32, 32}, {16, 16}};
-    options.tensor_dtypes = {Dtype::uint8, Dtype::fp16, Dtype::fp32};
+    options.tensor_dtypes = {codec::Dtype::uint8, codec::Dtype::fp16, codec::Dtype::fp32};
     options.count = 6;
     options.classes = 4;
     options.seed = 7;
@@ -91,11 +92,11 @@ class DatasetTest : public testing::Test {
   fs::path folder_;
 };
 
-inline std::vector<VariantSummary> generate(const GenerateOptions& options) {
-  return generate_dataset(options, {}, {});
+inline std::vector<data_gen::VariantSummary> generate(const data_gen::GenerateOptions& options) {
+  return data_gen::generate_dataset(options, {}, {});
 }
 
-inline std::string error_of(const GenerateOptions& options) {
+inline std::string error_of(const data_gen::GenerateOptions& options) {
   try {
     generate(options);
   } catch (const Error& error) {
@@ -105,18 +106,19 @@ inline std::string error_of(const GenerateOptions& options) {
 }
 
 inline void expect_verifies(const fs::path& data) {
-  const VerifyResult result = verify_dataset(data, 2, {});
+  const storage::VerifyResult result = storage::verify_dataset(data, 2, {});
   EXPECT_TRUE(result.damaged.empty()) << result.damaged.front();
   EXPECT_GT(result.files, 0u);
 }
 
 // The pixels of an encoded picture.
-inline Picture picture_of(const std::string& format, const fs::path& path) {
+inline data_gen::Picture picture_of(const std::string& format, const fs::path& path) {
   const auto file = read_bytes(path);
-  const auto decoder = find_picture_format(format)->make_decoder();
-  Picture picture;
+  const auto decoder = codec::find_picture_format(format)->make_decoder();
+  data_gen::Picture picture;
   picture.size = decoder->open(file, path.string());
-  const PixelView view = decoder->decode({0, 0, picture.size.width, picture.size.height});
+  const codec::PixelView view =
+      decoder->decode({0, 0, picture.size.width, picture.size.height}, 1).pixels;
   for (int y = 0; y < view.height; ++y) {
     const std::uint8_t* row = view.data + y * view.stride;
     picture.pixels.insert(picture.pixels.end(), row, row + view.width * 3);
@@ -124,4 +126,4 @@ inline Picture picture_of(const std::string& format, const fs::path& path) {
   return picture;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tests

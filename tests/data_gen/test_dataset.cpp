@@ -3,7 +3,7 @@
 #include "datasets.h"
 #include "storage/manifest.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 using testing::AllOf;
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 class Dataset : public DatasetTest {
  protected:
   Dataset() {
-    GenerateOptions small = options();
+    data_gen::GenerateOptions small = options();
     small.formats = {"jpeg", "raw"};
     small.image_sizes = {{24, 18}};
     generate(small);
@@ -22,7 +22,7 @@ class Dataset : public DatasetTest {
   fs::path path(const char* name) const { return data_ / name; }
   std::string open_error(const std::string& variant = "raw/24x18") const {
     try {
-      open_dataset(data_, variant);
+      storage::open_dataset(data_, variant);
     } catch (const Error& error) {
       return error.what();
     }
@@ -49,15 +49,15 @@ TEST_F(Dataset, missing_things_are_named_with_the_command_that_makes_them) {
   EXPECT_THAT(open_error(), HasSubstr("holds no dataset.json"));
   fs::remove_all(data_);
   EXPECT_THAT(open_error(), HasSubstr("no such folder"));
-  EXPECT_THROW(dataset_variants(data_), Error);
+  EXPECT_THROW(storage::dataset_variants(data_), Error);
 }
 
 TEST_F(Dataset, lists_its_complete_variants) {
-  EXPECT_THAT(dataset_variants(data_), ElementsAre("jpeg/24x18", "raw/24x18"));
-  DatasetRecord record = read_dataset_record(data_);
+  EXPECT_THAT(storage::dataset_variants(data_), ElementsAre("jpeg/24x18", "raw/24x18"));
+  storage::DatasetRecord record = storage::read_dataset_record(data_);
   record.variants["jpeg/24x18"].complete = false;
-  write_dataset_record(data_, record);
-  EXPECT_THAT(dataset_variants(data_), ElementsAre("raw/24x18"));
+  storage::write_dataset_record(data_, record);
+  EXPECT_THAT(storage::dataset_variants(data_), ElementsAre("raw/24x18"));
   EXPECT_THAT(open_error("jpeg/24x18"), HasSubstr("not complete"));
 }
 
@@ -136,11 +136,12 @@ TEST_F(Dataset, opening_looks_at_the_first_and_the_last_file) {
 
 TEST_F(Dataset, verify_names_every_damaged_file) {
   std::uint64_t last = 0, total = 0;
-  const VerifyResult good = verify_dataset(data_, 2, [&](std::uint64_t done, std::uint64_t all) {
-    EXPECT_GE(done, last);
-    last = done;
-    total = all;
-  });
+  const storage::VerifyResult good =
+      storage::verify_dataset(data_, 2, [&](std::uint64_t done, std::uint64_t all) {
+        EXPECT_GE(done, last);
+        last = done;
+        total = all;
+      });
   EXPECT_EQ(good.files, 12u);
   EXPECT_TRUE(good.damaged.empty());
   EXPECT_EQ(good.bytes, total);
@@ -154,7 +155,7 @@ TEST_F(Dataset, verify_names_every_damaged_file) {
   fs::create_directory(path("raw/24x18/class_000/000004.raw"));
   fs::remove(path("raw/24x18/class_001/000005.raw"));
   EXPECT_THAT(
-      verify_dataset(data_, 3, {}).damaged,
+      storage::verify_dataset(data_, 3, {}).damaged,
       ElementsAre(HasSubstr("jpeg/24x18/class_002/000002.jpg: checksum"),
                   testing::StartsWith("raw/24x18/class_003/000003.raw: size 100 instead of 1312"),
                   HasSubstr("raw/24x18/class_000/000004.raw: "),
@@ -163,7 +164,7 @@ TEST_F(Dataset, verify_names_every_damaged_file) {
 
 TEST_F(Dataset, verify_names_files_that_no_manifest_knows) {
   write_text(path("jpeg/24x18/class_001/zzz.jpg"), "another");
-  EXPECT_THAT(verify_dataset(data_, 1, {}).damaged,
+  EXPECT_THAT(storage::verify_dataset(data_, 1, {}).damaged,
               ElementsAre("jpeg/24x18/class_001/zzz.jpg: not in the manifest; remove it"));
 }
 
@@ -174,7 +175,7 @@ TEST_F(Dataset, verify_finds_every_flipped_bit) {
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ (1 << i % 8));
     write_text(file, bad);
-    ASSERT_EQ(verify_dataset(data_, 1, {}).damaged.size(), 1u) << i;
+    ASSERT_EQ(storage::verify_dataset(data_, 1, {}).damaged.size(), 1u) << i;
   }
 }
 
@@ -182,15 +183,15 @@ TEST_F(Dataset, verify_does_not_wait_for_a_pipe) {
   const fs::path file = path("raw/24x18/class_000/000000.raw");
   fs::remove(file);
   ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
-  EXPECT_EQ(verify_dataset(data_, 1, {}).damaged.size(), 1u);
+  EXPECT_EQ(storage::verify_dataset(data_, 1, {}).damaged.size(), 1u);
 }
 
 TEST_F(Dataset, verify_goes_on_after_a_damaged_manifest) {
   replace("jpeg/24x18/files.tsv", "class_000", "class_001");
-  const VerifyResult result = verify_dataset(data_, 1, {});
+  const storage::VerifyResult result = storage::verify_dataset(data_, 1, {});
   EXPECT_THAT(result.damaged, ElementsAre(HasSubstr("jpeg/24x18/files.tsv: ")));
   EXPECT_EQ(result.files, 6u);
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -5,15 +5,16 @@
 #include "data_gen/generate_source.h"
 #include "datasets.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 using Generate = DatasetTest;
 using testing::ElementsAre;
 
-std::vector<std::uint8_t> tensor_bytes(const fs::path& path, Dtype dtype, PixelSize size) {
+std::vector<std::uint8_t> tensor_bytes(const fs::path& path, codec::Dtype dtype,
+                                       codec::PixelSize size) {
   const auto file = read_bytes(path);
-  const TensorView tensor = parse_tensor(file, path.string());
+  const codec::TensorView tensor = codec::parse_tensor(file, path.string());
   EXPECT_EQ(tensor.dtype, dtype);
   EXPECT_EQ(tensor.size, size);
   const auto* first = reinterpret_cast<const std::uint8_t*>(tensor.payload.data());
@@ -25,15 +26,15 @@ TEST_F(Generate, makes_every_variant_with_its_manifest) {
   ASSERT_EQ(summaries.size(), 6u * 2u + 3u * 2u);
   EXPECT_EQ(summaries.front().variant, "jpeg/48x36");
   EXPECT_EQ(summaries.back().variant, "tensor-fp32/16x16");
-  for (const VariantSummary& summary : summaries) {
-    const DatasetVariant variant = open_dataset(options().data, summary.variant);
+  for (const data_gen::VariantSummary& summary : summaries) {
+    const storage::DatasetVariant variant = storage::open_dataset(options().data, summary.variant);
     EXPECT_EQ(summary.files, 6);
     EXPECT_EQ(variant.samples.size(), 6u);
     EXPECT_EQ(variant.total_bytes, summary.bytes);
     EXPECT_EQ(variant.classes, 4);
     EXPECT_EQ(variant.manifest_xxh3.size(), 16u);
     std::uint64_t bytes = 0;
-    for (const SampleFile& sample : variant.samples) {
+    for (const storage::SampleFile& sample : variant.samples) {
       EXPECT_EQ(fs::file_size(variant.folder / sample.path), sample.bytes);
       EXPECT_EQ(sample.path.substr(0, 9), "class_00" + std::to_string(sample.label));
       bytes += sample.bytes;
@@ -50,9 +51,9 @@ TEST_F(Generate, holds_the_same_pixels_in_every_format) {
   const fs::path data = options().data;
   for (const char* size : {"48x36", "32x32"}) {
     const std::string stem = std::string(size) + "/class_002/000002";
-    const Picture jpeg = picture_of("jpeg", data / "jpeg" / (stem + ".jpg"));
+    const data_gen::Picture jpeg = picture_of("jpeg", data / "jpeg" / (stem + ".jpg"));
     for (const char* format : {"png", "png0", "bmp", "npy", "raw"}) {
-      const auto extension = std::string(find_picture_format(format)->extension);
+      const auto extension = std::string(codec::find_picture_format(format)->extension);
       EXPECT_EQ(picture_of(format, data / format / (stem + extension)).pixels, jpeg.pixels)
           << format;
     }
@@ -63,39 +64,39 @@ TEST_F(Generate, makes_tensors_of_the_equal_size_or_of_the_largest) {
   generate(options());
   const fs::path data = options().data;
   const std::string sample = "class_002/000002";
-  const Picture same = picture_of("jpeg", data / "jpeg/32x32" / (sample + ".jpg"));
-  EXPECT_EQ(
-      tensor_bytes(data / "tensor-uint8/32x32" / (sample + ".tensor"), Dtype::uint8, {32, 32}),
-      same.pixels);
+  const data_gen::Picture same = picture_of("jpeg", data / "jpeg/32x32" / (sample + ".jpg"));
+  EXPECT_EQ(tensor_bytes(data / "tensor-uint8/32x32" / (sample + ".tensor"), codec::Dtype::uint8,
+                         {32, 32}),
+            same.pixels);
   // 48x36 to a square: the middle 36 columns.
-  Picture largest = picture_of("jpeg", data / "jpeg/48x36" / (sample + ".jpg"));
+  data_gen::Picture largest = picture_of("jpeg", data / "jpeg/48x36" / (sample + ".jpg"));
   const cv::Mat all(36, 48, CV_8UC3, largest.pixels.data());
   cv::Mat small;
   cv::resize(all(cv::Rect(6, 0, 36, 36)), small, {16, 16}, 0, 0, cv::INTER_AREA);
   const std::vector<std::uint8_t> expected(small.data, small.data + 16 * 16 * 3);
-  EXPECT_EQ(
-      tensor_bytes(data / "tensor-uint8/16x16" / (sample + ".tensor"), Dtype::uint8, {16, 16}),
-      expected);
+  EXPECT_EQ(tensor_bytes(data / "tensor-uint8/16x16" / (sample + ".tensor"), codec::Dtype::uint8,
+                         {16, 16}),
+            expected);
   std::vector<std::byte> normalised(expected.size() * 4);
-  normalise(expected.data(), expected.size() / 3, Dtype::fp32, normalised.data());
+  codec::normalise(expected.data(), expected.size() / 3, codec::Dtype::fp32, normalised.data());
   const auto fp32 =
-      tensor_bytes(data / "tensor-fp32/16x16" / (sample + ".tensor"), Dtype::fp32, {16, 16});
+      tensor_bytes(data / "tensor-fp32/16x16" / (sample + ".tensor"), codec::Dtype::fp32, {16, 16});
   ASSERT_EQ(fp32.size(), normalised.size());
   EXPECT_EQ(std::memcmp(fp32.data(), normalised.data(), fp32.size()), 0);
 }
 
 TEST_F(Generate, native_tensors_have_every_image_size) {
-  GenerateOptions native = options();
+  data_gen::GenerateOptions native = options();
   native.formats = {"tensor"};
   native.input_sizes.clear();
-  native.tensor_dtypes = {Dtype::uint8};
+  native.tensor_dtypes = {codec::Dtype::uint8};
   generate(native);
-  EXPECT_THAT(dataset_variants(native.data),
+  EXPECT_THAT(storage::dataset_variants(native.data),
               ElementsAre("tensor-uint8/32x32", "tensor-uint8/48x36"));
 }
 
 TEST_F(Generate, gives_the_same_bytes_from_any_number_of_threads) {
-  GenerateOptions one = options("one"), three = options("three");
+  data_gen::GenerateOptions one = options("one"), three = options("three");
   one.threads = 1;
   three.threads = 3;
   generate(one);
@@ -104,7 +105,7 @@ TEST_F(Generate, gives_the_same_bytes_from_any_number_of_threads) {
 }
 
 TEST_F(Generate, depends_on_the_seed) {
-  GenerateOptions other = options("other");
+  data_gen::GenerateOptions other = options("other");
   other.seed = 8;
   generate(options());
   generate(other);
@@ -115,16 +116,16 @@ TEST_F(Generate, depends_on_the_seed) {
 }
 
 TEST_F(Generate, reports_progress_to_the_end) {
-  GenerateProgress last;
+  data_gen::GenerateProgress last;
   std::int64_t calls = 0;
-  generate_dataset(options(),
-                   [&](const GenerateProgress& progress) {
-                     EXPECT_EQ(progress.samples_done, last.samples_done + 1);
-                     EXPECT_GE(progress.bytes_written, last.bytes_written);
-                     last = progress;
-                     ++calls;
-                   },
-                   {});
+  data_gen::generate_dataset(options(),
+                             [&](const data_gen::GenerateProgress& progress) {
+                               EXPECT_EQ(progress.samples_done, last.samples_done + 1);
+                               EXPECT_GE(progress.bytes_written, last.bytes_written);
+                               last = progress;
+                               ++calls;
+                             },
+                             {});
   EXPECT_EQ(calls, 12);
   EXPECT_EQ(last.samples, 12);
   EXPECT_EQ(last.samples_done, 12);
@@ -134,23 +135,23 @@ TEST_F(Generate, reports_progress_to_the_end) {
 }
 
 TEST_F(Generate, never_makes_more_classes_than_pictures) {
-  GenerateOptions few = options();
+  data_gen::GenerateOptions few = options();
   few.classes = 100;
   few.count = 3;
   generate(few);
-  EXPECT_EQ(open_dataset(few.data, "jpeg/48x36").classes, 3);
+  EXPECT_EQ(storage::open_dataset(few.data, "jpeg/48x36").classes, 3);
   EXPECT_FALSE(fs::exists(few.data / "jpeg/48x36/class_003"));
 }
 
 TEST(SyntheticSource, class_folders_sort_like_their_labels) {
-  const auto source = make_synthetic_source(0, 5000, 1001);
+  const auto source = data_gen::make_synthetic_source(0, 5000, 1001);
   EXPECT_EQ(source->classes(), 1001);
   EXPECT_EQ(source->class_folder(0), "class_0000");
   for (std::int32_t label = 1; label < 1001; ++label) {
     EXPECT_LT(source->class_folder(label - 1), source->class_folder(label));
   }
-  EXPECT_EQ(make_synthetic_source(0, 5000, 1000)->class_folder(999), "class_999");
+  EXPECT_EQ(data_gen::make_synthetic_source(0, 5000, 1000)->class_folder(999), "class_999");
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -7,7 +7,7 @@
 
 #include "datasets.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 using Failures = DatasetTest;
@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 TEST_F(Failures, wrong_options_are_usage_errors_before_anything_is_made) {
   const auto expect_usage = [&](auto change) {
-    GenerateOptions wrong = options();
+    data_gen::GenerateOptions wrong = options();
     change(wrong);
     EXPECT_THROW(generate(wrong), UsageError);
   };
@@ -39,7 +39,7 @@ TEST_F(Failures, wrong_options_are_usage_errors_before_anything_is_made) {
 
 TEST_F(Failures, a_place_that_cannot_be_written_is_named) {
   write_text(folder_ / "file", "in the way");
-  GenerateOptions below_a_file = options();
+  data_gen::GenerateOptions below_a_file = options();
   below_a_file.data = folder_ / "file" / "data";
   EXPECT_THAT(error_of(below_a_file),
               HasSubstr("file/data: cannot make the folder: Not a directory"));
@@ -51,9 +51,9 @@ TEST_F(Failures, a_place_that_cannot_be_written_is_named) {
 }
 
 TEST_F(Failures, a_disk_without_room_is_noticed_first) {
-  GenerateOptions huge = options();
+  data_gen::GenerateOptions huge = options();
   huge.formats = {"tensor"};
-  huge.tensor_dtypes = {Dtype::fp32};
+  huge.tensor_dtypes = {codec::Dtype::fp32};
   huge.image_sizes = huge.input_sizes = {{8192, 8192}};
   huge.count = 200'000;  // 160 TB
   EXPECT_THAT(error_of(huge), HasSubstr("needs about"));
@@ -67,7 +67,7 @@ TEST_F(Failures, a_failed_write_names_path_and_reason_and_leaves_no_half_file) {
   const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
   rlimit small = before;
   small.rlim_cur = 4000;
-  GenerateOptions raw = options();
+  data_gen::GenerateOptions raw = options();
   raw.formats = {"raw"};
   raw.image_sizes = {{48, 36}};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
@@ -92,10 +92,11 @@ TEST_F(Failures, two_writers_do_not_share_a_folder) {
 
 TEST_F(Failures, a_callback_that_throws_ends_the_run) {
   EXPECT_THROW(
-      generate_dataset(options(), [](const GenerateProgress&) { throw std::logic_error("x"); }, {}),
+      data_gen::generate_dataset(
+          options(), [](const data_gen::GenerateProgress&) { throw std::logic_error("x"); }, {}),
       std::logic_error);
   EXPECT_EQ(error_of(options()), "");
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

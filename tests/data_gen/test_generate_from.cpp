@@ -3,7 +3,7 @@
 #include "data_gen/generate_source.h"
 #include "datasets.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 using testing::ElementsAre;
@@ -12,21 +12,22 @@ using testing::HasSubstr;
 class From : public DatasetTest {
  protected:
   void add_picture(const std::string& name, std::uint64_t seed, const char* format = "jpeg",
-                   PixelSize size = {60, 40}) {
+                   codec::PixelSize size = {60, 40}) {
     std::vector<std::byte> file;
-    find_picture_format(format)->encode(synthesise_picture(seed, size).view(), {}, file);
+    codec::find_picture_format(format)->encode(data_gen::synthesise_picture(seed, size).view(), {},
+                                               file);
     write_text(pictures() / name, {reinterpret_cast<const char*>(file.data()), file.size()});
   }
   fs::path pictures() const { return folder_ / "pictures"; }
-  GenerateOptions from_options(const std::string& name = "data") const {
-    GenerateOptions from = options(name);
+  data_gen::GenerateOptions from_options(const std::string& name = "data") const {
+    data_gen::GenerateOptions from = options(name);
     from.from = pictures();
     from.formats = {"jpeg", "png"};
     from.image_sizes = {{32, 24}};
     from.count = 0;
     return from;
   }
-  static std::vector<std::string> paths_of(const DatasetVariant& variant) {
+  static std::vector<std::string> paths_of(const storage::DatasetVariant& variant) {
     std::vector<std::string> paths;
     for (const auto& sample : variant.samples) {
       paths.push_back(sample.path + " " + std::to_string(sample.label));
@@ -42,7 +43,7 @@ TEST_F(From, takes_class_folders_in_name_order) {
   add_picture("n03/d.Jpg", 4, "png");  // a PNG under a JPEG's name
   write_text(pictures() / "n03/notes.txt", "not a picture");
   generate(from_options());
-  const DatasetVariant variant = open_dataset(from_options().data, "jpeg/32x24");
+  const storage::DatasetVariant variant = storage::open_dataset(from_options().data, "jpeg/32x24");
   EXPECT_THAT(paths_of(variant), ElementsAre("n01/000000.jpg 0", "n02/000001.jpg 1",
                                              "n02/000002.jpg 1", "n03/000003.jpg 2"));
   EXPECT_EQ(variant.classes, 3);
@@ -53,25 +54,26 @@ TEST_F(From, pictures_without_a_folder_are_one_class) {
   add_picture("b.jpg", 1);
   add_picture("a.jpg", 2);
   generate(from_options());
-  EXPECT_THAT(paths_of(open_dataset(from_options().data, "png/32x24")),
+  EXPECT_THAT(paths_of(storage::open_dataset(from_options().data, "png/32x24")),
               ElementsAre("class_000/000000.png 0", "class_000/000001.png 0"));
 }
 
 TEST_F(From, crops_the_middle_and_averages) {
   // Left and right quarters black, the middle white: cut to a square, only white is left.
-  Picture picture{{80, 40}, std::vector<std::uint8_t>(80 * 40 * 3, 0)};
+  data_gen::Picture picture{{80, 40}, std::vector<std::uint8_t>(80 * 40 * 3, 0)};
   for (int y = 0; y < 40; ++y) {
     std::fill_n(&picture.pixels[static_cast<std::size_t>((y * 80 + 20) * 3)], 40 * 3, 255);
   }
-  const Picture square = crop_and_resize(picture.view(), {10, 10});
+  const data_gen::Picture square = data_gen::crop_and_resize(picture.view(), {10, 10});
   EXPECT_EQ(square.pixels, std::vector<std::uint8_t>(300, 255));
-  const Picture wide = crop_and_resize(picture.view(), {4, 2});
+  const data_gen::Picture wide = data_gen::crop_and_resize(picture.view(), {4, 2});
   for (int x = 0; x < 4; ++x)
     EXPECT_EQ(wide.pixels[static_cast<std::size_t>(x * 3)], x == 0 || x == 3 ? 0 : 255);
-  const Picture same = crop_and_resize(picture.view(), {80, 40});
+  const data_gen::Picture same = data_gen::crop_and_resize(picture.view(), {80, 40});
   EXPECT_EQ(same.pixels, picture.pixels);
-  for (const PixelSize size : {PixelSize{1, 1}, {1, 200}, {200, 1}, {160, 80}}) {
-    EXPECT_EQ(crop_and_resize(picture.view(), size).size, size);  // extreme aspects stay inside
+  for (const codec::PixelSize size : {codec::PixelSize{1, 1}, {1, 200}, {200, 1}, {160, 80}}) {
+    EXPECT_EQ(data_gen::crop_and_resize(picture.view(), size).size,
+              size);  // extreme aspects stay inside
   }
 }
 
@@ -80,10 +82,10 @@ TEST_F(From, at_most_count_pictures_are_spread_over_the_classes) {
     add_picture("class" + std::to_string(i / 3) + "/" + std::to_string(i) + ".jpg",
                 static_cast<std::uint64_t>(i), "jpeg", {16, 16});
   }
-  GenerateOptions four = from_options();
+  data_gen::GenerateOptions four = from_options();
   four.count = 4;
   generate(four);
-  const DatasetVariant variant = open_dataset(four.data, "jpeg/32x24");
+  const storage::DatasetVariant variant = storage::open_dataset(four.data, "jpeg/32x24");
   EXPECT_EQ(variant.samples.size(), 4u);
   EXPECT_EQ(variant.classes, 4);
 }
@@ -103,13 +105,14 @@ TEST_F(From, broken_pictures_are_all_named_before_anything_is_written) {
 TEST_F(From, broken_pictures_are_left_out_where_that_is_asked_for) {
   for (const char* name : {"n01/a.jpg", "n01/b.jpg", "n02/d.jpg"}) add_picture(name, 1);
   fs::resize_file(pictures() / "n01/b.jpg", 400);
-  GenerateOptions skipping = from_options();
+  data_gen::GenerateOptions skipping = from_options();
   std::vector<std::string> skipped;
   skipping.skip_bad = true;
   skipping.on_skipped = [&](const std::string& picture) { skipped.push_back(picture); };
   generate(skipping);
   EXPECT_THAT(skipped, ElementsAre(HasSubstr("n01/b.jpg: ")));
-  EXPECT_THAT(paths_of(open_dataset(skipping.data, "jpeg/32x24")), ElementsAre("n01/000000.jpg 0", "n02/000001.jpg 1"));
+  EXPECT_THAT(paths_of(storage::open_dataset(skipping.data, "jpeg/32x24")),
+              ElementsAre("n01/000000.jpg 0", "n02/000001.jpg 1"));
   expect_verifies(skipping.data);
   // Once the picture is gone the same dataset is meant, with or without the flag.
   fs::remove(pictures() / "n01/b.jpg");
@@ -124,7 +127,7 @@ TEST_F(From, a_folder_without_pictures_is_an_error) {
 
 TEST_F(From, a_dataset_inside_its_own_source_is_refused) {
   add_picture("n01/a.jpg", 1);
-  GenerateOptions inside = from_options();
+  data_gen::GenerateOptions inside = from_options();
   inside.data = pictures() / "data";
   EXPECT_THAT(error_of(inside), HasSubstr("lies inside"));
   inside.data = pictures();
@@ -150,4 +153,4 @@ TEST_F(From, a_loop_of_links_ends) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -9,7 +9,7 @@
 
 #include "codec/codec.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 struct Plane {
@@ -18,7 +18,7 @@ struct Plane {
   double at(int x, int y) const { return values[static_cast<std::size_t>(y * width + x)]; }
 };
 
-Plane luma_of(const Picture& picture) {
+Plane luma_of(const data_gen::Picture& picture) {
   Plane plane{picture.size.width, picture.size.height, {}};
   for (std::size_t i = 0; i + 2 < picture.pixels.size(); i += 3)
     plane.values.push_back(0.299 * picture.pixels[i] + 0.587 * picture.pixels[i + 1] +
@@ -82,18 +82,19 @@ double correlation(const Plane& a, const Plane& b) {
   return sum / static_cast<double>(a.values.size()) / deviation(a.values) / deviation(b.values);
 }
 
-std::vector<Picture> gallery(int count, PixelSize size) {
-  std::vector<Picture> pictures;
+std::vector<data_gen::Picture> gallery(int count, codec::PixelSize size) {
+  std::vector<data_gen::Picture> pictures;
   for (int seed = 0; seed < count; ++seed)
-    pictures.push_back(synthesise_picture(static_cast<std::uint64_t>(seed), size));
+    pictures.push_back(data_gen::synthesise_picture(static_cast<std::uint64_t>(seed), size));
   return pictures;
 }
 
-std::vector<double> bits_per_pixel(const std::vector<Picture>& pictures, const char* format) {
+std::vector<double> bits_per_pixel(const std::vector<data_gen::Picture>& pictures,
+                                   const char* format) {
   std::vector<double> bits;
   std::vector<std::byte> encoded;
-  for (const Picture& picture : pictures) {
-    find_picture_format(format)->encode(picture.view(), {}, encoded);
+  for (const data_gen::Picture& picture : pictures) {
+    codec::find_picture_format(format)->encode(picture.view(), {}, encoded);
     bits.push_back(8.0 * static_cast<double>(encoded.size()) / picture.size.width /
                    picture.size.height);
   }
@@ -101,31 +102,33 @@ std::vector<double> bits_per_pixel(const std::vector<Picture>& pictures, const c
 }
 
 TEST(Picture, IsAPureFunctionOfSeedAndSize) {
-  const PixelSize size{224, 224};
+  const codec::PixelSize size{224, 224};
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    const Picture picture = synthesise_picture(seed, size);
-    EXPECT_EQ(picture.pixels, synthesise_picture(seed, size).pixels);
-    EXPECT_NE(picture.pixels, synthesise_picture(seed + 1, size).pixels);
+    const data_gen::Picture picture = data_gen::synthesise_picture(seed, size);
+    EXPECT_EQ(picture.pixels, data_gen::synthesise_picture(seed, size).pixels);
+    EXPECT_NE(picture.pixels, data_gen::synthesise_picture(seed + 1, size).pixels);
   }
 }
 
 TEST(Picture, IsTheSameFromSeveralThreads) {
-  const PixelSize size{160, 120};
-  std::vector<Picture> made(8);
+  const codec::PixelSize size{160, 120};
+  std::vector<data_gen::Picture> made(8);
   std::vector<std::thread> threads;
   for (std::uint64_t seed = 0; seed < 8; ++seed)
-    threads.emplace_back([&, seed] { made[seed] = synthesise_picture(seed, size); });
+    threads.emplace_back([&, seed] { made[seed] = data_gen::synthesise_picture(seed, size); });
   for (std::thread& thread : threads) thread.join();
   for (std::uint64_t seed = 0; seed < 8; ++seed)
-    EXPECT_EQ(made[seed].pixels, synthesise_picture(seed, size).pixels) << "seed " << seed;
+    EXPECT_EQ(made[seed].pixels, data_gen::synthesise_picture(seed, size).pixels)
+        << "seed " << seed;
 }
 
 TEST(Picture, HasTheSizeAskedFor) {
-  for (const PixelSize size :
-       {PixelSize{1, 1}, PixelSize{2, 1}, PixelSize{1, 3}, PixelSize{17, 31}, PixelSize{224, 224},
-        PixelSize{500, 375}, PixelSize{3, 1000}, PixelSize{1000, 2}}) {
+  for (const codec::PixelSize size :
+       {codec::PixelSize{1, 1}, codec::PixelSize{2, 1}, codec::PixelSize{1, 3},
+        codec::PixelSize{17, 31}, codec::PixelSize{224, 224}, codec::PixelSize{500, 375},
+        codec::PixelSize{3, 1000}, codec::PixelSize{1000, 2}}) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
-      const Picture picture = synthesise_picture(seed, size);
+      const data_gen::Picture picture = data_gen::synthesise_picture(seed, size);
       EXPECT_EQ(picture.size, size);
       EXPECT_EQ(picture.pixels.size(), static_cast<std::size_t>(size.width * size.height * 3));
     }
@@ -135,7 +138,7 @@ TEST(Picture, HasTheSizeAskedFor) {
 // White noise has a slope of 0 and a kurtosis of 3; a flat picture has no contrast.
 TEST(Picture, HasTheStatisticsOfPhotographs) {
   std::vector<double> levels, contrasts, slopes, kurtoses;
-  for (const Picture& picture : gallery(24, {500, 375})) {
+  for (const data_gen::Picture& picture : gallery(24, {500, 375})) {
     const Plane luma = luma_of(picture);
     levels.push_back(mean(luma.values));
     contrasts.push_back(deviation(luma.values));
@@ -154,7 +157,7 @@ TEST(Picture, HasTheStatisticsOfPhotographs) {
 
 // The bands are the means of photographs (docs/formats.md), 25 % wide to either side.
 TEST(Picture, CompressesAsPhotographsDo) {
-  const std::vector<Picture> pictures = gallery(32, {500, 375});
+  const std::vector<data_gen::Picture> pictures = gallery(32, {500, 375});
   const std::vector<double> jpeg = bits_per_pixel(pictures, "jpeg");
   const std::vector<double> png = bits_per_pixel(pictures, "png");
   EXPECT_THAT(mean(jpeg), testing::AllOf(testing::Gt(1.62), testing::Lt(2.7)));
@@ -167,9 +170,11 @@ TEST(Picture, CompressesAsPhotographsDo) {
 TEST(Picture, ShowsTheSameSceneAtEverySize) {
   std::vector<double> same, other;
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
-    const Plane small = luma_of(synthesise_picture(seed, {224, 224}));
-    same.push_back(correlation(small, halved(luma_of(synthesise_picture(seed, {448, 448})))));
-    other.push_back(correlation(small, luma_of(synthesise_picture(seed + 100, {224, 224}))));
+    const Plane small = luma_of(data_gen::synthesise_picture(seed, {224, 224}));
+    same.push_back(
+        correlation(small, halved(luma_of(data_gen::synthesise_picture(seed, {448, 448})))));
+    other.push_back(
+        correlation(small, luma_of(data_gen::synthesise_picture(seed + 100, {224, 224}))));
   }
   EXPECT_THAT(same, testing::Each(testing::Gt(0.5)));
   EXPECT_GT(mean(same), 0.75);
@@ -177,4 +182,4 @@ TEST(Picture, ShowsTheSameSceneAtEverySize) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -3,45 +3,50 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/error.h"
 #include "device/emulated.h"
+#include "device/emulated_device.h"
 #include "measure/clock.h"
-#include "measure/error.h"
+#include "ranks/thread_groups.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
-StepSpec spec_of(Feed feed, PixelSize size = {8, 8}) {
-  return {.batch = {4, size, Dtype::uint8}, .model = "resnet50", .feed = feed};
+device::StepSpec spec_of(device::Feed feed, codec::PixelSize size = {8, 8}) {
+  return {.batch = {4, size, codec::Dtype::uint8}, .model = "resnet50", .feed = feed};
 }
 
 TEST(EmulatedDevice, PublishedRatesScaleWithTheInputsPixels) {
-  const auto at224 = emulated_device("a100", spec_of(Feed::streamed, {224, 224}));
-  const auto at448 = emulated_device("a100", spec_of(Feed::streamed, {448, 448}));
+  const auto at224 = device::emulated_device("a100", spec_of(device::Feed::streamed, {224, 224}));
+  const auto at448 = device::emulated_device("a100", spec_of(device::Feed::streamed, {448, 448}));
   EXPECT_DOUBLE_EQ(at224.imgs_per_s, 4 * at448.imgs_per_s);
   EXPECT_NE(at224.name.find("EMULATED"), std::string::npos);
 }
 
 TEST(EmulatedDevice, AGivenRateIsTakenAsItIs) {
-  EXPECT_DOUBLE_EQ(emulated_device("500", spec_of(Feed::streamed, {448, 448})).imgs_per_s, 500);
+  EXPECT_DOUBLE_EQ(
+      device::emulated_device("500", spec_of(device::Feed::streamed, {448, 448})).imgs_per_s, 500);
 }
 
 TEST(EmulatedDevice, NonsenseIsRefused) {
   for (const char* argument : {"", "z9", "-5", "0", "12x", "nan"}) {
-    EXPECT_THROW(emulated_device(argument, spec_of(Feed::streamed)), UsageError) << argument;
+    EXPECT_THROW(device::emulated_device(argument, spec_of(device::Feed::streamed)), UsageError)
+        << argument;
   }
-  StepSpec other = spec_of(Feed::streamed);
+  device::StepSpec other = spec_of(device::Feed::streamed);
   other.model = "resnet18";
-  EXPECT_THROW(emulated_device("a100", other), UsageError);
+  EXPECT_THROW(device::emulated_device("a100", other), UsageError);
 }
 
 TEST(Emulated, StepsFollowEachOtherWithoutGap) {
-  const auto groups = make_thread_groups(1);
-  const auto device = emulated_kind().make("1000", spec_of(Feed::synthetic), *groups[0]);
-  std::vector<StepRecord> steps;
+  const auto groups = ranks::make_thread_groups(1);
+  const auto device =
+      device::emulated_kind().make("1000", spec_of(device::Feed::synthetic), *groups[0]);
+  std::vector<device::StepRecord> steps;
   std::vector<std::int64_t> submitted;
   for (int i = 0; i < 20; ++i) {
     device->submit(nullptr);
-    submitted.push_back(now_ns());
+    submitted.push_back(measure::now_ns());
   }
   device->drain();
   device->collect(steps);
@@ -58,23 +63,24 @@ TEST(Emulated, StepsFollowEachOtherWithoutGap) {
 }
 
 TEST(Emulated, TheHostIsAtMostTwoStepsAhead) {
-  const auto groups = make_thread_groups(1);
-  const auto device = emulated_kind().make("200", spec_of(Feed::synthetic), *groups[0]);  // 20 ms a step
+  const auto groups = ranks::make_thread_groups(1);
+  const auto device = device::emulated_kind().make("200", spec_of(device::Feed::synthetic),
+                                                   *groups[0]);  // 20 ms a step
   for (int i = 0; i < 5; ++i) device->submit(nullptr);
-  std::vector<StepRecord> steps;
+  std::vector<device::StepRecord> steps;
   device->collect(steps);
   EXPECT_GE(steps.size(), 3u);
   device->drain();
 }
 
 TEST(Emulated, ALateBatchLeavesTheDeviceIdle) {
-  const StepSpec spec = spec_of(Feed::streamed);
-  const auto groups = make_thread_groups(1);
-  const auto device = emulated_kind().make("4000", spec, *groups[0]);  // 1 ms a step
-  const auto ring = SlabRing::make(spec.batch, 2, device->slabs());
-  std::vector<StepRecord> steps;
+  const device::StepSpec spec = spec_of(device::Feed::streamed);
+  const auto groups = ranks::make_thread_groups(1);
+  const auto device = device::emulated_kind().make("4000", spec, *groups[0]);  // 1 ms a step
+  const auto ring = pipeline::SlabRing::make(spec.batch, 2, device->slabs());
+  std::vector<device::StepRecord> steps;
   for (int i = 0; i < 3; ++i) {
-    sleep_until_ns(now_ns() + 10'000'000);
+    measure::sleep_until_ns(measure::now_ns() + 10'000'000);
     device->submit(ring->acquire());
   }
   device->drain();
@@ -85,22 +91,23 @@ TEST(Emulated, ALateBatchLeavesTheDeviceIdle) {
 
 // A batch of 4 x 1024 x 1024 pixels takes half a millisecond at least on a bus of 25 GB/s.
 TEST(Emulated, CountsWhatArrivesAndHowLongItTook) {
-  const StepSpec spec = spec_of(Feed::streamed, {1024, 1024});
-  const auto groups = make_thread_groups(1);
-  const auto device = emulated_kind().make("inf", spec, *groups[0]);
-  const auto ring = SlabRing::make(spec.batch, 2, device->slabs());
+  const device::StepSpec spec = spec_of(device::Feed::streamed, {1024, 1024});
+  const auto groups = ranks::make_thread_groups(1);
+  const auto device = device::emulated_kind().make("inf", spec, *groups[0]);
+  const auto ring = pipeline::SlabRing::make(spec.batch, 2, device->slabs());
   for (int i = 0; i < 5; ++i) device->submit(ring->acquire());
   EXPECT_EQ(device->arrivals().batches, 5);
-  EXPECT_GE(static_cast<double>(device->arrivals().busy_ns), 5e9 * static_cast<double>(spec.batch.bytes()) / device->describe().bus_bytes_per_s);
+  EXPECT_GE(static_cast<double>(device->arrivals().busy_ns),
+            5e9 * static_cast<double>(spec.batch.bytes()) / device->describe().bus_bytes_per_s);
 }
 
 TEST(Emulated, SlabsComeBackOnceCopied) {
-  const StepSpec spec = spec_of(Feed::streamed);
-  const auto groups = make_thread_groups(1);
-  const auto device = emulated_kind().make("inf", spec, *groups[0]);
-  const auto ring = SlabRing::make(spec.batch, 1, device->slabs());
+  const device::StepSpec spec = spec_of(device::Feed::streamed);
+  const auto groups = ranks::make_thread_groups(1);
+  const auto device = device::emulated_kind().make("inf", spec, *groups[0]);
+  const auto ring = pipeline::SlabRing::make(spec.batch, 1, device->slabs());
   for (int i = 0; i < 10; ++i) device->submit(ring->acquire());  // would wait for ever otherwise
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

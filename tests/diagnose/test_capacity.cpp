@@ -2,18 +2,23 @@
 
 #include "diagnose/capacity.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
-StageTotal total(double ms_per_item, std::int64_t items) {
+measure::StageTotal total(double ms_per_item, std::int64_t items) {
   return {static_cast<std::int64_t>(ms_per_item * 1e6 * static_cast<double>(items)), 0, items, 0};
 }
 
 TEST(Capacity, OfEachResourceInItsClosedForm) {
-  CapacityInputs run{.imgs_per_s = 240, .gpus = 2, .workers = 3, .batch_size = 10, .device_ms_per_step = 50,
-                     .arrival_s_per_batch = 0.010};
-  run.stages.stage = {StageTotal{}, total(5, 100), total(10, 100), total(4, 100), total(1, 100)};
-  const auto all = capacities(run);
+  diagnose::CapacityInputs run{.imgs_per_s = 240,
+                               .gpus = 2,
+                               .workers = 3,
+                               .batch_size = 10,
+                               .device_ms_per_step = 50,
+                               .arrival_s_per_batch = 0.010};
+  run.stages.stage = {measure::StageTotal{}, total(5, 100), total(10, 100), total(4, 100),
+                      total(1, 100)};
+  const auto all = diagnose::capacities(run);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].resource, "loader");
   EXPECT_NEAR(all[0].imgs_per_s, 2 * 3 / 0.020, 1e-6);
@@ -26,13 +31,18 @@ TEST(Capacity, OfEachResourceInItsClosedForm) {
   EXPECT_NEAR(all[2].imgs_per_s, 2000, 1e-9);
 }
 
-// Two CPUs, eight threads: three quarters of their wall time are waiting for a CPU, most of it where it
-// happened to strike.
+// Two CPUs, eight threads: the threads wait for a CPU for three quarters of their wall time, mostly
+// in a stage that chance decides.
 TEST(Capacity, BusyCpusAreNamedBeforeTheLoaderThatRunsOnThem) {
-  CapacityInputs run{.imgs_per_s = 190, .gpus = 4, .workers = 2, .batch_size = 10, .cpus = 2, .device_ms_per_step = 10};
-  run.stages[Stage::decode] = {10'000'000 * 100LL, 8'000'000 * 100LL, 100, 0};
-  run.stages[Stage::augment] = {30'000'000 * 100LL, 2'000'000 * 100LL, 100, 0};
-  const auto busy = capacities(run);
+  diagnose::CapacityInputs run{.imgs_per_s = 190,
+                               .gpus = 4,
+                               .workers = 2,
+                               .batch_size = 10,
+                               .cpus = 2,
+                               .device_ms_per_step = 10};
+  run.stages[measure::Stage::decode] = {10'000'000 * 100LL, 8'000'000 * 100LL, 100, 0};
+  run.stages[measure::Stage::augment] = {30'000'000 * 100LL, 2'000'000 * 100LL, 100, 0};
+  const auto busy = diagnose::capacities(run);
   ASSERT_EQ(busy.size(), 3u);
   EXPECT_EQ(busy[0].resource, "cpu");
   EXPECT_NEAR(busy[0].imgs_per_s, 2 / 0.010, 1e-6);
@@ -43,20 +53,21 @@ TEST(Capacity, BusyCpusAreNamedBeforeTheLoaderThatRunsOnThem) {
   EXPECT_EQ(busy[1].largest_stage, "augment");
   // The device is the slower one: it stays first.
   run.device_ms_per_step = 300;
-  EXPECT_EQ(capacities(run)[0].resource, "device");
+  EXPECT_EQ(diagnose::capacities(run)[0].resource, "device");
   // Idle CPUs limit nothing: the loader is named.
   run.device_ms_per_step = 10;
   run.cpus = 16;
-  EXPECT_EQ(capacities(run)[0].resource, "loader");
+  EXPECT_EQ(diagnose::capacities(run)[0].resource, "loader");
 }
 
 // Eight threads, one at a time in the library: what they could do without it says nothing.
 TEST(Capacity, ALibraryThatLetsOneThreadInIsAResource) {
-  CapacityInputs run{.imgs_per_s = 95, .gpus = 1, .workers = 8, .batch_size = 10, .device_ms_per_step = 10};
-  run.stages[Stage::lock] = total(70, 100);
-  run.stages[Stage::read] = total(10, 100);
-  run.stages[Stage::collate] = total(1, 100);
-  const auto all = capacities(run);
+  diagnose::CapacityInputs run{
+      .imgs_per_s = 95, .gpus = 1, .workers = 8, .batch_size = 10, .device_ms_per_step = 10};
+  run.stages[measure::Stage::lock] = total(70, 100);
+  run.stages[measure::Stage::read] = total(10, 100);
+  run.stages[measure::Stage::collate] = total(1, 100);
+  const auto all = diagnose::capacities(run);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].resource, "loader");
   EXPECT_EQ(all[0].largest_stage, "lock");
@@ -64,13 +75,18 @@ TEST(Capacity, ALibraryThatLetsOneThreadInIsAResource) {
   EXPECT_EQ(all[1].resource, "library");
   EXPECT_NEAR(all[1].imgs_per_s, 100, 1e-9);
   // Fed by a slow device nobody waits for it; it is the limit all the same.
-  run.stages[Stage::lock] = total(0, 100);
-  EXPECT_EQ(capacities(run)[0].resource, "library");
+  run.stages[measure::Stage::lock] = total(0, 100);
+  EXPECT_EQ(diagnose::capacities(run)[0].resource, "library");
 }
 
 TEST(Capacity, WhatIsDecodedOnItsWayIsTheDecodersAndNotTheLinks) {
-  CapacityInputs run{.imgs_per_s = 900, .gpus = 2, .batch_size = 64, .device_ms_per_step = 64, .arrival_s_per_batch = 0.128, .decoded_on_device = true};
-  const auto all = capacities(run);
+  diagnose::CapacityInputs run{.imgs_per_s = 900,
+                               .gpus = 2,
+                               .batch_size = 64,
+                               .device_ms_per_step = 64,
+                               .arrival_s_per_batch = 0.128,
+                               .decoded_on_device = true};
+  const auto all = diagnose::capacities(run);
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].resource, "decoder");
   EXPECT_EQ(all[0].largest_stage, "decode");
@@ -79,13 +95,16 @@ TEST(Capacity, WhatIsDecodedOnItsWayIsTheDecodersAndNotTheLinks) {
 }
 
 TEST(Capacity, ALoaderThatIsNotSeenIsLeftOut) {
-  CapacityInputs run{.imgs_per_s = 95, .loader_seen = false, .batch_size = 10, .device_ms_per_step = 10};
-  run.stages[Stage::decode] = total(1, 100);
-  ASSERT_EQ(capacities(run).size(), 1u);
-  EXPECT_EQ(capacities(run)[0].resource, "device");
+  diagnose::CapacityInputs run{
+      .imgs_per_s = 95, .loader_seen = false, .batch_size = 10, .device_ms_per_step = 10};
+  run.stages[measure::Stage::decode] = total(1, 100);
+  ASSERT_EQ(diagnose::capacities(run).size(), 1u);
+  EXPECT_EQ(diagnose::capacities(run)[0].resource, "device");
 }
 
-TEST(Capacity, NothingIsInventedForWhatWasNotMeasured) { EXPECT_TRUE(capacities({}).empty()); }
+TEST(Capacity, NothingIsInventedForWhatWasNotMeasured) {
+  EXPECT_TRUE(diagnose::capacities({}).empty());
+}
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

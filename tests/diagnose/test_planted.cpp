@@ -1,14 +1,16 @@
-// The test that guards every number: service times are planted in stages and in an emulated device, and
-// what is reported must match the closed form within 2 %.
+// The test that guards every number: service times are planted in stages and in an emulated device,
+// and what is reported must match the closed form within 2 %.
 #include <gtest/gtest.h>
 
-#include "diagnose/ladder.h"
+#include <cmath>
+
+#include "device/registry.h"
 #include "diagnose/verdict.h"
-#include "experiment/environment.h"
-#include "experiment/record.h"
+#include "plan/expand.h"
+#include "run/cell_runner.h"
 #include "tests/support.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
@@ -21,118 +23,134 @@ class Planted : public testing::Test {
     make_dataset(folder_.path(), {"raw"}, {8, 8}, 256);
     options_.data = folder_.path();
     options_.plant = true;
-    options_.limits = {.warmup_seconds = 0.5, .max_warmup_seconds = 10, .min_steps = 20, .min_seconds = 2, .max_seconds = 60};
-    plant(Stage::read).ns = 2 * kMs;
-    plant(Stage::decode).ns = 4 * kMs;
-    plant(Stage::augment).ns = 1 * kMs;
-    plant(Stage::collate).ns = 1 * kMs;  // 8 ms in all
+    options_.limits = {.warmup_seconds = 0.5,
+                       .max_warmup_seconds = 10,
+                       .min_steps = 20,
+                       .min_seconds = 2,
+                       .max_seconds = 60};
+    plant(measure::Stage::read).ns = 2 * kMs;
+    plant(measure::Stage::decode).ns = 4 * kMs;
+    plant(measure::Stage::augment).ns = 1 * kMs;
+    plant(measure::Stage::collate).ns = 1 * kMs;  // 8 ms in all
   }
-  PlantedStage& plant(Stage stage) { return options_.planted[static_cast<std::size_t>(stage)]; }
+  pipeline::PlantedStage& plant(measure::Stage stage) {
+    return options_.planted[static_cast<std::size_t>(stage)];
+  }
 
-  nlohmann::ordered_json measure(AxisValues values) {
+  struct Run {
+    run::Measurement measured;
+    diagnose::Verdict verdict;
+  };
+  Run measure(plan::AxisValues values) {
     values.insert({"data", {"raw"}});
     values.insert({"batch-size", {"4"}});  // where none is given
     values.insert({"image-size", {"8"}});
     values.insert({"input-size", {"8"}});
-    AcceleratorRegistry registry;
-    CellRunner runner(options_, registry);
-    const CellResult result = runner.run(expand(values).at(0), {}, {});
-    EXPECT_EQ(result.status, Status::ok) << result.error;
-    auto record = make_record(result, {}, options_, {});
-    add_verdict(record);
-    return record;
+    device::AcceleratorRegistry registry;
+    run::CellRunner runner(options_, registry);
+    const run::CellResult result = runner.run(plan::expand(values).at(0), {}, {});
+    EXPECT_EQ(result.status, run::Status::ok) << result.error;
+    if (!result.measurement) return {};
+    return {*result.measurement, diagnose::verdict_of(result.settings, *result.measurement)};
   }
-  static void expect_rate(const nlohmann::ordered_json& record, double expected) {
-    EXPECT_NEAR(record["imgs_per_s"], expected, kTolerance * expected);
+  static void expect_rate(const Run& run, double expected) {
+    EXPECT_NEAR(run.measured.imgs_per_s, expected, kTolerance * expected);
   }
-  static double capacity(const nlohmann::ordered_json& record, const std::string& resource) {
-    for (const auto& c : record["capacities"]) {
-      if (c["resource"] == resource) return c["imgs_per_s"];
+  static double capacity(const Run& run, const std::string& resource) {
+    for (const diagnose::Capacity& c : run.verdict.capacities) {
+      if (c.resource == resource) return c.imgs_per_s;
     }
     return 0;
   }
 
   TemporaryFolder folder_;
-  RunOptions options_;
+  run::RunOptions options_;
 };
 
 TEST_F(Planted, LoaderBound) {
   for (const char* loader : {"pool", "batch"}) {
-    const auto record = measure({{"device", {"emulated:1000"}}, {"workers", {"2"}}, {"loader", {loader}}});
-    expect_rate(record, 2 / 0.008);
-    EXPECT_NEAR(capacity(record, "loader"), 250, kTolerance * 250);
-    EXPECT_NEAR(capacity(record, "device"), 1000, kTolerance * 1000);
-    EXPECT_NEAR(record["device_idle_fraction"], 0.75, kTolerance);
-    EXPECT_EQ(record["capacities"][0]["resource"], "loader");
-    EXPECT_EQ(record["capacities"][0]["largest_stage"], "decode");
-    EXPECT_NEAR(record["capacities"][0]["largest_share"], 0.5, kTolerance);
+    const Run run =
+        measure({{"device", {"emulated:1000"}}, {"workers", {"2"}}, {"loader", {loader}}});
+    expect_rate(run, 2 / 0.008);
+    EXPECT_NEAR(capacity(run, "loader"), 250, kTolerance * 250);
+    EXPECT_NEAR(capacity(run, "device"), 1000, kTolerance * 1000);
+    EXPECT_NEAR(run.measured.device_idle_fraction, 0.75, kTolerance);
+    EXPECT_EQ(run.verdict.capacities.at(0).resource, "loader");
+    EXPECT_EQ(run.verdict.capacities.at(0).largest_stage, "decode");
+    EXPECT_NEAR(run.verdict.capacities.at(0).largest_share, 0.5, kTolerance);
   }
 }
 
 TEST_F(Planted, DeviceBound) {
-  const auto record = measure({{"device", {"emulated:200"}}, {"workers", {"2"}}});
-  expect_rate(record, 200);
-  EXPECT_NEAR(record["device_idle_fraction"], 0, kTolerance);
-  EXPECT_EQ(record["capacities"][0]["resource"], "device");
-  EXPECT_NEAR(capacity(record, "loader"), 250, kTolerance * 250);
+  const Run run = measure({{"device", {"emulated:200"}}, {"workers", {"2"}}});
+  expect_rate(run, 200);
+  EXPECT_NEAR(run.measured.device_idle_fraction, 0, kTolerance);
+  EXPECT_EQ(run.verdict.capacities.at(0).resource, "device");
+  EXPECT_NEAR(capacity(run, "loader"), 250, kTolerance * 250);
 }
 
 TEST_F(Planted, TheTrainingThreadLoads) {
-  // workers = 0: nothing overlaps but the step before. Each step is 4 x 8 ms of loading; the 10 ms of
-  // the device's step hide behind it.
-  const auto record = measure({{"device", {"emulated:400"}}, {"workers", {"0"}}});
-  expect_rate(record, 4 / 0.032);
+  // workers = 0: nothing overlaps but the step before. Each step is 4 x 8 ms of loading; the 10 ms
+  // of the device's step hide behind it.
+  const Run run = measure({{"device", {"emulated:400"}}, {"workers", {"0"}}});
+  expect_rate(run, 4 / 0.032);
 }
 
 TEST_F(Planted, SpikesEveryN) {
-  plant(Stage::read).every = 8;
-  plant(Stage::read).spike_ns = 24 * kMs;  // mean service 8 + 24/8 = 11 ms
-  const auto pool = measure({{"device", {"emulated:1000"}}, {"workers", {"2"}}, {"loader", {"pool"}}});
+  plant(measure::Stage::read).every = 8;
+  plant(measure::Stage::read).spike_ns = 24 * kMs;  // mean service 8 + 24/8 = 11 ms
+  const auto pool =
+      measure({{"device", {"emulated:1000"}}, {"workers", {"2"}}, {"loader", {"pool"}}});
   expect_rate(pool, 2 / 0.011);
   EXPECT_NEAR(capacity(pool, "loader"), 2 / 0.011, kTolerance * 2 / 0.011);
-  EXPECT_EQ(pool["capacities"][0]["largest_stage"], "read");
-  // Every second batch of four holds the spike, so one of the two workers gets all of them: its batches
-  // take 4 x 8 + 24 ms, and delivery in order makes the other worker wait.
-  const auto batch = measure({{"device", {"emulated:1000"}}, {"workers", {"2"}}, {"loader", {"batch"}}});
+  EXPECT_EQ(pool.verdict.capacities.at(0).largest_stage, "read");
+  // Every second batch of four holds the spike, so one of the two workers gets all of them: its
+  // batches take 4 x 8 + 24 ms, and delivery in order makes the other worker wait.
+  const auto batch =
+      measure({{"device", {"emulated:1000"}}, {"workers", {"2"}}, {"loader", {"batch"}}});
   expect_rate(batch, 2 * 4 / 0.056);
 }
 
 // A median step would be wrong here: three of four steps wait for nothing.
 TEST_F(Planted, RareLongSpikesAreInTheThroughput) {
   options_.limits.min_seconds = 6;
-  plant(Stage::decode).every = 64;
-  plant(Stage::decode).spike_ns = 512 * kMs;  // mean service 8 + 512/64 = 16 ms
-  const auto record = measure({{"device", {"emulated:1000"}}, {"workers", {"1"}}});
+  plant(measure::Stage::decode).every = 64;
+  plant(measure::Stage::decode).spike_ns = 512 * kMs;  // mean service 8 + 512/64 = 16 ms
+  const Run run = measure({{"device", {"emulated:1000"}}, {"workers", {"1"}}});
   // The window may cut one of its about 6 periods: compare with the spikes that it holds.
-  const double images = record["images"], spikes = std::round(images / 64);
-  EXPECT_NEAR(record["window_s"], images * 0.008 + spikes * 0.512, 0.512 + 0.02 * record["window_s"].get<double>());
-  EXPECT_LT(record["step_ms"]["median"], 0.7 * record["step_ms"]["mean"].get<double>());
+  const double images = run.measured.images, spikes = std::round(images / 64);
+  EXPECT_NEAR(run.measured.window_s, images * 0.008 + spikes * 0.512,
+              0.512 + 0.02 * run.measured.window_s);
+  EXPECT_LT(run.measured.step_ms.summary.median, 0.7 * run.measured.step_ms.summary.mean);
 }
 
 TEST_F(Planted, AFullQueueAtTheStart) {
   for (auto& stage : options_.planted) stage.free_first = 64;
   // 16 batches of 4 are ready at once and would keep a device of 275 images/s busy for 2.6 s.
-  const auto record = measure({{"device", {"emulated:275"}}, {"workers", {"2"}}, {"prefetch", {"16"}}});
-  expect_rate(record, 250);
+  const Run run = measure({{"device", {"emulated:275"}}, {"workers", {"2"}}, {"prefetch", {"16"}}});
+  expect_rate(run, 250);
 }
 
 TEST_F(Planted, FourGpus) {
   const auto slow = measure({{"device", {"emulated:1000"}}, {"workers", {"1"}}, {"gpus", {"4"}}});
   expect_rate(slow, 4 / 0.008);
-  ASSERT_EQ(slow["ranks"].size(), 4u);
-  for (const auto& rank : slow["ranks"]) EXPECT_NEAR(rank["imgs_per_s"], 125, kTolerance * 125) << "a fair share";
+  ASSERT_EQ(slow.measured.ranks.size(), 4u);
+  for (const run::RankMeasurement& rank : slow.measured.ranks)
+    EXPECT_NEAR(rank.imgs_per_s, 125, kTolerance * 125) << "a fair share";
   EXPECT_NEAR(capacity(slow, "loader"), 500, kTolerance * 500);
   EXPECT_NEAR(capacity(slow, "device"), 4000, kTolerance * 4000);
   const auto fast = measure({{"device", {"emulated:100"}}, {"workers", {"1"}}, {"gpus", {"4"}}});
   expect_rate(fast, 400);
 }
 
-// Nothing planted but the devices' pace: eight of them, fed by real tensors far faster than they ask for.
+// Nothing planted but the devices' pace: eight of them, fed by real tensors far faster than they
+// ask for.
 TEST_F(Planted, EightGpusReachEightTimesOne) {
   options_.plant = false;
-  const auto record = measure({{"device", {"emulated:500"}}, {"workers", {"1"}}, {"gpus", {"8"}}, {"batch-size", {"32"}}});
-  EXPECT_NEAR(record["imgs_per_s"], 4000, 0.01 * 4000);
-  EXPECT_GT(capacity(record, "loader"), 2 * 4000) << "or the machine was too slow to tell";
+  const Run run = measure(
+      {{"device", {"emulated:500"}}, {"workers", {"1"}}, {"gpus", {"8"}}, {"batch-size", {"32"}}});
+  EXPECT_NEAR(run.measured.imgs_per_s, 4000, 0.01 * 4000);
+  EXPECT_GT(capacity(run, "loader"), 2 * 4000) << "too slow for this test";
 }
 
 TEST_F(Planted, NothingPlantedMattersBehindACacheOfBatches) {
@@ -141,22 +159,24 @@ TEST_F(Planted, NothingPlantedMattersBehindACacheOfBatches) {
   }
 }
 
-TEST_F(Planted, Ladder) {
-  const auto rate = [&](const char* data, const char* cache) {
-    return measure({{"device", {"emulated:4000"}}, {"workers", {"2"}}, {"data", {data}}, {"cache", {cache}}})["imgs_per_s"].get<double>();
+// What each cache spares, in ms per step of 4 images by 2 workers; what is faster than the device's
+// 1 ms hides behind it.
+TEST_F(Planted, EachCacheSparesItsStages) {
+  const auto step_ms = [&](const char* data, const char* cache) {
+    const Run run = measure(
+        {{"device", {"emulated:4000"}}, {"workers", {"2"}}, {"data", {data}}, {"cache", {cache}}});
+    return 1e3 * 4 / run.measured.imgs_per_s;
   };
-  const auto rungs = ladder({{"synthetic", rate("synthetic", "none")}, {"device", rate("raw", "device")},
-                             {"host", rate("raw", "host")}, {"sample", rate("raw", "sample")},
-                             {"encoded", rate("raw", "encoded")}, {"warm", rate("raw", "none")}}, 4);
-  // ms per step of 4 images by 2 workers; what is faster than the device's 1 ms hides behind it.
-  const std::pair<const char*, double> expected[] = {
-      {"normalise", 0}, {"copy", 0}, {"collate", 4 * 1 / 2.0 - 1}, {"decode+augment", 4 * 5 / 2.0}, {"read", 4 * 2 / 2.0}};
-  ASSERT_EQ(rungs.size(), 5u);
-  for (std::size_t i = 0; i < 5; ++i) {
-    EXPECT_EQ(rungs[i].stage, expected[i].first);
-    EXPECT_NEAR(rungs[i].ms_per_step, expected[i].second, kTolerance * 16) << rungs[i].stage;  // of the whole step
-  }
+  const double tolerance = kTolerance * 16;  // of the whole step
+  const double synthetic = step_ms("synthetic", "none"), device = step_ms("raw", "device"),
+               host = step_ms("raw", "host");
+  const double sample = step_ms("raw", "sample"), encoded = step_ms("raw", "encoded");
+  EXPECT_NEAR(device - synthetic, 0, tolerance) << "normalise";
+  EXPECT_NEAR(host - device, 0, tolerance) << "copy";
+  EXPECT_NEAR(sample - host, 4 * 1 / 2.0 - 1, tolerance) << "collate";
+  EXPECT_NEAR(encoded - sample, 4 * 5 / 2.0, tolerance) << "decode and augment";
+  EXPECT_NEAR(step_ms("raw", "none") - encoded, 4 * 2 / 2.0, tolerance) << "read";
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -1,5 +1,5 @@
-"""Ends sweeps at random moments, and fills the disk under them: what was acknowledged is in the ledger, and every line of
-it is a record or the torn last one.
+"""Ends sweeps at random moments, and fills the disk under them: what was acknowledged is in the
+ledger, and every line of it is a record or the torn last one.
 
     ledger_faults.py PROGRAM [KILLS [LEVELS]]     1,000 and 20 by default; prints a Markdown table
 """
@@ -14,21 +14,66 @@ import sys
 import tempfile
 import time
 
-WORDS = ["sweep", "--data", "tensor", "--workers", "1,2", "--image-size", "48", "--input-size", "48", "--device", "emulated:2000", "--batch-size", "8",
-         "--min-seconds", "0.05", "--min-steps", "5", "--warmup-seconds", "0.01", "--repetitions", "2", "--json"]
+WORDS = [
+    "sweep",
+    "--data",
+    "tensor",
+    "--workers",
+    "1,2",
+    "--image-size",
+    "48",
+    "--input-size",
+    "48",
+    "--device",
+    "emulated:2000",
+    "--batch-size",
+    "8",
+    "--min-seconds",
+    "0.05",
+    "--min-steps",
+    "5",
+    "--warmup-seconds",
+    "0.01",
+    "--repetitions",
+    "2",
+    "--json",
+]
 RUNS = 8  # of that sweep: (ceiling, 2 cells, ceiling) twice
 
 
 def make_data(program, folder):
     data = os.path.join(folder, "data")
-    subprocess.run([program, "gen", data, "--count", "64", "--classes", "4", "--format", "tensor", "--image-size", "48", "--input-size", "48"],
-                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [
+            program,
+            "gen",
+            data,
+            "--count",
+            "64",
+            "--classes",
+            "4",
+            "--format",
+            "tensor",
+            "--image-size",
+            "48",
+            "--input-size",
+            "48",
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     return data
 
 
 def start(program, data, output, *more):
-    return subprocess.Popen([program, *WORDS, "--dataset", data, "-o", output, *more], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, encoding="utf-8")
+    return subprocess.Popen(
+        [program, *WORDS, "--dataset", data, "-o", output, *more],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
 
 
 def identity(record):
@@ -41,7 +86,8 @@ def acknowledged(out):
 
 
 def kept(output):
-    """(records of the ledger, whether a last line is torn); fails where any other line does not parse."""
+    """(records of the ledger, whether a last line is torn); fails where any other line does not
+    parse."""
     try:
         with open(os.path.join(output, "ledger.jsonl"), encoding="utf-8") as file:
             *lines, rest = file.read().split("\n")
@@ -57,12 +103,15 @@ def check(output, out):
         raise AssertionError(f"acknowledged, and not in the ledger: {lost}")
     if records:
         with open(os.path.join(output, "plan.json"), encoding="utf-8") as file:
-            assert len(json.load(file)["sweeps"][0]["runs"]) == RUNS, "the plan is written whole, before the first record"
+            assert len(json.load(file)["sweeps"][0]["runs"]) == RUNS, (
+                "the plan is written whole, before the first record"
+            )
     return len(records), torn
 
 
 def kill(program, data, folder, delay, resume):
-    """Returns (records that were there, whether the last line was torn). `resume`: then goes on, which adds what is missing alone."""
+    """Kills a sweep after `delay`. Returns (number of records, whether the last line was torn).
+    With `resume` the sweep is then resumed, which must add only what is missing."""
     output = os.path.join(folder, "killed")
     shutil.rmtree(output, True)
     process = start(program, data, output)
@@ -71,10 +120,18 @@ def kill(program, data, folder, delay, resume):
     out, _ = process.communicate()
     count, torn = check(output, out)
     if resume:
-        answer = subprocess.run([program, *WORDS, "--dataset", data, "-o", output, "--resume"], capture_output=True, encoding="utf-8", check=False)
+        answer = subprocess.run(
+            [program, *WORDS, "--dataset", data, "-o", output, "--resume"],
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
         records, still_torn = kept(output)
         assert answer.returncode == 0 and not still_torn, answer
-        assert len(acknowledged(answer.stdout)) == RUNS - count and len({identity(r) for r in records}) == len(records) == RUNS, answer
+        assert (
+            len(acknowledged(answer.stdout)) == RUNS - count
+            and len({identity(r) for r in records}) == len(records) == RUNS
+        ), answer
     return count, torn
 
 
@@ -87,10 +144,13 @@ def whole_run_seconds(program, data, folder):
 
 
 def fill_up(program, data, folder, left):
-    """A sweep into a file system with so many bytes left. Returns (exit code, records kept, stderr)."""
+    """A sweep into a file system with so many bytes left. Returns (exit code, records kept,
+    stderr)."""
     mount = os.path.join(folder, "small")
     os.makedirs(mount, exist_ok=True)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", mount], check=True, capture_output=True)
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", mount], check=True, capture_output=True
+    )
     try:
         with open(os.path.join(mount, "filling"), "wb") as file:
             file.write(b"x" * ((1 << 20) - left))
@@ -115,17 +175,25 @@ def main(program, kills=1000, fills=20):
         longest = 1.1 * whole_run_seconds(program, data, folder)
         counts, torn = [0] * (RUNS + 1), 0
         for i in range(kills):
-            found, was_torn = kill(program, data, folder, random.uniform(0, longest), resume=i % 10 == 0)
+            found, was_torn = kill(
+                program, data, folder, random.uniform(0, longest), resume=i % 10 == 0
+            )
             counts[found] += 1
             torn += was_torn
-        print("| sweeps ended by SIGKILL | records acknowledged and lost | lines that do not parse | torn last lines | records in the ledger, 0 to 8: so many times |")
+        print(
+            "| sweeps ended by SIGKILL | records acknowledged and lost | lines that do not parse |"
+            " torn last lines | records in the ledger, 0 to 8: so many times |"
+        )
         print("|---|---|---|---|---|")
         print(f"| {kills} | 0 | 0 | {torn} | {' '.join(map(str, counts))} |\n")
         print("| bytes left | exit code | records kept | error |\n|---|---|---|---|")
         for left in levels(fills):
             code, found, err = fill_up(program, data, folder, left)
             error = [line for line in err.splitlines() if line.startswith("feedrate: ")]
-            print(f"| {left} | {code} | {found} of {RUNS} | {'-' if not error else error[-1].split(folder)[-1]} |")
+            print(
+                f"| {left} | {code} | {found} of {RUNS} |"
+                f" {'-' if not error else error[-1].split(folder)[-1]} |"
+            )
     finally:
         shutil.rmtree(folder, True)
 

@@ -1,4 +1,4 @@
-"""Runs the program as a user would, and holds its answers against what every answer owes them."""
+"""Runs the program as a user would, and checks what every answer must fulfil."""
 
 import json
 import os
@@ -45,7 +45,8 @@ def identity(record):
 
 
 class ProgramTest(unittest.TestCase):
-    """Each test has a folder of its own; the dataset is made once and copied where it is to be hurt."""
+    """Each test has a folder of its own. The dataset is made once; a test that damages it gets a
+    copy."""
 
     made = None
 
@@ -114,7 +115,8 @@ class ProgramTest(unittest.TestCase):
         return answer
 
     def refused(self, *words, names, code=2, talk=False, **more):
-        """One line that says what is wrong, a code, nothing on stdout. `talk`: progress may come before."""
+        """One line that says what is wrong, a code, nothing on stdout. `talk`: progress may come
+        before."""
         answer = self.finish(self.start(*words, **more))
         where = f"{' '.join(words)}\n{answer}"
         self.assertEqual(answer.code, code, where)
@@ -133,7 +135,9 @@ class ProgramTest(unittest.TestCase):
         return lines[0]
 
     def run_cell(self, *more, data="jpeg", **options):
-        return self.call("run", "--data", data, "--dataset", self.data, *CELL, *SHORT, *more, **options)
+        return self.call(
+            "run", "--data", data, "--dataset", self.data, *CELL, *SHORT, *more, **options
+        )
 
     def record(self, *more, **options):
         answer = self.run_cell("--json", *more, **options)

@@ -2,9 +2,11 @@
 
   rank_faults.py PROGRAM --times 50 [--device cpu] [--seed 1]      # a Markdown table
 
-Each time: a run of several ranks starts; a random rank's process gets SIGKILL or SIGSTOP at a random moment between its
-start and the run's end. Then everything must end within 30 s, with an error that names that rank, a `failed` record in
-the ledger, and no process, no shared memory left."""
+Each time: a run of several ranks starts; a random rank's process gets SIGKILL or SIGSTOP at a
+random moment between its start and the run's end. Then everything must end within 30 s, with an
+error that names that rank, a `failed` record in the ledger, and no process, no shared memory left.
+"""
+
 import argparse
 import json
 import os
@@ -64,26 +66,65 @@ def launched(program, words, size, folder):
     port = str(random.randrange(21000, 31000))
     processes = []
     for rank in range(size):
-        environment = {**os.environ, "RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(size),
-                       "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-        processes.append(subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                          cwd=folder, encoding="utf-8", env=environment))
+        environment = {
+            **os.environ,
+            "RANK": str(rank),
+            "WORLD_SIZE": str(size),
+            "LOCAL_RANK": str(rank),
+            "LOCAL_WORLD_SIZE": str(size),
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": port,
+        }
+        processes.append(
+            subprocess.Popen(
+                [program, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=folder,
+                encoding="utf-8",
+                env=environment,
+            )
+        )
     return processes
 
 
+def _started(program, device, size, folder, by_launcher):
+    """The processes of one run of some seconds: each rank's with a launcher, else the program's."""
+    options = {
+        "device": device,
+        "gpus": size,
+        "data": "synthetic",
+        "batch-size": 2,
+        "input-size": 32 if device == "cpu" else 224,
+        "warmup-seconds": 0.3,
+        "min-seconds": 3,
+        "output": os.path.join(folder, "ledger"),
+        **({"model": "resnet18"} if device == "cpu" else {}),
+    }
+    words = ["run", *(f"--{name}={value}" for name, value in options.items())]
+    if by_launcher:
+        return launched(program, words, size, folder)
+    return [
+        subprocess.Popen(
+            [program, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            encoding="utf-8",
+        )
+    ]
+
+
 def hit(program, device, size, number, delay, by_launcher=False, rank=None, terminate=False):
-    """One run that gets signal `number`, `delay` seconds after its ranks are there. Returns (rank, seconds to its end, its
-    error); raises Fault where something is not as it should be, None where the run was over before. `rank`: this one, else any;
-    `terminate`: rank 0's process gets SIGTERM a little later, as of a launcher."""
+    """Sends signal `number` to a rank of one run, `delay` seconds after its ranks have started.
+    Returns (rank, seconds to the run's end, its error), or None if the run was over before. Raises
+    Fault if something is wrong. `rank`: the rank to hit, else any; `terminate`: rank 0's process
+    gets SIGTERM a little later, as a launcher would send it."""
     folder = tempfile.mkdtemp(prefix="feedrate-faults-")
     shared_memory = set(os.listdir("/dev/shm"))
-    words = ["run", "--device", device, "--gpus", str(size), "--data", "synthetic", "--batch-size", "2", "--input-size", "32" if device == "cpu" else "224",
-             "--warmup-seconds", "0.3", "--min-seconds", "3", "-o", os.path.join(folder, "ledger")]
-    words += ["--model", "resnet18"] if device == "cpu" else []
-    if by_launcher:
-        processes = launched(program, words, size, folder)
-    else:
-        processes = [subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, encoding="utf-8")]
+    processes = _started(program, device, size, folder, by_launcher)
     ranks = {}
     try:
         wanted = 1 if by_launcher else size
@@ -100,7 +141,14 @@ def hit(program, device, size, number, delay, by_launcher=False, rank=None, term
         if terminate:
             time.sleep(0.1)
             processes[0].send_signal(signal.SIGTERM)
-        return rank, *judge(processes, ranks, rank, os.path.join(folder, "ledger"), shared_memory, (1, 128 + signal.SIGTERM) if terminate else (1,))
+        return rank, *judge(
+            processes,
+            ranks,
+            rank,
+            os.path.join(folder, "ledger"),
+            shared_memory,
+            (1, 128 + signal.SIGTERM) if terminate else (1,),
+        )
     finally:
         for pid in [*ranks.values(), *(p.pid for p in processes)]:
             if alive(pid):
@@ -122,7 +170,11 @@ def judge(processes, ranks, rank, ledger, shared_memory, codes):
             process.poll()
     took = time.monotonic() - sent
     theirs = {p.pid for p in processes} - {p.pid for p in ours}
-    if left := [pid for pid in [*ranks.values(), *(p.pid for p in processes)] if alive(pid) and pid not in theirs]:
+    if left := [
+        pid
+        for pid in [*ranks.values(), *(p.pid for p in processes)]
+        if alive(pid) and pid not in theirs
+    ]:
         raise Fault(f"after {took:.0f} s there are still {left}")
     processes[0].wait()
     err = processes[0].stderr.read()
@@ -130,12 +182,19 @@ def judge(processes, ranks, rank, ledger, shared_memory, codes):
         records = [json.loads(line) for line in file]
     if records and records[-1]["status"] == "ok":
         return took, "had ended"
-    line = ([line for line in err.splitlines() if "rank " in line and "img/s" not in line] or ["no rank is named"])[-1]
+    line = (
+        [line for line in err.splitlines() if "rank " in line and "img/s" not in line]
+        or ["no rank is named"]
+    )[-1]
     if processes[0].returncode not in codes:
         raise Fault(f"exit code {processes[0].returncode}: {line}")
     if f"rank {rank} " not in line:
         raise Fault(f"rank {rank} is not named: {line}")
-    if not records or records[-1]["status"] != "failed" or f"rank {rank} " not in records[-1]["error"]:
+    if (
+        not records
+        or records[-1]["status"] != "failed"
+        or f"rank {rank} " not in records[-1]["error"]
+    ):
         raise Fault(f"the ledger does not say so: {records[-1:]}")
     if len(shared := set(os.listdir("/dev/shm")) - shared_memory):
         raise Fault(f"shared memory is left: {shared}")
@@ -143,7 +202,9 @@ def judge(processes, ranks, rank, ledger, shared_memory, codes):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("program")
     parser.add_argument("--times", type=int, default=50)
     parser.add_argument("--device", default="cpu")
@@ -152,7 +213,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     a = parser.parse_args()
     random.seed(a.seed)
-    print(f"{a.times} runs on {a.device}, {' or '.join(map(str, a.gpus))} ranks; every signal within {a.within:g} s of the ranks' start\n\n| signal | rank | of | after s | all ended within s | error |\n|---|---|---|---|---|---|", flush=True)
+    print(
+        f"{a.times} runs on {a.device}, {' or '.join(map(str, a.gpus))} ranks; every signal within"
+        f" {a.within:g} s of the ranks' start\n\n| signal | rank | of | after s | all ended within"
+        " s | error |\n|---|---|---|---|---|---|",
+        flush=True,
+    )
     done, bad = 0, 0
     while done < a.times:
         number = random.choice([signal.SIGKILL, signal.SIGSTOP])
@@ -165,7 +231,11 @@ def main():
         if result is None or result[2] == "had ended":
             continue
         done += 1
-        print(f"| {number.name} | {result[0]} | {size} | {delay:.2f} | {result[1]:.1f} | {result[2]} |", flush=True)
+        print(
+            f"| {number.name} | {result[0]} | {size} | {delay:.2f} | {result[1]:.1f} |"
+            f" {result[2]} |",
+            flush=True,
+        )
     print(f"\n{done - bad} of {done} as they should be")
     return 1 if bad else 0
 

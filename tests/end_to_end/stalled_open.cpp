@@ -1,4 +1,5 @@
-// For LD_PRELOAD: a file server that has gone away. Opening FILE does not return where FILE.stalled is there.
+// For LD_PRELOAD: a file server that has gone away. Opening FILE does not return where FILE.stalled
+// is there.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

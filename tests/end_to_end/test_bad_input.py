@@ -55,7 +55,9 @@ class BadInput(ProgramTest):
 
     def test_variants_that_are_not_there(self):
         self.refused(
-            *self.cell("--image-size", "96"), names=["jpeg/96x96", "jpeg/48x48", "feedrate gen"], code=1
+            *self.cell("--image-size", "96"),
+            names=["jpeg/96x96", "jpeg/48x48", "feedrate gen"],
+            code=1,
         )
         self.refused(
             "run",
@@ -168,13 +170,22 @@ class BadInput(ProgramTest):
         os.mkdir(self.path("ledger"))
         os.mkdir(self.path("ledger", "ledger.jsonl"))
         self.refused(
-            "sweep", "--data", "synthetic", *CELL, "-o", self.path("ledger"), names="ledger.jsonl", code=1
+            "sweep",
+            "--data",
+            "synthetic",
+            *CELL,
+            "-o",
+            self.path("ledger"),
+            names="ledger.jsonl",
+            code=1,
         )
 
     @unittest.skipIf(os.environ.get("FEEDRATE_TORCH") == "ON", "this build has LibTorch")
     def test_real_devices_in_a_build_without_them(self):
         for device in ("cpu", "cuda"):
-            self.refused("run", "--device", device, "--gpus", "64", names=["--device", "emulated"], code=1)
+            self.refused(
+                "run", "--device", device, "--gpus", "64", names=["--device", "emulated"], code=1
+            )
 
     @unittest.skipUnless(os.environ.get("FEEDRATE_TORCH") == "ON", "this build has no LibTorch")
     def test_more_devices_than_there_are(self):

@@ -1,4 +1,4 @@
-"""Files that are not what they were."""
+"""Damaged files."""
 
 import json
 import os
@@ -100,7 +100,16 @@ class Damage(ProgramTest):
         data = self.copy_of_data()
         name = self.hurt(data, "jpeg/48x48", lambda content: content[:300])
         answer = self.call(
-            "run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, "--no-ceiling", "--json", code=1
+            "run",
+            "--data",
+            "jpeg",
+            "--dataset",
+            data,
+            *CELL,
+            *SHORT,
+            "--no-ceiling",
+            "--json",
+            code=1,
         )
         self.assertEqual(answer.out.count("\n"), 1, answer)
         record = json.loads(answer.out)
@@ -122,10 +131,14 @@ class Damage(ProgramTest):
         data = self.copy_of_data()
         with open(os.path.join(data, "jpeg", "48x48", "files.tsv"), "a", encoding="utf-8") as file:
             file.write("../../../etc/passwd\t0\t1\t0000000000000000\n")
-        self.refused("run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, names="files.tsv", code=1)
+        self.refused(
+            "run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, names="files.tsv", code=1
+        )
         with open(os.path.join(data, "dataset.json"), "w", encoding="utf-8") as file:
             file.write("{")
-        self.refused("run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, names="dataset.json", code=1)
+        self.refused(
+            "run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, names="dataset.json", code=1
+        )
 
 
 if __name__ == "__main__":

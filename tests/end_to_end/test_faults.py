@@ -15,14 +15,26 @@ from rank_faults import children_of
 
 class Faults(ProgramTest):
     def words(self, *more):
-        return ("sweep", "--dataset", self.data, *CELL, "--warmup-seconds", "0.1", "-o", self.path("ledger"), *more)
+        return (
+            "sweep",
+            "--dataset",
+            self.data,
+            *CELL,
+            "--warmup-seconds",
+            "0.1",
+            "-o",
+            self.path("ledger"),
+            *more,
+        )
 
     def statuses(self):
         return [(r["cell"]["data"], r["status"]) for r in self.ledger()]
 
     def hit_the_cell(self, number):
         """Sends a signal to the process of the first cell that is no ceiling."""
-        process = self.start(*self.words("--data", "jpeg", "--workers", "1,2", "--min-seconds", "1"))
+        process = self.start(
+            *self.words("--data", "jpeg", "--workers", "1,2", "--min-seconds", "1")
+        )
         deadline = time.monotonic() + PATIENCE
         while not os.path.exists(self.path("ledger", "ledger.jsonl")) or not self.ledger():
             self.assertLess(time.monotonic(), deadline)
@@ -53,8 +65,23 @@ class Faults(ProgramTest):
     def a_sample_that_never_comes(self, data="tensor"):
         """A FIFO without a writer in the place of a sample: opening it never returns."""
         self.data = self.path("d")
-        self.call("gen", self.data, "--count", "64", "--classes", "4", "--format", "tensor,jpeg", "--image-size", "48", "--input-size", "48")
-        folder = os.path.join(self.data, {"tensor": "tensor-uint8", "jpeg": "jpeg"}[data], "48x48", "class_002")
+        self.call(
+            "gen",
+            self.data,
+            "--count",
+            "64",
+            "--classes",
+            "4",
+            "--format",
+            "tensor,jpeg",
+            "--image-size",
+            "48",
+            "--input-size",
+            "48",
+        )
+        folder = os.path.join(
+            self.data, {"tensor": "tensor-uint8", "jpeg": "jpeg"}[data], "48x48", "class_002"
+        )
         victim = os.path.join(folder, sorted(os.listdir(folder))[3])
         os.remove(victim)
         os.mkfifo(victim)
@@ -65,12 +92,30 @@ class Faults(ProgramTest):
         self.assertEqual(self.statuses().count(("tensor", "failed")), 1, answer)
         self.assertIn(("jpeg", "ok"), self.statuses())
         error = next(r["error"] for r in self.ledger() if r["status"] == "failed")
-        self.assertRegex(error, "^" + victim + r": stalled: a read at byte 0 has not returned for 1\.\d s; .*--stall-seconds")
+        self.assertRegex(
+            error,
+            "^"
+            + victim
+            + r": stalled: a read at byte 0 has not returned for 1\.\d s; .*--stall-seconds",
+        )
 
     def test_a_read_that_never_returns_ends_its_cell_alone(self):
         victim = self.a_sample_that_never_comes()
         began = time.monotonic()
-        answer = self.finish(self.start(*self.words("--data", "tensor,jpeg", "--min-seconds", "0.3", "--stall-seconds", "1", "--image-size", "48")))
+        answer = self.finish(
+            self.start(
+                *self.words(
+                    "--data",
+                    "tensor,jpeg",
+                    "--min-seconds",
+                    "0.3",
+                    "--stall-seconds",
+                    "1",
+                    "--image-size",
+                    "48",
+                )
+            )
+        )
         self.assertLess(time.monotonic() - began, 30)
         self.check_stall(answer, victim)
 
@@ -78,19 +123,56 @@ class Faults(ProgramTest):
         victim = self.a_sample_that_never_comes()
         for cache in ("encoded", "sample"):
             shutil.rmtree(self.path("ledger"), True)
-            answer = self.finish(self.start(*self.words("--data", "tensor,jpeg", "--min-seconds", "0.3", "--stall-seconds", "1", "--cache", cache)))
+            answer = self.finish(
+                self.start(
+                    *self.words(
+                        "--data",
+                        "tensor,jpeg",
+                        "--min-seconds",
+                        "0.3",
+                        "--stall-seconds",
+                        "1",
+                        "--cache",
+                        cache,
+                    )
+                )
+            )
             self.check_stall(answer, victim)
 
     def test_or_the_page_cache_is_warmed(self):
         victim = self.a_sample_that_never_comes()
-        answer = self.finish(self.start(*self.words("--data", "tensor,jpeg", "--min-seconds", "0.3", "--stall-seconds", "1", "--page-cache", "warm")))
+        answer = self.finish(
+            self.start(
+                *self.words(
+                    "--data",
+                    "tensor,jpeg",
+                    "--min-seconds",
+                    "0.3",
+                    "--stall-seconds",
+                    "1",
+                    "--page-cache",
+                    "warm",
+                )
+            )
+        )
         self.check_stall(answer, victim)
 
     @unittest.skipUnless(os.environ.get("FEEDRATE_STALLED_OPEN"), "not with a sanitizer")
     def test_or_the_dataset_is_opened(self):
         self.data = self.copy_of_data()
-        process = self.start(*self.words("--data", "tensor", "--workers", "1,2,4", "--min-seconds", "0.5", "--stall-seconds", "1"),
-                             env=dict(os.environ, LD_PRELOAD=os.environ["FEEDRATE_STALLED_OPEN"]))
+        process = self.start(
+            *self.words(
+                "--data",
+                "tensor",
+                "--workers",
+                "1,2,4",
+                "--min-seconds",
+                "0.5",
+                "--stall-seconds",
+                "1",
+            ),
+            env=dict(os.environ, LD_PRELOAD=os.environ["FEEDRATE_STALLED_OPEN"]),
+        )
         deadline = time.monotonic() + PATIENCE
         while not os.path.exists(self.path("ledger", "ledger.jsonl")) or not self.ledger():
             self.assertLess(time.monotonic(), deadline)
@@ -98,9 +180,16 @@ class Faults(ProgramTest):
         self.write("data/tensor-uint8/48x48/files.tsv.stalled", "")
         answer = self.finish(process)
         self.assertEqual(answer.code, 1, answer)
-        self.assertEqual(self.ledger()[-1]["status"], "ok", "the closing ceiling, which reads nothing")
+        self.assertEqual(
+            self.ledger()[-1]["status"], "ok", "the closing ceiling, which reads nothing"
+        )
         error = self.ledger()[-2]["error"]
-        self.assertRegex(error, r"^" + self.data + r": stalled: opening it has not come to an end for 1\.\d s; .*--stall-seconds")
+        self.assertRegex(
+            error,
+            r"^"
+            + self.data
+            + r": stalled: opening it has not come to an end for 1\.\d s; .*--stall-seconds",
+        )
 
     def test_a_stalled_run_can_be_interrupted(self):
         self.a_sample_that_never_comes()
@@ -110,7 +199,19 @@ class Faults(ProgramTest):
             begun.append(time.monotonic())
             return time.monotonic() - begun[0] > 1.5
 
-        self.stop(signal.SIGINT, later, "run", "--data", "tensor", "--dataset", self.data, *CELL, "--no-ceiling", "--stall-seconds", "60")
+        self.stop(
+            signal.SIGINT,
+            later,
+            "run",
+            "--data",
+            "tensor",
+            "--dataset",
+            self.data,
+            *CELL,
+            "--no-ceiling",
+            "--stall-seconds",
+            "60",
+        )
 
 
 @unittest.skipUnless(os.environ.get("FEEDRATE_TORCH") == "ON", "needs LibTorch")
@@ -118,8 +219,25 @@ class TrainingFaults(ProgramTest):
     """The same, on a device that computes."""
 
     def failed_beside_an_ok(self, *words, **more):
-        answer = self.finish(self.start("sweep", "--device", "cpu", "--model", "resnet18", *SMALL, *SHORT, "--max-warmup-seconds", "1",
-                                        "--max-seconds", "2", "-o", self.path("ledger"), *words, **more))
+        answer = self.finish(
+            self.start(
+                "sweep",
+                "--device",
+                "cpu",
+                "--model",
+                "resnet18",
+                *SMALL,
+                *SHORT,
+                "--max-warmup-seconds",
+                "1",
+                "--max-seconds",
+                "2",
+                "-o",
+                self.path("ledger"),
+                *words,
+                **more,
+            )
+        )
         self.assertEqual(answer.code, 1, answer)
         failed = [r for r in self.ledger() if r["status"] == "failed"]
         self.assertEqual(len(failed), 1, answer)
@@ -129,22 +247,51 @@ class TrainingFaults(ProgramTest):
 
     def test_a_loss_that_is_no_number(self):
         data = self.path("data")
-        self.call("gen", data, "--count", "64", "--classes", "4", "--format", "tensor,jpeg", "--tensor-dtype", "fp32", *SMALL)
+        self.call(
+            "gen",
+            data,
+            "--count",
+            "64",
+            "--classes",
+            "4",
+            "--format",
+            "tensor,jpeg",
+            "--tensor-dtype",
+            "fp32",
+            *SMALL,
+        )
         for sample in glob.glob(os.path.join(data, "tensor-fp32", "**", "*.*"), recursive=True):
             if not sample.endswith(".tsv"):
                 with open(sample, "r+b") as file:
                     file.seek(-4, os.SEEK_END)
                     file.write(struct.pack("<f", float("nan")))
-        failed = self.failed_beside_an_ok("--data", "tensor,jpeg", "--tensor-dtype", "fp32", "--batch-size", "4", "--dataset", data)
+        failed = self.failed_beside_an_ok(
+            "--data",
+            "tensor,jpeg",
+            "--tensor-dtype",
+            "fp32",
+            "--batch-size",
+            "4",
+            "--dataset",
+            data,
+        )
         self.assertEqual(failed["cell"]["data"], "tensor")
         self.assertRegex(failed["error"], "^cpu: the loss is NaN")
 
     def test_more_memory_than_there_is(self):
         most = 20 << 30
-        failed = self.failed_beside_an_ok("--data", "synthetic", "--batch-size", "1000000,4",
-                                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+        failed = self.failed_beside_an_ok(
+            "--data",
+            "synthetic",
+            "--batch-size",
+            "1000000,4",
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)),
+        )
         self.assertEqual(failed["cell"]["batch-size"], 1000000)
-        self.assertRegex(failed["error"], "^cpu: out of memory with resnet18, --batch-size 1000000 at 48x48; use a smaller")
+        self.assertRegex(
+            failed["error"],
+            "^cpu: out of memory with resnet18, --batch-size 1000000 at 48x48; use a smaller",
+        )
 
 
 if __name__ == "__main__":

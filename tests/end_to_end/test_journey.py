@@ -5,14 +5,16 @@ import os
 import re
 import subprocess
 
-from program import CELL, SHORT, SMALL, ProgramTest, main, program
+from program import CELL, ROOT, SHORT, SMALL, ProgramTest, main, program
 
 
 class Journey(ProgramTest):
     """From nothing to a result."""
 
     def test_gen_verify_run(self):
-        made = self.call("gen", self.path("d"), "--count", "8", "--classes", "2", "--format", "jpeg", *SMALL)
+        made = self.call(
+            "gen", self.path("d"), "--count", "8", "--classes", "2", "--format", "jpeg", *SMALL
+        )
         self.assertIn("jpeg/48x48", made.out)
         self.assertEqual(made.out.count("\n"), 1, made)
         verified = self.call("verify", self.path("d"))
@@ -55,7 +57,7 @@ class Journey(ProgramTest):
             "-o",
             self.path("kept"),
             names=["ledger.jsonl", "already holds results"],
-            code=1
+            code=1,
         )
         self.assertIn("-o DIR", line)
         self.assertEqual(len(self.ledger("kept")), 2)
@@ -109,13 +111,34 @@ class Options(ProgramTest):
         self.assertIn("jpeg/48x48: 64 samples", answer.out)
 
     def test_doctor_holds_a_planned_sweep_against_the_machine(self):
-        plan = ["doctor", "--dataset", self.data, "--device", "emulated:1000", "--image-size", "48", "--input-size", "48"]
+        plan = [
+            "doctor",
+            "--dataset",
+            self.data,
+            "--device",
+            "emulated:1000",
+            "--image-size",
+            "48",
+            "--input-size",
+            "48",
+        ]
         answer = self.finish(self.start(*plan, "--data", "synthetic,jpeg", "--workers", "1,2"))
         self.assertRegex(answer.out, r"ok +sweep +3 cells; the largest holds ")
         answer = self.finish(self.start(*plan, "--data", "bmp", "--workers", "1,2"))
         self.assertEqual(answer.code, 1)
         self.assertEqual(answer.out.count("MISSING  sweep"), 1, answer.out)
         self.assertIn("has no bmp/48x48", answer.out)
+
+
+class Tables(ProgramTest):
+    """`feedrate list --json`."""
+
+    def test_the_report_has_the_tables_of_this_program(self):
+        answer = self.finish(self.start("list", "--json"))
+        with open(os.path.join(ROOT, "scripts", "report", "axes.json"), encoding="utf-8") as file:
+            self.assertEqual(
+                answer.out, file.read(), "feedrate list --json > scripts/report/axes.json"
+            )
 
 
 class Output(ProgramTest):
@@ -132,7 +155,9 @@ class Output(ProgramTest):
                     timeout=60,
                     check=False,
                 )
-                self.assertNotEqual(done.returncode, 0, "the result was lost, and the exit code is 0")
+                self.assertNotEqual(
+                    done.returncode, 0, "the result was lost, and the exit code is 0"
+                )
                 self.assertIn("feedrate: ", done.stderr)
 
     def test_a_reader_that_leaves_spoils_no_ledger(self):
@@ -146,7 +171,7 @@ class Output(ProgramTest):
             *SHORT,
             "--json",
             "-o",
-            self.path("ledger")
+            self.path("ledger"),
         )
         process.stdout.readline()
         process.stdout.close()

@@ -24,8 +24,15 @@ class Launched(ProgramTest):
         port = str(random.randrange(21000, 31000))
         answers = []
         for rank in (0, 1):
-            environment = {**os.environ, "RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": "2",
-                           "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+            environment = {
+                **os.environ,
+                "RANK": str(rank),
+                "WORLD_SIZE": "2",
+                "LOCAL_RANK": str(rank),
+                "LOCAL_WORLD_SIZE": "2",
+                "MASTER_ADDR": "127.0.0.1",
+                "MASTER_PORT": port,
+            }
             if rank == 1:
                 environment.update(change or {})
             answers.append(self.start(*(other if other and rank == 1 else words), env=environment))
@@ -43,10 +50,24 @@ class Launched(ProgramTest):
         self.assertEqual(len(record["ranks"]), 2)
         self.assertNotEqual(record["ranks"][0]["pid"], record["ranks"][1]["pid"])
         # The devices end their steps together: the sum of the ranks' rates is the run's.
-        self.assertAlmostEqual(record["imgs_per_s"], sum(r["imgs_per_s"] for r in record["ranks"]), delta=0.05 * record["imgs_per_s"])
+        self.assertAlmostEqual(
+            record["imgs_per_s"],
+            sum(r["imgs_per_s"] for r in record["ranks"]),
+            delta=0.05 * record["imgs_per_s"],
+        )
 
     def test_sweep_into_one_ledger(self):
-        words = ["sweep", "--data", "jpeg,png", "--dataset", self.data, *CELL, *SHORT, "-o", self.path("ledger")]
+        words = [
+            "sweep",
+            "--data",
+            "jpeg,png",
+            "--dataset",
+            self.data,
+            *CELL,
+            *SHORT,
+            "-o",
+            self.path("ledger"),
+        ]
         first, second = self.together(words)
         self.assertEqual((first.code, second.code), (0, 0), f"{first}\n{second}")
         records = self.ledger()
@@ -54,7 +75,17 @@ class Launched(ProgramTest):
         self.assertEqual({len(r["ranks"]) for r in records}, {2})
 
     def test_add_to_a_ledger_of_other_counts(self):
-        words = ["sweep", "--data", "jpeg", "--dataset", self.data, *CELL, *SHORT, "-o", self.path("ledger")]
+        words = [
+            "sweep",
+            "--data",
+            "jpeg",
+            "--dataset",
+            self.data,
+            *CELL,
+            *SHORT,
+            "-o",
+            self.path("ledger"),
+        ]
         self.call(*words)
         first, _ = self.together([*words, "--resume"])
         self.assertEqual(first.code, 0, first)
@@ -62,9 +93,26 @@ class Launched(ProgramTest):
 
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
     def test_by_mpirun_print_one_result(self):
-        answer = self.finish(subprocess.Popen(
-            ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "2", program(), *self.words("--no-ceiling")],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder, encoding="utf-8"))
+        answer = self.finish(
+            subprocess.Popen(
+                [
+                    "mpirun",
+                    "--allow-run-as-root",
+                    "--oversubscribe",
+                    "--bind-to",
+                    "none",
+                    "-n",
+                    "2",
+                    program(),
+                    *self.words("--no-ceiling"),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=self.folder,
+                encoding="utf-8",
+            )
+        )
         self.assertEqual(answer.code, 0, answer)
         self.assertEqual(len(json.loads(answer.out)["ranks"]), 2)
 
@@ -76,7 +124,19 @@ class Launched(ProgramTest):
 
     def test_with_other_data_are_refused_by_name(self):
         data = self.path("data")
-        self.call("gen", data, "--count", "64", "--classes", "4", "--seed", "9", "--format", "jpeg", *SMALL)
+        self.call(
+            "gen",
+            data,
+            "--count",
+            "64",
+            "--classes",
+            "4",
+            "--seed",
+            "9",
+            "--format",
+            "jpeg",
+            *SMALL,
+        )
         self.addCleanup(os.chdir, os.getcwd())
         os.makedirs(self.path("other"))
         os.symlink(self.data, self.path("set"))
@@ -85,7 +145,13 @@ class Launched(ProgramTest):
         port = str(random.randrange(21000, 31000))
         processes = []
         for rank, folder in enumerate((self.folder, self.path("other"))):
-            environment = {**os.environ, "RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_PORT": port}
+            environment = {
+                **os.environ,
+                "RANK": str(rank),
+                "WORLD_SIZE": "2",
+                "LOCAL_WORLD_SIZE": "2",
+                "MASTER_PORT": port,
+            }
             here, self.folder = self.folder, folder
             processes.append(self.start(*words, "--no-ceiling", env=environment))
             self.folder = here
@@ -105,22 +171,47 @@ class Launched(ProgramTest):
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             port = str(taken.getsockname()[1])
-            environment = {**os.environ, "RANK": "0", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_PORT": port}
+            environment = {
+                **os.environ,
+                "RANK": "0",
+                "WORLD_SIZE": "2",
+                "LOCAL_WORLD_SIZE": "2",
+                "MASTER_PORT": port,
+            }
             self.refused(*self.words(), names=[port, "MASTER_PORT"], code=1, env=environment)
 
     def test_end_when_one_is_killed(self):
         result = None
         while result is None or result[2] == "had ended":
-            result = rank_faults.hit(program(), "emulated:500", 2, signal.SIGKILL, random.uniform(0, 3), by_launcher=True)
-        self.assertIn("was killed (SIGKILL)" if result[0] == 0 else "ended without a word", result[2])
+            result = rank_faults.hit(
+                program(), "emulated:500", 2, signal.SIGKILL, random.uniform(0, 3), by_launcher=True
+            )
+        self.assertIn(
+            "was killed (SIGKILL)" if result[0] == 0 else "ended without a word", result[2]
+        )
 
 
 @unittest.skipUnless(WITH_TORCH, "only LibTorch's devices have ranks of their own")
 class Own(ProgramTest):
     """`--gpus N` starts N processes."""
 
-    # Steps on CPUs that others use as well are not steady for long: what is asked here does not depend on it.
-    CPU = ["run", "--device", "cpu", "--model", "resnet18", "--batch-size", "2", "--input-size", "32", "--max-warmup-seconds", "3", "--max-seconds", "5"]
+    # Steps on CPUs that others use as well are not steady for long: what is asked here does not
+    # depend on it.
+    CPU = [
+        "run",
+        "--device",
+        "cpu",
+        "--model",
+        "resnet18",
+        "--batch-size",
+        "2",
+        "--input-size",
+        "32",
+        "--max-warmup-seconds",
+        "3",
+        "--max-seconds",
+        "5",
+    ]
     WORDS = [*CPU, "--data", "synthetic", *SHORT]
 
     def test_print_one_result(self):
@@ -131,7 +222,22 @@ class Own(ProgramTest):
             self.assertGreater(rank["sync_ms_mean"], 0)
 
     def test_real_data_is_sharded(self):
-        record = json.loads(self.call(*self.CPU, *SHORT, "--gpus", "2", "--json", "--no-ceiling", "--data", "jpeg", "--dataset", self.data, "--image-size", "48").out)
+        record = json.loads(
+            self.call(
+                *self.CPU,
+                *SHORT,
+                "--gpus",
+                "2",
+                "--json",
+                "--no-ceiling",
+                "--data",
+                "jpeg",
+                "--dataset",
+                self.data,
+                "--image-size",
+                "48",
+            ).out
+        )
         self.assertEqual(record["status"], "ok")
         self.assertGreater(sum(s["items"] for s in record["stages"] if s["name"] == "decode"), 0)
 
@@ -150,7 +256,9 @@ class Own(ProgramTest):
         """The others wait in Gloo for it, and must end all the same."""
         result = None
         while result is None or result[2] == "had ended":
-            result = rank_faults.hit(program(), "cpu", 2, signal.SIGSTOP, random.uniform(1, 4), by_launcher=True, rank=1)
+            result = rank_faults.hit(
+                program(), "cpu", 2, signal.SIGSTOP, random.uniform(1, 4), by_launcher=True, rank=1
+            )
         self.assertIn("gave no sign of life", result[2])
         self.assertLess(result[1], rank_faults.LIMIT_S)
 
@@ -158,11 +266,30 @@ class Own(ProgramTest):
         """mpirun and torchrun send SIGTERM to all when one has died."""
         result = None
         while result is None or result[2] == "had ended":
-            result = rank_faults.hit(program(), "cpu", 2, signal.SIGKILL, random.uniform(1, 4), by_launcher=True, rank=1, terminate=True)
+            result = rank_faults.hit(
+                program(),
+                "cpu",
+                2,
+                signal.SIGKILL,
+                random.uniform(1, 4),
+                by_launcher=True,
+                rank=1,
+                terminate=True,
+            )
         self.assertIn("ended without a word", result[2])
 
     def test_ends_at_once_on_a_signal(self):
-        answer = self.stop(signal.SIGINT, self.later(3), *self.CPU, "--data", "synthetic", "--gpus", "2", "--min-seconds", "50")
+        answer = self.stop(
+            signal.SIGINT,
+            self.later(3),
+            *self.CPU,
+            "--data",
+            "synthetic",
+            "--gpus",
+            "2",
+            "--min-seconds",
+            "50",
+        )
         self.assertNotRegex(answer.err, r"rank \d")
 
     @staticmethod

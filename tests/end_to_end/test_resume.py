@@ -16,8 +16,20 @@ class Resuming(ProgramTest):
 
     def refused_sweep(self, *more, names, data="synthetic", **how):
         dataset = () if data == "synthetic" else ("--dataset", self.data)
-        self.refused("sweep", "--data", data, *dataset, *CELL, *SHORT, "-o", self.path("ledger"), *more,
-                     names=names, code=1, **how)
+        self.refused(
+            "sweep",
+            "--data",
+            data,
+            *dataset,
+            *CELL,
+            *SHORT,
+            "-o",
+            self.path("ledger"),
+            *more,
+            names=names,
+            code=1,
+            **how,
+        )
 
     def test_only_what_is_missing_is_measured(self):
         self.sweep("--workers", "1,2")
@@ -46,7 +58,9 @@ class Resuming(ProgramTest):
         self.sweep("--workers", "1,2", "--resume")
         self.sweep("--workers", "0,1,2", "--resume")
         orders = [r["order"] for r in self.ledger()]
-        self.assertEqual(orders, sorted(set(orders)), "the order in which the runs were carried out")
+        self.assertEqual(
+            orders, sorted(set(orders)), "the order in which the runs were carried out"
+        )
 
     def test_a_ledger_with_results_wants_resume(self):
         self.sweep(data="synthetic")
@@ -76,7 +90,9 @@ class Resuming(ProgramTest):
 
     def test_another_program_is_refused(self):
         self.sweep(data="synthetic")
-        self.refused_sweep("--resume", names=["ledger.jsonl", "binary_xxh3"], binary=self.another_program())
+        self.refused_sweep(
+            "--resume", names=["ledger.jsonl", "binary_xxh3"], binary=self.another_program()
+        )
 
     def test_another_seed_is_refused(self):
         self.sweep(data="synthetic")
@@ -87,7 +103,9 @@ class Resuming(ProgramTest):
         with open(self.path("ledger", "ledger.jsonl"), "a", encoding="utf-8") as file:
             file.write('{"schema":"feedrate.res')
         before = os.path.getsize(self.path("ledger", "ledger.jsonl"))
-        self.refused_sweep("--resume", "--min-steps", "77", names=["ledger.jsonl", "limits.min_steps", "77"])
+        self.refused_sweep(
+            "--resume", "--min-steps", "77", names=["ledger.jsonl", "limits.min_steps", "77"]
+        )
         self.assertEqual(os.path.getsize(self.path("ledger", "ledger.jsonl")), before)
 
     def test_another_storage_is_refused(self):
@@ -102,7 +120,15 @@ class Resuming(ProgramTest):
     def test_what_differs_can_be_forced_and_is_flagged(self):
         self.sweep("--workers", "1", data="tensor")
         before = self.ledger()
-        self.sweep("--workers", "1,2", "--seed", "7", "--force-resume", data="tensor", binary=self.another_program())
+        self.sweep(
+            "--workers",
+            "1,2",
+            "--seed",
+            "7",
+            "--force-resume",
+            data="tensor",
+            binary=self.another_program(),
+        )
         self.assertEqual(self.ledger()[:3], before)
         added = self.ledger()[3:]
         self.assertEqual([r["cell"]["workers"] for r in added], [2])
@@ -120,12 +146,24 @@ class Resuming(ProgramTest):
 
     def test_another_dataset_is_refused(self):
         self.data = self.path("d")
-        words = ("gen", self.data, "--count", "16", "--classes", "4", "--format", "jpeg,png", *SMALL)
+        words = (
+            "gen",
+            self.data,
+            "--count",
+            "16",
+            "--classes",
+            "4",
+            "--format",
+            "jpeg,png",
+            *SMALL,
+        )
         self.call(*words)
         self.sweep(data="jpeg")
         shutil.rmtree(self.data)
         self.call(*words, "--seed", "5")
-        self.refused_sweep("--resume", names=["ledger.jsonl", "dataset jpeg/48x48"], data="jpeg,png")
+        self.refused_sweep(
+            "--resume", names=["ledger.jsonl", "dataset jpeg/48x48"], data="jpeg,png"
+        )
 
 
 if __name__ == "__main__":

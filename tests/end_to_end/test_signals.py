@@ -13,7 +13,17 @@ class Signals(ProgramTest):
     """The first SIGINT or SIGTERM ends it within 5 s, with nothing half-written."""
 
     def sweep_words(self, *more):
-        return ("sweep", "--data", "jpeg", "--dataset", self.data, *CELL, "-o", self.path("ledger"), *more)
+        return (
+            "sweep",
+            "--data",
+            "jpeg",
+            "--dataset",
+            self.data,
+            *CELL,
+            "-o",
+            self.path("ledger"),
+            *more,
+        )
 
     def count(self, name="ledger"):
         try:
@@ -34,7 +44,7 @@ class Signals(ProgramTest):
         return later
 
     def check_and_resume(self, answer, statuses, *limits):
-        """`limits`: of the first sweep, which those of the second must be for what it keeps."""
+        """`limits`: those of the first sweep; the second must have the same to keep its records."""
         self.assertEqual([r["status"] for r in self.ledger()], statuses)
         self.assertIsNone(self.ledger()[-1]["imgs_per_s"])
         self.assertIn("interrupted", answer.err)
@@ -63,7 +73,9 @@ class Signals(ProgramTest):
                     self.pause_after(lambda: self.count() == 1),
                     *self.sweep_words("--warmup-seconds", "0.1", "--min-seconds", "1.2"),
                 )
-                self.check_and_resume(answer, ["ok", "interrupted"], "--warmup-seconds", "0.1", "--min-seconds", "1.2")
+                self.check_and_resume(
+                    answer, ["ok", "interrupted"], "--warmup-seconds", "0.1", "--min-seconds", "1.2"
+                )
 
     def test_an_interrupted_run_is_no_failed_one(self):
         answer = self.stop(
@@ -117,12 +129,16 @@ class Signals(ProgramTest):
             with self.subTest(number):
                 shutil.rmtree(self.path("d"), True)
                 folder = self.path("d", "jpeg", "500x375", "class_000")
-                answer = self.stop(number, self.pause_after(lambda: os.path.isdir(folder), 0.2), *words)
+                answer = self.stop(
+                    number, self.pause_after(lambda: os.path.isdir(folder), 0.2), *words
+                )
                 self.assertEqual(answer.out, "")
                 self.assertIn("interrupted", answer.err)
                 names = [n for _, _, files in os.walk(self.path("d")) for n in files]
                 self.assertEqual(
-                    [n for n in names if not re.search(r"\.(jpg|tensor|json)$", n)], [], "half-written files"
+                    [n for n in names if not re.search(r"\.(jpg|tensor|json)$", n)],
+                    [],
+                    "half-written files",
                 )
                 self.refused(
                     "run",
@@ -149,7 +165,9 @@ class Signals(ProgramTest):
             "--threads",
             "1",
         )
-        self.stop(SIGNALS[0], self.pause_after(lambda: os.path.isdir(self.path("d", "jpeg")), 0.1), *words)
+        self.stop(
+            SIGNALS[0], self.pause_after(lambda: os.path.isdir(self.path("d", "jpeg")), 0.1), *words
+        )
         self.call(*words)
         self.assertIn("60 samples", self.call("verify", self.path("d")).out)
 

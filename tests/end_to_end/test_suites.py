@@ -31,7 +31,10 @@ class Suites(ProgramTest):
             "--data",
             "png",
         )
-        self.assertEqual([c for c in cells if "synthetic" not in c], ["png 48x48, 3 workers, input 48x48, EMULATED"])
+        self.assertEqual(
+            [c for c in cells if "synthetic" not in c],
+            ["png 48x48, 3 workers, input 48x48, EMULATED"],
+        )
 
     def test_options_can_stand_in_the_file(self):
         suite = self.write(
@@ -45,14 +48,30 @@ class Suites(ProgramTest):
         self.assertEqual(records[0]["limits"]["min_seconds"], 0.2)
 
     def test_run_takes_a_file_too(self):
-        suite = self.write("cell.toml", self.HEAD + 'data = "png"\nmin-seconds = 0.2\nwarmup-seconds = 0.1\n')
-        answer = self.call("run", "--config", suite, "--dataset", self.data, "--json", "--no-ceiling")
+        suite = self.write(
+            "cell.toml", self.HEAD + 'data = "png"\nmin-seconds = 0.2\nwarmup-seconds = 0.1\n'
+        )
+        answer = self.call(
+            "run", "--config", suite, "--dataset", self.data, "--json", "--no-ceiling"
+        )
         self.assertEqual(json.loads(answer.out)["cell"]["data"], "png")
 
     def test_the_projects_own_suites_can_be_planned(self):
         folder = os.path.join(ROOT, "benchmarks", "suites")
         self.data = self.path("d")
-        self.call("gen", self.data, "--count", "64", "--classes", "4", "--format", "tensor,png,jpeg", "--container", "files,tar", *SMALL)
+        self.call(
+            "gen",
+            self.data,
+            "--count",
+            "64",
+            "--classes",
+            "4",
+            "--format",
+            "tensor,png,jpeg",
+            "--container",
+            "files,tar",
+            *SMALL,
+        )
         for name in sorted(os.listdir(folder)):
             with self.subTest(suite=name):
                 with open(os.path.join(folder, name), encoding="utf-8") as file:
@@ -71,7 +90,9 @@ class Suites(ProgramTest):
                 )
                 cells = [line[6:] for line in answer.out.splitlines() if " cell " in line]
                 self.assertGreater(len(cells), 4)
-                self.assertEqual(len(cells), len(set(cells)), "two cells that read alike: " + answer.out)
+                self.assertEqual(
+                    len(cells), len(set(cells)), "two cells that read alike: " + answer.out
+                )
 
     def mistake(self, text, *names):
         with self.subTest(text=text):
@@ -94,22 +115,22 @@ class Suites(ProgramTest):
                 self.assertFalse(os.path.exists(self.path("out")), "begun nevertheless")
 
     def test_what_is_no_toml_is_refused_with_its_line(self):
-        self.mistake('workers = 1\nworkers = = 2\n', "suite.toml:2")
+        self.mistake("workers = 1\nworkers = = 2\n", "suite.toml:2")
         self.mistake('data = [\n"jpeg"\n[[sweep]]\n', "suite.toml:")
-        self.mistake('workers = {a = 1}\n', "suite.toml:1")
-        self.mistake('sweep = 3\n', "suite.toml:1")
+        self.mistake("workers = {a = 1}\n", "suite.toml:1")
+        self.mistake("sweep = 3\n", "suite.toml:1")
 
     def test_keys_that_are_no_option_name_the_file(self):
-        self.mistake('wrokers = 2\n', "wrokers", "suite.toml")
-        self.mistake('[[sweep]]\nwrokers = 2\n', "wrokers", "suite.toml")
-        self.mistake('[[sweep]]\nmin-seconds = 2\n', "min-seconds", "suite.toml")
+        self.mistake("wrokers = 2\n", "wrokers", "suite.toml")
+        self.mistake("[[sweep]]\nwrokers = 2\n", "wrokers", "suite.toml")
+        self.mistake("[[sweep]]\nmin-seconds = 2\n", "min-seconds", "suite.toml")
         self.mistake('config = "suite.toml"\n', "config", "suite.toml")
 
     def test_values_that_no_option_takes_name_the_file(self):
         self.mistake('workers = "x"\n', "workers", "x", "suite.toml")
         self.mistake('min-seconds = "abc"\n', "min-seconds", "abc", "suite.toml")
-        self.mistake('min-seconds = -1\n', "min-seconds", "-1", "suite.toml")
-        self.mistake('repetitions = [1, 2]\n', "repetitions", "suite.toml")
+        self.mistake("min-seconds = -1\n", "min-seconds", "-1", "suite.toml")
+        self.mistake("repetitions = [1, 2]\n", "repetitions", "suite.toml")
 
     def test_a_missing_file_and_a_folder_are_refused(self):
         for name in ("nowhere.toml", ""):

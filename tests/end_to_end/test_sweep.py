@@ -41,12 +41,32 @@ class Sweeping(ProgramTest):
         all_cells = self.sweep(*words).out
         self.assertEqual(len(re.findall("EMULATED", all_cells)), 2 + 6)
         some = self.sweep(*words, "--where", "workers<=2 or data=png", "--where", "workers!=1").out
-        self.assertEqual(sorted(re.findall(r"(\w+) 48x48, (\d)", some)), [("jpeg", "2"), ("png", "2"), ("png", "4")])
+        self.assertEqual(
+            sorted(re.findall(r"(\w+) 48x48, (\d)", some)),
+            [("jpeg", "2"), ("png", "2"), ("png", "4")],
+        )
         self.assertEqual(len(re.findall("synthetic", some)), 2, "the ceiling stays")
-        self.refused("sweep", *CELL, *words, "--dataset", self.data, "--where", "workers>4", names=["--where", "leaves no cell"])
-        for condition, name in (("colour=red", "colour"), ("workers", "is no condition"), ("data<png", "no order"), ("workers<two", "two"),
-                                ("prefetch<=auto", "auto is neither more nor less"), ("input-size>native", "native is neither")):
-            self.refused("sweep", *CELL, *words, "--dataset", self.data, "--where", condition, names=name)
+        self.refused(
+            "sweep",
+            *CELL,
+            *words,
+            "--dataset",
+            self.data,
+            "--where",
+            "workers>4",
+            names=["--where", "leaves no cell"],
+        )
+        for condition, name in (
+            ("colour=red", "colour"),
+            ("workers", "is no condition"),
+            ("data<png", "no order"),
+            ("workers<two", "two"),
+            ("prefetch<=auto", "auto is not a number or a size"),
+            ("input-size>native", "native is not a number or a size"),
+        ):
+            self.refused(
+                "sweep", *CELL, *words, "--dataset", self.data, "--where", condition, names=name
+            )
 
     def test_a_dry_run_with_resume_shows_what_is_missing(self):
         self.sweep("--workers", "1")
@@ -59,18 +79,22 @@ class Sweeping(ProgramTest):
 
     def test_the_plan_is_said_first(self):
         err = self.sweep("--workers", "1,2", "--repetitions", "2").err
-        self.assertRegex(err.splitlines()[0], r"^8 runs \(2 cells, 1 ceiling, 2 repetitions\), at least \d+ s$")
+        self.assertRegex(
+            err.splitlines()[0], r"^8 runs \(2 cells, 1 ceiling, 2 repetitions\), at least \d+ s$"
+        )
 
     def test_a_ceiling_that_moved_is_flagged(self):
         self.sweep("--workers", "1")
         lines = [json.dumps(r) for r in self.ledger()[:2]]
         opening = json.loads(lines[0])
-        opening["imgs_per_s"] *= 2      # more than a busy machine moves it by
+        opening["imgs_per_s"] *= 2  # more than a busy machine moves it by
         self.write("ledger/ledger.jsonl", json.dumps(opening) + "\n" + lines[1] + "\n")
         self.sweep("--workers", "1", "--resume")
         closing = self.ledger()[-1]
         flag = next(f for f in closing["flags"] if f["name"] == "ceiling_drifted")
-        self.assertIn(f"{100 * (closing['imgs_per_s'] / opening['imgs_per_s'] - 1):+.1f} %", flag["reason"])
+        self.assertIn(
+            f"{100 * (closing['imgs_per_s'] / opening['imgs_per_s'] - 1):+.1f} %", flag["reason"]
+        )
 
     def test_anonymous_records_name_nobody(self):
         self.sweep("--workers", "1", "--anonymize")
@@ -83,21 +107,38 @@ class Sweeping(ProgramTest):
         self.assertIn("DATASET", self.ledger()[1]["environment"]["command"])
 
     def test_it_can_be_reproduced(self):
-        config = self.write("suite.toml", 'workers = [1, 2]\n[[sweep]]\ndata = "jpeg"\n[[sweep]]\ndata = "tensor"\n')
+        config = self.write(
+            "suite.toml", 'workers = [1, 2]\n[[sweep]]\ndata = "jpeg"\n[[sweep]]\ndata = "tensor"\n'
+        )
         words = [*CELL, *SHORT, "--dataset", self.data, "--seed", "3"]
         self.call("sweep", "--config", config, *words, "-o", self.path("first"))
         os.remove(config)
-        shown = self.call("reproduce", self.path("first"), "-o", self.path("again"), "--dataset", self.path("d")).out
+        shown = self.call(
+            "reproduce", self.path("first"), "-o", self.path("again"), "--dataset", self.path("d")
+        ).out
         self.assertIn("feedrate gen " + self.path("d"), shown)
         self.assertIn("--config " + self.path("again", "config-0.toml"), shown)
-        self.call("reproduce", self.path("first"), "-o", self.path("again"), "--dataset", self.path("d"), "--run")
+        self.call(
+            "reproduce",
+            self.path("first"),
+            "-o",
+            self.path("again"),
+            "--dataset",
+            self.path("d"),
+            "--run",
+        )
         first, again = self.ledger("first"), self.ledger("again")
         self.assertEqual([identity(r) for r in first], [identity(r) for r in again])
-        data = [[r["dataset"]["manifest_xxh3"] for r in records if r["dataset"]] for records in (first, again)]
+        data = [
+            [r["dataset"]["manifest_xxh3"] for r in records if r["dataset"]]
+            for records in (first, again)
+        ]
         self.assertEqual(*data)
 
     def test_a_resumed_sweep_is_one_and_its_dataset_can_be_elsewhere(self):
-        config = self.write("suite.toml", f'dataset = "{self.data}"\ndata = "tensor"\nworkers = [1]\n')
+        config = self.write(
+            "suite.toml", f'dataset = "{self.data}"\ndata = "tensor"\nworkers = [1]\n'
+        )
         words = ["sweep", "--config", config, *CELL, *SHORT, "-o", self.path("first")]
         self.call(*words)
         self.call(*words, "--resume")

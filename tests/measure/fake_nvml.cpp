@@ -1,5 +1,5 @@
-// The driver's management library, as far as feedrate asks it: a calm GPU at 0000:01:00.0, one that is too hot at
-// 0000:02:00.0 and says little else, and no other.
+// The driver's management library, as far as feedrate asks it: a calm GPU at 0000:01:00.0, one that
+// is too hot at 0000:02:00.0 and says little else, and no other.
 #include <cstring>
 
 extern "C" {
@@ -22,11 +22,21 @@ int nvmlDeviceGetUtilizationRates(Device device, unsigned* rates) {
   if (device->hot) return 3;  // NVML_ERROR_NOT_SUPPORTED
   return rates[0] = 97, rates[1] = 41, 0;
 }
-int nvmlDeviceGetClockInfo(Device device, unsigned clock, unsigned* mhz) { return *mhz = clock == 1 ? (device->hot ? 1200 : 1980) : 3201, 0; }
+int nvmlDeviceGetClockInfo(Device device, unsigned clock, unsigned* mhz) {
+  return *mhz = clock == 1 ? (device->hot ? 1200 : 1980) : 3201, 0;
+}
 int nvmlDeviceGetPowerUsage(Device, unsigned* mw) { return *mw = 612345, 0; }
-int nvmlDeviceGetTemperature(Device device, unsigned, unsigned* celsius) { return *celsius = device->hot ? 91 : 55, 0; }
-int nvmlDeviceGetMemoryInfo(Device, unsigned long long* bytes) { return bytes[0] = 150000000000, bytes[1] = 100000000000, bytes[2] = 50000000000, 0; }
-int nvmlDeviceGetPcieThroughput(Device, unsigned direction, unsigned* kb) { return *kb = direction == 1 ? 7000000 : 3000, 0; }
-int nvmlDeviceGetCurrentClocksThrottleReasons(Device device, unsigned long long* reasons) { return *reasons = device->hot ? 0x44 : 0x1, 0; }
+int nvmlDeviceGetTemperature(Device device, unsigned, unsigned* celsius) {
+  return *celsius = device->hot ? 91 : 55, 0;
+}
+int nvmlDeviceGetMemoryInfo(Device, unsigned long long* bytes) {
+  return bytes[0] = 150000000000, bytes[1] = 100000000000, bytes[2] = 50000000000, 0;
+}
+int nvmlDeviceGetPcieThroughput(Device, unsigned direction, unsigned* kb) {
+  return *kb = direction == 1 ? 7000000 : 3000, 0;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(Device device, unsigned long long* reasons) {
+  return *reasons = device->hot ? 0x44 : 0x1, 0;
+}
 
 }  // extern "C"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::tests {
 
 // Folders "proc" and "cgroup" with what a test writes into them, in place of a machine's own.
 class MadeUpSystem : public testing::Test {
@@ -18,7 +18,8 @@ class MadeUpSystem : public testing::Test {
     std::ofstream(root_ / name) << text;
   }
 
-  std::filesystem::path root_ = std::filesystem::temp_directory_path() / ("feedrate-system-" + std::to_string(getpid()));
+  std::filesystem::path root_ =
+      std::filesystem::temp_directory_path() / ("feedrate-system-" + std::to_string(getpid()));
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tests

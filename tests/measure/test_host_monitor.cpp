@@ -6,18 +6,18 @@
 #include "measure/clock.h"
 #include "measure/host_monitor.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 TEST(HostUse, IsWhatHappenedBetween) {
-  HostCounters from, to;
+  measure::HostCounters from, to;
   to.at_ns = 2'000'000'000;
   to.busy_ticks = 150, to.iowait_ticks = 20, to.steal_ticks = 10, to.all_ticks = 400;
   from.psi_cpu_us = 100, to.psi_cpu_us = 100 + 500'000;
   from.disk_read_bytes = 1000, to.disk_read_bytes = 5000;
   from.process_read_bytes = 7, to.process_read_bytes = 4096 + 7;
   to.memory_available_bytes = 1 << 30;
-  const HostUse use = host_use(from, to);
+  const measure::HostUse use = measure::host_use(from, to);
   EXPECT_DOUBLE_EQ(use.cpu_busy, 0.375);
   EXPECT_DOUBLE_EQ(use.cpu_iowait, 0.05);
   EXPECT_DOUBLE_EQ(use.cpu_steal, 0.025);
@@ -30,14 +30,15 @@ TEST(HostUse, IsWhatHappenedBetween) {
 }
 
 TEST(HostMonitor, SeesABusyThread) {
-  HostMonitor monitor(20'000'000);
-  const std::int64_t start = now_ns();
-  while (now_ns() - start < 300'000'000) {}
-  const std::int64_t end = now_ns();
+  measure::HostMonitor monitor(20'000'000);
+  const std::int64_t start = measure::now_ns();
+  while (measure::now_ns() - start < 300'000'000) {
+  }
+  const std::int64_t end = measure::now_ns();
   const auto samples = monitor.between(start, end);
   ASSERT_GE(samples.size(), 3u);
   double most = 0;
-  for (const HostSample& sample : samples) {
+  for (const measure::HostSample& sample : samples) {
     EXPECT_GE(sample.at_ns, start);
     EXPECT_LE(sample.at_ns, end);
     most = std::max(most, sample.use.cpu_busy);
@@ -47,4 +48,4 @@ TEST(HostMonitor, SeesABusyThread) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -1,7 +1,7 @@
 #include "measure/memory.h"
 #include "tests/measure/made_up_system.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 class Memory : public MadeUpSystem {
@@ -10,7 +10,7 @@ class Memory : public MadeUpSystem {
     write("proc/meminfo", "MemTotal:  8000 kB\nMemFree:   100 kB\nMemAvailable:   4000 kB\n");
     write("proc/self/cgroup", "0::/jobs/mine\n");
   }
-  std::uint64_t available() { return memory_available(root_ / "proc", root_ / "cgroup"); }
+  std::uint64_t available() { return measure::memory_available(root_ / "proc", root_ / "cgroup"); }
 };
 
 TEST_F(Memory, WithoutALimitItIsTheMachines) {
@@ -42,8 +42,8 @@ TEST_F(Memory, ALimitAboveBindsAsWell) {
 TEST_F(Memory, UnknownIsZero) {
   std::filesystem::remove(root_ / "proc/meminfo");
   EXPECT_EQ(available(), 0u);
-  EXPECT_GT(memory_available(), 0u);  // this machine's own
+  EXPECT_GT(measure::memory_available(), 0u);  // this machine's own
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -6,12 +6,12 @@
 
 #include "measure/statistics.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 TEST(Statistics, SummaryOfSpikesKeepsMeanAndMedianApart) {
   const std::vector<double> steps = {1040, 43, 89, 29};
-  const Summary s = summarise(steps);
+  const measure::Summary s = measure::summarise(steps);
   EXPECT_DOUBLE_EQ(s.mean, 300.25);
   EXPECT_DOUBLE_EQ(s.median, 66);
   EXPECT_DOUBLE_EQ(s.max, 1040);
@@ -19,26 +19,26 @@ TEST(Statistics, SummaryOfSpikesKeepsMeanAndMedianApart) {
 
 TEST(Statistics, QuantileIsNumpysDefault) {
   const std::vector<double> x = {1, 2, 3, 4};
-  EXPECT_DOUBLE_EQ(quantile(x, 0.25), 1.75);
-  EXPECT_DOUBLE_EQ(quantile(x, 0), 1);
-  EXPECT_DOUBLE_EQ(quantile(x, 1), 4);
+  EXPECT_DOUBLE_EQ(measure::quantile(x, 0.25), 1.75);
+  EXPECT_DOUBLE_EQ(measure::quantile(x, 0), 1);
+  EXPECT_DOUBLE_EQ(measure::quantile(x, 1), 4);
 }
 
 TEST(Statistics, StudentTAgreesWithTheTables) {
-  EXPECT_NEAR(student_t_975(1), 12.706, 1e-3);
-  EXPECT_NEAR(student_t_975(20), 2.086, 1e-3);
-  EXPECT_NEAR(student_t_975(21), 2.0796, 1e-3);
-  EXPECT_NEAR(student_t_975(60), 2.0003, 1e-3);
-  EXPECT_NEAR(student_t_975(1000), 1.9623, 1e-3);
+  EXPECT_NEAR(measure::student_t_975(1), 12.706, 1e-3);
+  EXPECT_NEAR(measure::student_t_975(20), 2.086, 1e-3);
+  EXPECT_NEAR(measure::student_t_975(21), 2.0796, 1e-3);
+  EXPECT_NEAR(measure::student_t_975(60), 2.0003, 1e-3);
+  EXPECT_NEAR(measure::student_t_975(1000), 1.9623, 1e-3);
 }
 
 TEST(Statistics, BlockIntervalNeedsTwentySteps) {
   const std::vector<double> steps(19, 0.1);
-  EXPECT_FALSE(block_interval(steps, 10).has_value());
+  EXPECT_FALSE(measure::block_interval(steps, 10).has_value());
 }
 
-// Steps whose neighbours resemble each other (AR(1), 0.8): an interval from single steps would cover
-// far too rarely; blocks have to hold about 95 %.
+// Steps whose neighbours resemble each other (AR(1), 0.8): an interval from single steps would
+// cover far too rarely; blocks have to hold about 95 %.
 TEST(Statistics, BlockIntervalCoversWithAutocorrelatedSteps) {
   std::mt19937_64 engine(1);
   std::normal_distribution<double> noise(0, 1);
@@ -51,7 +51,7 @@ TEST(Statistics, BlockIntervalCoversWithAutocorrelatedSteps) {
       state = 0.8 * state + 0.6 * noise(engine);
       steps.push_back(0.1 + 0.01 * state);
     }
-    const auto interval = block_interval(steps, 32);
+    const auto interval = measure::block_interval(steps, 32);
     ASSERT_TRUE(interval.has_value());
     covered += interval->low <= 320 && 320 <= interval->high;
   }
@@ -60,4 +60,4 @@ TEST(Statistics, BlockIntervalCoversWithAutocorrelatedSteps) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -11,7 +11,7 @@
 #include "models/fused_batch_norm.h"
 #include "models/resnet.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 using at::Tensor;
@@ -22,7 +22,8 @@ struct Case {
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
-  return out << c.pictures << "x" << c.channels << "x" << c.height << "x" << c.width << " " << c.type;
+  return out << c.pictures << "x" << c.channels << "x" << c.height << "x" << c.width << " "
+             << c.type;
 }
 
 enum class Form { plain, relu, add_relu };
@@ -30,7 +31,7 @@ enum class Form { plain, relu, add_relu };
 // Everything that goes in, and everything that comes out, of one forward and backward pass.
 struct Pass {
   Tensor x, shortcut, gradient, other;  // in
-  BatchNormState state;
+  models::BatchNormState state;
   Tensor y, of_x, of_shortcut, of_weight, of_bias;  // out
 };
 
@@ -40,50 +41,65 @@ Pass some_input(const Case& c, double offset = 0.3) {
   at::manual_seed(11);
   const std::vector<std::int64_t> shape{c.pictures, c.channels, c.height, c.width};
   const auto some = [&] { return in_channels_last(at::randn(shape)).to(c.type); };
-  Pass pass{.x = in_channels_last(at::randn(shape) + offset * at::randn({1, c.channels, 1, 1})).to(c.type),
-            .shortcut = some(), .gradient = some(), .other = some()};
-  pass.state = {at::rand({c.channels}) + 0.5, at::randn({c.channels}) * 0.5, at::randn({c.channels}), at::rand({c.channels}) + 0.5};
+  Pass pass{
+      .x =
+          in_channels_last(at::randn(shape) + offset * at::randn({1, c.channels, 1, 1})).to(c.type),
+      .shortcut = some(),
+      .gradient = some(),
+      .other = some()};
+  pass.state = {at::rand({c.channels}) + 0.5, at::randn({c.channels}) * 0.5,
+                at::randn({c.channels}), at::rand({c.channels}) + 0.5};
   return pass;
 }
 
 // The definition, by the library's operations one after the other, in double precision.
 Pass in_double(const Pass& in, Form form) {
   Pass p = in;
-  for (Tensor* t : {&p.x, &p.shortcut, &p.gradient, &p.other, &p.state.weight, &p.state.bias, &p.state.running_mean, &p.state.running_var}) {
+  for (Tensor* t : {&p.x, &p.shortcut, &p.gradient, &p.other, &p.state.weight, &p.state.bias,
+                    &p.state.running_mean, &p.state.running_var}) {
     *t = t->to(at::kDouble).clone();
   }
   for (Tensor* t : {&p.x, &p.shortcut, &p.state.weight, &p.state.bias}) t->requires_grad_();
-  Tensor y = at::batch_norm(p.x, p.state.weight, p.state.bias, p.state.running_mean, p.state.running_var, true,
-                            kBatchNormMomentum, kBatchNormEpsilon, false);
+  Tensor y =
+      at::batch_norm(p.x, p.state.weight, p.state.bias, p.state.running_mean, p.state.running_var,
+                     true, models::kBatchNormMomentum, models::kBatchNormEpsilon, false);
   if (form == Form::add_relu) y = y + p.shortcut;
   if (form != Form::plain) y = y.relu();
   y.backward(form == Form::add_relu ? p.gradient + p.other : p.gradient);
   p.y = y.detach();
-  p.of_x = p.x.grad(), p.of_shortcut = p.shortcut.grad(), p.of_weight = p.state.weight.grad(), p.of_bias = p.state.bias.grad();
+  p.of_x = p.x.grad(), p.of_shortcut = p.shortcut.grad(), p.of_weight = p.state.weight.grad(),
+  p.of_bias = p.state.bias.grad();
   return p;
 }
 
 Pass fused(const Pass& in, Form form) {
   Pass p = in;
-  for (Tensor* t : {&p.x, &p.shortcut, &p.state.weight, &p.state.bias, &p.state.running_mean, &p.state.running_var}) *t = t->clone();
+  for (Tensor* t : {&p.x, &p.shortcut, &p.state.weight, &p.state.bias, &p.state.running_mean,
+                    &p.state.running_var})
+    *t = t->clone();
   for (Tensor* t : {&p.x, &p.shortcut, &p.state.weight, &p.state.bias}) t->requires_grad_();
   if (form == Form::add_relu) {
-    const Forked y = fused_batch_norm_add_relu(p.x, p.shortcut, p.state);
+    const models::Forked y = models::fused_batch_norm_add_relu(p.x, p.shortcut, p.state);
     EXPECT_EQ(y.main.data_ptr(), y.shortcut.data_ptr());
     torch::autograd::backward({y.main, y.shortcut}, {p.gradient, p.other});
     p.y = y.main.detach();
   } else {
-    const Tensor y = form == Form::relu ? fused_batch_norm_relu(p.x, p.state) : fused_batch_norm(p.x, p.state);
+    const Tensor y = form == Form::relu ? models::fused_batch_norm_relu(p.x, p.state)
+                                        : models::fused_batch_norm(p.x, p.state);
     y.backward(p.gradient);
     p.y = y.detach();
   }
-  p.of_x = p.x.grad(), p.of_shortcut = p.shortcut.grad(), p.of_weight = p.state.weight.grad(), p.of_bias = p.state.bias.grad();
+  p.of_x = p.x.grad(), p.of_shortcut = p.shortcut.grad(), p.of_weight = p.state.weight.grad(),
+  p.of_bias = p.state.bias.grad();
   return p;
 }
 
-double distance(const Tensor& a, const Tensor& b) { return (a.to(at::kDouble) - b).norm().item<double>() / b.norm().item<double>(); }
+double distance(const Tensor& a, const Tensor& b) {
+  return (a.to(at::kDouble) - b).norm().item<double>() / b.norm().item<double>();
+}
 
-// Of the norm of each result: a value whose ReLU's input is within rounding of zero may differ by itself.
+// `bound` is a share of each result's norm: a single value may differ where rounding turns a ReLU
+// whose input is near zero.
 void expect_near(const Pass& ours, const Pass& exact, double bound) {
   EXPECT_LT(distance(ours.y, exact.y), bound);
   EXPECT_LT(distance(ours.of_x, exact.of_x), bound);
@@ -100,7 +116,7 @@ class FusedBatchNorm : public ::testing::TestWithParam<Case> {};
 
 TEST_P(FusedBatchNorm, IsTheStepsOneByOneInDouble) {
   const Pass in = some_input(GetParam());
-  ASSERT_TRUE(fits_fused_batch_norm(in.x));
+  ASSERT_TRUE(models::fits_fused_batch_norm(in.x));
   const double bound = GetParam().type == at::kFloat ? 2e-6 : 6e-3;
   for (const Form form : {Form::plain, Form::relu, Form::add_relu}) {
     SCOPED_TRACE(static_cast<int>(form));
@@ -108,15 +124,18 @@ TEST_P(FusedBatchNorm, IsTheStepsOneByOneInDouble) {
   }
 }
 
-// Odd numbers of everything, one row for a thread, more rows than are summed in floats, ResNet's own.
+// Odd numbers of everything, one row for a thread, more rows than are summed in floats, ResNet's
+// own.
 INSTANTIATE_TEST_SUITE_P(Shapes, FusedBatchNorm,
-                         ::testing::Values(Case{1, 3, 3, 3}, Case{3, 5, 7, 3}, Case{5, 17, 1, 1}, Case{5, 3, 31, 29},
-                                           Case{2, 64, 56, 56}, Case{2, 2048, 7, 7}, Case{3, 33, 9, 5, at::kBFloat16},
+                         ::testing::Values(Case{1, 3, 3, 3}, Case{3, 5, 7, 3}, Case{5, 17, 1, 1},
+                                           Case{5, 3, 31, 29}, Case{2, 64, 56, 56},
+                                           Case{2, 2048, 7, 7}, Case{3, 33, 9, 5, at::kBFloat16},
                                            Case{2, 256, 14, 14, at::kBFloat16}));
 
 TEST(FusedBatchNormNumbers, KeepTheVarianceWhereTheMeanIsLarge) {
   const Pass in = some_input({4, 8, 16, 16}, /*offset=*/1000);
-  // A float near 1000 has 6e-5 between two values: 1e-4 of the deviation is lost in the input already.
+  // A float near 1000 has 6e-5 between two values: 1e-4 of the deviation is lost in the input
+  // already.
   expect_near(fused(in, Form::relu), in_double(in, Form::relu), 1e-4);
 }
 
@@ -145,7 +164,7 @@ TEST(FusedBatchNormGradients, ComeFromEitherReaderInAnyLayout) {
   const Pass in = some_input({2, 8, 5, 5});
   const auto gradient_of_x = [&](bool from_main, const Tensor& gradient) {
     const Tensor x = in.x.clone().requires_grad_();
-    const Forked y = fused_batch_norm_add_relu(x, in.shortcut, in.state);
+    const models::Forked y = models::fused_batch_norm_add_relu(x, in.shortcut, in.state);
     (from_main ? y.main : y.shortcut).backward(gradient);
     return x.grad();
   };
@@ -153,24 +172,25 @@ TEST(FusedBatchNormGradients, ComeFromEitherReaderInAnyLayout) {
   EXPECT_TRUE(at::equal(gradient_of_x(false, in.gradient), expected));
   EXPECT_TRUE(at::equal(gradient_of_x(true, in.gradient.contiguous()), expected));
   const Tensor flat = at::ones({2, 8, 1, 1}).expand({2, 8, 5, 5});
-  EXPECT_TRUE(at::equal(gradient_of_x(true, flat), gradient_of_x(true, in_channels_last(at::ones({2, 8, 5, 5})))));
+  EXPECT_TRUE(at::equal(gradient_of_x(true, flat),
+                        gradient_of_x(true, in_channels_last(at::ones({2, 8, 5, 5})))));
 }
 
 TEST(FusedBatchNormFits, WhatItsKernelsTake) {
   const Tensor x = at::randn({2, 8, 4, 4});
-  EXPECT_TRUE(fits_fused_batch_norm(in_channels_last(x)));
-  EXPECT_FALSE(fits_fused_batch_norm(x)) << "the memory is not rows of channels";
-  EXPECT_FALSE(fits_fused_batch_norm(in_channels_last(x).to(at::kDouble)));
-  EXPECT_FALSE(fits_fused_batch_norm(at::randn({4, 8})));
+  EXPECT_TRUE(models::fits_fused_batch_norm(in_channels_last(x)));
+  EXPECT_FALSE(models::fits_fused_batch_norm(x)) << "the memory is not rows of channels";
+  EXPECT_FALSE(models::fits_fused_batch_norm(in_channels_last(x).to(at::kDouble)));
+  EXPECT_FALSE(models::fits_fused_batch_norm(at::randn({4, 8})));
 }
 
 // The gradients of every parameter of a network, in its order.
-std::vector<Tensor> gradients(const char* name, at::ScalarType type, BatchNormKind kind) {
+std::vector<Tensor> gradients(const char* name, at::ScalarType type, models::BatchNormKind kind) {
   at::manual_seed(4);
-  ResNet model = make_resnet(name, 10);
-  to_channels_last(*model);
+  models::ResNet model = models::make_resnet(name, 10);
+  models::to_channels_last(*model);
   model->to(type);
-  use_batch_norm(*model, kind);
+  models::use_batch_norm(*model, kind);
   at::manual_seed(5);
   const Tensor images = in_channels_last(at::randn({8, 3, 64, 64})).to(type);
   at::cross_entropy_loss(model->forward(images), at::arange(8)).backward();
@@ -179,13 +199,13 @@ std::vector<Tensor> gradients(const char* name, at::ScalarType type, BatchNormKi
   return all;
 }
 
-// Rounding goes through dozens of layers, each with ReLUs that a last bit can turn: the library's own gradients in
-// float say how far that takes one from those in double.
+// Rounding goes through dozens of layers, each with ReLUs that a last bit can turn: the library's
+// own gradients in float say how far that takes one from those in double.
 TEST(FusedBatchNormInAResNet, GivesGradientsAsGoodAsTheLibrarys) {
   for (const char* name : {"resnet18", "resnet50"}) {
-    const auto exact = gradients(name, at::kDouble, BatchNormKind::library);
-    const auto library = gradients(name, at::kFloat, BatchNormKind::library);
-    const auto ours = gradients(name, at::kFloat, BatchNormKind::fused);
+    const auto exact = gradients(name, at::kDouble, models::BatchNormKind::library);
+    const auto library = gradients(name, at::kFloat, models::BatchNormKind::library);
+    const auto ours = gradients(name, at::kFloat, models::BatchNormKind::fused);
     double worst_library = 0, worst_ours = 0;
     for (std::size_t i = 0; i < exact.size(); ++i) {
       worst_library = std::max(worst_library, distance(library[i], exact[i]));
@@ -196,4 +216,4 @@ TEST(FusedBatchNormInAResNet, GivesGradientsAsGoodAsTheLibrarys) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

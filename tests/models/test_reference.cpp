@@ -17,7 +17,7 @@
 #include "formula.h"
 #include "models/resnet.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 using at::Tensor;
@@ -53,8 +53,8 @@ std::vector<double> sampled(const Tensor& logits) {
   return {kept.data_ptr<double>(), kept.data_ptr<double>() + kept.numel()};
 }
 
-// Largest relative difference: of logits to the largest of them, of norms each to its own, where
-// one below a ten-thousandth of the largest counts as that much (gradients that vanish are
+// Largest relative difference. Logits are divided by the largest logit. Norms are divided by their
+// own value, but at least by a ten-thousandth of the largest norm (gradients that vanish are
 // rounding).
 double difference(const std::string& key, const std::vector<double>& got,
                   const std::vector<double>& expected) {
@@ -74,7 +74,7 @@ double difference(const std::string& key, const std::vector<double>& got,
 
 // One training step between two evaluations, as make_reference.py's `run` makes it.
 std::map<std::string, std::vector<double>> run(const json& expected, at::ScalarType dtype) {
-  ResNet model = make_resnet(expected["model"].get<std::string>());
+  models::ResNet model = models::make_resnet(expected["model"].get<std::string>());
   formula::fill(*model);
   model->to(dtype);
   const auto count = expected["pictures"].get<std::int64_t>();
@@ -161,7 +161,7 @@ json names_and_shapes(const Dictionary& items) {
 }
 
 TEST_P(Description, NamesAndShapesAreTorchvisionsInOrder) {
-  const ResNet model = make_resnet(GetParam());
+  const models::ResNet model = models::make_resnet(GetParam());
   EXPECT_EQ(names_and_shapes(model->named_parameters()), expected()["parameters"]);
   EXPECT_EQ(names_and_shapes(model->named_buffers()), expected()["buffers"]);
   std::int64_t count = 0;
@@ -172,7 +172,7 @@ TEST_P(Description, NamesAndShapesAreTorchvisionsInOrder) {
 // Not the distribution alone: the same random numbers reach the same weights.
 TEST_P(Description, InitialValuesAreTorchvisions) {
   torch::manual_seed(0);
-  const ResNet model = make_resnet(GetParam());
+  const models::ResNet model = models::make_resnet(GetParam());
   const auto initial = expected()["initial_norms_seed_0"].get<std::vector<double>>();
   EXPECT_LT(difference("norms", norms(model->parameters()), initial), 1e-5);
 }
@@ -183,4 +183,4 @@ INSTANTIATE_TEST_SUITE_P(Models, Description,
                          [](const auto& tested) { return tested.param; });
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "formula.h"
-#include "measure/error.h"
 #include "models/resnet.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 using at::Tensor;
@@ -22,41 +22,41 @@ TEST(MakeResnet, HasThePapersParameterCounts) {
                                                    {"resnet50", 25'557'032},
                                                    {"resnet101", 44'549'160},
                                                    {"resnet152", 60'192'808}};
-  ASSERT_EQ(resnet_configs().size(), counts.size());
-  for (const ResNetConfig& config : resnet_configs()) {
+  ASSERT_EQ(models::resnet_configs().size(), counts.size());
+  for (const models::ResNetConfig& config : models::resnet_configs()) {
     std::int64_t count = 0;
-    for (const Tensor& p : make_resnet(config.name)->parameters()) count += p.numel();
+    for (const Tensor& p : models::make_resnet(config.name)->parameters()) count += p.numel();
     EXPECT_EQ(count, counts.at(std::string(config.name))) << config.name;
   }
 }
 
 TEST(MakeResnet, RefusesAnUnknownNameAndListsTheKnownOnes) {
   try {
-    make_resnet("resnet51");
+    models::make_resnet("resnet51");
     FAIL() << "no error";
   } catch (const UsageError& error) {
-    for (const ResNetConfig& config : resnet_configs()) {
+    for (const models::ResNetConfig& config : models::resnet_configs()) {
       EXPECT_THAT(error.what(), ::testing::HasSubstr(std::string(config.name)));
     }
     EXPECT_THAT(error.what(), ::testing::HasSubstr("resnet51"));
   }
-  EXPECT_THROW(make_resnet(""), UsageError);
-  EXPECT_THROW(make_resnet("resnet50", 0), UsageError);
+  EXPECT_THROW(models::make_resnet(""), UsageError);
+  EXPECT_THROW(models::make_resnet("resnet50", 0), UsageError);
 }
 
 TEST(MakeResnet, TellsAsManyClassesApartAsAsked) {
   const Tensor images = formula::pictures(2, 32);
-  EXPECT_EQ(make_resnet("resnet18", 7)->forward(images).sizes(), at::IntArrayRef({2, 7}));
+  EXPECT_EQ(models::make_resnet("resnet18", 7)->forward(images).sizes(), at::IntArrayRef({2, 7}));
 }
 
 // 72 pixels: nothing divides evenly, and the last maps are 3 x 3.
 TEST(Features, HalveFiveTimesRoundingUp) {
-  ResNet model = make_resnet("resnet50", 10);
+  models::ResNet model = models::make_resnet("resnet50", 10);
   EXPECT_EQ(model->features(formula::pictures(1, 72)).sizes(), at::IntArrayRef({1, 2048, 3, 3}));
 }
 
 TEST(BatchNormStatistics, MoveInTrainingOnlyAndTheCounterNever) {
-  BatchNorm norm(3);
+  models::BatchNorm norm(3);
   const Tensor images = formula::pictures(4, 8) * 3 + 1;
   norm->eval();
   norm->forward(images);
@@ -70,15 +70,16 @@ TEST(BatchNormStatistics, MoveInTrainingOnlyAndTheCounterNever) {
 }
 
 TEST(BatchNormStatistics, FusedStepsAreTheStepsOneByOne) {
-  BatchNorm norm(3);
+  models::BatchNorm norm(3);
   const Tensor x = formula::pictures(2, 16);
   const Tensor shortcut = formula::uniform("shortcut", {2, 3, 16, 16});
   EXPECT_TRUE(at::equal(norm->forward_relu(x), norm->forward(x).relu()));
-  EXPECT_TRUE(at::equal(norm->forward_add_relu(x, shortcut).main, (norm->forward(x) + shortcut).relu()));
+  EXPECT_TRUE(
+      at::equal(norm->forward_add_relu(x, shortcut).main, (norm->forward(x) + shortcut).relu()));
 }
 
 TEST(BatchNormStatistics, NeedMoreThanOneValuePerChannel) {
-  ResNet model = make_resnet("resnet18", 2);
+  models::ResNet model = models::make_resnet("resnet18", 2);
   EXPECT_THROW(model->forward(formula::pictures(1, 32)), Error);
   model->eval();
   EXPECT_NO_THROW(model->forward(formula::pictures(1, 32)));
@@ -87,11 +88,11 @@ TEST(BatchNormStatistics, NeedMoreThanOneValuePerChannel) {
 class ChannelsLast : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ChannelsLast, GivesTheSameLogitsAndFlowsThrough) {
-  ResNet model = make_resnet(GetParam());
+  models::ResNet model = models::make_resnet(GetParam());
   formula::fill(*model);
   const Tensor images = formula::pictures(2, 72);
   const Tensor expected = model->forward(images);
-  to_channels_last(*model);
+  models::to_channels_last(*model);
   const Tensor images_last = images.contiguous(at::MemoryFormat::ChannelsLast);
   const Tensor features = model->features(images_last);
   EXPECT_TRUE(features.is_contiguous(at::MemoryFormat::ChannelsLast));
@@ -120,7 +121,7 @@ std::pair<Tensor, Tensor> learnable_set() {
 
 TEST(Training, LearnsATinySet) {
   torch::manual_seed(0);
-  ResNet model = make_resnet("resnet18", 4);
+  models::ResNet model = models::make_resnet("resnet18", 4);
   const auto [images, labels] = learnable_set();
   torch::optim::SGD optimiser(model->parameters(),
                               torch::optim::SGDOptions(0.02).momentum(0.9).weight_decay(1e-4));
@@ -138,4 +139,4 @@ TEST(Training, LearnsATinySet) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -15,8 +15,10 @@ std::atomic<long> allocations{0};
 
 void* counted(std::size_t bytes, std::size_t alignment) {
   ++allocations;
-  void* memory = alignment <= alignof(std::max_align_t) ? std::malloc(bytes)
-                                                        : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  void* memory =
+      alignment <= alignof(std::max_align_t)
+          ? std::malloc(bytes)
+          : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -24,8 +26,12 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 
 void* operator new(std::size_t bytes) { return counted(bytes, 1); }
 void* operator new[](std::size_t bytes) { return counted(bytes, 1); }
-void* operator new(std::size_t bytes, std::align_val_t to) { return counted(bytes, static_cast<std::size_t>(to)); }
-void* operator new[](std::size_t bytes, std::align_val_t to) { return counted(bytes, static_cast<std::size_t>(to)); }
+void* operator new(std::size_t bytes, std::align_val_t to) {
+  return counted(bytes, static_cast<std::size_t>(to));
+}
+void* operator new[](std::size_t bytes, std::align_val_t to) {
+  return counted(bytes, static_cast<std::size_t>(to));
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
@@ -35,28 +41,35 @@ void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memo
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
-constexpr PixelSize kStored{120, 90};
+constexpr codec::PixelSize kStored{120, 90};
 constexpr int kSamples = 16;
 
 TEST(Allocations, ASampleTakesNoMemory) {
   const TemporaryFolder folder;
-  make_dataset(folder.path(), {"jpeg", "png", "png0", "bmp", "npy", "raw", "tensor"}, kStored, kSamples);
+  make_dataset(folder.path(), {"jpeg", "png", "png0", "bmp", "npy", "raw", "tensor"}, kStored,
+               kSamples);
   for (const char* data : {"jpeg", "png", "png0", "bmp", "npy", "raw", "tensor"}) {
     const bool tensor = std::string(data) == "tensor";
-    const DatasetVariant dataset = open_dataset(folder.path(), (tensor ? "tensor-uint8" : std::string(data)) + "/120x90");
-    for (const ResizeFilter filter : {ResizeFilter::bilinear, ResizeFilter::antialias}) {
-      SampleRecipe recipe{.dataset = &dataset, .format = find_picture_format(data),
-                          .spec = {1, tensor ? kStored : PixelSize{48, 48}, Dtype::uint8}, .filter = filter};
+    const storage::DatasetVariant dataset = storage::open_dataset(
+        folder.path(), (tensor ? "tensor-uint8" : std::string(data)) + "/120x90");
+    for (const pipeline::ResizeFilter filter :
+         {pipeline::ResizeFilter::bilinear, pipeline::ResizeFilter::antialias}) {
+      pipeline::SampleRecipe recipe{
+          .dataset = &dataset,
+          .format = codec::find_picture_format(data),
+          .spec = {1, tensor ? kStored : codec::PixelSize{48, 48}, codec::Dtype::uint8},
+          .filter = filter};
       recipe.augment.jitter = true;
-      StageCounters counters;
-      const auto source = make_sample_source(recipe, counters);
-      const Sampler sampler(kSamples, 1, 0, 1);
+      measure::StageCounters counters;
+      const auto source = pipeline::make_sample_source(recipe, counters);
+      const pipeline::Sampler sampler(kSamples, 1, 0, 1);
       std::vector<std::byte> slot(recipe.spec.sample_bytes());
       std::int64_t i = 0;
-      for (; i < 40 * kSamples; ++i) source->make(sampler.at(i), slot.data());  // buffers reach their size
+      for (; i < 40 * kSamples; ++i)
+        source->make(sampler.at(i), slot.data());  // buffers reach their size
       const long before = allocations;
       for (; i < 50 * kSamples; ++i) source->make(sampler.at(i), slot.data());
       EXPECT_EQ(allocations - before, 0) << data;
@@ -65,4 +78,4 @@ TEST(Allocations, ASampleTakesNoMemory) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

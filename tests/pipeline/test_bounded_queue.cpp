@@ -6,30 +6,30 @@
 
 #include "pipeline/bounded_queue.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 TEST(BoundedQueue, KeepsOrder) {
-  BoundedQueue<int> queue(3);
+  pipeline::BoundedQueue<int> queue(3);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.put(i));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(queue.get(), i);
 }
 
 TEST(BoundedQueue, CloseWakesAWaitingConsumer) {
-  BoundedQueue<int> queue(1);
+  pipeline::BoundedQueue<int> queue(1);
   std::jthread consumer([&] { EXPECT_FALSE(queue.get().has_value()); });
   queue.close();
 }
 
 TEST(BoundedQueue, CloseWakesAWaitingProducer) {
-  BoundedQueue<int> queue(1);
+  pipeline::BoundedQueue<int> queue(1);
   ASSERT_TRUE(queue.put(1));
   std::jthread producer([&] { EXPECT_FALSE(queue.put(2)); });
   queue.close();
 }
 
 TEST(BoundedQueue, NothingIsLostBetweenManyThreads) {
-  BoundedQueue<int> queue(4);
+  pipeline::BoundedQueue<int> queue(4);
   constexpr int kEach = 2000;
   std::atomic<long> sum{0};
   {
@@ -54,4 +54,4 @@ TEST(BoundedQueue, NothingIsLostBetweenManyThreads) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -9,38 +9,50 @@
 #include <span>
 #include <thread>
 
+#include "base/error.h"
 #include "measure/clock.h"
-#include "measure/error.h"
+#include "pipeline/caches.h"
 #include "pipeline/encoded_slot.h"
 #include "pipeline/loader.h"
 #include "storage/container.h"
 #include "tests/support.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
-constexpr PixelSize kStored{40, 30}, kInput{16, 16};
+constexpr codec::PixelSize kStored{40, 30}, kInput{16, 16};
 constexpr int kBatch = 5;
 
 class Loaders : public testing::Test {
  protected:
   Loaders() { make_dataset(folder_.path(), {"jpeg", "png", "tensor"}, kStored, 64); }
 
-  LoaderOptions options(const std::string& data, int workers, Dtype dtype = Dtype::uint8) {
+  pipeline::LoaderOptions options(const std::string& data, int workers,
+                                  codec::Dtype dtype = codec::Dtype::uint8) {
     if (data == "tensor") {
-      dataset_ = open_dataset(folder_.path(), "tensor-uint8/40x30");
-      return {{.dataset = &dataset_, .format = nullptr, .spec = {kBatch, kStored, dtype}}, {64, 1, 0, 1}, workers, 2, host_slabs()};
+      dataset_ = storage::open_dataset(folder_.path(), "tensor-uint8/40x30");
+      return {{.dataset = &dataset_, .format = nullptr, .spec = {kBatch, kStored, dtype}},
+              {64, 1, 0, 1},
+              workers,
+              2,
+              pipeline::host_slabs()};
     }
-    dataset_ = open_dataset(folder_.path(), data + "/40x30");
-    return {{.dataset = &dataset_, .format = find_picture_format(data), .spec = {kBatch, kInput, dtype}},
-            {64, 1, 0, 1}, workers, 2, host_slabs()};
+    dataset_ = storage::open_dataset(folder_.path(), data + "/40x30");
+    return {{.dataset = &dataset_,
+             .format = codec::find_picture_format(data),
+             .spec = {kBatch, kInput, dtype}},
+            {64, 1, 0, 1},
+            workers,
+            2,
+            pipeline::host_slabs()};
   }
 
   // The pixels and labels of the first `count` batches, by sequence number.
-  static std::map<std::int64_t, std::string> pixels(Loader& loader, const BatchSpec& spec, int count) {
+  static std::map<std::int64_t, std::string> pixels(pipeline::Loader& loader,
+                                                    const pipeline::BatchSpec& spec, int count) {
     std::map<std::int64_t, std::string> all;
     while (static_cast<int>(all.size()) < count) {
-      const BatchLease batch = loader.next();
+      const pipeline::BatchLease batch = loader.next();
       EXPECT_NE(batch, nullptr);
       std::string content(reinterpret_cast<const char*>(batch->pixels), spec.bytes());
       for (const std::int64_t label : batch->labels) content += std::to_string(label) + ",";
@@ -49,9 +61,11 @@ class Loaders : public testing::Test {
     return all;
   }
 
-  // Zeros in the second half of a JPEG, whose length stays, so that it is the decoder that has to notice.
+  // Zeros in the second half of a JPEG, whose length stays, so that it is the decoder that has to
+  // notice.
   std::filesystem::path damage(std::size_t sample) {
-    const auto victim = folder_.path() / "jpeg/40x30" / open_dataset(folder_.path(), "jpeg/40x30").samples[sample].path;
+    const auto victim = folder_.path() / "jpeg/40x30" /
+                        storage::open_dataset(folder_.path(), "jpeg/40x30").samples[sample].path;
     const auto size = std::filesystem::file_size(victim);
     std::fstream file(victim, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(size / 2));
@@ -60,36 +74,39 @@ class Loaders : public testing::Test {
   }
 
   TemporaryFolder folder_;
-  DatasetVariant dataset_;
+  storage::DatasetVariant dataset_;
 };
 
 TEST_F(Loaders, PixelsDoNotDependOnLoaderOrWorkers) {
   const auto expected = [&] {
-    auto loader = make_loader("pool", options("jpeg", 0));
-    return pixels(*loader, {kBatch, kInput, Dtype::uint8}, 20);
+    auto loader = pipeline::make_loader("pool", options("jpeg", 0));
+    return pixels(*loader, {kBatch, kInput, codec::Dtype::uint8}, 20);
   }();
   for (const char* kind : {"pool", "batch"}) {
     for (const int workers : {1, 2, 5}) {
-      auto loader = make_loader(kind, options("jpeg", workers));
-      EXPECT_EQ(pixels(*loader, {kBatch, kInput, Dtype::uint8}, 20), expected) << kind << " " << workers;
+      auto loader = pipeline::make_loader(kind, options("jpeg", workers));
+      EXPECT_EQ(pixels(*loader, {kBatch, kInput, codec::Dtype::uint8}, 20), expected)
+          << kind << " " << workers;
     }
   }
 }
 
 TEST_F(Loaders, AnnouncedSamplesAreTheSameAndAreNotCountedTwice) {
   for (const char* data : {"jpeg", "tensor"}) {
-    LoaderOptions o = options(data, 1);
-    const BatchSpec spec = o.recipe.spec;
-    const auto expected = pixels(*make_loader("pool", o), spec, 20);
+    pipeline::LoaderOptions o = options(data, 1);
+    const pipeline::BatchSpec spec = o.recipe.spec;
+    const auto expected = pixels(*pipeline::make_loader("pool", o), spec, 20);
     o.read_ahead = true;
     for (const int workers : {0, 1, 3}) {
       o.workers = workers;
       for (const char* kind : {"pool", "batch"}) {
-        const auto loader = make_loader(kind, o);
+        const auto loader = pipeline::make_loader(kind, o);
         EXPECT_EQ(pixels(*loader, spec, 20), expected) << data << " " << kind << " " << workers;
         loader->stop();
-        const StageTotals stages = loader->stages();
-        EXPECT_LE(std::abs(stages[Stage::read].items - stages[Stage::collate].items), workers);
+        const measure::StageTotals stages = loader->stages();
+        EXPECT_LE(
+            std::abs(stages[measure::Stage::read].items - stages[measure::Stage::collate].items),
+            workers);
       }
     }
   }
@@ -97,34 +114,42 @@ TEST_F(Loaders, AnnouncedSamplesAreTheSameAndAreNotCountedTwice) {
 
 // A storage that writes down what it was told to expect and asked to read, in one worker's order.
 std::vector<std::string> told;
-class Telling : public ReadsOnDemand {
+class Telling : public storage::ReadsOnDemand {
  public:
-  explicit Telling(const DatasetVariant& variant) : files_(make_buffered_files(variant.folder)) {}
-  void expect(const SampleFile& sample) override { told.push_back("expect " + sample.path); }
+  explicit Telling(const storage::DatasetVariant& variant)
+      : files_(storage::make_buffered_files(variant.folder)) {}
+  void expect(const storage::SampleFile& sample) override {
+    told.push_back("expect " + sample.path);
+  }
 
  private:
-  std::int64_t carry_out(const ReadRequest& request) override {
+  std::int64_t carry_out(const storage::ReadRequest& request) override {
     told.push_back("read " + request.sample->path);
     return files_->read(*request.sample, *request.into, request.tail);
   }
-  std::unique_ptr<Storage> files_;
+  std::unique_ptr<storage::Storage> files_;
 };
 
 TEST_F(Loaders, ASampleIsAnnouncedBeforeTheOneBeforeItIsRead) {
-  static const Container telling{.name = "telling", .help = "", .open = [](const DatasetVariant& variant) -> std::unique_ptr<Storage> {
-    return std::make_unique<Telling>(variant);
-  }};
+  static const storage::Container telling{
+      .name = "telling",
+      .help = "",
+      .open = [](const storage::DatasetVariant& variant) -> std::unique_ptr<storage::Storage> {
+        return std::make_unique<Telling>(variant);
+      }};
   for (const int workers : {0, 1}) {
     for (const char* kind : {"pool", "batch"}) {
-      LoaderOptions o = options("tensor", workers);
+      pipeline::LoaderOptions o = options("tensor", workers);
       dataset_.container = &telling;
       o.read_ahead = true;
       told.clear();
       {
-        const auto loader = make_loader(kind, o);
+        const auto loader = pipeline::make_loader(kind, o);
         for (int i = 0; i < 4; ++i) loader->next();
       }
-      const auto path = [&](std::int64_t i) { return dataset_.samples[static_cast<std::size_t>(o.sampler.at(i).sample)].path; };
+      const auto path = [&](std::int64_t i) {
+        return dataset_.samples[static_cast<std::size_t>(o.sampler.at(i).sample)].path;
+      };
       for (std::int64_t i = 0; i < 4 * kBatch; ++i) {
         ASSERT_EQ(told[static_cast<std::size_t>(2 * i)], "expect " + path(i + 1)) << kind << i;
         ASSERT_EQ(told[static_cast<std::size_t>(2 * i + 1)], "read " + path(i)) << kind << i;
@@ -134,86 +159,109 @@ TEST_F(Loaders, ASampleIsAnnouncedBeforeTheOneBeforeItIsRead) {
 }
 
 TEST_F(Loaders, StagesHoldTheirOwnCpuTimeAlone) {
-  LoaderOptions o = options("tensor", 0);
-  const auto loader = make_loader("pool", o);
+  pipeline::LoaderOptions o = options("tensor", 0);
+  const auto loader = pipeline::make_loader("pool", o);
   loader->next();
-  const StageTotals before = loader->stages();
+  const measure::StageTotals before = loader->stages();
   for (int i = 0; i < 20; ++i) {
-    const std::int64_t until = thread_cpu_ns() + 5'000'000;  // the consumer works in the same thread
-    while (thread_cpu_ns() < until) {
+    const std::int64_t until =
+        measure::thread_cpu_ns() + 5'000'000;  // the consumer works in the same thread
+    while (measure::thread_cpu_ns() < until) {
     }
     loader->next();
   }
-  StageTotals stages = loader->stages();
+  measure::StageTotals stages = loader->stages();
   stages -= before;
-  EXPECT_LE(stages[Stage::read].cpu_ns, stages[Stage::read].wall_ns + 20 * kBatch * 3000);  // not the 100 ms
+  EXPECT_LE(stages[measure::Stage::read].cpu_ns,
+            stages[measure::Stage::read].wall_ns + 20 * kBatch * 3000);  // not the 100 ms
 }
 
 TEST_F(Loaders, ASampleThatFailsTakesItsTime) {
-  LoaderOptions o = options("jpeg", 0);
+  pipeline::LoaderOptions o = options("jpeg", 0);
+  o.recipe.augment.crop_and_flip = false;  // a crop may lie in the half that is whole
+  for (std::size_t i = 0; i < dataset_.samples.size(); ++i) damage(i);
+  const auto loader = pipeline::make_loader("pool", o);
+  EXPECT_THROW(loader->next(), Error);
+  EXPECT_GT(loader->stages()[measure::Stage::decode].wall_ns, 0);
+  EXPECT_EQ(loader->stages()[measure::Stage::decode].items, 0);
+}
+
+TEST_F(Loaders, ASampleThatIsReplacedIsCountedOnce) {
+  pipeline::LoaderOptions o = options("jpeg", 0);
   for (std::size_t i = 0; i < dataset_.samples.size(); i += 2) damage(i);
-  o.recipe.augment = {.crop_and_flip = false};
-  o.recipe.bad = std::make_shared<BadSamples>();
-  const auto loader = make_loader("pool", o);
-  const std::int64_t start = now_ns();
+  o.recipe.bad = std::make_shared<pipeline::BadSamples>();
+  const auto loader = pipeline::make_loader("pool", o);
   for (int i = 0; i < 12; ++i) loader->next();
-  const std::int64_t elapsed = now_ns() - start;
-  std::int64_t counted = 0;
-  for (const StageTotal& stage : loader->stages().stage) counted += stage.wall_ns;
-  EXPECT_GT(counted, elapsed / 2);
-  EXPECT_EQ(loader->stages()[Stage::decode].items, 12 * kBatch);
+  EXPECT_EQ(loader->stages()[measure::Stage::decode].items, 12 * kBatch);
+}
+
+// Ranks that are threads make their loaders at the same time, and only one of them sets OpenCV's
+// threads. Most loaders are refused here, so that nothing else takes time.
+TEST_F(Loaders, AreAskedForByManyThreadsAtOnce) {
+  const pipeline::LoaderOptions o = options("jpeg", 0);
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&o] {
+      for (int i = 0; i < 2000; ++i) EXPECT_THROW(pipeline::make_loader("none", o), UsageError);
+      pipeline::make_loader("pool", o)->next();
+    });
+  }
 }
 
 TEST_F(Loaders, PngHasTheSamePixelsAsJpeg) {
-  auto jpeg = make_loader("pool", options("jpeg", 2));
-  const auto a = pixels(*jpeg, {kBatch, kInput, Dtype::uint8}, 6);
+  auto jpeg = pipeline::make_loader("pool", options("jpeg", 2));
+  const auto a = pixels(*jpeg, {kBatch, kInput, codec::Dtype::uint8}, 6);
   jpeg.reset();
-  auto png = make_loader("pool", options("png", 2));
-  EXPECT_EQ(pixels(*png, {kBatch, kInput, Dtype::uint8}, 6), a);
+  auto png = pipeline::make_loader("pool", options("png", 2));
+  EXPECT_EQ(pixels(*png, {kBatch, kInput, codec::Dtype::uint8}, 6), a);
 }
 
 // Half the size from the decoder, the rest by the resize: the same picture, at the same place.
 TEST_F(Loaders, ReducedDecodingMovesNothing) {
   const TemporaryFolder large;
   make_dataset(large.path(), {"jpeg"}, {160, 120}, 8);
-  const DatasetVariant dataset = open_dataset(large.path(), "jpeg/160x120");
-  SampleRecipe recipe{.dataset = &dataset, .format = find_picture_format("jpeg"), .spec = {1, kInput, Dtype::uint8},
-                      .filter = ResizeFilter::antialias};
-  StageCounters counters;
+  const storage::DatasetVariant dataset = storage::open_dataset(large.path(), "jpeg/160x120");
+  pipeline::SampleRecipe recipe{.dataset = &dataset,
+                                .format = codec::find_picture_format("jpeg"),
+                                .spec = {1, kInput, codec::Dtype::uint8},
+                                .filter = pipeline::ResizeFilter::antialias};
+  measure::StageCounters counters;
   for (std::int64_t i = 0; i < 40; ++i) {
-    const Draw draw = Sampler(8, 3, 0, 1).at(i);
+    const pipeline::Draw draw = pipeline::Sampler(8, 3, 0, 1).at(i);
     std::vector<std::byte> whole(recipe.spec.sample_bytes()), reduced(whole.size());
     recipe.decode_scale = false;
-    make_sample_source(recipe, counters)->make(draw, whole.data());
+    pipeline::make_sample_source(recipe, counters)->make(draw, whole.data());
     recipe.decode_scale = true;
-    make_sample_source(recipe, counters)->make(draw, reduced.data());
+    pipeline::make_sample_source(recipe, counters)->make(draw, reduced.data());
     double difference = 0;
-    for (std::size_t k = 0; k < whole.size(); ++k) difference += std::abs(int(whole[k]) - int(reduced[k]));
+    for (std::size_t k = 0; k < whole.size(); ++k)
+      difference += std::abs(int(whole[k]) - int(reduced[k]));
     EXPECT_LT(difference / static_cast<double>(whole.size()), 5) << i;
   }
 }
 
 TEST_F(Loaders, ForTheDeviceToAugmentWholePicturesComeWithWhatWasDrawn) {
   for (const char* kind : {"pool", "batch"}) {
-    LoaderOptions o = options("png", 3);
+    pipeline::LoaderOptions o = options("png", 3);
     o.recipe.spec.size = kStored;
     o.recipe.augment.jitter = true;
     o.recipe.augment_on_device = true;
-    const auto loader = make_loader(kind, o);
+    const auto loader = pipeline::make_loader(kind, o);
     for (int i = 0; i < 10; ++i) {
-      const BatchLease batch = loader->next();
+      const pipeline::BatchLease batch = loader->next();
       for (std::int64_t slot = 0; slot < kBatch; ++slot) {
         const auto at = static_cast<std::size_t>(slot);
-        const Draw draw = o.sampler.at(batch->sequence * kBatch + slot);
-        const Augmentation expected = draw_augmentation(o.recipe.augment, kStored, draw.augment_seed);
+        const pipeline::Draw draw = o.sampler.at(batch->sequence * kBatch + slot);
+        const pipeline::Augmentation expected =
+            pipeline::draw_augmentation(o.recipe.augment, kStored, draw.augment_seed);
         EXPECT_EQ(batch->augmentations[at].window, expected.window);
         EXPECT_EQ(batch->augmentations[at].flip, expected.flip);
         EXPECT_EQ(batch->augmentations[at].jitter, expected.jitter);
         std::vector<std::byte> whole(o.recipe.spec.sample_bytes());
-        SampleRecipe plain = o.recipe;
+        pipeline::SampleRecipe plain = o.recipe;
         plain.augment_on_device = false, plain.augment = {.crop_and_flip = false};
-        StageCounters counters;
-        make_sample_source(plain, counters)->make(draw, whole.data());
+        measure::StageCounters counters;
+        pipeline::make_sample_source(plain, counters)->make(draw, whole.data());
         EXPECT_EQ(std::memcmp(whole.data(), batch->pixels + at * whole.size(), whole.size()), 0);
       }
     }
@@ -221,89 +269,101 @@ TEST_F(Loaders, ForTheDeviceToAugmentWholePicturesComeWithWhatWasDrawn) {
 }
 
 TEST_F(Loaders, APictureOfAnotherSizeCannotGoToTheDeviceWhole) {
-  LoaderOptions o = options("png", 0);
+  pipeline::LoaderOptions o = options("png", 0);
   o.recipe.spec.size = {kStored.width, kStored.height + 1};
   o.recipe.augment_on_device = true;
-  EXPECT_THAT([&] { make_loader("pool", o)->next(); }, testing::ThrowsMessage<Error>(testing::HasSubstr("has 40x30 pixels")));
+  EXPECT_THAT([&] { pipeline::make_loader("pool", o)->next(); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("has 40x30 pixels")));
 }
 
 // For a decoder on the device: every slot holds a file as it is, from storage and from memory.
 TEST_F(Loaders, ForTheDeviceToDecodeFilesComeAsTheyAre) {
   for (const bool cached : {false, true}) {
-    LoaderOptions o = options("jpeg", 2);
+    pipeline::LoaderOptions o = options("jpeg", 2);
     std::size_t largest = 0;
-    for (const SampleFile& file : o.recipe.dataset->samples) largest = std::max<std::size_t>(largest, file.bytes);
+    for (const storage::SampleFile& file : o.recipe.dataset->samples)
+      largest = std::max<std::size_t>(largest, file.bytes);
     o.recipe.spec.size = kStored;
-    o.recipe.spec.encoded_slot = encoded_slot_for(largest);
+    o.recipe.spec.encoded_slot = pipeline::encoded_slot_for(largest);
     o.recipe.augment_on_device = true;
-    if (cached) o.recipe.encoded_cache = fill_encoded_cache(o.recipe, 1);
-    const auto loader = make_loader("pool", o);
+    if (cached) o.recipe.encoded_cache = pipeline::fill_encoded_cache(o.recipe, 1);
+    const auto loader = pipeline::make_loader("pool", o);
     for (int i = 0; i < 10; ++i) {
-      const BatchLease batch = loader->next();
+      const pipeline::BatchLease batch = loader->next();
       for (std::int64_t slot = 0; slot < kBatch; ++slot) {
-        const SampleFile& file = o.recipe.dataset->samples[static_cast<std::size_t>(o.sampler.at(batch->sequence * kBatch + slot).sample)];
+        const storage::SampleFile& file = o.recipe.dataset->samples[static_cast<std::size_t>(
+            o.sampler.at(batch->sequence * kBatch + slot).sample)];
         std::ifstream in(o.recipe.dataset->folder / file.path, std::ios::binary);
         const std::string expected{std::istreambuf_iterator<char>(in), {}};
-        const auto got = encoded_in_slot(batch->pixels + static_cast<std::size_t>(slot) * o.recipe.spec.sample_bytes());
-        EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(got.data()), got.size()), expected);
+        const auto got = pipeline::encoded_in_slot(
+            batch->pixels + static_cast<std::size_t>(slot) * o.recipe.spec.sample_bytes());
+        EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(got.data()), got.size()),
+                  expected);
       }
     }
-    EXPECT_EQ(loader->stages()[Stage::decode].items, 0) << "nothing is decoded on the host";
-    EXPECT_GT(loader->stages()[Stage::collate].items, 0);
+    EXPECT_EQ(loader->stages()[measure::Stage::decode].items, 0)
+        << "nothing is decoded on the host";
+    EXPECT_GT(loader->stages()[measure::Stage::collate].items, 0);
   }
 }
 
 TEST_F(Loaders, AFileThatOutgrowsItsSlotIsRefusedByName) {
-  LoaderOptions o = options("jpeg", 0);
+  pipeline::LoaderOptions o = options("jpeg", 0);
   o.recipe.spec.size = kStored;
   o.recipe.spec.encoded_slot = 64;
   o.recipe.augment_on_device = true;
-  EXPECT_THAT([&] { make_loader("pool", o)->next(); }, testing::ThrowsMessage<Error>(testing::HasSubstr(".jpg: is larger")));
+  EXPECT_THAT([&] { pipeline::make_loader("pool", o)->next(); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr(".jpg: is larger")));
 }
 
 TEST_F(Loaders, BatchLoaderDeliversInOrder) {
-  auto loader = make_loader("batch", options("jpeg", 3));
+  auto loader = pipeline::make_loader("batch", options("jpeg", 3));
   for (std::int64_t i = 0; i < 30; ++i) EXPECT_EQ(loader->next()->sequence, i);
 }
 
 TEST_F(Loaders, BatchLoaderAsksForNoMoreThanPrefetchTimesWorkers) {
-  auto loader = make_loader("batch", options("jpeg", 3));
+  auto loader = pipeline::make_loader("batch", options("jpeg", 3));
   EXPECT_EQ(loader->samples_ahead_limit(), 3 * 2 * kBatch);
-  while (loader->samples_ahead() < loader->samples_ahead_limit()) std::this_thread::yield();
-  EXPECT_EQ(loader->stages()[Stage::collate].items, 3 * 2 * kBatch);
+  while (loader->stages()[measure::Stage::collate].items < loader->samples_ahead_limit())
+    std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(loader->stages()[measure::Stage::collate].items, 3 * 2 * kBatch);
 }
 
 TEST_F(Loaders, PoolFillsTheQueueAndThenRests) {
-  auto loader = make_loader("pool", options("jpeg", 3));
-  const BatchLease first = loader->next();
-  while (loader->samples_ahead() < 2 * kBatch) std::this_thread::yield();
-  EXPECT_LE(loader->stages()[Stage::collate].items, kBatch + loader->samples_ahead_limit() + 3 * kBatch);
+  auto loader = pipeline::make_loader("pool", options("jpeg", 3));
+  const pipeline::BatchLease first = loader->next();
+  while (loader->stages()[measure::Stage::collate].items < 3 * kBatch) std::this_thread::yield();
+  EXPECT_LE(loader->stages()[measure::Stage::collate].items,
+            kBatch + loader->samples_ahead_limit() + 3 * kBatch);
 }
 
 TEST_F(Loaders, NormalisedTransferAgreesWithNormalise) {
-  auto raw_loader = make_loader("pool", options("tensor", 0));
-  const BatchLease raw = raw_loader->next();
-  const BatchSpec spec{kBatch, kStored, Dtype::fp32};
+  auto raw_loader = pipeline::make_loader("pool", options("tensor", 0));
+  const pipeline::BatchLease raw = raw_loader->next();
+  const pipeline::BatchSpec spec{kBatch, kStored, codec::Dtype::fp32};
   std::vector<float> expected(spec.sample_elements() * kBatch);
-  normalise(reinterpret_cast<const std::uint8_t*>(raw->pixels), expected.size() / 3, Dtype::fp32,
-            reinterpret_cast<std::byte*>(expected.data()));
-  auto loader = make_loader("pool", options("tensor", 0, Dtype::fp32));
-  const BatchLease batch = loader->next();
+  codec::normalise(reinterpret_cast<const std::uint8_t*>(raw->pixels), expected.size() / 3,
+                   codec::Dtype::fp32, reinterpret_cast<std::byte*>(expected.data()));
+  auto loader = pipeline::make_loader("pool", options("tensor", 0, codec::Dtype::fp32));
+  const pipeline::BatchLease batch = loader->next();
   EXPECT_EQ(std::memcmp(batch->pixels, expected.data(), spec.bytes()), 0);
 }
 
-// The payload goes straight to its slot, the header elsewhere: every file's pixels must be where they belong.
+// The payload goes straight to its slot, the header elsewhere: every file's pixels must be where
+// they belong.
 TEST_F(Loaders, TensorsAreTheirFilesPayloads) {
   for (const char* kind : {"pool", "batch"}) {
-    LoaderOptions o = options("tensor", 2);
-    const BatchSpec spec = o.recipe.spec;
-    const auto found = pixels(*make_loader(kind, o), spec, 12);
+    pipeline::LoaderOptions o = options("tensor", 2);
+    const pipeline::BatchSpec spec = o.recipe.spec;
+    const auto found = pixels(*pipeline::make_loader(kind, o), spec, 12);
     for (std::int64_t i = 0; i < 12; ++i) {
       std::string expected, labels;
       for (std::int64_t slot = 0; slot < kBatch; ++slot) {
-        const SampleFile& file = dataset_.samples[static_cast<std::size_t>(o.sampler.at(i * kBatch + slot).sample)];
+        const storage::SampleFile& file =
+            dataset_.samples[static_cast<std::size_t>(o.sampler.at(i * kBatch + slot).sample)];
         std::ifstream in(dataset_.folder / file.path, std::ios::binary);
-        in.seekg(kTensorHeaderBytes);
+        in.seekg(codec::kTensorHeaderBytes);
         expected.append(std::istreambuf_iterator<char>(in), {});
         labels += std::to_string(file.label) + ",";
       }
@@ -313,52 +373,58 @@ TEST_F(Loaders, TensorsAreTheirFilesPayloads) {
 }
 
 TEST_F(Loaders, ATensorOfAnotherSizeOrTypeIsRefusedNamingIt) {
-  const LoaderOptions o = options("tensor", 0);
+  const pipeline::LoaderOptions o = options("tensor", 0);
   const std::string bytes = [&] {
     std::ifstream in(dataset_.folder / dataset_.samples[0].path, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(in), {});
   }();
-  // Width and height exchanged: as many bytes, but not the same pixels. Then a type that takes more.
-  for (const auto& [at, value] : std::map<std::size_t, std::string>{{12, {40, 0, 0, 0, 30}}, {8, {1}}}) {
+  // Width and height exchanged: as many bytes, but not the same pixels. Then a type that takes
+  // more.
+  for (const auto& [at, value] :
+       std::map<std::size_t, std::string>{{12, {40, 0, 0, 0, 30}}, {8, {1}}}) {
     std::string wrong = bytes;
     wrong.replace(at, value.size(), value);
-    for (const SampleFile& sample : dataset_.samples) std::ofstream(dataset_.folder / sample.path, std::ios::binary) << wrong;
-    EXPECT_THAT([&] { make_loader("pool", o)->next(); }, testing::ThrowsMessage<Error>(testing::HasSubstr(".tensor: "))) << at;
+    for (const storage::SampleFile& sample : dataset_.samples)
+      std::ofstream(dataset_.folder / sample.path, std::ios::binary) << wrong;
+    EXPECT_THAT([&] { pipeline::make_loader("pool", o)->next(); },
+                testing::ThrowsMessage<Error>(testing::HasSubstr(".tensor: ")))
+        << at;
   }
 }
 
 TEST_F(Loaders, CachesGiveTheFirstEpochsPixels) {
-  LoaderOptions plain = options("jpeg", 0);
-  const auto expected = pixels(*make_loader("pool", plain), plain.recipe.spec, 10);
-  LoaderOptions encoded = plain;
-  encoded.recipe.encoded_cache = fill_encoded_cache(plain.recipe, 2);
-  EXPECT_EQ(pixels(*make_loader("pool", encoded), plain.recipe.spec, 10), expected);
-  LoaderOptions sample = plain;
-  sample.recipe.sample_cache = fill_sample_cache(plain.recipe, 1, 2);
-  auto loader = make_loader("pool", sample);
+  pipeline::LoaderOptions plain = options("jpeg", 0);
+  const auto expected = pixels(*pipeline::make_loader("pool", plain), plain.recipe.spec, 10);
+  pipeline::LoaderOptions encoded = plain;
+  encoded.recipe.encoded_cache = pipeline::fill_encoded_cache(plain.recipe, 2);
+  EXPECT_EQ(pixels(*pipeline::make_loader("pool", encoded), plain.recipe.spec, 10), expected);
+  pipeline::LoaderOptions sample = plain;
+  sample.recipe.sample_cache = pipeline::fill_sample_cache(plain.recipe, 1, 2);
+  auto loader = pipeline::make_loader("pool", sample);
   EXPECT_EQ(pixels(*loader, plain.recipe.spec, 10), expected);
-  EXPECT_EQ(loader->stages()[Stage::decode].items, 0);
-  EXPECT_GT(loader->stages()[Stage::collate].items, 0);
+  EXPECT_EQ(loader->stages()[measure::Stage::decode].items, 0);
+  EXPECT_GT(loader->stages()[measure::Stage::collate].items, 0);
 }
 
 TEST_F(Loaders, HostCacheHandsOutTheSameBatchesAndRestsItsWorkers) {
-  auto loader = make_host_cache(make_loader("pool", options("jpeg", 2)), 3);
-  std::vector<const HostBatch*> first;
+  auto loader = pipeline::make_host_cache(pipeline::make_loader("pool", options("jpeg", 2)), 3);
+  std::vector<const pipeline::HostBatch*> first;
   for (int i = 0; i < 3; ++i) first.push_back(loader->next().get());
-  const auto made = loader->stages()[Stage::collate].items;
-  for (int i = 0; i < 30; ++i) EXPECT_EQ(loader->next().get(), first[static_cast<std::size_t>(i % 3)]);
-  EXPECT_LE(loader->stages()[Stage::collate].items, made + 2 * kBatch);
+  const auto made = loader->stages()[measure::Stage::collate].items;
+  for (int i = 0; i < 30; ++i)
+    EXPECT_EQ(loader->next().get(), first[static_cast<std::size_t>(i % 3)]);
+  EXPECT_LE(loader->stages()[measure::Stage::collate].items, made + 2 * kBatch);
   loader->stop();
   EXPECT_EQ(loader->next(), nullptr);
 }
 
 TEST_F(Loaders, StopEndsAWaitingConsumerAndAllWorkers) {
   for (const char* kind : {"pool", "batch"}) {
-    PlantedTimes slow{};
-    slow[static_cast<std::size_t>(Stage::read)].ns = 20'000'000;
-    LoaderOptions o = options("jpeg", 2);
+    pipeline::PlantedTimes slow{};
+    slow[static_cast<std::size_t>(measure::Stage::read)].ns = 20'000'000;
+    pipeline::LoaderOptions o = options("jpeg", 2);
     o.recipe.planted = &slow;
-    auto loader = make_loader(kind, o);
+    auto loader = pipeline::make_loader(kind, o);
     std::jthread consumer([&] {
       while (loader->next()) {
       }
@@ -371,18 +437,19 @@ TEST_F(Loaders, StopEndsAWaitingConsumerAndAllWorkers) {
 
 // Every third batch takes long, so that those behind it are whole first.
 TEST_F(Loaders, PoolDeliversInOrderWhereAsked) {
-  PlantedTimes uneven{};
-  auto& decode = uneven[static_cast<std::size_t>(Stage::decode)];
+  pipeline::PlantedTimes uneven{};
+  auto& decode = uneven[static_cast<std::size_t>(measure::Stage::decode)];
   decode.spike_ns = 5'000'000;
   decode.every = 3 * kBatch;
-  LoaderOptions o = options("jpeg", 4);
-  const auto expected = pixels(*make_loader("pool", options("jpeg", 0)), o.recipe.spec, 20);
+  pipeline::LoaderOptions o = options("jpeg", 4);
+  const auto expected =
+      pixels(*pipeline::make_loader("pool", options("jpeg", 0)), o.recipe.spec, 20);
   o.recipe.planted = &uneven;
   o.in_order = true;
-  auto loader = make_loader("pool", o);
+  auto loader = pipeline::make_loader("pool", o);
   for (std::int64_t i = 0; i < 60; ++i) ASSERT_EQ(loader->next()->sequence, i);
   o.first_cpu = 1;
-  auto pinned = make_loader("pool", o);
+  auto pinned = pipeline::make_loader("pool", o);
   EXPECT_EQ(pixels(*pinned, o.recipe.spec, 20), expected);
   loader->stop();
   while (loader->next()) {
@@ -390,16 +457,16 @@ TEST_F(Loaders, PoolDeliversInOrderWhereAsked) {
 }
 
 TEST_F(Loaders, ABadSampleIsReplacedByTheNextWhereAsked) {
-  LoaderOptions o = options("jpeg", 0);
+  pipeline::LoaderOptions o = options("jpeg", 0);
   o.recipe.augment = {.crop_and_flip = false};
-  const auto before = pixels(*make_loader("pool", o), o.recipe.spec, 26);  // two epochs
+  const auto before = pixels(*pipeline::make_loader("pool", o), o.recipe.spec, 26);  // two epochs
   damage(7);
   std::filesystem::remove(folder_.path() / "jpeg/40x30" / dataset_.samples[20].path);
   for (const char* kind : {"pool", "batch"}) {
     for (const int workers : {0, 2}) {
       o.workers = workers;
-      o.recipe.bad = std::make_shared<BadSamples>();
-      const auto after = pixels(*make_loader(kind, o), o.recipe.spec, 26);
+      o.recipe.bad = std::make_shared<pipeline::BadSamples>();
+      const auto after = pixels(*pipeline::make_loader(kind, o), o.recipe.spec, 26);
       EXPECT_GE(o.recipe.bad->totals().count, 4);
       int differ = 0;
       for (const auto& [sequence, content] : after) differ += content != before.at(sequence);
@@ -410,39 +477,42 @@ TEST_F(Loaders, ABadSampleIsReplacedByTheNextWhereAsked) {
   std::int64_t index = 0;
   while (o.sampler.at(index).sample != 7) ++index;
   o.workers = 0;
-  auto loader = make_loader("pool", o);
-  BatchLease batch;
+  auto loader = pipeline::make_loader("pool", o);
+  pipeline::BatchLease batch;
   for (std::int64_t i = 0; i <= index / kBatch; ++i) batch = loader->next();
   EXPECT_EQ(batch->labels[static_cast<std::size_t>(index % kBatch)], dataset_.samples[8].label);
-  const auto decoder = find_picture_format("jpeg")->make_decoder();
+  const auto decoder = codec::find_picture_format("jpeg")->make_decoder();
   std::ifstream file(folder_.path() / "jpeg/40x30" / dataset_.samples[8].path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   decoder->open(std::as_bytes(std::span(text)), "next");
   std::vector<std::uint8_t> next(o.recipe.spec.sample_bytes());
-  Resizer().resize(decoder->decode({0, 0, 40, 30}), kInput, false, ResizeFilter::bilinear, next.data());
-  EXPECT_EQ(std::memcmp(batch->pixels + static_cast<std::size_t>(index % kBatch) * next.size(), next.data(), next.size()), 0);
+  pipeline::Resizer().resize(decoder->decode({0, 0, 40, 30}, 1), kInput, false,
+                             pipeline::ResizeFilter::bilinear, next.data());
+  EXPECT_EQ(std::memcmp(batch->pixels + static_cast<std::size_t>(index % kBatch) * next.size(),
+                        next.data(), next.size()),
+            0);
 }
 
 TEST_F(Loaders, CachesLeaveABadSampleToWhoDrawsIt) {
   damage(7);
-  LoaderOptions o = options("jpeg", 2);
+  pipeline::LoaderOptions o = options("jpeg", 2);
   o.recipe.augment = {.crop_and_flip = false};
-  EXPECT_THROW(fill_sample_cache(o.recipe, 1, 2), Error);
-  o.recipe.bad = std::make_shared<BadSamples>();
-  const auto expected = pixels(*make_loader("pool", o), o.recipe.spec, 13);
-  LoaderOptions encoded = o, sample = o;
-  encoded.recipe.encoded_cache = fill_encoded_cache(o.recipe, 2);
-  EXPECT_EQ(pixels(*make_loader("pool", encoded), o.recipe.spec, 13), expected);
-  sample.recipe.sample_cache = fill_sample_cache(o.recipe, 1, 2);
-  EXPECT_EQ(pixels(*make_loader("pool", sample), o.recipe.spec, 13), expected);
+  EXPECT_THROW(pipeline::fill_sample_cache(o.recipe, 1, 2), Error);
+  o.recipe.bad = std::make_shared<pipeline::BadSamples>();
+  const auto expected = pixels(*pipeline::make_loader("pool", o), o.recipe.spec, 13);
+  pipeline::LoaderOptions encoded = o, sample = o;
+  encoded.recipe.encoded_cache = pipeline::fill_encoded_cache(o.recipe, 2);
+  EXPECT_EQ(pixels(*pipeline::make_loader("pool", encoded), o.recipe.spec, 13), expected);
+  sample.recipe.sample_cache = pipeline::fill_sample_cache(o.recipe, 1, 2);
+  EXPECT_EQ(pixels(*pipeline::make_loader("pool", sample), o.recipe.spec, 13), expected);
 }
 
 TEST_F(Loaders, NothingButBadSamplesIsAFailure) {
   for (std::size_t i = 0; i < 64; ++i) damage(i);
-  LoaderOptions o = options("jpeg", 2);
+  pipeline::LoaderOptions o = options("jpeg", 2);
   o.recipe.augment = {.crop_and_flip = false};
-  o.recipe.bad = std::make_shared<BadSamples>();
-  auto loader = make_loader("pool", o);
+  o.recipe.bad = std::make_shared<pipeline::BadSamples>();
+  auto loader = pipeline::make_loader("pool", o);
   EXPECT_THROW(loader->next(), Error);
 }
 
@@ -450,9 +520,9 @@ TEST_F(Loaders, ADamagedFileFailsTheConsumerNamingIt) {
   const auto victim = damage(7);
   for (const char* kind : {"pool", "batch"}) {
     for (const int workers : {0, 2}) {
-      LoaderOptions o = options("jpeg", workers);
+      pipeline::LoaderOptions o = options("jpeg", workers);
       o.recipe.augment = {.crop_and_flip = false};  // the whole picture is needed
-      auto loader = make_loader(kind, o);
+      auto loader = pipeline::make_loader(kind, o);
       try {
         for (int i = 0; i < 20; ++i) loader->next();
         FAIL() << kind << " " << workers << ": damaged picture went unnoticed";
@@ -464,12 +534,19 @@ TEST_F(Loaders, ADamagedFileFailsTheConsumerNamingIt) {
 }
 
 TEST_F(Loaders, AFileThatIsGoneFailsTheConsumer) {
-  std::filesystem::remove(folder_.path() / "png/40x30" / open_dataset(folder_.path(), "png/40x30").samples[3].path);
-  auto loader = make_loader("pool", options("png", 2));
-  EXPECT_THROW({ for (int i = 0; i < 20; ++i) loader->next(); }, Error);
+  std::filesystem::remove(folder_.path() / "png/40x30" /
+                          storage::open_dataset(folder_.path(), "png/40x30").samples[3].path);
+  auto loader = pipeline::make_loader("pool", options("png", 2));
+  EXPECT_THROW(
+      {
+        for (int i = 0; i < 20; ++i) loader->next();
+      },
+      Error);
 }
 
-TEST(LoaderKinds, AnUnknownOneIsRefused) { EXPECT_THROW(make_loader("magic", {.sampler = {1, 0, 0, 1}}), UsageError); }
+TEST(LoaderKinds, AnUnknownOneIsRefused) {
+  EXPECT_THROW(pipeline::make_loader("magic", {.sampler = {1, 0, 0, 1}}), UsageError);
+}
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -9,44 +9,47 @@
 
 #include "pipeline/resize.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 using Pixels = std::vector<std::uint8_t>;
 
 struct Picture {
-  PixelSize size;
+  codec::PixelSize size;
   Pixels pixels;
-  PixelView view() const { return {pixels.data(), 3 * size.width, size.width, size.height}; }
+  codec::PixelView view() const { return {pixels.data(), 3 * size.width, size.width, size.height}; }
 };
 
-Picture noise(PixelSize size, unsigned seed = 1) {
+Picture noise(codec::PixelSize size, unsigned seed = 1) {
   Picture picture{size, Pixels(static_cast<std::size_t>(size.width) * size.height * 3)};
   std::mt19937 random(seed);
   for (auto& value : picture.pixels) value = static_cast<std::uint8_t>(random());
   return picture;
 }
 
-Pixels resized(const Picture& picture, PixelSize to, ResizeFilter filter, bool flip = false) {
+Pixels resized(const Picture& picture, codec::PixelSize to, pipeline::ResizeFilter filter,
+               bool flip = false) {
   Pixels out(static_cast<std::size_t>(to.width) * to.height * 3);
-  Resizer().resize(picture.view(), to, flip, filter, out.data());
+  pipeline::Resizer().resize(codec::DecodedWindow(picture.view()), to, flip, filter, out.data());
   return out;
 }
 
 int largest_difference(const Pixels& a, const Pixels& b) {
   EXPECT_EQ(a.size(), b.size());
   int largest = 0;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) largest = std::max(largest, std::abs(int{a[i]} - int{b[i]}));
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    largest = std::max(largest, std::abs(int{a[i]} - int{b[i]}));
   return largest;
 }
 
 // Down, up, both, to itself, narrower than a vector, a single pixel.
 struct Case {
-  PixelSize from, to;
+  codec::PixelSize from, to;
 };
-const std::vector<Case> kCases = {{{300, 200}, {224, 224}}, {{97, 61}, {224, 224}}, {{640, 31}, {64, 64}},
-                                  {{224, 224}, {224, 224}}, {{768, 768}, {96, 96}},  {{4, 3}, {7, 5}},
-                                  {{17, 9}, {3, 2}},        {{1, 1}, {5, 4}},        {{33, 1}, {1, 9}}};
+const std::vector<Case> kCases = {
+    {{300, 200}, {224, 224}}, {{97, 61}, {224, 224}}, {{640, 31}, {64, 64}},
+    {{224, 224}, {224, 224}}, {{768, 768}, {96, 96}}, {{4, 3}, {7, 5}},
+    {{17, 9}, {3, 2}},        {{1, 1}, {5, 4}},       {{33, 1}, {1, 9}}};
 
 // Pillow's BILINEAR in exact numbers: resize() of ImagingResampleHorizontal and -Vertical.
 std::vector<double> triangle(const std::vector<double>& line, int to) {
@@ -66,13 +69,15 @@ std::vector<double> triangle(const std::vector<double>& line, int to) {
   return out;
 }
 
-Pixels exact_antialias(const Picture& picture, PixelSize to) {
+Pixels exact_antialias(const Picture& picture, codec::PixelSize to) {
   Pixels out(static_cast<std::size_t>(to.width) * to.height * 3);
   for (int c = 0; c < 3; ++c) {
     std::vector<std::vector<double>> rows;
     for (int y = 0; y < picture.size.height; ++y) {
       std::vector<double> line;
-      for (int x = 0; x < picture.size.width; ++x) line.push_back(picture.pixels[static_cast<std::size_t>(3 * (y * picture.size.width + x) + c)]);
+      for (int x = 0; x < picture.size.width; ++x)
+        line.push_back(
+            picture.pixels[static_cast<std::size_t>(3 * (y * picture.size.width + x) + c)]);
       rows.push_back(triangle(line, to.width));
     }
     for (int x = 0; x < to.width; ++x) {
@@ -80,7 +85,8 @@ Pixels exact_antialias(const Picture& picture, PixelSize to) {
       for (const auto& row : rows) column.push_back(row[static_cast<std::size_t>(x)]);
       const auto made = triangle(column, to.height);
       for (int y = 0; y < to.height; ++y) {
-        out[static_cast<std::size_t>(3 * (y * to.width + x) + c)] = static_cast<std::uint8_t>(std::lround(made[static_cast<std::size_t>(y)]));
+        out[static_cast<std::size_t>(3 * (y * to.width + x) + c)] =
+            static_cast<std::uint8_t>(std::lround(made[static_cast<std::size_t>(y)]));
       }
     }
   }
@@ -91,10 +97,12 @@ TEST(Resizer, BilinearIsOpenCvsWithinOneLevel) {
   for (const auto& [from, to] : kCases) {
     const Picture picture = noise(from);
     Pixels expected(static_cast<std::size_t>(to.width) * to.height * 3);
-    const cv::Mat source(from.height, from.width, CV_8UC3, const_cast<std::uint8_t*>(picture.pixels.data()));
+    const cv::Mat source(from.height, from.width, CV_8UC3,
+                         const_cast<std::uint8_t*>(picture.pixels.data()));
     cv::Mat target(to.height, to.width, CV_8UC3, expected.data());
     cv::resize(source, target, target.size(), 0, 0, cv::INTER_LINEAR);
-    EXPECT_LE(largest_difference(resized(picture, to, ResizeFilter::bilinear), expected), 1)
+    EXPECT_LE(largest_difference(resized(picture, to, pipeline::ResizeFilter::bilinear), expected),
+              1)
         << from.width << "x" << from.height << " to " << to.width << "x" << to.height;
   }
 }
@@ -102,7 +110,9 @@ TEST(Resizer, BilinearIsOpenCvsWithinOneLevel) {
 TEST(Resizer, AntialiasIsTheTriangleWithinOneLevel) {
   for (const auto& [from, to] : kCases) {
     const Picture picture = noise(from);
-    EXPECT_LE(largest_difference(resized(picture, to, ResizeFilter::antialias), exact_antialias(picture, to)), 1)
+    EXPECT_LE(largest_difference(resized(picture, to, pipeline::ResizeFilter::antialias),
+                                 exact_antialias(picture, to)),
+              1)
         << from.width << "x" << from.height << " to " << to.width << "x" << to.height;
   }
 }
@@ -112,7 +122,8 @@ TEST(Resizer, FlatStaysFlat) {
     for (const auto& [from, to] : kCases) {
       Picture picture = noise(from);
       std::fill(picture.pixels.begin(), picture.pixels.end(), static_cast<std::uint8_t>(level));
-      for (const auto filter : {ResizeFilter::bilinear, ResizeFilter::antialias, ResizeFilter::area}) {
+      for (const auto filter : {pipeline::ResizeFilter::bilinear, pipeline::ResizeFilter::antialias,
+                                pipeline::ResizeFilter::area}) {
         const Pixels made = resized(picture, to, filter);
         EXPECT_EQ(made, Pixels(made.size(), static_cast<std::uint8_t>(level)));
       }
@@ -121,7 +132,8 @@ TEST(Resizer, FlatStaysFlat) {
 }
 
 TEST(Resizer, FlipMirrors) {
-  for (const auto filter : {ResizeFilter::bilinear, ResizeFilter::antialias, ResizeFilter::area}) {
+  for (const auto filter : {pipeline::ResizeFilter::bilinear, pipeline::ResizeFilter::antialias,
+                            pipeline::ResizeFilter::area}) {
     for (const auto& [from, to] : kCases) {
       const Picture picture = noise(from);
       const Pixels straight = resized(picture, to, filter);
@@ -141,14 +153,15 @@ TEST(Resizer, FlipMirrors) {
 
 TEST(Resizer, SameSizeIsACopy) {
   const Picture picture = noise({37, 23});
-  for (const auto filter : {ResizeFilter::bilinear, ResizeFilter::antialias, ResizeFilter::area}) {
+  for (const auto filter : {pipeline::ResizeFilter::bilinear, pipeline::ResizeFilter::antialias,
+                            pipeline::ResizeFilter::area}) {
     EXPECT_EQ(resized(picture, picture.size, filter), picture.pixels);
   }
 }
 
 TEST(Resizer, AreaIsTheMeanOfTheSourcePixels) {
   const Picture picture = noise({4, 4});
-  const Pixels out = resized(picture, {1, 1}, ResizeFilter::area);
+  const Pixels out = resized(picture, {1, 1}, pipeline::ResizeFilter::area);
   for (std::size_t c = 0; c < 3; ++c) {
     double mean = 0;
     for (std::size_t i = c; i < picture.pixels.size(); i += 3) mean += picture.pixels[i] / 16.0;
@@ -165,9 +178,11 @@ TEST(Resizer, ReadsTheWindowAlone) {
     const auto* row = whole.pixels.data() + 3 * ((y + 17) * 60 + 19);
     cut.pixels.insert(cut.pixels.end(), row, row + 3 * width);
   }
-  for (const auto filter : {ResizeFilter::bilinear, ResizeFilter::antialias}) {
+  for (const auto filter : {pipeline::ResizeFilter::bilinear, pipeline::ResizeFilter::antialias}) {
     Pixels out(64 * 64 * 3);
-    Resizer().resize({whole.pixels.data() + 3 * (17 * 60 + 19), 180, width, height}, {64, 64}, false, filter, out.data());
+    pipeline::Resizer().resize(
+        codec::DecodedWindow({whole.pixels.data() + 3 * (17 * 60 + 19), 180, width, height}),
+        {64, 64}, false, filter, out.data());
     EXPECT_EQ(out, resized(cut, {64, 64}, filter));
   }
 }
@@ -182,15 +197,19 @@ TEST(Resizer, AWindowMayBeginWithinAPixel) {
     }
   }
   Pixels out(8 * 8 * 3);
-  Resizer().resize_window({slope.view(), 2.5, 3.25, 24, 16}, {8, 8}, false, ResizeFilter::bilinear, out.data());
+  pipeline::Resizer().resize({slope.view(), 2.5, 3.25, 24, 16}, {8, 8}, false,
+                             pipeline::ResizeFilter::bilinear, out.data());
   for (int y = 0; y < 8; ++y) {
     for (int x = 0; x < 8; ++x) {
-      // Output pixel i has its centre at begin + (i + 0.5) * extent / 8; a source pixel's is at its middle.
-      EXPECT_NEAR(out[static_cast<std::size_t>(3 * (y * 8 + x))], 6 * (2.5 + (x + 0.5) * 3 - 0.5), 1);
-      EXPECT_NEAR(out[static_cast<std::size_t>(3 * (y * 8 + x) + 1)], 8 * (3.25 + (y + 0.5) * 2 - 0.5), 1);
+      // Output pixel i has its centre at begin + (i + 0.5) * extent / 8; a source pixel's is at its
+      // middle.
+      EXPECT_NEAR(out[static_cast<std::size_t>(3 * (y * 8 + x))], 6 * (2.5 + (x + 0.5) * 3 - 0.5),
+                  1);
+      EXPECT_NEAR(out[static_cast<std::size_t>(3 * (y * 8 + x) + 1)],
+                  8 * (3.25 + (y + 0.5) * 2 - 0.5), 1);
     }
   }
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

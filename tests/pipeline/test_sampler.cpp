@@ -4,25 +4,26 @@
 #include <set>
 #include <vector>
 
-#include "measure/error.h"
+#include "base/error.h"
 #include "pipeline/sampler.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 TEST(Sampler, AnEpochIsAPermutation) {
   for (const std::int64_t size : {1, 2, 3, 5, 64, 100, 1023, 1025}) {
-    const Sampler sampler(size, 7, 0, 1);
+    const pipeline::Sampler sampler(size, 7, 0, 1);
     for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
       std::set<std::int64_t> seen;
       for (std::int64_t i = 0; i < size; ++i) {
-        const Draw draw = sampler.at(epoch * size + i);
+        const pipeline::Draw draw = sampler.at(epoch * size + i);
         EXPECT_EQ(draw.epoch, epoch);
         EXPECT_GE(draw.sample, 0);
         EXPECT_LT(draw.sample, size);
         seen.insert(draw.sample);
       }
-      EXPECT_EQ(static_cast<std::int64_t>(seen.size()), size) << "size " << size << " epoch " << epoch;
+      EXPECT_EQ(static_cast<std::int64_t>(seen.size()), size)
+          << "size " << size << " epoch " << epoch;
     }
   }
 }
@@ -32,17 +33,18 @@ TEST(Sampler, ShardsDoNotOverlapAndAreEquallyLong) {
   constexpr int kWorld = 7;
   std::set<std::int64_t> seen;
   for (int rank = 0; rank < kWorld; ++rank) {
-    const Sampler sampler(kSize, 3, rank, kWorld);
+    const pipeline::Sampler sampler(kSize, 3, rank, kWorld);
     EXPECT_EQ(sampler.samples_per_epoch(), kSize / kWorld);
     for (std::int64_t i = 0; i < sampler.samples_per_epoch(); ++i) {
-      EXPECT_TRUE(seen.insert(sampler.at(i).sample).second) << "rank " << rank << " repeats a sample";
+      EXPECT_TRUE(seen.insert(sampler.at(i).sample).second)
+          << "rank " << rank << " repeats a sample";
     }
   }
   EXPECT_EQ(static_cast<std::int64_t>(seen.size()), kSize / kWorld * kWorld);
 }
 
 TEST(Sampler, EpochsAndSeedsDiffer) {
-  const Sampler a(1000, 1, 0, 1), b(1000, 2, 0, 1);
+  const pipeline::Sampler a(1000, 1, 0, 1), b(1000, 2, 0, 1);
   int same_epoch = 0, same_seed = 0;
   for (std::int64_t i = 0; i < 1000; ++i) {
     same_epoch += a.at(i).sample == a.at(1000 + i).sample;
@@ -54,20 +56,22 @@ TEST(Sampler, EpochsAndSeedsDiffer) {
 
 // The order must be well mixed: neighbours in the stream are no neighbours in the dataset.
 TEST(Sampler, NeighboursAreScattered) {
-  const Sampler sampler(4096, 5, 0, 1);
+  const pipeline::Sampler sampler(4096, 5, 0, 1);
   double distance = 0;
-  for (std::int64_t i = 0; i + 1 < 4096; ++i) distance += std::abs(double(sampler.at(i).sample - sampler.at(i + 1).sample));
+  for (std::int64_t i = 0; i + 1 < 4096; ++i)
+    distance += std::abs(double(sampler.at(i).sample - sampler.at(i + 1).sample));
   EXPECT_NEAR(distance / 4095, 4096 / 3.0, 4096 / 30.0);
 }
 
 TEST(Sampler, TheSameSampleIsAugmentedAnewEachEpoch) {
-  const Sampler sampler(10, 1, 0, 1);
+  const pipeline::Sampler sampler(10, 1, 0, 1);
   std::map<std::int64_t, std::set<std::uint64_t>> seeds;
-  for (std::int64_t i = 0; i < 50; ++i) seeds[sampler.at(i).sample].insert(sampler.at(i).augment_seed);
+  for (std::int64_t i = 0; i < 50; ++i)
+    seeds[sampler.at(i).sample].insert(sampler.at(i).augment_seed);
   for (const auto& [sample, set] : seeds) EXPECT_EQ(set.size(), 5u) << sample;
 }
 
-TEST(Sampler, MoreGpusThanSamplesIsRefused) { EXPECT_THROW(Sampler(3, 0, 0, 4), Error); }
+TEST(Sampler, MoreGpusThanSamplesIsRefused) { EXPECT_THROW(pipeline::Sampler(3, 0, 0, 4), Error); }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

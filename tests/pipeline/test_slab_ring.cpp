@@ -6,12 +6,12 @@
 
 #include "pipeline/slab_ring.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
-constexpr BatchSpec kSpec{2, {4, 4}, Dtype::uint8};
+constexpr pipeline::BatchSpec kSpec{2, {4, 4}, codec::Dtype::uint8};
 
-class CountingSlabs : public SlabAllocator {
+class CountingSlabs : public pipeline::SlabAllocator {
  public:
   std::byte* allocate(std::size_t bytes) override {
     ++alive;
@@ -25,11 +25,11 @@ class CountingSlabs : public SlabAllocator {
 };
 
 TEST(SlabRing, AcquireWaitsUntilASlabComesBack) {
-  const auto ring = SlabRing::make(kSpec, 1, host_slabs());
-  BatchLease first = ring->acquire();
+  const auto ring = pipeline::SlabRing::make(kSpec, 1, pipeline::host_slabs());
+  pipeline::BatchLease first = ring->acquire();
   std::atomic<bool> got{false};
   std::jthread other([&] {
-    const BatchLease second = ring->acquire();
+    const pipeline::BatchLease second = ring->acquire();
     got = second != nullptr;
   });
   EXPECT_FALSE(got);
@@ -39,8 +39,8 @@ TEST(SlabRing, AcquireWaitsUntilASlabComesBack) {
 }
 
 TEST(SlabRing, CloseWakesWhoWaits) {
-  const auto ring = SlabRing::make(kSpec, 1, host_slabs());
-  const BatchLease held = ring->acquire();
+  const auto ring = pipeline::SlabRing::make(kSpec, 1, pipeline::host_slabs());
+  const pipeline::BatchLease held = ring->acquire();
   std::jthread waiting([&] { EXPECT_EQ(ring->acquire(), nullptr); });
   ring->close();
 }
@@ -48,9 +48,9 @@ TEST(SlabRing, CloseWakesWhoWaits) {
 TEST(SlabRing, ALeaseKeepsItsMemory) {
   const auto slabs = std::make_shared<CountingSlabs>();
   {
-    BatchLease lease;
+    pipeline::BatchLease lease;
     {
-      const auto ring = SlabRing::make(kSpec, 3, slabs);
+      const auto ring = pipeline::SlabRing::make(kSpec, 3, slabs);
       lease = ring->acquire();
       ring->close();
     }
@@ -61,4 +61,4 @@ TEST(SlabRing, ALeaseKeepsItsMemory) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -6,7 +6,7 @@
 
 #include "ranks/connection.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 struct Pair {
@@ -15,24 +15,24 @@ struct Pair {
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     left.emplace(ends[0]), right.emplace(ends[1]);
   }
-  std::optional<Connection> left, right;
+  std::optional<ranks::Connection> left, right;
 };
 
 TEST(Connection, KeepsMessagesApartAndInOrder) {
   Pair pair;
   const std::string large(3'000'000, 'x');
   std::thread sender([&] {
-    pair.left->send(MessageKind::task, "first");
-    pair.left->send(MessageKind::beat);
-    pair.left->send(MessageKind::result, large);
+    pair.left->send(ranks::MessageKind::task, "first");
+    pair.left->send(ranks::MessageKind::beat);
+    pair.left->send(ranks::MessageKind::result, large);
   });
   auto message = pair.right->receive(true);
   ASSERT_TRUE(message);
-  EXPECT_EQ(message->kind, MessageKind::task);
+  EXPECT_EQ(message->kind, ranks::MessageKind::task);
   EXPECT_EQ(message->body, "first");
   message = pair.right->receive(true);
   ASSERT_TRUE(message);
-  EXPECT_EQ(message->kind, MessageKind::beat);
+  EXPECT_EQ(message->kind, ranks::MessageKind::beat);
   message = pair.right->receive(true);
   ASSERT_TRUE(message);
   EXPECT_EQ(message->body, large);
@@ -43,7 +43,7 @@ TEST(Connection, KeepsMessagesApartAndInOrder) {
 
 TEST(Connection, AMessageInPiecesIsWaitedFor) {
   Pair pair;
-  const char bytes[] = {3, 0, 0, 0, static_cast<char>(MessageKind::failed), 'a', 'b', 'c'};
+  const char bytes[] = {3, 0, 0, 0, static_cast<char>(ranks::MessageKind::failed), 'a', 'b', 'c'};
   ASSERT_EQ(write(pair.left->descriptor(), bytes, 6), 6);
   EXPECT_FALSE(pair.right->receive(false));
   ASSERT_EQ(write(pair.left->descriptor(), bytes + 6, 2), 2);
@@ -54,21 +54,22 @@ TEST(Connection, AMessageInPiecesIsWaitedFor) {
 
 TEST(Connection, EndsWithTheOtherEnd) {
   Pair pair;
-  pair.left->send(MessageKind::end);
+  pair.left->send(ranks::MessageKind::end);
   pair.left.reset();
   EXPECT_TRUE(pair.right->receive(true)) << "what was sent before is still there";
   EXPECT_FALSE(pair.right->receive(true));
   EXPECT_TRUE(pair.right->closed());
-  EXPECT_FALSE(pair.right->send(MessageKind::beat));
+  EXPECT_FALSE(pair.right->send(ranks::MessageKind::beat));
 }
 
 TEST(Connection, WhoSpeaksAnotherLanguageIsHungUpOn) {
   Pair pair;
   const std::string request = "GET / HTTP/1.1\r\n\r\n";
-  ASSERT_EQ(write(pair.left->descriptor(), request.data(), request.size()), static_cast<ssize_t>(request.size()));
+  ASSERT_EQ(write(pair.left->descriptor(), request.data(), request.size()),
+            static_cast<ssize_t>(request.size()));
   EXPECT_FALSE(pair.right->receive(true));
   EXPECT_TRUE(pair.right->closed());
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -1,5 +1,6 @@
-"""A headless Chromium over its debugging pipe: loads a page, runs words in it, keeps what it complains of and asks for.
-Needs no package, only a browser on the PATH."""
+"""A headless Chromium over its debugging pipe: loads a page, runs words in it, keeps what it
+complains of and asks for. Needs no package, only a browser on the PATH."""
+
 import base64
 import fcntl
 import json
@@ -11,9 +12,21 @@ import tempfile
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-OPTIONS = ("--headless=new", "--remote-debugging-pipe", "--disable-gpu", "--no-first-run", "--no-default-browser-check",
-           "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
-           "--disable-dev-shm-usage", "--mute-audio", "--hide-scrollbars", "--force-color-profile=srgb")
+OPTIONS = (
+    "--headless=new",
+    "--remote-debugging-pipe",
+    "--disable-gpu",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    "--disable-dev-shm-usage",
+    "--mute-audio",
+    "--hide-scrollbars",
+    "--force-color-profile=srgb",
+)
 
 
 def find():
@@ -22,8 +35,8 @@ def find():
 
 
 class Browser:
-    """One page. complaints: errors and warnings of the console, of the security policy, of scripts; requests: every URL
-    asked for; dialogs: every alert() and its like."""
+    """One page. complaints: errors and warnings of the console, of the security policy, of scripts;
+    requests: every URL asked for; dialogs: every alert() and its like."""
 
     def __init__(self, width=1280, height=900):
         self.complaints, self.requests, self.dialogs = [], [], []
@@ -31,18 +44,34 @@ class Browser:
         self._folder = tempfile.mkdtemp(prefix="feedrate-browser-")
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
-        # Away from 3 and 4, where the browser wants its ends: one must not be written over by the other.
+        # Away from 3 and 4, where the browser wants its ends: one must not be written over by the
+        # other.
         ends = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (theirs_in, theirs_out)]
         sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         self._process = subprocess.Popen(
-            ["bash", "-c", f'exec "$@" 3<&{ends[0]} 4>&{ends[1]}', "browser", find(), *OPTIONS, *sandbox,
-             f"--user-data-dir={self._folder}", f"--window-size={width},{height}", "about:blank"],
-            pass_fds=ends, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [
+                "bash",
+                "-c",
+                f'exec "$@" 3<&{ends[0]} 4>&{ends[1]}',
+                "browser",
+                find(),
+                *OPTIONS,
+                *sandbox,
+                f"--user-data-dir={self._folder}",
+                f"--window-size={width},{height}",
+                "about:blank",
+            ],
+            pass_fds=ends,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         for fd in (theirs_in, theirs_out, *ends):
             os.close(fd)
         self._session = None
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
         self.size(width, height)
@@ -55,11 +84,20 @@ class Browser:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def size(self, width, height, scale=1, phone=False):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=phone)
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=scale,
+            mobile=phone,
+        )
 
     def prefer(self, scheme):
-        """"light" or "dark"."""
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        """ "light" or "dark"."""
+        self.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
+        )
 
     def load(self, path, most=60):
         self._loaded = False
@@ -71,9 +109,13 @@ class Browser:
 
     def run(self, expression, most=300):
         """The value of a JavaScript expression (of a promise, what comes of it)."""
-        answer = self.call("Runtime.evaluate", most, expression=expression, awaitPromise=True, returnByValue=True)
+        answer = self.call(
+            "Runtime.evaluate", most, expression=expression, awaitPromise=True, returnByValue=True
+        )
         if "exceptionDetails" in answer:
-            raise AssertionError(answer["exceptionDetails"].get("exception", {}).get("description", str(answer)))
+            raise AssertionError(
+                answer["exceptionDetails"].get("exception", {}).get("description", str(answer))
+            )
         return answer["result"].get("value")
 
     def picture(self, path, whole=False):
@@ -82,11 +124,19 @@ class Browser:
             box = self.call("Page.getLayoutMetrics")["cssContentSize"]
             more = {"captureBeyondViewport": True, "clip": dict(box, scale=1)}
         with open(path, "wb") as file:
-            file.write(base64.b64decode(self.call("Page.captureScreenshot", format="png", **more)["data"]))
+            file.write(
+                base64.b64decode(self.call("Page.captureScreenshot", format="png", **more)["data"])
+            )
 
     def print(self, path):
         with open(path, "wb") as file:
-            file.write(base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True, printBackground=False)["data"]))
+            file.write(
+                base64.b64decode(
+                    self.call("Page.printToPDF", preferCSSPageSize=True, printBackground=False)[
+                        "data"
+                    ]
+                )
+            )
 
     def call(self, method, most=120, **parameters):
         self._count += 1
@@ -95,7 +145,7 @@ class Browser:
             message["sessionId"] = self._session
         data = json.dumps(message).encode() + b"\0"
         while data:
-            data = data[os.write(self._out, data):]
+            data = data[os.write(self._out, data) :]
         end = time.monotonic() + most
         while message["id"] not in self._answers:
             self._read(end)
@@ -133,5 +183,15 @@ class Browser:
         elif name == "Page.javascriptDialogOpening":
             self.dialogs.append(what["message"])
             self._count += 1
-            os.write(self._out, json.dumps({"id": self._count, "method": "Page.handleJavaScriptDialog", "sessionId": self._session,
-                                            "params": {"accept": True}}).encode() + b"\0")
+            os.write(
+                self._out,
+                json.dumps(
+                    {
+                        "id": self._count,
+                        "method": "Page.handleJavaScriptDialog",
+                        "sessionId": self._session,
+                        "params": {"accept": True},
+                    }
+                ).encode()
+                + b"\0",
+            )

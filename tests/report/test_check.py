@@ -1,4 +1,5 @@
 """The check of a ledger: whatever is changed by hand is found, and a sound one has no finding."""
+
 import contextlib
 import copy
 import io
@@ -15,12 +16,22 @@ import sound
 from report import check, cli, ledger, made
 from test_figures import HAVE_MATPLOTLIB
 
-RATES = {"ceiling": [1000.0, (1004.0, 1001.0), 998.0], "jpeg": [400.0, 404.0, 402.0], "png": [200.0, 202.0, 201.0]}
+RATES = {
+    "ceiling": [1000.0, (1004.0, 1001.0), 998.0],
+    "jpeg": [400.0, 404.0, 402.0],
+    "png": [200.0, 202.0, 201.0],
+}
 
 
 def paths(value, path=()):
     """Every place within a record: keys, and the first of each list."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value[:1])
+        if isinstance(value, list)
+        else ()
+    )
     for key, child in inner:
         yield path + (key,)
         yield from paths(child, path + (key,))
@@ -54,7 +65,9 @@ class Checked(unittest.TestCase):
         change(records[line - 1])
         code, findings, _ = self.check(records)
         self.assertEqual(code, 1, words)
-        self.assertTrue(any(f.startswith(f"line {line}: ") and words in f for f in findings), (words, findings))
+        self.assertTrue(
+            any(f.startswith(f"line {line}: ") and words in f for f in findings), (words, findings)
+        )
 
 
 class Arithmetic(Checked):
@@ -65,7 +78,7 @@ class Arithmetic(Checked):
             self.assertIn("12 records checked: nothing found", notes)
 
     def test_the_ledgers_of_the_reference_are_sound(self):
-        for place in ("epyc-2-cores", "xeon-2-cores/gpus"):       # of schema 2 and 1
+        for place in ("epyc-2-cores", "xeon-2-cores/gpus"):  # of schema 2 and 1
             path = os.path.join(ledgers.ROOT, "results/reference", place, "ledger.jsonl")
             self.assertEqual(check._ledger(path)[0], [])
 
@@ -82,13 +95,22 @@ class Arithmetic(Checked):
             ("step_ms.mean is", lambda r: r["ranks"][0].update(window_s=1.01 * r["window_s"])),
             ("images / window_s is", lambda r: r.update(window_s=1.01 * r["window_s"])),
             ("ranks[0].imgs_per_s is", lambda r: r["ranks"][0].update(imgs_per_s=1.0)),
-            ("ranks[0].data_wait_ms_mean is", lambda r: r["ranks"][0].update(data_wait_ms_mean=1.0)),
+            (
+                "ranks[0].data_wait_ms_mean is",
+                lambda r: r["ranks"][0].update(data_wait_ms_mean=1.0),
+            ),
             ("ranks are [0, 0]", lambda r: r["ranks"].append(dict(r["ranks"][0]))),
             ("threads.loader is", lambda r: r["threads"].update(loader=9)),
             ("dataset.mean_bytes is", lambda r: r["dataset"].update(mean_bytes=9)),
             ("the flag emulated is warning", lambda r: r["flags"][0].update(severity="warning")),
-            ("the flag noisy_neighbour is there, and", lambda r: r["flags"].append({"name": "noisy_neighbour", "severity": "warning"})),
-            ("the flag planted is note, which it never is", lambda r: r["flags"].append({"name": "planted", "severity": "note"})),
+            (
+                "the flag noisy_neighbour is there, and",
+                lambda r: r["flags"].append({"name": "noisy_neighbour", "severity": "warning"}),
+            ),
+            (
+                "the flag planted is note, which it never is",
+                lambda r: r["flags"].append({"name": "planted", "severity": "note"}),
+            ),
             ("place is 1", sets("place", 1)),
             ("raw holds 40 values of 41", sets("steps", 41)),
             ("step_ms: median is", within("step_ms", "median", 1.0)),
@@ -117,32 +139,47 @@ class Arithmetic(Checked):
             ("utilisation of loader", lambda r: r["capacities"][0].update(utilisation=0.1)),
             ("window_s is not above zero", sets("window_s", 0)),
             ("window_s is missing", sets("window_s", None)),
-            ("cannot be checked", sets("capacities", 7)))
+            ("cannot be checked", sets("capacities", 7)),
+        )
         for words, change in cases:
             with self.subTest(words):
                 self.finds(words, 3, change)
 
     def test_a_flag_that_was_taken_out_is_missed(self):
         for name, change in (
-                ("emulated", lambda r: r.update(flags=[])),
-                ("short_window", lambda r: r.update(limits=dict(r["limits"], min_steps=41))),
-                ("queue_not_at_rest", lambda r: r["queue"].update(drawn_fraction=-0.02)),
-                ("noisy_neighbour", lambda r: r["monitors"].update(cpu_other_processes=0.2)),
-                ("cpu_steal", lambda r: r["monitors"].update(cpu_steal=0.03)),
-                ("cpu_quota", lambda r: r["monitors"].update(cpu_quota_stopped=0.05)),
-                ("memory_pressure", lambda r: r["monitors"].update(psi_memory_some=0.02)),
-                ("throttled", lambda r: r["ranks"][0].update(gpu={"throttled": "power cap, power brake"})),
-                ("power_capped", lambda r: r["ranks"][0].update(gpu={"throttled": "power cap"})),
-                ("page_cache", lambda r: (r["cell"].update({"page-cache": "cold"}), r["dataset"].update(page_cache_before=-1))),
-                ("bad_samples", lambda r: r.update(bad_samples=1))):
+            ("emulated", lambda r: r.update(flags=[])),
+            ("short_window", lambda r: r.update(limits=dict(r["limits"], min_steps=41))),
+            ("queue_not_at_rest", lambda r: r["queue"].update(drawn_fraction=-0.02)),
+            ("noisy_neighbour", lambda r: r["monitors"].update(cpu_other_processes=0.2)),
+            ("cpu_steal", lambda r: r["monitors"].update(cpu_steal=0.03)),
+            ("cpu_quota", lambda r: r["monitors"].update(cpu_quota_stopped=0.05)),
+            ("memory_pressure", lambda r: r["monitors"].update(psi_memory_some=0.02)),
+            (
+                "throttled",
+                lambda r: r["ranks"][0].update(gpu={"throttled": "power cap, power brake"}),
+            ),
+            ("power_capped", lambda r: r["ranks"][0].update(gpu={"throttled": "power cap"})),
+            (
+                "page_cache",
+                lambda r: (
+                    r["cell"].update({"page-cache": "cold"}),
+                    r["dataset"].update(page_cache_before=-1),
+                ),
+            ),
+            ("bad_samples", lambda r: r.update(bad_samples=1)),
+        ):
             with self.subTest(name):
                 self.finds(f"the flag {name} is missing", 2, change)
 
     def test_no_flag_is_asked_for_that_the_numbers_do_not_call_for(self):
-        for change in (lambda r: r["ranks"][0].update(gpu={"throttled": ""}), lambda r: r["ranks"][0].update(gpu=None),
-                       lambda r: r["monitors"].update(psi_memory_some=0.01),
-                       lambda r: r["dataset"].update(page_cache_before=-1),
-                       lambda r: r["device"].update(step_ms=1.0)):        # it streams: no ceiling
+        for change in (
+            lambda r: r["ranks"][0].update(gpu={"throttled": ""}),
+            lambda r: r["ranks"][0].update(gpu=None),
+            lambda r: r["monitors"].update(psi_memory_some=0.01),
+            lambda r: r["dataset"].update(page_cache_before=-1),
+            # It streams, so that it is no ceiling that falls short of its rate.
+            lambda r: r["device"].update(step_ms=1.0),
+        ):
             records = copy.deepcopy(sound.sweep(RATES))
             change(records[1])
             self.assertEqual(self.check(records)[1], [])
@@ -172,9 +209,13 @@ class Arithmetic(Checked):
         def capacities(cpu):
             def change(record):
                 rate = record["imgs_per_s"]
-                record["capacities"] = [{"resource": name, "imgs_per_s": c, "utilisation": rate / c}
-                                        for name, c in (("cpu", rate / cpu), ("loader", rate), ("device", 2 * rate))]
+                record["capacities"] = [
+                    {"resource": name, "imgs_per_s": c, "utilisation": rate / c}
+                    for name, c in (("cpu", rate / cpu), ("loader", rate), ("device", 2 * rate))
+                ]
+
             return change
+
         records = sound.sweep(RATES)
         capacities(0.9)(records[1])
         self.assertEqual(self.check(records)[0], 0)
@@ -188,15 +229,35 @@ class Arithmetic(Checked):
             for c in r["capacities"]:
                 c["utilisation"] = r["imgs_per_s"] / c["imgs_per_s"]
         self.assertEqual(self.check(records)[1], [])
-        self.finds("imgs_per_s is", 2, lambda r: r.update(imgs_per_s=1.1 * r["imgs_per_s"]), records)
+        self.finds(
+            "imgs_per_s is", 2, lambda r: r.update(imgs_per_s=1.1 * r["imgs_per_s"]), records
+        )
 
     def test_a_failure_has_its_error_and_no_rate(self):
-        failed = sound.record(ledgers.axes("png"), 200.0, 9, status="failed", error="disk full", imgs_per_s=None,
-                              order=12, started_at="2026-11-22T00:00:00Z", valid=False)
+        failed = sound.record(
+            ledgers.axes("png"),
+            200.0,
+            9,
+            status="failed",
+            error="disk full",
+            imgs_per_s=None,
+            order=12,
+            started_at="2026-11-22T00:00:00Z",
+            valid=False,
+        )
         self.assertEqual(self.check(sound.sweep(RATES) + [failed])[1], [])
-        self.assertEqual(self.check(sound.sweep(RATES) + [dict(failed, status="interrupted", error=None)])[1], [])
-        self.finds("error is null", 13, lambda r: r.update(error=None), sound.sweep(RATES) + [failed])
-        self.finds("there is an imgs_per_s", 13, lambda r: r.update(imgs_per_s=5.0), sound.sweep(RATES) + [failed])
+        self.assertEqual(
+            self.check(sound.sweep(RATES) + [dict(failed, status="interrupted", error=None)])[1], []
+        )
+        self.finds(
+            "error is null", 13, lambda r: r.update(error=None), sound.sweep(RATES) + [failed]
+        )
+        self.finds(
+            "there is an imgs_per_s",
+            13,
+            lambda r: r.update(imgs_per_s=5.0),
+            sound.sweep(RATES) + [failed],
+        )
 
     def test_long_runs_keep_the_first_5000_values_only(self):
         records = sound.sweep({"ceiling": [1000.0]})
@@ -204,10 +265,19 @@ class Arithmetic(Checked):
             r["steps"], r["images"] = 6000, 6000 * r["cell"]["batch-size"]
             for key in ("step_ms", "data_wait_ms", "device_idle_ms"):
                 r[key]["raw"] = [r[key]["median"]] * 5000
-                r[key].update(mean=r[key]["median"], p95=r[key]["median"], p99=r[key]["median"], max=r[key]["median"])
+                r[key].update(
+                    mean=r[key]["median"],
+                    p95=r[key]["median"],
+                    p99=r[key]["median"],
+                    max=r[key]["median"],
+                )
             r["window_s"] = 6 * r["step_ms"]["mean"]
             r["imgs_per_s"] = r["images"] / r["window_s"]
-            r["ranks"][0].update(window_s=r["window_s"], imgs_per_s=r["imgs_per_s"], data_wait_ms_mean=r["data_wait_ms"]["mean"])
+            r["ranks"][0].update(
+                window_s=r["window_s"],
+                imgs_per_s=r["imgs_per_s"],
+                data_wait_ms_mean=r["data_wait_ms"]["mean"],
+            )
             r["device_idle_fraction"] = 6 * r["device_idle_ms"]["mean"] / r["window_s"]
             r.pop("ceiling_imgs_per_s", None), r.pop("ceiling_fraction", None)
         self.assertEqual(self.check(records)[1], [])
@@ -219,34 +289,70 @@ class Sequence(Checked):
     def test_lines_that_do_not_fit_each_other(self):
         def sets(key, value):
             return lambda r: r.update({key: value})
+
         for words, line, change in (
-                ("order is 3 after 3", 5, sets("order", 3)),
-                ("before that of an earlier line", 5, sets("started_at", "2026-11-21T07:00:00Z")),
-                ("a second result", 8, sets("place", 0)),
-                ("has other axes", 6, lambda r: r["cell"].update(workers=4)),
-                ("with the same axes", 6, sets("cell_id", "7" * 16)),
-                ("binary_xxh3 is", 4, sets("environment", dict(sound.ENVIRONMENT, binary_xxh3="ff"))),
-                ("host is", 4, sets("environment", dict(sound.ENVIRONMENT, host="node2"))),
-                ("seed is", 4, sets("seed", 1)),
-                ("environment.gpus is", 4, sets("environment", dict(sound.ENVIRONMENT, gpus=["NVIDIA A100"]))),
-                ("device.name is", 4, sets("device", {"name": "NVIDIA H100 (EMULATED)", "kind": "emulated"})),
-                ("device.software is", 6, lambda r: r.update(device=dict(r["device"], software="LibTorch 3"))),
-                ("file_system.device is", 6, sets("environment", dict(sound.ENVIRONMENT, file_system={"type": "ext4", "device": "nfs:/x"}))),
-                ("limits.max_seconds is", 6, sets("limits", dict(sound.LIMITS, max_seconds=300.0))),
-                ("dataset jpeg/500x375.manifest_xxh3 is", 6, lambda r: r.update(dataset=dict(r["dataset"], manifest_xxh3="0"))),
-                ("the ceiling that opened the repetition is", 6, lambda r: r.update(ceiling_imgs_per_s=900.0))):
+            ("order is 3 after 3", 5, sets("order", 3)),
+            ("before that of an earlier line", 5, sets("started_at", "2026-11-21T07:00:00Z")),
+            ("a second result", 8, sets("place", 0)),
+            ("has other axes", 6, lambda r: r["cell"].update(workers=4)),
+            ("with the same axes", 6, sets("cell_id", "7" * 16)),
+            ("binary_xxh3 is", 4, sets("environment", dict(sound.ENVIRONMENT, binary_xxh3="ff"))),
+            ("host is", 4, sets("environment", dict(sound.ENVIRONMENT, host="node2"))),
+            ("seed is", 4, sets("seed", 1)),
+            (
+                "environment.gpus is",
+                4,
+                sets("environment", dict(sound.ENVIRONMENT, gpus=["NVIDIA A100"])),
+            ),
+            (
+                "device.name is",
+                4,
+                sets("device", {"name": "NVIDIA H100 (EMULATED)", "kind": "emulated"}),
+            ),
+            (
+                "device.software is",
+                6,
+                lambda r: r.update(device=dict(r["device"], software="LibTorch 3")),
+            ),
+            (
+                "file_system.device is",
+                6,
+                sets(
+                    "environment",
+                    dict(sound.ENVIRONMENT, file_system={"type": "ext4", "device": "nfs:/x"}),
+                ),
+            ),
+            ("limits.max_seconds is", 6, sets("limits", dict(sound.LIMITS, max_seconds=300.0))),
+            (
+                "dataset jpeg/500x375.manifest_xxh3 is",
+                6,
+                lambda r: r.update(dataset=dict(r["dataset"], manifest_xxh3="0")),
+            ),
+            (
+                "the ceiling that opened the repetition is",
+                6,
+                lambda r: r.update(ceiling_imgs_per_s=900.0),
+            ),
+        ):
             with self.subTest(words):
                 self.finds(words, line, change)
 
     def test_devices_differ_from_each_other_and_not_from_themselves(self):
-        both = sound.sweep(RATES) + sound.sweep(RATES, "2026-11-22T08:00:00Z", {"device": "cuda", "precision": "tf32"},
-                                                limits=dict(sound.LIMITS, max_seconds=300.0))
+        both = sound.sweep(RATES) + sound.sweep(
+            RATES,
+            "2026-11-22T08:00:00Z",
+            {"device": "cuda", "precision": "tf32"},
+            limits=dict(sound.LIMITS, max_seconds=300.0),
+        )
         for i, r in enumerate(both):
             r["order"] = i
         self.assertEqual(self.check(both)[1], [])
         two = sound.sweep(RATES) + sound.sweep(RATES, "2026-11-22T08:00:00Z", {"gpus": 2})
         for i, r in enumerate(two):
-            r.update(order=i, device=dict(r["device"], software="LibTorch" + ", Gloo" * (r["cell"]["gpus"] - 1)))
+            r.update(
+                order=i,
+                device=dict(r["device"], software="LibTorch" + ", Gloo" * (r["cell"]["gpus"] - 1)),
+            )
         self.assertEqual(self.check(two)[1], [])
 
     def test_where_a_run_without_data_lay_is_all_the_same(self):
@@ -265,17 +371,36 @@ class Sequence(Checked):
             r["flags"] = r["flags"] + [{"name": "mixed_ledger", "severity": "warning"}]
             r["forced"] = ["seed", "git_commit"]
         self.assertEqual(self.check(records)[1], [])
-        self.finds("the flag mixed_ledger is warning, `forced` is", 8, lambda r: r.update(forced=["host"]), records)
+        self.finds(
+            "the flag mixed_ledger is warning, `forced` is",
+            8,
+            lambda r: r.update(forced=["host"]),
+            records,
+        )
 
     def test_evidence_that_was_taken_out_with_its_flag_is_missed(self):
-        for words, take in (("queue.drawn_fraction", lambda r: r.pop("queue")), ("limits.min_seconds", lambda r: r.update(limits={})), ("ranks", lambda r: r.pop("ranks")),
-                            ("bad_samples", lambda r: r.update(bad_samples=None)), ("device_idle_ms", lambda r: r.pop("device_idle_ms"))):
+        for words, take in (
+            ("queue.drawn_fraction", lambda r: r.pop("queue")),
+            ("limits.min_seconds", lambda r: r.update(limits={})),
+            ("ranks", lambda r: r.pop("ranks")),
+            ("bad_samples", lambda r: r.update(bad_samples=None)),
+            ("device_idle_ms", lambda r: r.pop("device_idle_ms")),
+        ):
             self.finds(words, 3, take)
-        self.finds("the flag certified is none that there is", 3, lambda r: r["flags"].append({"name": "certified", "severity": "note"}))
+        self.finds(
+            "the flag certified is none that there is",
+            3,
+            lambda r: r["flags"].append({"name": "certified", "severity": "note"}),
+        )
 
     def test_a_ceiling_that_drifted_is_flagged(self):
         rates = {"ceiling": [1000.0, (1000.0, 1040.0)], "jpeg": [400.0, 404.0]}
-        self.finds("the flag ceiling_drifted is missing: it is +4.0 %", 6, lambda r: None, sound.sweep(rates))
+        self.finds(
+            "the flag ceiling_drifted is missing: it is +4.0 %",
+            6,
+            lambda r: None,
+            sound.sweep(rates),
+        )
         flagged = copy.deepcopy(sound.sweep(rates))
         flagged[5]["flags"].append({"name": "ceiling_drifted", "severity": "warning"})
         self.assertEqual(self.check(flagged)[1], [])
@@ -293,20 +418,37 @@ class Sequence(Checked):
         records = sound.sweep(RATES, axes={"gpus": 2})
         self.assertEqual(self.check(records)[1], [])
         step = records[1]["step_ms"]["mean"]
-        self.finds("straggler is null, rank 0", 2, lambda r: r["ranks"][1].update(sync_ms_mean=0.1 * step), records)
+        self.finds(
+            "straggler is null, rank 0",
+            2,
+            lambda r: r["ranks"][1].update(sync_ms_mean=0.1 * step),
+            records,
+        )
         records[1]["ranks"][1]["sync_ms_mean"] = round(0.1 * step, 3)
         records[1]["straggler"] = {"rank": 0, "others_wait_ms": round(0.1 * step, 3)}
         self.assertEqual(self.check(records)[1], [])
         self.finds("straggler is {", 2, lambda r: r["straggler"].update(rank=1), records)
-        self.finds("more than a step apart", 2, lambda r: r["ranks"][1].update(window_s=2 * r["window_s"], imgs_per_s=r["ranks"][1]["imgs_per_s"] / 2),
-                   records)
+        self.finds(
+            "more than a step apart",
+            2,
+            lambda r: r["ranks"][1].update(
+                window_s=2 * r["window_s"], imgs_per_s=r["ranks"][1]["imgs_per_s"] / 2
+            ),
+            records,
+        )
 
     def test_a_repetition_that_failed_and_was_run_again_is_no_second_result(self):
         records = sound.sweep(RATES)
         for r in records[1:]:
             r["order"] += 1
-        failed = {**copy.deepcopy(records[1]), "status": "failed", "error": "x", "imgs_per_s": None, "order": 1,
-                  "valid": False}
+        failed = {
+            **copy.deepcopy(records[1]),
+            "status": "failed",
+            "error": "x",
+            "imgs_per_s": None,
+            "order": 1,
+            "valid": False,
+        }
         self.assertEqual(self.check(records[:1] + [failed] + records[1:])[1], [])
 
 
@@ -326,7 +468,9 @@ class Damage(Checked):
         code, findings, _ = self.again(os.path.dirname(path))
         self.assertEqual(code, 1)
         self.assertTrue(any(f.startswith("line 3: not a JSON object") for f in findings), findings)
-        self.assertTrue(any(f.startswith("line 6: schema 'feedrate.result/9'") for f in findings), findings)
+        self.assertTrue(
+            any(f.startswith("line 6: schema 'feedrate.result/9'") for f in findings), findings
+        )
 
     def test_a_broken_last_line_that_was_ended_is_no_torn_one(self):
         code, findings, _ = self.check(sound.sweep(RATES), '{"schema": "feedra\n')
@@ -343,7 +487,7 @@ class Damage(Checked):
     def test_no_value_of_a_wrong_kind_stops_the_check(self):
         sound_one = sound.sweep({"ceiling": [1000.0], "jpeg": [400.0]})
         for path in paths(sound_one[1]):
-            for odd in (None, -1, 10 ** 400, "x", [], {}, [{}]):
+            for odd in (None, -1, 10**400, "x", [], {}, [{}]):
                 record = copy.deepcopy(sound_one[1])
                 at = record
                 for key in path[:-1]:
@@ -388,48 +532,84 @@ class Report(Checked):
 
     def hashed_afresh(self, report):
         """As whoever edits on purpose would."""
+
         def afresh(text):
             kept = json.loads(text)
-            kept["files"] = {name: made.sha256(os.path.join(report, name)) for name in kept["files"]}
+            kept["files"] = {
+                name: made.sha256(os.path.join(report, name)) for name in kept["files"]
+            }
             return json.dumps(kept)
+
         self.changed(report, "files.json", afresh)
 
     def test_an_edited_file_is_found_also_with_its_hash_made_afresh(self):
         folder, report = self.report_of(sound.sweep(RATES))
         self.changed(report, "table.csv", lambda text: text.replace("jpeg", "JPEG", 1))
         self.changed(report, "index.html", lambda text: text.replace("jpeg", "JPEG", 1))
-        self.assertEqual([f.split(";")[0] for f in self.again(folder)[1]],
-                         ["index.html: changed since it was made", "table.csv: changed since it was made"])
+        self.assertEqual(
+            [f.split(";")[0] for f in self.again(folder)[1]],
+            ["index.html: changed since it was made", "table.csv: changed since it was made"],
+        )
         self.hashed_afresh(report)
         code, findings, _ = self.again(folder)
-        self.assertEqual((code, [f.split(";")[0] for f in findings]), (
-            1, ["index.html: does not follow from the ledger: edited", "table.csv: line 3 does not follow from the ledger: edited"]))
+        self.assertEqual(
+            (code, [f.split(";")[0] for f in findings]),
+            (
+                1,
+                [
+                    "index.html: does not follow from the ledger: edited",
+                    "table.csv: line 3 does not follow from the ledger: edited",
+                ],
+            ),
+        )
 
     def test_a_figure_drawn_again_leaves_a_sound_report(self):
         folder = sound.folder(self.parent, "r1", sound.sweep(RATES))
-        program = [sys.executable, os.path.join(ledgers.SCRIPTS, "report"), folder, "--formats", "svg"]
+        program = [
+            sys.executable,
+            os.path.join(ledgers.SCRIPTS, "report"),
+            folder,
+            "--formats",
+            "svg",
+        ]
         subprocess.run([*program, "--no-slides", "--no-paper"], check=True, capture_output=True)
-        subprocess.run([*program, "--no-slides", "--no-paper", "--only", "bars"], check=True, capture_output=True)
+        subprocess.run(
+            [*program, "--no-slides", "--no-paper", "--only", "bars"],
+            check=True,
+            capture_output=True,
+        )
         self.assertEqual(self.again(folder)[:2], (0, []))
 
     def test_files_taken_out_together_with_their_lines_are_missed(self):
         folder, report = self.report_of(sound.sweep(RATES))
         os.unlink(os.path.join(report, "workers.csv"))
+
         def without(text):
             kept = json.loads(text)
             del kept["files"]["workers.csv"]
             return json.dumps(kept)
+
         self.changed(report, "files.json", without)
-        self.assertIn("workers.csv: missing in files.json, and the ledger gives it", self.again(folder)[1][0])
+        self.assertIn(
+            "workers.csv: missing in files.json, and the ledger gives it", self.again(folder)[1][0]
+        )
 
     def test_a_list_of_files_is_not_trusted(self):
         folder, report = self.report_of(sound.sweep(RATES))
-        for change in ({"files": {"../x": "0"}}, {"files": {"paper": 1}}, {"files": {"\ud800": "0"}}, {"options": {"only": [["x"]]}}, {"files": {"a\0b": "0"}}):
+        for change in (
+            {"files": {"../x": "0"}},
+            {"files": {"paper": 1}},
+            {"files": {"\ud800": "0"}},
+            {"options": {"only": [["x"]]}},
+            {"files": {"a\0b": "0"}},
+        ):
+
             def changed(text, change=change):
                 kept = json.loads(text)
                 for key, value in change.items():
                     kept[key].update(value)
                 return json.dumps(kept)
+
             with open(os.path.join(report, "files.json")) as file:
                 before = file.read()
             self.changed(report, "files.json", changed)
@@ -440,7 +620,9 @@ class Report(Checked):
     def test_a_report_of_an_earlier_state_is_stale(self):
         records = sound.sweep(RATES)
         folder, _ = self.report_of(records[:8])
-        self.assertRegex(self.check(records)[1][0], "stale: made when the ledger held 8 of its 12 records")
+        self.assertRegex(
+            self.check(records)[1][0], "stale: made when the ledger held 8 of its 12 records"
+        )
         changed = [dict(r, seed=0.0) for r in records[:8]]
         self.assertRegex(self.check(changed)[1][-1], "stale: made from another state of the ledger")
 
@@ -450,13 +632,32 @@ class Report(Checked):
         for name in ("bars.png", ".report-x1y2"):
             open(os.path.join(report, name), "w").close()
         code, findings, _ = self.again(folder)
-        self.assertEqual((code, [f.split(";")[0] for f in findings]), (1, [
-            "table.md: missing", ".report-x1y2: a half-written file of a report that was cut off", "bars.png: not of this report"]))
+        self.assertEqual(
+            (code, [f.split(";")[0] for f in findings]),
+            (
+                1,
+                [
+                    "table.md: missing",
+                    ".report-x1y2: a half-written file of a report that was cut off",
+                    "bars.png: not of this report",
+                ],
+            ),
+        )
 
     def test_without_its_list_of_files_nothing_is_known(self):
         folder, report = self.report_of(sound.sweep(RATES))
-        for text in (None, "", "[]", "{}", json.dumps({"schema": made.SCHEMA, "files": [], "options": {}})):
-            os.unlink(os.path.join(report, "files.json")) if text is None else self.write(report, text)
+        for text in (
+            None,
+            "",
+            "[]",
+            "{}",
+            json.dumps({"schema": made.SCHEMA, "files": [], "options": {}}),
+        ):
+            (
+                os.unlink(os.path.join(report, "files.json"))
+                if text is None
+                else self.write(report, text)
+            )
             code, findings, _ = self.again(folder)
             self.assertEqual((code, len(findings)), (1, 1), text)
             self.assertIn("files.json: missing, or none of feedrate.report/1", findings[0])
@@ -469,31 +670,57 @@ class Report(Checked):
     def test_an_empty_figure_and_another_gpus_name_in_one_are_found(self):
         folder = sound.folder(self.parent, "r1", sound.sweep(RATES))
         program = [sys.executable, os.path.join(ledgers.SCRIPTS, "report"), folder]
-        subprocess.run([*program, "--only", "bars", "--formats", "svg,png"], check=True, capture_output=True)
+        subprocess.run(
+            [*program, "--only", "bars", "--formats", "svg,png"], check=True, capture_output=True
+        )
         code, findings, notes = self.again(folder)
         self.assertEqual((code, findings), (0, []))
         report = os.path.join(folder, "report")
         open(os.path.join(report, "bars.png"), "w").close()
         self.changed(report, "bars.svg", lambda text: text.replace("A100", "H100"))
-        self.changed(report, os.path.join("paper", "methods.tex"), lambda text: text.replace("resnet50", "resnet18", 1))
+        self.changed(
+            report,
+            os.path.join("paper", "methods.tex"),
+            lambda text: text.replace("resnet50", "resnet18", 1),
+        )
         for afresh in (False, True):
             if afresh:
                 self.hashed_afresh(report)
             code, findings, _ = self.again(folder)
-            self.assertEqual((code, [f.split(":")[0] for f in findings]), (1, ["bars.png", "bars.svg", "paper/methods.tex"]), findings)
+            self.assertEqual(
+                (code, [f.split(":")[0] for f in findings]),
+                (1, ["bars.png", "bars.svg", "paper/methods.tex"]),
+                findings,
+            )
 
     @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
     def test_figures_that_other_libraries_drew_are_compared_by_their_hashes(self):
         folder = sound.folder(self.parent, "r1", sound.sweep(RATES))
-        subprocess.run([sys.executable, os.path.join(ledgers.SCRIPTS, "report"), folder, "--only", "bars", "--formats", "svg"],
-                       check=True, capture_output=True)
+        subprocess.run(
+            [
+                sys.executable,
+                os.path.join(ledgers.SCRIPTS, "report"),
+                folder,
+                "--only",
+                "bars",
+                "--formats",
+                "svg",
+            ],
+            check=True,
+            capture_output=True,
+        )
         report = os.path.join(folder, "report")
         self.changed(report, "bars.svg", lambda text: text + "\n")
         self.hashed_afresh(report)
-        self.changed(report, "files.json", lambda text: text.replace('"matplotlib": "', '"matplotlib": "0.'))
+        self.changed(
+            report, "files.json", lambda text: text.replace('"matplotlib": "', '"matplotlib": "0.')
+        )
         code, findings, notes = self.again(folder)
         self.assertEqual((code, findings), (0, []))
-        self.assertRegex(notes, r"1 drawn files were compared by their hashes alone: matplotlib 0\.\S+ there, \S+ here")
+        self.assertRegex(
+            notes,
+            r"1 drawn files were compared by their hashes alone: matplotlib 0\.\S+ there, \S+ here",
+        )
 
     def test_a_folder_that_was_renamed_has_no_finding(self):
         folder, _ = self.report_of(sound.sweep(RATES))

@@ -1,4 +1,5 @@
 """Which workers stand for a kind of data, and what their rate is corrected by."""
+
 import math
 import random
 import unittest
@@ -11,8 +12,10 @@ def sweep(rates, repetitions=6, noise=0.0, seed=1, ceiling=1000.0):
     """The setting of a sweep over workers: {workers: true images/s}."""
     source, records = random.Random(seed), []
     for n in range(repetitions):
+
         def run(cell, true, role="cell"):
             return dict(record(cell, true * math.exp(source.gauss(0, noise)), n, role), flags=[])
+
         top = axes(device="cuda")
         records.append(run(top, ceiling, "ceiling"))
         records += [run(axes("jpeg", device="cuda", workers=w), true) for w, true in rates.items()]
@@ -28,7 +31,10 @@ class Choice(unittest.TestCase):
     def test_the_fewest_workers_within_one_per_cent_of_every_other_count(self):
         found = chosen({1: 500.0, 2: 900.0, 4: 993.0, 8: 1000.0, 16: 998.0}, noise=0.0005)
         self.assertEqual((found.workers, found.is_shown), (4, True))
-        self.assertEqual(found.how, "the fewest of 1, 2, 4, 8 and 16 workers shown to be within 1 % of every other count")
+        self.assertEqual(
+            found.how,
+            "the fewest of 1, 2, 4, 8 and 16 workers shown to be within 1 % of every other count",
+        )
 
     def test_it_stops_at_the_first_failure_from_the_most_workers_down(self):
         # 2 is as good as 8, but 4, between them, is not: that is no plateau.
@@ -59,7 +65,9 @@ class Choice(unittest.TestCase):
             naive.append(math.log(found.origin.rate.mean / 700))
             corrected.append(math.log(found.rate.mean / 700))
         error = 0.02 / math.sqrt(6)
-        self.assertGreater(sum(naive) / 150 / error, 0.9, "standard errors too high: the winner's curse")
+        self.assertGreater(
+            sum(naive) / 150 / error, 0.9, "standard errors too high: the winner's curse"
+        )
         self.assertLess(abs(sum(corrected) / 150 / error), 0.65)
 
     def test_a_count_with_too_few_repetitions_takes_no_interval_away(self):
@@ -75,7 +83,14 @@ class Choice(unittest.TestCase):
             common = math.exp(source.gauss(0, 0.1))
             top = axes(device="cuda")
             records.append(record(top, 1000.0 * common, n, "ceiling"))
-            records += [record(axes("jpeg", device="cuda", workers=w), 900.0 * common * math.exp(source.gauss(0, 0.002)), n) for w in (1, 2)]
+            records += [
+                record(
+                    axes("jpeg", device="cuda", workers=w),
+                    900.0 * common * math.exp(source.gauss(0, 0.002)),
+                    n,
+                )
+                for w in (1, 2)
+            ]
         found = panels.best(settings.group(records)[0].cells)
         self.assertLess(abs(found.share_bias), 0.001)
         self.assertLess(found.ratio.half_width, 0.01)
@@ -95,7 +110,11 @@ class Choice(unittest.TestCase):
 
     def test_the_share_is_corrected_as_the_rate_is(self):
         found = chosen({1: 700.0, 2: 700.0, 4: 700.0}, noise=0.02)
-        self.assertAlmostEqual(found.rate.mean / found.origin.rate.mean, found.ratio.mean / found.origin.ratio.mean, places=3)
+        self.assertAlmostEqual(
+            found.rate.mean / found.origin.rate.mean,
+            found.ratio.mean / found.origin.ratio.mean,
+            places=3,
+        )
         self.assertEqual(found.ratio.kind, statistics.T_CHOSEN)
         self.assertEqual(choice.choose(()), None)
 

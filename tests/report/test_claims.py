@@ -1,4 +1,6 @@
-"""What a report may say to be lost: nothing that a test does not show, everywhere from the same place."""
+"""Which losses a report may claim: only those that a statistical test shows, everywhere by the same
+code."""
+
 import unittest
 
 from ledgers import axes, read_more, record
@@ -6,11 +8,15 @@ from report import claims, figures, findings, html_cells, html_settings, ledger,
 
 
 def of_shares(shares, gpus=1):
-    """Settings of one kind of data for each list of shares of a ceiling of 1,000 images/s, a value a repetition."""
+    """Settings with a ceiling of 1,000 images/s and a cell for each item of `shares`: {data: [share
+    of the ceiling in each repetition]}."""
     records = []
     for n in range(len(next(iter(shares.values())))):
         records.append(record(axes(device="cuda", gpus=gpus), 1000.0, n, "ceiling"))
-        records += [read_more(record(axes(data, device="cuda", gpus=gpus), 1000.0 * of[n], n)) for data, of in shares.items()]
+        records += [
+            read_more(record(axes(data, device="cuda", gpus=gpus), 1000.0 * of[n], n))
+            for data, of in shares.items()
+        ]
         records.append(record(axes(device="cuda", gpus=gpus), 1000.0, n, "ceiling"))
     return settings.group([dict(r, **{ledger.LINE: n}) for n, r in enumerate(records, 1)])
 
@@ -24,29 +30,39 @@ class Claims(unittest.TestCase):
         return claims.of(found).loss(next(c for c in found[0].cells if c.data == data))
 
     def test_a_loss_is_shown_or_bounded(self):
-        self.assertEqual(self.claim({"jpeg": LOSES}, "jpeg").words(), "loses 10.0 % (8.7 to 11.3 %) of its throughput")
+        self.assertEqual(
+            self.claim({"jpeg": LOSES}, "jpeg").words(),
+            "loses 10.0 % (8.7 to 11.3 %) of its throughput",
+        )
         noise = self.claim({"jpeg": NOISE}, "jpeg")
         self.assertFalse(noise.is_shown)
         self.assertRegex(noise.words(), r"^no measurable loss \(at most \d+\.\d %\)$")
         self.assertIn("no measurable loss", self.claim({"jpeg": NONE}, "jpeg").words())
 
     def test_less_than_a_tenth_of_a_per_cent_is_no_loss(self):
-        self.assertEqual(self.claim({"jpeg": [0.9995, 0.9995, 0.99951, 0.9995]}, "jpeg").words(), "no measurable loss (below 0.1 %)")
+        self.assertEqual(
+            self.claim({"jpeg": [0.9995, 0.9995, 0.99951, 0.9995]}, "jpeg").words(),
+            "no measurable loss (below 0.1 %)",
+        )
 
     def test_below_three_repetitions_nothing_is_claimed(self):
         for count in (1, 2):
             self.assertEqual(self.claim({"jpeg": [0.5] * count}, "jpeg").words(), claims.LOOK)
 
     def test_many_cells_share_the_risk_of_one(self):
-        doubtful = [0.93, 0.99, 0.95, 0.96]      # p = 0.02, one-sided
+        doubtful = [0.93, 0.99, 0.95, 0.96]  # p = 0.02, one-sided
         self.assertTrue(self.claim({"jpeg": doubtful}, "jpeg").is_shown)
-        others = {data: NONE for data in ("png", "bmp", "npy", "raw")}
+        others = dict.fromkeys(("png", "bmp", "npy", "raw"), NONE)
         self.assertFalse(self.claim({"jpeg": doubtful, **others}, "jpeg").is_shown)
 
     def test_beside_many_others_a_cell_below_its_interval_is_said_so(self):
-        doubtful = [0.93, 0.97, 0.95, 0.96]      # its own interval leaves out 1
-        others = {data: NONE for data in ("png", "bmp", "npy", "raw", "png0", "tensor")}
-        for claim in (self.claim({"jpeg": doubtful, **{data: [0.9, 1.1, 0.95, 1.05] for data in others}}, "jpeg"),):
+        doubtful = [0.93, 0.97, 0.95, 0.96]  # its own interval leaves out 1
+        others = dict.fromkeys(("png", "bmp", "npy", "raw", "png0", "tensor"), NONE)
+        for claim in (
+            self.claim(
+                {"jpeg": doubtful, **{data: [0.9, 1.1, 0.95, 1.05] for data in others}}, "jpeg"
+            ),
+        ):
             if not claim.is_shown:
                 self.assertIn("no loss is shown for all cells together", claim.words())
 
@@ -58,13 +74,20 @@ class Claims(unittest.TestCase):
         self.assertEqual(claims.Claims(found).loss(found[0].cells[0]).words(), "")
 
     def test_scaling_is_tested_like_a_loss(self):
-        for two, words in (([880.0, 882.0, 878.0, 881.0], "keeps 88.0 %"), ([1000.0, 1003.0, 998.0, 1000.0], "No measurable loss of scaling")):
+        for two, words in (
+            ([880.0, 882.0, 878.0, 881.0], "keeps 88.0 %"),
+            ([1000.0, 1003.0, 998.0, 1000.0], "No measurable loss of scaling"),
+        ):
             records = []
             for n in range(4):
                 for gpus, rate in ((1, 500.0), (2, two[n])):
-                    records.append(record(axes(device="cuda", gpus=gpus), gpus * 500.0, n, "ceiling"))
+                    records.append(
+                        record(axes(device="cuda", gpus=gpus), gpus * 500.0, n, "ceiling")
+                    )
                     records.append(record(axes("jpeg", device="cuda", gpus=gpus), rate, n))
-                    records.append(record(axes(device="cuda", gpus=gpus), gpus * 500.0, n, "ceiling"))
+                    records.append(
+                        record(axes(device="cuda", gpus=gpus), gpus * 500.0, n, "ceiling")
+                    )
             found = settings.group(records)
             plan = next(p for p in figures.plan(found) if p.module == "scaling_efficiency")
             self.assertIn(words, findings.finding(plan, claims.of(found)))
@@ -76,9 +99,15 @@ class Sentences(unittest.TestCase):
     def everything(self, shares):
         found = of_shares(shares)
         all_claims = claims.of(found)
-        words = [findings.finding(plan, all_claims) for plan in figures.plan(found) if plan.module in figures.OF_RESULTS]
+        words = [
+            findings.finding(plan, all_claims)
+            for plan in figures.plan(found)
+            if plan.module in figures.OF_RESULTS
+        ]
         records = [r for c in found[0].ceilings + found[0].cells for r in c.runs]
-        tiles = html_settings.described(found[0], html_cells.Cells(found, records, all_claims), self.fail)["tiles"]
+        tiles = html_settings.described(
+            found[0], html_cells.Cells(found, records, all_claims), self.fail
+        )["tiles"]
         words += [tile["verdict"] for tile in tiles]
         return "\n".join(words)
 
@@ -90,11 +119,18 @@ class Sentences(unittest.TestCase):
     def test_what_is_not_judged_is_named(self):
         found = of_shares({"jpeg": NONE, "png": [1.10, 1.11, 1.09, 1.10]})
         plan = next(p for p in figures.plan(found) if p.module == "bars")
-        self.assertRegex(findings.finding(plan, claims.of(found)), r"^No measurable loss \(.*\); not judged: png 500x375 \(above its ceiling\)$")
+        self.assertRegex(
+            findings.finding(plan, claims.of(found)),
+            r"^No measurable loss \(.*\); not judged: png 500x375 \(above its ceiling\)$",
+        )
 
     def test_a_loss_is_named_everywhere_with_its_interval(self):
         words = self.everything({"jpeg": LOSES, "png": NONE})
-        self.assertIn("a loss is shown for 1 of 2 kinds and sizes: jpeg 500x375 with 2 workers loses 10.0 % (8.7 to 11.3 %)", words)
+        self.assertIn(
+            "a loss is shown for 1 of 2 kinds and sizes: jpeg 500x375 with 2 workers loses 10.0 %"
+            " (8.7 to 11.3 %)",
+            words,
+        )
         self.assertRegex(words, r"costs .* \(.* to .*\) per epoch")
         self.assertRegex(words, r"decode takes \d+\.\d %")
 

@@ -1,4 +1,5 @@
 """The whole program: every file is there and sound, whatever the ledger holds."""
+
 import os
 import shutil
 import subprocess
@@ -11,11 +12,20 @@ from ledgers import axes, record, repetitions
 
 try:
     import matplotlib  # noqa: F401
+
     HAVE_MATPLOTLIB = True
 except ImportError:
     HAVE_MATPLOTLIB = False
 
-STEMS = ["bars", "batch_times", "ceiling_heatmap", "load_vs_step", "stages", "throughput_vs_workers", "waiting_cost"]
+STEMS = [
+    "bars",
+    "batch_times",
+    "ceiling_heatmap",
+    "load_vs_step",
+    "stages",
+    "throughput_vs_workers",
+    "waiting_cost",
+]
 TABLES = ["files.json", "table.csv", "table.md", "table.tex", "workers.csv"]
 
 
@@ -25,12 +35,25 @@ class Program(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.report = os.path.join(self.folder, "report")
 
-    def run_report(self, records, *options, tail="", code=0, env=None, extras=("--no-paper", "--no-slides")):
-        """The program's (stdout, stderr); what is made of the figures afterwards only with extras=()."""
+    def run_report(
+        self, records, *options, tail="", code=0, env=None, extras=("--no-paper", "--no-slides")
+    ):
+        """The program's (stdout, stderr). With extras=() it also makes what follows from the
+        figures: paper and slides."""
         ledgers.write(self.folder, records, tail)
         done = subprocess.run(
-            [sys.executable, os.path.join(ledgers.SCRIPTS, "report"), self.folder, "--no-html", *options, *extras],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+            [
+                sys.executable,
+                os.path.join(ledgers.SCRIPTS, "report"),
+                self.folder,
+                "--no-html",
+                *options,
+                *extras,
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=env,
+        )
         self.assertEqual(done.returncode, code, done.stderr.decode())
         self.assertNotIn(b"Traceback", done.stderr)
         return done.stdout.decode("utf-8", "replace"), done.stderr.decode()
@@ -57,7 +80,7 @@ class Program(unittest.TestCase):
     def test_a_terminal_without_utf8(self):
         env = dict(os.environ, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
         out, _ = self.run_report(repetitions(2), "--no-figures", env=env)
-        self.assertIn("(EMULATED DEVICE) , resnet50 ,", out)      # its middle dots
+        self.assertIn("(EMULATED DEVICE) , resnet50 ,", out)  # its middle dots
 
 
 @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
@@ -71,13 +94,12 @@ class Figures(Program):
         records = repetitions(2, cells=(("tensor", 900.0), ("jpeg", 400.0)))
         self.run_report(records)
         expected = [f"{s}.{k}" for s in STEMS for k in ("pdf", "svg", "png")]
-        self.assertEqual(sorted(os.listdir(self.report)),
-                         sorted(expected + ["index.md", *TABLES]))
+        self.assertEqual(sorted(os.listdir(self.report)), sorted(expected + ["index.md", *TABLES]))
         for stem in STEMS:
             self.assertTrue(self.content(stem + ".pdf").startswith(b"%PDF"))
             self.assertTrue(self.content(stem + ".png").startswith(b"\x89PNG"))
             svg = self.content(stem + ".svg")
-            self.assertIn(b"EMULATED DEVICE", svg)     # text as text
+            self.assertIn(b"EMULATED DEVICE", svg)  # text as text
             self.assertIn(b"feedrate 0.1.0", svg)
             self.assertIn(stem.encode(), self.content("index.md"))
         first = self.content("bars.pdf"), self.content("bars.svg")
@@ -94,21 +116,40 @@ class Figures(Program):
             for line in fonts:
                 self.assertIn("TrueType", line)
                 self.assertNotIn("Type 3", line)
-                self.assertEqual(line.split()[-5], "yes", line)    # emb
+                self.assertEqual(line.split()[-5], "yes", line)  # emb
 
     def test_several_gpus_and_settings_name_the_files(self):
         records = []
         for device in ("emulated:a100", "emulated:v100|1000"):
             for gpus in (1, 2):
-                records += repetitions(1, 1000.0 * gpus, cells=(("jpeg", 400.0 * gpus),),
-                                       device=device, gpus=gpus)
-        self.run_report(records, "--formats", "svg", "--only", "throughput_vs_gpus",
-                        "--only", "bars", "--only", "scaling_efficiency")
+                records += repetitions(
+                    1, 1000.0 * gpus, cells=(("jpeg", 400.0 * gpus),), device=device, gpus=gpus
+                )
+        self.run_report(
+            records,
+            "--formats",
+            "svg",
+            "--only",
+            "throughput_vs_gpus",
+            "--only",
+            "bars",
+            "--only",
+            "scaling_efficiency",
+        )
         names = {n for n in os.listdir(self.report) if n.endswith(".svg")}
-        self.assertEqual(names, {f"{stem}.{device}{more}.svg"
-                                 for device in ("emulated-a100", "emulated-v100-1000")
-                                 for stem, more in (("bars", ""), ("bars", ".2-gpus"),
-                                                    ("throughput_vs_gpus", ""), ("scaling_efficiency", ""))})
+        self.assertEqual(
+            names,
+            {
+                f"{stem}.{device}{more}.svg"
+                for device in ("emulated-a100", "emulated-v100-1000")
+                for stem, more in (
+                    ("bars", ""),
+                    ("bars", ".2-gpus"),
+                    ("throughput_vs_gpus", ""),
+                    ("scaling_efficiency", ""),
+                )
+            },
+        )
 
     def test_a_changed_ledger_leaves_no_stale_figure(self):
         self.run_report(repetitions(1), "--formats", "png")
@@ -129,12 +170,18 @@ class Figures(Program):
 
     def test_missing_cells_and_drift_are_told_in_the_figure(self):
         records = repetitions(2, drift=0.05) + [
-            record(axes("jpeg", workers=4), None, n, status="failed") for n in range(2)]
+            record(axes("jpeg", workers=4), None, n, status="failed") for n in range(2)
+        ]
         records[1]["flags"] = [{"name": "throttled", "severity": "serious"}]
         self.run_report(records, "--formats", "svg", "--only", "throughput_vs_workers")
         svg = self.content("throughput_vs_workers.svg").decode()
-        for words in ("ceiling_drifted: the ceiling moved by +5.0 %", "missing, not zero: 1 cell, failed",
-                      "serious flag (throttled)", "n = 2 repetitions", "no interval below 3 repetitions"):
+        for words in (
+            "ceiling_drifted: the ceiling moved by +5.0 %",
+            "missing, not zero: 1 cell, failed",
+            "serious flag (throttled)",
+            "n = 2 repetitions",
+            "no interval below 3 repetitions",
+        ):
             self.assertIn(words, svg)
 
     def test_a_figure_says_that_the_ledger_kept_only_the_first_batches(self):
@@ -144,9 +191,11 @@ class Figures(Program):
             r["step_ms"]["p99"] = 1234.5
         self.run_report(records, "--formats", "svg")
         for stem in ("batch_times", "load_vs_step"):
-            self.assertIn("the first 4 batches of up to 40000", self.content(stem + ".svg").decode())
+            self.assertIn(
+                "the first 4 batches of up to 40000", self.content(stem + ".svg").decode()
+            )
         batches = self.content("batch_times.svg").decode()
-        self.assertIn("p99 1,234", batches)      # of all, not of those drawn
+        self.assertIn("p99 1,234", batches)  # of all, not of those drawn
         self.assertNotIn("no batch left out", batches)
 
     def test_a_cpu_says_what_its_loader_takes(self):
@@ -160,8 +209,13 @@ class Figures(Program):
 
     def test_nasty_labels_do_not_break_the_figures(self):
         for nasty in ("_$\\frac{ \x00\x1b[1m \ud800$x$ 100 % &", "<script>alert(1)</script>"):
-            records = repetitions(1, model=nasty, precision=nasty, cells=((nasty, 400.0),),
-                                  **{"image-size": nasty, "input-size": nasty})
+            records = repetitions(
+                1,
+                model=nasty,
+                precision=nasty,
+                cells=((nasty, 400.0),),
+                **{"image-size": nasty, "input-size": nasty},
+            )
             for r in records:
                 r["device"]["name"] = nasty
                 r["flags"] = [{"name": nasty, "severity": "serious", "reason": nasty}]
@@ -170,7 +224,7 @@ class Figures(Program):
             self.run_report(records, "--formats", "svg")
             for name in os.listdir(self.report):
                 if name.endswith(".csv"):
-                    continue        # plain text: markup means nothing there
+                    continue  # plain text: markup means nothing there
                 self.assertNotIn(b"<script>", self.content(name), name)
 
 

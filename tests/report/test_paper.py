@@ -1,4 +1,6 @@
-"""What a paper takes: one-column figures, LaTeX that compiles as text, and methods that invent nothing."""
+"""What a paper takes: one-column figures, LaTeX that compiles as text, and methods that invent
+nothing."""
+
 import os
 import re
 import shutil
@@ -16,22 +18,33 @@ CONTEXT = SimpleNamespace(ledger_name="x", version="0.1.0")
 
 
 def methods_of(records):
-    return " ".join(s for paragraph in methods.paragraphs(settings.group(records), CONTEXT) for s in paragraph)
+    return " ".join(
+        s for paragraph in methods.paragraphs(settings.group(records), CONTEXT) for s in paragraph
+    )
 
 
 class Latex(unittest.TestCase):
     def test_nothing_acts(self):
-        self.assertEqual(text.latex(r"\input{x} $a_b$ 5 % & #1 ^~"),
-                         r"\textbackslash{}input\{x\} \$a\_b\$ 5 \% \& \#1 \textasciicircum{}\textasciitilde{}")
+        self.assertEqual(
+            text.latex(r"\input{x} $a_b$ 5 % & #1 ^~"),
+            r"\textbackslash{}input\{x\} \$a\_b\$ 5 \% \& \#1 \textasciicircum{}\textasciitilde{}",
+        )
         self.assertEqual(text.latex("1 ± 2 × 3…"), r"1 $\pm$ 2 $\times$ 3\ldots{}")
-        self.assertEqual(text.latex("--x --- <|>"), r"-{}-x -{}-{}- \textless{}\textbar{}\textgreater{}")
-        self.assertEqual(text.latex("[4pt] *"), "{[}4pt{]} {*}")       # else an option of the row's end before it
+        self.assertEqual(
+            text.latex("--x --- <|>"), r"-{}-x -{}-{}- \textless{}\textbar{}\textgreater{}"
+        )
+        # else an option of the row's end before it
+        self.assertEqual(text.latex("[4pt] *"), "{[}4pt{]} {*}")
         self.assertEqual(text.latex("\x1b\ud800中"), "??")
 
     def test_the_table_has_a_row_a_cell_and_ten_columns(self):
         records = sweep(data=("jpeg", "a_b & 50 %"), gpus=(1,))
         table = latex_table.write(settings.group(records), heading)
-        rows = [line for line in table.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
+        rows = [
+            line
+            for line in table.splitlines()
+            if line.endswith(r"\\") and "multicolumn" not in line
+        ]
         self.assertEqual(len(rows), 1 + 3)
         self.assertEqual({len(re.findall(r"(?<!\\)&", row)) for row in rows}, {9})
         self.assertEqual(table.count(r"\begin{tabular}"), table.count(r"\bottomrule"))
@@ -48,11 +61,28 @@ class Latex(unittest.TestCase):
 class Methods(unittest.TestCase):
     def test_says_what_the_ledger_says(self):
         words = methods_of(sweep(flagged=("jpeg",)))
-        for part in ("feedrate 0.1.0 (commit 0123abcd)", "EMULATED DEVICE", "resnet50", "batch 256", "fp16", "224x224",
-                     "1 and 2 GPUs", "OpenCV 4.6.0", "Some CPU @ 2 GHz", "8 logical CPUs", "memory 24684096 kB", "kernel Linux 6.1",
-                     "10,000 samples, mean 112,345 bytes, manifest XXH3-64 0123456789abcdef", "at least 1 s",
-                     "at most 60 s", "3 s and 20 steps", "shuffled by the seed 7",
-                     "throttled! 2", "2026-11-21", "interval"):
+        for part in (
+            "feedrate 0.1.0 (commit 0123abcd)",
+            "EMULATED DEVICE",
+            "resnet50",
+            "batch 256",
+            "fp16",
+            "224x224",
+            "1 and 2 GPUs",
+            "OpenCV 4.6.0",
+            "Some CPU @ 2 GHz",
+            "8 logical CPUs",
+            "memory 24684096 kB",
+            "kernel Linux 6.1",
+            "10,000 samples, mean 112,345 bytes, manifest XXH3-64 0123456789abcdef",
+            "at least 1 s",
+            "at most 60 s",
+            "3 s and 20 steps",
+            "shuffled by the seed 7",
+            "throttled! 2",
+            "2026-11-21",
+            "interval",
+        ):
             self.assertIn(part, words)
 
     def test_older_records_have_the_memory_elsewhere(self):
@@ -76,8 +106,20 @@ class Methods(unittest.TestCase):
         self.assertIn("batch 32 · fp32", methods_of(records))
 
     def test_leaves_out_what_is_unknown(self):
-        words = methods_of([record(axes("jpeg"), 400.0, 0, environment=None, device=None, started_at=None)])
-        for part in ("kernel", "CPU", "None", "Software", "Data:", "seed", "warmed", "began", "Flags"):
+        words = methods_of(
+            [record(axes("jpeg"), 400.0, 0, environment=None, device=None, started_at=None)]
+        )
+        for part in (
+            "kernel",
+            "CPU",
+            "None",
+            "Software",
+            "Data:",
+            "seed",
+            "warmed",
+            "began",
+            "Flags",
+        ):
             self.assertNotIn(part, words)
         self.assertIn("Repetitions: 1.", words)
 
@@ -86,8 +128,13 @@ class Methods(unittest.TestCase):
         self.assertNotIn("changed by", methods_of(sweep()))
 
     def test_names_what_was_lost(self):
-        records = sweep(flagged=()) + [read_more(record(axes("png"), None, n, status="failed")) for n in range(2)]
-        self.assertIn("Repetitions without a result (failed), left out and never counted as zero: 2.", methods_of(records))
+        records = sweep(flagged=()) + [
+            read_more(record(axes("png"), None, n, status="failed")) for n in range(2)
+        ]
+        self.assertIn(
+            "Repetitions without a result (failed), left out and never counted as zero: 2.",
+            methods_of(records),
+        )
 
 
 @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
@@ -96,13 +143,21 @@ class Column(Program):
         self.run_report(sweep(), "--formats", "svg", extras=("--no-slides",))
         names = sorted(os.listdir(self.path("paper")))
         stems = {n[:-4] for n in os.listdir(self.report) if n.endswith(".svg")}
-        self.assertEqual(names, sorted([f"{s}.{k}" for s in stems for k in ("pdf", "svg")]
-                                       + ["figures.tex", "methods.md", "methods.tex"]))
+        self.assertEqual(
+            names,
+            sorted(
+                [f"{s}.{k}" for s in stems for k in ("pdf", "svg")]
+                + ["figures.tex", "methods.md", "methods.tex"]
+            ),
+        )
         for name in (n for n in names if n.endswith(".svg")):
             svg = self.content(os.path.join("paper", name)).decode()
             self.assertIn('width="244.8pt"', svg)
             self.assertIn("EMULATED DEVICE", svg)
-            sizes = [float(size) for size in re.findall(r"font(?:-size)?: ?(?:bold |\d+ )?([\d.]+)px", svg)]
+            sizes = [
+                float(size)
+                for size in re.findall(r"font(?:-size)?: ?(?:bold |\d+ )?([\d.]+)px", svg)
+            ]
             self.assertTrue(sizes)
             self.assertGreaterEqual(min(sizes), 6.99, name)
             self.assertLessEqual(max(sizes), 9.2, name)
@@ -118,11 +173,15 @@ class Column(Program):
     def test_fonts_are_embedded_truetype(self):
         self.run_report(sweep(gpus=(1,)), "--formats", "svg", extras=("--no-slides",))
         for name in (n for n in os.listdir(self.path("paper")) if n.endswith(".pdf")):
-            fonts = subprocess.check_output(["pdffonts", self.path("paper/" + name)]).decode().splitlines()[2:]
+            fonts = (
+                subprocess.check_output(["pdffonts", self.path("paper/" + name)])
+                .decode()
+                .splitlines()[2:]
+            )
             self.assertTrue(fonts)
             for line in fonts:
                 self.assertIn("TrueType", line)
-                self.assertEqual(line.split()[-5], "yes", line)    # emb
+                self.assertEqual(line.split()[-5], "yes", line)  # emb
 
     def test_an_earlier_papers_figures_go(self):
         self.run_report(sweep(gpus=(1, 2)), "--formats", "svg", extras=("--no-slides",))

@@ -1,4 +1,5 @@
-"""plan.json: what a stopped sweep did not come to is shown as missing, and is never a result."""
+"""plan.json: a run that a stopped sweep did not make is shown as missing, never as a result."""
+
 import json
 import os
 import unittest
@@ -10,8 +11,16 @@ from test_check import RATES, Checked
 
 def planned(records, before=0):
     """plan.json of a sweep that meant to measure these."""
-    return {"schema": plan.SCHEMA, "cells": {r["cell_id"]: r["cell"] for r in records},
-            "sweeps": [{"records": before, "runs": [[r["cell_id"], r["role"], r["repetition"], r["place"]] for r in records]}]}
+    return {
+        "schema": plan.SCHEMA,
+        "cells": {r["cell_id"]: r["cell"] for r in records},
+        "sweeps": [
+            {
+                "records": before,
+                "runs": [[r["cell_id"], r["role"], r["repetition"], r["place"]] for r in records],
+            }
+        ],
+    }
 
 
 class Plan(Checked):
@@ -32,7 +41,9 @@ class Plan(Checked):
         records = sound.sweep(RATES)
         reached = [r for r in records[:6] if r["cell"]["data"] != "png"]
         cells = self.rows(self.keep(reached, planned(records)))
-        self.assertEqual((cells["png"].rate, cells["png"].state, len(cells["png"].lost)), (None, "not run", 3))
+        self.assertEqual(
+            (cells["png"].rate, cells["png"].state, len(cells["png"].lost)), (None, "not run", 3)
+        )
         self.assertEqual((cells["jpeg"].rate.n, len(cells["jpeg"].lost)), (2, 1))
         self.assertEqual(len(cells["synthetic"].lost), 1, "its second repetition was opened")
 
@@ -40,12 +51,25 @@ class Plan(Checked):
         records = sound.sweep(RATES)
         records[1].update(status="failed", error="x: broke", imgs_per_s=None, valid=False)
         folder = self.keep(records, planned(records))
-        self.assertEqual(plan.missing(ledger.read(ledger.find(folder), self.fail), plan.read(ledger.find(folder))), [])
+        self.assertEqual(
+            plan.missing(
+                ledger.read(ledger.find(folder), self.fail), plan.read(ledger.find(folder))
+            ),
+            [],
+        )
 
     def test_why_a_run_failed_is_not_hidden_by_others_that_were_not_come_to(self):
         records = sound.sweep(RATES)
-        first = dict(records[0], status="failed", error="cuda:0: out of memory", imgs_per_s=None, valid=False)
-        cell = dict(next(r for r in records if r["cell"]["data"] == "jpeg"), status="failed", error="a.jpg: damaged", imgs_per_s=None, valid=False)
+        first = dict(
+            records[0], status="failed", error="cuda:0: out of memory", imgs_per_s=None, valid=False
+        )
+        cell = dict(
+            next(r for r in records if r["cell"]["data"] == "jpeg"),
+            status="failed",
+            error="a.jpg: damaged",
+            imgs_per_s=None,
+            valid=False,
+        )
         cells = self.rows(self.keep([first, cell], planned(records)))
         for data, error in (("synthetic", "cuda:0: out of memory"), ("jpeg", "a.jpg: damaged")):
             self.assertEqual(cells[data].state, "failed")
@@ -59,7 +83,10 @@ class Plan(Checked):
         (setting,) = settings.group(plan.complete(records, plan.read(ledger.find(folder))))
         self.assertEqual((setting.gpu_counts(), setting.first_count), ([1, 2], 2))
         self.assertEqual({p.gpus for p in figures.plan([setting]) if p.module == "stages"}, {2})
-        self.assertNotIn("1 and 2 GPUs", " ".join(s for p in methods.paragraphs([setting], derived.Context("x", "")) for s in p))
+        self.assertNotIn(
+            "1 and 2 GPUs",
+            " ".join(s for p in methods.paragraphs([setting], derived.Context("x", "")) for s in p),
+        )
 
     def test_the_report_says_so_everywhere(self):
         records = sound.sweep(RATES)
@@ -68,7 +95,12 @@ class Plan(Checked):
         self.assertEqual(code, 0, err)
         self.assertIn("7 of 12 planned runs have no record", err)
         self.assertIn("1/3", out)
-        for name, words in (("table.md", "1/3"), ("table.csv", "repetition 2: not run"), ("index.md", "not run"), ("index.html", "2 more missing")):
+        for name, words in (
+            ("table.md", "1/3"),
+            ("table.csv", "repetition 2: not run"),
+            ("index.md", "not run"),
+            ("index.html", "2 more missing"),
+        ):
             with open(os.path.join(folder, "report", name), encoding="utf-8") as file:
                 self.assertIn(words, file.read(), name)
         code, findings, notes = self.again(folder)
@@ -86,7 +118,9 @@ class Plan(Checked):
         grown["sweeps"] += more["sweeps"]
         self.keep(first + added, grown)
         _, findings, _ = self.again(folder)
-        self.assertIn(f"stale: made when the ledger held {len(first)} of its {len(first) + 1}", findings[-1])
+        self.assertIn(
+            f"stale: made when the ledger held {len(first)} of its {len(first) + 1}", findings[-1]
+        )
 
     def test_so_is_one_from_before_a_sweep_that_has_no_record_yet(self):
         first, all_of_them = sound.sweep({**RATES, "png": [None] * 3}), sound.sweep(RATES)
@@ -94,21 +128,48 @@ class Plan(Checked):
         self.run_quietly(cli.main, [folder, "--no-figures", "--no-html"])
         grown = planned(first)
         more = planned([r for r in all_of_them if r["cell"]["data"] == "png"], len(first))
-        self.keep(first, {**grown, "cells": {**grown["cells"], **more["cells"]}, "sweeps": grown["sweeps"] + more["sweeps"]})
+        self.keep(
+            first,
+            {
+                **grown,
+                "cells": {**grown["cells"], **more["cells"]},
+                "sweeps": grown["sweeps"] + more["sweeps"],
+            },
+        )
         _, findings, _ = self.again(folder)
-        self.assertEqual([f.split(";")[0] for f in findings], ["the report is stale: made before the last sweep began"])
+        self.assertEqual(
+            [f.split(";")[0] for f in findings],
+            ["the report is stale: made before the last sweep began"],
+        )
 
     def test_what_is_missing_is_said_without_a_report_too(self):
         records = sound.sweep(RATES)
-        self.assertIn("7 of 12 planned runs", self.again(self.keep(records[:5], planned(records)))[2])
+        self.assertIn(
+            "7 of 12 planned runs", self.again(self.keep(records[:5], planned(records)))[2]
+        )
 
     def test_what_is_no_plan_is_noted_and_changes_nothing(self):
         records = sound.sweep(RATES)
         good = planned(records)
-        for odd in ("", "[]", "7", "{", '{"schema": "feedrate.plan/9"}', json.dumps({**good, "cells": {}}), json.dumps({**good, "sweeps": [7]}),
-                    json.dumps({**good, "sweeps": [{"records": 0, "runs": [["x"]]}]}), json.dumps(good).replace('"records": 0', '"records": 1e999'),
-                    json.dumps({**good, "sweeps": [{"records": 0, "runs": [[records[0]["cell_id"], "cell", 0, [1]]]}]}), json.dumps({**good, "cells": {i: {} for i in good["cells"]}}),
-                    "[" * 100_000):
+        for odd in (
+            "",
+            "[]",
+            "7",
+            "{",
+            '{"schema": "feedrate.plan/9"}',
+            json.dumps({**good, "cells": {}}),
+            json.dumps({**good, "sweeps": [7]}),
+            json.dumps({**good, "sweeps": [{"records": 0, "runs": [["x"]]}]}),
+            json.dumps(good).replace('"records": 0', '"records": 1e999'),
+            json.dumps(
+                {
+                    **good,
+                    "sweeps": [{"records": 0, "runs": [[records[0]["cell_id"], "cell", 0, [1]]]}],
+                }
+            ),
+            json.dumps({**good, "cells": {i: {} for i in good["cells"]}}),
+            "[" * 100_000,
+        ):
             with self.subTest(odd[:60]):
                 notes = []
                 self.assertEqual(plan.read(ledger.find(self.keep(records, odd)), notes.append), [])

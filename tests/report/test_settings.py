@@ -1,4 +1,5 @@
 """Reading and grouping: torn tails, failures, ceilings, drift, variants."""
+
 import csv
 import io
 import os
@@ -47,7 +48,8 @@ class Reading(unittest.TestCase):
         with open(path) as file:
             lines = file.readlines()
         with open(path, "w") as file:
-            file.writelines([lines[0], "\n", *lines[1:]])       # an empty line is no record, but a line
+            # an empty line is no record, but a line
+            file.writelines([lines[0], "\n", *lines[1:]])
         self.assertEqual([r[ledger.LINE] for r in ledger.read(path, self.notes.append)], [1, 3, 4])
 
     def test_both_schemas_are_read_and_valid_is_derived_where_it_lacks(self):
@@ -55,14 +57,15 @@ class Reading(unittest.TestCase):
         self.assertEqual([ledger.valid(r) for r in self.read([old, new])], [True, True])
         flag = [{"name": "throttled", "severity": "serious"}]
         self.assertFalse(ledger.valid(dict(old, flags=flag)))
-        self.assertFalse(ledger.valid(dict(new, flags=flag, valid=True)))       # the flag counts, whatever is said
+        # the flag counts, whatever is said
+        self.assertFalse(ledger.valid(dict(new, flags=flag, valid=True)))
         self.assertFalse(ledger.valid(dict(new, valid=False)))
         self.assertFalse(ledger.valid(record(axes("jpeg"), None, status="failed")))
         self.assertTrue(one([dict(new, valid=False)]).cells[0].serious)
 
     def test_numbers_beyond_all_floats_are_none(self):
-        self.assertIsNone(ledger.number(10 ** 400))
-        self.refuses([dict(repetitions(1)[0], imgs_per_s=10 ** 400)], "imgs_per_s")
+        self.assertIsNone(ledger.number(10**400))
+        self.refuses([dict(repetitions(1)[0], imgs_per_s=10**400)], "imgs_per_s")
 
     def test_refuses_damage_before_the_tail(self):
         path = ledgers.write(self.folder, repetitions(1))
@@ -96,32 +99,44 @@ class Reading(unittest.TestCase):
 
 class Grouping(unittest.TestCase):
     def test_mean_ratio_and_n(self):
-        cell, = one(repetitions(3)).cells
+        (cell,) = one(repetitions(3)).cells
         self.assertEqual(cell.rate.n, 3)
         self.assertAlmostEqual(cell.rate.mean, 400 * 1.002)
         self.assertAlmostEqual(cell.ratio.mean, 0.4)
 
     def test_the_share_is_of_the_repetitions_that_both_have(self):
         records = [record(axes(), 100.0 if n == 0 else 130.0, n, "ceiling") for n in range(6)]
-        records += [record(axes("jpeg"), 95.0 if n == 0 else None, n, status="failed" if n else "ok") for n in range(6)]
+        records += [
+            record(axes("jpeg"), 95.0 if n == 0 else None, n, status="failed" if n else "ok")
+            for n in range(6)
+        ]
         found = one(records)
-        cell, = found.cells
+        (cell,) = found.cells
         self.assertAlmostEqual(cell.ratio.mean, 0.95)
         self.assertEqual((cell.ratio.n, cell.ratio.kind), (1, statistics.NO_INTERVAL))
-        self.assertAlmostEqual(found.ceilings[0].rate.mean, 125.0, msg="a rate is of all its repetitions")
+        self.assertAlmostEqual(
+            found.ceilings[0].rate.mean, 125.0, msg="a rate is of all its repetitions"
+        )
         self.assertEqual(tables.short_row(cell)[6], "95.0 %")
-        row, = [r for r in csv.DictReader(io.StringIO(tables.write_csv([found]))) if r["role"] == "cell"]
+        (row,) = [
+            r for r in csv.DictReader(io.StringIO(tables.write_csv([found]))) if r["role"] == "cell"
+        ]
         self.assertAlmostEqual(float(row["ceiling_fraction"]), 0.95)
 
     def test_its_interval_is_of_those_repetitions_too(self):
         rates = [(100.0, 95.0), (110.0, 100.0), (90.0, 85.0), (200.0, None)]
         records = [record(axes(), top, n, "ceiling") for n, (top, _) in enumerate(rates)]
         records += [record(axes("jpeg"), rate, n) for n, (_, rate) in enumerate(rates) if rate]
-        self.assertEqual(one(records).cells[0].ratio, statistics.share([(95.0, 100.0), (100.0, 110.0), (85.0, 90.0)]))
+        self.assertEqual(
+            one(records).cells[0].ratio,
+            statistics.share([(95.0, 100.0), (100.0, 110.0), (85.0, 90.0)]),
+        )
 
     def test_without_a_common_repetition_there_is_no_share(self):
-        records = [record(axes(), 100.0, n, "ceiling") for n in (0, 1)] + [record(axes("jpeg"), 50.0, n) for n in (2, 3)]
-        cell, = one(records).cells
+        records = [record(axes(), 100.0, n, "ceiling") for n in (0, 1)] + [
+            record(axes("jpeg"), 50.0, n) for n in (2, 3)
+        ]
+        (cell,) = one(records).cells
         self.assertIsNone(cell.ratio)
         self.assertEqual(tables.short_row(cell)[6], "-")
 
@@ -129,15 +144,20 @@ class Grouping(unittest.TestCase):
         records = repetitions(3, cells=(("jpeg", 400.0),))
         del records[5]
         setting = one(records)
-        cell, = setting.cells
+        (cell,) = setting.cells
         self.assertEqual((cell.rate.n, cell.ratio.n), (3, 2))
-        self.assertIn("repetition 1 of the ceiling (1 GPU, input 224x224) lacks its first or last run", tables.incomplete_lines(setting)[0])
-        running = one(repetitions(1)[:2])       # the first repetition of a sweep is under way: its opening ceiling serves
+        self.assertIn(
+            "repetition 1 of the ceiling (1 GPU, input 224x224) lacks its first or last run",
+            tables.incomplete_lines(setting)[0],
+        )
+        # the first repetition of a sweep is under way: its opening ceiling serves
+        running = one(repetitions(1)[:2])
         self.assertAlmostEqual(running.cells[0].ratio.mean, 0.4)
 
     def test_failed_cells_are_missing_and_never_zero(self):
-        records = repetitions(2) + [record(axes("png"), None, n, status="failed", error="disk full")
-                                    for n in range(2)]
+        records = repetitions(2) + [
+            record(axes("png"), None, n, status="failed", error="disk full") for n in range(2)
+        ]
         png = [c for c in one(records).cells if c.data == "png"][0]
         self.assertIsNone(png.rate)
         self.assertEqual(png.state, "failed")
@@ -146,16 +166,16 @@ class Grouping(unittest.TestCase):
     def test_a_lost_repetition_shortens_n(self):
         records = repetitions(3)
         records[4].update(status="interrupted", imgs_per_s=None)
-        cell, = one(records).cells
+        (cell,) = one(records).cells
         self.assertEqual((cell.rate.n, len(cell.lost)), (2, 1))
         self.assertEqual(tables.short_row(cell)[4], "2/3")
 
     def test_a_repetition_run_again_counts_once(self):
         failed = record(axes("jpeg"), None, 0, status="failed")
-        cell, = one([failed] + repetitions(2)).cells
+        (cell,) = one([failed] + repetitions(2)).cells
         self.assertEqual((cell.rate.n, cell.lost), (2, []))
         notes = []
-        cell, = one(repetitions(2) + [record(axes("jpeg"), 300.0, 1)], notes.append).cells
+        (cell,) = one(repetitions(2) + [record(axes("jpeg"), 300.0, 1)], notes.append).cells
         self.assertAlmostEqual(cell.rate.mean, 350.0)
         self.assertIn("the last one counts", notes[0])
 
@@ -166,15 +186,29 @@ class Grouping(unittest.TestCase):
             self.assertEqual(tables.short_row(setting.cells[0])[6].endswith("*"), marked)
             for cell in (setting.cells[0], setting.ceilings[0]):
                 self.assertEqual(tables.flag_names(cell).count("ceiling_drifted"), int(marked))
-        self.assertIn("moved by −5.0 % between the first and the last run of 1 of 1 repetition", one(repetitions(1, drift=-0.05)).ceilings[0].drift_words)
+        self.assertIn(
+            "moved by −5.0 % between the first and the last run of 1 of 1 repetition",
+            one(repetitions(1, drift=-0.05)).ceilings[0].drift_words,
+        )
 
     def test_a_drift_is_told_once_under_one_name(self):
         records = repetitions(4, drift=0.04)
         for r in records[2::3]:
-            r["flags"] = [{"name": "ceiling_drifted", "severity": "warning", "reason": "the ceiling moved by +4.0 %", "remedy": "x"}]
+            r["flags"] = [
+                {
+                    "name": "ceiling_drifted",
+                    "severity": "warning",
+                    "reason": "the ceiling moved by +4.0 %",
+                    "remedy": "x",
+                }
+            ]
         setting = one(records)
-        flag, = [f for f in setting.ceilings[0].flags]
-        self.assertIn("moved by +4.0 % between the first and the last run of 4 of 4 repetitions; on average by +4.0 %", flag["reason"])
+        (flag,) = setting.ceilings[0].flags
+        self.assertIn(
+            "moved by +4.0 % between the first and the last run of 4 of 4 repetitions; on average"
+            " by +4.0 %",
+            flag["reason"],
+        )
         words = terminal.table([setting], heading.heading)
         self.assertEqual((words.count("ceiling-drift"), words.count("moved by")), (0, 1))
 
@@ -182,18 +216,28 @@ class Grouping(unittest.TestCase):
         def emulated(rate):
             records = repetitions(3, ceiling=rate, cells=(("jpeg", 400.0),))
             for r in records:
-                r["device"].update(kind="emulated", step_ms=256.0)      # 1,000 images/s
+                r["device"].update(kind="emulated", step_ms=256.0)  # 1,000 images/s
                 r["imgs_per_s"] = rate if r["role"] == "ceiling" else 400.0
             return one(records).ceilings[0]
+
         self.assertEqual(text.plus_minus(emulated(1000.3).rate), "1,000 (set)")
-        self.assertEqual(emulated(950.0).rate.kind, statistics.T_INTERVAL, "it did not keep to it: that was measured")
+        self.assertEqual(
+            emulated(950.0).rate.kind,
+            statistics.T_INTERVAL,
+            "it did not keep to it: that was measured",
+        )
 
     def test_above_the_ceiling_is_a_flag_where_the_interval_says_so(self):
         def flagged(*shares):
-            records = [r for n, share in enumerate(shares) for r in repetitions(1, cells=(("jpeg", 1000.0 * share),))]
+            records = [
+                r
+                for n, share in enumerate(shares)
+                for r in repetitions(1, cells=(("jpeg", 1000.0 * share),))
+            ]
             for i, r in enumerate(records):
                 r["repetition"] = i // 3
             return "above_ceiling" in tables.flag_names(one(records).cells[0])
+
         self.assertTrue(flagged(1.04, 1.05, 1.06))
         self.assertFalse(flagged(0.9, 1.05, 1.3), "its interval reaches below 1")
         self.assertFalse(flagged(1.4, 1.5), "two repetitions have no interval")
@@ -204,8 +248,12 @@ class Grouping(unittest.TestCase):
         self.assertEqual([round(c.ratio.mean, 6) for c in one(records).cells], [0.4, 0.4])
         native = []
         for size, ceiling in (("224x224", 1000.0), ("500x375", 300.0)):
-            native += repetitions(2, ceiling, cells=(("tensor", 0.5 * ceiling),),
-                                  **{"input-size": "native", "image-size": size})
+            native += repetitions(
+                2,
+                ceiling,
+                cells=(("tensor", 0.5 * ceiling),),
+                **{"input-size": "native", "image-size": size},
+            )
         self.assertEqual([round(c.ratio.mean, 6) for c in one(native).cells], [0.5, 0.5])
 
     def test_settings_are_kept_apart(self):
@@ -213,9 +261,19 @@ class Grouping(unittest.TestCase):
         self.assertEqual([s.kind for s in settings.group(records)], ["emulated", "cpu"])
 
     def test_ways_of_running_the_step_are_settings_of_their_own(self):
-        plain = {"device": "cuda", "memory-format": "channels_last", "batch-norm": "library", "optimizer": "fused",
-                 "master-weights": "on", "cudnn-benchmark": "on", "cuda-graph": "off"}
-        both = settings.group(repetitions(1, **plain) + repetitions(1, 80.0, **{**plain, "batch-norm": "fused", "cuda-graph": "on"}))
+        plain = {
+            "device": "cuda",
+            "memory-format": "channels_last",
+            "batch-norm": "library",
+            "optimizer": "fused",
+            "master-weights": "on",
+            "cudnn-benchmark": "on",
+            "cuda-graph": "off",
+        }
+        both = settings.group(
+            repetitions(1, **plain)
+            + repetitions(1, 80.0, **{**plain, "batch-norm": "fused", "cuda-graph": "on"})
+        )
         self.assertEqual(len(both), 2)
         self.assertIn("fp16 · input", heading.heading(both[0]))
         self.assertIn("fp16 · batch-norm fused · cuda-graph on · input", heading.heading(both[1]))
@@ -230,8 +288,9 @@ class Grouping(unittest.TestCase):
 
     def test_an_axis_that_varies_names_the_variant_but_prefetch_follows_the_workers(self):
         records = [record(axes("jpeg", cache=c), 9.0) for c in ("none", "encoded")]
-        self.assertEqual(sorted(c.variant for c in one(records).cells),
-                         ["cache encoded", "cache none"])
+        self.assertEqual(
+            sorted(c.variant for c in one(records).cells), ["cache encoded", "cache none"]
+        )
         records = [record(axes("jpeg", workers=w, prefetch=2 * w), 9.0) for w in (1, 2)]
         self.assertEqual({c.variant for c in one(records).cells}, {""})
         records = [record(axes("jpeg", prefetch=p), 9.0) for p in (1, 2)]
@@ -244,7 +303,10 @@ class Scaling(unittest.TestCase):
         for gpus, rate in ((2, 400.0), (4, 600.0), (8, 600.0)):
             records += repetitions(2, 500.0 * gpus, cells=(("jpeg", rate),), gpus=gpus)
         found = one(records)
-        self.assertEqual([(c.gpus, round(c.scaling.mean, 3)) for c in found.cells], [(2, 1.0), (4, 0.75), (8, 0.375)])
+        self.assertEqual(
+            [(c.gpus, round(c.scaling.mean, 3)) for c in found.cells],
+            [(2, 1.0), (4, 0.75), (8, 0.375)],
+        )
         self.assertEqual([round(c.scaling.mean, 3) for c in found.ceilings], [1.0, 1.0, 1.0])
         self.assertIn("scaling_efficiency", tables.write_csv([found]).splitlines()[0])
 

@@ -1,4 +1,6 @@
-"""The deck: what can be edited stays editable, what is invalid is marked, and the same ledger gives the same bytes."""
+"""The deck: what can be edited stays editable, what is invalid is marked, and the same ledger gives
+the same bytes."""
+
 import os
 import unittest
 
@@ -21,7 +23,9 @@ class Slides(Program):
     @staticmethod
     def words(slide):
         frames = [s.text_frame.text for s in slide.shapes if s.has_text_frame]
-        cells = [c.text for s in slide.shapes if s.has_table for row in s.table.rows for c in row.cells]
+        cells = [
+            c.text for s in slide.shapes if s.has_table for row in s.table.rows for c in row.cells
+        ]
         return "\n".join(frames + cells)
 
     def test_a_slide_a_figure_and_a_row_a_cell(self):
@@ -36,10 +40,13 @@ class Slides(Program):
             self.assertLessEqual(picture.left + picture.width, deck.slide_width)
             self.assertLessEqual(picture.top + picture.height, deck.slide_height)
         self.assertEqual(len(titles), 1 + len(figures) + 1 + 1)
-        self.assertIn("Throughput by kind of data: a look: fewer than 3 repetitions, nothing is claimed", titles)
+        self.assertIn(
+            "Throughput by kind of data: a look: fewer than 3 repetitions, nothing is claimed",
+            titles,
+        )
         for words in ("EMULATED DEVICE", "2026-11-21", "Some CPU"):
             self.assertIn(words, self.words(deck.slides[0]))
-        table, = [shape.table for s in deck.slides for shape in s.shapes if shape.has_table]
+        (table,) = [shape.table for s in deck.slides for shape in s.shapes if shape.has_table]
         self.assertEqual(len(table.rows), 1 + 2)
         self.assertIn("warmed up", self.words(deck.slides[len(titles) - 1]))
 
@@ -53,12 +60,16 @@ class Slides(Program):
         self.assertIn("throttled!", everything)
 
     def test_long_tables_are_paged_within_the_slide(self):
-        deck = self.deck(sweep(flagged=(), gpus=(1,)) + [
-            read_more(record(axes("jpeg", workers=w), 400.0)) for w in range(3, 60)])
+        deck = self.deck(
+            sweep(flagged=(), gpus=(1,))
+            + [read_more(record(axes("jpeg", workers=w), 400.0)) for w in range(3, 60)]
+        )
         tables = [shape for s in deck.slides for shape in s.shapes if shape.has_table]
         self.assertEqual(sum(len(t.table.rows) - 1 for t in tables), 59)
         for shape in tables:
-            self.assertLessEqual(shape.top + sum(row.height for row in shape.table.rows), deck.slide_height)
+            self.assertLessEqual(
+                shape.top + sum(row.height for row in shape.table.rows), deck.slide_height
+            )
 
     def test_the_same_ledger_gives_the_same_bytes(self):
         self.deck(sweep())
@@ -81,8 +92,14 @@ class Missing(Program):
         os.makedirs(fake)
         with open(os.path.join(fake, "pptx.py"), "w") as file:
             file.write("raise ImportError('none', name='pptx')\n")
-        _, err = self.run_report(sweep(gpus=(1,)), "--formats", "png", code=1, extras=("--no-paper",),
-                                 env=dict(os.environ, PYTHONPATH=fake))
+        _, err = self.run_report(
+            sweep(gpus=(1,)),
+            "--formats",
+            "png",
+            code=1,
+            extras=("--no-paper",),
+            env=dict(os.environ, PYTHONPATH=fake),
+        )
         self.assertEqual(sum("pptx is missing" in line for line in err.splitlines()), 1)
         self.assertIn("--no-slides", err)
         self.assertTrue({"bars.png", "index.md", *TABLES} <= set(os.listdir(self.report)))

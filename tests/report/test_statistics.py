@@ -1,4 +1,5 @@
 """The intervals against tables and against values worked out by hand."""
+
 import math
 import random
 import unittest
@@ -9,8 +10,16 @@ from report import statistics as st
 
 class TQuantile(unittest.TestCase):
     def test_agrees_with_the_printed_table(self):
-        for df, expected in ((1, 12.7062), (2, 4.30265), (3, 3.18245), (5, 2.57058), (9, 2.26216),
-                             (30, 2.04227), (120, 1.97993), (100000, 1.95999)):
+        for df, expected in (
+            (1, 12.7062),
+            (2, 4.30265),
+            (3, 3.18245),
+            (5, 2.57058),
+            (9, 2.26216),
+            (30, 2.04227),
+            (120, 1.97993),
+            (100000, 1.95999),
+        ):
             self.assertAlmostEqual(st.t_quantile(0.975, df), expected, delta=2e-5 * expected)
 
     def test_is_symmetric(self):
@@ -29,9 +38,18 @@ class Intervals(unittest.TestCase):
 
     def test_below_three_repetitions_the_points_and_no_interval(self):
         for rates in ([100.0], [100.0, 140.0]):
-            for found in (st.estimate(rates), st.share([(rate, 200.0) for rate in rates]), st.plain_mean(rates)):
-                self.assertEqual((found.low, found.high, found.half_width, found.kind), (None, None, None, st.NO_INTERVAL))
-                self.assertEqual((found.n, len(found.points), found.p_low), (len(rates), len(rates), 1.0))
+            for found in (
+                st.estimate(rates),
+                st.share([(rate, 200.0) for rate in rates]),
+                st.plain_mean(rates),
+            ):
+                self.assertEqual(
+                    (found.low, found.high, found.half_width, found.kind),
+                    (None, None, None, st.NO_INTERVAL),
+                )
+                self.assertEqual(
+                    (found.n, len(found.points), found.p_low), (len(rates), len(rates), 1.0)
+                )
 
     def test_hopeless_spread_does_not_overflow(self):
         for rates in ((1e-6, 1e9, 1), (1e-320, 1e300, 1)):
@@ -54,7 +72,9 @@ class Shares(unittest.TestCase):
         mean = sum(logs) / 3
         half = 4.302653 * math.sqrt(sum((x - mean) ** 2 for x in logs) / 2 / 3)
         found = st.share(self.PAIRS)
-        for mine, by_hand in zip((found.mean, found.low, found.high), (mean, mean - half, mean + half)):
+        for mine, by_hand in zip(
+            (found.mean, found.low, found.high), (mean, mean - half, mean + half)
+        ):
             self.assertAlmostEqual(mine, math.exp(by_hand), places=6)
 
     def test_what_both_have_in_common_within_a_repetition_falls_out(self):
@@ -68,7 +88,8 @@ class Shares(unittest.TestCase):
         self.assertAlmostEqual(there.p_low + back.p_low, 1)
 
     def test_p_is_that_of_scipy(self):
-        # scipy 1.17: scipy.stats.ttest_1samp(numpy.log([0.95, 100 / 110, 85 / 90]), 0, alternative="less").pvalue
+        # scipy 1.17: scipy.stats.ttest_1samp(numpy.log([0.95, 100 / 110, 85 / 90]), 0,
+        # alternative="less").pvalue
         self.assertAlmostEqual(st.share(self.PAIRS).p_low, 0.0194421, places=6)
 
     def test_hours_lost_by_hand(self):
@@ -76,7 +97,9 @@ class Shares(unittest.TestCase):
         mean = sum(hours) / 3
         half = 4.302653 * math.sqrt(sum((x - mean) ** 2 for x in hours) / 2 / 3)
         found = st.hours_lost(3_600_000, self.PAIRS)
-        for mine, by_hand in zip((found.mean, found.low, found.high), (mean, mean - half, mean + half)):
+        for mine, by_hand in zip(
+            (found.mean, found.low, found.high), (mean, mean - half, mean + half)
+        ):
             self.assertAlmostEqual(mine, by_hand, places=6)
         self.assertIsNone(st.hours_lost(1, self.PAIRS[:2]).low)
 
@@ -84,22 +107,49 @@ class Shares(unittest.TestCase):
         found = st.share(self.PAIRS)
         self.assertEqual(st.widened(found, 1), found)
         wider = st.widened(found, 4)
-        self.assertAlmostEqual(math.log(wider.high / wider.mean) / math.log(found.high / found.mean),
-                               st.t_quantile(1 - 0.025 / 4, 2) / st.t_quantile(0.975, 2))
+        self.assertAlmostEqual(
+            math.log(wider.high / wider.mean) / math.log(found.high / found.mean),
+            st.t_quantile(1 - 0.025 / 4, 2) / st.t_quantile(0.975, 2),
+        )
 
 
 class Welch(unittest.TestCase):
-    # scipy 1.17.1: r = scipy.stats.ttest_ind(numpy.log(second), numpy.log(first), equal_var=False); r.df, r.pvalue,
-    # numpy.exp(r.confidence_interval(0.95)).
+    # scipy 1.17.1: r = scipy.stats.ttest_ind(numpy.log(second), numpy.log(first), equal_var=False);
+    # r.df, r.pvalue, numpy.exp(r.confidence_interval(0.95)).
     CASES = (
-        ([100.0, 104.0, 99.0], [90.0, 95.0], 1.635729427510782, 0.13051926799915348,
-         0.7756959848134619, 1.081007935441467),
-        ([1000.0, 1004.0, 998.0, 1010.0, 995.0, 1001.0], [950.0, 958.0, 947.0, 961.0, 944.0, 952.0],
-         9.346534678178212, 1.034292029846534e-07, 0.9432843853680278, 0.9582236829685895),
-        ([39.7, 40.1, 35.2, 41.0], [38.9, 39.3, 40.2, 39.0, 39.9, 40.0], 3.168181589301726, 0.6814529176986881,
-         0.9124147702132882, 1.130834091481159),
-        ([2470.0, 2470.1], [2470.0, 2469.0], 1.0199890966194893, 0.4684845093019752,
-         0.997312166893259, 1.0022485507356917))
+        (
+            [100.0, 104.0, 99.0],
+            [90.0, 95.0],
+            1.635729427510782,
+            0.13051926799915348,
+            0.7756959848134619,
+            1.081007935441467,
+        ),
+        (
+            [1000.0, 1004.0, 998.0, 1010.0, 995.0, 1001.0],
+            [950.0, 958.0, 947.0, 961.0, 944.0, 952.0],
+            9.346534678178212,
+            1.034292029846534e-07,
+            0.9432843853680278,
+            0.9582236829685895,
+        ),
+        (
+            [39.7, 40.1, 35.2, 41.0],
+            [38.9, 39.3, 40.2, 39.0, 39.9, 40.0],
+            3.168181589301726,
+            0.6814529176986881,
+            0.9124147702132882,
+            1.130834091481159,
+        ),
+        (
+            [2470.0, 2470.1],
+            [2470.0, 2469.0],
+            1.0199890966194893,
+            0.4684845093019752,
+            0.997312166893259,
+            1.0022485507356917,
+        ),
+    )
 
     def test_agrees_with_scipy(self):
         for first, second, df, p, low, high in self.CASES:

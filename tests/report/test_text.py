@@ -1,4 +1,5 @@
 """Text from a ledger goes into CSV, Markdown, terminals and figures without acting there."""
+
 import csv
 import io
 import unittest
@@ -7,8 +8,17 @@ from ledgers import axes, record, repetitions
 from report import settings, tables, terminal, text
 from report.heading import heading
 
-NASTY = ["$x_{1}$", "<script>alert(1)</script>", "100 %", "a_b|c", "=1+1", "\x1b[31mred", "\ud800",
-         "\\frac{", "line\nbreak"]
+NASTY = [
+    "$x_{1}$",
+    "<script>alert(1)</script>",
+    "100 %",
+    "a_b|c",
+    "=1+1",
+    "\x1b[31mred",
+    "\ud800",
+    "\\frac{",
+    "line\nbreak",
+]
 
 
 class Text(unittest.TestCase):
@@ -17,7 +27,9 @@ class Text(unittest.TestCase):
             self.assertEqual(text.csv_cell(start + "cmd|x"), "'" + start + "cmd|x")
         for before in ("\t", "\r", "\n", "\r\n", " ", "\u00a0", "\ufeff", "\u200b", "\0"):
             for start in "=+-@":
-                self.assertEqual(text.csv_cell(before + start + "1"), "'" + start + "1", repr(before))
+                self.assertEqual(
+                    text.csv_cell(before + start + "1"), "'" + start + "1", repr(before)
+                )
         for wide in "\uff1d\uff0b\uff0d\uff20":
             self.assertTrue(text.csv_cell(wide + "1").startswith("'"))
         self.assertEqual(text.csv_cell(-0.02), "-0.02")
@@ -27,7 +39,10 @@ class Text(unittest.TestCase):
         self.assertEqual(text.plain("$x$"), r"\$x\$")
 
     def test_plotly_gets_no_markup(self):
-        self.assertEqual(text.plotly('<a href="x">b</a><br>&lt;'), '&lt;a href="x"&gt;b&lt;/a&gt;&lt;br&gt;&amp;lt;')
+        self.assertEqual(
+            text.plotly('<a href="x">b</a><br>&lt;'),
+            '&lt;a href="x"&gt;b&lt;/a&gt;&lt;br&gt;&amp;lt;',
+        )
 
     def test_terminals_get_no_control_characters(self):
         for nasty in NASTY:
@@ -38,8 +53,10 @@ class Text(unittest.TestCase):
         self.assertEqual(text.markdown("<b>|x_"), "&lt;b&gt;\\|x\\_")
 
     def test_numbers(self):
-        self.assertEqual([text.amount(v) for v in (0, 5.612, 56.12, 99.96, 1234.5, 0.0721)],
-                         ["0", "5.61", "56.1", "100", "1,234", "0.072"])
+        self.assertEqual(
+            [text.amount(v) for v in (0, 5.612, 56.12, 99.96, 1234.5, 0.0721)],
+            ["0", "5.61", "56.1", "100", "1,234", "0.072"],
+        )
         self.assertEqual(text.percent(0.999), "99.9 %")
         self.assertEqual(text.percent(1.0), "100 %")
         self.assertEqual(text.duration(0.5), "30.0 min")

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "measure/error.h"
+#include "base/error.h"
 #include "storage/storage.h"
 #include "tests/support.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 class BufferedFiles : public testing::Test {
@@ -24,8 +24,8 @@ class BufferedFiles : public testing::Test {
   }
 
   TemporaryFolder folder_;
-  std::unique_ptr<Storage> storage_ = make_buffered_files(folder_.path());
-  Buffer buffer_;
+  std::unique_ptr<storage::Storage> storage_ = storage::make_buffered_files(folder_.path());
+  storage::Buffer buffer_;
 };
 
 TEST_F(BufferedFiles, ReadsAFile) {
@@ -38,7 +38,8 @@ TEST_F(BufferedFiles, ReadsAFile) {
 TEST_F(BufferedFiles, ReadsTheLastBytesToAnotherPlaceAndNoFurther) {
   for (const std::size_t head : {0U, 1U, 4U, 10U}) {
     std::string tail(12 - head, '.');
-    storage_->read({"abc", 0, 10}, buffer_, std::as_writable_bytes(std::span(tail)).first(10 - head));
+    storage_->read({"abc", 0, 10}, buffer_,
+                   std::as_writable_bytes(std::span(tail)).first(10 - head));
     EXPECT_EQ(text(buffer_.bytes()), std::string("abcdefghij").substr(0, head));
     EXPECT_EQ(tail, std::string("abcdefghij").substr(head) + "..");
   }
@@ -74,11 +75,11 @@ TEST_F(BufferedFiles, ExpectingAFileNeverFails) {
 }
 
 TEST_F(BufferedFiles, CompletionsCarryTheirTagsAndErrors) {
-  Buffer other;
-  const SampleFile abc{"abc", 0, 10}, none{"none", 0, 1};
-  const std::vector<ReadRequest> requests{{7, &abc, &buffer_}, {8, &none, &other}};
+  storage::Buffer other;
+  const storage::SampleFile abc{"abc", 0, 10}, none{"none", 0, 1};
+  const std::vector<storage::ReadRequest> requests{{7, &abc, &buffer_}, {8, &none, &other}};
   storage_->submit(requests);
-  std::vector<ReadCompletion> done(4);
+  std::vector<storage::ReadCompletion> done(4);
   ASSERT_EQ(storage_->poll(done, true), 2U);
   EXPECT_EQ(done[0].tag, 7U);
   EXPECT_EQ(done[0].error, nullptr);
@@ -88,4 +89,4 @@ TEST_F(BufferedFiles, CompletionsCarryTheirTagsAndErrors) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -8,32 +8,43 @@
 #include <thread>
 #include <vector>
 
-#include "measure/error.h"
+#include "base/error.h"
 #include "storage/container.h"
+#include "storage/verify.h"
 #include "tests/support.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-constexpr PixelSize kSize{40, 30};
+constexpr codec::PixelSize kSize{40, 30};
 
 class Containers : public testing::TestWithParam<const char*> {
  protected:
   Containers() { generate({"files", GetParam()}); }
 
   void generate(std::vector<std::string> containers) {
-    generate_dataset({.data = folder_.path(), .formats = {"jpeg", "tensor"}, .containers = std::move(containers), .image_sizes = {kSize},
-                      .input_sizes = {kSize}, .count = 32, .classes = 4, .threads = 2}, {}, {});
+    data_gen::generate_dataset({.data = folder_.path(),
+                                .formats = {"jpeg", "tensor"},
+                                .containers = std::move(containers),
+                                .image_sizes = {kSize},
+                                .input_sizes = {kSize},
+                                .count = 32,
+                                .classes = 4,
+                                .threads = 2},
+                               {}, {});
   }
-  DatasetVariant open(const std::string& format, bool packed) const {
-    return open_dataset(folder_.path(), in_container(format + "/40x30", packed ? GetParam() : "files"));
+  storage::DatasetVariant open(const std::string& format, bool packed) const {
+    return storage::open_dataset(
+        folder_.path(), storage::in_container(format + "/40x30", packed ? GetParam() : "files"));
   }
-  const Container& container() const { return *find_container(GetParam()); }
-  fs::path packed() const { return folder_.path() / in_container("jpeg/40x30", GetParam()) / container().packed; }
+  const storage::Container& container() const { return *storage::find_container(GetParam()); }
+  fs::path packed() const {
+    return folder_.path() / storage::in_container("jpeg/40x30", GetParam()) / container().packed;
+  }
   static std::string text_of(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -45,10 +56,10 @@ class Containers : public testing::TestWithParam<const char*> {
 
 TEST_P(Containers, HoldsTheBytesOfTheFiles) {
   for (const char* format : {"jpeg", "tensor-uint8"}) {
-    const DatasetVariant files = open(format, false), packed = open(format, true);
+    const storage::DatasetVariant files = open(format, false), packed = open(format, true);
     EXPECT_EQ(packed.manifest_xxh3, files.manifest_xxh3);
-    const auto a = make_storage(files), b = make_storage(packed);
-    Buffer from_file, from_packed;
+    const auto a = storage::make_storage(files), b = storage::make_storage(packed);
+    storage::Buffer from_file, from_packed;
     for (std::size_t i = 0; i < files.samples.size(); ++i) {
       a->read(files.samples[i], from_file);
       std::vector<std::byte> tail(17);
@@ -63,27 +74,33 @@ TEST_P(Containers, HoldsTheBytesOfTheFiles) {
 }
 
 TEST_P(Containers, VerifyFindsADamagedSampleInIt) {
-  EXPECT_THAT(verify_dataset(folder_.path(), 2, {}).damaged, testing::IsEmpty());
+  EXPECT_THAT(storage::verify_dataset(folder_.path(), 2, {}).damaged, testing::IsEmpty());
   std::string bytes = text_of(packed());
-  const DatasetVariant files = open("jpeg", false);
+  const storage::DatasetVariant files = open("jpeg", false);
   const std::string sample = text_of(files.folder / files.samples[3].path);
   bytes[bytes.find(sample) + sample.size() / 2] ^= 1;
   put(bytes);
-  const std::string variant = in_container("jpeg/40x30", GetParam());
-  const VerifyResult result = verify_dataset(folder_.path(), 2, {});
+  const std::string variant = storage::in_container("jpeg/40x30", GetParam());
+  const storage::VerifyResult result = storage::verify_dataset(folder_.path(), 2, {});
   EXPECT_EQ(result.files, 4 * 32U);
-  EXPECT_THAT(result.damaged, testing::ElementsAre(HasSubstr(variant + "/" + files.samples[3].path + ": checksum")));
-  for (const std::string& wrong : {std::string(), std::string("nothing"), bytes.substr(0, bytes.size() - 1)}) {
+  EXPECT_THAT(result.damaged, testing::ElementsAre(
+                                  HasSubstr(variant + "/" + files.samples[3].path + ": checksum")));
+  for (const std::string& wrong :
+       {std::string(), std::string("nothing"), bytes.substr(0, bytes.size() - 1)}) {
     put(wrong);
-    EXPECT_THAT(verify_dataset(folder_.path(), 2, {}).damaged, testing::ElementsAre(HasSubstr(variant + "/samples."))) << wrong.size();
+    EXPECT_THAT(storage::verify_dataset(folder_.path(), 2, {}).damaged,
+                testing::ElementsAre(HasSubstr(variant + "/samples.")))
+        << wrong.size();
   }
 }
 
 TEST_P(Containers, ADamagedFileIsRefusedNamingIt) {
-  const DatasetVariant dataset = open("jpeg", true);
+  const storage::DatasetVariant dataset = open("jpeg", true);
   const std::string whole = text_of(packed());
-  const auto opening = [&] { make_storage(dataset); };
-  for (const std::string& bytes : {std::string(), std::string("something else"), whole.substr(0, whole.size() / 2), whole.substr(0, whole.size() - 1)}) {
+  const auto opening = [&] { storage::make_storage(dataset); };
+  for (const std::string& bytes :
+       {std::string(), std::string("something else"), whole.substr(0, whole.size() / 2),
+        whole.substr(0, whole.size() - 1)}) {
     put(bytes);
     EXPECT_THAT(opening, ThrowsMessage<Error>(HasSubstr(packed().string() + ": "))) << bytes.size();
   }
@@ -106,7 +123,7 @@ TEST_P(Containers, IsPackedAgainOnlyWhereItIsMissing) {
 }
 
 TEST_P(Containers, PackingADamagedSampleIsRefusedAndLeavesNothing) {
-  const DatasetVariant files = open("jpeg", false);
+  const storage::DatasetVariant files = open("jpeg", false);
   const fs::path victim = files.folder / files.samples[5].path;
   const auto size = fs::file_size(victim);
   std::ofstream(victim, std::ios::binary) << std::string(size, 'x');
@@ -119,7 +136,8 @@ TEST_P(Containers, PackingADamagedSampleIsRefusedAndLeavesNothing) {
 
 TEST_P(Containers, PackingThatIsStoppedLeavesWhatWasThere) {
   const std::string before = text_of(packed());
-  EXPECT_FALSE(container().pack(open("jpeg", false), packed(), [](std::size_t done) { return done < 9; }));
+  EXPECT_FALSE(
+      container().pack(open("jpeg", false), packed(), [](std::size_t done) { return done < 9; }));
   EXPECT_TRUE(text_of(packed()) == before);
   EXPECT_FALSE(fs::exists(packed().string() + ".partial"));
 }
@@ -128,8 +146,14 @@ TEST_P(Containers, AnInterruptedGenerationIsFinishedByTheNext) {
   const std::string whole = text_of(packed());
   fs::remove_all(packed().parent_path());
   int asked = 0;
-  EXPECT_THROW(generate_dataset({.data = folder_.path(), .formats = {"jpeg"}, .containers = {GetParam()}, .image_sizes = {kSize}, .count = 32, .classes = 4},
-                                {}, [&] { return ++asked > 5; }), Error);
+  EXPECT_THROW(data_gen::generate_dataset({.data = folder_.path(),
+                                           .formats = {"jpeg"},
+                                           .containers = {GetParam()},
+                                           .image_sizes = {kSize},
+                                           .count = 32,
+                                           .classes = 4},
+                                          {}, [&] { return ++asked > 5; }),
+               Error);
   EXPECT_THROW(open("jpeg", true), Error);
   generate({GetParam()});
   EXPECT_TRUE(text_of(packed()) == whole);
@@ -141,15 +165,22 @@ constexpr const char* kPacked[] = {"tar", "hdf5"};
 #else
 constexpr const char* kPacked[] = {"tar"};
 #endif
-INSTANTIATE_TEST_SUITE_P(Every, Containers, testing::ValuesIn(kPacked), [](const auto& one) { return std::string(one.param); });
+INSTANTIATE_TEST_SUITE_P(Every, Containers, testing::ValuesIn(kPacked),
+                         [](const auto& one) { return std::string(one.param); });
 
 TEST(ContainerNames, AnUnknownOneIsRefused) {
   const TemporaryFolder folder;
-  EXPECT_THROW(generate_dataset({.data = folder.path(), .formats = {"jpeg"}, .containers = {"zip"}, .image_sizes = {kSize}, .count = 1}, {}, {}), UsageError);
-  EXPECT_THROW(container_of("jpeg.zip/40x30"), Error);
-  EXPECT_EQ(container_of("jpeg/40x30").name, "files");
-  EXPECT_EQ(container_of("tensor-uint8.tar/40x30").name, "tar");
+  EXPECT_THROW(data_gen::generate_dataset({.data = folder.path(),
+                                           .formats = {"jpeg"},
+                                           .containers = {"zip"},
+                                           .image_sizes = {kSize},
+                                           .count = 1},
+                                          {}, {}),
+               UsageError);
+  EXPECT_THROW(storage::container_of("jpeg.zip/40x30"), Error);
+  EXPECT_EQ(storage::container_of("jpeg/40x30").name, "files");
+  EXPECT_EQ(storage::container_of("tensor-uint8.tar/40x30").name, "tar");
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -10,18 +10,18 @@
 #include "storage/storage.h"
 #include "tests/support.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 TEST(OutstandingReads, NameTheOldest) {
   TemporaryFolder folder;
   make_dataset(folder.path(), {"jpeg"}, {32, 32}, 8);
-  const DatasetVariant dataset = open_dataset(folder.path(), "jpeg/32x32");
-  OutstandingReads reads(dataset);
+  const storage::DatasetVariant dataset = storage::open_dataset(folder.path(), "jpeg/32x32");
+  storage::OutstandingReads reads(dataset);
   EXPECT_FALSE(reads.oldest());
-  OutstandingReads::Slot &first = reads.add(), &second = reads.add();
+  storage::OutstandingReads::Slot &first = reads.add(), &second = reads.add();
   second.begin(dataset.samples[3]);
-  sleep_until_ns(now_ns() + 5'000'000);
+  measure::sleep_until_ns(measure::now_ns() + 5'000'000);
   first.begin(dataset.samples[1]);
   auto oldest = reads.oldest();
   ASSERT_TRUE(oldest);
@@ -37,15 +37,15 @@ TEST(OutstandingReads, NameTheOldest) {
 TEST(OutstandingReads, AreToldByAStorageThatWaits) {
   TemporaryFolder folder;
   make_dataset(folder.path(), {"jpeg"}, {32, 32}, 8);
-  const DatasetVariant dataset = open_dataset(folder.path(), "jpeg/32x32");
+  const storage::DatasetVariant dataset = storage::open_dataset(folder.path(), "jpeg/32x32");
   const auto victim = dataset.folder / dataset.samples[2].path;
   std::filesystem::remove(victim);
   ASSERT_EQ(mkfifo(victim.c_str(), 0600), 0);
-  OutstandingReads reads(dataset);
+  storage::OutstandingReads reads(dataset);
   std::jthread reader([&] {
-    const auto storage = make_storage(dataset);
+    const auto storage = storage::make_storage(dataset);
     storage->tell(reads.add());
-    Buffer buffer;
+    storage::Buffer buffer;
     storage->read(dataset.samples[0], buffer);
     EXPECT_ANY_THROW(storage->read(dataset.samples[2], buffer));
   });
@@ -60,4 +60,4 @@ TEST(OutstandingReads, AreToldByAStorageThatWaits) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -6,17 +6,19 @@
 #include <utility>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::tests {
 
 // Something that a small network learns within 200 steps.
 inline constexpr int kClasses = 8, kPictures = 16, kSide = 32;
 
-// A class is a colour under noise that is another one each time: (N, 3, H, W) in fp32, (N), on the CPU.
+// A class is a colour under noise that is another one each time: (N, 3, H, W) in fp32, (N), on the
+// CPU.
 inline std::pair<at::Tensor, at::Tensor> some_batch(int step) {
   at::manual_seed(1000 + static_cast<std::uint64_t>(step));
   const at::Tensor labels = at::arange(kPictures) % kClasses;
   const at::Tensor bits = at::stack({labels % 2, labels / 2 % 2, labels / 4}, 1).to(at::kFloat);
-  return {at::randn({kPictures, 3, kSide, kSide}) + 2 * bits.view({kPictures, 3, 1, 1}) - 1, labels};
+  return {at::randn({kPictures, 3, kSide, kSide}) + 2 * bits.view({kPictures, 3, 1, 1}) - 1,
+          labels};
 }
 
 // Means of ten steps each: single steps of two runs part soon, as rounding errors grow.
@@ -29,4 +31,4 @@ inline std::vector<double> tens(const std::vector<double>& values) {
   return means;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tests

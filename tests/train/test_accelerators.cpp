@@ -4,11 +4,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "measure/error.h"
+#include "base/error.h"
+#include "device/registry.h"
+#include "ranks/thread_groups.h"
 #include "tests/message_of.h"
 #include "train/accelerators.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 using testing::AllOf;
@@ -16,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr int kClasses = 4, kBatch = 8, kSide = 32;
 
-StepSpec spec_of(Feed feed, Dtype dtype = Dtype::uint8) {
+device::StepSpec spec_of(device::Feed feed, codec::Dtype dtype = codec::Dtype::uint8) {
   return {.batch = {.batch_size = kBatch, .size = {kSide, kSide}, .dtype = dtype},
           .model = "resnet18",
           .classes = kClasses,
@@ -25,12 +27,13 @@ StepSpec spec_of(Feed feed, Dtype dtype = Dtype::uint8) {
           .feed = feed};
 }
 
-std::unique_ptr<Accelerator> make(const AcceleratorKind& kind, const StepSpec& spec) {
-  return kind.make("", spec, *make_thread_groups(1).front());
+std::unique_ptr<device::Accelerator> make(const device::AcceleratorKind& kind,
+                                          const device::StepSpec& spec) {
+  return kind.make("", spec, *ranks::make_thread_groups(1).front());
 }
 
 // Each class is a colour, with a little noise.
-void paint(HostBatch& batch, const BatchSpec& spec, int step) {
+void paint(pipeline::HostBatch& batch, const pipeline::BatchSpec& spec, int step) {
   constexpr std::uint8_t colours[kClasses][3] = {
       {220, 30, 30}, {30, 220, 30}, {30, 30, 220}, {200, 200, 40}};
   unsigned noise = 2463534242u + static_cast<unsigned>(step);
@@ -41,18 +44,19 @@ void paint(HostBatch& batch, const BatchSpec& spec, int step) {
     pixels[i] = static_cast<std::uint8_t>(colours[picture % kClasses][i % 3] + noise % 32);
     batch.labels[picture] = static_cast<std::int64_t>(picture % kClasses);
   }
-  normalise(pixels.data(), pixels.size() / 3, spec.dtype, batch.pixels);
+  codec::normalise(pixels.data(), pixels.size() / 3, spec.dtype, batch.pixels);
 }
 
-class Streamed : public testing::TestWithParam<Dtype> {};
+class Streamed : public testing::TestWithParam<codec::Dtype> {};
 
 TEST_P(Streamed, LearnsColours) {
-  const StepSpec spec = spec_of(Feed::streamed, GetParam());
-  const auto cpu = make(cpu_kind(), spec);
-  const auto ring = SlabRing::make(spec.batch, 1, cpu->slabs());
-  std::vector<StepRecord> steps;
+  const device::StepSpec spec = spec_of(device::Feed::streamed, GetParam());
+  const auto cpu = make(train::cpu_kind(), spec);
+  const auto ring = pipeline::SlabRing::make(spec.batch, 1, cpu->slabs());
+  std::vector<device::StepRecord> steps;
   for (int step = 0; step < 12; ++step) {
-    BatchLease batch = ring->acquire();  // would wait for ever if the step before had kept its slab
+    pipeline::BatchLease batch =
+        ring->acquire();  // would wait for ever if the step before had kept its slab
     paint(*batch, spec.batch, step);
     cpu->submit(std::move(batch));
   }
@@ -65,12 +69,14 @@ TEST_P(Streamed, LearnsColours) {
     EXPECT_GE(steps[i].start_ns, i > 0 ? steps[i - 1].end_ns : 0);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Dtypes, Streamed, testing::Values(Dtype::uint8, Dtype::fp16, Dtype::fp32),
-                         [](const auto& p) { return std::string(name_of(p.param)); });
+INSTANTIATE_TEST_SUITE_P(Dtypes, Streamed,
+                         testing::Values(codec::Dtype::uint8, codec::Dtype::fp16,
+                                         codec::Dtype::fp32),
+                         [](const auto& p) { return std::string(codec::name_of(p.param)); });
 
 TEST(Cpu, TrainsOnSyntheticBatchesOfItsOwn) {
-  const auto cpu = make(cpu_kind(), spec_of(Feed::synthetic));
-  std::vector<StepRecord> steps;
+  const auto cpu = make(train::cpu_kind(), spec_of(device::Feed::synthetic));
+  std::vector<device::StepRecord> steps;
   for (int i = 0; i < 2; ++i) cpu->submit(nullptr);
   cpu->collect(steps);
   ASSERT_EQ(steps.size(), 2u);
@@ -81,17 +87,18 @@ TEST(Cpu, TrainsOnSyntheticBatchesOfItsOwn) {
 
 // The losses of some steps on a batch that is `blackened` once it has been kept.
 std::vector<double> resident_losses(bool blackened) {
-  const StepSpec spec = spec_of(Feed::resident);
-  const auto cpu = make(cpu_kind(), spec);
-  const BatchLease batch = SlabRing::make(spec.batch, 1, cpu->slabs())->acquire();
+  const device::StepSpec spec = spec_of(device::Feed::resident);
+  const auto cpu = make(train::cpu_kind(), spec);
+  const pipeline::BatchLease batch =
+      pipeline::SlabRing::make(spec.batch, 1, cpu->slabs())->acquire();
   paint(*batch, spec.batch, 0);
   cpu->keep(*batch);
   if (blackened) std::memset(batch->pixels, 0, spec.batch.bytes());
   for (int i = 0; i < 4; ++i) cpu->submit(nullptr);
-  std::vector<StepRecord> steps;
+  std::vector<device::StepRecord> steps;
   cpu->collect(steps);
   std::vector<double> losses;
-  for (const StepRecord& step : steps) losses.push_back(step.loss);
+  for (const device::StepRecord& step : steps) losses.push_back(step.loss);
   return losses;
 }
 
@@ -103,7 +110,8 @@ TEST(Cpu, KeepsAResidentBatchOfItsOwn) {
 }
 
 TEST(Cpu, NamesTheProcessor) {
-  const DeviceDescription device = make(cpu_kind(), spec_of(Feed::synthetic))->describe();
+  const device::DeviceDescription device =
+      make(train::cpu_kind(), spec_of(device::Feed::synthetic))->describe();
   EXPECT_EQ(device.kind, "cpu");
   EXPECT_FALSE(device.name.empty());
   EXPECT_EQ(device.step_ms, 0);
@@ -111,34 +119,34 @@ TEST(Cpu, NamesTheProcessor) {
 
 TEST(Cpu, RefusesPrecisionsThatItDoesNotHave) {
   for (const char* precision : {"tf32", "fp16", "int8"}) {
-    StepSpec spec = spec_of(Feed::synthetic);
+    device::StepSpec spec = spec_of(device::Feed::synthetic);
     spec.precision = precision;
-    EXPECT_THROW(cpu_kind().check("", spec), UsageError);
-    EXPECT_THAT(message_of([&] { make(cpu_kind(), spec); }),
+    EXPECT_THROW(train::cpu_kind().check("", spec), UsageError);
+    EXPECT_THAT(message_of([&] { make(train::cpu_kind(), spec); }),
                 AllOf(HasSubstr(precision), HasSubstr("fp32, bf16")));
   }
 }
 
 TEST(Cpu, RefusesModelsAndArguments) {
-  StepSpec spec = spec_of(Feed::synthetic);
-  EXPECT_THROW(cpu_kind().check("1", spec), UsageError);
+  device::StepSpec spec = spec_of(device::Feed::synthetic);
+  EXPECT_THROW(train::cpu_kind().check("1", spec), UsageError);
   spec.model = "resnet51";
-  EXPECT_THAT(message_of([&] { cpu_kind().check("", spec); }), HasSubstr("resnet50"));
+  EXPECT_THAT(message_of([&] { train::cpu_kind().check("", spec); }), HasSubstr("resnet50"));
 }
 
 TEST(Cpu, NamesALabelThatTheNetworkLacks) {
-  const StepSpec spec = spec_of(Feed::streamed);
-  const auto cpu = make(cpu_kind(), spec);
-  BatchLease batch = SlabRing::make(spec.batch, 1, cpu->slabs())->acquire();
+  const device::StepSpec spec = spec_of(device::Feed::streamed);
+  const auto cpu = make(train::cpu_kind(), spec);
+  pipeline::BatchLease batch = pipeline::SlabRing::make(spec.batch, 1, cpu->slabs())->acquire();
   paint(*batch, spec.batch, 0);
   batch->labels[3] = kClasses;
   EXPECT_THAT(message_of([&] { cpu->submit(std::move(batch)); }), HasSubstr("label 4"));
 }
 
 TEST(Cpu, NamesALossThatIsNotANumber) {
-  const StepSpec spec = spec_of(Feed::streamed, Dtype::fp32);
-  const auto cpu = make(cpu_kind(), spec);
-  BatchLease batch = SlabRing::make(spec.batch, 1, cpu->slabs())->acquire();
+  const device::StepSpec spec = spec_of(device::Feed::streamed, codec::Dtype::fp32);
+  const auto cpu = make(train::cpu_kind(), spec);
+  pipeline::BatchLease batch = pipeline::SlabRing::make(spec.batch, 1, cpu->slabs())->acquire();
   paint(*batch, spec.batch, 0);
   const float nan = NAN;
   std::memcpy(batch->pixels, &nan, sizeof nan);
@@ -146,9 +154,9 @@ TEST(Cpu, NamesALossThatIsNotANumber) {
 }
 
 TEST(Cuda, SaysWhatIsMissingWhereThereIsNoDevice) {
-  const AcceleratorKind cuda = cuda_kind();
+  const device::AcceleratorKind cuda = train::cuda_kind();
   if (cuda.count() > 0) GTEST_SKIP() << "this machine has a CUDA device";
-  const StepSpec spec = spec_of(Feed::synthetic);
+  const device::StepSpec spec = spec_of(device::Feed::synthetic);
   EXPECT_THAT(message_of([&] { cuda.check("", spec); }), HasSubstr("--device cuda"));
   EXPECT_THAT(message_of([&] { make(cuda, spec); }),
               testing::AnyOf(HasSubstr("no CUDA device"), HasSubstr("CPUs only")));
@@ -156,4 +164,4 @@ TEST(Cuda, SaysWhatIsMissingWhereThereIsNoDevice) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

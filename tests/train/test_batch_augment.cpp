@@ -9,32 +9,39 @@
 #include "train/batch_augment.h"
 #include "train/input_maker.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
-constexpr PixelSize kStored{60, 45}, kOutput{32, 24};
+constexpr codec::PixelSize kStored{60, 45}, kOutput{32, 24};
 
 // Smooth, so that a pixel's place shows in its value.
 at::Tensor pictures(int count) {
   at::manual_seed(1);
   const at::Tensor coarse = at::rand({count, 3, 6, 8}) * 255;
   return at::upsample_bicubic2d(coarse, {kStored.height, kStored.width}, false)
-      .clamp(0, 255).to(at::kByte).permute({0, 2, 3, 1}).contiguous();
+      .clamp(0, 255)
+      .to(at::kByte)
+      .permute({0, 2, 3, 1})
+      .contiguous();
 }
 
-at::Tensor by_host(const at::Tensor& picture, const Augmentation& by) {
+at::Tensor by_host(const at::Tensor& picture, const pipeline::Augmentation& by) {
   at::Tensor out = at::empty({kOutput.height, kOutput.width, 3}, at::kByte);
-  const Rect& w = by.window;
+  const codec::Rect& w = by.window;
   const std::ptrdiff_t stride = 3 * kStored.width;
-  Resizer().resize({picture.data_ptr<std::uint8_t>() + w.y * stride + 3 * w.x, stride, w.width, w.height}, kOutput, by.flip,
-                   ResizeFilter::bilinear, out.data_ptr<std::uint8_t>());
-  jitter_colours(out.data_ptr<std::uint8_t>(), kOutput.width * kOutput.height, by.jitter);
+  pipeline::Resizer().resize(
+      codec::DecodedWindow(
+          {picture.data_ptr<std::uint8_t>() + w.y * stride + 3 * w.x, stride, w.width, w.height}),
+      kOutput, by.flip, pipeline::ResizeFilter::bilinear, out.data_ptr<std::uint8_t>());
+  pipeline::jitter_colours(out.data_ptr<std::uint8_t>(), kOutput.width * kOutput.height, by.jitter);
   return out;
 }
 
-std::vector<Augmentation> draws(int count, bool jitter) {
-  std::vector<Augmentation> all;
-  for (int i = 0; i < count; ++i) all.push_back(draw_augmentation({.jitter = jitter}, kStored, static_cast<std::uint64_t>(i)));
+std::vector<pipeline::Augmentation> draws(int count, bool jitter) {
+  std::vector<pipeline::Augmentation> all;
+  for (int i = 0; i < count; ++i)
+    all.push_back(
+        pipeline::draw_augmentation({.jitter = jitter}, kStored, static_cast<std::uint64_t>(i)));
   all[0] = {{0, 0, kStored.width, kStored.height}, true, {}};
   all[1] = {{59, 44, 1, 1}, false, {}};  // a single pixel, at the corner
   return all;
@@ -44,13 +51,15 @@ TEST(BatchAugmenter, MakesWhatAWorkerMakesOfEachSample) {
   const at::Tensor batch = pictures(40);
   for (const bool jitter : {false, true}) {
     const auto by = draws(40, jitter);
-    const BatchAugmenter augment(at::kCPU, kOutput, jitter);
+    const train::BatchAugmenter augment(at::kCPU, kOutput, jitter);
     const at::Tensor made = augment(batch, augment.parameters(by));
     EXPECT_TRUE(made.is_contiguous());
     ASSERT_EQ(made.sizes(), (std::vector<std::int64_t>{40, kOutput.height, kOutput.width, 3}));
     for (int i = 0; i < 40; ++i) {
-      const at::Tensor difference = (made[i] - by_host(batch[i], by[static_cast<std::size_t>(i)]).to(at::kFloat)).abs();
-      // Half a level of rounding, one of the resize's fixed point; both grow with the factors, 1.4 to the third.
+      const at::Tensor difference =
+          (made[i] - by_host(batch[i], by[static_cast<std::size_t>(i)]).to(at::kFloat)).abs();
+      // Half a level of rounding, one of the resize's fixed point; both grow with the factors, 1.4
+      // to the third.
       EXPECT_LE(difference.max().item<double>(), jitter ? 3.0 : 1.1) << i;
       EXPECT_LE(difference.mean().item<double>(), jitter ? 0.6 : 0.4) << i;
     }
@@ -59,22 +68,25 @@ TEST(BatchAugmenter, MakesWhatAWorkerMakesOfEachSample) {
 
 TEST(InputMaker, NormalisesWhatWasAugmented) {
   const at::Tensor batch = pictures(4);
-  StepSpec spec{.batch = {4, kStored, Dtype::uint8}, .augment_to = kOutput};
-  HostBatch host;
+  device::StepSpec spec{.batch = {4, kStored, codec::Dtype::uint8}, .augment_to = kOutput};
+  pipeline::HostBatch host;
   host.augmentations = draws(4, false);
-  const InputMaker make(spec, at::kCPU, at::kFloat);
+  const train::InputMaker make(spec, at::kCPU, at::kFloat);
   const at::Tensor input = make(batch, make.parameters(host));
   EXPECT_TRUE(input.is_contiguous(at::MemoryFormat::ChannelsLast));
-  const at::Tensor pixels = at::stack({by_host(batch[0], host.augmentations[0]), by_host(batch[1], host.augmentations[1]),
-                                       by_host(batch[2], host.augmentations[2]), by_host(batch[3], host.augmentations[3])});
-  EXPECT_LE((input - Normaliser(at::kCPU, at::kFloat)(pixels)).abs().max().item<double>(), 1.1 / 255 / 0.22);
+  const at::Tensor pixels = at::stack(
+      {by_host(batch[0], host.augmentations[0]), by_host(batch[1], host.augmentations[1]),
+       by_host(batch[2], host.augmentations[2]), by_host(batch[3], host.augmentations[3])});
+  EXPECT_LE((input - train::Normaliser(at::kCPU, at::kFloat)(pixels)).abs().max().item<double>(),
+            1.1 / 255 / 0.22);
 }
 
 TEST(InputMaker, WithoutAugmentationIsTheNormaliser) {
   const at::Tensor batch = pictures(3);
-  const InputMaker make({.batch = {3, kStored, Dtype::uint8}}, at::kCPU, at::kHalf);
-  EXPECT_TRUE(at::equal(make(batch, make.parameters({})), Normaliser(at::kCPU, at::kHalf)(batch)));
+  const train::InputMaker make({.batch = {3, kStored, codec::Dtype::uint8}}, at::kCPU, at::kHalf);
+  EXPECT_TRUE(
+      at::equal(make(batch, make.parameters({})), train::Normaliser(at::kCPU, at::kHalf)(batch)));
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

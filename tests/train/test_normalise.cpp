@@ -7,7 +7,7 @@
 #include "train/normalise.h"
 #include "train/normalise_launch.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 constexpr int kHeight = 16, kWidth = 48;  // 768 pixels: each value of a byte in each channel
@@ -19,53 +19,61 @@ at::Tensor all_values() {
       .contiguous();
 }
 
-at::Tensor by_host(const at::Tensor& pixels, Dtype dtype, at::ScalarType type) {
+at::Tensor by_host(const at::Tensor& pixels, codec::Dtype dtype, at::ScalarType type) {
   at::Tensor out = at::empty(pixels.sizes(), type);
-  normalise(pixels.data_ptr<std::uint8_t>(), kHeight * kWidth, dtype,
-            static_cast<std::byte*>(out.data_ptr()));
+  codec::normalise(pixels.data_ptr<std::uint8_t>(), kHeight * kWidth, dtype,
+                   static_cast<std::byte*>(out.data_ptr()));
   return out.permute({0, 3, 1, 2});
 }
 
 TEST(Normaliser, GivesTheHostsValuesBitForBit) {
   const at::Tensor pixels = all_values();
-  EXPECT_TRUE(at::equal(Normaliser(at::kCPU, at::kFloat)(pixels),
-                        by_host(pixels, Dtype::fp32, at::kFloat)));
-  EXPECT_TRUE(
-      at::equal(Normaliser(at::kCPU, at::kHalf)(pixels), by_host(pixels, Dtype::fp16, at::kHalf)));
+  EXPECT_TRUE(at::equal(train::Normaliser(at::kCPU, at::kFloat)(pixels),
+                        by_host(pixels, codec::Dtype::fp32, at::kFloat)));
+  EXPECT_TRUE(at::equal(train::Normaliser(at::kCPU, at::kHalf)(pixels),
+                        by_host(pixels, codec::Dtype::fp16, at::kHalf)));
 }
 
-// The GPU's kernel, run thread by thread on the CPU; sizes that leave one, two and three bytes over.
+// The GPU's kernel, run thread by thread on the CPU; sizes that leave one, two and three bytes
+// over.
 TEST(NormaliseBlocks, GiveTheHostsValuesBitForBit) {
   for (const at::ScalarType type : {at::kFloat, at::kHalf, at::kBFloat16}) {
-    const at::Tensor values = at::arange(256, at::kByte).view({1, 256, 1, 1}).expand({1, 256, 1, 3}).contiguous();
-    const at::Tensor table = Normaliser(at::kCPU, type)(values).permute({0, 2, 3, 1}).reshape({256, 3}).contiguous();
-    for (const at::Tensor& pixels : {all_values(), all_values().slice(2, 0, 11).contiguous(), all_values().slice(1, 0, 1).slice(2, 0, 7).contiguous(),
-                                     all_values().slice(1, 0, 1).slice(2, 0, 5).contiguous(), all_values().repeat({50, 1, 1, 1})}) {
-      EXPECT_TRUE(at::equal(launch_normalise<OnHost>(pixels, table), Normaliser(at::kCPU, type)(pixels).permute({0, 2, 3, 1})));
+    const at::Tensor values =
+        at::arange(256, at::kByte).view({1, 256, 1, 1}).expand({1, 256, 1, 3}).contiguous();
+    const at::Tensor table = train::Normaliser(at::kCPU, type)(values)
+                                 .permute({0, 2, 3, 1})
+                                 .reshape({256, 3})
+                                 .contiguous();
+    for (const at::Tensor& pixels : {all_values(), all_values().slice(2, 0, 11).contiguous(),
+                                     all_values().slice(1, 0, 1).slice(2, 0, 7).contiguous(),
+                                     all_values().slice(1, 0, 1).slice(2, 0, 5).contiguous(),
+                                     all_values().repeat({50, 1, 1, 1})}) {
+      EXPECT_TRUE(at::equal(train::launch_normalise<models::OnHost>(pixels, table),
+                            train::Normaliser(at::kCPU, type)(pixels).permute({0, 2, 3, 1})));
     }
   }
 }
 
 TEST(Normaliser, RoundsBfloat16Once) {
   const at::Tensor pixels = all_values();
-  const at::Tensor expected = by_host(pixels, Dtype::fp32, at::kFloat).to(at::kBFloat16);
-  EXPECT_TRUE(at::equal(Normaliser(at::kCPU, at::kBFloat16)(pixels), expected));
+  const at::Tensor expected = by_host(pixels, codec::Dtype::fp32, at::kFloat).to(at::kBFloat16);
+  EXPECT_TRUE(at::equal(train::Normaliser(at::kCPU, at::kBFloat16)(pixels), expected));
 }
 
 TEST(Normaliser, OnlyConvertsWhatIsNormalised) {
   const at::Tensor normalised = at::randn({2, 4, 5, 3});
-  const at::Tensor input = Normaliser(at::kCPU, at::kFloat)(normalised);
+  const at::Tensor input = train::Normaliser(at::kCPU, at::kFloat)(normalised);
   EXPECT_TRUE(at::equal(input, normalised.permute({0, 3, 1, 2})));
   EXPECT_NE(input.data_ptr(), normalised.data_ptr());  // the slab may be filled again
-  EXPECT_EQ(Normaliser(at::kCPU, at::kBFloat16)(normalised.to(at::kHalf)).scalar_type(),
+  EXPECT_EQ(train::Normaliser(at::kCPU, at::kBFloat16)(normalised.to(at::kHalf)).scalar_type(),
             at::kBFloat16);
 }
 
 TEST(Normaliser, LeavesChannelsLast) {
-  const at::Tensor input = Normaliser(at::kCPU, at::kFloat)(all_values());
+  const at::Tensor input = train::Normaliser(at::kCPU, at::kFloat)(all_values());
   EXPECT_EQ(input.sizes(), (std::vector<std::int64_t>{1, 3, kHeight, kWidth}));
   EXPECT_TRUE(input.is_contiguous(at::MemoryFormat::ChannelsLast));
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -5,7 +5,7 @@
 
 #include "train/trainer.h"
 
-namespace feedrate {
+namespace feedrate::tests {
 namespace {
 
 at::Tensor some_input(int pictures) {
@@ -15,10 +15,10 @@ at::Tensor some_input(int pictures) {
 
 TEST(Trainer, MakesTheStepsOfTorchsSgd) {
   constexpr int kClasses = 7, kPictures = 8;
-  Trainer trainer({.model = "resnet18", .classes = kClasses, .seed = 3});
+  train::Trainer trainer({.model = "resnet18", .classes = kClasses, .seed = 3});
   at::manual_seed(3);
-  ResNet peer = make_resnet("resnet18", kClasses);
-  to_channels_last(*peer);
+  models::ResNet peer = models::make_resnet("resnet18", kClasses);
+  models::to_channels_last(*peer);
   torch::optim::SGD sgd(peer->parameters(),
                         torch::optim::SGDOptions(0.1).momentum(0.9).weight_decay(1e-4));
   const at::Tensor input = some_input(kPictures);
@@ -41,36 +41,36 @@ TEST(Trainer, MakesTheStepsOfTorchsSgd) {
 
 TEST(Trainer, IsInTheHandsOfItsSeed) {
   const at::Tensor input = some_input(4), labels = at::arange(4);
-  const TrainerOptions options{.model = "resnet18", .classes = 4, .seed = 5};
-  TrainerOptions other = options;
+  const train::TrainerOptions options{.model = "resnet18", .classes = 4, .seed = 5};
+  train::TrainerOptions other = options;
   other.seed = 6;
-  const double loss = Trainer(options).step(input, labels).item<double>();
-  EXPECT_EQ(Trainer(options).step(input, labels).item<double>(), loss);
-  EXPECT_NE(Trainer(other).step(input, labels).item<double>(), loss);
+  const double loss = train::Trainer(options).step(input, labels).item<double>();
+  EXPECT_EQ(train::Trainer(options).step(input, labels).item<double>(), loss);
+  EXPECT_NE(train::Trainer(other).step(input, labels).item<double>(), loss);
 }
 
 TEST(Trainer, Bf16StaysNearFp32) {
   const at::Tensor input = some_input(8), labels = at::arange(8);
-  TrainerOptions options{.model = "resnet18", .classes = 8, .seed = 5};
-  const double fp32 = Trainer(options).step(input, labels).item<double>();
-  options.precision = Precision::bf16;
-  Trainer trainer(options);
+  train::TrainerOptions options{.model = "resnet18", .classes = 8, .seed = 5};
+  const double fp32 = train::Trainer(options).step(input, labels).item<double>();
+  options.precision = train::Precision::bf16;
+  train::Trainer trainer(options);
   EXPECT_NEAR(trainer.step(input.to(at::kBFloat16), labels).item<double>(), fp32, 0.05 * fp32);
   for (const at::Tensor& p : trainer.model()->parameters()) EXPECT_EQ(p.scalar_type(), at::kFloat);
 }
 
 TEST(LossScale, UnscalesFiniteGradients) {
-  LossScale scale(at::kCPU);
+  train::LossScale scale(at::kCPU);
   const at::Tensor gradient = scale.scaled(at::tensor({1.0f, -0.25f}));
   EXPECT_EQ(scale.unscale({gradient}).item<float>(), 0);
   EXPECT_TRUE(at::equal(gradient, at::tensor({1.0f, -0.25f})));
 }
 
 TEST(LossScale, SkipsTheStepAndHalvesAfterAnOverflow) {
-  LossScale scale(at::kCPU);
+  train::LossScale scale(at::kCPU);
   const float before = scale.scaled(at::ones({})).item<float>();
   at::Tensor parameter = at::ones({2}).requires_grad_();
-  Sgd sgd({parameter}, {});
+  train::Sgd sgd({parameter}, {});
   parameter.mutable_grad() = at::full({2}, INFINITY);
   sgd.step(scale.unscale(sgd.gradients()));
   EXPECT_TRUE(at::equal(parameter.detach(), at::ones({2})));
@@ -79,4 +79,4 @@ TEST(LossScale, SkipsTheStepAndHalvesAfterAnOverflow) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -3,10 +3,10 @@
 #include <random>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::tests {
 
-// Step times of a made-up run whose true throughput is known: log-normal (skewed), correlated from step to step, and once in a while a
-// step that takes long. Their expectation is `mean_seconds`.
+// Step times of a made-up run whose true throughput is known: log-normal (skewed), correlated from
+// step to step, and once in a while a step that takes long. Their expectation is `mean_seconds`.
 struct MadeUpRun {
   double mean_seconds = 0.1;
   double spread = 0.2;        // standard deviation of the logarithm
@@ -16,7 +16,8 @@ struct MadeUpRun {
 
   template <typename Engine>
   std::vector<double> draw(int steps, Engine& engine) const {
-    const double usual = mean_seconds / std::exp(spread * spread / 2) / (1 + spike_share * (spike_times - 1));
+    const double usual =
+        mean_seconds / std::exp(spread * spread / 2) / (1 + spike_share * (spike_times - 1));
     std::normal_distribution<double> normal;
     std::bernoulli_distribution spike(spike_share);
     std::vector<double> seconds;
@@ -29,4 +30,4 @@ struct MadeUpRun {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tests

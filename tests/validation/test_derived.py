@@ -1,9 +1,10 @@
-"""Changes every number of real records by a tenth, makes all checksums afresh as whoever edits on purpose would, and asks
-`feedrate validate`: what is derived must be found. So must a record that is taken out, moved or repeated, and a verdict or a
-severity that is another.
+"""Changes every number of real records by a tenth, makes all checksums afresh as somebody who edits
+on purpose would, and runs `feedrate validate`: it must find every change of a derived number. It
+must also find a record that was removed, moved or repeated, and a changed verdict or severity.
 
     test_derived.py FEEDRATE FEEDRATE_VALIDATION
 """
+
 import concurrent.futures
 import copy
 import json
@@ -16,13 +17,26 @@ import tempfile
 import unittest
 
 PROGRAM, TOOL = "", ""
-# Numbers that a run measures, and what was asked for: nothing else in the record says what they should be. Everything else must
-# be found. A change of what was asked for is found too where other records of the ledger say it as well.
-MEASURED = [re.compile(pattern) for pattern in (
-    r"warmup_steps|warmup_s|resident_bytes|loss_last|(step|data_wait|device_idle)_ms/raw/.*",
-    r"stages/\d/(bytes)", r"queue/(capacity_samples|drawn_fraction)", r"threads/(opencv_each|process)", r"arrivals/decoded/.*",
-    r"monitors/(?!series/at_s).*", r"monitors/series/at_s/.*", r"ranks/\d/(pid|sync_ms_mean)", r"ranks/[1-9]/data_wait_ms_mean",
-    r"dataset/(page_cache_before|page_cache_after|made/.*)", r"limits/.*", r"environment/.*")]
+# Numbers that a run measures, and options: nothing else in the record says what they should be. A
+# change of any other number must be found. A change of an option is found too if other records of
+# the ledger hold the same option.
+MEASURED = [
+    re.compile(pattern)
+    for pattern in (
+        r"warmup_steps|warmup_s|resident_bytes|loss_last|(step|data_wait|device_idle)_ms/raw/.*",
+        r"stages/\d/(bytes)",
+        r"queue/(capacity_samples|drawn_fraction)",
+        r"threads/(opencv_each|process)",
+        r"arrivals/decoded/.*",
+        r"monitors/(?!series/at_s).*",
+        r"monitors/series/at_s/.*",
+        r"ranks/\d/(pid|sync_ms_mean)",
+        r"ranks/[1-9]/data_wait_ms_mean",
+        r"dataset/(page_cache_before|page_cache_after|made/.*)",
+        r"limits/.*",
+        r"environment/.*",
+    )
+]
 
 
 def leaves(value, path=()):
@@ -51,25 +65,60 @@ class Derived(unittest.TestCase):
         data = os.path.join(cls.folder, "data")
         cls.run_program("gen", data, "--count", "64", "--format", "jpeg", "--image-size", "48")
         cls.results = os.path.join(cls.folder, "results")
-        cls.run_program("sweep", "--data", "jpeg", "--dataset", data, "--image-size", "48", "--input-size", "48", "--device", "emulated:1500",
-                        "--batch-size", "8", "--gpus", "1,2", "--workers", "2", "--min-seconds", "0.2", "--warmup-seconds", "0.05",
-                        "--repetitions", "2", "-o", cls.results)
+        cls.run_program(
+            "sweep",
+            "--data",
+            "jpeg",
+            "--dataset",
+            data,
+            "--image-size",
+            "48",
+            "--input-size",
+            "48",
+            "--device",
+            "emulated:1500",
+            "--batch-size",
+            "8",
+            "--gpus",
+            "1,2",
+            "--workers",
+            "2",
+            "--min-seconds",
+            "0.2",
+            "--warmup-seconds",
+            "0.05",
+            "--repetitions",
+            "2",
+            "-o",
+            cls.results,
+        )
         with open(os.path.join(cls.results, "ledger.jsonl"), encoding="utf-8") as file:
             cls.records = [json.loads(line) for line in file]
 
     @classmethod
     def run_program(cls, *words):
-        subprocess.run([PROGRAM, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            [PROGRAM, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
 
     def validate(self, records, afresh=True):
         """(exit code, stdout) of the command on a ledger of these records."""
         folder = tempfile.mkdtemp(dir=self.folder)
         with open(os.path.join(folder, "ledger.jsonl"), "w", encoding="utf-8") as file:
-            file.write("".join(json.dumps(r, separators=(",", ":"), ensure_ascii=False) + "\n" for r in records))
+            file.write(
+                "".join(
+                    json.dumps(r, separators=(",", ":"), ensure_ascii=False) + "\n" for r in records
+                )
+            )
         shutil.copy(os.path.join(self.results, "plan.json"), folder)
         if afresh:
             subprocess.run([TOOL, "seal", folder], check=True)
-        answer = subprocess.run([PROGRAM, "validate", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+        answer = subprocess.run(
+            [PROGRAM, "validate", folder],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
         shutil.rmtree(folder)
         return answer.returncode, answer.stdout
 
@@ -80,27 +129,52 @@ class Derived(unittest.TestCase):
 
     def line_of(self, data, gpus):
         """In the second repetition, where records of the same cell came before."""
-        return next(i for i, r in enumerate(self.records) if (r["cell"]["data"], r["cell"]["gpus"], r["repetition"]) == (data, gpus, 1))
+        return next(
+            i
+            for i, r in enumerate(self.records)
+            if (r["cell"]["data"], r["cell"]["gpus"], r["repetition"]) == (data, gpus, 1)
+        )
 
     def test_nothing_is_found_in_it_as_it_is(self):
         self.assertEqual(self.validate(self.records), (0, ""))
         self.assertEqual(self.validate(self.records, afresh=False), (0, ""))
 
     def test_each_derived_number_changed_by_a_tenth_is_found_with_checksums_made_afresh(self):
-        cases = [(line, path, value) for line in (self.line_of("jpeg", 2), self.line_of("jpeg", 1), self.line_of("synthetic", 2))
-                 for path, value in leaves(self.records[line])]
-        derived = [c for c in cases if not any(p.fullmatch("/".join(map(str, c[1]))) for p in MEASURED) and not self.is_rounding(*c[1:])]
+        cases = [
+            (line, path, value)
+            for line in (
+                self.line_of("jpeg", 2),
+                self.line_of("jpeg", 1),
+                self.line_of("synthetic", 2),
+            )
+            for path, value in leaves(self.records[line])
+        ]
+        derived = [
+            c
+            for c in cases
+            if not any(p.fullmatch("/".join(map(str, c[1]))) for p in MEASURED)
+            and not self.is_rounding(*c[1:])
+        ]
         self.assertGreater(len(derived), 120)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            answers = list(pool.map(lambda c: self.changed(c[0], c[1], self.by_a_tenth(c[2])), derived))
-        missed = ["/".join(map(str, path)) + f" = {value} of line {line + 1}"
-                  for (line, path, value), (code, _) in zip(derived, answers) if code != 1]
-        print(f"{len(derived)} derived numbers of {len(cases)} changed by a tenth: {len(derived) - len(missed)} found")
+            answers = list(
+                pool.map(lambda c: self.changed(c[0], c[1], self.by_a_tenth(c[2])), derived)
+            )
+        missed = [
+            "/".join(map(str, path)) + f" = {value} of line {line + 1}"
+            for (line, path, value), (code, _) in zip(derived, answers)
+            if code != 1
+        ]
+        print(
+            f"{len(derived)} derived numbers of {len(cases)} changed by a tenth:"
+            f" {len(derived) - len(missed)} found"
+        )
         self.assertEqual(missed, [])
 
     @staticmethod
     def is_rounding(path, value):
-        """Milliseconds are written to three decimals, and so are those that they are made from: two microseconds are no change."""
+        """Milliseconds are written to three decimals, and so are those that they are made from: two
+        microseconds are no change."""
         return any("_ms" in str(key) for key in path) and 1e-6 < abs(value) <= 0.025
 
     @staticmethod
@@ -112,32 +186,45 @@ class Derived(unittest.TestCase):
     def test_a_record_taken_out_moved_or_repeated_is_found_with_checksums_made_afresh(self):
         records, count = self.records, len(self.records)
         for i in range(count):
-            self.assertEqual(self.validate(records[:i] + records[i + 1:])[0], 1, f"line {i + 1} taken out")
-            self.assertEqual(self.validate(records[:i + 1] + records[i:])[0], 1, f"line {i + 1} repeated")
+            self.assertEqual(
+                self.validate(records[:i] + records[i + 1 :])[0], 1, f"line {i + 1} taken out"
+            )
+            self.assertEqual(
+                self.validate(records[: i + 1] + records[i:])[0], 1, f"line {i + 1} repeated"
+            )
             j = (i + 3) % count
-            moved = records[:i] + records[i + 1:]
-            self.assertEqual(self.validate(moved[:j] + [records[i]] + moved[j:])[0], 1, f"line {i + 1} moved")
+            moved = records[:i] + records[i + 1 :]
+            self.assertEqual(
+                self.validate(moved[:j] + [records[i]] + moved[j:])[0], 1, f"line {i + 1} moved"
+            )
         code, out = self.validate(records[:-1], afresh=False)
-        self.assertEqual(code, 1, "the last one is missed where what the sweep ended with was not edited as well")
+        self.assertEqual(
+            code, 1, "plan.json keeps the end of the sweep: it shows that the last record is gone"
+        )
         self.assertIn(f"the last sweep ended with {count} records: 1 are gone", out)
 
     def test_words_that_are_others_are_found_with_checksums_made_afresh(self):
         line = self.line_of("jpeg", 1)
         for path, value, words in (
-                (("verdict",), "highly input-bound: the device waits 77 % of the time", "verdict is"),
-                (("flags", 0, "severity"), "warning", "the flag emulated is warning"),
-                (("capacities", 0, "resource"), "storage", "capacities do not follow"),
-                (("status",), "failed", "status is failed"), (("role",), "ceiling", "role is ceiling"),
-                (("cell", "loader"), "batch", "is not that of its axes"), (("stages", 1, "name"), "read", "capacities do not follow"),
-                (("device", "name"), "NVIDIA H100", "device.name is"), (("environment", "host"), "other", "host is"), (("dataset", "variant"), "png/48x48", "dataset.variant is"),
-                (("flags", 0, "name"), "certified", "none that there is")):
+            (("verdict",), "highly input-bound: the device waits 77 % of the time", "verdict is"),
+            (("flags", 0, "severity"), "warning", "the flag emulated is warning"),
+            (("capacities", 0, "resource"), "storage", "capacities do not follow"),
+            (("status",), "failed", "status is failed"),
+            (("role",), "ceiling", "role is ceiling"),
+            (("cell", "loader"), "batch", "is not that of its axes"),
+            (("stages", 1, "name"), "read", "capacities do not follow"),
+            (("device", "name"), "NVIDIA H100", "device.name is"),
+            (("environment", "host"), "other", "host is"),
+            (("dataset", "variant"), "png/48x48", "dataset.variant is"),
+            (("flags", 0, "name"), "certified", "none that there is"),
+        ):
             code, out = self.changed(line, path, value)
             self.assertEqual(code, 1, path)
             self.assertIn(words, out)
 
     def test_an_edit_by_accident_shows_by_the_checksum(self):
         records = copy.deepcopy(self.records)
-        records[3]["resident_bytes"] += 1       # nothing else knows what it should be
+        records[3]["resident_bytes"] += 1  # nothing else knows what it should be
         code, out = self.validate(records, afresh=False)
         self.assertEqual(code, 1)
         self.assertIn("line 4: its checksum is not that of its text", out)
@@ -147,7 +234,9 @@ class Derived(unittest.TestCase):
         records = copy.deepcopy(self.records)
         record = records[self.line_of("jpeg", 1)]
         record["bad_samples"] = 3
-        record["flags"].append({"name": "bad_samples", "severity": "serious", "reason": "x", "remedy": "y"})
+        record["flags"].append(
+            {"name": "bad_samples", "severity": "serious", "reason": "x", "remedy": "y"}
+        )
         record["valid"] = False
         self.assertEqual(self.validate(records)[0], 0)
         record["flags"][-1]["severity"] = "note"

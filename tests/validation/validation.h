@@ -1,7 +1,7 @@
 #pragma once
 #include <filesystem>
 
-namespace feedrate {
+namespace feedrate::tests {
 
 // The first three print a Markdown table or a line.
 
@@ -11,13 +11,13 @@ void validate_series(int count);
 // How often the intervals hold the true throughput, over `count` made-up runs each.
 void validate_intervals(int count);
 
-// Measures `count` pairs of ledgers, of six repetitions each, on an emulated device whose step varies from repetition to
-// repetition by `noise` (standard deviation, a share); in the second of each pair it is `gap` slower. Below `folder`, as
-// 0000/a, 0000/b and so on.
+// Measures `count` pairs of ledgers, of six repetitions each, on an emulated device whose step
+// varies from repetition to repetition by `noise` (standard deviation, a share); in the second of
+// each pair it is `gap` slower. Below `folder`, as 0000/a, 0000/b and so on.
 void make_pairs(int count, double noise, double gap, const std::filesystem::path& folder);
 
 // Makes the checksums of a folder's ledger afresh, and what plan.json keeps of them, as whoever
 // edits on purpose would.
 void seal_again(const std::filesystem::path& folder);
 
-}  // namespace feedrate
+}  // namespace feedrate::tests

@@ -1,5 +1,6 @@
-"""What every peer's program shares: its arguments, and the clock. A peer builds an endless iterator over
-batches and hands it to measure(); it prints one line of JSON."""
+"""What every peer's program shares: its arguments, and the clock. A peer builds an endless iterator
+over batches and hands it to measure(); it prints one line of JSON."""
+
 import argparse
 import json
 import time
@@ -19,8 +20,10 @@ def arguments():
 
 
 def measure(batches, seconds, **about):
-    """Images per second over at least `seconds`, after a warm-up of a quarter of them and 8 batches (more
-    than any queue holds). `batches`: yields the number of pictures of each batch that was delivered."""
+    """Images per second over at least `seconds`, after a warm-up of a quarter of them and 8 batches
+    (more than any queue holds). `batches`: yields the number of pictures of each batch that was
+    delivered.
+    """
     start, count = time.perf_counter(), 0
     while count < 8 or time.perf_counter() - start < seconds / 4:
         next(batches)
@@ -29,7 +32,10 @@ def measure(batches, seconds, **about):
     while time.perf_counter() - start < seconds:
         images += next(batches)
     elapsed = time.perf_counter() - start
-    print(json.dumps({"imgs_per_s": images / elapsed, "images": images, "seconds": elapsed, **about}), flush=True)
+    print(
+        json.dumps({"imgs_per_s": images / elapsed, "images": images, "seconds": elapsed, **about}),
+        flush=True,
+    )
 
 
 def endless(make_epoch):

@@ -1,9 +1,10 @@
-"""torchvision as its training scripts are mostly written: Pillow decodes, Pillow crops and resizes."""
-import torchvision
-from torchvision import transforms
+"""torchvision as its training scripts are mostly written: Pillow decodes, Pillow crops and
+resizes."""
 
+import torchvision
 from common import RATIO, SCALE, arguments, measure
 from torch_loader import batches_of
+from torchvision import transforms
 
 
 def main():
@@ -11,7 +12,12 @@ def main():
     crop = transforms.RandomResizedCrop(a.size, SCALE, RATIO)
     steps = transforms.Compose([crop, transforms.RandomHorizontalFlip(), transforms.PILToTensor()])
     dataset = torchvision.datasets.ImageFolder(a.folder, steps)
-    measure(batches_of(dataset, a.workers), a.seconds, version=torchvision.__version__, filter="antialias")
+    measure(
+        batches_of(dataset, a.workers),
+        a.seconds,
+        version=torchvision.__version__,
+        filter="antialias",
+    )
 
 
 main()

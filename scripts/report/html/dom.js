@@ -7,7 +7,8 @@ const SVG = "http://www.w3.org/2000/svg";
 function el(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
-    if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : String(value));
+    if (value !== null && value !== undefined && value !== false)
+      element.setAttribute(name, value === true ? "" : String(value));
   }
   for (const child of children.flat()) {
     if (child === null || child === undefined || child === "") continue;
@@ -17,7 +18,7 @@ function el(tag, attributes, ...children) {
 }
 
 function button(words, attributes, press) {
-  const made = el("button", { type: "button", ...attributes }, words);
+  const made = el("button", {type: "button", ...attributes}, words);
   made.addEventListener("click", press);
   return made;
 }
@@ -30,15 +31,17 @@ function svg(tag, attributes) {
 
 // Places from the steps between them; null stands for every place.
 function placesOf(steps, count) {
-  if (steps === null) return Array.from({ length: count }, (_, i) => i);
+  if (steps === null) return Array.from({length: count}, (_, i) => i);
   let place = 0;
   return steps.map((step) => (place += step));
 }
 
-// JSON text broken into lines, every character of it kept: a number is not read, so it cannot change.
+// JSON text broken into lines, every character of it kept: a number is not read, so it cannot
+// change.
 function indented(text, depth) {
   let out = "", inside = false;
-  const line = () => "\n" + "  ".repeat(depth);
+  const line = () => "\n" +
+      "  ".repeat(depth);
   for (let i = 0; i < text.length; i += 1) {
     const c = text[i];
     if (inside) {
@@ -67,6 +70,7 @@ function plural(count, word) {
 // "12", "3, 4 and 9"; "lines 3, 4, 9, 11, 12 … (40)" where there are many.
 function lineWords(places) {
   const lines = places.map((place) => report.records[place].line);
-  const words = lines.length > 6 ? `${lines.slice(0, 5).join(", ")} … (${lines.length})` : lines.join(", ");
+  const words =
+      lines.length > 6 ? `${lines.slice(0, 5).join(", ")} … (${lines.length})` : lines.join(", ");
   return lines.length ? `ledger line${lines.length === 1 ? "" : "s"} ${words}` : "no ledger line";
 }

@@ -1,4 +1,5 @@
-// Light and dark: the page's colours are CSS variables; figures name theirs "@ink" and so on and are drawn again.
+// Light and dark: the page's colours are CSS variables; figures name theirs "@ink" and so on and
+// are drawn again.
 
 const root = document.documentElement;
 const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -18,29 +19,37 @@ function themed(value, colours, isColour) {
   }
   if (Array.isArray(value)) return value.map((part) => themed(part, colours, isColour));
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, themed(part, colours, /color$/i.test(key))]));
+  return Object.fromEntries(Object.entries(value).map(
+      ([key, part]) => [key, themed(part, colours, /color$/i.test(key))]));
 }
 
 function setTheme(name) {
-  if (name === "auto") delete root.dataset.theme;
-  else root.dataset.theme = name;
+  if (name === "auto")
+    delete root.dataset.theme;
+  else
+    root.dataset.theme = name;
   themeListeners.forEach((redraw) => redraw());
 }
 
 function themeSwitch() {
-  const box = el("div", { class: "segments", role: "group", "aria-label": "Colours" });
+  const box = el("div", {class: "segments", role: "group", "aria-label": "Colours"});
   for (const [name, words] of [["auto", "Auto"], ["light", "Light"], ["dark", "Dark"]]) {
-    box.append(button(words, { "aria-pressed": String(name === "auto"), "data-theme-name": name }, (event) => {
-      for (const other of box.children) other.setAttribute("aria-pressed", String(other === event.currentTarget));
-      setTheme(name);
-    }));
+    box.append(button(
+        words, {"aria-pressed": String(name === "auto"), "data-theme-name": name}, (event) => {
+          for (const other of box.children)
+            other.setAttribute("aria-pressed", String(other === event.currentTarget));
+          setTheme(name);
+        }));
   }
   return box;
 }
 
-prefersDark.addEventListener("change", () => { if (!root.dataset.theme) themeListeners.forEach((redraw) => redraw()); });
+prefersDark.addEventListener("change", () => {
+  if (!root.dataset.theme) themeListeners.forEach((redraw) => redraw());
+});
 
-// Paper is white and as wide as paper, whatever the screen is; every figure is drawn, also those never scrolled to.
+// Paper is white and as wide as paper, whatever the screen is; every figure is drawn, also those
+// never scrolled to.
 window.addEventListener("beforeprint", () => {
   root.classList.add("printing");
   themeListeners.forEach((redraw) => redraw(true));

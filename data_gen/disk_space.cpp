@@ -1,0 +1,61 @@
+#include "data_gen/disk_space.h"
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+
+#include "base/error.h"
+
+namespace feedrate::data_gen {
+namespace {
+
+// Upper bounds for photographs, bytes a pixel: JPEG at quality 90 takes about 0.3, PNG 1.5 to 2.2,
+// noise the 3 that it has.
+double bytes_per_pixel(const PlannedVariant& variant) {
+  if (variant.format == nullptr) return 3.0 * static_cast<double>(codec::size_of(variant.dtype));
+  if (variant.format->name == "jpeg") return 0.6;
+  if (variant.format->name == "png") return 2.4;
+  return 3.02;
+}
+
+std::string readable(double bytes) {
+  static constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB"};
+  std::size_t unit = 0;
+  for (bytes /= 1e3; bytes >= 1000 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1e3;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %s", bytes, kUnits[unit]);
+  return text;
+}
+
+}  // namespace
+
+std::int64_t estimated_bytes(const PlannedVariant& variant) {
+  constexpr double kFileOverhead = 4096;  // header, directory entry, the last block's unused half
+  const double pixels = static_cast<double>(variant.size.width) * variant.size.height;
+  return std::llround(pixels * bytes_per_pixel(variant) + kFileOverhead);
+}
+
+void check_disk_space(const GeneratePlan& plan) {
+  double needed = 0;
+  for (const PlannedVariant& variant : plan.variants) {
+    const auto each = static_cast<double>(estimated_bytes(variant));
+    needed += each * static_cast<double>(variant.missing);
+    for (const PlannedPack& pack : plan.packs) {
+      if (pack.missing && pack.from == variant.name)
+        needed += each * static_cast<double>(plan.source->count());
+    }
+  }
+  std::error_code error;
+  const auto space = std::filesystem::space(plan.data, error);
+  if (error) throw Error(plan.data.string(), error.message(), "choose a folder that can be used");
+  if (needed > static_cast<double>(space.available)) {
+    throw Error(plan.data.string(),
+                "needs about " + readable(needed) + ", the disk has " +
+                    readable(static_cast<double>(space.available)) + " free",
+                "free some, choose another disk, or a smaller --count");
+  }
+}
+
+}  // namespace feedrate::data_gen

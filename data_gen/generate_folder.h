@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "data_gen/generate.h"
+#include "data_gen/generate_source.h"
+
+namespace feedrate::data_gen {
+
+// How the pictures of a folder are looked at before they are used.
+struct PictureCheck {
+  int threads = 1;
+  bool skip_bad = false;  // leave out what cannot be decoded
+  std::function<void(const std::string&)>
+      on_skipped;  // is told each; may be empty, as may the others
+  std::function<void(const GenerateProgress&)> on_progress;
+  std::function<bool()> stop;
+};
+
+// Every *.jpg, *.jpeg and *.png below `folder`, sorted by path; the class is the first folder on
+// the way (ImageFolder), "class_000" for pictures that lie in `folder` itself. `count` above 0
+// takes so many of them, evenly spread, so that every class keeps its share. Each is decoded once.
+// Errors: feedrate::Error for a missing folder, one without pictures, or a list of those that
+// cannot be decoded.
+std::unique_ptr<PictureSource> make_folder_source(const std::filesystem::path& folder,
+                                                  std::int64_t count, const PictureCheck& check);
+
+}  // namespace feedrate::data_gen

@@ -1,0 +1,43 @@
+#include "base/whole_file.h"
+
+#include "base/error.h"
+
+namespace feedrate {
+
+void write_whole_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                      bool durable) {
+  const std::filesystem::path partial = path.string() + ".partial";
+  try {
+    PosixFile file(partial, O_WRONLY | O_CREAT | O_TRUNC);
+    file.write(bytes);
+    if (durable) file.sync();
+    file.close();
+    std::filesystem::rename(partial, path);
+    if (durable) PosixFile(path.parent_path(), O_RDONLY | O_DIRECTORY).sync();
+  } catch (const std::system_error& error) {
+    std::error_code ignored;
+    std::filesystem::remove(partial, ignored);
+    throw Error(path.string(), "cannot write it: " + error.code().message(),
+                "choose a folder that can be written, on a disk with room");
+  }
+}
+
+void write_whole_file(const std::filesystem::path& path, std::string_view text, bool durable) {
+  write_whole_file(path, std::as_bytes(std::span(text)), durable);
+}
+
+void read_whole_file(const std::filesystem::path& path, std::vector<std::byte>& out) {
+  const PosixFile file = PosixFile::open_regular(path);
+  struct stat status{};
+  ::fstat(file.get(), &status);
+  out.resize(static_cast<std::size_t>(status.st_size) + 1);  // a byte more shows that it has grown
+  out.resize(file.read(out));
+}
+
+std::string read_whole_text(const std::filesystem::path& path) {
+  std::vector<std::byte> bytes;
+  read_whole_file(path, bytes);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace feedrate

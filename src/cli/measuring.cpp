@@ -1,0 +1,74 @@
+#include "cli/measuring.h"
+
+#include <cstdio>
+
+#include "cli/ranks.h"
+#include "record/axes_file.h"
+#include "record/environment.h"
+#include "record/plan_file.h"
+#include "record/resume.h"
+
+namespace feedrate::cli {
+namespace {
+
+std::optional<record::Anonymizer> anonymizer_of(const ExperimentOptions& options) {
+  if (!options.anonymize) return std::nullopt;
+  return record::Anonymizer(options.data, options.output, options.config);
+}
+
+// The environment as the records will hold it; --resume compares it.
+nlohmann::ordered_json environment_of(const ExperimentOptions& options,
+                                      const std::optional<record::Anonymizer>& anonymizer) {
+  nlohmann::ordered_json record = {
+      {"environment", record::capture_environment(options.data, options.config)}};
+  if (anonymizer) anonymizer->apply(record);
+  return record["environment"];
+}
+
+std::set<std::string> ids_of(const std::vector<plan::PlannedRun>& plan) {
+  std::set<std::string> ids;
+  for (const plan::PlannedRun& run : plan) ids.insert(run.cell.id());
+  return ids;
+}
+
+}  // namespace
+
+Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::Cell>& cells,
+                     const std::optional<ranks::Launch>& launch)
+    : options_(options),
+      ranks_(open_ranks(launch, cells, options.run, signals_.token())),
+      anonymizer_(anonymizer_of(options)),
+      environment_(environment_of(options, anonymizer_)) {
+  if (ranks_) runner_.emplace(options.run, registry_, *ranks_);
+}
+
+void Measuring::check(const std::vector<plan::PlannedRun>& plan) {
+  for (const plan::PlannedRun& run : plan) runner_->check(run.cell);
+}
+
+void Measuring::open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume, bool force) {
+  if (options_.output.empty()) return;
+  ledger_ = std::make_unique<record::Ledger>(options_.output, resume);
+  differences_ =
+      record::differences(*ledger_, *runner_, environment_, options_.run, ids_of(plan), force);
+  if (ledger_->mend())
+    std::fprintf(stderr, "feedrate: %s: cut off a torn last record\n", ledger_->path().c_str());
+  record::keep_plan(options_.output, plan, ledger_->records().size());
+  record::keep_axes(options_.output);
+}
+
+std::vector<plan::PlannedRun> Measuring::missing(const std::vector<plan::PlannedRun>& plan) const {
+  return ledger_ ? record::missing_of(plan, ledger_->records()) : plan;
+}
+
+record::SweepOutcome Measuring::run(const std::vector<plan::PlannedRun>& plan,
+                                    const record::SweepHooks& hooks, bool stop_at_failure) {
+  const record::RecordWriter writer(options_.run, environment_, anonymizer_);
+  const record::SweepOutcome outcome =
+      record::run_sweep(plan, *runner_, writer, ledger_.get(),
+                        {options_.run, differences_, stop_at_failure}, hooks, signals_.token());
+  if (ledger_) record::keep_end(options_.output, {ledger_->size(), ledger_->last_xxh3()});
+  return outcome;
+}
+
+}  // namespace feedrate::cli

@@ -1,0 +1,62 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "cli/signals.h"
+#include "plan/sweep_order.h"
+#include "ranks/launch.h"
+#include "ranks/rank_processes.h"
+#include "record/ledger.h"
+#include "record/record.h"
+#include "record/sweep.h"
+#include "run/cell_runner.h"
+
+namespace feedrate::cli {
+
+// How `run` and `sweep` measure: the same steps, in this order. For rank 0's process, or one that
+// no launcher has started.
+class Measuring {
+ public:
+  // `cells`: what is measured; the same in every rank's process.
+  Measuring(const ExperimentOptions& options, const std::vector<plan::Cell>& cells,
+            const std::optional<ranks::Launch>& launch);
+
+  // Whether all ranks are there; not if a signal came while they were waited for.
+  bool ready() const { return ranks_ != nullptr; }
+
+  // Refuses what cannot be measured. Throws an Error.
+  void check(const std::vector<plan::PlannedRun>& plan);
+
+  // Opens the folder's ledger and writes what belongs beside it (plan.json, axes.json); without a
+  // folder nothing is kept. `resume`: adds to a ledger that holds records; `force`: even where they
+  // were measured otherwise. Throws an Error.
+  void open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume, bool force);
+  const record::Ledger* ledger() const { return ledger_.get(); }
+
+  // The runs of the plan that the ledger lacks.
+  std::vector<plan::PlannedRun> missing(const std::vector<plan::PlannedRun>& plan) const;
+
+  record::SweepOutcome run(const std::vector<plan::PlannedRun>& plan,
+                           const record::SweepHooks& hooks, bool stop_at_failure);
+
+  // 128 + signal if one came, else `otherwise`.
+  int exit_code(int otherwise) const { return signals_.exit_code(otherwise); }
+  bool stopped() const { return signals_.token().stop_requested(); }
+
+ private:
+  const ExperimentOptions& options_;
+  const SignalWatcher signals_;
+  const std::unique_ptr<ranks::RankProcesses> ranks_;
+  device::AcceleratorRegistry registry_;
+  std::optional<run::CellRunner> runner_;
+  std::optional<record::Anonymizer> anonymizer_;
+  const nlohmann::ordered_json environment_;
+  std::unique_ptr<record::Ledger> ledger_;
+  std::vector<std::string> differences_;
+};
+
+}  // namespace feedrate::cli

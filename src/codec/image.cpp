@@ -1,0 +1,32 @@
+#include "codec/image.h"
+
+#include <charconv>
+
+#include "base/error.h"
+
+namespace feedrate::codec {
+namespace {
+
+int side(std::string_view text, std::string_view whole) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > 8192) {
+    throw UsageError(std::string(whole), "is not a size in pixels",
+                     "use WxH, or N for NxN, sides 1 to 8192");
+  }
+  return value;
+}
+
+}  // namespace
+
+PixelSize pixel_size_from(std::string_view text) {
+  const auto x = text.find('x');
+  if (x == std::string_view::npos) return {side(text, text), side(text, text)};
+  return {side(text.substr(0, x), text), side(text.substr(x + 1), text)};
+}
+
+std::string to_string(PixelSize size) {
+  return std::to_string(size.width) + "x" + std::to_string(size.height);
+}
+
+}  // namespace feedrate::codec

@@ -1,0 +1,75 @@
+#include "device/emulated_device.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "device/published_rates.h"
+
+namespace feedrate::device {
+namespace {
+
+constexpr double kPcie4 = 25e9;      // x16, page-locked, bytes/s as reached
+constexpr double kLeastRate = 0.01;  // images/s; below it a step takes longer than anybody waits
+
+std::string known_names() {
+  std::string names;
+  for (const PublishedRate& rate : published_rates())
+    names.append(names.empty() ? "" : ", ").append(rate.name);
+  return names;
+}
+
+EmulatedDevice published(const PublishedRate& rate, const StepSpec& spec) {
+  const std::string asked = "--device emulated:" + std::string(rate.name);
+  if (spec.model != "resnet50") {
+    throw UsageError(asked, "has a published rate for resnet50 only",
+                     "use --model resnet50, or give the rate: emulated:IMGS_PER_S");
+  }
+  const auto [width, height] = spec.batch.size;
+  const std::string size = std::to_string(width) + "x" + std::to_string(height);
+  if (width * height < kLeastScaled * kLeastScaled) {
+    throw UsageError(asked,
+                     "has a published rate for 224x224, which says nothing of inputs of " + size,
+                     "use a larger --input-size, or give the rate: emulated:IMGS_PER_S");
+  }
+  EmulatedDevice device{.name = std::string(rate.device) + " (EMULATED)",
+                        .imgs_per_s = rate.imgs_per_s,
+                        .bus_bytes_per_s = rate.bus_bytes_per_s,
+                        .source = std::string(rate.source),
+                        .precision = "mixed precision",
+                        .caveat = ""};
+  if (width * height == 224 * 224) return device;
+  device.imgs_per_s *= 224.0 * 224 / (static_cast<double>(width) * height);
+  device.caveat = "scaled by the number of pixels from " +
+                  std::to_string(std::lround(rate.imgs_per_s)) +
+                  " images/s, published for 224x224, to " + size;
+  return device;
+}
+
+EmulatedDevice of_given_rate(std::string_view argument) {
+  double number = 0;
+  const auto [end, error] =
+      std::from_chars(argument.data(), argument.data() + argument.size(), number);
+  if (error != std::errc{} || end != argument.data() + argument.size() || !(number >= kLeastRate)) {
+    throw UsageError("--device emulated:" + std::string(argument),
+                     "is neither a known device nor images per second",
+                     "use one of " + known_names() + ", or a rate such as emulated:500");
+  }
+  return {.name = std::string(argument) + " img/s (EMULATED)",
+          .imgs_per_s = number,
+          .bus_bytes_per_s = kPcie4,
+          .source = "given on the command line",
+          .precision = "",
+          .caveat = ""};
+}
+
+}  // namespace
+
+EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec) {
+  for (const PublishedRate& rate : published_rates()) {
+    if (rate.name == argument) return published(rate, spec);
+  }
+  return of_given_rate(argument);
+}
+
+}  // namespace feedrate::device

@@ -1,0 +1,24 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "device/accelerator.h"
+
+namespace feedrate::device {
+
+// What "emulated:ARGUMENT" stands for: a step of so many seconds, and a bus.
+struct EmulatedDevice {
+  std::string name;
+  double imgs_per_s = 0;  // infinity: steps of no length
+  double bus_bytes_per_s = 0;
+  std::string source;
+  std::string precision;  // of the published rate
+  std::string caveat;     // how imgs_per_s differs from the published rate; empty: not
+};
+// Published rates hold for resnet50 at 224x224 and are scaled by the number of input pixels, as the
+// work of its convolutions is, with a caveat; below kLeastScaled pixels a side GPUs are no longer
+// full, and such sizes are refused. A rate given as a number is taken as it is. Throws UsageError.
+inline constexpr int kLeastScaled = 112;
+EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec);
+
+}  // namespace feedrate::device

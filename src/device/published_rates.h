@@ -1,0 +1,17 @@
+#pragma once
+#include <span>
+#include <string_view>
+
+namespace feedrate::device {
+
+// A published ResNet-50 training rate at 224x224, one GPU.
+struct PublishedRate {
+  std::string_view name;    // as typed after "emulated:"
+  std::string_view device;  // "NVIDIA A100 SXM 80GB"
+  double imgs_per_s;
+  double bus_bytes_per_s;  // host to device, as such a card reaches with pinned memory
+  std::string_view source;
+};
+std::span<const PublishedRate> published_rates();
+
+}  // namespace feedrate::device

@@ -1,9 +1,0 @@
-#pragma once
-#include <string>
-
-namespace feedrate {
-
-// The exception that is being handled, as a cell's error: one line with a remedy.
-std::string failure_text();
-
-}  // namespace feedrate

@@ -1,0 +1,741 @@
+#include "plan/axes.h"
+
+#include <charconv>
+
+#include "base/error.h"
+#include "codec/codec.h"
+#include "device/registry.h"
+#include "measure/affinity.h"
+#include "pipeline/loader.h"
+#include "plan/cell.h"
+#include "plan/settings.h"
+#include "storage/container.h"
+
+namespace feedrate::plan {
+namespace {
+
+// --- What an axis takes.
+
+[[noreturn]] void refuse(const Axis& axis, const std::string& typed, const std::string& wanted) {
+  throw UsageError("--" + std::string(axis.name) + " " + typed, "is not a value of this axis",
+                   "use " + wanted);
+}
+
+std::string listed(const Axis& axis) {
+  std::string all;
+  for (const AxisValue& value : axis.values)
+    all.append(all.empty() ? "" : ", ").append(value.value);
+  return all;
+}
+
+std::string one_of(const Axis& axis, const std::string& typed) {
+  for (const AxisValue& value : axis.values) {
+    if (value.value == typed) return typed;
+  }
+  refuse(axis, typed, listed(axis));
+}
+
+constexpr int kMost = 1 << 20;  // workers, GPUs, batches: sums of larger ones would leave an int
+
+std::string whole_number(const Axis& axis, const std::string& typed, int least, int most = kMost) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), value);
+  if (error != std::errc{} || end != typed.data() + typed.size() || value < least || value > most) {
+    refuse(axis, typed,
+           "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  return std::to_string(value);
+}
+std::string from_zero(const Axis& axis, const std::string& typed) {
+  return whole_number(axis, typed, 0);
+}
+std::string from_one(const Axis& axis, const std::string& typed) {
+  return whole_number(axis, typed, 1);
+}
+std::string auto_or_from_one(const Axis& axis, const std::string& typed) {
+  return typed == "auto" ? typed : whole_number(axis, typed, 1);
+}
+std::string percentage(const Axis& axis, const std::string& typed) {
+  return whole_number(axis, typed, 0, 100);
+}
+
+std::string size(const Axis& axis, const std::string& typed) {
+  try {
+    return codec::to_string(codec::pixel_size_from(typed));
+  } catch (const UsageError&) {
+    refuse(axis, typed, "WxH, or N for NxN");
+  }
+}
+std::string native_or_size(const Axis& axis, const std::string& typed) {
+  return typed == "native" ? typed : size(axis, typed);
+}
+
+// One spelling of a rate, so that equal cells have equal ids: emulated:500.0 is emulated:500.
+std::string device(const Axis& axis, const std::string& typed) {
+  if (typed.empty()) refuse(axis, typed, listed(axis));
+  const auto [kind, argument] = device::split_device(typed);
+  const char* const argument_end = argument.data() + argument.size();
+  double rate = 0;
+  const auto [end, error] = std::from_chars(argument.data(), argument_end, rate);
+  if (argument.empty() || error != std::errc{} || end != argument_end) return typed;
+  char shortest[32];
+  const auto written = std::to_chars(shortest, shortest + sizeof shortest, rate);
+  return std::string(kind) + ":" + std::string(shortest, written.ptr);
+}
+
+std::vector<AxisValue> data_values() {
+  std::vector<AxisValue> all = {{"synthetic",
+                                 "ready, normalised random batches that lie on the device before "
+                                 "the run: the ceiling"},
+                                {"tensor",
+                                 "precached: transformed once, stored at input-size; read and "
+                                 "collated each time"}};
+  for (const codec::Format& format : codec::picture_formats())
+    all.push_back({format.name, format.help});
+  return all;
+}
+
+template <typename Rows>
+std::vector<AxisValue> values_of(const Rows& rows) {
+  std::vector<AxisValue> all;
+  for (const auto& row : rows) all.push_back({row.name, row.help});
+  return all;
+}
+
+// --- Which cells an axis concerns. A cell has every axis, as typed.
+
+std::string_view device_kind(const Cell& cell) {
+  return device::split_device(*cell["device"]).first;
+}
+bool trains(const Cell& cell) { return device_kind(cell) == "cpu" || device_kind(cell) == "cuda"; }
+bool on_cpu(const Cell& cell) { return device_kind(cell) == "cpu"; }
+bool on_cuda(const Cell& cell) { return device_kind(cell) == "cuda"; }
+bool not_emulated(const Cell& cell) { return device_kind(cell) != "emulated"; }
+bool in_16_bits(const Cell& cell) {
+  return trains(cell) && (cell.is("precision", "fp16") || cell.is("precision", "bf16"));
+}
+
+bool is_tensor(const Cell& cell) { return cell.is("data", "tensor"); }
+bool is_picture(const Cell& cell) { return !is_tensor(cell); }
+bool is_jpeg(const Cell& cell) { return cell.is("data", "jpeg"); }
+bool by_nvjpeg(const Cell& cell) { return is_jpeg(cell) && cell.is("decoder", "nvjpeg"); }
+
+// With a cache of batches a cell needs no workers; with any cache it does not read the storage.
+bool has_loader(const Cell& cell) {
+  return !cell.is("cache", "host") && !cell.is("cache", "device");
+}
+bool reads_storage(const Cell& cell) { return cell.is("cache", "none"); }
+bool has_workers(const Cell& cell) { return has_loader(cell) && !cell.is("workers", "0"); }
+// DALI places its threads itself and needs one at least: 0 workers are refused.
+bool by_dali(const Cell& cell) { return has_loader(cell) && cell.is("loader", "dali"); }
+bool has_loader_kind(const Cell& cell) { return has_workers(cell) || by_dali(cell); }
+bool by_pool(const Cell& cell) { return has_workers(cell) && cell.is("loader", "pool"); }
+bool places_workers(const Cell& cell) { return has_workers(cell) && !by_dali(cell); }
+bool announces_reads(const Cell& cell) {
+  return reads_storage(cell) && !by_dali(cell) &&
+         storage::find_container(*cell["container"])->announces;
+}
+bool copies_batches(const Cell& cell) { return on_cuda(cell) && !cell.is("cache", "device"); }
+bool decodes_windows(const Cell& cell) {
+  return is_jpeg(cell) && !by_dali(cell) && !by_nvjpeg(cell) && !cell.is("augment-on", "device");
+}
+
+// --- What a value stands for.
+
+std::string input_size(const std::string& value, const Cell& cell) {
+  return value == "native" ? *cell["image-size"] : value;
+}
+std::string prefetch(const std::string& value, const Cell& cell) {
+  return value != "auto" ? value : cell.is("loader", "pool") ? "4" : "2";
+}
+std::string transfer(const std::string& value, const Cell& cell) {
+  return value != "auto" ? value : is_tensor(cell) ? *cell["tensor-dtype"] : "uint8";
+}
+// The GPU decodes whole pictures, which it then augments.
+std::string augment_on(const std::string& value, const Cell& cell) {
+  return by_nvjpeg(cell) ? "device" : value;
+}
+std::string device_threads(const std::string& value, const Cell&) {
+  return value == "auto" ? std::to_string(measure::allowed_cpus()) : value;
+}
+// For an axis whose `auto` stands for its usual value.
+template <const char* Usual>
+std::string usual_for_auto(const std::string& value, const Cell&) {
+  return value == "auto" ? Usual : value;
+}
+constexpr char kOn[] = "on", kOff[] = "off", kLibrary[] = "library", kFused[] = "fused";
+constexpr char kChannelsLast[] = "channels_last";
+
+// --- Typed fields.
+
+template <auto Member>
+void text(CellSettings& settings, const std::string& value) {
+  settings.*Member = value;
+}
+template <auto Member>
+void number(CellSettings& settings, const std::string& value) {
+  settings.*Member = std::stoi(value);
+}
+template <auto Member>
+void pixels(CellSettings& settings, const std::string& value) {
+  settings.*Member = codec::pixel_size_from(value);
+}
+template <auto Member>
+void dtype(CellSettings& settings, const std::string& value) {
+  settings.*Member = codec::dtype_from(value);
+}
+template <auto Member>
+void on_off(CellSettings& settings, const std::string& value) {
+  settings.*Member = value == "on";
+}
+void set_device(CellSettings& settings, const std::string& value) {
+  const auto [kind, argument] = device::split_device(value);
+  settings.device = value, settings.device_kind = kind, settings.device_argument = argument;
+}
+
+// --- Labels.
+
+AxisLabel first(int position, std::string (*words)(std::string_view, const Cell&)) {
+  return {.position = position, .words = words, .always = true};
+}
+std::string itself(std::string_view value, const Cell&) { return std::string(value); }
+std::string after_space(std::string_view value, const Cell&) { return " " + std::string(value); }
+std::string workers_words(std::string_view value, const Cell&) {
+  return ", " + std::string(value) + (value == "1" ? " worker" : " workers");
+}
+std::string gpus_words(std::string_view value, const Cell& cell) {
+  return ", " + std::string(value) + (on_cpu(cell) ? " ranks" : " GPUs");
+}
+std::string input_words(std::string_view value, const Cell&) {
+  return ", input " + std::string(value);
+}
+std::string emulated_words(std::string_view, const Cell& cell) {
+  return not_emulated(cell) ? "" : ", EMULATED";
+}
+// What is read comes first, then what differs from the usual, then what trains.
+constexpr int kDetail = 10, kStep = 20, kTrains = 30;
+const AxisLabel kWhereUnusual = {.position = kDetail}, kStepOption = {.position = kStep};
+
+// --- Combinations that are refused.
+
+std::vector<Refusal> dali_refusals() {
+  return {
+      {"dali", {{"workers", {"0"}}}, "DALI loads in threads of its own", "use --workers 1"},
+      {"dali", {{"data", {"tensor"}}}, "there is nothing to decode", "use --loader pool"},
+      {"dali",
+       {{"cache", {"sample"}}},
+       "there is nothing to decode",
+       "use --cache none or encoded"},
+      {"dali",
+       {{"augment", {"jitter"}}},
+       "its colours are not those of the other loaders",
+       "use --augment train"},
+      {"dali", {{"on-bad", {"skip"}}}, "a bad sample fails its whole batch", "use --on-bad fail"},
+      {"dali",
+       {{"resize-filter", {"area"}}},
+       "it has no such filter",
+       "use --resize-filter bilinear or antialias"},
+      {"dali",
+       {{"data", {"jpeg", "png", "png0", "bmp"}, false}},
+       "it does not know the format",
+       "use --data jpeg, png, png0 or bmp"}};
+}
+
+// The device augments whole pictures as a host worker would. With --decoder nvjpeg it always does,
+// and the refusals of that axis apply instead.
+std::vector<Refusal> augment_on_device_refusals() {
+  const Condition typed{"decoder", {"nvjpeg"}, false};
+  return {
+      {"device",
+       {{"device", {"emulated"}}, typed},
+       "it computes nothing",
+       "use --device cpu or cuda, or --augment-on host"},
+      {"device",
+       {{"resize-filter", {"bilinear"}, false}, typed},
+       "the device has no such filter",
+       "use --resize-filter bilinear"},
+      {"device",
+       {{"transfer", {"uint8"}, false}, typed},
+       "the device takes pixels",
+       "use --transfer uint8"},
+      {"device", {{"loader", {"dali"}}, typed}, "DALI crops itself", "use --loader pool or batch"}};
+}
+
+std::vector<Refusal> nvjpeg_refusals() {
+  return {
+      {"nvjpeg", {{"device", {"cuda"}, false}}, "it decodes on an NVIDIA GPU", "use --device cuda"},
+      {"nvjpeg", {{"loader", {"dali"}}}, "DALI decodes itself", "use --loader pool or batch"},
+      {"nvjpeg",
+       {{"cache", {"sample"}}},
+       "there are no decoded samples on the host",
+       "use --cache none or encoded"},
+      {"nvjpeg",
+       {{"cache", {"device"}}},
+       "the batch that is kept is one of pixels",
+       "use --cache none, encoded or host"},
+      {"nvjpeg", {{"on-bad", {"skip"}}}, "a bad sample fails its whole batch", "use --on-bad fail"},
+      {"nvjpeg",
+       {{"resize-filter", {"bilinear"}, false}},
+       "the GPU has no such filter",
+       "use --resize-filter bilinear"},
+      {"nvjpeg",
+       {{"transfer", {"uint8"}, false}},
+       "the GPU takes encoded pictures",
+       "use --transfer uint8"}};
+}
+
+std::vector<Refusal> tensor_dtype_refusals() {
+  std::vector<Refusal> all;
+  for (const std::string_view stored : {"fp16", "fp32"}) {
+    all.push_back({stored,
+                   {{"transfer", {stored}, false}},
+                   "the tensors are stored normalised in their own type",
+                   "use --transfer auto, or --tensor-dtype uint8"});
+  }
+  return all;
+}
+
+// --- The rows, in canonical order.
+
+using S = CellSettings;
+using Axes = std::vector<Axis>;
+
+Axes device_axes() {
+  return {
+      {.name = "device",
+       .help = "what trains",
+       .fallback = "cuda",
+       .values = {{"cuda", "an NVIDIA GPU, through LibTorch"},
+                  {"cpu", "really trains, on the CPU"},
+                  {"emulated:NAME",
+                   "takes real batches at a published rate, no GPU (a100, h100, h200, v100 ...)"},
+                  {"emulated:N", "the same at N images/s"}},
+       .canonical = device,
+       .ceiling = true,
+       .set = set_device,
+       .label = first(kTrains + 2, emulated_words)},
+      {.name = "gpus",
+       .help = "replicas of the model, each on its own device",
+       .fallback = "1",
+       .canonical = from_one,
+       .number = true,
+       .ceiling = true,
+       .usual = "1",
+       .set = number<&S::gpus>,
+       .label = {.position = kTrains, .words = gpus_words}},
+      {.name = "model",
+       .help = "which ResNet",
+       .fallback = "resnet50",
+       .values = {{"resnet18", "11.7 M parameters"},
+                  {"resnet34", "21.8 M"},
+                  {"resnet50", "25.6 M, v1.5"},
+                  {"resnet101", "44.5 M"},
+                  {"resnet152", "60.2 M"}},
+       .canonical = one_of,
+       .ceiling = true,
+       .set = text<&S::model>},
+      {.name = "batch-size",
+       .help = "images per GPU and step",
+       .fallback = "64",
+       .canonical = from_one,
+       .number = true,
+       .ceiling = true,
+       .set = number<&S::batch_size>},
+      {.name = "precision",
+       .help = "number format of the training step",
+       .fallback = "fp32",
+       .values = {{"fp32", "IEEE single precision"},
+                  {"tf32", "fp32 storage, TF32 products (Ampere and later)"},
+                  {"fp16", "autocast with loss scaling"},
+                  {"bf16", "autocast"}},
+       .canonical = one_of,
+       .ceiling = true,
+       .applies = not_emulated,
+       .set = text<&S::precision>},
+  };
+}
+
+Axes data_axes() {
+  return {
+      {.name = "data",
+       .help = "what the batches are made from",
+       .fallback = "synthetic",
+       .values = data_values(),
+       .canonical = one_of,
+       .set = text<&S::data>,
+       .label = first(0, itself)},
+      {.name = "cache",
+       .help = "what is kept in memory and not done again",
+       .fallback = "none",
+       .values = {{"none", "nothing: every step does everything for every sample"},
+                  {"encoded", "the files' bytes: decode, augment and collate each time"},
+                  {"sample",
+                   "augmented uint8 samples (whole pictures with augment-on device): collate each "
+                   "time"},
+                  {"host",
+                   "finished batches in host memory: copied to the device each step, workers idle"},
+                  {"device", "one real batch on the device, normalised each step"}},
+       .canonical = one_of,
+       .usual = "none",
+       .set = text<&S::cache>,
+       .label = {.position = 3}},
+      {.name = "container",
+       .help = "how the samples lie in storage",
+       .fallback = "files",
+       .values = values_of(storage::containers()),
+       .canonical = one_of,
+       .applies = reads_storage,
+       .usual = "files",
+       .set = text<&S::container>,
+       .label = kWhereUnusual},
+      {.name = "image-size",
+       .help = "pixels as stored: WxH, or N for NxN",
+       .fallback = "224",
+       .canonical = size,
+       .applies = is_picture,
+       .set = pixels<&S::image_size>,
+       .label = first(2, after_space)},
+      {.name = "input-size",
+       .help = "pixels that the network sees; native: the stored size itself",
+       .fallback = "224",
+       .values = {{"native", "the image size"}},
+       .canonical = native_or_size,
+       .ceiling = true,
+       .resolved = input_size,
+       .set = pixels<&S::input_size>,
+       .label = first(kTrains + 1, input_words)},
+      {.name = "tensor-dtype",
+       .help = "element type of precached tensors",
+       .fallback = "uint8",
+       .values = {{"uint8", "pixels, normalised on the device"},
+                  {"fp16", "normalised"},
+                  {"fp32", "normalised"}},
+       .canonical = one_of,
+       .applies = is_tensor,
+       .set = dtype<&S::tensor_dtype>,
+       .label = first(1, after_space),
+       .refusals = tensor_dtype_refusals()},
+  };
+}
+
+Axes loader_axes() {
+  return {
+      {.name = "loader",
+       .help = "how work is shared among workers",
+       .fallback = "pool",
+       .values = values_of(pipeline::loader_kinds()),
+       .canonical = one_of,
+       .applies = has_loader_kind,
+       .usual = "pool",
+       .set = text<&S::loader>,
+       .label = kWhereUnusual,
+       .refusals = dali_refusals()},
+      {.name = "workers",
+       .help = "loader threads per GPU; 0: in the training thread",
+       .fallback = "2",
+       .canonical = from_zero,
+       .number = true,
+       .applies = has_loader,
+       .set = number<&S::workers>,
+       .label = first(4, workers_words)},
+      {.name = "prefetch",
+       .help = "batches ready ahead: in all (pool, dali), per worker (batch)",
+       .fallback = "auto",
+       .values = {{"auto", "4 for pool, 2 for batch and dali"}},
+       .canonical = auto_or_from_one,
+       .number = true,
+       .applies = has_workers,
+       .resolved = prefetch,
+       .set = number<&S::prefetch>},
+      {.name = "in-order",
+       .help = "whether the pool delivers batches in the sampler's order",
+       .fallback = "off",
+       .values = {{"off", "whichever is whole first"},
+                  {"on", "a batch waits for those before it, as PyTorch's in_order"}},
+       .canonical = one_of,
+       .applies = by_pool,
+       .usual = "off",
+       .set = on_off<&S::in_order>,
+       .label = kWhereUnusual},
+      {.name = "read-ahead",
+       .help = "whether the storage is told of samples before they are read",
+       .fallback = "off",
+       .values = {{"off", "a worker waits for each read"},
+                  {"on", "each file is announced to the kernel one sample ahead of its reading"}},
+       .canonical = one_of,
+       .applies = announces_reads,
+       .usual = "off",
+       .set = on_off<&S::read_ahead>,
+       .label = kWhereUnusual},
+      {.name = "pin-workers",
+       .help = "each loader thread on a CPU of its own",
+       .fallback = "off",
+       .values = {{"off", "the kernel places them"}, {"on", "thread w on CPU w, round and round"}},
+       .canonical = one_of,
+       .applies = places_workers,
+       .usual = "off",
+       .set = on_off<&S::pin_workers>,
+       .label = kWhereUnusual},
+  };
+}
+
+Axes transfer_axes() {
+  return {
+      {.name = "transfer",
+       .help = "what crosses the bus",
+       .fallback = "auto",
+       .values = {{"auto", "the tensors' own dtype; uint8 for pictures"},
+                  {"uint8", "pixels, normalised on the device"},
+                  {"fp16", "normalised on the host"},
+                  {"fp32", "normalised on the host"}},
+       .canonical = one_of,
+       .resolved = transfer,
+       .set = dtype<&S::transfer>},
+      {.name = "pin-memory",
+       .help = "page-locked slabs, copied asynchronously (cuda)",
+       .fallback = "on",
+       .values = {{"on", ""}, {"off", ""}},
+       .canonical = one_of,
+       .applies = copies_batches,
+       .usual = "on",
+       .set = on_off<&S::pin_memory>,
+       .label = kWhereUnusual},
+  };
+}
+
+Axes augment_axes() {
+  return {
+      {.name = "augment",
+       .help = "what is done to a picture",
+       .fallback = "train",
+       .values = {{"train", "random-resized-crop and flip, as ImageNet training does"},
+                  {"jitter",
+                   "the same, then brightness, contrast and saturation by 0.6 to 1.4 each"},
+                  {"none", "the whole picture, resized"}},
+       .canonical = one_of,
+       .applies = is_picture,
+       .usual = "train",
+       .set = [](S& s, const std::string& v) { s.augment = {v != "none", v == "jitter"}; },
+       .label = kWhereUnusual},
+      {.name = "augment-on",
+       .help = "where pictures are augmented",
+       .fallback = "host",
+       .values = {{"host", "each picture by a loader worker"},
+                  {"device",
+                   "whole batches by tensor operations (cpu, cuda): whole pictures cross the bus"}},
+       .canonical = one_of,
+       .applies = is_picture,
+       .resolved = augment_on,
+       .usual = "host",
+       .set = [](S& s, const std::string& v) { s.augment_on_device = v == "device"; },
+       .label = kWhereUnusual,
+       .refusals = augment_on_device_refusals()},
+  };
+}
+
+Axes decode_axes() {
+  return {
+      {.name = "decoder",
+       .help = "where JPEGs are decoded",
+       .fallback = "auto",
+       .values = {{"auto", "by the loader's workers"},
+                  {"nvjpeg",
+                   "by the GPU (cuda): encoded pictures cross the bus, and are augmented there; "
+                   "not the same pixels to the last bit"}},
+       .canonical = one_of,
+       .applies = is_jpeg,
+       .usual = "auto",
+       .set = [](S& s, const std::string& v) { s.decode_on_device = v == "nvjpeg"; },
+       .label = kWhereUnusual,
+       .refusals = nvjpeg_refusals()},
+      {.name = "jpeg-engine",
+       .help = "percent of a batch that the GPU's JPEG engine decodes, where it has one (decoder "
+               "nvjpeg)",
+       .fallback = "100",
+       .canonical = percentage,
+       .number = true,
+       .applies = by_nvjpeg,
+       .usual = "100",
+       .set = number<&S::engine_share>,
+       .label = kWhereUnusual},
+      {.name = "decode-scale",
+       .help = "whether JPEG windows much larger than the output are decoded smaller",
+       .fallback = "off",
+       .values = {{"off", "every pixel of the window is decoded"},
+                  {"on",
+                   "at 1/2, 1/4 or 1/8 where that is still no smaller than the output; other "
+                   "pixels"}},
+       .canonical = one_of,
+       .applies = decodes_windows,
+       .usual = "off",
+       .set = on_off<&S::decode_scale>,
+       .label = kWhereUnusual},
+      {.name = "resize-filter",
+       .help = "how pictures are resized",
+       .fallback = "bilinear",
+       .values = {{"bilinear", "four neighbours, not antialiased (as OpenCV INTER_LINEAR)"},
+                  {"antialias", "a triangle as wide as the reduction asks (as Pillow BILINEAR)"},
+                  {"area", "mean over the area of each output pixel (OpenCV INTER_AREA)"}},
+       .canonical = one_of,
+       .applies = is_picture,
+       .usual = "bilinear",
+       .set = [](S& s, const std::string& v) { s.filter = pipeline::resize_filter_from(v); },
+       .label = kWhereUnusual},
+  };
+}
+
+Axes file_axes() {
+  return {
+      {.name = "on-bad",
+       .help = "what a sample that cannot be read or decoded does",
+       .fallback = "fail",
+       .values = {{"fail", "the cell fails, naming the file"},
+                  {"skip", "the next sample replaces it; counted and flagged"}},
+       .canonical = one_of,
+       .usual = "fail",
+       .set = [](S& s, const std::string& v) { s.skip_bad = v == "skip"; },
+       .label = kWhereUnusual},
+      {.name = "page-cache",
+       .help = "the files' state in the kernel's page cache before the run",
+       .fallback = "as-is",
+       .values = {{"as-is", "left alone"},
+                  {"warm", "read once before"},
+                  {"cold", "dropped before; one pass at most"}},
+       .canonical = one_of,
+       .applies = reads_storage,
+       .usual = "as-is",
+       .set = text<&S::page_cache>,
+       .label = kWhereUnusual},
+  };
+}
+
+Axes step_axes() {
+  return {
+      {.name = "memory-format",
+       .help = "memory layout of weights and activations (cpu, cuda)",
+       .fallback = "auto",
+       .values = {{"auto", "channels_last"},
+                  {"channels_last", "NHWC: the fastest kernels"},
+                  {"contiguous", "NCHW"}},
+       .canonical = one_of,
+       .ceiling = true,
+       .applies = trains,
+       .resolved = usual_for_auto<kChannelsLast>,
+       .usual = kChannelsLast,
+       .set = [](S& s, const std::string& v) { s.step.channels_last = v == "channels_last"; },
+       .label = kStepOption},
+      {.name = "batch-norm",
+       .help = "how batch normalisation runs (cpu, cuda)",
+       .fallback = "auto",
+       .values = {{"auto", "library"},
+                  {"fused",
+                   "with the addition and ReLU behind it, forward and backward (NHWC; this "
+                   "program's kernels)"},
+                  {"library", "LibTorch's or cuDNN's"},
+                  {"counted", "the same, and counts its batches as PyTorch's module does"}},
+       .canonical = one_of,
+       .ceiling = true,
+       .applies = trains,
+       .resolved = usual_for_auto<kLibrary>,
+       .usual = kLibrary,
+       .set = [](S& s, const std::string& v) { s.step.batch_norm = v; },
+       .label = kStepOption,
+       .refusals = {{"fused",
+                     {{"memory-format", {"contiguous"}}},
+                     "it needs the channels of a pixel side by side",
+                     "use --batch-norm library"}}},
+      {.name = "optimizer",
+       .help = "how SGD runs (cpu, cuda)",
+       .fallback = "auto",
+       .values = {{"auto", "fused"},
+                  {"fused", "all parameters in a few passes"},
+                  {"loop", "one parameter after the other"}},
+       .canonical = one_of,
+       .ceiling = true,
+       .applies = trains,
+       .resolved = usual_for_auto<kFused>,
+       .usual = kFused,
+       .set = [](S& s, const std::string& v) { s.step.optimizer = v; },
+       .label = kStepOption},
+      {.name = "master-weights",
+       .help = "fp32 weights beside 16-bit ones, instead of autocast's casting (fp16, bf16)",
+       .fallback = "auto",
+       .values = {{"auto", "on"},
+                  {"on", "cast once a step"},
+                  {"off", "autocast: each layer casts its own"}},
+       .canonical = one_of,
+       .ceiling = true,
+       .applies = in_16_bits,
+       .resolved = usual_for_auto<kOn>,
+       .usual = kOn,
+       .set = [](S& s, const std::string& v) { s.step.master_weights = v == "on"; },
+       .label = kStepOption},
+  };
+}
+
+Axes launch_axes() {
+  return {
+      {.name = "cudnn-benchmark",
+       .help = "whether cuDNN finds its fastest kernels by trial, in the warm-up (cuda)",
+       .fallback = "auto",
+       .values = {{"auto", "on"}, {"on", ""}, {"off", "its heuristics choose"}},
+       .canonical = one_of,
+       .ceiling = true,
+       .applies = on_cuda,
+       .resolved = usual_for_auto<kOn>,
+       .usual = kOn,
+       .set = [](S& s, const std::string& v) { s.step.cudnn_benchmark = v == "on"; },
+       .label = kStepOption},
+      {.name = "cuda-graph",
+       .help = "whether the step is captured in the warm-up and replayed as a whole (cuda)",
+       .fallback = "auto",
+       .values = {{"auto", "off"}, {"on", ""}, {"off", "each kernel is launched by the host"}},
+       .canonical = one_of,
+       .ceiling = true,
+       .applies = on_cuda,
+       .resolved = usual_for_auto<kOff>,
+       .usual = kOff,
+       .set = [](S& s, const std::string& v) { s.step.cuda_graph = v == "on"; },
+       .label = kStepOption,
+       .refusals = {{"on",
+                     {{"optimizer", {"loop"}}, {"precision", {"fp16"}}},
+                     "the host asks for each overflow",
+                     "use --optimizer fused"}}},
+      {.name = "device-threads",
+       .help = "threads of the training step on the CPU",
+       .fallback = "auto",
+       .values = {{"auto", "one per CPU"}},
+       .canonical = auto_or_from_one,
+       .number = true,
+       .ceiling = true,
+       .applies = on_cpu,
+       .resolved = device_threads,
+       .set = number<&S::device_threads>},
+  };
+}
+
+Axes make_axes() {
+  Axes all;
+  for (const Axes& rows :
+       {device_axes(), data_axes(), loader_axes(), transfer_axes(), augment_axes(), decode_axes(),
+        file_axes(), step_axes(), launch_axes()}) {
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+std::span<const Axis> axes() {
+  static const Axes all = make_axes();
+  return all;
+}
+
+const Axis& axis_named(std::string_view name) {
+  for (const Axis& axis : axes()) {
+    if (axis.name == name) return axis;
+  }
+  throw UsageError(std::string(name), "is no axis", "`feedrate list` shows the axes");
+}
+
+}  // namespace feedrate::plan

@@ -1,0 +1,72 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace feedrate::plan {
+
+class Cell;
+struct CellSettings;
+struct Axis;
+
+// One value that an axis takes, with the line that `feedrate list` shows for it.
+struct AxisValue {
+  std::string_view value;
+  std::string_view help;
+};
+
+// Holds for a cell whose `axis` has one of `values`; with `among` false, none of them. The device
+// is compared by its kind: "emulated" holds for "emulated:a100".
+struct Condition {
+  std::string_view axis;
+  std::vector<std::string_view> values;
+  bool among = true;
+};
+
+// A combination that is refused: `value` of a row's axis in a cell for which all conditions hold.
+struct Refusal {
+  std::string_view value;
+  std::vector<Condition> with;
+  std::string_view reason, remedy;
+};
+
+// How a cell's label shows a value: where, by position, and in which words.
+struct AxisLabel {
+  int position = kNever;
+  std::string (*words)(std::string_view value, const Cell& cell) = nullptr;  // null: ", NAME VALUE"
+  bool always = false;  // else only where the value differs from Axis::usual
+  static constexpr int kNever = -1;
+};
+
+// One thing that a run can vary. Its row of the table in axes.cpp defines it completely: flags,
+// --config, suites, --help, `feedrate list`, cells, their settings and labels, the ledger and the
+// report are made from the row.
+struct Axis {
+  std::string_view name;      // flag without dashes, key in TOML and in the ledger
+  std::string_view help;      // one line
+  std::string_view fallback;  // the value when none is given
+  std::vector<AxisValue> values;
+
+  // The value as it stands in the ledger. Throws UsageError naming the axis and what it takes.
+  std::string (*canonical)(const Axis& axis, const std::string& typed);
+  bool number = false;   // an integer in the ledger
+  bool ceiling = false;  // cells that differ in it have different ceilings
+  // Whether the axis concerns a cell, which still has a value for every axis. Null: it always does.
+  // An axis whose `ceiling` is false never concerns a synthetic cell.
+  bool (*applies)(const Cell& cell) = nullptr;
+  // What a typed value ("auto", "native") stands for in a cell, which has every axis as typed.
+  // Null: for itself.
+  std::string (*resolved)(const std::string& value, const Cell& cell) = nullptr;
+  std::string_view usual;  // what a label leaves out, once resolved
+  // Its typed field.
+  void (*set)(CellSettings& settings, const std::string& value);
+  AxisLabel label;
+  std::vector<Refusal> refusals;
+};
+
+// In canonical order: the order of the ledger, of cell_id and of --help. Thread-safe, immutable.
+std::span<const Axis> axes();
+const Axis& axis_named(std::string_view name);  // throws UsageError
+
+}  // namespace feedrate::plan

@@ -1,0 +1,52 @@
+#include "plan/cell.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/xxh3.h"
+#include "plan/axes.h"
+
+namespace feedrate::plan {
+
+const std::optional<std::string>& Cell::operator[](std::string_view axis) const {
+  static const std::optional<std::string> null;
+  const auto found = values_.find(axis);
+  return found == values_.end() ? null : found->second;
+}
+
+void Cell::set(std::string_view axis, std::optional<std::string> value) {
+  if (value) {
+    values_.insert_or_assign(std::string(axis), std::move(value));
+  } else if (const auto found = values_.find(axis); found != values_.end()) {
+    values_.erase(found);
+  }
+}
+
+std::string Cell::id() const {
+  std::string text;
+  for (const Axis& axis : axes()) {
+    if (const auto& value = (*this)[axis.name])
+      text.append(axis.name).append("=").append(*value).append("\n");
+  }
+  return to_hex(xxh3_of(text));
+}
+
+std::string Cell::label() const {
+  std::vector<const Axis*> shown;
+  for (const Axis& axis : axes()) {
+    const auto& value = (*this)[axis.name];
+    if (value && axis.label.position != AxisLabel::kNever &&
+        (axis.label.always || *value != axis.usual))
+      shown.push_back(&axis);
+  }
+  std::ranges::stable_sort(shown, {}, [](const Axis* axis) { return axis->label.position; });
+  std::string text;
+  for (const Axis* axis : shown) {
+    const std::string& value = *(*this)[axis->name];
+    text += axis->label.words ? axis->label.words(value, *this)
+                              : ", " + std::string(axis->name) + " " + value;
+  }
+  return text;
+}
+
+}  // namespace feedrate::plan

@@ -1,0 +1,27 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace feedrate::plan {
+
+// One point of the product of axes: a value for every axis, null where the axis does not concern
+// it.
+class Cell {
+ public:
+  const std::optional<std::string>& operator[](std::string_view axis) const;
+  void set(std::string_view axis, std::optional<std::string> value);
+  bool is(std::string_view axis, std::string_view value) const { return (*this)[axis] == value; }
+  bool operator==(const Cell&) const = default;
+
+  // 16 hex digits: XXH3-64 of "axis=value" lines in canonical order, nulls left out.
+  std::string id() const;
+  // Its name for a person: "jpeg 500x375, 2 workers, input 224x224".
+  std::string label() const;
+
+ private:
+  std::map<std::string, std::optional<std::string>, std::less<>> values_;
+};
+
+}  // namespace feedrate::plan

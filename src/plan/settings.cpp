@@ -1,0 +1,46 @@
+#include "plan/settings.h"
+
+#include "plan/axes.h"
+#include "storage/container.h"
+
+namespace feedrate::plan {
+
+CellSettings settings_of(const Cell& cell) {
+  CellSettings settings;
+  for (const Axis& axis : axes()) {
+    if (const auto& value = cell[axis.name]) axis.set(settings, *value);
+  }
+  if (!cell["image-size"]) settings.image_size = settings.input_size;
+  if (settings.data != "synthetic")
+    settings.feed = settings.cache == "device" ? device::Feed::resident : device::Feed::streamed;
+  return settings;
+}
+
+pipeline::BatchSpec CellSettings::batch_spec(std::size_t encoded_slot) const {
+  return {batch_size, augment_on_device ? image_size : input_size, transfer, encoded_slot};
+}
+
+device::StepSpec CellSettings::step_spec(std::uint64_t seed, std::size_t encoded_slot) const {
+  device::StepSpec spec{.batch = batch_spec(encoded_slot),
+                        .model = model,
+                        .precision = precision,
+                        .pin_memory = pin_memory,
+                        .threads = device_threads,
+                        .step = step,
+                        .seed = seed,
+                        .feed = feed};
+  spec.engine_share = engine_share;
+  if (augment_on_device) spec.augment_to = input_size, spec.jitter = augment.jitter;
+  return spec;
+}
+
+std::string CellSettings::variant() const {
+  if (data == "synthetic") return {};
+  const std::string files = data == "tensor"
+                                ? "tensor-" + std::string(codec::name_of(tensor_dtype)) + "/" +
+                                      codec::to_string(input_size)
+                                : data + "/" + codec::to_string(image_size);
+  return storage::in_container(files, container);
+}
+
+}  // namespace feedrate::plan

@@ -1,0 +1,47 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "codec/image.h"
+#include "codec/tensor.h"
+#include "device/accelerator.h"
+#include "pipeline/augment.h"
+#include "pipeline/batch.h"
+#include "pipeline/resize.h"
+#include "plan/cell.h"
+
+namespace feedrate::plan {
+
+// A cell's values with their types. Made once for each cell, constant afterwards.
+struct CellSettings {
+  std::string device = "emulated:inf";  // as typed: "cuda:1", "emulated:a100"
+  std::string device_kind = "emulated", device_argument = "inf";  // the same, split at the colon
+  std::string model, precision;
+  std::string data = "synthetic", cache = "none", container = "files", page_cache;
+  std::string loader = "pool";  // also of what is loaded without workers, by one thread
+  int gpus = 1, batch_size = 1, workers = 0, prefetch = 1;
+  int device_threads = 0;  // 0: not on the CPU
+  codec::PixelSize image_size, input_size;
+  codec::Dtype tensor_dtype = codec::Dtype::uint8, transfer = codec::Dtype::uint8;
+  pipeline::AugmentPolicy augment;
+  pipeline::ResizeFilter filter = pipeline::ResizeFilter::bilinear;
+  bool augment_on_device = false, decode_on_device = false, decode_scale = false;
+  int engine_share = 100;  // percent of a batch that the GPU's JPEG engine decodes
+  bool in_order = false, read_ahead = false, pin_workers = false, pin_memory = false;
+  bool skip_bad = false;
+  device::Feed feed = device::Feed::synthetic;
+  device::StepOptions step;
+
+  bool emulated() const { return device_kind == "emulated"; }
+
+  // `encoded_slot`: bytes that the dataset's largest file takes, where the device decodes; else 0.
+  pipeline::BatchSpec batch_spec(std::size_t encoded_slot = 0) const;
+  device::StepSpec step_spec(std::uint64_t seed, std::size_t encoded_slot = 0) const;
+  // Where its samples lie below the dataset's folder, e.g. "jpeg/500x375"; empty for synthetic.
+  std::string variant() const;
+};
+
+CellSettings settings_of(const Cell& cell);
+
+}  // namespace feedrate::plan

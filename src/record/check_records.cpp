@@ -1,0 +1,171 @@
+#include "record/check_records.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "device/emulated_device.h"
+#include "device/registry.h"
+#include "diagnose/verdict.h"
+#include "plan/settings.h"
+#include "record/environment.h"
+#include "record/ledger.h"
+#include "record/measurement_json.h"
+#include "record/plan_file.h"
+#include "record/record.h"
+#include "record/seal.h"
+
+namespace feedrate::record {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kOldestSchema = kReadSchemas[std::size(kReadSchemas) - 1];
+
+// One printable line of ASCII: a ledger may come from anywhere, and a terminal obeys control
+// characters.
+std::string printable(std::string text) {
+  constexpr std::size_t kMost = 300;
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
+}
+
+std::string short_text(const Json& value) {
+  const std::string text = value.is_string()
+                               ? value.get<std::string>()
+                               : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text.substr(0, 120);
+}
+
+// Whether two values agree, numbers to the last digits that printing and reading may cost.
+bool agree(const Json& a, const Json& b) {
+  if (a.is_number() && b.is_number()) {
+    const double x = a.get<double>(), y = b.get<double>();
+    return std::abs(x - y) <= 1e-9 * std::max(std::abs(x), std::abs(y));
+  }
+  if (a.type() != b.type() || a.size() != b.size()) return a == b;
+  if (!a.is_structured()) return a == b;
+  for (auto i = a.begin(), j = b.begin(); i != a.end(); ++i, ++j) {
+    if ((a.is_object() && i.key() != j.key()) || !agree(*i, *j)) return false;
+  }
+  return true;
+}
+
+std::string id_problem(const Json& record) {
+  try {
+    const std::string id = cell_from(record.at("cell")).id();
+    return record.at("cell_id") == id
+               ? ""
+               : "cell_id " + short_text(record.at("cell_id")) + " is not that of its axes, " + id;
+  } catch (const Error& error) {
+    return "cell_id " + short_text(record.at("cell_id")) + " cannot be derived: " + error.what();
+  }
+}
+
+// A published or given rate decides how long an emulated step is.
+std::string step_problem(const Json& record) {
+  const std::string name = record.at("cell").at("device");
+  const auto [device, argument] = device::split_device(name);
+  if (device != "emulated" || !record.contains("device")) return "";
+  const plan::CellSettings settings = plan::settings_of(cell_from(record.at("cell")));
+  const double rate = device::emulated_device(argument, settings.step_spec(0)).imgs_per_s;
+  const double step_ms = std::isinf(rate) ? 0 : 1e3 * settings.batch_size / rate;
+  const Json& stated = record.at("device").at("step_ms");
+  if (stated.is_number() && std::abs(stated.get<double>() - step_ms) <= 1e-6 * step_ms + 1e-6)
+    return "";
+  return "device.step_ms is " + short_text(stated) + ", the device's rate makes it " +
+         Json(step_ms).dump();
+}
+
+// Which data a cell reads follows from its axes.
+std::string variant_problem(const Json& record) {
+  const Json& dataset = record.at("dataset");
+  if (dataset.is_null()) return "";
+  const std::string variant = plan::settings_of(cell_from(record.at("cell"))).variant();
+  return dataset.at("variant") == variant
+             ? ""
+             : "dataset.variant is " + short_text(dataset.at("variant")) + ", the cell reads " +
+                   variant;
+}
+
+bool is_of_this_version(const Json& record) {
+  const Json& environment = record.at("environment");
+  return environment.is_object() && environment.contains("feedrate_version") &&
+         environment.at("feedrate_version") == version();
+}
+
+std::vector<std::string> verdict_problems(const Json& record) {
+  const plan::CellSettings settings = plan::settings_of(cell_from(record.at("cell")));
+  const diagnose::Verdict again = diagnose::verdict_of(settings, verdict_inputs_from(record));
+  std::vector<std::string> found;
+  if (!agree(record.at("capacities"), capacities_json(again.capacities)))
+    found.push_back("capacities do not follow from its stages, arrivals, steps and rate");
+  if (record.at("verdict") != again.sentence) {
+    found.push_back("verdict is \"" + short_text(record.at("verdict")) + "\", its numbers give \"" +
+                    again.sentence + "\"");
+  }
+  return found;
+}
+
+std::vector<std::string> problems(const Json& record) {
+  std::vector<std::string> found;
+  const auto add = [&](const std::string& words) {
+    if (!words.empty()) found.push_back(words);
+  };
+  add(id_problem(record));
+  if (!record.contains("status") || record.at("status") != "ok") return found;
+  try {
+    add(variant_problem(record));
+    if (!is_of_this_version(record))
+      return found;  // another may know other rates, and words its verdicts otherwise
+    add(step_problem(record));
+    if (record.at("schema") != kOldestSchema) {  // which says less of its surroundings
+      for (const std::string& words : verdict_problems(record)) add(words);
+    }
+  } catch (const std::exception& error) {
+    add(std::string("what follows from its fields cannot be derived: ") + error.what());
+  }
+  return found;
+}
+
+bool has_cell(const Json& record) {
+  return record.is_object() && record.contains("schema") && record.contains("cell") &&
+         record.at("cell").is_object() && record.contains("cell_id");
+}
+
+}  // namespace
+
+CheckedRecords check_records(const std::filesystem::path& ledger) {
+  std::ifstream file(ledger, std::ios::binary);
+  CheckedRecords checked;
+  std::string previous;
+  std::size_t number = 1, records = 0;
+  for (std::string line; std::getline(file, line); ++number) {
+    const Json record = nests_too_deep(line) ? Json() : Json::parse(line, nullptr, false);
+    if (!has_cell(record)) continue;
+    const bool sealed = record.at("schema") == kResultSchema;
+    checked.unsealed += sealed ? 0 : 1;
+    if (const std::string words = sealed ? seal_problem(line, previous) : ""; !words.empty())
+      checked.findings.push_back({number, words});
+    for (std::string& words : problems(record))
+      checked.findings.push_back({number, printable(std::move(words))});
+    previous = line_xxh3(line);
+    ++records;
+  }
+  if (const auto end = read_end(ledger.parent_path()); end && records < end->records) {
+    checked.findings.push_back(
+        {number, "here it ends, but the last sweep ended with " + std::to_string(end->records) +
+                     " records: " + std::to_string(end->records - records) + " are gone"});
+  } else if (end && records == end->records && previous != end->last_xxh3) {
+    checked.findings.push_back({number - 1,
+                                "it is not the record that the last sweep ended with: it was "
+                                "changed since, or lines were moved"});
+  }
+  return checked;
+}
+
+}  // namespace feedrate::record

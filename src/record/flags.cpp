@@ -1,0 +1,399 @@
+#include "record/flags.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "measure/nvml.h"
+#include "measure/steady_state.h"
+
+namespace feedrate::record {
+namespace {
+
+using Raised = std::vector<FlagRule::Raised>;
+
+Raised when(bool raised, const std::string& reason, bool serious = false) {
+  return raised ? Raised{{reason, serious}} : Raised{};
+}
+const run::Measurement& measured(const FlagFacts& facts) { return *facts.result.measurement; }
+
+// --- The cell.
+
+Raised emulated(const FlagFacts& facts, const FlagRule&) {
+  return when(facts.result.settings.emulated(),
+              "no GPU trained: the device took real batches at a published or given rate");
+}
+
+Raised planted(const FlagFacts& facts, const FlagRule&) {
+  return when(facts.options.plant, "service times were planted in stages");
+}
+
+// --- The window.
+
+Raised unsteady_warmup(const FlagFacts& facts, const FlagRule&) {
+  const run::Measurement& m = measured(facts);
+  return when(!m.steady,
+              m.warmup_steps > measure::kSteadyNeeds
+                  ? "the steps were still changing when the warm-up's time was over"
+                  : format("the warm-up's time was over after %d steps; whether steps are steady "
+                           "shows after %d",
+                           static_cast<int>(m.warmup_steps), measure::kSteadyNeeds + 1));
+}
+
+Raised unsteady_window(const FlagFacts& facts, const FlagRule&) {
+  return when(measured(facts).changing, "the steps changed within the measured window");
+}
+
+Raised short_window(const FlagFacts& facts, const FlagRule& rule) {
+  const run::Measurement& m = measured(facts);
+  const run::RunLimits& limits = facts.options.limits;
+  const double window = m.ranks.front().window_s;
+  const auto steps = static_cast<double>(m.steps);
+  const auto shorter = [&](double share) {
+    return steps < share * limits.min_steps || window < share * limits.min_seconds;
+  };
+  return when(shorter(*rule.threshold),
+              std::to_string(m.steps) + " steps in " + std::to_string(window) + " s were measured",
+              shorter(*rule.serious));
+}
+
+Raised queue_not_at_rest(const FlagFacts& facts, const FlagRule& rule) {
+  const double drawn = measured(facts).drawn_from_queue, share = std::abs(drawn);
+  return when(share > *rule.threshold,
+              percent(share) + " of the window's images " +
+                  (drawn > 0 ? "came out of the stock of the queues: the true rate is lower"
+                             : "went into the stock of the queues: the true rate is higher"),
+              share > *rule.serious);
+}
+
+Raised bad_samples(const FlagFacts& facts, const FlagRule& rule) {
+  const pipeline::BadTotals& bad = measured(facts).bad;
+  return when(static_cast<double>(bad.count) > *rule.threshold,
+              std::to_string(bad.count) +
+                  " times a sample could not be made and the next one replaced it; the first: " +
+                  bad.first);
+}
+
+// --- The host.
+
+Raised noisy_neighbour(const FlagFacts& facts, const FlagRule& rule) {
+  const measure::HostUse& host = measured(facts).host;
+  // On a large machine the run's own CPUs may be crowded while nearly all of the others are idle.
+  const double others = std::max(host.cpu_other_processes, host.usable_cpus_other_processes);
+  return when(
+      others > *rule.threshold,
+      "other processes took " + percent(others) +
+          (others > host.cpu_other_processes ? " of the CPUs that it may use" : " of the CPUs"));
+}
+
+Raised cpu_steal(const FlagFacts& facts, const FlagRule& rule) {
+  const double share = measured(facts).host.cpu_steal;
+  return when(share > *rule.threshold, "the hypervisor took " + percent(share) + " of the CPUs");
+}
+
+Raised cpu_quota(const FlagFacts& facts, const FlagRule& rule) {
+  const double share = measured(facts).host.cpu_quota_stopped;
+  return when(share > *rule.threshold, "the CPU quota of its control group stopped it in " +
+                                           percent(share) + " of the quota's periods");
+}
+
+Raised memory_pressure(const FlagFacts& facts, const FlagRule& rule) {
+  const double share = measured(facts).host.psi_memory_some;
+  return when(share > *rule.threshold,
+              "some task waited for memory for " + percent(share) + " of the time");
+}
+
+// How much a clock's first and last third differ, as a share of the faster; 0 for fewer than three
+// readings.
+double change_of(std::vector<double> readings) {
+  std::erase_if(readings, [](double mhz) { return mhz <= 0; });
+  const std::size_t third = readings.size() / 3;
+  if (third == 0) return 0;
+  double first = 0, last = 0;
+  for (std::size_t i = 0; i < third; ++i)
+    first += readings[i], last += readings[readings.size() - 1 - i];
+  return std::abs(first - last) / std::max(first, last);
+}
+
+Raised cpu_clock_changed(const FlagFacts& facts, const FlagRule& rule) {
+  std::vector<double> clocks;
+  for (const measure::HostSample& sample : measured(facts).host_series)
+    clocks.push_back(sample.use.cpu_mhz);
+  const double change = change_of(clocks);
+  return when(change > *rule.threshold,
+              "the CPUs' clocks changed by " + percent(change) + " within the window");
+}
+
+// --- GPUs that ran slower than they could: which, and for how much of the time.
+
+constexpr std::uint64_t kHeldBack = measure::kThrottleHardware | measure::kThrottleThermal |
+                                    measure::kThrottleHot | measure::kThrottlePowerBrake;
+
+template <typename Look>
+Raised for_each_gpu(const FlagFacts& facts, const Look& look) {
+  Raised all;
+  const auto& ranks = measured(facts).ranks;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    for (auto& raised : look("the GPU of rank " + std::to_string(r), ranks[r]))
+      all.push_back(std::move(raised));
+  }
+  return all;
+}
+
+// The share of a GPU's readings that show one of the reasons; 0 without readings.
+double share_throttled(const run::RankMeasurement& rank, std::uint64_t reasons) {
+  const auto shown = std::ranges::count_if(rank.gpu, [&](const measure::GpuSample& sample) {
+    return (sample.state.throttle_reasons & reasons) != 0;
+  });
+  const auto all = static_cast<double>(std::max<std::size_t>(rank.gpu.size(), 1));
+  return static_cast<double>(shown) / all;
+}
+
+Raised throttled(const FlagFacts& facts, const FlagRule& rule) {
+  return for_each_gpu(facts, [&](const std::string& gpu, const run::RankMeasurement& rank) {
+    std::uint64_t reasons = 0;
+    for (const measure::GpuSample& sample : rank.gpu)
+      reasons |= sample.state.throttle_reasons & kHeldBack;
+    const double share = share_throttled(rank, kHeldBack);
+    return when(share > *rule.threshold, gpu + " lowered its clocks for " + percent(share) +
+                                             " of the time: " + measure::throttle_text(reasons));
+  });
+}
+
+Raised power_capped(const FlagFacts& facts, const FlagRule& rule) {
+  return for_each_gpu(facts, [&](const std::string& gpu, const run::RankMeasurement& rank) {
+    const double share = share_throttled(rank, measure::kThrottlePowerCap);
+    return when(share > *rule.threshold,
+                gpu + " was at its power limit for " + percent(share) + " of the time");
+  });
+}
+
+Raised gpu_clock_changed(const FlagFacts& facts, const FlagRule& rule) {
+  return for_each_gpu(facts, [&](const std::string& gpu, const run::RankMeasurement& rank) {
+    std::vector<double> clocks;
+    for (const measure::GpuSample& sample : rank.gpu) clocks.push_back(sample.state.sm_mhz);
+    const double change = change_of(clocks);
+    return when(change > *rule.threshold,
+                "the SM clock of " + gpu + " changed by " + percent(change) + " within the window");
+  });
+}
+
+Raised gpu_unseen(const FlagFacts& facts, const FlagRule&) {
+  return for_each_gpu(facts, [](const std::string& gpu, const run::RankMeasurement& rank) {
+    return when(!rank.gpu_problem.empty(),
+                "nothing can be seen of " + gpu + ": " + rank.gpu_problem);
+  });
+}
+
+// --- An emulated device: the program's own cost must not look like the device's rate.
+
+Raised scaled_rate(const FlagFacts& facts, const FlagRule&) {
+  const std::string& caveat = measured(facts).device.caveat;
+  return when(facts.result.settings.emulated() && !caveat.empty(), caveat);
+}
+
+Raised harness_bound(const FlagFacts& facts, const FlagRule& rule) {
+  const plan::CellSettings& settings = facts.result.settings;
+  if (!settings.emulated() || settings.feed == device::Feed::streamed) return {};
+  const double step_ms = measured(facts).device.step_ms, reached = measured(facts).imgs_per_s;
+  const double asked = step_ms > 0 ? 1e3 * settings.batch_size * settings.gpus / step_ms : 0;
+  return when(asked == 0 || reached < *rule.threshold * asked,
+              "without any loading " + std::to_string(std::llround(reached)) +
+                  " images/s were reached, not the device's rate: the program itself is the limit");
+}
+
+// --- The loader.
+
+bool streams_by_dali(const FlagFacts& facts) {
+  const plan::CellSettings& settings = facts.result.settings;
+  return settings.loader == "dali" && settings.feed == device::Feed::streamed;
+}
+
+// The window's rule sees what our queues hold; it does not see DALI's own, of `prefetch` batches.
+Raised unseen_queue(const FlagFacts& facts, const FlagRule& rule) {
+  const int prefetch = facts.result.settings.prefetch;
+  const auto steps = static_cast<double>(measured(facts).steps);
+  return when(streams_by_dali(facts) && steps < *rule.threshold * prefetch,
+              "DALI may have begun the window with up to " + std::to_string(prefetch) +
+                  " finished batches, " + percent(prefetch / std::max(steps, 1.0)) + " of it");
+}
+
+Raised lenient_decoder(const FlagFacts& facts, const FlagRule&) {
+  return when(streams_by_dali(facts), "DALI trains on damaged JPEGs without a warning");
+}
+
+Raised oversubscribed(const FlagFacts& facts, const FlagRule& rule) {
+  const plan::CellSettings& settings = facts.result.settings;
+  const int threads =
+      settings.feed == device::Feed::streamed ? settings.workers * settings.gpus : 0;
+  const int cpus = measured(facts).cpus;
+  return when(threads > *rule.threshold * cpus,
+              std::to_string(threads) + " loader threads share " + std::to_string(cpus) + " CPUs");
+}
+
+// --- The page cache: whether "warm" and "cold" are what they say.
+
+double bytes_asked(const FlagFacts& facts) {
+  return static_cast<double>(measured(facts).stages[measure::Stage::read].bytes);
+}
+double share_from_storage(const FlagFacts& facts) {
+  return measured(facts).storage_read_bytes / std::max(bytes_asked(facts), 1.0);
+}
+bool is_cold(const FlagFacts& facts) { return facts.result.settings.page_cache == "cold"; }
+bool is_warm(const FlagFacts& facts) { return facts.result.settings.page_cache == "warm"; }
+
+Raised page_cache_unknown(const FlagFacts& facts, const FlagRule&) {
+  return when((is_cold(facts) || is_warm(facts)) && measured(facts).page_cache_before < 0,
+              "it is unknown whether the files lay in the page cache (only a user who owns them or "
+              "may write them can see it)");
+}
+
+Raised page_cache_at_start(const FlagFacts& facts, const FlagRule& rule) {
+  const double before = measured(facts).page_cache_before;
+  return when(is_warm(facts) && before >= 0 && before < *rule.threshold,
+              "only " + percent(before) + " of the dataset lay in the page cache at the start");
+}
+
+Raised page_cache_left(const FlagFacts& facts, const FlagRule& rule) {
+  const double share = share_from_storage(facts);
+  return when(is_warm(facts) && bytes_asked(facts) > 0 && share > *rule.threshold,
+              percent(share) +
+                  " of the bytes that were read came from storage: they had left the page cache");
+}
+
+Raised page_cache_elsewhere(const FlagFacts& facts, const FlagRule& rule) {
+  const double fetched = measured(facts).storage_read_bytes;
+  return when(is_cold(facts) && fetched >= 0 && fetched < *rule.threshold * bytes_asked(facts),
+              "only " + percent(share_from_storage(facts)) +
+                  " of the bytes that were read came from storage: the rest lay in a cache");
+}
+
+Raised client_cold(const FlagFacts& facts, const FlagRule&) {
+  return when(is_cold(facts),
+              "cold is this machine's page cache; what a storage server or a drive keeps in its "
+              "own is not seen");
+}
+
+// --- The sweep.
+
+Raised ceiling_drifted(const FlagFacts& facts, const FlagRule& rule) {
+  if (!facts.opening_imgs_per_s) return {};
+  const double drift = measured(facts).imgs_per_s / *facts.opening_imgs_per_s - 1;
+  return when(std::abs(drift) > *rule.threshold,
+              format("the ceiling moved by %+.1f %% between the first and the last run of the "
+                     "repetition",
+                     100 * drift));
+}
+
+Raised mixed_ledger(const FlagFacts& facts, const FlagRule&) {
+  std::string all;
+  for (const std::string& what : facts.differences) all += (all.empty() ? "" : ", ") + what;
+  return when(!all.empty(), "other records of this ledger were measured with another " + all,
+              std::ranges::any_of(facts.differences, is_other_work));
+}
+
+constexpr std::string_view kOtherWork[] = {"host", "gpus", "device.*", "file_system.*",
+                                           "dataset *"};
+
+constexpr auto kNone = std::nullopt;
+constexpr FlagRule kRules[] = {
+    {"emulated", Severity::note, kNone, kNone, "run with --device cuda for a measured ceiling",
+     emulated, true},
+    {"planted", Severity::serious, kNone, kNone, "run without planted times", planted, true},
+    {"unsteady.warmup", Severity::warning, kNone, kNone, "raise --max-warmup-seconds",
+     unsteady_warmup},
+    {"unsteady.window", Severity::warning, kNone, kNone,
+     "warm up longer (--warmup-seconds), or see what changed: batch_times of the report",
+     unsteady_window},
+    // Shares of the least that was asked for.
+    {"short_window", Severity::warning, 1.0, 0.5,
+     "raise --max-seconds, or make a larger dataset (a cold run is one pass)", short_window},
+    {"queue_not_at_rest", Severity::warning, 0.01, 0.05,
+     "raise --max-seconds, lower --prefetch, or make a larger dataset (a cold run is one pass)",
+     queue_not_at_rest},
+    {"bad_samples", Severity::serious, 0.0, kNone,
+     "replace the damaged files: `feedrate verify` lists them", bad_samples},
+    {"noisy_neighbour", Severity::warning, 0.10, kNone, "end them, or run on a quiet machine",
+     noisy_neighbour},
+    {"cpu_steal", Severity::warning, 0.02, kNone, "run on a machine of your own", cpu_steal},
+    {"cpu_quota", Severity::warning, 0.01, kNone,
+     "raise the quota of the container or batch job (cpu.max), or say with the result what it is",
+     cpu_quota},
+    {"memory_pressure", Severity::warning, 0.01, kNone,
+     "end other programs, or use a smaller cache or batch", memory_pressure},
+    {"clock_changed.cpu", Severity::warning, 0.10, kNone,
+     "warm up longer (--warmup-seconds), or set the governor to performance", cpu_clock_changed},
+    {"throttled", Severity::serious, 0.0, kNone, "check its cooling and power, and measure again",
+     throttled},
+    {"power_capped", Severity::note, 0.0, kNone,
+     "say so with the result: its rate depends on the limit (nvidia-smi -q -d POWER)",
+     power_capped},
+    {"clock_changed.gpu", Severity::warning, 0.05, kNone,
+     "warm up longer (--warmup-seconds), or lock the clocks (nvidia-smi -lgc)", gpu_clock_changed},
+    {"gpu_unseen", Severity::note, kNone, kNone, "whether it was throttled is unknown", gpu_unseen},
+    {"scaled_rate", Severity::warning, kNone, kNone,
+     "give the rate of this size: --device emulated:IMGS_PER_S", scaled_rate},
+    {"harness_bound", Severity::serious, 0.99, kNone,
+     "raise --batch-size, or emulate a slower device", harness_bound},
+    // Steps for each batch that DALI may have had ready.
+    {"unseen_queue", Severity::note, 100.0, kNone,
+     "measure longer (--min-steps of 100 times --prefetch), or use a smaller --prefetch",
+     unseen_queue},
+    {"lenient_decoder", Severity::note, kNone, kNone, "check the files: `feedrate verify`",
+     lenient_decoder},
+    {"oversubscribed", Severity::note, 2.0, kNone,
+     "workers beyond the CPUs help only where they wait for storage", oversubscribed},
+    {"page_cache.unknown", Severity::serious, kNone, kNone,
+     "run as their owner, or use --page-cache as-is", page_cache_unknown},
+    {"page_cache.start", Severity::warning, 0.95, kNone,
+     "use a dataset that fits into memory, or --page-cache as-is", page_cache_at_start},
+    {"page_cache.left", Severity::serious, 0.05, kNone,
+     "see what else uses the memory, or use a dataset that fits into it", page_cache_left},
+    {"page_cache.elsewhere", Severity::serious, 0.8, kNone,
+     "see what else reads these files, or caches them below the page cache", page_cache_elsewhere},
+    {"client_cold", Severity::note, kNone, kNone,
+     "use a dataset several times as large as those caches", client_cold},
+    {"ceiling_drifted", Severity::warning, 0.03, kNone,
+     "see what else runs, and what clocks and temperatures do", ceiling_drifted},
+    // Serious where it is other work.
+    {"mixed_ledger", Severity::warning, kNone, kNone, "measure the whole sweep anew: -o DIR",
+     mixed_ledger, true},
+};
+
+}  // namespace
+
+std::string_view name_of(Severity severity) {
+  static constexpr std::string_view kNames[] = {"note", "warning", "serious"};
+  return kNames[static_cast<std::size_t>(severity)];
+}
+
+std::span<const FlagRule> flag_rules() { return kRules; }
+
+std::vector<Flag> flags_of(const FlagFacts& facts) {
+  std::vector<Flag> flags;
+  for (const FlagRule& rule : kRules) {
+    if (!rule.always && !facts.result.measurement) continue;
+    for (const auto& [reason, serious] : rule.look(facts, rule)) {
+      flags.push_back({std::string(rule.name()), serious ? Severity::serious : rule.severity,
+                       reason, std::string(rule.remedy)});
+    }
+  }
+  return flags;
+}
+
+bool is_valid(const run::CellResult& result, const std::vector<Flag>& flags) {
+  return result.status == run::Status::ok && std::ranges::none_of(flags, [](const Flag& flag) {
+           return flag.severity == Severity::serious;
+         });
+}
+
+std::span<const std::string_view> other_work() { return kOtherWork; }
+
+bool is_other_work(std::string_view difference) {
+  return std::ranges::any_of(kOtherWork, [&](std::string_view pattern) {
+    return pattern.ends_with('*') ? difference.starts_with(pattern.substr(0, pattern.size() - 1))
+                                  : difference == pattern;
+  });
+}
+
+}  // namespace feedrate::record

@@ -1,0 +1,72 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run/cell_runner.h"
+#include "run/run_options.h"
+
+namespace feedrate::record {
+
+enum class Severity : std::uint8_t {
+  note,     // true of the run, no fault
+  warning,  // the number may be off
+  serious,  // do not quote it
+};
+std::string_view name_of(Severity severity);
+
+// What a reader of a number has to know before trusting it.
+struct Flag {
+  std::string name;
+  Severity severity = Severity::note;
+  std::string reason;  // what was seen
+  std::string remedy;
+};
+
+// What the rules look at.
+struct FlagFacts {
+  const run::CellResult& result;
+  const run::RunOptions& options;
+  // Of a ceiling that closes a repetition: the rate of the one that opened it, images/s.
+  std::optional<double> opening_imgs_per_s;
+  // What other records of the ledger were measured with, see differences() of resume.h.
+  const std::vector<std::string>& differences;
+};
+
+// One thing that can be wrong, defined in one row. `feedrate list --json` and the report read the
+// row, too.
+struct FlagRule {
+  std::string_view id;  // unique: the flag's name; after a dot, which of several rules of that name
+  Severity severity;
+  // The flag is raised beyond `threshold`, and serious beyond `serious`; in the unit of what the
+  // rule looks at.
+  std::optional<double> threshold, serious;
+  std::string_view remedy;
+  struct Raised {
+    std::string reason;
+    bool serious = false;
+  };
+  // Returns one element for each time that the flag is raised. Called for measured cells alone,
+  // unless `always`.
+  std::vector<Raised> (*look)(const FlagFacts& facts, const FlagRule& rule);
+  bool always = false;
+
+  std::string_view name() const { return id.substr(0, id.find('.')); }
+};
+std::span<const FlagRule> flag_rules();
+
+std::vector<Flag> flags_of(const FlagFacts& facts);
+
+// Fit to be quoted: it ended well, and no flag of it is serious.
+bool is_valid(const run::CellResult& result, const std::vector<Flag>& flags);
+
+// Differences that mean another machine, storage, GPU, library or dataset: another thing was
+// measured, not the same thing by another program. A name of differences() of resume.h; with a '*'
+// at its end, every name that begins so.
+std::span<const std::string_view> other_work();
+bool is_other_work(std::string_view difference);
+
+}  // namespace feedrate::record

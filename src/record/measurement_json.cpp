@@ -1,0 +1,248 @@
+#include "record/measurement_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measure/clock.h"
+
+namespace feedrate::record {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json series_json(const run::StepSeries& series) {
+  // Very short steps would make records of many megabytes: the statistics are of all steps, the raw
+  // values of the first ones.
+  constexpr std::size_t kRaw = 5000;
+  const std::size_t kept = std::min(kRaw, series.values.size());
+  const measure::Summary& s = series.summary;
+  return {{"median", s.median},
+          {"mean", s.mean},
+          {"p95", s.p95},
+          {"p99", s.p99},
+          {"max", s.max},
+          {"raw", std::vector(series.values.data(), series.values.data() + kept)}};
+}
+
+Json stages_json(const measure::StageTotals& totals) {
+  Json stages = Json::array();
+  for (std::size_t i = 0; i < measure::kStageCount; ++i) {
+    const measure::StageTotal& t = totals.stage[i];
+    if (t.items == 0) continue;
+    stages.push_back({{"name", measure::kStageNames[i]},
+                      {"wall_s", measure::seconds(t.wall_ns)},
+                      {"cpu_s", measure::seconds(t.cpu_ns)},
+                      {"items", t.items},
+                      {"bytes", t.bytes}});
+  }
+  return stages;
+}
+
+// Null where nothing was copied: synthetic, resident, or the host's own memory.
+Json arrivals_json(const device::Arrivals& all, const plan::CellSettings& settings) {
+  if (all.batches == 0) return nullptr;
+  Json json = {
+      {"batches", all.batches}, {"busy_s", measure::seconds(all.busy_ns)}, {"decoded", nullptr}};
+  if (settings.decode_on_device) {
+    json["decoded"] = {{"engine", all.decoded.engine},
+                       {"processors", all.decoded.processors},
+                       {"host", all.decoded.host}};
+  }
+  return json;
+}
+
+Json device_json(const device::DeviceDescription& d) {
+  Json json = {{"name", d.name}, {"kind", d.kind}};
+  if (!d.software.empty()) json["software"] = d.software;
+  if (d.kind == "emulated") {
+    json["step_ms"] = d.step_ms;
+    json["bus_bytes_per_s"] = d.bus_bytes_per_s;
+    json["source"] = d.source;
+    if (!d.precision.empty()) json["precision"] = d.precision;
+  }
+  return json;
+}
+
+// The names of HostUse's members, as the record has them.
+struct HostColumn {
+  const char* name;
+  double measure::HostUse::* value;
+};
+constexpr HostColumn kShares[] = {{"cpu_busy", &measure::HostUse::cpu_busy},
+                                  {"cpu_iowait", &measure::HostUse::cpu_iowait},
+                                  {"cpu_steal", &measure::HostUse::cpu_steal},
+                                  {"cpu_other_processes", &measure::HostUse::cpu_other_processes},
+                                  {"psi_cpu_some", &measure::HostUse::psi_cpu_some},
+                                  {"psi_io_some", &measure::HostUse::psi_io_some},
+                                  {"psi_memory_some", &measure::HostUse::psi_memory_some},
+                                  {"cpu_quota_stopped", &measure::HostUse::cpu_quota_stopped}};
+constexpr HostColumn kAmounts[] = {
+    {"disk_read_bytes_per_s", &measure::HostUse::disk_read_bytes_per_s},
+    {"network_receive_bytes_per_s", &measure::HostUse::network_receive_bytes_per_s},
+    {"memory_available_bytes", &measure::HostUse::memory_available_bytes},
+    {"cpu_mhz", &measure::HostUse::cpu_mhz}};
+
+Json host_series_json(const std::vector<measure::HostSample>& samples) {
+  if (samples.empty()) return nullptr;
+  Json json;
+  for (const measure::HostSample& sample : samples)
+    json["at_s"].push_back(run::rounded(measure::seconds(sample.at_ns)));
+  for (const auto& [name, value] : kShares) {
+    for (const measure::HostSample& sample : samples)
+      json[name].push_back(run::rounded(sample.use.*value));
+  }
+  for (const auto& [name, value] : kAmounts) {
+    for (const measure::HostSample& sample : samples)
+      json[name].push_back(std::llround(sample.use.*value));
+  }
+  return json;
+}
+
+Json monitors_json(const run::Measurement& m) {
+  Json json;
+  for (const auto& [name, value] : kShares) json[name] = run::rounded(m.host.*value);
+  json["usable_cpus_other_processes"] = run::rounded(m.host.usable_cpus_other_processes);
+  json["storage_read_bytes"] = std::llround(m.storage_read_bytes);
+  json["series"] = host_series_json(m.host_series);
+  return json;
+}
+
+struct GpuColumn {
+  const char* name;
+  double (*of)(const measure::GpuState&);
+};
+constexpr GpuColumn kGpuColumns[] = {
+    {"utilisation_percent",
+     [](const measure::GpuState& s) -> double { return s.utilisation_percent; }},
+    {"memory_utilisation_percent",
+     [](const measure::GpuState& s) -> double { return s.memory_utilisation_percent; }},
+    {"sm_mhz", [](const measure::GpuState& s) -> double { return s.sm_mhz; }},
+    {"memory_mhz", [](const measure::GpuState& s) -> double { return s.memory_mhz; }},
+    {"power_w", [](const measure::GpuState& s) { return s.power_w; }},
+    {"temperature_c", [](const measure::GpuState& s) -> double { return s.temperature_c; }},
+    {"memory_used_mb", [](const measure::GpuState& s) { return s.memory_used_mb; }},
+    {"pcie_rx_mb_s", [](const measure::GpuState& s) { return s.pcie_rx_mb_s; }},
+    {"pcie_tx_mb_s", [](const measure::GpuState& s) { return s.pcie_tx_mb_s; }}};
+
+// What `nvidia-smi dmon` shows, a number a second; null where the device is no GPU, or nothing of
+// it can be seen.
+Json gpu_json(const std::vector<measure::GpuSample>& samples) {
+  if (samples.empty()) return nullptr;
+  Json json;
+  for (const measure::GpuSample& s : samples)
+    json["seconds"].push_back(run::rounded(measure::seconds(s.at_ns)));
+  for (const GpuColumn& column : kGpuColumns) {
+    for (const measure::GpuSample& s : samples)
+      json[column.name].push_back(run::rounded(column.of(s.state)));
+  }
+  std::uint64_t reasons = 0;
+  for (const measure::GpuSample& s : samples) reasons |= s.state.throttle_reasons;
+  json["throttled"] = measure::throttle_text(reasons);
+  return json;
+}
+
+// "0-3,8" as in Linux's lists of CPUs.
+std::string cpu_list(const std::vector<int>& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(cpus[i]);
+    if (last > i) text.append("-").append(std::to_string(cpus[last]));
+    i = last + 1;
+  }
+  return text;
+}
+
+Json rank_json(std::size_t number, const run::RankMeasurement& rank) {
+  Json json = {{"rank", number},
+               {"imgs_per_s", rank.imgs_per_s},
+               {"window_s", rank.window_s},
+               {"data_wait_ms_mean", rank.data_wait_ms},
+               {"sync_ms_mean", rank.sync_ms},
+               {"gpu", gpu_json(rank.gpu)}};
+  if (!rank.place.host.empty()) {
+    json.update(
+        {{"host", rank.place.host}, {"pid", rank.place.pid}, {"cpus", cpu_list(rank.place.cpus)}});
+  }
+  return json;
+}
+
+Json ranks_json(const std::vector<run::RankMeasurement>& ranks) {
+  Json json = Json::array();
+  for (std::size_t r = 0; r < ranks.size(); ++r) json.push_back(rank_json(r, ranks[r]));
+  return json;
+}
+
+Json straggler_json(const std::optional<run::Straggler>& straggler) {
+  if (!straggler) return nullptr;
+  return {{"rank", straggler->rank}, {"others_wait_ms", straggler->others_wait_ms}};
+}
+
+measure::StageTotals stages_from(const Json& stages) {
+  measure::StageTotals totals;
+  for (const Json& stage : stages) {
+    for (std::size_t i = 0; i < measure::kStageCount; ++i) {
+      if (stage.at("name") != measure::kStageNames[i]) continue;
+      totals.stage[i] = {std::llround(1e9 * stage.at("wall_s").get<double>()),
+                         std::llround(1e9 * stage.at("cpu_s").get<double>()), stage.at("items"),
+                         stage.at("bytes")};
+    }
+  }
+  return totals;
+}
+
+}  // namespace
+
+void add_measurement(Json& record, const plan::CellSettings& settings, const run::Measurement& m,
+                     std::optional<double> ceiling_imgs_per_s) {
+  record["imgs_per_s"] = m.imgs_per_s;
+  record["ci95"] = m.ci95 ? Json{m.ci95->low, m.ci95->high} : Json(nullptr);
+  if (ceiling_imgs_per_s) record["ceiling_imgs_per_s"] = *ceiling_imgs_per_s;
+  record["steps"] = m.steps;
+  record["images"] = m.images;
+  record["window_s"] = m.window_s;
+  record["warmup_steps"] = m.warmup_steps;
+  record["warmup_s"] = m.warmup_s;
+  record["step_ms"] = series_json(m.step_ms);
+  record["data_wait_ms"] = series_json(m.data_wait_ms);
+  record["device_idle_ms"] = series_json(m.device_idle_ms);
+  record["device_idle_fraction"] = m.device_idle_fraction;
+  record["stages"] = stages_json(m.stages);
+  record["arrivals"] = arrivals_json(m.arrivals, settings);
+  record["queue"] = {{"capacity_samples", m.queue_capacity},
+                     {"drawn_fraction", m.drawn_from_queue}};
+  record["threads"] = {{"loader", settings.workers * settings.gpus},
+                       {"opencv_each", m.opencv_threads},
+                       {"process", m.process.threads},
+                       {"cpus", m.cpus}};
+  record["resident_bytes"] = m.process.resident_bytes;
+  record["loader_library"] = m.loader_library.empty() ? Json(nullptr) : Json(m.loader_library);
+  record["bad_samples"] = m.bad.count;
+  record["loss_last"] = std::isnan(m.loss_last) ? Json(nullptr) : Json(m.loss_last);
+  record["monitors"] = monitors_json(m);
+  record["device"] = device_json(m.device);
+  record["straggler"] = straggler_json(m.straggler);
+  record["ranks"] = ranks_json(m.ranks);
+}
+
+run::Measurement verdict_inputs_from(const Json& record) {
+  run::Measurement m;
+  m.imgs_per_s = record.at("imgs_per_s");
+  m.device_idle_fraction = record.at("device_idle_fraction");
+  m.step_ms.summary.mean = record.at("step_ms").at("mean");
+  m.stages = stages_from(record.at("stages"));
+  if (const Json& arrivals = record.at("arrivals"); !arrivals.is_null()) {
+    m.arrivals.batches = arrivals.at("batches");
+    m.arrivals.busy_ns = std::llround(1e9 * arrivals.at("busy_s").get<double>());
+  }
+  m.cpus = record.at("threads").at("cpus");
+  m.device.kind = record.at("device").at("kind");
+  return m;
+}
+
+}  // namespace feedrate::record

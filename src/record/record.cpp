@@ -1,0 +1,139 @@
+#include "record/record.h"
+
+#include <utility>
+
+#include "plan/axes.h"
+#include "record/measurement_json.h"
+
+namespace feedrate::record {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json flags_json(const std::vector<Flag>& flags) {
+  Json json = Json::array();
+  for (const Flag& flag : flags) {
+    json.push_back({{"name", flag.name},
+                    {"severity", name_of(flag.severity)},
+                    {"reason", flag.reason},
+                    {"remedy", flag.remedy}});
+  }
+  return json;
+}
+
+Json dataset_json(const run::CellResult& result, const std::filesystem::path& data) {
+  if (!result.dataset) return nullptr;
+  const storage::DatasetVariant& d = *result.dataset;
+  const bool measured = result.measurement.has_value();
+  return {{"path", data.string()},
+          {"variant", d.folder.lexically_relative(data).generic_string()},
+          {"samples", d.samples.size()},
+          {"bytes", d.total_bytes},
+          {"mean_bytes", d.samples.empty() ? 0 : d.total_bytes / d.samples.size()},
+          {"manifest_xxh3", d.manifest_xxh3},
+          {"made", d.made},
+          {"page_cache_before", measured ? result.measurement->page_cache_before : -1},
+          {"page_cache_after", measured ? result.measurement->page_cache_after : -1}};
+}
+
+bool closes_repetition(const plan::PlannedRun& run) {
+  return run.role == "ceiling" && run.place == 1;
+}
+
+}  // namespace
+
+std::optional<double> Record::ceiling_imgs_per_s() const {
+  return context.run.role == "ceiling" ? std::nullopt : context.ceiling_imgs_per_s;
+}
+
+Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options) {
+  Record record{.context = std::move(context), .result = std::move(result)};
+  const auto opening =
+      closes_repetition(record.context.run) ? record.context.ceiling_imgs_per_s : std::nullopt;
+  record.flags = flags_of({record.result, options, opening, record.context.differences});
+  record.valid = is_valid(record.result, record.flags);
+  if (record.result.measurement)
+    record.verdict = diagnose::verdict_of(record.result.settings, *record.result.measurement);
+  return record;
+}
+
+RecordWriter::RecordWriter(run::RunOptions options, Json environment,
+                           std::optional<Anonymizer> anonymizer)
+    : options_(std::move(options)),
+      environment_(std::move(environment)),
+      anonymizer_(std::move(anonymizer)) {}
+
+Json RecordWriter::json_of(const Record& record) const {
+  const run::CellResult& result = record.result;
+  const plan::PlannedRun& run = record.context.run;
+  Json json = {{"schema", kResultSchema},
+               {"cell", cell_json(result.cell)},
+               {"cell_id", result.cell.id()},
+               {"role", run.role},
+               {"repetition", run.repetition},
+               {"order", record.context.order},
+               {"status", run::name_of(result.status)},
+               {"error", result.error.empty() ? Json(nullptr) : Json(result.error)},
+               {"imgs_per_s", nullptr}};
+  if (result.measurement)
+    add_measurement(json, result.settings, *result.measurement, record.ceiling_imgs_per_s());
+  json["flags"] = flags_json(record.flags);
+  json["valid"] = record.valid;
+  json["dataset"] = dataset_json(result, options_.data);
+  json["environment"] = environment_;
+  json["limits"] = limits_json(options_.limits);
+  json["seed"] = options_.seed;
+  json["started_at"] = result.started_at;
+  json["place"] = run.place;
+  if (!record.context.differences.empty()) json["forced"] = record.context.differences;
+  if (record.verdict) {
+    json["capacities"] = capacities_json(record.verdict->capacities);
+    json["verdict"] = record.verdict->sentence;
+  }
+  if (anonymizer_) anonymizer_->apply(json);
+  return json;
+}
+
+Json cell_json(const plan::Cell& cell) {
+  Json json;
+  for (const plan::Axis& axis : plan::axes()) {
+    auto& entry = json[std::string(axis.name)];
+    if (const auto& value = cell[axis.name])
+      entry = axis.number ? Json(std::stoll(*value)) : Json(*value);
+  }
+  return json;
+}
+
+plan::Cell cell_from(const Json& json) {
+  plan::Cell cell;
+  for (const auto& [axis, value] : json.items()) {
+    if (!value.is_null())
+      cell.set(axis, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return cell;
+}
+
+Json limits_json(const run::RunLimits& limits) {
+  return {
+      {"warmup_seconds", limits.warmup_seconds}, {"max_warmup_seconds", limits.max_warmup_seconds},
+      {"min_seconds", limits.min_seconds},       {"max_seconds", limits.max_seconds},
+      {"min_steps", limits.min_steps},           {"stall_seconds", limits.stall_seconds}};
+}
+
+Json capacities_json(const std::vector<diagnose::Capacity>& capacities) {
+  Json list = Json::array();
+  for (const diagnose::Capacity& c : capacities) {
+    list.push_back({{"resource", c.resource},
+                    {"imgs_per_s", c.imgs_per_s},
+                    {"utilisation", c.utilisation},
+                    {"largest_stage", c.largest_stage},
+                    {"largest_share", c.largest_share}});
+  }
+  return list;
+}
+
+std::string to_line(const Json& record) {
+  return record.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace feedrate::record

@@ -1,0 +1,109 @@
+#include "record/resume.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "record/record.h"
+
+namespace feedrate::record {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class Comparison {
+ public:
+  Comparison(const Ledger& ledger, bool force) : ledger_(ledger), force_(force) {}
+
+  void look(const std::string& what, const Json& then, const Json& now) {
+    if (then == now) return;
+    if (!force_) {
+      throw Error(
+          ledger_.path().string(),
+          "was measured with another " + what + " (" + then.dump() + ", now " + now.dump() + ")",
+          "choose another folder for this: -o DIR; or mix them, flagged: --force-resume");
+    }
+    if (std::ranges::find(found_, what) == found_.end()) found_.push_back(what);
+  }
+  // Parts of an object: those that an older feedrate did not write are not compared.
+  void look_at_parts(const std::string& object, std::initializer_list<const char*> parts,
+                     const Json& record, const Json& now) {
+    if (!record.contains(object) || !record[object].is_object() || !now.is_object()) return;
+    for (const char* part : parts) {
+      if (record[object].contains(part)) look(object + "." + part, record[object][part], now[part]);
+    }
+  }
+  std::vector<std::string> take() { return std::move(found_); }
+
+ private:
+  const Ledger& ledger_;
+  const bool force_;
+  std::vector<std::string> found_;
+};
+
+bool is_of_kind(const Json& record, const run::CellResult& result) {
+  return record.contains("device") && record["cell"]["device"] == result.settings.device &&
+         record["cell"]["gpus"] == result.settings.gpus;
+}
+
+}  // namespace
+
+std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
+                                         const std::vector<Json>& records) {
+  std::set<std::tuple<std::string, int, int>> done;  // cell_id, repetition, place
+  for (const Json& record : records) {
+    if (record["status"] == "ok")
+      done.insert({record["cell_id"], record["repetition"], record.value("place", 0)});
+  }
+  std::erase_if(plan, [&](const plan::PlannedRun& run) {
+    return done.contains({run.cell.id(), run.repetition, run.place});
+  });
+  return plan;
+}
+
+std::vector<std::string> differences(const Ledger& ledger, const run::CellRunner& runner,
+                                     const Json& environment, const run::RunOptions& options,
+                                     const std::set<std::string>& cells, bool force) {
+  Comparison comparison(ledger, force);
+  const Json limits = limits_json(options.limits);
+  for (const Json& record : ledger.records()) {
+    const Json& then = record["environment"];
+    for (const char* field : {"feedrate_version", "git_commit", "binary_xxh3", "host"}) {
+      comparison.look(field, then.contains(field) ? then[field] : Json(nullptr),
+                      environment[field]);
+    }
+    comparison.look("seed", record["seed"], options.seed);
+    // A run that failed is measured again, and then may have other limits.
+    if (record["status"] == "ok" && cells.contains(record["cell_id"])) {
+      comparison.look_at_parts(
+          "limits",
+          {"warmup_seconds", "max_warmup_seconds", "min_seconds", "max_seconds", "min_steps"},
+          record, limits);
+    }
+    if (then.contains("gpus")) comparison.look("gpus", then["gpus"], environment["gpus"]);
+    if (!record["dataset"].is_object()) continue;
+    comparison.look_at_parts("file_system", {"type", "device"}, then, environment["file_system"]);
+    const std::string variant = record["dataset"]["variant"];
+    if (const auto manifest = runner.manifest_of(variant))
+      comparison.look("dataset " + variant, record["dataset"]["manifest_xxh3"], *manifest);
+  }
+  return comparison.take();
+}
+
+std::vector<std::string> device_differences(const std::vector<Json>& records,
+                                            const run::CellResult& result) {
+  if (!result.measurement) return {};
+  const device::DeviceDescription& device = result.measurement->device;
+  std::vector<std::string> found;
+  for (const auto& [field, now] :
+       {std::pair("name", &device.name), std::pair("software", &device.software)}) {
+    const bool differs = std::ranges::any_of(records, [&, field = field, now = now](const Json& r) {
+      return is_of_kind(r, result) && r["device"].value(field, "") != *now;
+    });
+    if (differs) found.push_back(std::string("device.") + field);
+  }
+  return found;
+}
+
+}  // namespace feedrate::record

@@ -1,0 +1,33 @@
+#pragma once
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plan/sweep_order.h"
+#include "record/ledger.h"
+#include "run/cell_runner.h"
+
+namespace feedrate::record {
+
+// The runs of the plan without an `ok` record of the same cell, repetition and position.
+std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
+                                         const std::vector<nlohmann::ordered_json>& records);
+
+// How a ledger's records differ from what would be measured now: "binary_xxh3", "host", "seed",
+// "limits.min_seconds", "gpus", "file_system.device", "dataset jpeg/500x375" ... Records of another
+// program, machine, storage, seed, length or dataset would make one ledger of two experiments.
+// `cells`: ids of what is measured now; limits are compared for these alone. Throws an Error that
+// names the first difference, unless `force`; then returns all, each once.
+std::vector<std::string> differences(const Ledger& ledger, const run::CellRunner& runner,
+                                     const nlohmann::ordered_json& environment,
+                                     const run::RunOptions& options,
+                                     const std::set<std::string>& cells, bool force);
+
+// How a measured device differs from the device of records with the same `cell.device` and
+// `cell.gpus`: "device.name", "device.software" (several GPUs have a library more, which averages
+// their gradients). The device is known only after it was used.
+std::vector<std::string> device_differences(const std::vector<nlohmann::ordered_json>& records,
+                                            const run::CellResult& result);
+
+}  // namespace feedrate::record

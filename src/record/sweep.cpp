@@ -1,0 +1,73 @@
+#include "record/sweep.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "plan/expand.h"
+#include "record/resume.h"
+
+namespace feedrate::record {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The rates of the ceilings that open each repetition.
+class Ceilings {
+ public:
+  explicit Ceilings(const std::vector<Json>& records) {
+    for (const Json& record : records) {
+      const bool opens = record["cell"]["data"] == "synthetic" && record.value("place", 0) == 0;
+      if (opens && record["status"] == "ok")
+        opening_[{record["cell_id"], record["repetition"]}] = record["imgs_per_s"];
+    }
+  }
+  void add(const Record& record) {
+    const plan::PlannedRun& run = record.context.run;
+    if (run.role != "ceiling" || run.place != 0 || !record.result.measurement) return;
+    opening_[{run.cell.id(), run.repetition}] = record.result.measurement->imgs_per_s;
+  }
+  // Of the repetition that the run is part of, images/s; nothing where that ceiling has failed, or
+  // is the run itself.
+  std::optional<double> of(const plan::PlannedRun& run) const {
+    const auto found = opening_.find({plan::ceiling_of(run.cell).id(), run.repetition});
+    const bool itself = run.role == "ceiling" && run.place == 0;
+    return itself || found == opening_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  std::map<std::pair<std::string, int>, double> opening_;  // by cell_id and repetition
+};
+
+}  // namespace
+
+SweepOutcome run_sweep(const std::vector<plan::PlannedRun>& plan, run::CellRunner& runner,
+                       const RecordWriter& writer, Ledger* ledger, const SweepOptions& options,
+                       const SweepHooks& hooks, std::stop_token stop) {
+  const std::vector<Json> before = ledger ? ledger->records() : std::vector<Json>{};
+  const std::vector<plan::PlannedRun> missing = missing_of(plan, before);
+  Ceilings ceilings(before);
+  SweepOutcome outcome{.skipped = plan.size() - missing.size()};
+  for (std::size_t i = 0; i < missing.size() && !outcome.interrupted; ++i) {
+    const plan::PlannedRun& run = missing[i];
+    const auto ceiling = ceilings.of(run);
+    hooks.started(run, i + 1, missing.size(), run.role == "ceiling" ? std::nullopt : ceiling);
+    run::CellResult result = runner.run(run.cell, hooks.progress, stop);
+    std::vector<std::string> differences = options.differences;
+    std::ranges::move(device_differences(before, result), std::back_inserter(differences));
+    const auto order = static_cast<int>(before.size() + i);
+    const Record record =
+        make_record(std::move(result), {run, order, ceiling, std::move(differences)}, options.run);
+    const Json json = writer.json_of(record);
+    hooks.finished(record, ledger ? ledger->append(json) : json);
+    ceilings.add(record);
+    const run::Status status = record.result.status;
+    outcome.interrupted = status == run::Status::interrupted;
+    if (status == run::Status::ok) ++outcome.ok;
+    if (status == run::Status::failed) ++outcome.failed;
+    if (status == run::Status::failed && options.stop_at_failure) break;
+  }
+  return outcome;
+}
+
+}  // namespace feedrate::record

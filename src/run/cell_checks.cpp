@@ -1,0 +1,72 @@
+#include "run/cell_checks.h"
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+#include "pipeline/encoded_slot.h"
+#include "pipeline/loader.h"
+#include "run/cell_memory.h"
+#include "storage/container.h"
+
+namespace feedrate::run {
+namespace {
+
+void check_device(const plan::CellSettings& settings, const RunOptions& options,
+                  const device::AcceleratorKind& kind) {
+  // An empty slot is enough to ask the device whether it can decode.
+  const std::size_t slot = settings.decode_on_device ? pipeline::encoded_slot_for(0) : 0;
+  kind.check(settings.device_argument, settings.step_spec(options.seed, slot));
+  if (settings.gpus > 1 && kind.ranks_are_processes && !settings.device_argument.empty()) {
+    throw UsageError("--gpus " + std::to_string(settings.gpus),
+                     "--device " + settings.device + " is one device",
+                     "use --device " + kind.name + ": each rank takes the one of its number");
+  }
+}
+
+void check_dataset(const plan::CellSettings& settings, const storage::DatasetVariant& dataset) {
+  const std::string folder = dataset.folder.string();
+  if (!dataset.container->packed.empty())
+    storage::make_storage(dataset);  // whether it can be opened
+  if (const int classes = settings.step_spec(0).classes; dataset.classes > classes) {
+    throw Error(folder,
+                "has " + std::to_string(dataset.classes) + " classes, the network " +
+                    std::to_string(classes),
+                "make it with at most that many class folders");
+  }
+  const auto samples = static_cast<std::int64_t>(dataset.samples.size());
+  if (samples < settings.gpus) {
+    throw Error(folder, "has fewer samples than there are GPUs",
+                "make more: `feedrate gen --count`");
+  }
+  // A device that captures graphs is not measured before its eighth step, one of several GPUs not
+  // before its sixteenth.
+  const int least_steps = !settings.step.cuda_graph ? 4 : settings.gpus == 1 ? 16 : 24;
+  const std::int64_t least = std::int64_t{least_steps} * settings.batch_size;
+  if (settings.page_cache == "cold" && samples / settings.gpus < least) {
+    throw Error(folder,
+                "is too small for a cold run: less than " + std::to_string(least_steps) +
+                    " batches of " + std::to_string(settings.batch_size) + " for each GPU",
+                "a cold run is one pass at most: make more pictures, or use a smaller "
+                "--batch-size");
+  }
+}
+
+}  // namespace
+
+double check_cell(const plan::CellSettings& settings, const RunOptions& options,
+                  device::AcceleratorRegistry& registry, const CellRanks& ranks,
+                  Datasets& datasets) {
+  const device::AcceleratorKind& kind = registry.find(settings.device);
+  check_device(settings, options, kind);
+  ranks.check(settings, kind);
+  const auto dataset = datasets.of(settings);
+  if (!dataset) return 0;
+  if (const pipeline::LoaderKind& loader = pipeline::find_loader_kind(settings.loader);
+      loader.check)
+    loader.check();
+  check_dataset(settings, *dataset);
+  return check_memory(settings, *dataset, ranks.here(settings), ranks.apart(settings));
+}
+
+}  // namespace feedrate::run

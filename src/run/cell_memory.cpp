@@ -1,0 +1,52 @@
+#include "run/cell_memory.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "measure/memory.h"
+#include "run/datasets.h"
+
+namespace feedrate::run {
+namespace {
+
+double bytes_held(const plan::CellSettings& s, const storage::DatasetVariant& dataset,
+                  int gpus_here, bool ranks_are_apart) {
+  const pipeline::BatchSpec spec = s.batch_spec(encoded_slot_of(s, &dataset));
+  const double picture = 1.0 * s.image_size.width * s.image_size.height;
+  // A decoder holds about the whole picture, as coefficients or rows and as pixels. The file comes
+  // on top.
+  const double decoder = s.data == "tensor" ? 0 : 8.0 * picture;
+  const auto samples = static_cast<double>(dataset.samples.size());
+  const auto files = static_cast<double>(dataset.total_bytes);
+  constexpr double kManifestLine = 100;
+  const double ahead = s.loader == "batch" ? 1.0 * s.workers * s.prefetch : s.prefetch + 5.0;
+  double bytes =
+      static_cast<double>(spec.bytes()) * (ahead + 5) * gpus_here + kManifestLine * samples;
+  bytes += (decoder + files / std::max(samples, 1.0)) * std::max(s.workers, 1) * gpus_here;
+  // DALI keeps each batch under way encoded, decoded and resized.
+  if (s.loader == "dali") bytes += 3.0 * picture * s.batch_size * s.prefetch * gpus_here;
+  const int caches = ranks_are_apart ? gpus_here : 1;
+  if (s.cache == "encoded") bytes += caches * files;
+  if (s.cache == "sample") {
+    // Pictures are kept as uint8.
+    const std::size_t element = s.data == "tensor" ? codec::size_of(s.transfer) : 1;
+    bytes += caches * samples * static_cast<double>(spec.sample_elements() * element);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+double check_memory(const plan::CellSettings& s, const storage::DatasetVariant& dataset,
+                    int gpus_here, bool ranks_are_apart) {
+  const double needed = bytes_held(s, dataset, gpus_here, ranks_are_apart);
+  const auto available = static_cast<double>(measure::memory_available());
+  if (available == 0 || needed < 0.9 * available) return needed;
+  throw Error("memory",
+              "the cell needs " + std::to_string(static_cast<long>(needed / 1e6)) + " MB, " +
+                  std::to_string(static_cast<long>(available / 1e6)) + " MB are available",
+              "use a smaller --batch-size, fewer --workers or --gpus, or --cache none");
+}
+
+}  // namespace feedrate::run

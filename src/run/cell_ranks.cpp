@@ -1,0 +1,167 @@
+#include "run/cell_ranks.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "run/page_cache_state.h"
+#include "run/rank_threads.h"
+#include "run/wire.h"
+
+namespace feedrate::run {
+namespace {
+
+std::string asked_for(const plan::CellSettings& settings) {
+  return "--gpus " + std::to_string(settings.gpus);
+}
+
+void check_there_are_enough(const plan::CellSettings& settings,
+                            const device::AcceleratorKind& kind) {
+  if (const int there = kind.count(); settings.gpus > there) {
+    throw UsageError(asked_for(settings),
+                     "is more than `" + kind.name + "` has here (" + std::to_string(there) + ")",
+                     "use fewer, or --device emulated:NAME");
+  }
+}
+
+// The CPU time of a machine's own ranks is not other processes' work.
+double other_processes(const std::vector<RankResult>& ranks) {
+  double others = ranks.front().host.cpu_busy;
+  for (const RankResult& rank : ranks) {
+    if (rank.place.host == ranks.front().place.host)
+      others -= rank.host.cpu_busy - rank.host.cpu_other_processes;
+  }
+  return std::max(0.0, others);
+}
+
+bool may_share_cpus(const std::vector<RankResult>& ranks) {
+  std::set<int> seen;
+  for (const RankResult& rank : ranks) {
+    if (rank.place.host != ranks.front().place.host) continue;
+    for (const int cpu : rank.place.cpus) {
+      if (!seen.insert(cpu).second) return true;
+    }
+  }
+  return false;
+}
+
+// Each rank counts the other ranks as other processes; this corrects rank 0's readings.
+void tell_ranks_from_others(std::vector<RankResult>& ranks) {
+  measure::HostUse& host = ranks.front().host;
+  host.cpu_other_processes = other_processes(ranks);
+  if (may_share_cpus(ranks)) host.usable_cpus_other_processes = host.cpu_other_processes;
+  for (measure::HostSample& sample : ranks.front().host_series) sample.use.cpu_other_processes = -1;
+}
+
+RankAnswer joined(const std::vector<std::string>& answers) {
+  RankAnswer all;
+  for (const std::string& text : answers) {
+    RankAnswer answer = answer_from(text);
+    if (all.ranks.empty()) {
+      all.page_cache_before = answer.page_cache_before;
+      all.page_cache_after = answer.page_cache_after;
+    }
+    if (all.bad.count == 0) all.bad.first = answer.bad.first;
+    all.bad.count += answer.bad.count;
+    std::ranges::move(answer.ranks, std::back_inserter(all.ranks));
+  }
+  if (answers.size() > 1) tell_ranks_from_others(all.ranks);
+  return all;
+}
+
+class ThreadRanks : public CellRanks {
+ public:
+  ThreadRanks(const RunOptions& options, device::AcceleratorRegistry& registry)
+      : options_(options), registry_(registry) {}
+
+  void check(const plan::CellSettings& settings,
+             const device::AcceleratorKind& kind) const override {
+    check_there_are_enough(settings, kind);
+    if (settings.gpus > 1 && kind.ranks_are_processes)
+      throw UsageError(asked_for(settings), "needs processes, which cannot be started from here");
+  }
+  bool apart(const plan::CellSettings&) const override { return false; }
+  int here(const plan::CellSettings& settings) const override { return settings.gpus; }
+
+  std::optional<RankAnswer> run(const plan::Cell&, const plan::CellSettings& settings,
+                                std::shared_ptr<const storage::DatasetVariant> dataset,
+                                const ProgressSink& progress, std::stop_token stop) override {
+    try {
+      RankAnswer answer;
+      answer.page_cache_before = prepare_page_cache(settings, dataset.get(), nullptr, stop);
+      const RankTask task =
+          make_rank_task(settings, options_, registry_, dataset.get(), nullptr, progress, stop);
+      if (stop.stop_requested()) return std::nullopt;  // while the caches were filled
+      answer.ranks = run_rank_threads(task, stop);
+      if (task.recipe && task.recipe->bad) answer.bad = task.recipe->bad->totals();
+      answer.page_cache_after = page_cache_state(settings, dataset.get(), nullptr);
+      return answer;
+    } catch (...) {
+      if (stop.stop_requested()) return std::nullopt;  // threads that are told to stop may fail
+      throw;
+    }
+  }
+
+ private:
+  const RunOptions options_;
+  device::AcceleratorRegistry& registry_;
+};
+
+class ProcessRanks : public CellRanks {
+ public:
+  ProcessRanks(const RunOptions& options, device::AcceleratorRegistry& registry,
+               ranks::RankProcesses& processes)
+      : options_(options), registry_(registry), processes_(processes) {}
+
+  void check(const plan::CellSettings& settings,
+             const device::AcceleratorKind& kind) const override {
+    const int started = processes_.size();
+    if (started == 0) return check_there_are_enough(settings, kind);
+    if (settings.gpus != started) {
+      throw UsageError(asked_for(settings),
+                       "but " + std::to_string(started) + " ranks were started",
+                       "leave --gpus out, or start as many");
+    }
+  }
+  bool apart(const plan::CellSettings& settings) const override {
+    return processes_.size() != 0 || registry_.find(settings.device).ranks_are_processes;
+  }
+  int here(const plan::CellSettings& settings) const override {
+    return apart(settings) ? processes_.here(settings.gpus) : settings.gpus;
+  }
+
+  std::optional<RankAnswer> run(const plan::Cell& cell, const plan::CellSettings& settings,
+                                std::shared_ptr<const storage::DatasetVariant> dataset,
+                                const ProgressSink& progress, std::stop_token stop) override {
+    const RankOrder order{cell, options_, dataset ? dataset->manifest_xxh3 : ""};
+    const auto on_progress = [&](const std::string& text) {
+      if (progress) progress(progress_from(text));
+    };
+    const int ranks = apart(settings) ? settings.gpus : 1;
+    const auto answers = processes_.run(ranks, to_text(order), on_progress, std::move(stop));
+    return answers ? std::optional(joined(*answers)) : std::nullopt;
+  }
+
+ private:
+  const RunOptions options_;
+  device::AcceleratorRegistry& registry_;
+  ranks::RankProcesses& processes_;
+};
+
+}  // namespace
+
+std::unique_ptr<CellRanks> make_thread_ranks(const RunOptions& options,
+                                             device::AcceleratorRegistry& registry) {
+  return std::make_unique<ThreadRanks>(options, registry);
+}
+
+std::unique_ptr<CellRanks> make_process_ranks(const RunOptions& options,
+                                              device::AcceleratorRegistry& registry,
+                                              ranks::RankProcesses& processes) {
+  return std::make_unique<ProcessRanks>(options, registry, processes);
+}
+
+}  // namespace feedrate::run

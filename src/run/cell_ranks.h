@@ -1,0 +1,42 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "device/registry.h"
+#include "plan/cell.h"
+#include "plan/settings.h"
+#include "ranks/rank_processes.h"
+#include "run/rank.h"
+#include "run/run_options.h"
+
+namespace feedrate::run {
+
+// Where the ranks of cells run: as threads of this process, or in processes of their own.
+class CellRanks {
+ public:
+  virtual ~CellRanks() = default;
+
+  // Refuses a number of ranks that cannot be. Throws a UsageError.
+  virtual void check(const plan::CellSettings& settings,
+                     const device::AcceleratorKind& kind) const = 0;
+  // Whether each rank is a process, with caches of its own.
+  virtual bool apart(const plan::CellSettings& settings) const = 0;
+  // How many of the cell's ranks run on this machine.
+  virtual int here(const plan::CellSettings& settings) const = 0;
+  // Runs them to their end. Nothing if `stop` came first. Throws what went wrong in the first rank
+  // that failed.
+  virtual std::optional<RankAnswer> run(const plan::Cell& cell, const plan::CellSettings& settings,
+                                        std::shared_ptr<const storage::DatasetVariant> dataset,
+                                        const ProgressSink& progress, std::stop_token stop) = 0;
+};
+
+// `registry` outlives them, `processes` too.
+std::unique_ptr<CellRanks> make_thread_ranks(const RunOptions& options,
+                                             device::AcceleratorRegistry& registry);
+// A crash in a rank, or a read that never returns, does not harm this process or the next cell.
+std::unique_ptr<CellRanks> make_process_ranks(const RunOptions& options,
+                                              device::AcceleratorRegistry& registry,
+                                              ranks::RankProcesses& processes);
+
+}  // namespace feedrate::run

@@ -1,0 +1,76 @@
+#include "run/cell_runner.h"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "run/cell_checks.h"
+#include "run/failure.h"
+
+namespace feedrate::run {
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+bool was_interrupted(const std::optional<RankAnswer>& answer) {
+  return !answer || std::ranges::any_of(answer->ranks, &RankResult::interrupted);
+}
+
+}  // namespace
+
+std::string_view name_of(Status status) {
+  static constexpr std::string_view kNames[] = {"ok", "failed", "interrupted"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry)
+    : options_(std::move(options)),
+      registry_(registry),
+      ranks_(make_thread_ranks(options_, registry)),
+      datasets_(options_.data) {}
+
+CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
+                       ranks::RankProcesses& processes)
+    : options_(std::move(options)),
+      registry_(registry),
+      ranks_(make_process_ranks(options_, registry, processes)),
+      datasets_(options_.data) {}
+
+const plan::CellSettings& CellRunner::settings_for(const plan::Cell& cell) {
+  const std::string id = cell.id();
+  const auto known = settings_.find(id);
+  return known != settings_.end() ? known->second
+                                  : settings_.emplace(id, plan::settings_of(cell)).first->second;
+}
+
+double CellRunner::check(const plan::Cell& cell) {
+  return check_cell(settings_for(cell), options_, registry_, *ranks_, datasets_);
+}
+
+std::optional<std::string> CellRunner::manifest_of(const std::string& variant) const {
+  return datasets_.manifest_of(variant);
+}
+
+CellResult CellRunner::run(const plan::Cell& cell, const ProgressSink& progress,
+                           std::stop_token stop) {
+  CellResult result{.cell = cell, .settings = settings_for(cell), .started_at = utc_now()};
+  try {
+    result.dataset = datasets_.of(result.settings);
+    const auto answer = ranks_->run(cell, result.settings, result.dataset, progress, stop);
+    result.status = was_interrupted(answer) ? Status::interrupted : Status::ok;
+    if (result.status == Status::ok) result.measurement = measurement_of(result.settings, *answer);
+  } catch (...) {
+    result.status = Status::failed;
+    result.error = failure_text();
+  }
+  return result;
+}
+
+}  // namespace feedrate::run

@@ -1,0 +1,61 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "plan/cell.h"
+#include "plan/settings.h"
+#include "run/cell_ranks.h"
+#include "run/datasets.h"
+#include "run/measurement.h"
+#include "run/run_options.h"
+
+namespace feedrate::run {
+
+enum class Status { ok, failed, interrupted };
+std::string_view name_of(Status status);
+
+// What one run of one cell gave. Constant once made.
+struct CellResult {
+  plan::Cell cell;
+  plan::CellSettings settings;
+  Status status = Status::failed;
+  std::string error;                                       // one line; empty unless failed
+  std::string started_at;                                  // UTC, ISO 8601
+  std::shared_ptr<const storage::DatasetVariant> dataset;  // null for synthetic
+  std::optional<Measurement> measurement;                  // of a run that ended well
+};
+
+// Runs cells one after the other, and keeps what several of them need: settings and the opened
+// datasets. Not thread-safe. `registry`, and `processes` where cells run in processes of their own,
+// outlive it.
+class CellRunner {
+ public:
+  CellRunner(RunOptions options, device::AcceleratorRegistry& registry);  // ranks are threads
+  CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
+             ranks::RankProcesses& processes);
+
+  // Everything that can be refused before anything is measured. Throws an Error naming the thing
+  // and the remedy. Returns the bytes of host memory that the cell will hold on this machine.
+  double check(const plan::Cell& cell);
+
+  // The hash of a variant's manifest; nothing for one that no checked or measured cell uses.
+  std::optional<std::string> manifest_of(const std::string& variant) const;
+
+  // Measures; a failure of the run itself is in the result, not thrown.
+  CellResult run(const plan::Cell& cell, const ProgressSink& progress, std::stop_token stop);
+
+ private:
+  const plan::CellSettings& settings_for(const plan::Cell& cell);
+
+  const RunOptions options_;
+  device::AcceleratorRegistry& registry_;
+  const std::unique_ptr<CellRanks> ranks_;
+  Datasets datasets_;
+  std::map<std::string, plan::CellSettings> settings_;  // by cell_id
+};
+
+}  // namespace feedrate::run

@@ -1,0 +1,180 @@
+#include "run/measurement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "measure/affinity.h"
+#include "measure/clock.h"
+#include "measure/steady_state.h"
+#include "pipeline/loader.h"
+
+namespace feedrate::run {
+namespace {
+
+StepSeries series_of(std::vector<double> values_ms) {
+  const measure::Summary s = measure::summarise(values_ms);
+  for (double& value : values_ms) value = rounded(value);
+  return {{.mean = rounded(s.mean),
+           .median = rounded(s.median),
+           .p95 = rounded(s.p95),
+           .p99 = rounded(s.p99),
+           .max = rounded(s.max)},
+          std::move(values_ms)};
+}
+
+std::int64_t window_start(const RankResult& rank) { return rank.steps[rank.first - 1].end_ns; }
+std::int64_t window_end(const RankResult& rank) { return rank.steps[rank.last - 1].end_ns; }
+
+// From the last rank's start to the last one's end.
+double window_seconds(const std::vector<RankResult>& ranks) {
+  std::int64_t from = window_start(ranks.front()), to = from;
+  for (const RankResult& rank : ranks) {
+    from = std::max(from, window_start(rank));
+    to = std::max(to, window_end(rank));
+  }
+  return measure::seconds(to - from);
+}
+
+std::vector<double> waits_of(const RankResult& rank) {
+  const auto begin = rank.data_wait_ms.begin();
+  return {begin + static_cast<std::ptrdiff_t>(rank.first),
+          begin + static_cast<std::ptrdiff_t>(rank.last)};
+}
+
+double mean_sync_ms(const RankResult& rank) {
+  double total = 0;
+  for (std::size_t i = rank.first; i < rank.last; ++i) total += measure::ms(rank.steps[i].sync_ns);
+  return total / static_cast<double>(rank.last - rank.first);
+}
+
+// How long the device worked on step i. A rank whose batch came early waits within its step for the
+// rank whose batch came last, so the shortest step is the work.
+double busy_ms(const std::vector<RankResult>& ranks, std::size_t i) {
+  std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+  for (const RankResult& rank : ranks)
+    shortest = std::min(shortest, rank.steps[i].end_ns - rank.steps[i].start_ns);
+  return measure::ms(shortest);
+}
+
+template <typename Sample>
+std::vector<Sample> from_start(std::vector<Sample> samples, std::int64_t start_ns) {
+  for (Sample& sample : samples) sample.at_ns -= start_ns;
+  return samples;
+}
+
+RankMeasurement rank_measurement(const RankResult& rank, int batch_size) {
+  const double window_s = measure::seconds(window_end(rank) - window_start(rank));
+  return {.imgs_per_s = batch_size * static_cast<double>(rank.last - rank.first) / window_s,
+          .window_s = window_s,
+          .data_wait_ms = rounded(measure::summarise(waits_of(rank)).mean),
+          .sync_ms = rounded(mean_sync_ms(rank)),
+          .place = rank.place,
+          .gpu = from_start(rank.gpu, window_start(rank)),
+          .gpu_problem = rank.gpu_problem};
+}
+
+// The rank that waits least, if it waits less than any other rank by 5 % of a step.
+std::optional<Straggler> straggler_of(const std::vector<RankResult>& ranks, double step_ms) {
+  if (ranks.size() < 2) return std::nullopt;
+  std::vector<std::pair<double, std::size_t>> waits;  // of each rank
+  for (std::size_t r = 0; r < ranks.size(); ++r) waits.emplace_back(mean_sync_ms(ranks[r]), r);
+  std::partial_sort(waits.begin(), waits.begin() + 2, waits.end());
+  const double behind = waits[1].first - waits[0].first;
+  if (behind < 0.05 * step_ms) return std::nullopt;
+  return Straggler{waits[0].second, rounded(behind)};
+}
+
+// Ranks that are threads of the program have no RankPlace: they may use the program's CPUs.
+int cpus_of(const std::vector<RankResult>& ranks) {
+  std::map<std::string, std::set<int>> of_host;
+  for (const RankResult& rank : ranks)
+    of_host[rank.place.host].insert(rank.place.cpus.begin(), rank.place.cpus.end());
+  int all = 0;
+  for (const auto& [host, cpus] : of_host)
+    all += host.empty() ? measure::allowed_cpus() : static_cast<int>(cpus.size());
+  return all;
+}
+
+// Ranks that are threads of one process see the same bytes.
+double storage_read_bytes(const std::vector<RankResult>& ranks) {
+  std::map<std::pair<std::string, int>, double> by_process;
+  for (const RankResult& rank : ranks) {
+    if (rank.host.storage_read_bytes < 0) return -1;
+    double& most = by_process[{rank.place.host, rank.place.pid}];
+    most = std::max(most, rank.host.storage_read_bytes);
+  }
+  double sum = 0;
+  for (const auto& [process, bytes] : by_process) sum += bytes;
+  return sum;
+}
+
+void add_steps(Measurement& m, const std::vector<RankResult>& ranks, double images_per_step) {
+  const RankResult& first = ranks.front();
+  const std::vector<double> durations = step_durations(first.steps, first.first, first.last);
+  m.ci95 = measure::block_interval(durations, images_per_step);
+  m.changing = measure::is_changing(durations);
+  std::vector<double> steps_ms, idle_ms;
+  for (std::size_t i = 0; i < durations.size(); ++i) {
+    steps_ms.push_back(1e3 * durations[i]);
+    idle_ms.push_back(std::max(0.0, steps_ms[i] - busy_ms(ranks, first.first + i)));
+  }
+  const double idle = std::accumulate(idle_ms.begin(), idle_ms.end(), 0.0);
+  m.device_idle_fraction = 1e-3 * idle / measure::seconds(window_end(first) - window_start(first));
+  m.step_ms = series_of(std::move(steps_ms));
+  m.device_idle_ms = series_of(std::move(idle_ms));
+  m.data_wait_ms = series_of(waits_of(first));
+}
+
+void add_surroundings(Measurement& m, const std::vector<RankResult>& ranks) {
+  const RankResult& first = ranks.front();
+  m.cpus = cpus_of(ranks);
+  m.opencv_threads = pipeline::opencv_threads();
+  m.process = first.process;
+  m.host = first.host;
+  m.host_series = from_start(first.host_series, window_start(first));
+  m.storage_read_bytes = storage_read_bytes(ranks);
+  m.device = first.device;
+}
+
+}  // namespace
+
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+
+Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer& answer) {
+  const std::vector<RankResult>& ranks = answer.ranks;
+  const RankResult& first = ranks.front();
+  Measurement m;
+  double images = 0;
+  for (const RankResult& rank : ranks) {
+    images +=
+        static_cast<double>(settings.batch_size) * static_cast<double>(rank.last - rank.first);
+    m.ranks.push_back(rank_measurement(rank, settings.batch_size));
+    m.stages += rank.stages;
+    m.arrivals += rank.arrivals;
+  }
+  m.window_s = window_seconds(ranks);
+  m.imgs_per_s = images / m.window_s;
+  m.steps = static_cast<std::int64_t>(first.last - first.first);
+  m.images = m.steps * settings.batch_size * settings.gpus;
+  m.warmup_steps = static_cast<std::int64_t>(first.first);
+  m.warmup_s = measure::seconds(window_start(first) - first.steps.front().start_ns);
+  m.steady = first.steady;
+  add_steps(m, ranks, static_cast<double>(settings.batch_size) * settings.gpus);
+  m.queue_capacity = first.samples_ahead_limit;
+  m.drawn_from_queue = first.drawn_from_queue;
+  m.loader_library = first.loader_library;
+  m.bad = answer.bad;
+  m.loss_last = first.steps.back().loss;
+  m.page_cache_before = answer.page_cache_before;
+  m.page_cache_after = answer.page_cache_after;
+  m.straggler = straggler_of(ranks, m.step_ms.summary.mean);
+  add_surroundings(m, ranks);
+  return m;
+}
+
+}  // namespace feedrate::run

@@ -1,0 +1,75 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/statistics.h"
+#include "plan/settings.h"
+#include "run/rank.h"
+
+namespace feedrate::run {
+
+// A time for each step of the window, in milliseconds, rounded to a microsecond, which is finer
+// than their accuracy; the summary as well.
+struct StepSeries {
+  measure::Summary summary;
+  std::vector<double> values;
+};
+
+// What one rank measured in its window.
+struct RankMeasurement {
+  double imgs_per_s = 0;
+  double window_s = 0;
+  double data_wait_ms = 0;  // mean of a step: the training thread waited for its batch
+  double sync_ms = 0;       // mean of a step: it waited for other ranks or their gradients
+  RankPlace place;          // empty for threads of the program itself
+  std::vector<measure::GpuSample> gpu;  // once a second, from the window's start (at_ns 0)
+  std::string gpu_problem;              // why there are none, for a GPU
+};
+
+// The rank that the others wait for.
+struct Straggler {
+  std::size_t rank = 0;
+  double others_wait_ms = 0;  // a step
+};
+
+// What a run of a cell measured, computed once; verdict, flags, terminal and ledger read it. The
+// window is rank 0's unless it says otherwise; docs/columns.md explains each figure.
+struct Measurement {
+  double imgs_per_s = 0;                  // images / wall time of the window, of all ranks
+  std::optional<measure::Interval> ci95;  // of it, from the steps of this run
+  std::int64_t steps = 0, images = 0;     // images: of all ranks
+  double window_s = 0;                    // of all ranks: from the last to begin to the last to end
+  std::int64_t warmup_steps = 0;
+  double warmup_s = 0;
+  bool steady = false;    // the warm-up ended because the steps were steady
+  bool changing = false;  // the steps changed within the window
+  StepSeries step_ms, data_wait_ms, device_idle_ms;
+  double device_idle_fraction = 0;  // of the window
+  measure::StageTotals stages;      // of all workers and ranks
+  device::Arrivals arrivals;        // of all ranks; zero where nothing is copied
+  std::int64_t queue_capacity = 0;  // samples
+  double drawn_from_queue = 0;      // share of the window's images, see Window::drawn_from_queue()
+  int cpus = 0;                     // that the ranks may use, all machines together
+  int opencv_threads = 0;           // in each loader thread
+  measure::ProcessSize process;     // of rank 0, at the window's end
+  std::string loader_library;       // see Loader::library()
+  pipeline::BadTotals bad;          // samples that were skipped
+  double loss_last = 0;             // NaN where the device has none
+  double page_cache_before = -1, page_cache_after = -1;  // see page_cache_state()
+  measure::HostUse host;                                 // rank 0's machine
+  std::vector<measure::HostSample> host_series;  // once a second, from the window's start (at_ns 0)
+  double storage_read_bytes = -1;                // by all processes of the ranks; -1: unknown
+  device::DeviceDescription device;
+  std::vector<RankMeasurement> ranks;
+  std::optional<Straggler> straggler;
+};
+
+// Of ranks that ended well, at least one.
+Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer& answer);
+
+// Three decimals: a microsecond of a time in milliseconds.
+double rounded(double value);
+
+}  // namespace feedrate::run

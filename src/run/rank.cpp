@@ -1,0 +1,189 @@
+#include "run/rank.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace feedrate::run {
+namespace {
+
+// Batches for the training thread, whatever the feed.
+std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Accelerator& device,
+                                              const device::Group& group) {
+  if (!task.recipe) return nullptr;
+  const plan::CellSettings& s = task.settings;
+  const pipeline::Sampler sampler(static_cast<std::int64_t>(task.recipe->dataset->samples.size()),
+                                  task.seed, group.rank(), group.size());
+  pipeline::LoaderOptions options{*task.recipe, sampler,        s.workers,
+                                  s.prefetch,   device.slabs(), s.in_order};
+  options.read_ahead = s.read_ahead;
+  if (s.pin_workers) options.first_cpu = group.rank() * s.workers;
+  auto loader = pipeline::make_loader(s.loader, std::move(options));
+  return s.cache == "host" ? pipeline::make_host_cache(std::move(loader), 3) : std::move(loader);
+}
+
+class RankRun {
+ public:
+  RankRun(const RankTask& task, device::Group& group)
+      : task_(task),
+        group_(group),
+        device_(task.kind->make(task.settings.device_argument, task.step, group)),
+        loader_(open_loader(task, *device_, group)),
+        gpu_(device_->describe().pci_address),
+        host_(group.rank() == 0 ? std::make_unique<measure::HostMonitor>() : nullptr),
+        window_(task.limits, pass_steps()) {}
+
+  RankResult run(std::stop_token stop) {
+    const std::stop_callback wake(stop, [this] { interrupt(); });
+    result_.device = device_->describe();
+    if (task_.settings.feed == device::Feed::resident && !keep_one_batch()) return interrupted();
+    while (!done()) {
+      if (stop.stop_requested() || !step()) return interrupted();
+      advance();
+    }
+    device_->drain();
+    device_->collect(result_.steps);
+    return finish();
+  }
+
+ private:
+  // Steps of one pass for a cold cell: a second pass would find the files in the cache.
+  std::int64_t pass_steps() const {
+    if (!task_.recipe || task_.settings.page_cache != "cold") return 0;
+    return static_cast<std::int64_t>(task_.recipe->dataset->samples.size()) / group_.size() /
+           task_.settings.batch_size;
+  }
+
+  void interrupt() {
+    if (loader_) loader_->stop();
+    group_.abort();
+  }
+
+  bool keep_one_batch() {
+    const pipeline::BatchLease batch = loader_->next();
+    if (!batch) return false;
+    device_->keep(*batch);
+    loader_->stop();
+    return true;
+  }
+
+  // One batch to the device. False: stopped.
+  bool step() {
+    pipeline::BatchLease batch;
+    const std::int64_t asked = measure::now_ns();
+    if (task_.settings.feed == device::Feed::streamed) {
+      batch = loader_->next();
+      if (!batch) return false;
+    }
+    result_.data_wait_ms.push_back(measure::ms(measure::now_ns() - asked));
+    device_->submit(std::move(batch));
+    device_->collect(result_.steps);
+    return true;
+  }
+
+  // All ranks enter and leave the window at the same step: rank 0 decides.
+  void advance() {
+    std::int64_t mark = mark_;
+    if (group_.rank() == 0) {
+      const auto consumed =
+          static_cast<std::int64_t>(result_.data_wait_ms.size()) * task_.settings.batch_size;
+      if (device_->settled()) window_.update(result_.steps, produced(), consumed);
+      mark = window_.mark();
+      report();
+    }
+    if (group_.size() > 1) mark = group_.all_reduce_max(mark);
+    if (mark == mark_) return;
+    mark_ = mark;
+    const measure::StageTotals stages = loader_ ? loader_->stages() : measure::StageTotals{};
+    if (done()) {
+      result_.stages = stages;
+      result_.stages -= stages_at_start_;
+      result_.arrivals = device_->arrivals();
+      result_.arrivals -= arrivals_at_start_;
+      result_.host = measure::host_use(host_at_start_, measure::read_host_counters());
+      if (host_) result_.host_series = host_->between(host_at_start_.at_ns, measure::now_ns());
+      result_.process = measure::process_size();
+      result_.gpu = gpu_.between(host_at_start_.at_ns, measure::now_ns());
+      result_.gpu_problem = gpu_.problem();
+    } else {
+      stages_at_start_ = stages;
+      arrivals_at_start_ = device_->arrivals();
+      host_at_start_ = measure::read_host_counters();
+    }
+  }
+  bool done() const { return mark_ == std::numeric_limits<std::int64_t>::max(); }
+
+  std::int64_t produced() const {
+    const bool streams =
+        task_.settings.feed == device::Feed::streamed && task_.settings.cache != "host";
+    return streams ? loader_->stages()[measure::Stage::collate].items : -1;
+  }
+
+  RankResult finish() {
+    result_.first = static_cast<std::size_t>(
+        group_.all_reduce_max(static_cast<std::int64_t>(window_.first_step())));
+    result_.last = static_cast<std::size_t>(
+        group_.all_reduce_max(static_cast<std::int64_t>(window_.last_step())));
+    result_.steady = window_.steady();
+    result_.drawn_from_queue = window_.drawn_from_queue();
+    result_.samples_ahead_limit = loader_ ? loader_->samples_ahead_limit() : 0;
+    if (loader_) result_.loader_library = loader_->library();
+    return std::move(result_);
+  }
+  RankResult interrupted() {
+    result_.interrupted = true;
+    return std::move(result_);
+  }
+
+  void report() {
+    constexpr std::int64_t kEvery = 100'000'000;  // ten times a second
+    const std::int64_t now = measure::now_ns();
+    if (!task_.progress || result_.steps.size() < 2 || now - reported_ns_ < kEvery) return;
+    reported_ns_ = now;
+    const bool measuring = mark_ > 0 && result_.steps.size() > window_.first_step();
+    const std::size_t from =
+        measuring ? window_.first_step() : std::max<std::size_t>(1, result_.steps.size() / 2);
+    const std::size_t to = result_.steps.size();
+    const double span =
+        measure::seconds(result_.steps[to - 1].end_ns - result_.steps[from - 1].end_ns);
+    // The device's idle time, not the training thread's waiting: the thread may wait while the
+    // device still works.
+    double idle = 0;
+    for (std::size_t i = from; i < to; ++i) {
+      idle +=
+          std::max(0.0, measure::seconds(result_.steps[i].start_ns - result_.steps[i - 1].end_ns));
+    }
+    RunProgress p{.phase = measuring ? Phase::measuring : Phase::warming,
+                  .steps = to - from,
+                  .elapsed_s = span,
+                  .remaining_s = -1};
+    if (span > 0) {
+      p.imgs_per_s =
+          static_cast<double>(to - from) * task_.settings.batch_size * group_.size() / span;
+      p.device_idle = std::min(1.0, idle / span);
+    }
+    if (measuring) p.remaining_s = std::max(0.0, task_.limits.min_seconds - span);
+    task_.progress(p);
+  }
+
+  const RankTask& task_;
+  device::Group& group_;
+  std::unique_ptr<device::Accelerator> device_;
+  std::unique_ptr<pipeline::Loader> loader_;
+  const measure::GpuMonitor gpu_;
+  const std::unique_ptr<measure::HostMonitor> host_;
+  Window window_;
+  std::int64_t mark_ = 0;  // of the window, see Window::mark()
+  measure::StageTotals stages_at_start_;
+  device::Arrivals arrivals_at_start_;
+  measure::HostCounters host_at_start_;
+  std::int64_t reported_ns_ = 0;
+  RankResult result_;
+};
+
+}  // namespace
+
+RankResult run_rank(const RankTask& task, device::Group& group, std::stop_token stop) {
+  return RankRun(task, group).run(stop);
+}
+
+}  // namespace feedrate::run

@@ -1,0 +1,57 @@
+#pragma once
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "device/accelerator.h"
+#include "device/registry.h"
+#include "measure/gpu_monitor.h"
+#include "measure/host_monitor.h"
+#include "measure/memory.h"
+#include "pipeline/bad_samples.h"
+#include "pipeline/loader.h"
+#include "run/rank_task.h"
+
+namespace feedrate::run {
+
+// Where a rank ran.
+struct RankPlace {
+  std::string host;
+  int pid = 0;
+  std::vector<int> cpus;  // that its process may use
+};
+
+// What one rank measured. Times of the steps are on now_ns()'s clock.
+struct RankResult {
+  std::vector<device::StepRecord> steps;  // all, warm-up included
+  std::vector<double> data_wait_ms;       // per step: the training thread waited for its batch
+  std::size_t first = 0, last = 0;        // the window: steps[first, last)
+  bool steady = false;
+  double drawn_from_queue = 0;
+  measure::StageTotals stages;                   // of the window, all workers
+  device::Arrivals arrivals;                     // of the window
+  measure::HostUse host;                         // of the window
+  std::vector<measure::HostSample> host_series;  // of the window, once a second; rank 0's alone
+  std::int64_t samples_ahead_limit = 0;
+  std::string loader_library;    // see Loader::library()
+  measure::ProcessSize process;  // at the window's end, the whole process
+  device::DeviceDescription device;
+  RankPlace place;
+  std::vector<measure::GpuSample> gpu;  // of the window, once a second
+  std::string gpu_problem;              // why there are none, for a GPU
+  bool interrupted = false;             // ended by the stop token: nothing else is valid
+};
+
+// What a process that is a rank, or holds all of them, answers.
+struct RankAnswer {
+  std::vector<RankResult> ranks;
+  pipeline::BadTotals bad;        // samples that were skipped
+  double page_cache_before = -1;  // of the process that prepared it, see Measurement
+  double page_cache_after = -1;
+};
+
+// Runs one rank to its end on the calling thread. All ranks end with the same window.
+RankResult run_rank(const RankTask& task, device::Group& group, std::stop_token stop);
+
+}  // namespace feedrate::run

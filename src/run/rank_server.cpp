@@ -1,0 +1,148 @@
+#include "run/rank_server.h"
+
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "measure/affinity.h"
+#include "measure/clock.h"
+#include "measure/periodic.h"
+#include "ranks/hello.h"
+#include "run/datasets.h"
+#include "run/failure.h"
+#include "run/page_cache_state.h"
+#include "run/rank_threads.h"
+#include "run/wire.h"
+
+namespace feedrate::run {
+namespace {
+
+constexpr std::int64_t kLookNs = 250'000'000;
+constexpr const char* kStallRemedy = "look at the storage, or raise --stall-seconds";
+
+RankPlace this_place() {
+  return {.host = ranks::host_name(), .pid = getpid(), .cpus = measure::usable_cpus()};
+}
+
+// A thread that waits for storage cannot be interrupted: this thread reports what it waits for, and
+// gives up the process.
+std::jthread watch_reads(std::shared_ptr<const storage::OutstandingReads> reads,
+                         double most_seconds, ranks::SocketGroup& group) {
+  return measure::every(kLookNs, [=, &group] {
+    const auto read = reads->oldest();
+    if (!read || read->seconds <= most_seconds) return;
+    group.give_up(format("%s: stalled: a read at byte %llu has not returned for %.1f s; %s",
+                         read->path.c_str(), static_cast<unsigned long long>(read->offset),
+                         read->seconds, kStallRemedy));
+  });
+}
+
+// The same for a dataset that is being opened.
+std::jthread watch_opening(const RunOptions& options, ranks::SocketGroup& group) {
+  return measure::every(kLookNs, [&, since = measure::now_ns()] {
+    const double taken = measure::seconds(measure::now_ns() - since);
+    if (taken <= options.limits.stall_seconds) return;
+    group.give_up(format("%s: stalled: opening it has not come to an end for %.1f s; %s",
+                         options.data.c_str(), taken, kStallRemedy));
+  });
+}
+
+void to_common_clock(RankResult& result, const ranks::SocketGroup& group) {
+  for (device::StepRecord& step : result.steps) {
+    step.start_ns = group.on_common_clock(step.start_ns);
+    step.end_ns = group.on_common_clock(step.end_ns);
+  }
+  for (measure::HostSample& sample : result.host_series)
+    sample.at_ns = group.on_common_clock(sample.at_ns);
+  for (measure::GpuSample& sample : result.gpu) sample.at_ns = group.on_common_clock(sample.at_ns);
+}
+
+// One rank of a run, or all of them as threads where the group has but one.
+class RankServer {
+ public:
+  RankServer(ranks::SocketGroup& group, device::AcceleratorRegistry& registry, bool first_here)
+      : group_(group), registry_(registry), first_here_(first_here) {}
+
+  // Nothing if it was interrupted.
+  std::optional<RankAnswer> carry_out(const RankOrder& order) {
+    const plan::CellSettings settings = plan::settings_of(order.cell);
+    const auto dataset = open(order, settings);
+    std::shared_ptr<storage::OutstandingReads> reads;
+    std::jthread watch;
+    if (dataset) {
+      reads = std::make_shared<storage::OutstandingReads>(*dataset);
+      watch = watch_reads(reads, order.options.limits.stall_seconds, group_);
+    }
+    storage::OutstandingReads::Slot* slot = reads ? &reads->add() : nullptr;
+    const std::stop_token stop = group_.stop_token();
+    RankAnswer answer;
+    if (first_here_)
+      answer.page_cache_before = prepare_page_cache(settings, dataset.get(), slot, stop);
+    const RankTask task =
+        make_rank_task(settings, order.options, registry_, dataset.get(), reads, progress(), stop);
+    if (stop.stop_requested()) return std::nullopt;
+    group_.barrier();  // no rank measures while another one still fills its cache
+    if (group_.size() == settings.gpus) {
+      answer.ranks.push_back(run_rank(task, group_, stop));
+    } else {
+      answer.ranks = run_rank_threads(task, stop);
+    }
+    if (answer.ranks.front().interrupted) return std::nullopt;
+    if (task.recipe && task.recipe->bad) answer.bad = task.recipe->bad->totals();
+    if (first_here_) answer.page_cache_after = page_cache_state(settings, dataset.get(), slot);
+    for (RankResult& rank : answer.ranks) {
+      rank.place = this_place();
+      to_common_clock(rank, group_);
+    }
+    return answer;
+  }
+
+ private:
+  ProgressSink progress() {
+    if (group_.rank() != 0) return {};
+    return [this](const RunProgress& p) { group_.report(to_text(p)); };
+  }
+
+  // Reads the dataset's manifest, which must be the same as rank 0's. All orders are of one run.
+  std::shared_ptr<const storage::DatasetVariant> open(const RankOrder& order,
+                                                      const plan::CellSettings& settings) {
+    const auto watch = watch_opening(order.options, group_);
+    if (!datasets_) datasets_.emplace(order.options.data);
+    auto dataset = datasets_->of(settings);
+    if (dataset && dataset->manifest_xxh3 != order.manifest) {
+      throw Error(dataset->folder.string(), "is another dataset here than rank 0's",
+                  "give all machines the same one");
+    }
+    return dataset;
+  }
+
+  ranks::SocketGroup& group_;
+  device::AcceleratorRegistry& registry_;
+  const bool first_here_;
+  std::optional<Datasets> datasets_;
+};
+
+}  // namespace
+
+void serve_rank(ranks::SocketGroup& group, device::AcceleratorRegistry& registry, bool first_here) {
+  RankServer server(group, registry, first_here);
+  while (const auto task = group.next_task()) {
+    try {
+      const auto answer = server.carry_out(order_from(*task));
+      if (answer) {
+        group.finish(to_text(*answer));
+      } else {
+        group.fail("interrupted");
+      }
+    } catch (...) {
+      group.fail(failure_text());
+    }
+  }
+}
+
+}  // namespace feedrate::run

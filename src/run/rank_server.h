@@ -1,0 +1,12 @@
+#pragma once
+#include "device/registry.h"
+#include "ranks/socket_group.h"
+
+namespace feedrate::run {
+
+// A process that is one rank: carries out the orders (RankOrder) that its coordinator gives, until
+// there are no more. Failures are reported to the coordinator. `first_here`: it is the first rank
+// on its machine, which prepares the page cache.
+void serve_rank(ranks::SocketGroup& group, device::AcceleratorRegistry& registry, bool first_here);
+
+}  // namespace feedrate::run

@@ -1,0 +1,53 @@
+#include "run/rank_task.h"
+
+#include <utility>
+
+#include "measure/affinity.h"
+#include "pipeline/caches.h"
+#include "run/datasets.h"
+
+namespace feedrate::run {
+namespace {
+
+std::shared_ptr<const pipeline::SampleRecipe> recipe_of(
+    const RankTask& task, const RunOptions& options, const storage::DatasetVariant& dataset,
+    std::shared_ptr<storage::OutstandingReads> reads, std::stop_token stop) {
+  const plan::CellSettings& settings = task.settings;
+  pipeline::SampleRecipe recipe{
+      .dataset = &dataset,
+      .format = settings.data == "tensor" ? nullptr : codec::find_picture_format(settings.data),
+      .spec = task.step.batch,
+      .filter = settings.filter,
+      .decode_scale = settings.decode_scale,
+      .augment = settings.augment,
+      .augment_on_device = settings.augment_on_device,
+      .planted = options.plant ? &options.planted : nullptr};
+  recipe.reads = std::move(reads);
+  if (settings.skip_bad) recipe.bad = std::make_shared<pipeline::BadSamples>();
+  const int threads = measure::allowed_cpus();
+  if (settings.cache == "encoded")
+    recipe.encoded_cache = pipeline::fill_encoded_cache(recipe, threads, stop);
+  if (settings.cache == "sample")
+    recipe.sample_cache = pipeline::fill_sample_cache(recipe, task.seed, threads, stop);
+  return std::make_shared<const pipeline::SampleRecipe>(std::move(recipe));
+}
+
+}  // namespace
+
+RankTask make_rank_task(const plan::CellSettings& settings, const RunOptions& options,
+                        device::AcceleratorRegistry& registry,
+                        const storage::DatasetVariant* dataset,
+                        std::shared_ptr<storage::OutstandingReads> reads, ProgressSink progress,
+                        std::stop_token stop) {
+  RankTask task{.settings = settings,
+                .limits = options.limits,
+                .kind = &registry.find(settings.device),
+                .step = settings.step_spec(options.seed, encoded_slot_of(settings, dataset)),
+                .seed = options.seed,
+                .recipe = nullptr,
+                .progress = std::move(progress)};
+  if (dataset) task.recipe = recipe_of(task, options, *dataset, std::move(reads), std::move(stop));
+  return task;
+}
+
+}  // namespace feedrate::run

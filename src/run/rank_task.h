@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "device/registry.h"
+#include "pipeline/sample_source.h"
+#include "plan/settings.h"
+#include "run/run_options.h"
+#include "run/window.h"
+
+namespace feedrate::run {
+
+// What is seen of a run while it goes on.
+struct RunProgress {
+  Phase phase = Phase::warming;
+  std::size_t steps = 0;   // of the window so far (warm-up: of its last half)
+  double imgs_per_s = 0;   // of all ranks, over the window so far (warm-up: over the last steps)
+  double device_idle = 0;  // share of the time in which the device waited for a batch
+  double elapsed_s = 0;    // of the same steps
+  double remaining_s = 0;  // estimate of the window's rest; < 0: unknown
+};
+using ProgressSink = std::function<void(const RunProgress&)>;
+
+// What one rank does, the same for all ranks of a cell. Constant once made.
+struct RankTask {
+  plan::CellSettings settings;
+  RunLimits limits;
+  const device::AcceleratorKind* kind = nullptr;
+  device::StepSpec step;
+  std::uint64_t seed = 0;
+  std::shared_ptr<const pipeline::SampleRecipe> recipe;  // null: synthetic
+  ProgressSink progress;                                 // of rank 0; may be empty
+};
+
+// The task of a cell: opens its device's kind and fills its caches; returns early, with caches that
+// are not whole, once `stop` is asked for. `dataset` (null: synthetic) outlives the task. `reads`
+// is told what is read; may be null.
+RankTask make_rank_task(const plan::CellSettings& settings, const RunOptions& options,
+                        device::AcceleratorRegistry& registry,
+                        const storage::DatasetVariant* dataset,
+                        std::shared_ptr<storage::OutstandingReads> reads, ProgressSink progress,
+                        std::stop_token stop);
+
+}  // namespace feedrate::run

@@ -1,0 +1,19 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+
+#include "pipeline/planted_times.h"
+#include "run/window.h"
+
+namespace feedrate::run {
+
+// What every cell of a run or sweep shares.
+struct RunOptions {
+  std::filesystem::path data;  // the dataset's folder; may be empty if every cell is synthetic
+  RunLimits limits;
+  std::uint64_t seed = 0;
+  pipeline::PlantedTimes planted{};  // zero but in tests of the measurement itself
+  bool plant = false;
+};
+
+}  // namespace feedrate::run

@@ -1,0 +1,93 @@
+#include "run/window.h"
+
+#include <cmath>
+#include <limits>
+
+#include "measure/clock.h"
+#include "measure/steady_state.h"
+
+namespace feedrate::run {
+
+std::vector<double> step_durations(std::span<const device::StepRecord> steps, std::size_t first,
+                                   std::size_t last) {
+  std::vector<double> durations;
+  durations.reserve(last - first);
+  for (std::size_t i = first; i < last; ++i)
+    durations.push_back(measure::seconds(steps[i].end_ns - steps[i - 1].end_ns));
+  return durations;
+}
+
+Window::Window(const RunLimits& limits, std::int64_t pass_steps)
+    : limits_(limits), pass_steps_(pass_steps) {}
+
+Phase Window::update(std::span<const device::StepRecord> steps, std::int64_t produced,
+                     std::int64_t consumed) {
+  if (phase_ == Phase::warming) {
+    if (!warm(steps)) return phase_;
+    phase_ = Phase::measuring;
+    first_opened_ = steps.size();
+    open(steps, produced, consumed);
+  } else if (phase_ == Phase::measuring && steps.size() > first_) {
+    const auto taken = static_cast<double>(consumed - consumed_at_start_);
+    const auto made = static_cast<double>(produced - produced_at_start_);
+    drawn_ = produced < 0 || taken <= 0 ? 0 : (taken - made) / taken;
+    if (enough(steps)) {
+      phase_ = Phase::done;
+      last_ = steps.size();
+    } else if (may_begin_anew(steps)) {
+      open(steps, produced, consumed);
+    }
+  }
+  return phase_;
+}
+
+std::int64_t Window::mark() const {
+  return phase_ == Phase::done ? std::numeric_limits<std::int64_t>::max() : windows_;
+}
+
+void Window::open(std::span<const device::StepRecord> steps, std::int64_t produced,
+                  std::int64_t consumed) {
+  first_ = steps.size();
+  produced_at_start_ = produced;
+  consumed_at_start_ = consumed;
+  ++windows_;
+}
+
+double Window::elapsed(std::span<const device::StepRecord> steps, std::size_t since) const {
+  return measure::seconds(steps.back().end_ns - steps[since - 1].end_ns);
+}
+
+bool Window::warm(std::span<const device::StepRecord> steps) {
+  // A cold pass has no data to spare: two steps for the device's own first-time work.
+  if (pass_steps_ > 0) {
+    steady_ = steps.size() >= 2;
+    return steady_;
+  }
+  if (steps.size() < 3) return false;
+  const double elapsed = measure::seconds(steps.back().end_ns - steps.front().start_ns);
+  if (elapsed >= limits_.max_warmup_seconds) return true;
+  if (elapsed < limits_.warmup_seconds || steps.size() < next_check_) return false;
+  next_check_ = steps.size() + steps.size() / 8 + 1;  // the cost of a check grows with the steps
+  steady_ = measure::is_steady(step_durations(steps, 1, steps.size()));
+  return steady_;
+}
+
+// Only where a whole window still fits: a cold pass has no data to throw away, and what is left
+// before --max-seconds must not become the measurement.
+bool Window::may_begin_anew(std::span<const device::StepRecord> steps) const {
+  const double window = elapsed(steps, first_);
+  return pass_steps_ == 0 && window > 2 * limits_.min_seconds &&
+         static_cast<int>(steps.size() - first_) > 2 * limits_.min_steps &&
+         elapsed(steps, first_opened_) + window <= limits_.max_seconds;
+}
+
+bool Window::enough(std::span<const device::StepRecord> steps) {
+  if (pass_steps_ > 0 && static_cast<std::int64_t>(steps.size()) + 2 >= pass_steps_) return true;
+  if (elapsed(steps, first_opened_) >= limits_.max_seconds) return true;
+  if (pass_steps_ > 0) return false;  // the whole pass, once
+  const bool long_enough = static_cast<int>(steps.size() - first_) >= limits_.min_steps &&
+                           elapsed(steps, first_) >= limits_.min_seconds;
+  return long_enough && std::abs(drawn_) <= 0.01;
+}
+
+}  // namespace feedrate::run

@@ -1,0 +1,24 @@
+#pragma once
+#include <string>
+
+#include "run/cell_runner.h"
+
+namespace feedrate::run {
+
+// What a rank that is a process of its own is told, and what it answers, as text (JSON). The two
+// directions of each are each other's inverse; both ends are the same program.
+struct RankOrder {
+  plan::Cell cell;
+  RunOptions options;
+  std::string manifest;  // of the dataset, as the coordinator has it; empty: none
+};
+std::string to_text(const RankOrder& order);
+RankOrder order_from(const std::string& text);
+
+std::string to_text(const RankAnswer& answer);
+RankAnswer answer_from(const std::string& text);
+
+std::string to_text(const RunProgress& progress);
+RunProgress progress_from(const std::string& text);
+
+}  // namespace feedrate::run

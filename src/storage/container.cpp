@@ -1,0 +1,51 @@
+#include "storage/container.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+
+namespace feedrate::storage {
+
+std::span<const Container> containers() {
+  static const std::array all = {files_container(), tar_container(), hdf5_container()};
+  return all;
+}
+
+const Container* find_container(std::string_view name) {
+  const auto found = std::ranges::find(containers(), name, &Container::name);
+  return found == containers().end() ? nullptr : &*found;
+}
+
+const Container& container_of(std::string_view variant) {
+  const std::string_view format = variant.substr(0, variant.find('/'));
+  const std::size_t dot = format.find('.');
+  if (dot == std::string_view::npos) return containers().front();
+  if (const Container* found = find_container(format.substr(dot + 1))) return *found;
+  throw Error(variant, "lies in a container that this program does not know",
+              "use a newer feedrate");
+}
+
+std::string in_container(std::string_view variant, std::string_view container) {
+  if (container == containers().front().name) return std::string(variant);
+  const std::size_t slash = std::min(variant.find('/'), variant.size());
+  std::string name(variant.substr(0, slash));
+  return name.append(".").append(container).append(variant.substr(slash));
+}
+
+void place_samples(DatasetVariant& variant) {
+  const auto [header, block] = variant.container->layout;
+  std::uint64_t next = 0;
+  for (SampleFile& sample : variant.samples) {
+    sample.offset = next + header;
+    next = (sample.offset + sample.bytes + block - 1) / block * block;
+  }
+}
+
+std::uint64_t packed_bytes(const DatasetVariant& variant) {
+  if (variant.samples.empty()) return 0;
+  const std::uint64_t block = variant.container->layout.block;
+  return (variant.samples.back().offset + variant.samples.back().bytes + block - 1) / block * block;
+}
+
+}  // namespace feedrate::storage

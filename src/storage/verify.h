@@ -1,0 +1,21 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace feedrate::storage {
+
+struct VerifyResult {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  std::vector<std::string>
+      damaged;  // "jpeg/500x375/class_007/000123.jpg: size 100 instead of 58211"
+};
+// Reads every file of every variant and compares size and checksum with the manifests. `threads`
+// readers. `on_progress` (may be empty) is called now and then with (bytes done, bytes in all).
+VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
+                            const std::function<void(std::uint64_t, std::uint64_t)>& on_progress);
+
+}  // namespace feedrate::storage

@@ -1,0 +1,283 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "plan/axes.h"
+#include "plan/expand.h"
+#include "plan/settings.h"
+
+namespace feedrate::tests {
+namespace {
+
+std::vector<std::string> labels(const plan::AxisValues& chosen) {
+  std::vector<std::string> all;
+  for (const plan::Cell& cell : plan::expand(chosen)) all.push_back(cell.label());
+  return all;
+}
+
+TEST(Expand, ProductOfAxesAgainstATable) {
+  EXPECT_EQ(labels({{"device", {"emulated:a100"}},
+                    {"data", {"synthetic", "tensor", "jpeg"}},
+                    {"image-size", {"224", "500x375"}},
+                    {"workers", {"1", "2"}}}),
+            (std::vector<std::string>{
+                "synthetic, input 224x224, EMULATED",
+                "tensor uint8, 1 worker, input 224x224, EMULATED",
+                "tensor uint8, 2 workers, input 224x224, EMULATED",
+                "jpeg 224x224, 1 worker, input 224x224, EMULATED",
+                "jpeg 224x224, 2 workers, input 224x224, EMULATED",
+                "jpeg 500x375, 1 worker, input 224x224, EMULATED",
+                "jpeg 500x375, 2 workers, input 224x224, EMULATED",
+            }));
+}
+
+TEST(Expand, NativeTrainsAtEachStoredSize) {
+  EXPECT_EQ(labels({{"data", {"synthetic", "tensor", "png"}},
+                    {"image-size", {"64", "96"}},
+                    {"input-size", {"native"}}}),
+            (std::vector<std::string>{
+                "synthetic, input 64x64", "synthetic, input 96x96",
+                "tensor uint8, 2 workers, input 64x64", "tensor uint8, 2 workers, input 96x96",
+                "png 64x64, 2 workers, input 64x64", "png 96x96, 2 workers, input 96x96"}));
+}
+
+TEST(Expand, CachesThatSpareTheWorkersCollapseThem) {
+  EXPECT_EQ(plan::expand(
+                {{"data", {"jpeg"}}, {"cache", {"host", "device"}}, {"workers", {"1", "2", "4"}}})
+                .size(),
+            2u);
+  EXPECT_EQ(
+      plan::expand({{"data", {"jpeg"}}, {"workers", {"0"}}, {"loader", {"pool", "batch"}}}).size(),
+      1u);
+}
+
+TEST(Expand, AxesThatMeanNothingToACellCollapse) {
+  const auto count = [](const std::string& axis, const char* data, const char* loader) {
+    const std::vector<std::string> both = axis == "on-bad"
+                                              ? std::vector<std::string>{"fail", "skip"}
+                                              : std::vector<std::string>{"off", "on"};
+    return plan::expand({{"data", {data}}, {"loader", {loader}}, {axis, both}}).size();
+  };
+  EXPECT_EQ(count("decode-scale", "jpeg", "pool"), 2u);
+  EXPECT_EQ(count("decode-scale", "png", "pool"), 1u);
+  EXPECT_EQ(count("decode-scale", "tensor", "pool"), 1u);
+  EXPECT_EQ(count("in-order", "png", "pool"), 2u);
+  EXPECT_EQ(count("in-order", "png", "batch"), 1u);
+  EXPECT_EQ(count("pin-workers", "tensor", "batch"), 2u);
+  EXPECT_EQ(count("read-ahead", "tensor", "batch"), 2u);
+  EXPECT_EQ(count("read-ahead", "jpeg", "dali"), 1u);
+  EXPECT_EQ(count("on-bad", "tensor", "pool"), 2u);
+  for (const char* axis : {"decode-scale", "in-order", "pin-workers", "on-bad"})
+    EXPECT_EQ(count(axis, "synthetic", "pool"), 1u) << axis;
+}
+
+TEST(Expand, TheContainerMattersOnlyWhereFilesAreRead) {
+  const auto count = [](const char* data, const char* cache) {
+    return plan::expand({{"data", {data}}, {"cache", {cache}}, {"container", {"files", "hdf5"}}})
+        .size();
+  };
+  EXPECT_EQ(count("jpeg", "none"), 2u);
+  EXPECT_EQ(count("tensor", "none"), 2u);
+  EXPECT_EQ(count("jpeg", "encoded"), 1u);
+  EXPECT_EQ(count("synthetic", "none"), 1u);
+  EXPECT_EQ(plan::expand({{"data", {"jpeg"}},
+                          {"container", {"files", "tar", "hdf5"}},
+                          {"read-ahead", {"off", "on"}}})
+                .size(),
+            5u);
+  EXPECT_EQ(plan::settings_of(
+                plan::expand(
+                    {{"data", {"png"}}, {"image-size", {"500x375"}}, {"container", {"hdf5"}}})[0])
+                .variant(),
+            "png.hdf5/500x375");
+  EXPECT_EQ(
+      plan::settings_of(
+          plan::expand({{"data", {"tensor"}}, {"cache", {"sample"}}, {"container", {"hdf5"}}})[0])
+          .variant(),
+      "tensor-uint8/224x224");
+}
+
+TEST(Expand, ADeviceThatAugmentsGetsWholePictures) {
+  const auto settings = plan::settings_of(plan::expand({{"data", {"jpeg"}},
+                                                        {"image-size", {"500x375"}},
+                                                        {"augment-on", {"device"}},
+                                                        {"augment", {"jitter"}}})[0]);
+  EXPECT_EQ(settings.batch_spec().size, (codec::PixelSize{500, 375}));
+  EXPECT_EQ(settings.step_spec(0).augment_to, (codec::PixelSize{224, 224}));
+  EXPECT_TRUE(settings.step_spec(0).jitter);
+  EXPECT_EQ(
+      plan::expand({{"data", {"tensor", "synthetic"}}, {"augment-on", {"host", "device"}}}).size(),
+      2u);
+  const auto refused = [](const char* axis, const char* value) {
+    EXPECT_THROW(plan::expand({{"data", {"jpeg"}}, {"augment-on", {"device"}}, {axis, {value}}}),
+                 UsageError)
+        << value;
+  };
+  refused("device", "emulated:a100");
+  refused("resize-filter", "antialias");
+  refused("transfer", "fp16");
+  refused("loader", "dali");
+}
+
+TEST(Expand, DaliTakesPicturesThatItKnows) {
+  EXPECT_EQ(plan::expand({{"data", {"jpeg", "png", "synthetic"}},
+                          {"loader", {"dali"}},
+                          {"in-order", {"off", "on"}},
+                          {"decode-scale", {"off", "on"}}})
+                .size(),
+            3u);
+  const auto refused = [](const char* data, const char* axis, const char* value) {
+    EXPECT_THROW(plan::expand({{"data", {data}}, {"loader", {"dali"}}, {axis, {value}}}),
+                 UsageError)
+        << data << " " << value;
+  };
+  refused("tensor", "gpus", "1");
+  refused("npy", "gpus", "1");
+  refused("jpeg", "workers", "0");
+  refused("jpeg", "cache", "sample");
+  refused("jpeg", "on-bad", "skip");
+  refused("jpeg", "resize-filter", "area");
+  refused("jpeg", "augment", "jitter");
+}
+
+TEST(Expand, EqualSpellingsAreOneCell) {
+  const auto cells = plan::expand(
+      {{"data", {"jpeg"}}, {"image-size", {"224", "224x224"}}, {"workers", {"2", "02"}}});
+  ASSERT_EQ(cells.size(), 1u);
+  EXPECT_EQ(cells[0]["workers"], "2");
+}
+
+TEST(Expand, MistakesAreNamed) {
+  EXPECT_THROW(plan::expand({{"data", {"jpg"}}}), UsageError);
+  EXPECT_THROW(plan::expand({{"workers", {"-1"}}}), UsageError);
+  EXPECT_THROW(plan::expand({{"image-size", {"0x5"}}}), UsageError);
+  EXPECT_THROW(plan::expand({{"image-size", {"224x"}}}), UsageError);
+  EXPECT_THROW(plan::expand({{"colour", {"red"}}}), UsageError);
+  EXPECT_THROW(
+      plan::expand({{"data", {"tensor"}}, {"tensor-dtype", {"fp16"}}, {"transfer", {"uint8"}}}),
+      UsageError);
+}
+
+TEST(Cell, IdIsStableAndTellsCellsApart) {
+  std::set<std::string> ids;
+  const auto cells = plan::expand({{"data", {"synthetic", "tensor", "jpeg", "png"}},
+                                   {"workers", {"0", "1", "2"}},
+                                   {"gpus", {"1", "2"}},
+                                   {"batch-size", {"32", "64"}}});
+  for (const plan::Cell& cell : cells) ids.insert(cell.id());
+  EXPECT_EQ(ids.size(), cells.size());
+  // A change of this value would orphan every ledger there is.
+  EXPECT_EQ(plan::expand({{"device", {"emulated:a100"}}})[0].id().size(), 16u);
+}
+
+TEST(Cell, OneRateHasOneSpelling) {
+  for (const char* rate : {"emulated:500.0", "emulated:5e2", "emulated:500"}) {
+    EXPECT_EQ(plan::expand({{"device", {rate}}}).front()["device"], "emulated:500") << rate;
+  }
+  EXPECT_EQ(plan::expand({{"device", {"emulated:0.25"}}}).front()["device"], "emulated:0.25");
+  EXPECT_EQ(plan::expand({{"device", {"emulated:a100"}}}).front()["device"], "emulated:a100");
+}
+
+TEST(Cell, CeilingKeepsWhatBelongsToTheDevice) {
+  const plan::Cell cell = plan::expand({{"data", {"jpeg"}},
+                                        {"device", {"cpu"}},
+                                        {"gpus", {"2"}},
+                                        {"batch-size", {"8"}},
+                                        {"image-size", {"500x375"}},
+                                        {"input-size", {"64"}}})[0];
+  const plan::Cell ceiling = plan::ceiling_of(cell);
+  EXPECT_EQ(ceiling["data"], "synthetic");
+  for (const char* axis :
+       {"device", "gpus", "batch-size", "input-size", "precision", "model", "device-threads"}) {
+    EXPECT_EQ(ceiling[axis], cell[axis]) << axis;
+  }
+  for (const char* axis : {"workers", "image-size", "loader", "cache"})
+    EXPECT_FALSE(ceiling[axis]) << axis;
+}
+
+TEST(Cell, DecodingOnTheGpuMeansAugmentingThere) {
+  const plan::Cell cell = plan::expand({{"device", {"cuda"}},
+                                        {"data", {"jpeg"}},
+                                        {"decoder", {"nvjpeg"}},
+                                        {"jpeg-engine", {"60"}}})[0];
+  EXPECT_EQ(cell["augment-on"], "device");
+  EXPECT_FALSE(cell["decode-scale"]);
+  const plan::CellSettings settings = plan::settings_of(cell);
+  EXPECT_TRUE(settings.decode_on_device && settings.augment_on_device);
+  EXPECT_EQ(settings.step_spec(0).engine_share, 60);
+  EXPECT_FALSE(plan::expand({{"device", {"cuda"}}, {"data", {"jpeg"}}})[0]["jpeg-engine"]);
+  EXPECT_EQ(plan::expand({{"device", {"cuda"}},
+                          {"data", {"png", "tensor", "synthetic"}},
+                          {"decoder", {"auto", "nvjpeg"}}})
+                .size(),
+            3u);
+  for (const auto& [axis, value] : plan::AxisValues{{"device", {"cpu"}},
+                                                    {"loader", {"dali"}},
+                                                    {"cache", {"sample", "device"}},
+                                                    {"on-bad", {"skip"}},
+                                                    {"jpeg-engine", {"101"}}}) {
+    plan::AxisValues chosen{{"device", {"cuda"}}, {"data", {"jpeg"}}, {"decoder", {"nvjpeg"}}};
+    for (const std::string& one : value) {
+      chosen[axis] = {one};
+      EXPECT_THROW(plan::expand(chosen), UsageError) << axis << " " << one;
+    }
+  }
+}
+
+// A cell says in full how its step runs: no `auto` is left, and options that do not concern the
+// device are null.
+TEST(Cell, StepOptionsAreThoseOfTheDevice) {
+  const plan::Cell cpu = plan::expand({{"device", {"cpu"}}})[0],
+                   cuda = plan::expand({{"device", {"cuda:1"}}, {"precision", {"bf16"}}})[0];
+  const plan::Cell emulated = plan::expand({{"device", {"emulated:a100"}}})[0];
+  for (const char* axis : {"memory-format", "batch-norm", "optimizer"}) {
+    for (const plan::Cell* cell : {&cpu, &cuda})
+      EXPECT_TRUE((*cell)[axis] && *(*cell)[axis] != "auto") << axis;
+    EXPECT_FALSE(emulated[axis]) << axis;
+  }
+  for (const char* axis : {"cudnn-benchmark", "cuda-graph"}) {
+    EXPECT_TRUE(cuda[axis]) << axis;
+    EXPECT_FALSE(cpu[axis] || emulated[axis]) << axis;
+  }
+  EXPECT_EQ(cuda["master-weights"], "on");
+  EXPECT_FALSE(cpu["master-weights"]) << "fp32 has no other weights";
+}
+
+TEST(Cell, StepOptionsGoWithTheCeilingAndIntoTheStep) {
+  const plan::Cell cell = plan::expand({{"device", {"cuda"}},
+                                        {"data", {"jpeg"}},
+                                        {"batch-norm", {"fused"}},
+                                        {"cuda-graph", {"on"}},
+                                        {"cudnn-benchmark", {"off"}},
+                                        {"optimizer", {"loop"}}})[0];
+  EXPECT_EQ(plan::ceiling_of(cell)["batch-norm"], "fused");
+  EXPECT_EQ(plan::ceiling_of(cell)["cuda-graph"], "on");
+  const device::StepOptions options = plan::settings_of(cell).step_spec(0).step;
+  EXPECT_EQ(options.batch_norm, "fused");
+  EXPECT_EQ(options.optimizer, "loop");
+  EXPECT_TRUE(options.cuda_graph);
+  EXPECT_FALSE(options.cudnn_benchmark);
+  EXPECT_FALSE(
+      plan::settings_of(plan::expand({{"device", {"cpu"}}, {"memory-format", {"contiguous"}}})[0])
+          .step.channels_last);
+  for (const plan::AxisValues& impossible :
+       {plan::AxisValues{
+            {"device", {"cpu"}}, {"batch-norm", {"fused"}}, {"memory-format", {"contiguous"}}},
+        plan::AxisValues{
+            {"precision", {"fp16"}}, {"cuda-graph", {"on"}}, {"optimizer", {"loop"}}}}) {
+    EXPECT_THROW(plan::expand(impossible), UsageError);
+  }
+  EXPECT_NE(
+      cell.label().find("batch-norm fused, optimizer loop, cudnn-benchmark off, cuda-graph on"),
+      std::string::npos)
+      << cell.label();
+}
+
+TEST(Axes, EveryFallbackIsAValueOfItsAxis) {
+  for (const plan::Axis& axis : plan::axes())
+    EXPECT_NO_THROW(axis.canonical(axis, std::string(axis.fallback))) << axis.name;
+}
+
+}  // namespace
+}  // namespace feedrate::tests

@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "plan/expand.h"
+#include "plan/sweep_order.h"
+
+namespace feedrate::tests {
+namespace {
+
+std::vector<plan::Cell> cells() {
+  return plan::expand({{"device", {"emulated:a100"}},
+                       {"data", {"synthetic", "jpeg", "png"}},
+                       {"workers", {"1", "2"}},
+                       {"gpus", {"1", "2"}}});
+}
+
+TEST(Plan, EachSettingOpensAndClosesWithItsCeiling) {
+  const auto plan = plan::plan_sweep(cells(), 1, 0);
+  ASSERT_EQ(plan.size(), 2u * (1 + 4 + 1));
+  for (const std::size_t first : {std::size_t{0}, std::size_t{6}}) {
+    EXPECT_EQ(plan[first].role, "ceiling");
+    EXPECT_EQ(plan[first].place, 0);
+    EXPECT_EQ(plan[first + 5].role, "ceiling");
+    EXPECT_EQ(plan[first + 5].place, 1);
+    EXPECT_EQ(plan[first].cell, plan[first + 5].cell);
+    for (std::size_t i = first + 1; i < first + 5; ++i) {
+      EXPECT_EQ(plan[i].role, "cell");
+      EXPECT_EQ(plan::ceiling_of(plan[i].cell), plan[first].cell);
+    }
+  }
+}
+
+TEST(Plan, RepetitionsHoldTheSameCellsInOtherOrders) {
+  const auto plan = plan::plan_sweep(cells(), 6, 3);
+  std::vector<std::vector<std::string>> orders(6);
+  for (const plan::PlannedRun& run : plan)
+    orders[static_cast<std::size_t>(run.repetition)].push_back(run.cell.id());
+  int changed = 0;
+  for (std::size_t r = 1; r < 6; ++r) {
+    changed += orders[r] != orders[0];
+    EXPECT_TRUE(std::is_permutation(orders[r].begin(), orders[r].end(), orders[0].begin()));
+  }
+  EXPECT_GE(changed, 3);
+}
+
+TEST(Plan, IsAFunctionOfItsSeed) {
+  const auto a = plan::plan_sweep(cells(), 3, 5), b = plan::plan_sweep(cells(), 3, 5);
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].cell, b[i].cell);
+}
+
+TEST(Plan, SyntheticAloneIsMeasuredOncePerRepetition) {
+  EXPECT_EQ(plan::plan_sweep(plan::expand({{"device", {"emulated:a100"}}}), 3, 0).size(), 3u);
+}
+
+TEST(Plan, TheCeilingIsAddedWhereItWasNotAskedFor) {
+  const auto plan =
+      plan::plan_sweep(plan::expand({{"device", {"emulated:a100"}}, {"data", {"jpeg"}}}), 1, 0);
+  ASSERT_EQ(plan.size(), 3u);
+  EXPECT_EQ(plan[0].cell["data"], "synthetic");
+}
+
+TEST(Plan, OneCellHasItsCeilingBeforeIt) {
+  const plan::Cell cell = plan::expand({{"device", {"emulated:a100"}}, {"data", {"jpeg"}}}).at(0);
+  const auto plan = plan::plan_run(cell, true);
+  ASSERT_EQ(plan.size(), 2u);
+  EXPECT_EQ(plan[0].role, "ceiling");
+  EXPECT_EQ(plan[0].cell, plan::ceiling_of(cell));
+  EXPECT_EQ(plan[1].role, "cell");
+  EXPECT_EQ(plan::plan_run(cell, false).size(), 1u);
+  ASSERT_EQ(plan::plan_run(plan::ceiling_of(cell), true).size(), 1u);
+  EXPECT_EQ(plan::plan_run(plan::ceiling_of(cell), true)[0].role, "ceiling");
+}
+
+}  // namespace
+}  // namespace feedrate::tests

@@ -1,0 +1,35 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "device/group.h"
+#include "ranks/thread_groups.h"
+
+namespace feedrate::tests {
+namespace {
+
+TEST(ThreadGroup, ReducesOverAllRanksRoundAfterRound) {
+  constexpr int kRanks = 4, kRounds = 500;
+  const auto groups = ranks::make_thread_groups(kRanks);
+  std::vector<std::jthread> threads;
+  for (int r = 0; r < kRanks; ++r) {
+    threads.emplace_back([&, r] {
+      for (int round = 0; round < kRounds; ++round) {
+        EXPECT_EQ(groups[r]->all_reduce_max(std::int64_t{10 * round + r}), 10 * round + kRanks - 1);
+        EXPECT_DOUBLE_EQ(groups[r]->all_reduce_max(-1.0 * (round + r)), -1.0 * round);
+      }
+    });
+  }
+}
+
+TEST(ThreadGroup, AbortWakesWhoWaits) {
+  const auto groups = ranks::make_thread_groups(2);
+  std::jthread waiting([&] { EXPECT_THROW(groups[0]->barrier(), Error); });
+  groups[1]->abort();
+  EXPECT_THROW(groups[1]->barrier(), Error);
+}
+
+}  // namespace
+}  // namespace feedrate::tests

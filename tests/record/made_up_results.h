@@ -1,0 +1,31 @@
+#pragma once
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/expand.h"
+#include "record/record.h"
+
+namespace feedrate::tests {
+
+// What a run of the cell that the axes make gave, from what its ranks answered.
+inline run::CellResult result_of(const plan::AxisValues& axes, run::RankAnswer answer) {
+  run::CellResult result{.cell = plan::expand(axes).at(0), .status = run::Status::ok};
+  result.settings = plan::settings_of(result.cell);
+  result.measurement = run::measurement_of(result.settings, answer);
+  return result;
+}
+
+// The ledger's record of a run that stands alone.
+inline nlohmann::ordered_json json_of(run::CellResult result, const run::RunOptions& options = {},
+                                      std::optional<double> ceiling_imgs_per_s = {},
+                                      const nlohmann::ordered_json& environment = {}) {
+  const plan::Cell cell = result.cell;
+  const record::Record record = record::make_record(
+      std::move(result), {{cell, "cell", 0, 0}, 0, ceiling_imgs_per_s, {}}, options);
+  return record::RecordWriter(options, environment).json_of(record);
+}
+
+}  // namespace feedrate::tests

@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "plan/expand.h"
+#include "record/plan_file.h"
+#include "record/record.h"
+#include "tests/support.h"
+
+namespace feedrate::tests {
+namespace {
+
+std::vector<plan::Cell> cells() {
+  return plan::expand({{"device", {"emulated:a100"}},
+                       {"data", {"synthetic", "jpeg", "png"}},
+                       {"workers", {"1", "2"}},
+                       {"gpus", {"1", "2"}}});
+}
+
+nlohmann::ordered_json kept_plan(const TemporaryFolder& folder) {
+  std::ifstream file(folder.path() / "plan.json");
+  return nlohmann::ordered_json::parse(file);
+}
+
+TEST(PlanFile, KeepsWhatASweepSetOutToDo) {
+  const TemporaryFolder folder;
+  const auto plan = plan::plan_sweep(cells(), 2, 0);
+  record::keep_plan(folder.path(), plan, 0);
+  const auto kept = kept_plan(folder);
+  EXPECT_EQ(kept["cells"].size(), 10u);  // two ceilings, eight cells
+  ASSERT_EQ(kept["sweeps"].size(), 1u);
+  ASSERT_EQ(kept["sweeps"][0]["runs"].size(), plan.size());
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    EXPECT_EQ(kept["sweeps"][0]["runs"][i],
+              nlohmann::ordered_json(
+                  {plan[i].cell.id(), plan[i].role, plan[i].repetition, plan[i].place}));
+    EXPECT_EQ(kept["cells"][plan[i].cell.id()], record::cell_json(plan[i].cell));
+  }
+}
+
+TEST(PlanFile, GrowsByWhatIsNew) {
+  const TemporaryFolder folder;
+  record::keep_plan(folder.path(), plan::plan_sweep({cells()[0]}, 9, 0), 0);
+  record::keep_plan(folder.path(), plan::plan_sweep(cells(), 1, 0),
+                    0);  // nothing was measured of the one before
+  record::keep_plan(folder.path(), plan::plan_sweep(cells(), 1, 7),
+                    5);  // another order of the same
+  EXPECT_EQ(kept_plan(folder)["sweeps"].size(), 1u);
+  record::keep_plan(folder.path(), plan::plan_sweep(cells(), 2, 0), 12);
+  const auto kept = kept_plan(folder);
+  ASSERT_EQ(kept["sweeps"].size(), 2u);
+  EXPECT_EQ(kept["sweeps"][1]["records"], 12);
+  EXPECT_EQ(kept["sweeps"][1]["runs"].size(), 12u);
+  EXPECT_EQ(kept["cells"].size(), 10u);
+}
+
+TEST(PlanFile, ReplacesAFileThatIsNoPlan) {
+  for (const char* text :
+       {"", "no JSON", "[]", "7", R"({"schema":7})", R"({"schema":"feedrate.plan/9"})",
+        R"({"schema":"feedrate.plan/1","cells":{},"sweeps":[7]})",
+        R"({"schema":"feedrate.plan/1","cells":{},"sweeps":{}})",
+        R"({"schema":"feedrate.plan/1","cells":{},)"
+        R"("sweeps":[{"records":0,"runs":[["x","cell",0,0]]}]})",
+        R"({"schema":"feedrate.plan/1","cells":{},"sweeps":[{"runs":[]}]})"}) {
+    const TemporaryFolder folder;
+    std::ofstream(folder.path() / "plan.json") << text;
+    record::keep_plan(folder.path(), plan::plan_sweep(cells(), 1, 0), 3);
+    EXPECT_EQ(kept_plan(folder)["sweeps"].size(), 1u) << text;
+  }
+}
+
+TEST(PlanFile, NamesThePathThatCannotBeWritten) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "plan.json" / "in the way");
+  try {
+    record::keep_plan(folder.path(), plan::plan_sweep(cells(), 1, 0), 0);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find((folder.path() / "plan.json").string() + ": "),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "plan.json.partial"));
+}
+
+}  // namespace
+}  // namespace feedrate::tests

@@ -1,0 +1,80 @@
+#include <gtest/gtest.h>
+
+#include "plan/expand.h"
+#include "record/resume.h"
+#include "tests/record/made_up_results.h"
+
+namespace feedrate::tests {
+namespace {
+
+std::vector<plan::Cell> cells() {
+  return plan::expand({{"device", {"emulated:a100"}},
+                       {"data", {"synthetic", "jpeg", "png"}},
+                       {"workers", {"1", "2"}},
+                       {"gpus", {"1", "2"}}});
+}
+
+TEST(Resume, WhatTheLedgerHoldsIsNotMissing) {
+  const auto plan = plan::plan_sweep(cells(), 2, 0);
+  std::vector<nlohmann::ordered_json> records;
+  for (const std::size_t i : {0u, 2u, 3u}) {
+    records.push_back({{"cell_id", plan[i].cell.id()},
+                       {"repetition", plan[i].repetition},
+                       {"place", plan[i].place},
+                       {"status", i == 3 ? "failed" : "ok"}});
+  }
+  const auto missing = record::missing_of(plan, records);
+  ASSERT_EQ(missing.size(), plan.size() - 2);
+  EXPECT_EQ(missing[0].cell, plan[1].cell);
+  EXPECT_EQ(missing[1].cell, plan[3].cell) << "what failed is missing";
+}
+
+// A run of one step of 10 ms on a device of that name.
+run::CellResult measured_on(const char* device, const char* gpus, const char* name,
+                            const char* software) {
+  run::RankResult rank;
+  rank.steps = {{0, 1'000'000}, {1'000'000, 11'000'000}};
+  rank.data_wait_ms = {0, 0};
+  rank.first = 1, rank.last = 2;
+  rank.device = {.name = name, .kind = device, .software = software};
+  std::vector<run::RankResult> ranks(static_cast<std::size_t>(std::stoi(gpus)), rank);
+  return result_of({{"device", {device}}, {"gpus", {gpus}}}, {.ranks = std::move(ranks)});
+}
+
+TEST(Resume, AnotherDeviceBehindTheSameNameIsSeen) {
+  const std::vector<nlohmann::ordered_json> before = {
+      json_of(measured_on("cuda", "1", "H100", "2.11")),
+      json_of(measured_on("cpu", "1", "Xeon", "2.11")),
+      {{"cell", {{"device", "cuda"}, {"gpus", 1}}}}};
+  const auto found = [&](const char* device, const char* gpus, const char* name,
+                         const char* software) {
+    return record::device_differences(before, measured_on(device, gpus, name, software));
+  };
+  EXPECT_TRUE(found("cuda", "1", "H100", "2.11").empty());
+  EXPECT_EQ(found("cuda", "1", "H200", "2.11"), std::vector<std::string>{"device.name"});
+  EXPECT_EQ(found("cpu", "1", "Xeon", "2.12"), std::vector<std::string>{"device.software"});
+  EXPECT_TRUE(found("cuda", "8", "H100", "2.11, NCCL 2.28").empty());
+  EXPECT_TRUE(found("emulated:h100", "1", "H100 (EMULATED)", "").empty());
+  EXPECT_TRUE(record::device_differences(before, run::CellResult{}).empty())
+      << "nothing was measured";
+}
+
+TEST(Resume, WhatIsMixedIsFlagged) {
+  run::CellResult result = measured_on("cuda", "1", "H200", "2.11");
+  run::RunOptions options;
+  options.limits.min_steps = 1, options.limits.min_seconds = 0.001;
+  const auto flagged = [&](const std::string& difference) {
+    const record::Record record =
+        record::make_record(result, {{result.cell, "cell", 0, 0}, 0, {}, {difference}}, options);
+    const auto json = record::RecordWriter({}, {}).json_of(record);
+    EXPECT_EQ(json["forced"], nlohmann::ordered_json({difference}));
+    EXPECT_EQ(json["flags"].back()["name"], "mixed_ledger");
+    EXPECT_EQ(json["valid"], json["flags"].back()["severity"] != "serious");
+    return json["flags"].back()["severity"].get<std::string>();
+  };
+  EXPECT_EQ(flagged("device.name"), "serious");
+  EXPECT_EQ(flagged("binary_xxh3"), "warning");
+}
+
+}  // namespace
+}  // namespace feedrate::tests

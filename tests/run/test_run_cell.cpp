@@ -1,0 +1,148 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <thread>
+
+#include "base/error.h"
+#include "device/registry.h"
+#include "measure/clock.h"
+#include "plan/expand.h"
+#include "run/cell_runner.h"
+#include "tests/support.h"
+
+namespace feedrate::tests {
+namespace {
+
+class RunCell : public testing::Test {
+ protected:
+  RunCell() {
+    make_dataset(folder_.path(), {"jpeg", "tensor"}, {32, 32}, 64);
+    options_.data = folder_.path();
+    options_.limits = {.warmup_seconds = 0.1,
+                       .max_warmup_seconds = 2,
+                       .min_steps = 20,
+                       .min_seconds = 0.3,
+                       .max_seconds = 10};
+  }
+  static plan::Cell cell(plan::AxisValues values) {
+    values.insert({"device", {"emulated:2000"}});
+    values.insert({"batch-size", {"4"}});
+    values.insert({"image-size", {"32"}});
+    values.insert({"input-size", {"32"}});
+    return plan::expand(values).at(0);
+  }
+  run::CellResult run(const plan::Cell& c) {
+    run::CellRunner runner(options_, registry_);
+    runner.check(c);
+    return runner.run(c, {}, {});
+  }
+  std::string refusal(const plan::Cell& c) {
+    try {
+      run::CellRunner(options_, registry_).check(c);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  TemporaryFolder folder_;
+  run::RunOptions options_;
+  device::AcceleratorRegistry registry_;
+};
+
+TEST_F(RunCell, EveryCacheAndLoaderRuns) {
+  for (const char* cache : {"none", "encoded", "sample", "host", "device"}) {
+    for (const char* data : {"jpeg", "tensor"}) {
+      for (const char* loader : {"pool", "batch"}) {
+        const run::CellResult result =
+            run(cell({{"data", {data}}, {"cache", {cache}}, {"loader", {loader}}}));
+        ASSERT_EQ(result.status, run::Status::ok) << data << " " << cache << ": " << result.error;
+        EXPECT_GT(result.measurement->imgs_per_s, 0);
+        EXPECT_LT(result.measurement->imgs_per_s, 2000 * 1.02) << "no faster than the device";
+      }
+    }
+  }
+}
+
+TEST_F(RunCell, SeveralGpusShareTheData) {
+  const run::CellResult result =
+      run(cell({{"data", {"tensor"}}, {"gpus", {"3"}}, {"workers", {"1"}}}));
+  ASSERT_EQ(result.status, run::Status::ok) << result.error;
+  const auto& ranks = result.measurement->ranks;
+  ASSERT_EQ(ranks.size(), 3u);
+  for (const run::RankMeasurement& rank : ranks) {
+    const double steps = rank.imgs_per_s * rank.window_s / 4;
+    EXPECT_NEAR(steps, static_cast<double>(result.measurement->steps), 1e-6)
+        << "one window for all";
+  }
+}
+
+TEST_F(RunCell, MistakesAreRefusedBeforeMeasuring) {
+  EXPECT_THAT(refusal(cell({{"data", {"png"}}})), testing::HasSubstr("png/32x32"));
+  EXPECT_THAT(refusal(cell({{"data", {"jpeg"}}, {"image-size", {"48"}}})),
+              testing::HasSubstr("48x48"));
+  EXPECT_THAT(refusal(cell({{"data", {"jpeg"}}, {"device", {"emulated:z9"}}})),
+              testing::HasSubstr("z9"));
+  EXPECT_THAT(refusal(cell({{"data", {"jpeg"}}, {"device", {"abacus"}}})),
+              testing::HasSubstr("abacus"));
+  EXPECT_THAT(refusal(cell({{"data", {"jpeg"}}, {"gpus", {"100"}}})),
+              testing::HasSubstr("fewer samples"));
+  EXPECT_THAT(
+      refusal(cell({{"data", {"jpeg"}}, {"batch-size", {"1000000"}}, {"input-size", {"1024"}}})),
+      testing::HasSubstr("memory"));
+  options_.data = "/nowhere";
+  EXPECT_THAT(refusal(cell({{"data", {"jpeg"}}})), testing::HasSubstr("/nowhere"));
+}
+
+TEST_F(RunCell, ADamagedFileFailsTheCellAndHasNoThroughput) {
+  const auto variant = storage::open_dataset(folder_.path(), "jpeg/32x32");
+  for (const auto& sample : variant.samples)
+    std::filesystem::resize_file(variant.folder / sample.path,
+                                 sample.bytes - (&sample == &variant.samples[5]));
+  const run::CellResult result = run(cell({{"data", {"jpeg"}}, {"gpus", {"2"}}}));
+  EXPECT_EQ(result.status, run::Status::failed);
+  EXPECT_THAT(result.error, testing::HasSubstr(variant.samples[5].path));
+  EXPECT_FALSE(result.measurement);
+}
+
+TEST_F(RunCell, StoppingEndsItAsInterrupted) {
+  options_.limits.min_seconds = 60;
+  for (const char* gpus : {"1", "3"}) {
+    run::CellRunner runner(options_, registry_);
+    std::stop_source stop;
+    std::jthread timer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      stop.request_stop();
+    });
+    const run::CellResult result =
+        runner.run(cell({{"data", {"jpeg"}}, {"gpus", {gpus}}}), {}, stop.get_token());
+    EXPECT_EQ(result.status, run::Status::interrupted);
+  }
+}
+
+TEST_F(RunCell, StoppingWhileCachesFillMeasuresNothing) {
+  std::stop_source stop;
+  stop.request_stop();
+  for (const char* cache : {"none", "encoded", "sample"}) {
+    run::CellRunner runner(options_, registry_);
+    const run::CellResult result =
+        runner.run(cell({{"data", {"jpeg"}}, {"cache", {cache}}, {"page-cache", {"warm"}}}), {},
+                   stop.get_token());
+    EXPECT_EQ(result.status, run::Status::interrupted) << cache;
+    EXPECT_FALSE(result.measurement) << cache;
+  }
+}
+
+TEST_F(RunCell, AColdCellIsOnePassAtMost) {
+  const run::CellResult result = run(cell({{"data", {"jpeg"}}, {"page-cache", {"cold"}}}));
+  if (result.status == run::Status::failed) {
+    EXPECT_THAT(result.error, testing::HasSubstr("page cache"));  // tmpfs: said so, not measured
+    return;
+  }
+  EXPECT_LE(result.measurement->warmup_steps + result.measurement->steps, 16);
+  EXPECT_LT(result.measurement->page_cache_before, 0.05);
+}
+
+}  // namespace
+}  // namespace feedrate::tests

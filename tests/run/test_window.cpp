@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "run/window.h"
+
+namespace feedrate::tests {
+namespace {
+
+constexpr run::RunLimits kLimits{.warmup_seconds = 1,
+                                 .max_warmup_seconds = 10,
+                                 .min_steps = 20,
+                                 .min_seconds = 5,
+                                 .max_seconds = 100};
+
+// Feeds a window with steps whose durations (seconds) and stock (samples in the queue) are given by
+// functions of the step's number, until it is done.
+struct Outcome {
+  run::Window window;
+  std::vector<device::StepRecord> steps;
+  double imgs_per_s() const {
+    double wall = 0;
+    for (const double d : run::step_durations(steps, window.first_step(), window.last_step()))
+      wall += d;
+    return 10.0 * static_cast<double>(window.last_step() - window.first_step()) / wall;
+  }
+};
+template <typename Duration, typename Stock>
+Outcome drive(Duration duration, Stock stock, std::int64_t pass_steps = 0) {
+  Outcome o{run::Window(kLimits, pass_steps), {}};
+  std::int64_t now = 0;
+  for (std::int64_t k = 0; k < 100000; ++k) {
+    const std::int64_t start = now;
+    now += std::llround(1e9 * duration(k));
+    o.steps.push_back({start, now, 0});
+    const std::int64_t consumed = 10 * (k + 1);
+    if (o.window.update(o.steps, consumed + stock(k), consumed) == run::Phase::done) break;
+  }
+  return o;
+}
+const auto kNoStock = [](std::int64_t) { return std::int64_t{0}; };
+
+TEST(Window, SteadyStepsGiveTheirRate) {
+  const Outcome o = drive([](std::int64_t) { return 0.1; }, kNoStock);
+  EXPECT_TRUE(o.window.steady());
+  EXPECT_NEAR(o.imgs_per_s(), 100, 1e-6);
+  EXPECT_GE(o.window.last_step() - o.window.first_step(), 50u);
+  EXPECT_GE(o.window.first_step(), 10u);
+}
+
+TEST(Window, SlowFirstStepsAreLeftOut) {
+  const Outcome o = drive([](std::int64_t k) { return k < 5 ? 2.0 : 0.1; }, kNoStock);
+  EXPECT_NEAR(o.imgs_per_s(), 100, 1e-6);
+}
+
+// 200 samples of stock keep the device busy at 100 images/s although only 80 are made: perfectly
+// steady, and wrong. The true rate shows when the stock is gone.
+TEST(Window, AFullQueueAtTheStartDoesNotFlatter) {
+  const auto stock = [](std::int64_t k) { return std::max<std::int64_t>(0, 200 - 2 * k); };
+  const Outcome o = drive([&](std::int64_t k) { return stock(k) > 0 ? 0.1 : 0.125; }, stock);
+  EXPECT_NEAR(o.imgs_per_s(), 80, 0.8);
+  EXPECT_LE(std::abs(o.window.drawn_from_queue()), 0.01);
+}
+
+TEST(Window, SpikesEveryNAreInTheMean) {
+  const Outcome o = drive([](std::int64_t k) { return k % 5 == 4 ? 0.3 : 0.05; }, kNoStock);
+  EXPECT_NEAR(o.imgs_per_s(), 100, 10);
+}
+
+TEST(Window, AnEndlessRampIsMeasuredAndSaidToBeUnsteady) {
+  const Outcome o =
+      drive([](std::int64_t k) { return 0.1 + 0.01 * static_cast<double>(k); }, kNoStock);
+  EXPECT_FALSE(o.window.steady());
+  EXPECT_GT(o.window.last_step(), o.window.first_step());
+}
+
+TEST(Window, AStockThatNeverRestsEndsAtTheLimit) {
+  const Outcome o =
+      drive([](std::int64_t) { return 0.1; }, [](std::int64_t k) { return 100000 - 2 * k; });
+  EXPECT_GT(o.window.drawn_from_queue(), 0.1);
+  EXPECT_NEAR(static_cast<double>(o.steps.back().end_ns) * 1e-9, 100, 15);
+}
+
+TEST(Window, AColdPassEndsBeforeTheSecondPass) {
+  const Outcome o = drive([](std::int64_t) { return 0.1; }, kNoStock, 30);
+  EXPECT_LE(o.window.last_step(), 30u);
+  EXPECT_GE(o.window.last_step() - o.window.first_step(), 20u);
+}
+
+}  // namespace
+}  // namespace feedrate::tests

@@ -1,0 +1,53 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "plan/expand.h"
+#include "run/wire.h"
+#include "tests/run/made_up_rank.h"
+
+namespace feedrate::tests {
+namespace {
+
+TEST(Wire, BringsBackWhatWasSent) {
+  run::RankResult rank = rank_of(2);
+  rank.drawn_from_queue = 0.1 + 0.2;
+  rank.stages[measure::Stage::decode] = {1, 2, 3, 4};
+  rank.arrivals = {.batches = 5, .busy_ns = 6, .decoded = {7, 8, 9}};
+  rank.gpu.push_back({1, {.power_w = 3.5, .throttle_reasons = ~std::uint64_t{0}}});
+  rank.gpu_problem = "none";
+  rank.host_series.push_back({3, {.cpu_busy = 0.25, .cpu_mhz = 2500}});
+  const run::RankAnswer answer{
+      .ranks = {rank, rank_of(3)}, .bad = {2, "a \"bad\" file\n"}, .page_cache_before = 0.5};
+  const run::RankAnswer answer_back = run::answer_from(run::to_text(answer));
+  EXPECT_EQ(run::to_text(answer_back), run::to_text(answer));
+  EXPECT_EQ(answer_back.ranks.size(), 2u);
+  EXPECT_EQ(answer_back.bad.first, answer.bad.first);
+  EXPECT_EQ(answer_back.page_cache_before, 0.5);
+  const run::RankResult& back = answer_back.ranks[0];
+  EXPECT_EQ(back.steps.size(), 10u);
+  EXPECT_TRUE(std::isnan(back.steps[3].loss));
+  EXPECT_EQ(back.steps[3].sync_ns, 2 * kMs);
+  EXPECT_EQ(back.drawn_from_queue, rank.drawn_from_queue) << "to the last bit";
+  EXPECT_EQ(back.stages[measure::Stage::decode].bytes, 4);
+  EXPECT_EQ(back.arrivals.decoded.host, 9);
+  EXPECT_EQ(back.host_series[0].use.cpu_mhz, 2500);
+  EXPECT_EQ(back.gpu[0].state.throttle_reasons, ~std::uint64_t{0});
+  EXPECT_EQ(back.place.cpus, rank.place.cpus);
+
+  run::RankOrder order{.cell = plan::expand({{"device", {"emulated:1000"}}, {"gpus", {"2"}}}).at(0),
+                       .manifest = "abc"};
+  order.options = {.data = "/some where",
+                   .limits = {.min_steps = 7, .min_seconds = 0.1},
+                   .seed = ~std::uint64_t{0},
+                   .plant = true};
+  order.options.planted[1].ns = 42;
+  const run::RankOrder order_back = run::order_from(run::to_text(order));
+  EXPECT_EQ(run::to_text(order_back), run::to_text(order));
+  EXPECT_EQ(order_back.cell.id(), order.cell.id());
+  EXPECT_EQ(order_back.options.seed, ~std::uint64_t{0});
+  EXPECT_EQ(order_back.options.planted[1].ns, 42);
+}
+
+}  // namespace
+}  // namespace feedrate::tests
