@@ -20,6 +20,7 @@
 #include "device/accelerator.h"
 #include "device/registry.h"
 #include "measure/affinity.h"
+#include "measure/amx.h"
 #include "measure/clock.h"
 #include "measure/host_counters.h"
 #include "measure/memory.h"
@@ -133,6 +134,10 @@ void look_at_training(Findings& findings) {
   try {
     device::AcceleratorRegistry registry;
     findings.good("libtorch", registry.find("cpu").help);
+    if (measure::amx_lacks_tiles()) {
+      findings.note("amx", "announced, but without the sizes of its tiles: a hypervisor's fault",
+                    "--device cpu does without it, so bf16 is slower than the CPU could be");
+    }
     const int gpus = registry.find("cuda").count();
     findings.good("cuda", std::to_string(gpus) + " devices that LibTorch can use");
   } catch (const Error& error) {

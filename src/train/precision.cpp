@@ -3,9 +3,13 @@
 #include <ATen/autocast_mode.h>
 
 #include "base/error.h"
+#include "train/onednn.h"
 
 namespace feedrate::train {
 namespace {
+
+// When this code is loaded: later, a convolution in fp32 may have been oneDNN's first use.
+[[maybe_unused]] const bool kOneDnnIsReady = (avoid_amx_without_tiles(), true);
 
 constexpr std::string_view kNames[] = {"fp32", "tf32", "fp16", "bf16"};
 
