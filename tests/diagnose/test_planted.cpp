@@ -41,17 +41,25 @@ class Planted : public testing::Test {
     run::Measurement measured;
     diagnose::Verdict verdict;
   };
+  // The closed forms hold for CPUs of one's own: of up to ten runs, the first that no other machine
+  // or process disturbed, else the last.
   Run measure(plan::AxisValues values) {
     values.insert({"data", {"raw"}});
     values.insert({"batch-size", {"4"}});  // where none is given
     values.insert({"image-size", {"8"}});
     values.insert({"input-size", {"8"}});
     device::AcceleratorRegistry registry;
-    run::CellRunner runner(options_, registry);
-    const run::CellResult result = runner.run(plan::expand(values).at(0), {}, {});
-    EXPECT_EQ(result.status, run::Status::ok) << result.error;
-    if (!result.measurement) return {};
-    return {*result.measurement, diagnose::verdict_of(result.settings, *result.measurement)};
+    for (int tries = 1;; ++tries) {
+      run::CellRunner runner(options_, registry);
+      const run::CellResult result = runner.run(plan::expand(values).at(0), {}, {});
+      EXPECT_EQ(result.status, run::Status::ok) << result.error;
+      if (!result.measurement) return {};
+      if (tries == 10 || !is_disturbed(result.measurement->host))
+        return {*result.measurement, diagnose::verdict_of(result.settings, *result.measurement)};
+    }
+  }
+  static bool is_disturbed(const measure::HostUse& host) {
+    return host.cpu_steal > 0.01 || host.cpu_other_processes > 0.05;
   }
   static void expect_rate(const Run& run, double expected) {
     EXPECT_NEAR(run.measured.imgs_per_s, expected, kTolerance * expected);
