@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import traceback
 
 from .ledger import ReportError
 
@@ -34,6 +35,11 @@ def _carry_out(work, answer):
         result = work()
     except ReportError as error:
         result = error
+    except Exception:
+        traceback.print_exc()
+        result = ReportError(
+            "feedrate report", "a fault of its own, shown above", "please report it"
+        )
     answer.send(result)
 
 

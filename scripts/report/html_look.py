@@ -18,8 +18,12 @@ SYMBOLS = {
     "p": "pentagon",
     "_": "line-ew",
 }
-PATTERNS = {"//": "/", "\\\\": "\\", "xx": "x", "..": ".", "--": "-", "oo": ".", "++": "+", "": ""}
 THEMED = {style.BLACK: INK, style.DARK_YELLOW: DARK_YELLOW}
+
+
+def symbol(look):
+    """Of its marker: a circle for one that has no counterpart here."""
+    return SYMBOLS.get(look.marker, "circle")
 
 
 def colour(look):
@@ -39,12 +43,12 @@ def line(look, width=2):
 
 def markers(invalid, look, size=8):
     """A marker for each: hollow, larger and with a ! (see marks) where it is not valid."""
-    symbol = SYMBOLS[look.marker]
+    plain = symbol(look)
     # a stroke has no inside to be hollow: a hollow diamond in its place
-    if symbol == "line-ew":
+    if plain == "line-ew":
         symbols = ["diamond-open" if bad else "line-ew-open" for bad in invalid]
     else:
-        symbols = [symbol + "-open" if bad else symbol for bad in invalid]
+        symbols = [plain + "-open" if bad else plain for bad in invalid]
     return {
         "symbol": symbols,
         "size": [size + 4 if bad else size for bad in invalid],

@@ -44,7 +44,7 @@ def _legend(setting):
             "colour": looks.colour(s.look),
             "fill": s.look.colour,
             "dash": looks.dash(s.look.line),
-            "symbol": looks.SYMBOLS[s.look.marker],
+            "symbol": looks.symbol(s.look),
         }
         for s in style.series_of(setting.cells)
     ]

@@ -1,8 +1,23 @@
 #include "base/whole_file.h"
 
+#include <cerrno>
+
 #include "base/error.h"
 
 namespace feedrate {
+namespace {
+
+// Keeps the file's name over a crash. Some network and user-space file systems refuse it: there the
+// name is as safe as they make it.
+void sync_folder(const std::filesystem::path& folder) {
+  try {
+    PosixFile(folder, O_RDONLY | O_DIRECTORY).sync();
+  } catch (const std::system_error& error) {
+    if (error.code().value() != EINVAL && error.code().value() != ENOTSUP) throw;
+  }
+}
+
+}  // namespace
 
 void write_whole_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
                       bool durable) {
@@ -13,7 +28,7 @@ void write_whole_file(const std::filesystem::path& path, std::span<const std::by
     if (durable) file.sync();
     file.close();
     std::filesystem::rename(partial, path);
-    if (durable) PosixFile(path.parent_path(), O_RDONLY | O_DIRECTORY).sync();
+    if (durable) sync_folder(path.parent_path());
   } catch (const std::system_error& error) {
     std::error_code ignored;
     std::filesystem::remove(partial, ignored);

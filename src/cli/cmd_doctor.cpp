@@ -25,7 +25,9 @@
 #include "measure/host_counters.h"
 #include "measure/memory.h"
 #include "plan/expand.h"
+#include "ranks/rank_processes.h"
 #include "record/environment.h"
+#include "record/flags.h"
 #include "run/cell_runner.h"
 #include "storage/dataset.h"
 
@@ -92,7 +94,7 @@ void look_at_machine(Findings& findings) {
   const measure::HostUse use = measure::host_use(before, measure::read_host_counters());
   const std::string busy = std::to_string(static_cast<int>(100 * use.cpu_other_processes)) +
                            " % of the CPUs busy with other processes";
-  if (use.cpu_other_processes > 0.10) {
+  if (use.cpu_other_processes > *record::flag_rule("noisy_neighbour").threshold) {
     findings.note("quiet", busy, "end them before measuring");
   } else {
     findings.good("quiet", busy);
@@ -197,7 +199,8 @@ void look_at_sweep(Findings& findings, CLI::App& app, ExperimentOptions& experim
   const std::vector<plan::Cell> cells =
       cells_of(app, experiment);  // fills in what the runner is told
   device::AcceleratorRegistry registry;
-  run::CellRunner runner(experiment.run, registry);
+  const auto ranks = ranks::make_local_ranks({"rank"});  // to ask what they could run
+  run::CellRunner runner(experiment.run, registry, *ranks);
   std::set<std::string> troubles;
   double memory = 0;
   for (const plan::Cell& cell : cells) {

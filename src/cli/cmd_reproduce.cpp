@@ -22,16 +22,16 @@ struct ReproduceCommand {
   bool run = false;
 };
 
-void print(const Recipe& recipe, const std::string& output) {
-  for (const std::string& note : recipe.notes) std::printf("# note: %s\n", note.c_str());
-  for (const Words& words : recipe.datasets) std::printf("%s\n", shell_line(words).c_str());
-  for (std::size_t i = 0; i < recipe.runs.size(); ++i) {
-    if (!recipe.configs[i].empty()) {
+void print(const Reproduction& reproduction, const std::string& output) {
+  for (const std::string& note : reproduction.notes) std::printf("# note: %s\n", note.c_str());
+  for (const Words& words : reproduction.datasets) std::printf("%s\n", shell_line(words).c_str());
+  for (std::size_t i = 0; i < reproduction.runs.size(); ++i) {
+    if (!reproduction.configs[i].empty()) {
       std::printf(
           "mkdir -p '%s' && cat > '%s/config-%zu.toml' <<'END_OF_CONFIG'\n%s\nEND_OF_CONFIG\n",
-          output.c_str(), output.c_str(), i, recipe.configs[i].c_str());
+          output.c_str(), output.c_str(), i, reproduction.configs[i].c_str());
     }
-    std::printf("%s\n", shell_line(recipe.runs[i]).c_str());
+    std::printf("%s\n", shell_line(reproduction.runs[i]).c_str());
   }
 }
 
@@ -54,16 +54,16 @@ int carry_out(Words words) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int carry_out_all(const Recipe& recipe, const std::string& output) {
-  for (const Words& words : recipe.datasets) {
+int carry_out_all(const Reproduction& reproduction, const std::string& output) {
+  for (const Words& words : reproduction.datasets) {
     if (const int code = carry_out(words); code != 0) return code;
   }
-  for (std::size_t i = 0; i < recipe.runs.size(); ++i) {
-    if (!recipe.configs[i].empty()) {
+  for (std::size_t i = 0; i < reproduction.runs.size(); ++i) {
+    if (!reproduction.configs[i].empty()) {
       std::filesystem::create_directories(output);
-      std::ofstream(output + "/config-" + std::to_string(i) + ".toml") << recipe.configs[i];
+      std::ofstream(output + "/config-" + std::to_string(i) + ".toml") << reproduction.configs[i];
     }
-    if (const int code = carry_out(recipe.runs[i]); code != 0) return code;
+    if (const int code = carry_out(reproduction.runs[i]); code != 0) return code;
   }
   return 0;
 }
@@ -73,21 +73,21 @@ int reproduce(const ReproduceCommand& command) {
       record::read_ledger(std::filesystem::path(command.folder) / "ledger.jsonl");
   if (ledger.records.empty())
     throw Error(command.folder, "holds no record", "measure first: `feedrate sweep -o DIR`");
-  Recipe recipe = recipe_of(ledger.records, command.dataset, command.output);
+  Reproduction reproduction = reproduction_of(ledger.records, command.dataset, command.output);
   const auto& then = ledger.records.front()["environment"];
   if (const std::string hash = then.value("binary_xxh3", ""); hash != record::binary_hash()) {
-    recipe.notes.push_back(
+    reproduction.notes.push_back(
         "it was made by another program: feedrate " + then.value("feedrate_version", "?") +
         ", commit " + then.value("git_commit", "?") + "; this is " +
         std::string(record::version()) + ", commit " + std::string(record::git_commit()));
   }
   if (!command.run) {
-    print(recipe, command.output);
+    print(reproduction, command.output);
     return 0;
   }
-  for (const std::string& note : recipe.notes)
+  for (const std::string& note : reproduction.notes)
     std::fprintf(stderr, "feedrate: note: %s\n", note.c_str());
-  return carry_out_all(recipe, command.output);
+  return carry_out_all(reproduction, command.output);
 }
 
 }  // namespace

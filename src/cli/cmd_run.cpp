@@ -43,13 +43,18 @@ class LiveRun {
                 }};
   }
 
+  // The cell would fail in the same way, or would lack its ceiling. Throws an Error.
+  void refuse_a_failed_ceiling() const {
+    if (!ceiling_error_.empty())
+      throw Error("the ceiling", ceiling_error_, "measure without it: --no-ceiling");
+  }
+
  private:
   void finish(const record::Record& record, const nlohmann::ordered_json& json) {
     const run::CellResult& result = record.result;
     if (!is_last_) {
-      if (result.status != run::Status::failed) return;
-      // The cell would fail in the same way, or would lack its ceiling.
-      throw Error("the ceiling", result.error, "measure without it: --no-ceiling");
+      if (result.status == run::Status::failed) ceiling_error_ = result.error;
+      return;
     }
     if (json_) std::printf("%s\n", record::to_line(json).c_str());
     if (result.status == run::Status::failed) {
@@ -63,6 +68,7 @@ class LiveRun {
   ProgressLine line_;
   std::string label_;
   std::optional<double> ceiling_;
+  std::string ceiling_error_;
   bool is_last_ = false;
 };
 
@@ -84,6 +90,7 @@ int run(CLI::App& app, RunCommand& command) {
   measuring.open_ledger(plan, /*resume=*/false, /*force=*/false);
   LiveRun live(command.json);
   const record::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
+  live.refuse_a_failed_ceiling();
   return measuring.exit_code(outcome.ok == plan.size() ? 0 : 1);
 }
 

@@ -44,7 +44,7 @@ std::string summary_of(const std::vector<plan::PlannedRun>& plan, const run::Run
   std::set<std::string> cells, ceilings;
   int repetitions = 0;
   for (const plan::PlannedRun& run : plan) {
-    (run.role == "cell" ? cells : ceilings).insert(run.cell.id());
+    (run.role == plan::Role::cell ? cells : ceilings).insert(run.cell.id());
     repetitions = std::max(repetitions, run.repetition + 1);
   }
   const double each = limits.warmup_seconds + limits.min_seconds + kStartSeconds;
@@ -60,8 +60,8 @@ void print_plan(std::vector<plan::PlannedRun> plan, const SweepCommand& command)
   if ((command.resume || command.force_resume) && std::filesystem::exists(file))
     plan = record::missing_of(std::move(plan), record::read_ledger(file).records);
   for (std::size_t i = 0; i < plan.size(); ++i) {
-    std::printf("%3zu  repetition %d  %-8s %s\n", i + 1, plan[i].repetition, plan[i].role.c_str(),
-                plan[i].cell.label().c_str());
+    std::printf("%3zu  repetition %d  %-8s %s\n", i + 1, plan[i].repetition,
+                std::string(plan::name_of(plan[i].role)).c_str(), plan[i].cell.label().c_str());
   }
   std::printf("%s\n", summary_of(plan, command.experiment.run.limits).c_str());
 }

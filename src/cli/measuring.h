@@ -45,7 +45,6 @@ class Measuring {
 
   // 128 + signal if one came, else `otherwise`.
   int exit_code(int otherwise) const { return signals_.exit_code(otherwise); }
-  bool stopped() const { return signals_.token().stop_requested(); }
 
  private:
   const ExperimentOptions& options_;

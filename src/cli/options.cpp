@@ -85,35 +85,7 @@ void check_axes(const std::string& file, const plan::AxisValues& chosen) {
   }
 }
 
-}  // namespace
-
-void add_experiment_options(CLI::App& command, ExperimentOptions& options) {
-  for (const plan::Axis& axis : plan::axes()) {
-    command
-        .add_option("--" + std::string(axis.name), options.axes[std::string(axis.name)],
-                    help_of(axis))
-        ->delimiter(',')
-        ->type_name("VALUE")
-        ->group("Axes (several values, comma-separated, make a sweep)");
-  }
-  command
-      .add_option("--where", options.where,
-                  "keep the cells for which it holds: AXIS=VALUE[,VALUE...], also != < <= > >=, "
-                  "joined by ` or `; several must all hold")
-      ->type_name("CONDITION")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--dataset", options.data, "folder that `feedrate gen` made")
-      ->type_name("DIR");
-  command.add_option("--config", options.config, "TOML file of options and [[sweep]] tables")
-      ->type_name("FILE");
-  command.add_flag("--anonymize", options.anonymize,
-                   "leave host and user names and paths out of the records");
-  command
-      .add_option("--seed", options.run.seed,
-                  "seed of weights, shuffling, crops and the order of cells")
-      ->capture_default_str();
-  run::RunLimits& limits = options.run.limits;
+void add_limit_options(CLI::App& command, run::RunLimits& limits) {
   const char* const group = "How long to measure";
   command
       .add_option("--warmup-seconds", limits.warmup_seconds,
@@ -144,6 +116,37 @@ void add_experiment_options(CLI::App& command, ExperimentOptions& options) {
       ->capture_default_str()
       ->check(above(0))
       ->group(group);
+}
+
+}  // namespace
+
+void add_experiment_options(CLI::App& command, ExperimentOptions& options) {
+  for (const plan::Axis& axis : plan::axes()) {
+    command
+        .add_option("--" + std::string(axis.name), options.axes[std::string(axis.name)],
+                    help_of(axis))
+        ->delimiter(',')
+        ->type_name("VALUE")
+        ->group("Axes (several values, comma-separated, make a sweep)");
+  }
+  command
+      .add_option("--where", options.where,
+                  "keep the cells for which it holds: AXIS=VALUE[,VALUE...], also != < <= > >=, "
+                  "joined by ` or `; several must all hold")
+      ->type_name("CONDITION")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--dataset", options.data, "folder that `feedrate gen` made")
+      ->type_name("DIR");
+  command.add_option("--config", options.config, "TOML file of options and [[sweep]] tables")
+      ->type_name("FILE");
+  command.add_flag("--anonymize", options.anonymize,
+                   "leave host and user names and paths out of the records");
+  command
+      .add_option("--seed", options.run.seed,
+                  "seed of weights, shuffling, crops and the order of cells")
+      ->capture_default_str();
+  add_limit_options(command, options.run.limits);
 }
 
 static std::vector<plan::Cell> where(std::vector<plan::Cell> cells,

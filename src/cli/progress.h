@@ -17,7 +17,6 @@ class ProgressLine {
   void show(const std::string& text, double plain_every_s = 5);
   // Removes the line from the terminal, so that other output can follow.
   void clear();
-  bool terminal() const { return terminal_; }
 
  private:
   bool terminal_;

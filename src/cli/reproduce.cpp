@@ -82,9 +82,9 @@ bool add_once(std::vector<Value>& list, const Value& value) {
 
 }  // namespace
 
-Recipe recipe_of(const std::vector<Json>& records, const std::string& dataset,
-                 const std::string& output) {
-  Recipe recipe;
+Reproduction reproduction_of(const std::vector<Json>& records, const std::string& dataset,
+                             const std::string& output) {
+  Reproduction reproduction;
   std::vector<Words> typed;
   for (const Json& record : records) {
     const Json& environment = record["environment"];
@@ -96,9 +96,9 @@ Recipe recipe_of(const std::vector<Json>& records, const std::string& dataset,
     const std::string folder =
         !dataset.empty() || !data.is_object() ? dataset : data["path"].get<std::string>();
     if (data.is_object()) {
-      if (data.contains("made")) add_once(recipe.datasets, gen_words(data, folder));
+      if (data.contains("made")) add_once(reproduction.datasets, gen_words(data, folder));
       if (data.contains("made") && data["made"].value("source", "generated") != "generated") {
-        add_once(recipe.notes,
+        add_once(reproduction.notes,
                  std::string(
                      "the pictures come from a folder, which has to be there and hold the same"));
       }
@@ -115,17 +115,19 @@ Recipe recipe_of(const std::vector<Json>& records, const std::string& dataset,
     set(run, kOutput, output, true);
     if (!folder.empty()) set(run, kDataset, folder, !dataset.empty());
     if (!config.empty())
-      set(run, kConfig, output + "/config-" + std::to_string(recipe.runs.size()) + ".toml", false);
+      set(run, kConfig, output + "/config-" + std::to_string(reproduction.runs.size()) + ".toml",
+          false);
     if (const int gpus = launched_gpus(record, words, config); gpus > 0) {
       run.insert(run.end(), {"--gpus", std::to_string(gpus)});
-      add_once(recipe.notes, "a launcher (torchrun, mpirun, srun) had started its " +
-                                 std::to_string(gpus) + " ranks; so they start on this machine");
+      add_once(reproduction.notes, "a launcher (torchrun, mpirun, srun) had started its " +
+                                       std::to_string(gpus) +
+                                       " ranks; so they start on this machine");
     }
-    if (!recipe.runs.empty()) run.push_back("--resume");  // into the same ledger
-    recipe.runs.push_back(run);
-    recipe.configs.push_back(config);
+    if (!reproduction.runs.empty()) run.push_back("--resume");  // into the same ledger
+    reproduction.runs.push_back(run);
+    reproduction.configs.push_back(config);
   }
-  return recipe;
+  return reproduction;
 }
 
 std::string shell_line(const Words& words) {

@@ -8,7 +8,7 @@ namespace feedrate::cli {
 using Words = std::vector<std::string>;  // of one command of this program, its name left out
 
 // What makes a ledger again: its datasets, then its sweeps.
-struct Recipe {
+struct Reproduction {
   std::vector<Words> datasets;  // `gen ...`
   std::vector<Words> runs;      // `sweep ...`, `run ...`, as they were typed, but for the folders
   std::vector<std::string> configs;  // text of each run's --config; empty: it had none
@@ -18,8 +18,8 @@ struct Recipe {
 // `dataset`, `output`: the folders to use; empty: those of the records. The command names the text
 // of a --config OUTPUT/config-N.toml. Throws an Error where the records do not say how they were
 // made.
-Recipe recipe_of(const std::vector<nlohmann::ordered_json>& records, const std::string& dataset,
-                 const std::string& output);
+Reproduction reproduction_of(const std::vector<nlohmann::ordered_json>& records,
+                             const std::string& dataset, const std::string& output);
 
 // Quoted for a POSIX shell.
 std::string shell_line(const Words& words);

@@ -19,6 +19,10 @@ void shuffle(std::vector<Cell>& cells, std::uint64_t seed) {
 
 }  // namespace
 
+std::string_view name_of(Role role) { return role == Role::cell ? "cell" : "ceiling"; }
+
+int position_of(Role role) { return role == Role::closing_ceiling ? 1 : 0; }
+
 std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions,
                                    std::uint64_t seed) {
   std::vector<Cell> ceilings;
@@ -34,18 +38,18 @@ std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitio
         if (!cell.is("data", "synthetic") && ceiling_of(cell) == ceilings[c]) real.push_back(cell);
       }
       shuffle(real, mix64(seed, static_cast<std::uint64_t>(repetition) * ceilings.size() + c));
-      plan.push_back({ceilings[c], "ceiling", repetition, 0});
-      for (Cell& cell : real) plan.push_back({std::move(cell), "cell", repetition, 0});
-      if (!real.empty()) plan.push_back({ceilings[c], "ceiling", repetition, 1});
+      plan.push_back({ceilings[c], Role::opening_ceiling, repetition});
+      for (Cell& cell : real) plan.push_back({std::move(cell), Role::cell, repetition});
+      if (!real.empty()) plan.push_back({ceilings[c], Role::closing_ceiling, repetition});
     }
   }
   return plan;
 }
 
 std::vector<PlannedRun> plan_run(const Cell& cell, bool with_ceiling) {
-  if (cell.is("data", "synthetic")) return {{cell, "ceiling", 0, 0}};
-  if (!with_ceiling) return {{cell, "cell", 0, 0}};
-  return {{ceiling_of(cell), "ceiling", 0, 0}, {cell, "cell", 0, 0}};
+  if (cell.is("data", "synthetic")) return {{cell, Role::opening_ceiling}};
+  if (!with_ceiling) return {{cell, Role::cell}};
+  return {{ceiling_of(cell), Role::opening_ceiling}, {cell, Role::cell}};
 }
 
 }  // namespace feedrate::plan

@@ -1,18 +1,24 @@
 #pragma once
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "plan/cell.h"
 
 namespace feedrate::plan {
 
+enum class Role { cell, opening_ceiling, closing_ceiling };
+
+// "cell" or "ceiling", as the ledger says it.
+std::string_view name_of(Role role);
+// 1 for the ceiling that closes a repetition, otherwise 0.
+int position_of(Role role);
+
 // One run of a plan.
 struct PlannedRun {
   Cell cell;
-  std::string role;  // "cell", "ceiling"
+  Role role = Role::cell;
   int repetition = 0;
-  int place = 0;  // ceilings: 0 opens the repetition, 1 closes it
 };
 
 // The order of a sweep: for each repetition and each ceiling, the ceiling, its cells in an order

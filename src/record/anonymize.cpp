@@ -147,6 +147,11 @@ void Anonymizer::add(std::string what, const std::string& by, bool is_path) {
     replacements_.push_back({what, by, is_path && what.find('/') == std::string::npos});
 }
 
+std::string Anonymizer::cleaned(std::string text) const {
+  clean_text(text, replacements_);
+  return text;
+}
+
 void Anonymizer::apply(Json& record) const {
   std::vector<Replacement> all = replacements_;
   if (record.contains("ranks")) {  // they may be on other machines

@@ -15,6 +15,7 @@ class Anonymizer {
   Anonymizer(const std::filesystem::path& dataset, const std::filesystem::path& output,
              const std::filesystem::path& config);
   void apply(nlohmann::ordered_json& record) const;
+  std::string cleaned(std::string text) const;
 
   struct Replacement {
     std::string what, by;

@@ -9,6 +9,7 @@
 #include "device/emulated_device.h"
 #include "device/registry.h"
 #include "diagnose/verdict.h"
+#include "plan/axes.h"
 #include "plan/settings.h"
 #include "record/environment.h"
 #include "record/ledger.h"
@@ -55,6 +56,15 @@ bool agree(const Json& a, const Json& b) {
   return true;
 }
 
+// Axes that concern every cell. Without them, the types' defaults would be derived from.
+std::string axes_problem(const plan::Cell& cell) {
+  for (const plan::Axis& axis : plan::axes()) {
+    const bool always = axis.applies == nullptr && (axis.ceiling || axis.name == "data");
+    if (always && !cell[axis.name]) return "cell lacks the axis " + std::string(axis.name);
+  }
+  return "";
+}
+
 std::string id_problem(const Json& record) {
   try {
     const std::string id = cell_from(record.at("cell")).id();
@@ -67,11 +77,10 @@ std::string id_problem(const Json& record) {
 }
 
 // A published or given rate decides how long an emulated step is.
-std::string step_problem(const Json& record) {
+std::string step_problem(const Json& record, const plan::CellSettings& settings) {
   const std::string name = record.at("cell").at("device");
   const auto [device, argument] = device::split_device(name);
   if (device != "emulated" || !record.contains("device")) return "";
-  const plan::CellSettings settings = plan::settings_of(cell_from(record.at("cell")));
   const double rate = device::emulated_device(argument, settings.step_spec(0)).imgs_per_s;
   const double step_ms = std::isinf(rate) ? 0 : 1e3 * settings.batch_size / rate;
   const Json& stated = record.at("device").at("step_ms");
@@ -82,10 +91,10 @@ std::string step_problem(const Json& record) {
 }
 
 // Which data a cell reads follows from its axes.
-std::string variant_problem(const Json& record) {
+std::string variant_problem(const Json& record, const plan::CellSettings& settings) {
   const Json& dataset = record.at("dataset");
   if (dataset.is_null()) return "";
-  const std::string variant = plan::settings_of(cell_from(record.at("cell"))).variant();
+  const std::string variant = settings.variant();
   return dataset.at("variant") == variant
              ? ""
              : "dataset.variant is " + short_text(dataset.at("variant")) + ", the cell reads " +
@@ -98,8 +107,7 @@ bool is_of_this_version(const Json& record) {
          environment.at("feedrate_version") == version();
 }
 
-std::vector<std::string> verdict_problems(const Json& record) {
-  const plan::CellSettings settings = plan::settings_of(cell_from(record.at("cell")));
+std::vector<std::string> verdict_problems(const Json& record, const plan::CellSettings& settings) {
   const diagnose::Verdict again = diagnose::verdict_of(settings, verdict_inputs_from(record));
   std::vector<std::string> found;
   if (!agree(record.at("capacities"), capacities_json(again.capacities)))
@@ -119,12 +127,18 @@ std::vector<std::string> problems(const Json& record) {
   add(id_problem(record));
   if (!record.contains("status") || record.at("status") != "ok") return found;
   try {
-    add(variant_problem(record));
+    const plan::Cell cell = cell_from(record.at("cell"));
+    if (const std::string lacking = axes_problem(cell); !lacking.empty()) {
+      add(lacking);
+      return found;
+    }
+    const plan::CellSettings settings = plan::settings_of(cell);
+    add(variant_problem(record, settings));
     if (!is_of_this_version(record))
       return found;  // another may know other rates, and words its verdicts otherwise
-    add(step_problem(record));
+    add(step_problem(record, settings));
     if (record.at("schema") != kOldestSchema) {  // which says less of its surroundings
-      for (const std::string& words : verdict_problems(record)) add(words);
+      for (const std::string& words : verdict_problems(record, settings)) add(words);
     }
   } catch (const std::exception& error) {
     add(std::string("what follows from its fields cannot be derived: ") + error.what());

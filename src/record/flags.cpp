@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "measure/nvml.h"
 #include "measure/steady_state.h"
+#include "run/window.h"
 
 namespace feedrate::record {
 namespace {
@@ -308,7 +309,7 @@ constexpr FlagRule kRules[] = {
     // Shares of the least that was asked for.
     {"short_window", Severity::warning, 1.0, 0.5,
      "raise --max-seconds, or make a larger dataset (a cold run is one pass)", short_window},
-    {"queue_not_at_rest", Severity::warning, 0.01, 0.05,
+    {"queue_not_at_rest", Severity::warning, run::kAtRest, 0.05,
      "raise --max-seconds, lower --prefetch, or make a larger dataset (a cold run is one pass)",
      queue_not_at_rest},
     {"bad_samples", Severity::serious, 0.0, kNone,
@@ -368,6 +369,10 @@ std::string_view name_of(Severity severity) {
 }
 
 std::span<const FlagRule> flag_rules() { return kRules; }
+
+const FlagRule& flag_rule(std::string_view id) {
+  return *std::ranges::find(flag_rules(), id, &FlagRule::id);
+}
 
 std::vector<Flag> flags_of(const FlagFacts& facts) {
   std::vector<Flag> flags;

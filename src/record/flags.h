@@ -57,6 +57,7 @@ struct FlagRule {
   std::string_view name() const { return id.substr(0, id.find('.')); }
 };
 std::span<const FlagRule> flag_rules();
+const FlagRule& flag_rule(std::string_view id);  // one that there is
 
 std::vector<Flag> flags_of(const FlagFacts& facts);
 

@@ -60,7 +60,8 @@ void keep_plan(const std::filesystem::path& folder, const std::vector<plan::Plan
   }
   Json runs = Json::array();
   for (const plan::PlannedRun& run : plan) {
-    Json entry = {run.cell.id(), run.role, run.repetition, run.place};
+    Json entry = {run.cell.id(), plan::name_of(run.role), run.repetition,
+                  plan::position_of(run.role)};
     if (!known.insert(entry.dump()).second) continue;
     kept["cells"][run.cell.id()] = cell_json(run.cell);
     runs.push_back(std::move(entry));

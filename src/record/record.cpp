@@ -36,21 +36,25 @@ Json dataset_json(const run::CellResult& result, const std::filesystem::path& da
           {"page_cache_after", measured ? result.measurement->page_cache_after : -1}};
 }
 
-bool closes_repetition(const plan::PlannedRun& run) {
-  return run.role == "ceiling" && run.place == 1;
+// What of it a person reads or publishes; the JSON is cleaned as a whole.
+void clean_texts(run::CellResult& result, std::vector<Flag>& flags, const Anonymizer& anonymizer) {
+  result.error = anonymizer.cleaned(std::move(result.error));
+  for (Flag& flag : flags) flag.reason = anonymizer.cleaned(std::move(flag.reason));
 }
 
 }  // namespace
 
 std::optional<double> Record::ceiling_imgs_per_s() const {
-  return context.run.role == "ceiling" ? std::nullopt : context.ceiling_imgs_per_s;
+  return context.run.role == plan::Role::cell ? context.ceiling_imgs_per_s : std::nullopt;
 }
 
-Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options) {
+Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options,
+                   const std::optional<Anonymizer>& anonymizer) {
   Record record{.context = std::move(context), .result = std::move(result)};
-  const auto opening =
-      closes_repetition(record.context.run) ? record.context.ceiling_imgs_per_s : std::nullopt;
+  const bool closes = record.context.run.role == plan::Role::closing_ceiling;
+  const auto opening = closes ? record.context.ceiling_imgs_per_s : std::nullopt;
   record.flags = flags_of({record.result, options, opening, record.context.differences});
+  if (anonymizer) clean_texts(record.result, record.flags, *anonymizer);
   record.valid = is_valid(record.result, record.flags);
   if (record.result.measurement)
     record.verdict = diagnose::verdict_of(record.result.settings, *record.result.measurement);
@@ -69,7 +73,7 @@ Json RecordWriter::json_of(const Record& record) const {
   Json json = {{"schema", kResultSchema},
                {"cell", cell_json(result.cell)},
                {"cell_id", result.cell.id()},
-               {"role", run.role},
+               {"role", plan::name_of(run.role)},
                {"repetition", run.repetition},
                {"order", record.context.order},
                {"status", run::name_of(result.status)},
@@ -84,7 +88,7 @@ Json RecordWriter::json_of(const Record& record) const {
   json["limits"] = limits_json(options_.limits);
   json["seed"] = options_.seed;
   json["started_at"] = result.started_at;
-  json["place"] = run.place;
+  json["place"] = plan::position_of(run.role);
   if (!record.context.differences.empty()) json["forced"] = record.context.differences;
   if (record.verdict) {
     json["capacities"] = capacities_json(record.verdict->capacities);

@@ -41,7 +41,9 @@ struct Record {
   // Its ceiling's rate; none for ceilings.
   std::optional<double> ceiling_imgs_per_s() const;
 };
-Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options);
+// `anonymizer`: takes names and paths out of the texts that the terminal shows as well.
+Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options,
+                   const std::optional<Anonymizer>& anonymizer = {});
 
 // Writes records as the ledger has them; docs/columns.md explains every field. What all records of
 // a command have in common is given once. Thread-safe.
@@ -51,6 +53,7 @@ class RecordWriter {
   RecordWriter(run::RunOptions options, nlohmann::ordered_json environment,
                std::optional<Anonymizer> anonymizer = {});
   nlohmann::ordered_json json_of(const Record& record) const;
+  const std::optional<Anonymizer>& anonymizer() const { return anonymizer_; }
 
  private:
   const run::RunOptions options_;

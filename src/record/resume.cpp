@@ -51,13 +51,13 @@ bool is_of_kind(const Json& record, const run::CellResult& result) {
 
 std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
                                          const std::vector<Json>& records) {
-  std::set<std::tuple<std::string, int, int>> done;  // cell_id, repetition, place
+  std::set<std::tuple<std::string, int, int>> done;  // cell_id, repetition, position
   for (const Json& record : records) {
     if (record["status"] == "ok")
       done.insert({record["cell_id"], record["repetition"], record.value("place", 0)});
   }
   std::erase_if(plan, [&](const plan::PlannedRun& run) {
-    return done.contains({run.cell.id(), run.repetition, run.place});
+    return done.contains({run.cell.id(), run.repetition, plan::position_of(run.role)});
   });
   return plan;
 }

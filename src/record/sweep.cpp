@@ -24,15 +24,15 @@ class Ceilings {
   }
   void add(const Record& record) {
     const plan::PlannedRun& run = record.context.run;
-    if (run.role != "ceiling" || run.place != 0 || !record.result.measurement) return;
+    if (run.role != plan::Role::opening_ceiling || !record.result.measurement) return;
     opening_[{run.cell.id(), run.repetition}] = record.result.measurement->imgs_per_s;
   }
   // Of the repetition that the run is part of, images/s; nothing where that ceiling has failed, or
   // is the run itself.
   std::optional<double> of(const plan::PlannedRun& run) const {
     const auto found = opening_.find({plan::ceiling_of(run.cell).id(), run.repetition});
-    const bool itself = run.role == "ceiling" && run.place == 0;
-    return itself || found == opening_.end() ? std::nullopt : std::optional(found->second);
+    const bool is_missing = found == opening_.end() || run.role == plan::Role::opening_ceiling;
+    return is_missing ? std::nullopt : std::optional(found->second);
   }
 
  private:
@@ -49,15 +49,21 @@ SweepOutcome run_sweep(const std::vector<plan::PlannedRun>& plan, run::CellRunne
   Ceilings ceilings(before);
   SweepOutcome outcome{.skipped = plan.size() - missing.size()};
   for (std::size_t i = 0; i < missing.size() && !outcome.interrupted; ++i) {
+    if (stop.stop_requested()) {
+      outcome.interrupted = true;
+      break;
+    }
     const plan::PlannedRun& run = missing[i];
     const auto ceiling = ceilings.of(run);
-    hooks.started(run, i + 1, missing.size(), run.role == "ceiling" ? std::nullopt : ceiling);
+    hooks.started(run, i + 1, missing.size(),
+                  run.role == plan::Role::cell ? ceiling : std::nullopt);
     run::CellResult result = runner.run(run.cell, hooks.progress, stop);
     std::vector<std::string> differences = options.differences;
     std::ranges::move(device_differences(before, result), std::back_inserter(differences));
     const auto order = static_cast<int>(before.size() + i);
     const Record record =
-        make_record(std::move(result), {run, order, ceiling, std::move(differences)}, options.run);
+        make_record(std::move(result), {run, order, ceiling, std::move(differences)}, options.run,
+                    writer.anonymizer());
     const Json json = writer.json_of(record);
     hooks.finished(record, ledger ? ledger->append(json) : json);
     ceilings.add(record);

@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "run/page_cache_state.h"
-#include "run/rank_threads.h"
+#include "run/local_ranks.h"
 #include "run/wire.h"
 
 namespace feedrate::run {
@@ -90,15 +89,13 @@ class ThreadRanks : public CellRanks {
                                 std::shared_ptr<const storage::DatasetVariant> dataset,
                                 const ProgressSink& progress, std::stop_token stop) override {
     try {
-      RankAnswer answer;
-      answer.page_cache_before = prepare_page_cache(settings, dataset.get(), nullptr, stop);
-      const RankTask task =
-          make_rank_task(settings, options_, registry_, dataset.get(), nullptr, progress, stop);
-      if (stop.stop_requested()) return std::nullopt;  // while the caches were filled
-      answer.ranks = run_rank_threads(task, stop);
-      if (task.recipe && task.recipe->bad) answer.bad = task.recipe->bad->totals();
-      answer.page_cache_after = page_cache_state(settings, dataset.get(), nullptr);
-      return answer;
+      const LocalWork work{.settings = settings,
+                           .options = options_,
+                           .registry = registry_,
+                           .dataset = dataset.get(),
+                           .progress = progress};
+      return carry_out(
+          work, [&](const RankTask& task) { return run_rank_threads(task, stop); }, stop);
     } catch (...) {
       if (stop.stop_requested()) return std::nullopt;  // threads that are told to stop may fail
       throw;

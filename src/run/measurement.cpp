@@ -133,7 +133,7 @@ void add_steps(Measurement& m, const std::vector<RankResult>& ranks, double imag
 void add_surroundings(Measurement& m, const std::vector<RankResult>& ranks) {
   const RankResult& first = ranks.front();
   m.cpus = cpus_of(ranks);
-  m.opencv_threads = pipeline::opencv_threads();
+  m.opencv_threads = first.opencv_threads;
   m.process = first.process;
   m.host = first.host;
   m.host_series = from_start(first.host_series, window_start(first));

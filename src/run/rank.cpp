@@ -127,6 +127,7 @@ class RankRun {
     result_.drawn_from_queue = window_.drawn_from_queue();
     result_.samples_ahead_limit = loader_ ? loader_->samples_ahead_limit() : 0;
     if (loader_) result_.loader_library = loader_->library();
+    if (loader_) result_.opencv_threads = pipeline::opencv_threads();
     return std::move(result_);
   }
   RankResult interrupted() {

@@ -35,6 +35,7 @@ struct RankResult {
   std::vector<measure::HostSample> host_series;  // of the window, once a second; rank 0's alone
   std::int64_t samples_ahead_limit = 0;
   std::string loader_library;    // see Loader::library()
+  int opencv_threads = 0;        // in each loader thread
   measure::ProcessSize process;  // at the window's end, the whole process
   device::DeviceDescription device;
   RankPlace place;

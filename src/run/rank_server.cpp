@@ -15,8 +15,7 @@
 #include "ranks/hello.h"
 #include "run/datasets.h"
 #include "run/failure.h"
-#include "run/page_cache_state.h"
-#include "run/rank_threads.h"
+#include "run/local_ranks.h"
 #include "run/wire.h"
 
 namespace feedrate::run {
@@ -78,24 +77,18 @@ class RankServer {
       reads = std::make_shared<storage::OutstandingReads>(*dataset);
       watch = watch_reads(reads, order.options.limits.stall_seconds, group_);
     }
-    storage::OutstandingReads::Slot* slot = reads ? &reads->add() : nullptr;
     const std::stop_token stop = group_.stop_token();
-    RankAnswer answer;
-    if (first_here_)
-      answer.page_cache_before = prepare_page_cache(settings, dataset.get(), slot, stop);
-    const RankTask task =
-        make_rank_task(settings, order.options, registry_, dataset.get(), reads, progress(), stop);
-    if (stop.stop_requested()) return std::nullopt;
-    group_.barrier();  // no rank measures while another one still fills its cache
-    if (group_.size() == settings.gpus) {
-      answer.ranks.push_back(run_rank(task, group_, stop));
-    } else {
-      answer.ranks = run_rank_threads(task, stop);
-    }
-    if (answer.ranks.front().interrupted) return std::nullopt;
-    if (task.recipe && task.recipe->bad) answer.bad = task.recipe->bad->totals();
-    if (first_here_) answer.page_cache_after = page_cache_state(settings, dataset.get(), slot);
-    for (RankResult& rank : answer.ranks) {
+    const LocalWork work{.settings = settings,
+                         .options = order.options,
+                         .registry = registry_,
+                         .dataset = dataset.get(),
+                         .reads = reads,
+                         .progress = progress(),
+                         .prepares_files = first_here_};
+    auto answer =
+        run::carry_out(work, [&](const RankTask& task) { return results_of(task, stop); }, stop);
+    if (!answer) return std::nullopt;
+    for (RankResult& rank : answer->ranks) {
       rank.place = this_place();
       to_common_clock(rank, group_);
     }
@@ -103,6 +96,12 @@ class RankServer {
   }
 
  private:
+  std::vector<RankResult> results_of(const RankTask& task, std::stop_token stop) {
+    group_.barrier();  // no rank measures while another one still fills its cache
+    if (group_.size() != task.settings.gpus) return run_rank_threads(task, std::move(stop));
+    return {run_rank(task, group_, std::move(stop))};
+  }
+
   ProgressSink progress() {
     if (group_.rank() != 0) return {};
     return [this](const RunProgress& p) { group_.report(to_text(p)); };

@@ -87,7 +87,7 @@ bool Window::enough(std::span<const device::StepRecord> steps) {
   if (pass_steps_ > 0) return false;  // the whole pass, once
   const bool long_enough = static_cast<int>(steps.size() - first_) >= limits_.min_steps &&
                            elapsed(steps, first_) >= limits_.min_seconds;
-  return long_enough && std::abs(drawn_) <= 0.01;
+  return long_enough && std::abs(drawn_) <= kAtRest;
 }
 
 }  // namespace feedrate::run

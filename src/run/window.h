@@ -18,6 +18,10 @@ struct RunLimits {
   double stall_seconds = 6;  // a read that takes longer ends the cell
 };
 
+// A queue is at rest if what was drawn from it, or piled up in it, is at most this share of the
+// window's samples.
+inline constexpr double kAtRest = 0.01;
+
 enum class Phase { warming, measuring, done };
 
 // Decides when the warm-up is over and when enough has been measured. A pure state machine over the

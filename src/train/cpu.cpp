@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "device/registry.h"
 #include "measure/affinity.h"
+#include "measure/amx.h"
 #include "measure/clock.h"
 #include "train/accelerators.h"
 #include "train/errors.h"
@@ -90,7 +91,8 @@ class CpuAccelerator : public device::Accelerator {
     return options;
   }
   std::string software() const {
-    return "LibTorch " TORCH_VERSION + (ranks_ > 1 ? ", " + exchange_library(at::kCPU) : "");
+    return "LibTorch " TORCH_VERSION + (ranks_ > 1 ? ", " + exchange_library(at::kCPU) : "") +
+           (measure::amx_lacks_tiles() ? ", without AMX" : "");
   }
 
   // The step's input. A streamed batch's slab is free when this returns.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cstdlib>
 #include <filesystem>
@@ -45,6 +46,14 @@ inline std::map<std::string, std::string> files_of(const fs::path& folder) {
     files[entry.path().lexically_relative(folder).generic_string()] = read_text(entry.path());
   }
   return files;
+}
+
+// How many variants a dataset of these options has.
+inline std::size_t variants_of(const data_gen::GenerateOptions& options) {
+  const bool has_tensors = std::ranges::count(options.formats, "tensor") > 0;
+  const std::size_t tensors =
+      has_tensors ? options.tensor_dtypes.size() * options.input_sizes.size() : 0;
+  return (options.formats.size() - (has_tensors ? 1 : 0)) * options.image_sizes.size() + tensors;
 }
 
 // Names what differs instead of printing pictures.

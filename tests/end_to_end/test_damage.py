@@ -117,6 +117,14 @@ class Damage(ProgramTest):
         self.assertIn(name, record["error"])
         self.assertIn(name, answer.err)
 
+    def test_an_anonymous_failure_names_no_folder_on_the_terminal(self):
+        data = self.copy_of_data()
+        name = self.hurt(data, "jpeg/48x48", lambda content: content[:300])
+        words = ("--data", "jpeg", "--dataset", data, *CELL, *SHORT, "--no-ceiling", "--anonymize")
+        err = self.call("run", *words, code=1).err
+        self.assertIn("DATASET/" + name, err)
+        self.assertNotIn(data, err)
+
     def test_a_sweep_goes_on_with_the_other_cells(self):
         self.data = self.copy_of_data()
         name = self.hurt(self.data, "jpeg/48x48", lambda content: content[:300])

@@ -19,13 +19,11 @@ TEST(Plan, EachSettingOpensAndClosesWithItsCeiling) {
   const auto plan = plan::plan_sweep(cells(), 1, 0);
   ASSERT_EQ(plan.size(), 2u * (1 + 4 + 1));
   for (const std::size_t first : {std::size_t{0}, std::size_t{6}}) {
-    EXPECT_EQ(plan[first].role, "ceiling");
-    EXPECT_EQ(plan[first].place, 0);
-    EXPECT_EQ(plan[first + 5].role, "ceiling");
-    EXPECT_EQ(plan[first + 5].place, 1);
+    EXPECT_EQ(plan[first].role, plan::Role::opening_ceiling);
+    EXPECT_EQ(plan[first + 5].role, plan::Role::closing_ceiling);
     EXPECT_EQ(plan[first].cell, plan[first + 5].cell);
     for (std::size_t i = first + 1; i < first + 5; ++i) {
-      EXPECT_EQ(plan[i].role, "cell");
+      EXPECT_EQ(plan[i].role, plan::Role::cell);
       EXPECT_EQ(plan::ceiling_of(plan[i].cell), plan[first].cell);
     }
   }
@@ -64,12 +62,12 @@ TEST(Plan, OneCellHasItsCeilingBeforeIt) {
   const plan::Cell cell = plan::expand({{"device", {"emulated:a100"}}, {"data", {"jpeg"}}}).at(0);
   const auto plan = plan::plan_run(cell, true);
   ASSERT_EQ(plan.size(), 2u);
-  EXPECT_EQ(plan[0].role, "ceiling");
+  EXPECT_EQ(plan[0].role, plan::Role::opening_ceiling);
   EXPECT_EQ(plan[0].cell, plan::ceiling_of(cell));
-  EXPECT_EQ(plan[1].role, "cell");
+  EXPECT_EQ(plan[1].role, plan::Role::cell);
   EXPECT_EQ(plan::plan_run(cell, false).size(), 1u);
   ASSERT_EQ(plan::plan_run(plan::ceiling_of(cell), true).size(), 1u);
-  EXPECT_EQ(plan::plan_run(plan::ceiling_of(cell), true)[0].role, "ceiling");
+  EXPECT_EQ(plan::plan_run(plan::ceiling_of(cell), true)[0].role, plan::Role::opening_ceiling);
 }
 
 }  // namespace

@@ -70,6 +70,13 @@ TEST(CheckRecords, ASoundRecordHasNoFinding) {
   EXPECT_THAT(found_in({sound_record(), sound_record()}), testing::IsEmpty());
 }
 
+TEST(CheckRecords, AnAxisThatEveryCellHasMayNotBeMissing) {
+  Json record = sound_record();
+  record["cell"]["input-size"] = nullptr;
+  record["cell_id"] = record::cell_from(record["cell"]).id();
+  EXPECT_THAT(found_in({record}), testing::Contains(HasSubstr("cell lacks the axis input-size")));
+}
+
 TEST(CheckRecords, WhatIsDerivedIsFoundWhereItIsAnother) {
   const std::vector<std::pair<Json::json_pointer, Json>> changes = {
       {Json::json_pointer("/cell_id"), "0123456789abcdef"},

@@ -149,8 +149,8 @@ TEST(Flags, AClosingCeilingThatMovedIsADrift) {
     run::CellResult result =
         result_of({{"device", {"emulated:1000"}}, {"batch-size", {"8"}}}, {.ranks = {rank_of(0)}});
     const plan::Cell cell = result.cell;
-    const record::Record record =
-        record::make_record(std::move(result), {{cell, "ceiling", 0, 1}, 0, opening, {}}, {});
+    const record::Record record = record::make_record(
+        std::move(result), {{cell, plan::Role::closing_ceiling}, 0, opening, {}}, {});
     const auto json = record::RecordWriter({}, {}).json_of(record);
     EXPECT_FALSE(json.contains("ceiling_imgs_per_s")) << "a ceiling has none";
     return severity_of(json, "ceiling_drifted");

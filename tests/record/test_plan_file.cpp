@@ -33,8 +33,8 @@ TEST(PlanFile, KeepsWhatASweepSetOutToDo) {
   ASSERT_EQ(kept["sweeps"][0]["runs"].size(), plan.size());
   for (std::size_t i = 0; i < plan.size(); ++i) {
     EXPECT_EQ(kept["sweeps"][0]["runs"][i],
-              nlohmann::ordered_json(
-                  {plan[i].cell.id(), plan[i].role, plan[i].repetition, plan[i].place}));
+              nlohmann::ordered_json({plan[i].cell.id(), plan::name_of(plan[i].role),
+                                      plan[i].repetition, plan::position_of(plan[i].role)}));
     EXPECT_EQ(kept["cells"][plan[i].cell.id()], record::cell_json(plan[i].cell));
   }
 }
@@ -60,8 +60,7 @@ TEST(PlanFile, ReplacesAFileThatIsNoPlan) {
        {"", "no JSON", "[]", "7", R"({"schema":7})", R"({"schema":"feedrate.plan/9"})",
         R"({"schema":"feedrate.plan/1","cells":{},"sweeps":[7]})",
         R"({"schema":"feedrate.plan/1","cells":{},"sweeps":{}})",
-        R"({"schema":"feedrate.plan/1","cells":{},)"
-        R"("sweeps":[{"records":0,"runs":[["x","cell",0,0]]}]})",
+        R"({"schema":"feedrate.plan/1","sweeps":[{"records":0,"runs":[["x","cell",0,0]]}]})",
         R"({"schema":"feedrate.plan/1","cells":{},"sweeps":[{"runs":[]}]})"}) {
     const TemporaryFolder folder;
     std::ofstream(folder.path() / "plan.json") << text;

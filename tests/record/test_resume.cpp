@@ -20,7 +20,7 @@ TEST(Resume, WhatTheLedgerHoldsIsNotMissing) {
   for (const std::size_t i : {0u, 2u, 3u}) {
     records.push_back({{"cell_id", plan[i].cell.id()},
                        {"repetition", plan[i].repetition},
-                       {"place", plan[i].place},
+                       {"place", plan::position_of(plan[i].role)},
                        {"status", i == 3 ? "failed" : "ok"}});
   }
   const auto missing = record::missing_of(plan, records);
@@ -65,7 +65,7 @@ TEST(Resume, WhatIsMixedIsFlagged) {
   options.limits.min_steps = 1, options.limits.min_seconds = 0.001;
   const auto flagged = [&](const std::string& difference) {
     const record::Record record =
-        record::make_record(result, {{result.cell, "cell", 0, 0}, 0, {}, {difference}}, options);
+        record::make_record(result, {plan::PlannedRun{result.cell}, 0, {}, {difference}}, options);
     const auto json = record::RecordWriter({}, {}).json_of(record);
     EXPECT_EQ(json["forced"], nlohmann::ordered_json({difference}));
     EXPECT_EQ(json["flags"].back()["name"], "mixed_ledger");

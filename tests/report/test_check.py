@@ -13,7 +13,7 @@ import unittest
 
 import ledgers
 import sound
-from report import check, cli, ledger, made
+from report import check, cli, flags, ledger, made
 from test_figures import HAVE_MATPLOTLIB
 
 RATES = {
@@ -170,6 +170,12 @@ class Arithmetic(Checked):
         ):
             with self.subTest(name):
                 self.finds(f"the flag {name} is missing", 2, change)
+
+    def test_every_flag_is_derived_or_told_to_be_unseen(self):
+        records = sound.sweep(RATES)
+        derived = {name for record in records for name, _ in flags._expected(record)}
+        rules = {rule.name for rule in flags.RULES.values()}
+        self.assertEqual(derived | flags.UNSEEN, rules)
 
     def test_no_flag_is_asked_for_that_the_numbers_do_not_call_for(self):
         for change in (

@@ -49,7 +49,7 @@ void make_pairs(int count, double noise, double gap, const std::filesystem::path
         const double rate = kRate * std::exp(noise * normal(engine)) * (side == &b ? 1 - gap : 1);
         const run::CellResult result = runner.run(cell_at(rate), {}, {});
         if (result.status != run::Status::ok) throw Error("a run", result.error);
-        const plan::PlannedRun run{result.cell, "ceiling", repetition, 0};
+        const plan::PlannedRun run{result.cell, plan::Role::opening_ceiling, repetition};
         auto record =
             writer.json_of(record::make_record(result, {run, repetition, {}, {}}, options));
         record["cell"] =

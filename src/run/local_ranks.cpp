@@ -1,12 +1,32 @@
-#include "run/rank_threads.h"
+#include "run/local_ranks.h"
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <thread>
 
 #include "ranks/thread_groups.h"
+#include "run/page_cache_state.h"
 
 namespace feedrate::run {
+
+std::optional<RankAnswer> carry_out(
+    const LocalWork& work, const std::function<std::vector<RankResult>(const RankTask&)>& run,
+    std::stop_token stop) {
+  storage::OutstandingReads::Slot* slot = work.reads ? &work.reads->add() : nullptr;
+  RankAnswer answer;
+  if (work.prepares_files)
+    answer.page_cache_before = prepare_page_cache(work.settings, work.dataset, slot, stop);
+  const RankTask task = make_rank_task(work.settings, work.options, work.registry, work.dataset,
+                                       work.reads, work.progress, stop);
+  if (stop.stop_requested()) return std::nullopt;  // while the caches were filled
+  answer.ranks = run(task);
+  if (std::ranges::any_of(answer.ranks, &RankResult::interrupted)) return std::nullopt;
+  if (task.recipe && task.recipe->bad) answer.bad = task.recipe->bad->totals();
+  if (work.prepares_files)
+    answer.page_cache_after = page_cache_state(work.settings, work.dataset, slot);
+  return answer;
+}
 
 std::vector<RankResult> run_rank_threads(const RankTask& task, std::stop_token stop) {
   const auto groups = ranks::make_thread_groups(task.settings.gpus);

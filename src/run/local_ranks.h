@@ -1,0 +1,33 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "run/rank.h"
+
+namespace feedrate::run {
+
+// A cell, as the process sees it that holds one of its ranks, or all of them.
+struct LocalWork {
+  const plan::CellSettings& settings;
+  const RunOptions& options;
+  device::AcceleratorRegistry& registry;
+  const storage::DatasetVariant* dataset = nullptr;  // null: synthetic
+  std::shared_ptr<storage::OutstandingReads> reads;  // is told what is read; may be null
+  ProgressSink progress;
+  bool prepares_files = true;  // one process of a machine does
+};
+
+// Prepares the files, makes the task, runs it by `run`, and looks at the files again. Nothing if
+// `stop` came first.
+std::optional<RankAnswer> carry_out(
+    const LocalWork& work, const std::function<std::vector<RankResult>(const RankTask&)>& run,
+    std::stop_token stop);
+
+// Runs all ranks of a task as threads of this process. Rethrows the first failure: the others fail
+// only because of it.
+std::vector<RankResult> run_rank_threads(const RankTask& task, std::stop_token stop);
+
+}  // namespace feedrate::run
