@@ -26,7 +26,6 @@
 #include "measure/memory.h"
 #include "plan/expand.h"
 #include "ranks/rank_processes.h"
-#include "record/environment.h"
 #include "record/flags.h"
 #include "run/cell_runner.h"
 #include "storage/dataset.h"
@@ -77,13 +76,11 @@ std::string gigabytes(double bytes) {
 }
 
 void look_at_machine(Findings& findings) {
-  const auto environment = record::capture_environment({});
-  findings.good("cpu", environment["cpu"]["model"].get<std::string>() + ", " +
+  findings.good("cpu", value_in("/proc/cpuinfo", "model name") + ", " +
                            std::to_string(measure::allowed_cpus()) + " CPUs");
-  findings.good(
-      "memory",
-      gigabytes(static_cast<double>(measure::memory_available())) + " available of " +
-          gigabytes(1024 * std::atof(environment["memory"]["total"].get<std::string>().c_str())));
+  const double total_kib = std::atof(value_in("/proc/meminfo", "MemTotal").c_str());
+  findings.good("memory", gigabytes(static_cast<double>(measure::memory_available())) +
+                              " available of " + gigabytes(1024 * total_kib));
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   if (!governor.empty() && governor != "performance") {
     findings.note("governor", governor + ": clocks change with the load",

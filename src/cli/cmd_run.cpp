@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/result_text.h"
+#include "record/record_json.h"
 
 namespace feedrate::cli {
 namespace {

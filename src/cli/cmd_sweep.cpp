@@ -14,6 +14,7 @@
 #include "cli/ranks.h"
 #include "cli/result_text.h"
 #include "measure/clock.h"
+#include "record/record_json.h"
 #include "record/resume.h"
 
 namespace feedrate::cli {

@@ -51,6 +51,7 @@ struct Axis {
   // The value as it stands in the ledger. Throws UsageError naming the axis and what it takes.
   std::string (*canonical)(const Axis& axis, const std::string& typed);
   bool number = false;   // an integer in the ledger
+  bool pixels = false;   // a size, "WxH": --where compares how many pixels
   bool ceiling = false;  // cells that differ in it have different ceilings
   // Whether the axis concerns a cell, which still has a value for every axis. Null: it always does.
   // An axis whose `ceiling` is false never concerns a synthetic cell.

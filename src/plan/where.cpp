@@ -58,7 +58,7 @@ Where::Term Where::term_of(std::string_view text) {
   const Axis& axis = axis_named(term.axis);
   for (const std::string_view value : split(text.substr(after), ","))
     term.values.push_back(axis.canonical(axis, std::string(value)));
-  const bool ordered = axis.number || term.axis.ends_with("-size");
+  const bool ordered = axis.number || axis.pixels;
   if (term.comparison[0] != '=' && term.comparison[0] != '!' &&
       (!ordered || term.values.size() != 1)) {
     throw UsageError(thing, ordered ? "compares with several values" : "has no order on this axis",

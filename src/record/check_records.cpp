@@ -15,7 +15,7 @@
 #include "record/ledger.h"
 #include "record/measurement_json.h"
 #include "record/plan_file.h"
-#include "record/record.h"
+#include "record/record_json.h"
 #include "record/seal.h"
 
 namespace feedrate::record {

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "record/record.h"
+#include "record/record_json.h"
 #include "record/seal.h"
 
 namespace feedrate::record {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/whole_file.h"
-#include "record/record.h"
+#include "record/record_json.h"
 
 namespace feedrate::record {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "plan/axes.h"
 #include "record/measurement_json.h"
+#include "record/record_json.h"
 
 namespace feedrate::record {
 namespace {
@@ -96,48 +96,6 @@ Json RecordWriter::json_of(const Record& record) const {
   }
   if (anonymizer_) anonymizer_->apply(json);
   return json;
-}
-
-Json cell_json(const plan::Cell& cell) {
-  Json json;
-  for (const plan::Axis& axis : plan::axes()) {
-    auto& entry = json[std::string(axis.name)];
-    if (const auto& value = cell[axis.name])
-      entry = axis.number ? Json(std::stoll(*value)) : Json(*value);
-  }
-  return json;
-}
-
-plan::Cell cell_from(const Json& json) {
-  plan::Cell cell;
-  for (const auto& [axis, value] : json.items()) {
-    if (!value.is_null())
-      cell.set(axis, value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return cell;
-}
-
-Json limits_json(const run::RunLimits& limits) {
-  return {
-      {"warmup_seconds", limits.warmup_seconds}, {"max_warmup_seconds", limits.max_warmup_seconds},
-      {"min_seconds", limits.min_seconds},       {"max_seconds", limits.max_seconds},
-      {"min_steps", limits.min_steps},           {"stall_seconds", limits.stall_seconds}};
-}
-
-Json capacities_json(const std::vector<diagnose::Capacity>& capacities) {
-  Json list = Json::array();
-  for (const diagnose::Capacity& c : capacities) {
-    list.push_back({{"resource", c.resource},
-                    {"imgs_per_s", c.imgs_per_s},
-                    {"utilisation", c.utilisation},
-                    {"largest_stage", c.largest_stage},
-                    {"largest_share", c.largest_share}});
-  }
-  return list;
-}
-
-std::string to_line(const Json& record) {
-  return record.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace feedrate::record

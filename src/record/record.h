@@ -1,9 +1,7 @@
 #pragma once
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "diagnose/verdict.h"
@@ -14,13 +12,6 @@
 #include "run/run_options.h"
 
 namespace feedrate::record {
-
-// The schema that is written. Older ones are read as well. Schema 2 has no checksums; its ceiling
-// is the mean of the ceilings so far, and its window with several ranks is the first rank's. Schema
-// 1 also lacks `valid` and `monitors.series`.
-inline constexpr std::string_view kResultSchema = "feedrate.result/3";
-inline constexpr std::string_view kReadSchemas[] = {kResultSchema, "feedrate.result/2",
-                                                    "feedrate.result/1"};
 
 // What is known of a run beyond its result.
 struct RunContext {
@@ -60,14 +51,5 @@ class RecordWriter {
   const nlohmann::ordered_json environment_;
   const std::optional<Anonymizer> anonymizer_;
 };
-
-nlohmann::ordered_json cell_json(const plan::Cell& cell);  // every axis, in canonical order
-plan::Cell cell_from(const nlohmann::ordered_json& json);
-nlohmann::ordered_json limits_json(const run::RunLimits& limits);
-nlohmann::ordered_json capacities_json(const std::vector<diagnose::Capacity>& capacities);
-
-// The record as one line of JSON; bytes that are no UTF-8 (in a path, say) are replaced, not
-// refused.
-std::string to_line(const nlohmann::ordered_json& record);
 
 }  // namespace feedrate::record

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "record/record.h"
+#include "record/record_json.h"
 
 namespace feedrate::record {
 namespace {

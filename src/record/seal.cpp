@@ -1,7 +1,7 @@
 #include "record/seal.h"
 
 #include "base/xxh3.h"
-#include "record/record.h"
+#include "record/record_json.h"
 
 namespace feedrate::record {
 namespace {

@@ -16,6 +16,16 @@ std::vector<std::string> labels(const plan::AxisValues& chosen) {
   return all;
 }
 
+// What an axis that does not concern the cell says is no reason to refuse it.
+TEST(Expand, ALoaderThatIsNotUsedIsNotRefused) {
+  const plan::AxisValues chosen = {
+      {"device", {"cpu"}}, {"data", {"jpeg"}}, {"augment-on", {"device"}}, {"loader", {"dali"}}};
+  EXPECT_THROW(plan::expand(chosen), UsageError);
+  plan::AxisValues cached = chosen;
+  cached.insert({"cache", {"host"}});
+  EXPECT_EQ(plan::expand(cached).size(), 1u);
+}
+
 TEST(Expand, ProductOfAxesAgainstATable) {
   EXPECT_EQ(labels({{"device", {"emulated:a100"}},
                     {"data", {"synthetic", "tensor", "jpeg"}},

@@ -14,6 +14,7 @@
 #include "record/measurement_json.h"
 #include "record/plan_file.h"
 #include "record/record.h"
+#include "record/record_json.h"
 #include "tests/support.h"
 
 namespace feedrate::tests {

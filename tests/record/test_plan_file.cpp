@@ -6,6 +6,7 @@
 #include "plan/expand.h"
 #include "record/plan_file.h"
 #include "record/record.h"
+#include "record/record_json.h"
 #include "tests/support.h"
 
 namespace feedrate::tests {

@@ -5,6 +5,7 @@
 #include "record/ledger.h"
 #include "record/plan_file.h"
 #include "record/record.h"
+#include "record/record_json.h"
 #include "record/seal.h"
 #include "tests/support.h"
 

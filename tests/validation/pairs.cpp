@@ -9,6 +9,7 @@
 #include "record/environment.h"
 #include "record/ledger.h"
 #include "record/record.h"
+#include "record/record_json.h"
 #include "tests/validation/validation.h"
 
 namespace feedrate::tests {
