@@ -18,7 +18,7 @@ def begin(what, work):
     fork = multiprocessing.get_context("fork")
     answer, theirs = fork.Pipe(duplex=False)
     # it ends when this one does
-    process = fork.Process(target=_carry_out, args=(work, theirs), daemon=True)
+    process = fork.Process(target=_carry_out, args=(what, work, theirs), daemon=True)
     process.start()
     theirs.close()
     return lambda: _result(what, process, answer)
@@ -29,18 +29,15 @@ def leave_interrupts_alone():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _carry_out(work, answer):
+def _carry_out(what, work, answer):
     leave_interrupts_alone()
     try:
-        result = work()
+        answer.send(work())
     except ReportError as error:
-        result = error
+        answer.send(error)
     except Exception:
         traceback.print_exc()
-        result = ReportError(
-            "feedrate report", "a fault of its own, shown above", "please report it"
-        )
-    answer.send(result)
+        answer.send(ReportError(what, "a fault of this program, shown above", "please report it"))
 
 
 def _result(what, process, answer):

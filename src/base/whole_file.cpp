@@ -5,10 +5,6 @@
 #include "base/error.h"
 
 namespace feedrate {
-namespace {
-
-// Keeps the file's name over a crash. Some network and user-space file systems refuse it: there the
-// name is as safe as they make it.
 void sync_folder(const std::filesystem::path& folder) {
   try {
     PosixFile(folder, O_RDONLY | O_DIRECTORY).sync();
@@ -16,8 +12,6 @@ void sync_folder(const std::filesystem::path& folder) {
     if (error.code().value() != EINVAL && error.code().value() != ENOTSUP) throw;
   }
 }
-
-}  // namespace
 
 void write_whole_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
                       bool durable) {

@@ -74,11 +74,16 @@ class PosixFile {
   int fd_;
 };
 
+// Syncs the names of a folder's files, so that they survive a power cut. Some network and
+// user-space file systems refuse that: there a name is as safe as they make it. Errors:
+// std::system_error.
+void sync_folder(const std::filesystem::path& folder);
+
 // Replaces `path` with `bytes`, or leaves it as it was: a temporary file beside it
 // ("NAME.partial"), then a rename. `durable`: synced to the device before and after the rename, so
-// that the file survives a power cut. Without it, readers never see half a file and a killed writer
-// does no harm, but a power cut may lose it. Errors: feedrate::Error with the path and the system's
-// reason (full disk, no permission). One writer per path at a time.
+// that the file survives a power cut (see sync_folder). Without it, readers never see half a file
+// and a killed writer does no harm, but a power cut may lose it. Errors: feedrate::Error with the
+// path and the system's reason (full disk, no permission). One writer per path at a time.
 void write_whole_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
                       bool durable);
 void write_whole_file(const std::filesystem::path& path, std::string_view text, bool durable);

@@ -89,9 +89,10 @@ void look_at_machine(Findings& findings) {
   const measure::HostCounters before = measure::read_host_counters();
   measure::sleep_until_ns(measure::now_ns() + 500'000'000);
   const measure::HostUse use = measure::host_use(before, measure::read_host_counters());
-  const std::string busy = std::to_string(static_cast<int>(100 * use.cpu_other_processes)) +
-                           " % of the CPUs busy with other processes";
-  if (use.cpu_other_processes > *record::flag_rule("noisy_neighbour").threshold) {
+  const double others = std::max(use.cpu_other_processes, use.usable_cpus_other_processes);
+  const std::string busy =
+      std::to_string(static_cast<int>(100 * others)) + " % of the CPUs busy with other processes";
+  if (others > *record::flag_rule("noisy_neighbour").threshold) {
     findings.note("quiet", busy, "end them before measuring");
   } else {
     findings.good("quiet", busy);
@@ -227,7 +228,7 @@ CommandEntry add_doctor(CLI::App& program) {
   const auto experiment = std::make_shared<ExperimentOptions>();
   CLI::App* app = program.add_subcommand(
       "doctor", "What this machine has, what is missing, what would spoil a measurement");
-  add_experiment_options(*app, *experiment);  // those of a sweep that is planned
+  add_experiment_options(*app, *experiment, "Axes of a sweep that is planned");
   return {app, [=] {
             const std::string data = experiment->data.string();
             Findings findings;

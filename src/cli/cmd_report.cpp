@@ -79,7 +79,7 @@ CommandEntry add_report(CLI::App& program) {
 CommandEntry add_compare(CLI::App& program) {
   return add_passed_on(
       program, "compare",
-      "Compare ledgers with a first one, cell by cell: faster, slower, or inconclusive",
+      "Compare ledgers with a first one, cell by cell: faster, slower, equal or inconclusive",
       [](const std::vector<std::string>& words) { become_report(with("compare", words)); });
 }
 

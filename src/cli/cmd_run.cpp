@@ -92,6 +92,7 @@ int run(CLI::App& app, RunCommand& command) {
   LiveRun live(command.json);
   const record::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
   live.refuse_a_failed_ceiling();
+  if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted\n");
   return measuring.exit_code(outcome.ok == plan.size() ? 0 : 1);
 }
 
@@ -101,7 +102,7 @@ CommandEntry add_run(CLI::App& program) {
   const auto command = std::make_shared<RunCommand>();
   CLI::App* app =
       program.add_subcommand("run", "Measure one cell, live, against its synthetic ceiling");
-  add_experiment_options(*app, command->experiment);
+  add_experiment_options(*app, command->experiment, "Axes (one value each)");
   app->add_option("-o,--output", command->experiment.output,
                   "also keep the records, in a new ledger in this folder")
       ->type_name("DIR");

@@ -156,7 +156,8 @@ CommandEntry add_sweep(CLI::App& program) {
   const auto command = std::make_shared<SweepCommand>();
   CLI::App* app = program.add_subcommand(
       "sweep", "Measure a product of axes, ceiling first and last, into a ledger");
-  add_experiment_options(*app, command->experiment);
+  add_experiment_options(*app, command->experiment,
+                         "Axes (several values, comma-separated, make a sweep)");
   app->add_option("-o,--output", command->experiment.output, "folder of the ledger")
       ->type_name("DIR");
   app->add_option("--repetitions", command->repetitions,

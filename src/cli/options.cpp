@@ -14,7 +14,7 @@ namespace {
 std::string help_of(const plan::Axis& axis) {
   std::string help(axis.help);
   if (!axis.values.empty()) {
-    help += ": ";
+    help += help.ends_with("also") || help.ends_with("or") ? " " : ": ";
     for (std::size_t i = 0; i < axis.values.size(); ++i) {
       help.append(i == 0 ? "" : ", ").append(axis.values[i].value);
     }
@@ -120,19 +120,21 @@ void add_limit_options(CLI::App& command, run::RunLimits& limits) {
 
 }  // namespace
 
-void add_experiment_options(CLI::App& command, ExperimentOptions& options) {
+void add_experiment_options(CLI::App& command, ExperimentOptions& options,
+                            const std::string& axes) {
   for (const plan::Axis& axis : plan::axes()) {
     command
         .add_option("--" + std::string(axis.name), options.axes[std::string(axis.name)],
                     help_of(axis))
         ->delimiter(',')
         ->type_name("VALUE")
-        ->group("Axes (several values, comma-separated, make a sweep)");
+        ->group(axes);
   }
   command
-      .add_option("--where", options.where,
-                  "keep the cells for which it holds: AXIS=VALUE[,VALUE...], also != < <= > >=, "
-                  "joined by ` or `; several must all hold")
+      .add_option(
+          "--where", options.where,
+          "keep only cells that meet this condition: AXIS=VALUE[,VALUE...], also != < <= > >=; "
+          "join alternatives by ` or `; give it several times to require all")
       ->type_name("CONDITION")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -23,7 +23,8 @@ struct ExperimentOptions {
 };
 
 // Adds them to a subcommand. `options` must outlive the parse.
-void add_experiment_options(CLI::App& command, ExperimentOptions& options);
+// `axes`: the heading of the axes in --help.
+void add_experiment_options(CLI::App& command, ExperimentOptions& options, const std::string& axes);
 
 // The cells that the flags and --config ask for: the union of the config's [[sweep]] tables (or one
 // product where it has none); a flag on the command line overrides the same key everywhere. Values

@@ -128,7 +128,9 @@ std::vector<std::string> problems(const Json& record) {
   if (!record.contains("status") || record.at("status") != "ok") return found;
   try {
     const plan::Cell cell = cell_from(record.at("cell"));
-    if (const std::string lacking = axes_problem(cell); !lacking.empty()) {
+    // An older version may not have had the axis.
+    const std::string lacking = is_of_this_version(record) ? axes_problem(cell) : "";
+    if (!lacking.empty()) {
       add(lacking);
       return found;
     }

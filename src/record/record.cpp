@@ -36,7 +36,7 @@ Json dataset_json(const run::CellResult& result, const std::filesystem::path& da
           {"page_cache_after", measured ? result.measurement->page_cache_after : -1}};
 }
 
-// What of it a person reads or publishes; the JSON is cleaned as a whole.
+// Cleans what the terminal shows of the record. RecordWriter cleans the JSON as a whole.
 void clean_texts(run::CellResult& result, std::vector<Flag>& flags, const Anonymizer& anonymizer) {
   result.error = anonymizer.cleaned(std::move(result.error));
   for (Flag& flag : flags) flag.reason = anonymizer.cleaned(std::move(flag.reason));

@@ -32,7 +32,7 @@ struct Record {
   // Its ceiling's rate; none for ceilings.
   std::optional<double> ceiling_imgs_per_s() const;
 };
-// `anonymizer`: takes names and paths out of the texts that the terminal shows as well.
+// `anonymizer`: cleans the error and the flags' reasons, which the terminal shows.
 Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options,
                    const std::optional<Anonymizer>& anonymizer = {});
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "run/local_ranks.h"
+#include "run/process_work.h"
 #include "run/wire.h"
 
 namespace feedrate::run {
@@ -89,11 +89,11 @@ class ThreadRanks : public CellRanks {
                                 std::shared_ptr<const storage::DatasetVariant> dataset,
                                 const ProgressSink& progress, std::stop_token stop) override {
     try {
-      const LocalWork work{.settings = settings,
-                           .options = options_,
-                           .registry = registry_,
-                           .dataset = dataset.get(),
-                           .progress = progress};
+      const ProcessWork work{.settings = settings,
+                             .options = options_,
+                             .registry = registry_,
+                             .dataset = dataset.get(),
+                             .progress = progress};
       return carry_out(
           work, [&](const RankTask& task) { return run_rank_threads(task, stop); }, stop);
     } catch (...) {

@@ -1,6 +1,5 @@
 #include "run/cell_runner.h"
 
-#include <algorithm>
 #include <ctime>
 #include <utility>
 
@@ -17,10 +16,6 @@ std::string utc_now() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
-}
-
-bool was_interrupted(const std::optional<RankAnswer>& answer) {
-  return !answer || std::ranges::any_of(answer->ranks, &RankResult::interrupted);
 }
 
 }  // namespace
@@ -64,7 +59,7 @@ CellResult CellRunner::run(const plan::Cell& cell, const ProgressSink& progress,
   try {
     result.dataset = datasets_.of(result.settings);
     const auto answer = ranks_->run(cell, result.settings, result.dataset, progress, stop);
-    result.status = was_interrupted(answer) ? Status::interrupted : Status::ok;
+    result.status = answer ? Status::ok : Status::interrupted;
     if (result.status == Status::ok) result.measurement = measurement_of(result.settings, *answer);
   } catch (...) {
     result.status = Status::failed;

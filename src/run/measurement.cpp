@@ -11,7 +11,6 @@
 #include "measure/affinity.h"
 #include "measure/clock.h"
 #include "measure/steady_state.h"
-#include "pipeline/loader.h"
 
 namespace feedrate::run {
 namespace {

@@ -15,7 +15,7 @@
 #include "ranks/hello.h"
 #include "run/datasets.h"
 #include "run/failure.h"
-#include "run/local_ranks.h"
+#include "run/process_work.h"
 #include "run/wire.h"
 
 namespace feedrate::run {
@@ -78,13 +78,13 @@ class RankServer {
       watch = watch_reads(reads, order.options.limits.stall_seconds, group_);
     }
     const std::stop_token stop = group_.stop_token();
-    const LocalWork work{.settings = settings,
-                         .options = order.options,
-                         .registry = registry_,
-                         .dataset = dataset.get(),
-                         .reads = reads,
-                         .progress = progress(),
-                         .prepares_files = first_here_};
+    const ProcessWork work{.settings = settings,
+                           .options = order.options,
+                           .registry = registry_,
+                           .dataset = dataset.get(),
+                           .reads = reads,
+                           .progress = progress(),
+                           .prepares_files = first_here_};
     auto answer =
         run::carry_out(work, [&](const RankTask& task) { return results_of(task, stop); }, stop);
     if (!answer) return std::nullopt;

@@ -30,7 +30,7 @@ bool write_packed(const std::filesystem::path& to,
     if (whole) {
       PosixFile(partial, O_RDONLY).sync();
       std::filesystem::rename(partial, to);
-      PosixFile(to.parent_path(), O_RDONLY | O_DIRECTORY).sync();
+      sync_folder(to.parent_path());
     }
   } catch (const std::system_error& error) {
     std::filesystem::remove(partial, ignored);

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "device/registry.h"
 #include "measure/affinity.h"
-#include "measure/amx.h"
 #include "measure/clock.h"
 #include "train/accelerators.h"
 #include "train/errors.h"
@@ -92,7 +91,7 @@ class CpuAccelerator : public device::Accelerator {
   }
   std::string software() const {
     return "LibTorch " TORCH_VERSION + (ranks_ > 1 ? ", " + exchange_library(at::kCPU) : "") +
-           (measure::amx_lacks_tiles() ? ", without AMX" : "");
+           (does_without_amx() ? ", without AMX" : "");
   }
 
   // The step's input. A streamed batch's slab is free when this returns.

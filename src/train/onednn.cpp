@@ -7,10 +7,13 @@
 
 namespace feedrate::train {
 
-void avoid_amx_without_tiles() {
-  constexpr int kKeepTheUsers = 0;
-  if (measure::amx_lacks_tiles() && environment_variable("DNNL_MAX_CPU_ISA").empty())
-    setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16", kKeepTheUsers);  // the newest one without AMX
+bool avoid_amx_without_tiles() {
+  for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) {
+    if (!environment_variable(name).empty()) return false;
+  }
+  if (!measure::amx_lacks_tiles()) return false;
+  setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16", 1);  // the newest one without AMX
+  return true;
 }
 
 }  // namespace feedrate::train

@@ -9,11 +9,13 @@ namespace feedrate::train {
 namespace {
 
 // When this code is loaded: later, a convolution in fp32 may have been oneDNN's first use.
-[[maybe_unused]] const bool kOneDnnIsReady = (avoid_amx_without_tiles(), true);
+const bool kWithoutAmx = avoid_amx_without_tiles();
 
 constexpr std::string_view kNames[] = {"fp32", "tf32", "fp16", "bf16"};
 
 }  // namespace
+
+bool does_without_amx() { return kWithoutAmx; }
 
 Precision precision_from(std::string_view name, std::span<const Precision> offered,
                          std::string_view device) {

@@ -21,6 +21,9 @@ enum class Precision {
 Precision precision_from(std::string_view name, std::span<const Precision> offered,
                          std::string_view device);
 
+// Whether the CPU computes without AMX because it could not work (avoid_amx_without_tiles).
+bool does_without_amx();
+
 // The element type of normalised batches: what the first convolution would cast them to.
 at::ScalarType input_type(Precision precision);
 

@@ -48,7 +48,7 @@ inline std::map<std::string, std::string> files_of(const fs::path& folder) {
   return files;
 }
 
-// How many variants a dataset of these options has.
+// How many variants a dataset of these options has, if it is not packed as well.
 inline std::size_t variants_of(const data_gen::GenerateOptions& options) {
   const bool has_tensors = std::ranges::count(options.formats, "tensor") > 0;
   const std::size_t tensors =

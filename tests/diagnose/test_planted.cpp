@@ -2,7 +2,9 @@
 // and what is reported must match the closed form within 2 %.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "device/registry.h"
 #include "diagnose/verdict.h"
@@ -41,25 +43,28 @@ class Planted : public testing::Test {
     run::Measurement measured;
     diagnose::Verdict verdict;
   };
-  // The closed forms hold for CPUs of one's own: of up to ten runs, the first that no other machine
-  // or process disturbed, else the last.
+  // The closed forms hold for CPUs of one's own: of up to thirty runs, the first that no other
+  // machine or process disturbed, else the one that was disturbed least.
   Run measure(plan::AxisValues values) {
     values.insert({"data", {"raw"}});
     values.insert({"batch-size", {"4"}});  // where none is given
     values.insert({"image-size", {"8"}});
     values.insert({"input-size", {"8"}});
     device::AcceleratorRegistry registry;
-    for (int tries = 1;; ++tries) {
-      run::CellRunner runner(options_, registry);
-      const run::CellResult result = runner.run(plan::expand(values).at(0), {}, {});
+    std::optional<run::CellResult> best;
+    for (int tries = 0; tries < 30 && !(best && taken_by_others(*best) <= 0.01); ++tries) {
+      run::CellResult result =
+          run::CellRunner(options_, registry).run(plan::expand(values).at(0), {}, {});
       EXPECT_EQ(result.status, run::Status::ok) << result.error;
       if (!result.measurement) return {};
-      if (tries == 10 || !is_disturbed(result.measurement->host))
-        return {*result.measurement, diagnose::verdict_of(result.settings, *result.measurement)};
+      if (!best || taken_by_others(result) < taken_by_others(*best)) best = std::move(result);
     }
+    return {*best->measurement, diagnose::verdict_of(best->settings, *best->measurement)};
   }
-  static bool is_disturbed(const measure::HostUse& host) {
-    return host.cpu_steal > 0.01 || host.cpu_other_processes > 0.05;
+  // Share of the CPUs.
+  static double taken_by_others(const run::CellResult& result) {
+    const measure::HostUse& host = result.measurement->host;
+    return host.cpu_steal + std::max(0.0, host.cpu_other_processes - 0.04);  // 4 %: the usual
   }
   static void expect_rate(const Run& run, double expected) {
     EXPECT_NEAR(run.measured.imgs_per_s, expected, kTolerance * expected);

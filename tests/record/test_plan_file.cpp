@@ -62,6 +62,7 @@ TEST(PlanFile, ReplacesAFileThatIsNoPlan) {
         R"({"schema":"feedrate.plan/1","cells":{},"sweeps":[7]})",
         R"({"schema":"feedrate.plan/1","cells":{},"sweeps":{}})",
         R"({"schema":"feedrate.plan/1","sweeps":[{"records":0,"runs":[["x","cell",0,0]]}]})",
+        R"({"cells":{},"sweeps":[{"runs":[["x","cell",0,0]]}],"schema":"feedrate.plan/1"})",
         R"({"schema":"feedrate.plan/1","cells":{},"sweeps":[{"runs":[]}]})"}) {
     const TemporaryFolder folder;
     std::ofstream(folder.path() / "plan.json") << text;

@@ -9,8 +9,8 @@
 
 namespace feedrate::run {
 
-// A cell, as the process sees it that holds one of its ranks, or all of them.
-struct LocalWork {
+// The work of one process on a cell: that of one rank, or of all of them as threads.
+struct ProcessWork {
   const plan::CellSettings& settings;
   const RunOptions& options;
   device::AcceleratorRegistry& registry;
@@ -23,7 +23,7 @@ struct LocalWork {
 // Prepares the files, makes the task, runs it by `run`, and looks at the files again. Nothing if
 // `stop` came first.
 std::optional<RankAnswer> carry_out(
-    const LocalWork& work, const std::function<std::vector<RankResult>(const RankTask&)>& run,
+    const ProcessWork& work, const std::function<std::vector<RankResult>(const RankTask&)>& run,
     std::stop_token stop);
 
 // Runs all ranks of a task as threads of this process. Rethrows the first failure: the others fail

@@ -1,4 +1,4 @@
-#include "run/local_ranks.h"
+#include "run/process_work.h"
 
 #include <algorithm>
 #include <exception>
@@ -11,7 +11,7 @@
 namespace feedrate::run {
 
 std::optional<RankAnswer> carry_out(
-    const LocalWork& work, const std::function<std::vector<RankResult>(const RankTask&)>& run,
+    const ProcessWork& work, const std::function<std::vector<RankResult>(const RankTask&)>& run,
     std::stop_token stop) {
   storage::OutstandingReads::Slot* slot = work.reads ? &work.reads->add() : nullptr;
   RankAnswer answer;
