@@ -16,7 +16,12 @@ namespace feedrate::tests {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
+// Instrumented code is slower at everything that the closed forms leave out.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr double kTolerance = 0.05;
+#else
 constexpr double kTolerance = 0.02;
+#endif
 
 class Planted : public testing::Test {
  protected:
@@ -43,8 +48,9 @@ class Planted : public testing::Test {
     run::Measurement measured;
     diagnose::Verdict verdict;
   };
-  // The closed forms hold for CPUs of one's own: of up to thirty runs, the first that no other
-  // machine or process disturbed, else the one that was disturbed least.
+  // The closed forms hold for CPUs of one's own: of up to ten runs, the first that no other machine
+  // or process disturbed. Else the one that was disturbed least, whose results may be off by what
+  // the others took.
   Run measure(plan::AxisValues values) {
     values.insert({"data", {"raw"}});
     values.insert({"batch-size", {"4"}});  // where none is given
@@ -52,13 +58,14 @@ class Planted : public testing::Test {
     values.insert({"input-size", {"8"}});
     device::AcceleratorRegistry registry;
     std::optional<run::CellResult> best;
-    for (int tries = 0; tries < 30 && !(best && taken_by_others(*best) <= 0.01); ++tries) {
+    for (int tries = 0; tries < 10 && !(best && taken_by_others(*best) <= 0.01); ++tries) {
       run::CellResult result =
           run::CellRunner(options_, registry).run(plan::expand(values).at(0), {}, {});
       EXPECT_EQ(result.status, run::Status::ok) << result.error;
       if (!result.measurement) return {};
       if (!best || taken_by_others(result) < taken_by_others(*best)) best = std::move(result);
     }
+    tolerance_ = std::max(tolerance_, kTolerance + taken_by_others(*best));
     return {*best->measurement, diagnose::verdict_of(best->settings, *best->measurement)};
   }
   // Share of the CPUs.
@@ -66,8 +73,8 @@ class Planted : public testing::Test {
     const measure::HostUse& host = result.measurement->host;
     return host.cpu_steal + std::max(0.0, host.cpu_other_processes - 0.04);  // 4 %: the usual
   }
-  static void expect_rate(const Run& run, double expected) {
-    EXPECT_NEAR(run.measured.imgs_per_s, expected, kTolerance * expected);
+  void expect_rate(const Run& run, double expected) {
+    EXPECT_NEAR(run.measured.imgs_per_s, expected, tolerance_ * expected);
   }
   static double capacity(const Run& run, const std::string& resource) {
     for (const diagnose::Capacity& c : run.verdict.capacities) {
@@ -78,6 +85,7 @@ class Planted : public testing::Test {
 
   TemporaryFolder folder_;
   run::RunOptions options_;
+  double tolerance_ = kTolerance;  // of all runs of the test
 };
 
 TEST_F(Planted, LoaderBound) {
@@ -85,21 +93,21 @@ TEST_F(Planted, LoaderBound) {
     const Run run =
         measure({{"device", {"emulated:1000"}}, {"workers", {"2"}}, {"loader", {loader}}});
     expect_rate(run, 2 / 0.008);
-    EXPECT_NEAR(capacity(run, "loader"), 250, kTolerance * 250);
-    EXPECT_NEAR(capacity(run, "device"), 1000, kTolerance * 1000);
-    EXPECT_NEAR(run.measured.device_idle_fraction, 0.75, kTolerance);
+    EXPECT_NEAR(capacity(run, "loader"), 250, tolerance_ * 250);
+    EXPECT_NEAR(capacity(run, "device"), 1000, tolerance_ * 1000);
+    EXPECT_NEAR(run.measured.device_idle_fraction, 0.75, tolerance_);
     EXPECT_EQ(run.verdict.capacities.at(0).resource, "loader");
     EXPECT_EQ(run.verdict.capacities.at(0).largest_stage, "decode");
-    EXPECT_NEAR(run.verdict.capacities.at(0).largest_share, 0.5, kTolerance);
+    EXPECT_NEAR(run.verdict.capacities.at(0).largest_share, 0.5, tolerance_);
   }
 }
 
 TEST_F(Planted, DeviceBound) {
   const Run run = measure({{"device", {"emulated:200"}}, {"workers", {"2"}}});
   expect_rate(run, 200);
-  EXPECT_NEAR(run.measured.device_idle_fraction, 0, kTolerance);
+  EXPECT_NEAR(run.measured.device_idle_fraction, 0, tolerance_);
   EXPECT_EQ(run.verdict.capacities.at(0).resource, "device");
-  EXPECT_NEAR(capacity(run, "loader"), 250, kTolerance * 250);
+  EXPECT_NEAR(capacity(run, "loader"), 250, tolerance_ * 250);
 }
 
 TEST_F(Planted, TheTrainingThreadLoads) {
@@ -115,7 +123,7 @@ TEST_F(Planted, SpikesEveryN) {
   const auto pool =
       measure({{"device", {"emulated:1000"}}, {"workers", {"2"}}, {"loader", {"pool"}}});
   expect_rate(pool, 2 / 0.011);
-  EXPECT_NEAR(capacity(pool, "loader"), 2 / 0.011, kTolerance * 2 / 0.011);
+  EXPECT_NEAR(capacity(pool, "loader"), 2 / 0.011, tolerance_ * 2 / 0.011);
   EXPECT_EQ(pool.verdict.capacities.at(0).largest_stage, "read");
   // Every second batch of four holds the spike, so one of the two workers gets all of them: its
   // batches take 4 x 8 + 24 ms, and delivery in order makes the other worker wait.
@@ -149,9 +157,9 @@ TEST_F(Planted, FourGpus) {
   expect_rate(slow, 4 / 0.008);
   ASSERT_EQ(slow.measured.ranks.size(), 4u);
   for (const run::RankMeasurement& rank : slow.measured.ranks)
-    EXPECT_NEAR(rank.imgs_per_s, 125, kTolerance * 125) << "a fair share";
-  EXPECT_NEAR(capacity(slow, "loader"), 500, kTolerance * 500);
-  EXPECT_NEAR(capacity(slow, "device"), 4000, kTolerance * 4000);
+    EXPECT_NEAR(rank.imgs_per_s, 125, tolerance_ * 125) << "a fair share";
+  EXPECT_NEAR(capacity(slow, "loader"), 500, tolerance_ * 500);
+  EXPECT_NEAR(capacity(slow, "device"), 4000, tolerance_ * 4000);
   const auto fast = measure({{"device", {"emulated:100"}}, {"workers", {"1"}}, {"gpus", {"4"}}});
   expect_rate(fast, 400);
 }
@@ -162,7 +170,7 @@ TEST_F(Planted, EightGpusReachEightTimesOne) {
   options_.plant = false;
   const Run run = measure(
       {{"device", {"emulated:500"}}, {"workers", {"1"}}, {"gpus", {"8"}}, {"batch-size", {"32"}}});
-  EXPECT_NEAR(run.measured.imgs_per_s, 4000, 0.01 * 4000);
+  EXPECT_NEAR(run.measured.imgs_per_s, 4000, (tolerance_ - 0.01) * 4000);
   EXPECT_GT(capacity(run, "loader"), 2 * 4000) << "too slow for this test";
 }
 
@@ -180,15 +188,16 @@ TEST_F(Planted, EachCacheSparesItsStages) {
         {{"device", {"emulated:4000"}}, {"workers", {"2"}}, {"data", {data}}, {"cache", {cache}}});
     return 1e3 * 4 / run.measured.imgs_per_s;
   };
-  const double tolerance = kTolerance * 16;  // of the whole step
   const double synthetic = step_ms("synthetic", "none"), device = step_ms("raw", "device"),
                host = step_ms("raw", "host");
   const double sample = step_ms("raw", "sample"), encoded = step_ms("raw", "encoded");
+  const double all = step_ms("raw", "none");
+  const double tolerance = tolerance_ * 16;  // of the whole step
   EXPECT_NEAR(device - synthetic, 0, tolerance) << "normalise";
   EXPECT_NEAR(host - device, 0, tolerance) << "copy";
   EXPECT_NEAR(sample - host, 4 * 1 / 2.0 - 1, tolerance) << "collate";
   EXPECT_NEAR(encoded - sample, 4 * 5 / 2.0, tolerance) << "decode and augment";
-  EXPECT_NEAR(step_ms("raw", "none") - encoded, 4 * 2 / 2.0, tolerance) << "read";
+  EXPECT_NEAR(all - encoded, 4 * 2 / 2.0, tolerance) << "read";
 }
 
 }  // namespace
