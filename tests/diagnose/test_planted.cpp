@@ -48,9 +48,9 @@ class Planted : public testing::Test {
     run::Measurement measured;
     diagnose::Verdict verdict;
   };
-  // The closed forms hold for CPUs of one's own: of up to four runs, the first that no other machine
-  // or process disturbed. Else the one that was disturbed least, whose results may be off by what
-  // the others took.
+  // The closed forms hold for CPUs of one's own: of up to four runs, the first that no other
+  // machine or process disturbed. Else the one that was disturbed least, whose results may be off
+  // by what the others took.
   Run measure(plan::AxisValues values) {
     values.insert({"data", {"raw"}});
     values.insert({"batch-size", {"4"}});  // where none is given
