@@ -37,8 +37,8 @@ find_path(FEEDRATE_NVJPEG_INCLUDE nvjpeg.h HINTS ${wheels_root}/cu13/include
   ${CUDA_TOOLKIT_ROOT_DIR}/include NO_DEFAULT_PATH)
 mark_as_advanced(FEEDRATE_NVJPEG_INCLUDE)
 
-# Torch's package warns on every configure of what is no fault (kineto, CMAKE_CUDA_ARCHITECTURES,
-# which CMake itself sets): only its errors are shown.
+# Torch's package warns on every configure though nothing is wrong: about kineto, and about
+# CMAKE_CUDA_ARCHITECTURES, which CMake itself sets. Only its errors are shown.
 set(outer_log_level ${CMAKE_MESSAGE_LOG_LEVEL})
 set(CMAKE_MESSAGE_LOG_LEVEL ERROR)
 find_package(Torch REQUIRED PATHS ${FEEDRATE_TORCH_CONFIG} NO_DEFAULT_PATH)

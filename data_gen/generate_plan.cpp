@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "data_gen/generate_pack.h"
 
 namespace feedrate::data_gen {
@@ -29,17 +30,14 @@ void check_options(const GenerateOptions& options) {
   if (options.formats.empty()) throw UsageError("format", "none given", "e.g. jpeg,png,tensor");
   for (const std::string& name : options.formats) {
     if (name == "tensor" || codec::find_picture_format(name) != nullptr) continue;
-    std::string there = "tensor";
-    for (const codec::Format& format : codec::picture_formats())
-      there.append(", ").append(format.name);
-    throw UsageError("format " + name, "no such format", "choose among " + there);
+    throw UsageError(
+        "format " + name, "no such format",
+        "choose among tensor, " + listed(codec::picture_formats(), &codec::Format::name));
   }
   for (const std::string& name : options.containers) {
     if (storage::find_container(name) != nullptr) continue;
-    std::string there;
-    for (const storage::Container& container : storage::containers())
-      there.append(there.empty() ? "" : ", ").append(container.name);
-    throw UsageError("container " + name, "no such container", "choose among " + there);
+    throw UsageError("container " + name, "no such container",
+                     "choose among " + listed(storage::containers(), &storage::Container::name));
   }
   if (options.image_sizes.empty()) throw UsageError("image-size", "none given", "e.g. 500x375");
   check_sizes(options.image_sizes, "image-size");

@@ -35,8 +35,9 @@ void add_deviations(const Rows<c10::BFloat16>& rows);
 void write_normalised(const Rows<float>& rows, bool relu);
 void write_normalised(const Rows<c10::BFloat16>& rows, bool relu);
 
-// g = gradient (+ other), zero where the ReLU was: with `passed` where that is zero, else where x *
-// scale + shift is not above zero. sum += g, product += g * (x - mean). With `passed`: out = g.
+// g = gradient (+ other), and zero where the forward ReLU gave zero: where `passed` is zero, or,
+// without `passed`, where x * scale + shift <= 0. sum += g, product += g * (x - mean). With
+// `passed`: out = g.
 void add_gradients(const Rows<float>& rows, bool relu);
 void add_gradients(const Rows<c10::BFloat16>& rows, bool relu);
 

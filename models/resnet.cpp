@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace feedrate::models {
 
@@ -193,9 +194,8 @@ ResNet make_resnet(std::string_view name, int classes) {
   }
   const auto config = std::ranges::find(configs, name, &ResNetConfig::name);
   if (config != configs.end()) return ResNet(*config, classes);
-  std::string names;
-  for (const auto& known : configs) names.append(names.empty() ? "" : ", ").append(known.name);
-  throw UsageError("model " + std::string(name), "there is no such model", "use one of " + names);
+  throw UsageError("model " + std::string(name), "there is no such model",
+                   "use one of " + listed(configs, &ResNetConfig::name));
 }
 
 void use_batch_norm(torch::nn::Module& module, BatchNormKind kind) {

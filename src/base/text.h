@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 
 namespace feedrate {
@@ -13,6 +14,17 @@ std::string percent(double share);
 
 // What printf would write.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
+
+// The elements of a range with ", " between them; `text_of` gives an element's text.
+template <typename Range, typename TextOf = std::identity>
+std::string listed(const Range& range, TextOf text_of = {}) {
+  std::string all;
+  for (const auto& element : range) {
+    if (!all.empty()) all += ", ";
+    all += std::invoke(text_of, element);
+  }
+  return all;
+}
 
 // Empty where it is not set.
 std::string environment_variable(const char* name);

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "plan/axes.h"
 #include "plan/suite.h"
 #include "plan/where.h"
@@ -13,12 +14,7 @@ namespace {
 
 std::string help_of(const plan::Axis& axis) {
   std::string help(axis.help);
-  if (!axis.values.empty()) {
-    help += help.ends_with("also") || help.ends_with("or") ? " " : ": ";
-    for (std::size_t i = 0; i < axis.values.size(); ++i) {
-      help.append(i == 0 ? "" : ", ").append(axis.values[i].value);
-    }
-  }
+  if (!axis.values.empty()) help += ": " + listed(axis.values, &plan::AxisValue::value);
   return help + " [" + std::string(axis.fallback) + "]";
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "device/published_rates.h"
 
 namespace feedrate::device {
@@ -11,13 +12,6 @@ namespace {
 
 constexpr double kPcie4 = 25e9;      // x16, page-locked, bytes/s as reached
 constexpr double kLeastRate = 0.01;  // images/s; below it a step takes longer than anybody waits
-
-std::string known_names() {
-  std::string names;
-  for (const PublishedRate& rate : published_rates())
-    names.append(names.empty() ? "" : ", ").append(rate.name);
-  return names;
-}
 
 EmulatedDevice published(const PublishedRate& rate, const StepSpec& spec) {
   const std::string asked = "--device emulated:" + std::string(rate.name);
@@ -53,7 +47,8 @@ EmulatedDevice of_given_rate(std::string_view argument) {
   if (error != std::errc{} || end != argument.data() + argument.size() || !(number >= kLeastRate)) {
     throw UsageError("--device emulated:" + std::string(argument),
                      "is neither a known device nor images per second",
-                     "use one of " + known_names() + ", or a rate such as emulated:500");
+                     "use one of " + listed(published_rates(), &PublishedRate::name) +
+                         ", or a rate such as emulated:500");
   }
   return {.name = std::string(argument) + " img/s (EMULATED)",
           .imgs_per_s = number,

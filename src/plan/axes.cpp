@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "codec/codec.h"
 #include "device/registry.h"
 #include "measure/affinity.h"
@@ -21,18 +22,13 @@ namespace {
                    "use " + wanted);
 }
 
-std::string listed(const Axis& axis) {
-  std::string all;
-  for (const AxisValue& value : axis.values)
-    all.append(all.empty() ? "" : ", ").append(value.value);
-  return all;
-}
+std::string known_values(const Axis& axis) { return listed(axis.values, &AxisValue::value); }
 
 std::string one_of(const Axis& axis, const std::string& typed) {
   for (const AxisValue& value : axis.values) {
     if (value.value == typed) return typed;
   }
-  refuse(axis, typed, listed(axis));
+  refuse(axis, typed, known_values(axis));
 }
 
 constexpr int kMost = 1 << 20;  // workers, GPUs, batches: sums of larger ones would leave an int
@@ -72,7 +68,7 @@ std::string native_or_size(const Axis& axis, const std::string& typed) {
 
 // One spelling of a rate, so that equal cells have equal ids: emulated:500.0 is emulated:500.
 std::string device(const Axis& axis, const std::string& typed) {
-  if (typed.empty()) refuse(axis, typed, listed(axis));
+  if (typed.empty()) refuse(axis, typed, known_values(axis));
   const auto [kind, argument] = device::split_device(typed);
   const char* const argument_end = argument.data() + argument.size();
   double rate = 0;
@@ -397,9 +393,9 @@ Axes data_axes() {
        .set = pixels<&S::image_size>,
        .label = first(2, after_space)},
       {.name = "input-size",
-       .help = "pixels that the network sees: WxH, or N for NxN; also",
+       .help = "pixels that the network sees",
        .fallback = "224",
-       .values = {{"native", "the stored size"}},
+       .values = {{"WxH", "width and height"}, {"N", "NxN"}, {"native", "the stored size"}},
        .canonical = native_or_size,
        .pixels = true,
        .ceiling = true,
@@ -441,9 +437,9 @@ Axes loader_axes() {
        .set = number<&S::workers>,
        .label = first(4, workers_words)},
       {.name = "prefetch",
-       .help = "batches ready ahead, in all (pool, dali) or per worker (batch): a number, or",
+       .help = "batches ready ahead, in all (pool, dali) or per worker (batch)",
        .fallback = "auto",
-       .values = {{"auto", "4 for pool, 2 for batch and dali"}},
+       .values = {{"N", "batches"}, {"auto", "4 for pool, 2 for batch and dali"}},
        .canonical = auto_or_from_one,
        .number = true,
        .applies = has_workers,
@@ -704,9 +700,9 @@ Axes launch_axes() {
                      "the host asks for each overflow",
                      "use --optimizer fused"}}},
       {.name = "device-threads",
-       .help = "threads of the training step on the CPU: a number, or",
+       .help = "threads of the training step on the CPU",
        .fallback = "auto",
-       .values = {{"auto", "one per CPU"}},
+       .values = {{"N", "threads"}, {"auto", "one per CPU"}},
        .canonical = auto_or_from_one,
        .number = true,
        .ceiling = true,

@@ -287,10 +287,10 @@ Raised ceiling_drifted(const FlagFacts& facts, const FlagRule& rule) {
 }
 
 Raised mixed_ledger(const FlagFacts& facts, const FlagRule&) {
-  std::string all;
-  for (const std::string& what : facts.differences) all += (all.empty() ? "" : ", ") + what;
-  return when(!all.empty(), "other records of this ledger were measured with another " + all,
-              std::ranges::any_of(facts.differences, is_other_work));
+  return when(
+      !facts.differences.empty(),
+      "other records of this ledger were measured with another " + listed(facts.differences),
+      std::ranges::any_of(facts.differences, is_other_work));
 }
 
 constexpr std::string_view kOtherWork[] = {"host", "gpus", "device.*", "file_system.*",

@@ -55,7 +55,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, pid, cpus)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last, steady,
                                    drawn_from_queue, stages, arrivals, host, host_series,
                                    samples_ahead_limit, loader_library, opencv_threads, process,
-                                   device, place, gpu, gpu_problem, interrupted)
+                                   device, place, gpu, gpu_problem)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache_before, page_cache_after)
 
 // File names need not be UTF-8; such a text shows where it is not.

@@ -1,9 +1,11 @@
 #include "storage/dataset.h"
 
+#include <ranges>
 #include <string>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "storage/container.h"
 #include "storage/manifest.h"
 
@@ -42,10 +44,7 @@ const VariantRecord& find_variant(const fs::path& data, const DatasetRecord& rec
                                   const std::string& name) {
   const auto found = record.variants.find(name);
   if (found == record.variants.end()) {
-    std::string there;
-    for (const auto& [other, variant] : record.variants) {
-      there.append(there.empty() ? "" : ", ").append(other);
-    }
+    const std::string there = listed(std::views::keys(record.variants));
     throw Error(data.string(),
                 "has no " + name + ", it has " + (there.empty() ? "no variant at all" : there),
                 "make it: " + gen_command(data, name));

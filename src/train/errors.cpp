@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "models/resnet.h"
 
 namespace feedrate::train {
@@ -49,12 +50,10 @@ void check_loss(double loss, std::string_view device) {
 }
 
 void check_model(const device::StepSpec& spec) {
-  std::string names;
-  for (const models::ResNetConfig& config : models::resnet_configs()) {
-    if (config.name == spec.model) return;
-    names.append(names.empty() ? "" : ", ").append(config.name);
-  }
-  throw UsageError("--model " + spec.model, "there is no such model", "use one of " + names);
+  const auto& known = models::resnet_configs();
+  if (std::ranges::find(known, spec.model, &models::ResNetConfig::name) != known.end()) return;
+  throw UsageError("--model " + spec.model, "there is no such model",
+                   "use one of " + listed(known, &models::ResNetConfig::name));
 }
 
 }  // namespace feedrate::train

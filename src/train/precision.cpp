@@ -2,7 +2,10 @@
 
 #include <ATen/autocast_mode.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "base/text.h"
 #include "train/onednn.h"
 
 namespace feedrate::train {
@@ -20,15 +23,12 @@ bool does_without_amx() { return kWithoutAmx; }
 Precision precision_from(std::string_view name, std::span<const Precision> offered,
                          std::string_view device) {
   if (name.empty()) return Precision::fp32;
-  std::string names;
-  for (const Precision precision : offered) {
-    const std::string_view known = kNames[static_cast<std::size_t>(precision)];
-    if (known == name) return precision;
-    names.append(names.empty() ? "" : ", ").append(known);
-  }
+  const auto name_of = [](Precision known) { return kNames[static_cast<std::size_t>(known)]; };
+  const auto found = std::ranges::find(offered, name, name_of);
+  if (found != offered.end()) return *found;
   throw UsageError("--precision " + std::string(name),
                    "--device " + std::string(device) + " does not train in it",
-                   "use one of " + names);
+                   "use one of " + listed(offered, name_of));
 }
 
 at::ScalarType input_type(Precision precision) {

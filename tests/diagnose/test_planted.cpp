@@ -1,11 +1,14 @@
 // The test that guards every number: service times are planted in stages and in an emulated device,
-// and what is reported must match the closed form within 2 %.
+// and what is reported must match the closed form within 2 %. It is skipped where others take so
+// much of the CPUs that no closed form holds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
+#include "base/text.h"
 #include "device/registry.h"
 #include "diagnose/verdict.h"
 #include "plan/expand.h"
@@ -16,6 +19,7 @@ namespace feedrate::tests {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
+constexpr double kMostTaken = 0.05;  // share of the CPUs
 // Instrumented code is slower at everything that the closed forms leave out.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr double kTolerance = 0.05;
@@ -40,6 +44,10 @@ class Planted : public testing::Test {
     plant(measure::Stage::augment).ns = 1 * kMs;
     plant(measure::Stage::collate).ns = 1 * kMs;  // 8 ms in all
   }
+  void TearDown() override {
+    if (most_taken_ > kMostTaken && !HasFailure())
+      GTEST_SKIP() << "others took " << percent(most_taken_) << " of the CPUs in each of four runs";
+  }
   pipeline::PlantedStage& plant(measure::Stage stage) {
     return options_.planted[static_cast<std::size_t>(stage)];
   }
@@ -50,7 +58,7 @@ class Planted : public testing::Test {
   };
   // The closed forms hold for CPUs of one's own: of up to four runs, the first that no other
   // machine or process disturbed. Else the one that was disturbed least, whose results may be off
-  // by what the others took.
+  // by what the others took; above kMostTaken they say nothing.
   Run measure(plan::AxisValues values) {
     values.insert({"data", {"raw"}});
     values.insert({"batch-size", {"4"}});  // where none is given
@@ -65,7 +73,9 @@ class Planted : public testing::Test {
       if (!result.measurement) return {};
       if (!best || taken_by_others(result) < taken_by_others(*best)) best = std::move(result);
     }
-    tolerance_ = std::max(tolerance_, kTolerance + taken_by_others(*best));
+    most_taken_ = std::max(most_taken_, taken_by_others(*best));
+    tolerance_ = most_taken_ > kMostTaken ? std::numeric_limits<double>::infinity()
+                                          : kTolerance + most_taken_;
     return {*best->measurement, diagnose::verdict_of(best->settings, *best->measurement)};
   }
   // Share of the CPUs.
@@ -85,7 +95,8 @@ class Planted : public testing::Test {
 
   TemporaryFolder folder_;
   run::RunOptions options_;
-  double tolerance_ = kTolerance;  // of all runs of the test
+  double most_taken_ = 0;          // in any run of the test
+  double tolerance_ = kTolerance;  // of all its runs
 };
 
 TEST_F(Planted, LoaderBound) {
@@ -141,7 +152,7 @@ TEST_F(Planted, RareLongSpikesAreInTheThroughput) {
   // The window may cut one of its about 6 periods: compare with the spikes that it holds.
   const double images = run.measured.images, spikes = std::round(images / 64);
   EXPECT_NEAR(run.measured.window_s, images * 0.008 + spikes * 0.512,
-              0.512 + 0.02 * run.measured.window_s);
+              0.512 + tolerance_ * run.measured.window_s);
   EXPECT_LT(run.measured.step_ms.summary.median, 0.7 * run.measured.step_ms.summary.mean);
 }
 

@@ -162,6 +162,14 @@ class ProgramTest(unittest.TestCase):
     def ledger(self, name="ledger"):
         return records_of(self.path(name))
 
+    def records_so_far(self, name="ledger"):
+        """Of a sweep that goes on: its last line may be half written. -1 before there is a file."""
+        try:
+            with open(self.path(name, "ledger.jsonl"), encoding="utf-8") as file:
+                return file.read().count("\n")
+        except FileNotFoundError:
+            return -1
+
     def stop(self, number, ready, *words):
         """Sends the signal once `ready()` is true; the program has 5 seconds to end."""
         process = self.start(*words)

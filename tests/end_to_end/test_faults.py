@@ -30,15 +30,19 @@ class Faults(ProgramTest):
     def statuses(self):
         return [(r["cell"]["data"], r["status"]) for r in self.ledger()]
 
+    def wait_for_a_record(self):
+        deadline = time.monotonic() + PATIENCE
+        while self.records_so_far() < 1:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
     def hit_the_cell(self, number):
         """Sends a signal to the process of the first cell that is no ceiling."""
         process = self.start(
             *self.words("--data", "jpeg", "--workers", "1,2", "--min-seconds", "1")
         )
+        self.wait_for_a_record()
         deadline = time.monotonic() + PATIENCE
-        while not os.path.exists(self.path("ledger", "ledger.jsonl")) or not self.ledger():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
         found = []
         while not found:
             found = children_of(process.pid)
@@ -87,6 +91,10 @@ class Faults(ProgramTest):
         os.mkfifo(victim)
         return victim
 
+    def stalled_sweep(self, *more):
+        words = ("--data", "tensor,jpeg", "--min-seconds", "0.3", "--stall-seconds", "1")
+        return self.finish(self.start(*self.words(*words, *more)))
+
     def check_stall(self, answer, victim):
         self.assertEqual(answer.code, 1, answer)
         self.assertEqual(self.statuses().count(("tensor", "failed")), 1, answer)
@@ -102,20 +110,7 @@ class Faults(ProgramTest):
     def test_a_read_that_never_returns_ends_its_cell_alone(self):
         victim = self.a_sample_that_never_comes()
         began = time.monotonic()
-        answer = self.finish(
-            self.start(
-                *self.words(
-                    "--data",
-                    "tensor,jpeg",
-                    "--min-seconds",
-                    "0.3",
-                    "--stall-seconds",
-                    "1",
-                    "--image-size",
-                    "48",
-                )
-            )
-        )
+        answer = self.stalled_sweep("--image-size", "48")
         self.assertLess(time.monotonic() - began, 30)
         self.check_stall(answer, victim)
 
@@ -123,39 +118,11 @@ class Faults(ProgramTest):
         victim = self.a_sample_that_never_comes()
         for cache in ("encoded", "sample"):
             shutil.rmtree(self.path("ledger"), True)
-            answer = self.finish(
-                self.start(
-                    *self.words(
-                        "--data",
-                        "tensor,jpeg",
-                        "--min-seconds",
-                        "0.3",
-                        "--stall-seconds",
-                        "1",
-                        "--cache",
-                        cache,
-                    )
-                )
-            )
-            self.check_stall(answer, victim)
+            self.check_stall(self.stalled_sweep("--cache", cache), victim)
 
     def test_or_the_page_cache_is_warmed(self):
         victim = self.a_sample_that_never_comes()
-        answer = self.finish(
-            self.start(
-                *self.words(
-                    "--data",
-                    "tensor,jpeg",
-                    "--min-seconds",
-                    "0.3",
-                    "--stall-seconds",
-                    "1",
-                    "--page-cache",
-                    "warm",
-                )
-            )
-        )
-        self.check_stall(answer, victim)
+        self.check_stall(self.stalled_sweep("--page-cache", "warm"), victim)
 
     @unittest.skipUnless(os.environ.get("FEEDRATE_STALLED_OPEN"), "not with a sanitizer")
     def test_or_the_dataset_is_opened(self):
@@ -173,10 +140,7 @@ class Faults(ProgramTest):
             ),
             env=dict(os.environ, LD_PRELOAD=os.environ["FEEDRATE_STALLED_OPEN"]),
         )
-        deadline = time.monotonic() + PATIENCE
-        while not os.path.exists(self.path("ledger", "ledger.jsonl")) or not self.ledger():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
+        self.wait_for_a_record()
         self.write("data/tensor-uint8/48x48/files.tsv.stalled", "")
         answer = self.finish(process)
         self.assertEqual(answer.code, 1, answer)

@@ -25,13 +25,6 @@ class Signals(ProgramTest):
             *more,
         )
 
-    def count(self, name="ledger"):
-        try:
-            with open(self.path(name, "ledger.jsonl"), encoding="utf-8") as file:
-                return file.read().count("\n")
-        except FileNotFoundError:
-            return -1
-
     def pause_after(self, ready, seconds=0.5):
         """True some time after `ready` was first true."""
         seen = []
@@ -59,7 +52,7 @@ class Signals(ProgramTest):
                 shutil.rmtree(self.path("ledger"), True)
                 answer = self.stop(
                     number,
-                    self.pause_after(lambda: self.count() == 0),
+                    self.pause_after(lambda: self.records_so_far() == 0),
                     *self.sweep_words("--warmup-seconds", "50", "--min-seconds", "0.3"),
                 )
                 self.check_and_resume(answer, ["interrupted"], *SHORT)
@@ -70,7 +63,7 @@ class Signals(ProgramTest):
                 shutil.rmtree(self.path("ledger"), True)
                 answer = self.stop(
                     number,
-                    self.pause_after(lambda: self.count() == 1),
+                    self.pause_after(lambda: self.records_so_far() == 1),
                     *self.sweep_words("--warmup-seconds", "0.1", "--min-seconds", "1.2"),
                 )
                 self.check_and_resume(
@@ -80,7 +73,7 @@ class Signals(ProgramTest):
     def test_an_interrupted_run_is_no_failed_one(self):
         answer = self.stop(
             SIGNALS[0],
-            self.pause_after(lambda: self.count() == 0),
+            self.pause_after(lambda: self.records_so_far() == 0),
             *self.sweep_words("--warmup-seconds", "50"),
         )
         self.assertNotIn("1 failed", answer.err)
@@ -92,7 +85,7 @@ class Signals(ProgramTest):
                     shutil.rmtree(self.path("kept"), True)
                     answer = self.stop(
                         number,
-                        self.pause_after(lambda: self.count("kept") == 0),
+                        self.pause_after(lambda: self.records_so_far("kept") == 0),
                         "run",
                         "--data",
                         "jpeg",

@@ -2,21 +2,14 @@
 
 #include <algorithm>
 
-#include "plan/expand.h"
 #include "plan/sweep_order.h"
+#include "tests/plan/two_settings.h"
 
 namespace feedrate::tests {
 namespace {
 
-std::vector<plan::Cell> cells() {
-  return plan::expand({{"device", {"emulated:a100"}},
-                       {"data", {"synthetic", "jpeg", "png"}},
-                       {"workers", {"1", "2"}},
-                       {"gpus", {"1", "2"}}});
-}
-
 TEST(Plan, EachSettingOpensAndClosesWithItsCeiling) {
-  const auto plan = plan::plan_sweep(cells(), 1, 0);
+  const auto plan = plan::plan_sweep(two_settings(), 1, 0);
   ASSERT_EQ(plan.size(), 2u * (1 + 4 + 1));
   for (const std::size_t first : {std::size_t{0}, std::size_t{6}}) {
     EXPECT_EQ(plan[first].role, plan::Role::opening_ceiling);
@@ -30,7 +23,7 @@ TEST(Plan, EachSettingOpensAndClosesWithItsCeiling) {
 }
 
 TEST(Plan, RepetitionsHoldTheSameCellsInOtherOrders) {
-  const auto plan = plan::plan_sweep(cells(), 6, 3);
+  const auto plan = plan::plan_sweep(two_settings(), 6, 3);
   std::vector<std::vector<std::string>> orders(6);
   for (const plan::PlannedRun& run : plan)
     orders[static_cast<std::size_t>(run.repetition)].push_back(run.cell.id());
@@ -43,7 +36,7 @@ TEST(Plan, RepetitionsHoldTheSameCellsInOtherOrders) {
 }
 
 TEST(Plan, IsAFunctionOfItsSeed) {
-  const auto a = plan::plan_sweep(cells(), 3, 5), b = plan::plan_sweep(cells(), 3, 5);
+  const auto a = plan::plan_sweep(two_settings(), 3, 5), b = plan::plan_sweep(two_settings(), 3, 5);
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].cell, b[i].cell);
 }
 

@@ -8,30 +8,18 @@
 
 #include "base/error.h"
 #include "record/ledger.h"
+#include "tests/record/least_record.h"
 #include "tests/support.h"
 
 namespace feedrate::tests {
 namespace {
 
-nlohmann::ordered_json record(int n) {
-  return {{"schema", "feedrate.result/1"},
-          {"cell", {{"data", "jpeg"}}},
-          {"cell_id", "0"},
-          {"repetition", 0},
-          {"status", "ok"},
-          {"imgs_per_s", 1.0},
-          {"environment", nlohmann::ordered_json::object()},
-          {"seed", 0},
-          {"dataset", nullptr},
-          {"n", n}};
-}
-
 TEST(Ledger, ResumeReadsWhatWasAppended) {
   const TemporaryFolder folder;
   {
     record::Ledger ledger(folder.path(), false);
-    ledger.append(record(1));
-    ledger.append(record(2));
+    ledger.append(least_record(1));
+    ledger.append(least_record(2));
   }
   record::Ledger again(folder.path(), true);
   ASSERT_EQ(again.records().size(), 2u);
@@ -40,19 +28,19 @@ TEST(Ledger, ResumeReadsWhatWasAppended) {
 }
 
 TEST(Ledger, ATornLastLineIsCutOffAtEveryPlace) {
-  const std::string whole = record(2).dump() + "\n";
+  const std::string whole = least_record(2).dump() + "\n";
   for (std::size_t cut = 1; cut + 1 < whole.size(); ++cut) {
     const TemporaryFolder folder;
     {
       record::Ledger ledger(folder.path(), false);
-      ledger.append(record(1));
+      ledger.append(least_record(1));
     }
     std::ofstream(folder.path() / "ledger.jsonl", std::ios::app) << whole.substr(0, cut);
     {
       record::Ledger ledger(folder.path(), true);
       EXPECT_TRUE(ledger.mend());
       ASSERT_EQ(ledger.records().size(), 1u) << cut;
-      ledger.append(record(3));
+      ledger.append(least_record(3));
     }
     const record::Ledger again(folder.path(), true);
     ASSERT_EQ(again.records().size(), 2u);
@@ -62,12 +50,13 @@ TEST(Ledger, ATornLastLineIsCutOffAtEveryPlace) {
 
 TEST(Ledger, AWholeLastLineWithoutItsNewlineIsKept) {
   const TemporaryFolder folder;
-  std::ofstream(folder.path() / "ledger.jsonl") << record(1).dump() << "\n" << record(2).dump();
+  std::ofstream(folder.path() / "ledger.jsonl") << least_record(1).dump() << "\n"
+                                                << least_record(2).dump();
   {
     record::Ledger ledger(folder.path(), true);
     ASSERT_EQ(ledger.records().size(), 2u);
     EXPECT_FALSE(ledger.mend());
-    ledger.append(record(3));
+    ledger.append(least_record(3));
   }
   const record::Ledger again(folder.path(), true);
   ASSERT_EQ(again.records().size(), 3u);
@@ -76,7 +65,7 @@ TEST(Ledger, AWholeLastLineWithoutItsNewlineIsKept) {
 
 TEST(Ledger, StaysAsItWasUntilItIsMended) {
   const TemporaryFolder folder;
-  std::ofstream(folder.path() / "ledger.jsonl") << record(1).dump() << "\n{\"schema\":\"feed";
+  std::ofstream(folder.path() / "ledger.jsonl") << least_record(1).dump() << "\n{\"schema\":\"feed";
   const auto before = std::filesystem::file_size(folder.path() / "ledger.jsonl");
   {
     record::Ledger(folder.path(), true);
@@ -87,7 +76,7 @@ TEST(Ledger, StaysAsItWasUntilItIsMended) {
 TEST(Ledger, ExistingResultsAreNotAddedToUnasked) {
   const TemporaryFolder folder;
   {
-    record::Ledger(folder.path(), false).append(record(1));
+    record::Ledger(folder.path(), false).append(least_record(1));
   }
   EXPECT_THROW(record::Ledger(folder.path(), false), Error);
 }
@@ -96,9 +85,9 @@ TEST(Ledger, ADamagedLineInTheMiddleIsNamed) {
   for (const char* line :
        {"{oops}", "3", "{\"schema\":3}", "{\"schema\":\"feedrate.result/1\"}", "null", "[]"}) {
     const TemporaryFolder folder;
-    std::ofstream(folder.path() / "ledger.jsonl") << record(1).dump() << "\n"
+    std::ofstream(folder.path() / "ledger.jsonl") << least_record(1).dump() << "\n"
                                                   << line << "\n"
-                                                  << record(2).dump() << "\n";
+                                                  << least_record(2).dump() << "\n";
     try {
       const record::Ledger ledger(folder.path(), true);
       FAIL() << line;
@@ -118,14 +107,14 @@ TEST(Ledger, TwoWritersAreNotAllowed) {
 TEST(Ledger, ARecordThatDoesNotFitLeavesNothingHalf) {
   const TemporaryFolder folder;
   record::Ledger ledger(folder.path(), false);
-  ledger.append(record(1));
+  ledger.append(least_record(1));
   const auto before = std::filesystem::file_size(ledger.path());
   rlimit old{};
   getrlimit(RLIMIT_FSIZE, &old);
   const rlimit tight{before + 10, old.rlim_max};
   signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &tight);
-  EXPECT_THROW(ledger.append(record(2)), Error);
+  EXPECT_THROW(ledger.append(least_record(2)), Error);
   setrlimit(RLIMIT_FSIZE, &old);
   EXPECT_EQ(std::filesystem::file_size(ledger.path()), before);
 }

@@ -3,21 +3,14 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "plan/expand.h"
 #include "record/plan_file.h"
 #include "record/record.h"
 #include "record/record_json.h"
+#include "tests/plan/two_settings.h"
 #include "tests/support.h"
 
 namespace feedrate::tests {
 namespace {
-
-std::vector<plan::Cell> cells() {
-  return plan::expand({{"device", {"emulated:a100"}},
-                       {"data", {"synthetic", "jpeg", "png"}},
-                       {"workers", {"1", "2"}},
-                       {"gpus", {"1", "2"}}});
-}
 
 nlohmann::ordered_json kept_plan(const TemporaryFolder& folder) {
   std::ifstream file(folder.path() / "plan.json");
@@ -26,7 +19,7 @@ nlohmann::ordered_json kept_plan(const TemporaryFolder& folder) {
 
 TEST(PlanFile, KeepsWhatASweepSetOutToDo) {
   const TemporaryFolder folder;
-  const auto plan = plan::plan_sweep(cells(), 2, 0);
+  const auto plan = plan::plan_sweep(two_settings(), 2, 0);
   record::keep_plan(folder.path(), plan, 0);
   const auto kept = kept_plan(folder);
   EXPECT_EQ(kept["cells"].size(), 10u);  // two ceilings, eight cells
@@ -42,13 +35,13 @@ TEST(PlanFile, KeepsWhatASweepSetOutToDo) {
 
 TEST(PlanFile, GrowsByWhatIsNew) {
   const TemporaryFolder folder;
-  record::keep_plan(folder.path(), plan::plan_sweep({cells()[0]}, 9, 0), 0);
-  record::keep_plan(folder.path(), plan::plan_sweep(cells(), 1, 0),
+  record::keep_plan(folder.path(), plan::plan_sweep({two_settings()[0]}, 9, 0), 0);
+  record::keep_plan(folder.path(), plan::plan_sweep(two_settings(), 1, 0),
                     0);  // nothing was measured of the one before
-  record::keep_plan(folder.path(), plan::plan_sweep(cells(), 1, 7),
+  record::keep_plan(folder.path(), plan::plan_sweep(two_settings(), 1, 7),
                     5);  // another order of the same
   EXPECT_EQ(kept_plan(folder)["sweeps"].size(), 1u);
-  record::keep_plan(folder.path(), plan::plan_sweep(cells(), 2, 0), 12);
+  record::keep_plan(folder.path(), plan::plan_sweep(two_settings(), 2, 0), 12);
   const auto kept = kept_plan(folder);
   ASSERT_EQ(kept["sweeps"].size(), 2u);
   EXPECT_EQ(kept["sweeps"][1]["records"], 12);
@@ -66,7 +59,7 @@ TEST(PlanFile, ReplacesAFileThatIsNoPlan) {
         R"({"schema":"feedrate.plan/1","cells":{},"sweeps":[{"runs":[]}]})"}) {
     const TemporaryFolder folder;
     std::ofstream(folder.path() / "plan.json") << text;
-    record::keep_plan(folder.path(), plan::plan_sweep(cells(), 1, 0), 3);
+    record::keep_plan(folder.path(), plan::plan_sweep(two_settings(), 1, 0), 3);
     EXPECT_EQ(kept_plan(folder)["sweeps"].size(), 1u) << text;
   }
 }
@@ -75,7 +68,7 @@ TEST(PlanFile, NamesThePathThatCannotBeWritten) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "plan.json" / "in the way");
   try {
-    record::keep_plan(folder.path(), plan::plan_sweep(cells(), 1, 0), 0);
+    record::keep_plan(folder.path(), plan::plan_sweep(two_settings(), 1, 0), 0);
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find((folder.path() / "plan.json").string() + ": "),

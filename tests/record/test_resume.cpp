@@ -1,21 +1,14 @@
 #include <gtest/gtest.h>
 
-#include "plan/expand.h"
 #include "record/resume.h"
+#include "tests/plan/two_settings.h"
 #include "tests/record/made_up_results.h"
 
 namespace feedrate::tests {
 namespace {
 
-std::vector<plan::Cell> cells() {
-  return plan::expand({{"device", {"emulated:a100"}},
-                       {"data", {"synthetic", "jpeg", "png"}},
-                       {"workers", {"1", "2"}},
-                       {"gpus", {"1", "2"}}});
-}
-
 TEST(Resume, WhatTheLedgerHoldsIsNotMissing) {
-  const auto plan = plan::plan_sweep(cells(), 2, 0);
+  const auto plan = plan::plan_sweep(two_settings(), 2, 0);
   std::vector<nlohmann::ordered_json> records;
   for (const std::size_t i : {0u, 2u, 3u}) {
     records.push_back({{"cell_id", plan[i].cell.id()},

@@ -7,23 +7,11 @@
 #include "record/record.h"
 #include "record/record_json.h"
 #include "record/seal.h"
+#include "tests/record/least_record.h"
 #include "tests/support.h"
 
 namespace feedrate::tests {
 namespace {
-
-nlohmann::ordered_json record(int n) {
-  return {{"schema", record::kResultSchema},
-          {"cell", {{"data", "jpeg"}}},
-          {"cell_id", "0"},
-          {"repetition", 0},
-          {"status", "ok"},
-          {"imgs_per_s", 1.0},
-          {"environment", nlohmann::ordered_json::object()},
-          {"seed", 0},
-          {"dataset", nullptr},
-          {"n", n}};
-}
 
 std::vector<std::string> lines_of(const std::filesystem::path& folder) {
   std::ifstream file(folder / "ledger.jsonl");
@@ -36,10 +24,10 @@ TEST(Seal, ALineFitsTheOneBeforeItAndNoOther) {
   const TemporaryFolder folder;
   {
     record::Ledger ledger(folder.path(), false);
-    for (int n = 0; n < 2; ++n) ledger.append(record(n));
+    for (int n = 0; n < 2; ++n) ledger.append(least_record(n));
   }
   record::Ledger again(folder.path(), true);  // a resumed sweep goes on with the chain
-  EXPECT_EQ(again.append(record(2))["n"], 2);
+  EXPECT_EQ(again.append(least_record(2))["n"], 2);
   const auto lines = lines_of(folder.path());
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(again.last_xxh3(), record::line_xxh3(lines[2]));
@@ -51,7 +39,7 @@ TEST(Seal, ALineFitsTheOneBeforeItAndNoOther) {
 }
 
 TEST(Seal, EveryChangedByteShows) {
-  auto json = record(7);
+  auto json = least_record(7);
   record::seal(json, "0123456789abcdef");
   const std::string line = record::to_line(json);
   ASSERT_EQ(record::seal_problem(line, "0123456789abcdef"), "");
@@ -65,7 +53,7 @@ TEST(Seal, EveryChangedByteShows) {
 }
 
 TEST(Seal, SealingAgainReplacesTheSeal) {
-  auto once = record(1);
+  auto once = least_record(1);
   record::seal(once, "");
   auto twice = once;
   twice["n"] = 2;
