@@ -79,13 +79,15 @@ def missing(records, planned):
 
 
 def has_ended(ledger_path):
-    """Whether the last sweep ended by itself, as plan.json says then."""
+    """Whether the last sweep ended by itself and carried out all its runs, as plan.json says
+    then."""
     try:
         with open(
             os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json"),
             encoding="utf-8",
         ) as file:
-            return isinstance(json.load(file).get("ended"), dict)
+            ended = json.load(file).get("ended")
+            return isinstance(ended, dict) and ended.get("whole", True)
     except (OSError, ValueError, AttributeError, RecursionError):
         return False
 

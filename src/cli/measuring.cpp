@@ -67,7 +67,8 @@ record::SweepOutcome Measuring::run(const std::vector<plan::PlannedRun>& plan,
   const record::SweepOutcome outcome =
       record::run_sweep(plan, *runner_, writer, ledger_.get(),
                         {options_.run, differences_, stop_at_failure}, hooks, signals_.token());
-  if (ledger_) record::keep_end(options_.output, {ledger_->size(), ledger_->last_xxh3()});
+  const bool whole = outcome.ok + outcome.failed + outcome.skipped == plan.size();
+  if (ledger_) record::keep_end(options_.output, {ledger_->size(), ledger_->last_xxh3(), whole});
   return outcome;
 }
 

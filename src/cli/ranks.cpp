@@ -1,5 +1,7 @@
 #include "cli/ranks.h"
 
+#include <cstdio>
+
 #include "base/text.h"
 #include "base/xxh3.h"
 #include "device/registry.h"
@@ -18,7 +20,7 @@ ranks::RunIdentity identity_of(const std::vector<plan::Cell>& cells,
                                const run::RunOptions& options) {
   std::string text;
   for (const plan::Cell& cell : cells) text += run::to_text(run::RankOrder{cell, options, {}});
-  return {record::binary_hash(), to_hex(xxh3_of(text))};
+  return {record::binary_hash(), to_hex(xxh3_of(text)), ranks::secret_of(environment_variable)};
 }
 
 }  // namespace
@@ -34,14 +36,16 @@ std::unique_ptr<ranks::RankProcesses> open_ranks(const std::optional<ranks::Laun
                                                  const run::RunOptions& options,
                                                  std::stop_token stop) {
   if (!launch) return ranks::make_local_ranks({"rank"});
-  return ranks::make_launched_ranks(*launch, identity_of(cells, options), {"rank"},
-                                    std::move(stop));
+  const auto say = [](const std::string& line) {
+    std::fprintf(stderr, "feedrate: %s\n", line.c_str());
+  };
+  return ranks::make_launched_ranks(*launch, identity_of(cells, options), {"rank"}, std::move(stop),
+                                    say);
 }
 
 int follow(const ranks::Launch& launch, const std::vector<plan::Cell>& cells,
            const run::RunOptions& options) {
   const auto group = ranks::join_ranks(launch, identity_of(cells, options), ranks::kArrivalNs);
-  if (!group) return 1;  // rank 0 says why
   if (const std::vector<int> cpus = ranks::own_cpus(launch); !cpus.empty())
     measure::keep_to_cpus(cpus);
   device::AcceleratorRegistry registry;

@@ -16,11 +16,40 @@ constexpr timeval kSendPatience{.tv_sec = 5, .tv_usec = 0};
 // A message: its body's length (4 bytes, this machine's order: ranks run one program), its kind,
 // its body.
 constexpr std::size_t kHeader = 5;
-constexpr std::uint32_t kLongest = 1U << 30;
+
+constexpr bool is_greeting(MessageKind kind) { return kind <= MessageKind::refused; }
 
 }  // namespace
 
-Connection::Connection(int descriptor) : descriptor_(descriptor) {
+std::size_t longest(MessageKind kind) {
+  constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
+  switch (kind) {
+    case MessageKind::challenge:
+    case MessageKind::hello:
+    case MessageKind::welcome:
+    case MessageKind::refused:
+      return 4 * kKiB;
+    case MessageKind::clock:
+      return sizeof(std::int64_t);
+    case MessageKind::task:
+      return 16 * kMiB;
+    case MessageKind::meet:
+    case MessageKind::met:
+      return kMiB;
+    case MessageKind::progress:
+    case MessageKind::failed:
+      return 64 * kKiB;
+    case MessageKind::result:
+      return 256 * kMiB;  // a step of a rank takes up to 100 bytes
+    case MessageKind::beat:
+    case MessageKind::abort:
+    case MessageKind::end:
+      return 0;
+  }
+  return 0;
+}
+
+Connection::Connection(int descriptor, Trust trust) : descriptor_(descriptor), trust_(trust) {
   setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &kSendPatience, sizeof kSendPatience);
 }
 Connection::~Connection() {
@@ -28,10 +57,18 @@ Connection::~Connection() {
 }
 Connection::Connection(Connection&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
+      trust_(other.trust_),
       closed_(other.closed_),
+      fault_(std::move(other.fault_)),
       arrived_(std::move(other.arrived_)) {}
 
-bool Connection::send(MessageKind kind, std::string_view body) {
+bool Connection::send(MessageKind kind, std::string_view body) { return write(kind, body, 0); }
+bool Connection::send_now(MessageKind kind, std::string_view body) {
+  return write(kind, body, MSG_DONTWAIT);
+}
+
+bool Connection::write(MessageKind kind, std::string_view body, int flags) {
+  if (body.size() > longest(kind)) return false;
   const auto length = static_cast<std::uint32_t>(body.size());
   std::string frame(kHeader, '\0');
   std::memcpy(frame.data(), &length, sizeof length);
@@ -39,7 +76,8 @@ bool Connection::send(MessageKind kind, std::string_view body) {
   frame.append(body);
   const std::lock_guard lock(sending_);
   for (std::size_t sent = 0; sent < frame.size();) {
-    const ssize_t n = ::send(descriptor_, frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n =
+        ::send(descriptor_, frame.data() + sent, frame.size() - sent, flags | MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       if (sent > 0) shut_down();  // the next message would be read as the rest of this one
@@ -70,17 +108,25 @@ std::optional<Message> Connection::take() {
   if (arrived_.size() < kHeader) return std::nullopt;
   std::uint32_t length = 0;
   std::memcpy(&length, arrived_.data(), sizeof length);
-  const auto kind = static_cast<unsigned char>(arrived_[4]);
-  if (length > kLongest ||
-      kind > static_cast<unsigned char>(MessageKind::end)) {  // no rank of ours
-    closed_ = true;
-    arrived_.clear();
-    return std::nullopt;
+  const auto number = static_cast<unsigned char>(arrived_[4]);
+  if (number >= kMessageKinds) return hang_up("a message of unknown kind");
+  const auto kind = static_cast<MessageKind>(number);
+  if (trust_ == Trust::stranger && !is_greeting(kind)) return hang_up("no greeting");
+  if (length > longest(kind)) {
+    return hang_up("a message of " + std::to_string(length) + " bytes where " +
+                   std::to_string(longest(kind)) + " are the most");
   }
   if (arrived_.size() < kHeader + length) return std::nullopt;
-  Message message{static_cast<MessageKind>(kind), arrived_.substr(kHeader, length)};
+  Message message{kind, arrived_.substr(kHeader, length)};
   arrived_.erase(0, kHeader + length);
   return message;
+}
+
+std::optional<Message> Connection::hang_up(std::string fault) {
+  fault_ = std::move(fault);
+  closed_ = true;
+  arrived_ = {};
+  return std::nullopt;
 }
 
 void Connection::shut_down() { shutdown(descriptor_, SHUT_RDWR); }

@@ -11,19 +11,25 @@ namespace feedrate::ranks {
 
 // What ranks and their coordinator tell each other. The body of each is its own.
 enum class MessageKind : std::uint8_t {
-  hello,     // rank: who it is (JSON); the first
-  welcome,   // coordinator: the answer to it (JSON)
-  clock,     // rank: asks for the time; coordinator: now_ns()
-  beat,      // both: alive; empty
-  task,      // coordinator: what to do next (JSON)
-  meet,      // rank: it has come to a collective call (operation, then value)
-  met,       // coordinator: all have; the result
-  progress,  // rank 0: what is seen of its run (JSON)
-  result,    // rank: the task's result
-  failed,    // rank: the task failed; one line
-  abort,     // coordinator: another rank failed, or the run was interrupted
-  end,       // coordinator: no more tasks
+  challenge,  // coordinator: what the rank must prove itself with (hello.h); the first
+  hello,      // rank: who it is, and the proof
+  welcome,    // coordinator: the answer to it, with the coordinator's own proof
+  refused,    // coordinator: the other answer to it, and the last; one line
+  clock,      // rank: asks for the time; coordinator: now_ns()
+  beat,       // both: alive; empty
+  task,       // coordinator: what to do next (JSON)
+  meet,       // rank: it has come to a collective call (operation, then value)
+  met,        // coordinator: all have; the result
+  progress,   // rank 0: what is seen of its run (JSON)
+  result,     // rank: the task's result
+  failed,     // rank: the task failed; one line
+  abort,      // coordinator: another rank failed, or the run was interrupted
+  end,        // coordinator: no more tasks
 };
+inline constexpr std::size_t kMessageKinds = static_cast<std::size_t>(MessageKind::end) + 1;
+
+// The longest body of a kind, in bytes; a longer one is not from a rank.
+std::size_t longest(MessageKind kind);
 
 // A number as a body, and back; both ends run on alike machines.
 template <typename T>
@@ -43,31 +49,51 @@ struct Message {
 };
 
 // One end of a stream between a rank and its coordinator; owns the descriptor. send() may be called
-// by several threads at once, receive() by one.
+// by several threads at once, receive() by one. What arrives is read as hostile: what is no message
+// ends the connection, and what is kept of one that is not complete is bounded.
 class Connection {
  public:
-  explicit Connection(int descriptor);
+  enum class Trust {
+    stranger,  // may send challenge, hello, welcome and refused alone: a few KiB
+    rank,
+  };
+  explicit Connection(int descriptor, Trust trust = Trust::rank);
   ~Connection();
   Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) = delete;
 
-  // False: the other end is gone, or has taken nothing for kSendPatience.
+  // The other end has proven itself.
+  void trust() { trust_ = Trust::rank; }
+
+  // False: the other end is gone, or has taken nothing for kSendPatience, or the body is longer
+  // than longest(kind).
   bool send(MessageKind kind, std::string_view body = {});
+  // The same at once: false as well if the stream has no room for all of it.
+  bool send_now(MessageKind kind, std::string_view body);
 
   // The next whole message of those that have arrived. Reads what is there; waits for more only if
-  // `wait`. Nothing: there is none yet, or (closed() then) the other end is gone.
+  // `wait`. Nothing: there is none yet, or (closed() then) the other end is gone, or sent what is
+  // no message (fault() then).
   std::optional<Message> receive(bool wait);
   bool closed() const { return closed_; }
+  // "a message of 3735928559 bytes"; empty: nothing wrong.
+  const std::string& fault() const { return fault_; }
+  // Whether a part of a message has arrived, and waits for its rest.
+  bool midway() const { return !arrived_.empty(); }
 
   int descriptor() const { return descriptor_; }
   // Ends both directions: a receive(true) that waits returns.
   void shut_down();
 
  private:
+  bool write(MessageKind kind, std::string_view body, int flags);
   std::optional<Message> take();
+  std::optional<Message> hang_up(std::string fault);
 
   int descriptor_;
+  Trust trust_;
   bool closed_ = false;
+  std::string fault_;
   std::string arrived_;  // not yet taken
   std::mutex sending_;
 };

@@ -16,10 +16,18 @@ namespace {
 constexpr int kTurnMs = 50;
 constexpr const char* kSilentEnd = "ended without a word";
 
-template <typename T>
+// Signs of life and of progress: ranks send 11 a second.
+constexpr std::int64_t kMostTold = 1000, kMostToldASecond = 100;
+constexpr int kMostMessagesATurn = 64;
+
+std::string one_line(std::string text) {
+  std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+  return text;
+}
+
 std::string largest(const std::vector<std::string_view>& values) {
-  T most = value_of<T>(values.front());
-  for (const std::string_view value : values) most = std::max(most, value_of<T>(value));
+  auto most = value_of<std::int64_t>(values.front());
+  for (const std::string_view value : values) most = std::max(most, value_of<std::int64_t>(value));
   return std::string(bytes_of(most));
 }
 
@@ -27,7 +35,7 @@ std::string largest(const std::vector<std::string_view>& values) {
 
 Coordinator::Coordinator(std::vector<RankLink> links,
                          std::function<std::optional<LostRank>()> watch, std::int64_t grace_ns)
-    : watch_(std::move(watch)), grace_ns_(grace_ns) {
+    : watch_(std::move(watch)), grace_ns_(grace_ns), began_ns_(measure::now_ns()) {
   for (RankLink& link : links) ranks_.push_back({.link = std::move(link)});
   heart_ = measure::every(kBeatNs, [this] {
     for (Rank& rank : ranks_) rank.link.connection->send(MessageKind::beat);
@@ -40,13 +48,12 @@ void Coordinator::end() {
   for (Rank& rank : ranks_) rank.link.connection->send(MessageKind::end);
 }
 
-std::optional<std::vector<std::string>> Coordinator::run(
-    const std::string& task, const std::function<void(const std::string&)>& progress,
-    std::stop_token stop) {
+bool Coordinator::run(const std::string& task, const TaskHooks& hooks, std::stop_token stop) {
   if (!loss_.who.empty())
     throw Error("ranks", "a rank was lost before (" + loss_.who + ")", "start them anew");
   failure_ = {};
   aborted_ = false;
+  abort_at_ns_ = 0;
   late_ = false;
   bool stopped = false;
   looked_ns_ = measure::now_ns();
@@ -57,8 +64,9 @@ std::optional<std::vector<std::string>> Coordinator::run(
     rank.link.connection->send(MessageKind::task, task);
   }
   while (!all_done()) {
-    serve(progress);
+    serve(hooks);
     look_for_losses();
+    if (abort_at_ns_ != 0 && measure::now_ns() > abort_at_ns_) abort_all();
     if (stop.stop_requested() && !aborted_) stopped = true, abort_all();
     // After a stop somebody waits for the end; after a loss the library may never release the other
     // ranks.
@@ -73,11 +81,9 @@ std::optional<std::vector<std::string>> Coordinator::run(
   }
   // A launcher that sees a rank die ends the others at once, by a signal. The reason is then that
   // rank, not the launcher's signal: `stopped` is false.
-  if (stopped) return std::nullopt;
+  if (stopped) return false;
   throw_trouble();
-  std::vector<std::string> results;
-  for (Rank& rank : ranks_) results.push_back(std::move(rank.result));
-  return results;
+  return true;
 }
 
 // A rank that was lost is mostly the cause of the others' errors about broken connections.
@@ -102,7 +108,7 @@ void Coordinator::give_up() {
   }
 }
 
-void Coordinator::serve(const std::function<void(const std::string&)>& progress) {
+void Coordinator::serve(const TaskHooks& hooks) {
   std::vector<pollfd> wanted;
   for (const Rank& rank : ranks_) {
     const bool there = rank.state != State::lost;
@@ -111,44 +117,91 @@ void Coordinator::serve(const std::function<void(const std::string&)>& progress)
   }
   if (poll(wanted.data(), wanted.size(), kTurnMs) <= 0) return;
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    if (wanted[r].revents == 0) continue;
-    Connection& connection = *ranks_[r].link.connection;
-    while (auto message = connection.receive(/*wait=*/false))
-      handle(r, std::move(*message), progress);
-    if (connection.closed()) lose(r, kSilentEnd);
+    if (wanted[r].revents != 0) hear(r, hooks);
   }
 }
 
-void Coordinator::handle(std::size_t r, Message message,
-                         const std::function<void(const std::string&)>& progress) {
+void Coordinator::hear(std::size_t r, const TaskHooks& hooks) {
+  Connection& connection = *ranks_[r].link.connection;
+  for (int i = 0; i < kMostMessagesATurn && ranks_[r].state != State::lost; ++i) {
+    auto message = connection.receive(/*wait=*/false);
+    if (!message) break;
+    handle(r, std::move(*message), hooks);
+  }
+  if (!connection.closed() || ranks_[r].state == State::lost) return;
+  if (connection.fault().empty()) {
+    lose(r, kSilentEnd);
+  } else {
+    lose_mad(r, connection.fault());
+  }
+}
+
+void Coordinator::handle(std::size_t r, Message message, const TaskHooks& hooks) {
   Rank& rank = ranks_[r];
   rank.heard_ns = measure::now_ns();
   switch (message.kind) {
     case MessageKind::meet:
-      rank.meets = std::move(message.body);
-      meet_if_all_are_there();
-      break;
-    case MessageKind::progress:
-      if (progress && r == 0) progress(message.body);
-      break;
+      return handle_meeting(r, std::move(message.body));
     case MessageKind::result:
-      rank.result = std::move(message.body);
-      rank.state = State::answered;
-      break;
+      return handle_result(r, message.body, hooks);
     case MessageKind::failed:
+      count(r);  // a rank that has given up may say so again, see SocketGroup::give_up()
+      if (rank.state != State::working) return;
       rank.state = State::answered;
-      fail(r, message.body);
-      break;
+      return fail(r, one_line(std::move(message.body)));
+    case MessageKind::progress:
+      count(r);
+      if (r != 0) return lose_mad(r, "another rank's progress");
+      if (!hooks.progress || rank.state != State::working) return;
+      try {
+        hooks.progress(message.body);
+      } catch (const std::exception& problem) {
+        lose_mad(r, std::string("progress that makes no sense: ") + problem.what());
+      }
+      return;
+    case MessageKind::beat:
+      return count(r);
     default:
-      break;
+      return lose_mad(r, "a message of a coordinator's");
   }
+}
+
+void Coordinator::handle_result(std::size_t r, const std::string& body, const TaskHooks& hooks) {
+  count(r);
+  if (ranks_[r].state != State::working) return;  // it was given up, and comes to an end after all
+  try {
+    if (hooks.result) hooks.result(static_cast<int>(r), body);
+    ranks_[r].state = State::answered;
+  } catch (const std::exception& problem) {
+    // The others end as well about now: their results are wanted.
+    abort_at_ns_ = measure::now_ns() + kGraceNs;
+    lose_mad(r, std::string("a result that makes no sense: ") + problem.what());
+  }
+}
+
+void Coordinator::handle_meeting(std::size_t r, std::string body) {
+  Rank& rank = ranks_[r];
+  const bool number = body.size() == 1 + sizeof(std::int64_t) && body.front() == 'i';
+  const bool text = !body.empty() && body.front() == 'b';
+  if (!number && !text) return lose_mad(r, "a call that there is not");
+  if (aborted_ || rank.state != State::working) return count(r);  // it is about to learn of that
+  if (rank.meets) return lose_mad(r, "a call while it waited in another one");
+  rank.meets = std::move(body);
+  meet_if_all_are_there();
+}
+
+// What a rank may send unasked is bounded: the time that it takes is that of the measurement.
+void Coordinator::count(std::size_t r) {
+  const double seconds = measure::seconds(measure::now_ns() - began_ns_);
+  const double most = kMostTold + kMostToldASecond * seconds;
+  if (static_cast<double>(++ranks_[r].told) > most) lose_mad(r, "far too many messages");
 }
 
 void Coordinator::meet_if_all_are_there() {
   if (aborted_) return;
   std::vector<std::string_view> values;
   for (const Rank& rank : ranks_) {
-    if (!rank.meets || rank.meets->empty()) return;
+    if (!rank.meets) return;
     values.push_back(std::string_view(*rank.meets).substr(1));
   }
   const char operation = ranks_[0].meets->front();
@@ -157,8 +210,7 @@ void Coordinator::meet_if_all_are_there() {
       return fail(r, "is not at the same point as rank 0 (a fault of this program)");
   }
   std::string result;
-  if (operation == 'd') result = largest<double>(values);
-  if (operation == 'i') result = largest<std::int64_t>(values);
+  if (operation == 'i') result = largest(values);
   if (operation == 'b') result = values.front();
   for (Rank& rank : ranks_) {
     rank.meets.reset();
@@ -187,7 +239,13 @@ void Coordinator::lose(std::size_t r, const std::string& reason) {
     loss_ = {};
   if (loss_.who.empty()) loss_ = {rank.link.name, reason};
   rank.state = State::lost;
-  abort_all();
+  if (abort_at_ns_ == 0) abort_all();
+}
+
+void Coordinator::lose_mad(std::size_t r, const std::string& what) {
+  if (ranks_[r].state == State::lost) return;
+  ranks_[r].link.connection->shut_down();  // it ends itself, as an orphan
+  lose(r, "sent what no rank sends: " + what);
 }
 
 void Coordinator::fail(std::size_t r, const std::string& reason) {

@@ -24,9 +24,16 @@ struct RankLink {
   std::string name;  // "rank 1 (pid 4711)", "rank 9 on node2 (pid 4711)"
 };
 
+// What ranks send while they carry out a task. One that throws says that no rank sends that: the
+// rank is then lost.
+struct TaskHooks {
+  std::function<void(const std::string&)> progress = {};          // of rank 0
+  std::function<void(int rank, const std::string&)> result = {};  // once a rank
+};
+
 // Gives tasks to ranks that are processes, and carries their collective calls. When one rank dies,
-// stops or fails, the coordinator ends the task for all ranks. Used by one thread; a second thread
-// sends a sign of life every second.
+// stops, fails, or sends what no rank sends, the coordinator ends the task for all ranks. Used by
+// one thread; a second thread sends a sign of life every second.
 class Coordinator {
  public:
   // `links`: by rank. `watch`: asks the operating system for a rank that is lost; may be empty.
@@ -37,12 +44,10 @@ class Coordinator {
 
   int size() const { return static_cast<int>(ranks_.size()); }
 
-  // Has all ranks carry out `task`, and returns their results, by rank; nothing if `stop` came
-  // first. `progress`: what rank 0 reports. Errors: Error naming the first rank that failed or was
-  // lost, and why; with a single rank, its own message. After a loss, every run fails.
-  std::optional<std::vector<std::string>> run(
-      const std::string& task, const std::function<void(const std::string&)>& progress,
-      std::stop_token stop);
+  // Has all ranks carry out `task`. False if `stop` came first. Errors: Error naming the first rank
+  // that failed or was lost, and why; with a single rank, its own message. The hooks may have been
+  // called all the same. After a loss, every run fails.
+  bool run(const std::string& task, const TaskHooks& hooks, std::stop_token stop);
 
   // No more tasks: the ranks end.
   void end();
@@ -54,14 +59,18 @@ class Coordinator {
     State state = State::idle;
     std::int64_t heard_ns = 0;
     std::optional<std::string> meets;  // the call that it waits in
-    std::string result;
+    std::int64_t told = 0;             // messages that it may send at any time
   };
 
-  void serve(const std::function<void(const std::string&)>& progress);
-  void handle(std::size_t rank, Message message,
-              const std::function<void(const std::string&)>& progress);
+  void serve(const TaskHooks& hooks);
+  void hear(std::size_t rank, const TaskHooks& hooks);
+  void handle(std::size_t rank, Message message, const TaskHooks& hooks);
+  void handle_result(std::size_t rank, const std::string& body, const TaskHooks& hooks);
+  void handle_meeting(std::size_t rank, std::string body);
+  void count(std::size_t rank);
   void look_for_losses();
   void lose(std::size_t rank, const std::string& reason);
+  void lose_mad(std::size_t rank, const std::string& what);
   void fail(std::size_t rank, const std::string& reason);
   void abort_all();
   void give_up();
@@ -72,8 +81,10 @@ class Coordinator {
   std::vector<Rank> ranks_;
   const std::function<std::optional<LostRank>()> watch_;
   const std::int64_t grace_ns_;
+  const std::int64_t began_ns_;
   std::int64_t looked_ns_ = 0;
-  bool aborted_ = false;  // the task in progress
+  std::int64_t abort_at_ns_ = 0;  // 0: at no set time
+  bool aborted_ = false;          // the task in progress
   std::int64_t aborted_ns_ = 0;
   struct Trouble {
     std::string who, why;  // empty: there is none

@@ -18,15 +18,27 @@ std::string boot_id() {
   return id;
 }
 
-nlohmann::json hello_of(const Launch& launch, const RunIdentity& identity) {
-  return {{"protocol", kProtocol},
-          {"rank", launch.rank},
-          {"size", launch.size},
-          {"program", identity.program},
-          {"options", identity.options},
-          {"host", host_name()},
-          {"pid", getpid()},
-          {"boot", boot_id()}};
+std::string printable(std::string_view text, std::size_t most) {
+  std::string shown(text.substr(0, most));
+  for (char& c : shown) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return shown;
+}
+
+std::string Hello::name() const {
+  return "rank " + std::to_string(rank) + " on " + printable(host, 64) + " (pid " +
+         std::to_string(pid) + ")";
+}
+
+Hello hello_of(const Launch& launch, const RunIdentity& identity) {
+  return {.rank = launch.rank,
+          .size = launch.size,
+          .program = identity.program,
+          .options = identity.options,
+          .host = host_name(),
+          .boot = boot_id(),
+          .pid = getpid()};
 }
 
 }  // namespace feedrate::ranks

@@ -2,61 +2,125 @@
 
 #include <poll.h>
 
+#include <optional>
+
 #include "base/error.h"
 #include "measure/clock.h"
-#include "ranks/hello.h"
-#include "ranks/tcp.h"
+#include "ranks/greeting.h"
+#include "ranks/meeting_point.h"
 
 namespace feedrate::ranks {
 namespace {
 
+// The next message that is no sign of life; nothing if the other end is gone or `deadline` came.
+std::optional<Message> next_message(Connection& connection, std::int64_t deadline) {
+  while (!connection.closed() && measure::now_ns() < deadline) {
+    if (auto message = connection.receive(/*wait=*/false)) {
+      if (message->kind != MessageKind::beat) return message;
+      continue;
+    }
+    pollfd wanted{.fd = connection.descriptor(), .events = POLLIN, .revents = 0};
+    if (!connection.closed()) poll(&wanted, 1, 100);
+  }
+  return std::nullopt;
+}
+
 // How far the coordinator's clock is ahead of ours, by the exchange that took least time (as NTP
-// does: RFC 5905, section 8, for one server).
-std::int64_t clock_offset(Connection& connection) {
+// does: RFC 5905, section 8, for one server). The coordinator begins, when all ranks are there.
+std::int64_t clock_offset(Connection& connection, std::int64_t deadline) {
+  const auto time = [&] {
+    const auto answer = next_message(connection, deadline);
+    if (!answer || answer->kind != MessageKind::clock)
+      throw Error("rank 0", "went away while the clocks were compared");
+    return value_of<std::int64_t>(answer->body);
+  };
+  time();
   std::int64_t shortest = 0, offset = 0;
   for (int i = 0; i < kClockExchanges; ++i) {
     const std::int64_t asked = measure::now_ns();
     connection.send(MessageKind::clock);
-    const auto answer = connection.receive(/*wait=*/true);
+    const std::int64_t theirs = time();
     const std::int64_t answered = measure::now_ns();
-    if (!answer || answer->body.size() != sizeof(std::int64_t))
-      throw Error("rank 0", "went away while the clocks were compared");
     if (i == 0 || answered - asked < shortest) {
       shortest = answered - asked;
-      offset = value_of<std::int64_t>(answer->body) - (asked + (answered - asked) / 2);
+      offset = theirs - (asked + (answered - asked) / 2);
     }
   }
   return offset;
 }
 
+// One rank's way to its group.
+class Joining {
+ public:
+  Joining(const Launch& launch, const RunIdentity& identity, std::int64_t patience_ns)
+      : launch_(launch), identity_(identity), deadline_(measure::now_ns() + patience_ns) {}
+
+  struct Joined {
+    Connection connection;
+    bool same_clock;
+  };
+  // Comes again where rank 0 is not there yet, or let go of the connection without a word, as it
+  // does when too many are there at once.
+  Joined join() {
+    while (measure::now_ns() < deadline_) {
+      if (const int stream = reach_rank_0(launch_); stream >= 0) {
+        if (auto joined = greet(Connection(stream, Connection::Trust::stranger)))
+          return std::move(*joined);
+      }
+      measure::sleep_until_ns(measure::now_ns() + 100'000'000);
+    }
+    throw Error(name(), "found no rank 0 at " + place() + met_,
+                "see what rank 0 says; check MASTER_ADDR and MASTER_PORT");
+  }
+  std::int64_t deadline() const { return deadline_; }
+
+ private:
+  std::string name() const { return "rank " + std::to_string(launch_.rank); }
+  std::string place() const { return launch_.host + ":" + std::to_string(launch_.port); }
+
+  // Nothing: no rank 0 of ours is there, or it does not let us in now.
+  std::optional<Joined> greet(Connection connection) {
+    RanksGreeting greeting(identity_.secret, hello_of(launch_, identity_));
+    const auto challenge = next_message(connection, deadline_);
+    const auto hello = challenge && challenge->kind == MessageKind::challenge
+                           ? greeting.hello(challenge->body)
+                           : std::nullopt;
+    if (!hello) {
+      if (challenge || !connection.fault().empty()) met_ = ", but something else";
+      return std::nullopt;
+    }
+    connection.send(MessageKind::hello, *hello);
+    const auto answer = next_message(connection, deadline_);
+    if (!answer) return std::nullopt;
+    if (answer->kind == MessageKind::refused) {
+      throw Error(name(),
+                  "rank 0 at " + place() + " turned it away: it " + printable(answer->body, 200),
+                  "see what rank 0 says");
+    }
+    const auto same_clock =
+        answer->kind == MessageKind::welcome ? greeting.read_welcome(answer->body) : std::nullopt;
+    if (!same_clock) {
+      met_ = ", but one without the secret of this run";
+      return std::nullopt;
+    }
+    connection.trust();
+    return Joined{std::move(connection), *same_clock};
+  }
+
+  const Launch& launch_;
+  const RunIdentity& identity_;
+  const std::int64_t deadline_;
+  std::string met_;  // what was there instead of rank 0
+};
+
 }  // namespace
 
 std::unique_ptr<SocketGroup> join_ranks(const Launch& launch, const RunIdentity& identity,
                                         std::int64_t patience_ns, std::int64_t silence_ns) {
-  const std::int64_t deadline = measure::now_ns() + patience_ns;
-  const auto nobody = [&] {
-    return Error("rank " + std::to_string(launch.rank),
-                 "found no rank 0 at " + launch.host + ":" + std::to_string(launch.port),
-                 "see what rank 0 says; check MASTER_ADDR and MASTER_PORT");
-  };
-  int stream = -1;
-  while ((stream = connect_to(launch.host, launch.port)) < 0) {
-    if (measure::now_ns() > deadline) throw nobody();
-    measure::sleep_until_ns(measure::now_ns() + 100'000'000);
-  }
-  Connection connection(stream);
-  connection.send(MessageKind::hello, hello_of(launch, identity).dump());
-  auto answer = connection.receive(/*wait=*/false);
-  while (!answer && !connection.closed()) {  // another service may listen there, and say nothing
-    if (measure::now_ns() > deadline) throw nobody();
-    pollfd wanted{.fd = stream, .events = POLLIN, .revents = 0};
-    poll(&wanted, 1, 100);
-    answer = connection.receive(/*wait=*/false);
-  }
-  if (!answer || answer->kind != MessageKind::welcome) return nullptr;
-  const nlohmann::json welcome = nlohmann::json::parse(answer->body, nullptr, false);
-  const bool same_clock = !welcome.is_object() || welcome.value("same_clock", true);
-  const std::int64_t ahead_ns = same_clock ? 0 : clock_offset(connection);
+  Joining joining(launch, identity, patience_ns);
+  auto [connection, same_clock] = joining.join();
+  const std::int64_t ahead_ns =
+      same_clock ? 0 : clock_offset(connection, joining.deadline() + patience_ns);
   return std::make_unique<SocketGroup>(std::move(connection), launch.rank, launch.size, launch.host,
                                        launch.local_rank, ahead_ns, silence_ns);
 }

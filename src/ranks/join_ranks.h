@@ -10,8 +10,8 @@
 namespace feedrate::ranks {
 
 // The rendezvous, for every process but rank 0's: connects to launch.host:launch.port, where rank 0
-// waits (meet_ranks). Null if rank 0 refused this rank; rank 0 then says why. Errors: Error if
-// nobody answers there within `patience_ns`. `silence_ns`: as SocketGroup's.
+// waits (meet_ranks). Errors: Error if no rank 0 that knows the secret answers there within
+// `patience_ns`, or if it refused this rank. `silence_ns`: as SocketGroup's.
 std::unique_ptr<SocketGroup> join_ranks(const Launch& launch, const RunIdentity& identity,
                                         std::int64_t patience_ns,
                                         std::int64_t silence_ns = kSilenceNs);

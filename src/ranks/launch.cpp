@@ -47,16 +47,13 @@ int port_of_job(const std::string& job) {
 }
 
 void find_meeting_point(const Environment& environment, const Names& names, Launch& launch) {
-  launch.host = environment("MASTER_ADDR");
+  launch.host = launch.one_machine() ? device::kLoopback : environment("MASTER_ADDR");
   // Under mpirun some ranks may be in a step of Slurm's and others not.
   const bool by_srun = launch.launcher == "srun";
   if (launch.host.empty() && by_srun) launch.host = first_node(environment("SLURM_STEP_NODELIST"));
   if (launch.host.empty()) {
-    if (launch.local_size < launch.size) {
-      throw UsageError("MASTER_ADDR", "is needed where ranks run on several machines",
-                       "set it to the name of rank 0's machine");
-    }
-    launch.host = device::kLoopback;
+    throw UsageError("MASTER_ADDR", "is needed where ranks run on several machines",
+                     "set it to the name of rank 0's machine");
   }
   if (!environment("MASTER_PORT").empty()) {
     launch.port = number(environment, "MASTER_PORT", 1);

@@ -3,145 +3,253 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <deque>
+#include <utility>
 
 #include "base/error.h"
 #include "measure/clock.h"
-#include "ranks/hello.h"
+#include "ranks/greeting.h"
+#include "ranks/meeting_point.h"
 #include "ranks/patience.h"
-#include "ranks/tcp.h"
 
 namespace feedrate::ranks {
 namespace {
 
-using Json = nlohmann::json;
+constexpr std::size_t kMostStrangers = 128;  // that have not proven themselves yet
+constexpr int kMostCallersATurn = 64;
+constexpr std::int64_t kGreetingNs = 5'000'000'000;  // from the call to the proof
+constexpr int kTurnMs = 100;
 
-// The coordinator's part of clock_offset(). False: the rank has gone, or is too slow to be of use.
+// Says at what time the messages of `rank` arrive: the coordinator's part of clock_offset(). False:
+// the rank has gone, or is too slow to be of use.
 bool tell_time(Connection& rank) {
   const std::int64_t deadline = measure::now_ns() + 5'000'000'000;
-  for (int told = 0; told < kClockExchanges && measure::now_ns() < deadline && !rank.closed();) {
+  rank.send(MessageKind::clock);
+  for (int told = 0; told < kClockExchanges;) {
+    if (measure::now_ns() > deadline || rank.closed()) return false;
     pollfd wanted{.fd = rank.descriptor(), .events = POLLIN, .revents = 0};
-    poll(&wanted, 1, 100);
+    poll(&wanted, 1, kTurnMs);
     if (const auto asked = rank.receive(/*wait=*/false);
-        !asked || asked->kind != MessageKind::clock)
-      continue;
-    rank.send(MessageKind::clock, bytes_of(measure::now_ns()));
-    if (++told == kClockExchanges) return true;
+        asked && asked->kind == MessageKind::clock) {
+      rank.send(MessageKind::clock, bytes_of(measure::now_ns()));
+      ++told;
+    }
   }
-  return false;
+  return true;
 }
+
+// A connection that has not proven itself yet.
+struct Stranger {
+  std::unique_ptr<Connection> connection;
+  CoordinatorsGreeting greeting;
+  std::string from;
+  bool same_user = false;
+  std::int64_t since_ns = 0;
+};
 
 class Rendezvous {
  public:
-  Rendezvous(const Launch& launch, const RunIdentity& identity)
+  Rendezvous(const Launch& launch, const RunIdentity& identity, const Say& say)
       : launch_(launch),
         identity_(identity),
-        listener_(
-            listen_at(launch.local_size == launch.size ? launch.host : kAnyAddress, launch.port)),
-        links_(static_cast<std::size_t>(launch.size) - 1) {}
-  ~Rendezvous() { close(listener_); }
+        place_(launch, say),
+        turned_away_(say),
+        ranks_(static_cast<std::size_t>(launch.size) - 1) {}
 
   std::vector<RankLink> wait(std::int64_t patience_ns, std::stop_token stop) {
     const std::int64_t deadline = measure::now_ns() + patience_ns;
-    while (missing() != 0) {
+    while (const int rank = missing()) {
       if (stop.stop_requested()) return {};
-      if (measure::now_ns() > deadline) {
-        refuse("rank " + std::to_string(missing()),
-               "did not come to " + launch_.host + ":" + std::to_string(launch_.port) + " within " +
-                   std::to_string(patience_ns / 1'000'000'000) + " s",
-               launch_.launcher + " said that there are " + std::to_string(launch_.size) +
-                   " ranks: see what it says of that one");
-      }
+      if (measure::now_ns() > deadline) give_up(rank, patience_ns);
       look();
       beat();
     }
-    return std::move(links_);
+    turned_away_.close();
+    std::vector<RankLink> links;
+    for (Rank& rank : ranks_) links.push_back(std::move(rank.link));
+    return links;
+  }
+
+  // Of those that are there: whether they need to compare their clocks with this one.
+  std::vector<bool> clocks_differ() const {
+    std::vector<bool> differ;
+    for (const Rank& rank : ranks_) differ.push_back(!rank.same_clock);
+    return differ;
   }
 
  private:
+  struct Rank {
+    RankLink link;
+    bool same_clock = true;
+  };
+
   // The first rank that is not there; 0: all are.
   int missing() const {
-    for (std::size_t i = 0; i < links_.size(); ++i) {
-      if (!links_[i].connection) return static_cast<int>(i) + 1;
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      if (!ranks_[i].link.connection) return static_cast<int>(i) + 1;
     }
     return 0;
+  }
+
+  [[noreturn]] void give_up(int rank, std::int64_t patience_ns) const {
+    const std::string strangers = turned_away_.summary();
+    throw Error("rank " + std::to_string(rank),
+                "did not come to " + launch_.host + ":" + std::to_string(launch_.port) +
+                    " within " + std::to_string(patience_ns / 1'000'000'000) + " s" +
+                    (strangers.empty() ? "" : " (" + strangers + ")"),
+                launch_.launcher + " said that there are " + std::to_string(launch_.size) +
+                    " ranks: see what it says of that one");
   }
 
   // Sends a sign of life to the ranks that are there and wait for the others.
   void beat() {
     if (measure::now_ns() - beat_ns_ < kBeatNs) return;
     beat_ns_ = measure::now_ns();
-    for (const RankLink& link : links_) {
-      if (link.connection) link.connection->send(MessageKind::beat);
+    for (const Rank& rank : ranks_) {
+      if (rank.link.connection) rank.link.connection->send_now(MessageKind::beat, {});
     }
   }
 
   void look() {
-    std::vector<pollfd> wanted = {{.fd = listener_, .events = POLLIN, .revents = 0}};
-    for (const auto& stranger : strangers_)
-      wanted.push_back({.fd = stranger->descriptor(), .events = POLLIN, .revents = 0});
-    poll(wanted.data(), wanted.size(), 100);
-    for (auto& stranger : strangers_) {
-      if (const auto message = stranger->receive(false)) greet(std::move(stranger), *message);
+    std::vector<pollfd> wanted = {{.fd = place_.listener(), .events = POLLIN, .revents = 0}};
+    for (const Stranger& stranger : strangers_)
+      wanted.push_back({.fd = stranger.connection->descriptor(), .events = POLLIN, .revents = 0});
+    poll(wanted.data(), wanted.size(), kTurnMs);
+    const std::int64_t now = measure::now_ns();
+    std::deque<Stranger> all = std::exchange(strangers_, {});
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (hear(all[i], wanted[i + 1].revents != 0, now)) strangers_.push_back(std::move(all[i]));
     }
-    std::erase_if(strangers_, [](const auto& s) { return !s || s->closed(); });
-    for (int stream = accept_at(listener_); stream >= 0; stream = accept_at(listener_)) {
-      strangers_.push_back(std::make_unique<Connection>(stream));
+    if (wanted[0].revents != 0) admit();
+  }
+
+  // Whether to wait for more from this one.
+  bool hear(Stranger& stranger, bool spoke, std::int64_t now) {
+    if (spoke) {
+      if (const auto message = stranger.connection->receive(/*wait=*/false)) {
+        greet(stranger, *message);
+        return false;
+      }
+      if (stranger.connection->closed()) {
+        const std::string& fault = stranger.connection->fault();
+        turned_away_.add(stranger.from,
+                         fault.empty() ? "hung up before it had proven itself" : "sent " + fault);
+        return false;
+      }
+    }
+    if (now - stranger.since_ns <= kGreetingNs) return true;
+    turn_away(stranger, "took more than 5 s to prove itself");
+    return false;
+  }
+
+  // Lets new callers in. The oldest stranger leaves where there would be too many: a rank proves
+  // itself at once, and comes again if it was turned away all the same.
+  void admit() {
+    for (int i = 0; i < kMostCallersATurn; ++i) {
+      const auto caller = place_.accept();
+      if (!caller) return;
+      if (caller->stream < 0 || strangers_.size() == kMostStrangers) make_room();
+      if (caller->stream < 0) return;
+      auto connection = std::make_unique<Connection>(caller->stream, Connection::Trust::stranger);
+      if (!caller->objection.empty()) {
+        turned_away_.add(caller->from, caller->objection);
+        continue;
+      }
+      CoordinatorsGreeting greeting(identity_.secret);
+      connection->send_now(MessageKind::challenge, greeting.challenge());
+      strangers_.push_back({std::move(connection), std::move(greeting), caller->from,
+                            caller->same_user, measure::now_ns()});
     }
   }
 
-  // Closes a connection that does not send what a rank sends.
-  void greet(std::unique_ptr<Connection> stranger, const Message& message) {
-    const Json hello = Json::parse(message.body, nullptr, /*allow_exceptions=*/false);
-    if (message.kind != MessageKind::hello || !hello.is_object() ||
-        hello.value("protocol", "") != kProtocol)
+  void make_room() {
+    if (strangers_.empty()) {  // this process has no descriptor left for anybody
+      measure::sleep_until_ns(measure::now_ns() + 10'000'000);
       return;
-    try {
-      welcome(std::move(stranger), hello);
-    } catch (const Json::exception&) {  // not what a rank says
     }
+    turned_away_.add(strangers_.front().from, "was one of too many at once");
+    strangers_.pop_front();
   }
 
-  void welcome(std::unique_ptr<Connection> stranger, const Json& hello) {
-    const int rank = hello.value("rank", -1);
-    const std::string name = "rank " + std::to_string(rank) + " on " + hello.value("host", "?") +
-                             " (pid " + std::to_string(hello.value("pid", 0)) + ")";
-    if (rank < 1 || hello.value("size", 0) != launch_.size)
-      return refuse(name, "belongs to another run, with another number of ranks",
-                    "give each run a MASTER_PORT of its own");
-    if (rank >= launch_.size || links_[static_cast<std::size_t>(rank) - 1].connection)
-      return refuse(name, "has connected twice", "give each run a MASTER_PORT of its own");
-    if (hello.value("program", "") != identity_.program)
-      return refuse(name, "runs another program than rank 0",
+  void turn_away(Stranger& stranger, const std::string& reason) {
+    turned_away_.add(stranger.from, reason);
+    stranger.connection->send_now(MessageKind::refused, reason);
+  }
+
+  void greet(Stranger& stranger, const Message& message) {
+    if (message.kind != MessageKind::hello) return turn_away(stranger, "sent no hello");
+    const auto hello = stranger.greeting.read_hello(message.body);
+    if (!hello) {
+      return turn_away(stranger, identity_.secret
+                                     ? "has not the secret of this run"
+                                     : "sent no hello that this run expects (it may have a secret; "
+                                       "rank 0 has none)");
+    }
+    if (hello->size != launch_.size || hello->rank < 1 || hello->rank >= launch_.size)
+      return turn_away(stranger, "is of another run, with another number of ranks");
+    Rank& rank = ranks_[static_cast<std::size_t>(hello->rank) - 1];
+    if (rank.link.connection)
+      return turn_away(stranger, "says that it is rank " + std::to_string(hello->rank) +
+                                     ", which is there already");
+    if (hello->program != identity_.program)
+      return refuse(stranger, *hello, "runs another program than rank 0",
                     "install the same one on all machines");
-    if (hello.value("options", "") != identity_.options)
-      return refuse(name, "was started with other options than rank 0",
+    if (hello->options != identity_.options)
+      return refuse(stranger, *hello, "was started with other options than rank 0",
                     "give all ranks the same command line");
-    const bool same_clock = hello.value("boot", "") == boot_id();
-    stranger->send(MessageKind::welcome, Json{{"same_clock", same_clock}}.dump());
-    if (!same_clock && !tell_time(*stranger)) return;
-    links_[static_cast<std::size_t>(rank) - 1] = {std::move(stranger), name};
+    welcome(stranger, *hello, rank);
   }
 
-  [[noreturn]] void refuse(const std::string& who, const std::string& why,
-                           const std::string& remedy) {
-    // The others end when their connections close; only this process says what is wrong.
-    throw Error(who, why, remedy);
+  // A proven rank of this run that cannot take part ends it; anybody may claim to be one.
+  void refuse(Stranger& stranger, const Hello& hello, const std::string& reason,
+              const std::string& remedy) {
+    if (!stranger.same_user && !identity_.secret) return turn_away(stranger, reason);
+    stranger.connection->send_now(MessageKind::refused, reason);
+    throw Error(hello.name(), reason, remedy);
+  }
+
+  void welcome(Stranger& stranger, const Hello& hello, Rank& rank) {
+    const bool same_clock = hello.boot == boot_id();
+    if (!stranger.connection->send_now(MessageKind::welcome, stranger.greeting.welcome(same_clock)))
+      return turned_away_.add(stranger.from, "went away while it was welcomed");
+    stranger.connection->trust();
+    rank = {{std::move(stranger.connection), hello.name()}, same_clock};
   }
 
   const Launch& launch_;
   const RunIdentity& identity_;
-  const int listener_;
-  std::vector<RankLink> links_;
-  std::vector<std::unique_ptr<Connection>> strangers_;
+  MeetingPoint place_;
+  TurnedAway turned_away_;
+  std::vector<Rank> ranks_;
+  std::deque<Stranger> strangers_;  // the oldest first
   std::int64_t beat_ns_ = 0;
 };
+
+void warn_without_secret(const Launch& launch, const RunIdentity& identity, const Say& say) {
+  if (launch.one_machine() || identity.secret || !say) return;
+  say("ranks on several machines, and no secret: whoever reaches " + launch.host + ":" +
+      std::to_string(launch.port) +
+      " can pass for a rank and falsify the results; set FEEDRATE_SECRET_FILE "
+      "(docs/distributed.md)");
+}
 
 }  // namespace
 
 std::vector<RankLink> meet_ranks(const Launch& launch, const RunIdentity& identity,
-                                 std::int64_t patience_ns, std::stop_token stop) {
-  return Rendezvous(launch, identity).wait(patience_ns, std::move(stop));
+                                 std::int64_t patience_ns, std::stop_token stop, const Say& say) {
+  std::vector<RankLink> links;
+  std::vector<bool> clocks_differ;
+  {
+    Rendezvous rendezvous(launch, identity, say);
+    warn_without_secret(launch, identity, say);
+    links = rendezvous.wait(patience_ns, std::move(stop));
+    clocks_differ = rendezvous.clocks_differ();
+  }  // nobody comes to the port any more
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    if (clocks_differ[i] && !tell_time(*links[i].connection))
+      throw Error(links[i].name, "went away while the clocks were compared");
+  }
+  return links;
 }
 
 }  // namespace feedrate::ranks

@@ -1,5 +1,7 @@
 #include "ranks/rank_processes.h"
 
+#include <optional>
+
 #include "device/group.h"
 #include "measure/affinity.h"
 #include "ranks/children.h"
@@ -8,8 +10,6 @@
 
 namespace feedrate::ranks {
 namespace {
-
-using Progress = std::function<void(const std::string&)>;
 
 std::vector<std::string> command_of(std::vector<std::string> command, int rank, int size,
                                     const std::string& host) {
@@ -21,9 +21,8 @@ class LocalRanks : public RankProcesses {
  public:
   explicit LocalRanks(std::vector<std::string> command) : command_(std::move(command)) {}
   int size() const override { return 0; }
-  std::optional<std::vector<std::string>> run(int count, const std::string& task,
-                                              const Progress& progress,
-                                              std::stop_token stop) override {
+  bool run(int count, const std::string& task, const TaskHooks& hooks,
+           std::stop_token stop) override {
     Children children;
     std::vector<RankLink> links;
     const std::vector<int> cpus = measure::neighbours_together(measure::usable_cpus());
@@ -32,10 +31,10 @@ class LocalRanks : public RankProcesses {
                                      share_of_cpus(cpus, r, count)));
     if (count == 1) links[0].name = "the cell's process";
     Coordinator coordinator(std::move(links), [&children] { return children.look(); }, kGraceNs);
-    auto results = coordinator.run(task, progress, std::move(stop));
+    const bool done = coordinator.run(task, hooks, std::move(stop));
     coordinator.end();
-    if (results) children.end(kGraceNs);
-    return results;
+    if (done) children.end(kGraceNs);
+    return done;
   }
 
  private:
@@ -57,10 +56,8 @@ class LaunchedRanks : public RankProcesses {
   }
   int size() const override { return size_; }
   int here(int) const override { return here_; }
-  std::optional<std::vector<std::string>> run(int, const std::string& task,
-                                              const Progress& progress,
-                                              std::stop_token stop) override {
-    return coordinator_->run(task, progress, std::move(stop));
+  bool run(int, const std::string& task, const TaskHooks& hooks, std::stop_token stop) override {
+    return coordinator_->run(task, hooks, std::move(stop));
   }
 
  private:
@@ -84,8 +81,8 @@ std::unique_ptr<RankProcesses> make_local_ranks(std::vector<std::string> command
 std::unique_ptr<RankProcesses> make_launched_ranks(const Launch& launch,
                                                    const RunIdentity& identity,
                                                    std::vector<std::string> command,
-                                                   std::stop_token stop) {
-  std::vector<RankLink> others = meet_ranks(launch, identity, kArrivalNs, std::move(stop));
+                                                   std::stop_token stop, const Say& say) {
+  std::vector<RankLink> others = meet_ranks(launch, identity, kArrivalNs, std::move(stop), say);
   if (others.empty()) return nullptr;
   return std::make_unique<LaunchedRanks>(launch, std::move(others), command);
 }

@@ -1,13 +1,13 @@
 #pragma once
-#include <functional>
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "ranks/coordinator.h"
 #include "ranks/hello.h"
 #include "ranks/launch.h"
+#include "ranks/turned_away.h"
 
 namespace feedrate::ranks {
 
@@ -20,9 +20,8 @@ class RankProcesses {
   // How many of `count` run on this machine.
   virtual int here(int count) const { return count; }
   // Has `count` ranks carry out `task`; see Coordinator::run().
-  virtual std::optional<std::vector<std::string>> run(
-      int count, const std::string& task, const std::function<void(const std::string&)>& progress,
-      std::stop_token stop) = 0;
+  virtual bool run(int count, const std::string& task, const TaskHooks& hooks,
+                   std::stop_token stop) = 0;
 };
 
 // Ranks that are started for each task, on this machine, each with its share of the CPUs.
@@ -31,11 +30,12 @@ class RankProcesses {
 std::unique_ptr<RankProcesses> make_local_ranks(std::vector<std::string> command);
 
 // Ranks that a launcher started, for all tasks. For rank 0's process: its own rank is a child of
-// it, so that it outlives any rank. Errors: those of meet_ranks(). Null if `stop` came first.
+// it, so that it outlives any rank. `say` and errors: those of meet_ranks(). Null if `stop` came
+// first.
 std::unique_ptr<RankProcesses> make_launched_ranks(const Launch& launch,
                                                    const RunIdentity& identity,
                                                    std::vector<std::string> command,
-                                                   std::stop_token stop);
+                                                   std::stop_token stop, const Say& say);
 
 // The share of `cpus` of rank `rank` of `count`: neighbours in that list, as nearly as possible the
 // same number for each rank. With more ranks than CPUs, a rank gets one CPU and shares it.

@@ -34,7 +34,7 @@ void SocketGroup::listen() {
   while (auto message = connection_.receive(/*wait=*/true)) {
     const bool aborts = message->kind == MessageKind::abort;
     std::unique_lock lock(mutex_);
-    hear(std::move(*message));
+    if (!hear(std::move(*message))) _exit(kExitOrphaned);
     std::stop_source task = stop_;
     lock.unlock();
     changed_.notify_all();
@@ -45,7 +45,7 @@ void SocketGroup::listen() {
     _exit(kExitOrphaned);  // its library may wait for other ranks for ever
 }
 
-void SocketGroup::hear(Message message) {
+bool SocketGroup::hear(Message message) {
   heard_ns_ = measure::now_ns();
   if (!hopeless_.empty() && message.kind == MessageKind::task)
     connection_.send(MessageKind::failed, hopeless_);
@@ -65,9 +65,12 @@ void SocketGroup::hear(Message message) {
     case MessageKind::end:
       ended_ = true;
       break;
-    default:  // a beat
+    case MessageKind::beat:
       break;
+    default:
+      return false;
   }
+  return true;
 }
 
 void SocketGroup::beat() {
@@ -107,6 +110,17 @@ void SocketGroup::answer(MessageKind kind, const std::string& body) {
   connection_.send(kind, body);
 }
 
+void SocketGroup::finish(const std::string& result) {
+  if (result.size() > longest(MessageKind::result))
+    return fail("the result is too long to be sent (" + std::to_string(result.size()) +
+                " bytes); measure for a shorter time");
+  answer(MessageKind::result, result);
+}
+
+void SocketGroup::fail(const std::string& reason) {
+  answer(MessageKind::failed, reason.substr(0, longest(MessageKind::failed)));
+}
+
 void SocketGroup::give_up(const std::string& reason) {
   {
     const std::lock_guard lock(mutex_);
@@ -122,7 +136,9 @@ std::stop_token SocketGroup::stop_token() {
 }
 
 std::int64_t SocketGroup::all_reduce_max(std::int64_t value) {
-  return value_of<std::int64_t>(meet('i', bytes_of(value)));
+  const std::string largest = meet('i', bytes_of(value));
+  if (largest.size() != sizeof value) throw Error("rank 0", "answered a call with no number");
+  return value_of<std::int64_t>(largest);
 }
 std::int64_t SocketGroup::all_reduce_latest(std::int64_t ns) {
   return all_reduce_max(ns + ahead_ns_) - ahead_ns_;

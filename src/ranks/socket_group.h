@@ -13,8 +13,8 @@ namespace feedrate::ranks {
 
 // A rank's end: a Group whose calls go over a connection to the coordinator, and the tasks that it
 // gives. A second thread listens and says every second that this process is alive; when the
-// coordinator is gone, or has said nothing for `silence_ns`, the process ends itself: a rank
-// without a coordinator would be an orphan.
+// coordinator is gone, has said nothing for `silence_ns`, or has said what no coordinator says, the
+// process ends itself: a rank without a coordinator would be an orphan.
 class SocketGroup : public device::Group {
  public:
   // `local_rank`: among this machine's. `ahead_ns`: how far the coordinator's clock (now_ns()) is
@@ -37,8 +37,9 @@ class SocketGroup : public device::Group {
   std::optional<std::string> next_task();
   // Of rank 0 alone.
   void report(const std::string& progress) { connection_.send(MessageKind::progress, progress); }
-  void finish(const std::string& result) { answer(MessageKind::result, result); }
-  void fail(const std::string& reason) { answer(MessageKind::failed, reason); }
+  // Fails where the result is longer than a message may be.
+  void finish(const std::string& result);
+  void fail(const std::string& reason);
   // The task in progress has failed, and the thread that carries it out may never return: this
   // process takes no further tasks. Thread-safe.
   void give_up(const std::string& reason);
@@ -51,7 +52,8 @@ class SocketGroup : public device::Group {
   void answer(MessageKind kind, const std::string& body);
   std::string meet(char operation, std::string_view value);
   void listen();
-  void hear(Message message);  // holds mutex_
+  // Under mutex_. False: no coordinator says that.
+  bool hear(Message message);
   void beat();
 
   Connection connection_;

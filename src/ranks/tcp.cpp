@@ -1,5 +1,6 @@
 #include "ranks/tcp.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -18,30 +20,41 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-// Empty if the host is unknown; `problem` says why.
-Addresses addresses_of(const std::string& host, int port, std::string& problem) {
+// Of all this machine's addresses if `host` is null. Empty if the host is unknown; `problem` says
+// why.
+Addresses addresses_of(const char* host, int port, int flags, std::string& problem) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
-  const bool any = host == kAnyAddress;
-  if (any) hints.ai_flags = AI_PASSIVE;
-  const int failed =
-      getaddrinfo(any ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  hints.ai_flags = flags | AI_NUMERICSERV;
+  const int failed = getaddrinfo(host, std::to_string(port).c_str(), &hints, &found);
   if (failed != 0) problem = gai_strerror(failed);
   return {failed == 0 ? found : nullptr, freeaddrinfo};
 }
 
-// Sends small messages at once: the other end waits for them.
-int prompt(int stream) {
-  const int on = 1;
-  setsockopt(stream, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return stream;
+bool is_loopback(const addrinfo& address) {
+  if (address.ai_family == AF_INET) {
+    const auto& name = *reinterpret_cast<const sockaddr_in*>(address.ai_addr);
+    return ntohl(name.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  }
+  return address.ai_family == AF_INET6 &&
+         IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address.ai_addr)->sin6_addr);
 }
 
-}  // namespace
+bool all_are_loopback(const Addresses& addresses) {
+  for (const addrinfo* a = addresses.get(); a; a = a->ai_next) {
+    if (!is_loopback(*a)) return false;
+  }
+  return addresses != nullptr;
+}
 
-int listen_at(const std::string& host, int port) {
-  std::string problem;
-  const Addresses addresses = addresses_of(host, port, problem);
+// An address, not a name; localhost is meant as it says.
+bool is_literal(const std::string& host) {
+  std::string ignored;
+  return host == "localhost" || addresses_of(host.c_str(), 0, AI_NUMERICHOST, ignored);
+}
+
+// -1: not on any of them; errno is the last reason.
+int listen_on_first(const Addresses& addresses) {
   // IPv6 first: a listener on all addresses of IPv6 also accepts IPv4.
   for (const int family : {AF_INET6, AF_INET}) {
     for (const addrinfo* a = addresses.get(); a; a = a->ai_next) {
@@ -54,9 +67,29 @@ int listen_at(const std::string& host, int port) {
       if (family == AF_INET6) setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
       if (bind(listener, a->ai_addr, a->ai_addrlen) == 0 && listen(listener, SOMAXCONN) == 0)
         return listener;
-      problem = std::strerror(errno);
+      const int reason = errno;
       close(listener);
+      errno = reason;
     }
+  }
+  return -1;
+}
+
+}  // namespace
+
+Listener listen_at(const std::string& host, int port) {
+  std::string problem;
+  const Addresses named = addresses_of(host.c_str(), port, 0, problem);
+  bool unreachable = named && !is_literal(host) && all_are_loopback(named);
+  if (named && !unreachable) {
+    if (const int listener = listen_on_first(named); listener >= 0) return {listener, false};
+    unreachable = errno == EADDRNOTAVAIL;
+    problem = std::strerror(errno);
+  }
+  if (unreachable) {
+    const Addresses all = addresses_of(nullptr, port, AI_PASSIVE, problem);
+    if (const int listener = listen_on_first(all); listener >= 0) return {listener, true};
+    problem = std::strerror(errno);
   }
   throw Error(host + ":" + std::to_string(port),
               "rank 0 cannot wait there for the others: " + problem,
@@ -65,7 +98,7 @@ int listen_at(const std::string& host, int port) {
 
 int connect_to(const std::string& host, int port) {
   std::string problem;
-  const Addresses addresses = addresses_of(host, port, problem);
+  const Addresses addresses = addresses_of(host.c_str(), port, 0, problem);
   for (const addrinfo* a = addresses.get(); a; a = a->ai_next) {
     const int stream =
         socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, a->ai_protocol);
@@ -77,16 +110,30 @@ int connect_to(const std::string& host, int port) {
     if (begun && poll(&wanted, 1, 2000) == 1 &&
         getsockopt(stream, SOL_SOCKET, SO_ERROR, &failed, &length) == 0 && failed == 0) {
       fcntl(stream, F_SETFL, fcntl(stream, F_GETFL) & ~O_NONBLOCK);
-      return prompt(stream);
+      send_at_once(stream);
+      return stream;
     }
     close(stream);
   }
   return -1;
 }
 
-int accept_at(int listener) {
-  const int stream = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-  return stream < 0 ? -1 : prompt(stream);
+void send_at_once(int stream) {
+  const int on = 1;
+  setsockopt(stream, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+std::string address_of_peer(int stream) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  char text[INET6_ADDRSTRLEN] = {};
+  if (getpeername(stream, reinterpret_cast<sockaddr*>(&address), &length) != 0 ||
+      getnameinfo(reinterpret_cast<const sockaddr*>(&address), length, text, sizeof text, nullptr,
+                  0, NI_NUMERICHOST) != 0)
+    return "an unknown address";
+  constexpr std::string_view kMapped = "::ffff:";  // IPv4, on a listener of IPv6
+  const std::string_view shown(text);
+  return std::string(shown.starts_with(kMapped) ? shown.substr(kMapped.size()) : shown);
 }
 
 }  // namespace feedrate::ranks

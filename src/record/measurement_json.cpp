@@ -158,26 +158,6 @@ std::string cpu_list(const std::vector<int>& cpus) {
   return text;
 }
 
-Json rank_json(std::size_t number, const run::RankMeasurement& rank) {
-  Json json = {{"rank", number},
-               {"imgs_per_s", rank.imgs_per_s},
-               {"window_s", rank.window_s},
-               {"data_wait_ms_mean", rank.data_wait_ms},
-               {"sync_ms_mean", rank.sync_ms},
-               {"gpu", gpu_json(rank.gpu)}};
-  if (!rank.place.host.empty()) {
-    json.update(
-        {{"host", rank.place.host}, {"pid", rank.place.pid}, {"cpus", cpu_list(rank.place.cpus)}});
-  }
-  return json;
-}
-
-Json ranks_json(const std::vector<run::RankMeasurement>& ranks) {
-  Json json = Json::array();
-  for (std::size_t r = 0; r < ranks.size(); ++r) json.push_back(rank_json(r, ranks[r]));
-  return json;
-}
-
 Json straggler_json(const std::optional<run::Straggler>& straggler) {
   if (!straggler) return nullptr;
   return {{"rank", straggler->rank}, {"others_wait_ms", straggler->others_wait_ms}};
@@ -197,6 +177,20 @@ measure::StageTotals stages_from(const Json& stages) {
 }
 
 }  // namespace
+
+Json rank_json(std::size_t number, const run::RankMeasurement& rank) {
+  Json json = {{"rank", number},
+               {"imgs_per_s", rank.imgs_per_s},
+               {"window_s", rank.window_s},
+               {"data_wait_ms_mean", rank.data_wait_ms},
+               {"sync_ms_mean", rank.sync_ms},
+               {"gpu", gpu_json(rank.gpu)}};
+  if (!rank.place.host.empty()) {
+    json.update(
+        {{"host", rank.place.host}, {"pid", rank.place.pid}, {"cpus", cpu_list(rank.place.cpus)}});
+  }
+  return json;
+}
 
 void add_measurement(Json& record, const plan::CellSettings& settings, const run::Measurement& m,
                      std::optional<double> ceiling_imgs_per_s) {
@@ -227,7 +221,8 @@ void add_measurement(Json& record, const plan::CellSettings& settings, const run
   record["monitors"] = monitors_json(m);
   record["device"] = device_json(m.device);
   record["straggler"] = straggler_json(m.straggler);
-  record["ranks"] = ranks_json(m.ranks);
+  for (std::size_t r = 0; r < m.ranks.size(); ++r)
+    record["ranks"].push_back(rank_json(r, m.ranks[r]));
 }
 
 run::Measurement verdict_inputs_from(const Json& record) {

@@ -74,7 +74,7 @@ void keep_plan(const std::filesystem::path& folder, const std::vector<plan::Plan
 
 void keep_end(const std::filesystem::path& folder, const SweepEnd& end) {
   Json kept = read_plan(folder / "plan.json");
-  kept["ended"] = {{"records", end.records}, {"last_xxh3", end.last_xxh3}};
+  kept["ended"] = {{"records", end.records}, {"last_xxh3", end.last_xxh3}, {"whole", end.whole}};
   replace(folder / "plan.json", kept);
 }
 
@@ -85,7 +85,7 @@ std::optional<SweepEnd> read_end(const std::filesystem::path& folder) {
   if (!end.contains("records") || !end["records"].is_number_unsigned() ||
       !end.contains("last_xxh3") || !end["last_xxh3"].is_string())
     return std::nullopt;
-  return SweepEnd{end["records"], end["last_xxh3"]};
+  return SweepEnd{end["records"], end["last_xxh3"], end.value("whole", Json(true)) != false};
 }
 
 }  // namespace feedrate::record

@@ -20,6 +20,8 @@ void keep_plan(const std::filesystem::path& folder, const std::vector<plan::Plan
 struct SweepEnd {
   std::size_t records = 0;
   std::string last_xxh3;  // of the last record's line
+  bool whole =
+      true;  // every planned run was carried out; not after an interrupt, or a failed `run`
 };
 void keep_end(const std::filesystem::path& folder, const SweepEnd& end);
 // Nothing where the last sweep was killed, or is under way.

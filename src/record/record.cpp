@@ -81,6 +81,8 @@ Json RecordWriter::json_of(const Record& record) const {
                {"imgs_per_s", nullptr}};
   if (result.measurement)
     add_measurement(json, result.settings, *result.measurement, record.ceiling_imgs_per_s());
+  for (const auto& [number, rank] : result.kept_ranks)
+    json["ranks"].push_back(rank_json(number, rank));
   json["flags"] = flags_json(record.flags);
   json["valid"] = record.valid;
   json["dataset"] = dataset_json(result, options_.data);

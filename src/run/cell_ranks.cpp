@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -55,10 +56,22 @@ void tell_ranks_from_others(std::vector<RankResult>& ranks) {
   for (measure::HostSample& sample : ranks.front().host_series) sample.use.cpu_other_processes = -1;
 }
 
-RankAnswer joined(const std::vector<std::string>& answers) {
+// All ranks end with the same window, see run_rank().
+void check_windows(const std::map<std::size_t, RankAnswer>& answers) {
+  const auto window = [&](std::size_t r) {
+    const RankResult& rank = answers.at(r).ranks.front();
+    return "steps " + std::to_string(rank.first) + " to " + std::to_string(rank.last);
+  };
+  for (const auto& [rank, answer] : answers) {
+    if (window(rank) != window(0))
+      throw Error("rank " + std::to_string(rank),
+                  "measured " + window(rank) + ", rank 0 " + window(0));
+  }
+}
+
+RankAnswer joined(std::map<std::size_t, RankAnswer> answers) {
   RankAnswer all;
-  for (const std::string& text : answers) {
-    RankAnswer answer = answer_from(text);
+  for (auto& [rank, answer] : answers) {
     if (all.ranks.empty()) {
       all.page_cache_before = answer.page_cache_before;
       all.page_cache_after = answer.page_cache_after;
@@ -87,7 +100,8 @@ class ThreadRanks : public CellRanks {
 
   std::optional<RankAnswer> run(const plan::Cell&, const plan::CellSettings& settings,
                                 std::shared_ptr<const storage::DatasetVariant> dataset,
-                                const ProgressSink& progress, std::stop_token stop) override {
+                                const ProgressSink& progress, std::stop_token stop,
+                                RankResults&) override {
     try {
       const ProcessWork work{.settings = settings,
                              .options = options_,
@@ -132,14 +146,31 @@ class ProcessRanks : public CellRanks {
 
   std::optional<RankAnswer> run(const plan::Cell& cell, const plan::CellSettings& settings,
                                 std::shared_ptr<const storage::DatasetVariant> dataset,
-                                const ProgressSink& progress, std::stop_token stop) override {
+                                const ProgressSink& progress, std::stop_token stop,
+                                RankResults& kept) override {
     const RankOrder order{cell, options_, dataset ? dataset->manifest_xxh3 : ""};
-    const auto on_progress = [&](const std::string& text) {
-      if (progress) progress(progress_from(text));
+    const bool are_processes = apart(settings);
+    std::map<std::size_t, RankAnswer> answers;
+    ranks::TaskHooks hooks;
+    if (progress) hooks.progress = [&](const std::string& text) { progress(progress_from(text)); };
+    hooks.result = [&](int rank, const std::string& text) {
+      RankAnswer answer = answer_from(text);
+      if (answer.ranks.size() != (are_processes ? 1u : static_cast<std::size_t>(settings.gpus)))
+        throw std::invalid_argument("it is of another number of ranks");
+      answers.emplace(rank, std::move(answer));
     };
-    const int ranks = apart(settings) ? settings.gpus : 1;
-    const auto answers = processes_.run(ranks, to_text(order), on_progress, std::move(stop));
-    return answers ? std::optional(joined(*answers)) : std::nullopt;
+    try {
+      if (!processes_.run(are_processes ? settings.gpus : 1, to_text(order), hooks,
+                          std::move(stop)))
+        return std::nullopt;
+      check_windows(answers);
+      return joined(std::move(answers));
+    } catch (...) {
+      for (auto& [rank, answer] : answers) {
+        if (are_processes && !answer.ranks.empty()) kept.emplace(rank, answer.ranks.front());
+      }
+      throw;
+    }
   }
 
  private:

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -11,6 +12,9 @@
 #include "run/run_options.h"
 
 namespace feedrate::run {
+
+// Results of ranks, by rank.
+using RankResults = std::map<std::size_t, RankResult>;
 
 // Where the ranks of cells run: as threads of this process, or in processes of their own.
 class CellRanks {
@@ -25,10 +29,11 @@ class CellRanks {
   // How many of the cell's ranks run on this machine.
   virtual int here(const plan::CellSettings& settings) const = 0;
   // Runs them to their end. Nothing if `stop` came first. Throws what went wrong in the first rank
-  // that failed.
+  // that failed; `kept` then holds the results that had arrived of ranks that are processes.
   virtual std::optional<RankAnswer> run(const plan::Cell& cell, const plan::CellSettings& settings,
                                         std::shared_ptr<const storage::DatasetVariant> dataset,
-                                        const ProgressSink& progress, std::stop_token stop) = 0;
+                                        const ProgressSink& progress, std::stop_token stop,
+                                        RankResults& kept) = 0;
 };
 
 // `registry` outlives them, `processes` too.

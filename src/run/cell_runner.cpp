@@ -56,14 +56,17 @@ std::optional<std::string> CellRunner::manifest_of(const std::string& variant) c
 CellResult CellRunner::run(const plan::Cell& cell, const ProgressSink& progress,
                            std::stop_token stop) {
   CellResult result{.cell = cell, .settings = settings_for(cell), .started_at = utc_now()};
+  RankResults kept;
   try {
     result.dataset = datasets_.of(result.settings);
-    const auto answer = ranks_->run(cell, result.settings, result.dataset, progress, stop);
+    const auto answer = ranks_->run(cell, result.settings, result.dataset, progress, stop, kept);
     result.status = answer ? Status::ok : Status::interrupted;
     if (result.status == Status::ok) result.measurement = measurement_of(result.settings, *answer);
   } catch (...) {
     result.status = Status::failed;
     result.error = failure_text();
+    for (const auto& [rank, measured] : kept)
+      result.kept_ranks.emplace(rank, measurement_of(result.settings, measured));
   }
   return result;
 }

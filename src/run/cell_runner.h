@@ -27,6 +27,7 @@ struct CellResult {
   std::string started_at;                                  // UTC, ISO 8601
   std::shared_ptr<const storage::DatasetVariant> dataset;  // null for synthetic
   std::optional<Measurement> measurement;                  // of a run that ended well
+  std::map<std::size_t, RankMeasurement> kept_ranks;       // else, of ranks whose results arrived
 };
 
 // Runs cells one after the other, and keeps what several of them need: settings and the opened

@@ -66,17 +66,6 @@ std::vector<Sample> from_start(std::vector<Sample> samples, std::int64_t start_n
   return samples;
 }
 
-RankMeasurement rank_measurement(const RankResult& rank, int batch_size) {
-  const double window_s = measure::seconds(window_end(rank) - window_start(rank));
-  return {.imgs_per_s = batch_size * static_cast<double>(rank.last - rank.first) / window_s,
-          .window_s = window_s,
-          .data_wait_ms = rounded(measure::summarise(waits_of(rank)).mean),
-          .sync_ms = rounded(mean_sync_ms(rank)),
-          .place = rank.place,
-          .gpu = from_start(rank.gpu, window_start(rank)),
-          .gpu_problem = rank.gpu_problem};
-}
-
 // The rank that waits least, if it waits less than any other rank by 5 % of a step.
 std::optional<Straggler> straggler_of(const std::vector<RankResult>& ranks, double step_ms) {
   if (ranks.size() < 2) return std::nullopt;
@@ -144,6 +133,18 @@ void add_surroundings(Measurement& m, const std::vector<RankResult>& ranks) {
 
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
+RankMeasurement measurement_of(const plan::CellSettings& settings, const RankResult& rank) {
+  const double window_s = measure::seconds(window_end(rank) - window_start(rank));
+  return {
+      .imgs_per_s = settings.batch_size * static_cast<double>(rank.last - rank.first) / window_s,
+      .window_s = window_s,
+      .data_wait_ms = rounded(measure::summarise(waits_of(rank)).mean),
+      .sync_ms = rounded(mean_sync_ms(rank)),
+      .place = rank.place,
+      .gpu = from_start(rank.gpu, window_start(rank)),
+      .gpu_problem = rank.gpu_problem};
+}
+
 Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer& answer) {
   const std::vector<RankResult>& ranks = answer.ranks;
   const RankResult& first = ranks.front();
@@ -152,7 +153,7 @@ Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer&
   for (const RankResult& rank : ranks) {
     images +=
         static_cast<double>(settings.batch_size) * static_cast<double>(rank.last - rank.first);
-    m.ranks.push_back(rank_measurement(rank, settings.batch_size));
+    m.ranks.push_back(measurement_of(settings, rank));
     m.stages += rank.stages;
     m.arrivals += rank.arrivals;
   }

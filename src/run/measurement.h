@@ -69,6 +69,9 @@ struct Measurement {
 // Of ranks that ended well, at least one.
 Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer& answer);
 
+// Of one rank that ended well.
+RankMeasurement measurement_of(const plan::CellSettings& settings, const RankResult& rank);
+
 // Three decimals: a microsecond of a time in milliseconds.
 double rounded(double value);
 

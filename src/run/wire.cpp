@@ -1,7 +1,9 @@
 #include "run/wire.h"
 
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "plan/axes.h"
 
@@ -61,6 +63,39 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache_before, pa
 // File names need not be UTF-8; such a text shows where it is not.
 static constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
 
+// Deeper than any text of ours. A real number stays below what an int64 holds, so that it can be
+// converted.
+constexpr int kDeepest = 16;
+constexpr double kLargest = 4e18;
+
+static nlohmann::json parsed(const std::string& text) {
+  using Event = nlohmann::json::parse_event_t;
+  const auto look = [](int depth, Event event, const nlohmann::json& value) {
+    if (depth > kDeepest) throw std::invalid_argument("its values are nested too deeply");
+    if (event == Event::value && value.is_number_float() &&
+        !(std::abs(value.get<double>()) <= kLargest))
+      throw std::invalid_argument("a number in it is too large");
+    return true;
+  };
+  return nlohmann::json::parse(text, look);
+}
+
+// What computing with a result relies on.
+static void check(const RankResult& rank) {
+  const auto sound = [](bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+  };
+  sound(0 < rank.first && rank.first < rank.last && rank.last <= rank.steps.size() &&
+            rank.last <= rank.data_wait_ms.size(),
+        "its window is not within its steps");
+  sound(rank.steps[rank.first - 1].end_ns < rank.steps[rank.last - 1].end_ns,
+        "its window takes no time");
+  for (const measure::StageTotal& stage : rank.stages.stage)
+    sound(stage.wall_ns >= 0 && stage.cpu_ns >= 0 && stage.items >= 0 && stage.bytes >= 0,
+          "a stage of it has a negative total");
+  sound(rank.samples_ahead_limit >= 0 && rank.opencv_threads >= 0, "a count in it is negative");
+}
+
 std::string to_text(const RankOrder& order) {
   nlohmann::json cell = nlohmann::json::object();
   for (const plan::Axis& axis : plan::axes()) {
@@ -78,7 +113,7 @@ std::string to_text(const RankOrder& order) {
 }
 
 RankOrder order_from(const std::string& text) {
-  const auto json = nlohmann::json::parse(text);
+  const auto json = parsed(text);
   RankOrder order{.manifest = json["manifest"]};
   for (const auto& [axis, value] : json["cell"].items())
     order.cell.set(axis, value.get<std::string>());
@@ -94,11 +129,11 @@ std::string to_text(const RankAnswer& answer) {
   return nlohmann::json(answer).dump(-1, ' ', false, kReplace);
 }
 RankAnswer answer_from(const std::string& text) {
-  return nlohmann::json::parse(text).get<RankAnswer>();
+  RankAnswer answer = parsed(text).get<RankAnswer>();
+  for (const RankResult& rank : answer.ranks) check(rank);
+  return answer;
 }
 std::string to_text(const RunProgress& progress) { return nlohmann::json(progress).dump(); }
-RunProgress progress_from(const std::string& text) {
-  return nlohmann::json::parse(text).get<RunProgress>();
-}
+RunProgress progress_from(const std::string& text) { return parsed(text).get<RunProgress>(); }
 
 }  // namespace feedrate::run

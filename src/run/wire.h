@@ -6,7 +6,9 @@
 namespace feedrate::run {
 
 // What a rank that is a process of its own is told, and what it answers, as text (JSON). The two
-// directions of each are each other's inverse; both ends are the same program.
+// directions of each are each other's inverse; both ends are the same program. Texts are read as
+// hostile: where one is no such text, or its depth, a number or a window makes no sense, reading it
+// throws a std::exception that says why.
 struct RankOrder {
   plan::Cell cell;
   RunOptions options;

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <functional>
 #include <thread>
@@ -9,6 +10,7 @@
 #include "ranks/coordinator.h"
 #include "ranks/socket_group.h"
 #include "tests/message_of.h"
+#include "tests/mutated.h"
 
 namespace feedrate::tests {
 namespace {
@@ -42,25 +44,59 @@ class Ranks {
   std::vector<std::jthread> threads_;
 };
 
+// Every rank's result of a task.
+std::vector<std::string> results_of(ranks::Coordinator& coordinator, const std::string& task) {
+  std::vector<std::string> results(static_cast<std::size_t>(coordinator.size()));
+  const ranks::TaskHooks hooks{.result = [&](int rank, const std::string& text) {
+    results[static_cast<std::size_t>(rank)] = text;
+  }};
+  EXPECT_TRUE(coordinator.run(task, hooks, {}));
+  return results;
+}
+
 // A rank that still has a task when its coordinator goes ends its process, which here is the
 // test's.
 void outlast(std::int64_t deadline) { measure::sleep_until_ns(deadline); }
+
+// One rank that does what it likes with its stream, on a thread of the test.
+class RawRank {
+ public:
+  explicit RawRank(std::function<void(int stream)> act) {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    links_.push_back({std::make_unique<ranks::Connection>(ends[0]), "rank 0 (pid 4711)"});
+    thread_ = std::jthread([stream = ends[1], act = std::move(act)] {
+      act(stream);
+      close(stream);
+    });
+  }
+  std::vector<ranks::RankLink> links() { return std::move(links_); }
+
+ private:
+  std::vector<ranks::RankLink> links_;
+  std::jthread thread_;
+};
+
+// The first message of a coordinator that is no sign of life. Its body is empty here.
+void wait_for_task(int stream) {
+  char header[5] = {};
+  while (recv(stream, header, sizeof header, MSG_WAITALL) == sizeof header &&
+         header[4] != static_cast<char>(ranks::MessageKind::task)) {
+  }
+}
 
 constexpr std::int64_t kGrace = 10'000'000'000;
 
 TEST(Coordinator, CarriesTheRanksCalls) {
   Ranks ranks(3, [](ranks::SocketGroup& group, const std::string& task) {
-    const double real = group.all_reduce_max(0.5 * group.rank());
     const std::int64_t whole = group.all_reduce_max(std::int64_t{-7} + group.rank());
     const std::string text = group.broadcast("from " + std::to_string(group.rank()));
     group.barrier();
-    return task + ": " + std::to_string(real) + " " + std::to_string(whole) + " " + text;
+    return task + ": " + std::to_string(whole) + " " + text;
   });
   ranks::Coordinator coordinator(ranks.links(), {}, kGrace);
   for (const std::string task : {"one", "two"}) {
-    const auto results = coordinator.run(task, {}, {});
-    ASSERT_TRUE(results);
-    EXPECT_THAT(*results, testing::Each(task + ": 1.000000 -5 from 0"));
+    EXPECT_THAT(results_of(coordinator, task), testing::Each(task + ": -5 from 0"));
   }
   coordinator.end();
 }
@@ -73,7 +109,7 @@ TEST(Coordinator, HandsOnWhatTheFirstRankReports) {
   });
   ranks::Coordinator coordinator(ranks.links(), {}, kGrace);
   std::vector<std::string> seen;
-  coordinator.run("", [&](const std::string& p) { seen.push_back(p); }, {});
+  coordinator.run("", {.progress = [&](const std::string& p) { seen.push_back(p); }}, {});
   EXPECT_THAT(seen, testing::ElementsAre("half"));
 }
 
@@ -87,9 +123,7 @@ TEST(Coordinator, NamesTheRankThatFailsAndGoesOn) {
   ranks::Coordinator coordinator(ranks.links(), {}, kGrace);
   EXPECT_THAT(message_of([&] { coordinator.run("bad", {}, {}); }),
               testing::HasSubstr("rank 1: a file: is torn"));
-  const auto results = coordinator.run("good", {}, {});
-  ASSERT_TRUE(results);
-  EXPECT_THAT(*results, testing::Each("fine"));
+  EXPECT_THAT(results_of(coordinator, "good"), testing::Each("fine"));
 }
 
 TEST(Coordinator, EndsTheTaskWhenItIsStopped) {
@@ -146,19 +180,125 @@ TEST(Coordinator, ARankThatDoesNotEndIsGivenUp) {
 }
 
 TEST(Coordinator, ARankWhoseStreamEndsIsLost) {
-  int ends[2];
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-  std::vector<ranks::RankLink> links;
-  links.push_back({std::make_unique<ranks::Connection>(ends[0]), "rank 0 (pid 4711)"});
-  std::jthread rank([&] {
-    ranks::Connection connection(ends[1]);
-    while (const auto message = connection.receive(true)) {
-      if (message->kind == ranks::MessageKind::task) return;
-    }
-  });
-  ranks::Coordinator coordinator(std::move(links), {}, kGrace);
+  RawRank rank([](int stream) { wait_for_task(stream); });
+  ranks::Coordinator coordinator(rank.links(), {}, kGrace);
   EXPECT_THAT(message_of([&] { coordinator.run("", {}, {}); }),
               testing::HasSubstr("rank 0 (pid 4711): ended without a word"));
+}
+
+// A rank that goes mad is named, and its task ends soon, whatever it sends.
+struct Madness {
+  const char* name;
+  std::function<void(int stream)> act;
+  const char* reason;
+};
+std::string frame(std::uint32_t length, unsigned kind, std::string_view body) {
+  return std::string(ranks::bytes_of(length)).append(1, static_cast<char>(kind)).append(body);
+}
+std::string frame(ranks::MessageKind kind, std::string_view body) {
+  return frame(static_cast<std::uint32_t>(body.size()), static_cast<unsigned>(kind), body);
+}
+void shoot(int stream, const std::string& bytes, int times = 1) {
+  for (int i = 0; i < times; ++i) {
+    if (::send(stream, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) return;
+  }
+}
+
+class MadRanks : public testing::TestWithParam<Madness> {};
+
+TEST_P(MadRanks, AreNamed) {
+  RawRank rank([](int stream) {
+    wait_for_task(stream);
+    GetParam().act(stream);
+    std::string rest(4096, 0);
+    while (recv(stream, rest.data(), rest.size(), 0) > 0) {
+    }
+  });
+  ranks::Coordinator coordinator(rank.links(), {}, kGrace);
+  const ranks::TaskHooks hooks{
+      .progress = [](const std::string&) { throw std::runtime_error("no progress"); },
+      .result = [](int, const std::string&) { throw std::runtime_error("no result"); }};
+  const std::int64_t start = measure::now_ns();
+  EXPECT_THAT(message_of([&] { coordinator.run("", hooks, {}); }),
+              testing::AllOf(testing::HasSubstr("rank 0 (pid 4711): sent what no rank sends"),
+                             testing::HasSubstr(GetParam().reason)));
+  EXPECT_LT(measure::now_ns() - start, 10'000'000'000);
+}
+
+using ranks::MessageKind;
+INSTANTIATE_TEST_SUITE_P(
+    Coordinator, MadRanks,
+    testing::Values(
+        Madness{"Garbage", [](int s) { shoot(s, "GET / HTTP/1.1\r\n\r\n"); }, "unknown kind"},
+        Madness{"AHugeMessage",
+                [](int s) {
+                  shoot(s, frame(0xffffffff, static_cast<unsigned>(MessageKind::result), "x"));
+                },
+                "4294967295 bytes"},
+        Madness{"ALongBeat", [](int s) { shoot(s, frame(MessageKind::beat, "x")); }, "1 bytes"},
+        Madness{"ATask", [](int s) { shoot(s, frame(MessageKind::task, "{}")); }, "coordinator's"},
+        Madness{"AnUnknownCall", [](int s) { shoot(s, frame(MessageKind::meet, "?")); },
+                "a call that there is not"},
+        Madness{"ACallWithoutANumber", [](int s) { shoot(s, frame(MessageKind::meet, "i123")); },
+                "a call that there is not"},
+        Madness{"AnEmptyCall", [](int s) { shoot(s, frame(MessageKind::meet, "")); },
+                "a call that there is not"},
+        Madness{"AFlood", [](int s) { shoot(s, frame(MessageKind::beat, ""), 100'000); },
+                "far too many messages"},
+        Madness{"AFloodOfResults", [](int s) { shoot(s, frame(MessageKind::result, "r"), 5'000); },
+                "a result that makes no sense: no result"},
+        Madness{"FalseProgress", [](int s) { shoot(s, frame(MessageKind::progress, "p")); },
+                "progress that makes no sense: no progress"}),
+    [](const auto& madness) { return std::string(madness.param.name); });
+
+// Two ranks: a message of one rank must not pass for another one's, and a result that makes no
+// sense does not spoil what the other one has measured.
+TEST(Coordinator, TheOtherRanksResultsArriveAllTheSame) {
+  Ranks good(1, [](ranks::SocketGroup&, const std::string&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return std::string("fine");
+  });
+  RawRank mad([](int stream) {
+    wait_for_task(stream);
+    shoot(stream, frame(MessageKind::result, "nonsense"));
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  });
+  std::vector<ranks::RankLink> links = good.links();
+  links.push_back(std::move(mad.links().front()));
+  ranks::Coordinator coordinator(std::move(links), {}, kGrace);
+  std::vector<std::string> arrived;
+  const ranks::TaskHooks hooks{.result = [&](int rank, const std::string& text) {
+    if (text == "nonsense") throw std::runtime_error("no number");
+    arrived.push_back(std::to_string(rank) + text);
+  }};
+  EXPECT_THAT(message_of([&] { coordinator.run("", hooks, {}); }),
+              testing::HasSubstr("sent what no rank sends: a result that makes no sense"));
+  EXPECT_THAT(arrived, testing::ElementsAre("0fine"));
+}
+
+// 10,000 messages with flipped bits, of another length, or cut off: each ends in a result or in an
+// error, at once.
+TEST(Coordinator, MutatedMessagesEndInAResultOrAnError) {
+  Random random(24);
+  const std::vector<std::string> sound = {
+      frame(MessageKind::meet, std::string("i") + std::string(8, '\1')),
+      frame(MessageKind::progress, R"({"phase":1,"steps":3})"),
+      frame(MessageKind::result, R"({"ranks":[]})"), frame(MessageKind::failed, "a line"),
+      frame(MessageKind::beat, "")};
+  for (int i = 0; i < 10'000; ++i) {
+    const auto which = static_cast<std::size_t>(random.below(static_cast<int>(sound.size())));
+    const std::string bytes = mutated(sound[which], random);
+    RawRank rank([bytes](int stream) {
+      wait_for_task(stream);
+      shoot(stream, bytes);
+    });
+    ranks::Coordinator coordinator(rank.links(), {}, kGrace);
+    try {
+      coordinator.run("", {}, {});
+    } catch (const std::exception& error) {
+      EXPECT_STRNE(error.what(), "") << i;
+    }
+  }
 }
 
 }  // namespace

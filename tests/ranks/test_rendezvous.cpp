@@ -1,19 +1,28 @@
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <thread>
 
 #include "base/error.h"
+#include "measure/clock.h"
+#include "ranks/greeting.h"
 #include "ranks/join_ranks.h"
 #include "ranks/meet_ranks.h"
+#include "ranks/meeting_point.h"
 #include "ranks/tcp.h"
 #include "tests/message_of.h"
+#include "tests/mutated.h"
 
 namespace feedrate::tests {
 namespace {
 
 constexpr std::int64_t kPatience = 20'000'000'000;
+
+const ranks::Secret kSecret{"the ranks of this test"};
 
 ranks::Launch launch_at(int port, int rank, int size) {
   return {.launcher = "mpirun", .rank = rank, .size = size, .host = "127.0.0.1", .port = port};
@@ -72,7 +81,7 @@ TEST(Rendezvous, WhoComesEarlyWaitsForTheLate) {
 
 TEST(Rendezvous, AnotherServiceThatSaysNothingIsNoRank0) {
   const int port = next_port();
-  const int silent = ranks::listen_at("127.0.0.1", port);
+  const int silent = ranks::listen_at("127.0.0.1", port).descriptor;
   EXPECT_THAT(message_of([=] { ranks::join_ranks(launch_at(port, 1, 2), {}, 300'000'000); }),
               testing::HasSubstr("found no rank 0"));
   close(silent);
@@ -91,28 +100,244 @@ TEST(Rendezvous, NobodyThereIsAnError) {
 
 TEST(Rendezvous, APortInUseIsNamed) {
   const int port = next_port();
-  const int taken = ranks::listen_at("127.0.0.1", port);
+  const int taken = ranks::listen_at("127.0.0.1", port).descriptor;
   EXPECT_THAT(
       message_of([=] { ranks::meet_ranks(launch_at(port, 0, 2), {}, kPatience, {}); }),
       testing::AllOf(testing::HasSubstr(std::to_string(port)), testing::HasSubstr("MASTER_PORT")));
   close(taken);
 }
 
-TEST(Rendezvous, RanksThatDisagreeAreNamed) {
+// With the secret they have proven that they belong to this run, and it cannot go on.
+TEST(Rendezvous, ProvenRanksThatDisagreeAreNamed) {
   const struct {
     ranks::RunIdentity identity;
     const char* reason;
-  } cases[] = {{{"another", "o"}, "another program"}, {{"p", "another"}, "other options"}};
+  } cases[] = {{{"another", "o", kSecret}, "another program"},
+               {{"p", "another", kSecret}, "other options"}};
   for (const auto& c : cases) {
     const int port = next_port();
     std::jthread other([&] {
-      EXPECT_FALSE(ranks::join_ranks(launch_at(port, 1, 2), c.identity, kPatience))
-          << "rank 0 says why";
+      EXPECT_THAT(
+          message_of([&] { ranks::join_ranks(launch_at(port, 1, 2), c.identity, kPatience); }),
+          testing::AllOf(testing::HasSubstr("turned it away"), testing::HasSubstr(c.reason)));
     });
-    EXPECT_THAT(
-        message_of([&] { ranks::meet_ranks(launch_at(port, 0, 2), {"p", "o"}, kPatience, {}); }),
-        testing::AllOf(testing::HasSubstr("rank 1"), testing::HasSubstr(c.reason)));
+    EXPECT_THAT(message_of([&] {
+                  ranks::meet_ranks(launch_at(port, 0, 2), {"p", "o", kSecret}, kPatience, {});
+                }),
+                testing::AllOf(testing::HasSubstr("rank 1"), testing::HasSubstr(c.reason)));
   }
+}
+
+// A meeting of two ranks at a port of its own, and those who are none of its ranks.
+class Meeting {
+ public:
+  explicit Meeting(ranks::RunIdentity identity, int ranks = 2, bool one_machine = false)
+      : identity_(std::move(identity)), size_(ranks), one_machine_(one_machine) {
+    rank_0_ = std::jthread([this] {
+      try {
+        links_ = ranks::meet_ranks(launch(0), identity_, kPatience, {},
+                                   [this](const std::string& line) { said_.push_back(line); });
+      } catch (const std::exception& error) {
+        error_ = error.what();
+      }
+    });
+  }
+  ranks::Launch launch(int rank) const {
+    ranks::Launch launch = launch_at(port_, rank, size_);
+    if (one_machine_) launch.local_size = size_;
+    return launch;
+  }
+  int port() const { return port_; }
+  // A connection to rank 0, as anybody can have it.
+  int call() const {
+    int stream = -1;
+    while ((stream = ranks::reach_rank_0(launch(1))) < 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return stream;
+  }
+  // Rank `rank` comes, and stays until rank 0 lets it go.
+  void join(int rank) {
+    others_.emplace_back([this, rank] {
+      const auto group = ranks::join_ranks(launch(rank), identity_, kPatience);
+      EXPECT_FALSE(group->next_task());
+    });
+  }
+  // What rank 0 said to the user while it waited.
+  std::vector<std::string> end() {
+    rank_0_.join();
+    for (const ranks::RankLink& link : links_) link.connection->send(ranks::MessageKind::end);
+    others_.clear();
+    links_.clear();
+    EXPECT_EQ(error_, "");
+    return said_;
+  }
+  std::size_t size() const { return links_.size(); }
+
+ private:
+  const ranks::RunIdentity identity_;
+  const int size_;
+  const bool one_machine_;
+  const int port_ = next_port();
+  std::vector<std::string> said_;
+  std::string error_;
+  std::vector<ranks::RankLink> links_;
+  std::jthread rank_0_;
+  std::vector<std::jthread> others_;
+};
+
+// Whether the other end hangs up.
+bool is_hung_up_on(int stream) {
+  std::array<char, 65536> rest;
+  while (true) {
+    const ssize_t n = recv(stream, rest.data(), rest.size(), 0);
+    if (n <= 0) return n == 0 || errno == ECONNRESET;
+  }
+}
+
+// The same without the secret: nobody has proven anything, and the wait goes on.
+TEST(Rendezvous, OthersThatDisagreeAreTurnedAway) {
+  Meeting meeting({"p", "o"});
+  for (const ranks::RunIdentity& other :
+       {ranks::RunIdentity{"another", "o"}, {"p", "another"}, {"p", "o", kSecret}})
+    EXPECT_THAT(message_of([&] { ranks::join_ranks(meeting.launch(1), other, kPatience); }),
+                testing::HasSubstr("turned it away"));
+  ranks::Launch larger = meeting.launch(1);
+  larger.size = 8;
+  EXPECT_THAT(message_of([&] { ranks::join_ranks(larger, {"p", "o"}, kPatience); }),
+              testing::HasSubstr("another number of ranks"));
+  meeting.join(1);
+  EXPECT_THAT(meeting.end(),
+              testing::AllOf(testing::Contains(testing::HasSubstr("and no secret")),
+                             testing::Contains(testing::HasSubstr("127.0.0.1: turned away: it runs "
+                                                                  "another program")),
+                             testing::Contains(testing::HasSubstr("other options")),
+                             testing::Contains(testing::HasSubstr("another number of ranks"))));
+}
+
+TEST(Rendezvous, TheSecretIsProvenBothWays) {
+  Meeting meeting({"p", "o", kSecret}, 3);
+  for (const ranks::Secret& wrong : {ranks::Secret{}, ranks::Secret{"another secret of a run"}})
+    EXPECT_THAT(
+        message_of([&] { ranks::join_ranks(meeting.launch(1), {"p", "o", wrong}, kPatience); }),
+        testing::HasSubstr("has not the secret"));
+  meeting.join(1);
+  meeting.join(2);
+  const auto said = meeting.end();
+  ASSERT_EQ(said.size(), 2u) << "once for each address and reason, and how many they were";
+  EXPECT_EQ(said[0], "127.0.0.1: turned away: it has not the secret of this run");
+  EXPECT_EQ(said[1], "2 connections were turned away while the ranks met");
+}
+
+// Who waits at the port may be anybody: a rank takes no orders from one who cannot prove itself.
+TEST(Rendezvous, ARankJoinsNobodyWithoutTheSecret) {
+  const int port = next_port();
+  std::jthread relay([&] {  // it knows the protocol, and lets in whoever comes
+    const int listener = ranks::listen_at("127.0.0.1", port).descriptor;
+    pollfd wanted{.fd = listener, .events = POLLIN, .revents = 0};
+    poll(&wanted, 1, 10'000);
+    ranks::Connection rank(accept(listener, nullptr, nullptr), ranks::Connection::Trust::stranger);
+    close(listener);
+    ranks::CoordinatorsGreeting greeting({});
+    rank.send(ranks::MessageKind::challenge, greeting.challenge());
+    EXPECT_TRUE(rank.receive(true));
+    rank.send(ranks::MessageKind::welcome, greeting.welcome(true));
+    EXPECT_FALSE(rank.receive(true)) << "it has gone";
+  });
+  EXPECT_THAT(message_of([&] {
+                ranks::join_ranks(launch_at(port, 1, 2), {"p", "o", kSecret}, 1'000'000'000);
+              }),
+              testing::HasSubstr("but one without the secret"));
+}
+
+TEST(Rendezvous, WithinAMachineTheKernelVouches) {
+  Meeting meeting({"p", "o"}, 3, /*one_machine=*/true);
+  meeting.join(1);
+  meeting.join(2);
+  EXPECT_THAT(meeting.end(), testing::IsEmpty()) << "neither a secret nor a warning is needed";
+}
+
+// 10,000 connections, each with something that is no hello, or with one that was changed on its
+// way.
+TEST(Strangers, WithMutatedHellosGetNowhere) {
+  for (const bool one_machine : {false, true}) {
+    const ranks::RunIdentity identity{"p", "o", one_machine ? ranks::Secret{} : kSecret};
+    Meeting meeting(identity, 4, one_machine);
+    meeting.join(1);
+    meeting.join(2);
+    Random random(7);
+    for (int i = 0; i < 5'000; ++i) {
+      ranks::Connection stranger(meeting.call(), ranks::Connection::Trust::stranger);
+      const auto challenge = stranger.receive(true);
+      if (!challenge) continue;  // one of too many
+      ranks::RanksGreeting greeting(identity.secret, ranks::hello_of(meeting.launch(3), identity));
+      const std::string sound = *greeting.hello(challenge->body);
+      std::string body = mutated(sound, random);
+      if (body == sound) continue;
+      const auto length = static_cast<std::uint32_t>(body.size());
+      std::string frame(ranks::bytes_of(length));
+      frame.append(1, static_cast<char>(ranks::MessageKind::hello)).append(body);
+      if (random.below(4) == 0) frame = mutated(frame, random);
+      send(stranger.descriptor(), frame.data(), frame.size(), MSG_NOSIGNAL);
+    }
+    meeting.join(3);
+    const auto said = meeting.end();
+    EXPECT_EQ(meeting.size(), 0u);
+    EXPECT_LE(said.size(), 20u) << "each address and reason once";
+  }
+}
+
+TEST(Strangers, WhoSendAGigabyteAreHungUpOn) {
+  Meeting meeting({"p", "o", kSecret});
+  const int stream = meeting.call();
+  const std::string block(1 << 20, 'x');
+  std::int64_t sent = 0;
+  while (sent < (1 << 30)) {
+    const ssize_t n = send(stream, block.data(), block.size(), MSG_NOSIGNAL);
+    if (n <= 0) break;
+    sent += n;
+  }
+  EXPECT_LT(sent, 64 << 20) << "what the kernel holds";
+  EXPECT_TRUE(is_hung_up_on(stream));
+  close(stream);
+  meeting.join(1);
+  meeting.end();
+}
+
+// 100 that say nothing, one that says a byte a second: each leaves after some seconds, and a true
+// rank comes in meanwhile.
+TEST(Strangers, WhoHoldConnectionsKeepNobodyOut) {
+  Meeting meeting({"p", "o", kSecret}, 3);
+  std::vector<int> silent;
+  for (int i = 0; i < 100; ++i) silent.push_back(meeting.call());
+  const std::int64_t start = measure::now_ns();
+  std::jthread slow([&] {
+    const int stream = meeting.call();
+    const std::string hello("\x80\0\0\0\1 a hello", 13);
+    for (std::size_t i = 0; i < hello.size(); ++i) {
+      if (send(stream, &hello[i], 1, MSG_NOSIGNAL) <= 0) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
+    EXPECT_LT(measure::now_ns() - start, 20'000'000'000) << "it may not go on for ever";
+    close(stream);
+  });
+  meeting.join(1);
+  slow.join();
+  for (const int stream : silent) EXPECT_TRUE(is_hung_up_on(stream)), close(stream);
+  for (int& stream : silent) stream = meeting.call();
+  meeting.join(2);  // late, and 100 strangers hold connections
+  meeting.end();
+  for (const int stream : silent) close(stream);
+}
+
+// More than may wait at once: the oldest leaves.
+TEST(Strangers, HoldABoundedNumberOfDescriptors) {
+  Meeting meeting({"p", "o", kSecret});
+  std::vector<int> streams;
+  for (int i = 0; i < 400; ++i) streams.push_back(meeting.call());
+  EXPECT_TRUE(is_hung_up_on(streams.front()));
+  meeting.join(1);
+  EXPECT_THAT(meeting.end(), testing::Contains(testing::HasSubstr("was one of too many at once")));
+  for (const int stream : streams) close(stream);
 }
 
 }  // namespace

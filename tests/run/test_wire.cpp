@@ -1,9 +1,13 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "plan/expand.h"
+#include "run/measurement.h"
 #include "run/wire.h"
+#include "tests/mutated.h"
 #include "tests/run/made_up_rank.h"
 
 namespace feedrate::tests {
@@ -47,6 +51,56 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(order_back.cell.id(), order.cell.id());
   EXPECT_EQ(order_back.options.seed, ~std::uint64_t{0});
   EXPECT_EQ(order_back.options.planted[1].ns, 42);
+}
+
+std::string refusal_of(const std::string& answer) {
+  try {
+    run::answer_from(answer);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Wire, RefusesResultsThatMakeNoSense) {
+  using Change = std::function<void(run::RankResult&)>;
+  const std::pair<const char*, Change> cases[] = {
+      {"not within its steps", [](auto& r) { r.last = r.steps.size() + 1; }},
+      {"not within its steps", [](auto& r) { r.first = 0; }},
+      {"not within its steps", [](auto& r) { r.first = r.last; }},
+      {"not within its steps", [](auto& r) { r.data_wait_ms.resize(2); }},
+      {"takes no time", [](auto& r) { r.steps[r.last - 1].end_ns = 0; }},
+      {"negative total", [](auto& r) { r.stages[measure::Stage::read].items = -1; }},
+      {"count in it is negative", [](auto& r) { r.samples_ahead_limit = -1; }}};
+  for (const auto& [reason, change] : cases) {
+    run::RankResult rank = rank_of(2);
+    change(rank);
+    EXPECT_THAT(refusal_of(run::to_text(run::RankAnswer{.ranks = {rank}})),
+                testing::HasSubstr(reason));
+  }
+  EXPECT_THAT(refusal_of(std::string(100'000, '[')), testing::HasSubstr("nested too deeply"));
+  EXPECT_THAT(refusal_of(R"({"ranks":[],"bad":1e300})"), testing::HasSubstr("too large"));
+  EXPECT_NE(refusal_of("null"), "no error");
+  EXPECT_NE(refusal_of(""), "no error");
+}
+
+// What gets through can be computed with: a sanitizer watches.
+TEST(Wire, MutatedResultsAreRefusedOrHarmless) {
+  Random random(24);
+  const plan::CellSettings settings;
+  const std::string sound = run::to_text(run::RankAnswer{.ranks = {rank_of(2)}});
+  int harmless = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    try {
+      const run::RankAnswer answer = run::answer_from(mutated(sound, random));
+      if (answer.ranks.empty()) continue;
+      run::measurement_of(settings, answer);
+      ++harmless;
+    } catch (const std::exception& refused) {
+      EXPECT_STRNE(refused.what(), "");
+    }
+  }
+  EXPECT_GT(harmless, 10) << "a changed digit is still a number";
 }
 
 }  // namespace

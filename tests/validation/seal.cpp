@@ -20,7 +20,8 @@ void seal_again(const std::filesystem::path& folder) {
     previous = record::line_xxh3(line);
     file << line << "\n";
   }
-  if (record::read_end(folder)) record::keep_end(folder, {ledger.records.size(), previous});
+  if (const auto end = record::read_end(folder))
+    record::keep_end(folder, {ledger.records.size(), previous, end->whole});
 }
 
 }  // namespace feedrate::tests

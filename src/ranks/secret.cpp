@@ -1,0 +1,62 @@
+#include "ranks/secret.h"
+
+#include <array>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/whole_file.h"
+
+namespace feedrate::ranks {
+namespace {
+
+constexpr const char* kVariable = "FEEDRATE_SECRET";
+constexpr const char* kFileVariable = "FEEDRATE_SECRET_FILE";
+constexpr const char* kMakeOne = "make one: (umask 077; openssl rand -hex 32 > FILE)";
+constexpr std::size_t kLongestSecret = 4096;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& reason,
+                         const std::string& remedy) {
+  throw UsageError(std::string(kFileVariable) + "=" + path, reason, remedy);
+}
+
+// The file that is open, not its name, is what is looked at: the name may be given to another file.
+void check_owner(const PosixFile& file, const std::string& path) {
+  struct stat status{};
+  if (fstat(file.get(), &status) != 0 || status.st_uid != geteuid())
+    refuse(path, "belongs to another user", "use a file of your own");
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    refuse(path, "can be read or changed by other users", "chmod 600 " + path);
+}
+
+std::string contents_of(const std::string& path) {
+  try {
+    const PosixFile file = PosixFile::open_regular(path);
+    check_owner(file, path);
+    std::array<std::byte, kLongestSecret + 1> buffer;
+    const std::size_t size = file.read(buffer);
+    if (size > kLongestSecret)
+      refuse(path, "holds more than " + std::to_string(kLongestSecret) + " bytes", kMakeOne);
+    return {reinterpret_cast<const char*>(buffer.data()), size};
+  } catch (const std::system_error& error) {
+    refuse(path, "cannot be read: " + error.code().message(), kMakeOne);
+  }
+}
+
+}  // namespace
+
+Secret secret_of(const Environment& environment) {
+  const std::string path = environment(kFileVariable);
+  std::string bytes = path.empty() ? environment(kVariable) : contents_of(path);
+  const auto end = bytes.find_last_not_of(" \t\r\n");
+  bytes.erase(end == std::string::npos ? 0 : end + 1);
+  if (path.empty() && bytes.empty()) return {};
+  if (bytes.size() < kShortestSecret) {
+    throw UsageError(path.empty() ? kVariable : std::string(kFileVariable) + "=" + path,
+                     "has " + std::to_string(bytes.size()) + " characters, fewer than " +
+                         std::to_string(kShortestSecret),
+                     kMakeOne);
+  }
+  return {std::move(bytes)};
+}
+
+}  // namespace feedrate::ranks

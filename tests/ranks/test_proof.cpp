@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "ranks/proof.h"
+#include "tests/message_of.h"
+#include "tests/temporary_folder.h"
+
+namespace feedrate::tests {
+namespace {
+
+using ranks::Prover;
+
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const unsigned char c : bytes) {
+    for (const int digit : {c >> 4, c & 15}) text += "0123456789abcdef"[digit];
+  }
+  return text;
+}
+
+// RFC 4231, test case 2: the key "Jefe", the data "what do ya want for nothing?".
+TEST(Proof, IsHmacSha256) {
+  EXPECT_EQ(hex(ranks::proof_of({"Jefe"}, Prover{'w'}, "hat do ya ", "want for ", "nothing?")),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
+TEST(Proof, IsAnotherForEverythingThatDiffers) {
+  const ranks::Secret secret{"0123456789abcdef"};
+  const std::string proof = ranks::proof_of(secret, Prover::rank, "a", "b", "text");
+  EXPECT_TRUE(ranks::is_same_proof(proof, ranks::proof_of(secret, Prover::rank, "a", "b", "text")));
+  for (const std::string& other :
+       {ranks::proof_of({"another"}, Prover::rank, "a", "b", "text"),
+        ranks::proof_of(secret, Prover::coordinator, "a", "b", "text"),
+        ranks::proof_of(secret, Prover::rank, "c", "b", "text"),
+        ranks::proof_of(secret, Prover::rank, "a", "c", "text"),
+        ranks::proof_of(secret, Prover::rank, "a", "b", "texts"), proof.substr(1), std::string()})
+    EXPECT_FALSE(ranks::is_same_proof(proof, other));
+  EXPECT_NE(ranks::fresh_nonce(), ranks::fresh_nonce());
+}
+
+class SecretFile : public testing::Test {
+ protected:
+  // What is read from a file with this content and mode.
+  ranks::Secret read(const std::string& content, mode_t mode = 0600) {
+    std::ofstream(path_) << content;
+    chmod(path_.c_str(), mode);
+    return secret(path_, "");
+  }
+  static ranks::Secret secret(const std::string& path, const std::string& value) {
+    return ranks::secret_of([&](const char* name) {
+      return std::string(name) == "FEEDRATE_SECRET_FILE" ? path
+             : std::string(name) == "FEEDRATE_SECRET"    ? value
+                                                         : "";
+    });
+  }
+  TemporaryFolder folder_;
+  const std::string path_ = folder_.path() / "secret";
+};
+
+TEST_F(SecretFile, IsReadWithoutTheLineEnd) {
+  EXPECT_EQ(read("0123456789abcdef\r\n").bytes, "0123456789abcdef");
+  EXPECT_EQ(secret("", "fedcba9876543210").bytes, "fedcba9876543210");
+  EXPECT_EQ(secret(path_, "fedcba9876543210").bytes, "0123456789abcdef") << "the file counts";
+  EXPECT_FALSE(secret("", ""));
+}
+
+TEST_F(SecretFile, MustBeItsOwnersAlone) {
+  for (const mode_t mode : {0640, 0604, 0620}) {
+    EXPECT_THAT(message_of([&] { read("0123456789abcdef", mode); }),
+                testing::AllOf(testing::HasSubstr(path_), testing::HasSubstr("by other users"),
+                               testing::HasSubstr("chmod 600")));
+  }
+}
+
+TEST_F(SecretFile, ThatIsNoneIsRefused) {
+  EXPECT_THAT(message_of([&] { secret(path_, ""); }),
+              testing::AllOf(testing::HasSubstr(path_), testing::HasSubstr("cannot be read")));
+  EXPECT_THAT(message_of([&] { secret(folder_.path(), ""); }),
+              testing::HasSubstr("cannot be read"));
+  EXPECT_THAT(message_of([&] { read("short\n"); }), testing::HasSubstr("has 5 characters"));
+  EXPECT_THAT(message_of([&] { read(""); }), testing::HasSubstr("has 0 characters"));
+  EXPECT_THAT(message_of([&] { read(std::string(5000, 'x')); }), testing::HasSubstr("more than"));
+  EXPECT_THAT(message_of([&] { secret("", "short"); }),
+              testing::AllOf(testing::HasSubstr("FEEDRATE_SECRET:"),
+                             testing::Not(testing::HasSubstr("short;"))));
+  mkfifo((folder_.path() / "pipe").c_str(), 0600);
+  EXPECT_THAT(message_of([&] { secret(folder_.path() / "pipe", ""); }),
+              testing::HasSubstr("cannot be read"))
+      << "and not waited for";
+}
+
+}  // namespace
+}  // namespace feedrate::tests
