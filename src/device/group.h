@@ -28,6 +28,9 @@ class Group {
   virtual std::string broadcast(const std::string& text) = 0;
   // Where rank 0 runs, as the others reach it.
   virtual std::string host_of_first() const = 0;
+  // Of rank 0 alone: listens at a free port of that host, for a library of the ranks'. The
+  // descriptor is the caller's. Errors: Error.
+  virtual int listen() const = 0;
   virtual void barrier() = 0;
   virtual void abort() = 0;
 };

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "measure/clock.h"
 #include "measure/periodic.h"
+#include "ranks/tcp.h"
 
 namespace feedrate::ranks {
 SocketGroup::SocketGroup(Connection connection, int rank, int size, std::string host_of_first,
@@ -18,7 +19,7 @@ SocketGroup::SocketGroup(Connection connection, int rank, int size, std::string 
       silence_ns_(silence_ns),
       heard_ns_(measure::now_ns()),
       looked_ns_(heard_ns_),
-      listener_([this] { listen(); }),
+      listener_([this] { attend(); }),
       heart_(measure::every(kBeatNs, [this] { beat(); })) {}
 
 SocketGroup::~SocketGroup() {
@@ -30,7 +31,9 @@ SocketGroup::~SocketGroup() {
   connection_.shut_down();
 }
 
-void SocketGroup::listen() {
+int SocketGroup::listen() const { return listen_at(host_of_first_, 0).descriptor; }
+
+void SocketGroup::attend() {
   while (auto message = connection_.receive(/*wait=*/true)) {
     const bool aborts = message->kind == MessageKind::abort;
     std::unique_lock lock(mutex_);

@@ -27,6 +27,7 @@ class SocketGroup : public device::Group {
   int size() const override { return size_; }
   int local_rank() const override { return local_rank_; }
   std::string host_of_first() const override { return host_of_first_; }
+  int listen() const override;
   std::int64_t all_reduce_max(std::int64_t value) override;
   std::int64_t all_reduce_latest(std::int64_t ns) override;
   std::string broadcast(const std::string& text) override;
@@ -51,7 +52,7 @@ class SocketGroup : public device::Group {
  private:
   void answer(MessageKind kind, const std::string& body);
   std::string meet(char operation, std::string_view value);
-  void listen();
+  void attend();
   // Under mutex_. False: no coordinator says that.
   bool hear(Message message);
   void beat();

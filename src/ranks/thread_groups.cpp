@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "ranks/tcp.h"
 
 namespace feedrate::ranks {
 namespace {
@@ -76,6 +77,7 @@ class ThreadGroup : public device::Group {
                           });
   }
   std::string host_of_first() const override { return device::kLoopback; }
+  int listen() const override { return listen_at(device::kLoopback, 0).descriptor; }
   void barrier() override { all_reduce_max(std::int64_t{0}); }
   void abort() override { barrier_->abort(); }
 

@@ -1,36 +1,21 @@
 #include "train/process_group.h"
 
-#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
-
-#include <cstring>
 
 #include "base/error.h"
 
 namespace feedrate::train {
 namespace {
 
-// Listens at a free port; only for this machine if all ranks are on it.
-int listen_anywhere(bool one_machine) {
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(one_machine ? INADDR_LOOPBACK : INADDR_ANY);
-  if (listener >= 0 && bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
-      listen(listener, SOMAXCONN) == 0)
-    return listener;
-  const int problem = errno;
-  if (listener >= 0) close(listener);
-  throw Error("ranks", std::string("rank 0 has no port for the others: ") + std::strerror(problem));
-}
-
 int port_of(int listener) {
-  sockaddr_in address{};
+  sockaddr_storage address{};
   socklen_t length = sizeof address;
   getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
-  return ntohs(address.sin_port);
+  return ntohs(address.ss_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                   : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
 // The store in which the libraries' ranks find each other's addresses. `group` carries rank 0's
@@ -42,7 +27,7 @@ c10::intrusive_ptr<c10d::Store> make_store(device::Group& group) {
   options.waitWorkers = false;
   options.timeout = std::chrono::seconds(60);
   if (options.isServer) {
-    options.masterListenFd = listen_anywhere(group.host_of_first() == device::kLoopback);
+    options.masterListenFd = group.listen();
     options.port = static_cast<std::uint16_t>(port_of(*options.masterListenFd));
   }
   options.port =

@@ -10,6 +10,7 @@ without take turns.
 """
 
 import argparse
+import contextlib
 import hashlib
 import hmac
 import json
@@ -138,7 +139,10 @@ def relay(listener, place, change):
     """Carries the bytes of one rank to rank 0 and back. `change(kind, body)`: what rank 0 gets in
     the place of a message of the rank."""
     rank, _ = listener.accept()
-    rank_0 = socket.create_connection(place)
+    rank_0 = None
+    while rank_0 is None:  # it may not be there yet
+        with contextlib.suppress(ConnectionRefusedError):
+            rank_0 = socket.create_connection(place)
     waiting = b""
     while True:
         for stream in select.select([rank, rank_0], [], [])[0]:
