@@ -23,6 +23,8 @@ ranks::RunIdentity identity_of(const std::vector<plan::Cell>& cells,
   return {record::binary_hash(), to_hex(xxh3_of(text)), ranks::secret_of(environment_variable)};
 }
 
+void say(const std::string& line) { std::fprintf(stderr, "feedrate: %s\n", line.c_str()); }
+
 }  // namespace
 
 std::optional<ranks::Launch> find_launch(ExperimentOptions& options) {
@@ -36,16 +38,14 @@ std::unique_ptr<ranks::RankProcesses> open_ranks(const std::optional<ranks::Laun
                                                  const run::RunOptions& options,
                                                  std::stop_token stop) {
   if (!launch) return ranks::make_local_ranks({"rank"});
-  const auto say = [](const std::string& line) {
-    std::fprintf(stderr, "feedrate: %s\n", line.c_str());
-  };
   return ranks::make_launched_ranks(*launch, identity_of(cells, options), {"rank"}, std::move(stop),
                                     say);
 }
 
 int follow(const ranks::Launch& launch, const std::vector<plan::Cell>& cells,
            const run::RunOptions& options) {
-  const auto group = ranks::join_ranks(launch, identity_of(cells, options), ranks::kArrivalNs);
+  const auto group = ranks::join_ranks(launch, identity_of(cells, options), ranks::kArrivalNs,
+                                       ranks::kSilenceNs, say);
   if (const std::vector<int> cpus = ranks::own_cpus(launch); !cpus.empty())
     measure::keep_to_cpus(cpus);
   device::AcceleratorRegistry registry;

@@ -1,9 +1,12 @@
 #pragma once
+#include <charconv>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "base/error.h"
 
 namespace feedrate::device {
 
@@ -20,12 +23,13 @@ class Group {
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual int local_rank() const { return rank(); }  // among those of this machine
-  virtual std::int64_t all_reduce_max(std::int64_t value) = 0;
   // The latest of the ranks' moments (now_ns()), on this rank's clock: the clocks of two machines
   // differ.
   virtual std::int64_t all_reduce_latest(std::int64_t ns) = 0;
   // Returns rank 0's text; the others' texts are ignored.
   virtual std::string broadcast(const std::string& text) = 0;
+  // The same of a number.
+  std::int64_t broadcast_number(std::int64_t number);
   // Where rank 0 runs, as the others reach it.
   virtual std::string host_of_first() const = 0;
   // Of rank 0 alone: listens at a free port of that host, for a library of the ranks'. The
@@ -34,5 +38,13 @@ class Group {
   virtual void barrier() = 0;
   virtual void abort() = 0;
 };
+
+inline std::int64_t Group::broadcast_number(std::int64_t number) {
+  const std::string text = broadcast(std::to_string(number));
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw Error("rank 0", "sent no number where one was due");
+  return number;
+}
 
 }  // namespace feedrate::device

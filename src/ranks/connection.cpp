@@ -40,7 +40,7 @@ std::size_t longest(MessageKind kind) {
     case MessageKind::failed:
       return 64 * kKiB;
     case MessageKind::result:
-      return 256 * kMiB;  // a step of a rank takes up to 100 bytes
+      return 512 * kMiB;  // a step of a rank takes up to 100 bytes
     case MessageKind::beat:
     case MessageKind::abort:
     case MessageKind::end:
@@ -60,7 +60,8 @@ Connection::Connection(Connection&& other) noexcept
       trust_(other.trust_),
       closed_(other.closed_),
       fault_(std::move(other.fault_)),
-      arrived_(std::move(other.arrived_)) {}
+      arrived_(std::move(other.arrived_)),
+      received_(other.received_) {}
 
 bool Connection::send(MessageKind kind, std::string_view body) { return write(kind, body, 0); }
 bool Connection::send_now(MessageKind kind, std::string_view body) {
@@ -96,6 +97,7 @@ std::optional<Message> Connection::receive(bool wait) {
     const ssize_t n = recv(descriptor_, buffer.data(), buffer.size(), wait ? 0 : MSG_DONTWAIT);
     if (n > 0) {
       arrived_.append(buffer.data(), static_cast<std::size_t>(n));
+      received_ += static_cast<std::size_t>(n);
     } else if (n == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)) {
       closed_ = true;
     } else if (!wait && errno != EINTR) {
@@ -109,9 +111,12 @@ std::optional<Message> Connection::take() {
   std::uint32_t length = 0;
   std::memcpy(&length, arrived_.data(), sizeof length);
   const auto number = static_cast<unsigned char>(arrived_[4]);
-  if (number >= kMessageKinds) return hang_up("a message of unknown kind");
   const auto kind = static_cast<MessageKind>(number);
-  if (trust_ == Trust::stranger && !is_greeting(kind)) return hang_up("no greeting");
+  const bool known = number < kMessageKinds;
+  // A stranger must not choose the words that the user reads.
+  if (trust_ == Trust::stranger && (!known || !is_greeting(kind) || length > longest(kind)))
+    return hang_up("no greeting");
+  if (!known) return hang_up("a message of unknown kind");
   if (length > longest(kind)) {
     return hang_up("a message of " + std::to_string(length) + " bytes where " +
                    std::to_string(longest(kind)) + " are the most");

@@ -18,13 +18,17 @@ enum class MessageKind : std::uint8_t {
   clock,      // rank: asks for the time; coordinator: now_ns()
   beat,       // both: alive; empty
   task,       // coordinator: what to do next (JSON)
-  meet,       // rank: it has come to a collective call (operation, then value)
+  meet,       // rank: it has come to a collective call (Call, then its value)
   met,        // coordinator: all have; the result
   progress,   // rank 0: what is seen of its run (JSON)
   result,     // rank: the task's result
   failed,     // rank: the task failed; one line
   abort,      // coordinator: another rank failed, or the run was interrupted
   end,        // coordinator: no more tasks
+};
+enum class Call : char {
+  broadcast = 'b',  // rank 0's value for all; a text
+  latest = 'l',     // the largest value; a moment on the coordinator's clock (int64)
 };
 inline constexpr std::size_t kMessageKinds = static_cast<std::size_t>(MessageKind::end) + 1;
 
@@ -54,7 +58,7 @@ struct Message {
 class Connection {
  public:
   enum class Trust {
-    stranger,  // may send challenge, hello, welcome and refused alone: a few KiB
+    stranger,  // may send challenge, hello, welcome and refused alone; 68 KiB are kept at most
     rank,
   };
   explicit Connection(int descriptor, Trust trust = Trust::rank);
@@ -78,8 +82,8 @@ class Connection {
   bool closed() const { return closed_; }
   // "a message of 3735928559 bytes"; empty: nothing wrong.
   const std::string& fault() const { return fault_; }
-  // Whether a part of a message has arrived, and waits for its rest.
-  bool midway() const { return !arrived_.empty(); }
+  // Bytes, of all messages and parts of messages.
+  std::size_t received() const { return received_; }
 
   int descriptor() const { return descriptor_; }
   // Ends both directions: a receive(true) that waits returns.
@@ -95,6 +99,7 @@ class Connection {
   bool closed_ = false;
   std::string fault_;
   std::string arrived_;  // not yet taken
+  std::size_t received_ = 0;
   std::mutex sending_;
 };
 

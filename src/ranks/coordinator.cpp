@@ -3,7 +3,10 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <limits>
+#include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "base/error.h"
 #include "measure/clock.h"
@@ -20,16 +23,16 @@ constexpr const char* kSilentEnd = "ended without a word";
 constexpr std::int64_t kMostTold = 1000, kMostToldASecond = 100;
 constexpr int kMostMessagesATurn = 64;
 
+constexpr std::size_t kLongestReason = 2000;
+
 std::string one_line(std::string text) {
+  text.resize(std::min(text.size(), kLongestReason));
   std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
   return text;
 }
 
-std::string largest(const std::vector<std::string_view>& values) {
-  auto most = value_of<std::int64_t>(values.front());
-  for (const std::string_view value : values) most = std::max(most, value_of<std::int64_t>(value));
-  return std::string(bytes_of(most));
-}
+// A part of a long message is a sign of life if it is no trickle.
+constexpr std::size_t kSignOfLifeBytes = 4 << 20;
 
 }  // namespace
 
@@ -38,14 +41,15 @@ Coordinator::Coordinator(std::vector<RankLink> links,
     : watch_(std::move(watch)), grace_ns_(grace_ns), began_ns_(measure::now_ns()) {
   for (RankLink& link : links) ranks_.push_back({.link = std::move(link)});
   heart_ = measure::every(kBeatNs, [this] {
-    for (Rank& rank : ranks_) rank.link.connection->send(MessageKind::beat);
+    // A rank that takes nothing must not keep the others waiting for theirs.
+    for (Rank& rank : ranks_) rank.link.connection->send_now(MessageKind::beat, {});
   });
 }
 
 Coordinator::~Coordinator() { end(); }
 
 void Coordinator::end() {
-  for (Rank& rank : ranks_) rank.link.connection->send(MessageKind::end);
+  for (Rank& rank : ranks_) rank.link.connection->send_now(MessageKind::end, {});
 }
 
 bool Coordinator::run(const std::string& task, const TaskHooks& hooks, std::stop_token stop) {
@@ -53,7 +57,6 @@ bool Coordinator::run(const std::string& task, const TaskHooks& hooks, std::stop
     throw Error("ranks", "a rank was lost before (" + loss_.who + ")", "start them anew");
   failure_ = {};
   aborted_ = false;
-  abort_at_ns_ = 0;
   late_ = false;
   bool stopped = false;
   looked_ns_ = measure::now_ns();
@@ -61,12 +64,12 @@ bool Coordinator::run(const std::string& task, const TaskHooks& hooks, std::stop
     rank.state = State::working;
     rank.heard_ns = looked_ns_;
     rank.meets.reset();
+    rank.has_result = false;
     rank.link.connection->send(MessageKind::task, task);
   }
   while (!all_done()) {
     serve(hooks);
     look_for_losses();
-    if (abort_at_ns_ != 0 && measure::now_ns() > abort_at_ns_) abort_all();
     if (stop.stop_requested() && !aborted_) stopped = true, abort_all();
     // After a stop somebody waits for the end; after a loss the library may never release the other
     // ranks.
@@ -75,13 +78,14 @@ bool Coordinator::run(const std::string& task, const TaskHooks& hooks, std::stop
     if (aborted_ && measure::now_ns() - aborted_ns_ > grace_ns) give_up();
   }
   // The operating system reports the end of a process a moment after its connection closes.
-  for (int i = 0; i < 20 && watch_ && loss_.why == kSilentEnd; ++i) {
+  for (int i = 0; i < 20 && watch_ && loss_.why.starts_with(kSilentEnd); ++i) {
     measure::sleep_until_ns(measure::now_ns() + 5'000'000);
     look_for_losses();
   }
   // A launcher that sees a rank die ends the others at once, by a signal. The reason is then that
   // rank, not the launcher's signal: `stopped` is false.
   if (stopped) return false;
+  hand_over_results(hooks);
   throw_trouble();
   return true;
 }
@@ -110,25 +114,33 @@ void Coordinator::give_up() {
 
 void Coordinator::serve(const TaskHooks& hooks) {
   std::vector<pollfd> wanted;
+  bool more = false;
   for (const Rank& rank : ranks_) {
     const bool there = rank.state != State::lost;
     wanted.push_back(
         {.fd = there ? rank.link.connection->descriptor() : -1, .events = POLLIN, .revents = 0});
+    more = more || (there && rank.has_more);
   }
-  if (poll(wanted.data(), wanted.size(), kTurnMs) <= 0) return;
+  poll(wanted.data(), wanted.size(), more ? 0 : kTurnMs);
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    if (wanted[r].revents != 0) hear(r, hooks);
+    if (wanted[r].revents != 0 || ranks_[r].has_more) hear(r, hooks);
   }
 }
 
 void Coordinator::hear(std::size_t r, const TaskHooks& hooks) {
-  Connection& connection = *ranks_[r].link.connection;
-  for (int i = 0; i < kMostMessagesATurn && ranks_[r].state != State::lost; ++i) {
+  Rank& rank = ranks_[r];
+  Connection& connection = *rank.link.connection;
+  rank.has_more = true;
+  for (int i = 0; i < kMostMessagesATurn && rank.has_more && rank.state != State::lost; ++i) {
     auto message = connection.receive(/*wait=*/false);
-    if (!message) break;
-    handle(r, std::move(*message), hooks);
+    rank.has_more = message.has_value();
+    if (message) handle(r, std::move(*message), hooks);
   }
-  if (!connection.closed() || ranks_[r].state == State::lost) return;
+  if (connection.received() - rank.heard_bytes > kSignOfLifeBytes) {
+    rank.heard_ns = measure::now_ns();
+    rank.heard_bytes = connection.received();
+  }
+  if (!connection.closed() || rank.state == State::lost) return;
   if (connection.fault().empty()) {
     lose(r, kSilentEnd);
   } else {
@@ -139,11 +151,12 @@ void Coordinator::hear(std::size_t r, const TaskHooks& hooks) {
 void Coordinator::handle(std::size_t r, Message message, const TaskHooks& hooks) {
   Rank& rank = ranks_[r];
   rank.heard_ns = measure::now_ns();
+  rank.heard_bytes = rank.link.connection->received();
   switch (message.kind) {
     case MessageKind::meet:
       return handle_meeting(r, std::move(message.body));
     case MessageKind::result:
-      return handle_result(r, message.body, hooks);
+      return handle_result(r, std::move(message.body));
     case MessageKind::failed:
       count(r);  // a rank that has given up may say so again, see SocketGroup::give_up()
       if (rank.state != State::working) return;
@@ -156,7 +169,7 @@ void Coordinator::handle(std::size_t r, Message message, const TaskHooks& hooks)
       try {
         hooks.progress(message.body);
       } catch (const std::exception& problem) {
-        lose_mad(r, std::string("progress that makes no sense: ") + problem.what());
+        lose_mad(r, "progress that makes no sense: " + one_line(problem.what()));
       }
       return;
     case MessageKind::beat:
@@ -166,27 +179,46 @@ void Coordinator::handle(std::size_t r, Message message, const TaskHooks& hooks)
   }
 }
 
-void Coordinator::handle_result(std::size_t r, const std::string& body, const TaskHooks& hooks) {
+void Coordinator::handle_result(std::size_t r, std::string body) {
   count(r);
-  if (ranks_[r].state != State::working) return;  // it was given up, and comes to an end after all
-  try {
-    if (hooks.result) hooks.result(static_cast<int>(r), body);
-    ranks_[r].state = State::answered;
-  } catch (const std::exception& problem) {
-    // The others end as well about now: their results are wanted.
-    abort_at_ns_ = measure::now_ns() + kGraceNs;
-    lose_mad(r, std::string("a result that makes no sense: ") + problem.what());
+  Rank& rank = ranks_[r];
+  if (rank.state != State::working) return;  // it was given up, and comes to an end after all
+  const bool others_wait =
+      std::ranges::any_of(ranks_, [](const Rank& o) { return o.meets.has_value(); });
+  if (others_wait && !aborted_) return lose_mad(r, "a result while other ranks wait for it");
+  rank.state = State::answered;
+  rank.has_result = true;
+  rank.result = std::move(body);
+}
+
+// After the task: reading a long result takes time, in which nobody would listen to the others.
+void Coordinator::hand_over_results(const TaskHooks& hooks) {
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    const std::string result = std::exchange(ranks_[r].result, {});
+    if (!std::exchange(ranks_[r].has_result, false) || !hooks.result) continue;
+    try {
+      hooks.result(static_cast<int>(r), result);
+    } catch (const std::bad_alloc&) {
+      throw;  // this process's own trouble
+    } catch (const std::exception& problem) {
+      lose_mad(r, "a result that makes no sense: " + one_line(problem.what()));
+    }
   }
 }
 
 void Coordinator::handle_meeting(std::size_t r, std::string body) {
   Rank& rank = ranks_[r];
-  const bool number = body.size() == 1 + sizeof(std::int64_t) && body.front() == 'i';
-  const bool text = !body.empty() && body.front() == 'b';
-  if (!number && !text) return lose_mad(r, "a call that there is not");
+  const auto call = body.empty() ? Call{} : static_cast<Call>(body.front());
+  const bool is_call =
+      call == Call::broadcast || (call == Call::latest && body.size() == 1 + sizeof(std::int64_t));
+  if (!is_call) return lose_mad(r, "a call that there is not");
   if (aborted_ || rank.state != State::working) return count(r);  // it is about to learn of that
   if (rank.meets) return lose_mad(r, "a call while it waited in another one");
+  for (std::size_t other = 0; other < ranks_.size(); ++other) {
+    if (ranks_[other].has_result) return lose_mad(other, "a result while other ranks wait for it");
+  }
   rank.meets = std::move(body);
+  rank.met_ns = rank.heard_ns;
   meet_if_all_are_there();
 }
 
@@ -198,23 +230,62 @@ void Coordinator::count(std::size_t r) {
 }
 
 void Coordinator::meet_if_all_are_there() {
-  if (aborted_) return;
-  std::vector<std::string_view> values;
   for (const Rank& rank : ranks_) {
     if (!rank.meets) return;
-    values.push_back(std::string_view(*rank.meets).substr(1));
   }
-  const char operation = ranks_[0].meets->front();
+  if (!all_make_the_same_call()) return;
+  const auto value = [](const Rank& rank) { return std::string_view(*rank.meets).substr(1); };
+  if (static_cast<Call>(ranks_[0].meets->front()) == Call::broadcast)
+    return answer_call(std::string(value(ranks_[0])));
+  if (!all_moments_are_plausible()) return;
+  std::int64_t latest = std::numeric_limits<std::int64_t>::min();
+  for (const Rank& rank : ranks_) latest = std::max(latest, value_of<std::int64_t>(value(rank)));
+  answer_call(std::string(bytes_of(latest)));
+}
+
+// Of a rank that makes another call than most.
+bool Coordinator::all_make_the_same_call() {
+  const auto makers = [&](char call) {
+    return std::ranges::count_if(ranks_, [=](const Rank& r) { return r.meets->front() == call; });
+  };
+  const auto all = static_cast<std::ptrdiff_t>(ranks_.size());
+  const char first = ranks_[0].meets->front();
+  if (makers(first) == all) return true;
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    if (ranks_[r].meets->front() != operation)
-      return fail(r, "is not at the same point as rank 0 (a fault of this program)");
+    const bool odd = 2 * makers(ranks_[r].meets->front()) < all;
+    const bool tie = 2 * makers(first) == all && ranks_[r].meets->front() != first;
+    if (odd || tie) {
+      lose_mad(r, "another call than the other ranks");
+      return false;
+    }
   }
-  std::string result;
-  if (operation == 'i') result = largest(values);
-  if (operation == 'b') result = values.front();
-  for (Rank& rank : ranks_) {
-    rank.meets.reset();
-    rank.link.connection->send(MessageKind::met, result);
+  return true;  // there are only two calls: one of them is the odd one
+}
+
+// A moment of which ranks want the latest is about the end of a step that has just begun, or is
+// about to: all are alike, and at most a step apart. One far in the future would have all ranks
+// sleep until then.
+bool Coordinator::all_moments_are_plausible() {
+  constexpr double kSlack = 30e9;  // ns: what may hold a rank up
+  std::vector<double> leads;
+  for (const Rank& rank : ranks_) {
+    const auto moment = static_cast<double>(value_of<std::int64_t>(rank.meets->substr(1)));
+    leads.push_back(moment - static_cast<double>(rank.met_ns));
+  }
+  const double most = 2 * std::max(0.0, std::ranges::min(leads)) + kSlack;
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    if (leads[r] <= most) continue;
+    lose_mad(r, "a moment that cannot be");
+    return false;
+  }
+  return true;
+}
+
+void Coordinator::answer_call(const std::string& value) {
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    ranks_[r].meets.reset();
+    if (!ranks_[r].link.connection->send(MessageKind::met, value))
+      lose(r, std::string(kSilentEnd) + ", or takes none");
   }
 }
 
@@ -235,16 +306,17 @@ void Coordinator::look_for_losses() {
 void Coordinator::lose(std::size_t r, const std::string& reason) {
   Rank& rank = ranks_[r];
   // The operating system may say better why a connection has ended.
-  if (rank.state == State::lost && loss_.who == rank.link.name && loss_.why == kSilentEnd)
+  if (rank.state == State::lost && loss_.who == rank.link.name && loss_.why.starts_with(kSilentEnd))
     loss_ = {};
   if (loss_.who.empty()) loss_ = {rank.link.name, reason};
   rank.state = State::lost;
-  if (abort_at_ns_ == 0) abort_all();
+  abort_all();
 }
 
 void Coordinator::lose_mad(std::size_t r, const std::string& what) {
   if (ranks_[r].state == State::lost) return;
   ranks_[r].link.connection->shut_down();  // it ends itself, as an orphan
+  ranks_[r].has_result = false;
   lose(r, "sent what no rank sends: " + what);
 }
 
@@ -259,7 +331,7 @@ void Coordinator::abort_all() {
   aborted_ = true;
   aborted_ns_ = measure::now_ns();
   for (Rank& rank : ranks_) {
-    if (rank.state == State::working) rank.link.connection->send(MessageKind::abort);
+    if (rank.state == State::working) rank.link.connection->send_now(MessageKind::abort, {});
   }
 }
 

@@ -24,10 +24,10 @@ struct RankLink {
   std::string name;  // "rank 1 (pid 4711)", "rank 9 on node2 (pid 4711)"
 };
 
-// What ranks send while they carry out a task. One that throws says that no rank sends that: the
-// rank is then lost.
+// What ranks send. One that throws says that no rank sends that: the rank is then lost.
 struct TaskHooks {
-  std::function<void(const std::string&)> progress = {};          // of rank 0
+  std::function<void(const std::string&)> progress = {};  // of rank 0
+  // Once a rank, when the task has come to its end for all; also where another rank was lost.
   std::function<void(int rank, const std::string&)> result = {};  // once a rank
 };
 
@@ -58,14 +58,19 @@ class Coordinator {
     RankLink link;
     State state = State::idle;
     std::int64_t heard_ns = 0;
+    std::size_t heard_bytes = 0;       // of its connection, then
     std::optional<std::string> meets;  // the call that it waits in
+    std::int64_t met_ns = 0;           // when it came to it
     std::int64_t told = 0;             // messages that it may send at any time
+    std::string result;
+    bool has_result = false, has_more = false;  // more: messages that wait to be read
   };
 
   void serve(const TaskHooks& hooks);
   void hear(std::size_t rank, const TaskHooks& hooks);
   void handle(std::size_t rank, Message message, const TaskHooks& hooks);
-  void handle_result(std::size_t rank, const std::string& body, const TaskHooks& hooks);
+  void handle_result(std::size_t rank, std::string body);
+  void hand_over_results(const TaskHooks& hooks);
   void handle_meeting(std::size_t rank, std::string body);
   void count(std::size_t rank);
   void look_for_losses();
@@ -76,6 +81,9 @@ class Coordinator {
   void give_up();
   void throw_trouble() const;
   void meet_if_all_are_there();
+  bool all_make_the_same_call();
+  bool all_moments_are_plausible();
+  void answer_call(const std::string& value);
   bool all_done() const;
 
   std::vector<Rank> ranks_;
@@ -83,8 +91,7 @@ class Coordinator {
   const std::int64_t grace_ns_;
   const std::int64_t began_ns_;
   std::int64_t looked_ns_ = 0;
-  std::int64_t abort_at_ns_ = 0;  // 0: at no set time
-  bool aborted_ = false;          // the task in progress
+  bool aborted_ = false;  // the task in progress
   std::int64_t aborted_ns_ = 0;
   struct Trouble {
     std::string who, why;  // empty: there is none

@@ -13,8 +13,8 @@ using Json = nlohmann::json;
 
 std::string to_text(const Hello& hello) {
   return Json{{"rank", hello.rank},       {"size", hello.size}, {"program", hello.program},
-              {"options", hello.options}, {"host", hello.host}, {"boot", hello.boot},
-              {"pid", hello.pid}}
+              {"options", hello.options}, {"job", hello.job},   {"host", hello.host},
+              {"boot", hello.boot},       {"pid", hello.pid}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -38,13 +38,13 @@ std::optional<Hello> hello_from(std::string_view text) {
   Hello hello;
   if (!json.is_object() || !read(json, "rank", hello.rank) || !read(json, "size", hello.size) ||
       !read(json, "program", hello.program) || !read(json, "options", hello.options) ||
-      !read(json, "host", hello.host) || !read(json, "boot", hello.boot) ||
-      !read(json, "pid", hello.pid))
+      !read(json, "job", hello.job) || !read(json, "host", hello.host) ||
+      !read(json, "boot", hello.boot) || !read(json, "pid", hello.pid))
     return std::nullopt;
   return hello;
 }
 
-constexpr std::string_view kSameClock = "same clock", kOtherClock = "other clock";
+constexpr std::string_view kSameClock = "same clock";
 
 }  // namespace
 
@@ -65,9 +65,11 @@ std::optional<Hello> CoordinatorsGreeting::read_hello(std::string_view body) {
   return hello_from(text);
 }
 
-std::string CoordinatorsGreeting::welcome(bool same_clock) const {
-  const std::string_view text = same_clock ? kSameClock : kOtherClock;
+std::string CoordinatorsGreeting::answer(std::string_view text) const {
   return proof_of(secret_, Prover::coordinator, nonce_, ranks_nonce_, text).append(text);
+}
+std::string CoordinatorsGreeting::welcome(bool same_clock) const {
+  return answer(same_clock ? kSameClock : "other clock");
 }
 
 RanksGreeting::RanksGreeting(const Secret& secret, Hello hello)
@@ -81,13 +83,15 @@ std::optional<std::string> RanksGreeting::hello(std::string_view challenge) {
   return nonce_ + proof_of(secret_, Prover::rank, coordinators_nonce_, nonce_, text) + text;
 }
 
-std::optional<bool> RanksGreeting::read_welcome(std::string_view body) const {
+std::optional<std::string> RanksGreeting::read_answer(std::string_view body) const {
   if (body.size() < kProofBytes) return std::nullopt;
   const std::string_view text = body.substr(kProofBytes);
   const std::string proof =
       proof_of(secret_, Prover::coordinator, coordinators_nonce_, nonce_, text);
   if (!is_same_proof(body.substr(0, kProofBytes), proof)) return std::nullopt;
-  return text == kSameClock;
+  return std::string(text);
 }
+
+bool RanksGreeting::is_same_clock(std::string_view welcome) { return welcome == kSameClock; }
 
 }  // namespace feedrate::ranks

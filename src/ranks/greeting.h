@@ -11,10 +11,12 @@ namespace feedrate::ranks {
 //
 //   coordinator  challenge   protocol, its nonce
 //   rank         hello       its nonce, its proof, who it is
-//   coordinator  welcome     its proof, how the clocks are compared
+//   coordinator  welcome     its proof, whether both have the same clock
+//             or refused     its proof, why
 //
-// The bodies of these messages are made and read here. The rank proves itself first: strangers
-// learn nothing that they could guess the secret by.
+// The bodies of these messages are made and read here. The rank proves itself first: who calls
+// learns nothing that he could guess the secret by. Who answers in the coordinator's place does:
+// the secret must be a random one.
 
 inline constexpr std::string_view kProtocol = "feedrate ranks 2";
 inline constexpr int kClockExchanges = 8;  // after it, with a rank that has another clock
@@ -28,8 +30,13 @@ class CoordinatorsGreeting {
   std::optional<Hello> read_hello(std::string_view body);
   // `same_clock`: see boot_id(). After read_hello().
   std::string welcome(bool same_clock) const;
+  // `reason`: "runs another program than rank 0". To one whose hello could not be read, it proves
+  // nothing.
+  std::string refusal(std::string_view reason) const { return answer(reason); }
 
  private:
+  std::string answer(std::string_view text) const;
+
   Secret secret_;
   std::string nonce_, ranks_nonce_;
 };
@@ -40,8 +47,9 @@ class RanksGreeting {
   RanksGreeting(const Secret& secret, Hello hello);
   // The answer to a challenge; nothing if it is of another program.
   std::optional<std::string> hello(std::string_view challenge);
-  // Whether both have the same clock; nothing if the coordinator's proof is wrong.
-  std::optional<bool> read_welcome(std::string_view body) const;
+  // What a welcome or a refusal says; nothing if the coordinator's proof is wrong.
+  std::optional<std::string> read_answer(std::string_view body) const;
+  static bool is_same_clock(std::string_view welcome);
 
  private:
   Secret secret_;

@@ -36,6 +36,7 @@ Hello hello_of(const Launch& launch, const RunIdentity& identity) {
           .size = launch.size,
           .program = identity.program,
           .options = identity.options,
+          .job = launch.job,
           .host = host_name(),
           .boot = boot_id(),
           .pid = getpid()};

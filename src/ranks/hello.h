@@ -18,6 +18,7 @@ struct RunIdentity {
 struct Hello {
   int rank = 0, size = 0;
   std::string program, options;  // see RunIdentity
+  std::string job;               // see Launch
   std::string host, boot;        // see host_name(), boot_id()
   int pid = 0;
 

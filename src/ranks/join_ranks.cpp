@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/error.h"
@@ -11,6 +12,9 @@
 
 namespace feedrate::ranks {
 namespace {
+
+constexpr std::int64_t kAgainNs = 100'000'000;       // between two attempts
+constexpr std::int64_t kAttemptNs = 10'000'000'000;  // rank 0 may have many to look at
 
 // The next message that is no sign of life; nothing if the other end is gone or `deadline` came.
 std::optional<Message> next_message(Connection& connection, std::int64_t deadline) {
@@ -52,8 +56,12 @@ std::int64_t clock_offset(Connection& connection, std::int64_t deadline) {
 // One rank's way to its group.
 class Joining {
  public:
-  Joining(const Launch& launch, const RunIdentity& identity, std::int64_t patience_ns)
-      : launch_(launch), identity_(identity), deadline_(measure::now_ns() + patience_ns) {}
+  Joining(const Launch& launch, const RunIdentity& identity, std::int64_t patience_ns,
+          const Say& say)
+      : launch_(launch),
+        identity_(identity),
+        deadline_(measure::now_ns() + patience_ns),
+        say_(say) {}
 
   struct Joined {
     Connection connection;
@@ -67,9 +75,9 @@ class Joining {
         if (auto joined = greet(Connection(stream, Connection::Trust::stranger)))
           return std::move(*joined);
       }
-      measure::sleep_until_ns(measure::now_ns() + 100'000'000);
+      measure::sleep_until_ns(measure::now_ns() + (met_.empty() ? kAgainNs : kAgainNs * 10));
     }
-    throw Error(name(), "found no rank 0 at " + place() + met_,
+    throw Error(name(), "found no rank 0 at " + place() + (met_.empty() ? "" : ", but " + met_),
                 "see what rank 0 says; check MASTER_ADDR and MASTER_PORT");
   }
   std::int64_t deadline() const { return deadline_; }
@@ -81,43 +89,50 @@ class Joining {
   // Nothing: no rank 0 of ours is there, or it does not let us in now.
   std::optional<Joined> greet(Connection connection) {
     RanksGreeting greeting(identity_.secret, hello_of(launch_, identity_));
-    const auto challenge = next_message(connection, deadline_);
+    const std::int64_t deadline = std::min(deadline_, measure::now_ns() + kAttemptNs);
+    const auto challenge = next_message(connection, deadline);
     const auto hello = challenge && challenge->kind == MessageKind::challenge
                            ? greeting.hello(challenge->body)
                            : std::nullopt;
     if (!hello) {
-      if (challenge || !connection.fault().empty()) met_ = ", but something else";
+      if (challenge || !connection.fault().empty()) meet("another program");
       return std::nullopt;
     }
     connection.send(MessageKind::hello, *hello);
-    const auto answer = next_message(connection, deadline_);
+    const auto answer = next_message(connection, deadline);
     if (!answer) return std::nullopt;
-    if (answer->kind == MessageKind::refused) {
-      throw Error(name(),
-                  "rank 0 at " + place() + " turned it away: it " + printable(answer->body, 200),
-                  "see what rank 0 says");
-    }
-    const auto same_clock =
-        answer->kind == MessageKind::welcome ? greeting.read_welcome(answer->body) : std::nullopt;
-    if (!same_clock) {
-      met_ = ", but one without the secret of this run";
+    const auto proven = greeting.read_answer(answer->body);
+    if (!proven) {
+      meet("one that has another secret, or none");
       return std::nullopt;
     }
+    if (answer->kind != MessageKind::welcome) {
+      throw Error(name(), "rank 0 at " + place() + " turned it away: it " + printable(*proven, 200),
+                  "see what rank 0 says");
+    }
     connection.trust();
-    return Joined{std::move(connection), *same_clock};
+    return Joined{std::move(connection), RanksGreeting::is_same_clock(*proven)};
+  }
+
+  // Somebody was there in the place of rank 0; it may yet come.
+  void meet(const std::string& who) {
+    if (say_ && met_ != who) say_(name() + ": at " + place() + " there is no rank 0 but " + who);
+    met_ = who;
   }
 
   const Launch& launch_;
   const RunIdentity& identity_;
   const std::int64_t deadline_;
-  std::string met_;  // what was there instead of rank 0
+  const Say& say_;
+  std::string met_;  // who was there in the place of rank 0
 };
 
 }  // namespace
 
 std::unique_ptr<SocketGroup> join_ranks(const Launch& launch, const RunIdentity& identity,
-                                        std::int64_t patience_ns, std::int64_t silence_ns) {
-  Joining joining(launch, identity, patience_ns);
+                                        std::int64_t patience_ns, std::int64_t silence_ns,
+                                        const Say& say) {
+  Joining joining(launch, identity, patience_ns, say);
   auto [connection, same_clock] = joining.join();
   const std::int64_t ahead_ns =
       same_clock ? 0 : clock_offset(connection, joining.deadline() + patience_ns);

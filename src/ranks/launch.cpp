@@ -46,7 +46,7 @@ int port_of_job(const std::string& job) {
   return 20000 + static_cast<int>(hash % 12000);
 }
 
-void find_meeting_point(const Environment& environment, const Names& names, Launch& launch) {
+void find_meeting_point(const Environment& environment, Launch& launch) {
   launch.host = launch.one_machine() ? device::kLoopback : environment("MASTER_ADDR");
   // Under mpirun some ranks may be in a step of Slurm's and others not.
   const bool by_srun = launch.launcher == "srun";
@@ -59,8 +59,7 @@ void find_meeting_point(const Environment& environment, const Names& names, Laun
     launch.port = number(environment, "MASTER_PORT", 1);
     if (environment("TORCHELASTIC_USE_AGENT_STORE") == "True") ++launch.port;
   } else {
-    launch.port =
-        port_of_job(environment(names.job) + (by_srun ? environment("SLURM_STEP_ID") : ""));
+    launch.port = port_of_job(launch.job);
   }
 }
 
@@ -89,7 +88,9 @@ std::optional<Launch> launch_of(const Environment& environment) {
     if (launch.rank >= launch.size)
       throw UsageError(names.rank, "is not below " + std::string(names.size),
                        "see docs/distributed.md");
-    find_meeting_point(environment, names, launch);
+    launch.job = environment(names.job);
+    if (launch.launcher == "srun") launch.job += environment("SLURM_STEP_ID");
+    find_meeting_point(environment, launch);
     return launch;
   }
   return std::nullopt;

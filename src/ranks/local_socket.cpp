@@ -31,6 +31,17 @@ Address address_of(int number) {
   return address;
 }
 
+// " (pid 4711 of user 1000 has it)"
+std::string holder_of(int number) {
+  const int stream = connect_locally(number);
+  if (stream < 0) return {};
+  const auto peer = peer_of(stream);
+  close(stream);
+  if (!peer) return {};
+  return " (pid " + std::to_string(peer->pid) + " of user " + std::to_string(peer->user) +
+         " has it)";
+}
+
 }  // namespace
 
 int listen_locally(int number) {
@@ -42,8 +53,9 @@ int listen_locally(int number) {
   const int problem = errno;
   if (listener >= 0) close(listener);
   throw Error("port " + std::to_string(number),
-              std::string("rank 0 cannot wait there for the others: ") + std::strerror(problem),
-              "another run of yours may have it: set MASTER_PORT to another one");
+              std::string("rank 0 cannot wait there for the others: ") + std::strerror(problem) +
+                  holder_of(number),
+              "set MASTER_PORT to another one");
 }
 
 int connect_locally(int number) {

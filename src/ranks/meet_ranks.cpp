@@ -3,7 +3,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <deque>
+#include <memory>
 #include <utility>
 
 #include "base/error.h"
@@ -15,35 +17,16 @@
 namespace feedrate::ranks {
 namespace {
 
-constexpr std::size_t kMostStrangers = 128;  // that have not proven themselves yet
+constexpr std::size_t kMostStrangers = 128;  // at least; ranks may all come at once
 constexpr int kMostCallersATurn = 64;
 constexpr std::int64_t kGreetingNs = 5'000'000'000;  // from the call to the proof
 constexpr int kTurnMs = 100;
-
-// Says at what time the messages of `rank` arrive: the coordinator's part of clock_offset(). False:
-// the rank has gone, or is too slow to be of use.
-bool tell_time(Connection& rank) {
-  const std::int64_t deadline = measure::now_ns() + 5'000'000'000;
-  rank.send(MessageKind::clock);
-  for (int told = 0; told < kClockExchanges;) {
-    if (measure::now_ns() > deadline || rank.closed()) return false;
-    pollfd wanted{.fd = rank.descriptor(), .events = POLLIN, .revents = 0};
-    poll(&wanted, 1, kTurnMs);
-    if (const auto asked = rank.receive(/*wait=*/false);
-        asked && asked->kind == MessageKind::clock) {
-      rank.send(MessageKind::clock, bytes_of(measure::now_ns()));
-      ++told;
-    }
-  }
-  return true;
-}
 
 // A connection that has not proven itself yet.
 struct Stranger {
   std::unique_ptr<Connection> connection;
   CoordinatorsGreeting greeting;
   std::string from;
-  bool same_user = false;
   std::int64_t since_ns = 0;
 };
 
@@ -52,9 +35,10 @@ class Rendezvous {
   Rendezvous(const Launch& launch, const RunIdentity& identity, const Say& say)
       : launch_(launch),
         identity_(identity),
-        place_(launch, say),
+        place_(std::make_unique<MeetingPoint>(launch, say)),
         turned_away_(say),
-        ranks_(static_cast<std::size_t>(launch.size) - 1) {}
+        ranks_(static_cast<std::size_t>(launch.size) - 1),
+        most_strangers_(std::max(kMostStrangers, 2 * ranks_.size())) {}
 
   std::vector<RankLink> wait(std::int64_t patience_ns, std::stop_token stop) {
     const std::int64_t deadline = measure::now_ns() + patience_ns;
@@ -64,17 +48,17 @@ class Rendezvous {
       look();
       beat();
     }
+    for (const Stranger& stranger : strangers_)
+      turned_away_.add(stranger.from, "had not proven itself when all ranks were there");
     turned_away_.close();
+    place_.reset();  // nobody comes any more
+    strangers_.clear();
+    for (Rank& rank : ranks_) {
+      if (!rank.same_clock && !tell_time(rank, stop)) return {};
+    }
     std::vector<RankLink> links;
     for (Rank& rank : ranks_) links.push_back(std::move(rank.link));
     return links;
-  }
-
-  // Of those that are there: whether they need to compare their clocks with this one.
-  std::vector<bool> clocks_differ() const {
-    std::vector<bool> differ;
-    for (const Rank& rank : ranks_) differ.push_back(!rank.same_clock);
-    return differ;
   }
 
  private:
@@ -101,6 +85,31 @@ class Rendezvous {
                     " ranks: see what it says of that one");
   }
 
+  // Answers a rank on another machine that asks for the time: the coordinator's part of
+  // clock_offset(). False if `stop` came first.
+  bool tell_time(Rank& rank, const std::stop_token& stop) {
+    const std::int64_t deadline = measure::now_ns() + kGreetingNs;
+    Connection& connection = *rank.link.connection;
+    connection.send_now(MessageKind::clock, {});
+    for (int told = 0; told < kClockExchanges;) {
+      if (stop.stop_requested()) return false;
+      if (measure::now_ns() > deadline || connection.closed()) {
+        throw Error(rank.link.name, connection.fault().empty()
+                                        ? "went away while the clocks were compared"
+                                        : "sent what no rank sends: " + connection.fault());
+      }
+      pollfd wanted{.fd = connection.descriptor(), .events = POLLIN, .revents = 0};
+      poll(&wanted, 1, kTurnMs);
+      if (const auto asked = connection.receive(/*wait=*/false);
+          asked && asked->kind == MessageKind::clock) {
+        connection.send_now(MessageKind::clock, bytes_of(measure::now_ns()));
+        ++told;
+      }
+      beat();
+    }
+    return true;
+  }
+
   // Sends a sign of life to the ranks that are there and wait for the others.
   void beat() {
     if (measure::now_ns() - beat_ns_ < kBeatNs) return;
@@ -111,7 +120,7 @@ class Rendezvous {
   }
 
   void look() {
-    std::vector<pollfd> wanted = {{.fd = place_.listener(), .events = POLLIN, .revents = 0}};
+    std::vector<pollfd> wanted = {{.fd = place_->listener(), .events = POLLIN, .revents = 0}};
     for (const Stranger& stranger : strangers_)
       wanted.push_back({.fd = stranger.connection->descriptor(), .events = POLLIN, .revents = 0});
     poll(wanted.data(), wanted.size(), kTurnMs);
@@ -146,19 +155,19 @@ class Rendezvous {
   // itself at once, and comes again if it was turned away all the same.
   void admit() {
     for (int i = 0; i < kMostCallersATurn; ++i) {
-      const auto caller = place_.accept();
+      const auto caller = place_->accept();
       if (!caller) return;
-      if (caller->stream < 0 || strangers_.size() == kMostStrangers) make_room();
-      if (caller->stream < 0) return;
+      if (caller->stream < 0) return make_room();
       auto connection = std::make_unique<Connection>(caller->stream, Connection::Trust::stranger);
       if (!caller->objection.empty()) {
         turned_away_.add(caller->from, caller->objection);
         continue;
       }
+      if (strangers_.size() == most_strangers_) make_room();
       CoordinatorsGreeting greeting(identity_.secret);
       connection->send_now(MessageKind::challenge, greeting.challenge());
-      strangers_.push_back({std::move(connection), std::move(greeting), caller->from,
-                            caller->same_user, measure::now_ns()});
+      strangers_.push_back(
+          {std::move(connection), std::move(greeting), caller->from, measure::now_ns()});
     }
   }
 
@@ -173,7 +182,7 @@ class Rendezvous {
 
   void turn_away(Stranger& stranger, const std::string& reason) {
     turned_away_.add(stranger.from, reason);
-    stranger.connection->send_now(MessageKind::refused, reason);
+    stranger.connection->send_now(MessageKind::refused, stranger.greeting.refusal(reason));
   }
 
   void greet(Stranger& stranger, const Message& message) {
@@ -187,6 +196,7 @@ class Rendezvous {
     }
     if (hello->size != launch_.size || hello->rank < 1 || hello->rank >= launch_.size)
       return turn_away(stranger, "is of another run, with another number of ranks");
+    if (hello->job != launch_.job) return turn_away(stranger, "is of another job");
     Rank& rank = ranks_[static_cast<std::size_t>(hello->rank) - 1];
     if (rank.link.connection)
       return turn_away(stranger, "says that it is rank " + std::to_string(hello->rank) +
@@ -203,8 +213,8 @@ class Rendezvous {
   // A proven rank of this run that cannot take part ends it; anybody may claim to be one.
   void refuse(Stranger& stranger, const Hello& hello, const std::string& reason,
               const std::string& remedy) {
-    if (!stranger.same_user && !identity_.secret) return turn_away(stranger, reason);
-    stranger.connection->send_now(MessageKind::refused, reason);
+    if (!launch_.one_machine() && !identity_.secret) return turn_away(stranger, reason);
+    stranger.connection->send_now(MessageKind::refused, stranger.greeting.refusal(reason));
     throw Error(hello.name(), reason, remedy);
   }
 
@@ -218,9 +228,10 @@ class Rendezvous {
 
   const Launch& launch_;
   const RunIdentity& identity_;
-  MeetingPoint place_;
+  std::unique_ptr<MeetingPoint> place_;  // null once all are there
   TurnedAway turned_away_;
   std::vector<Rank> ranks_;
+  const std::size_t most_strangers_;
   std::deque<Stranger> strangers_;  // the oldest first
   std::int64_t beat_ns_ = 0;
 };
@@ -237,19 +248,9 @@ void warn_without_secret(const Launch& launch, const RunIdentity& identity, cons
 
 std::vector<RankLink> meet_ranks(const Launch& launch, const RunIdentity& identity,
                                  std::int64_t patience_ns, std::stop_token stop, const Say& say) {
-  std::vector<RankLink> links;
-  std::vector<bool> clocks_differ;
-  {
-    Rendezvous rendezvous(launch, identity, say);
-    warn_without_secret(launch, identity, say);
-    links = rendezvous.wait(patience_ns, std::move(stop));
-    clocks_differ = rendezvous.clocks_differ();
-  }  // nobody comes to the port any more
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    if (clocks_differ[i] && !tell_time(*links[i].connection))
-      throw Error(links[i].name, "went away while the clocks were compared");
-  }
-  return links;
+  Rendezvous rendezvous(launch, identity, say);
+  warn_without_secret(launch, identity, say);
+  return rendezvous.wait(patience_ns, std::move(stop));
 }
 
 }  // namespace feedrate::ranks

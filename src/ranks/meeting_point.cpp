@@ -13,11 +13,10 @@ namespace {
 
 void look_at_user(Caller& caller) {
   const auto peer = peer_of(caller.stream);
-  caller.same_user = peer && peer->user == geteuid();
   caller.from =
       peer ? "user " + std::to_string(peer->user) + " (pid " + std::to_string(peer->pid) + ")"
            : "an unknown user";
-  if (!caller.same_user) caller.objection = "is another user's";
+  if (!peer || peer->user != geteuid()) caller.objection = "is another user's";
 }
 
 }  // namespace
@@ -42,7 +41,7 @@ MeetingPoint::~MeetingPoint() { close(listener_); }
 std::optional<Caller> MeetingPoint::accept() {
   Caller caller{.stream = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)};
   if (caller.stream < 0) {
-    if (errno == EMFILE || errno == ENFILE) return caller;
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) return caller;
     return std::nullopt;
   }
   if (one_machine_) {

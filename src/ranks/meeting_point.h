@@ -9,10 +9,9 @@ namespace feedrate::ranks {
 
 // Somebody who has come to the meeting point.
 struct Caller {
-  int stream = -1;         // the receiver's; -1: this process can have no more descriptors
-  std::string from;        // "10.0.0.7", "user 1000 (pid 4711)"
-  bool same_user = false;  // the kernel says so: it may be trusted as this process is
-  std::string objection;   // why it can be no rank; empty: it may be one
+  int stream = -1;        // the receiver's; -1: the system has no room for another one
+  std::string from;       // "10.0.0.7", "user 1000 (pid 4711)"
+  std::string objection;  // why it can be no rank; empty: it may be one
 };
 
 // Where rank 0 waits for the others. Within one machine: a socket of this user's (local_socket.h),

@@ -50,6 +50,8 @@ Secret secret_of(const Environment& environment) {
   const auto end = bytes.find_last_not_of(" \t\r\n");
   bytes.erase(end == std::string::npos ? 0 : end + 1);
   if (path.empty() && bytes.empty()) return {};
+  if (bytes.find('\0') != std::string::npos)  // HMAC pads with them: only zeros would be no secret
+    throw UsageError(kFileVariable, "holds zero bytes", kMakeOne);
   if (bytes.size() < kShortestSecret) {
     throw UsageError(path.empty() ? kVariable : std::string(kFileVariable) + "=" + path,
                      "has " + std::to_string(bytes.size()) + " characters, fewer than " +

@@ -51,7 +51,7 @@ void SocketGroup::attend() {
 bool SocketGroup::hear(Message message) {
   heard_ns_ = measure::now_ns();
   if (!hopeless_.empty() && message.kind == MessageKind::task)
-    connection_.send(MessageKind::failed, hopeless_);
+    connection_.send(MessageKind::failed, hopeless_.substr(0, longest(MessageKind::failed)));
   if (!hopeless_.empty() && message.kind == MessageKind::end) _exit(kExitOrphaned);
   switch (message.kind) {
     case MessageKind::task:
@@ -86,8 +86,8 @@ void SocketGroup::beat() {
   if (now - heard_ns_ > silence_ns_) _exit(kExitOrphaned);
 }
 
-std::string SocketGroup::meet(char operation, std::string_view value) {
-  connection_.send(MessageKind::meet, std::string(1, operation).append(value));
+std::string SocketGroup::meet(Call call, std::string_view value) {
+  connection_.send(MessageKind::meet, std::string(1, static_cast<char>(call)).append(value));
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return aborted_ || met_; });
   if (!met_) throw Error("ranks", "interrupted");
@@ -130,7 +130,7 @@ void SocketGroup::give_up(const std::string& reason) {
     if (!hopeless_.empty()) return;
     hopeless_ = reason;
   }
-  connection_.send(MessageKind::failed, reason);
+  connection_.send(MessageKind::failed, reason.substr(0, longest(MessageKind::failed)));
 }
 
 std::stop_token SocketGroup::stop_token() {
@@ -138,18 +138,15 @@ std::stop_token SocketGroup::stop_token() {
   return stop_.get_token();
 }
 
-std::int64_t SocketGroup::all_reduce_max(std::int64_t value) {
-  const std::string largest = meet('i', bytes_of(value));
-  if (largest.size() != sizeof value) throw Error("rank 0", "answered a call with no number");
-  return value_of<std::int64_t>(largest);
-}
 std::int64_t SocketGroup::all_reduce_latest(std::int64_t ns) {
-  return all_reduce_max(ns + ahead_ns_) - ahead_ns_;
+  const std::string latest = meet(Call::latest, bytes_of(ns + ahead_ns_));
+  if (latest.size() != sizeof ns) throw Error("rank 0", "answered a call with no number");
+  return value_of<std::int64_t>(latest) - ahead_ns_;
 }
 std::string SocketGroup::broadcast(const std::string& text) {
-  return meet('b', rank_ == 0 ? text : "");
+  return meet(Call::broadcast, rank_ == 0 ? text : "");
 }
-void SocketGroup::barrier() { all_reduce_max(std::int64_t{0}); }
+void SocketGroup::barrier() { broadcast(""); }
 
 void SocketGroup::abort() {
   const std::lock_guard lock(mutex_);

@@ -28,7 +28,6 @@ class SocketGroup : public device::Group {
   int local_rank() const override { return local_rank_; }
   std::string host_of_first() const override { return host_of_first_; }
   int listen() const override;
-  std::int64_t all_reduce_max(std::int64_t value) override;
   std::int64_t all_reduce_latest(std::int64_t ns) override;
   std::string broadcast(const std::string& text) override;
   void barrier() override;
@@ -51,7 +50,7 @@ class SocketGroup : public device::Group {
 
  private:
   void answer(MessageKind kind, const std::string& body);
-  std::string meet(char operation, std::string_view value);
+  std::string meet(Call call, std::string_view value);
   void attend();
   // Under mutex_. False: no coordinator says that.
   bool hear(Message message);

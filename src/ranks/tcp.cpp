@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <string_view>
 
@@ -31,20 +32,15 @@ Addresses addresses_of(const char* host, int port, int flags, std::string& probl
   return {failed == 0 ? found : nullptr, freeaddrinfo};
 }
 
-bool is_loopback(const addrinfo& address) {
+// Whether other machines can reach it; an address of one link needs the link's name as well.
+bool is_global(const addrinfo& address) {
   if (address.ai_family == AF_INET) {
     const auto& name = *reinterpret_cast<const sockaddr_in*>(address.ai_addr);
-    return ntohl(name.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    return ntohl(name.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET;
   }
-  return address.ai_family == AF_INET6 &&
-         IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address.ai_addr)->sin6_addr);
-}
-
-bool all_are_loopback(const Addresses& addresses) {
-  for (const addrinfo* a = addresses.get(); a; a = a->ai_next) {
-    if (!is_loopback(*a)) return false;
-  }
-  return addresses != nullptr;
+  if (address.ai_family != AF_INET6) return false;
+  const in6_addr& name = reinterpret_cast<const sockaddr_in6*>(address.ai_addr)->sin6_addr;
+  return !IN6_IS_ADDR_LOOPBACK(&name) && !IN6_IS_ADDR_LINKLOCAL(&name);
 }
 
 // An address, not a name; localhost is meant as it says.
@@ -53,25 +49,35 @@ bool is_literal(const std::string& host) {
   return host == "localhost" || addresses_of(host.c_str(), 0, AI_NUMERICHOST, ignored);
 }
 
-// -1: not on any of them; errno is the last reason.
-int listen_on_first(const Addresses& addresses) {
-  // IPv6 first: a listener on all addresses of IPv6 also accepts IPv4.
-  for (const int family : {AF_INET6, AF_INET}) {
+// -1: errno says why.
+int listen_on(const addrinfo& address) {
+  const int listener = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listener < 0) return -1;
+  const int on = 1, off = 0;
+  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  // A listener on all addresses of IPv6 also accepts IPv4.
+  if (address.ai_family == AF_INET6)
+    setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  if (bind(listener, address.ai_addr, address.ai_addrlen) == 0 && listen(listener, SOMAXCONN) == 0)
+    return listener;
+  const int reason = errno;
+  close(listener);
+  errno = reason;
+  return -1;
+}
+
+// On the first that can be had; -1: none, and errno is EADDRNOTAVAIL if none is this machine's.
+int listen_on_first(const Addresses& addresses, std::initializer_list<int> families,
+                    bool global_only) {
+  int reason = EADDRNOTAVAIL;
+  for (const int family : families) {
     for (const addrinfo* a = addresses.get(); a; a = a->ai_next) {
-      if (a->ai_family != family) continue;
-      const int listener =
-          socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, a->ai_protocol);
-      const int on = 1, off = 0;
-      if (listener < 0) continue;
-      setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-      if (family == AF_INET6) setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-      if (bind(listener, a->ai_addr, a->ai_addrlen) == 0 && listen(listener, SOMAXCONN) == 0)
-        return listener;
-      const int reason = errno;
-      close(listener);
-      errno = reason;
+      if (a->ai_family != family || (global_only && !is_global(*a))) continue;
+      if (const int listener = listen_on(*a); listener >= 0) return listener;
+      if (errno != EADDRNOTAVAIL) reason = errno;
     }
   }
+  errno = reason;
   return -1;
 }
 
@@ -79,17 +85,16 @@ int listen_on_first(const Addresses& addresses) {
 
 Listener listen_at(const std::string& host, int port) {
   std::string problem;
-  const Addresses named = addresses_of(host.c_str(), port, 0, problem);
-  bool unreachable = named && !is_literal(host) && all_are_loopback(named);
-  if (named && !unreachable) {
-    if (const int listener = listen_on_first(named); listener >= 0) return {listener, false};
-    unreachable = errno == EADDRNOTAVAIL;
+  if (const Addresses named = addresses_of(host.c_str(), port, 0, problem)) {
+    int listener = listen_on_first(named, {AF_INET, AF_INET6}, !is_literal(host));
+    if (listener >= 0) return {listener, false};
     problem = std::strerror(errno);
-  }
-  if (unreachable) {
-    const Addresses all = addresses_of(nullptr, port, AI_PASSIVE, problem);
-    if (const int listener = listen_on_first(all); listener >= 0) return {listener, true};
-    problem = std::strerror(errno);
+    if (errno == EADDRNOTAVAIL) {
+      listener = listen_on_first(addresses_of(nullptr, port, AI_PASSIVE, problem),
+                                 {AF_INET6, AF_INET}, false);
+      if (listener >= 0) return {listener, true};
+      problem = std::strerror(errno);
+    }
   }
   throw Error(host + ":" + std::to_string(port),
               "rank 0 cannot wait there for the others: " + problem,

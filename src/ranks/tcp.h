@@ -10,10 +10,10 @@ struct Listener {
   bool everywhere = false;  // at all addresses of this machine
 };
 
-// Listens on `port` (0: any that is free) of `host`'s address. At all addresses of this machine
-// where that would not do: if `host` stands for another machine (a forwarder), or is a name for the
-// loopback (as /etc/hosts often has a machine's own name), which other machines cannot reach.
-// Errors: Error naming host and port.
+// Listens on `port` (0: any that is free) of `host`'s address; of a name with several, the first
+// that is neither the loopback's (as /etc/hosts often has for a machine's own name) nor of one link
+// alone, IPv4 before IPv6. At all addresses of this machine where none will do: if the name has no
+// other, or stands for another machine (a forwarder). Errors: Error naming host and port.
 Listener listen_at(const std::string& host, int port);
 
 // Connects, within two seconds; -1 if nobody listens there, or the host is unknown.

@@ -48,7 +48,7 @@ class ReducingBarrier {
   }
   int size() const { return size_; }
 
-  std::int64_t pending_whole = 0, published_whole = 0;
+  std::int64_t pending_ns = 0, published_ns = 0;
   std::string pending_text, published_text;
 
  private:
@@ -66,10 +66,9 @@ class ThreadGroup : public device::Group {
       : rank_(rank), barrier_(std::move(barrier)) {}
   int rank() const override { return rank_; }
   int size() const override { return barrier_->size(); }
-  std::int64_t all_reduce_max(std::int64_t value) override {
-    return barrier_->max(value, barrier_->pending_whole, barrier_->published_whole);
+  std::int64_t all_reduce_latest(std::int64_t ns) override {
+    return barrier_->max(ns, barrier_->pending_ns, barrier_->published_ns);
   }
-  std::int64_t all_reduce_latest(std::int64_t ns) override { return all_reduce_max(ns); }
   std::string broadcast(const std::string& text) override {
     return barrier_->meet(barrier_->pending_text, barrier_->published_text,
                           [&](std::string& pending, bool) {
@@ -78,7 +77,7 @@ class ThreadGroup : public device::Group {
   }
   std::string host_of_first() const override { return device::kLoopback; }
   int listen() const override { return listen_at(device::kLoopback, 0).descriptor; }
-  void barrier() override { all_reduce_max(std::int64_t{0}); }
+  void barrier() override { all_reduce_latest(0); }
   void abort() override { barrier_->abort(); }
 
  private:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "run/process_work.h"
 #include "run/wire.h"
 
@@ -56,16 +57,25 @@ void tell_ranks_from_others(std::vector<RankResult>& ranks) {
   for (measure::HostSample& sample : ranks.front().host_series) sample.use.cpu_other_processes = -1;
 }
 
-// All ranks end with the same window, see run_rank().
-void check_windows(const std::map<std::size_t, RankAnswer>& answers) {
-  const auto window = [&](std::size_t r) {
-    const RankResult& rank = answers.at(r).ranks.front();
-    return "steps " + std::to_string(rank.first) + " to " + std::to_string(rank.last);
-  };
-  for (const auto& [rank, answer] : answers) {
-    if (window(rank) != window(0))
-      throw Error("rank " + std::to_string(rank),
-                  "measured " + window(rank) + ", rank 0 " + window(0));
+// All ranks end with the same window, see run_rank(). Takes out the first that differs from most,
+// and throws an Error naming it.
+void check_windows(std::map<std::size_t, RankAnswer>& answers) {
+  using Window = std::pair<std::size_t, std::size_t>;
+  std::map<Window, std::size_t> windows;  // and how many ranks have it
+  for (const auto& [process, answer] : answers) {
+    for (const RankResult& rank : answer.ranks) ++windows[{rank.first, rank.last}];
+  }
+  const Window usual =
+      std::ranges::max_element(windows, {}, [](const auto& w) { return w.second; })->first;
+  for (const auto& [process, answer] : answers) {
+    for (const RankResult& rank : answer.ranks) {
+      if (Window{rank.first, rank.last} == usual) continue;
+      const std::string reason = format("measured steps %zu to %zu, most ranks %zu to %zu",
+                                        rank.first, rank.last, usual.first, usual.second);
+      const std::string name = "rank " + std::to_string(process);
+      answers.erase(process);
+      throw Error(name, reason);
+    }
   }
 }
 

@@ -90,7 +90,7 @@ class RankRun {
       mark = window_.mark();
       report();
     }
-    if (group_.size() > 1) mark = group_.all_reduce_max(mark);
+    if (group_.size() > 1) mark = group_.broadcast_number(mark);
     if (mark == mark_) return;
     mark_ = mark;
     const measure::StageTotals stages = loader_ ? loader_->stages() : measure::StageTotals{};
@@ -119,10 +119,11 @@ class RankRun {
   }
 
   RankResult finish() {
-    result_.first = static_cast<std::size_t>(
-        group_.all_reduce_max(static_cast<std::int64_t>(window_.first_step())));
-    result_.last = static_cast<std::size_t>(
-        group_.all_reduce_max(static_cast<std::int64_t>(window_.last_step())));
+    const auto decided = [&](std::size_t step) {
+      return static_cast<std::size_t>(group_.broadcast_number(static_cast<std::int64_t>(step)));
+    };
+    result_.first = decided(window_.first_step());
+    result_.last = decided(window_.last_step());
     result_.steady = window_.steady();
     result_.drawn_from_queue = window_.drawn_from_queue();
     result_.samples_ahead_limit = loader_ ? loader_->samples_ahead_limit() : 0;

@@ -1,11 +1,11 @@
 #include "run/wire.h"
 
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "plan/axes.h"
+#include "ranks/bounded_json.h"
 
 // The JSON library looks for the functions that write and read a type in the type's own namespace.
 // The two are each other's inverse. NaNs travel as null.
@@ -63,37 +63,41 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache_before, pa
 // File names need not be UTF-8; such a text shows where it is not.
 static constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
 
-// Deeper than any text of ours. A real number stays below what an int64 holds, so that it can be
-// converted.
-constexpr int kDeepest = 16;
-constexpr double kLargest = 4e18;
+static void sound(bool holds, const char* otherwise) {
+  if (!holds) throw std::invalid_argument(otherwise);
+}
 
-static nlohmann::json parsed(const std::string& text) {
-  using Event = nlohmann::json::parse_event_t;
-  const auto look = [](int depth, Event event, const nlohmann::json& value) {
-    if (depth > kDeepest) throw std::invalid_argument("its values are nested too deeply");
-    if (event == Event::value && value.is_number_float() &&
-        !(std::abs(value.get<double>()) <= kLargest))
-      throw std::invalid_argument("a number in it is too large");
-    return true;
-  };
-  return nlohmann::json::parse(text, look);
+// A sum or a difference of two overflows no int64.
+static bool moderate(std::int64_t value) {
+  constexpr std::int64_t kMost = 1'000'000'000'000'000'000;
+  return -kMost <= value && value <= kMost;
 }
 
 // What computing with a result relies on.
 static void check(const RankResult& rank) {
-  const auto sound = [](bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-  };
   sound(0 < rank.first && rank.first < rank.last && rank.last <= rank.steps.size() &&
             rank.last <= rank.data_wait_ms.size(),
         "its window is not within its steps");
+  for (const device::StepRecord& step : rank.steps)
+    sound(moderate(step.start_ns) && moderate(step.end_ns) && moderate(step.sync_ns),
+          "a step is at no time");
   sound(rank.steps[rank.first - 1].end_ns < rank.steps[rank.last - 1].end_ns,
         "its window takes no time");
+  const auto total = [](std::int64_t value) { return value >= 0 && moderate(value); };
   for (const measure::StageTotal& stage : rank.stages.stage)
-    sound(stage.wall_ns >= 0 && stage.cpu_ns >= 0 && stage.items >= 0 && stage.bytes >= 0,
-          "a stage of it has a negative total");
-  sound(rank.samples_ahead_limit >= 0 && rank.opencv_threads >= 0, "a count in it is negative");
+    sound(total(stage.wall_ns) && total(stage.cpu_ns) && total(stage.items) && total(stage.bytes),
+          "a stage has a total that cannot be");
+  const device::Arrivals& a = rank.arrivals;
+  sound(total(a.batches) && total(a.busy_ns) && total(a.decoded.engine) &&
+            total(a.decoded.processors) && total(a.decoded.host),
+        "its arrivals cannot be");
+  sound(total(rank.samples_ahead_limit) && rank.opencv_threads >= 0, "a count is negative");
+  for (const measure::HostSample& sample : rank.host_series)
+    sound(moderate(sample.at_ns), "a sample is at no time");
+  for (const measure::GpuSample& sample : rank.gpu)
+    sound(moderate(sample.at_ns), "a sample is at no time");
+  for (const int cpu : rank.place.cpus) sound(0 <= cpu && cpu < 1'000'000, "a CPU has no number");
+  sound(rank.place.host.size() <= 255 && rank.place.pid >= 0, "it ran nowhere");
 }
 
 std::string to_text(const RankOrder& order) {
@@ -113,7 +117,7 @@ std::string to_text(const RankOrder& order) {
 }
 
 RankOrder order_from(const std::string& text) {
-  const auto json = parsed(text);
+  const auto json = ranks::json_from(text);
   RankOrder order{.manifest = json["manifest"]};
   for (const auto& [axis, value] : json["cell"].items())
     order.cell.set(axis, value.get<std::string>());
@@ -129,11 +133,14 @@ std::string to_text(const RankAnswer& answer) {
   return nlohmann::json(answer).dump(-1, ' ', false, kReplace);
 }
 RankAnswer answer_from(const std::string& text) {
-  RankAnswer answer = parsed(text).get<RankAnswer>();
+  RankAnswer answer = ranks::json_from(text).get<RankAnswer>();
   for (const RankResult& rank : answer.ranks) check(rank);
+  sound(answer.bad.count >= 0 && moderate(answer.bad.count), "bad samples cannot be counted");
   return answer;
 }
 std::string to_text(const RunProgress& progress) { return nlohmann::json(progress).dump(); }
-RunProgress progress_from(const std::string& text) { return parsed(text).get<RunProgress>(); }
+RunProgress progress_from(const std::string& text) {
+  return ranks::json_from(text).get<RunProgress>();
+}
 
 }  // namespace feedrate::run

@@ -86,6 +86,7 @@ TEST_F(SecretFile, ThatIsNoneIsRefused) {
   EXPECT_THAT(message_of([&] { secret("", "short"); }),
               testing::AllOf(testing::HasSubstr("FEEDRATE_SECRET:"),
                              testing::Not(testing::HasSubstr("short;"))));
+  EXPECT_THAT(message_of([&] { read(std::string(32, '\0')); }), testing::HasSubstr("zero bytes"));
   mkfifo((folder_.path() / "pipe").c_str(), 0600);
   EXPECT_THAT(message_of([&] { secret(folder_.path() / "pipe", ""); }),
               testing::HasSubstr("cannot be read"))

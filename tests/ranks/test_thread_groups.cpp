@@ -17,8 +17,9 @@ TEST(ThreadGroup, ReducesOverAllRanksRoundAfterRound) {
   for (int r = 0; r < kRanks; ++r) {
     threads.emplace_back([&, r] {
       for (int round = 0; round < kRounds; ++round) {
-        EXPECT_EQ(groups[r]->all_reduce_max(std::int64_t{10 * round + r}), 10 * round + kRanks - 1);
-        EXPECT_DOUBLE_EQ(groups[r]->all_reduce_max(-1.0 * (round + r)), -1.0 * round);
+        EXPECT_EQ(groups[r]->all_reduce_latest(10 * round + r), 10 * round + kRanks - 1);
+        EXPECT_EQ(groups[r]->all_reduce_latest(-round - r), -round);
+        EXPECT_EQ(groups[r]->broadcast_number(round - r), round);
       }
     });
   }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "plan/expand.h"
@@ -70,8 +71,13 @@ TEST(Wire, RefusesResultsThatMakeNoSense) {
       {"not within its steps", [](auto& r) { r.first = r.last; }},
       {"not within its steps", [](auto& r) { r.data_wait_ms.resize(2); }},
       {"takes no time", [](auto& r) { r.steps[r.last - 1].end_ns = 0; }},
-      {"negative total", [](auto& r) { r.stages[measure::Stage::read].items = -1; }},
-      {"count in it is negative", [](auto& r) { r.samples_ahead_limit = -1; }}};
+      {"at no time",
+       [](auto& r) { r.steps[0].start_ns = std::numeric_limits<std::int64_t>::min(); }},
+      {"total that cannot be", [](auto& r) { r.stages[measure::Stage::read].items = -1; }},
+      {"arrivals cannot be", [](auto& r) { r.arrivals.busy_ns = -1; }},
+      {"count is negative", [](auto& r) { r.samples_ahead_limit = -1; }},
+      {"CPU has no number", [](auto& r) { r.place.cpus = {1, -1}; }},
+      {"ran nowhere", [](auto& r) { r.place.host = std::string(300, 'x'); }}};
   for (const auto& [reason, change] : cases) {
     run::RankResult rank = rank_of(2);
     change(rank);
@@ -79,7 +85,9 @@ TEST(Wire, RefusesResultsThatMakeNoSense) {
                 testing::HasSubstr(reason));
   }
   EXPECT_THAT(refusal_of(std::string(100'000, '[')), testing::HasSubstr("nested too deeply"));
-  EXPECT_THAT(refusal_of(R"({"ranks":[],"bad":1e300})"), testing::HasSubstr("too large"));
+  std::string many = "[";
+  for (int i = 0; i < 200'000; ++i) many += "{},";
+  EXPECT_THAT(refusal_of(many + "{}]"), testing::HasSubstr("far too many values"));
   EXPECT_NE(refusal_of("null"), "no error");
   EXPECT_NE(refusal_of(""), "no error");
 }
@@ -88,7 +96,7 @@ TEST(Wire, RefusesResultsThatMakeNoSense) {
 TEST(Wire, MutatedResultsAreRefusedOrHarmless) {
   Random random(24);
   const plan::CellSettings settings;
-  const std::string sound = run::to_text(run::RankAnswer{.ranks = {rank_of(2)}});
+  const std::string sound = run::to_text(run::RankAnswer{.ranks = {rank_of(2)}});  // one a process
   int harmless = 0;
   for (int i = 0; i < 10'000; ++i) {
     try {
