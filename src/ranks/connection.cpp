@@ -16,6 +16,7 @@ constexpr timeval kSendPatience{.tv_sec = 5, .tv_usec = 0};
 // A message: its body's length (4 bytes, this machine's order: ranks run one program), its kind,
 // its body.
 constexpr std::size_t kHeader = 5;
+constexpr std::size_t kRoomKept = 1 << 20;  // bytes
 
 constexpr bool is_greeting(MessageKind kind) { return kind <= MessageKind::refused; }
 
@@ -35,7 +36,7 @@ std::size_t longest(MessageKind kind) {
       return 16 * kMiB;
     case MessageKind::meet:
     case MessageKind::met:
-      return kMiB;
+      return 4 * kKiB;
     case MessageKind::progress:
     case MessageKind::failed:
       return 64 * kKiB;
@@ -124,6 +125,7 @@ std::optional<Message> Connection::take() {
   if (arrived_.size() < kHeader + length) return std::nullopt;
   Message message{kind, arrived_.substr(kHeader, length)};
   arrived_.erase(0, kHeader + length);
+  if (length > kRoomKept) arrived_.shrink_to_fit();
   return message;
 }
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kTurnMs = 50;
 constexpr const char* kSilentEnd = "ended without a word";
+constexpr char kHasResult = 'r';  // in the place of a Call
 
 // Signs of life and of progress: ranks send 11 a second.
 constexpr std::int64_t kMostTold = 1000, kMostToldASecond = 100;
@@ -57,6 +58,7 @@ bool Coordinator::run(const std::string& task, const TaskHooks& hooks, std::stop
     throw Error("ranks", "a rank was lost before (" + loss_.who + ")", "start them anew");
   failure_ = {};
   aborted_ = false;
+  latest_ns_ = 0;
   late_ = false;
   bool stopped = false;
   looked_ns_ = measure::now_ns();
@@ -183,12 +185,10 @@ void Coordinator::handle_result(std::size_t r, std::string body) {
   count(r);
   Rank& rank = ranks_[r];
   if (rank.state != State::working) return;  // it was given up, and comes to an end after all
-  const bool others_wait =
-      std::ranges::any_of(ranks_, [](const Rank& o) { return o.meets.has_value(); });
-  if (others_wait && !aborted_) return lose_mad(r, "a result while other ranks wait for it");
   rank.state = State::answered;
   rank.has_result = true;
   rank.result = std::move(body);
+  go_on_if_all_are_there();
 }
 
 // After the task: reading a long result takes time, in which nobody would listen to the others.
@@ -198,8 +198,8 @@ void Coordinator::hand_over_results(const TaskHooks& hooks) {
     if (!std::exchange(ranks_[r].has_result, false) || !hooks.result) continue;
     try {
       hooks.result(static_cast<int>(r), result);
-    } catch (const std::bad_alloc&) {
-      throw;  // this process's own trouble
+    } catch (const std::bad_alloc&) {  // this process's own trouble
+      if (loss_.who.empty() && failure_.who.empty()) throw;
     } catch (const std::exception& problem) {
       lose_mad(r, "a result that makes no sense: " + one_line(problem.what()));
     }
@@ -214,12 +214,9 @@ void Coordinator::handle_meeting(std::size_t r, std::string body) {
   if (!is_call) return lose_mad(r, "a call that there is not");
   if (aborted_ || rank.state != State::working) return count(r);  // it is about to learn of that
   if (rank.meets) return lose_mad(r, "a call while it waited in another one");
-  for (std::size_t other = 0; other < ranks_.size(); ++other) {
-    if (ranks_[other].has_result) return lose_mad(other, "a result while other ranks wait for it");
-  }
   rank.meets = std::move(body);
   rank.met_ns = rank.heard_ns;
-  meet_if_all_are_there();
+  go_on_if_all_are_there();
 }
 
 // What a rank may send unasked is bounded: the time that it takes is that of the measurement.
@@ -229,50 +226,52 @@ void Coordinator::count(std::size_t r) {
   if (static_cast<double>(++ranks_[r].told) > most) lose_mad(r, "far too many messages");
 }
 
-void Coordinator::meet_if_all_are_there() {
+// All ranks make the same calls in the same order, and then all have a result.
+void Coordinator::go_on_if_all_are_there() {
+  if (aborted_) return;
   for (const Rank& rank : ranks_) {
-    if (!rank.meets) return;
+    if (!rank.meets && !rank.has_result) return;
   }
-  if (!all_make_the_same_call()) return;
+  if (!all_are_at_the_same_point() || !ranks_[0].meets) return;
   const auto value = [](const Rank& rank) { return std::string_view(*rank.meets).substr(1); };
   if (static_cast<Call>(ranks_[0].meets->front()) == Call::broadcast)
     return answer_call(std::string(value(ranks_[0])));
   if (!all_moments_are_plausible()) return;
-  std::int64_t latest = std::numeric_limits<std::int64_t>::min();
-  for (const Rank& rank : ranks_) latest = std::max(latest, value_of<std::int64_t>(value(rank)));
-  answer_call(std::string(bytes_of(latest)));
+  for (const Rank& rank : ranks_)
+    latest_ns_ = std::max(latest_ns_, value_of<std::int64_t>(value(rank)));
+  answer_call(std::string(bytes_of(latest_ns_)));
 }
 
-// Of a rank that makes another call than most.
-bool Coordinator::all_make_the_same_call() {
-  const auto makers = [&](char call) {
-    return std::ranges::count_if(ranks_, [=](const Rank& r) { return r.meets->front() == call; });
+// If not, the rank is lost that is where the fewest are; of two halves, the one without rank 0.
+bool Coordinator::all_are_at_the_same_point() {
+  const auto point = [](const Rank& rank) { return rank.meets ? rank.meets->front() : kHasResult; };
+  const auto there = [&](char where) {
+    return std::ranges::count_if(ranks_, [&](const Rank& rank) { return point(rank) == where; });
   };
-  const auto all = static_cast<std::ptrdiff_t>(ranks_.size());
-  const char first = ranks_[0].meets->front();
-  if (makers(first) == all) return true;
-  for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    const bool odd = 2 * makers(ranks_[r].meets->front()) < all;
-    const bool tie = 2 * makers(first) == all && ranks_[r].meets->front() != first;
-    if (odd || tie) {
-      lose_mad(r, "another call than the other ranks");
-      return false;
-    }
+  char usual = point(ranks_[0]);
+  for (const Rank& rank : ranks_) {
+    if (there(point(rank)) > there(usual)) usual = point(rank);
   }
-  return true;  // there are only two calls: one of them is the odd one
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    if (point(ranks_[r]) == usual) continue;
+    lose_mad(r, ranks_[r].meets ? "a call that the other ranks do not make"
+                                : "a result while the other ranks go on");
+    return false;
+  }
+  return true;
 }
 
-// A moment of which ranks want the latest is about the end of a step that has just begun, or is
-// about to: all are alike, and at most a step apart. One far in the future would have all ranks
+// A moment of which ranks want the latest is the end of a step that has just begun, or begins when
+// the one before ends: the same time ahead for all. One far in the future would have all of them
 // sleep until then.
 bool Coordinator::all_moments_are_plausible() {
-  constexpr double kSlack = 30e9;  // ns: what may hold a rank up
+  constexpr double kSlack = 10e9;  // ns: what may hold a rank's message up
   std::vector<double> leads;
   for (const Rank& rank : ranks_) {
     const auto moment = static_cast<double>(value_of<std::int64_t>(rank.meets->substr(1)));
-    leads.push_back(moment - static_cast<double>(rank.met_ns));
+    leads.push_back(moment - static_cast<double>(std::max(rank.met_ns, latest_ns_)));
   }
-  const double most = 2 * std::max(0.0, std::ranges::min(leads)) + kSlack;
+  const double most = std::max(0.0, std::ranges::min(leads)) + kSlack;
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     if (leads[r] <= most) continue;
     lose_mad(r, "a moment that cannot be");
@@ -284,8 +283,9 @@ bool Coordinator::all_moments_are_plausible() {
 void Coordinator::answer_call(const std::string& value) {
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     ranks_[r].meets.reset();
-    if (!ranks_[r].link.connection->send(MessageKind::met, value))
-      lose(r, std::string(kSilentEnd) + ", or takes none");
+    // A rank that waits has read all that went before: there is room, or it is mad.
+    if (!ranks_[r].link.connection->send_now(MessageKind::met, value))
+      lose(r, std::string(kSilentEnd) + ", or takes no messages");
   }
 }
 

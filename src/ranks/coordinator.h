@@ -27,8 +27,8 @@ struct RankLink {
 // What ranks send. One that throws says that no rank sends that: the rank is then lost.
 struct TaskHooks {
   std::function<void(const std::string&)> progress = {};  // of rank 0
-  // Once a rank, when the task has come to its end for all; also where another rank was lost.
-  std::function<void(int rank, const std::string&)> result = {};  // once a rank
+  // Once for each rank, when the task has ended for all; also where another rank was lost.
+  std::function<void(int rank, const std::string&)> result = {};
 };
 
 // Gives tasks to ranks that are processes, and carries their collective calls. When one rank dies,
@@ -80,8 +80,8 @@ class Coordinator {
   void abort_all();
   void give_up();
   void throw_trouble() const;
-  void meet_if_all_are_there();
-  bool all_make_the_same_call();
+  void go_on_if_all_are_there();
+  bool all_are_at_the_same_point();
   bool all_moments_are_plausible();
   void answer_call(const std::string& value);
   bool all_done() const;
@@ -91,7 +91,8 @@ class Coordinator {
   const std::int64_t grace_ns_;
   const std::int64_t began_ns_;
   std::int64_t looked_ns_ = 0;
-  bool aborted_ = false;  // the task in progress
+  std::int64_t latest_ns_ = 0;  // answer to the last Call::latest of the task; 0: none yet
+  bool aborted_ = false;        // the task in progress
   std::int64_t aborted_ns_ = 0;
   struct Trouble {
     std::string who, why;  // empty: there is none

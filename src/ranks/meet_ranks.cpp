@@ -93,18 +93,19 @@ class Rendezvous {
     connection.send_now(MessageKind::clock, {});
     for (int told = 0; told < kClockExchanges;) {
       if (stop.stop_requested()) return false;
-      if (measure::now_ns() > deadline || connection.closed()) {
-        throw Error(rank.link.name, connection.fault().empty()
-                                        ? "went away while the clocks were compared"
-                                        : "sent what no rank sends: " + connection.fault());
-      }
       pollfd wanted{.fd = connection.descriptor(), .events = POLLIN, .revents = 0};
       poll(&wanted, 1, kTurnMs);
-      if (const auto asked = connection.receive(/*wait=*/false);
-          asked && asked->kind == MessageKind::clock) {
+      const auto asked = connection.receive(/*wait=*/false);
+      if (asked && asked->kind == MessageKind::clock) {
         connection.send_now(MessageKind::clock, bytes_of(measure::now_ns()));
         ++told;
+        continue;
       }
+      if (!connection.fault().empty())
+        throw Error(rank.link.name, "sent what no rank sends: " + connection.fault());
+      if (connection.closed()) throw Error(rank.link.name, "ended without a word");
+      if (measure::now_ns() > deadline)
+        throw Error(rank.link.name, "did not compare its clock with rank 0's within 5 s");
       beat();
     }
     return true;

@@ -8,6 +8,14 @@
 #include "ranks/tcp.h"
 
 namespace feedrate::ranks {
+namespace {
+
+std::string_view cut(std::string_view reason) {
+  return reason.substr(0, longest(MessageKind::failed));
+}
+
+}  // namespace
+
 SocketGroup::SocketGroup(Connection connection, int rank, int size, std::string host_of_first,
                          int local_rank, std::int64_t ahead_ns, std::int64_t silence_ns)
     : connection_(std::move(connection)),
@@ -51,7 +59,7 @@ void SocketGroup::attend() {
 bool SocketGroup::hear(Message message) {
   heard_ns_ = measure::now_ns();
   if (!hopeless_.empty() && message.kind == MessageKind::task)
-    connection_.send(MessageKind::failed, hopeless_.substr(0, longest(MessageKind::failed)));
+    connection_.send(MessageKind::failed, cut(hopeless_));
   if (!hopeless_.empty() && message.kind == MessageKind::end) _exit(kExitOrphaned);
   switch (message.kind) {
     case MessageKind::task:
@@ -121,7 +129,7 @@ void SocketGroup::finish(const std::string& result) {
 }
 
 void SocketGroup::fail(const std::string& reason) {
-  answer(MessageKind::failed, reason.substr(0, longest(MessageKind::failed)));
+  answer(MessageKind::failed, std::string(cut(reason)));
 }
 
 void SocketGroup::give_up(const std::string& reason) {
@@ -130,7 +138,7 @@ void SocketGroup::give_up(const std::string& reason) {
     if (!hopeless_.empty()) return;
     hopeless_ = reason;
   }
-  connection_.send(MessageKind::failed, reason.substr(0, longest(MessageKind::failed)));
+  connection_.send(MessageKind::failed, cut(reason));
 }
 
 std::stop_token SocketGroup::stop_token() {

@@ -74,7 +74,7 @@ int listen_on_first(const Addresses& addresses, std::initializer_list<int> famil
     for (const addrinfo* a = addresses.get(); a; a = a->ai_next) {
       if (a->ai_family != family || (global_only && !is_global(*a))) continue;
       if (const int listener = listen_on(*a); listener >= 0) return listener;
-      if (errno != EADDRNOTAVAIL) reason = errno;
+      if (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT) reason = errno;
     }
   }
   errno = reason;

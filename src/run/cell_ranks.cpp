@@ -57,24 +57,29 @@ void tell_ranks_from_others(std::vector<RankResult>& ranks) {
   for (measure::HostSample& sample : ranks.front().host_series) sample.use.cpu_other_processes = -1;
 }
 
-// All ranks end with the same window, see run_rank(). Takes out the first that differs from most,
-// and throws an Error naming it.
+// All ranks end with the same window, see run_rank(). Takes out the first whose differs from most
+// (of two halves: from rank 0's), and throws an Error naming it.
 void check_windows(std::map<std::size_t, RankAnswer>& answers) {
   using Window = std::pair<std::size_t, std::size_t>;
-  std::map<Window, std::size_t> windows;  // and how many ranks have it
+  const auto window = [](const RankResult& rank) { return Window{rank.first, rank.last}; };
+  std::map<Window, int> count;
   for (const auto& [process, answer] : answers) {
-    for (const RankResult& rank : answer.ranks) ++windows[{rank.first, rank.last}];
+    for (const RankResult& rank : answer.ranks) ++count[window(rank)];
   }
-  const Window usual =
-      std::ranges::max_element(windows, {}, [](const auto& w) { return w.second; })->first;
+  Window usual = window(answers.begin()->second.ranks.front());
+  for (const auto& [other, ranks] : count) {
+    if (ranks > count[usual]) usual = other;
+  }
   for (const auto& [process, answer] : answers) {
     for (const RankResult& rank : answer.ranks) {
-      if (Window{rank.first, rank.last} == usual) continue;
-      const std::string reason = format("measured steps %zu to %zu, most ranks %zu to %zu",
-                                        rank.first, rank.last, usual.first, usual.second);
-      const std::string name = "rank " + std::to_string(process);
-      answers.erase(process);
-      throw Error(name, reason);
+      if (window(rank) == usual) continue;
+      const Error error("rank " + std::to_string(process) + " on " + rank.place.host + " (pid " +
+                            std::to_string(rank.place.pid) + ")",
+                        format("measured steps %zu to %zu, most ranks %zu to %zu", rank.first,
+                               rank.last, usual.first, usual.second));
+      const std::size_t odd = process;
+      answers.erase(odd);
+      throw error;
     }
   }
 }

@@ -124,6 +124,8 @@ class RankRun {
     };
     result_.first = decided(window_.first_step());
     result_.last = decided(window_.last_step());
+    if (result_.first == 0 || result_.first >= result_.last || result_.last > result_.steps.size())
+      throw Error("rank 0", "decided on a window that cannot be");
     result_.steady = window_.steady();
     result_.drawn_from_queue = window_.drawn_from_queue();
     result_.samples_ahead_limit = loader_ ? loader_->samples_ahead_limit() : 0;

@@ -43,7 +43,7 @@ class Window {
                std::int64_t consumed);
 
   // Changes whenever the window opens, is begun anew, or ends; the largest possible number once it
-  // has ended. Ranks exchange it, so that all of them open and end the same window.
+  // has ended. Ranks take rank 0's, so that all of them open and end the same window.
   std::int64_t mark() const;
   std::size_t first_step() const { return first_; }  // of the window: steps before it are warm-up
   std::size_t last_step() const { return last_; }    // one past the window's last

@@ -42,8 +42,8 @@ static void to_json(nlohmann::json& j, const StepRecord& s) {
 }
 static void from_json(const nlohmann::json& j, StepRecord& s) {
   const double loss =
-      j[2].is_null() ? std::numeric_limits<double>::quiet_NaN() : j[2].get<double>();
-  s = {j[0], j[1], loss, j[3]};
+      j.at(2).is_null() ? std::numeric_limits<double>::quiet_NaN() : j.at(2).get<double>();
+  s = {j.at(0), j.at(1), loss, j.at(3)};
 }
 }  // namespace feedrate::device
 
@@ -67,9 +67,9 @@ static void sound(bool holds, const char* otherwise) {
   if (!holds) throw std::invalid_argument(otherwise);
 }
 
-// A sum or a difference of two overflows no int64.
+// A difference of two overflows no int64, nor does the sum of a few.
 static bool moderate(std::int64_t value) {
-  constexpr std::int64_t kMost = 1'000'000'000'000'000'000;
+  constexpr std::int64_t kMost = 1'000'000'000'000'000'000;  // of nanoseconds: 31 years
   return -kMost <= value && value <= kMost;
 }
 
@@ -118,14 +118,14 @@ std::string to_text(const RankOrder& order) {
 
 RankOrder order_from(const std::string& text) {
   const auto json = ranks::json_from(text);
-  RankOrder order{.manifest = json["manifest"]};
-  for (const auto& [axis, value] : json["cell"].items())
+  RankOrder order{.manifest = json.at("manifest")};
+  for (const auto& [axis, value] : json.at("cell").items())
     order.cell.set(axis, value.get<std::string>());
-  order.options = {.data = json["data"].get<std::string>(),
-                   .limits = json["limits"],
-                   .seed = json["seed"],
-                   .planted = json["planted"],
-                   .plant = json["plant"]};
+  order.options = {.data = json.at("data").get<std::string>(),
+                   .limits = json.at("limits"),
+                   .seed = json.at("seed"),
+                   .planted = json.at("planted"),
+                   .plant = json.at("plant")};
   return order;
 }
 

@@ -30,8 +30,7 @@ c10::intrusive_ptr<c10d::Store> make_store(device::Group& group) {
     options.masterListenFd = group.listen();
     options.port = static_cast<std::uint16_t>(port_of(*options.masterListenFd));
   }
-  options.port =
-      static_cast<std::uint16_t>(std::stoi(group.broadcast(std::to_string(options.port))));
+  options.port = static_cast<std::uint16_t>(group.broadcast_number(options.port));
   return c10::make_intrusive<c10d::TCPStore>(group.host_of_first(), options);
 }
 

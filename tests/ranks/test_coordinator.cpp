@@ -305,8 +305,8 @@ TEST(Coordinator, TheOtherRanksResultsAreHandedOverAllTheSame) {
 TEST(Coordinator, ARankOutOfStepIsNamed) {
   const std::int64_t never = std::numeric_limits<std::int64_t>::max();
   const std::pair<std::string, const char*> cases[] = {
-      {frame(MessageKind::result, "early"), "a result while other ranks wait for it"},
-      {frame(MessageKind::meet, "b"), "another call than the other ranks"},
+      {frame(MessageKind::result, "early"), "a result while the other ranks go on"},
+      {frame(MessageKind::meet, "b"), "a call that the other ranks do not make"},
       {frame(MessageKind::meet, "l" + std::string(ranks::bytes_of(never))),
        "a moment that cannot be"}};
   for (const auto& [bytes, reason] : cases) {
@@ -321,6 +321,18 @@ TEST(Coordinator, ARankOutOfStepIsNamed) {
         message_of([&] { coordinator.run("", {}, {}); }),
         testing::AllOf(testing::HasSubstr("rank 1 (pid 4711)"), testing::HasSubstr(reason)));
   }
+}
+
+// The others have ended, and one makes a call that is one too many: it is the one that is named.
+TEST(Coordinator, ACallTooManyIsNotTheOthersFault) {
+  GoodAndMad ranks([](ranks::SocketGroup&, const std::string&) { return std::string("fine"); },
+                   [](int stream) { shoot(stream, frame(MessageKind::meet, "b")); });
+  ranks::Coordinator coordinator(ranks.links(), {}, kGrace);
+  std::string kept;
+  const ranks::TaskHooks hooks{.result = [&](int, const std::string& text) { kept += text; }};
+  EXPECT_THAT(message_of([&] { coordinator.run("", hooks, {}); }),
+              testing::HasSubstr("rank 1 (pid 4711): sent what no rank sends: a call that the"));
+  EXPECT_EQ(kept, "fine");
 }
 
 // More messages than are read in a turn: the rest is not left until the next one comes.
@@ -342,11 +354,12 @@ TEST(Coordinator, ReadsAllThatHasArrived) {
 // error, at once.
 TEST(Coordinator, MutatedMessagesEndInAResultOrAnError) {
   Random random(24);
-  const std::vector<std::string> sound = {
-      frame(MessageKind::meet, std::string("i") + std::string(8, '\1')),
-      frame(MessageKind::progress, R"({"phase":1,"steps":3})"),
-      frame(MessageKind::result, R"({"ranks":[]})"), frame(MessageKind::failed, "a line"),
-      frame(MessageKind::beat, "")};
+  const std::vector<std::string> sound = {frame(MessageKind::meet, "l" + std::string(8, '\1')),
+                                          frame(MessageKind::meet, "b"),
+                                          frame(MessageKind::progress, R"({"phase":1,"steps":3})"),
+                                          frame(MessageKind::result, R"({"ranks":[]})"),
+                                          frame(MessageKind::failed, "a line"),
+                                          frame(MessageKind::beat, "")};
   for (int i = 0; i < 10'000; ++i) {
     const auto which = static_cast<std::size_t>(random.below(static_cast<int>(sound.size())));
     const std::string bytes = mutated(sound[which], random);

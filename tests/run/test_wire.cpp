@@ -88,6 +88,9 @@ TEST(Wire, RefusesResultsThatMakeNoSense) {
   std::string many = "[";
   for (int i = 0; i < 200'000; ++i) many += "{},";
   EXPECT_THAT(refusal_of(many + "{}]"), testing::HasSubstr("far too many values"));
+  std::string hollow = run::to_text(run::RankAnswer{.ranks = {rank_of(2)}});
+  hollow.replace(hollow.find("\"steps\":[["), 10, "\"steps\":[[],[");
+  EXPECT_THAT(refusal_of(hollow), testing::HasSubstr("out of range"));
   EXPECT_NE(refusal_of("null"), "no error");
   EXPECT_NE(refusal_of(""), "no error");
 }
