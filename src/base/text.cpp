@@ -36,6 +36,14 @@ std::string format(const char* pattern, ...) {
   return text;
 }
 
+std::string printable(std::string_view text, std::size_t most) {
+  std::string shown(text.substr(0, text.size() <= most ? most : most - 3));
+  for (char& c : shown) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text.size() <= most ? shown : shown + "...";
+}
+
 std::string environment_variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;

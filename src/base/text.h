@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace feedrate {
 
@@ -25,6 +26,11 @@ std::string listed(const Range& range, TextOf text_of = {}) {
   }
   return all;
 }
+
+// One line of printable ASCII, at most `most` characters (three at least): a text may come from
+// anywhere, and a terminal obeys control characters. What is not printable becomes "?", and what is
+// cut off "...".
+std::string printable(std::string_view text, std::size_t most);
 
 // Empty where it is not set.
 std::string environment_variable(const char* name);

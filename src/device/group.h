@@ -28,7 +28,7 @@ class Group {
   virtual std::int64_t all_reduce_latest(std::int64_t ns) = 0;
   // Returns rank 0's text; the others' texts are ignored.
   virtual std::string broadcast(const std::string& text) = 0;
-  // The same of a number.
+  // As broadcast(), for a number.
   std::int64_t broadcast_number(std::int64_t number);
   // Where rank 0 runs, as the others reach it.
   virtual std::string host_of_first() const = 0;

@@ -53,8 +53,8 @@ struct Message {
 };
 
 // One end of a stream between a rank and its coordinator; owns the descriptor. send() may be called
-// by several threads at once, receive() by one. What arrives is read as hostile: what is no message
-// ends the connection, and what is kept of one that is not complete is bounded.
+// by several threads at once, receive() by one. What arrives is read as hostile: bytes that are
+// no message end the connection, and the bytes kept of an incomplete message are bounded.
 class Connection {
  public:
   enum class Trust {

@@ -60,7 +60,7 @@ class Coordinator {
     std::int64_t heard_ns = 0;
     std::size_t heard_bytes = 0;       // of its connection, then
     std::optional<std::string> meets;  // the call that it waits in
-    std::int64_t met_ns = 0;           // when it came to it
+    std::int64_t met_ns = 0;           // the moment at which it began to wait in that call
     std::int64_t told = 0;             // messages that it may send at any time
     std::string result;
     bool has_result = false, has_more = false;  // more: messages that wait to be read

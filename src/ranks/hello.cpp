@@ -4,6 +4,8 @@
 
 #include <fstream>
 
+#include "base/text.h"
+
 namespace feedrate::ranks {
 
 std::string host_name() {
@@ -18,15 +20,7 @@ std::string boot_id() {
   return id;
 }
 
-std::string printable(std::string_view text, std::size_t most) {
-  std::string shown(text.substr(0, most));
-  for (char& c : shown) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return shown;
-}
-
-std::string Hello::name() const {
+std::string rank_name(int rank, std::string_view host, int pid) {
   return "rank " + std::to_string(rank) + " on " + printable(host, 64) + " (pid " +
          std::to_string(pid) + ")";
 }

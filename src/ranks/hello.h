@@ -21,19 +21,15 @@ struct Hello {
   std::string job;               // see Launch
   std::string host, boot;        // see host_name(), boot_id()
   int pid = 0;
-
-  // "rank 3 on node2 (pid 4711)"
-  std::string name() const;
 };
 Hello hello_of(const Launch& launch, const RunIdentity& identity);
+
+// "rank 3 on node2 (pid 4711)"
+std::string rank_name(int rank, std::string_view host, int pid);
 
 std::string host_name();
 
 // One per boot of a machine: processes that share it share CLOCK_MONOTONIC.
 std::string boot_id();
-
-// A text from another machine as a line can show it: at most `most` characters, with ? in the place
-// of those that are not printable ASCII.
-std::string printable(std::string_view text, std::size_t most);
 
 }  // namespace feedrate::ranks

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "measure/clock.h"
 #include "ranks/greeting.h"
 #include "ranks/meeting_point.h"

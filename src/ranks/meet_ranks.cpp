@@ -30,6 +30,8 @@ struct Stranger {
   std::int64_t since_ns = 0;
 };
 
+std::string name_of(const Hello& hello) { return rank_name(hello.rank, hello.host, hello.pid); }
+
 class Rendezvous {
  public:
   Rendezvous(const Launch& launch, const RunIdentity& identity, const Say& say)
@@ -216,7 +218,7 @@ class Rendezvous {
               const std::string& remedy) {
     if (!launch_.one_machine() && !identity_.secret) return turn_away(stranger, reason);
     stranger.connection->send_now(MessageKind::refused, stranger.greeting.refusal(reason));
-    throw Error(hello.name(), reason, remedy);
+    throw Error(name_of(hello), reason, remedy);
   }
 
   void welcome(Stranger& stranger, const Hello& hello, Rank& rank) {
@@ -224,7 +226,7 @@ class Rendezvous {
     if (!stranger.connection->send_now(MessageKind::welcome, stranger.greeting.welcome(same_clock)))
       return turned_away_.add(stranger.from, "went away while it was welcomed");
     stranger.connection->trust();
-    rank = {{std::move(stranger.connection), hello.name()}, same_clock};
+    rank = {{std::move(stranger.connection), name_of(hello)}, same_clock};
   }
 
   const Launch& launch_;

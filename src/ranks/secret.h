@@ -8,7 +8,7 @@ namespace feedrate::ranks {
 // What the ranks of a run have in common and a stranger has not. It is used for proofs (proof.h)
 // alone: it is sent, printed and recorded nowhere.
 struct Secret {
-  std::string bytes;  // empty: there is none
+  std::string bytes;  // empty: no secret was given
   explicit operator bool() const { return !bytes.empty(); }
 };
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "device/emulated_device.h"
 #include "device/registry.h"
 #include "diagnose/verdict.h"
@@ -23,17 +24,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t kLongestFinding = 300;
 constexpr std::string_view kOldestSchema = kReadSchemas[std::size(kReadSchemas) - 1];
-
-// One printable line of ASCII: a ledger may come from anywhere, and a terminal obeys control
-// characters.
-std::string printable(std::string text) {
-  constexpr std::size_t kMost = 300;
-  for (char& c : text) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
-}
 
 std::string short_text(const Json& value) {
   const std::string text = value.is_string()
@@ -168,7 +160,7 @@ CheckedRecords check_records(const std::filesystem::path& ledger) {
     if (const std::string words = sealed ? seal_problem(line, previous) : ""; !words.empty())
       checked.findings.push_back({number, words});
     for (std::string& words : problems(record))
-      checked.findings.push_back({number, printable(std::move(words))});
+      checked.findings.push_back({number, printable(words, kLongestFinding)});
     previous = line_xxh3(line);
     ++records;
   }

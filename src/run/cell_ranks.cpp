@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ranks/hello.h"
 #include "run/process_work.h"
 #include "run/wire.h"
 
@@ -73,10 +74,10 @@ void check_windows(std::map<std::size_t, RankAnswer>& answers) {
   for (const auto& [process, answer] : answers) {
     for (const RankResult& rank : answer.ranks) {
       if (window(rank) == usual) continue;
-      const Error error("rank " + std::to_string(process) + " on " + rank.place.host + " (pid " +
-                            std::to_string(rank.place.pid) + ")",
-                        format("measured steps %zu to %zu, most ranks %zu to %zu", rank.first,
-                               rank.last, usual.first, usual.second));
+      const Error error(
+          ranks::rank_name(static_cast<int>(process), rank.place.host, rank.place.pid),
+          format("measured steps %zu to %zu, most ranks %zu to %zu", rank.first, rank.last,
+                 usual.first, usual.second));
       const std::size_t odd = process;
       answers.erase(odd);
       throw error;

@@ -9,6 +9,7 @@ import unittest
 
 import strangers
 from program import SHORT, ProgramTest, main, program, records_of
+from rank_faults import children_of, command_of
 from two_machines import ADDRESSES, TwoMachines
 
 WHY_NOT = TwoMachines.why_not()
@@ -69,8 +70,8 @@ class Strangers(TwoMachinesTest):
         seen = b""
         while any(process.poll() is None for process in run.processes):
             for process in run.processes:
-                for pid in (process.pid, *children(process.pid)):
-                    seen += command_line(pid)
+                for pid in (process.pid, *children_of(process.pid)):
+                    seen += b" ".join(command_of(pid))
             time.sleep(0.05)
         answers = run.end()
         self.check_sound(answers)
@@ -157,22 +158,6 @@ class GoneMad(TwoMachinesTest):
         record = self.spoiled("call", "--min-seconds", "30")
         self.assertLess(time.monotonic() - began, 25, "the run ends long before its 30 s")
         self.assertIn("a message of unknown kind", record["error"])
-
-
-def children(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            return [int(word) for word in file.read().split()]
-    except OSError:
-        return []
-
-
-def command_line(pid):
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return file.read()
-    except OSError:
-        return b""
 
 
 if __name__ == "__main__":
