@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -42,6 +43,47 @@ std::string printable(std::string_view text, std::size_t most) {
     if (c < ' ' || c > '~') c = '?';
   }
   return text.size() <= most ? shown : shown + "...";
+}
+
+namespace {
+
+// The length of the character at the start of `text`, in bytes; 0: it is not UTF-8, or a control
+// character. By table 3-7 of the Unicode Standard.
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const auto between = [](unsigned value, unsigned low, unsigned high) {
+    return low <= value && value <= high;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) return between(first, 0x20, 0x7e) ? 1 : 0;
+  const std::size_t length = between(first, 0xc2, 0xdf)   ? 2
+                             : between(first, 0xe0, 0xef) ? 3
+                             : between(first, 0xf0, 0xf4) ? 4
+                                                          : 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if (!between(byte(i), 0x80, 0xbf)) return 0;
+  }
+  const unsigned second = byte(1);
+  const bool refused = (first == 0xc2 && second < 0xa0) ||  // control characters
+                       (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+                       (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+  return refused ? 0 : length;
+}
+
+}  // namespace
+
+std::string line_of_utf8(std::string_view text, std::size_t most) {
+  std::string shown;
+  std::size_t cut = 0;  // where "..." may follow
+  while (!text.empty() && shown.size() <= most) {
+    const std::size_t length = character_length(text);
+    shown += length == 0 ? "?" : text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+    if (shown.size() + 3 <= most) cut = shown.size();
+  }
+  return shown.size() <= most ? shown : shown.substr(0, cut) + "...";
 }
 
 std::string environment_variable(const char* name) {

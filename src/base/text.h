@@ -32,6 +32,10 @@ std::string listed(const Range& range, TextOf text_of = {}) {
 // cut off "...".
 std::string printable(std::string_view text, std::size_t most);
 
+// The same in UTF-8, of at most `most` bytes (three at least): file names are in it, too. What is
+// not UTF-8 and every control character, those from U+0080 to U+009F included, becomes "?".
+std::string line_of_utf8(std::string_view text, std::size_t most);
+
 // Empty where it is not set.
 std::string environment_variable(const char* name);
 

@@ -1,6 +1,7 @@
 #include "cli/ranks.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "base/text.h"
 #include "base/xxh3.h"
@@ -20,7 +21,7 @@ ranks::RunIdentity identity_of(const std::vector<plan::Cell>& cells,
                                const run::RunOptions& options) {
   std::string text;
   for (const plan::Cell& cell : cells) text += run::to_text(run::RankOrder{cell, options, {}});
-  return {record::binary_hash(), to_hex(xxh3_of(text)), ranks::secret_of(environment_variable)};
+  return {record::binary_hash(), to_hex(xxh3_of(text)), ranks::secret_of(std::getenv)};
 }
 
 void say(const std::string& line) { std::fprintf(stderr, "feedrate: %s\n", line.c_str()); }

@@ -61,8 +61,7 @@ Connection::Connection(Connection&& other) noexcept
       trust_(other.trust_),
       closed_(other.closed_),
       fault_(std::move(other.fault_)),
-      arrived_(std::move(other.arrived_)),
-      received_(other.received_) {}
+      arrived_(std::move(other.arrived_)) {}
 
 bool Connection::send(MessageKind kind, std::string_view body) { return write(kind, body, 0); }
 bool Connection::send_now(MessageKind kind, std::string_view body) {
@@ -98,7 +97,6 @@ std::optional<Message> Connection::receive(bool wait) {
     const ssize_t n = recv(descriptor_, buffer.data(), buffer.size(), wait ? 0 : MSG_DONTWAIT);
     if (n > 0) {
       arrived_.append(buffer.data(), static_cast<std::size_t>(n));
-      received_ += static_cast<std::size_t>(n);
     } else if (n == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)) {
       closed_ = true;
     } else if (!wait && errno != EINTR) {

@@ -82,8 +82,8 @@ class Connection {
   bool closed() const { return closed_; }
   // "a message of 3735928559 bytes"; empty: nothing wrong.
   const std::string& fault() const { return fault_; }
-  // Bytes, of all messages and parts of messages.
-  std::size_t received() const { return received_; }
+  // A part of a message has arrived, and the rest has not.
+  bool has_part() const { return !arrived_.empty(); }
 
   int descriptor() const { return descriptor_; }
   // Ends both directions: a receive(true) that waits returns.
@@ -99,7 +99,6 @@ class Connection {
   bool closed_ = false;
   std::string fault_;
   std::string arrived_;  // not yet taken
-  std::size_t received_ = 0;
   std::mutex sending_;
 };
 

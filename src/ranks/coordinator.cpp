@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "measure/clock.h"
 #include "measure/periodic.h"
 #include "ranks/patience.h"
@@ -26,14 +27,7 @@ constexpr int kMostMessagesATurn = 64;
 
 constexpr std::size_t kLongestReason = 2000;
 
-std::string one_line(std::string text) {
-  text.resize(std::min(text.size(), kLongestReason));
-  std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
-  return text;
-}
-
-// A part of a long message is a sign of life if it is no trickle.
-constexpr std::size_t kSignOfLifeBytes = 4 << 20;
+std::string one_line(std::string_view text) { return line_of_utf8(text, kLongestReason); }
 
 }  // namespace
 
@@ -138,10 +132,9 @@ void Coordinator::hear(std::size_t r, const TaskHooks& hooks) {
     rank.has_more = message.has_value();
     if (message) handle(r, std::move(*message), hooks);
   }
-  if (connection.received() - rank.heard_bytes > kSignOfLifeBytes) {
-    rank.heard_ns = measure::now_ns();
-    rank.heard_bytes = connection.received();
-  }
+  // While it sends a long message it sends no signs of life.
+  if (connection.has_part()) rank.heard_ns = measure::now_ns();
+  if (connection.has_part() && rank.part_ns == 0) rank.part_ns = rank.heard_ns;
   if (!connection.closed() || rank.state == State::lost) return;
   if (connection.fault().empty()) {
     lose(r, kSilentEnd);
@@ -153,7 +146,7 @@ void Coordinator::hear(std::size_t r, const TaskHooks& hooks) {
 void Coordinator::handle(std::size_t r, Message message, const TaskHooks& hooks) {
   Rank& rank = ranks_[r];
   rank.heard_ns = measure::now_ns();
-  rank.heard_bytes = rank.link.connection->received();
+  rank.part_ns = 0;
   switch (message.kind) {
     case MessageKind::meet:
       return handle_meeting(r, std::move(message.body));
@@ -163,7 +156,7 @@ void Coordinator::handle(std::size_t r, Message message, const TaskHooks& hooks)
       count(r);  // a rank that has given up may say so again, see SocketGroup::give_up()
       if (rank.state != State::working) return;
       rank.state = State::answered;
-      return fail(r, one_line(std::move(message.body)));
+      return fail(r, one_line(message.body));
     case MessageKind::progress:
       count(r);
       if (r != 0) return lose_mad(r, "another rank's progress");
@@ -295,9 +288,13 @@ void Coordinator::look_for_losses() {
   const bool away = now - looked_ns_ > 4 * kBeatNs;
   looked_ns_ = now;
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    if (away) ranks_[r].heard_ns = now;
-    if (ranks_[r].state == State::working && now - ranks_[r].heard_ns > kSilenceNs)
+    Rank& rank = ranks_[r];
+    if (away) rank.heard_ns = now;
+    if (away && rank.part_ns != 0) rank.part_ns = now;
+    if (rank.state == State::working && now - rank.heard_ns > kSilenceNs)
       lose(r, "gave no sign of life: stopped, or out of reach");
+    if (rank.state != State::lost && rank.part_ns != 0 && now - rank.part_ns > kMessageNs)
+      lose_mad(r, "a message that does not end");
   }
   if (!watch_) return;
   if (const auto lost = watch_()) lose(static_cast<std::size_t>(lost->rank), lost->reason);

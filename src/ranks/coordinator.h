@@ -58,7 +58,7 @@ class Coordinator {
     RankLink link;
     State state = State::idle;
     std::int64_t heard_ns = 0;
-    std::size_t heard_bytes = 0;       // of its connection, then
+    std::int64_t part_ns = 0;          // since when a part of a message waits for its rest; 0: none
     std::optional<std::string> meets;  // the call that it waits in
     std::int64_t met_ns = 0;           // the moment at which it began to wait in that call
     std::int64_t told = 0;             // messages that it may send at any time

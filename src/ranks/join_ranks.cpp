@@ -79,7 +79,8 @@ class Joining {
       measure::sleep_until_ns(measure::now_ns() + (met_.empty() ? kAgainNs : kAgainNs * 10));
     }
     throw Error(name(), "found no rank 0 at " + place() + (met_.empty() ? "" : ", but " + met_),
-                "see what rank 0 says; check MASTER_ADDR and MASTER_PORT");
+                proof_failed_ ? "give all ranks the same FEEDRATE_SECRET_FILE (docs/distributed.md)"
+                              : "see what rank 0 says; check MASTER_ADDR and MASTER_PORT");
   }
   std::int64_t deadline() const { return deadline_; }
 
@@ -104,6 +105,7 @@ class Joining {
     if (!answer) return std::nullopt;
     const auto proven = greeting.read_answer(answer->body);
     if (!proven) {
+      proof_failed_ = true;
       meet("one that has another secret, or none");
       return std::nullopt;
     }
@@ -126,6 +128,7 @@ class Joining {
   const std::int64_t deadline_;
   const Say& say_;
   std::string met_;  // who was there in the place of rank 0
+  bool proof_failed_ = false;
 };
 
 }  // namespace

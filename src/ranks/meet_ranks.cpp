@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <memory>
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "measure/clock.h"
 #include "ranks/greeting.h"
 #include "ranks/meeting_point.h"
@@ -19,6 +21,9 @@ namespace {
 
 constexpr std::size_t kMostStrangers = 128;  // at least; ranks may all come at once
 constexpr int kMostCallersATurn = 64;
+constexpr int kMostBeatsATurn = 16;
+constexpr int kMostSaid = 16;  // lines about ranks that went away
+constexpr std::int64_t kFirstNewsNs = 10'000'000'000, kNewsNs = 30'000'000'000;
 constexpr std::int64_t kGreetingNs = 5'000'000'000;  // from the call to the proof
 constexpr int kTurnMs = 100;
 
@@ -37,6 +42,7 @@ class Rendezvous {
   Rendezvous(const Launch& launch, const RunIdentity& identity, const Say& say)
       : launch_(launch),
         identity_(identity),
+        say_(say),
         place_(std::make_unique<MeetingPoint>(launch, say)),
         turned_away_(say),
         ranks_(static_cast<std::size_t>(launch.size) - 1),
@@ -44,11 +50,12 @@ class Rendezvous {
 
   std::vector<RankLink> wait(std::int64_t patience_ns, std::stop_token stop) {
     const std::int64_t deadline = measure::now_ns() + patience_ns;
-    while (const int rank = missing()) {
+    while (!missing().empty()) {
       if (stop.stop_requested()) return {};
-      if (measure::now_ns() > deadline) give_up(rank, patience_ns);
+      if (measure::now_ns() > deadline) give_up(patience_ns);
       look();
       beat();
+      say_who_is_missing(deadline);
     }
     for (const Stranger& stranger : strangers_)
       turned_away_.add(stranger.from, "had not proven itself when all ranks were there");
@@ -69,22 +76,43 @@ class Rendezvous {
     bool same_clock = true;
   };
 
-  // The first rank that is not there; 0: all are.
-  int missing() const {
+  std::vector<int> missing() const {
+    std::vector<int> ranks;
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      if (!ranks_[i].link.connection) return static_cast<int>(i) + 1;
+      if (!ranks_[i].link.connection) ranks.push_back(static_cast<int>(i) + 1);
     }
-    return 0;
+    return ranks;
+  }
+  std::string place() const { return launch_.host + ":" + std::to_string(launch_.port); }
+
+  // "rank 1, rank 4 and 12 more"
+  std::string missing_text() const {
+    constexpr std::size_t kNamed = 8;
+    std::vector<int> ranks = missing();
+    const std::size_t more = ranks.size() - std::min(ranks.size(), kNamed);
+    ranks.resize(ranks.size() - more);
+    return listed(ranks, [](int rank) { return "rank " + std::to_string(rank); }) +
+           (more == 0 ? "" : " and " + std::to_string(more) + " more");
   }
 
-  [[noreturn]] void give_up(int rank, std::int64_t patience_ns) const {
+  void say_who_is_missing(std::int64_t deadline) {
+    const std::int64_t now = measure::now_ns();
+    if (!say_ || now < news_ns_) return;
+    news_ns_ = now + kNewsNs;
+    say_("waiting at " + place() + " for " + missing_text() +
+         format(", %.0f s more", measure::seconds(deadline - now)));
+  }
+
+  [[noreturn]] void give_up(std::int64_t patience_ns) const {
     const std::string strangers = turned_away_.summary();
-    throw Error("rank " + std::to_string(rank),
-                "did not come to " + launch_.host + ":" + std::to_string(launch_.port) +
-                    " within " + std::to_string(patience_ns / 1'000'000'000) + " s" +
+    throw Error(missing_text(),
+                "did not come to " + place() + " within " +
+                    std::to_string(patience_ns / 1'000'000'000) + " s" +
                     (strangers.empty() ? "" : " (" + strangers + ")"),
-                launch_.launcher + " said that there are " + std::to_string(launch_.size) +
-                    " ranks: see what it says of that one");
+                turned_away_.had_no_proof()
+                    ? "give all ranks the same FEEDRATE_SECRET_FILE (docs/distributed.md)"
+                    : launch_.launcher + " says that there are " + std::to_string(launch_.size) +
+                          " ranks: see the log of the missing one");
   }
 
   // Answers a rank on another machine that asks for the time: the coordinator's part of
@@ -124,15 +152,39 @@ class Rendezvous {
 
   void look() {
     std::vector<pollfd> wanted = {{.fd = place_->listener(), .events = POLLIN, .revents = 0}};
+    for (const Rank& rank : ranks_) {
+      const int stream = rank.link.connection ? rank.link.connection->descriptor() : -1;
+      wanted.push_back({.fd = stream, .events = POLLIN, .revents = 0});
+    }
     for (const Stranger& stranger : strangers_)
       wanted.push_back({.fd = stranger.connection->descriptor(), .events = POLLIN, .revents = 0});
     poll(wanted.data(), wanted.size(), kTurnMs);
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      if (wanted[1 + i].revents != 0) hear(ranks_[i]);
+    }
     const std::int64_t now = measure::now_ns();
     std::deque<Stranger> all = std::exchange(strangers_, {});
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (hear(all[i], wanted[i + 1].revents != 0, now)) strangers_.push_back(std::move(all[i]));
+      const bool spoke = wanted[1 + ranks_.size() + i].revents != 0;
+      if (hear(all[i], spoke, now)) strangers_.push_back(std::move(all[i]));
     }
     if (wanted[0].revents != 0) admit();
+  }
+
+  // A rank that is there says nothing but that it is alive. If it goes away, another one may come
+  // in its place: a launcher may start it again.
+  void hear(Rank& rank) {
+    Connection& connection = *rank.link.connection;
+    bool alive = true;
+    for (int i = 0; i < kMostBeatsATurn && alive; ++i) {
+      const auto message = connection.receive(/*wait=*/false);
+      if (!message) break;
+      alive = message->kind == MessageKind::beat;
+    }
+    if (alive && !connection.closed()) return;
+    if (say_ && ++gone_ <= kMostSaid)
+      say_(rank.link.name + ": went away while the others were awaited; it may come again");
+    rank = {};
   }
 
   // Whether to wait for more from this one.
@@ -154,8 +206,8 @@ class Rendezvous {
     return false;
   }
 
-  // Lets new callers in. The oldest stranger leaves where there would be too many: a rank proves
-  // itself at once, and comes again if it was turned away all the same.
+  // Lets new callers in. A stranger leaves where there would be too many: a rank proves itself at
+  // once, and comes again if it was turned away all the same.
   void admit() {
     for (int i = 0; i < kMostCallersATurn; ++i) {
       const auto caller = place_->accept();
@@ -179,8 +231,19 @@ class Rendezvous {
       measure::sleep_until_ns(measure::now_ns() + 10'000'000);
       return;
     }
-    turned_away_.add(strangers_.front().from, "was one of too many at once");
-    strangers_.pop_front();
+    const auto leaves = std::ranges::find(strangers_, busiest_address(), &Stranger::from);
+    turned_away_.add(leaves->from, "was one of too many at once");
+    strangers_.erase(leaves);
+  }
+
+  // Of which most strangers come; of several, that of the oldest stranger. So a flood from one
+  // address does not drive out a rank that is slow to answer.
+  std::string busiest_address() const {
+    std::map<std::string, int> count;
+    for (const Stranger& stranger : strangers_) ++count[stranger.from];
+    return std::ranges::max_element(strangers_, {},
+                                    [&](const Stranger& s) { return count[s.from]; })
+        ->from;
   }
 
   void turn_away(Stranger& stranger, const std::string& reason) {
@@ -192,15 +255,19 @@ class Rendezvous {
     if (message.kind != MessageKind::hello) return turn_away(stranger, "sent no hello");
     const auto hello = stranger.greeting.read_hello(message.body);
     if (!hello) {
-      return turn_away(stranger, identity_.secret
+      const std::string reason = identity_.secret
                                      ? "has not the secret of this run"
                                      : "sent no hello that this run expects (it may have a secret; "
-                                       "rank 0 has none)");
+                                       "rank 0 has none)";
+      turned_away_.add_without_proof(stranger.from, reason);
+      stranger.connection->send_now(MessageKind::refused, stranger.greeting.refusal(reason));
+      return;
     }
     if (hello->size != launch_.size || hello->rank < 1 || hello->rank >= launch_.size)
       return turn_away(stranger, "is of another run, with another number of ranks");
     if (hello->job != launch_.job) return turn_away(stranger, "is of another job");
     Rank& rank = ranks_[static_cast<std::size_t>(hello->rank) - 1];
+    if (rank.link.connection) hear(rank);  // it may have gone away just now
     if (rank.link.connection)
       return turn_away(stranger, "says that it is rank " + std::to_string(hello->rank) +
                                      ", which is there already");
@@ -231,12 +298,15 @@ class Rendezvous {
 
   const Launch& launch_;
   const RunIdentity& identity_;
+  const Say& say_;
   std::unique_ptr<MeetingPoint> place_;  // null once all are there
   TurnedAway turned_away_;
   std::vector<Rank> ranks_;
   const std::size_t most_strangers_;
   std::deque<Stranger> strangers_;  // the oldest first
   std::int64_t beat_ns_ = 0;
+  std::int64_t news_ns_ = measure::now_ns() + kFirstNewsNs;  // when to say who is missing
+  int gone_ = 0;                                             // ranks that went away again
 };
 
 void warn_without_secret(const Launch& launch, const RunIdentity& identity, const Say& say) {

@@ -38,18 +38,26 @@ std::string contents_of(const std::string& path) {
       refuse(path, "holds more than " + std::to_string(kLongestSecret) + " bytes", kMakeOne);
     return {reinterpret_cast<const char*>(buffer.data()), size};
   } catch (const std::system_error& error) {
-    refuse(path, "cannot be read: " + error.code().message(), kMakeOne);
+    const bool is_no_file = error.code() == std::errc::invalid_argument;
+    refuse(path, is_no_file ? "is no regular file" : "cannot be read: " + error.code().message(),
+           kMakeOne);
   }
 }
 
 }  // namespace
 
-Secret secret_of(const Environment& environment) {
-  const std::string path = environment(kFileVariable);
-  std::string bytes = path.empty() ? environment(kVariable) : contents_of(path);
+Secret secret_of(const GetVariable& variable) {
+  const char* const file = variable(kFileVariable);
+  const char* const value = variable(kVariable);
+  if (!file && !value) return {};
+  if (file && value)
+    throw UsageError(kVariable, std::string("is set, and ") + kFileVariable + " as well",
+                     "unset one of them");
+  const std::string path = file ? file : "";
+  if (file && path.empty()) refuse(path, "names no file", "unset it, or name one");
+  std::string bytes = file ? contents_of(path) : value;
   const auto end = bytes.find_last_not_of(" \t\r\n");
   bytes.erase(end == std::string::npos ? 0 : end + 1);
-  if (path.empty() && bytes.empty()) return {};
   if (bytes.find('\0') != std::string::npos)  // HMAC pads with them: only zeros would be no secret
     throw UsageError(kFileVariable, "holds zero bytes", kMakeOne);
   if (bytes.size() < kShortestSecret) {

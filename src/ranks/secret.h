@@ -1,7 +1,6 @@
 #pragma once
+#include <functional>
 #include <string>
-
-#include "ranks/launch.h"
 
 namespace feedrate::ranks {
 
@@ -14,9 +13,13 @@ struct Secret {
 
 inline constexpr std::size_t kShortestSecret = 16;
 
-// The contents of the file FEEDRATE_SECRET_FILE, without white space at the end; else
-// FEEDRATE_SECRET; else none. Errors: UsageError if a user other than the owner may read the file,
-// if it is not this user's own, or if the secret is shorter than kShortestSecret.
-Secret secret_of(const Environment& environment);
+// A variable's value; null: not set. As std::getenv.
+using GetVariable = std::function<const char*(const char* name)>;
+
+// The contents of the file FEEDRATE_SECRET_FILE, or FEEDRATE_SECRET itself, without white space at
+// the end; none where neither is set. Errors: UsageError if both are, if one is empty, if a user
+// other than the owner may read the file, if it is not this user's own, or if the secret is shorter
+// than kShortestSecret.
+Secret secret_of(const GetVariable& variable);
 
 }  // namespace feedrate::ranks

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cstdio>
+
 #include "base/error.h"
 #include "measure/clock.h"
 #include "measure/periodic.h"
@@ -9,6 +11,13 @@
 
 namespace feedrate::ranks {
 namespace {
+
+// Nobody else can say why: the coordinator is gone, and what it may still say is of other ranks.
+[[noreturn]] void end_as_orphan(int rank, const std::string& host, const char* why) {
+  std::fprintf(stderr, "feedrate: rank %d: rank 0 at %s %s; this rank ends\n", rank, host.c_str(),
+               why);
+  _exit(kExitOrphaned);
+}
 
 std::string_view cut(std::string_view reason) {
   return reason.substr(0, longest(MessageKind::failed));
@@ -45,15 +54,17 @@ void SocketGroup::attend() {
   while (auto message = connection_.receive(/*wait=*/true)) {
     const bool aborts = message->kind == MessageKind::abort;
     std::unique_lock lock(mutex_);
-    if (!hear(std::move(*message))) _exit(kExitOrphaned);
+    if (!hear(std::move(*message)))
+      end_as_orphan(rank_, host_of_first_, "sent what no rank 0 sends");
     std::stop_source task = stop_;
     lock.unlock();
     changed_.notify_all();
     if (aborts) task.request_stop();  // whose callbacks come back here
   }
   const std::lock_guard lock(mutex_);
-  if (!leaving_ && (!ended_ || busy_))
-    _exit(kExitOrphaned);  // its library may wait for other ranks for ever
+  if (leaving_ || (ended_ && !busy_)) return;
+  if (ended_) _exit(kExitOrphaned);  // its library may wait for other ranks for ever
+  end_as_orphan(rank_, host_of_first_, "is gone");
 }
 
 bool SocketGroup::hear(Message message) {
@@ -91,7 +102,8 @@ void SocketGroup::beat() {
   // If this process was stopped itself (Ctrl-Z), it has yet to read what was sent meanwhile.
   if (now - looked_ns_ > 4 * kBeatNs) heard_ns_ = now;
   looked_ns_ = now;
-  if (now - heard_ns_ > silence_ns_) _exit(kExitOrphaned);
+  if (now - heard_ns_ > silence_ns_)
+    end_as_orphan(rank_, host_of_first_, "gives no sign of life: stopped, or out of reach");
 }
 
 std::string SocketGroup::meet(Call call, std::string_view value) {

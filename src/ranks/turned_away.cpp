@@ -15,15 +15,22 @@ std::string counted(std::int64_t count) {
 TurnedAway::TurnedAway(Say say) : say_(std::move(say)) {}
 
 void TurnedAway::add(const std::string& from, const std::string& reason) {
+  add(said_, from, reason);
+}
+void TurnedAway::add_without_proof(const std::string& from, const std::string& reason) {
+  add(without_proof_, from, reason);
+}
+
+void TurnedAway::add(Said& said, const std::string& from, const std::string& reason) {
   ++count_;
   last_ = {from, reason};
-  if (said_.size() == kMostSaid || !said_.insert(last_).second || !say_) return;
+  if (said.size() == kMostSaid || !said.insert(last_).second || !say_) return;
   say_(from + ": turned away: it " + reason);
-  if (said_.size() == kMostSaid) say_("from here on, those turned away are only counted");
+  if (said.size() == kMostSaid) say_("from here on, others like this one are only counted");
 }
 
 void TurnedAway::close() {
-  if (say_ && count_ > static_cast<std::int64_t>(said_.size()))
+  if (say_ && count_ > static_cast<std::int64_t>(said_.size() + without_proof_.size()))
     say_(counted(count_) + " while the ranks met");
 }
 

@@ -17,6 +17,10 @@ class TurnedAway {
   explicit TurnedAway(Say say);
   // `from`: an address; `reason`: "has not the secret of this run".
   void add(const std::string& from, const std::string& reason);
+  // The same of one that could have been a rank, had it had the proof: named even where very many
+  // others came before it.
+  void add_without_proof(const std::string& from, const std::string& reason);
+  bool had_no_proof() const { return !without_proof_.empty(); }
   // To be called when the wait for ranks is over: how many they were, if not all have been said.
   void close();
   // "3 connections were turned away, the last of 10.0.0.7, which sent no greeting"; empty: none.
@@ -26,7 +30,10 @@ class TurnedAway {
   const Say say_;
   std::int64_t count_ = 0;
   std::pair<std::string, std::string> last_;
-  std::set<std::pair<std::string, std::string>> said_;
+  using Said = std::set<std::pair<std::string, std::string>>;
+  void add(Said& said, const std::string& from, const std::string& reason);
+
+  Said said_, without_proof_;
 };
 
 }  // namespace feedrate::ranks

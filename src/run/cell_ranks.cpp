@@ -58,6 +58,12 @@ void tell_ranks_from_others(std::vector<RankResult>& ranks) {
   for (measure::HostSample& sample : ranks.front().host_series) sample.use.cpu_other_processes = -1;
 }
 
+// A rank's place, as an answer of its process gives it.
+std::string name_of(std::size_t process, const RankAnswer& answer) {
+  const RankPlace place = answer.ranks.empty() ? RankPlace{} : answer.ranks.front().place;
+  return ranks::rank_name(static_cast<int>(process), place.host, place.pid);
+}
+
 // All ranks end with the same window, see run_rank(). Takes out the first whose differs from most
 // (of two halves: from rank 0's), and throws an Error naming it.
 void check_windows(std::map<std::size_t, RankAnswer>& answers) {
@@ -74,14 +80,20 @@ void check_windows(std::map<std::size_t, RankAnswer>& answers) {
   for (const auto& [process, answer] : answers) {
     for (const RankResult& rank : answer.ranks) {
       if (window(rank) == usual) continue;
-      const Error error(
-          ranks::rank_name(static_cast<int>(process), rank.place.host, rank.place.pid),
-          format("measured steps %zu to %zu, most ranks %zu to %zu", rank.first, rank.last,
-                 usual.first, usual.second));
+      const Error error(name_of(process, answer),
+                        format("measured steps %zu to %zu, most ranks %zu to %zu", rank.first,
+                               rank.last, usual.first, usual.second));
       const std::size_t odd = process;
       answers.erase(odd);
       throw error;
     }
+  }
+}
+
+// Only what another rank's fault has ended may be incomplete.
+void check_all_have_ended(const std::map<std::size_t, RankAnswer>& answers) {
+  for (const auto& [process, answer] : answers) {
+    if (answer.interrupted) throw Error(name_of(process, answer), "ended before the others");
   }
 }
 
@@ -124,8 +136,9 @@ class ThreadRanks : public CellRanks {
                              .registry = registry_,
                              .dataset = dataset.get(),
                              .progress = progress};
-      return carry_out(
-          work, [&](const RankTask& task) { return run_rank_threads(task, stop); }, stop);
+      RankAnswer answer =
+          carry_out(work, [&](const RankTask& task) { return run_rank_threads(task, stop); }, stop);
+      return answer.interrupted ? std::nullopt : std::optional(std::move(answer));
     } catch (...) {
       if (stop.stop_requested()) return std::nullopt;  // threads that are told to stop may fail
       throw;
@@ -171,7 +184,8 @@ class ProcessRanks : public CellRanks {
     if (progress) hooks.progress = [&](const std::string& text) { progress(progress_from(text)); };
     hooks.result = [&](int rank, const std::string& text) {
       RankAnswer answer = answer_from(text);
-      if (answer.ranks.size() != (are_processes ? 1u : static_cast<std::size_t>(settings.gpus)))
+      const std::size_t all = are_processes ? 1 : static_cast<std::size_t>(settings.gpus);
+      if (answer.interrupted ? answer.ranks.size() > all : answer.ranks.size() != all)
         throw std::invalid_argument("it is of another number of ranks");
       answers.emplace(rank, std::move(answer));
     };
@@ -179,6 +193,7 @@ class ProcessRanks : public CellRanks {
       if (!processes_.run(are_processes ? settings.gpus : 1, to_text(order), hooks,
                           std::move(stop)))
         return std::nullopt;
+      check_all_have_ended(answers);
       check_windows(answers);
       return joined(std::move(answers));
     } catch (...) {

@@ -10,18 +10,22 @@
 
 namespace feedrate::run {
 
-std::optional<RankAnswer> carry_out(
-    const ProcessWork& work, const std::function<std::vector<RankResult>(const RankTask&)>& run,
-    std::stop_token stop) {
+RankAnswer carry_out(const ProcessWork& work,
+                     const std::function<std::vector<RankResult>(const RankTask&)>& run,
+                     std::stop_token stop) {
   storage::OutstandingReads::Slot* slot = work.reads ? &work.reads->add() : nullptr;
   RankAnswer answer;
   if (work.prepares_files)
     answer.page_cache_before = prepare_page_cache(work.settings, work.dataset, slot, stop);
   const RankTask task = make_rank_task(work.settings, work.options, work.registry, work.dataset,
                                        work.reads, work.progress, stop);
-  if (stop.stop_requested()) return std::nullopt;  // while the caches were filled
+  if (stop.stop_requested()) return {.interrupted = true};  // while the caches were filled
   answer.ranks = run(task);
-  if (std::ranges::any_of(answer.ranks, &RankResult::interrupted)) return std::nullopt;
+  answer.interrupted = std::ranges::any_of(answer.ranks, &RankResult::interrupted);
+  if (answer.interrupted) {
+    std::erase_if(answer.ranks, [](const RankResult& rank) { return rank.steps.empty(); });
+    return answer;
+  }
   if (task.recipe && task.recipe->bad) answer.bad = task.recipe->bad->totals();
   if (work.prepares_files)
     answer.page_cache_after = page_cache_state(work.settings, work.dataset, slot);

@@ -1,7 +1,6 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -20,11 +19,11 @@ struct ProcessWork {
   bool prepares_files = true;  // one process of a machine does
 };
 
-// Prepares the files, makes the task, runs it by `run`, and looks at the files again. Nothing if
-// `stop` came first.
-std::optional<RankAnswer> carry_out(
-    const ProcessWork& work, const std::function<std::vector<RankResult>(const RankTask&)>& run,
-    std::stop_token stop);
+// Prepares the files, makes the task, runs it by `run`, and looks at the files again. Interrupted
+// if `stop` came first.
+RankAnswer carry_out(const ProcessWork& work,
+                     const std::function<std::vector<RankResult>(const RankTask&)>& run,
+                     std::stop_token stop);
 
 // Runs all ranks of a task as threads of this process. Rethrows the first failure: the others fail
 // only because of it.

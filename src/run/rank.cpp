@@ -35,6 +35,16 @@ class RankRun {
   RankResult run(std::stop_token stop) {
     const std::stop_callback wake(stop, [this] { interrupt(); });
     result_.device = device_->describe();
+    try {
+      return measure(stop);
+    } catch (...) {
+      if (!stop.stop_requested()) throw;  // else what it failed in has been ended, too
+      return interrupted();
+    }
+  }
+
+ private:
+  RankResult measure(const std::stop_token& stop) {
     if (task_.settings.feed == device::Feed::resident && !keep_one_batch()) return interrupted();
     while (!done()) {
       if (stop.stop_requested() || !step()) return interrupted();
@@ -45,7 +55,6 @@ class RankRun {
     return finish();
   }
 
- private:
   // Steps of one pass for a cold cell: a second pass would find the files in the cache.
   std::int64_t pass_steps() const {
     if (!task_.recipe || task_.settings.page_cache != "cold") return 0;
@@ -105,6 +114,7 @@ class RankRun {
       result_.gpu = gpu_.between(host_at_start_.at_ns, measure::now_ns());
       result_.gpu_problem = gpu_.problem();
     } else {
+      opened_ = result_.steps.size();
       stages_at_start_ = stages;
       arrivals_at_start_ = device_->arrivals();
       host_at_start_ = measure::read_host_counters();
@@ -133,8 +143,12 @@ class RankRun {
     if (loader_) result_.opencv_threads = pipeline::opencv_threads();
     return std::move(result_);
   }
+  // What was measured of the window remains, if another rank's fault has ended it.
   RankResult interrupted() {
     result_.interrupted = true;
+    result_.first = opened_;
+    result_.last = std::min(result_.steps.size(), result_.data_wait_ms.size());
+    if (opened_ == 0 || result_.last <= opened_) result_.steps.clear();
     return std::move(result_);
   }
 
@@ -176,7 +190,8 @@ class RankRun {
   const measure::GpuMonitor gpu_;
   const std::unique_ptr<measure::HostMonitor> host_;
   Window window_;
-  std::int64_t mark_ = 0;  // of the window, see Window::mark()
+  std::int64_t mark_ = 0;   // of the window, see Window::mark()
+  std::size_t opened_ = 0;  // step at which this rank's window was opened; 0: not yet
   measure::StageTotals stages_at_start_;
   device::Arrivals arrivals_at_start_;
   measure::HostCounters host_at_start_;

@@ -41,7 +41,8 @@ struct RankResult {
   RankPlace place;
   std::vector<measure::GpuSample> gpu;  // of the window, once a second
   std::string gpu_problem;              // why there are none, for a GPU
-  bool interrupted = false;             // ended by the stop token: nothing else is valid
+  // Ended by the stop token. If its window had begun, its steps so far are there, else none.
+  bool interrupted = false;
 };
 
 // What a process that is a rank, or holds all of them, answers.
@@ -50,6 +51,7 @@ struct RankAnswer {
   pipeline::BadTotals bad;        // samples that were skipped
   double page_cache_before = -1;  // of the process that prepared it, see Measurement
   double page_cache_after = -1;
+  bool interrupted = false;  // before the end: `ranks` are those that had begun to measure
 };
 
 // Runs one rank to its end on the calling thread. All ranks end with the same window.

@@ -67,8 +67,7 @@ class RankServer {
   RankServer(ranks::SocketGroup& group, device::AcceleratorRegistry& registry, bool first_here)
       : group_(group), registry_(registry), first_here_(first_here) {}
 
-  // Nothing if it was interrupted.
-  std::optional<RankAnswer> carry_out(const RankOrder& order) {
+  RankAnswer carry_out(const RankOrder& order) {
     const plan::CellSettings settings = plan::settings_of(order.cell);
     const auto dataset = open(order, settings);
     std::shared_ptr<storage::OutstandingReads> reads;
@@ -87,8 +86,7 @@ class RankServer {
                            .prepares_files = first_here_};
     auto answer =
         run::carry_out(work, [&](const RankTask& task) { return results_of(task, stop); }, stop);
-    if (!answer) return std::nullopt;
-    for (RankResult& rank : answer->ranks) {
+    for (RankResult& rank : answer.ranks) {
       rank.place = this_place();
       to_common_clock(rank, group_);
     }
@@ -132,11 +130,11 @@ void serve_rank(ranks::SocketGroup& group, device::AcceleratorRegistry& registry
   RankServer server(group, registry, first_here);
   while (const auto task = group.next_task()) {
     try {
-      const auto answer = server.carry_out(order_from(*task));
-      if (answer) {
-        group.finish(to_text(*answer));
-      } else {
+      const RankAnswer answer = server.carry_out(order_from(*task));
+      if (answer.interrupted && answer.ranks.empty()) {
         group.fail("interrupted");
+      } else {
+        group.finish(to_text(answer));
       }
     } catch (...) {
       group.fail(failure_text());

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/text.h"
 #include "plan/axes.h"
 #include "ranks/bounded_json.h"
 
@@ -58,7 +59,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last,
                                    drawn_from_queue, stages, arrivals, host, host_series,
                                    samples_ahead_limit, loader_library, opencv_threads, process,
                                    device, place, gpu, gpu_problem)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache_before, page_cache_after)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache_before, page_cache_after,
+                                   interrupted)
 
 // File names need not be UTF-8; such a text shows where it is not.
 static constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
@@ -83,6 +85,10 @@ static void check(const RankResult& rank) {
           "a step is at no time");
   sound(rank.steps[rank.first - 1].end_ns < rank.steps[rank.last - 1].end_ns,
         "its window takes no time");
+  for (std::size_t i = rank.first; i < rank.last; ++i)
+    sound(rank.steps[i - 1].end_ns <= rank.steps[i].end_ns && rank.steps[i].sync_ns >= 0 &&
+              rank.data_wait_ms[i] >= 0,
+          "a step ends before the one before it, or waits for less than no time");
   const auto total = [](std::int64_t value) { return value >= 0 && moderate(value); };
   for (const measure::StageTotal& stage : rank.stages.stage)
     sound(total(stage.wall_ns) && total(stage.cpu_ns) && total(stage.items) && total(stage.bytes),
@@ -132,9 +138,18 @@ RankOrder order_from(const std::string& text) {
 std::string to_text(const RankAnswer& answer) {
   return nlohmann::json(answer).dump(-1, ' ', false, kReplace);
 }
+// Another machine's words, which the terminal and the ledger show.
+static void clean(std::string& words) { words = line_of_utf8(words, 2000); }
+
 RankAnswer answer_from(const std::string& text) {
   RankAnswer answer = ranks::json_from(text).get<RankAnswer>();
-  for (const RankResult& rank : answer.ranks) check(rank);
+  for (RankResult& rank : answer.ranks) {
+    check(rank);
+    for (std::string* words : {&rank.gpu_problem, &rank.loader_library, &rank.place.host,
+                               &rank.device.name, &rank.device.software, &rank.device.caveat})
+      clean(*words);
+  }
+  clean(answer.bad.first);
   sound(answer.bad.count >= 0 && moderate(answer.bad.count), "bad samples cannot be counted");
   return answer;
 }

@@ -33,5 +33,35 @@ TEST(Format, WritesWhatPrintfWouldWhateverItsLength) {
   EXPECT_EQ(percent(0.1234), "12.3 %");
 }
 
+TEST(Printable, IsOneLineOfAscii) {
+  EXPECT_EQ(printable("a\tb\x1b[31m\x80", 300), "a?b?[31m?");
+  EXPECT_EQ(printable("12345678", 8), "12345678");
+  EXPECT_EQ(printable("123456789", 8), "12345...");
+}
+
+TEST(LineOfUtf8, KeepsLettersAndNothingThatATerminalObeys) {
+  EXPECT_EQ(line_of_utf8("Bücher/画像/😀.jpg", 300), "Bücher/画像/😀.jpg");
+  EXPECT_EQ(line_of_utf8("a\nb\x1b[31m\x7f", 300), "a?b?[31m?");
+  EXPECT_EQ(line_of_utf8("\xc2\x9b"
+                         "31m",
+                         300),
+            "??31m")
+      << "the other way to write ESC [";
+  EXPECT_EQ(line_of_utf8("\xc2\xa0", 300), "\xc2\xa0");
+  for (const char* none : {"\xff", "\x80", "\xc0", "\xf5"}) EXPECT_EQ(line_of_utf8(none, 300), "?");
+  EXPECT_EQ(line_of_utf8("\xed\xa0\x80", 300), "???") << "a surrogate";
+  EXPECT_EQ(line_of_utf8("\xe0\x80\x80", 300), "???") << "longer than needed";
+  EXPECT_EQ(line_of_utf8("\xf4\x90\x80\x80", 300), "????") << "beyond the last character";
+  EXPECT_EQ(line_of_utf8("ü\xe7\x94", 300), "ü??") << "cut off";
+}
+
+TEST(LineOfUtf8, IsCutBetweenCharacters) {
+  EXPECT_EQ(line_of_utf8("üüü", 6), "üüü");
+  EXPECT_EQ(line_of_utf8("üüüü", 7), "üü...");
+  EXPECT_EQ(line_of_utf8("üüüü", 6), "ü...");
+  EXPECT_EQ(line_of_utf8("12345", 3), "...");
+  EXPECT_EQ(line_of_utf8("", 3), "");
+}
+
 }  // namespace
 }  // namespace feedrate::tests

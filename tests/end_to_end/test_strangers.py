@@ -158,6 +158,9 @@ class GoneMad(TwoMachinesTest):
         record = self.spoiled("call", "--min-seconds", "30")
         self.assertLess(time.monotonic() - began, 25, "the run ends long before its 30 s")
         self.assertIn("a message of unknown kind", record["error"])
+        self.assertEqual([rank["rank"] for rank in record["ranks"]], [0, 1, 2], "so far")
+        for rank in record["ranks"]:
+            self.assertAlmostEqual(rank["imgs_per_s"], 400, delta=40)
 
 
 if __name__ == "__main__":

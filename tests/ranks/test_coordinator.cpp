@@ -256,6 +256,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "65537 bytes"},
         Madness{"AFloodOfResults", [](int s) { shoot(s, frame(MessageKind::result, "r"), 5'000); },
                 "a result that makes no sense: no result"},
+        Madness{"AResultThatTrickles",
+                [](int s) {
+                  shoot(s, frame(1 << 28, static_cast<unsigned>(MessageKind::result), "x"));
+                  for (int i = 0; i < 200; ++i) {
+                    shoot(s, std::string(1 << 20, 'x'));
+                    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                  }
+                },
+                "a message that does not end"},
         Madness{"FalseProgress", [](int s) { shoot(s, frame(MessageKind::progress, "p")); },
                 "progress that makes no sense: no progress"}),
     [](const auto& madness) { return std::string(madness.param.name); });

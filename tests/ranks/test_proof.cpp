@@ -47,13 +47,14 @@ class SecretFile : public testing::Test {
   ranks::Secret read(const std::string& content, mode_t mode = 0600) {
     std::ofstream(path_) << content;
     chmod(path_.c_str(), mode);
-    return secret(path_, "");
+    return secret(path_.c_str(), nullptr);
   }
-  static ranks::Secret secret(const std::string& path, const std::string& value) {
+  // `path`, `value`: of the two variables; null: not set.
+  static ranks::Secret secret(const char* path, const char* value) {
     return ranks::secret_of([&](const char* name) {
       return std::string(name) == "FEEDRATE_SECRET_FILE" ? path
              : std::string(name) == "FEEDRATE_SECRET"    ? value
-                                                         : "";
+                                                         : nullptr;
     });
   }
   TemporaryFolder folder_;
@@ -62,9 +63,10 @@ class SecretFile : public testing::Test {
 
 TEST_F(SecretFile, IsReadWithoutTheLineEnd) {
   EXPECT_EQ(read("0123456789abcdef\r\n").bytes, "0123456789abcdef");
-  EXPECT_EQ(secret("", "fedcba9876543210").bytes, "fedcba9876543210");
-  EXPECT_EQ(secret(path_, "fedcba9876543210").bytes, "0123456789abcdef") << "the file counts";
-  EXPECT_FALSE(secret("", ""));
+  EXPECT_EQ(secret(nullptr, "fedcba9876543210").bytes, "fedcba9876543210");
+  EXPECT_FALSE(secret(nullptr, nullptr));
+  EXPECT_THAT(message_of([&] { secret(path_.c_str(), "fedcba9876543210"); }),
+              testing::HasSubstr("FEEDRATE_SECRET_FILE as well"));
 }
 
 TEST_F(SecretFile, MustBeItsOwnersAlone) {
@@ -76,20 +78,24 @@ TEST_F(SecretFile, MustBeItsOwnersAlone) {
 }
 
 TEST_F(SecretFile, ThatIsNoneIsRefused) {
-  EXPECT_THAT(message_of([&] { secret(path_, ""); }),
+  EXPECT_THAT(message_of([&] { secret(path_.c_str(), nullptr); }),
               testing::AllOf(testing::HasSubstr(path_), testing::HasSubstr("cannot be read")));
-  EXPECT_THAT(message_of([&] { secret(folder_.path(), ""); }),
-              testing::HasSubstr("cannot be read"));
+  EXPECT_THAT(message_of([&] { secret(folder_.path().c_str(), nullptr); }),
+              testing::HasSubstr("is no regular file"));
+  EXPECT_THAT(message_of([&] { secret("", nullptr); }),
+              testing::HasSubstr("FEEDRATE_SECRET_FILE=: names no file"));
   EXPECT_THAT(message_of([&] { read("short\n"); }), testing::HasSubstr("has 5 characters"));
   EXPECT_THAT(message_of([&] { read(""); }), testing::HasSubstr("has 0 characters"));
   EXPECT_THAT(message_of([&] { read(std::string(5000, 'x')); }), testing::HasSubstr("more than"));
-  EXPECT_THAT(message_of([&] { secret("", "short"); }),
+  EXPECT_THAT(message_of([&] { secret(nullptr, ""); }),
+              testing::HasSubstr("FEEDRATE_SECRET: has 0 characters"));
+  EXPECT_THAT(message_of([&] { secret(nullptr, "short"); }),
               testing::AllOf(testing::HasSubstr("FEEDRATE_SECRET:"),
                              testing::Not(testing::HasSubstr("short;"))));
   EXPECT_THAT(message_of([&] { read(std::string(32, '\0')); }), testing::HasSubstr("zero bytes"));
   mkfifo((folder_.path() / "pipe").c_str(), 0600);
-  EXPECT_THAT(message_of([&] { secret(folder_.path() / "pipe", ""); }),
-              testing::HasSubstr("cannot be read"))
+  EXPECT_THAT(message_of([&] { secret((folder_.path() / "pipe").c_str(), nullptr); }),
+              testing::HasSubstr("is no regular file"))
       << "and not waited for";
 }
 

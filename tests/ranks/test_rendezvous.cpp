@@ -1,10 +1,13 @@
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <deque>
 #include <filesystem>
 #include <iterator>
 #include <thread>
@@ -150,6 +153,7 @@ class Meeting {
     return launch;
   }
   int port() const { return port_; }
+  const ranks::RunIdentity& identity() const { return identity_; }
   // A connection to rank 0, as anybody can have it.
   int call() const {
     int stream = -1;
@@ -185,6 +189,19 @@ class Meeting {
   std::jthread rank_0_;
   std::vector<std::jthread> others_;
 };
+
+// Rank 1's greeting by hand, up to its welcome; `thinks`: between the challenge and the hello.
+// Nothing if rank 0 hangs up.
+std::optional<ranks::Message> greet(const Meeting& meeting, ranks::Connection& connection,
+                                    std::chrono::milliseconds thinks = {}) {
+  const auto challenge = connection.receive(true);
+  if (!challenge) return std::nullopt;
+  std::this_thread::sleep_for(thinks);
+  ranks::RanksGreeting greeting(meeting.identity().secret,
+                                ranks::hello_of(meeting.launch(1), meeting.identity()));
+  connection.send(ranks::MessageKind::hello, *greeting.hello(challenge->body));
+  return connection.receive(true);
+}
 
 // Whether the other end hangs up.
 bool is_hung_up_on(int stream) {
@@ -229,6 +246,37 @@ TEST(Rendezvous, WhoHasNotTheSecretStaysOut) {
   ASSERT_EQ(said.size(), 2u) << "once for each address and reason, and how many they were";
   EXPECT_EQ(said[0], "127.0.0.1: turned away: it has not the secret of this run");
   EXPECT_THAT(said[1], testing::EndsWith(" connections were turned away while the ranks met"));
+}
+
+// A launcher may start a rank again that died while the others were awaited.
+TEST(Rendezvous, ARankThatWentAwayMayComeAgain) {
+  Meeting meeting({"p", "o", kSecret}, 3);
+  for (int i = 0; i < 2; ++i) {
+    ranks::Connection connection(meeting.call(), ranks::Connection::Trust::stranger);
+    const auto answer = greet(meeting, connection);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->kind, ranks::MessageKind::welcome);
+  }
+  meeting.join(1);
+  meeting.join(2);
+  const auto said = meeting.end();
+  EXPECT_THAT(said,
+              testing::ElementsAre(testing::HasSubstr("went away while the others were awaited"),
+                                   testing::HasSubstr("went away while the others were awaited")));
+}
+
+// It has its place, and says what only a coordinator says.
+TEST(Rendezvous, ARankThatTalksWhileItWaitsLosesItsPlace) {
+  Meeting meeting({"p", "o", kSecret}, 3);
+  ranks::Connection connection(meeting.call(), ranks::Connection::Trust::stranger);
+  ASSERT_TRUE(greet(meeting, connection));
+  connection.trust();
+  connection.send(ranks::MessageKind::task, "{}");
+  while (connection.receive(true)) {  // until it is hung up on
+  }
+  meeting.join(1);
+  meeting.join(2);
+  EXPECT_THAT(meeting.end(), testing::SizeIs(1));
 }
 
 // A rank of the same user's other job, at the same port.
@@ -353,6 +401,46 @@ TEST(Strangers, WhoHoldConnectionsKeepNobodyOut) {
   meeting.join(2);  // late, and 100 strangers hold connections
   meeting.end();
   for (const int stream : silent) close(stream);
+}
+
+int connected_from(const char* address, int port) {
+  const int stream = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in from{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {}, .sin_zero = {}};
+  inet_pton(AF_INET, address, &from.sin_addr);
+  sockaddr_in to = from;
+  inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+  to.sin_port = htons(static_cast<std::uint16_t>(port));
+  if (bind(stream, reinterpret_cast<const sockaddr*>(&from), sizeof from) == 0 &&
+      connect(stream, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0)
+    return stream;
+  close(stream);
+  return -1;
+}
+
+// Connections without end from one address; the rank is far away, or slow.
+TEST(Strangers, WhoFloodFromOneAddressKeepNobodyOut) {
+  Meeting meeting({"p", "o", kSecret}, 3);
+  close(meeting.call());  // rank 0 is there
+  std::jthread flood([&](std::stop_token stop) {
+    std::deque<int> streams;
+    while (!stop.stop_requested()) {
+      if (const int stream = connected_from("127.0.0.2", meeting.port()); stream >= 0)
+        streams.push_back(stream);
+      for (; streams.size() > 500; streams.pop_front()) close(streams.front());
+    }
+    for (const int stream : streams) close(stream);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  for (int i = 0; i < 5; ++i) {
+    ranks::Connection connection(meeting.call(), ranks::Connection::Trust::stranger);
+    const auto answer = greet(meeting, connection, std::chrono::milliseconds(300));
+    ASSERT_TRUE(answer) << "hung up on at try " << i;
+    EXPECT_EQ(answer->kind, ranks::MessageKind::welcome);
+  }
+  meeting.join(1);
+  meeting.join(2);
+  EXPECT_THAT(meeting.end(), testing::Contains(testing::HasSubstr("127.0.0.2: turned away: it was "
+                                                                  "one of too many at once")));
 }
 
 std::ptrdiff_t open_descriptors() {

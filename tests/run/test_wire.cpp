@@ -23,7 +23,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   rank.gpu_problem = "none";
   rank.host_series.push_back({3, {.cpu_busy = 0.25, .cpu_mhz = 2500}});
   const run::RankAnswer answer{
-      .ranks = {rank, rank_of(3)}, .bad = {2, "a \"bad\" file\n"}, .page_cache_before = 0.5};
+      .ranks = {rank, rank_of(3)}, .bad = {2, "a \"bad\" file"}, .page_cache_before = 0.5};
   const run::RankAnswer answer_back = run::answer_from(run::to_text(answer));
   EXPECT_EQ(run::to_text(answer_back), run::to_text(answer));
   EXPECT_EQ(answer_back.ranks.size(), 2u);
@@ -54,6 +54,16 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(order_back.options.planted[1].ns, 42);
 }
 
+// The terminal obeys control characters, and the other machine may be anybody's.
+TEST(Wire, WordsOfAnotherMachineAreCleaned) {
+  run::RankResult rank = rank_of(2);
+  rank.gpu_problem = "\x1b[31mred";
+  const run::RankAnswer answer{.ranks = {rank}, .bad = {1, "a\nb"}};
+  const run::RankAnswer back = run::answer_from(run::to_text(answer));
+  EXPECT_EQ(back.ranks[0].gpu_problem, "?[31mred");
+  EXPECT_EQ(back.bad.first, "a?b");
+}
+
 std::string refusal_of(const std::string& answer) {
   try {
     run::answer_from(answer);
@@ -71,6 +81,9 @@ TEST(Wire, RefusesResultsThatMakeNoSense) {
       {"not within its steps", [](auto& r) { r.first = r.last; }},
       {"not within its steps", [](auto& r) { r.data_wait_ms.resize(2); }},
       {"takes no time", [](auto& r) { r.steps[r.last - 1].end_ns = 0; }},
+      {"before the one before it", [](auto& r) { r.steps[4].end_ns = r.steps[3].end_ns - 1; }},
+      {"less than no time", [](auto& r) { r.steps[4].sync_ns = -1; }},
+      {"less than no time", [](auto& r) { r.data_wait_ms[4] = -0.001; }},
       {"at no time",
        [](auto& r) { r.steps[0].start_ns = std::numeric_limits<std::int64_t>::min(); }},
       {"total that cannot be", [](auto& r) { r.stages[measure::Stage::read].items = -1; }},
