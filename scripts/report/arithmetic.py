@@ -96,9 +96,13 @@ WRITTEN = {
     "bad_samples": float,
     "seed": float,
     "queue.drawn_fraction": float,
+    "queue.rank": float,
+    "device_rate.imgs_per_s": float,
+    "cpu_wait_s": float,
     "device_idle_ms": dict,
     "threads.loader": float,
     "threads.cpus": float,
+    "threads.cpu_capacity": float,
     "device.kind": str,
     "device.name": str,
     "environment": dict,
@@ -111,7 +115,13 @@ WRITTEN = {
     },
     **{
         f"monitors.{n}": float
-        for n in (*shares.MONITORS, "usable_cpus_other_processes", "storage_read_bytes")
+        for n in (
+            *shares.MONITORS,
+            "usable_cpus_other_processes",
+            "storage_read_bytes",
+            "stopped_s",
+            "suspended_s",
+        )
     },
 }
 NULL_FOR_SYNTHETIC = {"dataset.manifest_xxh3", "dataset.bytes", "dataset.page_cache_before"}
@@ -245,6 +255,12 @@ def _counts(record):
     cpus = sum(map(len, of_host.values()))
     if of_host and "cpus" in threads and threads["cpus"] != cpus:
         yield f"threads.cpus is {threads['cpus']}, the ranks may use {cpus}"
+    capacity = number(threads.get("cpu_capacity"))
+    if capacity is not None and not 0 < capacity <= threads.get("cpus", 0):
+        yield f"threads.cpu_capacity is {capacity}, threads.cpus {threads.get('cpus')}"
+    drawn_rank = number(ledger.object_at(record, "queue").get("rank"))
+    if drawn_rank is not None and drawn_rank not in range(cell.get("gpus") or 1):
+        yield f"queue.rank is {drawn_rank}, there are {cell.get('gpus') or 1} GPUs"
     if (
         ledger.positive(data.get("samples"))
         and data.get("mean_bytes") != data.get("bytes", 0) // data["samples"]
@@ -319,15 +335,47 @@ def _interval(record):
         yield f"ci95 is null, {record['steps']} steps give an interval"
     elif stated and len(raw) == record["steps"]:
         images = record["images"] / record["steps"]
-        (low, high), _ = intervals.of_blocks(raw, images)
-        if not any(
-            _close(stated, *form(raw, images))
-            for form in (intervals.of_blocks, intervals.of_blocks_1)
-        ):
+        forms = [intervals.of_blocks(raw, images), intervals.of_blocks_1(raw, images)]
+        if record["schema"] == ledger.SCHEMAS[-1]:
+            forms = [_widened(forms[0], _part(record["queue"], "drawn_fraction", 0.0))]
+        if not any(_close(stated, *form) for form in forms):
+            low, high = forms[0][0]
             yield (
                 f"ci95 is {stated[0]:.6g} to {stated[1]:.6g}, the steps in raw give {low:.6g} to"
                 f" {high:.6g}"
             )
+
+
+def _widened(interval, drawn):
+    """By what was drawn from the queue: so far the rate may be off."""
+    (low, high), slack = interval
+    return (low * (1 - min(1, abs(drawn))), high * (1 + abs(drawn))), slack
+
+
+def _device_rate(record):
+    """The rate without the steps' waiting, and its interval; and whether a cell has its
+    ceiling's."""
+    if record["schema"] != ledger.SCHEMAS[-1]:
+        return
+    rate, idle = _part(record["device_rate"], "imgs_per_s"), number(record["device_idle_fraction"])
+    busy = ledger.first_window(record) * (1 - idle)
+    # the idle share and the steps are written to a microsecond each
+    slack = 2 * MS * record["steps"] / max(1e3 * busy, 1e-9) + EXACT
+    if rate and busy > 0 and abs(rate * busy / record["images"] - 1) > slack:
+        worked = record["images"] / busy
+        yield f"device_rate is {rate:.8g}, images / time not waited is {worked:.8g}"
+    stated = ledger.part(record, "device_rate", "ci95")
+    steps, waits = (ledger.raw(record, of) for of in ("step_ms", "device_idle_ms"))
+    if stated and len(steps) == len(waits) == record["steps"]:
+        worked = [a - b for a, b in zip(steps, waits)]
+        interval, slack = intervals.of_blocks(worked, record["images"] / record["steps"])
+        if not _close(stated, interval, 2 * slack):
+            yield (
+                f"device_rate.ci95 is {stated[0]:.6g} to {stated[1]:.6g}, the steps in raw give"
+                f" {interval[0]:.6g} to {interval[1]:.6g}"
+            )
+    if ("ceiling_imgs_per_s" in record) != ("ceiling_device_rate" in record):
+        yield "one of ceiling_imgs_per_s and ceiling_device_rate is there without the other"
 
 
 def _close(stated, interval, slack):
@@ -413,6 +461,7 @@ MEASURED = (
     _summaries,
     _interval,
     _idle,
+    _device_rate,
     _ceiling,
     _capacities,
     shares.within_limits,

@@ -9,6 +9,7 @@ from .ledger import number
 
 ORDER = ("note", "warning", "serious")
 NEAR = 0.001  # shares are written to three decimals: at the very limit rounding decides
+OLD_AT_REST = 0.01  # before schema 3, a queue was at rest below it
 # As src/measure/nvml.cpp names them. At its power limit a GPU is capped, not throttled.
 HELD_BACK = {
     "hardware slowdown",
@@ -78,6 +79,7 @@ def _expected(record):
     for name, severity, holds in [
         *_of_any_schema(record),
         *(_of_schema_2(record) if record["schema"] != ledger.SCHEMAS[0] else []),
+        *(_of_schema_3(record) if record["schema"] == ledger.SCHEMAS[-1] else []),
     ]:
         found.setdefault(name, [])
         if holds:
@@ -101,26 +103,17 @@ def _of_forced(forced):
 
 
 def _of_any_schema(record):
-    cell, monitors, queue = (
-        record["cell"],
-        *(ledger.object_at(record, key) for key in ("monitors", "queue")),
-    )
-    stock = abs(number(queue.get("drawn_fraction")) or 0)
-    others = max(
-        [
-            number(monitors.get(of)) or 0
-            for of in ("cpu_other_processes", "usable_cpus_other_processes")
-        ]
-    )
-    cpus = number(ledger.object_at(record, "threads").get("cpus"))
+    cell = record["cell"]
+    newest = record["schema"] == ledger.SCHEMAS[-1]
+    stock = abs(number(ledger.object_at(record, "queue").get("drawn_fraction")) or 0)
+    at_rest = RULES["queue_not_at_rest"].threshold if newest else OLD_AT_REST
+    cpus = _part(record, "threads", "cpu_capacity" if newest else "cpus")
     workers = (cell.get("workers") or 0) * (cell.get("gpus") or 1)
     return [
         _row("emulated", ledger.object_at(record, "device").get("kind") == "emulated"),
         _short_window(record),
-        _row("queue_not_at_rest", _above(stock, RULES["queue_not_at_rest"].threshold, 1e-9), stock),
-        _row("noisy_neighbour", _beyond("noisy_neighbour", others)),
-        _row("cpu_steal", _beyond("cpu_steal", monitors.get("cpu_steal"))),
-        _row("cpu_quota", _beyond("cpu_quota", monitors.get("cpu_quota_stopped"))),
+        _row("queue_not_at_rest", _above(stock, at_rest, 1e-9), stock),
+        *(row for machine in _machines(record) for row in _of_machine(machine)),
         _row(
             "oversubscribed",
             bool(
@@ -144,12 +137,55 @@ def _of_schema_2(record):
     return [
         _row("throttled", bool(reasons & HELD_BACK)),
         _row("power_capped", POWER_CAP in reasons),
-        _row(
-            "memory_pressure",
-            _beyond("memory_pressure", ledger.object_at(record, "monitors").get("psi_memory_some")),
+        *(
+            _row("memory_pressure", _beyond("memory_pressure", machine.get("psi_memory_some")))
+            for machine in _machines(record)
         ),
         *_page_cache(record),
         _row("harness_bound", _is_harness_bound(record)),
+    ]
+
+
+def _of_schema_3(record):
+    steps, few = number(record["steps"]), RULES["short_window.steps"]
+    ceiling = number(record.get("ceiling_imgs_per_s"))
+    above = record["imgs_per_s"] / ceiling - 1 if ceiling else 0.0
+    window, stopped = record["window_s"], _part(record, "monitors", "stopped_s") or 0.0
+    waits = _part(record, "straggler", "others_wait_ms") or 0.0
+    share = waits / max(_part(record, "step_ms", "mean") or 0.0, 1e-9)
+    return [
+        (few.name, "serious" if steps < few.serious else few.severity, steps < few.threshold),
+        _row("ceiling_exceeded", _above(above, RULES["ceiling_exceeded"].threshold, 1e-9), above),
+        _row("stopped", _above(stopped / window, RULES["stopped"].threshold, NEAR / window)),
+        _row(
+            "stopped.machine",
+            _above(
+                _part(record, "monitors", "suspended_s"), RULES["stopped.machine"].threshold, 1e-9
+            ),
+        ),
+        _row("straggler", _above(share, RULES["straggler"].threshold)),
+    ]
+
+
+def _part(record, *path):
+    return number(ledger.part(record, *path))
+
+
+def _machines(record):
+    """The monitors of rank 0's machine, and of each other one."""
+    others = record.get("other_machines") or []
+    return [ledger.object_at(of, "monitors") for of in (record, *others)]
+
+
+def _of_machine(monitors):
+    others = max(
+        number(monitors.get(of)) or 0
+        for of in ("cpu_other_processes", "usable_cpus_other_processes")
+    )
+    return [
+        _row("noisy_neighbour", _beyond("noisy_neighbour", others)),
+        _row("cpu_steal", _beyond("cpu_steal", monitors.get("cpu_steal"))),
+        _row("cpu_quota", _beyond("cpu_quota", monitors.get("cpu_quota_stopped"))),
     ]
 
 

@@ -63,7 +63,8 @@ def _results(numbered):
     seen = {}
     for n, record in numbered:
         run = str(record["cell_id"]), record["repetition"], str(record.get("place") or 0)
-        if record["status"] == "ok":
+        # what must not be quoted is measured again
+        if record["status"] == "ok" and ledger.valid(record):
             if run in seen:
                 yield (
                     n,
@@ -174,7 +175,7 @@ def _drifts(numbered):
 def _ceilings(numbered):
     """From schema 3 on, a cell's ceiling is the one that opened its repetition. In older schemas it
     is the mean of the ceilings so far."""
-    rates, opening = {}, {}
+    rates, opening, device_rates = {}, {}, {}
     for n, record in numbered:
         key = ceiling_key(record["cell"], axes.own())
         stated = ledger.number(record.get("ceiling_imgs_per_s"))
@@ -207,10 +208,15 @@ def _ceilings(numbered):
                 )
             elif abs(expected / stated - 1 if stated else 1) > arithmetic.EXACT:
                 yield n, f"ceiling_imgs_per_s is {stated:.8g}, {what} is {expected:.8g}"
+            elif record["schema"] == ledger.SCHEMAS[-1] and record.get(
+                "ceiling_device_rate"
+            ) != device_rates.get((key, record["repetition"])):
+                yield n, "ceiling_device_rate is not the device_rate of that ceiling"
         if record["cell"]["data"] == "synthetic" and record["status"] == "ok":
             rates.setdefault(key, []).append(record["imgs_per_s"])
             if not record.get("place"):
                 opening[key, record["repetition"]] = record["imgs_per_s"]
+                device_rates[key, record["repetition"]] = record.get("device_rate")
 
 
 CHECKS = (_order, _times, _results, _cells, _experiment, _drifts, _ceilings)

@@ -64,19 +64,14 @@ def _pool(records, note):
 
 
 def _pooled(kind, axes, cell_id, records, note):
-    """A cell from its records. A repetition that was run again after a failure counts once."""
+    """A cell from its records. A run that was made again, after a failure or because its number
+    must not be quoted, counts once."""
     repetitions = {}
     for record in records:
         repetitions.setdefault(record["repetition"], []).append(record)
     runs, lost = {}, []
     for repetition, tries in sorted(repetitions.items()):
-        good = [r for r in tries if r["status"] == "ok"]
-        if len(good) > 1 and kind is Cell:
-            note(
-                f"cell {clean(cell_id, 20)}, repetition {repetition}: {len(good)} results, "
-                "the last one counts"
-            )
-            good = good[-1:]
+        good = _counting([r for r in tries if r["status"] == "ok"], note)
         if good:
             runs[repetition] = good
         else:
@@ -93,6 +88,22 @@ def _pooled(kind, axes, cell_id, records, note):
             else None
         )
     return cell
+
+
+def _counting(results, note):
+    """The last valid result of each place (a ceiling has two in a repetition), or the last one."""
+    of_place = {}
+    for record in results:
+        of_place.setdefault(record.get("place") or 0, []).append(record)
+    for found in of_place.values():
+        valid = [r for r in found if ledger.valid(r)]
+        if len(valid) > 1:
+            note(
+                f"cell {clean(found[0]['cell_id'], 20)}, repetition {found[0]['repetition']}:"
+                f" {len(valid)} results, the last one counts"
+            )
+        found[:] = (valid or found)[-1:]
+    return [r for _, (r,) in sorted(of_place.items())]
 
 
 def _set(ceiling):

@@ -6,11 +6,20 @@ from __future__ import annotations
 from . import ledger, statistics, style
 from .text import clean
 
+CPU_WAIT = "CPU wait"
+
 
 def per_image(cell):
-    """[(stage, wall ms, CPU ms), …] per image, over all runs; [] where no stage was timed."""
-    totals = {}
-    for record in cell.runs:
+    """[(stage, its ms, CPU ms of them), …] per image, over all runs; [] where no stage was timed.
+    What the workers waited for a CPU comes last, as CPU_WAIT: a thread without a CPU stands
+    wherever it was, which is not that stage's time (docs/measuring.md)."""
+    return _parts(cell.runs)
+
+
+def _parts(records):
+    totals, cpu_wait = {}, 0.0
+    for record in records:
+        cpu_wait += ledger.number(record.get("cpu_wait_s")) or 0.0
         for stage in _stages(record):
             if isinstance(stage, dict) and ledger.positive(stage.get("items")):
                 total = totals.setdefault(clean(stage.get("name") or "?", 30), [0.0, 0.0, 0])
@@ -18,10 +27,14 @@ def per_image(cell):
                 total[1] += ledger.number(stage.get("cpu_s")) or 0.0
                 total[2] += stage["items"]
     # A clock's grain may put a little more CPU than wall time into a short stage.
-    return [
-        (name, 1e3 * wall / items, 1e3 * min(cpu, wall) / items)
-        for name, (wall, cpu, items) in totals.items()
-    ]
+    off_cpu = sum(max(wall - cpu, 0.0) for wall, cpu, _ in totals.values())
+    share = min(cpu_wait / off_cpu, 1.0) if off_cpu > 0 else 0.0
+    found, waits_ms = [], 0.0
+    for name, (wall, cpu, items) in totals.items():
+        waiting = share * max(wall - cpu, 0.0)
+        waits_ms += 1e3 * waiting / items
+        found.append((name, 1e3 * (wall - waiting) / items, 1e3 * min(cpu, wall) / items))
+    return found + ([(CPU_WAIT, waits_ms, 0.0)] if waits_ms > 0 else [])
 
 
 def _stages(record):
@@ -74,21 +87,11 @@ def colours_of(names):
 
 
 def largest_share(cell):
-    """(stage, Estimate of its share of a worker's busy time): the largest over all runs, a value
-    for each repetition."""
-    name = max(per_image(cell), key=lambda t: t[1])[0]
+    """(stage or CPU_WAIT, Estimate of its share of a worker's busy time): the largest over all
+    runs, a value for each repetition."""
+    name = max(per_image(cell), key=lambda part: part[1])[0]
     values = []
     for runs in cell.runs_by_repetition.values():
-        wall = {}
-        for stage in (
-            s
-            for r in runs
-            for s in _stages(r)
-            if isinstance(s, dict) and ledger.positive(s.get("items"))
-        ):
-            key = clean(stage.get("name") or "?", 30)
-            wall[key] = (
-                wall.get(key, 0.0) + (ledger.number(stage.get("wall_s")) or 0.0) / stage["items"]
-            )
-        values += [wall.get(name, 0.0) / sum(wall.values())] if sum(wall.values()) > 0 else []
+        times = {part: ms for part, ms, _ in _parts(runs)}
+        values += [times.get(name, 0.0) / sum(times.values())] if sum(times.values()) > 0 else []
     return name, statistics.plain_mean(values or [0.0])

@@ -127,8 +127,9 @@ STAGES = {
     "decode": (VERMILLION, "decode"),
     "augment": (GREEN, "augment"),
     "collate": (PURPLE, "collate"),
+    "CPU wait": (GREY, "CPU wait"),
 }
-SPARE = (BLUE, YELLOW, GREY)
+SPARE = (BLUE, YELLOW)
 
 TAGS = {"emulated": ("EMULATED DEVICE", VERMILLION), "cpu": ("CPU", BLUE)}
 

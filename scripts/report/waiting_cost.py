@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from . import epoch, figures, panels, rows, style
@@ -10,8 +11,9 @@ from .page import Page
 from .text import duration, spread, tick
 
 SENTENCE = (
-    f"Hours lost to waiting for data over one epoch of {IMAGES:,} images and over {EPOCHS} "
-    "epochs: images / measured rate − images / ceiling, at the workers chosen"
+    "Hours lost to the input, waiting for data and longer steps, over one epoch of"
+    f" {IMAGES:,} images and over {EPOCHS} epochs: images / measured rate − images / ceiling,"
+    " at the workers chosen"
 )
 
 
@@ -31,6 +33,13 @@ def draw(setting, gpus, context):
     low = min(0.0, min(v.mean - v.error_bar[0] for v in lost.values()))
     if low < 0:
         ax.axvline(0, color="black", linewidth=1)
+    page.legend(
+        [
+            Patch(facecolor=style.lighter(style.GREY, 0.15), edgecolor=style.EDGE),
+            Patch(facecolor=style.lighter(style.GREY, 0.7), edgecolor=style.EDGE),
+        ],
+        ["the device waits for data", "its steps take longer than at the ceiling"],
+    )
     notes = []
     for row in (row for _, group in groups for row in group):
         if id(row.cell) in lost:
@@ -58,7 +67,13 @@ def _caption(cells, setting, gpus):
 
 
 def _bar(ax, row, hours, claim, compact):
-    ax.barh(row.y, hours.mean, height=row.thick, zorder=3, **style.bar(row.look, row.cell.serious))
+    waiting = epoch.hours_waiting(row.cell)
+    waits = hours.mean if waiting is None else min(waiting, max(hours.mean, 0.0))
+    bar = {"height": row.thick, "zorder": 3, **style.bar(row.look, row.cell.serious)}
+    ax.barh(row.y, waits, **bar)
+    if hours.mean > waits:
+        pale = style.lighter(row.look.colour, 0.7)
+        ax.barh(row.y, hours.mean - waits, left=waits, **{**bar, "facecolor": pale})
     above = rows.interval(ax, row, hours)
     words = _words(hours, claim, compact)
     words += " !" if row.cell.share_serious else ""

@@ -64,9 +64,12 @@ std::vector<plan::PlannedRun> Measuring::missing(const std::vector<plan::Planned
 record::SweepOutcome Measuring::run(const std::vector<plan::PlannedRun>& plan,
                                     const record::SweepHooks& hooks, bool stop_at_failure) {
   const record::RecordWriter writer(options_.run, environment_, anonymizer_);
-  const record::SweepOutcome outcome =
-      record::run_sweep(plan, *runner_, writer, ledger_.get(),
-                        {options_.run, differences_, stop_at_failure}, hooks, signals_.token());
+  const record::SweepOutcome outcome = record::run_sweep(plan, *runner_, writer, ledger_.get(),
+                                                         {.run = options_.run,
+                                                          .differences = differences_,
+                                                          .stop_at_failure = stop_at_failure,
+                                                          .measure_again = !stop_at_failure},
+                                                         hooks, signals_.token());
   const bool whole = outcome.ok + outcome.failed + outcome.skipped == plan.size();
   if (ledger_) record::keep_end(options_.output, {ledger_->size(), ledger_->last_xxh3(), whole});
   return outcome;

@@ -18,11 +18,11 @@ std::string rate_text(const run::Measurement& m) {
 
 // Empty where the cell has none.
 std::string ceiling_text(const record::Record& record) {
-  const auto ceiling = record.ceiling_imgs_per_s();
+  const auto ceiling = record.ceiling();
   if (!ceiling) return "";
   return format("%.1f %% of the ceiling (%s img/s)",
-                100 * record.result.measurement->imgs_per_s / *ceiling,
-                thousands(*ceiling).c_str());
+                100 * record.result.measurement->imgs_per_s / ceiling->imgs_per_s,
+                thousands(ceiling->imgs_per_s).c_str());
 }
 
 bool is_ceiling(const record::Record& record) {
@@ -31,13 +31,8 @@ bool is_ceiling(const record::Record& record) {
 
 std::string stages_text(const measure::StageTotals& totals) {
   std::string text;
-  for (std::size_t i = 0; i < measure::kStageCount; ++i) {
-    const measure::StageTotal& t = totals.stage[i];
-    if (t.items == 0) continue;
-    text +=
-        format("%s%s %.3f", text.empty() ? "" : " · ", std::string(measure::kStageNames[i]).c_str(),
-               measure::ms(t.wall_ns) / static_cast<double>(t.items));
-  }
+  for (const auto& [name, ms] : diagnose::service_times(totals).parts)
+    text += format("%s%s %.3f", text.empty() ? "" : " · ", std::string(name).c_str(), ms);
   return text.empty() ? "" : text + " ms per image and worker";
 }
 
@@ -66,9 +61,16 @@ std::string step_text(const run::Measurement& m) {
                 m.window_s);
 }
 
-std::string waiting_text(const run::Measurement& m) {
-  return format("the device waits %.1f %% of the time; the training thread %.3f ms a step",
-                100 * m.device_idle_fraction, m.data_wait_ms.summary.mean);
+std::string waiting_text(const record::Record& record) {
+  const run::Measurement& m = *record.result.measurement;
+  std::string text =
+      format("the device waits %.1f %% of the time; the training thread %.3f ms a step",
+             100 * m.device_idle_fraction, m.data_wait_ms.summary.mean);
+  if (const auto& slow = record.verdict->slowdown) {
+    text += format("; its steps take %.3f times as long as at the ceiling (95 %%: %.3f-%.3f)",
+                   slow->factor, slow->ci95.low, slow->ci95.high);
+  }
+  return text;
 }
 
 // "resnet50, batch 64, Intel Xeon ..., fp32"
@@ -102,7 +104,7 @@ std::string result_text(const record::Record& record, const std::string& label) 
   line("throughput", rate_text(m));
   line("ceiling", ceiling_text(record));
   line("step", step_text(m));
-  line("waiting", waiting_text(m));
+  line("waiting", waiting_text(record));
   line("ranks", ranks_text(settings, m));
   line("stages", stages_text(m.stages));
   if (!is_ceiling(record)) line("verdict", record.verdict->sentence);

@@ -26,6 +26,8 @@ class Group {
   // The latest of the ranks' moments (now_ns()), on this rank's clock: the clocks of two machines
   // differ.
   virtual std::int64_t all_reduce_latest(std::int64_t ns) = 0;
+  // Every rank's number, in the order of the ranks.
+  virtual std::vector<std::int64_t> all_gather(std::int64_t number) = 0;
   // Returns rank 0's text; the others' texts are ignored.
   virtual std::string broadcast(const std::string& text) = 0;
   // As broadcast(), for a number.

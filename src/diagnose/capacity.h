@@ -1,6 +1,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/stages.h"
@@ -11,11 +12,11 @@ namespace feedrate::diagnose {
 // capacity is what it could deliver if nothing else limited the run:
 //   C = servers / sum of the service times of its stages (per image), U = imgs_per_s / C.
 // argmin C names the resource that limits; the largest share within it names the stage. "cpu"
-// counts the stages' CPU time alone: where threads outnumber CPUs, the wall time of a stage
-// includes waiting for a CPU, and says little about which stage costs most. Busy CPUs (kCpuBound
-// and more) are therefore named before the loader that runs on them. "library" is a library that
-// serves one thread of the process at a time, in the stage `read`; waiting for it is the stage
-// `lock`.
+// counts the stages' CPU time alone. Busy CPUs (kCpuBound and more) are named before the loader
+// that runs on them. In the loader, waiting for a CPU is a share of its own (kCpuWait): a thread
+// that has none stands in the stage where chance has left it, which says nothing of that stage.
+// "library" is a library that serves one thread of the process at a time, in the stage `read`;
+// waiting for it is the stage `lock`.
 struct Capacity {
   std::string resource;       // "loader", "cpu", "library", "link", "decoder", "device"
   double imgs_per_s = 0;      // of all ranks together
@@ -25,6 +26,20 @@ struct Capacity {
 };
 
 inline constexpr double kCpuBound = 0.85;  // share of the CPUs' time that the stages take
+inline constexpr std::string_view kCpuWait = "CPU wait";
+
+// What each stage takes of a sample (means, in ms, of one worker), and beside the stages what it
+// waits for a CPU: that is taken from the stages in proportion to the time in which they did not
+// compute. All of it together is the wall time.
+struct ServiceTimes {
+  struct Part {
+    std::string_view name;  // a stage's, or kCpuWait
+    double ms = 0;
+  };
+  std::vector<Part> parts;  // in the order of the stages
+  double ms = 0;            // of all
+};
+ServiceTimes service_times(const measure::StageTotals& stages);
 
 struct CapacityInputs {
   double imgs_per_s = 0;  // of the run, all ranks
@@ -32,7 +47,7 @@ struct CapacityInputs {
   int workers = 0;          // per GPU; 0: the training thread is the one server
   bool loader_seen = true;  // false: its stages' times do not say what it could deliver
   int batch_size = 1;
-  int cpus = 0;  // that the loader may use; 0: unknown, or the device computes on them too
+  double cpus = 0;  // whose time the loader may use; 0: unknown, or the device computes on them too
   measure::StageTotals stages;    // of the window, all workers of all ranks
   double device_ms_per_step = 0;  // mean time a device works on a step (without its waiting)
   double arrival_s_per_batch =

@@ -1,6 +1,7 @@
 #include "diagnose/verdict.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 
@@ -20,7 +21,7 @@ CapacityInputs inputs_of(const plan::CellSettings& settings, const run::Measurem
   const bool dali = settings.loader == "dali";
   if (dali) run.workers = 1;
   if (dali) run.loader_seen = m.device_idle_fraction >= kModerately;
-  if (m.device.kind != "cpu" && !dali) run.cpus = m.cpus;
+  if (m.device.kind != "cpu" && !dali) run.cpus = m.cpu_capacity;
   run.device_ms_per_step = m.step_ms.summary.mean * (1 - m.device_idle_fraction);
   if (m.arrivals.batches > 0) {
     run.arrival_s_per_batch =
@@ -30,7 +31,7 @@ CapacityInputs inputs_of(const plan::CellSettings& settings, const run::Measurem
   return run;
 }
 
-std::string why(const std::vector<Capacity>& all) {
+std::string why_it_waits(const std::vector<Capacity>& all) {
   const Capacity& limit = all.front();
   // Uneven steps or an exposed copy: no resource is short on average, and yet the device waits.
   if (limit.resource == "device") {
@@ -52,26 +53,77 @@ std::string why(const std::vector<Capacity>& all) {
                 limit.largest_stage.c_str());
 }
 
-std::string sentence(const plan::CellSettings& settings, double idle,
-                     const std::vector<Capacity>& all) {
+// What runs beside the steps and takes something from them.
+std::string beside_the_steps(const plan::CellSettings& settings, const run::Measurement& m) {
+  double cpu_s = 0;
+  for (const measure::StageTotal& stage : m.stages.stage) cpu_s += measure::seconds(stage.cpu_ns);
+  const double loaders = cpu_s / std::max(m.window_s * m.cpu_capacity, 1e-9);
+  const std::string cpus = format("the loaders take %.0f %% of the CPUs", 100 * loaders);
+  if (m.device.kind == "cpu") return cpus + " that compute the steps";
+  if (settings.decode_on_device) return "the device decodes beside its steps; " + cpus;
+  if (settings.augment_on_device) return "the device augments beside its steps; " + cpus;
+  return "copies and launches beside its steps, or another clock; " + cpus;
+}
+
+std::string why_it_is_slower(const plan::CellSettings& settings, const run::Measurement& m,
+                             const Slowdown& slowdown) {
+  const double step_ms = m.step_ms.summary.mean * (1 - m.device_idle_fraction);
+  return format("a step takes %.2f times as long as at the ceiling (%.4g ms, there %.4g): ",
+                slowdown.factor, step_ms, step_ms / slowdown.factor) +
+         beside_the_steps(settings, m);
+}
+
+std::string sentence(const plan::CellSettings& settings, const run::Measurement& m,
+                     const Verdict& verdict) {
+  const double idle = m.device_idle_fraction;
   if (settings.data == "synthetic" && idle >= kModerately) {
     return format(
         "the device waits %.0f %% of the time although nothing is loaded: the program "
         "itself is the limit",
         100 * idle);
   }
-  if (idle < kModerately || all.empty())
-    return format("not input-bound: the device waits %.1f %% of the time", 100 * idle);
-  return format("%s input-bound: the device waits %.0f %% of the time",
-                idle < kHighly ? "moderately" : "highly", 100 * idle) +
-         why(all);
+  const bool slower = verdict.slowdown && verdict.slowdown->is_shown();
+  const double lost = idle + (slower ? verdict.slowdown->lost_fraction : 0);
+  const std::string slow = slower ? why_it_is_slower(settings, m, *verdict.slowdown) : "";
+  if (lost < kModerately || verdict.capacities.empty()) {
+    const std::string text =
+        format("not input-bound: the device waits %.1f %% of the time", 100 * idle);
+    if (slower) return text + "; " + slow;
+    if (settings.data == "synthetic" || verdict.slowdown) return text;
+    return format(
+        "the device waits %.1f %% of the time; no ceiling tells whether its steps are slowed",
+        100 * idle);
+  }
+  const std::string text = format("%s input-bound: ", lost < kHighly ? "moderately" : "highly");
+  if (idle < kModerately)
+    return text + format("the device waits only %.1f %% of the time, but ", 100 * idle) + slow;
+  return text + format("the device waits %.0f %% of the time", 100 * idle) +
+         why_it_waits(verdict.capacities) + (slower ? "; besides, " + slow : "");
+}
+
+double half_width(const measure::Interval& interval) {
+  return std::log(interval.high / interval.low) / 2;
 }
 
 }  // namespace
 
-Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& measurement) {
-  Verdict verdict{.capacities = capacities(inputs_of(settings, measurement)), .sentence = {}};
-  verdict.sentence = sentence(settings, measurement.device_idle_fraction, verdict.capacities);
+std::optional<Slowdown> slowdown_of(const run::Measurement& m, const Ceiling& ceiling) {
+  const run::DeviceRate &here = m.device_rate, &there = ceiling.device;
+  if (!here.ci95 || !there.ci95 || here.imgs_per_s <= 0 || there.imgs_per_s <= 0)
+    return std::nullopt;
+  const double factor = there.imgs_per_s / here.imgs_per_s;
+  const double half = std::hypot(half_width(*here.ci95), half_width(*there.ci95));
+  return Slowdown{.factor = factor,
+                  .ci95 = {factor * std::exp(-half), factor * std::exp(half)},
+                  .lost_fraction = (1 - m.device_idle_fraction) * (1 - 1 / factor)};
+}
+
+Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& measurement,
+                   const std::optional<Ceiling>& ceiling) {
+  Verdict verdict{.capacities = capacities(inputs_of(settings, measurement)),
+                  .slowdown = ceiling ? slowdown_of(measurement, *ceiling) : std::nullopt,
+                  .sentence = {}};
+  verdict.sentence = sentence(settings, measurement, verdict);
   return verdict;
 }
 

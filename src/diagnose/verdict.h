@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,14 +9,38 @@
 
 namespace feedrate::diagnose {
 
+// The ceiling that a run is compared with.
+struct Ceiling {
+  double imgs_per_s = 0;
+  run::DeviceRate device;
+};
+
+// How much longer a step takes than at the ceiling, the waiting for data left out: loaders that
+// compute on the CPUs of a CPU step, or copies, decoding and augmenting beside a GPU's, slow the
+// step itself.
+struct Slowdown {
+  double factor = 1;         // mean step / mean step at the ceiling
+  measure::Interval ci95;    // of it, from the steps of both runs
+  double lost_fraction = 0;  // of the window: what the steps took beyond those of the ceiling
+  bool is_shown() const { return ci95.low > 1 + kNoticed; }
+  static constexpr double kNoticed = 0.01;  // two runs of the same steps may differ by so much
+};
+
+// Nothing where one of the two has too few steps for an interval.
+std::optional<Slowdown> slowdown_of(const run::Measurement& measurement, const Ceiling& ceiling);
+
 // Which resource limits a run, and which stage in it.
 struct Verdict {
   std::vector<Capacity> capacities;  // the resource that limits comes first
+  std::optional<Slowdown> slowdown;
   std::string sentence;
 };
 
-// Bands by the share of the window in which the device waited for data: < 5 % not input-bound,
-// 5-20 % moderately, >= 20 % highly input-bound.
-Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& measurement);
+// Bands by the share of the window that is lost to the input: in which the device waited for data,
+// and, where that is shown, by which its steps were longer than at the ceiling. < 5 % not
+// input-bound, 5-20 % moderately, >= 20 % highly input-bound. Without a ceiling only the waiting is
+// known, and the sentence says so.
+Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& measurement,
+                   const std::optional<Ceiling>& ceiling);
 
 }  // namespace feedrate::diagnose

@@ -27,6 +27,19 @@ std::vector<int> usable_cpus() {
   return cpus;
 }
 
+std::string cpu_list(const std::vector<int>& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(cpus[i]);
+    if (last > i) text.append("-").append(std::to_string(cpus[last]));
+    i = last + 1;
+  }
+  return text;
+}
+
 namespace {
 
 // Where a CPU lies: NUMA node, package, core; 0 where that is unknown.

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace feedrate::measure {
@@ -7,7 +8,8 @@ namespace feedrate::measure {
 // The CPUs that this process may use (its affinity, not the calling thread's), in order; empty if
 // unknown.
 std::vector<int> usable_cpus();
-int allowed_cpus();  // how many these are, at least 1
+std::string cpu_list(const std::vector<int>& cpus);  // "0-3,8", as Linux writes them
+int allowed_cpus();                                  // how many these are, at least 1
 
 // The same CPUs in an order in which neighbours share most: by NUMA node, then core, so that a part
 // of the list is a part of the machine. Linux may number a core's two threads far apart. `system`:

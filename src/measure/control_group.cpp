@@ -22,6 +22,16 @@ std::optional<QuotaPeriods> periods_of(const fs::path& group) {
   return found;
 }
 
+// How many CPUs' time it may take. Version 2: "200000 100000", or "max 100000"; version 1: two
+// files, -1 for no quota.
+std::optional<double> quota_of(const fs::path& group) {
+  std::ifstream both(group / "cpu.max"), quota(group / "cpu.cfs_quota_us"),
+      period(group / "cpu.cfs_period_us");
+  double may_run = 0, of = 0;
+  if (!(both >> may_run >> of) && !(quota >> may_run && period >> of)) return std::nullopt;
+  return may_run > 0 && of > 0 ? std::optional(may_run / of) : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<fs::path> control_groups(const std::string& controller, const fs::path& proc,
@@ -59,6 +69,17 @@ std::vector<QuotaPeriods> quota_periods(const fs::path& proc, const fs::path& cg
 }
 
 std::vector<QuotaPeriods> quota_periods() { return quota_periods("/proc", "/sys/fs/cgroup"); }
+
+CpuQuota cpu_quota(const fs::path& proc, const fs::path& cgroups) {
+  CpuQuota tightest;
+  for (const fs::path& group : control_groups("cpu", proc, cgroups)) {
+    const auto cpus = quota_of(group);
+    if (cpus && (tightest.cpus < 0 || *cpus < tightest.cpus)) tightest = {*cpus, group.string()};
+  }
+  return tightest;
+}
+
+CpuQuota cpu_quota() { return cpu_quota("/proc", "/sys/fs/cgroup"); }
 
 double quota_stopped(const std::vector<QuotaPeriods>& from, const std::vector<QuotaPeriods>& to) {
   if (from.empty() || from.size() != to.size()) return -1;

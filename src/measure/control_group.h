@@ -20,6 +20,14 @@ struct QuotaPeriods {
   std::int64_t stopped = 0;  // in which it was stopped
 };
 
+// The tightest of the quotas that bind this process: of its own control group and of those above.
+struct CpuQuota {
+  double cpus = -1;   // so many CPUs' time; -1: no quota is set, or none can be seen
+  std::string group;  // the folder of the group that has it
+};
+CpuQuota cpu_quota();
+CpuQuota cpu_quota(const std::filesystem::path& proc, const std::filesystem::path& cgroups);
+
 // The counters of this process's group and of those above, which bind it as well; empty where none
 // can be seen.
 std::vector<QuotaPeriods> quota_periods();

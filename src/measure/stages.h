@@ -30,6 +30,9 @@ struct StageTotal {
 
 struct StageTotals {
   std::array<StageTotal, kStageCount> stage{};
+  // Of the stages' wall time, how long the workers stood ready to run and had no CPU, all workers
+  // together; 0 where that is not counted.
+  std::int64_t cpu_wait_ns = 0;
 
   StageTotals& operator+=(const StageTotals& other) { return combine(other, 1); }
   StageTotals& operator-=(const StageTotals& other) { return combine(other, -1); }
@@ -44,6 +47,7 @@ struct StageTotals {
       stage[i].items += sign * other.stage[i].items;
       stage[i].bytes += sign * other.stage[i].bytes;
     }
+    cpu_wait_ns += sign * other.cpu_wait_ns;
     return *this;
   }
 };
@@ -60,8 +64,10 @@ class StageCounters {
     bump(c.items, items);
     bump(c.bytes, bytes);
   }
+  // So far, see StageTotals.
+  void set_cpu_wait(std::int64_t ns) { cpu_wait_ns_.store(ns, std::memory_order_relaxed); }
   StageTotals snapshot() const {
-    StageTotals totals;
+    StageTotals totals{.cpu_wait_ns = cpu_wait_ns_.load(std::memory_order_relaxed)};
     for (std::size_t i = 0; i < kStageCount; ++i) {
       totals.stage[i] = {counters_[i].wall_ns.load(std::memory_order_relaxed),
                          counters_[i].cpu_ns.load(std::memory_order_relaxed),
@@ -80,6 +86,7 @@ class StageCounters {
     a.store(a.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
   alignas(64) std::array<Counter, kStageCount> counters_;
+  std::atomic<std::int64_t> cpu_wait_ns_{0};
 };
 
 // Splits a worker's time into stages: start(), then a lap() at the end of each stage. Used by one

@@ -23,8 +23,15 @@ class PlantedSource : public SampleSource {
   void give_up() override { inner_->give_up(); }
   void make(const Draw& draw, std::byte* out) override {
     inner_->make(draw, out);
-    for (const measure::Stage stage : stages_)
-      serve(stage, service_of(times_[static_cast<std::size_t>(stage)], draw.index));
+    for (const measure::Stage stage : stages_) {
+      const PlantedStage& planted = times_[static_cast<std::size_t>(stage)];
+      const std::int64_t service_ns = service_of(planted, draw.index);
+      if (planted.burns) {
+        burn(stage, service_ns);
+      } else {
+        serve(stage, service_ns);
+      }
+    }
   }
 
  private:
@@ -36,6 +43,13 @@ class PlantedSource : public SampleSource {
     const std::int64_t end = measure::now_ns();
     owed_ns_ = end - deadline;
     counters_.add(stage, end - start, 0, 0, 0);
+  }
+
+  void burn(measure::Stage stage, std::int64_t service_ns) {
+    const std::int64_t start = measure::now_ns(), cpu = measure::thread_cpu_ns();
+    std::int64_t used = 0;
+    while (used < service_ns) used = measure::thread_cpu_ns() - cpu;
+    counters_.add(stage, measure::now_ns() - start, used, 0, 0);
   }
 
   const std::unique_ptr<SampleSource> inner_;

@@ -11,8 +11,8 @@ namespace feedrate::pipeline {
 
 // A source with planted service times: after each sample of `inner` it sleeps once for each of
 // `stages`, and the sleep counts as wall time of the stage. Sleeping needs no CPU, so few CPUs
-// serve any number of workers. If one sleep is too long, the next is shorter: the mean is exact.
-// `times` outlives it.
+// serve any number of workers; a stage that burns computes instead. If one sleep is too long, the
+// next is shorter: the mean is exact. `times` outlives it.
 std::unique_ptr<SampleSource> make_planted_source(std::unique_ptr<SampleSource> inner,
                                                   const PlantedTimes& times,
                                                   std::vector<measure::Stage> stages,

@@ -1,8 +1,10 @@
 #pragma once
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "measure/affinity.h"
+#include "measure/cpu_wait.h"
 #include "pipeline/loader.h"
 
 namespace feedrate::pipeline {
@@ -47,6 +49,7 @@ class Worker {
     }
     batch.labels[static_cast<std::size_t>(slot)] =
         samples[static_cast<std::size_t>(draw.sample)].label;
+    count_cpu_wait();
   }
   // Makes all samples of a batch. With the last one it announces the first sample of this worker's
   // next batch.
@@ -60,10 +63,23 @@ class Worker {
 
  private:
   static constexpr int kMostBad = 100;  // in a row: after that many, something else is wrong
+  static constexpr std::int64_t kLookNs = 10'000'000;  // a look takes as long as some tensors
+
+  // A thread that trains as well waits for a CPU there, too, and nobody can tell which.
+  void count_cpu_wait() {
+    if (options_.workers == 0) return;
+    const std::int64_t now = measure::now_ns();
+    if (now - looked_ns_ < kLookNs) return;
+    if (!cpu_wait_) cpu_wait_.emplace();
+    looked_ns_ = now;
+    counters_.set_cpu_wait(cpu_wait_->ns());
+  }
 
   const LoaderOptions& options_;
   measure::StageCounters counters_;
   std::unique_ptr<SampleSource> source_;
+  std::optional<measure::CpuWait> cpu_wait_;  // of the thread that calls fill()
+  std::int64_t looked_ns_ = 0;
 };
 
 }  // namespace feedrate::pipeline

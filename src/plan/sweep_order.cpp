@@ -1,6 +1,7 @@
 #include "plan/sweep_order.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/random.h"
@@ -10,11 +11,29 @@ namespace feedrate::plan {
 namespace {
 
 // Fisher-Yates by our own generator: the same order everywhere for the same seed.
-void shuffle(std::vector<Cell>& cells, std::uint64_t seed) {
+template <typename T>
+void shuffle(std::vector<T>& items, std::uint64_t seed) {
   Random random(seed);
-  for (std::size_t i = cells.size(); i > 1; --i) {
-    std::swap(cells[i - 1], cells[static_cast<std::size_t>(random.below(static_cast<int>(i)))]);
+  for (std::size_t i = items.size(); i > 1; --i)
+    std::swap(items[i - 1], items[static_cast<std::size_t>(random.below(static_cast<int>(i)))]);
+}
+
+// In the order of the cells, each once.
+std::vector<Cell> ceilings_of(const std::vector<Cell>& cells) {
+  std::vector<Cell> ceilings;
+  for (const Cell& cell : cells) {
+    const Cell ceiling = ceiling_of(cell);
+    if (std::ranges::find(ceilings, ceiling) == ceilings.end()) ceilings.push_back(ceiling);
   }
+  return ceilings;
+}
+
+// The cells of one ceiling, between its two runs.
+void append(std::vector<PlannedRun>& plan, const Cell& ceiling, std::vector<Cell> cells,
+            int repetition) {
+  plan.push_back({ceiling, Role::opening_ceiling, repetition});
+  for (Cell& cell : cells) plan.push_back({std::move(cell), Role::cell, repetition});
+  if (!cells.empty()) plan.push_back({ceiling, Role::closing_ceiling, repetition});
 }
 
 }  // namespace
@@ -25,22 +44,20 @@ int position_of(Role role) { return role == Role::closing_ceiling ? 1 : 0; }
 
 std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions,
                                    std::uint64_t seed) {
-  std::vector<Cell> ceilings;
-  for (const Cell& cell : cells) {
-    const Cell ceiling = ceiling_of(cell);
-    if (std::ranges::find(ceilings, ceiling) == ceilings.end()) ceilings.push_back(ceiling);
-  }
+  const std::vector<Cell> ceilings = ceilings_of(cells);
+  std::vector<std::size_t> order(ceilings.size());
+  std::iota(order.begin(), order.end(), 0);
   std::vector<PlannedRun> plan;
   for (int repetition = 0; repetition < repetitions; ++repetition) {
-    for (std::size_t c = 0; c < ceilings.size(); ++c) {
+    const auto turn = static_cast<std::uint64_t>(repetition);
+    shuffle(order, mix64(~seed, turn));
+    for (const std::size_t c : order) {
       std::vector<Cell> real;
       for (const Cell& cell : cells) {
         if (!cell.is("data", "synthetic") && ceiling_of(cell) == ceilings[c]) real.push_back(cell);
       }
-      shuffle(real, mix64(seed, static_cast<std::uint64_t>(repetition) * ceilings.size() + c));
-      plan.push_back({ceilings[c], Role::opening_ceiling, repetition});
-      for (Cell& cell : real) plan.push_back({std::move(cell), Role::cell, repetition});
-      if (!real.empty()) plan.push_back({ceilings[c], Role::closing_ceiling, repetition});
+      shuffle(real, mix64(seed, turn * ceilings.size() + c));
+      append(plan, ceilings[c], std::move(real), repetition);
     }
   }
   return plan;

@@ -21,9 +21,11 @@ struct PlannedRun {
   int repetition = 0;
 };
 
-// The order of a sweep: for each repetition and each ceiling, the ceiling, its cells in an order
-// shuffled by the seed, the ceiling again. Synthetic cells are the ceilings themselves. A sweep of
-// ceilings alone measures each once per repetition. Pure.
+// The order of a sweep: for each repetition and each ceiling, the ceiling, its cells, the ceiling
+// again. Each repetition has the ceilings, and the cells of each, in another order, shuffled by the
+// seed: what changes from the start to the end of a repetition, as temperatures do, hits each
+// alike. Synthetic cells are the ceilings themselves. A sweep of ceilings alone measures each once
+// per repetition. Pure.
 std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions,
                                    std::uint64_t seed);
 

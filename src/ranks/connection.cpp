@@ -35,8 +35,8 @@ std::size_t longest(MessageKind kind) {
     case MessageKind::task:
       return 16 * kMiB;
     case MessageKind::meet:
-    case MessageKind::met:
       return 4 * kKiB;
+    case MessageKind::met:
     case MessageKind::progress:
     case MessageKind::failed:
       return 64 * kKiB;

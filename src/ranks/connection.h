@@ -29,6 +29,7 @@ enum class MessageKind : std::uint8_t {
 enum class Call : char {
   broadcast = 'b',  // rank 0's value for all; a text
   latest = 'l',     // the largest value; a moment on the coordinator's clock (int64)
+  gather = 'g',     // all values, in the order of the ranks (int64)
 };
 inline constexpr std::size_t kMessageKinds = static_cast<std::size_t>(MessageKind::end) + 1;
 

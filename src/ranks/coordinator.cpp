@@ -202,8 +202,9 @@ void Coordinator::hand_over_results(const TaskHooks& hooks) {
 void Coordinator::handle_meeting(std::size_t r, std::string body) {
   Rank& rank = ranks_[r];
   const auto call = body.empty() ? Call{} : static_cast<Call>(body.front());
+  const bool has_number = body.size() == 1 + sizeof(std::int64_t);
   const bool is_call =
-      call == Call::broadcast || (call == Call::latest && body.size() == 1 + sizeof(std::int64_t));
+      call == Call::broadcast || ((call == Call::latest || call == Call::gather) && has_number);
   if (!is_call) return lose_mad(r, "a call that there is not");
   if (aborted_ || rank.state != State::working) return count(r);  // it is about to learn of that
   if (rank.meets) return lose_mad(r, "a call while it waited in another one");
@@ -227,8 +228,13 @@ void Coordinator::go_on_if_all_are_there() {
   }
   if (!all_are_at_the_same_point() || !ranks_[0].meets) return;
   const auto value = [](const Rank& rank) { return std::string_view(*rank.meets).substr(1); };
-  if (static_cast<Call>(ranks_[0].meets->front()) == Call::broadcast)
-    return answer_call(std::string(value(ranks_[0])));
+  const auto call = static_cast<Call>(ranks_[0].meets->front());
+  if (call == Call::broadcast) return answer_call(std::string(value(ranks_[0])));
+  if (call == Call::gather) {
+    std::string all;
+    for (const Rank& rank : ranks_) all += value(rank);
+    return answer_call(all);
+  }
   if (!all_moments_are_plausible()) return;
   for (const Rank& rank : ranks_)
     latest_ns_ = std::max(latest_ns_, value_of<std::int64_t>(value(rank)));

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 
 #include "base/error.h"
 #include "measure/clock.h"
@@ -162,6 +163,14 @@ std::int64_t SocketGroup::all_reduce_latest(std::int64_t ns) {
   const std::string latest = meet(Call::latest, bytes_of(ns + ahead_ns_));
   if (latest.size() != sizeof ns) throw Error("rank 0", "answered a call with no number");
   return value_of<std::int64_t>(latest) - ahead_ns_;
+}
+std::vector<std::int64_t> SocketGroup::all_gather(std::int64_t number) {
+  const std::string bytes = meet(Call::gather, bytes_of(number));
+  std::vector<std::int64_t> all(static_cast<std::size_t>(size_));
+  if (bytes.size() != all.size() * sizeof number)
+    throw Error("rank 0", "answered a call with another count of numbers");
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  return all;
 }
 std::string SocketGroup::broadcast(const std::string& text) {
   return meet(Call::broadcast, rank_ == 0 ? text : "");

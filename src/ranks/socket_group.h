@@ -29,6 +29,7 @@ class SocketGroup : public device::Group {
   std::string host_of_first() const override { return host_of_first_; }
   int listen() const override;
   std::int64_t all_reduce_latest(std::int64_t ns) override;
+  std::vector<std::int64_t> all_gather(std::int64_t number) override;
   std::string broadcast(const std::string& text) override;
   void barrier() override;
   void abort() override;

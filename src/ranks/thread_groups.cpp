@@ -50,6 +50,7 @@ class ReducingBarrier {
 
   std::int64_t pending_ns = 0, published_ns = 0;
   std::string pending_text, published_text;
+  std::vector<std::int64_t> pending_numbers, published_numbers;
 
  private:
   const int size_;
@@ -68,6 +69,13 @@ class ThreadGroup : public device::Group {
   int size() const override { return barrier_->size(); }
   std::int64_t all_reduce_latest(std::int64_t ns) override {
     return barrier_->max(ns, barrier_->pending_ns, barrier_->published_ns);
+  }
+  std::vector<std::int64_t> all_gather(std::int64_t number) override {
+    return barrier_->meet(barrier_->pending_numbers, barrier_->published_numbers,
+                          [&](std::vector<std::int64_t>& pending, bool) {
+                            pending.resize(static_cast<std::size_t>(size()));
+                            pending[static_cast<std::size_t>(rank_)] = number;
+                          });
   }
   std::string broadcast(const std::string& text) override {
     return barrier_->meet(barrier_->pending_text, barrier_->published_text,

@@ -25,7 +25,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLongestFinding = 300;
-constexpr std::string_view kOldestSchema = kReadSchemas[std::size(kReadSchemas) - 1];
 
 std::string short_text(const Json& value) {
   const std::string text = value.is_string()
@@ -100,7 +99,8 @@ bool is_of_this_version(const Json& record) {
 }
 
 std::vector<std::string> verdict_problems(const Json& record, const plan::CellSettings& settings) {
-  const diagnose::Verdict again = diagnose::verdict_of(settings, verdict_inputs_from(record));
+  const diagnose::Verdict again =
+      diagnose::verdict_of(settings, verdict_inputs_from(record), ceiling_from(record));
   std::vector<std::string> found;
   if (!agree(record.at("capacities"), capacities_json(again.capacities)))
     found.push_back("capacities do not follow from its stages, arrivals, steps and rate");
@@ -131,7 +131,7 @@ std::vector<std::string> problems(const Json& record) {
     if (!is_of_this_version(record))
       return found;  // another may know other rates, and words its verdicts otherwise
     add(step_problem(record, settings));
-    if (record.at("schema") != kOldestSchema) {  // which says less of its surroundings
+    if (record.at("schema") == kResultSchema) {  // older ones word it otherwise, and say less
       for (const std::string& words : verdict_problems(record, settings)) add(words);
     }
   } catch (const std::exception& error) {

@@ -45,6 +45,22 @@ Raised unsteady_window(const FlagFacts& facts, const FlagRule&) {
   return when(measured(facts).changing, "the steps changed within the measured window");
 }
 
+// 20 steps are the least from which an interval is formed, see block_interval().
+Raised few_steps(const FlagFacts& facts, const FlagRule& rule) {
+  const auto steps = static_cast<double>(measured(facts).steps);
+  return when(steps < *rule.threshold,
+              format("%.0f steps were measured: too few for a rate", steps), steps < *rule.serious);
+}
+
+Raised ceiling_exceeded(const FlagFacts& facts, const FlagRule& rule) {
+  if (!facts.ceiling_imgs_per_s) return {};
+  const double above = measured(facts).imgs_per_s / *facts.ceiling_imgs_per_s - 1;
+  return when(above > *rule.threshold,
+              "it reached " + percent(1 + above) +
+                  " of its ceiling: one of the two was not measured at a steady rate",
+              above > *rule.serious);
+}
+
 Raised short_window(const FlagFacts& facts, const FlagRule& rule) {
   const run::Measurement& m = measured(facts);
   const run::RunLimits& limits = facts.options.limits;
@@ -59,9 +75,12 @@ Raised short_window(const FlagFacts& facts, const FlagRule& rule) {
 }
 
 Raised queue_not_at_rest(const FlagFacts& facts, const FlagRule& rule) {
-  const double drawn = measured(facts).drawn_from_queue, share = std::abs(drawn);
+  const run::Measurement& m = measured(facts);
+  const double drawn = m.drawn_from_queue, share = std::abs(drawn);
+  const std::string whose =
+      m.ranks.size() < 2 ? "the window's" : "rank " + std::to_string(m.drawn_rank) + "'s";
   return when(share > *rule.threshold,
-              percent(share) + " of the window's images " +
+              percent(share) + " of " + whose + " images " +
                   (drawn > 0 ? "came out of the stock of the queues: the true rate is lower"
                              : "went into the stock of the queues: the true rate is higher"),
               share > *rule.serious);
@@ -75,33 +94,85 @@ Raised bad_samples(const FlagFacts& facts, const FlagRule& rule) {
                   bad.first);
 }
 
-// --- The host.
+// --- The host: each machine's, named where there are several.
+
+template <typename Look>
+Raised for_each_machine(const FlagFacts& facts, const Look& look) {
+  Raised all;
+  const auto& machines = measured(facts).machines;
+  for (const auto& [host, use] : machines) {
+    for (FlagRule::Raised& raised : look(use)) {
+      if (machines.size() > 1) raised.reason = host + ": " + raised.reason;
+      all.push_back(std::move(raised));
+    }
+  }
+  return all;
+}
 
 Raised noisy_neighbour(const FlagFacts& facts, const FlagRule& rule) {
-  const measure::HostUse& host = measured(facts).host;
-  // On a large machine the run's own CPUs may be crowded while nearly all of the others are idle.
-  const double others = std::max(host.cpu_other_processes, host.usable_cpus_other_processes);
-  return when(
-      others > *rule.threshold,
-      "other processes took " + percent(others) +
-          (others > host.cpu_other_processes ? " of the CPUs that it may use" : " of the CPUs"));
+  return for_each_machine(facts, [&](const measure::HostUse& use) {
+    // On a large machine the run's own CPUs may be crowded while nearly all of the others are idle.
+    const double others = std::max(use.cpu_other_processes, use.usable_cpus_other_processes);
+    return when(
+        others > *rule.threshold,
+        "other processes took " + percent(others) +
+            (others > use.cpu_other_processes ? " of the CPUs that it may use" : " of the CPUs"));
+  });
 }
 
 Raised cpu_steal(const FlagFacts& facts, const FlagRule& rule) {
-  const double share = measured(facts).host.cpu_steal;
-  return when(share > *rule.threshold, "the hypervisor took " + percent(share) + " of the CPUs");
+  return for_each_machine(facts, [&](const measure::HostUse& use) {
+    return when(use.cpu_steal > *rule.threshold,
+                "the hypervisor took " + percent(use.cpu_steal) + " of the CPUs");
+  });
 }
 
 Raised cpu_quota(const FlagFacts& facts, const FlagRule& rule) {
-  const double share = measured(facts).host.cpu_quota_stopped;
-  return when(share > *rule.threshold, "the CPU quota of its control group stopped it in " +
-                                           percent(share) + " of the quota's periods");
+  return for_each_machine(facts, [&](const measure::HostUse& use) {
+    return when(use.cpu_quota_stopped > *rule.threshold,
+                "the CPU quota of its control group stopped it in " +
+                    percent(use.cpu_quota_stopped) + " of the quota's periods");
+  });
 }
 
 Raised memory_pressure(const FlagFacts& facts, const FlagRule& rule) {
-  const double share = measured(facts).host.psi_memory_some;
+  return for_each_machine(facts, [&](const measure::HostUse& use) {
+    return when(use.psi_memory_some > *rule.threshold,
+                "some task waited for memory for " + percent(use.psi_memory_some) + " of the time");
+  });
+}
+
+// --- The ranks.
+
+// "", or " of rank 3".
+std::string of_rank(const run::Measurement& m, std::size_t rank) {
+  return m.ranks.size() < 2 ? "" : " of rank " + std::to_string(rank);
+}
+
+Raised stopped(const FlagFacts& facts, const FlagRule& rule) {
+  const run::Measurement& m = measured(facts);
+  const double share = m.standstills.stopped_s / m.window_s;
   return when(share > *rule.threshold,
-              "some task waited for memory for " + percent(share) + " of the time");
+              "for " + percent(share) + " of the time no thread" + of_rank(m, m.standstill_rank) +
+                  format(" ran (%.1f s): it was stopped or frozen", m.standstills.stopped_s));
+}
+
+Raised suspended(const FlagFacts& facts, const FlagRule& rule) {
+  const run::Measurement& m = measured(facts);
+  return when(m.standstills.suspended_s > *rule.threshold,
+              format("the machine%s slept for %.1f s", of_rank(m, m.standstill_rank).c_str(),
+                     m.standstills.suspended_s));
+}
+
+Raised straggler(const FlagFacts& facts, const FlagRule& rule) {
+  const run::Measurement& m = measured(facts);
+  const double waits_ms = m.straggler ? m.straggler->others_wait_ms : 0;
+  const double share = waits_ms / std::max(m.step_ms.summary.mean, 1e-9);
+  return when(m.straggler && share > *rule.threshold,
+              m.straggler
+                  ? format("the others wait %.1f ms of each step for rank %d, %s of it", waits_ms,
+                           static_cast<int>(m.straggler->rank), percent(share).c_str())
+                  : "");
 }
 
 // How much a clock's first and last third differ, as a share of the faster; 0 for fewer than three
@@ -227,9 +298,9 @@ Raised oversubscribed(const FlagFacts& facts, const FlagRule& rule) {
   const plan::CellSettings& settings = facts.result.settings;
   const int threads =
       settings.feed == device::Feed::streamed ? settings.workers * settings.gpus : 0;
-  const int cpus = measured(facts).cpus;
+  const double cpus = measured(facts).cpu_capacity;
   return when(threads > *rule.threshold * cpus,
-              std::to_string(threads) + " loader threads share " + std::to_string(cpus) + " CPUs");
+              std::to_string(threads) + " loader threads share " + format("%.3g CPUs", cpus));
 }
 
 // --- The page cache: whether "warm" and "cold" are what they say.
@@ -293,8 +364,8 @@ Raised mixed_ledger(const FlagFacts& facts, const FlagRule&) {
       std::ranges::any_of(facts.differences, is_other_work));
 }
 
-constexpr std::string_view kOtherWork[] = {"host", "gpus", "device.*", "file_system.*",
-                                           "dataset *"};
+constexpr std::string_view kOtherWork[] = {"host", "cpu.model", "cpu.affinity",  "cpu.quota",
+                                           "gpus", "device.*",  "file_system.*", "dataset *"};
 
 constexpr auto kNone = std::nullopt;
 constexpr FlagRule kRules[] = {
@@ -309,6 +380,10 @@ constexpr FlagRule kRules[] = {
     // Shares of the least that was asked for.
     {"short_window", Severity::warning, 1.0, 0.5,
      "raise --max-seconds, or make a larger dataset (a cold run is one pass)", short_window},
+    {"short_window.steps", Severity::warning, 20.0, 10.0,
+     "raise --min-steps, or make a larger dataset (a cold run is one pass)", few_steps},
+    {"ceiling_exceeded", Severity::warning, 0.03, 0.10,
+     "measure both for longer: --min-seconds, --min-steps, --max-warmup-seconds", ceiling_exceeded},
     {"queue_not_at_rest", Severity::warning, run::kAtRest, 0.05,
      "raise --max-seconds, lower --prefetch, or make a larger dataset (a cold run is one pass)",
      queue_not_at_rest},
@@ -322,6 +397,10 @@ constexpr FlagRule kRules[] = {
      cpu_quota},
     {"memory_pressure", Severity::warning, 0.01, kNone,
      "end other programs, or use a smaller cache or batch", memory_pressure},
+    {"stopped", Severity::serious, 0.005, kNone, "leave it alone while it measures", stopped},
+    {"stopped.machine", Severity::serious, 0.0, kNone, "keep the machine awake", suspended},
+    {"straggler", Severity::warning, run::kStraggles, kNone,
+     "see what slows that rank: its CPUs, its storage, its GPU's clocks", straggler},
     {"clock_changed.cpu", Severity::warning, 0.10, kNone,
      "warm up longer (--warmup-seconds), or set the governor to performance", cpu_clock_changed},
     {"throttled", Severity::serious, 0.0, kNone, "check its cooling and power, and measure again",

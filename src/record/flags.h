@@ -32,6 +32,8 @@ struct FlagFacts {
   const run::RunOptions& options;
   // Of a ceiling that closes a repetition: the rate of the one that opened it, images/s.
   std::optional<double> opening_imgs_per_s;
+  // Of a cell: the rate of that ceiling.
+  std::optional<double> ceiling_imgs_per_s;
   // What other records of the ledger were measured with, see differences() of resume.h.
   const std::vector<std::string>& differences;
 };
@@ -56,6 +58,8 @@ struct FlagRule {
 
   std::string_view name() const { return id.substr(0, id.find('.')); }
 };
+inline constexpr std::string_view kStoppedFlag =
+    "stopped";  // the process or the machine stood still
 std::span<const FlagRule> flag_rules();
 const FlagRule& flag_rule(std::string_view id);  // one that there is
 

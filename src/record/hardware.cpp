@@ -90,8 +90,11 @@ Json block_device_of(const fs::path& path) {
 }  // namespace
 
 Json cpu_json() {
+  const double quota = measure::cpu_quota().cpus;
   return {{"model", value_in("/proc/cpuinfo", "model name")},
           {"cores", measure::allowed_cpus()},
+          {"affinity", measure::cpu_list(measure::usable_cpus())},
+          {"quota", quota > 0 ? Json(quota) : Json(nullptr)},
           {"online", first_line(kCpus / "online")},
           {"sockets", different("topology/physical_package_id")},
           {"caches", caches()},

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "measure/affinity.h"
 #include "measure/clock.h"
 
 namespace feedrate::record {
@@ -25,6 +26,14 @@ Json series_json(const run::StepSeries& series) {
           {"p99", s.p99},
           {"max", s.max},
           {"raw", std::vector(series.values.data(), series.values.data() + kept)}};
+}
+
+Json interval_json(const std::optional<measure::Interval>& interval) {
+  return interval ? Json{interval->low, interval->high} : Json(nullptr);
+}
+
+Json device_rate_json(const run::DeviceRate& rate) {
+  return {{"imgs_per_s", rate.imgs_per_s}, {"ci95", interval_json(rate.ci95)}};
 }
 
 Json stages_json(const measure::StageTotals& totals) {
@@ -101,11 +110,18 @@ Json host_series_json(const std::vector<measure::HostSample>& samples) {
   return json;
 }
 
-Json monitors_json(const run::Measurement& m) {
+Json use_json(const measure::HostUse& use) {
   Json json;
-  for (const auto& [name, value] : kShares) json[name] = run::rounded(m.host.*value);
-  json["usable_cpus_other_processes"] = run::rounded(m.host.usable_cpus_other_processes);
+  for (const auto& [name, value] : kShares) json[name] = run::rounded(use.*value);
+  json["usable_cpus_other_processes"] = run::rounded(use.usable_cpus_other_processes);
+  return json;
+}
+
+Json monitors_json(const run::Measurement& m) {
+  Json json = use_json(m.machines.front().use);
   json["storage_read_bytes"] = std::llround(m.storage_read_bytes);
+  json["stopped_s"] = run::rounded(m.standstills.stopped_s);
+  json["suspended_s"] = run::rounded(m.standstills.suspended_s);
   json["series"] = host_series_json(m.host_series);
   return json;
 }
@@ -144,20 +160,6 @@ Json gpu_json(const std::vector<measure::GpuSample>& samples) {
   return json;
 }
 
-// "0-3,8" as in Linux's lists of CPUs.
-std::string cpu_list(const std::vector<int>& cpus) {
-  std::string text;
-  for (std::size_t i = 0; i < cpus.size();) {
-    std::size_t last = i;
-    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-    if (!text.empty()) text += ',';
-    text += std::to_string(cpus[i]);
-    if (last > i) text.append("-").append(std::to_string(cpus[last]));
-    i = last + 1;
-  }
-  return text;
-}
-
 Json straggler_json(const std::optional<run::Straggler>& straggler) {
   if (!straggler) return nullptr;
   return {{"rank", straggler->rank}, {"others_wait_ms", straggler->others_wait_ms}};
@@ -176,6 +178,12 @@ measure::StageTotals stages_from(const Json& stages) {
   return totals;
 }
 
+run::DeviceRate device_rate_from(const Json& json) {
+  run::DeviceRate rate{.imgs_per_s = json.at("imgs_per_s"), .ci95 = std::nullopt};
+  if (const Json& ci95 = json.at("ci95"); !ci95.is_null()) rate.ci95 = {ci95.at(0), ci95.at(1)};
+  return rate;
+}
+
 }  // namespace
 
 Json rank_json(std::size_t number, const run::RankMeasurement& rank) {
@@ -186,17 +194,22 @@ Json rank_json(std::size_t number, const run::RankMeasurement& rank) {
                {"sync_ms_mean", rank.sync_ms},
                {"gpu", gpu_json(rank.gpu)}};
   if (!rank.place.host.empty()) {
-    json.update(
-        {{"host", rank.place.host}, {"pid", rank.place.pid}, {"cpus", cpu_list(rank.place.cpus)}});
+    json.update({{"host", rank.place.host},
+                 {"pid", rank.place.pid},
+                 {"cpus", measure::cpu_list(rank.place.cpus)}});
   }
   return json;
 }
 
 void add_measurement(Json& record, const plan::CellSettings& settings, const run::Measurement& m,
-                     std::optional<double> ceiling_imgs_per_s) {
+                     const std::optional<diagnose::Ceiling>& ceiling) {
   record["imgs_per_s"] = m.imgs_per_s;
-  record["ci95"] = m.ci95 ? Json{m.ci95->low, m.ci95->high} : Json(nullptr);
-  if (ceiling_imgs_per_s) record["ceiling_imgs_per_s"] = *ceiling_imgs_per_s;
+  record["ci95"] = interval_json(m.ci95);
+  record["device_rate"] = device_rate_json(m.device_rate);
+  if (ceiling) {
+    record["ceiling_imgs_per_s"] = ceiling->imgs_per_s;
+    record["ceiling_device_rate"] = device_rate_json(ceiling->device);
+  }
   record["steps"] = m.steps;
   record["images"] = m.images;
   record["window_s"] = m.window_s;
@@ -207,35 +220,57 @@ void add_measurement(Json& record, const plan::CellSettings& settings, const run
   record["device_idle_ms"] = series_json(m.device_idle_ms);
   record["device_idle_fraction"] = m.device_idle_fraction;
   record["stages"] = stages_json(m.stages);
+  record["cpu_wait_s"] = measure::seconds(m.stages.cpu_wait_ns);
   record["arrivals"] = arrivals_json(m.arrivals, settings);
   record["queue"] = {{"capacity_samples", m.queue_capacity},
-                     {"drawn_fraction", m.drawn_from_queue}};
+                     {"drawn_fraction", m.drawn_from_queue},
+                     {"rank", m.drawn_rank}};
   record["threads"] = {{"loader", settings.workers * settings.gpus},
                        {"opencv_each", m.opencv_threads},
                        {"process", m.process.threads},
-                       {"cpus", m.cpus}};
+                       {"cpus", m.cpus},
+                       {"cpu_capacity", m.cpu_capacity}};
   record["resident_bytes"] = m.process.resident_bytes;
   record["loader_library"] = m.loader_library.empty() ? Json(nullptr) : Json(m.loader_library);
   record["bad_samples"] = m.bad.count;
   record["loss_last"] = std::isnan(m.loss_last) ? Json(nullptr) : Json(m.loss_last);
   record["monitors"] = monitors_json(m);
+  for (std::size_t i = 1; i < m.machines.size(); ++i) {
+    record["other_machines"].push_back({{"host", m.machines[i].host}});
+    record["other_machines"].back()["monitors"] = use_json(m.machines[i].use);
+  }
   record["device"] = device_json(m.device);
   record["straggler"] = straggler_json(m.straggler);
   for (std::size_t r = 0; r < m.ranks.size(); ++r)
     record["ranks"].push_back(rank_json(r, m.ranks[r]));
 }
 
+diagnose::Ceiling as_ceiling(const Json& record) {
+  return {record.at("imgs_per_s"), record.contains("device_rate")
+                                       ? device_rate_from(record.at("device_rate"))
+                                       : run::DeviceRate{}};
+}
+
+std::optional<diagnose::Ceiling> ceiling_from(const Json& record) {
+  if (!record.contains("ceiling_imgs_per_s")) return std::nullopt;
+  return diagnose::Ceiling{record.at("ceiling_imgs_per_s"),
+                           device_rate_from(record.at("ceiling_device_rate"))};
+}
+
 run::Measurement verdict_inputs_from(const Json& record) {
   run::Measurement m;
+  m.window_s = record.at("window_s");
+  m.device_rate = device_rate_from(record.at("device_rate"));
   m.imgs_per_s = record.at("imgs_per_s");
   m.device_idle_fraction = record.at("device_idle_fraction");
   m.step_ms.summary.mean = record.at("step_ms").at("mean");
   m.stages = stages_from(record.at("stages"));
+  m.stages.cpu_wait_ns = std::llround(1e9 * record.at("cpu_wait_s").get<double>());
   if (const Json& arrivals = record.at("arrivals"); !arrivals.is_null()) {
     m.arrivals.batches = arrivals.at("batches");
     m.arrivals.busy_ns = std::llround(1e9 * arrivals.at("busy_s").get<double>());
   }
-  m.cpus = record.at("threads").at("cpus");
+  m.cpu_capacity = record.at("threads").at("cpu_capacity");
   m.device.kind = record.at("device").at("kind");
   return m;
 }

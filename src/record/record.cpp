@@ -44,20 +44,28 @@ void clean_texts(run::CellResult& result, std::vector<Flag>& flags, const Anonym
 
 }  // namespace
 
-std::optional<double> Record::ceiling_imgs_per_s() const {
-  return context.run.role == plan::Role::cell ? context.ceiling_imgs_per_s : std::nullopt;
+std::optional<diagnose::Ceiling> Record::ceiling() const {
+  return context.run.role == plan::Role::cell ? context.ceiling : std::nullopt;
 }
 
 Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options,
                    const std::optional<Anonymizer>& anonymizer) {
   Record record{.context = std::move(context), .result = std::move(result)};
+  const auto rate = [](const std::optional<diagnose::Ceiling>& ceiling) {
+    return ceiling ? std::optional(ceiling->imgs_per_s) : std::nullopt;
+  };
   const bool closes = record.context.run.role == plan::Role::closing_ceiling;
-  const auto opening = closes ? record.context.ceiling_imgs_per_s : std::nullopt;
-  record.flags = flags_of({record.result, options, opening, record.context.differences});
+  record.flags =
+      flags_of({.result = record.result,
+                .options = options,
+                .opening_imgs_per_s = closes ? rate(record.context.ceiling) : std::nullopt,
+                .ceiling_imgs_per_s = rate(record.ceiling()),
+                .differences = record.context.differences});
   if (anonymizer) clean_texts(record.result, record.flags, *anonymizer);
   record.valid = is_valid(record.result, record.flags);
   if (record.result.measurement)
-    record.verdict = diagnose::verdict_of(record.result.settings, *record.result.measurement);
+    record.verdict =
+        diagnose::verdict_of(record.result.settings, *record.result.measurement, record.ceiling());
   return record;
 }
 
@@ -80,7 +88,7 @@ Json RecordWriter::json_of(const Record& record) const {
                {"error", result.error.empty() ? Json(nullptr) : Json(result.error)},
                {"imgs_per_s", nullptr}};
   if (result.measurement)
-    add_measurement(json, result.settings, *result.measurement, record.ceiling_imgs_per_s());
+    add_measurement(json, result.settings, *result.measurement, record.ceiling());
   for (const auto& [number, rank] : result.kept_ranks)
     json["ranks"].push_back(rank_json(number, rank));
   json["flags"] = flags_json(record.flags);

@@ -17,7 +17,7 @@ namespace feedrate::record {
 struct RunContext {
   plan::PlannedRun run;
   int order = 0;                             // of the run in the sweep, as it was carried out
-  std::optional<double> ceiling_imgs_per_s;  // of the ceiling that opened its repetition
+  std::optional<diagnose::Ceiling> ceiling;  // that opened its repetition
   std::vector<std::string> differences;      // from other records of its ledger, see resume.h
 };
 
@@ -29,8 +29,8 @@ struct Record {
   std::optional<diagnose::Verdict> verdict;  // of a run that ended well
   bool valid = false;
 
-  // Its ceiling's rate; none for ceilings.
-  std::optional<double> ceiling_imgs_per_s() const;
+  // None for ceilings themselves.
+  std::optional<diagnose::Ceiling> ceiling() const;
 };
 // `anonymizer`: cleans the error and the flags' reasons, which the terminal shows.
 Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options,

@@ -53,7 +53,7 @@ std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
                                          const std::vector<Json>& records) {
   std::set<std::tuple<std::string, int, int>> done;  // cell_id, repetition, position
   for (const Json& record : records) {
-    if (record["status"] == "ok")
+    if (record["status"] == "ok" && record.value("valid", true))
       done.insert({record["cell_id"], record["repetition"], record.value("place", 0)});
   }
   std::erase_if(plan, [&](const plan::PlannedRun& run) {
@@ -73,6 +73,10 @@ std::vector<std::string> differences(const Ledger& ledger, const run::CellRunner
       comparison.look(field, then.contains(field) ? then[field] : Json(nullptr),
                       environment[field]);
     }
+    comparison.look_at_parts("cpu", {"model", "affinity", "quota", "governor", "smt", "turbo_off"},
+                             then, environment["cpu"]);
+    comparison.look_at_parts("memory", {"total"}, then, environment["memory"]);
+    if (then.contains("kernel")) comparison.look("kernel", then["kernel"], environment["kernel"]);
     comparison.look("seed", record["seed"], options.seed);
     // A run that failed is measured again, and then may have other limits.
     if (record["status"] == "ok" && cells.contains(record["cell_id"])) {

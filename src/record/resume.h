@@ -10,15 +10,17 @@
 
 namespace feedrate::record {
 
-// The runs of the plan without an `ok` record of the same cell, repetition and position.
+// The runs of the plan without a record of the same cell, repetition and position that is `ok` and
+// valid: a number that must not be quoted is measured again.
 std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
                                          const std::vector<nlohmann::ordered_json>& records);
 
-// How a ledger's records differ from what would be measured now: "binary_xxh3", "host", "seed",
-// "limits.min_seconds", "gpus", "file_system.device", "dataset jpeg/500x375" ... Records of another
-// program, machine, storage, seed, length or dataset would make one ledger of two experiments.
-// `cells`: ids of what is measured now; limits are compared for these alone. Throws an Error that
-// names the first difference, unless `force`; then returns all, each once.
+// How a ledger's records differ from what would be measured now: "binary_xxh3", "host",
+// "cpu.affinity", "kernel", "seed", "limits.min_seconds", "gpus", "file_system.device", "dataset
+// jpeg/500x375" ... Records of another program, machine, state of the machine, storage, seed,
+// length or dataset would make one ledger of two experiments. `cells`: ids of what is measured now;
+// limits are compared for these alone. Throws an Error that names the first difference, unless
+// `force`; then returns all, each once.
 std::vector<std::string> differences(const Ledger& ledger, const run::CellRunner& runner,
                                      const nlohmann::ordered_json& environment,
                                      const run::RunOptions& options,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plan/expand.h"
+#include "record/measurement_json.h"
 #include "record/resume.h"
 
 namespace feedrate::record {
@@ -12,32 +13,38 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The rates of the ceilings that open each repetition.
+// The ceilings that open each repetition.
 class Ceilings {
  public:
   explicit Ceilings(const std::vector<Json>& records) {
     for (const Json& record : records) {
       const bool opens = record["cell"]["data"] == "synthetic" && record.value("place", 0) == 0;
       if (opens && record["status"] == "ok")
-        opening_[{record["cell_id"], record["repetition"]}] = record["imgs_per_s"];
+        opening_[{record["cell_id"], record["repetition"]}] = as_ceiling(record);
     }
   }
   void add(const Record& record) {
     const plan::PlannedRun& run = record.context.run;
     if (run.role != plan::Role::opening_ceiling || !record.result.measurement) return;
-    opening_[{run.cell.id(), run.repetition}] = record.result.measurement->imgs_per_s;
+    const run::Measurement& m = *record.result.measurement;
+    opening_[{run.cell.id(), run.repetition}] = {m.imgs_per_s, m.device_rate};
   }
-  // Of the repetition that the run is part of, images/s; nothing where that ceiling has failed, or
-  // is the run itself.
-  std::optional<double> of(const plan::PlannedRun& run) const {
+  // Of the repetition that the run is part of; nothing where that ceiling has failed, or is the run
+  // itself.
+  std::optional<diagnose::Ceiling> of(const plan::PlannedRun& run) const {
     const auto found = opening_.find({plan::ceiling_of(run.cell).id(), run.repetition});
     const bool is_missing = found == opening_.end() || run.role == plan::Role::opening_ceiling;
     return is_missing ? std::nullopt : std::optional(found->second);
   }
 
  private:
-  std::map<std::pair<std::string, int>, double> opening_;  // by cell_id and repetition
+  std::map<std::pair<std::string, int>, diagnose::Ceiling> opening_;  // by cell_id and repetition
 };
+
+bool stood_still(const Record& record) {
+  return std::ranges::any_of(record.flags,
+                             [](const Flag& flag) { return flag.name == kStoppedFlag; });
+}
 
 }  // namespace
 
@@ -48,7 +55,9 @@ SweepOutcome run_sweep(const std::vector<plan::PlannedRun>& plan, run::CellRunne
   const std::vector<plan::PlannedRun> missing = missing_of(plan, before);
   Ceilings ceilings(before);
   SweepOutcome outcome{.skipped = plan.size() - missing.size()};
-  for (std::size_t i = 0; i < missing.size() && !outcome.interrupted; ++i) {
+  auto order = static_cast<int>(before.size());
+  bool again = false;
+  for (std::size_t i = 0; i < missing.size() && !outcome.interrupted; i += again ? 0 : 1) {
     if (stop.stop_requested()) {
       outcome.interrupted = true;
       break;
@@ -56,17 +65,19 @@ SweepOutcome run_sweep(const std::vector<plan::PlannedRun>& plan, run::CellRunne
     const plan::PlannedRun& run = missing[i];
     const auto ceiling = ceilings.of(run);
     hooks.started(run, i + 1, missing.size(),
-                  run.role == plan::Role::cell ? ceiling : std::nullopt);
+                  run.role == plan::Role::cell && ceiling ? std::optional(ceiling->imgs_per_s)
+                                                          : std::nullopt);
     run::CellResult result = runner.run(run.cell, hooks.progress, stop);
     std::vector<std::string> differences = options.differences;
     std::ranges::move(device_differences(before, result), std::back_inserter(differences));
-    const auto order = static_cast<int>(before.size() + i);
     const Record record =
-        make_record(std::move(result), {run, order, ceiling, std::move(differences)}, options.run,
+        make_record(std::move(result), {run, order++, ceiling, std::move(differences)}, options.run,
                     writer.anonymizer());
     const Json json = writer.json_of(record);
     hooks.finished(record, ledger ? ledger->append(json) : json);
     ceilings.add(record);
+    again = options.measure_again && !again && stood_still(record);
+    if (again) continue;
     const run::Status status = record.result.status;
     outcome.interrupted = status == run::Status::interrupted;
     if (status == run::Status::ok) ++outcome.ok;

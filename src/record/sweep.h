@@ -28,6 +28,7 @@ struct SweepOptions {
   run::RunOptions run;
   std::vector<std::string> differences;  // from the ledger's records, see resume.h
   bool stop_at_failure = false;          // else a failed run does not end the sweep
+  bool measure_again = false;            // once, a run in which the process or machine stood still
 };
 
 struct SweepOutcome {

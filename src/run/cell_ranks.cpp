@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -27,35 +26,6 @@ void check_there_are_enough(const plan::CellSettings& settings,
                      "is more than `" + kind.name + "` has here (" + std::to_string(there) + ")",
                      "use fewer, or --device emulated:NAME");
   }
-}
-
-// The CPU time of a machine's own ranks is not other processes' work.
-double other_processes(const std::vector<RankResult>& ranks) {
-  double others = ranks.front().host.cpu_busy;
-  for (const RankResult& rank : ranks) {
-    if (rank.place.host == ranks.front().place.host)
-      others -= rank.host.cpu_busy - rank.host.cpu_other_processes;
-  }
-  return std::max(0.0, others);
-}
-
-bool may_share_cpus(const std::vector<RankResult>& ranks) {
-  std::set<int> seen;
-  for (const RankResult& rank : ranks) {
-    if (rank.place.host != ranks.front().place.host) continue;
-    for (const int cpu : rank.place.cpus) {
-      if (!seen.insert(cpu).second) return true;
-    }
-  }
-  return false;
-}
-
-// Each rank counts the other ranks as other processes; this corrects rank 0's readings.
-void tell_ranks_from_others(std::vector<RankResult>& ranks) {
-  measure::HostUse& host = ranks.front().host;
-  host.cpu_other_processes = other_processes(ranks);
-  if (may_share_cpus(ranks)) host.usable_cpus_other_processes = host.cpu_other_processes;
-  for (measure::HostSample& sample : ranks.front().host_series) sample.use.cpu_other_processes = -1;
 }
 
 // A rank's place, as an answer of its process gives it.
@@ -108,7 +78,11 @@ RankAnswer joined(std::map<std::size_t, RankAnswer> answers) {
     all.bad.count += answer.bad.count;
     std::ranges::move(answer.ranks, std::back_inserter(all.ranks));
   }
-  if (answers.size() > 1) tell_ranks_from_others(all.ranks);
+  // A second of one process does not tell the other ranks from other processes.
+  if (answers.size() > 1) {
+    for (measure::HostSample& sample : all.ranks.front().host_series)
+      sample.use.cpu_other_processes = -1;
+  }
   return all;
 }
 

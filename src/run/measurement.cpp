@@ -66,26 +66,83 @@ std::vector<Sample> from_start(std::vector<Sample> samples, std::int64_t start_n
   return samples;
 }
 
-// The rank that waits least, if it waits less than any other rank by 5 % of a step.
+// The rank that waits least, if it waits less than any other rank by kStraggles of a step.
 std::optional<Straggler> straggler_of(const std::vector<RankResult>& ranks, double step_ms) {
   if (ranks.size() < 2) return std::nullopt;
   std::vector<std::pair<double, std::size_t>> waits;  // of each rank
   for (std::size_t r = 0; r < ranks.size(); ++r) waits.emplace_back(mean_sync_ms(ranks[r]), r);
   std::partial_sort(waits.begin(), waits.begin() + 2, waits.end());
   const double behind = waits[1].first - waits[0].first;
-  if (behind < 0.05 * step_ms) return std::nullopt;
+  if (behind < kStraggles * step_ms) return std::nullopt;
   return Straggler{waits[0].second, rounded(behind)};
 }
 
-// Ranks that are threads of the program have no RankPlace: they may use the program's CPUs.
-int cpus_of(const std::vector<RankResult>& ranks) {
-  std::map<std::string, std::set<int>> of_host;
-  for (const RankResult& rank : ranks)
-    of_host[rank.place.host].insert(rank.place.cpus.begin(), rank.place.cpus.end());
-  int all = 0;
-  for (const auto& [host, cpus] : of_host)
-    all += host.empty() ? measure::allowed_cpus() : static_cast<int>(cpus.size());
-  return all;
+// The ranks of each machine, rank 0's first. Those that are threads of the program have no place.
+using OfMachine = std::vector<const RankResult*>;
+std::vector<OfMachine> by_machine(const std::vector<RankResult>& ranks) {
+  std::vector<OfMachine> machines;
+  for (const RankResult& rank : ranks) {
+    const auto known = std::ranges::find_if(machines, [&](const OfMachine& machine) {
+      return machine.front()->place.host == rank.place.host;
+    });
+    if (known == machines.end()) {
+      machines.push_back({&rank});
+    } else {
+      known->push_back(&rank);
+    }
+  }
+  return machines;
+}
+
+int cpus_of(const OfMachine& ranks) {
+  if (ranks.front()->place.host.empty()) return measure::allowed_cpus();
+  std::set<int> cpus;
+  for (const RankResult* rank : ranks)
+    cpus.insert(rank->place.cpus.begin(), rank->place.cpus.end());
+  return static_cast<int>(cpus.size());
+}
+
+// CPUs' time: a quota may leave less of it than there are CPUs. Ranks of one control group share
+// its quota; those of several have as many.
+double cpu_capacity_of(const OfMachine& ranks) {
+  std::map<std::string, double> quotas;
+  for (const RankResult* rank : ranks) {
+    if (rank->place.quota.cpus < 0) return cpus_of(ranks);
+    quotas[rank->place.quota.group] = rank->place.quota.cpus;
+  }
+  double all = 0;
+  for (const auto& [group, cpus] : quotas) all += cpus;
+  return std::min<double>(cpus_of(ranks), all);
+}
+
+bool may_share_cpus(const OfMachine& ranks) {
+  std::set<int> seen;
+  for (const RankResult* rank : ranks) {
+    for (const int cpu : rank->place.cpus) {
+      if (!seen.insert(cpu).second) return true;
+    }
+  }
+  return false;
+}
+
+// Each process counts the other ranks' as other processes; their CPU time is not other work.
+MachineUse use_of(const OfMachine& ranks) {
+  MachineUse machine{ranks.front()->place.host, ranks.front()->host};
+  measure::HostUse& use = machine.use;
+  std::map<int, const RankResult*> processes;
+  for (const RankResult* rank : ranks) {
+    processes.emplace(rank->place.pid, rank);
+    use.cpu_quota_stopped = std::max(use.cpu_quota_stopped, rank->host.cpu_quota_stopped);
+    use.usable_cpus_other_processes =
+        std::max(use.usable_cpus_other_processes, rank->host.usable_cpus_other_processes);
+  }
+  if (processes.size() < 2) return machine;
+  double others = use.cpu_busy;
+  for (const auto& [pid, rank] : processes)
+    others -= rank->host.cpu_busy - rank->host.cpu_other_processes;
+  use.cpu_other_processes = std::max(0.0, others);
+  if (may_share_cpus(ranks)) use.usable_cpus_other_processes = use.cpu_other_processes;
+  return machine;
 }
 
 // Ranks that are threads of one process see the same bytes.
@@ -105,12 +162,20 @@ void add_steps(Measurement& m, const std::vector<RankResult>& ranks, double imag
   const RankResult& first = ranks.front();
   const std::vector<double> durations = step_durations(first.steps, first.first, first.last);
   m.ci95 = measure::block_interval(durations, images_per_step);
+  if (m.ci95) {
+    m.ci95->low *= 1 - std::min(1.0, std::abs(m.drawn_from_queue));
+    m.ci95->high *= 1 + std::abs(m.drawn_from_queue);
+  }
   m.changing = measure::is_changing(durations);
-  std::vector<double> steps_ms, idle_ms;
+  std::vector<double> steps_ms, idle_ms, busy_s;
   for (std::size_t i = 0; i < durations.size(); ++i) {
     steps_ms.push_back(1e3 * durations[i]);
     idle_ms.push_back(std::max(0.0, steps_ms[i] - busy_ms(ranks, first.first + i)));
+    busy_s.push_back(1e-3 * (steps_ms[i] - idle_ms[i]));
   }
+  const double busy = std::accumulate(busy_s.begin(), busy_s.end(), 0.0);
+  m.device_rate = {busy > 0 ? images_per_step * static_cast<double>(busy_s.size()) / busy : 0,
+                   measure::block_interval(busy_s, images_per_step)};
   const double idle = std::accumulate(idle_ms.begin(), idle_ms.end(), 0.0);
   m.device_idle_fraction = 1e-3 * idle / measure::seconds(window_end(first) - window_start(first));
   m.step_ms = series_of(std::move(steps_ms));
@@ -120,13 +185,26 @@ void add_steps(Measurement& m, const std::vector<RankResult>& ranks, double imag
 
 void add_surroundings(Measurement& m, const std::vector<RankResult>& ranks) {
   const RankResult& first = ranks.front();
-  m.cpus = cpus_of(ranks);
+  for (const OfMachine& machine : by_machine(ranks)) {
+    m.cpus += cpus_of(machine);
+    m.cpu_capacity += cpu_capacity_of(machine);
+    m.machines.push_back(use_of(machine));
+  }
   m.opencv_threads = first.opencv_threads;
   m.process = first.process;
-  m.host = first.host;
   m.host_series = from_start(first.host_series, window_start(first));
   m.storage_read_bytes = storage_read_bytes(ranks);
   m.device = first.device;
+}
+
+void add_worst_ranks(Measurement& m, const std::vector<RankResult>& ranks) {
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (std::abs(ranks[r].drawn_from_queue) > std::abs(m.drawn_from_queue))
+      m.drawn_from_queue = ranks[r].drawn_from_queue, m.drawn_rank = r;
+    const auto lost_s = [](const measure::Standstills& s) { return s.stopped_s + s.suspended_s; };
+    if (lost_s(ranks[r].standstills) > lost_s(m.standstills))
+      m.standstills = ranks[r].standstills, m.standstill_rank = r;
+  }
 }
 
 }  // namespace
@@ -164,9 +242,9 @@ Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer&
   m.warmup_steps = static_cast<std::int64_t>(first.first);
   m.warmup_s = measure::seconds(window_start(first) - first.steps.front().start_ns);
   m.steady = first.steady;
+  add_worst_ranks(m, ranks);
   add_steps(m, ranks, static_cast<double>(settings.batch_size) * settings.gpus);
   m.queue_capacity = first.samples_ahead_limit;
-  m.drawn_from_queue = first.drawn_from_queue;
   m.loader_library = first.loader_library;
   m.bad = answer.bad;
   m.loss_last = first.steps.back().loss;

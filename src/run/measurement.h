@@ -34,37 +34,61 @@ struct Straggler {
   double others_wait_ms = 0;  // a step
 };
 
+// What happened on one machine during the window.
+struct MachineUse {
+  std::string host;  // empty: the program's own, its ranks are threads
+  measure::HostUse use;
+};
+
+// How fast a device is while it works: images / the time of the steps without their waiting, of all
+// ranks. At the ceiling this is nearly the throughput.
+struct DeviceRate {
+  double imgs_per_s = 0;
+  std::optional<measure::Interval> ci95;  // from the steps of this run
+};
+
 // What a run of a cell measured, computed once; verdict, flags, terminal and ledger read it. The
 // window is rank 0's unless it says otherwise; docs/columns.md explains each figure.
 struct Measurement {
-  double imgs_per_s = 0;                  // images / wall time of the window, of all ranks
-  std::optional<measure::Interval> ci95;  // of it, from the steps of this run
-  std::int64_t steps = 0, images = 0;     // images: of all ranks
-  double window_s = 0;                    // of all ranks: from the last to begin to the last to end
+  double imgs_per_s = 0;  // images / wall time of the window, of all ranks
+  // Of it, from the steps of this run, and wider by what was drawn from the queue.
+  std::optional<measure::Interval> ci95;
+  std::int64_t steps = 0, images = 0;  // images: of all ranks
+  double window_s = 0;                 // of all ranks: from the last to begin to the last to end
   std::int64_t warmup_steps = 0;
   double warmup_s = 0;
   bool steady = false;    // the warm-up ended because the steps were steady
   bool changing = false;  // the steps changed within the window
   StepSeries step_ms, data_wait_ms, device_idle_ms;
   double device_idle_fraction = 0;  // of the window
+  DeviceRate device_rate;
   measure::StageTotals stages;      // of all workers and ranks
   device::Arrivals arrivals;        // of all ranks; zero where nothing is copied
   std::int64_t queue_capacity = 0;  // samples
-  double drawn_from_queue = 0;      // share of the window's images, see Window::drawn_from_queue()
-  int cpus = 0;                     // that the ranks may use, all machines together
-  int opencv_threads = 0;           // in each loader thread
-  measure::ProcessSize process;     // of rank 0, at the window's end
-  std::string loader_library;       // see Loader::library()
-  pipeline::BadTotals bad;          // samples that were skipped
-  double loss_last = 0;             // NaN where the device has none
+  // Of the rank whose queue was least at rest, share of its window's images; see QueueBalance.
+  double drawn_from_queue = 0;
+  std::size_t drawn_rank = 0;
+  int cpus = 0;                  // that the ranks may use, all machines together
+  double cpu_capacity = 0;       // the same, or less where a control group's quota binds
+  int opencv_threads = 0;        // in each loader thread
+  measure::ProcessSize process;  // of rank 0, at the window's end
+  std::string loader_library;    // see Loader::library()
+  pipeline::BadTotals bad;       // samples that were skipped
+  double loss_last = 0;          // NaN where the device has none
   double page_cache_before = -1, page_cache_after = -1;  // see page_cache_state()
-  measure::HostUse host;                                 // rank 0's machine
-  std::vector<measure::HostSample> host_series;  // once a second, from the window's start (at_ns 0)
-  double storage_read_bytes = -1;                // by all processes of the ranks; -1: unknown
+  std::vector<MachineUse> machines;                      // rank 0's first
+  // Rank 0's machine once a second, from the window's start (at_ns 0).
+  std::vector<measure::HostSample> host_series;
+  measure::Standstills standstills;  // of the rank that stood still longest
+  std::size_t standstill_rank = 0;
+  double storage_read_bytes = -1;  // by all processes of the ranks; -1: unknown
   device::DeviceDescription device;
   std::vector<RankMeasurement> ranks;
   std::optional<Straggler> straggler;
 };
+
+// The others wait for a rank by at least this share of a step: it is the straggler.
+inline constexpr double kStraggles = 0.05;
 
 // Of ranks that ended well, at least one.
 Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer& answer);

@@ -1,6 +1,8 @@
 #include "run/rank.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace feedrate::run {
@@ -17,6 +19,7 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
                                   s.prefetch,   device.slabs(), s.in_order};
   options.read_ahead = s.read_ahead;
   if (s.pin_workers) options.first_cpu = group.rank() * s.workers;
+  if (task.planted_rank.value_or(group.rank()) != group.rank()) options.recipe.planted = nullptr;
   auto loader = pipeline::make_loader(s.loader, std::move(options));
   return s.cache == "host" ? pipeline::make_host_cache(std::move(loader), 3) : std::move(loader);
 }
@@ -91,30 +94,32 @@ class RankRun {
 
   // All ranks enter and leave the window at the same step: rank 0 decides.
   void advance() {
-    std::int64_t mark = mark_;
+    const double drawn = queue_.drawn(produced(), consumed());
     if (group_.rank() == 0) {
-      const auto consumed =
-          static_cast<std::int64_t>(result_.data_wait_ms.size()) * task_.settings.batch_size;
-      if (device_->settled()) window_.update(result_.steps, produced(), consumed);
-      mark = window_.mark();
+      const double most = std::abs(drawn) > std::abs(others_drawn_) ? drawn : others_drawn_;
+      if (device_->settled()) window_.update(result_.steps, most);
       report();
     }
-    if (group_.size() > 1) mark = group_.broadcast_number(mark);
+    const std::int64_t mark = agreed_mark(drawn);
     if (mark == mark_) return;
     mark_ = mark;
+    others_drawn_ = 0;  // from the window before
     const measure::StageTotals stages = loader_ ? loader_->stages() : measure::StageTotals{};
     if (done()) {
+      result_.drawn_from_queue = drawn;
       result_.stages = stages;
       result_.stages -= stages_at_start_;
       result_.arrivals = device_->arrivals();
       result_.arrivals -= arrivals_at_start_;
       result_.host = measure::host_use(host_at_start_, measure::read_host_counters());
+      result_.standstills = standstills_.between(host_at_start_.at_ns, measure::now_ns());
       if (host_) result_.host_series = host_->between(host_at_start_.at_ns, measure::now_ns());
       result_.process = measure::process_size();
       result_.gpu = gpu_.between(host_at_start_.at_ns, measure::now_ns());
       result_.gpu_problem = gpu_.problem();
     } else {
       opened_ = result_.steps.size();
+      queue_.open(produced(), consumed());
       stages_at_start_ = stages;
       arrivals_at_start_ = device_->arrivals();
       host_at_start_ = measure::read_host_counters();
@@ -122,6 +127,23 @@ class RankRun {
   }
   bool done() const { return mark_ == std::numeric_limits<std::int64_t>::max(); }
 
+  // Rank 0's mark. The other ranks tell rank 0 what they drew from their queues, which it heeds at
+  // the next step.
+  std::int64_t agreed_mark(double drawn) {
+    const bool decides = group_.rank() == 0;
+    const std::int64_t own = decides ? window_.mark() : std::llround(1e9 * drawn);
+    if (group_.size() == 1) return own;
+    const std::vector<std::int64_t> all = group_.all_gather(own);
+    const auto most = std::ranges::max_element(all.begin() + 1, all.end(), {}, [](std::int64_t n) {
+      return std::abs(static_cast<double>(n));
+    });
+    others_drawn_ = 1e-9 * static_cast<double>(*most);
+    return all.front();
+  }
+
+  std::int64_t consumed() const {
+    return static_cast<std::int64_t>(result_.data_wait_ms.size()) * task_.settings.batch_size;
+  }
   std::int64_t produced() const {
     const bool streams =
         task_.settings.feed == device::Feed::streamed && task_.settings.cache != "host";
@@ -137,7 +159,6 @@ class RankRun {
     if (result_.first == 0 || result_.first >= result_.last || result_.last > result_.steps.size())
       throw Error("rank 0", "decided on a window that cannot be");
     result_.steady = window_.steady();
-    result_.drawn_from_queue = window_.drawn_from_queue();
     result_.samples_ahead_limit = loader_ ? loader_->samples_ahead_limit() : 0;
     if (loader_) result_.loader_library = loader_->library();
     if (loader_) result_.opencv_threads = pipeline::opencv_threads();
@@ -189,9 +210,12 @@ class RankRun {
   std::unique_ptr<pipeline::Loader> loader_;
   const measure::GpuMonitor gpu_;
   const std::unique_ptr<measure::HostMonitor> host_;
+  measure::StandstillMonitor standstills_;
   Window window_;
   std::int64_t mark_ = 0;   // of the window, see Window::mark()
   std::size_t opened_ = 0;  // step at which this rank's window was opened; 0: not yet
+  QueueBalance queue_;
+  double others_drawn_ = 0;  // by the other rank whose queue was least at rest, at the step before
   measure::StageTotals stages_at_start_;
   device::Arrivals arrivals_at_start_;
   measure::HostCounters host_at_start_;

@@ -6,9 +6,11 @@
 
 #include "device/accelerator.h"
 #include "device/registry.h"
+#include "measure/control_group.h"
 #include "measure/gpu_monitor.h"
 #include "measure/host_monitor.h"
 #include "measure/memory.h"
+#include "measure/standstill.h"
 #include "pipeline/bad_samples.h"
 #include "pipeline/loader.h"
 #include "run/rank_task.h"
@@ -20,6 +22,7 @@ struct RankPlace {
   std::string host;
   int pid = 0;
   std::vector<int> cpus;  // that its process may use
+  measure::CpuQuota quota;
 };
 
 // What one rank measured. Times of the steps are on now_ns()'s clock.
@@ -28,10 +31,11 @@ struct RankResult {
   std::vector<double> data_wait_ms;       // per step: the training thread waited for its batch
   std::size_t first = 0, last = 0;        // the window: steps[first, last)
   bool steady = false;
-  double drawn_from_queue = 0;
+  double drawn_from_queue = 0;                   // of this rank, see QueueBalance
   measure::StageTotals stages;                   // of the window, all workers
   device::Arrivals arrivals;                     // of the window
   measure::HostUse host;                         // of the window
+  measure::Standstills standstills;              // of the window
   std::vector<measure::HostSample> host_series;  // of the window, once a second; rank 0's alone
   std::int64_t samples_ahead_limit = 0;
   std::string loader_library;    // see Loader::library()

@@ -25,7 +25,10 @@ constexpr std::int64_t kLookNs = 250'000'000;
 constexpr const char* kStallRemedy = "look at the storage, or raise --stall-seconds";
 
 RankPlace this_place() {
-  return {.host = ranks::host_name(), .pid = getpid(), .cpus = measure::usable_cpus()};
+  return {.host = ranks::host_name(),
+          .pid = getpid(),
+          .cpus = measure::usable_cpus(),
+          .quota = measure::cpu_quota()};
 }
 
 // A thread that waits for storage cannot be interrupted: this thread reports what it waits for, and

@@ -45,6 +45,7 @@ RankTask make_rank_task(const plan::CellSettings& settings, const RunOptions& op
                 .step = settings.step_spec(options.seed, encoded_slot_of(settings, dataset)),
                 .seed = options.seed,
                 .recipe = nullptr,
+                .planted_rank = options.planted_rank,
                 .progress = std::move(progress)};
   if (dataset) task.recipe = recipe_of(task, options, *dataset, std::move(reads), std::move(stop));
   return task;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 #include "device/registry.h"
@@ -31,6 +32,7 @@ struct RankTask {
   device::StepSpec step;
   std::uint64_t seed = 0;
   std::shared_ptr<const pipeline::SampleRecipe> recipe;  // null: synthetic
+  std::optional<int> planted_rank;                       // see RunOptions
   ProgressSink progress;                                 // of rank 0; may be empty
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "pipeline/planted_times.h"
 #include "run/window.h"
@@ -14,6 +15,7 @@ struct RunOptions {
   std::uint64_t seed = 0;
   pipeline::PlantedTimes planted{};  // zero but in tests of the measurement itself
   bool plant = false;
+  std::optional<int> planted_rank;  // in this rank alone
 };
 
 }  // namespace feedrate::run

@@ -20,22 +20,18 @@ std::vector<double> step_durations(std::span<const device::StepRecord> steps, st
 Window::Window(const RunLimits& limits, std::int64_t pass_steps)
     : limits_(limits), pass_steps_(pass_steps) {}
 
-Phase Window::update(std::span<const device::StepRecord> steps, std::int64_t produced,
-                     std::int64_t consumed) {
+Phase Window::update(std::span<const device::StepRecord> steps, double drawn) {
   if (phase_ == Phase::warming) {
     if (!warm(steps)) return phase_;
     phase_ = Phase::measuring;
     first_opened_ = steps.size();
-    open(steps, produced, consumed);
+    open(steps);
   } else if (phase_ == Phase::measuring && steps.size() > first_) {
-    const auto taken = static_cast<double>(consumed - consumed_at_start_);
-    const auto made = static_cast<double>(produced - produced_at_start_);
-    drawn_ = produced < 0 || taken <= 0 ? 0 : (taken - made) / taken;
-    if (enough(steps)) {
+    if (enough(steps, drawn)) {
       phase_ = Phase::done;
       last_ = steps.size();
     } else if (may_begin_anew(steps)) {
-      open(steps, produced, consumed);
+      open(steps);
     }
   }
   return phase_;
@@ -45,11 +41,8 @@ std::int64_t Window::mark() const {
   return phase_ == Phase::done ? std::numeric_limits<std::int64_t>::max() : windows_;
 }
 
-void Window::open(std::span<const device::StepRecord> steps, std::int64_t produced,
-                  std::int64_t consumed) {
+void Window::open(std::span<const device::StepRecord> steps) {
   first_ = steps.size();
-  produced_at_start_ = produced;
-  consumed_at_start_ = consumed;
   ++windows_;
 }
 
@@ -72,22 +65,35 @@ bool Window::warm(std::span<const device::StepRecord> steps) {
   return steady_;
 }
 
+bool Window::is_as_long_as(std::span<const device::StepRecord> steps, int times) const {
+  return static_cast<int>(steps.size() - first_) >= times * limits_.min_steps &&
+         elapsed(steps, first_) >= times * limits_.min_seconds;
+}
+
 // Only where a whole window still fits: a cold pass has no data to throw away, and what is left
 // before --max-seconds must not become the measurement.
 bool Window::may_begin_anew(std::span<const device::StepRecord> steps) const {
-  const double window = elapsed(steps, first_);
-  return pass_steps_ == 0 && window > 2 * limits_.min_seconds &&
-         static_cast<int>(steps.size() - first_) > 2 * limits_.min_steps &&
-         elapsed(steps, first_opened_) + window <= limits_.max_seconds;
+  return pass_steps_ == 0 && is_as_long_as(steps, 2) &&
+         elapsed(steps, first_opened_) + elapsed(steps, first_) <= limits_.max_seconds;
 }
 
-bool Window::enough(std::span<const device::StepRecord> steps) {
+bool Window::enough(std::span<const device::StepRecord> steps, double drawn) const {
   if (pass_steps_ > 0 && static_cast<std::int64_t>(steps.size()) + 2 >= pass_steps_) return true;
   if (elapsed(steps, first_opened_) >= limits_.max_seconds) return true;
   if (pass_steps_ > 0) return false;  // the whole pass, once
-  const bool long_enough = static_cast<int>(steps.size() - first_) >= limits_.min_steps &&
-                           elapsed(steps, first_) >= limits_.min_seconds;
-  return long_enough && std::abs(drawn_) <= kAtRest;
+  const double at_most = is_as_long_as(steps, 2) ? kNearRest : kAtRest;
+  return is_as_long_as(steps, 1) && std::abs(drawn) <= at_most;
+}
+
+void QueueBalance::open(std::int64_t produced, std::int64_t consumed) {
+  produced_at_start_ = produced;
+  consumed_at_start_ = consumed;
+}
+
+double QueueBalance::drawn(std::int64_t produced, std::int64_t consumed) const {
+  const auto taken = static_cast<double>(consumed - consumed_at_start_);
+  const auto made = static_cast<double>(produced - produced_at_start_);
+  return produced_at_start_ < 0 || produced < 0 || taken <= 0 ? 0 : (taken - made) / taken;
 }
 
 }  // namespace feedrate::run

@@ -1,5 +1,6 @@
 #include "run/wire.h"
 
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -12,13 +13,15 @@
 // The two are each other's inverse. NaNs travel as null.
 namespace feedrate::measure {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTotal, wall_ns, cpu_ns, items, bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTotals, stage)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTotals, stage, cpu_wait_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostUse, cpu_busy, cpu_iowait, cpu_steal, cpu_other_processes,
                                    usable_cpus_other_processes, psi_cpu_some, psi_io_some,
                                    psi_memory_some, cpu_quota_stopped, disk_read_bytes_per_s,
                                    network_receive_bytes_per_s, storage_read_bytes,
                                    memory_available_bytes, cpu_mhz)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostSample, at_ns, use)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CpuQuota, cpus, group)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Standstills, stopped_s, suspended_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProcessSize, threads, resident_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GpuState, utilisation_percent, memory_utilisation_percent,
                                    sm_mhz, memory_mhz, power_w, temperature_c, memory_used_mb,
@@ -27,7 +30,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GpuSample, at_ns, state)
 }  // namespace feedrate::measure
 
 namespace feedrate::pipeline {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlantedStage, ns, spike_ns, every, free_first)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlantedStage, ns, spike_ns, every, free_first, burns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BadTotals, count, first)
 }  // namespace feedrate::pipeline
 
@@ -54,11 +57,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunLimits, warmup_seconds, max_warmup_seconds
                                    min_seconds, max_seconds, stall_seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, device_idle, elapsed_s,
                                    remaining_s)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, pid, cpus)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, pid, cpus, quota)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last, steady,
-                                   drawn_from_queue, stages, arrivals, host, host_series,
-                                   samples_ahead_limit, loader_library, opencv_threads, process,
-                                   device, place, gpu, gpu_problem)
+                                   drawn_from_queue, stages, arrivals, host, standstills,
+                                   host_series, samples_ahead_limit, loader_library, opencv_threads,
+                                   process, device, place, gpu, gpu_problem)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache_before, page_cache_after,
                                    interrupted)
 
@@ -93,6 +96,7 @@ static void check(const RankResult& rank) {
   for (const measure::StageTotal& stage : rank.stages.stage)
     sound(total(stage.wall_ns) && total(stage.cpu_ns) && total(stage.items) && total(stage.bytes),
           "a stage has a total that cannot be");
+  sound(total(rank.stages.cpu_wait_ns), "a stage has a total that cannot be");
   const device::Arrivals& a = rank.arrivals;
   sound(total(a.batches) && total(a.busy_ns) && total(a.decoded.engine) &&
             total(a.decoded.processors) && total(a.decoded.host),
@@ -104,6 +108,9 @@ static void check(const RankResult& rank) {
     sound(moderate(sample.at_ns), "a sample is at no time");
   for (const int cpu : rank.place.cpus) sound(0 <= cpu && cpu < 1'000'000, "a CPU has no number");
   sound(rank.place.host.size() <= 255 && rank.place.pid >= 0, "it ran nowhere");
+  sound(std::isfinite(rank.drawn_from_queue) && rank.standstills.stopped_s >= 0 &&
+            rank.standstills.suspended_s >= 0,
+        "its queue or its standstills cannot be");
 }
 
 std::string to_text(const RankOrder& order) {
@@ -118,7 +125,8 @@ std::string to_text(const RankOrder& order) {
                         {"limits", o.limits},
                         {"seed", o.seed},
                         {"planted", o.planted},
-                        {"plant", o.plant}}
+                        {"plant", o.plant},
+                        {"planted_rank", o.planted_rank.value_or(-1)}}
       .dump(-1, ' ', false, kReplace);
 }
 
@@ -132,6 +140,7 @@ RankOrder order_from(const std::string& text) {
                    .seed = json.at("seed"),
                    .planted = json.at("planted"),
                    .plant = json.at("plant")};
+  if (const int rank = json.at("planted_rank"); rank >= 0) order.options.planted_rank = rank;
   return order;
 }
 

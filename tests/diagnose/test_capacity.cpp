@@ -60,6 +60,35 @@ TEST(Capacity, BusyCpusAreNamedBeforeTheLoaderThatRunsOnThem) {
   EXPECT_EQ(diagnose::capacities(run)[0].resource, "loader");
 }
 
+// Sixteen threads on two CPUs, which others use as well: a thread that has no CPU stands wherever
+// it was. What decoding takes of the loader is its computing and its own waiting alone.
+TEST(Capacity, WaitingForACpuIsNoStagesTime) {
+  diagnose::CapacityInputs run{
+      .imgs_per_s = 300, .workers = 16, .batch_size = 10, .cpus = 8, .device_ms_per_step = 10};
+  run.stages[measure::Stage::read] = {4'000'000 * 100LL, 1'000'000 * 100LL, 100, 0};
+  run.stages[measure::Stage::decode] = {14'000'000 * 100LL, 8'000'000 * 100LL, 100, 0};
+  run.stages[measure::Stage::augment] = {32'000'000 * 100LL, 1'000'000 * 100LL, 100, 0};
+  const auto loader = [&] {
+    for (const diagnose::Capacity& c : diagnose::capacities(run)) {
+      if (c.resource == "loader") return c;
+    }
+    return diagnose::Capacity{};
+  };
+  EXPECT_EQ(loader().largest_stage, "augment") << "where nobody counts the waiting";
+  run.stages.cpu_wait_ns = 36'000'000 * 100LL;  // of the 40 ms in which they did not compute
+  EXPECT_EQ(loader().largest_stage, diagnose::kCpuWait);
+  EXPECT_NEAR(loader().largest_share, 36.0 / 50, 1e-9);
+  EXPECT_NEAR(loader().imgs_per_s, 16 / 0.050, 1e-6) << "what they could deliver stays";
+  const diagnose::ServiceTimes times = diagnose::service_times(run.stages);
+  ASSERT_EQ(times.parts.size(), 4u);
+  EXPECT_NEAR(times.parts[0].ms, 1 + 3 * 0.1, 1e-9);
+  EXPECT_NEAR(times.parts[1].ms, 8 + 6 * 0.1, 1e-9);
+  EXPECT_NEAR(times.parts[2].ms, 1 + 31 * 0.1, 1e-9);
+  EXPECT_NEAR(times.parts[3].ms, 36, 1e-9);
+  run.stages.cpu_wait_ns = 1'000'000 * 100'000LL;  // counted a moment longer than the stages
+  EXPECT_NEAR(diagnose::service_times(run.stages).parts[3].ms, 40, 1e-9) << "never more";
+}
+
 // Eight threads, one at a time in the library: what they could do without it says nothing.
 TEST(Capacity, ALibraryThatLetsOneThreadInIsAResource) {
   diagnose::CapacityInputs run{

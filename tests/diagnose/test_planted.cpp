@@ -8,9 +8,11 @@
 #include <limits>
 #include <optional>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "device/registry.h"
 #include "diagnose/verdict.h"
+#include "measure/affinity.h"
 #include "plan/expand.h"
 #include "run/cell_runner.h"
 #include "tests/support.h"
@@ -76,11 +78,11 @@ class Planted : public testing::Test {
     most_taken_ = std::max(most_taken_, taken_by_others(*best));
     tolerance_ = most_taken_ > kMostTaken ? std::numeric_limits<double>::infinity()
                                           : kTolerance + most_taken_;
-    return {*best->measurement, diagnose::verdict_of(best->settings, *best->measurement)};
+    return {*best->measurement, diagnose::verdict_of(best->settings, *best->measurement, {})};
   }
   // Share of the CPUs.
   static double taken_by_others(const run::CellResult& result) {
-    const measure::HostUse& host = result.measurement->host;
+    const measure::HostUse& host = result.measurement->machines.front().use;
     return host.cpu_steal + std::max(0.0, host.cpu_other_processes - 0.04);  // 4 %: the usual
   }
   void expect_rate(const Run& run, double expected) {
@@ -173,6 +175,59 @@ TEST_F(Planted, FourGpus) {
   EXPECT_NEAR(capacity(slow, "device"), 4000, tolerance_ * 4000);
   const auto fast = measure({{"device", {"emulated:100"}}, {"workers", {"1"}}, {"gpus", {"4"}}});
   expect_rate(fast, 400);
+}
+
+// Rank 3 alone makes 125 images/s, and its queue begins with more than its device of 140 takes in
+// two seconds: until that stock is gone, all four run at 140.
+TEST_F(Planted, NoRankLivesOnItsStock) {
+  for (auto& stage : options_.planted) stage.free_first = 64;
+  options_.planted_rank = 3;
+  const plan::AxisValues axes = {
+      {"device", {"emulated:140"}}, {"workers", {"1"}}, {"gpus", {"4"}}, {"prefetch", {"16"}}};
+  const Run run = measure(axes);
+  expect_rate(run, 500);
+  ASSERT_TRUE(run.measured.straggler);
+  EXPECT_EQ(run.measured.straggler->rank, 3u);
+  options_.limits.max_seconds = 2.5;
+  const Run cut = measure(axes);
+  EXPECT_EQ(cut.measured.drawn_rank, 3u);
+  EXPECT_GT(cut.measured.drawn_from_queue, 0.05) << "too short, and it says so";
+}
+
+// Workers that compute on the CPUs of the step: it never waits, and takes far longer than alone.
+// Nothing but the CPU's own device can show it; a build without LibTorch has none.
+TEST_F(Planted, LoadersThatTakeTheStepsCpusAreNotTheDevicesWork) {
+  device::AcceleratorRegistry registry;
+  const plan::AxisValues axes = {{"device", {"cpu"}},
+                                 {"model", {"resnet18"}},
+                                 {"workers", {std::to_string(2 * measure::allowed_cpus())}},
+                                 {"input-size", {"32"}},
+                                 {"image-size", {"8"}},
+                                 {"batch-size", {"8"}},
+                                 {"data", {"raw"}}};
+  const plan::Cell cell = plan::expand(axes).at(0);
+  run::CellRunner runner(options_, registry);
+  try {
+    runner.check(cell);
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  for (auto& stage : options_.planted) stage = {.ns = 1 * kMs, .burns = true};
+  run::CellRunner burning(options_, registry);
+  const auto ceiling = runner.run(plan::ceiling_of(cell), {}, {});
+  const auto result = burning.run(cell, {}, {});
+  ASSERT_EQ(result.status, run::Status::ok) << result.error;
+  ASSERT_EQ(ceiling.status, run::Status::ok) << ceiling.error;
+  const run::Measurement &there = *ceiling.measurement, &here = *result.measurement;
+  const auto verdict = diagnose::verdict_of(result.settings, here,
+                                            diagnose::Ceiling{there.imgs_per_s, there.device_rate});
+  ASSERT_TRUE(verdict.slowdown);
+  EXPECT_LT(here.imgs_per_s, 0.8 * there.imgs_per_s) << "the burning is felt";
+  EXPECT_TRUE(verdict.slowdown->is_shown());
+  EXPECT_NEAR(here.device_idle_fraction + verdict.slowdown->lost_fraction,
+              1 - here.imgs_per_s / there.imgs_per_s, 0.05)
+      << "waiting and longer steps are all that is lost";
+  EXPECT_EQ(verdict.sentence.find("not input-bound"), std::string::npos) << verdict.sentence;
 }
 
 // Nothing planted but the devices' pace: eight of them, fed by real tensors far faster than they

@@ -41,5 +41,31 @@ TEST_F(CpuQuota, IsFoundInVersion1) {
   EXPECT_EQ(periods()[0].stopped, 4);
 }
 
+TEST_F(CpuQuota, TheTightestBinds) {
+  const auto quota = [&] { return measure::cpu_quota(root_ / "proc", root_ / "cgroup"); };
+  write("proc/self/cgroup", "0::/jobs/mine\n");
+  EXPECT_EQ(quota().cpus, -1) << "none to be seen";
+  write("cgroup/jobs/mine/cpu.max", "max 100000\n");
+  EXPECT_EQ(quota().cpus, -1) << "none set";
+  write("cgroup/jobs/cpu.max", "250000 100000\n");
+  EXPECT_DOUBLE_EQ(quota().cpus, 2.5);
+  EXPECT_EQ(quota().group, (root_ / "cgroup/jobs").string());
+  write("cgroup/jobs/mine/cpu.max", "5000 10000\n");
+  EXPECT_DOUBLE_EQ(quota().cpus, 0.5);
+  write("cgroup/jobs/mine/cpu.max", "nonsense\n");
+  EXPECT_DOUBLE_EQ(quota().cpus, 2.5);
+}
+
+TEST_F(CpuQuota, OfVersion1IsInTwoFiles) {
+  const auto quota = [&] { return measure::cpu_quota(root_ / "proc", root_ / "cgroup"); };
+  write("proc/self/cgroup", "4:cpuacct,cpu:/docker\n0::/\n");
+  write("cgroup/cpu/cpu.cfs_quota_us", "150000\n");
+  EXPECT_EQ(quota().cpus, -1) << "a file alone says nothing";
+  write("cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  EXPECT_DOUBLE_EQ(quota().cpus, 1.5);
+  write("cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  EXPECT_EQ(quota().cpus, -1);
+}
+
 }  // namespace
 }  // namespace feedrate::tests

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "plan/sweep_order.h"
 #include "tests/plan/two_settings.h"
@@ -33,6 +34,26 @@ TEST(Plan, RepetitionsHoldTheSameCellsInOtherOrders) {
     EXPECT_TRUE(std::is_permutation(orders[r].begin(), orders[r].end(), orders[0].begin()));
   }
   EXPECT_GE(changed, 3);
+}
+
+TEST(Plan, EverySettingComesFirstAndLastInSomeRepetition) {
+  const auto cells = plan::expand({{"device", {"emulated:a100"}},
+                                   {"data", {"synthetic", "jpeg"}},
+                                   {"workers", {"1"}},
+                                   {"gpus", {"1", "2", "4", "8"}}});
+  for (const std::uint64_t seed : {0u, 1u, 2u}) {
+    std::map<int, std::vector<std::string>> orders;  // of the settings, by repetition
+    for (const plan::PlannedRun& run : plan::plan_sweep(cells, 24, seed)) {
+      if (run.role == plan::Role::opening_ceiling)
+        orders[run.repetition].push_back(run.cell["gpus"].value());
+    }
+    std::map<std::string, int> first, last;
+    for (const auto& [repetition, order] : orders) ++first[order.front()], ++last[order.back()];
+    for (const auto& times : {first, last}) {
+      EXPECT_EQ(times.size(), 4u);
+      for (const auto& [gpus, count] : times) EXPECT_GE(count, 2) << gpus << " GPUs, seed " << seed;
+    }
+  }
 }
 
 TEST(Plan, IsAFunctionOfItsSeed) {

@@ -94,6 +94,7 @@ TEST(Coordinator, CarriesTheRanksCalls) {
     const std::int64_t number = group.broadcast_number(7 + group.rank());
     const std::int64_t now = measure::now_ns();
     EXPECT_GE(group.all_reduce_latest(now), now);
+    EXPECT_THAT(group.all_gather(10 * group.rank()), testing::ElementsAre(0, 10, 20));
     const std::string text = group.broadcast("from " + std::to_string(group.rank()));
     group.barrier();
     return task + ": " + std::to_string(number) + " " + text;
@@ -246,6 +247,8 @@ INSTANTIATE_TEST_SUITE_P(
         Madness{"AnUnknownCall", [](int s) { shoot(s, frame(MessageKind::meet, "?")); },
                 "a call that there is not"},
         Madness{"ACallWithoutANumber", [](int s) { shoot(s, frame(MessageKind::meet, "l123")); },
+                "a call that there is not"},
+        Madness{"AGatherWithoutANumber", [](int s) { shoot(s, frame(MessageKind::meet, "g123")); },
                 "a call that there is not"},
         Madness{"AnEmptyCall", [](int s) { shoot(s, frame(MessageKind::meet, "")); },
                 "a call that there is not"},

@@ -18,6 +18,9 @@ TEST(ThreadGroup, ReducesOverAllRanksRoundAfterRound) {
     threads.emplace_back([&, r] {
       for (int round = 0; round < kRounds; ++round) {
         EXPECT_EQ(groups[r]->all_reduce_latest(10 * round + r), 10 * round + kRanks - 1);
+        EXPECT_EQ(groups[r]->all_gather(100 * round + r),
+                  (std::vector<std::int64_t>{100 * round, 100 * round + 1, 100 * round + 2,
+                                             100 * round + 3}));
         EXPECT_EQ(groups[r]->all_reduce_latest(-round - r), -round);
         EXPECT_EQ(groups[r]->broadcast_number(round - r), round);
       }

@@ -20,11 +20,11 @@ inline run::CellResult result_of(const plan::AxisValues& axes, run::RankAnswer a
 
 // The ledger's record of a run that stands alone.
 inline nlohmann::ordered_json json_of(run::CellResult result, const run::RunOptions& options = {},
-                                      std::optional<double> ceiling_imgs_per_s = {},
+                                      const std::optional<diagnose::Ceiling>& ceiling = {},
                                       const nlohmann::ordered_json& environment = {}) {
   const plan::Cell cell = result.cell;
-  const record::Record record = record::make_record(
-      std::move(result), {plan::PlannedRun{cell}, 0, ceiling_imgs_per_s, {}}, options);
+  const record::Record record =
+      record::make_record(std::move(result), {plan::PlannedRun{cell}, 0, ceiling, {}}, options);
   return record::RecordWriter(options, environment).json_of(record);
 }
 

@@ -37,9 +37,12 @@ Json sound_record() {
       {"repetition", 0},
       {"status", "ok"},
       {"imgs_per_s", 600.0},
+      {"window_s", 1.0},
+      {"device_rate", {{"imgs_per_s", 1000.0}, {"ci95", nullptr}}},
+      {"cpu_wait_s", 0.0},
       {"step_ms", {{"mean", 13.333}}},
       {"device_idle_fraction", 0.4},
-      {"threads", {{"cpus", 2}}},
+      {"threads", {{"cpus", 2}, {"cpu_capacity", 2.0}}},
       {"stages",
        {{{"name", "read"}, {"wall_s", 0.1}, {"cpu_s", 0.05}, {"items", 600}, {"bytes", 1000}},
         {{"name", "decode"}, {"wall_s", 1.8}, {"cpu_s", 1.8}, {"items", 600}, {"bytes", 0}}}},
@@ -49,7 +52,7 @@ Json sound_record() {
       {"seed", 0},
       {"dataset", {{"variant", "jpeg/224x224"}}}};
   const diagnose::Verdict verdict =
-      diagnose::verdict_of(plan::settings_of(cell), record::verdict_inputs_from(record));
+      diagnose::verdict_of(plan::settings_of(cell), record::verdict_inputs_from(record), {});
   record["capacities"] = record::capacities_json(verdict.capacities);
   record["verdict"] = verdict.sentence;
   return record;

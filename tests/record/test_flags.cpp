@@ -70,15 +70,92 @@ TEST(Flags, ARunOfItsStockOrOfHalfItsLengthIsNoRate) {
   rank.drawn_from_queue = -0.06;
   EXPECT_EQ(severity_of(record_of({rank}), "queue_not_at_rest"), "serious");
   run::RunOptions options;
-  options.limits.min_steps = 9, options.limits.min_seconds = 0.09;
-  const auto of = [&] { return severity_of(record_of({rank_of(0)}, options), "short_window"); };
-  EXPECT_EQ(of(), "");
-  options.limits.min_steps = 18;
-  EXPECT_EQ(of(), "warning");
-  options.limits.min_steps = 19;
-  EXPECT_EQ(of(), "serious");
-  options.limits.min_steps = 9, options.limits.min_seconds = 0.2;
-  EXPECT_EQ(of(), "serious");
+  options.limits.min_steps = 40, options.limits.min_seconds = 0.4;
+  const auto of = [&](int steps) {
+    return severity_of(record_of({rank_of(0, steps + 1)}, options), "short_window");
+  };
+  EXPECT_EQ(of(40), "");
+  options.limits.min_steps = 80;
+  EXPECT_EQ(of(40), "warning");
+  options.limits.min_steps = 81;
+  EXPECT_EQ(of(40), "serious");
+  options.limits.min_steps = 40, options.limits.min_seconds = 0.9;
+  EXPECT_EQ(of(40), "serious");
+  options.limits.min_steps = 2, options.limits.min_seconds = 0.01;
+  EXPECT_EQ(of(20), "") << "whoever asks for fewer";
+  EXPECT_EQ(of(19), "warning") << "has no interval below 20";
+  EXPECT_EQ(of(10), "warning");
+  EXPECT_EQ(of(9), "serious") << "and no rate below 10";
+}
+
+TEST(Flags, TheQueueOfTheWorstRankCounts) {
+  run::RankResult resting = rank_of(0, 41), living = rank_of(0, 41);
+  resting.drawn_from_queue = 0.001, living.drawn_from_queue = 0.02;
+  const auto record = record_of({resting, resting, living, resting});
+  EXPECT_EQ(record["queue"]["rank"], 2);
+  EXPECT_EQ(record["queue"]["drawn_fraction"], 0.02);
+  EXPECT_EQ(severity_of(record, "queue_not_at_rest"), "warning");
+  const double rate = record["imgs_per_s"];
+  EXPECT_NEAR(record["ci95"][0].get<double>(), 0.98 * rate, 1e-6 * rate) << "wider by it";
+  EXPECT_NEAR(record["ci95"][1].get<double>(), 1.02 * rate, 1e-6 * rate);
+  living.drawn_from_queue = 0.004;
+  EXPECT_EQ(severity_of(record_of({resting, living}), "queue_not_at_rest"), "");
+}
+
+TEST(Flags, AStragglerIsSaid) {
+  EXPECT_EQ(severity_of(record_of({rank_of(1, 41), rank_of(0, 41)}), "straggler"), "warning");
+  EXPECT_EQ(severity_of(record_of({rank_of(1, 41), rank_of(1, 41)}), "straggler"), "");
+}
+
+TEST(Flags, WhatStoodStillIsNoRate) {
+  run::RankResult stopped = rank_of(0, 41);
+  stopped.standstills.stopped_s = 0.1;
+  const auto record = record_of({rank_of(0, 41), stopped});
+  EXPECT_EQ(severity_of(record, "stopped"), "serious");
+  EXPECT_EQ(record["valid"], false);
+  stopped.standstills = {.stopped_s = 0.001, .suspended_s = 0};
+  EXPECT_EQ(severity_of(record_of({stopped}), "stopped"), "") << "0.25 % of the window";
+  stopped.standstills = {.stopped_s = 0, .suspended_s = 7};
+  EXPECT_EQ(severity_of(record_of({stopped}), "stopped"), "serious") << "the machine slept";
+}
+
+TEST(Flags, EachMachineIsLookedAt) {
+  run::RankResult here = rank_of(0, 41), there = rank_of(0, 41);
+  there.place.host = "node2";
+  there.host.cpu_steal = 0.2;
+  const auto record = record_of({here, there});
+  EXPECT_EQ(severity_of(record, "cpu_steal"), "warning");
+  EXPECT_EQ(record["other_machines"][0]["host"], "node2");
+  for (const auto& flag : record["flags"]) {
+    if (flag["name"] == "cpu_steal")
+      EXPECT_EQ(flag["reason"].get<std::string>().find("node2: the hypervisor"), 0u);
+  }
+}
+
+TEST(Flags, ARunAboveItsCeilingIsNoRate) {
+  const auto severity = [](double ceiling) {
+    const plan::AxisValues axes = {
+        {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+    return severity_of(
+        json_of(result_of(axes, {.ranks = {rank_of(0, 41)}}), {}, diagnose::Ceiling{ceiling, {}}),
+        "ceiling_exceeded");
+  };
+  EXPECT_EQ(severity(790), "") << "it reaches 800 images/s";
+  EXPECT_EQ(severity(770), "warning");
+  EXPECT_EQ(severity(327), "serious");
+}
+
+// Two ranks in a control group that may use one and a half of their three CPUs.
+TEST(Flags, AQuotaBoundsWhatTheCpusCanDo) {
+  run::RankResult rank = rank_of(0, 41);
+  rank.place.cpus = {0, 1, 2};
+  rank.place.quota = {1.5, "/job"};
+  EXPECT_EQ(record_of({rank, rank})["threads"]["cpu_capacity"], 1.5);
+  run::RankResult other = rank;
+  other.place.quota.group = "/another";
+  EXPECT_EQ(record_of({rank, other})["threads"]["cpu_capacity"], 3.0);
+  other.place.quota = {};
+  EXPECT_EQ(record_of({rank, other})["threads"]["cpu_capacity"], 3.0);
 }
 
 TEST(Flags, NeighboursOnTheRunsOwnCpusCount) {
@@ -150,7 +227,8 @@ TEST(Flags, AClosingCeilingThatMovedIsADrift) {
         result_of({{"device", {"emulated:1000"}}, {"batch-size", {"8"}}}, {.ranks = {rank_of(0)}});
     const plan::Cell cell = result.cell;
     const record::Record record = record::make_record(
-        std::move(result), {{cell, plan::Role::closing_ceiling}, 0, opening, {}}, {});
+        std::move(result),
+        {{cell, plan::Role::closing_ceiling}, 0, diagnose::Ceiling{opening, {}}, {}}, {});
     const auto json = record::RecordWriter({}, {}).json_of(record);
     EXPECT_FALSE(json.contains("ceiling_imgs_per_s")) << "a ceiling has none";
     return severity_of(json, "ceiling_drifted");

@@ -44,7 +44,8 @@ TEST(MeasurementJson, AgreesWithItself) {
                                         {"input-size", {"32"}}})
                               .at(0);
   const run::CellResult result = run::CellRunner(options, registry).run(cell, {}, {});
-  const auto record = json_of(result, options, 4000.0, record::capture_environment(folder.path()));
+  const auto record = json_of(result, options, diagnose::Ceiling{4000.0, {}},
+                              record::capture_environment(folder.path()));
   EXPECT_EQ(record["status"], "ok");
   const double rate = record["imgs_per_s"];
   EXPECT_NEAR(rate, record["images"].get<double>() / record["window_s"].get<double>(), 1e-6 * rate);

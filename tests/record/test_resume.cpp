@@ -10,25 +10,28 @@ namespace {
 TEST(Resume, WhatTheLedgerHoldsIsNotMissing) {
   const auto plan = plan::plan_sweep(two_settings(), 2, 0);
   std::vector<nlohmann::ordered_json> records;
-  for (const std::size_t i : {0u, 2u, 3u}) {
+  for (const std::size_t i : {0u, 2u, 3u, 4u}) {
     records.push_back({{"cell_id", plan[i].cell.id()},
                        {"repetition", plan[i].repetition},
                        {"place", plan::position_of(plan[i].role)},
-                       {"status", i == 3 ? "failed" : "ok"}});
+                       {"status", i == 3 ? "failed" : "ok"},
+                       {"valid", i != 3 && i != 4}});
   }
   const auto missing = record::missing_of(plan, records);
   ASSERT_EQ(missing.size(), plan.size() - 2);
   EXPECT_EQ(missing[0].cell, plan[1].cell);
   EXPECT_EQ(missing[1].cell, plan[3].cell) << "what failed is missing";
+  EXPECT_EQ(missing[2].cell, plan[4].cell) << "and what must not be quoted";
 }
 
-// A run of one step of 10 ms on a device of that name.
+// A run of 30 steps of 10 ms on a device of that name.
 run::CellResult measured_on(const char* device, const char* gpus, const char* name,
                             const char* software) {
   run::RankResult rank;
-  rank.steps = {{0, 1'000'000}, {1'000'000, 11'000'000}};
-  rank.data_wait_ms = {0, 0};
-  rank.first = 1, rank.last = 2;
+  for (std::int64_t i = 0; i <= 30; ++i)
+    rank.steps.push_back({10'000'000 * i, 10'000'000 * (i + 1)});
+  rank.data_wait_ms.resize(31);
+  rank.first = 1, rank.last = 31;
   rank.device = {.name = name, .kind = device, .software = software};
   std::vector<run::RankResult> ranks(static_cast<std::size_t>(std::stoi(gpus)), rank);
   return result_of({{"device", {device}}, {"gpus", {gpus}}}, {.ranks = std::move(ranks)});
@@ -55,7 +58,7 @@ TEST(Resume, AnotherDeviceBehindTheSameNameIsSeen) {
 TEST(Resume, WhatIsMixedIsFlagged) {
   run::CellResult result = measured_on("cuda", "1", "H200", "2.11");
   run::RunOptions options;
-  options.limits.min_steps = 1, options.limits.min_seconds = 0.001;
+  options.limits.min_seconds = 0.1;
   const auto flagged = [&](const std::string& difference) {
     const record::Record record =
         record::make_record(result, {plan::PlannedRun{result.cell}, 0, {}, {difference}}, options);

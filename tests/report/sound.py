@@ -61,7 +61,12 @@ def record(cell, rate, repetition=0, role="cell", place=0, schema=3, **changes):
         data_wait_ms=summary(idle),
         device_idle_ms=summary(idle),
         device_idle_fraction=sum(idle) / 1e3 / window,
-        queue={"capacity_samples": 64, "drawn_fraction": 0.0},
+        device_rate={
+            "imgs_per_s": images / (window - sum(idle) / 1e3),
+            "ci95": list(intervals.of_blocks([a - b for a, b in zip(raw, idle)], batch * gpus)[0]),
+        },
+        cpu_wait_s=0.0,
+        queue={"capacity_samples": 64, "drawn_fraction": 0.0, "rank": 0},
         bad_samples=0,
         ranks=[
             {
@@ -75,7 +80,7 @@ def record(cell, rate, repetition=0, role="cell", place=0, schema=3, **changes):
             for i in range(gpus)
         ],
         straggler=None,
-        threads={"loader": (cell["workers"] or 0) * gpus, "cpus": 8},
+        threads={"loader": (cell["workers"] or 0) * gpus, "cpus": 8, "cpu_capacity": 8.0},
         verdict="",
         monitors=_monitors(),
         dataset=None if cell["data"] == "synthetic" else _dataset(cell),
@@ -114,6 +119,8 @@ def _monitors():
         "psi_memory_some": -1,
         "cpu_quota_stopped": 0.0,
         "storage_read_bytes": 0,
+        "stopped_s": 0.0,
+        "suspended_s": 0.0,
         "series": {"at_s": [0.5, 1.5], "cpu_busy": [0.4, 0.6], "psi_io_some": [-1, -1]},
     }
 
@@ -164,7 +171,7 @@ def sweep(rates, start="2026-11-21T08:00:00Z", axes=None, **changes):
         for cell, rate, role, place in runs:
             new = record(cell, rate, n, role, place, **changes)
             _divide(new, past)
-            past += [(n, place, new["imgs_per_s"])] if role == "ceiling" else []
+            past += [new] if role == "ceiling" else []
             records.append(new)
     begun = datetime.datetime.strptime(start, "%Y-%m-%dT%H:%M:%SZ")
     for i, new in enumerate(records):
@@ -176,14 +183,15 @@ def sweep(rates, start="2026-11-21T08:00:00Z", axes=None, **changes):
 
 
 def _divide(new, past):
-    """Sets its ceiling: from schema 3 on the one that opened its repetition, in older schemas the
-    mean of those so far."""
+    """Sets the ceiling of a record, `past` being the ceilings before it: from schema 3 on the one
+    that opened its repetition, in older schemas the mean of those so far."""
     if new["schema"] == "feedrate.result/3":
-        opening = [rate for n, place, rate in past if n == new["repetition"] and place == 0]
+        opening = [r for r in past if r["repetition"] == new["repetition"] and not r["place"]]
         if new["role"] == "cell":
-            new["ceiling_imgs_per_s"] = opening[-1]
+            new["ceiling_imgs_per_s"] = opening[-1]["imgs_per_s"]
+            new["ceiling_device_rate"] = opening[-1]["device_rate"]
     elif past:
-        new["ceiling_imgs_per_s"] = sum(rate for _, _, rate in past) / len(past)
+        new["ceiling_imgs_per_s"] = sum(r["imgs_per_s"] for r in past) / len(past)
         new["ceiling_fraction"] = new["imgs_per_s"] / new["ceiling_imgs_per_s"]
 
 

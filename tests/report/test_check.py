@@ -285,7 +285,10 @@ class Arithmetic(Checked):
                 data_wait_ms_mean=r["data_wait_ms"]["mean"],
             )
             r["device_idle_fraction"] = 6 * r["device_idle_ms"]["mean"] / r["window_s"]
-            r.pop("ceiling_imgs_per_s", None), r.pop("ceiling_fraction", None)
+            busy = r["window_s"] * (1 - r["device_idle_fraction"])
+            r["device_rate"] = {"imgs_per_s": r["images"] / busy, "ci95": None}
+            for key in ("ceiling_imgs_per_s", "ceiling_device_rate", "ceiling_fraction"):
+                r.pop(key, None)
         self.assertEqual(self.check(records)[1], [])
         self.finds("raw holds 4999 values", 1, lambda r: r["step_ms"]["raw"].pop(), records)
         self.finds("raw holds", 1, lambda r: r["step_ms"]["raw"].__setitem__(7, 1e4), records)
@@ -432,6 +435,10 @@ class Sequence(Checked):
         )
         records[1]["ranks"][1]["sync_ms_mean"] = round(0.1 * step, 3)
         records[1]["straggler"] = {"rank": 0, "others_wait_ms": round(0.1 * step, 3)}
+        self.finds("the flag straggler is missing", 2, lambda r: None, records)
+        records[1]["flags"].append(
+            {"name": "straggler", "severity": "warning", "reason": "rank 0", "remedy": "see"}
+        )
         self.assertEqual(self.check(records)[1], [])
         self.finds("straggler is {", 2, lambda r: r["straggler"].update(rank=1), records)
         self.finds(

@@ -25,7 +25,8 @@ MEASURED = [
     for pattern in (
         r"warmup_steps|warmup_s|resident_bytes|loss_last|(step|data_wait|device_idle)_ms/raw/.*",
         r"stages/\d/(bytes)",
-        r"queue/(capacity_samples|drawn_fraction)",
+        r"queue/(capacity_samples|drawn_fraction|rank)",
+        r"cpu_wait_s",
         r"threads/(opencv_each|process)",
         r"arrivals/decoded/.*",
         r"monitors/(?!series/at_s).*",

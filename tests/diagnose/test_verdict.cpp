@@ -1,0 +1,91 @@
+#include <gmock/gmock.h>
+
+#include "diagnose/verdict.h"
+
+namespace feedrate::tests {
+namespace {
+
+// A cell on CPUs whose device is busy for 99.8 % of the time, at `imgs_per_s` with 1 % to either
+// side.
+run::Measurement busy_at(double imgs_per_s) {
+  run::Measurement m;
+  m.imgs_per_s = imgs_per_s;
+  m.window_s = 10;
+  m.device_idle_fraction = 0.002;
+  m.device_rate = {imgs_per_s / 0.998,
+                   measure::Interval{0.99 * imgs_per_s / 0.998, 1.01 * imgs_per_s / 0.998}};
+  m.step_ms.summary.mean = 1e3 * 64 / imgs_per_s;
+  m.device.kind = "cpu";
+  m.cpu_capacity = 2;
+  m.stages[measure::Stage::decode] = {8'000'000'000, 8'200'000'000, 860, 0};
+  return m;
+}
+diagnose::Ceiling ceiling_of(double imgs_per_s) {
+  return {imgs_per_s, {imgs_per_s, measure::Interval{0.99 * imgs_per_s, 1.01 * imgs_per_s}}};
+}
+plan::CellSettings settings() {
+  plan::CellSettings s;
+  s.data = "png";
+  s.batch_size = 64;
+  s.feed = device::Feed::streamed;
+  return s;
+}
+
+// Two CPUs for the step and the loaders: the step never waits, and takes 1.69 times as long.
+TEST(Verdict, AStepThatIsSlowedIsInputBoundAlthoughItNeverWaits) {
+  const auto verdict = diagnose::verdict_of(settings(), busy_at(86.3), ceiling_of(146));
+  ASSERT_TRUE(verdict.slowdown);
+  EXPECT_NEAR(verdict.slowdown->factor, 0.998 * 146 / 86.3, 1e-6);
+  EXPECT_NEAR(verdict.slowdown->lost_fraction + 0.002, 1 - 86.3 / 146, 1e-3)
+      << "waiting and slower steps are what is lost";
+  EXPECT_THAT(verdict.sentence,
+              testing::AllOf(testing::StartsWith("highly input-bound: the device waits only 0.2 %"),
+                             testing::HasSubstr("1.69 times as long as at the ceiling"),
+                             testing::HasSubstr("41 % of the CPUs that compute the steps")));
+}
+
+TEST(Verdict, StepsAsLongAsAtTheCeilingAreNotInputBound) {
+  const auto verdict = diagnose::verdict_of(settings(), busy_at(145), ceiling_of(146));
+  EXPECT_FALSE(verdict.slowdown->is_shown());
+  EXPECT_EQ(verdict.sentence, "not input-bound: the device waits 0.2 % of the time");
+}
+
+// 10 % slower, but the steps scatter by as much.
+TEST(Verdict, NoMoreIsSaidThanTheIntervalCarries) {
+  run::Measurement m = busy_at(132);
+  m.device_rate.ci95 = measure::Interval{110, 156};
+  const auto verdict = diagnose::verdict_of(settings(), m, ceiling_of(146));
+  EXPECT_FALSE(verdict.slowdown->is_shown());
+  EXPECT_THAT(verdict.sentence, testing::Not(testing::HasSubstr("times as long")));
+}
+
+TEST(Verdict, AFewPercentAreSaidAndNotCalledInputBound) {
+  const auto verdict = diagnose::verdict_of(settings(), busy_at(140.5), ceiling_of(146));
+  EXPECT_THAT(verdict.sentence, testing::AllOf(testing::StartsWith("not input-bound"),
+                                               testing::HasSubstr("1.04 times as long")));
+}
+
+TEST(Verdict, WithoutACeilingNobodyKnows) {
+  for (const bool has_ceiling : {false, true}) {
+    std::optional<diagnose::Ceiling> ceiling;
+    if (has_ceiling) ceiling = diagnose::Ceiling{146, {146, std::nullopt}};  // too few steps
+    const auto verdict = diagnose::verdict_of(settings(), busy_at(86.3), ceiling);
+    EXPECT_FALSE(verdict.slowdown);
+    EXPECT_THAT(verdict.sentence,
+                testing::AllOf(testing::Not(testing::HasSubstr("not input-bound")),
+                               testing::HasSubstr("no ceiling tells whether its steps")));
+  }
+}
+
+TEST(Verdict, WaitingAndSlowerStepsAreBothSaid) {
+  run::Measurement m = busy_at(80);
+  m.device_idle_fraction = 0.3;
+  m.device_rate = {80 / 0.7, measure::Interval{0.99 * 80 / 0.7, 1.01 * 80 / 0.7}};
+  const auto verdict = diagnose::verdict_of(settings(), m, ceiling_of(146));
+  EXPECT_NEAR(verdict.slowdown->lost_fraction + 0.3, 1 - 80.0 / 146, 1e-6);
+  EXPECT_THAT(verdict.sentence, testing::AllOf(testing::HasSubstr("waits 30 % of the time"),
+                                               testing::HasSubstr("besides, a step takes 1.28")));
+}
+
+}  // namespace
+}  // namespace feedrate::tests

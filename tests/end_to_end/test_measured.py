@@ -1,0 +1,117 @@
+"""What is measured is true, or says that it is not: faults of the surroundings that give a wrong
+rate which looks right."""
+
+import json
+import os
+import signal
+import time
+
+from program import CELL, SMALL, ProgramTest, main
+from rank_faults import children_of
+
+LONG = ("--min-seconds=2", "--warmup-seconds=0.3")
+
+
+def tree_of(pid):
+    return [pid] + [below for child in children_of(pid) for below in tree_of(child)]
+
+
+class Standstills(ProgramTest):
+    def stop_while_it_measures(self, *words, seconds=1.2):
+        """Its processes, as by Ctrl-Z and fg."""
+        process = self.start(*words)
+        time.sleep(1.5)
+        everyone = tree_of(process.pid)
+        self.assertGreater(len(everyone), 1, "the rank is a process of its own")
+        for pid in everyone:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        for pid in reversed(everyone):
+            os.kill(pid, signal.SIGCONT)
+        return self.finish(process)
+
+    def words(self, command, *more):
+        data = ("--data", "jpeg", "--dataset", self.data)
+        return [command, *data, *CELL, *LONG, *more, "-o", self.path("ledger")]
+
+    def test_a_process_that_was_stopped_has_no_valid_rate(self):
+        answer = self.stop_while_it_measures(*self.words("run", "--no-ceiling"))
+        self.assertEqual(answer.code, 0, answer)
+        (record,) = self.ledger()
+        flags = {flag["name"]: flag for flag in record["flags"]}
+        self.assertIn("stopped", flags)
+        self.assertEqual(flags["stopped"]["severity"], "serious")
+        self.assertFalse(record["valid"])
+        self.assertAlmostEqual(record["monitors"]["stopped_s"], 1.2, delta=0.3)
+        self.assertIn("stopped: for ", answer.out)
+        self.call("validate", self.path("ledger"))
+
+    def test_a_sweep_measures_it_again_once(self):
+        answer = self.stop_while_it_measures(*self.words("sweep"))
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn("3 measured, 0 failed", answer.err)
+        records = self.ledger()
+        self.assertEqual(len(records), 4)
+        stopped = [i for i, r in enumerate(records) if r["monitors"]["stopped_s"] > 0.5]
+        self.assertEqual(len(stopped), 1)
+        first, again = records[stopped[0] : stopped[0] + 2]
+        self.assertEqual(first["cell_id"], again["cell_id"])
+        self.assertEqual((first["valid"], again["valid"]), (False, True))
+        self.call("validate", self.path("ledger"))
+
+    def test_a_run_that_nobody_stopped_has_no_flag(self):
+        self.call(*self.words("run", "--no-ceiling"))
+        (record,) = self.ledger()
+        self.assertEqual(record["monitors"]["suspended_s"], 0)
+        self.assertLess(record["monitors"]["stopped_s"], 0.2)
+
+
+class Resuming(ProgramTest):
+    def change(self, change):
+        with open(self.path("ledger", "ledger.jsonl"), encoding="utf-8") as file:
+            text = file.read()
+        self.write("ledger/ledger.jsonl", change(text))
+
+    def test_another_state_of_the_machine_is_refused_by_name(self):
+        self.sweep("--workers", "1", data="synthetic")
+        (record,) = self.ledger()
+        self.assertRegex(record["environment"]["cpu"]["affinity"], r"^\d+([-,]\d+)*$")
+        kernel = record["environment"]["kernel"]
+        for old, new, name in (
+            (f'"kernel":"{kernel}"', '"kernel":"Linux 5.4"', "kernel"),
+            ('"affinity":"', '"affinity":"9', "cpu.affinity"),
+            ('"quota":', '"quota":0.5,"was":', "cpu.quota"),
+        ):
+            with open(self.path("ledger", "ledger.jsonl"), encoding="utf-8") as file:
+                before = file.read()
+            self.change(lambda text, old=old, new=new: text.replace(old, new))
+            self.refused(
+                "sweep",
+                *("--data", "synthetic", *CELL, "--workers", "1"),
+                *("--min-seconds=0.2", "--warmup-seconds=0.05"),
+                *("-o", self.path("ledger"), "--resume"),
+                names=["another " + name],
+                code=1,
+            )
+            self.write("ledger/ledger.jsonl", before)
+
+
+class FewSteps(ProgramTest):
+    def test_too_few_steps_are_no_rate(self):
+        few = ("--min-steps=2", "--min-seconds=0.01", "--warmup-seconds=0.05")
+        answer = self.call("run", "--data", "synthetic", "--json", *CELL, *few)
+        record = json.loads(answer.out)
+        self.assertLess(record["steps"], 10)
+        self.assertFalse(record["valid"])
+        self.assertIn("short_window", [flag["name"] for flag in record["flags"]])
+
+
+class OneRankOnItsStock(ProgramTest):
+    def test_the_worst_queue_is_recorded(self):
+        record = self.record("--gpus=2", "--workers=1", *SMALL)
+        self.assertIn(record["queue"]["rank"], (0, 1))
+        self.assertLessEqual(abs(record["queue"]["drawn_fraction"]), 0.05)
+
+
+if __name__ == "__main__":
+    main()
