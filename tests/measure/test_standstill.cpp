@@ -80,16 +80,18 @@ double seen_by_a_stopped_process(bool busy) {
   EXPECT_EQ(pipe(answer), 0);
   const pid_t child = fork();
   if (child == 0) {
-    measure::StandstillMonitor monitor;
-    const std::int64_t start = measure::now_ns();
-    std::jthread worker([&](std::stop_token stop) {
-      while (busy && !stop.stop_requested()) {
-      }
-    });
-    measure::sleep_until_ns(start + 1500 * kMs);
-    const double seen = monitor.between(start, measure::now_ns()).stopped_s;
-    if (write(answer[1], &seen, sizeof seen) != sizeof seen) _exit(1);
-    _exit(0);
+    double seen = 0;
+    {
+      measure::StandstillMonitor monitor;
+      const std::int64_t start = measure::now_ns();
+      std::jthread worker([&](std::stop_token stop) {
+        while (busy && !stop.stop_requested()) {
+        }
+      });
+      measure::sleep_until_ns(start + 1500 * kMs);
+      seen = monitor.between(start, measure::now_ns()).stopped_s;
+    }
+    _exit(write(answer[1], &seen, sizeof seen) == sizeof seen ? 0 : 1);
   }
   measure::sleep_until_ns(measure::now_ns() + 300 * kMs);
   kill(child, SIGSTOP);
