@@ -108,6 +108,8 @@ WRITTEN = {
     "environment": dict,
     "dataset.manifest_xxh3": str,
     "dataset.bytes": float,
+    "dataset.page_cache": str,
+    "dataset.fits_in_memory": bool,
     "dataset.page_cache_before": float,
     **{
         f"limits.{n}": float
@@ -124,7 +126,7 @@ WRITTEN = {
         )
     },
 }
-NULL_FOR_SYNTHETIC = {"dataset.manifest_xxh3", "dataset.bytes", "dataset.page_cache_before"}
+NULL_FOR_SYNTHETIC = {path for path in WRITTEN if path.startswith("dataset.")}
 
 
 def _status(record):

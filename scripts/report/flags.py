@@ -214,7 +214,9 @@ def _short_window(record):
 
 
 def _page_cache(record):
-    told = record["cell"].get("page-cache")
+    """For each rule of the page cache. What `auto` stood for, a record says since schema 3."""
+    asked_for = record["cell"].get("page-cache")
+    told = ledger.object_at(record, "dataset").get("page_cache", asked_for)
     before = number(ledger.object_at(record, "dataset").get("page_cache_before"))
     asked = sum(
         number(s.get("bytes")) or 0
@@ -227,10 +229,42 @@ def _page_cache(record):
         RULES[f"page_cache.{which}"].threshold for which in ("start", "left", "elsewhere")
     )
     return [
-        _row("page_cache.unknown", told in ("warm", "cold") and before is not None and before < 0),
+        _row(
+            "page_cache.unknown",
+            told in ("warm", "cold") and before is not None and before < 0,
+            0.0 if asked_for == "auto" else 1.0,
+        ),
         _row("page_cache.start", told == "warm" and before is not None and 0 <= before < start),
         _row("page_cache.left", told == "warm" and asked > 0 and known and fetched > left * asked),
         _row("page_cache.elsewhere", told == "cold" and known and 0 <= fetched < elsewhere * asked),
+        *(_left_as_is(record, before, asked, fetched) if told == "as-is" else ()),
+    ]
+
+
+def _left_as_is(record, before, asked, fetched):
+    """Rules since schema 3, for files whose state nobody has made."""
+    if record["schema"] != ledger.SCHEMAS[-1]:
+        return []
+    dataset = ledger.object_at(record, "dataset")
+    first, size = number(dataset.get("page_cache_first")), number(dataset.get("bytes")) or 1
+    helped = (
+        asked > 0
+        and fetched is not None
+        and fetched >= 0
+        and _above(1 - fetched / asked, RULES["page_cache.helped"].threshold)
+    )
+    differs = (
+        None not in (first, before)
+        and before >= 0
+        and _above(abs(before - first), RULES["page_cache.differs"].threshold)
+    )
+    passes = dataset.get("fits_in_memory") is True and _above(
+        asked / size, RULES["page_cache.passes"].threshold
+    )
+    return [
+        _row("page_cache.helped", helped),
+        _row("page_cache.differs", differs),
+        _row("page_cache.passes", passes),
     ]
 
 

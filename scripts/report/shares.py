@@ -26,7 +26,7 @@ def within_limits(record):
     values = [(f"monitors.{key}", monitors.get(key), True) for key in MONITORS]
     values += [
         (f"dataset.{key}", dataset.get(key), True)
-        for key in ("page_cache_before", "page_cache_after")
+        for key in ("page_cache_before", "page_cache_after", "page_cache_first")
     ]
     values += [("device_idle_fraction", record.get("device_idle_fraction"), False)]
     values += [

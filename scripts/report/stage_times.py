@@ -3,10 +3,8 @@ figure."""
 
 from __future__ import annotations
 
-from . import ledger, statistics, style
+from . import epoch, ledger, statistics, style
 from .text import clean
-
-CPU_WAIT = "CPU wait"
 
 
 def per_image(cell):
@@ -34,7 +32,7 @@ def _parts(records):
         waiting = share * max(wall - cpu, 0.0)
         waits_ms += 1e3 * waiting / items
         found.append((name, 1e3 * (wall - waiting) / items, 1e3 * min(cpu, wall) / items))
-    return found + ([(CPU_WAIT, waits_ms, 0.0)] if waits_ms > 0 else [])
+    return found + ([(style.CPU_WAIT, waits_ms, 0.0)] if waits_ms > 0 else [])
 
 
 def _stages(record):
@@ -58,6 +56,9 @@ def limit(cell, claim):
     part = f"{clean(stage, 20)} {100 * share:.0f} %" if share else clean(stage, 20)
     if not resource:
         return ""
+    waiting = epoch.hours_waiting(cell)
+    if waiting is not None and waiting < epoch.hours_lost(cell).mean / 2:
+        return "longer steps than at the ceiling"
     if resource == "device":
         return "uneven service, or a copy that nothing hides"
     if resource == "cpu":

@@ -121,13 +121,14 @@ DARK_YELLOW = "#857A00"  # lines and rims of yellow markers: yellow alone does n
 VARIANT_LINES = (None, "-", (0, (1, 1.5)), (0, (8, 2, 1, 2, 1, 2)), (0, (3, 4)))
 VARIANT_TONES = (0.0, 0.42, -0.40, 0.22, -0.20)  # mixed with white, or with black
 
+CPU_WAIT = "CPU wait"  # no stage, but drawn beside them
 STAGES = {
     "lock": (ORANGE, "lock"),
     "read": (SKY, "read"),
     "decode": (VERMILLION, "decode"),
     "augment": (GREEN, "augment"),
     "collate": (PURPLE, "collate"),
-    "CPU wait": (GREY, "CPU wait"),
+    CPU_WAIT: (GREY, CPU_WAIT),
 }
 SPARE = (BLUE, YELLOW)
 

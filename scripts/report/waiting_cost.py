@@ -1,4 +1,4 @@
-"""What waiting for data costs: hours over an epoch of ImageNet, and over 90 of them."""
+"""What the input costs, waiting and longer steps: hours over an epoch of ImageNet, and over 90."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def _caption(cells, setting, gpus):
 
 def _bar(ax, row, hours, claim, compact):
     waiting = epoch.hours_waiting(row.cell)
-    waits = hours.mean if waiting is None else min(waiting, max(hours.mean, 0.0))
+    waits = hours.mean if waiting is None else min(waiting, hours.mean)
     bar = {"height": row.thick, "zorder": 3, **style.bar(row.look, row.cell.serious)}
-    ax.barh(row.y, waits, **bar)
-    if hours.mean > waits:
+    ax.barh(row.y, hours.mean if row.cell.serious else waits, **bar)
+    if hours.mean > waits and not row.cell.serious:
         pale = style.lighter(row.look.colour, 0.7)
         ax.barh(row.y, hours.mean - waits, left=waits, **{**bar, "facecolor": pale})
     above = rows.interval(ax, row, hours)

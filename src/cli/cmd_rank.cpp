@@ -18,7 +18,7 @@ int be_rank(const RankCommand& command) {
   ranks::SocketGroup group(ranks::Connection(ranks::Children::kRankDescriptor), command.rank,
                            command.size, command.host, /*local_rank=*/command.rank);
   device::AcceleratorRegistry registry;
-  run::serve_rank(group, registry, /*first_here=*/command.rank == 0);
+  run::serve_rank(group, registry, /*ranks_here=*/command.size);
   return 0;
 }
 

@@ -50,7 +50,7 @@ int follow(const ranks::Launch& launch, const std::vector<plan::Cell>& cells,
   if (const std::vector<int> cpus = ranks::own_cpus(launch); !cpus.empty())
     measure::keep_to_cpus(cpus);
   device::AcceleratorRegistry registry;
-  run::serve_rank(*group, registry, launch.local_rank == 0);
+  run::serve_rank(*group, registry, launch.local_size);
   return 0;
 }
 

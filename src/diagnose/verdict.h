@@ -36,10 +36,10 @@ struct Verdict {
   std::string sentence;
 };
 
-// Bands by the share of the window that is lost to the input: in which the device waited for data,
-// and, where that is shown, by which its steps were longer than at the ceiling. < 5 % not
-// input-bound, 5-20 % moderately, >= 20 % highly input-bound. Without a ceiling only the waiting is
-// known, and the sentence says so.
+// Bands by the share of the window that the input costs: the waiting for data and, where the
+// intervals of the steps show it, the time by which they were longer than at the ceiling. Below 5 %
+// a run is not input-bound, below 20 % moderately, from there on highly. Without a ceiling only the
+// waiting is known, and the sentence says so.
 Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& measurement,
                    const std::optional<Ceiling>& ceiling);
 

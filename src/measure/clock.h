@@ -5,19 +5,19 @@
 
 namespace feedrate::measure {
 
-// Nanoseconds of CLOCK_MONOTONIC (what steady_clock reads); never the wall clock. Thread-safe.
-inline std::int64_t now_ns() {
+// Nanoseconds of a clock of the kernel. Thread-safe.
+inline std::int64_t clock_ns(clockid_t clock) {
   timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
 }
 
-// CPU time that the calling thread has used, in nanoseconds.
-inline std::int64_t thread_cpu_ns() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
-}
+// What steady_clock reads; never the wall clock.
+inline std::int64_t now_ns() { return clock_ns(CLOCK_MONOTONIC); }
+
+// CPU time that the calling thread has used, and that all threads of the process have.
+inline std::int64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+inline std::int64_t process_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
 // Sleeps until now_ns() has reached `deadline`; returns at once when it has passed. Absolute, so
 // that errors of one sleep do not add up over many.

@@ -28,12 +28,6 @@ std::int64_t pressure_total(const char* path) {
   return at == std::string::npos ? -1 : std::stoll(line.substr(at + 6));
 }
 
-std::int64_t process_cpu_ns() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
-}
-
 // The number after `key` in a file of "key number" lines.
 std::int64_t number_in(const char* path, const std::string& wanted) {
   std::ifstream file(path);
@@ -139,7 +133,7 @@ HostCounters read_host_counters() {
     if (usable.contains(cpu->name))
       c.usable_busy_ticks += cpu->busy, c.usable_all_ticks += cpu->all;
   }
-  c.process_cpu_ns = process_cpu_ns();
+  c.process_cpu_ns = measure::process_cpu_ns();
   c.psi_cpu_us = pressure_total("/proc/pressure/cpu");
   c.psi_io_us = pressure_total("/proc/pressure/io");
   c.psi_memory_us = pressure_total("/proc/pressure/memory");

@@ -30,8 +30,8 @@ struct StageTotal {
 
 struct StageTotals {
   std::array<StageTotal, kStageCount> stage{};
-  // Of the stages' wall time, how long the workers stood ready to run and had no CPU, all workers
-  // together; 0 where that is not counted.
+  // The part of the stages' wall time in which workers stood ready to run and had no CPU. Of all
+  // workers together. 0: nobody counted it.
   std::int64_t cpu_wait_ns = 0;
 
   StageTotals& operator+=(const StageTotals& other) { return combine(other, 1); }

@@ -1,7 +1,5 @@
 #include "measure/standstill.h"
 
-#include <ctime>
-
 #include <algorithm>
 
 #include "measure/affinity.h"
@@ -15,12 +13,6 @@ constexpr std::int64_t kLate = 100'000'000;   // ns: less is a heart that had to
 constexpr std::int64_t kAsleep = 10'000'000;  // ns: less is the grain of the clocks
 constexpr double kIdle = 0.05;                // share of a late beat's time with CPU time
 constexpr std::size_t kMostGaps = 100'000;
-
-std::int64_t read(clockid_t clock) {
-  timespec t;
-  clock_gettime(clock, &t);
-  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
-}
 
 }  // namespace
 
@@ -59,7 +51,7 @@ StandstillMonitor::StandstillMonitor(std::int64_t period_ns)
 
 void StandstillMonitor::beat() {
   const std::lock_guard lock(mutex_);
-  finder_.beat({read(CLOCK_MONOTONIC), read(CLOCK_BOOTTIME), read(CLOCK_PROCESS_CPUTIME_ID)});
+  finder_.beat({now_ns(), clock_ns(CLOCK_BOOTTIME), process_cpu_ns()});
 }
 
 Standstills StandstillMonitor::between(std::int64_t from_ns, std::int64_t to_ns) {

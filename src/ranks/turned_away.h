@@ -17,8 +17,8 @@ class TurnedAway {
   explicit TurnedAway(Say say);
   // `from`: an address; `reason`: "has not the secret of this run".
   void add(const std::string& from, const std::string& reason);
-  // The same of one that could have been a rank, had it had the proof: named even where very many
-  // others came before it.
+  // As add(), for one whose proof was wrong: it may be a true rank with another secret, so it is
+  // said even after very many others.
   void add_without_proof(const std::string& from, const std::string& reason);
   bool had_no_proof() const { return !without_proof_.empty(); }
   // To be called when the wait for ranks is over: how many they were, if not all have been said.

@@ -303,7 +303,7 @@ Raised oversubscribed(const FlagFacts& facts, const FlagRule& rule) {
               std::to_string(threads) + " loader threads share " + format("%.3g CPUs", cpus));
 }
 
-// --- The page cache: whether "warm" and "cold" are what they say.
+// --- The page cache: whether "warm" and "cold" are what they say, and what "as-is" was.
 
 double bytes_asked(const FlagFacts& facts) {
   return static_cast<double>(measured(facts).stages[measure::Stage::read].bytes);
@@ -311,17 +311,24 @@ double bytes_asked(const FlagFacts& facts) {
 double share_from_storage(const FlagFacts& facts) {
   return measured(facts).storage_read_bytes / std::max(bytes_asked(facts), 1.0);
 }
-bool is_cold(const FlagFacts& facts) { return facts.result.settings.page_cache == "cold"; }
-bool is_warm(const FlagFacts& facts) { return facts.result.settings.page_cache == "warm"; }
+bool is_in_state(const FlagFacts& facts, std::string_view state) {
+  return measured(facts).page_cache.state == state;
+}
+bool is_cold(const FlagFacts& facts) { return is_in_state(facts, "cold"); }
+bool is_warm(const FlagFacts& facts) { return is_in_state(facts, "warm"); }
+bool is_as_is(const FlagFacts& facts) { return is_in_state(facts, "as-is"); }
+bool is_chosen(const FlagFacts& facts) { return facts.result.settings.page_cache == "auto"; }
 
 Raised page_cache_unknown(const FlagFacts& facts, const FlagRule&) {
-  return when((is_cold(facts) || is_warm(facts)) && measured(facts).page_cache_before < 0,
+  const bool unknown = (is_cold(facts) || is_warm(facts)) && measured(facts).page_cache.before < 0;
+  return when(unknown,
               "it is unknown whether the files lay in the page cache (only a user who owns them or "
-              "may write them can see it)");
+              "may write them can see it)",
+              !is_chosen(facts));
 }
 
 Raised page_cache_at_start(const FlagFacts& facts, const FlagRule& rule) {
-  const double before = measured(facts).page_cache_before;
+  const double before = measured(facts).page_cache.before;
   return when(is_warm(facts) && before >= 0 && before < *rule.threshold,
               "only " + percent(before) + " of the dataset lay in the page cache at the start");
 }
@@ -338,6 +345,37 @@ Raised page_cache_elsewhere(const FlagFacts& facts, const FlagRule& rule) {
   return when(is_cold(facts) && fetched >= 0 && fetched < *rule.threshold * bytes_asked(facts),
               "only " + percent(share_from_storage(facts)) +
                   " of the bytes that were read came from storage: the rest lay in a cache");
+}
+
+Raised page_cache_helped(const FlagFacts& facts, const FlagRule& rule) {
+  const bool known = bytes_asked(facts) > 0 && measured(facts).storage_read_bytes >= 0;
+  const double from_memory = 1 - share_from_storage(facts);
+  return when(
+      is_as_is(facts) && known && from_memory > *rule.threshold,
+      percent(from_memory) +
+          " of the bytes that were read came from memory: the rate depends on what was read "
+          "before");
+}
+
+Raised page_cache_differs(const FlagFacts& facts, const FlagRule& rule) {
+  const double before = measured(facts).page_cache.before;
+  if (!is_as_is(facts) || !facts.first_page_cache || before < 0) return {};
+  return when(std::abs(before - *facts.first_page_cache) > *rule.threshold,
+              percent(before) +
+                  " of the dataset lay in the page cache at the start, in the first "
+                  "repetition " +
+                  percent(*facts.first_page_cache));
+}
+
+Raised page_cache_passes(const FlagFacts& facts, const FlagRule& rule) {
+  if (!is_as_is(facts) || !measured(facts).page_cache.fits || !facts.result.dataset) return {};
+  const auto bytes = static_cast<double>(facts.result.dataset->total_bytes);
+  const double passes = bytes_asked(facts) / std::max(bytes, 1.0);
+  return when(
+      passes > *rule.threshold,
+      format("the window reads the dataset %.3g times, and it fits into memory: all but the "
+             "first pass can come from there",
+             passes));
 }
 
 Raised client_cold(const FlagFacts& facts, const FlagRule&) {
@@ -423,7 +461,8 @@ constexpr FlagRule kRules[] = {
      lenient_decoder},
     {"oversubscribed", Severity::note, 2.0, kNone,
      "workers beyond the CPUs help only where they wait for storage", oversubscribed},
-    {"page_cache.unknown", Severity::serious, kNone, kNone,
+    // Serious where the state was asked for by name.
+    {"page_cache.unknown", Severity::warning, kNone, 0.0,
      "run as their owner, or use --page-cache as-is", page_cache_unknown},
     {"page_cache.start", Severity::warning, 0.95, kNone,
      "use a dataset that fits into memory, or --page-cache as-is", page_cache_at_start},
@@ -431,6 +470,13 @@ constexpr FlagRule kRules[] = {
      "see what else uses the memory, or use a dataset that fits into it", page_cache_left},
     {"page_cache.elsewhere", Severity::serious, 0.8, kNone,
      "see what else reads these files, or caches them below the page cache", page_cache_elsewhere},
+    {"page_cache.helped", Severity::warning, 0.05, kNone,
+     "use --page-cache cold, or warm for a dataset that fits into memory", page_cache_helped},
+    {"page_cache.differs", Severity::warning, 0.05, kNone,
+     "use --page-cache cold, or warm for a dataset that fits into memory", page_cache_differs},
+    // Passes over the dataset.
+    {"page_cache.passes", Severity::warning, 2.0, kNone,
+     "use --page-cache warm, which says so, or a larger dataset", page_cache_passes},
     {"client_cold", Severity::note, kNone, kNone,
      "use a dataset several times as large as those caches", client_cold},
     {"ceiling_drifted", Severity::warning, 0.03, kNone,

@@ -34,6 +34,8 @@ struct FlagFacts {
   std::optional<double> opening_imgs_per_s;
   // Of a cell: the rate of that ceiling.
   std::optional<double> ceiling_imgs_per_s;
+  // Share of the cell's files in the page cache when its first repetition began; none for that one.
+  std::optional<double> first_page_cache;
   // What other records of the ledger were measured with, see differences() of resume.h.
   const std::vector<std::string>& differences;
 };

@@ -165,13 +165,20 @@ Json straggler_json(const std::optional<run::Straggler>& straggler) {
   return {{"rank", straggler->rank}, {"others_wait_ms", straggler->others_wait_ms}};
 }
 
+// A ledger may say anything: what could overflow later is no time.
+std::int64_t ns_from(const Json& seconds) {
+  constexpr double kMost = 1e9;  // s: a sweep of 30 years
+  const auto s = seconds.get<double>();
+  if (!(std::abs(s) <= kMost)) throw std::out_of_range(seconds.dump() + " s is no time of a run");
+  return std::llround(1e9 * s);
+}
+
 measure::StageTotals stages_from(const Json& stages) {
   measure::StageTotals totals;
   for (const Json& stage : stages) {
     for (std::size_t i = 0; i < measure::kStageCount; ++i) {
       if (stage.at("name") != measure::kStageNames[i]) continue;
-      totals.stage[i] = {std::llround(1e9 * stage.at("wall_s").get<double>()),
-                         std::llround(1e9 * stage.at("cpu_s").get<double>()), stage.at("items"),
+      totals.stage[i] = {ns_from(stage.at("wall_s")), ns_from(stage.at("cpu_s")), stage.at("items"),
                          stage.at("bytes")};
     }
   }
@@ -265,10 +272,10 @@ run::Measurement verdict_inputs_from(const Json& record) {
   m.device_idle_fraction = record.at("device_idle_fraction");
   m.step_ms.summary.mean = record.at("step_ms").at("mean");
   m.stages = stages_from(record.at("stages"));
-  m.stages.cpu_wait_ns = std::llround(1e9 * record.at("cpu_wait_s").get<double>());
+  m.stages.cpu_wait_ns = ns_from(record.at("cpu_wait_s"));
   if (const Json& arrivals = record.at("arrivals"); !arrivals.is_null()) {
     m.arrivals.batches = arrivals.at("batches");
-    m.arrivals.busy_ns = std::llround(1e9 * arrivals.at("busy_s").get<double>());
+    m.arrivals.busy_ns = ns_from(arrivals.at("busy_s"));
   }
   m.cpu_capacity = record.at("threads").at("cpu_capacity");
   m.device.kind = record.at("device").at("kind");

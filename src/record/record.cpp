@@ -21,10 +21,12 @@ Json flags_json(const std::vector<Flag>& flags) {
   return json;
 }
 
-Json dataset_json(const run::CellResult& result, const std::filesystem::path& data) {
+Json dataset_json(const run::CellResult& result, const std::filesystem::path& data,
+                  const std::optional<double>& first_page_cache) {
   if (!result.dataset) return nullptr;
   const storage::DatasetVariant& d = *result.dataset;
-  const bool measured = result.measurement.has_value();
+  const run::PageCache cache =
+      result.measurement ? result.measurement->page_cache : run::PageCache{};
   return {{"path", data.string()},
           {"variant", d.folder.lexically_relative(data).generic_string()},
           {"samples", d.samples.size()},
@@ -32,8 +34,11 @@ Json dataset_json(const run::CellResult& result, const std::filesystem::path& da
           {"mean_bytes", d.samples.empty() ? 0 : d.total_bytes / d.samples.size()},
           {"manifest_xxh3", d.manifest_xxh3},
           {"made", d.made},
-          {"page_cache_before", measured ? result.measurement->page_cache_before : -1},
-          {"page_cache_after", measured ? result.measurement->page_cache_after : -1}};
+          {"page_cache", cache.state},
+          {"fits_in_memory", cache.fits},
+          {"page_cache_before", cache.before},
+          {"page_cache_after", cache.after},
+          {"page_cache_first", first_page_cache ? Json(*first_page_cache) : Json(nullptr)}};
 }
 
 // Cleans what the terminal shows of the record. RecordWriter cleans the JSON as a whole.
@@ -60,6 +65,7 @@ Record make_record(run::CellResult result, RunContext context, const run::RunOpt
                 .options = options,
                 .opening_imgs_per_s = closes ? rate(record.context.ceiling) : std::nullopt,
                 .ceiling_imgs_per_s = rate(record.ceiling()),
+                .first_page_cache = record.context.first_page_cache,
                 .differences = record.context.differences});
   if (anonymizer) clean_texts(record.result, record.flags, *anonymizer);
   record.valid = is_valid(record.result, record.flags);
@@ -93,7 +99,7 @@ Json RecordWriter::json_of(const Record& record) const {
     json["ranks"].push_back(rank_json(number, rank));
   json["flags"] = flags_json(record.flags);
   json["valid"] = record.valid;
-  json["dataset"] = dataset_json(result, options_.data);
+  json["dataset"] = dataset_json(result, options_.data, record.context.first_page_cache);
   json["environment"] = environment_;
   json["limits"] = limits_json(options_.limits);
   json["seed"] = options_.seed;

@@ -18,7 +18,9 @@ struct RunContext {
   plan::PlannedRun run;
   int order = 0;                             // of the run in the sweep, as it was carried out
   std::optional<diagnose::Ceiling> ceiling;  // that opened its repetition
-  std::vector<std::string> differences;      // from other records of its ledger, see resume.h
+  // Share of the files in the page cache when the cell's first repetition began; none for that one.
+  std::optional<double> first_page_cache;
+  std::vector<std::string> differences;  // from other records of its ledger, see resume.h
 };
 
 // A finished run and what is said of it. Made once, constant afterwards.

@@ -41,6 +41,32 @@ class Ceilings {
   std::map<std::pair<std::string, int>, diagnose::Ceiling> opening_;  // by cell_id and repetition
 };
 
+// How much of each cell's files lay in the page cache when its first repetition began.
+class FirstPageCaches {
+ public:
+  explicit FirstPageCaches(const std::vector<Json>& records) {
+    for (const Json& record : records) {
+      const Json& dataset = record["dataset"];
+      if (record["status"] == "ok" && dataset.is_object())
+        keep(record["cell_id"], dataset.value("page_cache_before", -1.0));
+    }
+  }
+  void add(const Record& record) {
+    if (const auto& m = record.result.measurement)
+      keep(record.context.run.cell.id(), m->page_cache.before);
+  }
+  std::optional<double> of(const plan::Cell& cell) const {
+    const auto found = first_.find(cell.id());
+    return found == first_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  void keep(const std::string& cell, double share) {
+    if (share >= 0) first_.emplace(cell, share);
+  }
+  std::map<std::string, double> first_;  // by cell_id
+};
+
 bool stood_still(const Record& record) {
   return std::ranges::any_of(record.flags,
                              [](const Flag& flag) { return flag.name == kStoppedFlag; });
@@ -54,6 +80,7 @@ SweepOutcome run_sweep(const std::vector<plan::PlannedRun>& plan, run::CellRunne
   const std::vector<Json> before = ledger ? ledger->records() : std::vector<Json>{};
   const std::vector<plan::PlannedRun> missing = missing_of(plan, before);
   Ceilings ceilings(before);
+  FirstPageCaches page_caches(before);
   SweepOutcome outcome{.skipped = plan.size() - missing.size()};
   auto order = static_cast<int>(before.size());
   bool again = false;
@@ -71,11 +98,13 @@ SweepOutcome run_sweep(const std::vector<plan::PlannedRun>& plan, run::CellRunne
     std::vector<std::string> differences = options.differences;
     std::ranges::move(device_differences(before, result), std::back_inserter(differences));
     const Record record =
-        make_record(std::move(result), {run, order++, ceiling, std::move(differences)}, options.run,
-                    writer.anonymizer());
+        make_record(std::move(result),
+                    {run, order++, ceiling, page_caches.of(run.cell), std::move(differences)},
+                    options.run, writer.anonymizer());
     const Json json = writer.json_of(record);
     hooks.finished(record, ledger ? ledger->append(json) : json);
     ceilings.add(record);
+    page_caches.add(record);
     again = options.measure_again && !again && stood_still(record);
     if (again) continue;
     const run::Status status = record.result.status;

@@ -8,7 +8,6 @@
 #include "run/datasets.h"
 
 namespace feedrate::run {
-namespace {
 
 double bytes_held(const plan::CellSettings& s, const storage::DatasetVariant& dataset,
                   int gpus_here, bool ranks_are_apart) {
@@ -35,8 +34,6 @@ double bytes_held(const plan::CellSettings& s, const storage::DatasetVariant& da
   }
   return bytes;
 }
-
-}  // namespace
 
 double check_memory(const plan::CellSettings& s, const storage::DatasetVariant& dataset,
                     int gpus_here, bool ranks_are_apart) {

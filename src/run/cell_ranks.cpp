@@ -70,10 +70,7 @@ void check_all_have_ended(const std::map<std::size_t, RankAnswer>& answers) {
 RankAnswer joined(std::map<std::size_t, RankAnswer> answers) {
   RankAnswer all;
   for (auto& [rank, answer] : answers) {
-    if (all.ranks.empty()) {
-      all.page_cache_before = answer.page_cache_before;
-      all.page_cache_after = answer.page_cache_after;
-    }
+    if (all.ranks.empty()) all.page_cache = answer.page_cache;
     if (all.bad.count == 0) all.bad.first = answer.bad.first;
     all.bad.count += answer.bad.count;
     std::ranges::move(answer.ranks, std::back_inserter(all.ranks));
@@ -109,7 +106,8 @@ class ThreadRanks : public CellRanks {
                              .options = options_,
                              .registry = registry_,
                              .dataset = dataset.get(),
-                             .progress = progress};
+                             .progress = progress,
+                             .ranks_here = settings.gpus};
       RankAnswer answer =
           carry_out(work, [&](const RankTask& task) { return run_rank_threads(task, stop); }, stop);
       return answer.interrupted ? std::nullopt : std::optional(std::move(answer));

@@ -248,8 +248,7 @@ Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer&
   m.loader_library = first.loader_library;
   m.bad = answer.bad;
   m.loss_last = first.steps.back().loss;
-  m.page_cache_before = answer.page_cache_before;
-  m.page_cache_after = answer.page_cache_after;
+  m.page_cache = answer.page_cache;
   m.straggler = straggler_of(ranks, m.step_ms.summary.mean);
   add_surroundings(m, ranks);
   return m;

@@ -68,15 +68,15 @@ struct Measurement {
   // Of the rank whose queue was least at rest, share of its window's images; see QueueBalance.
   double drawn_from_queue = 0;
   std::size_t drawn_rank = 0;
-  int cpus = 0;                  // that the ranks may use, all machines together
-  double cpu_capacity = 0;       // the same, or less where a control group's quota binds
-  int opencv_threads = 0;        // in each loader thread
-  measure::ProcessSize process;  // of rank 0, at the window's end
-  std::string loader_library;    // see Loader::library()
-  pipeline::BadTotals bad;       // samples that were skipped
-  double loss_last = 0;          // NaN where the device has none
-  double page_cache_before = -1, page_cache_after = -1;  // see page_cache_state()
-  std::vector<MachineUse> machines;                      // rank 0's first
+  int cpus = 0;                      // that the ranks may use, all machines together
+  double cpu_capacity = 0;           // the same, or less where a control group's quota binds
+  int opencv_threads = 0;            // in each loader thread
+  measure::ProcessSize process;      // of rank 0, at the window's end
+  std::string loader_library;        // see Loader::library()
+  pipeline::BadTotals bad;           // samples that were skipped
+  double loss_last = 0;              // NaN where the device has none
+  PageCache page_cache;              // of rank 0's machine
+  std::vector<MachineUse> machines;  // rank 0's first
   // Rank 0's machine once a second, from the window's start (at_ns 0).
   std::vector<measure::HostSample> host_series;
   measure::Standstills standstills;  // of the rank that stood still longest

@@ -1,29 +1,51 @@
 #include "run/page_cache_state.h"
 
 #include "base/error.h"
+#include "measure/memory.h"
+#include "run/cell_memory.h"
 #include "storage/page_cache.h"
 
 namespace feedrate::run {
+namespace {
 
-double page_cache_state(const plan::CellSettings& settings, const storage::DatasetVariant* dataset,
+// The rest is for what a run holds beyond its batches: libraries, the network, other programs.
+constexpr double kUsableMemory = 0.8;
+
+bool fits_into_memory(const plan::CellSettings& settings, const storage::DatasetVariant& dataset,
+                      int ranks_here) {
+  const double held = bytes_held(settings, dataset, ranks_here, /*ranks_are_apart=*/true);
+  return static_cast<double>(dataset.total_bytes) + held <
+         kUsableMemory * static_cast<double>(measure::memory_available());
+}
+
+std::string state_of(const plan::CellSettings& settings, bool fits) {
+  if (settings.page_cache != "auto") return settings.page_cache;
+  return fits ? "warm" : "as-is";
+}
+
+}  // namespace
+
+double page_cache_share(const plan::CellSettings& settings, const storage::DatasetVariant* dataset,
                         storage::OutstandingReads::Slot* slot) {
   return dataset && settings.cache == "none" ? storage::page_cache_share(*dataset, slot) : -1;
 }
 
-double prepare_page_cache(const plan::CellSettings& settings,
-                          const storage::DatasetVariant* dataset,
-                          storage::OutstandingReads::Slot* slot, std::stop_token stop) {
-  if (!dataset || settings.cache != "none") return -1;
-  if (settings.page_cache == "warm") storage::warm_page_cache(*dataset, stop, slot);
-  if (settings.page_cache == "cold") storage::drop_from_page_cache(*dataset, stop, slot);
-  if (stop.stop_requested()) return -1;
-  const double share = page_cache_state(settings, dataset, slot);
-  if (settings.page_cache == "cold" && share > 0.05) {
+PageCache prepare_page_cache(const plan::CellSettings& settings,
+                             const storage::DatasetVariant* dataset, int ranks_here,
+                             storage::OutstandingReads::Slot* slot, std::stop_token stop) {
+  if (!dataset || settings.cache != "none") return {};
+  PageCache cache{.fits = fits_into_memory(settings, *dataset, ranks_here)};
+  cache.state = state_of(settings, cache.fits);
+  if (cache.state == "warm") storage::warm_page_cache(*dataset, stop, slot);
+  if (cache.state == "cold") storage::drop_from_page_cache(*dataset, stop, slot);
+  if (stop.stop_requested()) return cache;
+  cache.before = page_cache_share(settings, dataset, slot);
+  if (cache.state == "cold" && cache.before > 0.05) {
     throw Error(dataset->folder.string(), "stays in the page cache although it was asked to go",
                 "put the dataset on a disk's file system (tmpfs cannot be dropped), or use "
                 "--page-cache warm");
   }
-  return share;
+  return cache;
 }
 
 }  // namespace feedrate::run

@@ -1,5 +1,6 @@
 #pragma once
 #include <stop_token>
+#include <string>
 
 #include "plan/settings.h"
 #include "storage/dataset.h"
@@ -7,15 +8,25 @@
 
 namespace feedrate::run {
 
+// A cell's files and the kernel's page cache.
+struct PageCache {
+  // What the cell's `page-cache` stands for: "as-is", "warm" or "cold". Empty: it reads no files.
+  std::string state;
+  bool fits = false;               // the files into memory, beside what the cell's ranks hold
+  double before = -1, after = -1;  // the window: page_cache_share()
+};
+
 // Share of a cell's dataset that lies in the page cache; -1 where it is unknown, or where the cell
 // does not read files. `dataset` and `slot` may be null; a `slot` is told what is read.
-double page_cache_state(const plan::CellSettings& settings, const storage::DatasetVariant* dataset,
+double page_cache_share(const plan::CellSettings& settings, const storage::DatasetVariant* dataset,
                         storage::OutstandingReads::Slot* slot);
 
-// Brings the page cache into the state that the cell asks for; returns page_cache_state(). Returns
-// early, with -1, once `stop` is asked for. Throws an Error where files cannot be dropped.
-double prepare_page_cache(const plan::CellSettings& settings,
-                          const storage::DatasetVariant* dataset,
-                          storage::OutstandingReads::Slot* slot, std::stop_token stop);
+// Brings the page cache into the state that the cell asks for. "auto" is "warm" where the files fit
+// beside what the `ranks_here` (on this machine) hold, else "as-is": what a cache holds of files
+// that do not fit, nobody can say beforehand. Returns early once `stop` is asked for. Throws an
+// Error where files cannot be dropped.
+PageCache prepare_page_cache(const plan::CellSettings& settings,
+                             const storage::DatasetVariant* dataset, int ranks_here,
+                             storage::OutstandingReads::Slot* slot, std::stop_token stop);
 
 }  // namespace feedrate::run

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "ranks/thread_groups.h"
-#include "run/page_cache_state.h"
 
 namespace feedrate::run {
 
@@ -15,8 +14,10 @@ RankAnswer carry_out(const ProcessWork& work,
                      std::stop_token stop) {
   storage::OutstandingReads::Slot* slot = work.reads ? &work.reads->add() : nullptr;
   RankAnswer answer;
-  if (work.prepares_files)
-    answer.page_cache_before = prepare_page_cache(work.settings, work.dataset, slot, stop);
+  if (work.prepares_files) {
+    answer.page_cache =
+        prepare_page_cache(work.settings, work.dataset, work.ranks_here, slot, stop);
+  }
   const RankTask task = make_rank_task(work.settings, work.options, work.registry, work.dataset,
                                        work.reads, work.progress, stop);
   if (stop.stop_requested()) return {.interrupted = true};  // while the caches were filled
@@ -28,7 +29,7 @@ RankAnswer carry_out(const ProcessWork& work,
   }
   if (task.recipe && task.recipe->bad) answer.bad = task.recipe->bad->totals();
   if (work.prepares_files)
-    answer.page_cache_after = page_cache_state(work.settings, work.dataset, slot);
+    answer.page_cache.after = page_cache_share(work.settings, work.dataset, slot);
   return answer;
 }
 

@@ -17,6 +17,7 @@ struct ProcessWork {
   std::shared_ptr<storage::OutstandingReads> reads;  // is told what is read; may be null
   ProgressSink progress;
   bool prepares_files = true;  // one process of a machine does
+  int ranks_here = 1;          // of all processes of this machine
 };
 
 // Prepares the files, makes the task, runs it by `run`, and looks at the files again. Interrupted

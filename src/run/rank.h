@@ -13,6 +13,7 @@
 #include "measure/standstill.h"
 #include "pipeline/bad_samples.h"
 #include "pipeline/loader.h"
+#include "run/page_cache_state.h"
 #include "run/rank_task.h"
 
 namespace feedrate::run {
@@ -52,9 +53,8 @@ struct RankResult {
 // What a process that is a rank, or holds all of them, answers.
 struct RankAnswer {
   std::vector<RankResult> ranks;
-  pipeline::BadTotals bad;        // samples that were skipped
-  double page_cache_before = -1;  // of the process that prepared it, see Measurement
-  double page_cache_after = -1;
+  pipeline::BadTotals bad;   // samples that were skipped
+  PageCache page_cache;      // of the process that prepared it
   bool interrupted = false;  // before the end: `ranks` are those that had begun to measure
 };
 

@@ -67,8 +67,8 @@ void to_common_clock(RankResult& result, const ranks::SocketGroup& group) {
 // One rank of a run, or all of them as threads where the group has but one.
 class RankServer {
  public:
-  RankServer(ranks::SocketGroup& group, device::AcceleratorRegistry& registry, bool first_here)
-      : group_(group), registry_(registry), first_here_(first_here) {}
+  RankServer(ranks::SocketGroup& group, device::AcceleratorRegistry& registry, int ranks_here)
+      : group_(group), registry_(registry), ranks_here_(ranks_here) {}
 
   RankAnswer carry_out(const RankOrder& order) {
     const plan::CellSettings settings = plan::settings_of(order.cell);
@@ -80,13 +80,15 @@ class RankServer {
       watch = watch_reads(reads, order.options.limits.stall_seconds, group_);
     }
     const std::stop_token stop = group_.stop_token();
+    const bool are_threads = group_.size() != settings.gpus;
     const ProcessWork work{.settings = settings,
                            .options = order.options,
                            .registry = registry_,
                            .dataset = dataset.get(),
                            .reads = reads,
                            .progress = progress(),
-                           .prepares_files = first_here_};
+                           .prepares_files = group_.local_rank() == 0,
+                           .ranks_here = are_threads ? settings.gpus : ranks_here_};
     auto answer =
         run::carry_out(work, [&](const RankTask& task) { return results_of(task, stop); }, stop);
     for (RankResult& rank : answer.ranks) {
@@ -123,14 +125,14 @@ class RankServer {
 
   ranks::SocketGroup& group_;
   device::AcceleratorRegistry& registry_;
-  const bool first_here_;
+  const int ranks_here_;
   std::optional<Datasets> datasets_;
 };
 
 }  // namespace
 
-void serve_rank(ranks::SocketGroup& group, device::AcceleratorRegistry& registry, bool first_here) {
-  RankServer server(group, registry, first_here);
+void serve_rank(ranks::SocketGroup& group, device::AcceleratorRegistry& registry, int ranks_here) {
+  RankServer server(group, registry, ranks_here);
   while (const auto task = group.next_task()) {
     try {
       const RankAnswer answer = server.carry_out(order_from(*task));

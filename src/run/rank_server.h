@@ -5,8 +5,8 @@
 namespace feedrate::run {
 
 // A process that is one rank: carries out the orders (RankOrder) that its coordinator gives, until
-// there are no more. Failures are reported to the coordinator. `first_here`: it is the first rank
-// on its machine, which prepares the page cache.
-void serve_rank(ranks::SocketGroup& group, device::AcceleratorRegistry& registry, bool first_here);
+// there are no more. Failures are reported to the coordinator. `ranks_here`: of its
+// machine, the first of which prepares the page cache.
+void serve_rank(ranks::SocketGroup& group, device::AcceleratorRegistry& registry, int ranks_here);
 
 }  // namespace feedrate::run

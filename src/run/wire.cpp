@@ -62,8 +62,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last,
                                    drawn_from_queue, stages, arrivals, host, standstills,
                                    host_series, samples_ahead_limit, loader_library, opencv_threads,
                                    process, device, place, gpu, gpu_problem)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache_before, page_cache_after,
-                                   interrupted)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PageCache, state, fits, before, after)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache, interrupted)
 
 // File names need not be UTF-8; such a text shows where it is not.
 static constexpr auto kReplace = nlohmann::json::error_handler_t::replace;

@@ -74,7 +74,10 @@ void warm_page_cache(const DatasetVariant& variant, std::stop_token stop,
   Buffer buffer;
   for (const SampleFile& sample : variant.samples) {
     if (stop.stop_requested()) return;
-    storage->read(sample, buffer);
+    try {
+      storage->read(sample, buffer);
+    } catch (const Error&) {  // the loaders will meet it, and know what `on-bad` says of it
+    }
   }
 }
 

@@ -24,7 +24,7 @@ inline nlohmann::ordered_json json_of(run::CellResult result, const run::RunOpti
                                       const nlohmann::ordered_json& environment = {}) {
   const plan::Cell cell = result.cell;
   const record::Record record =
-      record::make_record(std::move(result), {plan::PlannedRun{cell}, 0, ceiling, {}}, options);
+      record::make_record(std::move(result), {plan::PlannedRun{cell}, 0, ceiling, {}, {}}, options);
   return record::RecordWriter(options, environment).json_of(record);
 }
 

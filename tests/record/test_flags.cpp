@@ -185,8 +185,9 @@ TEST(Flags, WarmIsWhatDidNotComeFromStorage) {
     rank.host.storage_read_bytes = fetched;
     const plan::AxisValues axes = {
         {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"page-cache", {"warm"}}};
-    return severity_of(json_of(result_of(axes, {.ranks = {rank}, .page_cache_before = 1})),
-                       "page_cache");
+    return severity_of(
+        json_of(result_of(axes, {.ranks = {rank}, .page_cache = {.state = "warm", .before = 1}})),
+        "page_cache");
   };
   EXPECT_EQ(of(0), "");
   EXPECT_EQ(of(-1), "") << "cannot be told";
@@ -213,12 +214,67 @@ TEST(Flags, AColdRunWhoseBytesCameFromACacheIsInvalid) {
                                    {"data", {"jpeg"}},
                                    {"batch-size", {"8"}},
                                    {"page-cache", {"cold"}}};
-    return json_of(result_of(axes, {.ranks = {rank}, .page_cache_before = 0}));
+    return json_of(
+        result_of(axes, {.ranks = {rank}, .page_cache = {.state = "cold", .before = 0}}));
   };
   EXPECT_EQ(severity_of(cold(500), "page_cache"), "serious");
   EXPECT_EQ(severity_of(cold(4096), "page_cache"), "");
   EXPECT_EQ(severity_of(cold(-1), "page_cache"), "") << "cannot be told";
   EXPECT_EQ(severity_of(cold(4096), "client_cold"), "note");
+}
+
+// As it was left: whatever ran before decides what comes from memory.
+run::CellResult as_is(double fetched, run::PageCache cache) {
+  run::RankResult rank = rank_of(0);
+  rank.stages[measure::Stage::read] = {1, 1, 8, 1000};
+  rank.host.storage_read_bytes = fetched;
+  cache.state = "as-is";
+  const plan::AxisValues axes = {
+      {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+  return result_of(axes, {.ranks = {rank}, .page_cache = cache});
+}
+
+TEST(Flags, AsIsSaysWhatCameFromMemory) {
+  EXPECT_EQ(severity_of(json_of(as_is(990, {})), "page_cache"), "");
+  EXPECT_EQ(severity_of(json_of(as_is(-1, {})), "page_cache"), "") << "cannot be told";
+  EXPECT_EQ(severity_of(json_of(as_is(900, {})), "page_cache"), "warning");
+}
+
+TEST(Flags, AsIsSaysThatRepetitionsBeganUnlike) {
+  const auto after = [](double first) {
+    run::CellResult result = as_is(-1, {.before = 0.5});
+    const plan::Cell cell = result.cell;
+    const record::Record record =
+        record::make_record(std::move(result), {plan::PlannedRun{cell}, 0, {}, first, {}}, {});
+    return severity_of(record::RecordWriter({}, {}).json_of(record), "page_cache");
+  };
+  EXPECT_EQ(after(0.5), "");
+  EXPECT_EQ(after(0.44), "warning");
+}
+
+TEST(Flags, AsIsSaysThatLaterPassesReadMemory) {
+  const auto of = [](bool fits, std::uint64_t bytes) {
+    run::CellResult result = as_is(-1, {.fits = fits});
+    result.dataset =
+        std::make_shared<storage::DatasetVariant>(storage::DatasetVariant{.total_bytes = bytes});
+    return severity_of(json_of(std::move(result)), "page_cache");
+  };
+  EXPECT_EQ(of(true, 500), "") << "two passes";
+  EXPECT_EQ(of(true, 400), "warning");
+  EXPECT_EQ(of(false, 400), "");
+}
+
+// A user who asked for warm files must be told louder than one for whom it was chosen.
+TEST(Flags, AWarmCacheThatNobodyCanSeeIsSaid) {
+  const auto of = [](const char* asked) {
+    const plan::AxisValues axes = {
+        {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"page-cache", {asked}}};
+    return severity_of(
+        json_of(result_of(axes, {.ranks = {rank_of(0)}, .page_cache = {.state = "warm"}})),
+        "page_cache");
+  };
+  EXPECT_EQ(of("warm"), "serious");
+  EXPECT_EQ(of("auto"), "warning");
 }
 
 TEST(Flags, AClosingCeilingThatMovedIsADrift) {
@@ -228,7 +284,7 @@ TEST(Flags, AClosingCeilingThatMovedIsADrift) {
     const plan::Cell cell = result.cell;
     const record::Record record = record::make_record(
         std::move(result),
-        {{cell, plan::Role::closing_ceiling}, 0, diagnose::Ceiling{opening, {}}, {}}, {});
+        {{cell, plan::Role::closing_ceiling}, 0, diagnose::Ceiling{opening, {}}, {}, {}}, {});
     const auto json = record::RecordWriter({}, {}).json_of(record);
     EXPECT_FALSE(json.contains("ceiling_imgs_per_s")) << "a ceiling has none";
     return severity_of(json, "ceiling_drifted");

@@ -60,8 +60,8 @@ TEST(Resume, WhatIsMixedIsFlagged) {
   run::RunOptions options;
   options.limits.min_seconds = 0.1;
   const auto flagged = [&](const std::string& difference) {
-    const record::Record record =
-        record::make_record(result, {plan::PlannedRun{result.cell}, 0, {}, {difference}}, options);
+    const record::Record record = record::make_record(
+        result, {plan::PlannedRun{result.cell}, 0, {}, {}, {difference}}, options);
     const auto json = record::RecordWriter({}, {}).json_of(record);
     EXPECT_EQ(json["forced"], nlohmann::ordered_json({difference}));
     EXPECT_EQ(json["flags"].back()["name"], "mixed_ledger");

@@ -133,7 +133,10 @@ def _dataset(cell):
         "bytes": 1 << 20,
         "mean_bytes": 1024,
         "manifest_xxh3": "e661f421177593e3",
+        "page_cache": "warm",
+        "fits_in_memory": True,
         "page_cache_before": 1.0,
+        "page_cache_first": None,
     }
 
 

@@ -146,6 +146,14 @@ class Arithmetic(Checked):
                 self.finds(words, 3, change)
 
     def test_a_flag_that_was_taken_out_is_missed(self):
+        def as_is(read, fetched=None, **dataset):
+            def change(r):
+                r["dataset"].update(page_cache="as-is", **dataset)
+                r["stages"][0]["bytes"] = read
+                r["monitors"].update(storage_read_bytes=read if fetched is None else fetched)
+
+            return change
+
         for name, change in (
             ("emulated", lambda r: r.update(flags=[])),
             ("short_window", lambda r: r.update(limits=dict(r["limits"], min_steps=41))),
@@ -163,9 +171,12 @@ class Arithmetic(Checked):
                 "page_cache",
                 lambda r: (
                     r["cell"].update({"page-cache": "cold"}),
-                    r["dataset"].update(page_cache_before=-1),
+                    r["dataset"].update(page_cache="cold", page_cache_before=-1),
                 ),
             ),
+            ("page_cache", as_is(200, fetched=100)),
+            ("page_cache", as_is(200, page_cache_first=0.9)),
+            ("page_cache", as_is(2100, bytes=1000)),
             ("bad_samples", lambda r: r.update(bad_samples=1)),
         ):
             with self.subTest(name):
@@ -182,7 +193,10 @@ class Arithmetic(Checked):
             lambda r: r["ranks"][0].update(gpu={"throttled": ""}),
             lambda r: r["ranks"][0].update(gpu=None),
             lambda r: r["monitors"].update(psi_memory_some=0.01),
-            lambda r: r["dataset"].update(page_cache_before=-1),
+            lambda r: (
+                r["dataset"].update(page_cache="as-is", page_cache_before=-1, fits_in_memory=False),
+                r["monitors"].update(storage_read_bytes=r["stages"][0]["bytes"]),
+            ),
             # It streams, so that it is no ceiling that falls short of its rate.
             lambda r: r["device"].update(step_ms=1.0),
         ):

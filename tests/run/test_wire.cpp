@@ -22,13 +22,14 @@ TEST(Wire, BringsBackWhatWasSent) {
   rank.gpu.push_back({1, {.power_w = 3.5, .throttle_reasons = ~std::uint64_t{0}}});
   rank.gpu_problem = "none";
   rank.host_series.push_back({3, {.cpu_busy = 0.25, .cpu_mhz = 2500}});
-  const run::RankAnswer answer{
-      .ranks = {rank, rank_of(3)}, .bad = {2, "a \"bad\" file"}, .page_cache_before = 0.5};
+  const run::RankAnswer answer{.ranks = {rank, rank_of(3)},
+                               .bad = {2, "a \"bad\" file"},
+                               .page_cache = {.state = "warm", .before = 0.5}};
   const run::RankAnswer answer_back = run::answer_from(run::to_text(answer));
   EXPECT_EQ(run::to_text(answer_back), run::to_text(answer));
   EXPECT_EQ(answer_back.ranks.size(), 2u);
   EXPECT_EQ(answer_back.bad.first, answer.bad.first);
-  EXPECT_EQ(answer_back.page_cache_before, 0.5);
+  EXPECT_EQ(answer_back.page_cache.before, 0.5);
   const run::RankResult& back = answer_back.ranks[0];
   EXPECT_EQ(back.steps.size(), 10u);
   EXPECT_TRUE(std::isnan(back.steps[3].loss));

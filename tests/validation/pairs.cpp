@@ -52,7 +52,7 @@ void make_pairs(int count, double noise, double gap, const std::filesystem::path
         if (result.status != run::Status::ok) throw Error("a run", result.error);
         const plan::PlannedRun run{result.cell, plan::Role::opening_ceiling, repetition};
         auto record =
-            writer.json_of(record::make_record(result, {run, repetition, {}, {}}, options));
+            writer.json_of(record::make_record(result, {run, repetition, {}, {}, {}}, options));
         record["cell"] =
             record::cell_json(nominal);  // the noise is what the comparison must not know of
         record["cell_id"] = nominal.id();

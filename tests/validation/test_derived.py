@@ -33,7 +33,7 @@ MEASURED = [
         r"monitors/series/at_s/.*",
         r"ranks/\d/(pid|sync_ms_mean)",
         r"ranks/[1-9]/data_wait_ms_mean",
-        r"dataset/(page_cache_before|page_cache_after|made/.*)",
+        r"dataset/(page_cache_before|page_cache_after|page_cache_first|made/.*)",
         r"limits/.*",
         r"environment/.*",
     )
