@@ -73,8 +73,15 @@ std::string why_it_is_slower(const plan::CellSettings& settings, const run::Meas
          beside_the_steps(settings, m);
 }
 
+// Whether even the slowest steps within the interval leave the run not input-bound.
+bool is_shown_to_be_small(const run::Measurement& m, const std::optional<Slowdown>& slowdown) {
+  if (!slowdown) return false;
+  const double idle = m.device_idle_fraction;
+  return idle + (1 - idle) * (1 - 1 / slowdown->ci95.high) < kModerately;
+}
+
 std::string sentence(const plan::CellSettings& settings, const run::Measurement& m,
-                     const Verdict& verdict) {
+                     const Verdict& verdict, bool has_ceiling) {
   const double idle = m.device_idle_fraction;
   if (settings.data == "synthetic" && idle >= kModerately) {
     return format(
@@ -89,10 +96,11 @@ std::string sentence(const plan::CellSettings& settings, const run::Measurement&
     const std::string text =
         format("not input-bound: the device waits %.1f %% of the time", 100 * idle);
     if (slower) return text + "; " + slow;
-    if (settings.data == "synthetic" || verdict.slowdown) return text;
-    return format(
-        "the device waits %.1f %% of the time; no ceiling tells whether its steps are slowed",
-        100 * idle);
+    if (settings.data == "synthetic" || is_shown_to_be_small(m, verdict.slowdown)) return text;
+    return format("the device waits %.1f %% of the time; %s", 100 * idle,
+                  has_ceiling ? "its steps are too few or too uneven to tell whether they are "
+                                "longer than at the ceiling"
+                              : "no ceiling tells whether its steps are slowed");
   }
   const std::string text = format("%s input-bound: ", lost < kHighly ? "moderately" : "highly");
   if (idle < kModerately)
@@ -123,7 +131,7 @@ Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& m
   Verdict verdict{.capacities = capacities(inputs_of(settings, measurement)),
                   .slowdown = ceiling ? slowdown_of(measurement, *ceiling) : std::nullopt,
                   .sentence = {}};
-  verdict.sentence = sentence(settings, measurement, verdict);
+  verdict.sentence = sentence(settings, measurement, verdict, ceiling.has_value());
   return verdict;
 }
 

@@ -72,8 +72,13 @@ std::unique_ptr<Loader> make_dali_loader(
     LoaderOptions options);  // a module; Error where there is none
 void check_dali_loader();
 
-// cache=host: keeps the first `batches` (at most 3) batches of `inner`, ends its workers then, and
-// hands out the same batches round and round.
-std::unique_ptr<Loader> make_host_cache(std::unique_ptr<Loader> inner, int batches);
+// cache=host: keeps the first batches of `inner`, ends its workers then, and hands out the same
+// batches round and round: `batches` of them, those after the third copies, in `slabs`. Batches
+// that the CPUs' caches can hold would reach the device faster than any from memory: see
+// host_cache_batches().
+std::unique_ptr<Loader> make_host_cache(std::unique_ptr<Loader> inner, const BatchSpec& spec,
+                                        std::shared_ptr<SlabAllocator> slabs, int batches);
+// How many batches are twice as large as all last-level caches of the machine; at least 3.
+int host_cache_batches(const BatchSpec& spec);
 
 }  // namespace feedrate::pipeline

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "measure/memory.h"
+#include "pipeline/loader.h"
 #include "run/datasets.h"
 
 namespace feedrate::run {
@@ -25,6 +26,8 @@ double bytes_held(const plan::CellSettings& s, const storage::DatasetVariant& da
   bytes += (decoder + files / std::max(samples, 1.0)) * std::max(s.workers, 1) * gpus_here;
   // DALI keeps each batch under way encoded, decoded and resized.
   if (s.loader == "dali") bytes += 3.0 * picture * s.batch_size * s.prefetch * gpus_here;
+  if (s.cache == "host")
+    bytes += static_cast<double>(spec.bytes()) * pipeline::host_cache_batches(spec) * gpus_here;
   const int caches = ranks_are_apart ? gpus_here : 1;
   if (s.cache == "encoded") bytes += caches * files;
   if (s.cache == "sample") {

@@ -21,7 +21,10 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
   if (s.pin_workers) options.first_cpu = group.rank() * s.workers;
   if (task.planted_rank.value_or(group.rank()) != group.rank()) options.recipe.planted = nullptr;
   auto loader = pipeline::make_loader(s.loader, std::move(options));
-  return s.cache == "host" ? pipeline::make_host_cache(std::move(loader), 3) : std::move(loader);
+  if (s.cache != "host") return loader;
+  const pipeline::BatchSpec& spec = task.recipe->spec;
+  return pipeline::make_host_cache(std::move(loader), spec, device.slabs(),
+                                   pipeline::host_cache_batches(spec));
 }
 
 class RankRun {

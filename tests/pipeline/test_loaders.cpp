@@ -6,11 +6,13 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <span>
 #include <thread>
 
 #include "base/error.h"
 #include "measure/clock.h"
+#include "measure/cpu_cache.h"
 #include "pipeline/caches.h"
 #include "pipeline/encoded_slot.h"
 #include "pipeline/loader.h"
@@ -407,15 +409,40 @@ TEST_F(Loaders, CachesGiveTheFirstEpochsPixels) {
 }
 
 TEST_F(Loaders, HostCacheHandsOutTheSameBatchesAndRestsItsWorkers) {
-  auto loader = pipeline::make_host_cache(pipeline::make_loader("pool", options("jpeg", 2)), 3);
+  const pipeline::LoaderOptions o = options("jpeg", 2);
+  auto loader = pipeline::make_host_cache(pipeline::make_loader("pool", o), o.recipe.spec,
+                                          pipeline::host_slabs(), 5);
   std::vector<const pipeline::HostBatch*> first;
-  for (int i = 0; i < 3; ++i) first.push_back(loader->next().get());
+  for (int i = 0; i < 5; ++i) first.push_back(loader->next().get());
   const auto made = loader->stages()[measure::Stage::collate].items;
   for (int i = 0; i < 30; ++i)
-    EXPECT_EQ(loader->next().get(), first[static_cast<std::size_t>(i % 3)]);
+    EXPECT_EQ(loader->next().get(), first[static_cast<std::size_t>(i % 5)]);
   EXPECT_LE(loader->stages()[measure::Stage::collate].items, made + 2 * kBatch);
   loader->stop();
   EXPECT_EQ(loader->next(), nullptr);
+}
+
+// The fourth and fifth batch lie in other memory and hold what the first two do.
+TEST_F(Loaders, HostCacheCopiesWhatItDoesNotLoad) {
+  const pipeline::LoaderOptions o = options("jpeg", 2);
+  auto loader = pipeline::make_host_cache(pipeline::make_loader("pool", o), o.recipe.spec,
+                                          pipeline::host_slabs(), 5);
+  std::vector<const pipeline::HostBatch*> kept;
+  for (int i = 0; i < 5; ++i) kept.push_back(loader->next().get());
+  EXPECT_EQ(std::set(kept.begin(), kept.end()).size(), 5);
+  for (std::size_t i : {0, 1}) {
+    EXPECT_EQ(std::memcmp(kept[i]->pixels, kept[i + 3]->pixels, o.recipe.spec.bytes()), 0);
+    EXPECT_EQ(kept[i]->labels, kept[i + 3]->labels);
+  }
+  EXPECT_NE(std::memcmp(kept[0]->pixels, kept[1]->pixels, o.recipe.spec.bytes()), 0);
+}
+
+TEST_F(Loaders, HostCacheIsLargerThanTheCpusCaches) {
+  const pipeline::BatchSpec spec = options("jpeg", 2).recipe.spec;
+  const int batches = pipeline::host_cache_batches(spec);
+  EXPECT_GE(batches, 3);
+  EXPECT_GE(spec.bytes() * static_cast<std::size_t>(batches),
+            2 * measure::last_level_cache_bytes());
 }
 
 TEST_F(Loaders, StopEndsAWaitingConsumerAndAllWorkers) {
