@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # names shared through the script that sources it
 # The compiler and the libraries that come from the distribution, by apt.
 
-packages_file="$repository/scripts/requirements-apt.txt"
+packages_files=("$repository/scripts/requirements-apt.txt")
 
 # missing_packages: the lines of the list of which no alternative is installed. Reads dpkg's
 # database once and asks apt nothing, so that a second start costs no time.
@@ -16,7 +16,7 @@ missing_packages() {
       [[ $installed == *" $alternative "* ]] && found=yes
     done
     [[ $found == yes ]] || printf '%s\n' "$line"
-  done <"$packages_file"
+  done < <(cat "${packages_files[@]}")
 }
 
 # known_to_apt PACKAGE: whether this distribution offers it, by the lists that lie on the disk.

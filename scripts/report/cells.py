@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from . import axes as axis_tables
 from . import ledger
-from .text import clean, signed_percent
+from .text import clean, percent, signed_percent
 
 DRIFTED = "ceiling_drifted"
 DRIFT = axis_tables.own().rules[DRIFTED]
@@ -102,6 +102,12 @@ class Cell:
             for repetition, runs in self.runs_by_repetition.items()
         }
 
+    @functools.cached_property
+    def pilot(self):
+        """How many first repetitions decided how many there are; None for a fixed number."""
+        found = [ledger.number(ledger.part(r, "precision", "pilot")) for r in self.runs]
+        return next((int(n) for n in found if n), None)
+
     def limiting(self):
         """(resource, its largest stage, that stage's share) of the first capacity in the latest
         record that has capacities: its verdict names it. "", "" and 0 if no record has any."""
@@ -130,7 +136,8 @@ class Ceiling(Cell):
         places = {
             n: {r.get("place") or 0 for r in runs} for n, runs in self.runs_by_repetition.items()
         }
-        asked = {0, 1} if any(1 in there for there in places.values()) else {0}
+        closed = self.pilot or any(1 in there for there in places.values())
+        asked = {0, 1} if closed else {0}
         return {n: rate for n, rate in self.by_repetition.items() if asked <= places[n]}
 
     @functools.cached_property
@@ -175,6 +182,14 @@ class Ceiling(Cell):
         return words + (
             f"; on average {self.mean_drift_words}" if self.drift.low is not None else ""
         )
+
+    @property
+    def drift_means(self):
+        """What it means for a share. The reference is the mean of both ceilings, so that a cell at
+        the start or the end of a repetition is off by half of what the machine moved."""
+        most = max(abs(drift - 1) for drift in self.drift.points) / 2
+        known = "the intervals hold that" if self.drift.low is not None else "no interval shows it"
+        return f"In one repetition a share may be off by about {percent(most)}; {known}"
 
     @property
     def mean_drift_words(self):

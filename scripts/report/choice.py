@@ -75,7 +75,7 @@ def choose(cells):
         (places, _pick([[one[i] for i in places] for one in rates])[0])
         for places in _resamples(len(both))
     ]
-    found.bias = _bias(picks, rates, place)
+    found.bias = _bias(picks, rates, place) * len(both) / found.rate.n
     found.rate = statistics.shifted(found.rate, found.bias)
     if found.ratio:
         _correct_share(found, done, both, picks, place)
@@ -122,7 +122,8 @@ def _bias(picks, logs, place):
     and Tibshirani 1993, chapter 10; for the winner's curse Sun and Bull 2005). `picks` holds the
     choice in each resample of the repetitions. The chosen count's mean in the resample is compared
     with its mean over all repetitions, in standard errors of the latter, so that a steady count
-    does not pay for a noisy one."""
+    does not pay for a noisy one. Of a mean over further repetitions, in which nothing was chosen,
+    it is the smaller part."""
     n = len(logs[0])
     moments = [statistics.mean_and_error(one) for one in logs]
     total = 0.0
@@ -149,8 +150,9 @@ def _correct_share(found, among, both, picks, place):
     bias = found.bias
     if all(set(both) <= of.keys() for of in whole):
         bias = _bias(picks, [[math.log(of[n]) for n in both] for of in whole], place)
+        bias *= len(both) / len(paired(found))
     found.share_bias = bias
-    found.ratio = statistics.share(paired(found), bias, statistics.T_CHOSEN)
+    found.ratio = statistics.share(paired(found), bias, statistics.T_CHOSEN, found.pilot)
 
 
 def shares(cell):

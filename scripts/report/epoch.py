@@ -22,4 +22,4 @@ def hours_waiting(cell):
 def hours_lost(cell):
     """Estimate of the hours that an epoch takes longer than at the ceiling, within each
     repetition."""
-    return statistics.hours_lost(IMAGES, paired(cell), cell.share_bias)
+    return statistics.hours_lost(IMAGES, paired(cell), cell.share_bias, cell.pilot)

@@ -250,7 +250,7 @@ def _left_as_is(record, before, asked, fetched):
     helped = (
         asked > 0
         and fetched is not None
-        and fetched >= 0
+        and (fetched > 0 or (fetched == 0 and before is not None and before > 0.5))
         and _above(1 - fetched / asked, RULES["page_cache.helped"].threshold)
     )
     differs = (

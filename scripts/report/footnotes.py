@@ -35,7 +35,9 @@ def warnings(cells, single_runs):
     lines += [
         f"{DRIFTED}: {words}."
         for words in dict.fromkeys(
-            c.drift_words for c in with_ceilings(cells) if getattr(c, "drifted", False)
+            f"{c.drift_words}. {c.drift_means}"
+            for c in with_ceilings(cells)
+            if getattr(c, "drifted", False)
         )
     ]
     above = [c for c in cells if c.above_ceiling]

@@ -78,7 +78,7 @@ def _pooled(kind, axes, cell_id, records, note):
             lost.append(ledger.tried(tries)[-1])
     cell = kind(axes, cell_id, [r for good in runs.values() for r in good], lost)
     if runs:
-        cell.rate = statistics.estimate(list(cell.by_repetition.values()))
+        cell.rate = statistics.estimate(list(cell.by_repetition.values()), cell.pilot)
     if runs and kind is Ceiling:
         cell.rate = _set(cell) or cell.rate
         moved = [good for good in runs.values() if len(good) > 1]
@@ -144,7 +144,7 @@ def _divide(cell, ceilings, setting):
         setting.ceilings.append(ceilings[key])
     cell.ceiling = ceilings[key]
     if pairs := paired(cell):
-        cell.ratio = statistics.share(pairs)
+        cell.ratio = statistics.share(pairs, pilot=cell.pilot)
 
 
 def paired(cell):
@@ -188,7 +188,10 @@ def scaling(cell, first):
     chosen = bool(cell.how or first.how)
     return (
         statistics.share(
-            pairs, cell.bias - first.bias, statistics.T_CHOSEN if chosen else statistics.T_INTERVAL
+            pairs,
+            cell.bias - first.bias,
+            statistics.T_CHOSEN if chosen else statistics.T_INTERVAL,
+            cell.pilot,
         )
         if pairs
         else None

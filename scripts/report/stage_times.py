@@ -48,8 +48,8 @@ def budget(cell):
 
 
 def limit(cell, claim):
-    """What limits, in words, where a loss is shown at all: what the verdict of the latest record
-    names."""
+    """What limits, in words, where a loss is shown at all: longer steps where they are most of it,
+    else what the verdict of the latest record names."""
     if not claim.is_shown:
         return claim.words()
     resource, stage, share = cell.limiting()

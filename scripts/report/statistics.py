@@ -11,6 +11,8 @@ LEVEL = 0.05  # of every test: how often it may find a difference where there is
 LEAST = 3  # repetitions: with fewer, the points stand for themselves
 T_INTERVAL = "95 % t-interval on logarithms"
 T_CHOSEN = T_INTERVAL + ", corrected for the choice of workers"
+# where a sweep was asked for a precision: see _t_interval()
+IN_TWO_STAGES = ", in two stages"
 SET = "set, not measured"
 NO_INTERVAL = f"no interval below {LEAST} repetitions"
 
@@ -27,6 +29,11 @@ class Estimate:
     points: tuple = ()  # a value for each repetition, in their order
     # of a share: the one-sided p-value against a true share of 1; 1 without an interval
     p_low: float = 1.0
+    degrees: int | None = None  # of freedom, where they are not n - 1
+
+    @property
+    def df(self):
+        return self.n - 1 if self.degrees is None else self.degrees
 
     @property
     def half_width(self):
@@ -86,54 +93,66 @@ def _incomplete_beta(a, b, x):
     return front * fraction / a
 
 
-def estimate(rates):
+def estimate(rates, pilot=None):
     """The arithmetic mean of a rate for each repetition, with exp(mean log ± t·s/√n) from three
-    on."""
+    on. `pilot`: see _t_interval()."""
     mean = sum(rates) / len(rates)
     if len(rates) < LEAST:
         return Estimate(mean, None, None, len(rates), NO_INTERVAL, tuple(rates))
-    centre, half, _ = _t_interval([math.log(rate) for rate in rates])
+    centre, half, _, degrees = _t_interval([math.log(rate) for rate in rates], pilot)
     return Estimate(
-        mean, _exp(centre - half), _exp(centre + half), len(rates), T_INTERVAL, tuple(rates)
+        mean,
+        _exp(centre - half),
+        _exp(centre + half),
+        len(rates),
+        _kind(T_INTERVAL, pilot),
+        tuple(rates),
+        degrees=degrees,
     )
 
 
-def share(pairs, bias=0.0, kind=T_INTERVAL):
+def share(pairs, bias=0.0, kind=T_INTERVAL, pilot=None):
     """From (rate, reference) for each repetition, both measured in it: the geometric mean of the
     ratios, with a t-interval on their logarithms from three on. `bias`: what choosing has put into
-    the mean logarithm, taken off again.
+    the mean logarithm, taken off again. `pilot`: see _t_interval().
     """
     ratios = tuple(rate / reference for rate, reference in pairs)
     logs = [math.log(ratio) for ratio in ratios]
     mean = sum(logs) / len(logs) - bias
     if len(ratios) < LEAST:
         return Estimate(_exp(mean), None, None, len(ratios), NO_INTERVAL, ratios)
-    _, half, error = _t_interval(logs)
+    _, half, error, degrees = _t_interval(logs, pilot)
     return Estimate(
         _exp(mean),
         _exp(mean - half),
         _exp(mean + half),
         len(ratios),
-        kind,
+        _kind(kind, pilot),
         ratios,
-        _t_cdf(mean / error, len(ratios) - 1),
+        _t_cdf(mean / error, degrees),
+        degrees,
     )
 
 
-def plain_mean(values):
+def _kind(kind, pilot):
+    return kind + IN_TWO_STAGES if pilot else kind
+
+
+def plain_mean(values, pilot=None):
     """The mean of one value for each repetition, with a t-interval on the values themselves from
-    three on."""
+    three on. `pilot`: see _t_interval()."""
     mean = sum(values) / len(values)
     if len(values) < LEAST:
         return Estimate(mean, None, None, len(values), NO_INTERVAL, tuple(values))
-    _, half, _ = _t_interval(values)
+    _, half, _, degrees = _t_interval(values, pilot)
     return Estimate(
         mean,
         mean - half,
         mean + half,
         len(values),
-        "95 % t-interval over repetitions",
+        _kind("95 % t-interval over repetitions", pilot),
         tuple(values),
+        degrees=degrees,
     )
 
 
@@ -147,8 +166,9 @@ def shifted(found, bias):
         found.low * factor,
         found.high * factor,
         found.n,
-        T_CHOSEN,
+        T_CHOSEN + IN_TWO_STAGES if found.kind.endswith(IN_TWO_STAGES) else T_CHOSEN,
         found.points,
+        degrees=found.degrees,
     )
 
 
@@ -158,11 +178,24 @@ def mean_and_error(values):
     return centre, max(math.sqrt(variance / len(values)), RESOLUTION)
 
 
-def _t_interval(values):
-    """(mean, half-width of the 95 % interval, standard error) of at least two values."""
-    centre, error = mean_and_error(values)
+def _t_interval(values, pilot=None):
+    """(mean, half-width of the 95 % interval, standard error, its degrees of freedom) of at least
+    two values. `pilot`: the spread of so many first values has decided how many there are. Then the
+    interval is by that spread and its degrees of freedom (Stein's two-stage rule, 1945), or by the
+    spread of all where that makes it wider: the spread of values that go on until it is small
+    claims too much."""
+    n = len(values)
+    centre, _ = mean_and_error(values)
+    stages = [values] if not pilot or not LEAST <= pilot < n else [values, values[:pilot]]
+    return centre, *max(_half_width(stage, n) for stage in stages)
+
+
+def _half_width(values, n):
+    """(half-width of the 95 % interval, standard error, degrees of freedom) of a mean of n, by the
+    spread of these values."""
+    error = max(math.sqrt(_moments(values)[1] / n), RESOLUTION)
     # A hopeless spread over few repetitions would overflow; the interval is "anything" then.
-    return centre, min(t_quantile(0.975, len(values) - 1) * error, 300.0), error
+    return min(t_quantile(0.975, len(values) - 1) * error, 300.0), error, len(values) - 1
 
 
 def _exp(value):
@@ -176,12 +209,14 @@ def _moments(values):
     return centre, sum((value - centre) ** 2 for value in values) / (len(values) - 1)
 
 
-def hours_lost(images, pairs, bias=0.0):
+def hours_lost(images, pairs, bias=0.0, pilot=None):
     """Hours that `images` take longer at the rate than at the ceiling of the same repetition, from
     (rate, ceiling) for each; `bias` as in share(). Negative where the rate lies above the ceiling
     (noise)."""
     factor = math.exp(bias)
-    return plain_mean([images / 3600 * (factor / rate - 1 / ceiling) for rate, ceiling in pairs])
+    return plain_mean(
+        [images / 3600 * (factor / rate - 1 / ceiling) for rate, ceiling in pairs], pilot
+    )
 
 
 def widened(found, count):
@@ -189,7 +224,7 @@ def widened(found, count):
     most extreme of them (Bonferroni)."""
     if found.low is None or count < 2:
         return found
-    wider = t_quantile(1 - LEVEL / 2 / count, found.n - 1) / t_quantile(1 - LEVEL / 2, found.n - 1)
+    wider = t_quantile(1 - LEVEL / 2 / count, found.df) / t_quantile(1 - LEVEL / 2, found.df)
     low, high = (
         found.mean * _exp(math.log(end / found.mean) * wider) for end in (found.low, found.high)
     )
@@ -203,8 +238,8 @@ def widened_mean(found, count):
         return found
     half = (
         found.half_width
-        * t_quantile(1 - LEVEL / 2 / count, found.n - 1)
-        / t_quantile(1 - LEVEL / 2, found.n - 1)
+        * t_quantile(1 - LEVEL / 2 / count, found.df)
+        / t_quantile(1 - LEVEL / 2, found.df)
     )
     return replace(found, low=found.mean - half, high=found.mean + half)
 
@@ -243,19 +278,29 @@ class Difference:
         return 2 * (1 - _t_cdf(abs(self.log) / self.error, self.df))
 
 
-def welch(first, second):
+def welch(first, second, pilots=(None, None)):
     """Welch's comparison of the logarithms of two samples of rates, at least two in each. Neither
-    the spreads nor the numbers of repetitions need be alike."""
-    (a, spread_a), (b, spread_b) = (
-        _moments([math.log(rate) for rate in rates]) for rates in (first, second)
+    the spreads nor the numbers of repetitions need be alike. `pilots`: of each, see
+    _t_interval()."""
+    (a, x, df_x), (b, y, df_y) = (
+        _squared_error([math.log(rate) for rate in rates], pilot)
+        for rates, pilot in zip((first, second), pilots)
     )
-    x, y = spread_a / len(first), spread_b / len(second)
     error = math.sqrt(x + y)
     if error < RESOLUTION:
-        return Difference(b - a, RESOLUTION, len(first) + len(second) - 2)
+        return Difference(b - a, RESOLUTION, df_x + df_y)
     # Shares of the sum, so that no square of a tiny variance becomes zero.
     x, y = x / (x + y), y / (x + y)
-    return Difference(b - a, error, 1 / (x * x / (len(first) - 1) + y * y / (len(second) - 1)))
+    return Difference(b - a, error, 1 / (x * x / df_x + y * y / df_y))
+
+
+def _squared_error(values, pilot):
+    """(mean, its squared standard error, degrees of freedom)"""
+    centre, variance = _moments(values)
+    if not pilot or not LEAST <= pilot < len(values):
+        return centre, variance / len(values), len(values) - 1
+    _, _, error, degrees = _t_interval(values, pilot)
+    return centre, error * error, degrees
 
 
 def holm(values):

@@ -81,12 +81,13 @@ def _measure(pair, rules):
     found.reason, found.remedy = comparable.obstacle(pair, rules)
     if found.reason:
         return found
+    pilots = (pair.a.pilot, pair.b.pilot)
     found.rate = statistics.welch(
-        list(pair.a.by_repetition.values()), list(pair.b.by_repetition.values())
+        list(pair.a.by_repetition.values()), list(pair.b.by_repetition.values()), pilots
     )
     a, b = shares(pair.a, rules), shares(pair.b, rules)
     if min(len(a), len(b)) >= statistics.LEAST:
-        found.share = statistics.welch(a, b)
+        found.share = statistics.welch(a, b, pilots)
     found.notes = comparable.caveats(pair)
     return found
 

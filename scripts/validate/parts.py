@@ -5,7 +5,16 @@ import re
 import subprocess
 import tempfile
 
-from . import compare_power, headlines, neighbour, pairs, report_of_500, shown
+from . import (
+    compare_power,
+    conditions,
+    headlines,
+    neighbour,
+    pairs,
+    precision,
+    report_of_500,
+    shown,
+)
 
 
 def _tool(options, *words):
@@ -61,9 +70,11 @@ ALL = {
     "compare": _in_folder(compare_power.run),
     "shown": _in_folder(shown.run),
     "headlines": _in_folder(headlines.run),
+    "precision": _in_folder(precision.run),
     "pairs": _in_folder(pairs.emulated),
     "real": _in_folder(pairs.real),
     "kills": kills,
     "neighbour": _in_folder(neighbour.run),
+    "conditions": _in_folder(conditions.run),
     "report": _in_folder(report_of_500.run),
 }

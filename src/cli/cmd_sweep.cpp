@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "cli/options.h"
+#include "cli/precise_sweep.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/result_text.h"
@@ -22,7 +23,8 @@ namespace {
 
 struct SweepCommand {
   ExperimentOptions experiment;
-  int repetitions = 1;
+  int repetitions = 0;  // 0: not said
+  PrecisionOptions precision;
   bool json = false, dry_run = false;
   bool resume = false, force_resume = false;
 };
@@ -30,29 +32,39 @@ struct SweepCommand {
 // Starting a run's process and opening its files; the cell's own preparations (caches, warming) add
 // to this.
 constexpr double kStartSeconds = 0.5;
+constexpr int kPilot = 5;  // repetitions before a sweep looks at how precise it is
 
-std::string duration(double s) {
-  if (s < 90) return format("%.0f s", s);
-  return s < 5400 ? format("%.0f min", s / 60) : format("%.1f h", s / 3600);
+double least_seconds(const run::RunLimits& limits) {  // of a run
+  return limits.warmup_seconds + limits.min_seconds + kStartSeconds;
 }
 
 std::string counted(std::size_t n, const char* thing) {
   return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
 }
 
+// ", then as many as ±2 % of every share needs, until 30 min are over"
+std::string further(const PrecisionOptions& precision) {
+  if (!precision.is_asked()) return "";
+  return ", then as many as " +
+         (precision.target ? format("±%.3g %% of every share needs", 100 * *precision.target)
+                           : std::string("there is time for")) +
+         (precision.budget_s ? ", until " + duration(*precision.budget_s) + " are over" : "");
+}
+
 // "24 runs (10 cells, 2 ceilings, 2 repetitions), at least 3 min"
-std::string summary_of(const std::vector<plan::PlannedRun>& plan, const run::RunLimits& limits) {
+std::string summary_of(const std::vector<plan::PlannedRun>& plan, const SweepCommand& command) {
+  const run::RunLimits& limits = command.experiment.run.limits;
   std::set<std::string> cells, ceilings;
   int repetitions = 0;
   for (const plan::PlannedRun& run : plan) {
     (run.role == plan::Role::cell ? cells : ceilings).insert(run.cell.id());
     repetitions = std::max(repetitions, run.repetition + 1);
   }
-  const double each = limits.warmup_seconds + limits.min_seconds + kStartSeconds;
   return counted(plan.size(), "run") + " (" + counted(cells.size(), "cell") + ", " +
          counted(ceilings.size(), "ceiling") + ", " +
          counted(static_cast<std::size_t>(repetitions), "repetition") + "), at least " +
-         duration(each * static_cast<double>(plan.size()));
+         duration(least_seconds(limits) * static_cast<double>(plan.size())) +
+         further(command.precision);
 }
 
 // With --resume, prints only the runs that the ledger lacks. The ledger stays untouched.
@@ -64,13 +76,15 @@ void print_plan(std::vector<plan::PlannedRun> plan, const SweepCommand& command)
     std::printf("%3zu  repetition %d  %-8s %s\n", i + 1, plan[i].repetition,
                 std::string(plan::name_of(plan[i].role)).c_str(), plan[i].cell.label().c_str());
   }
-  std::printf("%s\n", summary_of(plan, command.experiment.run.limits).c_str());
+  std::printf("%s\n", summary_of(plan, command).c_str());
 }
 
 // What a person sees of a sweep: stderr for the log and the live line, stdout for records (--json).
 class SweepLog {
  public:
-  SweepLog(bool json, const run::RunLimits& limits) : json_(json), limits_(limits) {}
+  // `grows`: nobody knows yet how many repetitions there will be.
+  SweepLog(bool json, bool grows, const run::RunLimits& limits)
+      : json_(json), grows_(grows), limits_(limits) {}
 
   record::SweepHooks hooks() {
     return {
@@ -85,7 +99,10 @@ class SweepLog {
   void start(const plan::PlannedRun& run, std::size_t number, std::size_t total,
              std::optional<double> ceiling) {
     ceiling_ = ceiling;
-    title_ = "[" + std::to_string(number) + "/" + std::to_string(total) + "] " + run.cell.label();
+    const std::string turn =
+        grows_ ? "repetition " + std::to_string(run.repetition + 1) + ", " : "";
+    title_ =
+        "[" + turn + std::to_string(number) + "/" + std::to_string(total) + "] " + run.cell.label();
     left_ = total - number + 1;
     line_.show(title_ + ": preparing");
   }
@@ -105,10 +122,11 @@ class SweepLog {
     const double each =
         done_ > 0 ? measure::seconds(measure::now_ns() - start_ns_) / static_cast<double>(done_)
                   : limits_.warmup_seconds + limits_.min_seconds;
-    return " · sweep " + thousands(each * static_cast<double>(left_)) + " s left";
+    return (grows_ ? " · repetition " : " · sweep ") +
+           thousands(each * static_cast<double>(left_)) + " s left";
   }
 
-  const bool json_;
+  const bool json_, grows_;
   const run::RunLimits limits_;
   ProgressLine line_;
   std::string title_;
@@ -128,7 +146,12 @@ int sweep(CLI::App& app, SweepCommand& command) {
   const run::RunLimits& limits = experiment.run.limits;
   const auto launch = find_launch(experiment);
   const std::vector<plan::Cell> cells = cells_of(app, experiment);
+  const bool is_precise = command.precision.is_asked();
+  if (command.repetitions == 0) command.repetitions = is_precise ? kPilot : 1;
   const auto plan = plan::plan_sweep(cells, command.repetitions, experiment.run.seed);
+  const bool resumes = command.resume || command.force_resume;
+  if (is_precise && !resumes)
+    check_precision(command.precision, command.repetitions, plan.size(), least_seconds(limits));
   if (launch && launch->rank > 0)
     return command.dry_run ? 0 : follow(*launch, cells, experiment.run);
 
@@ -141,11 +164,15 @@ int sweep(CLI::App& app, SweepCommand& command) {
   }
   if (experiment.output.empty())
     throw UsageError("--output", "is needed", "give a folder for the ledger: -o results/NAME");
-  measuring.open_ledger(plan, command.resume || command.force_resume, command.force_resume);
+  measuring.open_ledger(plan, resumes, command.force_resume);
+  if (is_precise) check_pilot(*measuring.ledger(), command.repetitions);
 
-  std::fprintf(stderr, "%s\n", summary_of(measuring.missing(plan), limits).c_str());
-  SweepLog log(command.json, limits);
-  const record::SweepOutcome outcome = measuring.run(plan, log.hooks(), /*stop_at_failure=*/false);
+  std::fprintf(stderr, "%s\n", summary_of(measuring.missing(plan), command).c_str());
+  SweepLog log(command.json, is_precise, limits);
+  const record::SweepOutcome outcome =
+      is_precise ? sweep_to_precision(measuring, cells, command.precision, command.repetitions,
+                                      experiment.run.seed, least_seconds(limits), log.hooks())
+                 : measuring.run(plan, log.hooks(), /*stop_at_failure=*/false);
   say_outcome(outcome, *measuring.ledger());
   return measuring.exit_code(outcome.failed == 0 ? 0 : 1);
 }
@@ -162,8 +189,9 @@ CommandEntry add_sweep(CLI::App& program) {
       ->type_name("DIR");
   app->add_option("--repetitions", command->repetitions,
                   "repetitions of every cell, interleaved; 6 or more to publish")
-      ->capture_default_str()
+      ->default_str("1")
       ->check(CLI::Range(1, 1000));
+  add_precision_options(*app, command->precision);
   app->add_flag("--resume", command->resume,
                 "add what is missing to a ledger that already holds records");
   app->add_flag("--force-resume", command->force_resume,

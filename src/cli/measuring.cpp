@@ -36,6 +36,7 @@ std::set<std::string> ids_of(const std::vector<plan::PlannedRun>& plan) {
 Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::Cell>& cells,
                      const std::optional<ranks::Launch>& launch)
     : options_(options),
+      cells_(cells),
       ranks_(open_ranks(launch, cells, options.run, signals_.token())),
       anonymizer_(anonymizer_of(options)),
       environment_(environment_of(options, anonymizer_)) {
@@ -53,7 +54,6 @@ void Measuring::open_ledger(const std::vector<plan::PlannedRun>& plan, bool resu
       record::differences(*ledger_, *runner_, environment_, options_.run, ids_of(plan), force);
   if (ledger_->mend())
     std::fprintf(stderr, "feedrate: %s: cut off a torn last record\n", ledger_->path().c_str());
-  record::keep_plan(options_.output, plan, ledger_->records().size());
   record::keep_axes(options_.output);
 }
 
@@ -61,16 +61,40 @@ std::vector<plan::PlannedRun> Measuring::missing(const std::vector<plan::Planned
   return ledger_ ? record::missing_of(plan, ledger_->records()) : plan;
 }
 
+std::vector<plan::PlannedRun> Measuring::left_over(int pilot) const {
+  int last = -1;
+  for (const auto& record : ledger_->records())
+    last = std::max(last, record["repetition"].get<int>());
+  if (last < pilot) return {};
+  const std::set<std::string> planned = record::planned_cells(options_.output, last);
+  std::vector<plan::Cell> cells = cells_;
+  std::erase_if(cells, [&](const plan::Cell& cell) { return !planned.contains(cell.id()); });
+  const auto runs = plan::plan_repetition(cells, last, options_.run.seed);
+  return missing(runs).empty() ? std::vector<plan::PlannedRun>{} : runs;
+}
+
+std::vector<plan::PlannedRun> Measuring::keep(std::vector<plan::PlannedRun> runs) const {
+  record::keep_plan(options_.output, runs, ledger_->size());
+  return runs;
+}
+
 record::SweepOutcome Measuring::run(const std::vector<plan::PlannedRun>& plan,
-                                    const record::SweepHooks& hooks, bool stop_at_failure) {
+                                    const record::SweepHooks& hooks, bool stop_at_failure,
+                                    const std::optional<plan::Precision>& precision) {
+  record::SweepHooks kept = hooks;
+  if (ledger_) {
+    keep(plan);
+    if (hooks.more) kept.more = [&] { return keep(hooks.more()); };
+  }
   const record::RecordWriter writer(options_.run, environment_, anonymizer_);
   const record::SweepOutcome outcome = record::run_sweep(plan, *runner_, writer, ledger_.get(),
                                                          {.run = options_.run,
                                                           .differences = differences_,
                                                           .stop_at_failure = stop_at_failure,
-                                                          .measure_again = !stop_at_failure},
-                                                         hooks, signals_.token());
-  const bool whole = outcome.ok + outcome.failed + outcome.skipped == plan.size();
+                                                          .measure_again = !stop_at_failure,
+                                                          .precision = precision},
+                                                         kept, signals_.token());
+  const bool whole = outcome.ok + outcome.failed + outcome.skipped == outcome.planned;
   if (ledger_) record::keep_end(options_.output, {ledger_->size(), ledger_->last_xxh3(), whole});
   return outcome;
 }

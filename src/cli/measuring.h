@@ -31,7 +31,7 @@ class Measuring {
   // Refuses what cannot be measured. Throws an Error.
   void check(const std::vector<plan::PlannedRun>& plan);
 
-  // Opens the folder's ledger and writes what belongs beside it (plan.json, axes.json); without a
+  // Opens the folder's ledger and writes axes.json beside it; run() writes plan.json. Without a
   // folder nothing is kept. `resume`: adds to a ledger that holds records; `force`: even where they
   // were measured otherwise. Throws an Error.
   void open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume, bool force);
@@ -40,14 +40,23 @@ class Measuring {
   // The runs of the plan that the ledger lacks.
   std::vector<plan::PlannedRun> missing(const std::vector<plan::PlannedRun>& plan) const;
 
+  // The last repetition after the first `pilot` ones that the folder's sweeps planned, as the
+  // ledger has it; empty: it is complete, or there is none.
+  std::vector<plan::PlannedRun> left_over(int pilot) const;
+
+  // `precision`: what the sweep was asked for; goes into its records.
   record::SweepOutcome run(const std::vector<plan::PlannedRun>& plan,
-                           const record::SweepHooks& hooks, bool stop_at_failure);
+                           const record::SweepHooks& hooks, bool stop_at_failure,
+                           const std::optional<plan::Precision>& precision = {});
 
   // 128 + signal if one came, else `otherwise`.
   int exit_code(int otherwise) const { return signals_.exit_code(otherwise); }
 
  private:
+  std::vector<plan::PlannedRun> keep(std::vector<plan::PlannedRun> runs) const;  // in plan.json
+
   const ExperimentOptions& options_;
+  const std::vector<plan::Cell> cells_;
   const SignalWatcher signals_;
   const std::unique_ptr<ranks::RankProcesses> ranks_;
   device::AcceleratorRegistry registry_;

@@ -113,4 +113,9 @@ std::string result_text(const record::Record& record, const std::string& label) 
   return text;
 }
 
+std::string duration(double s) {
+  if (s < 90) return format("%.0f s", s);
+  return s < 5400 ? format("%.0f min", s / 60) : format("%.1f h", s / 3600);
+}
+
 }  // namespace feedrate::cli

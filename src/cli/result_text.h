@@ -12,4 +12,6 @@ std::string result_text(const record::Record& record, const std::string& label);
 // The same in one line, for a sweep's log.
 std::string result_line(const record::Record& record, const std::string& label);
 
+std::string duration(double seconds);  // "85 s", "12 min", "2.5 h"
+
 }  // namespace feedrate::cli

@@ -9,6 +9,7 @@
 
 #include "device/arrivals.h"
 #include "pipeline/batch.h"
+#include "pipeline/resize.h"
 #include "pipeline/slab_ring.h"
 
 namespace feedrate::device {
@@ -32,6 +33,13 @@ struct StepOptions {
   bool cuda_graph = false;      // the step is captured once and replayed (cuda)
 };
 
+// What a device makes of whole pictures, as HostBatch::augmentations say.
+struct DeviceAugmentation {
+  codec::PixelSize output;
+  pipeline::ResizeFilter filter = pipeline::ResizeFilter::antialias;  // or bilinear
+  bool jitter = false;                                                // whether colours change
+};
+
 // What one run asks of a device.
 struct StepSpec {
   pipeline::BatchSpec batch;  // what a streamed or resident batch looks like in host memory
@@ -43,10 +51,7 @@ struct StepSpec {
   StepOptions step;
   std::uint64_t seed = 0;  // of weights and synthetic batches
   Feed feed = Feed::streamed;
-  // Batches are whole pictures: the device makes what HostBatch::augmentations say of them, in this
-  // size.
-  std::optional<codec::PixelSize> augment_to{};
-  bool jitter = false;  // with augment_to: whether colours change
+  std::optional<DeviceAugmentation> augmentation{};  // batches are whole pictures
   // Batches are encoded pictures (batch.encoded_slot): the share, in percent, that the JPEG engine
   // decodes where there is one; the rest is decoded by the GPU's ordinary processors.
   int engine_share = 100;

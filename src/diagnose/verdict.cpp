@@ -93,10 +93,10 @@ std::string sentence(const plan::CellSettings& settings, const run::Measurement&
   const double lost = idle + (slower ? verdict.slowdown->lost_fraction : 0);
   const std::string slow = slower ? why_it_is_slower(settings, m, *verdict.slowdown) : "";
   if (lost < kModerately || verdict.capacities.empty()) {
-    const std::string text =
-        format("not input-bound: the device waits %.1f %% of the time", 100 * idle);
-    if (slower) return text + "; " + slow;
-    if (settings.data == "synthetic" || is_shown_to_be_small(m, verdict.slowdown)) return text;
+    const std::string text = format("the device waits %.1f %% of the time", 100 * idle);
+    if (settings.data == "synthetic" || is_shown_to_be_small(m, verdict.slowdown))
+      return "not input-bound: " + text + (slower ? "; " + slow : "");
+    if (slower) return "perhaps moderately input-bound: " + text + "; " + slow;
     return format("the device waits %.1f %% of the time; %s", 100 * idle,
                   has_ceiling ? "its steps are too few or too uneven to tell whether they are "
                                 "longer than at the ceiling"

@@ -29,14 +29,16 @@ std::optional<std::uint64_t> only_number(const fs::path& path) {
   return file >> value ? std::optional(value) : std::nullopt;
 }
 
-// What one group has left. Its `current` counts files in the page cache too; the kernel gives up
-// those that were not used for a while before it ends a process.
+// What one group has left. Its `current` counts files in the page cache too; the kernel gives them
+// up before it ends a process, first those that were not used for a while.
 std::optional<std::uint64_t> left_in(const fs::path& group) {
   const auto limit = only_number(group / "memory.max");
   const auto used = only_number(group / "memory.current");
   if (!limit || !used) return std::nullopt;
-  const std::uint64_t idle = number_of(group / "memory.stat", "inactive_file").value_or(0);
-  const std::uint64_t kept = *used - std::min(*used, idle);
+  const fs::path stat = group / "memory.stat";
+  const std::uint64_t files =
+      number_of(stat, "inactive_file").value_or(0) + number_of(stat, "active_file").value_or(0);
+  const std::uint64_t kept = *used - std::min(*used, files);
   return *limit - std::min(*limit, kept);
 }
 

@@ -32,7 +32,7 @@ struct SampleRecipe {
   const storage::DatasetVariant* dataset = nullptr;
   const codec::Format* format = nullptr;  // null: precached tensors
   BatchSpec spec;
-  ResizeFilter filter = ResizeFilter::bilinear;
+  ResizeFilter filter = ResizeFilter::antialias;
   bool decode_scale =
       false;  // a window at least twice the output is decoded at 1/2, 1/4, 1/8 of its size
   AugmentPolicy augment;

@@ -30,7 +30,8 @@ device::StepSpec CellSettings::step_spec(std::uint64_t seed, std::size_t encoded
                         .seed = seed,
                         .feed = feed};
   spec.engine_share = engine_share;
-  if (augment_on_device) spec.augment_to = input_size, spec.jitter = augment.jitter;
+  if (augment_on_device)
+    spec.augmentation = {.output = input_size, .filter = filter, .jitter = augment.jitter};
   return spec;
 }
 

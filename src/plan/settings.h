@@ -25,7 +25,7 @@ struct CellSettings {
   codec::PixelSize image_size, input_size;
   codec::Dtype tensor_dtype = codec::Dtype::uint8, transfer = codec::Dtype::uint8;
   pipeline::AugmentPolicy augment;
-  pipeline::ResizeFilter filter = pipeline::ResizeFilter::bilinear;
+  pipeline::ResizeFilter filter = pipeline::ResizeFilter::antialias;
   bool augment_on_device = false, decode_on_device = false, decode_scale = false;
   int engine_share = 100;  // percent of a batch that the GPU's JPEG engine decodes
   bool in_order = false, read_ahead = false, pin_workers = false, pin_memory = false;

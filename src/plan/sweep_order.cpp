@@ -1,6 +1,7 @@
 #include "plan/sweep_order.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -42,24 +43,30 @@ std::string_view name_of(Role role) { return role == Role::cell ? "cell" : "ceil
 
 int position_of(Role role) { return role == Role::closing_ceiling ? 1 : 0; }
 
-std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions,
-                                   std::uint64_t seed) {
+std::vector<PlannedRun> plan_repetition(const std::vector<Cell>& cells, int repetition,
+                                        std::uint64_t seed) {
   const std::vector<Cell> ceilings = ceilings_of(cells);
   std::vector<std::size_t> order(ceilings.size());
   std::iota(order.begin(), order.end(), 0);
+  const auto turn = static_cast<std::uint64_t>(repetition);
+  shuffle(order, mix64(~seed, turn));
   std::vector<PlannedRun> plan;
-  for (int repetition = 0; repetition < repetitions; ++repetition) {
-    const auto turn = static_cast<std::uint64_t>(repetition);
-    shuffle(order, mix64(~seed, turn));
-    for (const std::size_t c : order) {
-      std::vector<Cell> real;
-      for (const Cell& cell : cells) {
-        if (!cell.is("data", "synthetic") && ceiling_of(cell) == ceilings[c]) real.push_back(cell);
-      }
-      shuffle(real, mix64(seed, turn * ceilings.size() + c));
-      append(plan, ceilings[c], std::move(real), repetition);
+  for (const std::size_t c : order) {
+    std::vector<Cell> real;
+    for (const Cell& cell : cells) {
+      if (!cell.is("data", "synthetic") && ceiling_of(cell) == ceilings[c]) real.push_back(cell);
     }
+    shuffle(real, mix64(seed, turn * ceilings.size() + c));
+    append(plan, ceilings[c], std::move(real), repetition);
   }
+  return plan;
+}
+
+std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions,
+                                   std::uint64_t seed) {
+  std::vector<PlannedRun> plan;
+  for (int repetition = 0; repetition < repetitions; ++repetition)
+    std::ranges::move(plan_repetition(cells, repetition, seed), std::back_inserter(plan));
   return plan;
 }
 

@@ -28,6 +28,9 @@ struct PlannedRun {
 // per repetition. Pure.
 std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions,
                                    std::uint64_t seed);
+// One repetition of it, of these cells.
+std::vector<PlannedRun> plan_repetition(const std::vector<Cell>& cells, int repetition,
+                                        std::uint64_t seed);
 
 // A plan of one cell: its ceiling once before it, unless `with_ceiling` is false or the cell is
 // synthetic itself.

@@ -348,7 +348,10 @@ Raised page_cache_elsewhere(const FlagFacts& facts, const FlagRule& rule) {
 }
 
 Raised page_cache_helped(const FlagFacts& facts, const FlagRule& rule) {
-  const bool known = bytes_asked(facts) > 0 && measured(facts).storage_read_bytes >= 0;
+  const double fetched = measured(facts).storage_read_bytes;
+  // Some file systems never count: 0 is believed where the files are seen to lie in memory.
+  const bool known = bytes_asked(facts) > 0 &&
+                     (fetched > 0 || (fetched == 0 && measured(facts).page_cache.before > 0.5));
   const double from_memory = 1 - share_from_storage(facts);
   return when(
       is_as_is(facts) && known && from_memory > *rule.threshold,

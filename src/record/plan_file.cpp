@@ -72,6 +72,16 @@ void keep_plan(const std::filesystem::path& folder, const std::vector<plan::Plan
   replace(path, kept);
 }
 
+std::set<std::string> planned_cells(const std::filesystem::path& folder, int repetition) {
+  std::set<std::string> ids;
+  const Json kept = read_plan(folder / "plan.json");
+  for (const Json& sweep : kept["sweeps"]) {
+    for (const Json& run : sweep["runs"])
+      if (run[1] == plan::name_of(plan::Role::cell) && run[2] == repetition) ids.insert(run[0]);
+  }
+  return ids;
+}
+
 void keep_end(const std::filesystem::path& folder, const SweepEnd& end) {
   Json kept = read_plan(folder / "plan.json");
   kept["ended"] = {{"records", end.records}, {"last_xxh3", end.last_xxh3}, {"whole", end.whole}};

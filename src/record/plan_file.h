@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace feedrate::record {
 // naming the path and the reason.
 void keep_plan(const std::filesystem::path& folder, const std::vector<plan::PlannedRun>& plan,
                std::size_t records);
+
+// The ids of the cells, and of no ceilings, that the folder's sweeps planned for a repetition.
+std::set<std::string> planned_cells(const std::filesystem::path& folder, int repetition);
 
 // What the folder's last sweep wrote when it ended by itself. Without it, records that somebody
 // took off the ledger's end would look like a sweep that was stopped.

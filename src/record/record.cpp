@@ -105,6 +105,8 @@ Json RecordWriter::json_of(const Record& record) const {
   json["seed"] = options_.seed;
   json["started_at"] = result.started_at;
   json["place"] = plan::position_of(run.role);
+  if (const auto& precision = record.context.precision)
+    json["precision"] = {{"target", precision->target}, {"pilot", precision->pilot}};
   if (!record.context.differences.empty()) json["forced"] = record.context.differences;
   if (record.verdict) {
     json["capacities"] = capacities_json(record.verdict->capacities);

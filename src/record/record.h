@@ -6,6 +6,7 @@
 
 #include "diagnose/verdict.h"
 #include "plan/sweep_order.h"
+#include "plan/two_stage.h"
 #include "record/anonymize.h"
 #include "record/flags.h"
 #include "run/cell_runner.h"
@@ -20,7 +21,8 @@ struct RunContext {
   std::optional<diagnose::Ceiling> ceiling;  // that opened its repetition
   // Share of the files in the page cache when the cell's first repetition began; none for that one.
   std::optional<double> first_page_cache;
-  std::vector<std::string> differences;  // from other records of its ledger, see resume.h
+  std::vector<std::string> differences;        // from other records of its ledger, see resume.h
+  std::optional<plan::Precision> precision{};  // of a sweep that was asked for one
 };
 
 // A finished run and what is said of it. Made once, constant afterwards.

@@ -72,48 +72,94 @@ bool stood_still(const Record& record) {
                              [](const Flag& flag) { return flag.name == kStoppedFlag; });
 }
 
+// A sweep under way.
+class Sweep {
+ public:
+  Sweep(run::CellRunner& runner, const RecordWriter& writer, Ledger* ledger,
+        const SweepOptions& options, const SweepHooks& hooks, std::stop_token stop)
+      : runner_(runner),
+        writer_(writer),
+        ledger_(ledger),
+        options_(options),
+        hooks_(hooks),
+        stop_(std::move(stop)),
+        before_(ledger ? ledger->records() : std::vector<Json>{}),
+        ceilings_(before_),
+        page_caches_(before_),
+        order_(static_cast<int>(before_.size())) {}
+
+  SweepOutcome carry_out(std::vector<plan::PlannedRun> plan) {
+    while (!plan.empty() && !ended_) {
+      const std::vector<plan::PlannedRun> missing = missing_of(plan, before_);
+      outcome_.planned += plan.size();
+      outcome_.skipped += plan.size() - missing.size();
+      measure_all(missing);
+      if (ended_ || !hooks_.more) break;
+      plan = hooks_.more();
+    }
+    return outcome_;
+  }
+
+ private:
+  void measure_all(const std::vector<plan::PlannedRun>& runs) {
+    bool again = false;
+    for (std::size_t i = 0; i < runs.size() && !ended_; i += again ? 0 : 1) {
+      if (stop_.stop_requested()) {
+        outcome_.interrupted = ended_ = true;
+        return;
+      }
+      const Record record = measure(runs[i], i + 1, runs.size());
+      again = options_.measure_again && !again && stood_still(record);
+      if (!again) count(record.result.status);
+    }
+  }
+
+  Record measure(const plan::PlannedRun& run, std::size_t number, std::size_t total) {
+    const auto ceiling = ceilings_.of(run);
+    hooks_.started(run, number, total,
+                   run.role == plan::Role::cell && ceiling ? std::optional(ceiling->imgs_per_s)
+                                                           : std::nullopt);
+    run::CellResult result = runner_.run(run.cell, hooks_.progress, stop_);
+    std::vector<std::string> differences = options_.differences;
+    std::ranges::move(device_differences(before_, result), std::back_inserter(differences));
+    const Record record = make_record(std::move(result),
+                                      {run, order_++, ceiling, page_caches_.of(run.cell),
+                                       std::move(differences), options_.precision},
+                                      options_.run, writer_.anonymizer());
+    const Json json = writer_.json_of(record);
+    hooks_.finished(record, ledger_ ? ledger_->append(json) : json);
+    ceilings_.add(record);
+    page_caches_.add(record);
+    return record;
+  }
+
+  void count(run::Status status) {
+    if (status == run::Status::ok) ++outcome_.ok;
+    if (status == run::Status::failed) ++outcome_.failed;
+    outcome_.interrupted = status == run::Status::interrupted;
+    ended_ = outcome_.interrupted || (status == run::Status::failed && options_.stop_at_failure);
+  }
+
+  run::CellRunner& runner_;
+  const RecordWriter& writer_;
+  Ledger* const ledger_;
+  const SweepOptions& options_;
+  const SweepHooks& hooks_;
+  const std::stop_token stop_;
+  const std::vector<Json> before_;  // the ledger's records when it began
+  Ceilings ceilings_;
+  FirstPageCaches page_caches_;
+  int order_;
+  SweepOutcome outcome_;
+  bool ended_ = false;
+};
+
 }  // namespace
 
 SweepOutcome run_sweep(const std::vector<plan::PlannedRun>& plan, run::CellRunner& runner,
                        const RecordWriter& writer, Ledger* ledger, const SweepOptions& options,
                        const SweepHooks& hooks, std::stop_token stop) {
-  const std::vector<Json> before = ledger ? ledger->records() : std::vector<Json>{};
-  const std::vector<plan::PlannedRun> missing = missing_of(plan, before);
-  Ceilings ceilings(before);
-  FirstPageCaches page_caches(before);
-  SweepOutcome outcome{.skipped = plan.size() - missing.size()};
-  auto order = static_cast<int>(before.size());
-  bool again = false;
-  for (std::size_t i = 0; i < missing.size() && !outcome.interrupted; i += again ? 0 : 1) {
-    if (stop.stop_requested()) {
-      outcome.interrupted = true;
-      break;
-    }
-    const plan::PlannedRun& run = missing[i];
-    const auto ceiling = ceilings.of(run);
-    hooks.started(run, i + 1, missing.size(),
-                  run.role == plan::Role::cell && ceiling ? std::optional(ceiling->imgs_per_s)
-                                                          : std::nullopt);
-    run::CellResult result = runner.run(run.cell, hooks.progress, stop);
-    std::vector<std::string> differences = options.differences;
-    std::ranges::move(device_differences(before, result), std::back_inserter(differences));
-    const Record record =
-        make_record(std::move(result),
-                    {run, order++, ceiling, page_caches.of(run.cell), std::move(differences)},
-                    options.run, writer.anonymizer());
-    const Json json = writer.json_of(record);
-    hooks.finished(record, ledger ? ledger->append(json) : json);
-    ceilings.add(record);
-    page_caches.add(record);
-    again = options.measure_again && !again && stood_still(record);
-    if (again) continue;
-    const run::Status status = record.result.status;
-    outcome.interrupted = status == run::Status::interrupted;
-    if (status == run::Status::ok) ++outcome.ok;
-    if (status == run::Status::failed) ++outcome.failed;
-    if (status == run::Status::failed && options.stop_at_failure) break;
-  }
-  return outcome;
+  return Sweep(runner, writer, ledger, options, hooks, std::move(stop)).carry_out(plan);
 }
 
 }  // namespace feedrate::record

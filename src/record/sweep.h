@@ -12,7 +12,7 @@
 
 namespace feedrate::record {
 
-// Callbacks for whoever watches a sweep. All but `progress` must be set.
+// Callbacks for whoever watches a sweep. All but `progress` and `more` must be set.
 struct SweepHooks {
   // Before a run; `number` of `total` that are missing. `ceiling`: the rate of the ceiling that
   // opened its repetition, images/s; none for ceilings, or where that one failed.
@@ -22,6 +22,8 @@ struct SweepHooks {
   run::ProgressSink progress;
   // After a run; `json` as it was written.
   std::function<void(const Record& record, const nlohmann::ordered_json& json)> finished;
+  // When all runs are done: further ones, carried out next; none end the sweep.
+  std::function<std::vector<plan::PlannedRun>()> more;
 };
 
 struct SweepOptions {
@@ -29,9 +31,11 @@ struct SweepOptions {
   std::vector<std::string> differences;  // from the ledger's records, see resume.h
   bool stop_at_failure = false;          // else a failed run does not end the sweep
   bool measure_again = false;            // once, a run in which the process or machine stood still
+  std::optional<plan::Precision> precision{};  // that was asked for; goes into the records
 };
 
 struct SweepOutcome {
+  std::size_t planned = 0;
   std::size_t ok = 0, failed = 0, skipped = 0;  // skipped: already in the ledger
   bool interrupted = false;
 };

@@ -36,7 +36,9 @@ PageCache prepare_page_cache(const plan::CellSettings& settings,
   if (!dataset || settings.cache != "none") return {};
   PageCache cache{.fits = fits_into_memory(settings, *dataset, ranks_here)};
   cache.state = state_of(settings, cache.fits);
-  if (cache.state == "warm") storage::warm_page_cache(*dataset, stop, slot);
+  // Files that all lie there already, as far as a sample tells, are not read again.
+  if (cache.state == "warm" && page_cache_share(settings, dataset, slot) < 1)
+    storage::warm_page_cache(*dataset, stop, slot);
   if (cache.state == "cold") storage::drop_from_page_cache(*dataset, stop, slot);
   if (stop.stop_requested()) return cache;
   cache.before = page_cache_share(settings, dataset, slot);

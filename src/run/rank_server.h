@@ -5,8 +5,8 @@
 namespace feedrate::run {
 
 // A process that is one rank: carries out the orders (RankOrder) that its coordinator gives, until
-// there are no more. Failures are reported to the coordinator. `ranks_here`: of its
-// machine, the first of which prepares the page cache.
+// there are no more. Failures are reported to the coordinator. `ranks_here`: how
+// many ranks run on its machine; the first of these prepares the page cache.
 void serve_rank(ranks::SocketGroup& group, device::AcceleratorRegistry& registry, int ranks_here);
 
 }  // namespace feedrate::run

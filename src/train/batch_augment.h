@@ -3,17 +3,18 @@
 
 #include <span>
 
+#include "device/accelerator.h"
 #include "pipeline/augment.h"
 
 namespace feedrate::train {
 
 // Crops, resizes, flips and jitters a whole batch by tensor operations, the same on every device.
-// The pixels are those that a host worker makes of each sample (Resizer's bilinear,
+// The pixels are those that a host worker makes of each sample (Resizer's bilinear and antialias,
 // jitter_colours), before they are rounded.
 class BatchAugmenter {
  public:
-  // For batches on `device`, to pictures of `output`; `jitter`: whether colours change at all.
-  BatchAugmenter(c10::Device device, codec::PixelSize output, bool jitter);
+  // For batches on `device`, as `by` says.
+  BatchAugmenter(c10::Device device, const device::DeviceAugmentation& by);
 
   // `by`, one a sample, as the tensor that operator() takes: (N, 8) floats on the device. Does not
   // wait for it.
@@ -24,11 +25,11 @@ class BatchAugmenter {
   at::Tensor operator()(const at::Tensor& nhwc, const at::Tensor& parameters) const;
 
  private:
-  at::Tensor places(const at::Tensor& first, const at::Tensor& length, const at::Tensor& steps,
-                    std::int64_t stored) const;
+  at::Tensor resized(const at::Tensor& nhwc, const at::Tensor& parameters) const;
+  at::Tensor jittered(at::Tensor pixels, const at::Tensor& parameters) const;
 
   const c10::Device device_;
-  const bool jitter_;
+  const bool antialias_, jitter_;
   const at::Tensor across_,
       down_;  // centres of the output's pixels, in parts of its width and height: (W), (H)
   const at::Tensor gray_;  // kGray: (3)

@@ -18,7 +18,7 @@ class InputMaker {
  public:
   InputMaker(const device::StepSpec& spec, c10::Device device, at::ScalarType to)
       : step_(spec.step), normalise_(device, to) {
-    if (spec.augment_to) augment_.emplace(device, *spec.augment_to, spec.jitter);
+    if (spec.augmentation) augment_.emplace(device, *spec.augmentation);
   }
 
   // What operator() needs to know of a batch beside its pixels; an undefined tensor where nothing.

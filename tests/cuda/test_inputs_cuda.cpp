@@ -53,8 +53,7 @@ TEST_F(CudaInputsTest, ArriveWholeAndInOrder) {
 
 TEST_F(CudaInputsTest, AreAugmentedAsOnTheCpu) {
   device::StepSpec spec = small_spec(device::Feed::streamed, "fp32", false, "library");
-  spec.augment_to = codec::PixelSize{24, 24};
-  spec.jitter = true;
+  spec.augmentation = {{.output = {24, 24}, .jitter = true}};
   pipeline::BatchLease batch = some_host_batch(spec, 1);
   for (int i = 0; i < spec.batch.batch_size; ++i) {
     batch->augmentations[static_cast<std::size_t>(i)] = pipeline::draw_augmentation(

@@ -24,7 +24,8 @@ TEST_F(Memory, ALimitBindsAndThePageCacheIsGivenUp) {
   write("cgroup/jobs/mine/memory.max", "1000000\n");
   write("cgroup/jobs/mine/memory.current", "700000\n");
   EXPECT_EQ(available(), 300000u);
-  write("cgroup/jobs/mine/memory.stat", "anon 400000\nfile 300000\ninactive_file 200000\n");
+  write("cgroup/jobs/mine/memory.stat",
+        "anon 400000\nfile 300000\ninactive_file 150000\nactive_file 50000\n");
   EXPECT_EQ(available(), 500000u);
 }
 

@@ -514,7 +514,7 @@ TEST_F(Loaders, ABadSampleIsReplacedByTheNextWhereAsked) {
   decoder->open(std::as_bytes(std::span(text)), "next");
   std::vector<std::uint8_t> next(o.recipe.spec.sample_bytes());
   pipeline::Resizer().resize(decoder->decode({0, 0, 40, 30}, 1), kInput, false,
-                             pipeline::ResizeFilter::bilinear, next.data());
+                             pipeline::ResizeFilter::antialias, next.data());
   EXPECT_EQ(std::memcmp(batch->pixels + static_cast<std::size_t>(index % kBatch) * next.size(),
                         next.data(), next.size()),
             0);

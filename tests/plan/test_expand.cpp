@@ -114,8 +114,11 @@ TEST(Expand, ADeviceThatAugmentsGetsWholePictures) {
                                                         {"augment-on", {"device"}},
                                                         {"augment", {"jitter"}}})[0]);
   EXPECT_EQ(settings.batch_spec().size, (codec::PixelSize{500, 375}));
-  EXPECT_EQ(settings.step_spec(0).augment_to, (codec::PixelSize{224, 224}));
-  EXPECT_TRUE(settings.step_spec(0).jitter);
+  const auto augmentation = settings.step_spec(0).augmentation;
+  ASSERT_TRUE(augmentation);
+  EXPECT_EQ(augmentation->output, (codec::PixelSize{224, 224}));
+  EXPECT_EQ(augmentation->filter, pipeline::ResizeFilter::antialias);
+  EXPECT_TRUE(augmentation->jitter);
   EXPECT_EQ(
       plan::expand({{"data", {"tensor", "synthetic"}}, {"augment-on", {"host", "device"}}}).size(),
       2u);
@@ -125,7 +128,7 @@ TEST(Expand, ADeviceThatAugmentsGetsWholePictures) {
         << value;
   };
   refused("device", "emulated:a100");
-  refused("resize-filter", "antialias");
+  refused("resize-filter", "area");
   refused("transfer", "fp16");
   refused("loader", "dali");
 }

@@ -177,6 +177,7 @@ class Figures(Program):
         svg = self.content("throughput_vs_workers.svg").decode()
         for words in (
             "ceiling_drifted: the ceiling moved by +5.0 %",
+            "In one repetition a share may be off by about",
             "missing, not zero: 1 cell, failed",
             "serious flag (throttled)",
             "n = 2 repetitions",

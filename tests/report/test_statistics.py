@@ -183,5 +183,43 @@ class Welch(unittest.TestCase):
         self.assertTrue(all(map(math.isfinite, st.welch([1e-6, 1e9], [1e-6, 1e12]).interval)))
 
 
+class TwoStages(unittest.TestCase):
+    """Where the spread of the first repetitions has decided how many there are (Stein 1945)."""
+
+    PILOT = [100.0, 102.0, 98.0, 101.0]
+
+    def test_the_interval_is_by_the_pilots_spread(self):
+        rates = self.PILOT + [100.2, 100.1, 100.3, 100.2]
+        logs = [math.log(rate) for rate in rates[:4]]
+        centre = sum(logs) / 4
+        spread = math.sqrt(sum((x - centre) ** 2 for x in logs) / 3)
+        half = st.t_quantile(0.975, 3) * spread / math.sqrt(8)
+        found, plain = st.estimate(rates, 4), st.estimate(rates)
+        self.assertAlmostEqual(math.log(found.high / found.low) / 2, half, delta=1e-12)
+        self.assertLess(plain.high - plain.low, found.high - found.low)
+        self.assertEqual((found.mean, found.df, plain.df), (plain.mean, 3, 7))
+        self.assertIn("in two stages", found.kind)
+
+    def test_a_wider_spread_later_counts(self):
+        rates = self.PILOT + [90.0, 110.0, 92.0, 108.0]
+        found, plain = st.estimate(rates, 4), st.estimate(rates)
+        self.assertEqual((found.low, found.high), (plain.low, plain.high))
+
+    def test_the_pilot_alone_is_a_t_interval(self):
+        found, plain = st.estimate(self.PILOT, 4), st.estimate(self.PILOT)
+        self.assertEqual((found.low, found.high, found.df), (plain.low, plain.high, 3))
+
+    def test_shares_and_comparisons_follow(self):
+        rates = self.PILOT + [100.2, 100.1, 100.3, 100.2]
+        pairs = [(rate, 200.0) for rate in rates]
+        self.assertGreater(st.share(pairs, pilot=4).half_width, st.share(pairs).half_width)
+        other = [90.0, 90.1, 90.2, 90.1]
+        self.assertGreater(
+            st.welch(rates, other, (4, None)).half_width, st.welch(rates, other).half_width
+        )
+        wide = st.widened(st.share(pairs, pilot=4), 5)
+        self.assertGreater(wide.half_width, st.share(pairs, pilot=4).half_width)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -12,6 +12,7 @@
 namespace feedrate::tests {
 namespace {
 
+using pipeline::ResizeFilter;
 constexpr codec::PixelSize kStored{60, 45}, kOutput{32, 24};
 
 // Smooth, so that a pixel's place shows in its value.
@@ -25,14 +26,15 @@ at::Tensor pictures(int count) {
       .contiguous();
 }
 
-at::Tensor by_host(const at::Tensor& picture, const pipeline::Augmentation& by) {
+at::Tensor by_host(const at::Tensor& picture, const pipeline::Augmentation& by,
+                   pipeline::ResizeFilter filter) {
   at::Tensor out = at::empty({kOutput.height, kOutput.width, 3}, at::kByte);
   const codec::Rect& w = by.window;
   const std::ptrdiff_t stride = 3 * kStored.width;
   pipeline::Resizer().resize(
       codec::DecodedWindow(
           {picture.data_ptr<std::uint8_t>() + w.y * stride + 3 * w.x, stride, w.width, w.height}),
-      kOutput, by.flip, pipeline::ResizeFilter::bilinear, out.data_ptr<std::uint8_t>());
+      kOutput, by.flip, filter, out.data_ptr<std::uint8_t>());
   pipeline::jitter_colours(out.data_ptr<std::uint8_t>(), kOutput.width * kOutput.height, by.jitter);
   return out;
 }
@@ -49,15 +51,18 @@ std::vector<pipeline::Augmentation> draws(int count, bool jitter) {
 
 TEST(BatchAugmenter, MakesWhatAWorkerMakesOfEachSample) {
   const at::Tensor batch = pictures(40);
-  for (const bool jitter : {false, true}) {
+  for (const auto& [filter, jitter] :
+       {std::pair(ResizeFilter::bilinear, false), std::pair(ResizeFilter::antialias, false),
+        std::pair(ResizeFilter::bilinear, true), std::pair(ResizeFilter::antialias, true)}) {
     const auto by = draws(40, jitter);
-    const train::BatchAugmenter augment(at::kCPU, kOutput, jitter);
+    const train::BatchAugmenter augment(at::kCPU, {kOutput, filter, jitter});
     const at::Tensor made = augment(batch, augment.parameters(by));
     EXPECT_TRUE(made.is_contiguous());
     ASSERT_EQ(made.sizes(), (std::vector<std::int64_t>{40, kOutput.height, kOutput.width, 3}));
     for (int i = 0; i < 40; ++i) {
       const at::Tensor difference =
-          (made[i] - by_host(batch[i], by[static_cast<std::size_t>(i)]).to(at::kFloat)).abs();
+          (made[i] - by_host(batch[i], by[static_cast<std::size_t>(i)], filter).to(at::kFloat))
+              .abs();
       // Half a level of rounding, one of the resize's fixed point; both grow with the factors, 1.4
       // to the third.
       EXPECT_LE(difference.max().item<double>(), jitter ? 3.0 : 1.1) << i;
@@ -68,15 +73,18 @@ TEST(BatchAugmenter, MakesWhatAWorkerMakesOfEachSample) {
 
 TEST(InputMaker, NormalisesWhatWasAugmented) {
   const at::Tensor batch = pictures(4);
-  device::StepSpec spec{.batch = {4, kStored, codec::Dtype::uint8}, .augment_to = kOutput};
+  device::StepSpec spec{.batch = {4, kStored, codec::Dtype::uint8},
+                        .augmentation = {{.output = kOutput}}};
   pipeline::HostBatch host;
   host.augmentations = draws(4, false);
   const train::InputMaker make(spec, at::kCPU, at::kFloat);
   const at::Tensor input = make(batch, make.parameters(host));
   EXPECT_TRUE(input.is_contiguous(at::MemoryFormat::ChannelsLast));
-  const at::Tensor pixels = at::stack(
-      {by_host(batch[0], host.augmentations[0]), by_host(batch[1], host.augmentations[1]),
-       by_host(batch[2], host.augmentations[2]), by_host(batch[3], host.augmentations[3])});
+  const at::Tensor pixels =
+      at::stack({by_host(batch[0], host.augmentations[0], ResizeFilter::antialias),
+                 by_host(batch[1], host.augmentations[1], ResizeFilter::antialias),
+                 by_host(batch[2], host.augmentations[2], ResizeFilter::antialias),
+                 by_host(batch[3], host.augmentations[3], ResizeFilter::antialias)});
   EXPECT_LE((input - train::Normaliser(at::kCPU, at::kFloat)(pixels)).abs().max().item<double>(),
             1.1 / 255 / 0.22);
 }

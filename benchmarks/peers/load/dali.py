@@ -14,7 +14,7 @@ def pipeline(folder, size):
         files, device="cpu", random_area=SCALE, random_aspect_ratio=RATIO
     )
     pictures = fn.resize(
-        pictures, size=[size, size], interp_type=types.INTERP_LINEAR, antialias=False
+        pictures, size=[size, size], interp_type=types.INTERP_LINEAR, antialias=True
     )
     return fn.flip(pictures, horizontal=fn.random.coin_flip())
 
@@ -29,7 +29,7 @@ def main():
             (pictures,) = pipe.run()
             yield len(pictures)
 
-    measure(batches(), a.seconds, version=dali.__version__, filter="bilinear")
+    measure(batches(), a.seconds, version=dali.__version__, filter="antialias")
 
 
 main()

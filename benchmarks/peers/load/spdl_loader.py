@@ -56,7 +56,7 @@ def main():
             (spdl.io.to_numpy(batch).shape[0] for batch in batches),
             a.seconds,
             version="0.8.0",
-            filter="bilinear",
+            filter="antialias",
         )
 
 

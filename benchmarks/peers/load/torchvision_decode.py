@@ -14,7 +14,7 @@ def load(path):
 
 def main():
     a = arguments()
-    crop = v2.RandomResizedCrop(a.size, SCALE, RATIO, antialias=False)
+    crop = v2.RandomResizedCrop(a.size, SCALE, RATIO, antialias=True)
     dataset = torchvision.datasets.ImageFolder(
         a.folder, v2.Compose([crop, v2.RandomHorizontalFlip()]), loader=load
     )
@@ -22,7 +22,7 @@ def main():
         batches_of(dataset, a.workers),
         a.seconds,
         version=torchvision.__version__,
-        filter="bilinear",
+        filter="antialias",
     )
 
 

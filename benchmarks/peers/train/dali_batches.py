@@ -28,7 +28,7 @@ def pipeline(folder, a, on_gpu):
             random_aspect_ratio=[3 / 4, 4 / 3],
         )
         pictures = fn.resize(
-            pictures, size=[a.input_size] * 2, interp_type=types.INTERP_LINEAR, antialias=False
+            pictures, size=[a.input_size] * 2, interp_type=types.INTERP_LINEAR, antialias=True
         )
         pictures = fn.crop_mirror_normalize(
             pictures,

@@ -1,0 +1,236 @@
+#include "cli/precise_sweep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/result_text.h"
+#include "measure/clock.h"
+#include "plan/expand.h"
+#include "record/precision.h"
+
+namespace feedrate::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Without a budget nobody waits for more.
+constexpr int kMostRepetitions = 200;
+constexpr int kNobodyCounts = 100'000;
+
+using Units = std::map<std::string, double>;
+
+// "2%", "30m": the number in the unit of the map's values.
+std::optional<double> number_with_unit(const std::string& text, const Units& units) {
+  std::size_t end = 0;
+  double number = 0;
+  try {
+    number = std::stod(text, &end);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+  const auto unit = units.find(text.substr(end));
+  if (unit == units.end() || !(number > 0) || !std::isfinite(number)) return std::nullopt;
+  return number * unit->second;
+}
+
+CLI::Option* add_quantity(CLI::App& app, const std::string& name, std::optional<double>& value,
+                          const Units& units, double most, const char* otherwise,
+                          const std::string& help) {
+  return app.add_option_function<std::string>(
+      name,
+      [=, &value](const std::string& text) {
+        value = number_with_unit(text, units);
+        if (!value || *value > most) throw CLI::ValidationError(name + " " + text, otherwise);
+      },
+      help);
+}
+
+// What is known of all cells, and what it takes to know them better.
+class State {
+ public:
+  State(const std::vector<plan::Cell>& cells, const PrecisionOptions& options, int pilot,
+        const std::vector<Json>& records)
+      : cells_(cells), options_(options), precision_(options.precision(pilot)) {
+    for (const Json& record : records) {
+      add(record);
+      records_.back().has_failed = false;  // it is tried again
+    }
+  }
+
+  void add(const Json& record) { records_.push_back(record::rate_of(record)); }
+  void look() { known_ = record::precision_of(cells_, precision_, records_); }
+
+  // The first repetition, from the pilot's end on, that the ledger has nothing of.
+  int first_new_repetition() const {
+    int next = precision_.pilot;
+    for (const record::MeasuredRate& rate : records_) next = std::max(next, rate.repetition + 1);
+    return next;
+  }
+
+  // Cells of a repetition; `most_runs`: for how many there is time, by the budget.
+  std::vector<plan::Cell> next(int repetition, std::optional<double> most_runs) const {
+    if (repetition < precision_.pilot) return of_the_pilot(most_runs);
+    std::vector<record::CellPrecision> within = known_;
+    if (!most_runs) std::erase_if(within, is_out_of_reach);
+    return record::next_cells(within, precision_, most_runs);
+  }
+
+  // "3 of 10 cells are not within ±2 % yet: about 14 runs"
+  void say_what_is_left(int repetition, double each_s) const {
+    const auto open = static_cast<std::size_t>(std::ranges::count_if(
+        known_, [&](const auto& cell) { return !cell.has_failed && !cell.is_met(precision_); }));
+    if (!options_.target || repetition < precision_.pilot || open == 0) return;
+    const double runs = runs_left();
+    std::fprintf(stderr, "%zu of %zu cells not within ±%.3g %% yet: about %.0f runs, %s\n", open,
+                 known_.size(), 100 * *options_.target, runs, duration(runs * each_s).c_str());
+  }
+
+  void say_outcome() const {
+    for (const record::CellPrecision& cell : known_) {
+      if (is_met(cell)) continue;
+      std::fprintf(stderr, "  ±%s  %s: %s\n", width(cell).c_str(), cell.cell.label().c_str(),
+                   why_not(cell).c_str());
+    }
+    const auto met = std::ranges::count_if(known_, [&](const auto& c) { return is_met(c); });
+    if (options_.target) {
+      std::fprintf(stderr, "%td of %zu cells within ±%.3g %% of their share (95 %%)\n", met,
+                   known_.size(), 100 * *options_.target);
+    }
+  }
+
+ private:
+  std::vector<plan::Cell> of_the_pilot(std::optional<double> most_runs) const {
+    std::vector<plan::Cell> cells;
+    if (most_runs && *most_runs < 1) return cells;
+    for (const record::CellPrecision& cell : known_)
+      if (!cell.has_failed) cells.push_back(cell.cell);
+    return cells;
+  }
+  static bool is_out_of_reach(const record::CellPrecision& cell) {
+    return cell.needed > kMostRepetitions;
+  }
+  bool is_met(const record::CellPrecision& cell) const {
+    return options_.target && cell.is_met(precision_);
+  }
+  static std::string width(const record::CellPrecision& cell) {
+    return std::isfinite(cell.half_width) ? format("%.2g %%", 100 * cell.half_width) : "?";
+  }
+  std::string why_not(const record::CellPrecision& cell) const {
+    const std::string n = format("%d repetitions", cell.repetitions);
+    if (cell.has_failed) return n + ", it or its ceiling failed too often";
+    if (cell.needed == 0) return n + format(", the first %d are not complete", precision_.pilot);
+    if (!options_.target) return n;
+    const std::string needs =
+        n + (cell.needed < kNobodyCounts ? format(", needs about %d", cell.needed)
+                                         : format(", needs more than %d", kNobodyCounts));
+    return options_.budget_s ? needs + "; raise --budget"
+                             : needs + "; raise --target-ci, or give a --budget to spend on it";
+  }
+  // By what is known now: of each cell, and of its ceiling as often as one of its cells.
+  double runs_left() const {
+    std::map<std::string, int> ceilings;
+    double runs = 0;
+    for (const record::CellPrecision& cell : known_) {
+      if (cell.has_failed || cell.is_met(precision_) || is_out_of_reach(cell)) continue;
+      const int more = std::max(cell.needed - cell.repetitions, 1);
+      runs += more;
+      int& its = ceilings[plan::ceiling_of(cell.cell).id()];
+      its = std::max(its, more);
+    }
+    for (const auto& [ceiling, more] : ceilings) runs += 2 * more;
+    return runs;
+  }
+
+  const std::vector<plan::Cell>& cells_;
+  const PrecisionOptions& options_;
+  const plan::Precision precision_;
+  std::vector<record::MeasuredRate> records_;
+  std::vector<record::CellPrecision> known_;
+};
+
+}  // namespace
+
+void add_precision_options(CLI::App& app, PrecisionOptions& options) {
+  add_quantity(app, "--target-ci", options.target, {{"%", 0.01}}, 1, "must be as 2%: 100% at most",
+               "repeat cells until the 95 % interval of each share of the ceiling is within ±X %, "
+               "after --repetitions of all (then 5 by default)")
+      ->type_name("X%");
+  add_quantity(app, "--budget", options.budget_s,
+               {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}}, 1e9,
+               "must be as 90s, 30m or 2h",
+               "after --repetitions of all, start no repetition that would end later; the widest "
+               "intervals come first")
+      ->type_name("TIME");
+}
+
+void check_precision(const PrecisionOptions& options, int pilot, std::size_t pilot_runs,
+                     double least_each_s) {
+  if (pilot < plan::kLeastPilot) {
+    throw UsageError("--repetitions " + std::to_string(pilot),
+                     "is too few for --target-ci or --budget: they need an interval",
+                     "use " + std::to_string(plan::kLeastPilot) + " or more");
+  }
+  const double least_s = least_each_s * static_cast<double>(pilot_runs);
+  if (options.budget_s && *options.budget_s < least_s) {
+    throw UsageError("--budget " + duration(*options.budget_s),
+                     "is too short: the first " + std::to_string(pilot) +
+                         " repetitions take at least " + duration(least_s),
+                     "raise it, measure fewer cells, or lower --repetitions (to " +
+                         std::to_string(plan::kLeastPilot) + ") or --min-seconds");
+  }
+}
+
+void check_pilot(const record::Ledger& ledger, int pilot) {
+  for (const Json& record : ledger.records()) {
+    if (!record.contains("precision")) continue;
+    const int recorded = record["precision"].at("pilot");
+    if (recorded == pilot) continue;
+    throw UsageError("--repetitions " + std::to_string(pilot),
+                     "is not what the sweep began with, and its intervals are by those",
+                     "use --repetitions " + std::to_string(recorded));
+  }
+}
+
+record::SweepOutcome sweep_to_precision(Measuring& measuring, const std::vector<plan::Cell>& cells,
+                                        const PrecisionOptions& options, int pilot,
+                                        std::uint64_t seed, double least_each_s,
+                                        record::SweepHooks hooks) {
+  const std::int64_t began_ns = measure::now_ns();
+  const auto elapsed_s = [&] { return measure::seconds(measure::now_ns() - began_ns); };
+  State state(cells, options, pilot, measuring.ledger()->records());
+  std::size_t done = 0;
+  hooks.finished = [&, told = hooks.finished](const record::Record& record, const Json& json) {
+    told(record, json);
+    state.add(json);
+    ++done;
+  };
+  int repetition = 0;
+  // What a stopped sweep left of its last repetition after the pilot.
+  std::vector<plan::PlannedRun> left_over = measuring.left_over(pilot);
+  const auto next = [&]() -> std::vector<plan::PlannedRun> {
+    const double each_s = done == 0 ? least_each_s : elapsed_s() / static_cast<double>(done);
+    std::optional<double> most_runs;
+    if (options.budget_s) most_runs = (*options.budget_s - elapsed_s()) / each_s;
+    state.look();
+    if (repetition == pilot && !left_over.empty()) return std::exchange(left_over, {});
+    if (repetition >= pilot) repetition = state.first_new_repetition();
+    state.say_what_is_left(repetition, each_s);
+    const std::vector<plan::Cell> cells_now = state.next(repetition, most_runs);
+    return plan::plan_repetition(cells_now, repetition++, seed);
+  };
+  hooks.more = next;
+  const record::SweepOutcome outcome =
+      measuring.run(next(), hooks, /*stop_at_failure=*/false, options.precision(pilot));
+  state.look();
+  state.say_outcome();
+  return outcome;
+}
+
+}  // namespace feedrate::cli
