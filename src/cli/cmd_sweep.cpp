@@ -32,7 +32,7 @@ struct SweepCommand {
 // Starting a run's process and opening its files; the cell's own preparations (caches, warming) add
 // to this.
 constexpr double kStartSeconds = 0.5;
-constexpr int kPilot = 5;  // repetitions before a sweep looks at how precise it is
+constexpr int kPilot = 6;  // repetitions before a sweep looks at how precise it is
 
 double least_seconds(const run::RunLimits& limits) {  // of a run
   return limits.warmup_seconds + limits.min_seconds + kStartSeconds;

@@ -160,7 +160,7 @@ class State {
 void add_precision_options(CLI::App& app, PrecisionOptions& options) {
   add_quantity(app, "--target-ci", options.target, {{"%", 0.01}}, 1, "must be as 2%: 100% at most",
                "repeat cells until the 95 % interval of each share of the ceiling is within ±X %, "
-               "after --repetitions of all (then 5 by default)")
+               "after --repetitions of all (then 6 by default)")
       ->type_name("X%");
   add_quantity(app, "--budget", options.budget_s,
                {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}}, 1e9,

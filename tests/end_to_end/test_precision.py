@@ -27,11 +27,11 @@ class Precision(ProgramTest):
 
     def test_a_target_that_is_met_ends_the_sweep(self):
         answer = self.sweep("--target-ci", "50%", "--workers", "1,2")
-        self.assertEqual(self.repetitions(), 5)
+        self.assertEqual(self.repetitions(), 6)
         self.assertIn("2 of 2 cells within ±50 %", answer.err)
         self.assertEqual(
             {(r["precision"]["target"], r["precision"]["pilot"]) for r in self.ledger()},
-            {(0.5, 5)},
+            {(0.5, 6)},
         )
 
     def test_repetitions_are_the_pilot(self):
@@ -66,7 +66,7 @@ class Precision(ProgramTest):
             (["--target-ci", "200%"], ["--target-ci 200%", "at most"]),
             (["--target-ci", "nan%"], ["--target-ci nan%"]),
             (["--budget", "5 weeks"], ["--budget 5 weeks", "30m"]),
-            (["--budget", "3s"], ["--budget 3 s", "too short", "5 repetitions"]),
+            (["--budget", "3s"], ["--budget 3 s", "too short", "6 repetitions"]),
             (["--budget", "1m", "--repetitions", "2"], ["--repetitions 2", "3 or more"]),
         ):
             with self.subTest(words):
@@ -86,7 +86,7 @@ class Precision(ProgramTest):
 
     def test_the_plan_says_what_it_may_become(self):
         answer = self.sweep("--dry-run", "--target-ci", "2%", "--budget", "30m")
-        self.assertIn("5 repetitions", answer.out)
+        self.assertIn("6 repetitions", answer.out)
         self.assertIn("then as many as ±2 % of every share needs, until 30 min", answer.out)
 
 

@@ -49,16 +49,16 @@ TEST(Precision, SharesAreOverBothCeilingsOfTheRepetition) {
   std::vector<MeasuredRate> all = pilot(5);
   all.push_back(rate(cells()[0], 5, 700));  // cut off before its closing ceiling
   all.push_back(rate(plan::ceiling_of(cells()[0]), 5, 1000));
-  const auto known = record::precision_of(cells(), {.target = 0.01}, all);
+  const auto known = record::precision_of(cells(), {.target = 0.01, .pilot = 5}, all);
   EXPECT_EQ(known[0].repetitions, 5);
   EXPECT_EQ(known[0].half_width, 0);
-  EXPECT_TRUE(known[0].is_met({.target = 0.01}));
-  EXPECT_FALSE(known[1].is_met({.target = 0.01}));
+  EXPECT_TRUE(known[0].is_met({.target = 0.01, .pilot = 5}));
+  EXPECT_FALSE(known[1].is_met({.target = 0.01, .pilot = 5}));
   EXPECT_GT(known[2].needed, 3 * known[1].needed) << "twice the spread";
 }
 
 TEST(Precision, RepetitionsGoWhereTheIntervalsAreWidest) {
-  const plan::Precision precision{.target = 0.01};
+  const plan::Precision precision{.target = 0.01, .pilot = 5};
   const auto known = record::precision_of(cells(), precision, pilot(5));
   EXPECT_EQ(record::next_cells(known, precision, kNoLimit),
             (std::vector<plan::Cell>{cells()[2], cells()[1]}));
@@ -68,14 +68,14 @@ TEST(Precision, RepetitionsGoWhereTheIntervalsAreWidest) {
 }
 
 TEST(Precision, OnABudgetTheNarrowerOnesWait) {
-  const plan::Precision precision{.target = 0.01};
+  const plan::Precision precision{.target = 0.01, .pilot = 5};
   const auto known = record::precision_of(cells(), precision, pilot(5));
   EXPECT_EQ(record::next_cells(known, precision, 100), (std::vector<plan::Cell>{cells()[2]}))
       << "the other is half as wide";
 }
 
 TEST(Precision, NobodyIsMetBeforeThePilotIsComplete) {
-  const plan::Precision precision{.target = 0.5};
+  const plan::Precision precision{.target = 0.5, .pilot = 5};
   const auto known = record::precision_of(cells(), precision, pilot(4));
   EXPECT_EQ(record::next_cells(known, precision, kNoLimit).size(), 3U);
   EXPECT_TRUE(
@@ -87,7 +87,7 @@ TEST(Precision, ACellThatKeepsFailingIsGivenUp) {
   std::vector<MeasuredRate> all = pilot(5);
   for (int n = 0; n < 3; ++n)
     all.push_back({.cell_id = cells()[2].id(), .repetition = 5 + n, .has_failed = true});
-  const plan::Precision precision{.target = 0.01};
+  const plan::Precision precision{.target = 0.01, .pilot = 5};
   EXPECT_EQ(record::next_cells(record::precision_of(cells(), precision, all), precision, kNoLimit),
             (std::vector<plan::Cell>{cells()[1]}));
 }
@@ -99,7 +99,7 @@ TEST(Precision, OnlyFailuresInARowCount) {
     all.push_back({.cell_id = cells()[2].id(), .repetition = 5 + n, .has_failed = n % 2 == 0});
     if (n % 2 == 1) all.back().imgs_per_s = 300;
   }
-  EXPECT_FALSE(record::precision_of(cells(), {.target = 0.01}, all)[2].has_failed);
+  EXPECT_FALSE(record::precision_of(cells(), {.target = 0.01, .pilot = 5}, all)[2].has_failed);
 }
 
 // Nothing would ever be complete.
@@ -110,7 +110,7 @@ TEST(Precision, SoIsACellWhoseCeilingKeepsFailing) {
         {.cell_id = plan::ceiling_of(cells()[0]).id(), .repetition = n, .has_failed = true});
     all.push_back(rate(cells()[0], n, 500));
   }
-  const plan::Precision precision{.target = 0.01};
+  const plan::Precision precision{.target = 0.01, .pilot = 5};
   EXPECT_TRUE(record::next_cells(record::precision_of(cells(), precision, all), precision, kNoLimit)
                   .empty());
 }
@@ -121,7 +121,7 @@ TEST(Precision, TheValidRunOfARepetitionCounts) {
   MeasuredRate invalid = rate(cells()[0], 3, 5);
   invalid.valid = false;
   all.push_back(invalid);
-  EXPECT_EQ(record::precision_of(cells(), {.target = 0.01}, all)[0].half_width, 0);
+  EXPECT_EQ(record::precision_of(cells(), {.target = 0.01, .pilot = 5}, all)[0].half_width, 0);
 }
 
 // Nothing to pair them with: their own rates.
@@ -129,7 +129,7 @@ TEST(Precision, CeilingsAlone) {
   const std::vector<plan::Cell> ceilings = {plan::ceiling_of(cells()[0])};
   std::vector<MeasuredRate> all;
   for (int n = 0; n < 5; ++n) all.push_back(rate(ceilings[0], n, n % 2 == 0 ? 1000 : 1010));
-  const plan::Precision precision{.target = 0.001};
+  const plan::Precision precision{.target = 0.001, .pilot = 5};
   const auto known = record::precision_of(ceilings, precision, all);
   EXPECT_GT(known[0].half_width, 0.001);
   EXPECT_EQ(record::next_cells(known, precision, 1), ceilings);

@@ -193,7 +193,7 @@ class TwoStages(unittest.TestCase):
         logs = [math.log(rate) for rate in rates[:4]]
         centre = sum(logs) / 4
         spread = math.sqrt(sum((x - centre) ** 2 for x in logs) / 3)
-        half = st.t_quantile(0.975, 3) * spread / math.sqrt(8)
+        half = st.WIDER * st.t_quantile(0.975, 3) * spread / math.sqrt(8)
         found, plain = st.estimate(rates, 4), st.estimate(rates)
         self.assertAlmostEqual(math.log(found.high / found.low) / 2, half, delta=1e-12)
         self.assertLess(plain.high - plain.low, found.high - found.low)
@@ -202,12 +202,15 @@ class TwoStages(unittest.TestCase):
 
     def test_a_wider_spread_later_counts(self):
         rates = self.PILOT + [90.0, 110.0, 92.0, 108.0]
-        found, plain = st.estimate(rates, 4), st.estimate(rates)
-        self.assertEqual((found.low, found.high), (plain.low, plain.high))
+        self.wider_by(st.WIDER, st.estimate(rates, 4), st.estimate(rates))
 
     def test_the_pilot_alone_is_a_t_interval(self):
-        found, plain = st.estimate(self.PILOT, 4), st.estimate(self.PILOT)
-        self.assertEqual((found.low, found.high, found.df), (plain.low, plain.high, 3))
+        self.wider_by(st.WIDER, st.estimate(self.PILOT, 4), st.estimate(self.PILOT))
+
+    def wider_by(self, factor, found, plain):
+        one, other = (math.log(e.high / e.low) for e in (found, plain))
+        self.assertAlmostEqual(one / other, factor, delta=1e-9)
+        self.assertEqual(found.df, plain.df)
 
     def test_shares_and_comparisons_follow(self):
         rates = self.PILOT + [100.2, 100.1, 100.3, 100.2]
