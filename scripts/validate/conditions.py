@@ -39,35 +39,43 @@ class Conditions:
     def run(self, *words, **more):
         return _flags(self.call("run", "--dataset", self.data, *RUN, *SHORT, *words, **more))
 
-    def nothing(self, _):
-        return self.run(*SLOW)
-
-    def unequal_ranks(self, chance):
-        """The second rank's only worker shares its CPU with another program, and its stock lasts
-        longer than the window."""
-        with _busy(sorted(os.sched_getaffinity(0))[-1]):
-            rate = self.of_one_cpu() * chance.uniform(0.8, 0.95)
-            return self.run(
-                *("--device", f"emulated:{rate:.0f}", "--gpus", "2", "--workers", "1"),
-                *("--pin-workers", "on", "--prefetch", "64", "--max-seconds", "1.5"),
-            )
-
-    def of_one_cpu(self):
-        """images/s of one worker; measured once."""
-        if not hasattr(self, "_of_one_cpu"):
-            words = ("run", "--dataset", self.data, *RUN, *SHORT, "--device", "emulated:1000000")
-            self._of_one_cpu = json.loads(self.call(*words, "--workers", "1"))["imgs_per_s"]
-        return self._of_one_cpu
-
-    def stopped(self, chance):
-        """SIGSTOP, as Ctrl-Z sends it, to all processes of the run, and SIGCONT."""
-        process = subprocess.Popen(
-            [self.program, "run", "--dataset", self.data, *RUN, *SHORT, *SLOW],
+    def start(self, *words):
+        return subprocess.Popen(
+            [self.program, "run", "--dataset", self.data, *RUN, *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             encoding="utf-8",
             start_new_session=True,
         )
+
+    def nothing(self, _):
+        return self.run(*SLOW)
+
+    def unequal_ranks(self, chance):
+        """Another program takes half of the CPU that the second rank's only worker is kept to, from
+        the window's start on. What was loaded before lasts longer than the window."""
+        rate = self.of_one_cpu() * chance.uniform(0.65, 0.8)
+        process = self.start(
+            *("--device", f"emulated:{rate:.0f}", "--gpus", "2", "--workers", "1"),
+            *("--pin-workers", "on", "--prefetch", "512", "--input-size", "64"),
+            *("--warmup-seconds", "1.5", "--max-warmup-seconds", "1.5"),
+            *("--min-seconds", "1.5", "--max-seconds", "1.5"),
+        )
+        time.sleep(2)
+        with _busy(sorted(os.sched_getaffinity(0))[-1]):
+            return _flags(process.communicate()[0])
+
+    def of_one_cpu(self):
+        """images/s of one worker; measured once."""
+        if not hasattr(self, "_of_one_cpu"):
+            words = ("run", "--dataset", self.data, *RUN, *SHORT, "--device", "emulated:1000000")
+            answer = self.call(*words, "--workers", "1", "--input-size", "64")
+            self._of_one_cpu = json.loads(answer)["imgs_per_s"]
+        return self._of_one_cpu
+
+    def stopped(self, chance):
+        """SIGSTOP, as Ctrl-Z sends it, to all processes of the run, and SIGCONT."""
+        process = self.start(*SHORT, *SLOW)
         time.sleep(chance.uniform(1.2, 1.6))  # in the window
         os.killpg(process.pid, signal.SIGSTOP)
         time.sleep(chance.uniform(0.3, 1.5))
