@@ -333,13 +333,13 @@ def _interval(record):
         or not 0 < stated[0] <= stated[1]
     ):
         yield f"ci95 {str(stated)[:60]} is no interval"
-    elif stated is None and record["steps"] >= 2 * intervals.BLOCKS:
+    elif stated is None and record["steps"] >= 2 * intervals.BLOCKS and _drawn(record) < 1:
         yield f"ci95 is null, {record['steps']} steps give an interval"
     elif stated and len(raw) == record["steps"]:
         images = record["images"] / record["steps"]
         forms = [intervals.of_blocks(raw, images), intervals.of_blocks_1(raw, images)]
         if record["schema"] == ledger.SCHEMAS[-1]:
-            forms = [_widened(forms[0], _part(record["queue"], "drawn_fraction", 0.0))]
+            forms = [_widened(forms[0], _drawn(record))]
         if not any(_close(stated, *form) for form in forms):
             low, high = forms[0][0]
             yield (
@@ -348,10 +348,19 @@ def _interval(record):
             )
 
 
+def _drawn(record):
+    """The share of the images that was drawn from the queue or has filled it; 0 before schema 3."""
+    return (
+        abs(_part(record["queue"], "drawn_fraction", 0.0))
+        if record["schema"] == ledger.SCHEMAS[-1]
+        else 0.0
+    )
+
+
 def _widened(interval, drawn):
-    """By what was drawn from the queue: so far the rate may be off."""
+    """By what was drawn from the queue: so far the rate may be off. No interval where it is all."""
     (low, high), slack = interval
-    return (low * (1 - min(1, abs(drawn))), high * (1 + abs(drawn))), slack
+    return (low * (1 - drawn), high * (1 + drawn)), slack
 
 
 def _device_rate(record):

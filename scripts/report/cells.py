@@ -50,8 +50,11 @@ class Cell:
     )
     origin = property(lambda self: self)  # of one that was chosen among several: that cell
     how = ""  # and how it was chosen
-    # what the choice has put into its mean log rate and share
-    bias = share_bias = 0.0
+    share_bias = 0.0  # what the choice has put into its mean log share
+
+    def bias_of(self, _):
+        """And into its mean log rate over so many repetitions."""
+        return 0.0
 
     @functools.cached_property
     def flags(self):
@@ -136,7 +139,7 @@ class Ceiling(Cell):
         places = {
             n: {r.get("place") or 0 for r in runs} for n, runs in self.runs_by_repetition.items()
         }
-        closed = self.pilot or any(1 in there for there in places.values())
+        closed = any(1 in there for there in places.values())
         asked = {0, 1} if closed else {0}
         return {n: rate for n, rate in self.by_repetition.items() if asked <= places[n]}
 

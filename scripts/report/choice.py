@@ -30,8 +30,13 @@ class Chosen(Cell):
     origin: object = None
     counts: tuple = ()  # of workers that it was chosen from
     is_shown: bool = False  # to be within the margin of every other count
-    bias: float = 0.0  # that the choice has put into its mean log rate
+    bias: float = 0.0  # that the choice has put into its mean log rate, over `chosen_on`
+    chosen_on: int = 0  # repetitions
     share_bias: float = 0.0  # and into its mean log share
+
+    def bias_of(self, n):
+        """In a mean over n repetitions: in further ones nothing was chosen."""
+        return self.bias * min(1.0, self.chosen_on / n)
 
     @property
     def how(self):
@@ -68,15 +73,16 @@ def choose(cells):
         found = _as_chosen(max(done, key=lambda c: c.rate.mean), done)
         return found if len(done) == 1 else _without_intervals(found)
     rates = [[math.log(c.by_repetition[n]) for n in both] for c in done]
-    place, shown = _pick(rates)
+    pilot = done[0].pilot
+    place, shown = _pick(rates, pilot)
     found = _as_chosen(done[place], done)
     found.is_shown = shown
     picks = [
-        (places, _pick([[one[i] for i in places] for one in rates])[0])
+        (places, _pick([[one[i] for i in places] for one in rates], pilot)[0])
         for places in _resamples(len(both))
     ]
-    found.bias = _bias(picks, rates, place) * len(both) / found.rate.n
-    found.rate = statistics.shifted(found.rate, found.bias)
+    found.bias, found.chosen_on = _bias(picks, rates, place), len(both)
+    found.rate = statistics.shifted(found.rate, found.bias_of(found.rate.n))
     if found.ratio:
         _correct_share(found, done, both, picks, place)
     return found
@@ -95,7 +101,7 @@ def _without_intervals(found):
     return found
 
 
-def _pick(logs):
+def _pick(logs, pilot=None):
     """(place of the choice, whether it is shown): from the most workers down, stopping at the first
     count that is not shown to be within the margin of every other. Each step is an intersection of
     one-sided tests (Berger 1982), their fixed order keeps the level for all of them (Maurer,
@@ -103,7 +109,7 @@ def _pick(logs):
     found = None
     for place in range(len(logs) - 1, -1, -1):
         others = (other for n, other in enumerate(logs) if n != place)
-        if not all(_is_within(logs[place], other) for other in others):
+        if not all(_is_within(logs[place], other, pilot) for other in others):
             break
         found = place
     if found is not None:
@@ -111,10 +117,11 @@ def _pick(logs):
     return max(range(len(logs)), key=lambda place: sum(logs[place])), False
 
 
-def _is_within(mine, other):
+def _is_within(mine, other, pilot):
     """Whether the mean of `mine` is shown to fall short of the other's by less than the margin."""
-    centre, error = statistics.mean_and_error([a - b for a, b in zip(mine, other)])
-    return centre + MARGIN > statistics.t_quantile(1 - statistics.LEVEL, len(mine) - 1) * error
+    lacks = [a - b for a, b in zip(mine, other)]
+    centre, _, error, degrees = statistics.t_interval(lacks, pilot)
+    return centre + MARGIN > statistics.t_quantile(1 - statistics.LEVEL, degrees) * error
 
 
 def _bias(picks, logs, place):
@@ -147,7 +154,7 @@ def _correct_share(found, among, both, picks, place):
     """Corrects the share by its own scatter if every count has a share in all of these repetitions,
     else by the bias of the rate."""
     whole = [dict(shares(c)) for c in among]
-    bias = found.bias
+    bias = found.bias_of(len(paired(found)))
     if all(set(both) <= of.keys() for of in whole):
         bias = _bias(picks, [[math.log(of[n]) for n in both] for of in whole], place)
         bias *= len(both) / len(paired(found))

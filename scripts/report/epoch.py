@@ -10,13 +10,22 @@ EPOCHS = 90
 
 
 def hours_waiting(cell):
-    """The part of hours_lost() in which the device waits for data; the rest is that its steps take
-    longer than at the ceiling. Mean over the runs; None where no run says it."""
-    shares = [
-        (ledger.number(run.get("device_idle_fraction")), run["imgs_per_s"]) for run in cell.runs
-    ]
-    known = [idle * IMAGES / rate / 3600 for idle, rate in shares if idle is not None]
-    return sum(known) / len(known) if known else None
+    """The part of hours_lost() in which the device waits for data, beyond what it waits at the
+    ceiling, too; the rest is that its steps take longer. Mean over the runs; None where no run says
+    it."""
+    known = [waits for waits in map(_waiting_s, cell.runs) if waits is not None]
+    return sum(known) / len(known) * IMAGES / 3600 if known else None
+
+
+def _waiting_s(run):
+    """Seconds an image."""
+    idle = ledger.number(run.get("device_idle_fraction"))
+    if idle is None:
+        return None
+    ceiling = ledger.number(run.get("ceiling_imgs_per_s"))
+    working = ledger.number(ledger.part(run, "ceiling_device_rate", "imgs_per_s"))
+    there = max(0.0, 1 / ceiling - 1 / working) if ceiling and working else 0.0
+    return max(0.0, idle / run["imgs_per_s"] - there)
 
 
 def hours_lost(cell):

@@ -29,6 +29,7 @@ UNSEEN = {
     "unseen_queue",
     "ceiling_drifted",
     "mixed_ledger",
+    "ceiling_unfit",  # sequence.py looks at that ceiling
 }
 RULES = axis_tables.own().rules
 MAYBE = object()  # so near to a limit that either is right
@@ -164,6 +165,7 @@ def _of_schema_3(record):
             ),
         ),
         _row("straggler", _above(share, RULES["straggler"].threshold)),
+        *(_row("host_unseen", machine.get("cpu_busy") == -1) for machine in _machines(record)),
     ]
 
 
@@ -225,6 +227,8 @@ def _page_cache(record):
     )
     fetched = number(ledger.object_at(record, "monitors").get("storage_read_bytes"))
     known = fetched is not None
+    newest = record["schema"] == ledger.SCHEMAS[-1]
+    first = ledger.object_at(record, "dataset").get("page_cache_first_state")
     start, left, elsewhere = (
         RULES[f"page_cache.{which}"].threshold for which in ("start", "left", "elsewhere")
     )
@@ -234,6 +238,7 @@ def _page_cache(record):
             told in ("warm", "cold") and before is not None and before < 0,
             0.0 if asked_for == "auto" else 1.0,
         ),
+        _row("page_cache.state", newest and bool(told) and first not in (None, told)),
         _row("page_cache.start", told == "warm" and before is not None and 0 <= before < start),
         _row("page_cache.left", told == "warm" and asked > 0 and known and fetched > left * asked),
         _row("page_cache.elsewhere", told == "cold" and known and 0 <= fetched < elsewhere * asked),
@@ -247,21 +252,22 @@ def _left_as_is(record, before, asked, fetched):
         return []
     dataset = ledger.object_at(record, "dataset")
     first, size = number(dataset.get("page_cache_first")), number(dataset.get("bytes")) or 1
+    known = fetched is not None and (
+        fetched > 0 or (fetched == 0 and before is not None and before > 0.5)
+    )
     helped = (
-        asked > 0
-        and fetched is not None
-        and (fetched > 0 or (fetched == 0 and before is not None and before > 0.5))
-        and _above(1 - fetched / asked, RULES["page_cache.helped"].threshold)
+        asked > 0 and known and _above(1 - fetched / asked, RULES["page_cache.helped"].threshold)
     )
     differs = (
         None not in (first, before)
-        and before >= 0
+        and min(first, before) >= 0
         and _above(abs(before - first), RULES["page_cache.differs"].threshold)
     )
     passes = dataset.get("fits_in_memory") is True and _above(
         asked / size, RULES["page_cache.passes"].threshold
     )
     return [
+        _row("page_cache.unknown", asked > 0 and fetched is not None and not known),
         _row("page_cache.helped", helped),
         _row("page_cache.differs", differs),
         _row("page_cache.passes", passes),

@@ -220,6 +220,7 @@ def _procedure(settings, runs, records):
             if len(cells) > 1
             else f"Repetitions: {counts}."
         )
+    lines += _precision(cells)
     lines += _order(records)
     kinds = sorted({c.rate.kind for c in cells} - {statistics.SET})
     if kinds:
@@ -230,6 +231,26 @@ def _procedure(settings, runs, records):
             " claimed where a one-sided test shows it at 5 % for all cells together (Holm)."
         )
     return lines
+
+
+def _precision(cells):
+    """How the number of repetitions was decided, where the sweep decided it."""
+    asked = {
+        (c.pilot, ledger.number(ledger.part(r, "precision", "target")) or 0.0)
+        for c in cells
+        if c.pilot
+        for r in c.runs
+    }
+    if not asked:
+        return []
+    pilots, targets = (sorted(set(values)) for values in zip(*asked))
+    reached = [f"within ±{100 * t:.3g} %" if t else "the time was over" for t in targets]
+    return [
+        f"After {' or '.join(map(str, pilots))} repetitions of all cells, those whose share was"
+        f" known least were repeated until it was {' or '.join(reached)}. Their intervals are by"
+        " the wider of two spreads, that of these first repetitions (Stein's two-stage rule) and"
+        f" that of all, times {statistics.WIDER}."
+    ]
 
 
 def _order(records):

@@ -60,12 +60,16 @@ def _times(numbered):
 
 
 def _results(numbered):
-    seen = {}
+    seen, closed, anew = {}, set(), set()
     for n, record in numbered:
         run = str(record["cell_id"]), record["repetition"], str(record.get("place") or 0)
-        # what must not be quoted is measured again
-        if record["status"] == "ok" and ledger.valid(record):
-            if run in seen:
+        block = ceiling_key(record["cell"], axes.own()), record["repetition"]
+        # What failed, must not be quoted or was added later is measured after the ceiling that
+        # closed its repetition. Then that one is measured again, or all of the repetition.
+        if record["status"] != "ok" or not ledger.valid(record):
+            anew.add(block)
+        else:
+            if run in seen and block not in anew:
                 yield (
                     n,
                     (
@@ -74,6 +78,10 @@ def _results(numbered):
                     ),
                 )
             seen.setdefault(run, n)
+        if block in closed:
+            anew.add(block)
+        if record["role"] == "ceiling" and record.get("place"):
+            closed.add(block)
 
 
 def _cells(numbered):
@@ -175,7 +183,7 @@ def _drifts(numbered):
 def _ceilings(numbered):
     """From schema 3 on, a cell's ceiling is the one that opened its repetition. In older schemas it
     is the mean of the ceilings so far."""
-    rates, opening, device_rates = {}, {}, {}
+    rates, opening, device_rates, unfit = {}, {}, {}, set()
     for n, record in numbered:
         key = ceiling_key(record["cell"], axes.own())
         stated = ledger.number(record.get("ceiling_imgs_per_s"))
@@ -212,10 +220,15 @@ def _ceilings(numbered):
                 "ceiling_device_rate"
             ) != device_rates.get((key, record["repetition"])):
                 yield n, "ceiling_device_rate is not the device_rate of that ceiling"
+            elif record["schema"] == ledger.SCHEMAS[-1] and (
+                "ceiling_unfit" in ledger.flag_names(record)
+            ) != ((key, record["repetition"]) in unfit):
+                yield n, "the flag ceiling_unfit and the flags of that ceiling do not fit"
         if record["cell"]["data"] == "synthetic" and record["status"] == "ok":
             rates.setdefault(key, []).append(record["imgs_per_s"])
             if not record.get("place"):
                 opening[key, record["repetition"]] = record["imgs_per_s"]
+                (unfit.discard if ledger.valid(record) else unfit.add)((key, record["repetition"]))
                 device_rates[key, record["repetition"]] = record.get("device_rate")
 
 

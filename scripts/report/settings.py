@@ -189,7 +189,7 @@ def scaling(cell, first):
     return (
         statistics.share(
             pairs,
-            cell.bias - first.bias,
+            cell.bias_of(len(pairs)) - first.bias_of(len(pairs)),
             statistics.T_CHOSEN if chosen else statistics.T_INTERVAL,
             cell.pilot,
         )

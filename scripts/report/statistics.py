@@ -11,11 +11,11 @@ LEVEL = 0.05  # of every test: how often it may find a difference where there is
 LEAST = 3  # repetitions: with fewer, the points stand for themselves
 T_INTERVAL = "95 % t-interval on logarithms"
 T_CHOSEN = T_INTERVAL + ", corrected for the choice of workers"
-# where a sweep was asked for a precision: see _t_interval()
+# where a sweep was asked for a precision: see t_interval()
 IN_TWO_STAGES = ", in two stages"
 # Where a budget ends a sweep, the cells that met the target are those whose spread happened to be
-# small. Their intervals, wider by so much, hold the truth in 95 % of cases, too (as kWider of the
-# program; scripts/validate-measurement precision).
+# small. Their intervals, wider by so much, hold the truth in 94 % of cases or more (as kWider of
+# the program; scripts/validate-measurement precision).
 WIDER = 1.07
 SET = "set, not measured"
 NO_INTERVAL = f"no interval below {LEAST} repetitions"
@@ -99,11 +99,11 @@ def _incomplete_beta(a, b, x):
 
 def estimate(rates, pilot=None):
     """The arithmetic mean of a rate for each repetition, with exp(mean log ± t·s/√n) from three
-    on. `pilot`: see _t_interval()."""
+    on. `pilot`: see t_interval()."""
     mean = sum(rates) / len(rates)
     if len(rates) < LEAST:
         return Estimate(mean, None, None, len(rates), NO_INTERVAL, tuple(rates))
-    centre, half, _, degrees = _t_interval([math.log(rate) for rate in rates], pilot)
+    centre, half, _, degrees = t_interval([math.log(rate) for rate in rates], pilot)
     return Estimate(
         mean,
         _exp(centre - half),
@@ -118,14 +118,14 @@ def estimate(rates, pilot=None):
 def share(pairs, bias=0.0, kind=T_INTERVAL, pilot=None):
     """From (rate, reference) for each repetition, both measured in it: the geometric mean of the
     ratios, with a t-interval on their logarithms from three on. `bias`: what choosing has put into
-    the mean logarithm, taken off again. `pilot`: see _t_interval().
+    the mean logarithm, taken off again. `pilot`: see t_interval().
     """
     ratios = tuple(rate / reference for rate, reference in pairs)
     logs = [math.log(ratio) for ratio in ratios]
     mean = sum(logs) / len(logs) - bias
     if len(ratios) < LEAST:
         return Estimate(_exp(mean), None, None, len(ratios), NO_INTERVAL, ratios)
-    _, half, error, degrees = _t_interval(logs, pilot)
+    _, half, error, degrees = t_interval(logs, pilot)
     return Estimate(
         _exp(mean),
         _exp(mean - half),
@@ -144,11 +144,11 @@ def _kind(kind, pilot):
 
 def plain_mean(values, pilot=None):
     """The mean of one value for each repetition, with a t-interval on the values themselves from
-    three on. `pilot`: see _t_interval()."""
+    three on. `pilot`: see t_interval()."""
     mean = sum(values) / len(values)
     if len(values) < LEAST:
         return Estimate(mean, None, None, len(values), NO_INTERVAL, tuple(values))
-    _, half, _, degrees = _t_interval(values, pilot)
+    _, half, _, degrees = t_interval(values, pilot)
     return Estimate(
         mean,
         mean - half,
@@ -182,14 +182,14 @@ def mean_and_error(values):
     return centre, max(math.sqrt(variance / len(values)), RESOLUTION)
 
 
-def _t_interval(values, pilot=None):
+def t_interval(values, pilot=None):
     """(mean, half-width of the 95 % interval, standard error, its degrees of freedom) of at least
     two values. `pilot`: the spread of so many first values has decided how many there are. Then the
     interval is by that spread and its degrees of freedom (Stein's two-stage rule, 1945), or by the
     spread of all where that makes it wider: the spread of values that go on until it is small
     claims too much. And it is WIDER."""
     n = len(values)
-    centre, _ = mean_and_error(values)
+    centre = sum(values) / n
     stages = [values] if not pilot or not LEAST <= pilot < n else [values, values[:pilot]]
     return centre, *max(_half_width(stage, n, WIDER if pilot else 1.0) for stage in stages)
 
@@ -285,7 +285,7 @@ class Difference:
 def welch(first, second, pilots=(None, None)):
     """Welch's comparison of the logarithms of two samples of rates, at least two in each. Neither
     the spreads nor the numbers of repetitions need be alike. `pilots`: of each, see
-    _t_interval()."""
+    t_interval()."""
     (a, x, df_x), (b, y, df_y) = (
         _squared_error([math.log(rate) for rate in rates], pilot)
         for rates, pilot in zip((first, second), pilots)
@@ -303,7 +303,7 @@ def _squared_error(values, pilot):
     centre, variance = _moments(values)
     if not pilot:
         return centre, variance / len(values), len(values) - 1
-    _, _, error, degrees = _t_interval(values, pilot)
+    _, _, error, degrees = t_interval(values, pilot)
     return centre, error * error, degrees
 
 

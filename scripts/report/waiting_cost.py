@@ -17,6 +17,15 @@ SENTENCE = (
 )
 
 
+# How pale a part of a bar is: what it stands for. A loss that is not shown is not divided.
+WAITS, WHOLE, SLOWER = 0.0, 0.4, 0.75
+PALE = {
+    WAITS: "the device waits for data",
+    SLOWER: "its steps take longer than at the ceiling",
+    WHOLE: "not shown to be a loss: not divided",
+}
+
+
 def draw(setting, gpus, context):
     groups = [
         (heading, [r for r in group if r.cell.data != "synthetic"])
@@ -34,11 +43,8 @@ def draw(setting, gpus, context):
     if low < 0:
         ax.axvline(0, color="black", linewidth=1)
     page.legend(
-        [
-            Patch(facecolor=style.lighter(style.GREY, 0.15), edgecolor=style.EDGE),
-            Patch(facecolor=style.lighter(style.GREY, 0.7), edgecolor=style.EDGE),
-        ],
-        ["the device waits for data", "its steps take longer than at the ceiling"],
+        [Patch(facecolor=style.lighter(style.GREY, pale), edgecolor=style.EDGE) for pale in PALE],
+        PALE.values(),
     )
     notes = []
     for row in (row for _, group in groups for row in group):
@@ -67,17 +73,26 @@ def _caption(cells, setting, gpus):
 
 
 def _bar(ax, row, hours, claim, compact):
-    waiting = epoch.hours_waiting(row.cell)
-    waits = hours.mean if waiting is None else min(waiting, hours.mean)
-    bar = {"height": row.thick, "zorder": 3, **style.bar(row.look, row.cell.serious)}
-    ax.barh(row.y, hours.mean if row.cell.serious else waits, **bar)
-    if hours.mean > waits and not row.cell.serious:
-        pale = style.lighter(row.look.colour, 0.7)
-        ax.barh(row.y, hours.mean - waits, left=waits, **{**bar, "facecolor": pale})
+    left = 0.0
+    for pale, part in _parts(row.cell, hours.mean, claim):
+        bar = {"height": row.thick, "zorder": 3, **style.bar(row.look, row.cell.serious)}
+        if not row.cell.serious:
+            bar["facecolor"] = style.lighter(row.look.colour, pale)
+        ax.barh(row.y, part, left=left, **bar)
+        left += part
     above = rows.interval(ax, row, hours)
     words = _words(hours, claim, compact)
     words += " !" if row.cell.share_serious else ""
     return rows.note(ax, row, max(hours.mean + above, 0), words)
+
+
+def _parts(cell, hours, claim):
+    """[(how pale, hours), …], from the left."""
+    waiting = epoch.hours_waiting(cell)
+    if cell.serious or waiting is None or not claim.is_shown:
+        return [(WHOLE, hours)]
+    waits = min(waiting, hours)
+    return [(WAITS, waits), (SLOWER, hours - waits)]
 
 
 def _words(hours, claim, compact):

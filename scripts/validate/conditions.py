@@ -13,13 +13,27 @@ import tempfile
 import time
 
 CGROUPS = "/sys/fs/cgroup"
-RUN = ["--data", "jpeg", "--image-size", "224", "--batch-size", "16", "--no-ceiling", "--json"]
+BATCH = 16
+RUN = [
+    "--data",
+    "jpeg",
+    "--image-size",
+    "224",
+    "--batch-size",
+    str(BATCH),
+    "--no-ceiling",
+    "--json",
+]
 SHORT = ["--warmup-seconds", "0.2", "--max-warmup-seconds", "0.5", "--min-seconds", "1.5"]
 SLOW = ["--device", "emulated:200", "--workers", "1"]
 
 
+class NotAllowed(Exception):
+    """This user may not make such a condition."""
+
+
 class Conditions:
-    """Each returns the names of the flags of a run under it."""
+    """Each returns the record of a run under it, or without it where `planted` is not set."""
 
     def __init__(self, options, folder):
         self.program, self.folder = os.path.abspath(options.program), folder
@@ -37,7 +51,7 @@ class Conditions:
         ).stdout
 
     def run(self, *words, **more):
-        return _flags(self.call("run", "--dataset", self.data, *RUN, *SHORT, *words, **more))
+        return json.loads(self.call("run", "--dataset", self.data, *RUN, *SHORT, *words, **more))
 
     def start(self, *words):
         return subprocess.Popen(
@@ -48,49 +62,52 @@ class Conditions:
             start_new_session=True,
         )
 
-    def nothing(self, _):
-        return self.run(*SLOW)
-
-    def unequal_ranks(self, chance):
+    def unequal_ranks(self, planted, chance):
         """Another program takes half of the CPU that the second rank's only worker is kept to, from
-        the window's start on. What was loaded before lasts longer than the window."""
-        rate = self.of_one_cpu() * chance.uniform(0.65, 0.8)
+        the window's start on. Both queues are full by then, and last longer than the window."""
+        each = self.of_one_rank()
+        rate = each * chance.uniform(0.65, 0.8)
+        full = max(4, round(0.55 * each / BATCH))  # batches, as many as 0.55 s of loading make
         process = self.start(
-            *("--device", f"emulated:{rate:.0f}", "--gpus", "2", "--workers", "1"),
-            *("--pin-workers", "on", "--prefetch", "512", "--input-size", "64"),
-            *("--warmup-seconds", "1.5", "--max-warmup-seconds", "1.5"),
+            *("--device", f"emulated:{rate:.0f}", *self.TWO_RANKS, "--prefetch", str(full)),
+            *("--warmup-seconds", "3", "--max-warmup-seconds", "3"),
             *("--min-seconds", "1.5", "--max-seconds", "1.5"),
         )
-        time.sleep(2)
-        with _busy(sorted(os.sched_getaffinity(0))[-1]):
-            return _flags(process.communicate()[0])
+        time.sleep(3.4)
+        with busy(sorted(os.sched_getaffinity(0))[-1]) if planted else contextlib.nullcontext():
+            return json.loads(process.communicate()[0])
 
-    def of_one_cpu(self):
-        """images/s of one worker; measured once."""
-        if not hasattr(self, "_of_one_cpu"):
-            words = ("run", "--dataset", self.data, *RUN, *SHORT, "--device", "emulated:1000000")
-            answer = self.call(*words, "--workers", "1", "--input-size", "64")
-            self._of_one_cpu = json.loads(answer)["imgs_per_s"]
-        return self._of_one_cpu
+    TWO_RANKS = ("--gpus", "2", "--workers", "1", "--pin-workers", "on", "--input-size", "64")
 
-    def stopped(self, chance):
+    def of_one_rank(self):
+        """images/s that each of two ranks loads; measured once."""
+        if not hasattr(self, "_of_one_rank"):
+            answer = self.run("--device", "emulated:1000000", *self.TWO_RANKS)
+            self._of_one_rank = answer["imgs_per_s"] / 2
+        return self._of_one_rank
+
+    def stopped(self, planted, chance):
         """SIGSTOP, as Ctrl-Z sends it, to all processes of the run, and SIGCONT."""
+        if not planted:
+            return self.run(*SLOW)
         process = self.start(*SHORT, *SLOW)
         time.sleep(chance.uniform(1.2, 1.6))  # in the window
         os.killpg(process.pid, signal.SIGSTOP)
         time.sleep(chance.uniform(0.3, 1.5))
         os.killpg(process.pid, signal.SIGCONT)
-        return _flags(process.communicate()[0])
+        return json.loads(process.communicate()[0])
 
-    def oversubscribed(self, chance):
-        workers = chance.randint(2 * len(os.sched_getaffinity(0)) + 1, 16)
+    def oversubscribed(self, planted, chance):
+        cpus = len(os.sched_getaffinity(0))
+        workers = chance.randint(2 * cpus + 1, max(16, 4 * cpus)) if planted else cpus
         return self.run("--device", "emulated:200", "--workers", str(workers))
 
-    def as_is_caches(self, _):
-        """The first repetition reads from the disk, the second what that left in memory."""
+    def as_is_caches(self, planted, _):
+        """The first repetition reads from the disk, the second what that left in memory. Without:
+        the files lie in memory before both."""
         for at, _, names in os.walk(self.data):
             for name in names:
-                _drop(os.path.join(at, name))
+                (_drop if planted else _read)(os.path.join(at, name))
         output = os.path.join(self.folder, "as-is")
         shutil.rmtree(output, True)
         self.call(
@@ -99,20 +116,25 @@ class Conditions:
             *("--page-cache", "as-is"),
         )
         with open(os.path.join(output, "ledger.jsonl"), encoding="utf-8") as file:
-            return set().union(*map(_flags, file))
+            return [r for r in map(json.loads, file) if r["role"] == "cell"][-1]
 
-    def quota(self, chance):
-        """A control group that may use less than the run would."""
-        with _group(chance.uniform(0.2, 0.8)) as join:
+    def quota(self, planted, chance):
+        """A control group that may use less than the run would, or more."""
+        with _group(chance.uniform(0.2, 0.8) if planted else 64) as join:
             return self.run("--device", "emulated:1000000", "--workers", "2", preexec_fn=join)
 
-    def neighbour(self, _):
-        with _busy(sorted(os.sched_getaffinity(0))[-1]):
+    def neighbour(self, planted, _):
+        with busy(sorted(os.sched_getaffinity(0))[-1]) if planted else contextlib.nullcontext():
             return self.run(*SLOW)
 
 
-def _flags(line):
-    return {flag["name"] for flag in json.loads(line)["flags"]}
+def _reasons(record, flag):
+    return [found["reason"] for found in record["flags"] if found["name"] == flag]
+
+
+def _read(path):
+    with open(path, "rb") as file:
+        file.read()
 
 
 def _drop(path):
@@ -122,7 +144,7 @@ def _drop(path):
 
 
 @contextlib.contextmanager
-def _busy(cpu):
+def busy(cpu):
     """Another program that never rests on this CPU."""
     words = f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nwhile True: pass"
     other = subprocess.Popen([sys.executable, "-c", words])
@@ -136,18 +158,24 @@ def _busy(cpu):
 @contextlib.contextmanager
 def _group(cpus):
     """A control group, of either version, that may take so many CPUs' time. Yields what makes a
-    process join it."""
+    process join it. Control groups need their owner: NotAllowed."""
     first = os.path.isdir(os.path.join(CGROUPS, "cpu"))
-    folder = tempfile.mkdtemp(
-        prefix="feedrate-validate-", dir=os.path.join(CGROUPS, "cpu" if first else "")
-    )
+    quota = str(int(cpus * 100_000))
     try:
-        quota = str(int(cpus * 100_000))
-        _write(
-            folder,
-            "cpu.cfs_quota_us" if first else "cpu.max",
-            quota if first else f"{quota} 100000",
+        folder = tempfile.mkdtemp(
+            prefix="feedrate-validate-", dir=os.path.join(CGROUPS, "cpu" if first else "")
         )
+    except OSError as error:
+        raise NotAllowed(error) from error
+    try:
+        try:
+            _write(
+                folder,
+                "cpu.cfs_quota_us" if first else "cpu.max",
+                quota if first else f"{quota} 100000",
+            )
+        except OSError as error:
+            raise NotAllowed(error) from error
         yield lambda: _write(folder, "cgroup.procs", str(os.getpid()))
     finally:
         deadline = time.monotonic() + 5
@@ -161,36 +189,42 @@ def _write(folder, name, text):
         file.write(text)
 
 
-# What is planted, and the flag that it must raise.
+# What is planted, the flag that it must raise, and words of its reason.
 PLANTED = {
-    "ranks that load unequally fast": ("unequal_ranks", "queue_not_at_rest"),
-    "a process that was stopped": ("stopped", "stopped"),
-    "more threads than CPUs": ("oversubscribed", "oversubscribed"),
-    "files as they are, first cold, then warm": ("as_is_caches", "page_cache"),
-    "a CPU quota": ("quota", "cpu_quota"),
-    "another program on a CPU": ("neighbour", "noisy_neighbour"),
+    "ranks that load unequally fast": ("unequal_ranks", "queue_not_at_rest", "of rank 1's images"),
+    "a process that was stopped": ("stopped", "stopped", ""),
+    "more threads than CPUs": ("oversubscribed", "oversubscribed", ""),
+    "files as they are, first cold, then warm": (
+        *("as_is_caches", "page_cache", "in the first repetition"),
+    ),
+    "a CPU quota": ("quota", "cpu_quota", ""),
+    "another program on a CPU": ("neighbour", "noisy_neighbour", ""),
 }
 
 
 def run(options, folder):
+    """Each condition, and the same command without it, in a shuffled order. An error of the program
+    ends the part."""
     conditions, count, missed = Conditions(options, folder), 4 if options.small else 20, []
     chance = random.Random(1)
-    found = {name: [] for name in (*PLANTED, "")}
-    order = [name for name in found for _ in range(count)]
+    order = [(name, planted) for name in PLANTED for planted in (True, False)] * count
     chance.shuffle(order)
-    impossible = {}
-    for name in order:
-        how = PLANTED[name][0] if name else "nothing"
+    flagged, impossible = {}, {}
+    for name, planted in order:
+        how, flag, words = PLANTED[name]
         try:
-            found[name].append(getattr(conditions, how)(chance))
-        except (OSError, subprocess.SubprocessError) as error:  # control groups need their owner
-            impossible[name] = str(error)
+            record = getattr(conditions, how)(planted, chance)
+        except NotAllowed as error:
+            impossible[name] = error
+            continue
+        found = any(words in reason for reason in _reasons(record, flag))
+        flagged.setdefault((name, planted), []).append(found)
     print("| planted | flag | flagged | flagged without |\n| --- | --- | ---: | ---: |")
-    for name, (_, flag) in PLANTED.items():
+    for name, (_, flag, _) in PLANTED.items():
         if name in impossible:
             print(f"| {name} | `{flag}` | not possible here: {impossible[name]} | |")
             continue
-        with_it, without = (sum(flag in one for one in found[which]) for which in (name, ""))
+        with_it, without = (sum(flagged[name, planted]) for planted in (True, False))
         print(f"| {name} | `{flag}` | {with_it} of {count} | {without} of {count} |")
         if with_it < count - 1 or without > 1:
             missed.append(f"{name}: {with_it} of {count} flagged, {without} without")

@@ -1,24 +1,17 @@
 """Runs with another program beside them, which must be flagged, and without, which must not."""
 
+import contextlib
 import json
 import os
 import random
 import subprocess
-import sys
+
+from .conditions import busy
 
 
-def _flagged(options, data, busy):
-    cpus = sorted(os.sched_getaffinity(0))
-    other = None
-    if busy:
-        other = subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                f"import os\nos.sched_setaffinity(0, {{{cpus[-1]}}})\nwhile True: pass",
-            ]
-        )
-    try:
+def _flagged(options, data, disturbed):
+    other = busy(sorted(os.sched_getaffinity(0))[-1]) if disturbed else contextlib.nullcontext()
+    with other:
         answer = subprocess.run(
             [
                 options.program,
@@ -47,10 +40,6 @@ def _flagged(options, data, busy):
             encoding="utf-8",
             check=True,
         )
-    finally:
-        if other:
-            other.kill()
-            other.wait()
     record = json.loads(answer.stdout)
     return (
         any(flag["name"] == "noisy_neighbour" for flag in record["flags"]),
@@ -70,16 +59,16 @@ def run(options, folder):
     order = [True] * (runs // 2) + [False] * (runs - runs // 2)
     random.Random(1).shuffle(order)
     found = {True: [], False: []}
-    for busy in order:
-        found[busy].append(_flagged(options, data, busy))
+    for disturbed in order:
+        found[disturbed].append(_flagged(options, data, disturbed))
     print(
         "| runs | how many | flagged `noisy_neighbour` | share of the CPUs that others took"
         " |\n|---|---|---|---|"
     )
-    for busy, results in found.items():
+    for disturbed, results in found.items():
         shares = sorted(share for _, share in results)
         print(
-            f"| {'one CPU kept busy by another program' if busy else 'alone'} | {len(results)} |"
+            f"| {'another program on one CPU' if disturbed else 'alone'} | {len(results)} |"
             f" {sum(f for f, _ in results)} | {100 * shares[0]:.1f} to {100 * shares[-1]:.1f} % |"
         )
     missed = []

@@ -92,7 +92,10 @@ void look_at_machine(Findings& findings) {
   const double others = std::max(use.cpu_other_processes, use.usable_cpus_other_processes);
   const std::string busy =
       std::to_string(static_cast<int>(100 * others)) + " % of the CPUs busy with other processes";
-  if (others > *record::flag_rule("noisy_neighbour").threshold) {
+  if (others < 0) {
+    findings.note("quiet", "/proc/stat cannot be read: other programs are not seen",
+                  "let this user read it");
+  } else if (others > *record::flag_rule("noisy_neighbour").threshold) {
     findings.note("quiet", busy, "end them before measuring");
   } else {
     findings.good("quiet", busy);

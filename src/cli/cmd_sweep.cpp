@@ -32,7 +32,6 @@ struct SweepCommand {
 // Starting a run's process and opening its files; the cell's own preparations (caches, warming) add
 // to this.
 constexpr double kStartSeconds = 0.5;
-constexpr int kPilot = 6;  // repetitions before a sweep looks at how precise it is
 
 double least_seconds(const run::RunLimits& limits) {  // of a run
   return limits.warmup_seconds + limits.min_seconds + kStartSeconds;
@@ -147,7 +146,7 @@ int sweep(CLI::App& app, SweepCommand& command) {
   const auto launch = find_launch(experiment);
   const std::vector<plan::Cell> cells = cells_of(app, experiment);
   const bool is_precise = command.precision.is_asked();
-  if (command.repetitions == 0) command.repetitions = is_precise ? kPilot : 1;
+  if (command.repetitions == 0) command.repetitions = is_precise ? plan::Precision{}.pilot : 1;
   const auto plan = plan::plan_sweep(cells, command.repetitions, experiment.run.seed);
   const bool resumes = command.resume || command.force_resume;
   if (is_precise && !resumes)

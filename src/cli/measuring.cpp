@@ -36,7 +36,6 @@ std::set<std::string> ids_of(const std::vector<plan::PlannedRun>& plan) {
 Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::Cell>& cells,
                      const std::optional<ranks::Launch>& launch)
     : options_(options),
-      cells_(cells),
       ranks_(open_ranks(launch, cells, options.run, signals_.token())),
       anonymizer_(anonymizer_of(options)),
       environment_(environment_of(options, anonymizer_)) {
@@ -61,15 +60,11 @@ std::vector<plan::PlannedRun> Measuring::missing(const std::vector<plan::Planned
   return ledger_ ? record::missing_of(plan, ledger_->records()) : plan;
 }
 
-std::vector<plan::PlannedRun> Measuring::left_over(int pilot) const {
-  int last = -1;
-  for (const auto& record : ledger_->records())
-    last = std::max(last, record["repetition"].get<int>());
-  if (last < pilot) return {};
-  const std::set<std::string> planned = record::planned_cells(options_.output, last);
-  std::vector<plan::Cell> cells = cells_;
+std::vector<plan::PlannedRun> Measuring::left_over(std::vector<plan::Cell> cells,
+                                                   int repetition) const {
+  const std::set<std::string> planned = record::planned_cells(options_.output, repetition);
   std::erase_if(cells, [&](const plan::Cell& cell) { return !planned.contains(cell.id()); });
-  const auto runs = plan::plan_repetition(cells, last, options_.run.seed);
+  const auto runs = plan::plan_repetition(cells, repetition, options_.run.seed);
   return missing(runs).empty() ? std::vector<plan::PlannedRun>{} : runs;
 }
 

@@ -40,9 +40,9 @@ class Measuring {
   // The runs of the plan that the ledger lacks.
   std::vector<plan::PlannedRun> missing(const std::vector<plan::PlannedRun>& plan) const;
 
-  // The last repetition after the first `pilot` ones that the folder's sweeps planned, as the
-  // ledger has it; empty: it is complete, or there is none.
-  std::vector<plan::PlannedRun> left_over(int pilot) const;
+  // A repetition as the folder's sweeps planned it, with those of the cells that it was for; empty:
+  // the ledger has all of it.
+  std::vector<plan::PlannedRun> left_over(std::vector<plan::Cell> cells, int repetition) const;
 
   // `precision`: what the sweep was asked for; goes into its records.
   record::SweepOutcome run(const std::vector<plan::PlannedRun>& plan,
@@ -56,7 +56,6 @@ class Measuring {
   std::vector<plan::PlannedRun> keep(std::vector<plan::PlannedRun> runs) const;  // in plan.json
 
   const ExperimentOptions& options_;
-  const std::vector<plan::Cell> cells_;
   const SignalWatcher signals_;
   const std::unique_ptr<ranks::RankProcesses> ranks_;
   device::AcceleratorRegistry registry_;

@@ -155,6 +155,16 @@ class State {
   std::vector<record::CellPrecision> known_;
 };
 
+// Of each share, how precise it is, is asked: ceilings run beside the cells anyway, and their own
+// rate may wander as it likes. A synthetic cell that is no other cell's ceiling stays.
+std::vector<plan::Cell> without_ceilings(std::vector<plan::Cell> cells) {
+  std::set<std::string> ceilings;
+  for (const plan::Cell& cell : cells)
+    if (!cell.is("data", "synthetic")) ceilings.insert(plan::ceiling_of(cell).id());
+  std::erase_if(cells, [&](const plan::Cell& cell) { return ceilings.contains(cell.id()); });
+  return cells;
+}
+
 }  // namespace
 
 void add_precision_options(CLI::App& app, PrecisionOptions& options) {
@@ -204,7 +214,8 @@ record::SweepOutcome sweep_to_precision(Measuring& measuring, const std::vector<
                                         record::SweepHooks hooks) {
   const std::int64_t began_ns = measure::now_ns();
   const auto elapsed_s = [&] { return measure::seconds(measure::now_ns() - began_ns); };
-  State state(cells, options, pilot, measuring.ledger()->records());
+  const std::vector<plan::Cell> judged = without_ceilings(cells);
+  State state(judged, options, pilot, measuring.ledger()->records());
   std::size_t done = 0;
   hooks.finished = [&, told = hooks.finished](const record::Record& record, const Json& json) {
     told(record, json);
@@ -213,13 +224,19 @@ record::SweepOutcome sweep_to_precision(Measuring& measuring, const std::vector<
   };
   int repetition = 0;
   // What a stopped sweep left of its last repetition after the pilot.
-  std::vector<plan::PlannedRun> left_over = measuring.left_over(pilot);
+  std::vector<plan::PlannedRun> left_over;
+  if (const int last = state.first_new_repetition() - 1; last >= pilot)
+    left_over = measuring.left_over(judged, last);
   const auto next = [&]() -> std::vector<plan::PlannedRun> {
     const double each_s = done == 0 ? least_each_s : elapsed_s() / static_cast<double>(done);
     std::optional<double> most_runs;
     if (options.budget_s) most_runs = (*options.budget_s - elapsed_s()) / each_s;
     state.look();
-    if (repetition == pilot && !left_over.empty()) return std::exchange(left_over, {});
+    if (repetition == pilot && !left_over.empty()) {
+      const auto due = static_cast<double>(measuring.missing(left_over).size());
+      if (due <= most_runs.value_or(due)) return std::exchange(left_over, {});
+      left_over.clear();
+    }
     if (repetition >= pilot) repetition = state.first_new_repetition();
     state.say_what_is_left(repetition, each_s);
     const std::vector<plan::Cell> cells_now = state.next(repetition, most_runs);

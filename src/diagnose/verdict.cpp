@@ -9,6 +9,7 @@ namespace feedrate::diagnose {
 namespace {
 
 constexpr double kModerately = 0.05, kHighly = 0.20;
+constexpr double kNoticed = 0.005;  // of the window: less is not worth a word
 
 CapacityInputs inputs_of(const plan::CellSettings& settings, const run::Measurement& m) {
   CapacityInputs run{.imgs_per_s = m.imgs_per_s,
@@ -73,16 +74,26 @@ std::string why_it_is_slower(const plan::CellSettings& settings, const run::Meas
          beside_the_steps(settings, m);
 }
 
-// Whether even the slowest steps within the interval leave the run not input-bound.
-bool is_shown_to_be_small(const run::Measurement& m, const std::optional<Slowdown>& slowdown) {
-  if (!slowdown) return false;
+// Share of the window that the device waits beyond what it waits at the ceiling, too.
+double waits_for_data(const run::Measurement& m, const std::optional<Ceiling>& ceiling) {
   const double idle = m.device_idle_fraction;
-  return idle + (1 - idle) * (1 - 1 / slowdown->ci95.high) < kModerately;
+  if (!ceiling || ceiling->device.imgs_per_s <= 0) return idle;
+  const double there_s = 1 / ceiling->imgs_per_s - 1 / ceiling->device.imgs_per_s;  // an image
+  return std::max(0.0, idle - m.imgs_per_s * std::max(0.0, there_s));
+}
+
+// Whether even the slowest steps within the interval leave the run not input-bound.
+bool is_shown_to_be_small(const run::Measurement& m, const std::optional<Slowdown>& slowdown,
+                          double waits) {
+  if (!slowdown) return false;
+  return waits + (1 - m.device_idle_fraction) * (1 - 1 / slowdown->ci95.high) < kModerately;
 }
 
 std::string sentence(const plan::CellSettings& settings, const run::Measurement& m,
-                     const Verdict& verdict, bool has_ceiling) {
-  const double idle = m.device_idle_fraction;
+                     const Verdict& verdict, const std::optional<Ceiling>& ceiling) {
+  const double idle = m.device_idle_fraction, waits = waits_for_data(m, ceiling);
+  const std::string there =
+      idle - waits < kNoticed ? "" : format(" (%.1f %% at the ceiling, too)", 100 * (idle - waits));
   if (settings.data == "synthetic" && idle >= kModerately) {
     return format(
         "the device waits %.0f %% of the time although nothing is loaded: the program "
@@ -90,22 +101,22 @@ std::string sentence(const plan::CellSettings& settings, const run::Measurement&
         100 * idle);
   }
   const bool slower = verdict.slowdown && verdict.slowdown->is_shown();
-  const double lost = idle + (slower ? verdict.slowdown->lost_fraction : 0);
+  const double lost = waits + (slower ? verdict.slowdown->lost_fraction : 0);
   const std::string slow = slower ? why_it_is_slower(settings, m, *verdict.slowdown) : "";
   if (lost < kModerately || verdict.capacities.empty()) {
-    const std::string text = format("the device waits %.1f %% of the time", 100 * idle);
-    if (settings.data == "synthetic" || is_shown_to_be_small(m, verdict.slowdown))
+    const std::string text = format("the device waits %.1f %% of the time", 100 * idle) + there;
+    if (settings.data == "synthetic" || is_shown_to_be_small(m, verdict.slowdown, waits))
       return "not input-bound: " + text + (slower ? "; " + slow : "");
     if (slower) return "perhaps moderately input-bound: " + text + "; " + slow;
-    return format("the device waits %.1f %% of the time; %s", 100 * idle,
-                  has_ceiling ? "its steps are too few or too uneven to tell whether they are "
-                                "longer than at the ceiling"
-                              : "no ceiling tells whether its steps are slowed");
+    return text + (ceiling ? "; its steps are too few or too uneven to tell whether they are "
+                             "longer than at the ceiling"
+                           : "; no ceiling tells whether its steps are slowed");
   }
   const std::string text = format("%s input-bound: ", lost < kHighly ? "moderately" : "highly");
-  if (idle < kModerately)
-    return text + format("the device waits only %.1f %% of the time, but ", 100 * idle) + slow;
-  return text + format("the device waits %.0f %% of the time", 100 * idle) +
+  if (waits < kModerately)
+    return text + format("the device waits only %.1f %% of the time", 100 * idle) + there +
+           ", but " + slow;
+  return text + format("the device waits %.0f %% of the time", 100 * idle) + there +
          why_it_waits(verdict.capacities) + (slower ? "; besides, " + slow : "");
 }
 
@@ -131,7 +142,7 @@ Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& m
   Verdict verdict{.capacities = capacities(inputs_of(settings, measurement)),
                   .slowdown = ceiling ? slowdown_of(measurement, *ceiling) : std::nullopt,
                   .sentence = {}};
-  verdict.sentence = sentence(settings, measurement, verdict, ceiling.has_value());
+  verdict.sentence = sentence(settings, measurement, verdict, ceiling);
   return verdict;
 }
 

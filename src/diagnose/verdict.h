@@ -13,6 +13,7 @@ namespace feedrate::diagnose {
 struct Ceiling {
   double imgs_per_s = 0;
   run::DeviceRate device;
+  std::string unfit{};  // why it must not be quoted: the names of its serious flags; empty: it may
 };
 
 // How much longer a step takes than at the ceiling, the waiting for data left out: loaders that
@@ -36,8 +37,8 @@ struct Verdict {
   std::string sentence;
 };
 
-// Bands by the share of the window that the input costs: the waiting for data and, where the
-// intervals of the steps show it, the time by which they were longer than at the ceiling. Below 5 %
+// Bands by the share of the window that the input costs: the waiting beyond that at the ceiling
+// and, where the intervals of the steps show it, the time by which they were longer. Below 5 %
 // a run is not input-bound, below 20 % moderately, from there on highly. Without a ceiling only the
 // waiting is known, and the sentence says so.
 Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& measurement,

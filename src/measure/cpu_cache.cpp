@@ -1,22 +1,15 @@
 #include "measure/cpu_cache.h"
 
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <string>
-#include <system_error>
+
+#include "base/proc_files.h"
 
 namespace feedrate::measure {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
 
 // "32768K" and the like.
 std::uint64_t size_from(const std::string& text) {
@@ -35,12 +28,10 @@ struct Cache {
 
 Cache last_of(const fs::path& cpu) {
   Cache last;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(cpu / "cache", failed)) {
-    const int level = std::atoi(text_of(entry.path() / "level").c_str());
-    if (level <= last.level || text_of(entry.path() / "type") == "Instruction") continue;
-    last = {level, text_of(entry.path() / "shared_cpu_list"),
-            size_from(text_of(entry.path() / "size"))};
+  for (const fs::path& cache : entries(cpu / "cache", "index")) {
+    const int level = std::atoi(first_line(cache / "level").c_str());
+    if (level <= last.level || first_line(cache / "type") == "Instruction") continue;
+    last = {level, first_line(cache / "shared_cpu_list"), size_from(first_line(cache / "size"))};
   }
   return last;
 }
@@ -49,9 +40,8 @@ Cache last_of(const fs::path& cpu) {
 
 std::uint64_t last_level_cache_bytes(const fs::path& system) {
   std::map<std::string, std::uint64_t> caches;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(system, failed)) {
-    const Cache last = last_of(entry.path());
+  for (const fs::path& cpu : entries(system, "cpu")) {
+    const Cache last = last_of(cpu);
     if (last.level > 0) caches[last.cpus] = last.bytes;
   }
   std::uint64_t all = 0;

@@ -111,7 +111,7 @@ std::optional<CpuTicks> next_cpu(std::istream& stat) {
 double others(double busy_ticks, double all_ticks, std::int64_t own_ns) {
   const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
   return all_ticks <= 0
-             ? 0
+             ? -1
              : std::max(0.0, busy_ticks / all_ticks - seconds(own_ns) / (all_ticks * tick_s));
 }
 

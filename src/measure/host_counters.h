@@ -12,8 +12,8 @@ struct HostCounters {
   std::int64_t at_ns = 0;
   std::int64_t busy_ticks = 0;  // /proc/stat: user, nice, system, irq, softirq, of all CPUs
   std::int64_t iowait_ticks = 0;
-  std::int64_t steal_ticks = 0;  // taken by the hypervisor for other machines
-  std::int64_t all_ticks = 0;
+  std::int64_t steal_ticks = 0;        // taken by the hypervisor for other machines
+  std::int64_t all_ticks = 0;          // 0: /proc/stat cannot be read
   std::int64_t usable_busy_ticks = 0;  // the same two, of the CPUs that this process may use
   std::int64_t usable_all_ticks = 0;
   std::int64_t process_cpu_ns = 0;           // of this process, all threads
@@ -32,12 +32,12 @@ HostCounters read_host_counters();
 
 // Between two moments: shares 0..1 of the machine's CPUs; psi: of the time; -1: unknown.
 struct HostUse {
-  double cpu_busy = 0;
-  double cpu_iowait = 0;
-  double cpu_steal = 0;
-  double cpu_other_processes = 0;  // busy, but not by this process
+  double cpu_busy = -1;
+  double cpu_iowait = -1;
+  double cpu_steal = -1;
+  double cpu_other_processes = -1;  // busy, but not by this process
   double usable_cpus_other_processes =
-      0;  // the same, as a share of the CPUs that this process may use
+      -1;  // the same, as a share of the CPUs that this process may use
   double psi_cpu_some = -1;
   double psi_io_some = -1;
   double psi_memory_some = -1;

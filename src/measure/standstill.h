@@ -1,15 +1,19 @@
 #pragma once
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
+
+#include "measure/cpu_wait.h"
 
 namespace feedrate::measure {
 
 // How long a process stood still, in seconds.
 struct Standstills {
-  double stopped_s = 0;    // none of its threads ran: stopped (Ctrl-Z), frozen, starved of CPUs
+  double stopped_s = 0;    // none of its threads ran or was ready to: stopped (Ctrl-Z), frozen
   double suspended_s = 0;  // the machine slept: CLOCK_MONOTONIC does not count this time
+  double all_s() const { return stopped_s + suspended_s; }
 };
 
 // What a heart that ought to beat every `period_ns` says of its process. A pure state machine, so
@@ -19,6 +23,9 @@ class StandstillFinder {
   struct Beat {
     std::int64_t monotonic_ns = 0, boottime_ns = 0;
     std::int64_t process_cpu_ns = 0;  // of all threads
+    // How long the heart stood ready and had no CPU so far: CPUs that others took, or a quota that
+    // was used up. A stopped or frozen thread is not ready. 0 where nobody counts.
+    std::int64_t cpu_wait_ns = 0;
   };
   // `cpus`: that the process may use: it may compute on all of them until it stops.
   StandstillFinder(std::int64_t period_ns, int cpus) : period_ns_(period_ns), cpus_(cpus) {}
@@ -51,6 +58,7 @@ class StandstillMonitor {
 
   std::mutex mutex_;
   StandstillFinder finder_;
+  std::optional<CpuWait> cpu_wait_;  // of the heart
   std::jthread heart_;
 };
 

@@ -75,7 +75,9 @@ std::unique_ptr<Loader> make_host_cache(std::unique_ptr<Loader> inner, const Bat
 }
 
 int host_cache_batches(const BatchSpec& spec) {
-  const std::uint64_t wanted = 2 * measure::last_level_cache_bytes();
+  constexpr std::uint64_t kLargeCache = std::uint64_t{256} << 20;  // where no size is known
+  const std::uint64_t known = measure::last_level_cache_bytes();
+  const std::uint64_t wanted = 2 * (known > 0 ? known : kLargeCache);
   return std::max(3, static_cast<int>((wanted + spec.bytes() - 1) / spec.bytes()));
 }
 

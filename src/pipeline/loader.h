@@ -78,7 +78,8 @@ void check_dali_loader();
 // host_cache_batches().
 std::unique_ptr<Loader> make_host_cache(std::unique_ptr<Loader> inner, const BatchSpec& spec,
                                         std::shared_ptr<SlabAllocator> slabs, int batches);
-// How many batches are twice as large as all last-level caches of the machine; at least 3.
+// How many batches are twice as large as all last-level caches of the machine (256 MiB where their
+// size is unknown); at least 3.
 int host_cache_batches(const BatchSpec& spec);
 
 }  // namespace feedrate::pipeline

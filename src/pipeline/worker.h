@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "measure/affinity.h"
@@ -27,6 +28,7 @@ class Worker {
   // that is announced to the storage meanwhile. A bad sample is replaced by the next one of the
   // dataset if the recipe allows it, never by what the slot held before.
   void fill(HostBatch& batch, int slot, std::int64_t next) {
+    leave_out_pause();
     const BatchSpec& spec = options_.recipe.spec;
     const auto& samples = options_.recipe.dataset->samples;
     const std::int64_t index = batch.sequence * spec.batch_size + slot;
@@ -63,23 +65,36 @@ class Worker {
 
  private:
   static constexpr int kMostBad = 100;  // in a row: after that many, something else is wrong
-  static constexpr std::int64_t kLookNs = 10'000'000;  // a look takes as long as some tensors
+  static constexpr std::int64_t kLookNs = 1'000'000;  // a look takes as long as small tensors
 
-  // A thread that trains as well waits for a CPU there, too, and nobody can tell which.
+  // How long the stages waited for a CPU. A thread that trains as well waits for one there, too,
+  // and nobody can tell which.
   void count_cpu_wait() {
     if (options_.workers == 0) return;
-    const std::int64_t now = measure::now_ns();
-    if (now - looked_ns_ < kLookNs) return;
+    left_ns_ = measure::now_ns();
+    if (left_ns_ - looked_ns_ < kLookNs) return;
+    cpu_wait_ns_ += look();
+    counters_.set_cpu_wait(cpu_wait_ns_);
+  }
+  // A worker that comes back from waiting for a slab or for room in the queue may have waited for a
+  // CPU there, outside the stages.
+  void leave_out_pause() {
+    if (options_.workers > 0 && measure::now_ns() - left_ns_ > kLookNs) look();
+  }
+  // Since the last look.
+  std::int64_t look() {
     if (!cpu_wait_) cpu_wait_.emplace();
-    looked_ns_ = now;
-    counters_.set_cpu_wait(cpu_wait_->ns());
+    looked_ns_ = measure::now_ns();
+    const std::int64_t now = cpu_wait_->ns();
+    return now - std::exchange(seen_ns_, now);
   }
 
   const LoaderOptions& options_;
   measure::StageCounters counters_;
   std::unique_ptr<SampleSource> source_;
-  std::optional<measure::CpuWait> cpu_wait_;  // of the thread that calls fill()
-  std::int64_t looked_ns_ = 0;
+  std::optional<measure::CpuWait> cpu_wait_;    // of the thread that calls fill()
+  std::int64_t left_ns_ = 0, looked_ns_ = 0;    // fill(); the last look
+  std::int64_t seen_ns_ = 0, cpu_wait_ns_ = 0;  // of the thread; of its stages
 };
 
 }  // namespace feedrate::pipeline

@@ -5,8 +5,8 @@ namespace feedrate::plan {
 
 // How precisely a sweep is to know each cell's share of the ceiling. Stein's two-stage rule (1945,
 // "A two-sample test for a linear hypothesis whose power is independent of the variance"): the
-// spread over the first repetitions alone, the pilot, says how many there have to be. The interval
-// with that spread, and its degrees of freedom, around the mean of all repetitions then holds the
+// spread over the first repetitions, the pilot, says how many there have to be, at least. The
+// interval with that spread, and its degrees of freedom, around the mean of all repetitions then holds the
 // truth in 95 % of cases, however many there are. A spread that kept deciding would end a sweep
 // where it happens to be small.
 struct Precision {
@@ -18,7 +18,7 @@ struct Precision {
 inline constexpr int kLeastPilot = 3;
 
 // Where a budget ends a sweep, the cells that met the target are those whose spread happened to be
-// small. Their intervals, wider by so much, hold the truth in 95 % of cases, too
+// small. Their intervals, wider by so much, hold the truth in 94 % of cases or more
 // (scripts/validate-measurement precision).
 inline constexpr double kWider = 1.07;
 

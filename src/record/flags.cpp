@@ -53,12 +53,18 @@ Raised few_steps(const FlagFacts& facts, const FlagRule& rule) {
 }
 
 Raised ceiling_exceeded(const FlagFacts& facts, const FlagRule& rule) {
-  if (!facts.ceiling_imgs_per_s) return {};
-  const double above = measured(facts).imgs_per_s / *facts.ceiling_imgs_per_s - 1;
+  if (!facts.ceiling) return {};
+  const double above = measured(facts).imgs_per_s / facts.ceiling->imgs_per_s - 1;
   return when(above > *rule.threshold,
               "it reached " + percent(1 + above) +
                   " of its ceiling: one of the two was not measured at a steady rate",
               above > *rule.serious);
+}
+
+// Its rate may be right; its share of the ceiling is not.
+Raised ceiling_unfit(const FlagFacts& facts, const FlagRule&) {
+  if (!facts.ceiling || facts.ceiling->unfit.empty()) return {};
+  return {{"its ceiling must not be quoted (" + facts.ceiling->unfit + ")"}};
 }
 
 Raised short_window(const FlagFacts& facts, const FlagRule& rule) {
@@ -135,6 +141,12 @@ Raised cpu_quota(const FlagFacts& facts, const FlagRule& rule) {
   });
 }
 
+Raised host_unseen(const FlagFacts& facts, const FlagRule&) {
+  return for_each_machine(facts, [](const measure::HostUse& use) {
+    return when(use.cpu_busy < 0, "/proc/stat cannot be read: nobody can see who used the CPUs");
+  });
+}
+
 Raised memory_pressure(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_machine(facts, [&](const measure::HostUse& use) {
     return when(use.psi_memory_some > *rule.threshold,
@@ -152,8 +164,10 @@ std::string of_rank(const run::Measurement& m, std::size_t rank) {
 Raised stopped(const FlagFacts& facts, const FlagRule& rule) {
   const run::Measurement& m = measured(facts);
   const double share = m.standstills.stopped_s / m.window_s;
+  const bool may_lead = m.standstill_rank == 0 && m.ranks.size() > 1;
   return when(share > *rule.threshold,
               "for " + percent(share) + " of the time no thread" + of_rank(m, m.standstill_rank) +
+                  (may_lead ? ", or of the process that leads the ranks," : "") +
                   format(" ran (%.1f s): it was stopped or frozen", m.standstills.stopped_s));
 }
 
@@ -319,7 +333,18 @@ bool is_warm(const FlagFacts& facts) { return is_in_state(facts, "warm"); }
 bool is_as_is(const FlagFacts& facts) { return is_in_state(facts, "as-is"); }
 bool is_chosen(const FlagFacts& facts) { return facts.result.settings.page_cache == "auto"; }
 
+// Some file systems never count what they fetch: 0 is believed where the files are seen to lie in
+// memory.
+bool knows_what_was_fetched(const FlagFacts& facts) {
+  const double fetched = measured(facts).storage_read_bytes;
+  return fetched > 0 || (fetched == 0 && measured(facts).page_cache.before > 0.5);
+}
+
 Raised page_cache_unknown(const FlagFacts& facts, const FlagRule&) {
+  if (is_as_is(facts)) {
+    return when(bytes_asked(facts) > 0 && !knows_what_was_fetched(facts),
+                "it is unknown how many of the bytes that were read came from memory");
+  }
   const bool unknown = (is_cold(facts) || is_warm(facts)) && measured(facts).page_cache.before < 0;
   return when(unknown,
               "it is unknown whether the files lay in the page cache (only a user who owns them or "
@@ -348,10 +373,7 @@ Raised page_cache_elsewhere(const FlagFacts& facts, const FlagRule& rule) {
 }
 
 Raised page_cache_helped(const FlagFacts& facts, const FlagRule& rule) {
-  const double fetched = measured(facts).storage_read_bytes;
-  // Some file systems never count: 0 is believed where the files are seen to lie in memory.
-  const bool known = bytes_asked(facts) > 0 &&
-                     (fetched > 0 || (fetched == 0 && measured(facts).page_cache.before > 0.5));
+  const bool known = bytes_asked(facts) > 0 && knows_what_was_fetched(facts);
   const double from_memory = 1 - share_from_storage(facts);
   return when(
       is_as_is(facts) && known && from_memory > *rule.threshold,
@@ -362,12 +384,21 @@ Raised page_cache_helped(const FlagFacts& facts, const FlagRule& rule) {
 
 Raised page_cache_differs(const FlagFacts& facts, const FlagRule& rule) {
   const double before = measured(facts).page_cache.before;
-  if (!is_as_is(facts) || !facts.first_page_cache || before < 0) return {};
-  return when(std::abs(before - *facts.first_page_cache) > *rule.threshold,
+  if (!is_as_is(facts) || !facts.first_page_cache) return {};
+  const double first = facts.first_page_cache->before;
+  return when(before >= 0 && first >= 0 && std::abs(before - first) > *rule.threshold,
               percent(before) +
                   " of the dataset lay in the page cache at the start, in the first "
                   "repetition " +
-                  percent(*facts.first_page_cache));
+                  percent(first));
+}
+
+// Of one cell, whose `auto` is decided anew for each run: memory that others take changes it.
+Raised page_cache_state_differs(const FlagFacts& facts, const FlagRule&) {
+  const std::string& now = measured(facts).page_cache.state;
+  if (!facts.first_page_cache || now.empty()) return {};
+  const std::string& then = facts.first_page_cache->state;
+  return when(now != then, "auto was " + now + " here and " + then + " in the first repetition");
 }
 
 Raised page_cache_passes(const FlagFacts& facts, const FlagRule& rule) {
@@ -425,6 +456,7 @@ constexpr FlagRule kRules[] = {
      "raise --min-steps, or make a larger dataset (a cold run is one pass)", few_steps},
     {"ceiling_exceeded", Severity::warning, 0.03, 0.10,
      "measure both for longer: --min-seconds, --min-steps, --max-warmup-seconds", ceiling_exceeded},
+    {"ceiling_unfit", Severity::serious, kNone, kNone, "measure both again", ceiling_unfit},
     {"queue_not_at_rest", Severity::warning, run::kAtRest, 0.05,
      "raise --max-seconds, lower --prefetch, or make a larger dataset (a cold run is one pass)",
      queue_not_at_rest},
@@ -436,6 +468,8 @@ constexpr FlagRule kRules[] = {
     {"cpu_quota", Severity::warning, 0.01, kNone,
      "raise the quota of the container or batch job (cpu.max), or say with the result what it is",
      cpu_quota},
+    {"host_unseen", Severity::note, kNone, kNone,
+     "whether other programs or the hypervisor took CPUs is unknown", host_unseen},
     {"memory_pressure", Severity::warning, 0.01, kNone,
      "end other programs, or use a smaller cache or batch", memory_pressure},
     {"stopped", Severity::serious, 0.005, kNone, "leave it alone while it measures", stopped},
@@ -477,6 +511,9 @@ constexpr FlagRule kRules[] = {
      "use --page-cache cold, or warm for a dataset that fits into memory", page_cache_helped},
     {"page_cache.differs", Severity::warning, 0.05, kNone,
      "use --page-cache cold, or warm for a dataset that fits into memory", page_cache_differs},
+    {"page_cache.state", Severity::serious, kNone, kNone,
+     "choose --page-cache cold, or warm and keep memory free for the files",
+     page_cache_state_differs},
     // Passes over the dataset.
     {"page_cache.passes", Severity::warning, 2.0, kNone,
      "use --page-cache warm, which says so, or a larger dataset", page_cache_passes},
@@ -512,6 +549,14 @@ std::vector<Flag> flags_of(const FlagFacts& facts) {
     }
   }
   return flags;
+}
+
+std::string serious_names(const std::vector<Flag>& flags) {
+  std::string names;
+  for (const Flag& flag : flags) {
+    if (flag.severity == Severity::serious) names += (names.empty() ? "" : ", ") + flag.name;
+  }
+  return names;
 }
 
 bool is_valid(const run::CellResult& result, const std::vector<Flag>& flags) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnose/verdict.h"
 #include "run/cell_runner.h"
 #include "run/run_options.h"
 
@@ -32,10 +33,10 @@ struct FlagFacts {
   const run::RunOptions& options;
   // Of a ceiling that closes a repetition: the rate of the one that opened it, images/s.
   std::optional<double> opening_imgs_per_s;
-  // Of a cell: the rate of that ceiling.
-  std::optional<double> ceiling_imgs_per_s;
-  // Share of the cell's files in the page cache when its first repetition began; none for that one.
-  std::optional<double> first_page_cache;
+  // Of a cell: that ceiling.
+  std::optional<diagnose::Ceiling> ceiling;
+  // When the cell's first repetition began; none for that one.
+  std::optional<run::PageCache> first_page_cache;
   // What other records of the ledger were measured with, see differences() of resume.h.
   const std::vector<std::string>& differences;
 };
@@ -62,6 +63,8 @@ struct FlagRule {
 };
 inline constexpr std::string_view kStoppedFlag =
     "stopped";  // the process or the machine stood still
+// Names of the flags that are serious, as "planted, stopped"; empty: there are none.
+std::string serious_names(const std::vector<Flag>& flags);
 std::span<const FlagRule> flag_rules();
 const FlagRule& flag_rule(std::string_view id);  // one that there is
 

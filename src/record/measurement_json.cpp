@@ -8,6 +8,7 @@
 
 #include "measure/affinity.h"
 #include "measure/clock.h"
+#include "record/flags.h"
 
 namespace feedrate::record {
 namespace {
@@ -78,7 +79,7 @@ Json device_json(const device::DeviceDescription& d) {
 // The names of HostUse's members, as the record has them.
 struct HostColumn {
   const char* name;
-  double measure::HostUse::* value;
+  double measure::HostUse::*value;
 };
 constexpr HostColumn kShares[] = {{"cpu_busy", &measure::HostUse::cpu_busy},
                                   {"cpu_iowait", &measure::HostUse::cpu_iowait},
@@ -253,15 +254,21 @@ void add_measurement(Json& record, const plan::CellSettings& settings, const run
 }
 
 diagnose::Ceiling as_ceiling(const Json& record) {
-  return {record.at("imgs_per_s"), record.contains("device_rate")
-                                       ? device_rate_from(record.at("device_rate"))
-                                       : run::DeviceRate{}};
+  std::string unfit;
+  for (const Json& flag : record.value("flags", Json::array())) {
+    if (flag.at("severity") == name_of(Severity::serious))
+      unfit += (unfit.empty() ? "" : ", ") + flag.at("name").get<std::string>();
+  }
+  return {record.at("imgs_per_s"),
+          record.contains("device_rate") ? device_rate_from(record.at("device_rate"))
+                                         : run::DeviceRate{},
+          unfit};
 }
 
 std::optional<diagnose::Ceiling> ceiling_from(const Json& record) {
   if (!record.contains("ceiling_imgs_per_s")) return std::nullopt;
-  return diagnose::Ceiling{record.at("ceiling_imgs_per_s"),
-                           device_rate_from(record.at("ceiling_device_rate"))};
+  return diagnose::Ceiling{
+      record.at("ceiling_imgs_per_s"), device_rate_from(record.at("ceiling_device_rate")), {}};
 }
 
 run::Measurement verdict_inputs_from(const Json& record) {

@@ -22,7 +22,7 @@ class Rates {
  public:
   explicit Rates(const std::vector<MeasuredRate>& rates) {
     for (const MeasuredRate& rate : rates) {
-      int& failures = failures_[rate.cell_id];
+      int& failures = failures_[rate.cell_id][rate.place];
       failures = rate.has_failed ? failures + 1 : 0;
       if (!rate.imgs_per_s) continue;
       Counting& counting = of_[rate.cell_id][rate.repetition][rate.place];
@@ -46,8 +46,10 @@ class Rates {
     return all;
   }
   int failures_of(const std::string& cell) const {
-    const auto found = failures_.find(cell);
-    return found == failures_.end() ? 0 : found->second;
+    int most = 0;
+    if (const auto found = failures_.find(cell); found != failures_.end())
+      for (const auto& [place, failures] : found->second) most = std::max(most, failures);
+    return most;
   }
 
  private:
@@ -57,7 +59,8 @@ class Rates {
   };
   using Runs = std::map<int, Counting>;            // by place
   std::map<std::string, std::map<int, Runs>> of_;  // by cell_id and repetition
-  std::map<std::string, int> failures_;            // by cell_id
+  // In a row, by cell_id and place.
+  std::map<std::string, std::map<int, int>> failures_;
 };
 
 std::vector<double> logs_of(const plan::Cell& cell, const Rates& rates) {

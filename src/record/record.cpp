@@ -22,7 +22,7 @@ Json flags_json(const std::vector<Flag>& flags) {
 }
 
 Json dataset_json(const run::CellResult& result, const std::filesystem::path& data,
-                  const std::optional<double>& first_page_cache) {
+                  const std::optional<run::PageCache>& first) {
   if (!result.dataset) return nullptr;
   const storage::DatasetVariant& d = *result.dataset;
   const run::PageCache cache =
@@ -38,7 +38,8 @@ Json dataset_json(const run::CellResult& result, const std::filesystem::path& da
           {"fits_in_memory", cache.fits},
           {"page_cache_before", cache.before},
           {"page_cache_after", cache.after},
-          {"page_cache_first", first_page_cache ? Json(*first_page_cache) : Json(nullptr)}};
+          {"page_cache_first", first ? Json(first->before) : Json(nullptr)},
+          {"page_cache_first_state", first ? Json(first->state) : Json(nullptr)}};
 }
 
 // Cleans what the terminal shows of the record. RecordWriter cleans the JSON as a whole.
@@ -64,7 +65,7 @@ Record make_record(run::CellResult result, RunContext context, const run::RunOpt
       flags_of({.result = record.result,
                 .options = options,
                 .opening_imgs_per_s = closes ? rate(record.context.ceiling) : std::nullopt,
-                .ceiling_imgs_per_s = rate(record.ceiling()),
+                .ceiling = record.ceiling(),
                 .first_page_cache = record.context.first_page_cache,
                 .differences = record.context.differences});
   if (anonymizer) clean_texts(record.result, record.flags, *anonymizer);

@@ -17,12 +17,11 @@ namespace feedrate::record {
 // What is known of a run beyond its result.
 struct RunContext {
   plan::PlannedRun run;
-  int order = 0;                             // of the run in the sweep, as it was carried out
-  std::optional<diagnose::Ceiling> ceiling;  // that opened its repetition
-  // Share of the files in the page cache when the cell's first repetition began; none for that one.
-  std::optional<double> first_page_cache;
-  std::vector<std::string> differences;        // from other records of its ledger, see resume.h
-  std::optional<plan::Precision> precision{};  // of a sweep that was asked for one
+  int order = 0;                                   // of the run in the sweep, as it was carried out
+  std::optional<diagnose::Ceiling> ceiling;        // that opened its repetition
+  std::optional<run::PageCache> first_page_cache;  // of the cell's first repetition, before this
+  std::vector<std::string> differences;            // from other records of its ledger, see resume.h
+  std::optional<plan::Precision> precision{};      // of a sweep that was asked for one
 };
 
 // A finished run and what is said of it. Made once, constant afterwards.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "plan/expand.h"
 #include "record/record_json.h"
 
 namespace feedrate::record {
@@ -56,8 +57,24 @@ std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
     if (record["status"] == "ok" && record.value("valid", true))
       done.insert({record["cell_id"], record["repetition"], record.value("place", 0)});
   }
-  std::erase_if(plan, [&](const plan::PlannedRun& run) {
+  const auto is_done = [&](const plan::PlannedRun& run) {
     return done.contains({run.cell.id(), run.repetition, plan::position_of(run.role)});
+  };
+  // The ceiling, and the repetition, of runs that share it.
+  const auto block_of = [](const plan::PlannedRun& run) {
+    return std::pair(plan::ceiling_of(run.cell).id(), run.repetition);
+  };
+  std::set<std::pair<std::string, int>> begin_anew, end_anew;
+  for (const plan::PlannedRun& run : plan) {
+    if (is_done(run)) continue;
+    end_anew.insert(block_of(run));
+    if (run.role == plan::Role::opening_ceiling) begin_anew.insert(block_of(run));
+  }
+  std::erase_if(plan, [&](const plan::PlannedRun& run) {
+    const bool is_due =
+        begin_anew.contains(block_of(run)) ||
+        (run.role == plan::Role::closing_ceiling && end_anew.contains(block_of(run)));
+    return !is_due && is_done(run);
   });
   return plan;
 }
@@ -75,7 +92,6 @@ std::vector<std::string> differences(const Ledger& ledger, const run::CellRunner
     }
     comparison.look_at_parts("cpu", {"model", "affinity", "quota", "governor", "smt", "turbo_off"},
                              then, environment["cpu"]);
-    comparison.look_at_parts("memory", {"total"}, then, environment["memory"]);
     if (then.contains("kernel")) comparison.look("kernel", then["kernel"], environment["kernel"]);
     comparison.look("seed", record["seed"], options.seed);
     // A run that failed is measured again, and then may have other limits.

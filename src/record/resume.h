@@ -11,7 +11,9 @@
 namespace feedrate::record {
 
 // The runs of the plan without a record of the same cell, repetition and position that is `ok` and
-// valid: a number that must not be quoted is measured again.
+// valid: a number that must not be quoted is measured again. With it, the ceiling that closes its
+// repetition, whose drift then shows how the machine has changed since; and all of the repetition,
+// where it is the ceiling that opens it.
 std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
                                          const std::vector<nlohmann::ordered_json>& records);
 

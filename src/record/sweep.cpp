@@ -27,7 +27,8 @@ class Ceilings {
     const plan::PlannedRun& run = record.context.run;
     if (run.role != plan::Role::opening_ceiling || !record.result.measurement) return;
     const run::Measurement& m = *record.result.measurement;
-    opening_[{run.cell.id(), run.repetition}] = {m.imgs_per_s, m.device_rate};
+    opening_[{run.cell.id(), run.repetition}] = {m.imgs_per_s, m.device_rate,
+                                                 serious_names(record.flags)};
   }
   // Of the repetition that the run is part of; nothing where that ceiling has failed, or is the run
   // itself.
@@ -41,30 +42,31 @@ class Ceilings {
   std::map<std::pair<std::string, int>, diagnose::Ceiling> opening_;  // by cell_id and repetition
 };
 
-// How much of each cell's files lay in the page cache when its first repetition began.
+// What of each cell's files lay in the page cache when its first repetition began.
 class FirstPageCaches {
  public:
   explicit FirstPageCaches(const std::vector<Json>& records) {
     for (const Json& record : records) {
       const Json& dataset = record["dataset"];
       if (record["status"] == "ok" && dataset.is_object())
-        keep(record["cell_id"], dataset.value("page_cache_before", -1.0));
+        keep(record["cell_id"], {.state = dataset.value("page_cache", ""),
+                                 .before = dataset.value("page_cache_before", -1.0)});
     }
   }
   void add(const Record& record) {
     if (const auto& m = record.result.measurement)
-      keep(record.context.run.cell.id(), m->page_cache.before);
+      keep(record.context.run.cell.id(), m->page_cache);
   }
-  std::optional<double> of(const plan::Cell& cell) const {
+  std::optional<run::PageCache> of(const plan::Cell& cell) const {
     const auto found = first_.find(cell.id());
     return found == first_.end() ? std::nullopt : std::optional(found->second);
   }
 
  private:
-  void keep(const std::string& cell, double share) {
-    if (share >= 0) first_.emplace(cell, share);
+  void keep(const std::string& cell, const run::PageCache& cache) {
+    if (!cache.state.empty()) first_.emplace(cell, cache);
   }
-  std::map<std::string, double> first_;  // by cell_id
+  std::map<std::string, run::PageCache> first_;  // by cell_id
 };
 
 bool stood_still(const Record& record) {

@@ -70,7 +70,7 @@ void check_all_have_ended(const std::map<std::size_t, RankAnswer>& answers) {
 RankAnswer joined(std::map<std::size_t, RankAnswer> answers) {
   RankAnswer all;
   for (auto& [rank, answer] : answers) {
-    if (all.ranks.empty()) all.page_cache = answer.page_cache;
+    all.page_cache = of_both(all.page_cache, answer.page_cache);
     if (all.bad.count == 0) all.bad.first = answer.bad.first;
     all.bad.count += answer.bad.count;
     std::ranges::move(answer.ranks, std::back_inserter(all.ranks));
@@ -81,6 +81,14 @@ RankAnswer joined(std::map<std::size_t, RankAnswer> answers) {
       sample.use.cpu_other_processes = -1;
   }
   return all;
+}
+
+// Ranks that meet at every step stand still with the process that carries their numbers.
+void add_standstills(RankAnswer& answer, measure::StandstillMonitor& coordinator) {
+  RankResult& first = answer.ranks.front();
+  const measure::Standstills seen =
+      coordinator.between(first.steps[first.first - 1].end_ns, first.steps[first.last - 1].end_ns);
+  if (seen.all_s() > first.standstills.all_s()) first.standstills = seen;
 }
 
 class ThreadRanks : public CellRanks {
@@ -108,8 +116,8 @@ class ThreadRanks : public CellRanks {
                              .dataset = dataset.get(),
                              .progress = progress,
                              .ranks_here = settings.gpus};
-      RankAnswer answer =
-          carry_out(work, [&](const RankTask& task) { return run_rank_threads(task, stop); }, stop);
+      RankAnswer answer = carry_out(
+          work, [&](const RankTask& task) { return run_rank_threads(task, stop); }, stop);
       return answer.interrupted ? std::nullopt : std::optional(std::move(answer));
     } catch (...) {
       if (stop.stop_requested()) return std::nullopt;  // threads that are told to stop may fail
@@ -151,6 +159,7 @@ class ProcessRanks : public CellRanks {
                                 RankResults& kept) override {
     const RankOrder order{cell, options_, dataset ? dataset->manifest_xxh3 : ""};
     const bool are_processes = apart(settings);
+    measure::StandstillMonitor standstills;
     std::map<std::size_t, RankAnswer> answers;
     ranks::TaskHooks hooks;
     if (progress) hooks.progress = [&](const std::string& text) { progress(progress_from(text)); };
@@ -167,7 +176,9 @@ class ProcessRanks : public CellRanks {
         return std::nullopt;
       check_all_have_ended(answers);
       check_windows(answers);
-      return joined(std::move(answers));
+      RankAnswer answer = joined(std::move(answers));
+      if (are_processes && settings.gpus > 1) add_standstills(answer, standstills);
+      return answer;
     } catch (...) {
       for (auto& [rank, answer] : answers) {
         if (are_processes && !answer.ranks.empty()) kept.emplace(rank, answer.ranks.front());

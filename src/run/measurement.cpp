@@ -66,15 +66,16 @@ std::vector<Sample> from_start(std::vector<Sample> samples, std::int64_t start_n
   return samples;
 }
 
-// The rank that waits least, if it waits less than any other rank by kStraggles of a step.
+// The rank that waits least, if half of the others or more wait longer by kStraggles of a step:
+// ranks of one machine may straggle together.
 std::optional<Straggler> straggler_of(const std::vector<RankResult>& ranks, double step_ms) {
   if (ranks.size() < 2) return std::nullopt;
   std::vector<std::pair<double, std::size_t>> waits;  // of each rank
   for (std::size_t r = 0; r < ranks.size(); ++r) waits.emplace_back(mean_sync_ms(ranks[r]), r);
-  std::partial_sort(waits.begin(), waits.begin() + 2, waits.end());
-  const double behind = waits[1].first - waits[0].first;
+  std::ranges::sort(waits);
+  const double behind = waits[waits.size() / 2].first - waits.front().first;
   if (behind < kStraggles * step_ms) return std::nullopt;
-  return Straggler{waits[0].second, rounded(behind)};
+  return Straggler{waits.front().second, rounded(behind)};
 }
 
 // The ranks of each machine, rank 0's first. Those that are threads of the program have no place.
@@ -136,7 +137,7 @@ MachineUse use_of(const OfMachine& ranks) {
     use.usable_cpus_other_processes =
         std::max(use.usable_cpus_other_processes, rank->host.usable_cpus_other_processes);
   }
-  if (processes.size() < 2) return machine;
+  if (processes.size() < 2 || use.cpu_busy < 0) return machine;
   double others = use.cpu_busy;
   for (const auto& [pid, rank] : processes)
     others -= rank->host.cpu_busy - rank->host.cpu_other_processes;
@@ -162,9 +163,11 @@ void add_steps(Measurement& m, const std::vector<RankResult>& ranks, double imag
   const RankResult& first = ranks.front();
   const std::vector<double> durations = step_durations(first.steps, first.first, first.last);
   m.ci95 = measure::block_interval(durations, images_per_step);
+  const double drawn = std::abs(m.drawn_from_queue);
+  if (drawn >= 1) m.ci95.reset();  // nothing is known of the rate of loading
   if (m.ci95) {
-    m.ci95->low *= 1 - std::min(1.0, std::abs(m.drawn_from_queue));
-    m.ci95->high *= 1 + std::abs(m.drawn_from_queue);
+    m.ci95->low *= 1 - drawn;
+    m.ci95->high *= 1 + drawn;
   }
   m.changing = measure::is_changing(durations);
   std::vector<double> steps_ms, idle_ms, busy_s;
@@ -201,8 +204,7 @@ void add_worst_ranks(Measurement& m, const std::vector<RankResult>& ranks) {
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     if (std::abs(ranks[r].drawn_from_queue) > std::abs(m.drawn_from_queue))
       m.drawn_from_queue = ranks[r].drawn_from_queue, m.drawn_rank = r;
-    const auto lost_s = [](const measure::Standstills& s) { return s.stopped_s + s.suspended_s; };
-    if (lost_s(ranks[r].standstills) > lost_s(m.standstills))
+    if (ranks[r].standstills.all_s() > m.standstills.all_s())
       m.standstills = ranks[r].standstills, m.standstill_rank = r;
   }
 }

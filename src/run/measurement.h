@@ -28,10 +28,10 @@ struct RankMeasurement {
   std::string gpu_problem;              // why there are none, for a GPU
 };
 
-// The rank that the others wait for.
+// The rank that the others wait for: the one that waits least.
 struct Straggler {
   std::size_t rank = 0;
-  double others_wait_ms = 0;  // a step
+  double others_wait_ms = 0;  // a step, longer than this rank: half of them or more
 };
 
 // What happened on one machine during the window.
@@ -75,7 +75,7 @@ struct Measurement {
   std::string loader_library;        // see Loader::library()
   pipeline::BadTotals bad;           // samples that were skipped
   double loss_last = 0;              // NaN where the device has none
-  PageCache page_cache;              // of rank 0's machine
+  PageCache page_cache;              // of all machines, see of_both()
   std::vector<MachineUse> machines;  // rank 0's first
   // Rank 0's machine once a second, from the window's start (at_ns 0).
   std::vector<measure::HostSample> host_series;

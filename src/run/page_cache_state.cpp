@@ -1,5 +1,7 @@
 #include "run/page_cache_state.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "measure/memory.h"
 #include "run/cell_memory.h"
@@ -25,6 +27,14 @@ std::string state_of(const plan::CellSettings& settings, bool fits) {
 
 }  // namespace
 
+PageCache of_both(const PageCache& a, const PageCache& b) {
+  if (a.state.empty() || b.state.empty()) return a.state.empty() ? b : a;
+  return {.state = a.state == b.state ? a.state : "as-is",
+          .fits = a.fits && b.fits,
+          .before = std::min(a.before, b.before),
+          .after = std::min(a.after, b.after)};
+}
+
 double page_cache_share(const plan::CellSettings& settings, const storage::DatasetVariant* dataset,
                         storage::OutstandingReads::Slot* slot) {
   return dataset && settings.cache == "none" ? storage::page_cache_share(*dataset, slot) : -1;
@@ -36,12 +46,14 @@ PageCache prepare_page_cache(const plan::CellSettings& settings,
   if (!dataset || settings.cache != "none") return {};
   PageCache cache{.fits = fits_into_memory(settings, *dataset, ranks_here)};
   cache.state = state_of(settings, cache.fits);
-  // Files that all lie there already, as far as a sample tells, are not read again.
-  if (cache.state == "warm" && page_cache_share(settings, dataset, slot) < 1)
-    storage::warm_page_cache(*dataset, stop, slot);
   if (cache.state == "cold") storage::drop_from_page_cache(*dataset, stop, slot);
-  if (stop.stop_requested()) return cache;
   cache.before = page_cache_share(settings, dataset, slot);
+  // Files that all lie there already, as far as a sample tells, are not read again.
+  if (cache.state == "warm" && cache.before < 1 && !stop.stop_requested()) {
+    storage::warm_page_cache(*dataset, stop, slot);
+    cache.before = page_cache_share(settings, dataset, slot);
+  }
+  if (stop.stop_requested()) return cache;
   if (cache.state == "cold" && cache.before > 0.05) {
     throw Error(dataset->folder.string(), "stays in the page cache although it was asked to go",
                 "put the dataset on a disk's file system (tmpfs cannot be dropped), or use "

@@ -16,6 +16,10 @@ struct PageCache {
   double before = -1, after = -1;  // the window: page_cache_share()
 };
 
+// Of files that two machines read: "as-is" where "auto" was not the same on both, the smaller
+// shares, and unknown where one is. `a` or `b` may be empty: it then is the other.
+PageCache of_both(const PageCache& a, const PageCache& b);
+
 // Share of a cell's dataset that lies in the page cache; -1 where it is unknown, or where the cell
 // does not read files. `dataset` and `slot` may be null; a `slot` is told what is read.
 double page_cache_share(const plan::CellSettings& settings, const storage::DatasetVariant* dataset,

@@ -115,7 +115,9 @@ class RankRun {
       result_.arrivals = device_->arrivals();
       result_.arrivals -= arrivals_at_start_;
       result_.host = measure::host_use(host_at_start_, measure::read_host_counters());
-      result_.standstills = standstills_.between(host_at_start_.at_ns, measure::now_ns());
+      // The window begins at the end of a step, a little before this rank has opened it.
+      result_.standstills =
+          standstills_.between(result_.steps[opened_ - 1].end_ns, measure::now_ns());
       if (host_) result_.host_series = host_->between(host_at_start_.at_ns, measure::now_ns());
       result_.process = measure::process_size();
       result_.gpu = gpu_.between(host_at_start_.at_ns, measure::now_ns());

@@ -81,6 +81,19 @@ TEST(Verdict, WithoutACeilingOrWithFewStepsNobodyKnows) {
   EXPECT_THAT(few.sentence, testing::HasSubstr("too few or too uneven to tell"));
 }
 
+// A device that the program keeps waiting although nothing is loaded loses nothing to the input.
+TEST(Verdict, WhatTheCeilingWaitsTooIsNoLoss) {
+  run::Measurement m = busy_at(146);
+  m.device_idle_fraction = 0.06;
+  const double working = 146 / 0.94;
+  m.device_rate = {working, measure::Interval{0.99 * working, 1.01 * working}};
+  const diagnose::Ceiling ceiling{146, m.device_rate};
+  EXPECT_EQ(diagnose::verdict_of(settings(), m, ceiling).sentence,
+            "not input-bound: the device waits 6.0 % of the time (6.0 % at the ceiling, too)");
+  EXPECT_THAT(diagnose::verdict_of(settings(), m, ceiling_of(working)).sentence,
+              testing::StartsWith("moderately input-bound: the device waits 6 % of the time"));
+}
+
 TEST(Verdict, WaitingAndSlowerStepsAreBothSaid) {
   run::Measurement m = busy_at(80);
   m.device_idle_fraction = 0.3;

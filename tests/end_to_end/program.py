@@ -144,20 +144,13 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(answer.out.count("\n"), 1, answer)
         return json.loads(answer.out)
 
+    def sweep_words(self, *more, data="jpeg", output="ledger", cell=CELL):
+        where = ["--dataset", self.data, "-o", self.path(output)]
+        return ["sweep", "--data", data, *where, *cell, *more]
+
     def sweep(self, *more, data="jpeg", output="ledger", **options):
-        return self.call(
-            "sweep",
-            "--data",
-            data,
-            "--dataset",
-            self.data,
-            *CELL,
-            *SHORT,
-            "-o",
-            self.path(output),
-            *more,
-            **options,
-        )
+        words = self.sweep_words(*SHORT, *more, data=data, output=output)
+        return self.call(*words, **options)
 
     def ledger(self, name="ledger"):
         return records_of(self.path(name))

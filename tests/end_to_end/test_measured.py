@@ -46,6 +46,14 @@ class Standstills(ProgramTest):
         self.assertIn("stopped: for ", answer.out)
         self.call("validate", self.path("ledger"))
 
+    def test_a_cell_whose_ceiling_was_stopped_has_no_share(self):
+        answer = self.stop_while_it_measures(*self.words("run"))
+        self.assertEqual(answer.code, 0, answer)
+        ceiling, cell = self.ledger()
+        self.assertEqual((ceiling["valid"], cell["valid"]), (False, False))
+        self.assertIn("its ceiling must not be quoted (stopped", answer.out)
+        self.call("validate", self.path("ledger"))
+
     def test_a_sweep_measures_it_again_once(self):
         answer = self.stop_while_it_measures(*self.words("sweep"))
         self.assertEqual(answer.code, 0, answer)

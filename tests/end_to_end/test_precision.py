@@ -2,7 +2,7 @@
 
 import time
 
-from program import CELL, SHORT, SMALL, ProgramTest, main
+from program import SHORT, SMALL, ProgramTest, main
 
 
 class Precision(ProgramTest):
@@ -11,19 +11,8 @@ class Precision(ProgramTest):
 
     def noisy_sweep(self, *more):
         """The device takes whatever comes, so that the rate is the loader's."""
-        words = [
-            "--data",
-            "jpeg",
-            "--dataset",
-            self.data,
-            *SMALL,
-            *SHORT,
-            "-o",
-            self.path("ledger"),
-        ]
-        return self.call(
-            "sweep", *words, "--batch-size", "8", "--device", "emulated:1000000", *more
-        )
+        cell = [*SMALL, "--batch-size", "8", "--device", "emulated:1000000"]
+        return self.call(*self.sweep_words(*SHORT, *more, cell=cell))
 
     def test_a_target_that_is_met_ends_the_sweep(self):
         answer = self.sweep("--target-ci", "50%", "--workers", "1,2")
@@ -70,19 +59,7 @@ class Precision(ProgramTest):
             (["--budget", "1m", "--repetitions", "2"], ["--repetitions 2", "3 or more"]),
         ):
             with self.subTest(words):
-                self.refused(
-                    "sweep",
-                    "--data",
-                    "jpeg",
-                    "--dataset",
-                    self.data,
-                    *CELL,
-                    *SHORT,
-                    "-o",
-                    self.path("none"),
-                    *words,
-                    names=names,
-                )
+                self.refused(*self.sweep_words(*SHORT, *words), names=names)
 
     def test_the_plan_says_what_it_may_become(self):
         answer = self.sweep("--dry-run", "--target-ci", "2%", "--budget", "30m")

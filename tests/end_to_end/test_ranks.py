@@ -19,8 +19,9 @@ WITH_TORCH = os.environ.get("FEEDRATE_TORCH") == "ON"
 class Launched(ProgramTest):
     """Two processes that an environment tells of each other, as torchrun, mpirun and srun do."""
 
-    def together(self, words, other=None, change=None):
-        """The answers of rank 0 and rank 1; `other`: rank 1's words, `change`: its environment."""
+    def together(self, words, other=None, change=None, meanwhile=lambda leader: None):
+        """The answers of rank 0 and rank 1; `other`: rank 1's words, `change`: its environment;
+        `meanwhile` is called with the process that was started as rank 0."""
         port = str(random.randrange(21000, 31000))
         answers = []
         for rank in (0, 1):
@@ -36,6 +37,7 @@ class Launched(ProgramTest):
             if rank == 1:
                 environment.update(change or {})
             answers.append(self.start(*(other if other and rank == 1 else words), env=environment))
+        meanwhile(answers[0])
         return [self.finish(process) for process in answers]
 
     def words(self, *more):
@@ -56,18 +58,26 @@ class Launched(ProgramTest):
             delta=0.05 * record["imgs_per_s"],
         )
 
+    def test_a_leader_that_was_stopped_is_said(self):
+        """The ranks meet through it, so that their steps wait; they themselves go on."""
+
+        def stop(leader):
+            time.sleep(1.5)
+            os.kill(leader.pid, signal.SIGSTOP)
+            time.sleep(1)
+            os.kill(leader.pid, signal.SIGCONT)
+
+        data = ("--data", "jpeg", "--dataset", self.data)
+        words = ("--no-ceiling", "--warmup-seconds=0.1", "--min-seconds=3", "--max-seconds=4")
+        first, _ = self.together(["run", *data, *CELL, *words, "--json"], meanwhile=stop)
+        record = json.loads(first.out)
+        self.assertAlmostEqual(record["monitors"]["stopped_s"], 1, delta=0.3)
+        (flag,) = (f for f in record["flags"] if f["name"] == "stopped")
+        self.assertEqual(flag["severity"], "serious")
+        self.assertIn("the process that leads the ranks", flag["reason"])
+
     def test_sweep_into_one_ledger(self):
-        words = [
-            "sweep",
-            "--data",
-            "jpeg,png",
-            "--dataset",
-            self.data,
-            *CELL,
-            *SHORT,
-            "-o",
-            self.path("ledger"),
-        ]
+        words = self.sweep_words(*SHORT, data="jpeg,png")
         first, second = self.together(words)
         self.assertEqual((first.code, second.code), (0, 0), f"{first}\n{second}")
         records = self.ledger()
@@ -75,17 +85,7 @@ class Launched(ProgramTest):
         self.assertEqual({len(r["ranks"]) for r in records}, {2})
 
     def test_add_to_a_ledger_of_other_counts(self):
-        words = [
-            "sweep",
-            "--data",
-            "jpeg",
-            "--dataset",
-            self.data,
-            *CELL,
-            *SHORT,
-            "-o",
-            self.path("ledger"),
-        ]
+        words = self.sweep_words(*SHORT)
         self.call(*words)
         first, _ = self.together([*words, "--resume"])
         self.assertEqual(first.code, 0, first)

@@ -12,19 +12,6 @@ from program import CELL, SHORT, SIGNALS, ProgramTest, main
 class Signals(ProgramTest):
     """The first SIGINT or SIGTERM ends it within 5 s, with nothing half-written."""
 
-    def sweep_words(self, *more):
-        return (
-            "sweep",
-            "--data",
-            "jpeg",
-            "--dataset",
-            self.data,
-            *CELL,
-            "-o",
-            self.path("ledger"),
-            *more,
-        )
-
     def pause_after(self, ready, seconds=0.5):
         """True some time after `ready` was first true."""
         seen = []

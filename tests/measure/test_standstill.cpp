@@ -16,11 +16,13 @@ constexpr std::int64_t kMs = 1'000'000, kPeriod = 20 * kMs;
 // Beats at the given moments; the process computes for `cpu` of the time on each of two CPUs.
 class Heart {
  public:
-  void beat(std::int64_t at_ms, double cpu = 1.0, std::int64_t asleep_ms = 0) {
+  void beat(std::int64_t at_ms, double cpu = 1.0, std::int64_t asleep_ms = 0,
+            std::int64_t waited_ms = 0) {
     const std::int64_t passed = at_ms * kMs - now_.monotonic_ns;
     now_.monotonic_ns += passed;
     now_.boottime_ns += passed + asleep_ms * kMs;
     now_.process_cpu_ns += static_cast<std::int64_t>(2 * cpu * static_cast<double>(passed));
+    now_.cpu_wait_ns += waited_ms * kMs;
     finder.beat(now_);
   }
   double stopped_s() const { return finder.between(0, 1'000'000 * kMs).stopped_s; }
@@ -53,6 +55,16 @@ TEST(Standstill, ThreadsThatLeaveTheHeartNoCpuAreNone) {
   heart.beat(0);
   heart.beat(600, 0.9);
   EXPECT_EQ(heart.stopped_s(), 0);
+}
+
+// Others took the CPUs, or a quota was used up: the heart was ready.
+TEST(Standstill, AHeartThatWaitsForACpuIsNone) {
+  Heart heart;
+  heart.beat(0);
+  heart.beat(600, 0, 0, 520);
+  EXPECT_EQ(heart.stopped_s(), 0);
+  heart.beat(1200, 0, 0, 100);
+  EXPECT_NEAR(heart.stopped_s(), 0.58, 1e-9);
 }
 
 TEST(Standstill, AnIdleProcessThatBeatsInTimeIsNone) {

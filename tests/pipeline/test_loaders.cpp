@@ -408,12 +408,20 @@ TEST_F(Loaders, CachesGiveTheFirstEpochsPixels) {
   EXPECT_GT(loader->stages()[measure::Stage::collate].items, 0);
 }
 
+std::unique_ptr<pipeline::Loader> host_cache(const pipeline::LoaderOptions& options, int batches) {
+  return pipeline::make_host_cache(pipeline::make_loader("pool", options), options.recipe.spec,
+                                   pipeline::host_slabs(), batches);
+}
+std::vector<const pipeline::HostBatch*> next_batches(pipeline::Loader& loader, int count) {
+  std::vector<const pipeline::HostBatch*> batches;
+  for (int i = 0; i < count; ++i) batches.push_back(loader.next().get());
+  return batches;
+}
+
 TEST_F(Loaders, HostCacheHandsOutTheSameBatchesAndRestsItsWorkers) {
   const pipeline::LoaderOptions o = options("jpeg", 2);
-  auto loader = pipeline::make_host_cache(pipeline::make_loader("pool", o), o.recipe.spec,
-                                          pipeline::host_slabs(), 5);
-  std::vector<const pipeline::HostBatch*> first;
-  for (int i = 0; i < 5; ++i) first.push_back(loader->next().get());
+  const auto loader = host_cache(o, 5);
+  const auto first = next_batches(*loader, 5);
   const auto made = loader->stages()[measure::Stage::collate].items;
   for (int i = 0; i < 30; ++i)
     EXPECT_EQ(loader->next().get(), first[static_cast<std::size_t>(i % 5)]);
@@ -425,10 +433,8 @@ TEST_F(Loaders, HostCacheHandsOutTheSameBatchesAndRestsItsWorkers) {
 // The fourth and fifth batch lie in other memory and hold what the first two do.
 TEST_F(Loaders, HostCacheCopiesWhatItDoesNotLoad) {
   const pipeline::LoaderOptions o = options("jpeg", 2);
-  auto loader = pipeline::make_host_cache(pipeline::make_loader("pool", o), o.recipe.spec,
-                                          pipeline::host_slabs(), 5);
-  std::vector<const pipeline::HostBatch*> kept;
-  for (int i = 0; i < 5; ++i) kept.push_back(loader->next().get());
+  const auto loader = host_cache(o, 5);
+  const auto kept = next_batches(*loader, 5);
   EXPECT_EQ(std::set(kept.begin(), kept.end()).size(), 5);
   for (std::size_t i : {0, 1}) {
     EXPECT_EQ(std::memcmp(kept[i]->pixels, kept[i + 3]->pixels, o.recipe.spec.bytes()), 0);

@@ -107,6 +107,27 @@ TEST(Flags, AStragglerIsSaid) {
   EXPECT_EQ(severity_of(record_of({rank_of(1, 41), rank_of(1, 41)}), "straggler"), "");
 }
 
+// Those of one machine, for instance.
+TEST(Flags, RanksThatStraggleTogetherAreSaid) {
+  const auto slow = rank_of(0, 41), fast = rank_of(1, 41);
+  const auto record = record_of({fast, fast, slow, slow});
+  EXPECT_EQ(severity_of(record, "straggler"), "warning");
+  EXPECT_EQ(record["straggler"]["rank"], 2);
+  EXPECT_EQ(severity_of(record_of({fast, slow, slow, slow}), "straggler"), "")
+      << "one that is early holds nobody up";
+}
+
+TEST(Flags, WhatNobodyCanSeeOfTheHostIsSaid) {
+  run::RankResult rank = rank_of(0);
+  rank.host = {};
+  const auto record = record_of({rank, rank});
+  EXPECT_EQ(severity_of(record, "host_unseen"), "note");
+  EXPECT_EQ(record["monitors"]["cpu_steal"], -1);
+  EXPECT_EQ(severity_of(record, "noisy_neighbour"), "");
+  rank.host.cpu_busy = 0;
+  EXPECT_EQ(severity_of(record_of({rank}), "host_unseen"), "");
+}
+
 TEST(Flags, WhatStoodStillIsNoRate) {
   run::RankResult stopped = rank_of(0, 41);
   stopped.standstills.stopped_s = 0.1;
@@ -130,6 +151,18 @@ TEST(Flags, EachMachineIsLookedAt) {
     if (flag["name"] == "cpu_steal")
       EXPECT_EQ(flag["reason"].get<std::string>().find("node2: the hypervisor"), 0u);
   }
+}
+
+TEST(Flags, ARunWhoseCeilingMustNotBeQuotedIsNotFit) {
+  const plan::AxisValues axes = {
+      {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+  const auto of = [&](const char* unfit) {
+    return json_of(result_of(axes, {.ranks = {rank_of(0, 41)}}), {},
+                   diagnose::Ceiling{800, {}, unfit});
+  };
+  EXPECT_EQ(severity_of(of("stopped"), "ceiling_unfit"), "serious");
+  EXPECT_EQ(of("stopped")["valid"], false);
+  EXPECT_EQ(severity_of(of(""), "ceiling_unfit"), "");
 }
 
 TEST(Flags, ARunAboveItsCeilingIsNoRate) {
@@ -236,13 +269,16 @@ run::CellResult as_is(double fetched, run::PageCache cache) {
 
 TEST(Flags, AsIsSaysWhatCameFromMemory) {
   EXPECT_EQ(severity_of(json_of(as_is(990, {})), "page_cache"), "");
-  EXPECT_EQ(severity_of(json_of(as_is(-1, {})), "page_cache"), "") << "cannot be told";
+  EXPECT_EQ(severity_of(json_of(as_is(-1, {})), "page_cache"), "warning") << "nobody counted";
+  EXPECT_EQ(severity_of(json_of(as_is(0, {})), "page_cache"), "warning")
+      << "a file system that never counts";
   EXPECT_EQ(severity_of(json_of(as_is(900, {})), "page_cache"), "warning");
 }
 
-TEST(Flags, AsIsSaysThatRepetitionsBeganUnlike) {
-  const auto after = [](double first) {
-    run::CellResult result = as_is(-1, {.before = 0.5});
+TEST(Flags, RepetitionsThatBeganUnlikeAreSaid) {
+  const auto after = [](double share, const char* state = "as-is") {
+    run::CellResult result = as_is(1000, {.before = 0.5});
+    const run::PageCache first{.state = state, .before = share};
     const plan::Cell cell = result.cell;
     const record::Record record =
         record::make_record(std::move(result), {plan::PlannedRun{cell}, 0, {}, first, {}}, {});
@@ -250,11 +286,12 @@ TEST(Flags, AsIsSaysThatRepetitionsBeganUnlike) {
   };
   EXPECT_EQ(after(0.5), "");
   EXPECT_EQ(after(0.44), "warning");
+  EXPECT_EQ(after(0.5, "warm"), "serious") << "auto stood for something else";
 }
 
 TEST(Flags, AsIsSaysThatLaterPassesReadMemory) {
   const auto of = [](bool fits, std::uint64_t bytes) {
-    run::CellResult result = as_is(-1, {.fits = fits});
+    run::CellResult result = as_is(1000, {.fits = fits});
     result.dataset =
         std::make_shared<storage::DatasetVariant>(storage::DatasetVariant{.total_bytes = bytes});
     return severity_of(json_of(std::move(result)), "page_cache");

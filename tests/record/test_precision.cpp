@@ -115,6 +115,17 @@ TEST(Precision, SoIsACellWhoseCeilingKeepsFailing) {
                   .empty());
 }
 
+TEST(Precision, SoIsOneWhoseSecondCeilingKeepsFailing) {
+  std::vector<MeasuredRate> all;
+  const plan::Cell ceiling = plan::ceiling_of(cells()[0]);
+  for (int n = 0; n < 3; ++n) {
+    all.push_back(rate(ceiling, n, 1000));
+    all.push_back(rate(cells()[0], n, 500));
+    all.push_back({.cell_id = ceiling.id(), .repetition = n, .place = 1, .has_failed = true});
+  }
+  EXPECT_TRUE(record::precision_of(cells(), {.target = 0.01, .pilot = 5}, all)[0].has_failed);
+}
+
 // A run that must not be quoted was measured again.
 TEST(Precision, TheValidRunOfARepetitionCounts) {
   std::vector<MeasuredRate> all = pilot(5);

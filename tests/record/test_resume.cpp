@@ -7,16 +7,43 @@
 namespace feedrate::tests {
 namespace {
 
+nlohmann::ordered_json record_of(const plan::PlannedRun& run, const char* status, bool valid) {
+  return {{"cell_id", run.cell.id()},
+          {"repetition", run.repetition},
+          {"place", plan::position_of(run.role)},
+          {"status", status},
+          {"valid", valid}};
+}
+
+// A share is of ceilings that were measured when its cell was: what is measured again another day
+// brings the ceiling that shows how the machine has changed.
+TEST(Resume, WhatIsMeasuredAgainBringsItsCeilings) {
+  const auto plan = plan::plan_sweep(two_settings(), 2, 0);
+  const auto places_without = [&](std::size_t invalid) {  // of what is missing
+    std::vector<nlohmann::ordered_json> records;
+    for (std::size_t i = 0; i < plan.size(); ++i)
+      records.push_back(record_of(plan[i], "ok", i != invalid));
+    std::vector<std::pair<int, plan::Role>> missing;
+    for (const auto& run : record::missing_of(plan, records))
+      missing.emplace_back(run.repetition, run.role);
+    return missing;
+  };
+  using enum plan::Role;
+  using Runs = std::vector<std::pair<int, plan::Role>>;
+  EXPECT_EQ(places_without(plan.size()), Runs{});
+  EXPECT_EQ(places_without(2), (Runs{{0, cell}, {0, closing_ceiling}}));
+  EXPECT_EQ(places_without(5), (Runs{{0, closing_ceiling}}));
+  EXPECT_EQ(
+      places_without(0),
+      (Runs{
+          {0, opening_ceiling}, {0, cell}, {0, cell}, {0, cell}, {0, cell}, {0, closing_ceiling}}));
+}
+
 TEST(Resume, WhatTheLedgerHoldsIsNotMissing) {
   const auto plan = plan::plan_sweep(two_settings(), 2, 0);
   std::vector<nlohmann::ordered_json> records;
-  for (const std::size_t i : {0u, 2u, 3u, 4u}) {
-    records.push_back({{"cell_id", plan[i].cell.id()},
-                       {"repetition", plan[i].repetition},
-                       {"place", plan::position_of(plan[i].role)},
-                       {"status", i == 3 ? "failed" : "ok"},
-                       {"valid", i != 3 && i != 4}});
-  }
+  for (const std::size_t i : {0u, 2u, 3u, 4u})
+    records.push_back(record_of(plan[i], i == 3 ? "failed" : "ok", i != 3 && i != 4));
   const auto missing = record::missing_of(plan, records);
   ASSERT_EQ(missing.size(), plan.size() - 2);
   EXPECT_EQ(missing[0].cell, plan[1].cell);

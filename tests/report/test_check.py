@@ -21,6 +21,7 @@ RATES = {
     "jpeg": [400.0, 404.0, 402.0],
     "png": [200.0, 202.0, 201.0],
 }
+STOPPED = {"name": "stopped", "severity": "serious"}
 
 
 def paths(value, path=()):
@@ -177,6 +178,9 @@ class Arithmetic(Checked):
             ("page_cache", as_is(200, fetched=100)),
             ("page_cache", as_is(200, page_cache_first=0.9)),
             ("page_cache", as_is(2100, bytes=1000)),
+            ("page_cache", as_is(200, fetched=0, page_cache_before=0.1)),
+            ("page_cache", lambda r: r["dataset"].update(page_cache_first_state="as-is")),
+            ("host_unseen", lambda r: r["monitors"].update(cpu_busy=-1)),
             ("bad_samples", lambda r: r.update(bad_samples=1)),
         ):
             with self.subTest(name):
@@ -309,6 +313,39 @@ class Arithmetic(Checked):
 
 
 class Sequence(Checked):
+    def with_more(self, *places):
+        """A sound sweep, and copies of these of its runs behind the last line."""
+        records = sound.sweep(RATES)
+        for i in places:
+            again = copy.deepcopy(records[i])
+            again.update(order=len(records), started_at="2026-11-22T08:00:00Z")
+            records.append(again)
+        return records
+
+    def test_a_cell_that_came_later_brings_the_ceiling_that_closes_its_repetition(self):
+        size = len(RATES) + 1  # of a repetition: its cells and two ceilings
+        cell, closing = size - 2, size - 1
+        late = self.with_more(cell, closing)
+        late[cell].update(status="failed", imgs_per_s=None)
+        self.assertEqual(
+            [line for line in self.check(late)[1] if "second result" in line], [], "both again"
+        )
+        self.assertIn("second result", "\n".join(self.check(self.with_more(closing))[1]))
+        self.assertIn("second result", "\n".join(self.check(self.with_more(cell))[1]))
+
+    def test_a_cell_says_that_its_ceiling_must_not_be_quoted(self):
+        def unfit(records):
+            records[0].update(valid=False, flags=records[0]["flags"] + [STOPPED])
+            records[0]["monitors"]["stopped_s"] = records[0]["window_s"]
+            return "\n".join(self.check(records)[1])
+
+        records = sound.sweep(RATES)
+        self.assertIn("line 2: the flag ceiling_unfit", unfit(records))
+        for record in records[1 : len(RATES)]:
+            record["flags"].append({"name": "ceiling_unfit", "severity": "serious"})
+            record["valid"] = False
+        self.assertNotIn("ceiling_unfit", unfit(records))
+
     def test_lines_that_do_not_fit_each_other(self):
         def sets(key, value):
             return lambda r: r.update({key: value})

@@ -65,6 +65,21 @@ TEST_F(RunCell, EveryCacheAndLoaderRuns) {
   }
 }
 
+// `auto` is each machine's own: what holds for all of them is said.
+TEST(PageCache, OfTwoMachinesTheWeakerHolds) {
+  const run::PageCache warm{.state = "warm", .fits = true, .before = 1, .after = 1};
+  const run::PageCache as_is{.state = "as-is", .fits = false, .before = 0.2, .after = 0.3};
+  for (const run::PageCache& both : {run::of_both(warm, as_is), run::of_both(as_is, warm)}) {
+    EXPECT_EQ(both.state, "as-is");
+    EXPECT_FALSE(both.fits);
+    EXPECT_EQ(both.before, 0.2);
+    EXPECT_EQ(both.after, 0.3);
+  }
+  EXPECT_EQ(run::of_both(warm, {}).state, "warm") << "that rank has prepared nothing";
+  EXPECT_EQ(run::of_both({}, warm).before, 1);
+  EXPECT_EQ(run::of_both(warm, {.state = "warm", .before = -1}).before, -1);
+}
+
 TEST_F(RunCell, SeveralGpusShareTheData) {
   const run::CellResult result =
       run(cell({{"data", {"tensor"}}, {"gpus", {"3"}}, {"workers", {"1"}}}));
