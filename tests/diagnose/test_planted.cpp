@@ -212,7 +212,7 @@ TEST_F(Planted, LoadersThatTakeTheStepsCpusAreNotTheDevicesWork) {
   } catch (const Error& error) {
     GTEST_SKIP() << error.what();
   }
-  for (auto& stage : options_.planted) stage = {.ns = 1 * kMs, .burns = true};
+  for (auto& stage : options_.planted) stage = {.ns = 8 * kMs, .burns = true};
   run::CellRunner burning(options_, registry);
   run::CellResult ceiling, result;
   diagnose::Verdict verdict;
