@@ -138,6 +138,7 @@ def _of_schema_2(record):
     return [
         _row("throttled", bool(reasons & HELD_BACK)),
         _row("power_capped", POWER_CAP in reasons),
+        _row("gpu_shared", _beyond("gpu_shared", _most_processes(record))),
         *(
             _row("memory_pressure", _beyond("memory_pressure", machine.get("psi_memory_some")))
             for machine in _machines(record)
@@ -167,6 +168,14 @@ def _of_schema_3(record):
         _row("straggler", _above(share, RULES["straggler"].threshold)),
         *(_row("host_unseen", machine.get("cpu_busy") == -1) for machine in _machines(record)),
     ]
+
+
+def _most_processes(record):
+    """On any GPU, at any reading."""
+    counts = [ledger.part(r, "gpu", "compute_processes") for r in record.get("ranks") or []]
+    return max(
+        (n for of in counts if isinstance(of, list) for n in map(number, of) if n), default=0
+    )
 
 
 def _part(record, *path):

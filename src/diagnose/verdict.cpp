@@ -54,11 +54,55 @@ std::string why_it_waits(const std::vector<Capacity>& all) {
                 limit.largest_stage.c_str());
 }
 
-// What runs beside the steps and takes something from them.
-std::string beside_the_steps(const plan::CellSettings& settings, const run::Measurement& m) {
+// CPU time of the loaders, a second.
+double cpus_of_loaders(const run::Measurement& m) {
   double cpu_s = 0;
   for (const measure::StageTotal& stage : m.stages.stage) cpu_s += measure::seconds(stage.cpu_ns);
-  const double loaders = cpu_s / std::max(m.window_s * m.cpu_capacity, 1e-9);
+  return cpu_s / std::max(m.window_s, 1e-9);
+}
+
+// What a run loses to its input, as shares of its window.
+struct Loss {
+  double waits = 0;  // the device waits beyond what it waits at the ceiling, too
+  double there = 0;  // and what it waits at the ceiling
+  // Longer steps: whether the intervals show them, whether loading can be why, and how much loading
+  // may take from the steps at most.
+  bool slower = false, by_loading = false;
+  double most_of_steps = 1;
+  double all = 0;  // the waiting, and the longer steps where loading can be why
+};
+
+// A CPU step is slowed by no more than the CPU time of the loaders: where a loader has the CPU of
+// one of its threads, the others wait for that one. Twice as much is allowed, for caches that are
+// lost. Devices of another kind, and loaders whose threads are not seen, are not bounded.
+double most_by_cpus(const plan::CellSettings& settings, const run::Measurement& m) {
+  const bool is_bounded = m.device.kind == "cpu" && settings.loader != "dali";
+  return is_bounded ? std::min(1.0, 2 * cpus_of_loaders(m)) : 1;
+}
+
+Loss loss_of(const plan::CellSettings& settings, const run::Measurement& m,
+             const std::optional<Slowdown>& slowdown, const std::optional<Ceiling>& ceiling) {
+  const double idle = m.device_idle_fraction;
+  Loss loss{.waits = idle, .most_of_steps = most_by_cpus(settings, m)};
+  if (ceiling && ceiling->device.imgs_per_s > 0) {
+    const double an_image_s = 1 / ceiling->imgs_per_s - 1 / ceiling->device.imgs_per_s;
+    loss.there = std::min(idle, m.imgs_per_s * std::max(0.0, an_image_s));
+    loss.waits -= loss.there;
+  }
+  if (slowdown) {
+    loss.slower = slowdown->is_shown();
+    loss.by_loading =
+        loss.slower && slowdown->lost_fraction <= loss.most_of_steps + Slowdown::kNoticed;
+    loss.most_of_steps =
+        std::min(loss.most_of_steps, (1 - idle) * std::max(0.0, 1 - 1 / slowdown->ci95.high));
+  }
+  loss.all = loss.waits + (loss.by_loading ? slowdown->lost_fraction : 0);
+  return loss;
+}
+
+// What runs beside the steps and takes something from them.
+std::string beside_the_steps(const plan::CellSettings& settings, const run::Measurement& m) {
+  const double loaders = cpus_of_loaders(m) / std::max(m.cpu_capacity, 1e-9);
   const std::string cpus = format("the loaders take %.0f %% of the CPUs", 100 * loaders);
   if (m.device.kind == "cpu") return cpus + " that compute the steps";
   if (settings.decode_on_device) return "the device decodes beside its steps; " + cpus;
@@ -67,57 +111,70 @@ std::string beside_the_steps(const plan::CellSettings& settings, const run::Meas
 }
 
 std::string why_it_is_slower(const plan::CellSettings& settings, const run::Measurement& m,
-                             const Slowdown& slowdown) {
+                             const Slowdown& slowdown, bool by_loading) {
   const double step_ms = m.step_ms.summary.mean * (1 - m.device_idle_fraction);
-  return format("a step takes %.2f times as long as at the ceiling (%.4g ms, there %.4g): ",
-                slowdown.factor, step_ms, step_ms / slowdown.factor) +
-         beside_the_steps(settings, m);
+  const std::string text =
+      format("a step takes %.2f times as long as at the ceiling (%.4g ms, there %.4g)",
+             slowdown.factor, step_ms, step_ms / slowdown.factor);
+  if (by_loading) return text + ": " + beside_the_steps(settings, m);
+  return text + format(
+                    ", which is not the loaders' doing (%.2g of %.3g CPUs): the machine itself "
+                    "was slower",
+                    cpus_of_loaders(m), m.cpu_capacity);
 }
 
-// Share of the window that the device waits beyond what it waits at the ceiling, too.
-double waits_for_data(const run::Measurement& m, const std::optional<Ceiling>& ceiling) {
-  const double idle = m.device_idle_fraction;
-  if (!ceiling || ceiling->device.imgs_per_s <= 0) return idle;
-  const double there_s = 1 / ceiling->imgs_per_s - 1 / ceiling->device.imgs_per_s;  // an image
-  return std::max(0.0, idle - m.imgs_per_s * std::max(0.0, there_s));
+std::string waits_text(const run::Measurement& m, const Loss& loss, const char* how) {
+  const std::string text = format(how, 100 * m.device_idle_fraction) + " of the time";
+  return loss.there < kNoticed ? text
+                               : text + format(" (%.1f %% at the ceiling, too)", 100 * loss.there);
 }
 
-// Whether even the slowest steps within the interval leave the run not input-bound.
-bool is_shown_to_be_small(const run::Measurement& m, const std::optional<Slowdown>& slowdown,
-                          double waits) {
-  if (!slowdown) return false;
-  return waits + (1 - m.device_idle_fraction) * (1 - 1 / slowdown->ci95.high) < kModerately;
+// Why nobody knows whether loading makes the steps longer.
+std::string why_unknown(const run::Measurement& m, const std::optional<Ceiling>& ceiling) {
+  if (!ceiling) return "; no ceiling tells whether its steps are slowed";
+  const double here = m.device_rate.imgs_per_s, there = ceiling->device.imgs_per_s;
+  if (here <= 0 || there <= (1 + kModerately) * here) {
+    return "; its steps are too few or too uneven to tell whether they are longer than at the "
+           "ceiling";
+  }
+  return format(
+      "; a step takes %.2f times as long as at the ceiling, but the steps are too few or "
+      "too uneven to be sure",
+      there / here);
+}
+
+// Of a run that loses little, or nobody knows how much.
+std::string when_little_is_lost(const run::Measurement& m, const Loss& loss,
+                                const std::string& slow, const std::optional<Ceiling>& ceiling,
+                                bool is_synthetic) {
+  std::string text = waits_text(m, loss, "the device waits %.1f %%");
+  if (loss.slower) text += "; " + slow;
+  if (is_synthetic || loss.waits + loss.most_of_steps < kModerately)
+    return "not input-bound: " + text;
+  if (loss.by_loading) return "perhaps moderately input-bound: " + text;
+  if (loss.slower) return text;
+  return text + why_unknown(m, ceiling);
 }
 
 std::string sentence(const plan::CellSettings& settings, const run::Measurement& m,
                      const Verdict& verdict, const std::optional<Ceiling>& ceiling) {
-  const double idle = m.device_idle_fraction, waits = waits_for_data(m, ceiling);
-  const std::string there =
-      idle - waits < kNoticed ? "" : format(" (%.1f %% at the ceiling, too)", 100 * (idle - waits));
-  if (settings.data == "synthetic" && idle >= kModerately) {
+  const bool is_synthetic = settings.data == "synthetic";
+  if (is_synthetic && m.device_idle_fraction >= kModerately) {
     return format(
         "the device waits %.0f %% of the time although nothing is loaded: the program "
         "itself is the limit",
-        100 * idle);
+        100 * m.device_idle_fraction);
   }
-  const bool slower = verdict.slowdown && verdict.slowdown->is_shown();
-  const double lost = waits + (slower ? verdict.slowdown->lost_fraction : 0);
-  const std::string slow = slower ? why_it_is_slower(settings, m, *verdict.slowdown) : "";
-  if (lost < kModerately || verdict.capacities.empty()) {
-    const std::string text = format("the device waits %.1f %% of the time", 100 * idle) + there;
-    if (settings.data == "synthetic" || is_shown_to_be_small(m, verdict.slowdown, waits))
-      return "not input-bound: " + text + (slower ? "; " + slow : "");
-    if (slower) return "perhaps moderately input-bound: " + text + "; " + slow;
-    return text + (ceiling ? "; its steps are too few or too uneven to tell whether they are "
-                             "longer than at the ceiling"
-                           : "; no ceiling tells whether its steps are slowed");
-  }
-  const std::string text = format("%s input-bound: ", lost < kHighly ? "moderately" : "highly");
-  if (waits < kModerately)
-    return text + format("the device waits only %.1f %% of the time", 100 * idle) + there +
-           ", but " + slow;
-  return text + format("the device waits %.0f %% of the time", 100 * idle) + there +
-         why_it_waits(verdict.capacities) + (slower ? "; besides, " + slow : "");
+  const Loss loss = loss_of(settings, m, verdict.slowdown, ceiling);
+  const std::string slow =
+      loss.slower ? why_it_is_slower(settings, m, *verdict.slowdown, loss.by_loading) : "";
+  if (loss.all < kModerately || verdict.capacities.empty())
+    return when_little_is_lost(m, loss, slow, ceiling, is_synthetic);
+  const std::string text = format("%s input-bound: ", loss.all < kHighly ? "moderately" : "highly");
+  if (loss.waits < kModerately)
+    return text + waits_text(m, loss, "the device waits only %.1f %%") + ", but " + slow;
+  return text + waits_text(m, loss, "the device waits %.0f %%") + why_it_waits(verdict.capacities) +
+         (loss.slower ? "; besides, " + slow : "");
 }
 
 double half_width(const measure::Interval& interval) {

@@ -38,7 +38,8 @@ struct Verdict {
 };
 
 // Bands by the share of the window that the input costs: the waiting beyond that at the ceiling
-// and, where the intervals of the steps show it, the time by which they were longer. Below 5 %
+// and, where the intervals of the steps show it and loading can be why, the time by which they were
+// longer. Below 5 %
 // a run is not input-bound, below 20 % moderately, from there on highly. Without a ceiling only the
 // waiting is known, and the sentence says so.
 Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& measurement,

@@ -28,6 +28,8 @@ struct Library {
   int (*memory)(Device, Memory*);
   int (*pcie)(Device, unsigned, unsigned*);
   int (*throttle_reasons)(Device, unsigned long long*);
+  // (GPU, room in the list and then how many there are, list); null: a driver older than 510.
+  int (*compute_processes)(Device, unsigned*, void*);
 };
 
 template <typename Function>
@@ -55,6 +57,7 @@ bool load(Library& nvml, std::string& problem) {
       find(library, "nvmlDeviceGetMemoryInfo", nvml.memory) &&
       find(library, "nvmlDeviceGetPcieThroughput", nvml.pcie) &&
       find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.throttle_reasons);
+  find(library, "nvmlDeviceGetComputeRunningProcesses_v3", nvml.compute_processes);
   if (!whole) problem = "libnvidia-ml.so.1 lacks functions: a driver that is too old";
   return whole;
 }
@@ -86,12 +89,21 @@ class Gpu : public NvmlGpu {
     if (const double kb = number([&](unsigned* v) { return nvml_.pcie(device_, kPcieTx, v); });
         kb >= 0)
       s.pcie_tx_mb_s = kb / 1e3;
+    s.compute_processes = compute_processes();
     unsigned long long reasons = 0;
     if (nvml_.throttle_reasons(device_, &reasons) == 0) s.throttle_reasons = reasons;
     return s;
   }
 
  private:
+  // Their number alone: a list without room is refused and counted.
+  int compute_processes() const {
+    constexpr int kTooSmall = 7;  // NVML_ERROR_INSUFFICIENT_SIZE
+    unsigned count = 0;
+    const int status =
+        nvml_.compute_processes ? nvml_.compute_processes(device_, &count, nullptr) : -1;
+    return status == 0 || status == kTooSmall ? static_cast<int>(count) : -1;
+  }
   template <typename Ask>
   static double number(const Ask& ask) {
     unsigned value = 0;

@@ -15,6 +15,7 @@ struct GpuState {
   int temperature_c = -1;
   double memory_used_mb = -1;
   double pcie_rx_mb_s = -1, pcie_tx_mb_s = -1;  // to and from the GPU, over 20 ms
+  int compute_processes = -1;                   // that hold a context on it, this one included
   std::uint64_t throttle_reasons = 0;           // bits of nvmlClocksThrottleReasons
 };
 

@@ -254,6 +254,17 @@ Raised power_capped(const FlagFacts& facts, const FlagRule& rule) {
   });
 }
 
+// A job beside the run takes from the ceiling as from the cells, so that no share shows it.
+Raised gpu_shared(const FlagFacts& facts, const FlagRule& rule) {
+  return for_each_gpu(facts, [&](const std::string& gpu, const run::RankMeasurement& rank) {
+    int most = 0;
+    for (const measure::GpuSample& sample : rank.gpu)
+      most = std::max(most, sample.state.compute_processes);
+    return when(most > *rule.threshold,
+                std::to_string(most - 1) + " other processes hold a context on " + gpu);
+  });
+}
+
 Raised gpu_clock_changed(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_gpu(facts, [&](const std::string& gpu, const run::RankMeasurement& rank) {
     std::vector<double> clocks;
@@ -483,6 +494,9 @@ constexpr FlagRule kRules[] = {
     {"power_capped", Severity::note, 0.0, kNone,
      "say so with the result: its rate depends on the limit (nvidia-smi -q -d POWER)",
      power_capped},
+    // Processes, the run's own included.
+    {"gpu_shared", Severity::warning, 1.0, kNone,
+     "end them (nvidia-smi lists them), or use a GPU of your own", gpu_shared},
     {"clock_changed.gpu", Severity::warning, 0.05, kNone,
      "warm up longer (--warmup-seconds), or lock the clocks (nvidia-smi -lgc)", gpu_clock_changed},
     {"gpu_unseen", Severity::note, kNone, kNone, "whether it was throttled is unknown", gpu_unseen},

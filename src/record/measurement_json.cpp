@@ -142,7 +142,9 @@ constexpr GpuColumn kGpuColumns[] = {
     {"temperature_c", [](const measure::GpuState& s) -> double { return s.temperature_c; }},
     {"memory_used_mb", [](const measure::GpuState& s) { return s.memory_used_mb; }},
     {"pcie_rx_mb_s", [](const measure::GpuState& s) { return s.pcie_rx_mb_s; }},
-    {"pcie_tx_mb_s", [](const measure::GpuState& s) { return s.pcie_tx_mb_s; }}};
+    {"pcie_tx_mb_s", [](const measure::GpuState& s) { return s.pcie_tx_mb_s; }},
+    {"compute_processes",
+     [](const measure::GpuState& s) -> double { return s.compute_processes; }}};
 
 // What `nvidia-smi dmon` shows, a number a second; null where the device is no GPU, or nothing of
 // it can be seen.

@@ -50,15 +50,37 @@ TEST(Verdict, StepsAsLongAsAtTheCeilingAreNotInputBound) {
   EXPECT_EQ(verdict.sentence, "not input-bound: the device waits 0.2 % of the time");
 }
 
+// The loaders took 1 % of a CPU: no step can be a third longer by that.
+TEST(Verdict, AMachineThatBecameSlowerIsNotTheInputsDoing) {
+  run::Measurement m = busy_at(110);
+  m.stages[measure::Stage::decode].cpu_ns = 100'000'000;
+  EXPECT_EQ(diagnose::verdict_of(settings(), m, ceiling_of(146)).sentence,
+            "not input-bound: the device waits 0.2 % of the time; a step takes 1.32 times as long "
+            "as at the ceiling (580.7 ms, there 438.4), which is not the loaders' doing (0.01 of 2 "
+            "CPUs): the machine itself was slower");
+  m.device_rate.ci95 = std::nullopt;
+  EXPECT_EQ(diagnose::verdict_of(settings(), m, ceiling_of(146)).sentence,
+            "not input-bound: the device waits 0.2 % of the time")
+      << "whatever its steps were";
+  EXPECT_THAT(diagnose::verdict_of(settings(), busy_at(110), ceiling_of(146)).sentence,
+              testing::StartsWith("highly input-bound"))
+      << "four fifths of a CPU are enough";
+}
+
 // 10 % slower, but the steps scatter by as much.
 TEST(Verdict, NoMoreIsSaidThanTheIntervalCarries) {
   run::Measurement m = busy_at(132);
   m.device_rate.ci95 = measure::Interval{110, 156};
   const auto verdict = diagnose::verdict_of(settings(), m, ceiling_of(146));
   EXPECT_FALSE(verdict.slowdown->is_shown());
-  EXPECT_EQ(verdict.sentence,
-            "the device waits 0.2 % of the time; its steps are too few or too uneven to tell "
-            "whether they are longer than at the ceiling");
+  EXPECT_EQ(
+      verdict.sentence,
+      "the device waits 0.2 % of the time; a step takes 1.10 times as long as at the ceiling, "
+      "but the steps are too few or too uneven to be sure");
+  m.device_rate.imgs_per_s = 141;
+  EXPECT_THAT(diagnose::verdict_of(settings(), m, ceiling_of(146)).sentence,
+              testing::EndsWith("its steps are too few or too uneven to tell whether they are "
+                                "longer than at the ceiling"));
 }
 
 TEST(Verdict, AFewPercentAreSaidAndNotCalledInputBound) {
@@ -78,7 +100,9 @@ TEST(Verdict, WithoutACeilingOrWithFewStepsNobodyKnows) {
   const diagnose::Ceiling of_few_steps{146, {146, std::nullopt}};
   const auto few = diagnose::verdict_of(settings(), busy_at(86.3), of_few_steps);
   EXPECT_FALSE(few.slowdown);
-  EXPECT_THAT(few.sentence, testing::HasSubstr("too few or too uneven to tell"));
+  EXPECT_THAT(few.sentence,
+              testing::HasSubstr("1.69 times as long as at the ceiling, but the steps "
+                                 "are too few or too uneven to be sure"));
 }
 
 // A device that the program keeps waiting although nothing is loaded loses nothing to the input.

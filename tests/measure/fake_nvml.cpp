@@ -35,6 +35,10 @@ int nvmlDeviceGetMemoryInfo(Device, unsigned long long* bytes) {
 int nvmlDeviceGetPcieThroughput(Device, unsigned direction, unsigned* kb) {
   return *kb = direction == 1 ? 7000000 : 3000, 0;
 }
+int nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count, void*) {
+  if (device->hot) return 3;  // NVML_ERROR_NOT_SUPPORTED
+  return *count = 2, 7;       // NVML_ERROR_INSUFFICIENT_SIZE
+}
 int nvmlDeviceGetCurrentClocksThrottleReasons(Device device, unsigned long long* reasons) {
   return *reasons = device->hot ? 0x44 : 0x1, 0;
 }

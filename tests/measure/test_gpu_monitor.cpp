@@ -21,6 +21,7 @@ TEST(Nvml, SaysWhatTheGpuSays) {
   EXPECT_DOUBLE_EQ(s.memory_used_mb, 50000);
   EXPECT_DOUBLE_EQ(s.pcie_rx_mb_s, 7000);
   EXPECT_DOUBLE_EQ(s.pcie_tx_mb_s, 3);
+  EXPECT_EQ(s.compute_processes, 2);
   EXPECT_EQ(measure::throttle_text(s.throttle_reasons), "") << "an idle GPU is not held back";
 }
 
@@ -29,6 +30,7 @@ TEST(Nvml, LeavesOutWhatTheGpuDoesNotSay) {
   const auto gpu = measure::open_nvml("0000:02:00.0", problem);
   ASSERT_TRUE(gpu) << problem;
   EXPECT_EQ(gpu->state().utilisation_percent, -1);
+  EXPECT_EQ(gpu->state().compute_processes, -1);
   EXPECT_EQ(measure::throttle_text(gpu->state().throttle_reasons),
             "power cap, hardware thermal slowdown");
 }

@@ -33,6 +33,11 @@ TEST(Flags, ShowAGpuThatWasHeldBack) {
   EXPECT_EQ(gpu["temperature_c"][0], 91);
   EXPECT_EQ(gpu["power_w"][0], -1) << "what it does not say";
   EXPECT_EQ(record["ranks"][0]["gpu"]["throttled"], "");
+  EXPECT_EQ(severity_of(record, "gpu_shared"), "") << "unknown";
+  calm.gpu[2].state.compute_processes = 1;
+  EXPECT_EQ(severity_of(record_of({calm, hot}), "gpu_shared"), "") << "the run's own";
+  hot.gpu[1].state.compute_processes = 3;
+  EXPECT_EQ(severity_of(record_of({calm, hot}), "gpu_shared"), "warning");
   std::size_t found = 0;
   for (const auto& flag : record["flags"]) {
     if (flag["name"] != "throttled") continue;

@@ -180,6 +180,7 @@ class Arithmetic(Checked):
             ("page_cache", as_is(2100, bytes=1000)),
             ("page_cache", as_is(200, fetched=0, page_cache_before=0.1)),
             ("page_cache", lambda r: r["dataset"].update(page_cache_first_state="as-is")),
+            ("gpu_shared", lambda r: r["ranks"][0].update(gpu={"compute_processes": [1, 2]})),
             ("host_unseen", lambda r: r["monitors"].update(cpu_busy=-1)),
             ("bad_samples", lambda r: r.update(bad_samples=1)),
         ):

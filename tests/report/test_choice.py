@@ -104,6 +104,13 @@ class Choice(unittest.TestCase):
         found = chosen({2: 500.0, 4: 1000.0}, repetitions=2)
         self.assertEqual((found.workers, found.rate.low, found.ratio.low), (4, None, None))
 
+    def test_a_mean_over_further_repetitions_is_corrected_by_less(self):
+        found = chosen({1: 700.0, 2: 700.0}, noise=0.02)
+        self.assertGreater(found.bias, 0)
+        self.assertEqual(found.bias_of(6), found.bias)
+        self.assertEqual(found.bias_of(24), found.bias / 4, "nothing was chosen in the others")
+        self.assertEqual(found.bias_of(3), found.bias)
+
     def test_the_same_ledger_gives_the_same_numbers(self):
         once, again = (chosen({1: 700.0, 2: 700.0}, noise=0.02) for _ in range(2))
         self.assertEqual(once.rate, again.rate)

@@ -5,10 +5,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 import ledgers
 from ledgers import axes, record, repetitions
+from report import epoch
 
 try:
     import matplotlib  # noqa: F401
@@ -27,6 +29,43 @@ STEMS = [
     "waiting_cost",
 ]
 TABLES = ["files.json", "table.csv", "table.md", "table.tex", "workers.csv"]
+
+
+@unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
+class WaitingCost(unittest.TestCase):
+    """The two parts of what the input costs."""
+
+    SHOWN, NOT_SHOWN = (types.SimpleNamespace(is_shown=shown) for shown in (True, False))
+
+    def cell(self, idle, ceiling_waits=0.0):
+        run = {
+            "imgs_per_s": 500.0,
+            "device_idle_fraction": idle,
+            "ceiling_imgs_per_s": 1000.0,
+            "ceiling_device_rate": {"imgs_per_s": 1000.0 / (1 - ceiling_waits)},
+        }
+        return types.SimpleNamespace(serious=False, runs=[run])
+
+    def test_what_the_ceiling_waits_too_is_no_part(self):
+        per_image = 3600 / epoch.IMAGES
+        waits = epoch.hours_waiting(self.cell(0.4)) * per_image
+        self.assertAlmostEqual(waits, 0.4 / 500)
+        waits = epoch.hours_waiting(self.cell(0.4, ceiling_waits=0.1)) * per_image
+        self.assertAlmostEqual(waits, 0.4 / 500 - 0.1 / 1000)
+        self.assertEqual(epoch.hours_waiting(self.cell(0.01, ceiling_waits=0.1)), 0)
+
+    def test_a_bar_is_divided_where_its_loss_is_shown(self):
+        from report import waiting_cost
+
+        cell = self.cell(0.4)
+        waits = epoch.hours_waiting(cell)
+        self.assertEqual(
+            waiting_cost._parts(cell, waits + 1, self.SHOWN),
+            [(waiting_cost.WAITS, waits), (waiting_cost.SLOWER, (waits + 1) - waits)],
+        )
+        whole = [(waiting_cost.WHOLE, 0.5)]
+        self.assertEqual(waiting_cost._parts(cell, 0.5, self.NOT_SHOWN), whole)
+        self.assertEqual(waiting_cost._parts(self.cell(None), 0.5, self.SHOWN), whole)
 
 
 class Program(unittest.TestCase):
