@@ -30,6 +30,8 @@ class Cell:
     lost: list  # repetitions that have no ok record: their last one
     rate: object = None  # Estimate of imgs/s, None where no run is ok
     ceiling: object = None  # the Ceiling that it is divided by
+    # {repetition: images/s of the ceilings around its run}, of those that are complete
+    references: dict = field(default_factory=dict)
     # Estimate of the fraction of the ceiling, paired within each repetition
     ratio: object = None
     # Estimate of the scaling efficiency; from the first GPU count on

@@ -167,7 +167,7 @@ def shares(cell):
     if not cell.ceiling or cell.ceiling.recorded:
         return []
     return [
-        (n, rate / cell.ceiling.whole[n])
+        (n, rate / cell.references[n])
         for n, rate in cell.by_repetition.items()
-        if n in cell.ceiling.whole
+        if n in cell.references
     ]

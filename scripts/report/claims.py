@@ -50,10 +50,14 @@ class Claim:
 
     @property
     def none_words(self):
+        return self.none_of(at_most(self.at_most))
+
+    def none_of(self, bound):
+        """That no loss is shown; `bound` says how large it could still be."""
         # tested alone, the loss would be shown; among so many tests it is not
         if self.share.high < 1 and self.loss.mean >= NEGLIGIBLE:
-            return f"no loss is shown for all cells together ({at_most(self.at_most)})"
-        return f"no measurable loss ({at_most(self.at_most)})"
+            return f"no loss is shown for all cells together ({bound})"
+        return f"no measurable loss ({bound})"
 
 
 NOTHING = Claim()

@@ -151,7 +151,8 @@ def _of_schema_2(record):
 def _of_schema_3(record):
     steps, few = number(record["steps"]), RULES["short_window.steps"]
     ceiling = number(record.get("ceiling_imgs_per_s"))
-    above = record["imgs_per_s"] / ceiling - 1 if ceiling else 0.0
+    is_fit = ceiling and "ceiling_unfit" not in ledger.flag_names(record)
+    above = record["imgs_per_s"] / ceiling - 1 if is_fit else 0.0
     window, stopped = record["window_s"], _part(record, "monitors", "stopped_s") or 0.0
     waits = _part(record, "straggler", "others_wait_ms") or 0.0
     share = waits / max(_part(record, "step_ms", "mean") or 0.0, 1e-9)

@@ -64,8 +64,12 @@ def _results(numbered):
     for n, record in numbered:
         run = str(record["cell_id"]), record["repetition"], str(record.get("place") or 0)
         block = ceiling_key(record["cell"], axes.own()), record["repetition"]
-        # What failed, must not be quoted or was added later is measured after the ceiling that
-        # closed its repetition. Then that one is measured again, or all of the repetition.
+        # What failed or must not be quoted is measured again; what comes after the ceiling that
+        # closed its repetition, between ceilings of its own.
+        if record["role"] == "ceiling" and not record.get("place") and block in closed:
+            closed.discard(block)
+            for place in ("0", "1"):
+                seen.pop((run[0], run[1], place), None)
         if record["status"] != "ok" or not ledger.valid(record):
             anew.add(block)
         else:
@@ -78,8 +82,6 @@ def _results(numbered):
                     ),
                 )
             seen.setdefault(run, n)
-        if block in closed:
-            anew.add(block)
         if record["role"] == "ceiling" and record.get("place"):
             closed.add(block)
 

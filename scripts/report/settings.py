@@ -18,7 +18,9 @@ HELD = 0.01
 def group(records, note=lambda text: None, tables=None):
     """The settings of a ledger, in its order. `tables` says which axes make one: see axes.py."""
     tables = tables or axis_tables.own()
+    records = list(records)
     cells, ceilings = _pool(records, note)
+    sittings = Sittings(records, tables)
     measured = {ceiling_key(c.axes, tables) for c in ceilings if c.rate}
     for cell in [
         c for c in cells if c.data == "synthetic" and ceiling_key(c.axes, tables) not in measured
@@ -34,7 +36,7 @@ def group(records, note=lambda text: None, tables=None):
     of_key = {ceiling_key(c.axes, tables): c for c in reversed(ceilings) if c.rate}
     for setting in settings.values():
         for cell in setting.cells:
-            _divide(cell, of_key, setting)
+            _divide(cell, of_key, setting, sittings)
         _scale(setting.cells + setting.ceilings)
         _name_variants(setting)
         setting.cells.sort(
@@ -71,7 +73,11 @@ def _pooled(kind, axes, cell_id, records, note):
         repetitions.setdefault(record["repetition"], []).append(record)
     runs, lost = {}, []
     for repetition, tries in sorted(repetitions.items()):
-        good = _counting([r for r in tries if r["status"] == "ok"], note)
+        # A ceiling has more results where cells were added later, see Sittings.
+        good = _counting(
+            [r for r in tries if r["status"] == "ok"],
+            note if kind is Cell else lambda text: None,
+        )
         if good:
             runs[repetition] = good
         else:
@@ -127,7 +133,45 @@ def ceiling_key(axes, tables):
     return (*(str(seen.get(a)) for a in tables.of_setting), axes.get("gpus") or 1)
 
 
-def _divide(cell, ceilings, setting):
+class Sittings:
+    """The ceilings around each run. Within a repetition, an opening ceiling after the closing one
+    begins another sitting: cells that were added later, on a machine that may have changed."""
+
+    def __init__(self, records, tables):
+        self.tables = tables
+        self.places = {}  # (ceiling, repetition) -> a {place: record} for each sitting
+        self.number = {}  # of a record's sitting, by its identity
+        for record in records:
+            here = self.places.setdefault(self._block(record), [])
+            place = record.get("place") or 0
+            is_ceiling = record["cell"]["data"] == "synthetic"
+            if not here or (is_ceiling and place == 0 and 1 in here[-1]):
+                here.append({})
+            self.number[id(record)] = len(here) - 1
+            if is_ceiling and record["status"] == "ok":
+                before = here[-1].get(place)
+                if before is None or ledger.valid(record) or not ledger.valid(before):
+                    here[-1][place] = record
+
+    def _block(self, record):
+        return ceiling_key(record["cell"], self.tables), record["repetition"]
+
+    def references(self, cell):
+        """{repetition: the mean rate of the ceilings around the cell's run}: where both are there,
+        if the sweep has closing ceilings."""
+        key = ceiling_key(cell.axes, self.tables)
+        closes = any(1 in s for (k, _), all_of in self.places.items() if k == key for s in all_of)
+        asked = {0, 1} if closes else {0}
+        found = {}
+        for repetition, runs in cell.runs_by_repetition.items():
+            there = self.places[key, repetition][self.number[id(runs[-1])]]
+            if asked <= there.keys():
+                rates = [record["imgs_per_s"] for record in there.values()]
+                found[repetition] = sum(rates) / len(rates)
+        return found
+
+
+def _divide(cell, ceilings, setting, sittings):
     """Finds the cell's ceiling; without one, uses the ceiling_imgs_per_s of its records."""
     key = ceiling_key(cell.axes, setting.tables)
     if key not in ceilings:
@@ -143,6 +187,7 @@ def _divide(cell, ceilings, setting):
         ceilings[key] = Ceiling(axes, "", [], [], rate, recorded=True)
         setting.ceilings.append(ceilings[key])
     cell.ceiling = ceilings[key]
+    cell.references = sittings.references(cell)
     if pairs := paired(cell):
         cell.ratio = statistics.share(pairs, pilot=cell.pilot)
 
@@ -153,7 +198,7 @@ def paired(cell):
     if cell.ceiling.recorded:
         stated = ((r["imgs_per_s"], r.get("ceiling_imgs_per_s")) for r in cell.runs)
         return [(rate, ceiling) for rate, ceiling in stated if ledger.positive(ceiling)]
-    return common(cell.by_repetition, cell.ceiling.whole)
+    return common(cell.by_repetition, cell.references)
 
 
 def common(mine, its):

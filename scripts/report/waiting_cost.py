@@ -42,9 +42,17 @@ def draw(setting, gpus, context):
     low = min(0.0, min(v.mean - v.error_bar[0] for v in lost.values()))
     if low < 0:
         ax.axvline(0, color="black", linewidth=1)
+    drawn = {
+        pale
+        for cell in cells
+        if id(cell) in lost
+        for pale, part in _parts(cell, lost[id(cell)].mean, context.claims.loss(cell))
+        if part
+    }
+    shown = [pale for pale in PALE if pale in drawn]
     page.legend(
-        [Patch(facecolor=style.lighter(style.GREY, pale), edgecolor=style.EDGE) for pale in PALE],
-        PALE.values(),
+        [Patch(facecolor=style.lighter(style.GREY, pale), edgecolor=style.EDGE) for pale in shown],
+        [PALE[pale] for pale in shown],
     )
     notes = []
     for row in (row for _, group in groups for row in group):
@@ -99,7 +107,7 @@ def _words(hours, claim, compact):
     """What is shown to be lost; else how much that could be."""
     if claim.is_known and not claim.is_shown:
         most = duration(max(hours.high, 0.0))
-        return f"below {most}" if compact else f"no measurable loss (at most {most} per epoch)"
+        return f"below {most}" if compact else claim.none_of(f"at most {most} per epoch")
     if hours.low is None:
         return spread(hours, duration) + f" (n = {hours.n})"
     return (

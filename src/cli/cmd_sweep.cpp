@@ -29,12 +29,9 @@ struct SweepCommand {
   bool resume = false, force_resume = false;
 };
 
-// Starting a run's process and opening its files; the cell's own preparations (caches, warming) add
-// to this.
-constexpr double kStartSeconds = 0.5;
-
-double least_seconds(const run::RunLimits& limits) {  // of a run
-  return limits.warmup_seconds + limits.min_seconds + kStartSeconds;
+// Of a run. Starting its process, opening its files and preparing the cell add to this.
+double least_seconds(const run::RunLimits& limits) {
+  return limits.warmup_seconds + limits.min_seconds;
 }
 
 std::string counted(std::size_t n, const char* thing) {
@@ -149,8 +146,10 @@ int sweep(CLI::App& app, SweepCommand& command) {
   if (command.repetitions == 0) command.repetitions = is_precise ? plan::Precision{}.pilot : 1;
   const auto plan = plan::plan_sweep(cells, command.repetitions, experiment.run.seed);
   const bool resumes = command.resume || command.force_resume;
-  if (is_precise && !resumes)
-    check_precision(command.precision, command.repetitions, plan.size(), least_seconds(limits));
+  // Of a sweep that goes on nobody knows yet how many runs are missing.
+  if (is_precise)
+    check_precision(command.precision, command.repetitions, resumes ? 0 : plan.size(),
+                    least_seconds(limits));
   if (launch && launch->rank > 0)
     return command.dry_run ? 0 : follow(*launch, cells, experiment.run);
 

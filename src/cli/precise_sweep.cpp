@@ -123,7 +123,8 @@ class State {
     return std::isfinite(cell.half_width) ? format("%.2g %%", 100 * cell.half_width) : "?";
   }
   std::string why_not(const record::CellPrecision& cell) const {
-    const std::string n = format("%d repetitions", cell.repetitions);
+    const std::string n =
+        format("%d repetition%s", cell.repetitions, cell.repetitions == 1 ? "" : "s");
     if (cell.has_failed) return n + ", it or its ceiling failed too often";
     if (cell.needed == 0) return n + format(", the first %d are not complete", precision_.pilot);
     if (!options_.target) return n;

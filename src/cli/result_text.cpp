@@ -20,6 +20,10 @@ std::string rate_text(const run::Measurement& m) {
 std::string ceiling_text(const record::Record& record) {
   const auto ceiling = record.ceiling();
   if (!ceiling) return "";
+  if (!ceiling->unfit.empty()) {
+    return format("no share of it: %s img/s must not be quoted (%s)",
+                  thousands(ceiling->imgs_per_s).c_str(), ceiling->unfit.c_str());
+  }
   return format("%.1f %% of the ceiling (%s img/s)",
                 100 * record.result.measurement->imgs_per_s / ceiling->imgs_per_s,
                 thousands(ceiling->imgs_per_s).c_str());

@@ -65,18 +65,20 @@ double cpus_of_loaders(const run::Measurement& m) {
 struct Loss {
   double waits = 0;  // the device waits beyond what it waits at the ceiling, too
   double there = 0;  // and what it waits at the ceiling
-  // Longer steps: whether the intervals show them, whether loading can be why, and how much loading
-  // may take from the steps at most.
+  // Longer steps: whether the intervals show them, whether loading can be why, how much of them it
+  // can be, and how much loading may take from the steps at most.
   bool slower = false, by_loading = false;
-  double most_of_steps = 1;
+  double of_steps = 0, most_of_steps = 1;
   double all = 0;  // the waiting, and the longer steps where loading can be why
 };
 
 // A CPU step is slowed by no more than the CPU time of the loaders: where a loader has the CPU of
 // one of its threads, the others wait for that one. Twice as much is allowed, for caches that are
 // lost. Devices of another kind, and loaders whose threads are not seen, are not bounded.
+// Steps that decode or augment themselves are not, either.
 double most_by_cpus(const plan::CellSettings& settings, const run::Measurement& m) {
-  const bool is_bounded = m.device.kind == "cpu" && settings.loader != "dali";
+  const bool is_bounded = m.device.kind == "cpu" && settings.loader != "dali" &&
+                          !settings.augment_on_device && !settings.decode_on_device;
   return is_bounded ? std::min(1.0, 2 * cpus_of_loaders(m)) : 1;
 }
 
@@ -91,12 +93,14 @@ Loss loss_of(const plan::CellSettings& settings, const run::Measurement& m,
   }
   if (slowdown) {
     loss.slower = slowdown->is_shown();
+    loss.of_steps = std::min(slowdown->lost_fraction, loss.most_of_steps);
     loss.by_loading =
-        loss.slower && slowdown->lost_fraction <= loss.most_of_steps + Slowdown::kNoticed;
+        loss.slower && (slowdown->lost_fraction <= loss.most_of_steps + Slowdown::kNoticed ||
+                        loss.most_of_steps >= kModerately);
     loss.most_of_steps =
         std::min(loss.most_of_steps, (1 - idle) * std::max(0.0, 1 - 1 / slowdown->ci95.high));
   }
-  loss.all = loss.waits + (loss.by_loading ? slowdown->lost_fraction : 0);
+  loss.all = loss.waits + (loss.by_loading ? loss.of_steps : 0);
   return loss;
 }
 
@@ -104,19 +108,26 @@ Loss loss_of(const plan::CellSettings& settings, const run::Measurement& m,
 std::string beside_the_steps(const plan::CellSettings& settings, const run::Measurement& m) {
   const double loaders = cpus_of_loaders(m) / std::max(m.cpu_capacity, 1e-9);
   const std::string cpus = format("the loaders take %.0f %% of the CPUs", 100 * loaders);
-  if (m.device.kind == "cpu") return cpus + " that compute the steps";
   if (settings.decode_on_device) return "the device decodes beside its steps; " + cpus;
-  if (settings.augment_on_device) return "the device augments beside its steps; " + cpus;
+  if (settings.augment_on_device) return "the device augments within its steps; " + cpus;
+  if (m.device.kind == "cpu") return cpus + " that compute the steps";
   return "copies and launches beside its steps, or another clock; " + cpus;
 }
 
 std::string why_it_is_slower(const plan::CellSettings& settings, const run::Measurement& m,
-                             const Slowdown& slowdown, bool by_loading) {
+                             const Slowdown& slowdown, const Loss& loss) {
   const double step_ms = m.step_ms.summary.mean * (1 - m.device_idle_fraction);
   const std::string text =
       format("a step takes %.2f times as long as at the ceiling (%.4g ms, there %.4g)",
              slowdown.factor, step_ms, step_ms / slowdown.factor);
-  if (by_loading) return text + ": " + beside_the_steps(settings, m);
+  if (loss.by_loading) {
+    const bool is_all = slowdown.lost_fraction <= loss.of_steps + Slowdown::kNoticed;
+    return text + ": " + beside_the_steps(settings, m) +
+           (is_all ? ""
+                   : format(", which explains at most %.0f %% of the time: the machine itself was "
+                            "slower, too",
+                            100 * loss.of_steps));
+  }
   return text + format(
                     ", which is not the loaders' doing (%.2g of %.3g CPUs): the machine itself "
                     "was slower",
@@ -167,7 +178,7 @@ std::string sentence(const plan::CellSettings& settings, const run::Measurement&
   }
   const Loss loss = loss_of(settings, m, verdict.slowdown, ceiling);
   const std::string slow =
-      loss.slower ? why_it_is_slower(settings, m, *verdict.slowdown, loss.by_loading) : "";
+      loss.slower ? why_it_is_slower(settings, m, *verdict.slowdown, loss) : "";
   if (loss.all < kModerately || verdict.capacities.empty())
     return when_little_is_lost(m, loss, slow, ceiling, is_synthetic);
   const std::string text = format("%s input-bound: ", loss.all < kHighly ? "moderately" : "highly");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/text.h"
 #include "measure/nvml.h"
@@ -53,7 +54,7 @@ Raised few_steps(const FlagFacts& facts, const FlagRule& rule) {
 }
 
 Raised ceiling_exceeded(const FlagFacts& facts, const FlagRule& rule) {
-  if (!facts.ceiling) return {};
+  if (!facts.ceiling || !facts.ceiling->unfit.empty()) return {};
   const double above = measured(facts).imgs_per_s / facts.ceiling->imgs_per_s - 1;
   return when(above > *rule.threshold,
               "it reached " + percent(1 + above) +
@@ -61,10 +62,11 @@ Raised ceiling_exceeded(const FlagFacts& facts, const FlagRule& rule) {
               above > *rule.serious);
 }
 
-// Its rate may be right; its share of the ceiling is not.
+// Its rate may be right.
 Raised ceiling_unfit(const FlagFacts& facts, const FlagRule&) {
   if (!facts.ceiling || facts.ceiling->unfit.empty()) return {};
-  return {{"its ceiling must not be quoted (" + facts.ceiling->unfit + ")"}};
+  return {{"its ceiling must not be quoted (" + facts.ceiling->unfit +
+           "): neither may its share of it"}};
 }
 
 Raised short_window(const FlagFacts& facts, const FlagRule& rule) {
@@ -76,7 +78,7 @@ Raised short_window(const FlagFacts& facts, const FlagRule& rule) {
     return steps < share * limits.min_steps || window < share * limits.min_seconds;
   };
   return when(shorter(*rule.threshold),
-              std::to_string(m.steps) + " steps in " + std::to_string(window) + " s were measured",
+              std::to_string(m.steps) + format(" steps in %.3g s were measured", window),
               shorter(*rule.serious));
 }
 
@@ -260,8 +262,9 @@ Raised gpu_shared(const FlagFacts& facts, const FlagRule& rule) {
     int most = 0;
     for (const measure::GpuSample& sample : rank.gpu)
       most = std::max(most, sample.state.compute_processes);
-    return when(most > *rule.threshold,
-                std::to_string(most - 1) + " other processes hold a context on " + gpu);
+    return when(most > *rule.threshold, std::to_string(most - 1) +
+                                            (most == 2 ? " other process holds" : " others hold") +
+                                            " a context on " + gpu);
   });
 }
 
@@ -467,7 +470,7 @@ constexpr FlagRule kRules[] = {
      "raise --min-steps, or make a larger dataset (a cold run is one pass)", few_steps},
     {"ceiling_exceeded", Severity::warning, 0.03, 0.10,
      "measure both for longer: --min-seconds, --min-steps, --max-warmup-seconds", ceiling_exceeded},
-    {"ceiling_unfit", Severity::serious, kNone, kNone, "measure both again", ceiling_unfit},
+    {"ceiling_unfit", Severity::warning, kNone, kNone, "measure both again", ceiling_unfit},
     {"queue_not_at_rest", Severity::warning, run::kAtRest, 0.05,
      "raise --max-seconds, lower --prefetch, or make a larger dataset (a cold run is one pass)",
      queue_not_at_rest},
@@ -566,11 +569,11 @@ std::vector<Flag> flags_of(const FlagFacts& facts) {
 }
 
 std::string serious_names(const std::vector<Flag>& flags) {
-  std::string names;
+  std::set<std::string> names;
   for (const Flag& flag : flags) {
-    if (flag.severity == Severity::serious) names += (names.empty() ? "" : ", ") + flag.name;
+    if (flag.severity == Severity::serious) names.insert(flag.name);
   }
-  return names;
+  return listed(std::vector<std::string>(names.begin(), names.end()));
 }
 
 bool is_valid(const run::CellResult& result, const std::vector<Flag>& flags) {

@@ -61,9 +61,10 @@ struct FlagRule {
 
   std::string_view name() const { return id.substr(0, id.find('.')); }
 };
+inline constexpr std::string_view kUnfitCeilingFlag = "ceiling_unfit";
 inline constexpr std::string_view kStoppedFlag =
     "stopped";  // the process or the machine stood still
-// Names of the flags that are serious, as "planted, stopped"; empty: there are none.
+// Names of the flags that are serious, each once, as "planted, stopped"; empty: there are none.
 std::string serious_names(const std::vector<Flag>& flags);
 std::span<const FlagRule> flag_rules();
 const FlagRule& flag_rule(std::string_view id);  // one that there is

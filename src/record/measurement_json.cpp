@@ -256,19 +256,22 @@ void add_measurement(Json& record, const plan::CellSettings& settings, const run
 }
 
 diagnose::Ceiling as_ceiling(const Json& record) {
-  std::string unfit;
+  std::vector<Flag> flags;
   for (const Json& flag : record.value("flags", Json::array())) {
     if (flag.at("severity") == name_of(Severity::serious))
-      unfit += (unfit.empty() ? "" : ", ") + flag.at("name").get<std::string>();
+      flags.push_back({.name = flag.at("name"), .severity = Severity::serious});
   }
   return {record.at("imgs_per_s"),
           record.contains("device_rate") ? device_rate_from(record.at("device_rate"))
                                          : run::DeviceRate{},
-          unfit};
+          serious_names(flags)};
 }
 
 std::optional<diagnose::Ceiling> ceiling_from(const Json& record) {
   if (!record.contains("ceiling_imgs_per_s")) return std::nullopt;
+  for (const Json& flag : record.value("flags", Json::array())) {
+    if (flag.at("name") == kUnfitCeilingFlag) return std::nullopt;
+  }
   return diagnose::Ceiling{
       record.at("ceiling_imgs_per_s"), device_rate_from(record.at("ceiling_device_rate")), {}};
 }

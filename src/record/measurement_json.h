@@ -21,7 +21,7 @@ nlohmann::ordered_json rank_json(std::size_t number, const run::RankMeasurement&
 // arrivals, CPUs and the kind of device; the other fields stay as they are by default. Throws the
 // JSON library's exceptions where a field is missing or of another type; so do the others.
 run::Measurement verdict_inputs_from(const nlohmann::ordered_json& record);
-// The ceiling that a cell's record was compared with; nothing where it had none.
+// The ceiling that a cell's record was compared with; nothing where it had none that may be quoted.
 std::optional<diagnose::Ceiling> ceiling_from(const nlohmann::ordered_json& record);
 // What the record of a ceiling is to its cells. Older records have no rate of the device alone.
 diagnose::Ceiling as_ceiling(const nlohmann::ordered_json& record);

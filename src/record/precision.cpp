@@ -16,28 +16,48 @@ namespace {
 
 constexpr int kMostFailures = 3;  // in a row, of a cell and its ceiling, before it is given up
 
-// The rates of a ledger by cell and repetition: of the last valid record, else of the last one. A
-// ceiling has two places.
+// The rates of a ledger by cell and repetition: of the last valid record, else of the last one.
 class Rates {
  public:
+  struct Run {
+    std::size_t at = 0;  // in the ledger's order
+    int place = 0;
+    double imgs_per_s = 0;
+    bool valid = false;
+  };
+
   explicit Rates(const std::vector<MeasuredRate>& rates) {
-    for (const MeasuredRate& rate : rates) {
+    for (std::size_t at = 0; at < rates.size(); ++at) {
+      const MeasuredRate& rate = rates[at];
       int& failures = failures_[rate.cell_id][rate.place];
       failures = rate.has_failed ? failures + 1 : 0;
-      if (!rate.imgs_per_s) continue;
-      Counting& counting = of_[rate.cell_id][rate.repetition][rate.place];
-      if (rate.valid || !counting.valid) counting = {*rate.imgs_per_s, rate.valid};
+      if (rate.imgs_per_s)
+        of_[rate.cell_id][rate.repetition].push_back(
+            {at, rate.place, *rate.imgs_per_s, rate.valid});
     }
   }
-  // Mean of its places, at least `places` of them; nothing without.
-  std::optional<double> of(const std::string& cell, int repetition, std::size_t places) const {
-    const auto repetitions = of_.find(cell);
-    if (repetitions == of_.end()) return std::nullopt;
-    const auto runs = repetitions->second.find(repetition);
-    if (runs == repetitions->second.end() || runs->second.size() < places) return std::nullopt;
-    double sum = 0;
-    for (const auto& [place, rate] : runs->second) sum += rate.imgs_per_s;
-    return sum / static_cast<double>(runs->second.size());
+  // The run that counts.
+  std::optional<Run> of(const std::string& cell, int repetition) const {
+    std::optional<Run> counts;
+    for (const Run& run : runs_of(cell, repetition)) {
+      if (run.valid || !counts || !counts->valid) counts = run;
+    }
+    return counts;
+  }
+  // Mean of the two runs of a ceiling around the run at `at`; nothing where one is missing. After
+  // the closing one, an opening one begins another sitting.
+  std::optional<double> around(const std::string& ceiling, int repetition, std::size_t at) const {
+    std::optional<Run> opening, closing;
+    for (const Run& run : runs_of(ceiling, repetition)) {
+      if (run.place == 0 && closing) {
+        if (run.at > at) break;
+        opening = closing = std::nullopt;
+      }
+      std::optional<Run>& counts = run.place == 0 ? opening : closing;
+      if (run.valid || !counts || !counts->valid) counts = run;
+    }
+    if (!opening || !closing) return std::nullopt;
+    return (opening->imgs_per_s + closing->imgs_per_s) / 2;
   }
   std::vector<int> repetitions_of(const std::string& cell) const {
     std::vector<int> all;
@@ -53,12 +73,14 @@ class Rates {
   }
 
  private:
-  struct Counting {
-    double imgs_per_s = 0;
-    bool valid = false;
-  };
-  using Runs = std::map<int, Counting>;            // by place
-  std::map<std::string, std::map<int, Runs>> of_;  // by cell_id and repetition
+  std::vector<Run> runs_of(const std::string& cell, int repetition) const {
+    const auto repetitions = of_.find(cell);
+    if (repetitions == of_.end()) return {};
+    const auto runs = repetitions->second.find(repetition);
+    return runs == repetitions->second.end() ? std::vector<Run>{} : runs->second;
+  }
+
+  std::map<std::string, std::map<int, std::vector<Run>>> of_;  // by cell_id and repetition
   // In a row, by cell_id and place.
   std::map<std::string, std::map<int, int>> failures_;
 };
@@ -67,9 +89,11 @@ std::vector<double> logs_of(const plan::Cell& cell, const Rates& rates) {
   std::vector<double> logs;
   const std::string id = cell.id(), ceiling = plan::ceiling_of(cell).id();
   for (const int repetition : rates.repetitions_of(id)) {
-    const auto rate = rates.of(id, repetition, 1);
-    const auto its = id == ceiling ? std::optional(1.0) : rates.of(ceiling, repetition, 2);
-    if (rate && its) logs.push_back(std::log(*rate / *its));
+    const auto run = rates.of(id, repetition);
+    if (!run) continue;
+    const auto its =
+        id == ceiling ? std::optional(1.0) : rates.around(ceiling, repetition, run->at);
+    if (its) logs.push_back(std::log(run->imgs_per_s / *its));
   }
   return logs;
 }

@@ -54,6 +54,11 @@ std::optional<diagnose::Ceiling> Record::ceiling() const {
   return context.run.role == plan::Role::cell ? context.ceiling : std::nullopt;
 }
 
+std::optional<diagnose::Ceiling> Record::fit_ceiling() const {
+  const auto its = ceiling();
+  return its && its->unfit.empty() ? its : std::nullopt;
+}
+
 Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options,
                    const std::optional<Anonymizer>& anonymizer) {
   Record record{.context = std::move(context), .result = std::move(result)};
@@ -71,8 +76,8 @@ Record make_record(run::CellResult result, RunContext context, const run::RunOpt
   if (anonymizer) clean_texts(record.result, record.flags, *anonymizer);
   record.valid = is_valid(record.result, record.flags);
   if (record.result.measurement)
-    record.verdict =
-        diagnose::verdict_of(record.result.settings, *record.result.measurement, record.ceiling());
+    record.verdict = diagnose::verdict_of(record.result.settings, *record.result.measurement,
+                                          record.fit_ceiling());
   return record;
 }
 

@@ -34,6 +34,8 @@ struct Record {
 
   // None for ceilings themselves.
   std::optional<diagnose::Ceiling> ceiling() const;
+  // The same, if it may be quoted: what the verdict and a share may rest on.
+  std::optional<diagnose::Ceiling> fit_ceiling() const;
 };
 // `anonymizer`: cleans the error and the flags' reasons, which the terminal shows.
 Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options,

@@ -43,6 +43,19 @@ class Comparison {
   std::vector<std::string> found_;
 };
 
+// What another run would find again: the device is asked for more than the program can do.
+constexpr std::string_view kStays[] = {"harness_bound", "planted"};
+
+bool need_not_be_measured_again(const Json& record) {
+  if (record["status"] != "ok") return false;
+  if (record.value("valid", true)) return true;
+  const Json flags = record.value("flags", Json::array());
+  return !flags.empty() && std::ranges::all_of(flags, [](const Json& flag) {
+    return flag["severity"] != "serious" ||
+           std::ranges::find(kStays, flag["name"].get<std::string>()) != std::end(kStays);
+  });
+}
+
 bool is_of_kind(const Json& record, const run::CellResult& result) {
   return record.contains("device") && record["cell"]["device"] == result.settings.device &&
          record["cell"]["gpus"] == result.settings.gpus;
@@ -54,7 +67,7 @@ std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
                                          const std::vector<Json>& records) {
   std::set<std::tuple<std::string, int, int>> done;  // cell_id, repetition, position
   for (const Json& record : records) {
-    if (record["status"] == "ok" && record.value("valid", true))
+    if (need_not_be_measured_again(record))
       done.insert({record["cell_id"], record["repetition"], record.value("place", 0)});
   }
   const auto is_done = [&](const plan::PlannedRun& run) {
@@ -64,17 +77,20 @@ std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
   const auto block_of = [](const plan::PlannedRun& run) {
     return std::pair(plan::ceiling_of(run.cell).id(), run.repetition);
   };
-  std::set<std::pair<std::string, int>> begin_anew, end_anew;
+  using Blocks = std::set<std::pair<std::string, int>>;
+  Blocks lacking, without_opening, closed;
   for (const plan::PlannedRun& run : plan) {
-    if (is_done(run)) continue;
-    end_anew.insert(block_of(run));
-    if (run.role == plan::Role::opening_ceiling) begin_anew.insert(block_of(run));
+    const bool done = is_done(run);
+    if (!done) lacking.insert(block_of(run));
+    if (!done && run.role == plan::Role::opening_ceiling) without_opening.insert(block_of(run));
+    if (done && run.role == plan::Role::closing_ceiling) closed.insert(block_of(run));
   }
   std::erase_if(plan, [&](const plan::PlannedRun& run) {
-    const bool is_due =
-        begin_anew.contains(block_of(run)) ||
-        (run.role == plan::Role::closing_ceiling && end_anew.contains(block_of(run)));
-    return !is_due && is_done(run);
+    const auto block = block_of(run);
+    const bool is_ceiling = run.role != plan::Role::cell;
+    const bool needed_again = without_opening.contains(block) ||
+                              (is_ceiling && lacking.contains(block) && closed.contains(block));
+    return is_done(run) && !needed_again;
   });
   return plan;
 }

@@ -11,9 +11,10 @@
 namespace feedrate::record {
 
 // The runs of the plan without a record of the same cell, repetition and position that is `ok` and
-// valid: a number that must not be quoted is measured again. With it, the ceiling that closes its
-// repetition, whose drift then shows how the machine has changed since; and all of the repetition,
-// where it is the ceiling that opens it.
+// valid: a number that must not be quoted is measured again, unless another run would find the same
+// (harness_bound). A share is of ceilings that were measured
+// around it: what is missing of a repetition that was closed is measured between both ceilings anew
+// (a sitting of its own), and where the ceiling that opens one is missing, all of it is.
 std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
                                          const std::vector<nlohmann::ordered_json>& records);
 

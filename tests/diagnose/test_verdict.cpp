@@ -67,6 +67,27 @@ TEST(Verdict, AMachineThatBecameSlowerIsNotTheInputsDoing) {
       << "four fifths of a CPU are enough";
 }
 
+// A fifth of the time is lost, the loaders can take a tenth of it.
+TEST(Verdict, TheInputIsChargedWithWhatItsLoadersCanTake) {
+  run::Measurement m = busy_at(110);
+  m.stages[measure::Stage::decode].cpu_ns = 500'000'000;
+  const std::string sentence = diagnose::verdict_of(settings(), m, ceiling_of(146)).sentence;
+  EXPECT_THAT(sentence, testing::StartsWith("moderately input-bound: the device waits only 0.2 %"));
+  EXPECT_THAT(sentence, testing::HasSubstr("which explains at most 10 % of the time: the machine "
+                                           "itself was slower, too"));
+}
+
+// The work of augmenting is in the step: the loaders' CPU time says nothing of it.
+TEST(Verdict, AStepThatAugmentsIsSlowedByThat) {
+  plan::CellSettings augments = settings();
+  augments.augment_on_device = true;
+  run::Measurement m = busy_at(86.3);
+  m.stages[measure::Stage::decode].cpu_ns = 1;
+  EXPECT_THAT(diagnose::verdict_of(augments, m, ceiling_of(146)).sentence,
+              testing::AllOf(testing::StartsWith("highly input-bound"),
+                             testing::HasSubstr("the device augments within its steps")));
+}
+
 // 10 % slower, but the steps scatter by as much.
 TEST(Verdict, NoMoreIsSaidThanTheIntervalCarries) {
   run::Measurement m = busy_at(132);

@@ -50,9 +50,9 @@ class Resuming(ProgramTest):
     def test_a_new_cell_is_added(self):
         self.sweep("--workers", "1")
         answer = self.sweep("--workers", "1,2", "--resume")
-        self.assertIn("2 measured", answer.err)
-        self.assertEqual([r["cell"]["workers"] for r in self.ledger()], [None, 1, None, 2, None])
-        self.assertEqual(self.ledger()[-1]["place"], 1, "with the ceiling that now closes it")
+        self.assertIn("3 measured", answer.err)
+        workers = [r["cell"]["workers"] for r in self.ledger()]
+        self.assertEqual(workers, [None, 1, None, None, 2, None], "between ceilings of its own")
         self.call("validate", self.path("ledger"))
 
     def test_the_order_goes_on_where_it_stopped(self):
@@ -133,7 +133,7 @@ class Resuming(ProgramTest):
         )
         self.assertEqual(self.ledger()[:3], before)
         added = self.ledger()[3:]
-        self.assertEqual([r["cell"]["workers"] for r in added], [2, None])
+        self.assertEqual([r["cell"]["workers"] for r in added], [None, 2, None])
         self.assertEqual(added[0]["forced"], ["binary_xxh3", "seed"])
         flag = next(f for f in added[0]["flags"] if f["name"] == "mixed_ledger")
         self.assertEqual(flag["severity"], "warning")

@@ -75,7 +75,7 @@ class Sweeping(ProgramTest):
         before = self.ledger()
         out = self.sweep("--workers", "1,2", "--dry-run", "--resume").out
         self.assertEqual(re.findall(r"48x48, (\d)", out), ["2"], out)
-        self.assertIn("2 runs ", out)
+        self.assertIn("3 runs ", out)
         self.assertEqual(self.ledger(), before)
         self.assertIn("0 runs", self.sweep("--workers", "1", "--resume").err)
 

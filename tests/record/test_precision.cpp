@@ -57,6 +57,25 @@ TEST(Precision, SharesAreOverBothCeilingsOfTheRepetition) {
   EXPECT_GT(known[2].needed, 3 * known[1].needed) << "twice the spread";
 }
 
+// On another day the machine has nine tenths of its speed.
+TEST(Precision, ACellThatWasAddedPairsWithTheCeilingsAroundIt) {
+  std::vector<MeasuredRate> all = pilot(5);
+  const plan::Cell ceiling = plan::ceiling_of(cells()[0]);
+  const std::vector<plan::Cell> more =
+      plan::expand({{"device", {"emulated:1000"}}, {"data", {"png"}}, {"workers", {"1"}}});
+  for (int n = 0; n < 5; ++n) {
+    all.push_back(rate(ceiling, n, n % 2 == 0 ? 900 : 880));
+    all.push_back(rate(more[0], n, n % 2 == 0 ? 450 : 440));
+    all.push_back(rate(ceiling, n, n % 2 == 0 ? 900 : 880, 1));
+  }
+  const plan::Precision precision{.target = 0.01, .pilot = 5};
+  EXPECT_LT(record::precision_of(more, precision, all)[0].half_width, 1e-9);
+  const auto before = record::precision_of(cells(), precision, pilot(5));
+  const auto after = record::precision_of(cells(), precision, all);
+  for (std::size_t i = 0; i < cells().size(); ++i)
+    EXPECT_EQ(after[i].half_width, before[i].half_width) << "and leaves the others as they were";
+}
+
 TEST(Precision, RepetitionsGoWhereTheIntervalsAreWidest) {
   const plan::Precision precision{.target = 0.01, .pilot = 5};
   const auto known = record::precision_of(cells(), precision, pilot(5));

@@ -15,8 +15,8 @@ nlohmann::ordered_json record_of(const plan::PlannedRun& run, const char* status
           {"valid", valid}};
 }
 
-// A share is of ceilings that were measured when its cell was: what is measured again another day
-// brings the ceiling that shows how the machine has changed.
+// A share is of the ceilings around its cell: what is measured another day brings ceilings of its
+// own.
 TEST(Resume, WhatIsMeasuredAgainBringsItsCeilings) {
   const auto plan = plan::plan_sweep(two_settings(), 2, 0);
   const auto places_without = [&](std::size_t invalid) {  // of what is missing
@@ -31,12 +31,27 @@ TEST(Resume, WhatIsMeasuredAgainBringsItsCeilings) {
   using enum plan::Role;
   using Runs = std::vector<std::pair<int, plan::Role>>;
   EXPECT_EQ(places_without(plan.size()), Runs{});
-  EXPECT_EQ(places_without(2), (Runs{{0, cell}, {0, closing_ceiling}}));
+  EXPECT_EQ(places_without(2), (Runs{{0, opening_ceiling}, {0, cell}, {0, closing_ceiling}}));
   EXPECT_EQ(places_without(5), (Runs{{0, closing_ceiling}}));
   EXPECT_EQ(
       places_without(0),
       (Runs{
           {0, opening_ceiling}, {0, cell}, {0, cell}, {0, cell}, {0, cell}, {0, closing_ceiling}}));
+}
+
+TEST(Resume, WhatAnotherRunWouldFindAgainIsNotMissing) {
+  const auto plan = plan::plan_sweep(two_settings(), 1, 0);
+  const auto missing_with = [&](const char* flag) {
+    std::vector<nlohmann::ordered_json> records;
+    for (const auto& run : plan) {
+      records.push_back(record_of(run, "ok", false));
+      records.back()["flags"] = {{{"name", "emulated"}, {"severity", "note"}},
+                                 {{"name", flag}, {"severity", "serious"}}};
+    }
+    return record::missing_of(plan, records).size();
+  };
+  EXPECT_EQ(missing_with("harness_bound"), 0u);
+  EXPECT_EQ(missing_with("throttled"), plan.size());
 }
 
 TEST(Resume, WhatTheLedgerHoldsIsNotMissing) {

@@ -8,13 +8,41 @@ import unittest
 
 import ledgers
 from ledgers import axes, record, repetitions
-from report import heading, ledger, settings, statistics, tables, terminal, text
+from report import choice, heading, ledger, settings, statistics, tables, terminal, text
 
 
 def one(records, note=lambda text: None):
     found = settings.group(records, note)
     assert len(found) == 1, found
     return found[0]
+
+
+class Sittings(unittest.TestCase):
+    """A cell that was added on another day, when the machine had four fifths of its speed."""
+
+    def sitting(self, n, speed, data, rate):
+        top = axes(device="cuda")
+        return [
+            dict(record(top, 1000.0 * speed, n, "ceiling"), place=0),
+            record(axes(data, device="cuda"), rate * speed, n),
+            dict(record(top, 1010.0 * speed, n, "ceiling"), place=1),
+        ]
+
+    def test_each_cell_pairs_with_the_ceilings_around_it(self):
+        records = [r for n in range(3) for r in self.sitting(n, 1 + 0.1 * n, "tensor", 995.0)]
+        records += [r for n in range(3) for r in self.sitting(n, 0.8 + 0.1 * n, "jpeg", 950.0)]
+        found = {cell.data: cell for cell in one(records).cells}
+        for data, rate in (("tensor", 995.0), ("jpeg", 950.0)):
+            self.assertAlmostEqual(found[data].ratio.mean, rate / 1005)
+            self.assertLess(found[data].ratio.half_width, 1e-6)
+            self.assertEqual(dict(choice.shares(found[data])).keys(), {0, 1, 2})
+
+    def test_a_ceiling_that_was_made_again_at_once_begins_no_other_sitting(self):
+        records = self.sitting(0, 1.0, "jpeg", 950.0)
+        records[0].update(valid=False)
+        records.insert(1, dict(records[0], imgs_per_s=990.0, valid=True))
+        (cell,) = one(records).cells
+        self.assertAlmostEqual(cell.ratio.mean, 950 / 1000)
 
 
 class Reading(unittest.TestCase):
