@@ -62,13 +62,13 @@ class Launched(ProgramTest):
         """The ranks meet through it, so that their steps wait; they themselves go on."""
 
         def stop(leader):
-            time.sleep(1.5)
+            next(line for line in leader.stderr if "measuring" in line)
             os.kill(leader.pid, signal.SIGSTOP)
             time.sleep(1)
             os.kill(leader.pid, signal.SIGCONT)
 
         data = ("--data", "jpeg", "--dataset", self.data)
-        words = ("--no-ceiling", "--warmup-seconds=0.1", "--min-seconds=3", "--max-seconds=4")
+        words = ("--no-ceiling", "--warmup-seconds=0.1", "--min-seconds=8", "--max-seconds=9")
         first, _ = self.together(["run", *data, *CELL, *words, "--json"], meanwhile=stop)
         record = json.loads(first.out)
         self.assertAlmostEqual(record["monitors"]["stopped_s"], 1, delta=0.3)
