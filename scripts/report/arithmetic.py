@@ -350,11 +350,9 @@ def _interval(record):
 
 def _drawn(record):
     """The share of the images that was drawn from the queue or has filled it; 0 before schema 3."""
-    return (
-        abs(_part(record["queue"], "drawn_fraction", 0.0))
-        if record["schema"] == ledger.SCHEMAS[-1]
-        else 0.0
-    )
+    if record["schema"] != ledger.SCHEMAS[-1]:
+        return 0.0
+    return abs(_part(record["queue"], "drawn_fraction", 0.0))
 
 
 def _widened(interval, drawn):

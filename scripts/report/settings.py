@@ -141,6 +141,7 @@ class Sittings:
         self.tables = tables
         self.places = {}  # (ceiling, repetition) -> a {place: record} for each sitting
         self.number = {}  # of a record's sitting, by its identity
+        self.closed = set()  # ceilings that the sweep runs at the end, too
         for record in records:
             here = self.places.setdefault(self._block(record), [])
             place = record.get("place") or 0
@@ -152,6 +153,8 @@ class Sittings:
                 before = here[-1].get(place)
                 if before is None or ledger.valid(record) or not ledger.valid(before):
                     here[-1][place] = record
+                if place:
+                    self.closed.add(self._block(record)[0])
 
     def _block(self, record):
         return ceiling_key(record["cell"], self.tables), record["repetition"]
@@ -160,8 +163,7 @@ class Sittings:
         """{repetition: the mean rate of the ceilings around the cell's run}: where both are there,
         if the sweep has closing ceilings."""
         key = ceiling_key(cell.axes, self.tables)
-        closes = any(1 in s for (k, _), all_of in self.places.items() if k == key for s in all_of)
-        asked = {0, 1} if closes else {0}
+        asked = {0, 1} if key in self.closed else {0}
         found = {}
         for repetition, runs in cell.runs_by_repetition.items():
             there = self.places[key, repetition][self.number[id(runs[-1])]]

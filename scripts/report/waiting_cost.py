@@ -42,13 +42,10 @@ def draw(setting, gpus, context):
     low = min(0.0, min(v.mean - v.error_bar[0] for v in lost.values()))
     if low < 0:
         ax.axvline(0, color="black", linewidth=1)
-    drawn = {
-        pale
-        for cell in cells
-        if id(cell) in lost
-        for pale, part in _parts(cell, lost[id(cell)].mean, context.claims.loss(cell))
-        if part
+    parts = {
+        id(c): _parts(c, lost[id(c)].mean, context.claims.loss(c)) for c in cells if id(c) in lost
     }
+    drawn = {pale for of in parts.values() for pale, hours in of if hours}
     shown = [pale for pale in PALE if pale in drawn]
     page.legend(
         [Patch(facecolor=style.lighter(style.GREY, pale), edgecolor=style.EDGE) for pale in shown],
@@ -57,8 +54,9 @@ def draw(setting, gpus, context):
     notes = []
     for row in (row for _, group in groups for row in group):
         if id(row.cell) in lost:
+            hours, claim = lost[id(row.cell)], context.claims.loss(row.cell)
             notes.append(
-                _bar(ax, row, lost[id(row.cell)], context.claims.loss(row.cell), page.compact)
+                _bar(ax, row, hours, parts[id(row.cell)], _words(hours, claim, page.compact))
             )
         elif not row.cell.rate:
             rows.missing(ax, row)
@@ -80,16 +78,15 @@ def _caption(cells, setting, gpus):
     )
 
 
-def _bar(ax, row, hours, claim, compact):
+def _bar(ax, row, hours, parts, words):
     left = 0.0
-    for pale, part in _parts(row.cell, hours.mean, claim):
+    for pale, part in parts:
         bar = {"height": row.thick, "zorder": 3, **style.bar(row.look, row.cell.serious)}
         if not row.cell.serious:
             bar["facecolor"] = style.lighter(row.look.colour, pale)
         ax.barh(row.y, part, left=left, **bar)
         left += part
     above = rows.interval(ax, row, hours)
-    words = _words(hours, claim, compact)
     words += " !" if row.cell.share_serious else ""
     return rows.note(ax, row, max(hours.mean + above, 0), words)
 

@@ -74,7 +74,7 @@ class Conditions:
             *("--min-seconds", "1.5", "--max-seconds", "1.5"),
         )
         time.sleep(3.4)
-        with busy(sorted(os.sched_getaffinity(0))[-1]) if planted else contextlib.nullcontext():
+        with neighbour(planted):
             return json.loads(process.communicate()[0])
 
     TWO_RANKS = ("--gpus", "2", "--workers", "1", "--pin-workers", "on", "--input-size", "64")
@@ -124,7 +124,7 @@ class Conditions:
             return self.run("--device", "emulated:1000000", "--workers", "2", preexec_fn=join)
 
     def neighbour(self, planted, _):
-        with busy(sorted(os.sched_getaffinity(0))[-1]) if planted else contextlib.nullcontext():
+        with neighbour(planted):
             return self.run(*SLOW)
 
 
@@ -144,8 +144,12 @@ def _drop(path):
 
 
 @contextlib.contextmanager
-def busy(cpu):
-    """Another program that never rests on this CPU."""
+def neighbour(there=True):
+    """Another program that never rests on the last CPU; none where it is not `there`."""
+    if not there:
+        yield
+        return
+    cpu = max(os.sched_getaffinity(0))
     words = f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nwhile True: pass"
     other = subprocess.Popen([sys.executable, "-c", words])
     try:
@@ -158,30 +162,34 @@ def busy(cpu):
 @contextlib.contextmanager
 def _group(cpus):
     """A control group, of either version, that may take so many CPUs' time. Yields what makes a
-    process join it. Control groups need their owner: NotAllowed."""
+    process join it."""
     first = os.path.isdir(os.path.join(CGROUPS, "cpu"))
     quota = str(int(cpus * 100_000))
-    try:
+    with _owner_alone():
         folder = tempfile.mkdtemp(
             prefix="feedrate-validate-", dir=os.path.join(CGROUPS, "cpu" if first else "")
         )
-    except OSError as error:
-        raise NotAllowed(error) from error
     try:
-        try:
+        with _owner_alone():
             _write(
                 folder,
                 "cpu.cfs_quota_us" if first else "cpu.max",
                 quota if first else f"{quota} 100000",
             )
-        except OSError as error:
-            raise NotAllowed(error) from error
         yield lambda: _write(folder, "cgroup.procs", str(os.getpid()))
     finally:
         deadline = time.monotonic() + 5
         while os.path.isdir(folder) and time.monotonic() < deadline:
             with contextlib.suppress(OSError):  # its processes have not all gone yet
                 os.rmdir(folder)
+
+
+@contextlib.contextmanager
+def _owner_alone():
+    try:
+        yield
+    except OSError as error:
+        raise NotAllowed(error) from error
 
 
 def _write(folder, name, text):
@@ -195,7 +203,9 @@ PLANTED = {
     "a process that was stopped": ("stopped", "stopped", ""),
     "more threads than CPUs": ("oversubscribed", "oversubscribed", ""),
     "files as they are, first cold, then warm": (
-        *("as_is_caches", "page_cache", "in the first repetition"),
+        "as_is_caches",
+        "page_cache",
+        "in the first repetition",
     ),
     "a CPU quota": ("quota", "cpu_quota", ""),
     "another program on a CPU": ("neighbour", "noisy_neighbour", ""),

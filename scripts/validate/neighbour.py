@@ -1,17 +1,15 @@
 """Runs with another program beside them, which must be flagged, and without, which must not."""
 
-import contextlib
 import json
 import os
 import random
 import subprocess
 
-from .conditions import busy
+from .conditions import neighbour
 
 
 def _flagged(options, data, disturbed):
-    other = busy(sorted(os.sched_getaffinity(0))[-1]) if disturbed else contextlib.nullcontext()
-    with other:
+    with neighbour(disturbed):
         answer = subprocess.run(
             [
                 options.program,

@@ -156,8 +156,8 @@ class State {
   std::vector<record::CellPrecision> known_;
 };
 
-// Of each share, how precise it is, is asked: ceilings run beside the cells anyway, and their own
-// rate may wander as it likes. A synthetic cell that is no other cell's ceiling stays.
+// The target is about shares. Ceilings run beside their cells anyway, and their own rates may
+// wander. A synthetic cell that is no other cell's ceiling stays.
 std::vector<plan::Cell> without_ceilings(std::vector<plan::Cell> cells) {
   std::set<std::string> ceilings;
   for (const plan::Cell& cell : cells)

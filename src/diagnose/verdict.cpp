@@ -9,7 +9,7 @@ namespace feedrate::diagnose {
 namespace {
 
 constexpr double kModerately = 0.05, kHighly = 0.20;
-constexpr double kNoticed = 0.005;  // of the window: less is not worth a word
+constexpr double kWorthAWord = 0.005;  // of the window
 
 CapacityInputs inputs_of(const plan::CellSettings& settings, const run::Measurement& m) {
   CapacityInputs run{.imgs_per_s = m.imgs_per_s,
@@ -63,13 +63,13 @@ double cpus_of_loaders(const run::Measurement& m) {
 
 // What a run loses to its input, as shares of its window.
 struct Loss {
-  double waits = 0;  // the device waits beyond what it waits at the ceiling, too
-  double there = 0;  // and what it waits at the ceiling
-  // Longer steps: whether the intervals show them, whether loading can be why, how much of them it
-  // can be, and how much loading may take from the steps at most.
-  bool slower = false, by_loading = false;
-  double of_steps = 0, most_of_steps = 1;
-  double all = 0;  // the waiting, and the longer steps where loading can be why
+  double waits = 0;      // the device waits beyond what it waits at the ceiling, too
+  double waits_too = 0;  // what it waits at the ceiling, too
+  bool slower = false;   // the intervals show longer steps,
+  bool by_loading = false, by_loading_alone = false;  // loading can be why,
+  double of_steps = 0;                                // and so much can be its doing
+  double most_of_steps = 1;  // whatever is shown: more loading cannot take from the steps
+  double all = 0;            // the waiting, and of_steps where loading can be why
 };
 
 // A CPU step is slowed by no more than the CPU time of the loaders: where a loader has the CPU of
@@ -85,20 +85,19 @@ double most_by_cpus(const plan::CellSettings& settings, const run::Measurement& 
 Loss loss_of(const plan::CellSettings& settings, const run::Measurement& m,
              const std::optional<Slowdown>& slowdown, const std::optional<Ceiling>& ceiling) {
   const double idle = m.device_idle_fraction;
-  Loss loss{.waits = idle, .most_of_steps = most_by_cpus(settings, m)};
+  const double bound = most_by_cpus(settings, m);
+  Loss loss{.waits = idle, .most_of_steps = bound};
   if (ceiling && ceiling->device.imgs_per_s > 0) {
     const double an_image_s = 1 / ceiling->imgs_per_s - 1 / ceiling->device.imgs_per_s;
-    loss.there = std::min(idle, m.imgs_per_s * std::max(0.0, an_image_s));
-    loss.waits -= loss.there;
+    loss.waits_too = std::min(idle, m.imgs_per_s * std::max(0.0, an_image_s));
+    loss.waits -= loss.waits_too;
   }
   if (slowdown) {
     loss.slower = slowdown->is_shown();
-    loss.of_steps = std::min(slowdown->lost_fraction, loss.most_of_steps);
-    loss.by_loading =
-        loss.slower && (slowdown->lost_fraction <= loss.most_of_steps + Slowdown::kNoticed ||
-                        loss.most_of_steps >= kModerately);
-    loss.most_of_steps =
-        std::min(loss.most_of_steps, (1 - idle) * std::max(0.0, 1 - 1 / slowdown->ci95.high));
+    loss.of_steps = std::min(slowdown->lost_fraction, bound);
+    loss.by_loading_alone = loss.slower && slowdown->lost_fraction <= bound + Slowdown::kNoticed;
+    loss.by_loading = loss.by_loading_alone || (loss.slower && bound >= kModerately);
+    loss.most_of_steps = std::min(bound, (1 - idle) * std::max(0.0, 1 - 1 / slowdown->ci95.high));
   }
   loss.all = loss.waits + (loss.by_loading ? loss.of_steps : 0);
   return loss;
@@ -121,12 +120,12 @@ std::string why_it_is_slower(const plan::CellSettings& settings, const run::Meas
       format("a step takes %.2f times as long as at the ceiling (%.4g ms, there %.4g)",
              slowdown.factor, step_ms, step_ms / slowdown.factor);
   if (loss.by_loading) {
-    const bool is_all = slowdown.lost_fraction <= loss.of_steps + Slowdown::kNoticed;
     return text + ": " + beside_the_steps(settings, m) +
-           (is_all ? ""
-                   : format(", which explains at most %.0f %% of the time: the machine itself was "
-                            "slower, too",
-                            100 * loss.of_steps));
+           (loss.by_loading_alone
+                ? ""
+                : format(", which explains at most %.0f %% of the time: the machine itself was "
+                         "slower, too",
+                         100 * loss.of_steps));
   }
   return text + format(
                     ", which is not the loaders' doing (%.2g of %.3g CPUs): the machine itself "
@@ -136,8 +135,9 @@ std::string why_it_is_slower(const plan::CellSettings& settings, const run::Meas
 
 std::string waits_text(const run::Measurement& m, const Loss& loss, const char* how) {
   const std::string text = format(how, 100 * m.device_idle_fraction) + " of the time";
-  return loss.there < kNoticed ? text
-                               : text + format(" (%.1f %% at the ceiling, too)", 100 * loss.there);
+  return loss.waits_too < kWorthAWord
+             ? text
+             : text + format(" (%.1f %% at the ceiling, too)", 100 * loss.waits_too);
 }
 
 // Why nobody knows whether loading makes the steps longer.

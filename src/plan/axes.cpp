@@ -561,7 +561,7 @@ Axes decode_axes() {
        .fallback = "off",
        .values = {{"off", "every pixel of the window is decoded"},
                   {"on",
-                   "at 1/2, 1/4 or 1/8 where that is still no smaller than the output; other "
+                   "decode at 1/2, 1/4 or 1/8 of the size, if that is at least the output; other "
                    "pixels"}},
        .canonical = one_of,
        .applies = decodes_windows,

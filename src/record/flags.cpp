@@ -457,7 +457,7 @@ constexpr auto kNone = std::nullopt;
 constexpr FlagRule kRules[] = {
     {"emulated", Severity::note, kNone, kNone, "run with --device cuda for a measured ceiling",
      emulated, true},
-    {"planted", Severity::serious, kNone, kNone, "run without planted times", planted, true},
+    {"planted", Severity::serious, kNone, kNone, "run without planted times", planted, true, true},
     {"unsteady.warmup", Severity::warning, kNone, kNone, "raise --max-warmup-seconds",
      unsteady_warmup},
     {"unsteady.window", Severity::warning, kNone, kNone,
@@ -506,7 +506,7 @@ constexpr FlagRule kRules[] = {
     {"scaled_rate", Severity::warning, kNone, kNone,
      "give the rate of this size: --device emulated:IMGS_PER_S", scaled_rate},
     {"harness_bound", Severity::serious, 0.99, kNone,
-     "raise --batch-size, or emulate a slower device", harness_bound},
+     "raise --batch-size, or emulate a slower device", harness_bound, false, true},
     // Steps for each batch that DALI may have had ready.
     {"unseen_queue", Severity::note, 100.0, kNone,
      "measure longer (--min-steps of 100 times --prefetch), or use a smaller --prefetch",

@@ -58,6 +58,7 @@ struct FlagRule {
   // unless `always`.
   std::vector<Raised> (*look)(const FlagFacts& facts, const FlagRule& rule);
   bool always = false;
+  bool stays = false;  // another run would find the same: nobody need measure it again
 
   std::string_view name() const { return id.substr(0, id.find('.')); }
 };

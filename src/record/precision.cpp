@@ -39,9 +39,7 @@ class Rates {
   // The run that counts.
   std::optional<Run> of(const std::string& cell, int repetition) const {
     std::optional<Run> counts;
-    for (const Run& run : runs_of(cell, repetition)) {
-      if (run.valid || !counts || !counts->valid) counts = run;
-    }
+    for (const Run& run : runs_of(cell, repetition)) let_count(counts, run);
     return counts;
   }
   // Mean of the two runs of a ceiling around the run at `at`; nothing where one is missing. After
@@ -53,8 +51,7 @@ class Rates {
         if (run.at > at) break;
         opening = closing = std::nullopt;
       }
-      std::optional<Run>& counts = run.place == 0 ? opening : closing;
-      if (run.valid || !counts || !counts->valid) counts = run;
+      let_count(run.place == 0 ? opening : closing, run);
     }
     if (!opening || !closing) return std::nullopt;
     return (opening->imgs_per_s + closing->imgs_per_s) / 2;
@@ -73,6 +70,10 @@ class Rates {
   }
 
  private:
+  // The last valid one counts, else the last one.
+  static void let_count(std::optional<Run>& counts, const Run& run) {
+    if (run.valid || !counts || !counts->valid) counts = run;
+  }
   std::vector<Run> runs_of(const std::string& cell, int repetition) const {
     const auto repetitions = of_.find(cell);
     if (repetitions == of_.end()) return {};

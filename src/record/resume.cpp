@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "plan/expand.h"
+#include "record/flags.h"
 #include "record/record_json.h"
 
 namespace feedrate::record {
@@ -43,16 +44,19 @@ class Comparison {
   std::vector<std::string> found_;
 };
 
-// What another run would find again: the device is asked for more than the program can do.
-constexpr std::string_view kStays[] = {"harness_bound", "planted"};
+// Whether another run would find this flag again.
+bool stays(const Json& flag) {
+  return std::ranges::any_of(flag_rules(), [&](const FlagRule& rule) {
+    return rule.stays && flag["name"] == rule.name();
+  });
+}
 
 bool need_not_be_measured_again(const Json& record) {
   if (record["status"] != "ok") return false;
   if (record.value("valid", true)) return true;
   const Json flags = record.value("flags", Json::array());
   return !flags.empty() && std::ranges::all_of(flags, [](const Json& flag) {
-    return flag["severity"] != "serious" ||
-           std::ranges::find(kStays, flag["name"].get<std::string>()) != std::end(kStays);
+    return flag["severity"] != name_of(Severity::serious) || stays(flag);
   });
 }
 

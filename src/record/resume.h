@@ -12,9 +12,9 @@ namespace feedrate::record {
 
 // The runs of the plan without a record of the same cell, repetition and position that is `ok` and
 // valid: a number that must not be quoted is measured again, unless another run would find the same
-// (harness_bound). A share is of ceilings that were measured
-// around it: what is missing of a repetition that was closed is measured between both ceilings anew
-// (a sitting of its own), and where the ceiling that opens one is missing, all of it is.
+// (FlagRule::stays). A share is of the ceilings that were measured around its cell. So what a
+// closed repetition lacks is measured between ceilings of its own (another sitting), and a
+// repetition that lacks the ceiling that opens it is measured as a whole.
 std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
                                          const std::vector<nlohmann::ordered_json>& records);
 

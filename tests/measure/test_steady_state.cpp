@@ -19,30 +19,24 @@ std::vector<double> series(int n, double (*at)(int), unsigned seed) {
 
 TEST(SteadyState, FlatStepsAreSteady) {
   for (unsigned seed = 0; seed < 50; ++seed)
-    EXPECT_TRUE(measure::is_steady(series(
-        100, [](int) { return 0.1; }, seed)));
+    EXPECT_TRUE(measure::is_steady(series(100, [](int) { return 0.1; }, seed)));
 }
 
 TEST(SteadyState, SpikesEveryNAreSteady) {
-  const auto spikes = series(
-      400, [](int i) { return i % 20 == 19 ? 1.0 : 0.05; }, 1);
+  const auto spikes = series(400, [](int i) { return i % 20 == 19 ? 1.0 : 0.05; }, 1);
   EXPECT_TRUE(measure::is_steady(spikes));
 }
 
 TEST(SteadyState, RampsAreNot) {
   for (unsigned seed = 0; seed < 50; ++seed) {
-    EXPECT_FALSE(measure::is_steady(series(
-        100, [](int i) { return 0.1 + 0.002 * i; }, seed)));
-    EXPECT_FALSE(measure::is_steady(series(
-        100, [](int i) { return 0.5 - 0.004 * i; }, seed)));
+    EXPECT_FALSE(measure::is_steady(series(100, [](int i) { return 0.1 + 0.002 * i; }, seed)));
+    EXPECT_FALSE(measure::is_steady(series(100, [](int i) { return 0.5 - 0.004 * i; }, seed)));
   }
 }
 
 TEST(SteadyState, AnEarlyStepIsForgotten) {
-  EXPECT_TRUE(measure::is_steady(series(
-      100, [](int i) { return i < 30 ? 1.0 : 0.1; }, 3)));
-  EXPECT_FALSE(measure::is_steady(series(
-      100, [](int i) { return i < 70 ? 1.0 : 0.1; }, 3)));
+  EXPECT_TRUE(measure::is_steady(series(100, [](int i) { return i < 30 ? 1.0 : 0.1; }, 3)));
+  EXPECT_FALSE(measure::is_steady(series(100, [](int i) { return i < 70 ? 1.0 : 0.1; }, 3)));
 }
 
 // scripts/validate-measurement does the same with more of them.
