@@ -63,18 +63,19 @@ class Conditions:
         )
 
     def unequal_ranks(self, planted, chance):
-        """Another program takes half of the CPU that the second rank's only worker is kept to, from
-        the window's start on. Both queues are full by then, and last longer than the window."""
+        """Other programs take three quarters of the CPU that the second rank's only worker is kept
+        to, from the window's start on. (One alone is not enough: now and then the scheduler leaves
+        the worker what it needs.) Both queues are full by then, and last longer than the window."""
         each = self.of_one_rank()
-        rate = each * chance.uniform(0.65, 0.8)
-        full = max(4, round(0.55 * each / BATCH))  # batches, as many as 0.55 s of loading make
+        rate = each * chance.uniform(0.55, 0.7)
+        full = max(4, round(0.8 * each / BATCH))  # batches, as many as 0.8 s of loading make
         process = self.start(
             *("--device", f"emulated:{rate:.0f}", *self.TWO_RANKS, "--prefetch", str(full)),
             *("--warmup-seconds", "3", "--max-warmup-seconds", "3"),
             *("--min-seconds", "1.5", "--max-seconds", "1.5"),
         )
         time.sleep(3.4)
-        with neighbour(planted):
+        with neighbour(3 if planted else 0):
             return json.loads(process.communicate()[0])
 
     TWO_RANKS = ("--gpus", "2", "--workers", "1", "--pin-workers", "on", "--input-size", "64")
@@ -144,19 +145,17 @@ def _drop(path):
 
 
 @contextlib.contextmanager
-def neighbour(there=True):
-    """Another program that never rests on the last CPU; none where it is not `there`."""
-    if not there:
-        yield
-        return
+def neighbour(programs=1):
+    """So many other programs that never rest on the last CPU."""
     cpu = max(os.sched_getaffinity(0))
     words = f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nwhile True: pass"
-    other = subprocess.Popen([sys.executable, "-c", words])
+    others = [subprocess.Popen([sys.executable, "-c", words]) for _ in range(int(programs))]
     try:
         yield
     finally:
-        other.kill()
-        other.wait()
+        for other in others:
+            other.kill()
+            other.wait()
 
 
 @contextlib.contextmanager
