@@ -23,7 +23,7 @@ bool is_recorded(const GeneratePlan& plan, const PlannedPack& pack) {
 bool is_there(const GeneratePlan& plan, const PlannedPack& pack) {
   if (!is_recorded(plan, pack)) return false;
   try {
-    pack.container->open(storage::read_variant(plan.data, pack.name, plan.record));
+    pack.container->open(storage::read_variant(plan.data, pack.name, plan.record), {});
     return true;
   } catch (const Error&) {
     return false;  // it is not whole

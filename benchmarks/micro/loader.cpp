@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "benchmarks/micro/micro.h"
+#include "pipeline/sample_source.h"
 
 namespace feedrate::micro {
 namespace {
@@ -61,8 +62,7 @@ void bare(benchmark::State& state, const std::string& variant, const codec::Form
   const auto work = work_on(variant, format, material);
   in_turns(state, [&](std::size_t) {
     const auto counters = std::make_shared<measure::StageCounters>();
-    const std::shared_ptr<pipeline::SampleSource> source =
-        pipeline::make_sample_source(work->recipe, *counters);
+    const auto source = std::make_shared<pipeline::SampleSource>(work->recipe, *counters);
     const auto slot = std::make_shared<std::vector<std::byte>>(work->recipe.spec.sample_bytes());
     return [&, counters, source, slot](std::int64_t i) {
       source->make(work->sampler.at(i), slot->data());

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "benchmarks/micro/micro.h"
-#include "storage/storage.h"
+#include "storage/io_engine.h"
 
 namespace feedrate::micro {
 namespace {
@@ -23,21 +24,26 @@ std::vector<std::string> write_files(const std::filesystem::path& folder, std::s
   return names;
 }
 
-// open, fstat, pread, close of files that were just written: what storage costs when it costs
-// nothing.
-void read_buffered(benchmark::State& state) {
+// One worker's reads of files that were just written, one at a time: what storage costs when it
+// costs nothing.
+void read_by(const storage::IoEngine& engine, benchmark::State& state) {
   const TemporaryFolder folder;
   const auto bytes = static_cast<std::size_t>(state.range(0));
-  const std::vector<std::string> names = write_files(folder.path(), bytes);
-  const auto storage = storage::make_buffered_files(folder.path());
-  storage::Buffer buffer;
-  std::size_t next = 0;
-  for (auto _ : state) {
-    storage->read({names[next], 0, bytes}, buffer);
-    benchmark::DoNotOptimize(buffer.data());
-    next = (next + 1) % names.size();
+  std::vector<storage::SampleFile> files;
+  for (const std::string& name : write_files(folder.path(), bytes))
+    files.push_back({name, 0, bytes});
+  try {
+    const auto storage = engine.open({.folder = folder.path().string() + "/", .largest = bytes}, 1);
+    storage->count_latencies();
+    std::size_t next = 0;
+    for (auto _ : state) {
+      benchmark::DoNotOptimize(storage->read(files[next]).bytes.data());
+      next = (next + 1) % files.size();
+    }
+    set_rates(state, 1, static_cast<std::int64_t>(bytes));
+  } catch (const Error& error) {
+    state.SkipWithError(error.what());
   }
-  set_rates(state, 1, static_cast<std::int64_t>(bytes));
 }
 
 // The system calls alone, one after the other: what the storage is to come near.
@@ -62,14 +68,17 @@ void read_bare(benchmark::State& state) {
 
 // Sizes of a JPEG of 500x375, of a precached uint8 tensor of 224x224, and of 500x375 plain pixels.
 void register_read() {
-  const auto add = [](const char* name, void (*read)(benchmark::State&)) {
-    benchmark::RegisterBenchmark(name, read)
+  const auto add = [](const std::string& name, const auto& read) {
+    benchmark::RegisterBenchmark(name.c_str(), read)
         ->ArgName("bytes")
         ->Arg(58'000)
         ->Arg(150'560)
         ->Arg(562'500);
   };
-  add("read/buffered", read_buffered);
+  for (const storage::IoEngine& engine : storage::io_engines()) {
+    add("read/" + std::string(engine.name),
+        [&engine](benchmark::State& state) { read_by(engine, state); });
+  }
   add("read/bare", read_bare);
 }
 

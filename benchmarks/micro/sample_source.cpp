@@ -16,13 +16,13 @@ void make_samples(benchmark::State& state, const std::string& variant, const cod
   const pipeline::SampleRecipe recipe{
       .dataset = &dataset, .format = format, .spec = {1, kInput, dtype}};
   measure::StageCounters counters;
-  const auto source = pipeline::make_sample_source(recipe, counters);
+  pipeline::SampleSource source(recipe, counters);
   const pipeline::Sampler sampler(static_cast<std::int64_t>(dataset.samples.size()), 0, 0, 1);
   std::vector<std::byte> slot(recipe.spec.sample_bytes());
   std::int64_t index = 0, bytes = 0;
   for (auto _ : state) {
     const pipeline::Draw draw = sampler.at(index++);
-    source->make(draw, slot.data());
+    source.make(draw, slot.data());
     benchmark::ClobberMemory();
     bytes +=
         static_cast<std::int64_t>(dataset.samples[static_cast<std::size_t>(draw.sample)].bytes);

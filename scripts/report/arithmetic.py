@@ -273,6 +273,25 @@ def _counts(record):
         )
 
 
+def _io(record):
+    """What a record says of its reads."""
+    io = record.get("io")
+    if not isinstance(io, dict):
+        return
+    reads, window = number(io.get("reads")), number(record.get("window_s"))
+    rate = number(io.get("reads_per_s"))
+    if None in (reads, window, rate) or reads <= 0 or window <= 0:
+        yield "io has no reads, or no rate of them"
+        return
+    if abs(rate - reads / window) > 2 * MS + 1e-6 * rate:
+        yield f"io.reads_per_s is {rate}, reads / window_s is {reads / window:.3f}"
+    for key in ("latency_us", "open_us"):
+        if io.get(key) is not None:
+            found = [_part(io[key], name) for name in ("median", "p90", "p99", "p999", "max")]
+            if None in found or min(found) < 0 or found != sorted(found):
+                yield f"io.{key} is not in order: {str(io[key])[:80]}"
+
+
 def _cpu_list(text):
     """The numbers of a list such as "0-3,8". Raises ValueError for any other text."""
     found = set()
@@ -477,5 +496,6 @@ MEASURED = (
     shares.series,
     _ranks,
     _counts,
+    _io,
     flags.problems,
 )

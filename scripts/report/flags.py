@@ -229,6 +229,7 @@ def _page_cache(record):
     """For each rule of the page cache. What `auto` stood for, a record says since schema 3."""
     asked_for = record["cell"].get("page-cache")
     told = ledger.object_at(record, "dataset").get("page_cache", asked_for)
+    past_memory = told in ("cold", "bypassed")
     before = number(ledger.object_at(record, "dataset").get("page_cache_before"))
     asked = sum(
         number(s.get("bytes")) or 0
@@ -251,7 +252,7 @@ def _page_cache(record):
         _row("page_cache.state", newest and bool(told) and first not in (None, told)),
         _row("page_cache.start", told == "warm" and before is not None and 0 <= before < start),
         _row("page_cache.left", told == "warm" and asked > 0 and known and fetched > left * asked),
-        _row("page_cache.elsewhere", told == "cold" and known and 0 <= fetched < elsewhere * asked),
+        _row("page_cache.elsewhere", past_memory and known and 0 <= fetched < elsewhere * asked),
         *(_left_as_is(record, before, asked, fetched) if told == "as-is" else ()),
     ]
 

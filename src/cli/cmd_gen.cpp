@@ -9,7 +9,6 @@
 #include "data_gen/generate.h"
 #include "measure/clock.h"
 #include "storage/dataset.h"
-#include "storage/verify.h"
 
 namespace feedrate::cli {
 namespace {
@@ -95,25 +94,6 @@ int generate(GenOptions& o) {
   return 0;
 }
 
-int verify(const std::string& data, int threads) {
-  ProgressLine line;
-  std::int64_t shown = 0;
-  const storage::VerifyResult result =
-      storage::verify_dataset(data, threads, [&](std::uint64_t done, std::uint64_t all) {
-        if (measure::now_ns() - shown < 100'000'000) return;
-        shown = measure::now_ns();
-        char text[80];
-        std::snprintf(text, sizeof text, "%.0f of %.0f MB checked", static_cast<double>(done) / 1e6,
-                      static_cast<double>(all) / 1e6);
-        line.show(text);
-      });
-  line.clear();
-  for (const std::string& damaged : result.damaged) std::printf("damaged: %s\n", damaged.c_str());
-  std::printf("%llu samples, %.1f MB, %zu damaged\n", static_cast<unsigned long long>(result.files),
-              static_cast<double>(result.bytes) / 1e6, result.damaged.size());
-  return result.damaged.empty() ? 0 : 1;
-}
-
 }  // namespace
 
 CommandEntry add_gen(CLI::App& program) {
@@ -161,18 +141,6 @@ CommandEntry add_gen(CLI::App& program) {
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
   return {app, [o] { return generate(*o); }};
-}
-
-CommandEntry add_verify(CLI::App& program) {
-  const auto data = std::make_shared<std::string>();
-  const auto threads = std::make_shared<int>(2);
-  CLI::App* app =
-      program.add_subcommand("verify", "Check every file of a dataset against its checksum");
-  app->add_option("DATA", *data, "folder that `feedrate gen` made")->required();
-  app->add_option("--threads", *threads, "number of reading threads")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
-  return {app, [=] { return verify(*data, *threads); }};
 }
 
 }  // namespace feedrate::cli

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/text.h"
 #include "cli/ranks.h"
 #include "record/axes_file.h"
 #include "record/environment.h"
@@ -39,11 +40,16 @@ Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::C
       ranks_(open_ranks(launch, cells, options.run, signals_.token())),
       anonymizer_(anonymizer_of(options)),
       environment_(environment_of(options, anonymizer_)) {
-  if (ranks_) runner_.emplace(options.run, registry_, *ranks_);
+  if (!ranks_) return;
+  runner_.emplace(options.run, registry_, *ranks_, [this](std::uint64_t files) {
+    listing_.show("listing " + options_.data.string() + " · " +
+                  thousands(static_cast<double>(files)) + " files");
+  });
 }
 
 void Measuring::check(const std::vector<plan::PlannedRun>& plan) {
   for (const plan::PlannedRun& run : plan) runner_->check(run.cell);
+  listing_.clear();
 }
 
 void Measuring::open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume, bool force) {

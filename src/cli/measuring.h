@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/signals.h"
 #include "plan/sweep_order.h"
 #include "ranks/launch.h"
@@ -56,6 +57,7 @@ class Measuring {
   std::vector<plan::PlannedRun> keep(std::vector<plan::PlannedRun> runs) const;  // in plan.json
 
   const ExperimentOptions& options_;
+  ProgressLine listing_;
   const SignalWatcher signals_;
   const std::unique_ptr<ranks::RankProcesses> ranks_;
   device::AcceleratorRegistry registry_;

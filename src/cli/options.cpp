@@ -134,7 +134,10 @@ void add_experiment_options(CLI::App& command, ExperimentOptions& options,
       ->type_name("CONDITION")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--dataset", options.data, "folder that `feedrate gen` made")
+  command
+      .add_option(
+          "--dataset", options.data,
+          "folder that `feedrate gen` made, or one of your own pictures (--image-size mixed)")
       ->type_name("DIR");
   command.add_option("--config", options.config, "TOML file of options and [[sweep]] tables")
       ->type_name("FILE");

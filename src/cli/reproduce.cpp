@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "plan/settings.h"
 
 namespace feedrate::cli {
 namespace {
@@ -32,6 +33,11 @@ void set(Words& words, const char* const (&names)[N], const std::string& value, 
     }
   }
   if (always) words.insert(words.end(), {names[N - 1], value});
+}
+
+// A folder of the user's own pictures, read as it lies: "jpeg/mixed".
+bool is_own_folder(const Json& dataset) {
+  return dataset["variant"].get<std::string>().ends_with("/" + std::string(plan::kMixedSizes));
 }
 
 // "jpeg.tar/500x375", "tensor-uint8/224x224": the words of `gen` that make it.
@@ -96,7 +102,9 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
     const std::string folder =
         !dataset.empty() || !data.is_object() ? dataset : data["path"].get<std::string>();
     if (data.is_object()) {
-      if (data.contains("made")) add_once(reproduction.datasets, gen_words(data, folder));
+      const bool is_generated = !is_own_folder(data);
+      if (data.contains("made") && is_generated)
+        add_once(reproduction.datasets, gen_words(data, folder));
       if (data.contains("made") && data["made"].value("source", "generated") != "generated") {
         add_once(reproduction.notes,
                  std::string(

@@ -62,6 +62,7 @@ struct Format {
   // Replaces what is in `out`. Thread-safe.
   void (*encode)(const PixelView& pixels, const EncodeOptions& options,
                  std::vector<std::byte>& out);
+  std::string_view other_extension{};  // that files of other programs have, too; empty: none
 };
 
 // All picture formats, in the order in which they are listed. Thread-safe, immutable.

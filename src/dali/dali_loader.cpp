@@ -101,7 +101,8 @@ class DaliLoader : public pipeline::Loader {
   std::span<const std::byte> read(const pipeline::Draw& draw, storage::Buffer& into) {
     const auto index = static_cast<std::size_t>(draw.sample);
     if (options_.recipe.encoded_cache) return (*options_.recipe.encoded_cache)[index].bytes();
-    const std::int64_t lock_ns = storage_->read(options_.recipe.dataset->samples[index], into);
+    const std::int64_t lock_ns =
+        storage_->read(options_.recipe.dataset->samples[index], into).lock_ns;
     if (options_.recipe.dataset->container->locks) timer_.take(measure::Stage::lock, lock_ns);
     return into.bytes();
   }

@@ -21,8 +21,10 @@ constexpr std::string_view kRemedy =
 // Reads samples through the library; its errors become Errors.
 class Hdf5Samples : public storage::ReadsOnDemand {
  public:
-  explicit Hdf5Samples(const storage::DatasetVariant& variant)
-      : path_((variant.folder / storage::kHdf5File).string()),
+  Hdf5Samples(const storage::DatasetVariant& variant, int depth)
+      : ReadsOnDemand(depth),
+        buffers_(static_cast<std::size_t>(depth)),
+        path_((variant.folder / storage::kHdf5File).string()),
         total_(variant.total_bytes),
         lock_(library_lock()),
         file_(open_file()),
@@ -92,18 +94,17 @@ class Hdf5Samples : public storage::ReadsOnDemand {
       throw Error(path_, "its \"offsets\" are not those of the manifest", kRemedy);
   }
 
-  // Returns the nanoseconds that it waited for the library.
-  std::int64_t carry_out(const storage::ReadRequest& request) override {
+  void carry_out(const storage::ReadRequest& request, storage::ReadCompletion& done) override {
     const storage::SampleFile& sample = *request.sample;
     const std::size_t head = sample.bytes - request.tail.size();
-    std::byte* to = request.into->resize(head);
+    const std::span<std::byte> to(buffers_[request.tag].resize(head), head);
     const std::int64_t asked = measure::now_ns();
     std::unique_lock lock(library_lock());
-    const std::int64_t waited = measure::now_ns() - asked;
+    done.lock_ns = measure::now_ns() - asked;
     keep_quiet();
-    read_range(sample, sample.offset, {to, head});
+    read_range(sample, sample.offset, to);
     read_range(sample, sample.offset + head, request.tail);
-    return waited;
+    done.bytes = to;
   }
 
   void read_range(const storage::SampleFile& sample, std::uint64_t offset,
@@ -115,6 +116,7 @@ class Hdf5Samples : public storage::ReadsOnDemand {
     }
   }
 
+  std::vector<storage::Buffer> buffers_;  // by tag
   const std::string path_;
   const std::uint64_t total_;
   std::unique_lock<std::mutex> lock_;  // declared before the handles: released after them
@@ -124,8 +126,9 @@ class Hdf5Samples : public storage::ReadsOnDemand {
 
 }  // namespace
 
-std::unique_ptr<storage::Storage> open_samples(const storage::DatasetVariant& variant) {
-  return std::make_unique<Hdf5Samples>(variant);
+std::unique_ptr<storage::Storage> open_samples(const storage::DatasetVariant& variant,
+                                               const storage::Io& io) {
+  return std::make_unique<Hdf5Samples>(variant, io.depth);
 }
 
 }  // namespace feedrate::hdf5

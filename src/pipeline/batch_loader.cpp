@@ -65,6 +65,9 @@ class BatchLoader : public Loader {
     for (const auto& worker : workers_) totals += worker->stages();
     return totals;
   }
+  void add_latencies(storage::ReadLatencies& to) const override {
+    for (const auto& worker : workers_) worker->add_latencies(to);
+  }
 
  private:
   // Queues the next batch with the worker whose turn it is. Called with the lock held.

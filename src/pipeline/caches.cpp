@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/in_parallel.h"
 #include "base/random.h"
+#include "pipeline/sample_source.h"
 #include "storage/container.h"
 
 namespace feedrate::pipeline {
@@ -20,17 +21,12 @@ std::shared_ptr<const std::vector<storage::Buffer>> fill_encoded_cache(const Sam
         std::shared_ptr<storage::Storage> storage = storage::make_storage(dataset);
         if (recipe.reads) storage->tell(recipe.reads->add());
         return [&, storage](std::size_t i) {
-          // Read into a buffer of its own and copied at the exact size: the storage may need more
-          // bytes than the file has.
-          storage::Buffer file;
           try {
-            storage->read(dataset.samples[i], file);
+            storage->read(dataset.samples[i], (*cache)[i]);
           } catch (const Error&) {
             if (!recipe.bad) throw;
-            return;
+            (*cache)[i] = {};
           }
-          std::copy(file.bytes().begin(), file.bytes().end(),
-                    (*cache)[i].resize(file.bytes().size()));
         };
       },
       [&] { return stop.stop_requested(); });
@@ -51,7 +47,7 @@ std::shared_ptr<const std::vector<storage::Buffer>> fill_sample_cache(const Samp
       cache->size(), threads,
       [&] {
         auto counters = std::make_shared<measure::StageCounters>();
-        std::shared_ptr<SampleSource> source = make_sample_source(once, *counters);
+        const auto source = std::make_shared<SampleSource>(once, *counters);
         return [&, counters, source](std::size_t i) {
           const auto sample = static_cast<std::int64_t>(i);
           try {

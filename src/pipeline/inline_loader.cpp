@@ -23,6 +23,7 @@ class InlineLoader : public Loader {
   void stop() override { ring_->close(); }
   std::int64_t samples_ahead_limit() const override { return 0; }
   measure::StageTotals stages() const override { return worker_.stages(); }
+  void add_latencies(storage::ReadLatencies& to) const override { worker_.add_latencies(to); }
 
  private:
   LoaderOptions options_;

@@ -5,8 +5,9 @@
 #include <string_view>
 
 #include "base/module.h"
+#include "measure/stages.h"
 #include "pipeline/batch.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/sample_recipe.h"
 #include "pipeline/sampler.h"
 #include "pipeline/slab_ring.h"
 #include "storage/container.h"
@@ -25,6 +26,8 @@ class Loader {
   virtual std::int64_t samples_ahead_limit() const = 0;
   // What all workers together have done so far.
   virtual measure::StageTotals stages() const = 0;
+  // Adds how long their reads took so far.
+  virtual void add_latencies(storage::ReadLatencies&) const {}
   // The library that does the work, with its version; empty: this program.
   virtual std::string library() const { return {}; }
 };
@@ -36,8 +39,6 @@ struct LoaderOptions {
   int prefetch = 2;  // batches ready ahead: in all (pool), per worker (batch)
   std::shared_ptr<SlabAllocator> slabs;
   bool in_order = false;  // pool: deliver batches in the order of their sequence numbers
-  bool read_ahead =
-      false;  // announce each sample to the storage, about one turn of the workers ahead
   int first_cpu =
       -1;  // pin worker w to the (first_cpu + w)-th CPU that there is; -1: let the kernel choose
 };

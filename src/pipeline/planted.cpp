@@ -13,16 +13,18 @@ std::int64_t service_of(const PlantedStage& planted, std::int64_t stream_index) 
   return planted.ns + (spikes ? planted.spike_ns : 0);
 }
 
-class PlantedSource : public SampleSource {
+class PlantedMaker : public SampleMaker {
  public:
-  PlantedSource(std::unique_ptr<SampleSource> inner, const PlantedTimes& times,
-                std::vector<measure::Stage> stages, measure::StageCounters& counters)
+  PlantedMaker(std::unique_ptr<SampleMaker> inner, const PlantedTimes& times,
+               std::vector<measure::Stage> stages, measure::StageCounters& counters)
       : inner_(std::move(inner)), times_(times), stages_(std::move(stages)), counters_(counters) {}
 
-  void expect(const Draw& draw) override { inner_->expect(draw); }
   void give_up() override { inner_->give_up(); }
-  void make(const Draw& draw, std::byte* out) override {
-    inner_->make(draw, out);
+  std::span<std::byte> landing(std::size_t bytes, std::byte* out) const override {
+    return inner_->landing(bytes, out);
+  }
+  void make(const Draw& draw, const FileBytes& file, std::byte* out) override {
+    inner_->make(draw, file, out);
     for (const measure::Stage stage : stages_) {
       const PlantedStage& planted = times_[static_cast<std::size_t>(stage)];
       const std::int64_t service_ns = service_of(planted, draw.index);
@@ -52,7 +54,7 @@ class PlantedSource : public SampleSource {
     counters_.add(stage, measure::now_ns() - start, used, 0, 0);
   }
 
-  const std::unique_ptr<SampleSource> inner_;
+  const std::unique_ptr<SampleMaker> inner_;
   const PlantedTimes& times_;
   const std::vector<measure::Stage> stages_;
   measure::StageCounters& counters_;
@@ -61,11 +63,11 @@ class PlantedSource : public SampleSource {
 
 }  // namespace
 
-std::unique_ptr<SampleSource> make_planted_source(std::unique_ptr<SampleSource> inner,
-                                                  const PlantedTimes& times,
-                                                  std::vector<measure::Stage> stages,
-                                                  measure::StageCounters& counters) {
-  return std::make_unique<PlantedSource>(std::move(inner), times, std::move(stages), counters);
+std::unique_ptr<SampleMaker> make_planted_maker(std::unique_ptr<SampleMaker> inner,
+                                                const PlantedTimes& times,
+                                                std::vector<measure::Stage> stages,
+                                                measure::StageCounters& counters) {
+  return std::make_unique<PlantedMaker>(std::move(inner), times, std::move(stages), counters);
 }
 
 }  // namespace feedrate::pipeline

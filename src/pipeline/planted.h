@@ -5,17 +5,18 @@
 #include <vector>
 
 #include "measure/stages.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/planted_times.h"
+#include "pipeline/sample_maker.h"
 
 namespace feedrate::pipeline {
 
-// A source with planted service times: after each sample of `inner` it sleeps once for each of
+// A maker with planted service times: after each sample of `inner` it sleeps once for each of
 // `stages`, and the sleep counts as wall time of the stage. Sleeping needs no CPU, so few CPUs
 // serve any number of workers; a stage that burns computes instead. If one sleep is too long, the
 // next is shorter: the mean is exact. `times` outlives it.
-std::unique_ptr<SampleSource> make_planted_source(std::unique_ptr<SampleSource> inner,
-                                                  const PlantedTimes& times,
-                                                  std::vector<measure::Stage> stages,
-                                                  measure::StageCounters& counters);
+std::unique_ptr<SampleMaker> make_planted_maker(std::unique_ptr<SampleMaker> inner,
+                                                const PlantedTimes& times,
+                                                std::vector<measure::Stage> stages,
+                                                measure::StageCounters& counters);
 
 }  // namespace feedrate::pipeline

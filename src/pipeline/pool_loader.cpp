@@ -69,13 +69,21 @@ class PoolLoader : public Loader {
     for (const auto& worker : workers_) totals += worker->stages();
     return totals;
   }
+  void add_latencies(storage::ReadLatencies& to) const override {
+    for (const auto& worker : workers_) worker->add_latencies(to);
+  }
 
  private:
   static constexpr int kInDevice =
       2;  // batches that the device holds: one in use, one being copied
 
-  // A worker may be busy with a slow sample of an earlier batch while the others go on.
-  int in_work() const { return 1 + std::min(options_.workers, 4); }
+  // A worker may be busy with a slow sample of an earlier batch while the others go on. Samples
+  // whose files are on their way may belong to later batches.
+  int in_work() const {
+    const int on_their_way = options_.workers * (options_.recipe.io.depth - 1);
+    const int size = options_.recipe.spec.batch_size;
+    return 1 + std::min(options_.workers, 4) + (on_their_way + size - 1) / size;
+  }
 
   BatchLease next_ready() {
     std::optional<BatchLease> batch = ready_.get();
@@ -85,17 +93,16 @@ class PoolLoader : public Loader {
   }
 
   void run(int w) {
+    Worker& worker = *workers_[static_cast<std::size_t>(w)];
+    // By place: which batch the sample is for. It has to stay until its bytes are there.
+    std::vector<std::shared_ptr<Filling>> asked(static_cast<std::size_t>(worker.depth()));
     try {
       Worker::enter_thread(options_, w);
-      Worker& worker = *workers_[static_cast<std::size_t>(w)];
-      int slot = 0;
-      while (const std::shared_ptr<Filling> filling = claim(slot)) {
-        // By the time that a worker claims that sample, each worker has claimed about one.
-        const std::int64_t next =
-            filling->batch->sequence * options_.recipe.spec.batch_size + slot + options_.workers;
-        worker.fill(*filling->batch, slot, next);
+      while (ask(worker, asked)) {
+        const std::shared_ptr<Filling> filling =
+            std::move(asked[static_cast<std::size_t>(worker.finish_one())]);
         if (filling->missing.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-        if (!ready_.put(std::move(filling->batch))) return;
+        if (!ready_.put(std::move(filling->batch))) break;
       }
     } catch (...) {
       {
@@ -104,10 +111,26 @@ class PoolLoader : public Loader {
       }
       stop();
     }
+    worker.let_go();
   }
 
-  // The next sample that no worker has claimed; null once stopped.
-  std::shared_ptr<Filling> claim(int& slot) {
+  // Asks for as many samples as the worker takes and are to be had; for one at least, for which it
+  // waits. False once stopped.
+  bool ask(Worker& worker, std::vector<std::shared_ptr<Filling>>& asked) {
+    while (!worker.is_full()) {
+      int slot = 0;
+      const bool wait = worker.is_idle();
+      std::shared_ptr<Filling> filling = claim(slot, wait);
+      if (!filling) return !wait;
+      const int place = worker.ask(*filling->batch, slot);
+      asked[static_cast<std::size_t>(place)] = std::move(filling);
+    }
+    return true;
+  }
+
+  // The next sample that no worker has claimed. Null once stopped, or if it would have to be waited
+  // for and `wait` is false.
+  std::shared_ptr<Filling> claim(int& slot, bool wait) {
     std::unique_lock lock(mutex_);
     for (;;) {
       if (stopped_) return nullptr;
@@ -115,20 +138,22 @@ class PoolLoader : public Loader {
         slot = filling_->claimed++;
         return filling_;
       }
-      if (opening_) {
+      if (!opening_) {
+        if (!open_batch(lock, wait)) return nullptr;
+      } else if (wait) {
         changed_.wait(lock);
       } else {
-        open_batch(lock);
+        return nullptr;
       }
     }
   }
 
   // Waits for a slab without holding the lock: one worker opens the next batch, the others wait for
-  // it.
-  void open_batch(std::unique_lock<std::mutex>& lock) {
+  // it. False: there is none now.
+  bool open_batch(std::unique_lock<std::mutex>& lock, bool wait) {
     opening_ = true;
     lock.unlock();
-    BatchLease batch = ring_->acquire();
+    BatchLease batch = wait ? ring_->acquire() : ring_->try_acquire();
     lock.lock();
     opening_ = false;
     if (batch) {
@@ -136,10 +161,11 @@ class PoolLoader : public Loader {
       filling_ = std::make_shared<Filling>();
       filling_->missing = options_.recipe.spec.batch_size;
       filling_->batch = std::move(batch);
-    } else {
+    } else if (wait) {
       stopped_ = true;
     }
     changed_.notify_all();
+    return filling_ != nullptr && filling_->claimed < options_.recipe.spec.batch_size;
   }
 
   LoaderOptions options_;

@@ -1,42 +1,89 @@
 #include "pipeline/sample_source.h"
 
 #include <utility>
-#include <vector>
 
-#include "pipeline/planted.h"
-#include "pipeline/sample_sources.h"
+#include "base/error.h"
+#include "pipeline/sample_makers.h"
+#include "storage/container.h"
 
 namespace feedrate::pipeline {
-namespace {
 
-std::unique_ptr<SampleSource> unplanted(const SampleRecipe& recipe,
-                                        measure::StageCounters& counters) {
-  if (recipe.sample_cache) return make_cached_source(recipe, counters);
-  if (!recipe.format) return make_tensor_source(recipe, counters);
-  if (recipe.spec.encoded_slot != 0) return make_encoded_source(recipe, counters);
-  return make_picture_source(recipe, counters);
-}
-
-// What a worker does for each sample.
-std::vector<measure::Stage> stages_of(const SampleRecipe& recipe) {
-  if (recipe.sample_cache) return {measure::Stage::collate};
-  std::vector<measure::Stage> stages;
-  if (!recipe.encoded_cache) stages.push_back(measure::Stage::read);
-  if (recipe.format && recipe.spec.encoded_slot == 0) {
-    stages.push_back(measure::Stage::decode);
-    stages.push_back(measure::Stage::augment);
+SampleSource::SampleSource(const SampleRecipe& recipe, measure::StageCounters& counters)
+    : recipe_(recipe),
+      prefix_(storage::sample_prefix(*recipe.dataset)),
+      timer_(counters),
+      maker_(make_sample_maker(recipe, timer_, counters)) {
+  if (!recipe.encoded_cache && !recipe.sample_cache) {
+    storage_ = storage::make_storage(*recipe.dataset, recipe.io);
+    storage_->count_latencies();
+    if (recipe.reads) storage_->tell(recipe.reads->add());
   }
-  stages.push_back(measure::Stage::collate);
-  return stages;
+  places_.resize(storage_ ? static_cast<std::size_t>(storage_->depth()) : 1);
+  asked_.reserve(places_.size());
 }
 
-}  // namespace
+void SampleSource::ask(int place, const Draw& draw, std::byte* out) {
+  Place& p = places_[static_cast<std::size_t>(place)];
+  p = {.draw = draw, .out = out};
+  if (recipe_.sample_cache) return;
+  if (recipe_.encoded_cache) {
+    p.file.bytes = (*recipe_.encoded_cache)[static_cast<std::size_t>(draw.sample)].bytes();
+    return;
+  }
+  const storage::SampleFile& file = file_of(draw);
+  const std::span<std::byte> landing = maker_->landing(file.bytes, out);
+  p.file.landed = landing.size();
+  asked_.push_back({static_cast<std::uint32_t>(place), &file, landing});
+}
 
-std::unique_ptr<SampleSource> make_sample_source(const SampleRecipe& recipe,
-                                                 measure::StageCounters& counters) {
-  auto source = unplanted(recipe, counters);
-  if (recipe.planted == nullptr) return source;
-  return make_planted_source(std::move(source), *recipe.planted, stages_of(recipe), counters);
+int SampleSource::await() {
+  timer_.start();
+  if (!storage_) return 0;
+  const storage::ReadCompletion done = next_read();
+  Place& p = places_[done.tag];
+  p.file.bytes = done.bytes;
+  p.error = done.error;
+  if (recipe_.dataset->container->locks) timer_.take(measure::Stage::lock, done.lock_ns);
+  if (p.error) {
+    timer_.more(measure::Stage::read);
+  } else {
+    timer_.lap(measure::Stage::read, static_cast<std::int64_t>(file_of(p.draw).bytes));
+  }
+  return static_cast<int>(done.tag);
+}
+
+// What was asked for since the last call goes to the storage together.
+storage::ReadCompletion SampleSource::next_read() {
+  if (!asked_.empty()) storage_->submit(asked_);
+  on_their_way_ += static_cast<int>(asked_.size());
+  asked_.clear();
+  storage::ReadCompletion done;
+  if (storage_->poll({&done, 1}, true) == 0)
+    throw Error(prefix_, "no sample was asked for, and one is waited for");
+  --on_their_way_;
+  return done;
+}
+
+void SampleSource::let_go() {
+  asked_.clear();
+  while (on_their_way_ > 0) next_read();
+}
+
+void SampleSource::make(int place) {
+  Place& p = places_[static_cast<std::size_t>(place)];
+  if (p.error) std::rethrow_exception(std::exchange(p.error, nullptr));
+  p.file.name = name_.assign(prefix_).append(file_of(p.draw).path);
+  try {
+    maker_->make(p.draw, p.file, p.out);
+  } catch (const Error&) {
+    maker_->give_up();
+    throw;
+  }
+}
+
+void SampleSource::make(const Draw& draw, std::byte* out) {
+  ask(0, draw, out);
+  make(await());
 }
 
 }  // namespace feedrate::pipeline

@@ -1,55 +1,66 @@
 #pragma once
+#include <exception>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "codec/codec.h"
-#include "pipeline/augment.h"
-#include "pipeline/bad_samples.h"
-#include "pipeline/batch.h"
-#include "pipeline/planted_times.h"
-#include "pipeline/resize.h"
+#include "measure/stages.h"
+#include "pipeline/sample_maker.h"
+#include "pipeline/sample_recipe.h"
 #include "pipeline/sampler.h"
-#include "storage/dataset.h"
 #include "storage/storage.h"
 
 namespace feedrate::pipeline {
 
-// Makes finished samples: name -> bytes -> pixels -> a batch's slot. One per worker, not
-// thread-safe; its time goes to the worker's StageCounters.
+// Makes finished samples: name -> bytes -> pixels -> a batch's slot. The files of several samples
+// may be on their way at once, in places that are numbered from 0. One per worker, not thread-safe;
+// its time goes to the worker's StageCounters.
 class SampleSource {
  public:
-  virtual ~SampleSource() = default;
-  // Writes BatchSpec::sample_bytes() bytes to `out`. Throws an Error that names the file.
-  virtual void make(const Draw& draw, std::byte* out) = 0;
-  // To be called after make() has thrown: counts the time that it took into a stage.
-  virtual void give_up() {}
-  // This draw will be made soon, here or by another worker's source. Counts into the stage `read`.
-  virtual void expect(const Draw&) {}
-};
+  // Both outlive it. Throws what opening the storage throws.
+  SampleSource(const SampleRecipe& recipe, measure::StageCounters& counters);
 
-// What samples are made of, the same for all workers of a rank. Outlives every source.
-struct SampleRecipe {
-  const storage::DatasetVariant* dataset = nullptr;
-  const codec::Format* format = nullptr;  // null: precached tensors
-  BatchSpec spec;
-  ResizeFilter filter = ResizeFilter::antialias;
-  bool decode_scale =
-      false;  // a window at least twice the output is decoded at 1/2, 1/4, 1/8 of its size
-  AugmentPolicy augment;
-  bool augment_on_device =
-      false;  // samples are whole pictures of spec.size; what is drawn goes with the batch
-  const PlantedTimes* planted = nullptr;
-  std::shared_ptr<storage::OutstandingReads>
-      reads;  // is told what is read; null: nobody wants to know
-  std::shared_ptr<BadSamples>
-      bad;  // takes samples that cannot be made; null: the first one ends the run
-  std::shared_ptr<const std::vector<storage::Buffer>>
-      encoded_cache;  // cache=encoded: a file's bytes by sample
-  std::shared_ptr<const std::vector<storage::Buffer>>
-      sample_cache;  // cache=sample: finished samples (pictures: uint8)
-};
+  // How many samples may be asked for and not yet made.
+  int depth() const { return static_cast<int>(places_.size()); }
+  // Asks for a sample in a free place. From now until it is made, the slot `out` is the storage's
+  // to write to.
+  void ask(int place, const Draw& draw, std::byte* out);
+  // Waits until the file of one that was asked for is there, or cannot be read; returns its place.
+  int await();
+  // Makes the sample in that place, which then is free. Writes BatchSpec::sample_bytes() bytes.
+  // Throws an Error that names the file.
+  void make(int place);
+  // Waits for all that was asked for; none of it will be made.
+  void let_go();
+  // All of it for one sample, while no place is taken.
+  void make(const Draw& draw, std::byte* out);
 
-std::unique_ptr<SampleSource> make_sample_source(const SampleRecipe& recipe,
-                                                 measure::StageCounters& counters);
+  // Any thread may ask at any time.
+  void add_latencies(storage::ReadLatencies& to) const {
+    if (storage_) storage_->add_latencies(to);
+  }
+
+ private:
+  struct Place {
+    Draw draw;
+    std::byte* out = nullptr;
+    FileBytes file;
+    std::exception_ptr error;
+  };
+  const storage::SampleFile& file_of(const Draw& draw) const {
+    return recipe_.dataset->samples[static_cast<std::size_t>(draw.sample)];
+  }
+  storage::ReadCompletion next_read();
+
+  const SampleRecipe& recipe_;
+  const std::string prefix_;
+  std::string name_;  // reused, so that a sample allocates nothing
+  measure::StageTimer timer_;
+  std::unique_ptr<SampleMaker> maker_;
+  std::unique_ptr<storage::Storage> storage_;  // null: from a cache
+  std::vector<Place> places_;
+  std::vector<storage::ReadRequest> asked_;  // not yet submitted
+  int on_their_way_ = 0;                     // submitted, and not yet there
+};
 
 }  // namespace feedrate::pipeline

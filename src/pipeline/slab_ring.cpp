@@ -54,7 +54,16 @@ SlabRing::~SlabRing() {
 BatchLease SlabRing::acquire() {
   std::unique_lock lock(mutex_);
   freed_.wait(lock, [&] { return closed_ || !free_.empty(); });
-  if (closed_) return nullptr;
+  return take();
+}
+
+BatchLease SlabRing::try_acquire() {
+  const std::lock_guard lock(mutex_);
+  return take();
+}
+
+BatchLease SlabRing::take() {
+  if (closed_ || free_.empty()) return nullptr;
   HostBatch* batch = free_.back();
   free_.pop_back();
   return BatchLease(batch, ReturnToRing{shared_from_this()});

@@ -29,6 +29,8 @@ class SlabRing : public std::enable_shared_from_this<SlabRing> {
 
   // A free batch; waits for one. Null once the ring is closed.
   BatchLease acquire();
+  // A free batch if there is one now.
+  BatchLease try_acquire();
   // Wakes every acquire(), now and later, with null. Leases that are out stay valid.
   void close();
   int size() const { return static_cast<int>(batches_.size()); }
@@ -36,6 +38,7 @@ class SlabRing : public std::enable_shared_from_this<SlabRing> {
  private:
   friend struct ReturnToRing;
   SlabRing(const BatchSpec& spec, std::shared_ptr<SlabAllocator> allocator);
+  BatchLease take();  // with the lock held
   void give_back(HostBatch* batch);
 
   const BatchSpec spec_;

@@ -1,20 +1,26 @@
 #pragma once
-#include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "measure/affinity.h"
 #include "measure/cpu_wait.h"
 #include "pipeline/loader.h"
+#include "pipeline/sample_source.h"
 
 namespace feedrate::pipeline {
 
-// What belongs to one loader worker: its source (decoder, scratch memory) and its stage times.
+// What belongs to one loader worker: its source (storage, decoder, scratch memory) and its stage
+// times.
 class Worker {
  public:
   explicit Worker(const LoaderOptions& options)
-      : options_(options), source_(make_sample_source(options.recipe, counters_)) {}
+      : options_(options),
+        source_(options.recipe, counters_),
+        asked_(static_cast<std::size_t>(source_.depth())) {
+    for (int place = source_.depth(); place-- > 0;) free_.push_back(place);
+  }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -24,46 +30,86 @@ class Worker {
     if (options.first_cpu >= 0) measure::pin_this_thread(options.first_cpu + worker);
   }
 
-  // Makes the sample at `slot` of the batch with this sequence number. `next`: the stream position
-  // that is announced to the storage meanwhile. A bad sample is replaced by the next one of the
-  // dataset if the recipe allows it, never by what the slot held before.
-  void fill(HostBatch& batch, int slot, std::int64_t next) {
-    leave_out_pause();
+  int depth() const { return source_.depth(); }
+  bool is_full() const { return free_.empty(); }
+  bool is_idle() const { return free_.size() == asked_.size(); }
+
+  // Asks for the sample at `slot` of the batch, which stays until finish_one() has made it; not if
+  // the worker is full. Returns its place, by which finish_one() names it.
+  int ask(HostBatch& batch, int slot) {
     const BatchSpec& spec = options_.recipe.spec;
-    const auto& samples = options_.recipe.dataset->samples;
-    const std::int64_t index = batch.sequence * spec.batch_size + slot;
-    if (options_.read_ahead) source_->expect(options_.sampler.at(next));
-    Draw draw = options_.sampler.at(index);
-    for (int left = kMostBad;; --left) {
+    const int place = free_.back();
+    free_.pop_back();
+    const Draw draw = options_.sampler.at(batch.sequence * spec.batch_size + slot);
+    asked_[static_cast<std::size_t>(place)] = {
+        &batch, slot, draw, batch.pixels + static_cast<std::size_t>(slot) * spec.sample_bytes(),
+        kMostBad};
+    source_.ask(place, draw, asked_[static_cast<std::size_t>(place)].out);
+    return place;
+  }
+
+  // Makes one of the samples that were asked for, whichever is read first; returns its place. A bad
+  // sample is replaced by the next one of the dataset if the recipe allows it, never by what the
+  // slot held before.
+  int finish_one() {
+    leave_out_pause();
+    for (;;) {
+      const int place = source_.await();
+      Asked& asked = asked_[static_cast<std::size_t>(place)];
       try {
-        source_->make(draw, batch.pixels + static_cast<std::size_t>(slot) * spec.sample_bytes());
-        break;
+        source_.make(place);
+        label(asked);
+        free_.push_back(place);
+        count_cpu_wait();
+        return place;
       } catch (const Error& error) {
-        source_->give_up();
-        if (!options_.recipe.bad || left == 0) throw;
+        if (!options_.recipe.bad || asked.tries-- == 0) throw;
         options_.recipe.bad->add(error.what());
-        draw.sample = (draw.sample + 1) % static_cast<std::int64_t>(samples.size());
+        asked.draw.sample = (asked.draw.sample + 1) %
+                            static_cast<std::int64_t>(options_.recipe.dataset->samples.size());
+        source_.ask(place, asked.draw, asked.out);
       }
     }
-    if (options_.recipe.augment_on_device) {
-      batch.augmentations[static_cast<std::size_t>(slot)] =
-          draw_augmentation(options_.recipe.augment, spec.size, draw.augment_seed);
-    }
-    batch.labels[static_cast<std::size_t>(slot)] =
-        samples[static_cast<std::size_t>(draw.sample)].label;
-    count_cpu_wait();
   }
-  // Makes all samples of a batch. With the last one it announces the first sample of this worker's
-  // next batch.
+
+  // Makes all samples of a batch, while nothing else is asked for.
   void fill_all(HostBatch& batch) {
-    const std::int64_t size = options_.recipe.spec.batch_size, first = batch.sequence * size;
-    const std::int64_t after = first + size * std::max(options_.workers, 1);
-    for (int slot = 0; slot < size; ++slot)
-      fill(batch, slot, slot + 1 < size ? first + slot + 1 : after);
+    const int size = options_.recipe.spec.batch_size;
+    try {
+      for (int asked = 0, made = 0; made < size; ++made) {
+        for (; asked < size && !is_full(); ++asked) ask(batch, asked);
+        finish_one();
+      }
+    } catch (...) {
+      let_go();
+      throw;
+    }
   }
+  // Waits until nothing is on its way to a batch any more.
+  void let_go() { source_.let_go(); }
   measure::StageTotals stages() const { return counters_.snapshot(); }
+  void add_latencies(storage::ReadLatencies& to) const { source_.add_latencies(to); }
 
  private:
+  // A sample that was asked for, by place.
+  struct Asked {
+    HostBatch* batch = nullptr;
+    int slot = 0;
+    Draw draw;
+    std::byte* out = nullptr;
+    int tries = 0;
+  };
+
+  void label(const Asked& asked) const {
+    const auto slot = static_cast<std::size_t>(asked.slot);
+    if (options_.recipe.augment_on_device) {
+      asked.batch->augmentations[slot] = draw_augmentation(
+          options_.recipe.augment, options_.recipe.spec.size, asked.draw.augment_seed);
+    }
+    asked.batch->labels[slot] =
+        options_.recipe.dataset->samples[static_cast<std::size_t>(asked.draw.sample)].label;
+  }
+
   static constexpr int kMostBad = 100;  // in a row: after that many, something else is wrong
   static constexpr std::int64_t kLookNs = 1'000'000;  // a look takes as long as small tensors
 
@@ -91,9 +137,11 @@ class Worker {
 
   const LoaderOptions& options_;
   measure::StageCounters counters_;
-  std::unique_ptr<SampleSource> source_;
-  std::optional<measure::CpuWait> cpu_wait_;    // of the thread that calls fill()
-  std::int64_t left_ns_ = 0, looked_ns_ = 0;    // fill(); the last look
+  SampleSource source_;
+  std::vector<Asked> asked_;
+  std::vector<int> free_;                       // places
+  std::optional<measure::CpuWait> cpu_wait_;    // of the thread that calls finish_one()
+  std::int64_t left_ns_ = 0, looked_ns_ = 0;    // finish_one(); the last look
   std::int64_t seen_ns_ = 0, cpu_wait_ns_ = 0;  // of the thread; of its stages
 };
 

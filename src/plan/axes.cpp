@@ -48,6 +48,9 @@ std::string from_zero(const Axis& axis, const std::string& typed) {
 std::string from_one(const Axis& axis, const std::string& typed) {
   return whole_number(axis, typed, 1);
 }
+std::string queue_depth(const Axis& axis, const std::string& typed) {
+  return whole_number(axis, typed, 1, 1024);
+}
 std::string auto_or_from_one(const Axis& axis, const std::string& typed) {
   return typed == "auto" ? typed : whole_number(axis, typed, 1);
 }
@@ -61,6 +64,9 @@ std::string size(const Axis& axis, const std::string& typed) {
   } catch (const UsageError&) {
     refuse(axis, typed, "WxH, or N for NxN");
   }
+}
+std::string mixed_or_size(const Axis& axis, const std::string& typed) {
+  return typed == kMixedSizes ? typed : size(axis, typed);
 }
 std::string native_or_size(const Axis& axis, const std::string& typed) {
   return typed == "native" ? typed : size(axis, typed);
@@ -115,6 +121,7 @@ bool is_tensor(const Cell& cell) { return cell.is("data", "tensor"); }
 bool is_picture(const Cell& cell) { return !is_tensor(cell); }
 bool is_jpeg(const Cell& cell) { return cell.is("data", "jpeg"); }
 bool by_nvjpeg(const Cell& cell) { return is_jpeg(cell) && cell.is("decoder", "nvjpeg"); }
+bool is_decoded(const Cell& cell) { return is_picture(cell) && !cell.is("decoder", "raw-read"); }
 
 // With a cache of batches a cell needs no workers; with any cache it does not read the storage.
 bool has_loader(const Cell& cell) {
@@ -127,19 +134,29 @@ bool by_dali(const Cell& cell) { return has_loader(cell) && cell.is("loader", "d
 bool has_loader_kind(const Cell& cell) { return has_workers(cell) || by_dali(cell); }
 bool by_pool(const Cell& cell) { return has_workers(cell) && cell.is("loader", "pool"); }
 bool places_workers(const Cell& cell) { return has_workers(cell) && !by_dali(cell); }
-bool announces_reads(const Cell& cell) {
+bool by_engine(const Cell& cell) {
   return reads_storage(cell) && !by_dali(cell) &&
-         storage::find_container(*cell["container"])->announces;
+         storage::find_container(*cell["container"])->takes_engines;
+}
+bool reads_through_page_cache(const Cell& cell) {
+  return reads_storage(cell) &&
+         !(by_engine(cell) && storage::find_io_engine(*cell["io"]).past_page_cache);
 }
 bool copies_batches(const Cell& cell) { return on_cuda(cell) && !cell.is("cache", "device"); }
 bool decodes_windows(const Cell& cell) {
-  return is_jpeg(cell) && !by_dali(cell) && !by_nvjpeg(cell) && !cell.is("augment-on", "device");
+  return is_jpeg(cell) && is_decoded(cell) && !by_dali(cell) && !by_nvjpeg(cell) &&
+         !cell.is("augment-on", "device");
 }
 
 // --- What a value stands for.
 
 std::string input_size(const std::string& value, const Cell& cell) {
-  return value == "native" ? *cell["image-size"] : value;
+  if (value != "native") return value;
+  if (is_picture(cell) && cell.is("image-size", kMixedSizes)) {
+    throw UsageError("--input-size native", "the pictures have many sizes",
+                     "say which one the network sees: --input-size 224");
+  }
+  return *cell["image-size"];
 }
 std::string prefetch(const std::string& value, const Cell& cell) {
   return value != "auto" ? value : cell.is("loader", "pool") ? "4" : "2";
@@ -150,6 +167,9 @@ std::string transfer(const std::string& value, const Cell& cell) {
 // The GPU decodes whole pictures, which it then augments.
 std::string augment_on(const std::string& value, const Cell& cell) {
   return by_nvjpeg(cell) ? "device" : value;
+}
+std::string decoder(const std::string& value, const Cell& cell) {
+  return value == "nvjpeg" && !is_jpeg(cell) ? "auto" : value;
 }
 std::string device_threads(const std::string& value, const Cell&) {
   return value == "auto" ? std::to_string(measure::allowed_cpus()) : value;
@@ -257,8 +277,9 @@ std::vector<Refusal> augment_on_device_refusals() {
       {"device", {{"loader", {"dali"}}, typed}, "DALI crops itself", "use --loader pool or batch"}};
 }
 
+// Pictures that nvJPEG does not know are decoded by the workers, whatever the axis says.
 std::vector<Refusal> nvjpeg_refusals() {
-  return {
+  std::vector<Refusal> all = {
       {"nvjpeg", {{"device", {"cuda"}, false}}, "it decodes on an NVIDIA GPU", "use --device cuda"},
       {"nvjpeg", {{"loader", {"dali"}}}, "DALI decodes itself", "use --loader pool or batch"},
       {"nvjpeg",
@@ -278,6 +299,23 @@ std::vector<Refusal> nvjpeg_refusals() {
        {{"transfer", {"uint8"}, false}},
        "the GPU takes encoded pictures",
        "use --transfer uint8"}};
+  for (Refusal& refusal : all) refusal.with.push_back({"data", {"jpeg"}});
+  return all;
+}
+
+std::vector<Refusal> decoder_refusals() {
+  std::vector<Refusal> all = nvjpeg_refusals();
+  all.push_back({"raw-read",
+                 {{"device", {"cpu", "cuda"}}},
+                 "there is nothing to train with",
+                 "use --device emulated:N"});
+  all.push_back({"raw-read",
+                 {{"cache", {"none"}, false}},
+                 "it is about reading, which a cache spares",
+                 "use --cache none"});
+  all.push_back(
+      {"raw-read", {{"loader", {"dali"}}}, "DALI decodes itself", "use --loader pool or batch"});
+  return all;
 }
 
 std::vector<Refusal> tensor_dtype_refusals() {
@@ -385,13 +423,28 @@ Axes data_axes() {
        .set = text<&S::container>,
        .label = kWhereUnusual},
       {.name = "image-size",
-       .help = "pixels as stored: WxH, or N for NxN",
+       .help = "pixels as stored",
        .fallback = "224",
-       .canonical = size,
+       .values = {{"WxH", "width and height"},
+                  {"N", "NxN"},
+                  {kMixedSizes, "of many sizes, as a folder of your own pictures has them"}},
+       .canonical = mixed_or_size,
        .pixels = true,
        .applies = is_picture,
-       .set = pixels<&S::image_size>,
-       .label = first(2, after_space)},
+       .set =
+           [](S& s, const std::string& v) {
+             s.mixed_sizes = v == kMixedSizes;
+             if (!s.mixed_sizes) s.image_size = codec::pixel_size_from(v);
+           },
+       .label = first(2, after_space),
+       .refusals = {{kMixedSizes,
+                     {{"augment-on", {"device"}}},
+                     "the device takes pictures of one size",
+                     "use --augment-on host"},
+                    {kMixedSizes,
+                     {{"decoder", {"nvjpeg"}}},
+                     "the device takes pictures of one size",
+                     "use --decoder auto"}}},
       {.name = "input-size",
        .help = "pixels that the network sees",
        .fallback = "224",
@@ -455,16 +508,6 @@ Axes loader_axes() {
        .usual = "off",
        .set = on_off<&S::in_order>,
        .label = kWhereUnusual},
-      {.name = "read-ahead",
-       .help = "whether the storage is told of samples before they are read",
-       .fallback = "off",
-       .values = {{"off", "a worker waits for each read"},
-                  {"on", "each file is announced to the kernel one sample ahead of its reading"}},
-       .canonical = one_of,
-       .applies = announces_reads,
-       .usual = "off",
-       .set = on_off<&S::read_ahead>,
-       .label = kWhereUnusual},
       {.name = "pin-workers",
        .help = "each loader thread on a CPU of its own",
        .fallback = "off",
@@ -511,7 +554,7 @@ Axes augment_axes() {
                    "the same, then brightness, contrast and saturation by 0.6 to 1.4 each"},
                   {"none", "the whole picture, resized"}},
        .canonical = one_of,
-       .applies = is_picture,
+       .applies = is_decoded,
        .usual = "train",
        .set = [](S& s, const std::string& v) { s.augment = {v != "none", v == "jitter"}; },
        .label = kWhereUnusual},
@@ -522,7 +565,7 @@ Axes augment_axes() {
                   {"device",
                    "whole batches by tensor operations (cpu, cuda): whole pictures cross the bus"}},
        .canonical = one_of,
-       .applies = is_picture,
+       .applies = is_decoded,
        .resolved = augment_on,
        .usual = "host",
        .set = [](S& s, const std::string& v) { s.augment_on_device = v == "device"; },
@@ -534,18 +577,25 @@ Axes augment_axes() {
 Axes decode_axes() {
   return {
       {.name = "decoder",
-       .help = "where JPEGs are decoded",
+       .help = "where pictures are decoded",
        .fallback = "auto",
        .values = {{"auto", "by the loader's workers"},
+                  {"raw-read",
+                   "nowhere: files are read and thrown away (emulated), so that the CPUs do not "
+                   "hide the storage"},
                   {"nvjpeg",
-                   "by the GPU (cuda): encoded pictures cross the bus, and are augmented there; "
-                   "not the same pixels to the last bit"}},
+                   "JPEGs by the GPU (cuda): encoded pictures cross the bus, and are augmented "
+                   "there; not the same pixels to the last bit"}},
        .canonical = one_of,
-       .applies = is_jpeg,
+       .applies = is_picture,
+       .resolved = decoder,
        .usual = "auto",
-       .set = [](S& s, const std::string& v) { s.decode_on_device = v == "nvjpeg"; },
+       .set =
+           [](S& s, const std::string& v) {
+             s.decode_on_device = v == "nvjpeg", s.raw_read = v == "raw-read";
+           },
        .label = kWhereUnusual,
-       .refusals = nvjpeg_refusals()},
+       .refusals = decoder_refusals()},
       {.name = "jpeg-engine",
        .help = "percent of a batch that the GPU's JPEG engine decodes, where it has one (decoder "
                "nvjpeg)",
@@ -576,7 +626,7 @@ Axes decode_axes() {
                   {"bilinear", "four neighbours, not antialiased (as OpenCV INTER_LINEAR)"},
                   {"area", "mean over the area of each output pixel (OpenCV INTER_AREA)"}},
        .canonical = one_of,
-       .applies = is_picture,
+       .applies = is_decoded,
        .usual = "antialias",
        .set = [](S& s, const std::string& v) { s.filter = pipeline::resize_filter_from(v); },
        .label = kWhereUnusual},
@@ -585,6 +635,28 @@ Axes decode_axes() {
 
 Axes file_axes() {
   return {
+      {.name = "io",
+       .help = "how files are read",
+       .fallback = "buffered",
+       .values = values_of(storage::io_engines()),
+       .canonical = one_of,
+       .applies = by_engine,
+       .usual = "buffered",
+       .set = text<&S::io>,
+       .label = kWhereUnusual,
+       .refusals = {{"direct",
+                     {{"io-depth", {"1"}, false}},
+                     "a thread reads one file at a time with it",
+                     "use --io uring-direct"}}},
+      {.name = "io-depth",
+       .help = "files that a worker has on their way at once",
+       .fallback = "1",
+       .canonical = queue_depth,
+       .number = true,
+       .applies = by_engine,
+       .usual = "1",
+       .set = number<&S::io_depth>,
+       .label = kWhereUnusual},
       {.name = "on-bad",
        .help = "what a sample that cannot be read or decoded does",
        .fallback = "fail",
@@ -602,7 +674,7 @@ Axes file_axes() {
                   {"warm", "read once before"},
                   {"cold", "dropped before; one pass at most"}},
        .canonical = one_of,
-       .applies = reads_storage,
+       .applies = reads_through_page_cache,
        .usual = "auto",
        .set = text<&S::page_cache>,
        .label = kWhereUnusual},

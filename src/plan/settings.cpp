@@ -10,7 +10,7 @@ CellSettings settings_of(const Cell& cell) {
   for (const Axis& axis : axes()) {
     if (const auto& value = cell[axis.name]) axis.set(settings, *value);
   }
-  if (!cell["image-size"]) settings.image_size = settings.input_size;
+  if (!cell["image-size"] || settings.mixed_sizes) settings.image_size = settings.input_size;
   if (settings.data != "synthetic")
     settings.feed = settings.cache == "device" ? device::Feed::resident : device::Feed::streamed;
   return settings;
@@ -37,10 +37,11 @@ device::StepSpec CellSettings::step_spec(std::uint64_t seed, std::size_t encoded
 
 std::string CellSettings::variant() const {
   if (data == "synthetic") return {};
-  const std::string files = data == "tensor"
-                                ? "tensor-" + std::string(codec::name_of(tensor_dtype)) + "/" +
-                                      codec::to_string(input_size)
-                                : data + "/" + codec::to_string(image_size);
+  const std::string files =
+      data == "tensor"
+          ? "tensor-" + std::string(codec::name_of(tensor_dtype)) + "/" +
+                codec::to_string(input_size)
+          : data + "/" + (mixed_sizes ? std::string(kMixedSizes) : codec::to_string(image_size));
   return storage::in_container(files, container);
 }
 

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "codec/image.h"
 #include "codec/tensor.h"
@@ -13,6 +14,9 @@
 
 namespace feedrate::plan {
 
+// What `image-size` is where pictures have many sizes; also the name of the folder that holds them.
+inline constexpr std::string_view kMixedSizes = "mixed";
+
 // A cell's values with their types. Made once for each cell, constant afterwards.
 struct CellSettings {
   std::string device = "emulated:inf";  // as typed: "cuda:1", "emulated:a100"
@@ -23,12 +27,16 @@ struct CellSettings {
   int gpus = 1, batch_size = 1, workers = 0, prefetch = 1;
   int device_threads = 0;  // 0: not on the CPU
   codec::PixelSize image_size, input_size;
+  bool mixed_sizes = false;  // of stored pictures: image_size means nothing
   codec::Dtype tensor_dtype = codec::Dtype::uint8, transfer = codec::Dtype::uint8;
   pipeline::AugmentPolicy augment;
   pipeline::ResizeFilter filter = pipeline::ResizeFilter::antialias;
   bool augment_on_device = false, decode_on_device = false, decode_scale = false;
   int engine_share = 100;  // percent of a batch that the GPU's JPEG engine decodes
-  bool in_order = false, read_ahead = false, pin_workers = false, pin_memory = false;
+  bool raw_read = false;
+  std::string io = "buffered";
+  int io_depth = 1;
+  bool in_order = false, pin_workers = false, pin_memory = false;
   bool skip_bad = false;
   device::Feed feed = device::Feed::synthetic;
   device::StepOptions step;

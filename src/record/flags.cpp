@@ -343,6 +343,7 @@ bool is_in_state(const FlagFacts& facts, std::string_view state) {
   return measured(facts).page_cache.state == state;
 }
 bool is_cold(const FlagFacts& facts) { return is_in_state(facts, "cold"); }
+bool is_bypassed(const FlagFacts& facts) { return is_in_state(facts, "bypassed"); }
 bool is_warm(const FlagFacts& facts) { return is_in_state(facts, "warm"); }
 bool is_as_is(const FlagFacts& facts) { return is_in_state(facts, "as-is"); }
 bool is_chosen(const FlagFacts& facts) { return facts.result.settings.page_cache == "auto"; }
@@ -380,10 +381,12 @@ Raised page_cache_left(const FlagFacts& facts, const FlagRule& rule) {
 }
 
 Raised page_cache_elsewhere(const FlagFacts& facts, const FlagRule& rule) {
-  const double fetched = measured(facts).storage_read_bytes;
-  return when(is_cold(facts) && fetched >= 0 && fetched < *rule.threshold * bytes_asked(facts),
-              "only " + percent(share_from_storage(facts)) +
-                  " of the bytes that were read came from storage: the rest lay in a cache");
+  const double fetched = measured(facts).storage_read_bytes, asked = bytes_asked(facts);
+  return when(
+      (is_cold(facts) || is_bypassed(facts)) && fetched >= 0 && fetched < *rule.threshold * asked,
+      format("the process read %.1f MB from storage, and needed %.1f MB: the rest (%s) lay "
+             "in a cache",
+             1e-6 * fetched, 1e-6 * asked, percent(1 - share_from_storage(facts)).c_str()));
 }
 
 Raised page_cache_helped(const FlagFacts& facts, const FlagRule& rule) {
@@ -427,7 +430,7 @@ Raised page_cache_passes(const FlagFacts& facts, const FlagRule& rule) {
 }
 
 Raised client_cold(const FlagFacts& facts, const FlagRule&) {
-  return when(is_cold(facts),
+  return when(is_cold(facts) || is_bypassed(facts),
               "cold is this machine's page cache; what a storage server or a drive keeps in its "
               "own is not seen");
 }

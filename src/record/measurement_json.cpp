@@ -51,6 +51,30 @@ Json stages_json(const measure::StageTotals& totals) {
   return stages;
 }
 
+Json latency_json(const measure::LatencyHistogram& histogram) {
+  if (histogram.count() == 0) return nullptr;
+  const auto us = [&](double p) {
+    return run::rounded(1e-3 * static_cast<double>(histogram.percentile_ns(p)));
+  };
+  return {{"median", us(0.5)},
+          {"p90", us(0.9)},
+          {"p99", us(0.99)},
+          {"p999", us(0.999)},
+          {"max", us(1)}};
+}
+
+// Null where no file was read.
+Json io_json(const run::Measurement& m) {
+  const std::int64_t reads = m.latencies.reads.count();
+  if (reads == 0) return nullptr;
+  const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
+  return {{"reads", reads},
+          {"reads_per_s", run::rounded(static_cast<double>(reads) / m.window_s)},
+          {"bytes_per_s", std::llround(bytes / m.window_s)},
+          {"latency_us", latency_json(m.latencies.reads)},
+          {"open_us", latency_json(m.latencies.opens)}};
+}
+
 // Null where nothing was copied: synthetic, resident, or the host's own memory.
 Json arrivals_json(const device::Arrivals& all, const plan::CellSettings& settings) {
   if (all.batches == 0) return nullptr;
@@ -231,6 +255,7 @@ void add_measurement(Json& record, const plan::CellSettings& settings, const run
   record["device_idle_fraction"] = m.device_idle_fraction;
   record["stages"] = stages_json(m.stages);
   record["cpu_wait_s"] = measure::seconds(m.stages.cpu_wait_ns);
+  record["io"] = io_json(m);
   record["arrivals"] = arrivals_json(m.arrivals, settings);
   record["queue"] = {{"capacity_samples", m.queue_capacity},
                      {"drawn_fraction", m.drawn_from_queue},

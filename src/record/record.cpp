@@ -28,7 +28,7 @@ Json dataset_json(const run::CellResult& result, const std::filesystem::path& da
   const run::PageCache cache =
       result.measurement ? result.measurement->page_cache : run::PageCache{};
   return {{"path", data.string()},
-          {"variant", d.folder.lexically_relative(data).generic_string()},
+          {"variant", result.settings.variant()},
           {"samples", d.samples.size()},
           {"bytes", d.total_bytes},
           {"mean_bytes", d.samples.empty() ? 0 : d.total_bytes / d.samples.size()},

@@ -24,10 +24,19 @@ void check_device(const plan::CellSettings& settings, const RunOptions& options,
   }
 }
 
+void check_reading(const plan::CellSettings& settings, const storage::DatasetVariant& dataset) {
+  const storage::IoEngine& engine = storage::find_io_engine(settings.io);
+  if (engine.check) engine.check();
+  // Whether the files can be opened, and in this way.
+  const auto storage = storage::make_storage(dataset, {&engine, 1});
+  // Not every file system takes O_DIRECT. A sample that is bad for itself is --on-bad's business.
+  if (!engine.past_page_cache || settings.cache != "none" || settings.skip_bad) return;
+  storage->read(dataset.samples.front());
+}
+
 void check_dataset(const plan::CellSettings& settings, const storage::DatasetVariant& dataset) {
   const std::string folder = dataset.folder.string();
-  if (!dataset.container->packed.empty())
-    storage::make_storage(dataset);  // whether it can be opened
+  check_reading(settings, dataset);
   if (const int classes = settings.step_spec(0).classes; dataset.classes > classes) {
     throw Error(folder,
                 "has " + std::to_string(dataset.classes) + " classes, the network " +

@@ -7,23 +7,39 @@
 #include "measure/memory.h"
 #include "pipeline/loader.h"
 #include "run/datasets.h"
+#include "storage/container.h"
 
 namespace feedrate::run {
+
+namespace {
+
+// Of many sizes: by the largest file. A JPEG has a byte for some 4 pixels, a PNG for one half, what
+// is not compressed for a third.
+double pixels_of_largest(const plan::CellSettings& s, const storage::DatasetVariant& dataset) {
+  if (!s.mixed_sizes) return 1.0 * s.image_size.width * s.image_size.height;
+  const auto largest = static_cast<double>(storage::largest_sample(dataset));
+  return s.data == "jpeg" ? 4 * largest : largest / 2;
+}
+
+}  // namespace
 
 double bytes_held(const plan::CellSettings& s, const storage::DatasetVariant& dataset,
                   int gpus_here, bool ranks_are_apart) {
   const pipeline::BatchSpec spec = s.batch_spec(encoded_slot_of(s, &dataset));
-  const double picture = 1.0 * s.image_size.width * s.image_size.height;
+  const double picture = pixels_of_largest(s, dataset);
   // A decoder holds about the whole picture, as coefficients or rows and as pixels. The file comes
   // on top.
-  const double decoder = s.data == "tensor" ? 0 : 8.0 * picture;
+  const double decoder = s.data == "tensor" || s.raw_read ? 0 : 8.0 * picture;
   const auto samples = static_cast<double>(dataset.samples.size());
   const auto files = static_cast<double>(dataset.total_bytes);
   constexpr double kManifestLine = 100;
-  const double ahead = s.loader == "batch" ? 1.0 * s.workers * s.prefetch : s.prefetch + 5.0;
+  const double on_their_way = 1.0 * s.workers * (s.io_depth - 1) / s.batch_size;
+  const double ahead =
+      s.loader == "batch" ? 1.0 * s.workers * s.prefetch : s.prefetch + 5.0 + on_their_way;
   double bytes =
       static_cast<double>(spec.bytes()) * (ahead + 5) * gpus_here + kManifestLine * samples;
-  bytes += (decoder + files / std::max(samples, 1.0)) * std::max(s.workers, 1) * gpus_here;
+  const auto read = static_cast<double>(storage::largest_sample(dataset)) * s.io_depth;
+  bytes += (decoder + read) * std::max(s.workers, 1) * gpus_here;
   // DALI keeps each batch under way encoded, decoded and resized.
   if (s.loader == "dali") bytes += 3.0 * picture * s.batch_size * s.prefetch * gpus_here;
   if (s.cache == "host")

@@ -36,8 +36,9 @@ struct CellResult {
 class CellRunner {
  public:
   CellRunner(RunOptions options, device::AcceleratorRegistry& registry);  // ranks are threads
+  // `listing` is told while a folder of the user's own pictures is listed.
   CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
-             ranks::RankProcesses& processes);
+             ranks::RankProcesses& processes, storage::ListProgress listing = {});
 
   // Everything that can be refused before anything is measured. Throws an Error naming the thing
   // and the remedy. Returns the bytes of host memory that the cell will hold on this machine.

@@ -8,13 +8,19 @@
 
 #include "plan/settings.h"
 #include "storage/dataset.h"
+#include "storage/image_folder.h"
 
 namespace feedrate::run {
 
 // The variants of a dataset that cells use, each opened once. Not thread-safe.
+//
+// A folder that `feedrate gen` has not made is taken as one of the user's own pictures
+// (storage/image_folder.h), for cells whose `image-size` is "mixed".
 class Datasets {
  public:
-  explicit Datasets(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  // `progress` is told while a folder of the user's own is listed.
+  explicit Datasets(std::filesystem::path folder, storage::ListProgress progress = {})
+      : folder_(std::move(folder)), progress_(std::move(progress)) {}
 
   // What a cell reads; null for synthetic ones. Throws an Error naming what is missing.
   std::shared_ptr<const storage::DatasetVariant> of(const plan::CellSettings& settings);
@@ -23,12 +29,16 @@ class Datasets {
   std::optional<std::string> manifest_of(const std::string& variant) const;
 
  private:
+  storage::DatasetVariant open(const plan::CellSettings& settings,
+                               const std::string& variant) const;
+
   std::filesystem::path folder_;
+  storage::ListProgress progress_;
   std::map<std::string, std::shared_ptr<const storage::DatasetVariant>> variants_;
 };
 
-// Bytes of an encoded slot where the device decodes, enough for the dataset's largest file. 0 for
-// all other cells.
+// Bytes of an encoded slot where the device decodes, enough for the dataset's largest file, or
+// where nobody does, enough for nothing. 0 for all other cells.
 std::size_t encoded_slot_of(const plan::CellSettings& settings,
                             const storage::DatasetVariant* dataset);
 

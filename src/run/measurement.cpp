@@ -235,6 +235,7 @@ Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer&
         static_cast<double>(settings.batch_size) * static_cast<double>(rank.last - rank.first);
     m.ranks.push_back(measurement_of(settings, rank));
     m.stages += rank.stages;
+    m.latencies += rank.latencies;
     m.arrivals += rank.arrivals;
   }
   m.window_s = window_seconds(ranks);

@@ -63,6 +63,7 @@ struct Measurement {
   double device_idle_fraction = 0;  // of the window
   DeviceRate device_rate;
   measure::StageTotals stages;      // of all workers and ranks
+  storage::ReadLatencies latencies;  // of all workers and ranks
   device::Arrivals arrivals;        // of all ranks; zero where nothing is copied
   std::int64_t queue_capacity = 0;  // samples
   // Of the rank whose queue was least at rest, share of its window's images; see QueueBalance.

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "measure/memory.h"
 #include "run/cell_memory.h"
+#include "storage/io_engine.h"
 #include "storage/page_cache.h"
 
 namespace feedrate::run {
@@ -21,6 +22,7 @@ bool fits_into_memory(const plan::CellSettings& settings, const storage::Dataset
 }
 
 std::string state_of(const plan::CellSettings& settings, bool fits) {
+  if (storage::find_io_engine(settings.io).past_page_cache) return "bypassed";
   if (settings.page_cache != "auto") return settings.page_cache;
   return fits ? "warm" : "as-is";
 }

@@ -10,7 +10,8 @@ namespace feedrate::run {
 
 // A cell's files and the kernel's page cache.
 struct PageCache {
-  // What the cell's `page-cache` stands for: "as-is", "warm" or "cold". Empty: it reads no files.
+  // What the cell's `page-cache` stands for: "as-is", "warm" or "cold"; "bypassed" where it reads
+  // past the cache. Empty: it reads no files.
   std::string state;
   bool fits = false;               // the files into memory, beside what the cell's ranks hold
   double before = -1, after = -1;  // the window: page_cache_share()

@@ -17,7 +17,6 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
                                   task.seed, group.rank(), group.size());
   pipeline::LoaderOptions options{*task.recipe, sampler,        s.workers,
                                   s.prefetch,   device.slabs(), s.in_order};
-  options.read_ahead = s.read_ahead;
   if (s.pin_workers) options.first_cpu = group.rank() * s.workers;
   if (task.planted_rank.value_or(group.rank()) != group.rank()) options.recipe.planted = nullptr;
   auto loader = pipeline::make_loader(s.loader, std::move(options));
@@ -112,6 +111,8 @@ class RankRun {
       result_.drawn_from_queue = drawn;
       result_.stages = stages;
       result_.stages -= stages_at_start_;
+      result_.latencies = latencies_so_far();
+      result_.latencies -= latencies_at_start_;
       result_.arrivals = device_->arrivals();
       result_.arrivals -= arrivals_at_start_;
       result_.host = measure::host_use(host_at_start_, measure::read_host_counters());
@@ -126,6 +127,7 @@ class RankRun {
       opened_ = result_.steps.size();
       queue_.open(produced(), consumed());
       stages_at_start_ = stages;
+      latencies_at_start_ = latencies_so_far();
       arrivals_at_start_ = device_->arrivals();
       host_at_start_ = measure::read_host_counters();
     }
@@ -146,6 +148,11 @@ class RankRun {
     return all.front();
   }
 
+  storage::ReadLatencies latencies_so_far() const {
+    storage::ReadLatencies latencies;
+    if (loader_) loader_->add_latencies(latencies);
+    return latencies;
+  }
   std::int64_t consumed() const {
     return static_cast<std::int64_t>(result_.data_wait_ms.size()) * task_.settings.batch_size;
   }
@@ -222,6 +229,7 @@ class RankRun {
   QueueBalance queue_;
   double others_drawn_ = 0;  // by the other rank whose queue was least at rest, at the step before
   measure::StageTotals stages_at_start_;
+  storage::ReadLatencies latencies_at_start_;
   device::Arrivals arrivals_at_start_;
   measure::HostCounters host_at_start_;
   std::int64_t reported_ns_ = 0;

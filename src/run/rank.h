@@ -34,6 +34,7 @@ struct RankResult {
   bool steady = false;
   double drawn_from_queue = 0;                   // of this rank, see QueueBalance
   measure::StageTotals stages;                   // of the window, all workers
+  storage::ReadLatencies latencies;              // of the window, all workers
   device::Arrivals arrivals;                     // of the window
   measure::HostUse host;                         // of the window
   measure::Standstills standstills;              // of the window

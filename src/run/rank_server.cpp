@@ -1,5 +1,7 @@
 #include "run/rank_server.h"
 
+#include <atomic>
+
 #include <unistd.h>
 
 #include <memory>
@@ -44,10 +46,11 @@ std::jthread watch_reads(std::shared_ptr<const storage::OutstandingReads> reads,
   });
 }
 
-// The same for a dataset that is being opened.
-std::jthread watch_opening(const RunOptions& options, ranks::SocketGroup& group) {
-  return measure::every(kLookNs, [&, since = measure::now_ns()] {
-    const double taken = measure::seconds(measure::now_ns() - since);
+// The same for a dataset that is being opened. `alive_ns`: when something of it was last seen.
+std::jthread watch_opening(const RunOptions& options, const std::atomic<std::int64_t>& alive_ns,
+                           ranks::SocketGroup& group) {
+  return measure::every(kLookNs, [&] {
+    const double taken = measure::seconds(measure::now_ns() - alive_ns);
     if (taken <= options.limits.stall_seconds) return;
     group.give_up(format("%s: stalled: opening it has not come to an end for %.1f s; %s",
                          options.data.c_str(), taken, kStallRemedy));
@@ -113,12 +116,17 @@ class RankServer {
   // Reads the dataset's manifest, which must be the same as rank 0's. All orders are of one run.
   std::shared_ptr<const storage::DatasetVariant> open(const RankOrder& order,
                                                       const plan::CellSettings& settings) {
-    const auto watch = watch_opening(order.options, group_);
-    if (!datasets_) datasets_.emplace(order.options.data);
+    opening_ns_ = measure::now_ns();
+    const auto watch = watch_opening(order.options, opening_ns_, group_);
+    if (!datasets_) {
+      datasets_.emplace(order.options.data,
+                        [this](std::uint64_t) { opening_ns_ = measure::now_ns(); });
+    }
     auto dataset = datasets_->of(settings);
     if (dataset && dataset->manifest_xxh3 != order.manifest) {
-      throw Error(dataset->folder.string(), "is another dataset here than rank 0's",
-                  "give all machines the same one");
+      throw Error(dataset->folder.string(),
+                  "is another dataset here than rank 0's, or has changed since it was listed",
+                  "give all machines the same one, and leave it alone while it is measured");
     }
     return dataset;
   }
@@ -126,6 +134,7 @@ class RankServer {
   ranks::SocketGroup& group_;
   device::AcceleratorRegistry& registry_;
   const int ranks_here_;
+  std::atomic<std::int64_t> opening_ns_{0};
   std::optional<Datasets> datasets_;
 };
 

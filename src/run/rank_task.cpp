@@ -9,6 +9,10 @@
 namespace feedrate::run {
 namespace {
 
+storage::Io io_of(const plan::CellSettings& settings) {
+  return {&storage::find_io_engine(settings.io), settings.io_depth};
+}
+
 std::shared_ptr<const pipeline::SampleRecipe> recipe_of(
     const RankTask& task, const RunOptions& options, const storage::DatasetVariant& dataset,
     std::shared_ptr<storage::OutstandingReads> reads, std::stop_token stop) {
@@ -16,6 +20,8 @@ std::shared_ptr<const pipeline::SampleRecipe> recipe_of(
   pipeline::SampleRecipe recipe{
       .dataset = &dataset,
       .format = settings.data == "tensor" ? nullptr : codec::find_picture_format(settings.data),
+      .raw_read = settings.raw_read,
+      .io = io_of(settings),
       .spec = task.step.batch,
       .filter = settings.filter,
       .decode_scale = settings.decode_scale,

@@ -20,6 +20,17 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostUse, cpu_busy, cpu_iowait, cpu_steal, cpu
                                    network_receive_bytes_per_s, storage_read_bytes,
                                    memory_available_bytes, cpu_mhz)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostSample, at_ns, use)
+
+// The buckets that are not empty, each with its number.
+static void to_json(nlohmann::json& j, const LatencyHistogram& h) {
+  j = nlohmann::json::array();
+  for (std::size_t i = 0; i < kLatencyBuckets; ++i)
+    if (h.counts[i] != 0) j.push_back({i, h.counts[i]});
+}
+static void from_json(const nlohmann::json& j, LatencyHistogram& h) {
+  h = {};
+  for (const auto& bucket : j) h.counts.at(bucket.at(0).get<std::size_t>()) = bucket.at(1);
+}
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CpuQuota, cpus, group)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Standstills, stopped_s, suspended_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProcessSize, threads, resident_bytes)
@@ -28,6 +39,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GpuState, utilisation_percent, memory_utilisa
                                    pcie_rx_mb_s, pcie_tx_mb_s, compute_processes, throttle_reasons)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GpuSample, at_ns, state)
 }  // namespace feedrate::measure
+
+namespace feedrate::storage {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReadLatencies, reads, opens)
+}  // namespace feedrate::storage
 
 namespace feedrate::pipeline {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlantedStage, ns, spike_ns, every, free_first, burns)
@@ -59,7 +74,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, device
                                    remaining_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, pid, cpus, quota)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last, steady,
-                                   drawn_from_queue, stages, arrivals, host, standstills,
+                                   drawn_from_queue, stages, latencies, arrivals, host, standstills,
                                    host_series, samples_ahead_limit, loader_library, opencv_threads,
                                    process, device, place, gpu, gpu_problem)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PageCache, state, fits, before, after)
@@ -77,6 +92,9 @@ static bool moderate(std::int64_t value) {
   constexpr std::int64_t kMost = 1'000'000'000'000'000'000;  // of nanoseconds: 31 years
   return -kMost <= value && value <= kMost;
 }
+
+// The sum over all buckets and ranks has room in an int64.
+constexpr std::int64_t kMostReads = 1'000'000'000'000;
 
 // What computing with a result relies on.
 static void check(const RankResult& rank) {
@@ -97,6 +115,9 @@ static void check(const RankResult& rank) {
     sound(total(stage.wall_ns) && total(stage.cpu_ns) && total(stage.items) && total(stage.bytes),
           "a stage has a total that cannot be");
   sound(total(rank.stages.cpu_wait_ns), "a stage has a total that cannot be");
+  for (const auto* latencies : {&rank.latencies.reads, &rank.latencies.opens})
+    for (const std::int64_t count : latencies->counts)
+      sound(total(count) && count < kMostReads, "reads cannot be counted");
   const device::Arrivals& a = rank.arrivals;
   sound(total(a.batches) && total(a.busy_ns) && total(a.decoded.engine) &&
             total(a.decoded.processors) && total(a.decoded.host),

@@ -48,4 +48,10 @@ std::uint64_t packed_bytes(const DatasetVariant& variant) {
   return (variant.samples.back().offset + variant.samples.back().bytes + block - 1) / block * block;
 }
 
+std::uint64_t largest_sample(const DatasetVariant& variant) {
+  std::uint64_t largest = 0;
+  for (const SampleFile& sample : variant.samples) largest = std::max(largest, sample.bytes);
+  return largest;
+}
+
 }  // namespace feedrate::storage

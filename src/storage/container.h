@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "storage/dataset.h"
+#include "storage/io_engine.h"
 #include "storage/storage.h"
 
 namespace feedrate::storage {
@@ -32,10 +33,10 @@ struct Container {
   PackedLayout layout{};      // of that file's bytes as its library counts them
   bool locks =
       false;  // its library lets one thread in at a time: the waiting is a stage of its own
-  bool announces = false;  // Storage::expect() does something
+  bool takes_engines = true;  // else its library reads: Io::engine is the first one
   // One per worker; `variant` outlives it. Throws an Error naming the file if it does not hold the
   // samples of the manifest.
-  std::unique_ptr<Storage> (*open)(const DatasetVariant& variant) = nullptr;
+  std::unique_ptr<Storage> (*open)(const DatasetVariant& variant, const Io& io) = nullptr;
   // Writes the samples of `from`, a variant of files, to `to`, durably. It replaces what is there
   // only when it is done. False: `progress` ended it. Throws an Error naming the sample that is not
   // as its manifest says, or what cannot be written. Null where `packed` is empty.
@@ -54,9 +55,11 @@ const Container& container_of(std::string_view variant);
 std::string in_container(std::string_view variant, std::string_view container);
 
 // What reads a variant's samples. Not thread-safe, one per worker.
-inline std::unique_ptr<Storage> make_storage(const DatasetVariant& variant) {
-  return variant.container->open(variant);
+inline std::unique_ptr<Storage> make_storage(const DatasetVariant& variant, const Io& io = {}) {
+  return variant.container->open(variant, io);
 }
+// Bytes of the largest sample.
+std::uint64_t largest_sample(const DatasetVariant& variant);
 
 // Sets SampleFile::offset as the container lays them out; nothing for plain files.
 void place_samples(DatasetVariant& variant);

@@ -26,7 +26,9 @@ Container hdf5_container() {
           .help = "one HDF5 file, chunked, read by its library, which lets one thread in at a time",
           .packed = kHdf5File,
           .locks = true,
-          .open = [](const DatasetVariant& variant) { return module().open(variant); },
+          .takes_engines = false,
+          .open = [](const DatasetVariant& variant,
+                     const Io& io) { return module().open(variant, io); },
           .pack = [](const DatasetVariant& from, const std::filesystem::path& to,
                      const PackProgress& progress) { return module().pack(from, to, progress); }};
 }

@@ -5,9 +5,11 @@
 
 namespace feedrate::storage {
 
-void OutstandingReads::Slot::begin(const SampleFile& sample) {
+void OutstandingReads::Slot::begin(const SampleFile& sample) { begin(sample, measure::now_ns()); }
+
+void OutstandingReads::Slot::begin(const SampleFile& sample, std::int64_t since_ns) {
   sample_.store(&sample, std::memory_order_relaxed);
-  since_ns_.store(measure::now_ns(), std::memory_order_release);
+  since_ns_.store(since_ns, std::memory_order_release);
 }
 
 OutstandingReads::Slot& OutstandingReads::add() {

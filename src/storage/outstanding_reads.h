@@ -17,7 +17,10 @@ class OutstandingReads {
   // One reader's entry; for one thread at a time.
   class Slot {
    public:
-    void begin(const SampleFile& sample);  // of the dataset
+    // It waits for this sample of the dataset, since `since_ns` (measure::now_ns()) or an
+    // equivalent time; without it, since now.
+    void begin(const SampleFile& sample);
+    void begin(const SampleFile& sample, std::int64_t since_ns);
     void end() { since_ns_.store(0, std::memory_order_release); }
 
    private:

@@ -1,11 +1,12 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <filesystem>
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "measure/latency.h"
 #include "storage/buffer.h"
 #include "storage/dataset.h"
 #include "storage/outstanding_reads.h"
@@ -14,63 +15,99 @@ namespace feedrate::storage {
 
 // One sample to read whole.
 struct ReadRequest {
-  std::uint64_t tag = 0;  // handed back with the completion
-  const SampleFile* sample =
-      nullptr;  // as the manifest has it; must stay valid until the completion
-  Buffer* into =
-      nullptr;  // resized to hold the sample, or the part of it that does not go to `tail`
+  std::uint32_t tag = 0;  // below the storage's depth, and not in flight: names the request
+  const SampleFile* sample = nullptr;  // as the manifest has it; stays until the completion
   std::span<std::byte> tail{};  // receives the sample's last bytes, as many as it holds
 };
 
 struct ReadCompletion {
-  std::uint64_t tag = 0;
+  std::uint32_t tag = 0;
+  // The sample without what went to `tail`. Valid until its tag is submitted again.
+  std::span<const std::byte> bytes{};
   std::exception_ptr error{};  // an Error naming path, offset and reason; null: the bytes are there
-  std::int64_t lock_ns =
-      0;  // the part of its time in which it waited for a lock of the library that reads
+  std::int64_t lock_ns = 0;    // it waited so long for a lock of the library that reads
+  // How long the request took, the opening of its file included, without lock_ns; and how long the
+  // opening took. -1: not known apart. What several requests wait for at once counts in each.
+  std::int64_t latency_ns = -1, open_ns = -1;
 };
 
-// Name to bytes, asynchronously and in batches, so that io_uring or an object store fits as well as
-// plain reads. One per worker, not thread-safe.
+// Durations of requests and of the openings of files; see ReadCompletion.
+struct ReadLatencies {
+  measure::LatencyHistogram reads, opens;
+
+  ReadLatencies& operator+=(const ReadLatencies& other);
+  ReadLatencies& operator-=(const ReadLatencies& other);
+};
+
+// Name to bytes, in batches: up to `depth` requests are in flight, and complete in any order. One
+// per worker, not thread-safe. The destructor waits for what is in flight: it writes into `tail`.
 class Storage {
  public:
+  explicit Storage(int depth) : depth_(depth), in_flight_(static_cast<std::size_t>(depth)) {}
   virtual ~Storage() = default;
-  virtual void submit(std::span<const ReadRequest> requests) = 0;
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  int depth() const { return depth_; }
+
+  void submit(std::span<const ReadRequest> requests);
   // Writes completions of submitted requests, in any order, and returns how many. Waits for at
   // least one if `wait` and any is outstanding.
-  virtual std::size_t poll(std::span<ReadCompletion> done, bool wait) = 0;
+  std::size_t poll(std::span<ReadCompletion> done, bool wait);
 
-  // The sample will be asked for soon: the storage may begin to fetch it. Does nothing where it
-  // cannot; never fails.
-  virtual void expect(const SampleFile&) {}
+  // Reads one sample while nothing is in flight. Throws the read's Error: then what `tail` holds
+  // means nothing.
+  ReadCompletion read(const SampleFile& sample, std::span<std::byte> tail = {});
+  // The same into `into`, which becomes as long as the sample.
+  ReadCompletion read(const SampleFile& sample, Buffer& into);
 
-  // Reads one sample; for callers with nothing to overlap. Returns ReadCompletion::lock_ns. Throws
-  // the read's Error: then what `into` and `tail` hold means nothing.
-  std::int64_t read(const SampleFile& sample, Buffer& into, std::span<std::byte> tail = {});
-
-  // From now on what read() waits for is told to `slot`, which outlives this.
+  // From now on what poll() waits for is told to `slot`, which outlives this.
   void tell(OutstandingReads::Slot& slot) { slot_ = &slot; }
+  // From now on every request's durations are counted. Any thread may ask for them at any time.
+  void count_latencies() { counters_.emplace(); }
+  void add_latencies(ReadLatencies& to) const;
 
  private:
+  virtual void start(std::span<const ReadRequest> requests) = 0;
+  virtual std::size_t finish(std::span<ReadCompletion> done, bool wait) = 0;
+
+  // A request between submit() and its completion.
+  struct InFlight {
+    const SampleFile* sample = nullptr;  // null: none
+    std::int64_t waited_ns = 0;          // in poll(), for this or another one
+  };
+  void begin_waiting();
+  void end_waiting();
+  void count(const ReadCompletion& done);
+
+  const int depth_;
+  std::vector<InFlight> in_flight_;  // by tag
   OutstandingReads::Slot* slot_ = nullptr;
+  std::int64_t polled_ns_ = 0;  // poll() began
+  struct Counters {
+    measure::LatencyCounters reads, opens;
+  };
+  std::optional<Counters> counters_;
 };
 
-// The simplest case: a request is carried out when its completion is asked for.
+// A storage that reads one request after the other, when its completion is asked for. With a depth
+// it may announce to the kernel what it will read.
 class ReadsOnDemand : public Storage {
  public:
-  void submit(std::span<const ReadRequest> requests) override;
-  std::size_t poll(std::span<ReadCompletion> done, bool wait) override;
+  explicit ReadsOnDemand(int depth) : Storage(depth), pending_(static_cast<std::size_t>(depth)) {}
 
  private:
-  // Returns ReadCompletion::lock_ns, or throws what becomes its error.
-  virtual std::int64_t carry_out(const ReadRequest& request) = 0;
+  void start(std::span<const ReadRequest> requests) final;
+  std::size_t finish(std::span<ReadCompletion> done, bool wait) final;
 
-  std::vector<ReadRequest>
-      pending_;  // from next_ on; no deque, which takes memory for every few requests
-  std::size_t next_ = 0;
+  // The request will be carried out after others. Never fails.
+  virtual void announce(const ReadRequest&) {}
+  // Fills all of `done` but its tag, or throws what becomes its error. `latency_ns` comes as 0 and
+  // takes what announce() took for this request; the time of this call is added.
+  virtual void carry_out(const ReadRequest& request, ReadCompletion& done) = 0;
+
+  std::vector<ReadRequest> pending_;  // a ring: `waiting_` of them from next_ on
+  std::size_t next_ = 0, waiting_ = 0;
 };
-
-// Files below `root`, read by open/pread/close. A file whose length is not the expected one is an
-// Error.
-std::unique_ptr<Storage> make_buffered_files(std::filesystem::path root);
 
 }  // namespace feedrate::storage

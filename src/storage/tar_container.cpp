@@ -16,7 +16,7 @@
 #include "storage/container.h"
 #include "storage/manifest.h"
 #include "storage/pack.h"
-#include "storage/read_parts.h"
+#include "storage/placed_files.h"
 
 namespace feedrate::storage {
 namespace {
@@ -27,37 +27,25 @@ constexpr std::string_view kRemedy =
     "remove it and pack it again by `feedrate gen --container tar`";
 using Block = std::array<char, kBlock>;
 
-class TarSamples : public ReadsOnDemand {
- public:
-  explicit TarSamples(const DatasetVariant& variant)
-      : path_((variant.folder / kTarFile).string()), file_(path_) {
-    std::error_code error;
-    const std::uint64_t found = std::filesystem::file_size(path_, error);
-    const std::uint64_t expected = packed_bytes(variant) + 2 * kBlock;
-    if (!error && found == expected) return;
-    throw Error(path_,
+std::unique_ptr<Storage> open(const DatasetVariant& variant, const Io& io) {
+  const std::string path = (variant.folder / kTarFile).string();
+  ReadOnlyFile{path};  // says why it cannot be opened
+  std::error_code error;
+  const std::uint64_t found = std::filesystem::file_size(path, error);
+  const std::uint64_t expected = packed_bytes(variant) + 2 * kBlock;
+  if (error || found != expected) {
+    throw Error(path,
                 error ? error.message()
                       : "has " + std::to_string(found) + " bytes, the manifest says " +
                             std::to_string(expected),
                 kRemedy);
   }
-
-  void expect(const SampleFile& sample) override {
-    posix_fadvise(file_.get(), static_cast<off_t>(sample.offset), static_cast<off_t>(sample.bytes),
-                  POSIX_FADV_WILLNEED);
-  }
-
- private:
-  std::int64_t carry_out(const ReadRequest& request) override {
-    const SampleFile& sample = *request.sample;
-    if (read_parts(file_, path_, sample.offset, request, false) != sample.bytes)
-      throw Error(path_ + ": " + sample.path, "is cut off", kRemedy);
-    return 0;
-  }
-
-  const std::string path_;
-  const ReadOnlyFile file_;
-};
+  return io.engine->open({.folder = variant.folder.string() + "/",
+                          .packed = {path},
+                          .remedy = kRemedy,
+                          .largest = largest_sample(variant)},
+                         io.depth);
+}
 
 // POSIX.1-1988's header; numbers are octal digits. A name of more than 100 bytes is split at a
 // slash.
@@ -129,11 +117,7 @@ Container tar_container() {
           .help = "one tar file, read at the offsets that the manifest gives",
           .packed = kTarFile,
           .layout = {.header = kBlock, .block = kBlock},
-          .announces = true,
-          .open =
-              [](const DatasetVariant& variant) {
-                return std::unique_ptr<Storage>(std::make_unique<TarSamples>(variant));
-              },
+          .open = open,
           .pack = pack};
 }
 

@@ -73,11 +73,11 @@ TEST_F(Hdf5, LoadersMakeTheSameBatchesAndCountTheWaiting) {
 
 TEST_F(Hdf5, WhoeverWaitsForTheLibraryIsToldHowLong) {
   const storage::DatasetVariant dataset = open("jpeg.hdf5/40x30");
-  const auto storage = hdf5::open_samples(dataset);
+  const auto storage = hdf5::open_samples(dataset, {});
   storage::Buffer buffer;
   std::unique_lock lock(hdf5::library_lock());
   std::int64_t waited = 0;
-  std::jthread reader([&] { waited = storage->read(dataset.samples[0], buffer); });
+  std::jthread reader([&] { waited = storage->read(dataset.samples[0], buffer).lock_ns; });
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
   lock.unlock();
   reader.join();
@@ -97,14 +97,14 @@ TEST_F(Hdf5, WrongOffsetsAreRefused) {
   ASSERT_NE(at, std::string::npos);
   bytes[at] ^= 1;
   std::ofstream(packed(), std::ios::binary) << bytes;
-  EXPECT_THAT([&] { hdf5::open_samples(dataset); },
+  EXPECT_THAT([&] { hdf5::open_samples(dataset, {}); },
               ThrowsMessage<Error>(HasSubstr("not those of the manifest")));
 }
 
 TEST_F(Hdf5, AFileOfOtherSamplesIsRefused) {
   fs::copy_file(packed("tensor-uint8.hdf5/40x30"), packed(), fs::copy_options::overwrite_existing);
   const storage::DatasetVariant dataset = open("jpeg.hdf5/40x30");
-  EXPECT_THAT([&] { hdf5::open_samples(dataset); },
+  EXPECT_THAT([&] { hdf5::open_samples(dataset, {}); },
               ThrowsMessage<Error>(HasSubstr("bytes of samples, the manifest says")));
 }
 

@@ -64,14 +64,14 @@ TEST(Allocations, ASampleTakesNoMemory) {
           .filter = filter};
       recipe.augment.jitter = true;
       measure::StageCounters counters;
-      const auto source = pipeline::make_sample_source(recipe, counters);
+      pipeline::SampleSource source(recipe, counters);
       const pipeline::Sampler sampler(kSamples, 1, 0, 1);
       std::vector<std::byte> slot(recipe.spec.sample_bytes());
       std::int64_t i = 0;
       for (; i < 40 * kSamples; ++i)
-        source->make(sampler.at(i), slot.data());  // buffers reach their size
+        source.make(sampler.at(i), slot.data());  // buffers reach their size
       const long before = allocations;
-      for (; i < 50 * kSamples; ++i) source->make(sampler.at(i), slot.data());
+      for (; i < 50 * kSamples; ++i) source.make(sampler.at(i), slot.data());
       EXPECT_EQ(allocations - before, 0) << data;
     }
   }

@@ -16,6 +16,7 @@
 #include "pipeline/caches.h"
 #include "pipeline/encoded_slot.h"
 #include "pipeline/loader.h"
+#include "pipeline/sample_source.h"
 #include "storage/container.h"
 #include "tests/support.h"
 
@@ -93,69 +94,95 @@ TEST_F(Loaders, PixelsDoNotDependOnLoaderOrWorkers) {
   }
 }
 
-TEST_F(Loaders, AnnouncedSamplesAreTheSameAndAreNotCountedTwice) {
+// However many files are on their way, and however they are read.
+TEST_F(Loaders, SamplesThatAreOnTheirWayAreTheSameAndAreCountedOnce) {
   for (const char* data : {"jpeg", "tensor"}) {
     pipeline::LoaderOptions o = options(data, 1);
     const pipeline::BatchSpec spec = o.recipe.spec;
     const auto expected = pixels(*pipeline::make_loader("pool", o), spec, 20);
-    o.read_ahead = true;
-    for (const int workers : {0, 1, 3}) {
-      o.workers = workers;
-      for (const char* kind : {"pool", "batch"}) {
-        const auto loader = pipeline::make_loader(kind, o);
-        EXPECT_EQ(pixels(*loader, spec, 20), expected) << data << " " << kind << " " << workers;
-        loader->stop();
-        const measure::StageTotals stages = loader->stages();
-        EXPECT_LE(
-            std::abs(stages[measure::Stage::read].items - stages[measure::Stage::collate].items),
-            workers);
+    for (const auto& [name, depth] : {std::pair{"buffered", 3}, std::pair{"mmap", 2},
+                                      std::pair{"direct", 1}, std::pair{"uring", 16}}) {
+      o.recipe.io = {&storage::find_io_engine(name), depth};
+      try {
+        if (o.recipe.io.engine->check) o.recipe.io.engine->check();
+      } catch (const Error&) {
+        continue;  // not on this machine
+      }
+      for (const int workers : {0, 1, 3}) {
+        o.workers = workers;
+        for (const char* kind : {"pool", "batch"}) {
+          const auto loader = pipeline::make_loader(kind, o);
+          EXPECT_EQ(pixels(*loader, spec, 20), expected) << data << kind << workers << name;
+          loader->stop();
+          const measure::StageTotals stages = loader->stages();
+          EXPECT_LE(
+              std::abs(stages[measure::Stage::read].items - stages[measure::Stage::collate].items),
+              workers);
+          storage::ReadLatencies latencies;
+          loader->add_latencies(latencies);
+          EXPECT_GE(latencies.reads.count(), 20 * kBatch);
+        }
       }
     }
   }
 }
 
-// A storage that writes down what it was told to expect and asked to read, in one worker's order.
+// A storage that writes down what it is asked for and what it has read, in one worker's order, and
+// reads in an order of its own.
 std::vector<std::string> told;
-class Telling : public storage::ReadsOnDemand {
+class Telling : public storage::Storage {
  public:
-  explicit Telling(const storage::DatasetVariant& variant)
-      : files_(storage::make_buffered_files(variant.folder)) {}
-  void expect(const storage::SampleFile& sample) override {
-    told.push_back("expect " + sample.path);
-  }
+  Telling(const storage::DatasetVariant& variant, int depth)
+      : Storage(depth), files_(storage::find_container("files")->open(variant, {})) {}
 
  private:
-  std::int64_t carry_out(const storage::ReadRequest& request) override {
+  void start(std::span<const storage::ReadRequest> requests) override {
+    for (const storage::ReadRequest& request : requests) {
+      told.push_back("ask " + request.sample->path);
+      asked_.push_back(request);
+    }
+  }
+  std::size_t finish(std::span<storage::ReadCompletion> done, bool) override {
+    if (asked_.empty()) return 0;
+    const auto chosen = asked_.begin() + static_cast<std::ptrdiff_t>(turn_++ % asked_.size());
+    const storage::ReadRequest request = *chosen;
+    asked_.erase(chosen);
     told.push_back("read " + request.sample->path);
-    return files_->read(*request.sample, *request.into, request.tail);
+    done[0] = files_->read(*request.sample, request.tail);
+    done[0].tag = request.tag;
+    return 1;
   }
   std::unique_ptr<storage::Storage> files_;
+  std::vector<storage::ReadRequest> asked_;
+  std::size_t turn_ = 0;
 };
 
-TEST_F(Loaders, ASampleIsAnnouncedBeforeTheOneBeforeItIsRead) {
+TEST_F(Loaders, AsManyFilesAsTheDepthAreOnTheirWay) {
   static const storage::Container telling{
       .name = "telling",
       .help = "",
-      .open = [](const storage::DatasetVariant& variant) -> std::unique_ptr<storage::Storage> {
-        return std::make_unique<Telling>(variant);
+      .open = [](const storage::DatasetVariant& variant,
+                 const storage::Io& io) -> std::unique_ptr<storage::Storage> {
+        return std::make_unique<Telling>(variant, io.depth);
       }};
+  constexpr int kDepth = 3;
   for (const int workers : {0, 1}) {
     for (const char* kind : {"pool", "batch"}) {
       pipeline::LoaderOptions o = options("tensor", workers);
+      const auto expected = pixels(*pipeline::make_loader(kind, o), o.recipe.spec, 4);
       dataset_.container = &telling;
-      o.read_ahead = true;
+      o.recipe.io.depth = kDepth;
       told.clear();
       {
         const auto loader = pipeline::make_loader(kind, o);
-        for (int i = 0; i < 4; ++i) loader->next();
+        EXPECT_EQ(pixels(*loader, o.recipe.spec, 4), expected);
       }
-      const auto path = [&](std::int64_t i) {
-        return dataset_.samples[static_cast<std::size_t>(o.sampler.at(i).sample)].path;
-      };
-      for (std::int64_t i = 0; i < 4 * kBatch; ++i) {
-        ASSERT_EQ(told[static_cast<std::size_t>(2 * i)], "expect " + path(i + 1)) << kind << i;
-        ASSERT_EQ(told[static_cast<std::size_t>(2 * i + 1)], "read " + path(i)) << kind << i;
+      int on_their_way = 0, most = 0;
+      for (const std::string& line : told) {
+        on_their_way += line.starts_with("ask") ? 1 : -1;
+        most = std::max(most, on_their_way);
       }
+      EXPECT_EQ(most, kDepth) << kind << workers;
     }
   }
 }
@@ -232,9 +259,9 @@ TEST_F(Loaders, ReducedDecodingMovesNothing) {
     const pipeline::Draw draw = pipeline::Sampler(8, 3, 0, 1).at(i);
     std::vector<std::byte> whole(recipe.spec.sample_bytes()), reduced(whole.size());
     recipe.decode_scale = false;
-    pipeline::make_sample_source(recipe, counters)->make(draw, whole.data());
+    pipeline::SampleSource(recipe, counters).make(draw, whole.data());
     recipe.decode_scale = true;
-    pipeline::make_sample_source(recipe, counters)->make(draw, reduced.data());
+    pipeline::SampleSource(recipe, counters).make(draw, reduced.data());
     double difference = 0;
     for (std::size_t k = 0; k < whole.size(); ++k)
       difference += std::abs(int(whole[k]) - int(reduced[k]));
@@ -263,7 +290,7 @@ TEST_F(Loaders, ForTheDeviceToAugmentWholePicturesComeWithWhatWasDrawn) {
         pipeline::SampleRecipe plain = o.recipe;
         plain.augment_on_device = false, plain.augment = {.crop_and_flip = false};
         measure::StageCounters counters;
-        pipeline::make_sample_source(plain, counters)->make(draw, whole.data());
+        pipeline::SampleSource(plain, counters).make(draw, whole.data());
         EXPECT_EQ(std::memcmp(whole.data(), batch->pixels + at * whole.size(), whole.size()), 0);
       }
     }

@@ -64,9 +64,10 @@ TEST(Expand, CachesThatSpareTheWorkersCollapseThem) {
 
 TEST(Expand, AxesThatMeanNothingToACellCollapse) {
   const auto count = [](const std::string& axis, const char* data, const char* loader) {
-    const std::vector<std::string> both = axis == "on-bad"
-                                              ? std::vector<std::string>{"fail", "skip"}
-                                              : std::vector<std::string>{"off", "on"};
+    const std::vector<std::string> both =
+        axis == "on-bad" ? std::vector<std::string>{"fail", "skip"}
+        : axis == "io"   ? std::vector<std::string>{"buffered", "mmap"}
+                         : std::vector<std::string>{"off", "on"};
     return plan::expand({{"data", {data}}, {"loader", {loader}}, {axis, both}}).size();
   };
   EXPECT_EQ(count("decode-scale", "jpeg", "pool"), 2u);
@@ -75,8 +76,8 @@ TEST(Expand, AxesThatMeanNothingToACellCollapse) {
   EXPECT_EQ(count("in-order", "png", "pool"), 2u);
   EXPECT_EQ(count("in-order", "png", "batch"), 1u);
   EXPECT_EQ(count("pin-workers", "tensor", "batch"), 2u);
-  EXPECT_EQ(count("read-ahead", "tensor", "batch"), 2u);
-  EXPECT_EQ(count("read-ahead", "jpeg", "dali"), 1u);
+  EXPECT_EQ(count("io", "tensor", "batch"), 2u);
+  EXPECT_EQ(count("io", "jpeg", "dali"), 1u);
   EXPECT_EQ(count("on-bad", "tensor", "pool"), 2u);
   for (const char* axis : {"decode-scale", "in-order", "pin-workers", "on-bad"})
     EXPECT_EQ(count(axis, "synthetic", "pool"), 1u) << axis;
@@ -93,7 +94,7 @@ TEST(Expand, TheContainerMattersOnlyWhereFilesAreRead) {
   EXPECT_EQ(count("synthetic", "none"), 1u);
   EXPECT_EQ(plan::expand({{"data", {"jpeg"}},
                           {"container", {"files", "tar", "hdf5"}},
-                          {"read-ahead", {"off", "on"}}})
+                          {"io", {"buffered", "uring"}}})
                 .size(),
             5u);
   EXPECT_EQ(plan::settings_of(

@@ -263,6 +263,30 @@ TEST(Flags, AColdRunWhoseBytesCameFromACacheIsInvalid) {
   EXPECT_EQ(severity_of(cold(4096), "client_cold"), "note");
 }
 
+// A file system may take O_DIRECT and read through a cache of its own all the same.
+TEST(Flags, DirectReadsThatCameFromACacheAreInvalid) {
+  const auto direct = [](double fetched) {
+    run::RankResult rank = rank_of(0);
+    rank.stages[measure::Stage::read] = {1, 1, 8, 2'000'000};
+    rank.host.storage_read_bytes = fetched;
+    const plan::AxisValues axes = {{"device", {"emulated:1000"}},
+                                   {"data", {"jpeg"}},
+                                   {"batch-size", {"8"}},
+                                   {"io", {"direct"}}};
+    return json_of(result_of(axes, {.ranks = {rank}, .page_cache = {.state = "bypassed"}}));
+  };
+  EXPECT_EQ(severity_of(direct(500'000), "page_cache"), "serious");
+  EXPECT_EQ(severity_of(direct(2'100'000), "page_cache"), "");
+  EXPECT_EQ(severity_of(direct(2'100'000), "client_cold"), "note");
+  for (const auto& flag : direct(500'000)["flags"]) {
+    if (flag["name"] == "page_cache") {
+      EXPECT_EQ(flag["reason"],
+                "the process read 0.5 MB from storage, and needed 2.0 MB: the rest (75.0 %) lay in "
+                "a cache");
+    }
+  }
+}
+
 // As it was left: whatever ran before decides what comes from memory.
 run::CellResult as_is(double fetched, run::PageCache cache) {
   run::RankResult rank = rank_of(0);

@@ -72,6 +72,18 @@ class Checked(unittest.TestCase):
 
 
 class Arithmetic(Checked):
+    @staticmethod
+    def reads(key, p90):
+        """A change of a record: ten reads, of which one percentile is this."""
+
+        def change(record):
+            times = {"median": 1.0, "p90": 2.0, "p99": 3.0, "p999": 4.0, "max": 5.0}
+            record["io"] = {"reads": 10, "reads_per_s": 10 / record["window_s"]}
+            record["io"].update(latency_us=dict(times), open_us=dict(times))
+            record["io"][key]["p90"] = p90
+
+        return change
+
     def test_a_sound_ledger_of_either_schema_has_no_finding(self):
         for schema in (1, 2, 3):
             code, findings, notes = self.check(sound.sweep(RATES, schema=schema))
@@ -112,6 +124,10 @@ class Arithmetic(Checked):
                 "the flag planted is note, which it never is",
                 lambda r: r["flags"].append({"name": "planted", "severity": "note"}),
             ),
+            ("io has no reads", sets("io", {"reads": 0, "reads_per_s": 0})),
+            ("io.reads_per_s is 7", sets("io", {"reads": 5, "reads_per_s": 7})),
+            ("io.open_us is not in order", self.reads("open_us", 4)),
+            ("io.latency_us is not in order", self.reads("latency_us", -1)),
             ("place is 1", sets("place", 1)),
             ("raw holds 40 values of 41", sets("steps", 41)),
             ("step_ms: median is", within("step_ms", "median", 1.0)),

@@ -159,6 +159,44 @@ TEST_F(RunCell, AutoIsWarmWhereTheFilesFit) {
   EXPECT_GT(result.measurement->page_cache.before, 0.99);
 }
 
+// Images per second are files per second, whoever reads them.
+TEST_F(RunCell, RawReadReadsAndDoesNothingElse) {
+  for (const char* io : {"buffered", "mmap", "uring"}) {
+    const run::CellResult result = run(
+        cell({{"data", {"jpeg"}}, {"decoder", {"raw-read"}}, {"io", {io}}, {"io-depth", {"4"}}}));
+    if (result.status == run::Status::failed) {
+      EXPECT_THAT(result.error, testing::HasSubstr("io_uring"));  // not on this machine
+      continue;
+    }
+    const run::Measurement& m = *result.measurement;
+    const measure::StageTotals& stages = m.stages;
+    EXPECT_GT(stages[measure::Stage::read].items, 0) << io;
+    EXPECT_GT(stages[measure::Stage::read].bytes, 0) << io;
+    EXPECT_EQ(stages[measure::Stage::decode].items, 0) << io;
+    EXPECT_EQ(stages[measure::Stage::augment].items, 0) << io;
+    EXPECT_NEAR(static_cast<double>(m.latencies.reads.count()),
+                static_cast<double>(stages[measure::Stage::read].items), 64)
+        << io;
+    EXPECT_EQ(m.latencies.opens.count() == 0, std::string(io) == "uring") << io;
+    EXPECT_GE(m.latencies.reads.longest_ns(), m.latencies.reads.percentile_ns(0.5)) << io;
+  }
+}
+
+// O_DIRECT leaves nothing in the page cache, and the record says so.
+TEST_F(RunCell, DirectReadsPassThePageCache) {
+  const run::CellResult result = run(cell({{"data", {"jpeg"}}, {"io", {"direct"}}}));
+  if (result.status == run::Status::failed) {
+    EXPECT_THAT(result.error, testing::HasSubstr("O_DIRECT"));  // tmpfs of older kernels
+    return;
+  }
+  EXPECT_FALSE(result.cell["page-cache"]);
+  EXPECT_EQ(result.measurement->page_cache.state, "bypassed");
+  // The files lie in the page cache, since they were just made; storage was read all the same.
+  if (const double read = result.measurement->storage_read_bytes; read > 0) {
+    EXPECT_GE(read, static_cast<double>(result.measurement->stages[measure::Stage::read].bytes));
+  }
+}
+
 TEST_F(RunCell, AColdCellIsOnePassAtMost) {
   const run::CellResult result = run(cell({{"data", {"jpeg"}}, {"page-cache", {"cold"}}}));
   if (result.status == run::Status::failed) {

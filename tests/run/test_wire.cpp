@@ -19,6 +19,8 @@ TEST(Wire, BringsBackWhatWasSent) {
   rank.drawn_from_queue = 0.1 + 0.2;
   rank.stages[measure::Stage::decode] = {1, 2, 3, 4};
   rank.arrivals = {.batches = 5, .busy_ns = 6, .decoded = {7, 8, 9}};
+  rank.latencies.reads.counts[77] = 5;
+  rank.latencies.opens.counts.back() = 6;
   rank.gpu.push_back({1, {.power_w = 3.5, .throttle_reasons = ~std::uint64_t{0}}});
   rank.gpu_problem = "none";
   rank.host_series.push_back({3, {.cpu_busy = 0.25, .cpu_mhz = 2500}});
@@ -37,6 +39,8 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(back.drawn_from_queue, rank.drawn_from_queue) << "to the last bit";
   EXPECT_EQ(back.stages[measure::Stage::decode].bytes, 4);
   EXPECT_EQ(back.arrivals.decoded.host, 9);
+  EXPECT_EQ(back.latencies.reads.counts, rank.latencies.reads.counts);
+  EXPECT_EQ(back.latencies.opens.counts, rank.latencies.opens.counts);
   EXPECT_EQ(back.host_series[0].use.cpu_mhz, 2500);
   EXPECT_EQ(back.gpu[0].state.throttle_reasons, ~std::uint64_t{0});
   EXPECT_EQ(back.place.cpus, rank.place.cpus);
@@ -77,6 +81,9 @@ std::string refusal_of(const std::string& answer) {
 TEST(Wire, RefusesResultsThatMakeNoSense) {
   using Change = std::function<void(run::RankResult&)>;
   const std::pair<const char*, Change> cases[] = {
+      {"reads cannot be counted", [](auto& r) { r.latencies.reads.counts[3] = -1; }},
+      {"reads cannot be counted",
+       [](auto& r) { r.latencies.opens.counts[3] = std::int64_t{1} << 50; }},
       {"not within its steps", [](auto& r) { r.last = r.steps.size() + 1; }},
       {"not within its steps", [](auto& r) { r.first = 0; }},
       {"not within its steps", [](auto& r) { r.first = r.last; }},
@@ -90,7 +97,10 @@ TEST(Wire, RefusesResultsThatMakeNoSense) {
       {"total that cannot be", [](auto& r) { r.stages[measure::Stage::read].items = -1; }},
       {"arrivals cannot be", [](auto& r) { r.arrivals.busy_ns = -1; }},
       {"count is negative", [](auto& r) { r.samples_ahead_limit = -1; }},
-      {"CPU has no number", [](auto& r) { r.place.cpus = {1, -1}; }},
+      {"CPU has no number",
+       [](auto& r) {
+         r.place.cpus = {1, -1};
+       }},
       {"ran nowhere", [](auto& r) { r.place.host = std::string(300, 'x'); }}};
   for (const auto& [reason, change] : cases) {
     run::RankResult rank = rank_of(2);

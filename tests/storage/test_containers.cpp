@@ -59,13 +59,10 @@ TEST_P(Containers, HoldsTheBytesOfTheFiles) {
     const storage::DatasetVariant files = open(format, false), packed = open(format, true);
     EXPECT_EQ(packed.manifest_xxh3, files.manifest_xxh3);
     const auto a = storage::make_storage(files), b = storage::make_storage(packed);
-    storage::Buffer from_file, from_packed;
     for (std::size_t i = 0; i < files.samples.size(); ++i) {
-      a->read(files.samples[i], from_file);
       std::vector<std::byte> tail(17);
-      b->expect(packed.samples[i]);
-      b->read(packed.samples[i], from_packed, tail);
-      const auto expected = from_file.bytes(), head = from_packed.bytes();
+      const auto expected = a->read(files.samples[i]).bytes;
+      const auto head = b->read(packed.samples[i], tail).bytes;
       ASSERT_EQ(head.size() + tail.size(), expected.size());
       EXPECT_TRUE(std::equal(head.begin(), head.end(), expected.begin()));
       EXPECT_TRUE(std::equal(tail.begin(), tail.end(), expected.end() - 17));

@@ -137,7 +137,8 @@ Format jpeg_format() {
           "JPEG, as ImageNet is stored; own decoder for baseline files, else libjpeg-turbo",
           false,
           [] { return std::unique_ptr<Decoder>(std::make_unique<JpegDecoder>()); },
-          encode_jpeg};
+          encode_jpeg,
+          ".jpeg"};
 }
 
 }  // namespace feedrate::codec

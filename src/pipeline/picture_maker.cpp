@@ -1,34 +1,27 @@
 #include "pipeline/collate.h"
 #include "pipeline/jitter.h"
-#include "pipeline/sample_bytes.h"
-#include "pipeline/sample_sources.h"
+#include "pipeline/sample_makers.h"
 
 namespace feedrate::pipeline {
 namespace {
 
-class PictureSource : public SampleSource {
+class PictureMaker : public SampleMaker {
  public:
-  PictureSource(const SampleRecipe& recipe, measure::StageCounters& counters)
-      : recipe_(recipe),
-        bytes_(recipe),
-        decoder_(recipe.format->make_decoder()),
-        timer_(counters) {}
+  PictureMaker(const SampleRecipe& recipe, measure::StageTimer& timer)
+      : recipe_(recipe), decoder_(recipe.format->make_decoder()), timer_(timer) {}
 
-  void expect(const Draw& draw) override { bytes_.expect(draw, timer_); }
   void give_up() override { timer_.more(measure::Stage::decode); }
-  void make(const Draw& draw, std::byte* out) override {
-    timer_.start();
-    const auto encoded = bytes_.get(draw, timer_);
-    const codec::PixelSize stored = decoder_->open(encoded, bytes_.name(draw));
+  void make(const Draw& draw, const FileBytes& file, std::byte* out) override {
+    const codec::PixelSize stored = decoder_->open(file.bytes, file.name);
     if (recipe_.augment_on_device && stored != recipe_.spec.size)
-      refuse_picture_size(bytes_.name(draw), stored, "use --augment-on host");
+      refuse_picture_size(file.name, stored, "use --augment-on host");
     const AugmentPolicy policy =
         recipe_.augment_on_device ? AugmentPolicy{false, false} : recipe_.augment;
     const Augmentation augmentation = draw_augmentation(policy, stored, draw.augment_seed);
     const codec::Rect& wanted = augmentation.window;
     const codec::DecodedWindow window =
         decoder_->decode(wanted, recipe_.decode_scale ? reduction_of(wanted) : 1);
-    timer_.lap(measure::Stage::decode, static_cast<std::int64_t>(encoded.size()));
+    timer_.lap(measure::Stage::decode, static_cast<std::int64_t>(file.bytes.size()));
 
     // uint8 batches are resized straight into their slot; the others pass through `pixels_`.
     const BatchSpec& spec = recipe_.spec;
@@ -57,18 +50,17 @@ class PictureSource : public SampleSource {
   }
 
   const SampleRecipe& recipe_;
-  SampleBytes bytes_;
   std::unique_ptr<codec::Decoder> decoder_;
   Resizer resizer_;
   storage::Buffer pixels_;
-  measure::StageTimer timer_;
+  measure::StageTimer& timer_;
 };
 
 }  // namespace
 
-std::unique_ptr<SampleSource> make_picture_source(const SampleRecipe& recipe,
-                                                  measure::StageCounters& counters) {
-  return std::make_unique<PictureSource>(recipe, counters);
+std::unique_ptr<SampleMaker> make_picture_maker(const SampleRecipe& recipe,
+                                                measure::StageTimer& timer) {
+  return std::make_unique<PictureMaker>(recipe, timer);
 }
 
 }  // namespace feedrate::pipeline

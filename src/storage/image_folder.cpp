@@ -1,0 +1,261 @@
+#include "storage/image_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/in_parallel.h"
+#include "base/text.h"
+#include "base/xxh3.h"
+#include "storage/container.h"
+
+namespace feedrate::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Kind { folder, file, other };
+struct Entry {
+  std::string name;
+  Kind kind = Kind::other;
+};
+
+// What tells a folder from all others.
+using FolderId = std::pair<dev_t, ino_t>;
+
+FolderId id_of(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) throw Error(path, std::strerror(errno), "");
+  return {info.st_dev, info.st_ino};
+}
+
+Kind kind_of(mode_t mode) {
+  return S_ISDIR(mode) ? Kind::folder : S_ISREG(mode) ? Kind::file : Kind::other;
+}
+
+// A link is what it leads to. `name` is relative to the folder, whose path is for errors.
+Kind kind_behind(int folder, const std::string& path, const char* name) {
+  struct stat info;
+  if (fstatat(folder, name, &info, 0) == 0) return kind_of(info.st_mode);
+  const bool dangles = errno == ENOENT;
+  throw Error(path + "/" + name,
+              dangles ? "is a link that leads nowhere" : std::string(std::strerror(errno)),
+              "mend it or take it out of the folder");
+}
+
+void check_name(const std::string& path, std::string_view name) {
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  if (std::ranges::any_of(name, is_control)) {
+    throw Error(path, "holds a file whose name has control characters",
+                "rename it: `ls -b " + path + "` shows it");
+  }
+}
+
+// In name order.
+std::vector<Entry> entries_of(const std::string& path) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
+  if (!folder) throw Error(path, std::strerror(errno), "make the folder readable for this user");
+  std::vector<Entry> entries;
+  errno = 0;
+  while (const dirent* entry = readdir(folder.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    check_name(path, name);
+    Kind kind = Kind::other;
+    if (entry->d_type == DT_DIR) kind = Kind::folder;
+    if (entry->d_type == DT_REG) kind = Kind::file;
+    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
+      kind = kind_behind(dirfd(folder.get()), path, entry->d_name);
+    entries.push_back({std::string(name), kind});
+    errno = 0;
+  }
+  if (errno != 0) throw Error(path, std::strerror(errno), "");
+  std::ranges::sort(entries, {}, &Entry::name);
+  return entries;
+}
+
+bool has_suffix(std::string_view name, std::span<const std::string_view> suffixes) {
+  return std::ranges::any_of(suffixes, [&](std::string_view suffix) {
+    return name.size() > suffix.size() &&
+           std::ranges::equal(name.substr(name.size() - suffix.size()), suffix, [](char a, char b) {
+             return std::tolower(static_cast<unsigned char>(a)) == b;
+           });
+  });
+}
+
+// The pictures of one class.
+class ClassFolder {
+ public:
+  ClassFolder(const std::string& root, std::span<const std::string_view> suffixes)
+      : root_(root), suffixes_(suffixes) {}
+
+  // Their paths relative to the root; `name`: of the class.
+  std::vector<std::string> list(const std::string& name) {
+    paths_.clear(), way_.clear();
+    walk(name);
+    return std::move(paths_);
+  }
+
+ private:
+  void walk(const std::string& relative) {
+    const std::string path = root_ + "/" + relative;
+    const FolderId id = id_of(path);
+    if (std::ranges::find(way_, id) != way_.end())
+      throw Error(path, "is a link to a folder that it lies in", "take it out of the folder");
+    way_.push_back(id);
+    for (const Entry& entry : entries_of(path)) {
+      std::string below = relative + "/" + entry.name;
+      if (entry.kind == Kind::folder) walk(below);
+      if (entry.kind == Kind::file && has_suffix(entry.name, suffixes_))
+        paths_.push_back(std::move(below));
+    }
+    way_.pop_back();
+  }
+
+  const std::string root_;
+  const std::span<const std::string_view> suffixes_;
+  std::vector<FolderId> way_;  // from the class down to where it is
+  std::vector<std::string> paths_;
+};
+
+// One call in 1024 reports.
+class Counting {
+ public:
+  explicit Counting(const ListProgress& progress) : progress_(progress) {}
+  void one() {
+    const std::uint64_t count = ++count_;
+    if (!progress_ || count % 1024 != 0) return;
+    const std::lock_guard lock(mutex_);
+    progress_(count);
+  }
+
+ private:
+  const ListProgress& progress_;
+  std::atomic<std::uint64_t> count_{0};
+  std::mutex mutex_;
+};
+
+std::vector<std::string> classes_of(const std::string& root) {
+  std::vector<std::string> classes;
+  for (Entry& entry : entries_of(root))
+    if (entry.kind == Kind::folder) classes.push_back(std::move(entry.name));
+  return classes;
+}
+
+[[noreturn]] void refuse_empty(const std::string& root,
+                               std::span<const std::string_view> suffixes) {
+  std::string wanted;
+  for (const std::string_view suffix : suffixes)
+    wanted += (wanted.empty() ? "" : " or ") + std::string(suffix);
+  const bool in_no_class = std::ranges::any_of(entries_of(root), [&](const Entry& entry) {
+    return entry.kind == Kind::file && has_suffix(entry.name, suffixes);
+  });
+  if (in_no_class) {
+    throw Error(root, "holds pictures, but not in class folders",
+                "move them into one: " + root + "/class_0/...");
+  }
+  throw Error(root, "holds no " + wanted + " in class folders (" + root + "/CLASS/NAME)",
+              "give the folder that holds them, or another --data");
+}
+
+// The paths of all pictures, by class.
+std::vector<SampleFile> list_paths(const std::string& root, const std::vector<std::string>& classes,
+                                   std::span<const std::string_view> suffixes, int threads) {
+  std::vector<std::vector<std::string>> of_class(classes.size());
+  in_parallel(
+      classes.size(), threads,
+      [&] {
+        return [&, lister = std::make_shared<ClassFolder>(root, suffixes)](std::size_t i) {
+          of_class[i] = lister->list(classes[i]);
+        };
+      },
+      [] { return false; });
+  std::vector<SampleFile> samples;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    for (std::string& path : of_class[i])
+      samples.push_back({.path = std::move(path), .label = static_cast<std::int32_t>(i)});
+    std::vector<std::string>().swap(of_class[i]);
+  }
+  return samples;
+}
+
+// Sizes; returns the hash of names, labels, sizes and times.
+std::string look_at_files(const std::string& root, std::vector<SampleFile>& samples, int threads,
+                          Counting& counting) {
+  std::vector<std::uint64_t> hashes(samples.size());
+  in_parallel(
+      samples.size(), threads,
+      [&] {
+        return [&, path = std::string()](std::size_t i) mutable {
+          SampleFile& sample = samples[i];
+          path.assign(root).append("/").append(sample.path);
+          struct stat info;
+          if (stat(path.c_str(), &info) != 0)
+            throw Error(path, std::strerror(errno),
+                        "the folder must not change while it is listed");
+          sample.bytes = static_cast<std::uint64_t>(info.st_size);
+          const std::string line = sample.path + "\t" + std::to_string(sample.label) + "\t" +
+                                   std::to_string(sample.bytes) + "\t" +
+                                   std::to_string(info.st_mtim.tv_sec) + "." +
+                                   std::to_string(info.st_mtim.tv_nsec);
+          hashes[i] = xxh3_of(line);
+          counting.one();
+        };
+      },
+      [] { return false; });
+  return to_hex(xxh3_of(std::as_bytes(std::span(hashes))));
+}
+
+// A dataset that has lost its dataset.json still has manifests: DATA/jpeg/500x375/files.tsv. Looks
+// at a few entries of each folder, since classes may hold many.
+bool holds_variants(const fs::path& data) {
+  constexpr int kLooks = 16;
+  std::error_code error;
+  for (const auto& folder : fs::directory_iterator(data, error)) {
+    int looks = 0;
+    for (const auto& entry : fs::directory_iterator(folder.path(), error)) {
+      if (fs::exists(entry.path() / "files.tsv", error)) return true;
+      if (++looks == kLooks) break;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_image_folder(const fs::path& data) {
+  std::error_code error;
+  return fs::is_directory(data, error) && !fs::exists(data / "dataset.json", error) &&
+         !holds_variants(data);
+}
+
+DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::string_view> suffixes,
+                                 int threads, const ListProgress& progress) {
+  const std::string root = folder.string();
+  const std::vector<std::string> classes = classes_of(root);
+  DatasetVariant variant{.folder = folder, .container = &containers().front()};
+  variant.samples = list_paths(root, classes, suffixes, threads);
+  if (variant.samples.empty()) refuse_empty(root, suffixes);
+  Counting counting(progress);
+  variant.manifest_xxh3 = look_at_files(root, variant.samples, threads, counting);
+  for (const SampleFile& sample : variant.samples) variant.total_bytes += sample.bytes;
+  variant.classes = static_cast<int>(classes.size());
+  variant.made = {{"source", "a folder of pictures, as it lies"},
+                  {"count", std::to_string(variant.samples.size())},
+                  {"classes", std::to_string(classes.size())}};
+  return variant;
+}
+
+}  // namespace feedrate::storage

@@ -1,0 +1,60 @@
+#include "storage/placed_files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+
+namespace feedrate::storage {
+
+ReadOnlyFile::ReadOnlyFile(const std::string& path, int flags)
+    : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags)) {
+  if (fd_ >= 0) return;
+  if (errno == EINVAL && (flags & O_DIRECT)) refuse_direct(path);
+  throw Error(path, std::strerror(errno), "check the dataset with `feedrate verify`");
+}
+ReadOnlyFile::~ReadOnlyFile() {
+  if (fd_ >= 0) close(fd_);
+}
+ReadOnlyFile::ReadOnlyFile(ReadOnlyFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+void refuse_direct(const std::string& name) {
+  throw Error(name, "its file system does not take O_DIRECT",
+              "use --io buffered, or put the dataset on a disk's file system");
+}
+
+PlacedFiles::PlacedFiles(Placement placement, int flags) : placement_(std::move(placement)) {
+  for (const std::string& path : placement_.packed) open_.emplace_back(path, flags);
+}
+
+const std::string& PlacedFiles::path_of(const SampleFile& sample) {
+  if (!apart()) return placement_.packed.front();
+  return path_.assign(placement_.folder).append(sample.path);
+}
+
+std::string PlacedFiles::name_of(const SampleFile& sample) const {
+  return apart() ? placement_.folder + sample.path : placement_.packed.front() + ": " + sample.path;
+}
+
+void PlacedFiles::refuse_length(const SampleFile& sample, std::uint64_t found) {
+  if (!apart()) throw Error(name_of(sample), "is cut off", placement_.remedy);
+  std::error_code error;
+  const std::uint64_t really = std::filesystem::file_size(path_of(sample), error);
+  throw Error(name_of(sample),
+              "has " + std::to_string(error ? found : really) + " bytes, the manifest says " +
+                  std::to_string(sample.bytes),
+              placement_.remedy);
+}
+
+void PlacedFiles::refuse_read(const SampleFile& sample, std::uint64_t offset, int error) const {
+  throw Error(name_of(sample),
+              std::string(std::strerror(error)) + " at byte " + std::to_string(offset));
+}
+
+}  // namespace feedrate::storage

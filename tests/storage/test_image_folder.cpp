@@ -1,0 +1,139 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "storage/container.h"
+#include "storage/image_folder.h"
+#include "tests/temporary_folder.h"
+
+namespace feedrate::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+class ImageFolder : public testing::Test {
+ protected:
+  void put(const std::string& path, const std::string& text = "x") const {
+    fs::create_directories((root() / path).parent_path());
+    std::ofstream(root() / path, std::ios::binary) << text;
+  }
+  fs::path root() const { return folder_.path() / "mine"; }
+  storage::DatasetVariant list(int threads = 2) const {
+    static constexpr std::string_view kJpeg[] = {".jpg", ".jpeg"};
+    return storage::list_image_folder(root(), kJpeg, threads);
+  }
+  static std::vector<std::string> paths(const storage::DatasetVariant& variant) {
+    std::vector<std::string> all;
+    for (const storage::SampleFile& sample : variant.samples)
+      all.push_back(sample.path + " " + std::to_string(sample.label) + " " +
+                    std::to_string(sample.bytes));
+    return all;
+  }
+  void refused(const std::string& words) const {
+    EXPECT_THAT([&] { list(); }, ThrowsMessage<Error>(HasSubstr(words)));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ImageFolder, IsReadAsTorchvisionReadsIt) {
+  put("dog/b.JPG", "12");
+  put("dog/a.jpeg", "1");
+  put("dog/puppy/c.jpg", "123");
+  put("dog/notes.txt");
+  put("dog/picture.png");
+  put("cat/z.jpg");
+  put("empty/nothing.txt");
+  put("not_in_a_class.jpg");
+  const storage::DatasetVariant variant = list();
+  EXPECT_THAT(paths(variant), ElementsAre("cat/z.jpg 0 1", "dog/a.jpeg 1 1", "dog/b.JPG 1 2",
+                                          "dog/puppy/c.jpg 1 3"));
+  EXPECT_EQ(variant.classes, 3);
+  EXPECT_EQ(variant.total_bytes, 7u);
+  const auto storage = storage::make_storage(variant);
+  EXPECT_EQ(storage->read(variant.samples[3]).bytes.size(), 3u);
+}
+
+TEST_F(ImageFolder, FollowsLinks) {
+  put("real/a.jpg");
+  fs::create_directories(folder_.path() / "elsewhere");
+  std::ofstream(folder_.path() / "elsewhere/b.jpg") << "bb";
+  fs::create_directory_symlink(folder_.path() / "elsewhere", root() / "linked");
+  fs::create_symlink(root() / "real/a.jpg", root() / "real/also_a.jpg");
+  EXPECT_THAT(paths(list()),
+              ElementsAre("linked/b.jpg 0 2", "real/a.jpg 1 1", "real/also_a.jpg 1 1"));
+}
+
+// Who reads it, and when, changes nothing; what is in it does.
+TEST_F(ImageFolder, ItsManifestIsOfNamesSizesAndTimes) {
+  for (int i = 0; i < 40; ++i) put("class/" + std::to_string(i) + ".jpg");
+  const std::string before = list(1).manifest_xxh3;
+  EXPECT_EQ(list(4).manifest_xxh3, before);
+  put("class/7.jpg", "more");
+  const std::string larger = list().manifest_xxh3;
+  EXPECT_NE(larger, before);
+  fs::last_write_time(root() / "class/9.jpg",
+                      fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const std::string older = list().manifest_xxh3;
+  EXPECT_NE(older, larger);
+  fs::rename(root() / "class/3.jpg", root() / "class/three.jpg");
+  EXPECT_NE(list().manifest_xxh3, older);
+}
+
+TEST_F(ImageFolder, SaysWhatCannotBeRead) {
+  refused("mine: No such file or directory");
+  fs::create_directories(root());
+  refused("mine: holds no .jpg or .jpeg in class folders (");
+  put("a.jpg");
+  refused("mine: holds pictures, but not in class folders; move them into one");
+  put("class/a.png");
+  refused("not in class folders");
+  put("class/a.jpg");
+  EXPECT_EQ(list().samples.size(), 1u);
+  fs::create_symlink("nowhere.jpg", root() / "class/b.jpg");
+  refused("class/b.jpg: is a link that leads nowhere; mend it or take it out");
+  fs::remove(root() / "class/b.jpg");
+  fs::create_directory_symlink("..", root() / "class/loop");
+  refused("class/loop/class: is a link to a folder that it lies in");
+  fs::remove(root() / "class/loop");
+  fs::create_symlink("self", root() / "class/self");
+  refused("class/self: Too many levels of symbolic links");
+  fs::remove(root() / "class/self");
+  put("class/a\nb.jpg");
+  refused("class: holds a file whose name has control characters");
+  fs::remove(root() / "class/a\nb.jpg");
+  if (geteuid() == 0) return;  // root reads everything
+  fs::permissions(root() / "class", fs::perms::none);
+  refused("class: Permission denied; make the folder readable");
+  fs::permissions(root() / "class", fs::perms::owner_all);
+}
+
+TEST_F(ImageFolder, IsWhatGenHasNotMade) {
+  EXPECT_FALSE(storage::is_image_folder(root()));
+  put("class/a.jpg");
+  EXPECT_TRUE(storage::is_image_folder(root()));
+  put("dataset.json");
+  EXPECT_FALSE(storage::is_image_folder(root()));
+  fs::remove(root() / "dataset.json");
+  put("jpeg/48x48/files.tsv");
+  EXPECT_FALSE(storage::is_image_folder(root())) << "it has lost its dataset.json";
+}
+
+TEST_F(ImageFolder, TellsHowFarItIs) {
+  for (int i = 0; i < 2100; ++i) put("class/" + std::to_string(i) + ".jpg", "");
+  std::vector<std::uint64_t> told;
+  static constexpr std::string_view kJpeg[] = {".jpg"};
+  storage::list_image_folder(root(), kJpeg, 2, [&](std::uint64_t n) { told.push_back(n); });
+  EXPECT_THAT(told, testing::UnorderedElementsAre(1024u, 2048u));
+}
+
+}  // namespace
+}  // namespace feedrate::tests
