@@ -278,7 +278,8 @@ TEST(Flags, DirectReadsThatCameFromACacheAreInvalid) {
   EXPECT_EQ(severity_of(direct(500'000), "page_cache"), "serious");
   EXPECT_EQ(severity_of(direct(2'100'000), "page_cache"), "");
   EXPECT_EQ(severity_of(direct(2'100'000), "client_cold"), "note");
-  for (const auto& flag : direct(500'000)["flags"]) {
+  const auto record = direct(500'000);
+  for (const auto& flag : record["flags"]) {
     if (flag["name"] == "page_cache") {
       EXPECT_EQ(flag["reason"],
                 "the process read 0.5 MB from storage, and needed 2.0 MB: the rest (75.0 %) lay in "
