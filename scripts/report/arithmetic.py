@@ -285,6 +285,11 @@ def _io(record):
         return
     if abs(rate - reads / window) > 2 * MS + 1e-6 * rate:
         yield f"io.reads_per_s is {rate}, reads / window_s is {reads / window:.3f}"
+    stages = [s for s in record.get("stages") or [] if isinstance(s, dict)]
+    read = sum(number(s.get("bytes")) or 0 for s in stages if s.get("name") == "read")
+    stated = number(io.get("bytes_per_s"))
+    if stated is None or abs(stated - read / window) > 1 + 1e-6 * read / window:
+        yield f"io.bytes_per_s is {stated}, bytes read / window_s is {read / window:.0f}"
     for key in ("latency_us", "open_us"):
         if io.get(key) is not None:
             found = [_part(io[key], name) for name in ("median", "p90", "p99", "p999", "max")]

@@ -78,7 +78,9 @@ class Arithmetic(Checked):
 
         def change(record):
             times = {"median": 1.0, "p90": 2.0, "p99": 3.0, "p999": 4.0, "max": 5.0}
+            read = sum(s["bytes"] for s in record["stages"] if s["name"] == "read")
             record["io"] = {"reads": 10, "reads_per_s": 10 / record["window_s"]}
+            record["io"]["bytes_per_s"] = round(read / record["window_s"])
             record["io"].update(latency_us=dict(times), open_us=dict(times))
             record["io"][key]["p90"] = p90
 
@@ -126,6 +128,7 @@ class Arithmetic(Checked):
             ),
             ("io has no reads", sets("io", {"reads": 0, "reads_per_s": 0})),
             ("io.reads_per_s is 7", sets("io", {"reads": 5, "reads_per_s": 7})),
+            ("io.bytes_per_s is None", sets("io", {"reads": 5, "reads_per_s": 7})),
             ("io.open_us is not in order", self.reads("open_us", 4)),
             ("io.latency_us is not in order", self.reads("latency_us", -1)),
             ("place is 1", sets("place", 1)),
