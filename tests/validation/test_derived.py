@@ -145,6 +145,16 @@ class Derived(unittest.TestCase):
         self.assertEqual(self.validate(self.records), (0, ""))
         self.assertEqual(self.validate_lines(self.lines), (0, ""))
 
+    def test_nothing_is_found_in_the_reference_whose_program_had_other_axes(self):
+        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        folder = tempfile.mkdtemp(dir=self.folder)
+        for name in ("ledger.jsonl", "plan.json", "axes.json"):
+            shutil.copy(os.path.join(root, "results/reference/epyc-2-cores", name), folder)
+        answer = subprocess.run(
+            [PROGRAM, "validate", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        self.assertEqual((answer.returncode, answer.stdout), (0, b""))
+
     def test_each_derived_number_changed_by_a_tenth_is_found_with_checksums_made_afresh(self):
         cases = [
             (line, path, value)
