@@ -1,13 +1,13 @@
 // The engine "direct": open with O_DIRECT, pread of whole blocks, close: past the page cache.
 #include <fcntl.h>
 
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "measure/clock.h"
 #include "storage/direct_range.h"
 #include "storage/io_engine.h"
+#include "storage/whole_sample.h"
 
 namespace feedrate::storage {
 namespace {
@@ -25,13 +25,9 @@ class DirectReads : public ReadsOnDemand {
     const SampleFile& sample = *request.sample;
     std::byte* const buffer = buffers_[request.tag].data();
     const std::uint64_t found = read_blocks(sample, buffer, done);
-    if (found < sample.bytes || (files_.apart() && found > sample.bytes))
-      files_.refuse_length(sample, found);
-    const std::span<const std::byte> all(buffer + direct_range(files_, sample).before,
-                                         sample.bytes);
-    done.bytes = all.first(sample.bytes - request.tail.size());
-    if (!request.tail.empty())
-      std::memcpy(request.tail.data(), all.data() + done.bytes.size(), request.tail.size());
+    if (!is_whole(files_, sample, found)) files_.refuse_length(sample, found);
+    done.bytes =
+        without_tail(request, {buffer + direct_range(files_, sample).before, sample.bytes});
   }
 
   std::uint64_t read_blocks(const SampleFile& sample, std::byte* buffer, ReadCompletion& done) {

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "measure/clock.h"
 #include "storage/io_engine.h"
+#include "storage/whole_sample.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22  // Linux 5.14
@@ -79,9 +80,7 @@ class MappedReads : public ReadsOnDemand {
       files_.refuse_read(*request.sample, files_.offset_of(*request.sample),
                          errno == EFAULT ? EIO : errno);
     own_[request.tag].announced = false;
-    done.bytes = sample.first(sample.size() - request.tail.size());
-    if (!request.tail.empty())
-      std::memcpy(request.tail.data(), sample.data() + done.bytes.size(), request.tail.size());
+    done.bytes = without_tail(request, sample);
   }
 
   // Maps a file of its own, if announce() has not done so.
@@ -101,8 +100,7 @@ class MappedReads : public ReadsOnDemand {
     }
     const std::uint64_t offset = files_.offset_of(sample);
     const std::uint64_t found = mapping->size() - std::min(mapping->size(), offset);
-    if (found < sample.bytes || (files_.apart() && found > sample.bytes))
-      files_.refuse_length(sample, found);
+    if (!is_whole(files_, sample, found)) files_.refuse_length(sample, found);
     return {mapping->data() + offset, sample.bytes};
   }
 

@@ -21,6 +21,7 @@
 #include "storage/direct_range.h"
 #include "storage/io_engine.h"
 #include "storage/read_parts.h"
+#include "storage/whole_sample.h"
 
 namespace feedrate::storage {
 namespace {
@@ -262,18 +263,15 @@ class UringReads : public Storage {
   void complete(Slot& slot, ReadCompletion& done) {
     const SampleFile& sample = *slot.request.sample;
     check_operations(slot, sample);
-    const std::span<std::byte> tail = slot.request.tail;
     const DirectRange range = direct_ ? direct_range(files_, sample) : DirectRange{};
-    const auto got = static_cast<std::uint64_t>(slot.read);
+    std::uint64_t found = range.found(static_cast<std::uint64_t>(slot.read));
     // The kernel may give less than there is. That is rare: read it again, and wait for it.
-    if (std::uint64_t found = range.found(got); found != sample.bytes) {
-      const bool longer = !files_.apart() && found > sample.bytes;
-      if (!longer) found = read_again(slot, sample);
-      if (!longer && found != sample.bytes) files_.refuse_length(sample, found);
-    }
-    const std::span<const std::byte> head(slot.memory + range.before, sample.bytes - tail.size());
-    if (direct_ && !tail.empty()) std::memcpy(tail.data(), head.data() + head.size(), tail.size());
-    done.bytes = head;
+    if (!is_whole(files_, sample, found)) found = read_again(slot, sample);
+    if (!is_whole(files_, sample, found)) files_.refuse_length(sample, found);
+    const std::span<const std::byte> read(slot.memory + range.before, sample.bytes);
+    // Without O_DIRECT the tail was read to its place.
+    done.bytes = direct_ ? without_tail(slot.request, read)
+                         : read.first(sample.bytes - slot.request.tail.size());
     done.latency_ns = slot.ended_ns - slot.began_ns;
   }
 
@@ -289,10 +287,7 @@ class UringReads : public Storage {
 
   std::uint64_t read_again(Slot& slot, const SampleFile& sample) {
     const ReadOnlyFile file(files_.path_of(sample), direct_ ? O_DIRECT : 0);
-    if (direct_) {
-      const std::uint64_t found = read_direct(files_, sample, file.get(), slot.memory);
-      return files_.apart() ? found : std::min(found, sample.bytes);
-    }
+    if (direct_) return read_direct(files_, sample, file.get(), slot.memory);
     const std::span<std::byte> tail = slot.request.tail;
     read_parts(files_, sample, file.get(), {slot.memory, sample.bytes - tail.size()}, tail);
     return sample.bytes;

@@ -111,8 +111,8 @@ class Derived(unittest.TestCase):
         return self.validate_lines(lines, [TOOL, "seal"])
 
     def validate_lines(self, lines, seal=()):
-        """The same of lines as they were written: Python would write some numbers with other
-        digits."""
+        """(exit code, stdout) of the command on a ledger of these lines. Python writes some numbers
+        with other digits than the program, so what must stay as written comes as lines."""
         folder = tempfile.mkdtemp(dir=self.folder)
         with open(os.path.join(folder, "ledger.jsonl"), "w", encoding="utf-8") as file:
             file.write("".join(line + "\n" for line in lines))
