@@ -24,9 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The variants that are made from one picture size, and their manifests in the making.
+// The variants that are made from the same pictures, and their manifests in the making.
 struct Group {
-  codec::PixelSize size;
+  PictureKind kind;
   std::vector<PlannedVariant*> variants;
   std::vector<std::vector<storage::SampleFile>> lines;  // by sample, then by variant
 };
@@ -35,7 +35,7 @@ std::vector<Group> group_by_picture(GeneratePlan& plan) {
   std::vector<Group> groups;
   for (PlannedVariant& variant : plan.variants) {
     if (variant.missing == 0 && !variant.known.empty()) continue;  // complete
-    auto group = std::ranges::find(groups, variant.made_from, &Group::size);
+    auto group = std::ranges::find(groups, variant.made_from, &Group::kind);
     if (group == groups.end()) group = groups.insert(groups.end(), {variant.made_from, {}, {}});
     group->variants.push_back(&variant);
   }
@@ -63,7 +63,7 @@ void make_samples(const GeneratePlan& plan, std::vector<Group>& groups, int thre
       const auto task = static_cast<std::int64_t>(i);
       Group& group = groups[static_cast<std::size_t>(task / count)];
       const std::int64_t index = task % count;
-      const std::int64_t bytes = maker->make(index, group.size, group.variants,
+      const std::int64_t bytes = maker->make(index, group.kind, group.variants,
                                              group.lines[static_cast<std::size_t>(index)]);
       const std::scoped_lock lock(mutex);
       ++progress.samples_done;
@@ -108,7 +108,7 @@ void record_begin(GeneratePlan& plan, const std::vector<Group>& groups) {
   for (const Group& group : groups) {
     for (const PlannedVariant* variant : group.variants) {
       storage::VariantRecord& record = plan.record.variants[variant->name] = {};
-      if (variant->format == nullptr) record.made_from = codec::to_string(variant->made_from);
+      if (variant->format == nullptr) record.made_from = to_string(variant->made_from);
       for (std::int32_t label = 0; label < plan.source->classes(); ++label) {
         make_folder(plan.data / variant->name / plan.source->class_folder(label));
       }

@@ -12,12 +12,17 @@
 
 namespace feedrate::data_gen {
 
+// Stands for a size in GenerateOptions::image_sizes: each picture has its own.
+inline constexpr codec::PixelSize kMixedSize{};
+
 struct GenerateOptions {
   std::filesystem::path data;                    // the folder to make
   std::optional<std::filesystem::path> from;     // re-encode these pictures (searched recursively)
+  bool like_imagenet = false;                    // sizes and encodings as draw_like_imagenet() has
   std::vector<std::string> formats;              // picture formats and "tensor"
   std::vector<std::string> containers{"files"};  // others hold the same samples once more
   std::vector<codec::PixelSize> image_sizes;     // of the pictures, as stored
+  std::vector<std::string> details{"medium"};    // of generated pictures: storage::kDetails
   std::vector<codec::PixelSize> input_sizes;     // of the tensors; empty: native, every image size
   std::vector<codec::Dtype> tensor_dtypes{codec::Dtype::uint8};
   std::int64_t count = 2048;  // pictures; with `from`: at most so many, 0 = all
@@ -25,6 +30,7 @@ struct GenerateOptions {
   std::uint64_t seed = 0;
   int threads = 0;  // 0: one per CPU that this process may use
   codec::EncodeOptions encode;
+  std::int64_t bytes_per_sample = 0;  // mean of a JPEG, reached by its quality; 0: as encode says
   bool skip_bad = false;  // leave out pictures of `from` that cannot be decoded
   std::function<void(const std::string&)> on_skipped;  // is told each: "PATH: REASON"; may be empty
 };

@@ -25,6 +25,7 @@ struct FoundPicture {
   std::string path;  // below the folder, generic separators
   std::string class_name;
   std::int32_t label = 0;
+  codec::PixelSize size;  // known once it was decoded
 };
 
 bool is_picture_name(const fs::path& path) {
@@ -90,8 +91,8 @@ auto decode_picture(const fs::path& path, const Use& use) {
   return use(decoder->decode({0, 0, stored.width, stored.height}, 1).pixels);
 }
 
-// What is wrong with each picture; empty: nothing.
-std::vector<std::string> find_bad(const fs::path& folder, const std::vector<FoundPicture>& pictures,
+// What is wrong with each picture; empty: nothing. The others then know their size.
+std::vector<std::string> find_bad(const fs::path& folder, std::vector<FoundPicture>& pictures,
                                   const PictureCheck& check) {
   std::vector<std::string> reasons(pictures.size());
   GenerateProgress progress{.checking = true,
@@ -100,7 +101,10 @@ std::vector<std::string> find_bad(const fs::path& folder, const std::vector<Foun
   const auto make_work = [&] {
     return [&](std::size_t i) {
       try {
-        decode_picture(folder / pictures[i].path, [](const codec::PixelView&) {});
+        pictures[i].size =
+            decode_picture(folder / pictures[i].path, [](const codec::PixelView& pixels) {
+              return codec::PixelSize{pixels.width, pixels.height};
+            });
       } catch (const Error& error) {
         reasons[i] = std::string(error.what()).substr(0, std::string_view(error.what()).find("; "));
       }
@@ -170,7 +174,12 @@ class FolderSource : public PictureSource {
     return class_names_[static_cast<std::size_t>(label)];
   }
 
-  Picture make(std::int64_t index, codec::PixelSize size) const override {
+  codec::PixelSize size(std::int64_t index) const override { return at(index).size; }
+  codec::EncodeOptions encoding(std::int64_t, const codec::EncodeOptions& asked) const override {
+    return asked;
+  }
+
+  Picture make(std::int64_t index, codec::PixelSize size, float) const override {
     return decode_picture(folder_ / at(index).path, [&](const codec::PixelView& pixels) {
       return crop_and_resize(pixels, size);
     });

@@ -16,12 +16,44 @@ namespace fs = std::filesystem;
 
 void check_sizes(const std::vector<codec::PixelSize>& sizes, const char* option) {
   for (const codec::PixelSize size : sizes) {
+    if (size == kMixedSize) continue;
     if (size.width <= 0 || size.height <= 0 ||
         std::int64_t{size.width} * size.height > codec::kMaxPixels || size.width > 65500 ||
         size.height > 65500) {
       throw UsageError(std::string(option) + " " + codec::to_string(size),
                        "no size that can be stored",
                        "choose 1 to 65500 pixels a side, at most 8192x8192 in all");
+    }
+  }
+}
+
+// What only generated pictures have, or only those of other sources.
+void check_pictures(const GenerateOptions& options) {
+  const bool mixed =
+      std::ranges::find(options.image_sizes, kMixedSize) != options.image_sizes.end();
+  if (mixed && !options.like_imagenet && !options.from) {
+    throw UsageError("image-size mixed", "generated pictures have one size",
+                     "add --like imagenet, or --from DIR");
+  }
+  if (options.like_imagenet && options.from) {
+    throw UsageError("like imagenet", "pictures of --from are as they are", "leave one out");
+  }
+  if (options.like_imagenet && options.bytes_per_sample > 0) {
+    throw UsageError("bytes-per-sample", "--like imagenet has ImageNet's own bytes",
+                     "leave one out");
+  }
+  if (options.bytes_per_sample < 0) {
+    throw UsageError("bytes-per-sample " + std::to_string(options.bytes_per_sample),
+                     "is no number of bytes", "e.g. 114660");
+  }
+  if (options.details.empty()) throw UsageError("detail", "none given", "e.g. medium");
+  for (const std::string& detail : options.details) {
+    if (std::ranges::find(storage::kDetails, detail) == storage::kDetails.end()) {
+      throw UsageError("detail " + detail, "no such detail",
+                       "choose among " + listed(storage::kDetails));
+    }
+    if (options.from && detail != "medium") {
+      throw UsageError("detail " + detail, "pictures of --from are as they are", "leave one out");
     }
   }
 }
@@ -39,6 +71,7 @@ void check_options(const GenerateOptions& options) {
     throw UsageError("container " + name, "no such container",
                      "choose among " + listed(storage::containers(), &storage::Container::name));
   }
+  check_pictures(options);
   if (options.image_sizes.empty()) throw UsageError("image-size", "none given", "e.g. 500x375");
   check_sizes(options.image_sizes, "image-size");
   check_sizes(options.input_sizes, "input-size");
@@ -77,6 +110,8 @@ storage::DatasetRecord new_record(const GenerateOptions& options, const PictureS
   record.options["png_level"] = std::to_string(options.encode.png_level);
   record.options["source_files"] = source.fingerprint();
   record.options["subsampling"] = options.encode.subsampling;
+  if (options.bytes_per_sample > 0)
+    record.options["bytes_per_sample"] = std::to_string(options.bytes_per_sample);
   return record;
 }
 
@@ -94,9 +129,13 @@ void check_same(const fs::path& data, const storage::DatasetRecord& made,
   compare("seed", std::to_string(made.seed), std::to_string(asked.seed));
   compare("count", std::to_string(made.count), std::to_string(asked.count));
   compare("classes", std::to_string(made.classes), std::to_string(asked.classes));
-  for (const auto& [key, value] : asked.options) {
-    const auto found = made.options.find(key);
-    compare(key, found == made.options.end() ? "unknown" : found->second, value);
+  const auto value_in = [](const storage::DatasetRecord& record, const std::string& key) {
+    const auto found = record.options.find(key);
+    return found == record.options.end() ? "none" : found->second;
+  };
+  for (const auto* record : {&made, &asked}) {
+    for (const auto& [key, value] : record->options)
+      compare(key, value_in(made, key), value_in(asked, key));
   }
 }
 
@@ -106,16 +145,25 @@ void push_once(std::vector<Value>& list, Value value) {
   if (std::ranges::none_of(list, same)) list.push_back(std::move(value));
 }
 
-codec::PixelSize tensor_origin(const GenerateOptions& options, const storage::DatasetRecord& record,
-                               const PlannedVariant& tensor) {
+// The largest pictures: mixed ones, which are as large as they come, last.
+PictureKind tensor_origin(const GenerateOptions& options, const storage::DatasetRecord& record,
+                          const PlannedVariant& tensor) {
   const auto recorded = record.variants.find(tensor.name);
   if (recorded != record.variants.end() && !recorded->second.made_from.empty()) {
-    return codec::pixel_size_from(recorded->second.made_from);
+    return picture_kind_from(recorded->second.made_from);
   }
   const auto& sizes = options.image_sizes;
-  if (std::ranges::find(sizes, tensor.size) != sizes.end()) return tensor.size;
-  return *std::ranges::max_element(
-      sizes, {}, [](codec::PixelSize size) { return std::int64_t{size.width} * size.height; });
+  if (std::ranges::find(sizes, tensor.size) != sizes.end()) return {tensor.size};
+  return {*std::ranges::max_element(
+      sizes, {}, [](codec::PixelSize size) { return std::int64_t{size.width} * size.height; })};
+}
+
+std::vector<PictureKind> kinds_of(const GenerateOptions& options) {
+  std::vector<PictureKind> kinds;
+  for (const codec::PixelSize size : options.image_sizes) {
+    for (const std::string& detail : options.details) kinds.push_back({size, detail});
+  }
+  return kinds;
 }
 
 std::vector<PlannedVariant> list_variants(const GenerateOptions& options,
@@ -123,17 +171,18 @@ std::vector<PlannedVariant> list_variants(const GenerateOptions& options,
   std::vector<PlannedVariant> variants;
   for (const std::string& name : options.formats) {
     if (name != "tensor") {
-      for (const codec::PixelSize size : options.image_sizes) {
-        push_once(variants, {.name = name + "/" + codec::to_string(size),
+      for (const PictureKind& kind : kinds_of(options)) {
+        push_once(variants, {.name = name + "/" + to_string(kind),
                              .format = codec::find_picture_format(name),
-                             .size = size,
-                             .made_from = size});
+                             .size = kind.size,
+                             .made_from = kind});
       }
       continue;
     }
     const auto& sizes = options.input_sizes.empty() ? options.image_sizes : options.input_sizes;
     for (const codec::Dtype dtype : options.tensor_dtypes) {
       for (const codec::PixelSize size : sizes) {
+        if (size == kMixedSize) continue;  // a batch of tensors has one size
         PlannedVariant tensor{
             .name = "tensor-" + std::string(codec::name_of(dtype)) + "/" + codec::to_string(size),
             .dtype = dtype,
@@ -184,9 +233,12 @@ GeneratePlan begin_plan(const GenerateOptions& options, const PictureCheck& chec
   GeneratePlan plan;
   plan.data = options.data;
   plan.encode = options.encode;
+  plan.bytes_per_sample = options.bytes_per_sample;
   if (options.from) {
     check_apart(options.data, *options.from);
     plan.source = make_folder_source(*options.from, options.count, check);
+  } else if (options.like_imagenet) {
+    plan.source = make_imagenet_like_source(options.seed, options.count, options.classes);
   } else {
     plan.source = make_synthetic_source(options.seed, options.count, options.classes);
   }
@@ -205,9 +257,14 @@ void survey_folder(GeneratePlan& plan, const GenerateOptions& options) {
   plan.packs = list_packs(plan, options.containers);
   for (PlannedVariant& variant : plan.variants) {
     survey(plan, variant);
-    const std::string size = codec::to_string(variant.made_from);
-    if (!plan.jpegs.contains(size)) plan.jpegs[size] = known_files(plan, "jpeg/" + size);
+    const std::string kind = to_string(variant.made_from);
+    if (!plan.jpegs.contains(kind)) plan.jpegs[kind] = known_files(plan, "jpeg/" + kind);
   }
+}
+
+codec::PixelSize sample_size(const PictureSource& source, std::int64_t index,
+                             codec::PixelSize size) {
+  return size == kMixedSize ? source.size(index) : size;
 }
 
 std::string sample_stem(const PictureSource& source, std::int64_t index) {

@@ -17,8 +17,8 @@ struct PlannedVariant {
   std::string name;                       // "jpeg/500x375"
   const codec::Format* format = nullptr;  // null: a tensor of `dtype`
   codec::Dtype dtype = codec::Dtype::uint8;
-  codec::PixelSize size;
-  codec::PixelSize made_from;  // the picture size whose decoded JPEG pixels go into it
+  codec::PixelSize size;  // kMixedSize: each picture's own
+  PictureKind made_from;  // the pictures whose decoded JPEG pixels go into it
   std::vector<storage::SampleFile>
       known;                 // by index, from the manifest of a variant that was complete
   std::int64_t missing = 0;  // files that are not there, or not of their known size
@@ -36,11 +36,13 @@ struct PlannedPack {
 struct GeneratePlan {
   std::filesystem::path data;
   codec::EncodeOptions encode;
+  std::int64_t bytes_per_sample = 0;  // see GenerateOptions
   std::unique_ptr<PictureSource> source;
   storage::DatasetRecord record;         // as read from dataset.json, or new
   std::vector<PlannedVariant> variants;  // in the order in which they were asked for
   std::vector<PlannedPack> packs;
-  // Manifests of the complete JPEG variants, by size name: their files' pixels are the dataset's.
+  // Manifests of the complete JPEG variants, by the name of their pictures: their files' pixels are
+  // the dataset's.
   std::map<std::string, std::vector<storage::SampleFile>> jpegs;
 };
 
@@ -52,6 +54,9 @@ GeneratePlan begin_plan(const GenerateOptions& options, const PictureCheck& chec
 // made with other options.
 void survey_folder(GeneratePlan& plan, const GenerateOptions& options);
 
+// A variant's pixels of sample `index`.
+codec::PixelSize sample_size(const PictureSource& source, std::int64_t index,
+                             codec::PixelSize size);
 // The sample's path in a variant's folder without its extension, "class_007/000123".
 std::string sample_stem(const PictureSource& source, std::int64_t index);
 std::string sample_path(const PictureSource& source, std::int64_t index,

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
+#include "data_gen/encode_to_size.h"
 
 namespace feedrate::data_gen {
 
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 SampleMaker::SampleMaker(const GeneratePlan& plan)
     : plan_(plan), jpeg_(codec::find_picture_format("jpeg")->make_decoder()) {}
 
-std::int64_t SampleMaker::make(std::int64_t index, codec::PixelSize size,
+std::int64_t SampleMaker::make(std::int64_t index, const PictureKind& kind,
                                std::span<const PlannedVariant* const> variants,
                                std::span<storage::SampleFile> out) {
   pixels_.reset();
@@ -23,7 +24,7 @@ std::int64_t SampleMaker::make(std::int64_t index, codec::PixelSize size,
       out[i] = *existing;
       continue;
     }
-    jpeg_pixels(index, size);
+    jpeg_pixels(index, kind);
     out[i] = write(*variants[i], index);
     written += static_cast<std::int64_t>(out[i].bytes);
   }
@@ -53,21 +54,23 @@ std::optional<storage::SampleFile> SampleMaker::find_existing(const PlannedVaria
   } catch (const std::system_error&) {
     return std::nullopt;
   }
-  if (!is_whole(variant, path.string())) return std::nullopt;
+  if (!is_whole(variant, index, path.string())) return std::nullopt;
   line.bytes = file_.size();
   line.xxh3 = xxh3_of(file_);
   return line;
 }
 
-bool SampleMaker::is_whole(const PlannedVariant& variant, const std::string& name) {
+bool SampleMaker::is_whole(const PlannedVariant& variant, std::int64_t index,
+                           const std::string& name) {
+  const codec::PixelSize size = sample_size(*plan_.source, index, variant.size);
   try {
     if (variant.format == nullptr) {
       const codec::TensorView tensor = codec::parse_tensor(file_, name);
-      return tensor.size == variant.size && tensor.dtype == variant.dtype;
+      return tensor.size == size && tensor.dtype == variant.dtype;
     }
     const auto decoder = variant.format->make_decoder();
-    if (decoder->open(file_, name) != variant.size) return false;
-    decoder->decode({0, 0, variant.size.width, variant.size.height}, 1);
+    if (decoder->open(file_, name) != size) return false;
+    decoder->decode({0, 0, size.width, size.height}, 1);
     return true;
   } catch (const Error&) {
     return false;
@@ -82,28 +85,39 @@ codec::PixelView SampleMaker::decode_jpeg(codec::PixelSize size, const std::stri
 
 // The JPEG that lies in the dataset already is the one whose pixels the other formats have to hold,
 // even where this build would synthesise others.
-bool SampleMaker::load_stored_jpeg(codec::PixelSize size, std::int64_t index) {
+bool SampleMaker::load_stored_jpeg(const PictureKind& kind, std::int64_t index) {
   const fs::path path =
-      plan_.data / "jpeg" / codec::to_string(size) / (sample_stem(*plan_.source, index) + ".jpg");
+      plan_.data / "jpeg" / to_string(kind) / (sample_stem(*plan_.source, index) + ".jpg");
   try {
     read_whole_file(path, jpeg_file_);
-    const auto known = plan_.jpegs.find(codec::to_string(size));
+    const auto known = plan_.jpegs.find(to_string(kind));
     if (known != plan_.jpegs.end() && !known->second.empty() &&
         known->second[static_cast<std::size_t>(index)].xxh3 != xxh3_of(jpeg_file_)) {
       return false;  // damaged since
     }
-    pixels_ = decode_jpeg(size, path.string());
+    pixels_ = decode_jpeg(sample_size(*plan_.source, index, kind.size), path.string());
     return true;
   } catch (const std::exception&) {  // none there, or none that is whole
     return false;
   }
 }
 
-const codec::PixelView& SampleMaker::jpeg_pixels(std::int64_t index, codec::PixelSize size) {
-  if (!pixels_ && !load_stored_jpeg(size, index)) {
-    const Picture picture = plan_.source->make(index, size);
-    codec::find_picture_format("jpeg")->encode(picture.view(), plan_.encode, jpeg_file_);
-    pixels_ = decode_jpeg(size, "sample " + std::to_string(index));
+void SampleMaker::encode_jpeg(const PictureKind& kind, std::int64_t index) {
+  const Picture picture = plan_.source->make(index, sample_size(*plan_.source, index, kind.size),
+                                             factor_of(kind.detail));
+  if (plan_.bytes_per_sample > 0) {
+    encode_to_size(picture.view(), plan_.encode, plan_.bytes_per_sample, index, jpeg_file_);
+  } else {
+    codec::find_picture_format("jpeg")->encode(
+        picture.view(), plan_.source->encoding(index, plan_.encode), jpeg_file_);
+  }
+}
+
+const codec::PixelView& SampleMaker::jpeg_pixels(std::int64_t index, const PictureKind& kind) {
+  if (!pixels_ && !load_stored_jpeg(kind, index)) {
+    encode_jpeg(kind, index);
+    pixels_ = decode_jpeg(sample_size(*plan_.source, index, kind.size),
+                          "sample " + std::to_string(index));
   }
   return *pixels_;
 }
@@ -111,7 +125,7 @@ const codec::PixelView& SampleMaker::jpeg_pixels(std::int64_t index, codec::Pixe
 storage::SampleFile SampleMaker::write(const PlannedVariant& variant, std::int64_t index) {
   const bool is_jpeg = variant.format != nullptr && variant.format->name == "jpeg";
   if (variant.format == nullptr) {
-    if (variant.size == variant.made_from) {
+    if (variant.size == sample_size(*plan_.source, index, variant.made_from.size)) {
       codec::encode_tensor(*pixels_, variant.dtype, file_);
     } else {
       codec::encode_tensor(crop_and_resize(*pixels_, variant.size).view(), variant.dtype, file_);

@@ -15,19 +15,20 @@ class SampleMaker {
  public:
   explicit SampleMaker(const GeneratePlan& plan);
 
-  // Makes what is missing of sample `index` in `variants`, all of which are made from the picture
-  // size `size`; out[i] becomes the manifest line of variants[i]. Returns the bytes written.
+  // Makes what is missing of sample `index` in `variants`, all of which are made from the pictures
+  // `kind`; out[i] becomes the manifest line of variants[i]. Returns the bytes written.
   // Errors: feedrate::Error of a picture that cannot be read, or a file that cannot be written.
-  std::int64_t make(std::int64_t index, codec::PixelSize size,
+  std::int64_t make(std::int64_t index, const PictureKind& kind,
                     std::span<const PlannedVariant* const> variants,
                     std::span<storage::SampleFile> out);
 
  private:
   std::optional<storage::SampleFile> find_existing(const PlannedVariant& variant,
                                                    std::int64_t index);
-  bool is_whole(const PlannedVariant& variant, const std::string& name);
-  bool load_stored_jpeg(codec::PixelSize size, std::int64_t index);
-  const codec::PixelView& jpeg_pixels(std::int64_t index, codec::PixelSize size);
+  bool is_whole(const PlannedVariant& variant, std::int64_t index, const std::string& name);
+  bool load_stored_jpeg(const PictureKind& kind, std::int64_t index);
+  void encode_jpeg(const PictureKind& kind, std::int64_t index);
+  const codec::PixelView& jpeg_pixels(std::int64_t index, const PictureKind& kind);
   codec::PixelView decode_jpeg(codec::PixelSize size, const std::string& name);
   storage::SampleFile write(const PlannedVariant& variant, std::int64_t index);
   storage::SampleFile line_of(const PlannedVariant& variant, std::int64_t index) const;

@@ -10,10 +10,11 @@
 
 namespace feedrate::data_gen {
 
-Picture synthesise_picture(std::uint64_t seed, codec::PixelSize size) {
+Picture synthesise_picture(std::uint64_t seed, codec::PixelSize size, float detail) {
   // The scene has its own random numbers, so that it does not depend on the size in pixels.
   Random scene_random(seed), pixel_random(seed ^ 0x70697865u);
-  const Scene scene = compose_scene(scene_random, static_cast<double>(size.width) / size.height);
+  const Scene scene =
+      compose_scene(scene_random, static_cast<double>(size.width) / size.height, detail);
   const float side = geometric_side(size);
   // Scaling down averages noise and blur away.
   const float finer = std::clamp(std::sqrt(side / kStyleSide), 0.5f, 1.6f);

@@ -18,7 +18,8 @@ struct Picture {
 // A picture with the statistics of photographs (1/f spectrum, occluding edges, smooth regions,
 // texture, sensor noise), so that its JPEG bits per pixel, PNG ratio and decode time are near those
 // of photographs of the same size. A pure function of its arguments, the same on every machine with
-// IEEE arithmetic and the same build; thread-safe.
-Picture synthesise_picture(std::uint64_t seed, codec::PixelSize size);
+// IEEE arithmetic and the same build; thread-safe. `detail` is how much there is to see in it, next
+// to photographs (1): a factor of clutter, texture and noise. The scene behind it stays the same.
+Picture synthesise_picture(std::uint64_t seed, codec::PixelSize size, float detail = 1);
 
 }  // namespace feedrate::data_gen

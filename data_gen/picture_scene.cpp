@@ -158,9 +158,12 @@ void add_small_leaves(Random& random, Scene& scene) {
 
 }  // namespace
 
-Scene compose_scene(Random& random, double aspect) {
+Scene compose_scene(Random& random, double aspect, float detail) {
   Scene scene;
   scene.style = draw_style(random);
+  scene.style.clutter *= detail;
+  scene.style.texture *= detail;
+  scene.style.noise *= detail;
   scene.width = std::sqrt(aspect);
   scene.height = 1 / scene.width;
   add_regions(random, scene);

@@ -53,7 +53,7 @@ struct Scene {
 
 // Dead leaves: shapes that occlude each other, with a radius density of r^-3, which gives both the
 // 1/f spectrum and the edges of photographs (Lee, Mumford and Huang, 2001), on regions that differ
-// in how much there is on them.
-Scene compose_scene(Random& random, double aspect);
+// in how much there is on them. `detail`: see synthesise_picture().
+Scene compose_scene(Random& random, double aspect, float detail = 1);
 
 }  // namespace feedrate::data_gen

@@ -15,8 +15,8 @@ namespace {
 
 struct GenOptions {
   data_gen::GenerateOptions generate;
-  std::string from;
-  std::vector<std::string> image_sizes{"224"}, input_sizes{"224"}, tensor_dtypes{"uint8"};
+  std::string from, like;
+  std::vector<std::string> image_sizes, input_sizes{"224"}, tensor_dtypes{"uint8"};
   std::string subsampling = "420";
 };
 
@@ -43,8 +43,12 @@ std::string bar(const data_gen::GenerateProgress& p, std::int64_t start_ns) {
 
 void fill(GenOptions& o) {
   if (!o.from.empty()) o.generate.from = o.from;
-  for (const auto& size : o.image_sizes)
-    o.generate.image_sizes.push_back(codec::pixel_size_from(size));
+  o.generate.like_imagenet = !o.like.empty();
+  if (o.image_sizes.empty()) o.image_sizes = {o.generate.like_imagenet ? "mixed" : "224"};
+  for (const auto& size : o.image_sizes) {
+    o.generate.image_sizes.push_back(size == "mixed" ? data_gen::kMixedSize
+                                                     : codec::pixel_size_from(size));
+  }
   const bool native = o.input_sizes.size() == 1 && o.input_sizes.front() == "native";
   for (const auto& size : o.input_sizes) {
     if (!native) o.generate.input_sizes.push_back(codec::pixel_size_from(size));
@@ -103,8 +107,19 @@ CommandEntry add_gen(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "gen", "Make a dataset: the same pictures in several formats and sizes");
   app->add_option("DATA", g.data, "folder to make, or to add to")->required();
-  app->add_option("--image-size", o->image_sizes, "pixels as stored: WxH, or N for NxN")
+  app->add_option("--like", o->like,
+                  "imagenet: sizes, shapes, JPEG qualities and bytes of ImageNet's pictures")
+      ->check(CLI::IsMember({"imagenet"}));
+  app->add_option("--image-size", o->image_sizes,
+                  "pixels as stored: WxH, N for NxN; mixed: each picture's own (--like, --from) "
+                  "[224; mixed with --like]")
+      ->delimiter(',');
+  app->add_option("--detail", g.details,
+                  "how much there is to see: lowest, low, medium (photographs), high, highest")
       ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--bytes-per-sample", g.bytes_per_sample,
+                  "mean bytes of a JPEG, reached by its quality; 0: by --quality")
       ->capture_default_str();
   app->add_option("--input-size", o->input_sizes, "pixels of precached tensors, or native")
       ->delimiter(',')

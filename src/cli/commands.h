@@ -17,6 +17,7 @@ CommandEntry add_verify(CLI::App& program);
 CommandEntry add_rank(CLI::App& program);
 CommandEntry add_run(CLI::App& program);
 CommandEntry add_sweep(CLI::App& program);
+CommandEntry add_capacity(CLI::App& program);
 CommandEntry add_report(CLI::App& program);
 CommandEntry add_compare(CLI::App& program);
 CommandEntry add_validate(CLI::App& program);

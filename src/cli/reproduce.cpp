@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "plan/settings.h"
+#include "storage/dataset_record.h"
 
 namespace feedrate::cli {
 namespace {
@@ -35,9 +35,16 @@ void set(Words& words, const char* const (&names)[N], const std::string& value, 
   if (always) words.insert(words.end(), {names[N - 1], value});
 }
 
-// A folder of the user's own pictures, read as it lies: "jpeg/mixed".
+// A folder of the user's own pictures, read as it lies: no `gen` has made it.
 bool is_own_folder(const Json& dataset) {
-  return dataset["variant"].get<std::string>().ends_with("/" + std::string(plan::kMixedSizes));
+  return dataset.contains("made") && !dataset["made"].contains("seed");
+}
+
+// "500x375-high": the words that say which pictures.
+void add_size(Words& words, const std::string& kind) {
+  const std::size_t dash = std::min(kind.find('-'), kind.size());
+  words.insert(words.end(), {"--image-size", kind.substr(0, dash)});
+  if (dash < kind.size()) words.insert(words.end(), {"--detail", kind.substr(dash + 1)});
 }
 
 // "jpeg.tar/500x375", "tensor-uint8/224x224": the words of `gen` that make it.
@@ -53,19 +60,22 @@ Words gen_words(const Json& dataset, const std::string& folder) {
     return made.contains(key) ? made[key].get<std::string>() : std::string();
   };
   Words words = {"gen", folder};
-  if (how("source") != "generated")
+  if (!storage::is_generated(how("source")))
     words.insert(words.end(), {"--from", how("source")});
   else
     words.insert(words.end(), {"--seed", how("seed"), "--classes", how("classes")});
+  if (how("source").ends_with("like imagenet")) words.insert(words.end(), {"--like", "imagenet"});
+  if (made.contains("bytes_per_sample"))
+    words.insert(words.end(), {"--bytes-per-sample", how("bytes_per_sample")});
   words.insert(words.end(),
                {"--count", how("count"), "--quality", how("jpeg_quality"), "--subsampling",
                 how("subsampling"), "--png-level", how("png_level"), "--format", format});
   if (!container.empty()) words.insert(words.end(), {"--container", "files," + container});
   if (dtype.empty())
-    words.insert(words.end(), {"--image-size", size});
+    add_size(words, size);
   else
-    words.insert(words.end(),
-                 {"--tensor-dtype", dtype, "--input-size", size, "--image-size", how("made_from")});
+    words.insert(words.end(), {"--tensor-dtype", dtype, "--input-size", size}),
+        add_size(words, how("made_from"));
   return words;
 }
 
@@ -105,7 +115,8 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
       const bool is_generated = !is_own_folder(data);
       if (data.contains("made") && is_generated)
         add_once(reproduction.datasets, gen_words(data, folder));
-      if (data.contains("made") && data["made"].value("source", "generated") != "generated") {
+      if (data.contains("made") &&
+          !storage::is_generated(data["made"].value("source", "generated"))) {
         add_once(reproduction.notes,
                  std::string(
                      "the pictures come from a folder, which has to be there and hold the same"));

@@ -40,6 +40,14 @@ struct DeviceAugmentation {
   bool jitter = false;                                                // whether colours change
 };
 
+// What an emulated step costs beside the device's own time.
+struct Emulation {
+  // CPU time that it burns in the training thread, as launching a step's kernels does; -1: what the
+  // trace says, or none.
+  double host_cpu_ms = -1;
+  double all_reduce_ms = 0;  // time at the end of each step, with several ranks
+};
+
 // What one run asks of a device.
 struct StepSpec {
   pipeline::BatchSpec batch;  // what a streamed or resident batch looks like in host memory
@@ -55,6 +63,7 @@ struct StepSpec {
   // Batches are encoded pictures (batch.encoded_slot): the share, in percent, that the JPEG engine
   // decodes where there is one; the rest is decoded by the GPU's ordinary processors.
   int engine_share = 100;
+  Emulation emulation{};
 };
 
 // When one step ran on the device, on the clock of now_ns(). Steps end in order.
@@ -69,7 +78,9 @@ struct StepRecord {
 struct DeviceDescription {
   std::string name;            // "NVIDIA H200", "Intel Xeon ...", "NVIDIA A100 (EMULATED)"
   std::string kind;            // "cuda", "cpu", "emulated"
-  double step_ms = 0;          // emulated: the length of a step; 0 where it is measured
+  double step_ms = 0;          // emulated: the mean length of a step; 0 where it is measured
+  double host_cpu_ms = 0;      // emulated: CPU time that it burns on the host
+  double all_reduce_ms = 0;    // emulated: at the end of each step
   double bus_bytes_per_s = 0;  // emulated: host to device; 0 where it is measured
   std::string software;        // "LibTorch 2.11.0, ..."; empty for emulated
   std::string source;          // emulated: where the published rate comes from

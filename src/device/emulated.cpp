@@ -22,6 +22,9 @@ class Emulated : public Accelerator {
         step_ns_(std::isinf(device_.imgs_per_s)
                      ? 0
                      : std::llround(1e9 * spec.batch.batch_size / device_.imgs_per_s)),
+        trace_ns_(nanoseconds(device_.trace_ms)),
+        host_cpu_ns_(std::llround(1e6 * host_cpu_ms(device_, spec))),
+        all_reduce_ns_(group.size() > 1 ? std::llround(1e6 * spec.emulation.all_reduce_ms) : 0),
         copy_ns_(
             std::llround(1e9 * static_cast<double>(spec.batch.bytes()) / device_.bus_bytes_per_s)) {
     measure::use_precise_sleeps();
@@ -33,6 +36,8 @@ class Emulated : public Accelerator {
     return {.name = device_.name,
             .kind = "emulated",
             .step_ms = measure::ms(step_ns_),
+            .host_cpu_ms = measure::ms(host_cpu_ns_),
+            .all_reduce_ms = measure::ms(all_reduce_ns_),
             .bus_bytes_per_s = device_.bus_bytes_per_s,
             .source = device_.source,
             .precision = device_.precision,
@@ -49,11 +54,12 @@ class Emulated : public Accelerator {
     std::int64_t ready = measure::now_ns();
     if (spec_.feed == Feed::streamed) ready = copy(std::move(batch));
     const std::int64_t start = std::max(ready, last_end_);
+    // The device carries out what the host has launched: it is not done before that is.
+    const std::int64_t worked = std::max(start + length_of(steps_), launch());
     // The ranks average their gradients at the end of the step: none is done before the slowest.
     const std::int64_t end =
-        group_.size() > 1 ? group_.all_reduce_latest(start + step_ns_) : start + step_ns_;
-    queued_.push_back(
-        {start, end, std::numeric_limits<double>::quiet_NaN(), end - start - step_ns_});
+        (group_.size() > 1 ? group_.all_reduce_latest(worked) : worked) + all_reduce_ns_;
+    queued_.push_back({start, end, std::numeric_limits<double>::quiet_NaN(), end - worked});
     ends_[steps_++ % 2] = last_end_ = end;
   }
 
@@ -69,6 +75,26 @@ class Emulated : public Accelerator {
   void drain() override { measure::sleep_until_ns(last_end_); }
 
  private:
+  static std::vector<std::int64_t> nanoseconds(const std::vector<double>& ms) {
+    std::vector<std::int64_t> ns;
+    for (const double one : ms) ns.push_back(std::llround(1e6 * one));
+    return ns;
+  }
+  static double host_cpu_ms(const EmulatedDevice& device, const StepSpec& spec) {
+    return spec.emulation.host_cpu_ms < 0 ? device.host_cpu_ms : spec.emulation.host_cpu_ms;
+  }
+  std::int64_t length_of(std::size_t step) const {
+    return trace_ns_.empty() ? step_ns_ : trace_ns_[step % trace_ns_.size()];
+  }
+  // Burns the CPU time that a step's launches take, and returns when that was done.
+  std::int64_t launch() const {
+    if (host_cpu_ns_ > 0) {
+      const std::int64_t until = measure::thread_cpu_ns() + host_cpu_ns_;
+      while (measure::thread_cpu_ns() < until) {
+      }
+    }
+    return measure::now_ns();
+  }
   // Returns when the batch was on the device. The copy overlaps the step before, which is only a
   // deadline; the host waits for it, as it would for a page-locked copy's event before reusing the
   // slab.
@@ -85,7 +111,9 @@ class Emulated : public Accelerator {
   const EmulatedDevice device_;
   const StepSpec spec_;
   Group& group_;
-  const std::int64_t step_ns_;
+  const std::int64_t step_ns_;  // the mean, of a trace
+  const std::vector<std::int64_t> trace_ns_;
+  const std::int64_t host_cpu_ns_, all_reduce_ns_;
   const std::int64_t copy_ns_;
   std::array<std::vector<std::byte>, 2> buffers_;
   std::array<std::int64_t, 2> ends_{};

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "device/published_rates.h"
+#include "device/step_trace.h"
 
 namespace feedrate::device {
 namespace {
@@ -48,7 +49,7 @@ EmulatedDevice of_given_rate(std::string_view argument) {
     throw UsageError("--device emulated:" + std::string(argument),
                      "is neither a known device nor images per second",
                      "use one of " + listed(published_rates(), &PublishedRate::name) +
-                         ", or a rate such as emulated:500");
+                         ", a rate such as emulated:500, or trace=FILE");
   }
   return {.name = std::string(argument) + " img/s (EMULATED)",
           .imgs_per_s = number,
@@ -58,9 +59,38 @@ EmulatedDevice of_given_rate(std::string_view argument) {
           .caveat = ""};
 }
 
+EmulatedDevice of_trace(const std::string& file, const StepSpec& spec) {
+  StepTrace trace = read_step_trace(file);
+  const std::string asked = "--device emulated:trace=" + file;
+  const auto [width, height] = spec.batch.size;
+  if (trace.batch_size != spec.batch.batch_size) {
+    throw UsageError(asked, "was recorded with batches of " + std::to_string(trace.batch_size),
+                     "use --batch-size " + std::to_string(trace.batch_size));
+  }
+  if (trace.input_size != codec::PixelSize{width, height} || trace.model != spec.model) {
+    throw UsageError(
+        asked, "was recorded with " + trace.model + " at " + codec::to_string(trace.input_size),
+        "use --model " + trace.model + " --input-size " + codec::to_string(trace.input_size));
+  }
+  double sum_ms = 0;
+  for (const double ms : trace.step_ms) sum_ms += ms;
+  const auto steps = static_cast<double>(trace.step_ms.size());
+  return {.name = trace.device + " (EMULATED from its recorded steps)",
+          .imgs_per_s = 1e3 * trace.batch_size * steps / sum_ms,
+          .bus_bytes_per_s = kPcie4,
+          .trace_ms = std::move(trace.step_ms),
+          .host_cpu_ms = trace.host_cpu_ms,
+          .source = "recorded by feedrate: " + std::to_string(trace.step_ms.size()) + " steps",
+          .precision = trace.precision,
+          .caveat = ""};
+}
+
 }  // namespace
 
 EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec) {
+  constexpr std::string_view kTrace = "trace=";
+  if (argument.starts_with(kTrace))
+    return of_trace(std::string(argument.substr(kTrace.size())), spec);
   for (const PublishedRate& rate : published_rates()) {
     if (rate.name == argument) return published(rate, spec);
   }

@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "device/accelerator.h"
 
@@ -11,13 +12,18 @@ struct EmulatedDevice {
   std::string name;
   double imgs_per_s = 0;  // infinity: steps of no length
   double bus_bytes_per_s = 0;
+  std::vector<double> trace_ms{};  // the lengths of the steps, one after the other, again and
+                                   // again; empty: all are alike
+  double host_cpu_ms = 0;  // CPU time of a step on the host
   std::string source;
   std::string precision;  // of the published rate
   std::string caveat;     // how imgs_per_s differs from the published rate; empty: not
 };
 // Published rates hold for resnet50 at 224x224 and are scaled by the number of input pixels, as the
 // work of its convolutions is, with a caveat; below kLeastScaled pixels a side GPUs are no longer
-// full, and such sizes are refused. A rate given as a number is taken as it is. Throws UsageError.
+// full, and such sizes are refused. A rate given as a number is taken as it is. "trace=FILE" is
+// what `run --record-steps FILE` wrote (step_trace.h), for the batch size it was recorded at.
+// Throws UsageError, and what read_step_trace() throws.
 inline constexpr int kLeastScaled = 112;
 EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec);
 

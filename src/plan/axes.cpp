@@ -58,6 +58,21 @@ std::string percentage(const Axis& axis, const std::string& typed) {
   return whole_number(axis, typed, 0, 100);
 }
 
+// One spelling: 1.50 is 1.5.
+std::string milliseconds(const Axis& axis, const std::string& typed) {
+  constexpr double kLongest = 1e6;
+  double value = 0;
+  const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), value);
+  if (error != std::errc{} || end != typed.data() + typed.size() ||
+      !(value >= 0 && value <= kLongest))
+    refuse(axis, typed, "milliseconds, such as 2.5");
+  char shortest[32];
+  return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
+}
+std::string auto_or_milliseconds(const Axis& axis, const std::string& typed) {
+  return typed == "auto" ? typed : milliseconds(axis, typed);
+}
+
 std::string size(const Axis& axis, const std::string& typed) {
   try {
     return codec::to_string(codec::pixel_size_from(typed));
@@ -97,6 +112,13 @@ std::vector<AxisValue> data_values() {
   return all;
 }
 
+std::vector<AxisValue> detail_values() {
+  std::vector<AxisValue> all;
+  for (const std::string_view detail : storage::kDetails) all.push_back({detail, ""});
+  all[2].help = "as in photographs";
+  return all;
+}
+
 template <typename Rows>
 std::vector<AxisValue> values_of(const Rows& rows) {
   std::vector<AxisValue> all;
@@ -113,6 +135,7 @@ bool trains(const Cell& cell) { return device_kind(cell) == "cpu" || device_kind
 bool on_cpu(const Cell& cell) { return device_kind(cell) == "cpu"; }
 bool on_cuda(const Cell& cell) { return device_kind(cell) == "cuda"; }
 bool not_emulated(const Cell& cell) { return device_kind(cell) != "emulated"; }
+bool is_emulated(const Cell& cell) { return !not_emulated(cell); }
 bool in_16_bits(const Cell& cell) {
   return trains(cell) && (cell.is("precision", "fp16") || cell.is("precision", "bf16"));
 }
@@ -343,7 +366,8 @@ Axes device_axes() {
                   {"cpu", "really trains, on the CPU"},
                   {"emulated:NAME",
                    "takes real batches at a published rate, no GPU (a100, h100, h200, v100 ...)"},
-                  {"emulated:N", "the same at N images/s"}},
+                  {"emulated:N", "the same at N images/s"},
+                  {"emulated:trace=FILE", "the same at the steps that --record-steps wrote"}},
        .canonical = device,
        .ceiling = true,
        .set = set_device,
@@ -386,6 +410,28 @@ Axes device_axes() {
        .ceiling = true,
        .applies = not_emulated,
        .set = text<&S::precision>},
+      {.name = "host-cpu-ms",
+       .help = "CPU time that an emulated step burns on the host, as launching its kernels does",
+       .fallback = "auto",
+       .values = {{"MS", "milliseconds"}, {"auto", "as the trace says, else none"}},
+       .canonical = auto_or_milliseconds,
+       .ceiling = true,
+       .applies = is_emulated,
+       .usual = "auto",
+       .set =
+           [](S& s, const std::string& v) {
+             s.emulation.host_cpu_ms = v == "auto" ? -1 : std::stod(v);
+           },
+       .label = kStepOption},
+      {.name = "all-reduce-ms",
+       .help = "time that averaging the gradients adds to each emulated step, with several GPUs",
+       .fallback = "0",
+       .canonical = milliseconds,
+       .ceiling = true,
+       .applies = is_emulated,
+       .usual = "0",
+       .set = [](S& s, const std::string& v) { s.emulation.all_reduce_ms = std::stod(v); },
+       .label = kStepOption},
   };
 }
 
@@ -445,6 +491,15 @@ Axes data_axes() {
                      {{"decoder", {"nvjpeg"}}},
                      "the device takes pictures of one size",
                      "use --decoder auto"}}},
+      {.name = "detail",
+       .help = "how much there is to see in generated pictures",
+       .fallback = "medium",
+       .values = detail_values(),
+       .canonical = one_of,
+       .applies = is_picture,
+       .usual = "medium",
+       .set = text<&S::detail>,
+       .label = kWhereUnusual},
       {.name = "input-size",
        .help = "pixels that the network sees",
        .fallback = "224",

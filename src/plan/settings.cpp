@@ -30,6 +30,7 @@ device::StepSpec CellSettings::step_spec(std::uint64_t seed, std::size_t encoded
                         .seed = seed,
                         .feed = feed};
   spec.engine_share = engine_share;
+  spec.emulation = emulation;
   if (augment_on_device)
     spec.augmentation = {.output = input_size, .filter = filter, .jitter = augment.jitter};
   return spec;
@@ -37,11 +38,11 @@ device::StepSpec CellSettings::step_spec(std::uint64_t seed, std::size_t encoded
 
 std::string CellSettings::variant() const {
   if (data == "synthetic") return {};
-  const std::string files =
-      data == "tensor"
-          ? "tensor-" + std::string(codec::name_of(tensor_dtype)) + "/" +
-                codec::to_string(input_size)
-          : data + "/" + (mixed_sizes ? std::string(kMixedSizes) : codec::to_string(image_size));
+  const std::string size = mixed_sizes ? std::string(kMixedSizes) : codec::to_string(image_size);
+  const std::string files = data == "tensor"
+                                ? "tensor-" + std::string(codec::name_of(tensor_dtype)) + "/" +
+                                      codec::to_string(input_size)
+                                : data + "/" + storage::with_detail(size, detail);
   return storage::in_container(files, container);
 }
 

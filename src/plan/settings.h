@@ -27,6 +27,7 @@ struct CellSettings {
   int gpus = 1, batch_size = 1, workers = 0, prefetch = 1;
   int device_threads = 0;  // 0: not on the CPU
   codec::PixelSize image_size, input_size;
+  std::string detail = "medium";  // of stored pictures
   bool mixed_sizes = false;  // of stored pictures: image_size means nothing
   codec::Dtype tensor_dtype = codec::Dtype::uint8, transfer = codec::Dtype::uint8;
   pipeline::AugmentPolicy augment;
@@ -40,6 +41,7 @@ struct CellSettings {
   bool skip_bad = false;
   device::Feed feed = device::Feed::synthetic;
   device::StepOptions step;
+  device::Emulation emulation;
 
   bool emulated() const { return device_kind == "emulated"; }
 

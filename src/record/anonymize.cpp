@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "ranks/hello.h"
 #include "ranks/launch.h"
+#include "storage/dataset_record.h"
 
 namespace feedrate::record {
 namespace {
@@ -171,7 +172,8 @@ void Anonymizer::apply(Json& record) const {
   clean(record, all);
   if (auto dataset = record.find("dataset"); dataset != record.end() && dataset->is_object()) {
     (*dataset)["path"] = "DATASET";
-    if (dataset->contains("made") && (*dataset)["made"].value("source", "generated") != "generated")
+    if (dataset->contains("made") &&
+        !storage::is_generated((*dataset)["made"].value("source", "generated")))
       (*dataset)["made"]["source"] = "PICTURES";
   }
 }

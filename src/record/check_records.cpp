@@ -85,6 +85,7 @@ std::string step_problem(const Json& record, const plan::CellSettings& settings)
   const std::string name = record.at("cell").at("device");
   const auto [device, argument] = device::split_device(name);
   if (device != "emulated" || !record.contains("device")) return "";
+  if (argument.starts_with("trace=")) return "";  // its file is another machine's
   const double rate = device::emulated_device(argument, settings.step_spec(0)).imgs_per_s;
   const double step_ms = std::isinf(rate) ? 0 : 1e3 * settings.batch_size / rate;
   const Json& stated = record.at("device").at("step_ms");

@@ -94,6 +94,8 @@ Json device_json(const device::DeviceDescription& d) {
   if (d.kind == "emulated") {
     json["step_ms"] = d.step_ms;
     json["bus_bytes_per_s"] = d.bus_bytes_per_s;
+    json["host_cpu_ms"] = d.host_cpu_ms;
+    json["all_reduce_ms"] = d.all_reduce_ms;
     json["source"] = d.source;
     if (!d.precision.empty()) json["precision"] = d.precision;
   }

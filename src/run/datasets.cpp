@@ -27,13 +27,10 @@ storage::DatasetVariant Datasets::open(const plan::CellSettings& settings,
                                        const std::string& variant) const {
   const std::string folder = folder_.string();
   if (!storage::is_image_folder(folder_)) {
-    if (!settings.mixed_sizes) return storage::open_dataset(folder_, variant);
-    throw Error(
-        folder, "is a dataset that `feedrate gen` made, of pictures of one size each",
-        "give that size: --image-size, one of " + listed(storage::dataset_variants(folder_)));
+    return storage::open_dataset(folder_, variant);
   }
   const codec::Format* format = codec::find_picture_format(settings.data);
-  if (!settings.mixed_sizes || format == nullptr ||
+  if (!settings.mixed_sizes || format == nullptr || settings.detail != "medium" ||
       settings.container != storage::containers().front().name) {
     throw Error(
         folder, "holds no dataset.json: it is not a dataset, or a folder of your own pictures",

@@ -202,6 +202,7 @@ void add_surroundings(Measurement& m, const std::vector<RankResult>& ranks) {
 
 void add_worst_ranks(Measurement& m, const std::vector<RankResult>& ranks) {
   for (std::size_t r = 0; r < ranks.size(); ++r) {
+    m.drawn_mean += ranks[r].drawn_from_queue / static_cast<double>(ranks.size());
     if (std::abs(ranks[r].drawn_from_queue) > std::abs(m.drawn_from_queue))
       m.drawn_from_queue = ranks[r].drawn_from_queue, m.drawn_rank = r;
     if (ranks[r].standstills.all_s() > m.standstills.all_s())

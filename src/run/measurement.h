@@ -69,6 +69,7 @@ struct Measurement {
   // Of the rank whose queue was least at rest, share of its window's images; see QueueBalance.
   double drawn_from_queue = 0;
   std::size_t drawn_rank = 0;
+  double drawn_mean = 0;             // of all ranks
   int cpus = 0;                      // that the ranks may use, all machines together
   double cpu_capacity = 0;           // the same, or less where a control group's quota binds
   int opencv_threads = 0;            // in each loader thread

@@ -19,14 +19,19 @@ std::string gen_command(const fs::path& data, const std::string& variant) {
   const std::size_t slash = variant.find('/');
   std::string command = "feedrate gen " + data.string();
   if (slash == std::string::npos) return command;
-  const std::string size = variant.substr(slash + 1);
+  std::string size = variant.substr(slash + 1), detail;
+  if (const std::size_t dash = size.find('-'); dash != std::string::npos) {
+    detail = " --detail " + size.substr(dash + 1);
+    size.resize(dash);
+  }
+  if (size == "mixed") size += " --like imagenet";
   std::string format = variant.substr(0, slash);
   if (const std::size_t dot = format.find('.'); dot != std::string::npos) {
     command += " --container " + format.substr(dot + 1);
     format.resize(dot);
   }
   if (!format.starts_with("tensor-")) {
-    return command + " --format " + format + " --image-size " + size;
+    return command + " --format " + format + " --image-size " + size + detail;
   }
   return command + " --format tensor --tensor-dtype " + format.substr(7) + " --input-size " + size;
 }
@@ -73,6 +78,11 @@ void check_size(const DatasetVariant& variant, const SampleFile& sample) {
 }
 
 }  // namespace
+
+std::string with_detail(std::string size, std::string_view detail) {
+  if (detail != "medium") size.append("-").append(detail);
+  return size;
+}
 
 std::size_t stored_files(const DatasetVariant& variant) {
   return variant.container->packed.empty() ? variant.samples.size() : 1;

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -20,10 +21,18 @@ struct SampleFile {
 
 struct Container;
 
+// How much there is to see in generated pictures, from little to much: "medium" is that of
+// photographs. A variant of another one has it behind its size: "jpeg/500x375-high".
+inline constexpr std::array<std::string_view, 5> kDetails{"lowest", "low", "medium", "high",
+                                                          "highest"};
+// "500x375", "high" -> "500x375-high".
+std::string with_detail(std::string size, std::string_view detail);
+
 // One variant of a dataset: the same samples in one format at one size. On disk:
 //   DATA/dataset.json            how it was made (seed, source, options), variants with totals
 //   DATA/jpeg/500x375/           one variant: "FORMAT/WIDTHxHEIGHT", with class folders as
-//                                torchvision's ImageFolder reads them
+//                                torchvision's ImageFolder reads them; "FORMAT/mixed" where each
+//                                picture has its own size
 //   DATA/jpeg/500x375/files.tsv  its manifest; a line is
 //                                "path <tab> label <tab> bytes <tab> xxh3 (16 hex)"
 //   DATA/tensor-uint8/224x224/   a tensor variant: its format carries its dtype

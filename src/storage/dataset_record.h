@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace feedrate::storage {
 
@@ -19,12 +20,15 @@ struct VariantRecord {
 // DATA/dataset.json: schema "feedrate.dataset/1".
 struct DatasetRecord {
   std::uint64_t seed = 0;
-  std::string source;  // "generated", or the folder that the pictures come from
+  std::string source;  // "generated ...", or the folder that the pictures come from
   std::int64_t count = 0;
   std::int32_t classes = 0;
   std::map<std::string, std::string> options;     // quality, subsampling, ... as typed
   std::map<std::string, VariantRecord> variants;  // by name, "jpeg/500x375"
 };
+
+// Whether pictures of this DatasetRecord::source need nothing but their options to be made again.
+inline bool is_generated(std::string_view source) { return source.starts_with("generated"); }
 
 // Errors: feedrate::Error that names the file, what is wrong with it, and the remedy.
 DatasetRecord read_dataset_record(const std::filesystem::path& data);

@@ -1,0 +1,448 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/measuring.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/result_text.h"
+#include "device/emulated_device.h"
+#include "diagnose/gpu_search.h"
+#include "measure/clock.h"
+#include "measure/memory.h"
+#include "run/datasets.h"
+#include "storage/io_engine.h"
+#include "storage/memory_copy.h"
+
+namespace feedrate::cli {
+namespace {
+
+// What a step of PyTorch costs its host: about 1,470 kernel launches (the trace of ResNet-50 that
+// comes with github.com/pytorch/kineto) of 5 to 10 us make 7 to 15 ms.
+constexpr const char* kHostCpuMs = "10";
+// 51 to 102 MB of gradients over 8 GPUs take 0.3 to 0.9 ms (tables of nccl-tests for H100 and
+// A100), most of it beside the backward pass.
+constexpr const char* kAllReduceMs = "0.5";
+// MLPerf Storage asks for the first of ResNet-50.
+constexpr double kLeast = 0.90, kBetter = 0.95;
+constexpr std::string_view kCorrected = "queue_not_at_rest";  // see kept_up()
+constexpr std::size_t kMostRuns = 60;  // of noise that never lets the search end
+
+struct CapacityCommand {
+  ExperimentOptions experiment;
+  int most_gpus = 64, repetitions = 3;
+  bool no_client = false;
+};
+
+// What a user of `capacity` has in mind who does not say otherwise.
+void set_defaults(ExperimentOptions& experiment) {
+  const auto otherwise = [&](const char* axis, const std::string& value) {
+    if (experiment.axes[axis].empty()) experiment.axes[axis] = {value};
+  };
+  otherwise("data", "jpeg");
+  otherwise("image-size", "mixed");
+  otherwise("device", "emulated:a100");
+  otherwise("workers", "1");
+  otherwise("host-cpu-ms", kHostCpuMs);
+  otherwise("all-reduce-ms", kAllReduceMs);
+  otherwise("page-cache", "cold");
+}
+
+// Many short runs tell more than one long one: each has a few seconds.
+void set_default_limits(const CLI::App& app, run::RunLimits& limits) {
+  if (app.count("--max-warmup-seconds") == 0) limits.max_warmup_seconds = 2;
+  if (app.count("--min-seconds") == 0) limits.min_seconds = 4;
+  if (app.count("--max-seconds") == 0) limits.max_seconds = 5;
+}
+
+// The cells of one search: the same but for the number of GPUs.
+class Cells {
+ public:
+  Cells(CLI::App& app, ExperimentOptions experiment)
+      : app_(app), experiment_(std::move(experiment)) {}
+
+  Cells with(const char* axis, const std::string& value) const {
+    Cells other = *this;
+    other.experiment_.axes[axis] = {value};
+    return other;
+  }
+  plan::Cell of(int gpus) const {
+    ExperimentOptions one = experiment_;
+    one.axes["gpus"] = {std::to_string(gpus)};
+    const std::vector<plan::Cell> cells = cells_of(app_, one);
+    if (cells.size() != 1) {
+      throw UsageError(
+          "feedrate capacity",
+          "searches for one kind of cell, these options make " + std::to_string(cells.size()),
+          "give one value for each axis");
+    }
+    return cells.front();
+  }
+  plan::CellSettings settings() const { return plan::settings_of(of(1)); }
+
+ private:
+  CLI::App& app_;
+  ExperimentOptions experiment_;
+};
+
+// The share of the time in which the GPUs computed, averaging gradients left out of both: what
+// MLPerf Storage calls accelerator utilisation. `imgs_per_s`: of all GPUs.
+double utilisation_of(double imgs_per_s, const run::CellResult& result) {
+  const device::DeviceDescription& device = result.measurement->device;
+  const int images = result.settings.batch_size * result.settings.gpus;
+  return device.step_ms / (1e3 * images / imgs_per_s - device.all_reduce_ms);
+}
+
+// The rate that can be kept up: what came out of the queues' stock in the window was not loaded in
+// it. So no window has to wait until the queues are at rest, which takes minutes near the answer.
+double kept_up(const run::Measurement& m) {
+  return m.imgs_per_s * (1 - std::max(0.0, m.drawn_mean));
+}
+
+diagnose::GpusRun gpus_run(const run::CellResult& result) {
+  const run::Measurement& m = *result.measurement;
+  std::vector<double> step_s;
+  for (const double ms : m.step_ms.values) step_s.push_back(1e-3 * ms);
+  const double share = kept_up(m) / m.imgs_per_s;
+  const int images = result.settings.batch_size * result.settings.gpus;
+  diagnose::GpusRun run{.utilisation = utilisation_of(kept_up(m), result),
+                        .ci95 = measure::block_interval(step_s, share * images)};
+  if (run.ci95) {
+    run.ci95->low = utilisation_of(run.ci95->low, result);
+    run.ci95->high = utilisation_of(run.ci95->high, result);
+  }
+  return run;
+}
+
+// What the runs with so many GPUs read, the last one's figures.
+struct Reading {
+  double imgs_per_s = 0, bytes_per_s = 0, reads_per_s = 0, p99_ms = 0;
+};
+Reading reading_of(const run::Measurement& m) {
+  const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
+  return {.imgs_per_s = kept_up(m),
+          .bytes_per_s = bytes / m.window_s,
+          .reads_per_s = static_cast<double>(m.latencies.reads.count()) / m.window_s,
+          .p99_ms = 1e-6 * static_cast<double>(m.latencies.reads.percentile_ns(0.99))};
+}
+
+// Searches one after the other in one sweep, live.
+class Searching {
+ public:
+  Searching(Measuring& measuring, const run::RunLimits& limits)
+      : measuring_(measuring), limits_(limits) {}
+
+  // False: interrupted. Throws the Error of a run that failed.
+  bool search(const Cells& cells, diagnose::GpuSearch& search, const std::string& title) {
+    title_ = title, search_ = &search, cells_ = &cells, failed_.clear();
+    auto first = next();
+    if (first.empty()) return true;
+    const record::SweepOutcome outcome = measuring_.run(first, hooks(), /*stop_at_failure=*/true);
+    line_.clear();
+    if (!failed_.empty()) throw Error(title_, failed_, "see that it runs: `feedrate run`");
+    return !outcome.interrupted;
+  }
+  const std::map<int, Reading>& readings() const { return readings_; }
+  const std::set<std::string>& spoiled() const { return spoiled_; }
+  const std::string& limit() const { return limit_; }
+
+ private:
+  std::vector<plan::PlannedRun> next() {
+    while (const auto gpus = runs_ < kMostRuns ? search_->next() : std::nullopt) {
+      const auto found = search_->runs().find(*gpus);
+      const auto before = found == search_->runs().end() ? 0 : found->second.size();
+      std::vector<plan::PlannedRun> plan = {
+          {cells_->of(*gpus), plan::Role::cell, static_cast<int>(before)}};
+      try {
+        measuring_.check(plan);
+        return plan;
+      } catch (const Error& error) {
+        if (search_->runs().empty()) throw;
+        limit_ = error.what();
+        search_->cannot(*gpus);
+      }
+    }
+    return {};
+  }
+  record::SweepHooks hooks() {
+    return {
+        .started =
+            [this](const plan::PlannedRun& run, std::size_t, std::size_t, std::optional<double>) {
+              gpus_ = run.cell["gpus"].value();
+              line_.show(title_ + ", " + gpus_ + " GPUs: preparing");
+            },
+        .progress =
+            [this](const run::RunProgress& p) {
+              line_.show(title_ + ", " + gpus_ + " GPUs: " + describe(p, std::nullopt));
+            },
+        .finished = [this](const record::Record& record,
+                           const nlohmann::ordered_json&) { finish(record); },
+        .more = [this] { return next(); }};
+  }
+  void finish(const record::Record& record) {
+    line_.clear();
+    const run::CellResult& result = record.result;
+    ++runs_;
+    if (result.status == run::Status::failed) failed_ = result.error;
+    if (!result.measurement) return;
+    for (const record::Flag& flag : record.flags) {
+      if (flag.severity == record::Severity::serious && flag.name != kCorrected)
+        spoiled_.insert(std::string(flag.name) + " (" + gpus_ + " GPUs): " + flag.reason);
+    }
+    const diagnose::GpusRun run = gpus_run(result);
+    search_->add(result.settings.gpus, run);
+    readings_[result.settings.gpus] = reading_of(*result.measurement);
+    std::fprintf(stderr, "%s, %s GPU%s: %s img/s, utilisation %.1f %%\n", title_.c_str(),
+                 gpus_.c_str(), gpus_ == "1" ? "" : "s",
+                 thousands(kept_up(*result.measurement)).c_str(), 100 * run.utilisation);
+  }
+
+  Measuring& measuring_;
+  const run::RunLimits limits_;
+  ProgressLine line_;
+  std::string title_, gpus_, failed_, limit_;
+  diagnose::GpuSearch* search_ = nullptr;
+  const Cells* cells_ = nullptr;
+  std::map<int, Reading> readings_;
+  std::set<std::string> spoiled_;
+  std::size_t runs_ = 0;
+};
+
+// --- The machine without the storage.
+
+struct ClientLimit {
+  double imgs_per_s = 0;
+  std::size_t samples = 0;
+};
+
+// Reads that go past the page cache do so as well where there is no storage, if tmpfs lets them.
+const char* through_memory(const std::string& io) {
+  return io == "direct" ? "buffered" : io == "uring-direct" ? "uring" : io.c_str();
+}
+
+// What this machine reads, decodes and takes to `gpus` GPUs from memory, of no length of step.
+std::optional<ClientLimit> client_limit(const Cells& cells, const CapacityCommand& command,
+                                        int gpus) {
+  const plan::CellSettings settings = cells.settings();
+  run::Datasets datasets(command.experiment.data);
+  const auto dataset = datasets.of(settings);
+  constexpr double kShareOfMemory = 0.25;
+  constexpr std::uint64_t kEnough = 1'000'000'000;
+  const auto most =
+      std::min(kEnough, static_cast<std::uint64_t>(
+                            kShareOfMemory * static_cast<double>(measure::memory_available())));
+  std::fprintf(stderr, "copying a part of the dataset into memory ...\n");
+  const storage::MemoryCopy copy(*dataset, settings.variant(), most, {});
+  CapacityCommand from_memory = command;
+  from_memory.experiment.data = copy.data();
+  if (!command.experiment.output.empty()) from_memory.experiment.output /= "client";
+  const Cells there = cells.with("device", "emulated:inf")
+                          .with("io", through_memory(settings.io))
+                          .with("page-cache", "as-is");
+  from_memory.experiment.run.data = copy.data();
+  Measuring measuring(from_memory.experiment, {there.of(gpus)}, std::nullopt);
+  const std::vector<plan::PlannedRun> plan = {{there.of(gpus), plan::Role::cell, 0}};
+  measuring.check(plan);
+  measuring.open_ledger(plan, /*resume=*/false, /*force=*/false);
+  ClientLimit limit{.samples = copy.samples()};
+  std::string failed;
+  ProgressLine line;
+  const record::SweepHooks hooks{
+      .started = [](const plan::PlannedRun&, std::size_t, std::size_t, std::optional<double>) {},
+      .progress =
+          [&](const run::RunProgress& p) {
+            line.show("from memory: " + describe(p, std::nullopt));
+          },
+      .finished =
+          [&](const record::Record& record, const nlohmann::ordered_json&) {
+            failed = record.result.error;
+            if (record.result.measurement) limit.imgs_per_s = record.result.measurement->imgs_per_s;
+          },
+      .more = {}};
+  const record::SweepOutcome outcome = measuring.run(plan, hooks, /*stop_at_failure=*/true);
+  line.clear();
+  if (!failed.empty()) throw Error("from memory", failed, "leave it out: --no-client");
+  return outcome.interrupted ? std::nullopt : std::optional(limit);
+}
+
+// --- What is printed.
+
+std::string gpus_text(const diagnose::GpusFed& fed) {
+  std::string text = (fed.at_least ? "at least " : "") + std::to_string(fed.gpus) +
+                     (fed.gpus == 1 ? " GPU" : " GPUs");
+  if (!fed.at_least && fed.low != fed.high) text += format(" (95 %%: %d to %d)", fed.low, fed.high);
+  return text;
+}
+
+class Answer {
+ public:
+  Answer(const plan::CellSettings& settings, const storage::DatasetVariant& dataset)
+      : settings_(settings),
+        device_(device::emulated_device(settings.device_argument, settings.step_spec(0))),
+        mean_bytes_(static_cast<double>(dataset.total_bytes) /
+                    static_cast<double>(dataset.samples.size())) {}
+
+  void heading() const {
+    const double host_ms =
+        settings_.emulation.host_cpu_ms < 0 ? device_.host_cpu_ms : settings_.emulation.host_cpu_ms;
+    std::printf("EMULATED GPUs: %s, %s img/s each (%s)\n", device_.name.c_str(),
+                thousands(device_.imgs_per_s).c_str(), device_.source.c_str());
+    std::printf(
+        "a step of %d images takes %.1f ms, %g ms of CPU on the host, and %g ms to average "
+        "the gradients\n",
+        settings_.batch_size, 1e3 * settings_.batch_size / device_.imgs_per_s, host_ms,
+        settings_.emulation.all_reduce_ms);
+    std::printf("reading: --io %s, depth %d, %d worker%s a GPU%s, %s bytes a sample\n\n",
+                settings_.io.c_str(), settings_.io_depth, settings_.workers,
+                settings_.workers == 1 ? "" : "s", settings_.raw_read ? ", not decoded" : "",
+                thousands(mean_bytes_).c_str());
+  }
+
+  void table(const diagnose::GpuSearch& search, const std::map<int, Reading>& readings) const {
+    std::printf("%6s %6s %10s %10s %8s %9s %9s\n", "GPUs", "AU", "img/s", "needed", "MB/s",
+                "reads/s", "p99 ms");
+    for (const auto& [gpus, runs] : search.runs()) {
+      const Reading& reading = readings.at(gpus);
+      std::printf("%6d %5.1f%% %10s %10s %8.1f %9s %9.3f\n", gpus, 100 * search.utilisation(gpus),
+                  thousands(reading.imgs_per_s).c_str(),
+                  thousands(gpus * device_.imgs_per_s).c_str(), 1e-6 * reading.bytes_per_s,
+                  thousands(reading.reads_per_s).c_str(), reading.p99_ms);
+    }
+  }
+
+  void fed(const diagnose::GpuSearch& search, double share) const {
+    const diagnose::GpusFed fed = search.fed(share);
+    const double rate = share * fed.gpus * device_.imgs_per_s;
+    std::printf("AU of %.0f %% or more: %s, for which it reads %.1f MB/s, %s files/s\n",
+                100 * share, gpus_text(fed).c_str(), 1e-6 * rate * mean_bytes_,
+                thousands(rate).c_str());
+  }
+
+  void client(const ClientLimit& limit, int gpus) const {
+    std::printf(
+        "from memory this machine alone: %s img/s (%d GPUs' workers, %zu samples), "
+        "%d GPUs at %.0f %%\n",
+        thousands(limit.imgs_per_s).c_str(), gpus, limit.samples,
+        static_cast<int>(limit.imgs_per_s / (kLeast * device_.imgs_per_s)), 100 * kLeast);
+  }
+
+ private:
+  const plan::CellSettings settings_;
+  const device::EmulatedDevice device_;
+  const double mean_bytes_;
+};
+
+// Beyond the largest number: `reached`, the most that was delivered; `client`: from memory.
+std::string limit_text(double reached, double client) {
+  constexpr double kClearlyMore = 1.1;
+  if (client >= kClearlyMore * reached)
+    return format("the storage: it gave %s img/s, memory %s", thousands(reached).c_str(),
+                  thousands(client).c_str());
+  return format(
+      "this machine's CPUs: from memory they manage %s img/s, from the storage %s; "
+      "the storage may give more (--decoder raw-read reads and does not decode)",
+      thousands(client).c_str(), thousands(reached).c_str());
+}
+
+double most_delivered(const std::map<int, Reading>& readings) {
+  double most = 0;
+  for (const auto& [gpus, reading] : readings) most = std::max(most, reading.imgs_per_s);
+  return most;
+}
+
+int capacity(CLI::App& app, CapacityCommand& command) {
+  set_defaults(command.experiment);
+  set_default_limits(app, command.experiment.run.limits);
+  command.experiment.run.data = command.experiment.data;
+  const Cells cells(app, command.experiment);
+  const plan::CellSettings settings = cells.settings();
+  if (!settings.emulated()) {
+    throw UsageError("--device " + settings.device, "is measured by `feedrate run`, not emulated",
+                     "use --device emulated:NAME, emulated:IMGS_PER_S or emulated:trace=FILE");
+  }
+  diagnose::GpuSearch search({kLeast, kBetter}, {1, command.most_gpus, command.repetitions});
+  std::map<int, Reading> readings;
+  std::set<std::string> spoiled;
+  std::string limit;
+  std::optional<diagnose::GpuSearch> without_cpu;
+  std::optional<ClientLimit> client;
+  int gpus = 1;
+  {
+    Measuring measuring(command.experiment, {cells.of(1)}, std::nullopt);
+    if (!measuring.ready()) return measuring.exit_code(1);
+    measuring.open_ledger({}, /*resume=*/false, /*force=*/false);
+    Searching searching(measuring, command.experiment.run.limits);
+    if (!searching.search(cells, search, "storage")) return measuring.exit_code(1);
+    readings = searching.readings();
+    gpus = search.runs().rbegin()->first;
+    if (settings.emulation.host_cpu_ms != 0) {
+      without_cpu.emplace(
+          std::vector{kLeast},
+          diagnose::GpuSearch::Limits{std::max(1, search.fed(kLeast).gpus), command.most_gpus, 1});
+      if (!searching.search(cells.with("host-cpu-ms", "0"), *without_cpu, "no host CPU"))
+        return measuring.exit_code(1);
+    }
+    spoiled = searching.spoiled(), limit = searching.limit();
+  }
+  if (!command.no_client) {
+    client = client_limit(cells, command, gpus);
+    if (!client) return 1;
+  }
+  const Answer answer(settings, *run::Datasets(command.experiment.data).of(settings));
+  answer.heading();
+  answer.table(search, readings);
+  std::printf("\n");
+  answer.fed(search, kLeast);
+  answer.fed(search, kBetter);
+  if (without_cpu) {
+    std::printf("steps that take no CPU on the host: %s at %.0f %%\n",
+                gpus_text(without_cpu->fed(kLeast)).c_str(), 100 * kLeast);
+  }
+  if (client) answer.client(*client, gpus);
+  if (!limit.empty()) std::printf("more GPUs were not tried: %s\n", limit.c_str());
+  const bool starved = !search.fed(kLeast).at_least;
+  if (client && starved) {
+    std::printf("what limits beyond: %s\n",
+                limit_text(most_delivered(readings), client->imgs_per_s).c_str());
+  }
+  for (const std::string& flag : spoiled) std::printf("not to be quoted: %s\n", flag.c_str());
+  std::printf(
+      "\nAU is computed as MLPerf Storage defines it. The GPUs are emulated: this is no "
+      "result of that or any consortium's benchmark.\n");
+  return spoiled.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+CommandEntry add_capacity(CLI::App& program) {
+  const auto command = std::make_shared<CapacityCommand>();
+  CLI::App* app = program.add_subcommand(
+      "capacity",
+      "How many GPUs this storage feeds, with emulated ones: at 90 and 95 % utilisation");
+  add_experiment_options(*app, command->experiment, "Axes (one value each)");
+  app->add_option("-o,--output", command->experiment.output,
+                  "keep the records, in a new ledger in this folder")
+      ->type_name("DIR");
+  app->add_option("--most-gpus", command->most_gpus, "try no more than so many")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 4096));
+  app->add_option("--repetitions", command->repetitions,
+                  "runs on both sides of each answer, for its interval")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100));
+  app->add_flag("--no-client", command->no_client,
+                "do not measure what this machine manages from memory");
+  return {app, [=] { return capacity(*app, *command); }};
+}
+
+}  // namespace feedrate::cli

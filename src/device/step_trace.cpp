@@ -1,0 +1,103 @@
+#include "device/step_trace.h"
+
+#include <charconv>
+#include <fstream>
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/whole_file.h"
+
+namespace feedrate::device {
+namespace {
+
+constexpr std::string_view kFirstLine = "feedrate.steps/1";
+constexpr double kLongestStepMs = 3.6e6;  // an hour
+constexpr std::size_t kMostSteps = 10'000'000;
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& path) : path_(path), file_(path) {
+    if (!file_) refuse("cannot be read");
+    if (next() != kFirstLine) refuse("is no file of recorded steps");
+  }
+
+  StepTrace read() {
+    std::map<std::string, std::string, std::less<>> head;
+    for (std::string line = next(); line != "step_ms"; line = next()) {
+      const std::size_t tab = line.find('\t');
+      if (tab == std::string::npos) refuse("has no step_ms");
+      head[line.substr(0, tab)] = line.substr(tab + 1);
+    }
+    StepTrace trace{.device = head["device"],
+                    .model = head["model"],
+                    .precision = head["precision"],
+                    .batch_size = static_cast<int>(number(head["batch_size"], 1, 1 << 20)),
+                    .input_size = {},
+                    .host_cpu_ms = number(head["host_cpu_ms"], 0, kLongestStepMs),
+                    .step_ms = {}};
+    try {
+      trace.input_size = codec::pixel_size_from(head["input_size"]);
+    } catch (const UsageError&) {
+      refuse("has no input_size");
+    }
+    for (std::string line; std::getline(file_, line); ++line_) {
+      if (trace.step_ms.size() == kMostSteps) refuse("has more steps than can be");
+      trace.step_ms.push_back(number(line, 1e-6, kLongestStepMs));
+    }
+    if (trace.step_ms.empty()) refuse("has no steps");
+    return trace;
+  }
+
+ private:
+  std::string next() {
+    std::string line;
+    ++line_;
+    if (!std::getline(file_, line)) refuse("ends too early");
+    return line;
+  }
+  double number(const std::string& text, double least, double most) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !(value >= least) ||
+        !(value <= most)) {
+      refuse("has \"" + text.substr(0, 40) + "\" where a number from " + shortest(least) + " to " +
+             shortest(most) + " is due");
+    }
+    return value;
+  }
+  [[noreturn]] void refuse(const std::string& reason) const {
+    throw Error(path_.string() + (line_ > 0 ? ", line " + std::to_string(line_) : ""), reason,
+                "record it anew: `feedrate run --device cuda --record-steps FILE`");
+  }
+  static std::string shortest(double value) {
+    char text[32];
+    return {text, std::to_chars(text, text + sizeof text, value).ptr};
+  }
+
+  const std::filesystem::path path_;
+  std::ifstream file_;
+  int line_ = 0;
+};
+
+}  // namespace
+
+StepTrace read_step_trace(const std::filesystem::path& file) { return Reader(file).read(); }
+
+void write_step_trace(const std::filesystem::path& file, const StepTrace& trace) {
+  std::string text(kFirstLine);
+  const auto add = [&](const char* name, const std::string& value) {
+    text.append("\n").append(name).append("\t").append(value);
+  };
+  add("device", trace.device);
+  add("model", trace.model);
+  add("precision", trace.precision);
+  add("batch_size", std::to_string(trace.batch_size));
+  add("input_size", codec::to_string(trace.input_size));
+  add("host_cpu_ms", format("%.4f", trace.host_cpu_ms));
+  text += "\nstep_ms\n";
+  for (const double ms : trace.step_ms) text += format("%.4f\n", ms);
+  write_whole_file(file, text, /*durable=*/false);
+}
+
+}  // namespace feedrate::device

@@ -1,0 +1,28 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "codec/image.h"
+
+namespace feedrate::device {
+
+// How long the steps of one GPU took, on synthetic batches that lay on it: what another machine
+// replays as `emulated:trace=FILE`.
+//
+// The file is text, one thing a line: "feedrate.steps/1"; then NAME, tab, value for device, model,
+// precision, batch_size, input_size, host_cpu_ms; then "step_ms"; then a number a line.
+struct StepTrace {
+  std::string device, model, precision;
+  int batch_size = 0;
+  codec::PixelSize input_size;
+  double host_cpu_ms = 0;       // CPU time of the process that a step took, on average
+  std::vector<double> step_ms;  // from the end of the step before to its own, milliseconds
+};
+
+// Errors: feedrate::Error naming the file and line, what is wrong with it, and the remedy.
+StepTrace read_step_trace(const std::filesystem::path& file);
+// Replaces the file. Errors: feedrate::Error naming it.
+void write_step_trace(const std::filesystem::path& file, const StepTrace& trace);
+
+}  // namespace feedrate::device

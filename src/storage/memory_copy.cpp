@@ -1,0 +1,103 @@
+#include "storage/memory_copy.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/error.h"
+#include "base/whole_file.h"
+#include "base/xxh3.h"
+#include "storage/container.h"
+#include "storage/dataset_record.h"
+#include "storage/manifest.h"
+
+namespace feedrate::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kMemory = "/dev/shm";  // tmpfs on every Linux
+
+fs::path new_folder() {
+  std::string pattern = std::string(kMemory) + "/feedrate-XXXXXX";
+  if (mkdtemp(pattern.data()) == nullptr) {
+    throw Error(kMemory, std::system_category().message(errno),
+                "the machine's own limit cannot be measured without it: --no-client");
+  }
+  return pattern;
+}
+
+// As many samples as fit, spread evenly over the variant.
+std::vector<std::size_t> chosen(const DatasetVariant& variant, std::uint64_t most_bytes) {
+  const double share =
+      std::min(1.0, static_cast<double>(most_bytes) / static_cast<double>(variant.total_bytes));
+  const auto count = std::max<std::size_t>(
+      1, static_cast<std::size_t>(share * static_cast<double>(variant.samples.size())));
+  std::vector<std::size_t> samples(count);
+  for (std::size_t i = 0; i < count; ++i) samples[i] = i * variant.samples.size() / count;
+  return samples;
+}
+
+// "jpeg.tar/500x375" -> "jpeg/500x375"
+std::string without_container(const std::string& name) {
+  const std::size_t slash = name.find('/'), dot = std::min(name.find('.'), slash);
+  return name.substr(0, dot) + name.substr(slash);
+}
+
+}  // namespace
+
+MemoryCopy::MemoryCopy(const DatasetVariant& variant, const std::string& name,
+                       std::uint64_t most_bytes, std::stop_token stop)
+    : data_(new_folder()) {
+  try {
+    copy(variant, name, most_bytes, stop);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove_all(data_, ignored);
+    throw;
+  }
+}
+
+MemoryCopy::~MemoryCopy() {
+  std::error_code ignored;
+  fs::remove_all(data_, ignored);
+}
+
+void MemoryCopy::copy(const DatasetVariant& variant, const std::string& name,
+                      std::uint64_t most_bytes, const std::stop_token& stop) {
+  const std::string files = without_container(name);
+  const auto storage = make_storage(variant);
+  Buffer buffer;
+  std::vector<SampleFile> samples;
+  for (const std::size_t i : chosen(variant, most_bytes)) {
+    if (stop.stop_requested()) break;
+    SampleFile sample = variant.samples[i];
+    storage->read(sample, buffer);
+    fs::create_directories((data_ / files / sample.path).parent_path());
+    write_whole_file(data_ / files / sample.path, buffer.bytes(), /*durable=*/false);
+    sample.xxh3 = xxh3_of(buffer.bytes());
+    bytes_ += sample.bytes;
+    samples.push_back(std::move(sample));
+  }
+  samples_ = samples.size();
+  DatasetRecord record{.source = "generated copy in memory",
+                       .count = static_cast<std::int64_t>(samples.size()),
+                       .classes = variant.classes,
+                       .options = {},
+                       .variants = {}};
+  record.variants[files] = write_manifest(data_ / files, samples);
+  if (files != name) {
+    const DatasetVariant from = read_variant(data_, files, record);
+    fs::create_directories(data_ / name);
+    variant.container->pack(from, data_ / name / variant.container->packed,
+                            [&](std::size_t) { return !stop.stop_requested(); });
+    record.variants[name] = write_manifest(data_ / name, samples);
+  }
+  write_dataset_record(data_, record);
+}
+
+}  // namespace feedrate::storage

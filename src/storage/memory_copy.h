@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+
+#include "storage/dataset.h"
+
+namespace feedrate::storage {
+
+// A part of a dataset's variant in memory (tmpfs), where no storage is in the way: what a machine
+// can read and decode by itself. Removed with the object. Not thread-safe.
+class MemoryCopy {
+ public:
+  // Copies samples, spread evenly over the variant, up to `most_bytes`, and packs them where the
+  // variant is packed. `name` is the variant's, e.g. "jpeg.tar/500x375". Stops early, with what
+  // there is, once `stop` is asked for. Errors: feedrate::Error where there is no such memory, and
+  // as Storage::read().
+  MemoryCopy(const DatasetVariant& variant, const std::string& name, std::uint64_t most_bytes,
+             std::stop_token stop);
+  ~MemoryCopy();
+  MemoryCopy(const MemoryCopy&) = delete;
+  MemoryCopy& operator=(const MemoryCopy&) = delete;
+
+  // The folder of a dataset that holds the variant.
+  const std::filesystem::path& data() const { return data_; }
+  std::size_t samples() const { return samples_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  void copy(const DatasetVariant& variant, const std::string& name, std::uint64_t most_bytes,
+            const std::stop_token& stop);
+
+  std::filesystem::path data_;
+  std::size_t samples_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace feedrate::storage
