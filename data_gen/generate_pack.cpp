@@ -64,12 +64,11 @@ void make_packs(GeneratePlan& plan, const std::function<void(const GenerateProgr
                   "choose a place that can be written");
     GenerateProgress progress{.packing = true,
                               .samples = static_cast<std::int64_t>(from.samples.size())};
-    const bool whole =
-        pack.container->pack(from, folder / pack.container->packed, [&](std::size_t done) {
-          progress.samples_done = static_cast<std::int64_t>(done);
-          if (on_progress) on_progress(progress);
-          return !(stop && stop());
-        });
+    const bool whole = pack.container->pack(from, folder, [&](std::size_t done) {
+      progress.samples_done = static_cast<std::int64_t>(done);
+      if (on_progress) on_progress(progress);
+      return !(stop && stop());
+    });
     if (!whole)
       throw Error("interrupted", "while " + pack.name + " was packed",
                   "run the same command again");

@@ -131,7 +131,8 @@ CommandEntry add_gen(CLI::App& program) {
       ->delimiter(',')
       ->capture_default_str();
   app->add_option("--container", g.containers,
-                  "files; tar, hdf5: the same samples once more, in one file for each variant")
+                  "files; tar, packed, hdf5: the same samples once more, in one file for each "
+                  "variant; webdataset: in tar shards")
       ->delimiter(',')
       ->capture_default_str();
   app->add_option("--count", g.count, "number of pictures; with --from the most to take, 0: all")

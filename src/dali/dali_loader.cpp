@@ -157,7 +157,10 @@ class DaliLoader : public pipeline::Loader {
   }
 
   std::string name_of(const pipeline::Draw& draw) const {
-    return prefix_ + options_.recipe.dataset->samples[static_cast<std::size_t>(draw.sample)].path;
+    const storage::DatasetVariant& dataset = *options_.recipe.dataset;
+    std::string name;
+    return storage::name_sample(dataset, dataset.samples[static_cast<std::size_t>(draw.sample)],
+                                name);
   }
 
   pipeline::LoaderOptions options_;
@@ -166,7 +169,6 @@ class DaliLoader : public pipeline::Loader {
   pipeline::BoundedQueue<pipeline::BatchLease> ready_;
   mutable std::mutex mutex_;
   std::exception_ptr error_;  // guarded by mutex_
-  const std::string prefix_ = storage::sample_prefix(*options_.recipe.dataset);
   // Used by the thread alone:
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<codec::Decoder> sizes_;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "hdf5/hdf5_file.h"
 #include "hdf5/hdf5_pack.h"
+#include "storage/hdf5_module.h"
 #include "storage/pack.h"
 
 namespace feedrate::hdf5 {
@@ -100,10 +101,10 @@ bool write_samples(const storage::DatasetVariant& from, const std::filesystem::p
 
 }  // namespace
 
-bool pack_samples(const storage::DatasetVariant& from, const std::filesystem::path& to,
+bool pack_samples(const storage::DatasetVariant& from, const std::filesystem::path& folder,
                   const storage::PackProgress& progress) {
-  return storage::write_packed(to, [&](const std::filesystem::path& partial) {
-    return write_samples(from, partial, progress);
+  return storage::write_packed({folder / storage::kHdf5File}, [&](const storage::Paths& partial) {
+    return write_samples(from, partial.front(), progress);
   });
 }
 

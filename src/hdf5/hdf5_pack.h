@@ -6,7 +6,7 @@
 namespace feedrate::hdf5 {
 
 // Container::pack into a file that is laid out as hdf5_file.h says.
-bool pack_samples(const storage::DatasetVariant& from, const std::filesystem::path& to,
+bool pack_samples(const storage::DatasetVariant& from, const std::filesystem::path& folder,
                   const storage::PackProgress& progress);
 
 }  // namespace feedrate::hdf5

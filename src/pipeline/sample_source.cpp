@@ -9,10 +9,7 @@
 namespace feedrate::pipeline {
 
 SampleSource::SampleSource(const SampleRecipe& recipe, measure::StageCounters& counters)
-    : recipe_(recipe),
-      prefix_(storage::sample_prefix(*recipe.dataset)),
-      timer_(counters),
-      maker_(make_sample_maker(recipe, timer_, counters)) {
+    : recipe_(recipe), timer_(counters), maker_(make_sample_maker(recipe, timer_, counters)) {
   if (!recipe.encoded_cache && !recipe.sample_cache) {
     storage_ = storage::make_storage(*recipe.dataset, recipe.io);
     storage_->count_latencies();
@@ -59,7 +56,7 @@ storage::ReadCompletion SampleSource::next_read() {
   asked_.clear();
   storage::ReadCompletion done;
   if (storage_->poll({&done, 1}, true) == 0)
-    throw Error(prefix_, "no sample was asked for, and one is waited for");
+    throw Error(recipe_.dataset->folder.string(), "no sample was asked for, and one is waited for");
   --on_their_way_;
   return done;
 }
@@ -72,7 +69,7 @@ void SampleSource::let_go() {
 void SampleSource::make(int place) {
   Place& p = places_[static_cast<std::size_t>(place)];
   if (p.error) std::rethrow_exception(std::exchange(p.error, nullptr));
-  p.file.name = name_.assign(prefix_).append(file_of(p.draw).path);
+  p.file.name = storage::name_sample(*recipe_.dataset, file_of(p.draw), name_);
   try {
     maker_->make(p.draw, p.file, p.out);
   } catch (const Error&) {

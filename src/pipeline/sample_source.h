@@ -53,7 +53,6 @@ class SampleSource {
   storage::ReadCompletion next_read();
 
   const SampleRecipe& recipe_;
-  const std::string prefix_;
   std::string name_;  // reused, so that a sample allocates nothing
   measure::StageTimer timer_;
   std::unique_ptr<SampleMaker> maker_;

@@ -4,11 +4,13 @@
 #include <array>
 
 #include "base/error.h"
+#include "storage/packed_files.h"
 
 namespace feedrate::storage {
 
 std::span<const Container> containers() {
-  static const std::array all = {files_container(), tar_container(), hdf5_container()};
+  static const std::array all = {files_container(), tar_container(), webdataset_container(),
+                                 packed_container(), hdf5_container()};
   return all;
 }
 
@@ -34,18 +36,15 @@ std::string in_container(std::string_view variant, std::string_view container) {
 }
 
 void place_samples(DatasetVariant& variant) {
-  const auto [header, block] = variant.container->layout;
-  std::uint64_t next = 0;
+  const Container& container = *variant.container;
+  if (container.packed.empty()) return;
+  Placing placing(container.layout);
   for (SampleFile& sample : variant.samples) {
-    sample.offset = next + header;
-    next = (sample.offset + sample.bytes + block - 1) / block * block;
+    const Placing::Place place = placing.next(sample.bytes);
+    sample.shard = place.shard, sample.offset = place.offset;
   }
-}
-
-std::uint64_t packed_bytes(const DatasetVariant& variant) {
-  if (variant.samples.empty()) return 0;
-  const std::uint64_t block = variant.container->layout.block;
-  return (variant.samples.back().offset + variant.samples.back().bytes + block - 1) / block * block;
+  variant.packed_bytes = placing.lengths();
+  variant.packed = packed_names(container, variant.packed_bytes.size());
 }
 
 std::uint64_t largest_sample(const DatasetVariant& variant) {

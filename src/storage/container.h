@@ -16,10 +16,11 @@ namespace feedrate::storage {
 // Told the number of samples packed so far; false ends the packing.
 using PackProgress = std::function<bool(std::size_t)>;
 
-// How a packed file is laid out: samples one after the other in the manifest's order, each behind
-// `header` bytes and filled up to whole blocks.
+// How packed files are laid out: samples one after the other in the manifest's order, each behind
+// `header` bytes and filled up to whole blocks; `end` bytes close a file. A file takes no further
+// sample that would carry it beyond `most` bytes; 0: one file takes all.
 struct PackedLayout {
-  std::uint64_t header = 0, block = 1;
+  std::uint64_t header = 0, block = 1, end = 0, most = 0;
 };
 
 // How the samples of a variant lie in storage: a file that defines one, and a line in
@@ -28,19 +29,21 @@ struct PackedLayout {
 struct Container {
   std::string_view name;      // as typed after --container
   std::string_view help;      // one line, for `feedrate list`
-  std::string_view packed{};  // the one file in the variant's folder that holds all samples; empty:
-                              // each is a file
-  PackedLayout layout{};      // of that file's bytes as its library counts them
+  std::string_view packed{};  // the file in the variant's folder that holds all samples, or the
+                              // first of several: the zeros in its name count them. Empty: each
+                              // sample is a file
+  PackedLayout layout{};      // of these files' bytes as their library counts them
   bool locks =
       false;  // its library lets one thread in at a time: the waiting is a stage of its own
   bool takes_engines = true;  // else its library reads: Io::engine is the first one
   // One per worker; `variant` outlives it. Throws an Error naming the file if it does not hold the
   // samples of the manifest.
   std::unique_ptr<Storage> (*open)(const DatasetVariant& variant, const Io& io) = nullptr;
-  // Writes the samples of `from`, a variant of files, to `to`, durably. It replaces what is there
-  // only when it is done. False: `progress` ended it. Throws an Error naming the sample that is not
-  // as its manifest says, or what cannot be written. Null where `packed` is empty.
-  bool (*pack)(const DatasetVariant& from, const std::filesystem::path& to,
+  // Writes the samples of `from`, a variant of files, to the packed files in `folder`, durably. It
+  // replaces what is there only when it is done. False: `progress` ended it. Throws an Error naming
+  // the sample that is not as its manifest says, or what cannot be written. Null where `packed` is
+  // empty.
+  bool (*pack)(const DatasetVariant& from, const std::filesystem::path& folder,
                const PackProgress& progress) = nullptr;
 };
 
@@ -61,14 +64,15 @@ inline std::unique_ptr<Storage> make_storage(const DatasetVariant& variant, cons
 // Bytes of the largest sample.
 std::uint64_t largest_sample(const DatasetVariant& variant);
 
-// Sets SampleFile::offset as the container lays them out; nothing for plain files.
+// Fills in `packed`, `packed_bytes` and each sample's shard and offset as the container lays them
+// out; nothing for plain files.
 void place_samples(DatasetVariant& variant);
-// The bytes of all samples with their headers and padding.
-std::uint64_t packed_bytes(const DatasetVariant& variant);
 
 // Each in the file of its name; container.cpp lists them.
 Container files_container();
 Container tar_container();
+Container webdataset_container();
+Container packed_container();
 Container hdf5_container();
 
 }  // namespace feedrate::storage

@@ -1,5 +1,6 @@
 #include "storage/dataset.h"
 
+#include <algorithm>
 #include <ranges>
 #include <string>
 #include <system_error>
@@ -85,17 +86,24 @@ std::string with_detail(std::string size, std::string_view detail) {
 }
 
 std::size_t stored_files(const DatasetVariant& variant) {
-  return variant.container->packed.empty() ? variant.samples.size() : 1;
+  return variant.packed.empty() ? variant.samples.size() : variant.packed.size();
 }
 
 fs::path stored_file(const DatasetVariant& variant, std::size_t i) {
-  const std::string_view packed = variant.container->packed;
-  return variant.folder / (packed.empty() ? std::string_view(variant.samples[i].path) : packed);
+  return variant.folder / (variant.packed.empty() ? variant.samples[i].path : variant.packed[i]);
 }
 
-std::string sample_prefix(const DatasetVariant& variant) {
-  if (variant.container->packed.empty()) return variant.folder.string() + "/";
-  return (variant.folder / variant.container->packed).string() + ": ";
+const SampleFile& first_sample_in(const DatasetVariant& variant, std::size_t i) {
+  if (variant.packed.empty()) return variant.samples[i];
+  return *std::ranges::lower_bound(variant.samples, i, {}, &SampleFile::shard);
+}
+
+const std::string& name_sample(const DatasetVariant& variant, const SampleFile& sample,
+                               std::string& name) {
+  name.assign(variant.folder.native());
+  if (!name.ends_with('/')) name += '/';
+  if (!variant.packed.empty()) name.append(variant.packed[sample.shard]).append(": ");
+  return name.append(sample.path);
 }
 
 DatasetVariant open_dataset(const fs::path& data, std::string_view variant) {
@@ -111,7 +119,7 @@ DatasetVariant open_dataset(const fs::path& data, std::string_view variant) {
                       {"classes", std::to_string(record.classes)},
                       {"made_from", record.variants.at(name).made_from}});
   if (opened.samples.empty()) throw Error(opened.folder.string(), "holds no samples");
-  if (opened.container->packed.empty()) {
+  if (opened.packed.empty()) {
     check_size(opened, opened.samples.front());
     check_size(opened, opened.samples.back());
   }

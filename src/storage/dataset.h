@@ -16,7 +16,8 @@ struct SampleFile {
   std::int32_t label = 0;    // index of its class folder, in name order
   std::uint64_t bytes = 0;   // size of the file
   std::uint64_t xxh3 = 0;    // XXH3-64 of the file
-  std::uint64_t offset = 0;  // in the packed file of a container, see PackedLayout
+  std::uint64_t offset = 0;  // in the packed file that holds it, see PackedLayout
+  std::uint32_t shard = 0;   // which of DatasetVariant::packed that is
 };
 
 struct Container;
@@ -37,7 +38,7 @@ std::string with_detail(std::string size, std::string_view detail);
 //                                "path <tab> label <tab> bytes <tab> xxh3 (16 hex)"
 //   DATA/tensor-uint8/224x224/   a tensor variant: its format carries its dtype
 //   DATA/jpeg.hdf5/500x375/      the same in a container (container.h): files.tsv and the packed
-//                                file
+//                                files
 struct DatasetVariant {
   std::filesystem::path folder;  // DATA/FORMAT/WxH
   std::vector<SampleFile> samples;
@@ -47,14 +48,22 @@ struct DatasetVariant {
   const Container* container = nullptr;
   std::map<std::string, std::string>
       made;  // how: source, seed, count, classes, made_from, and the options, as in dataset.json
+  // The names, below `folder`, of the files that hold the samples, one or more each, in the
+  // samples' order; empty: each sample is a file.
+  std::vector<std::string> packed;
+  std::vector<std::uint64_t> packed_bytes;  // the length of each, as its container counts it
 };
 
-// The files that hold the samples, one each, or the packed one: how many, and the i-th.
+// The files that hold the samples, one each, or the packed ones: how many, the i-th, and the first
+// sample in it.
 std::size_t stored_files(const DatasetVariant& variant);
 std::filesystem::path stored_file(const DatasetVariant& variant, std::size_t i);
-// What stands before SampleFile::path in an error: "DATA/jpeg/500x375/", or
-// "DATA/jpeg.tar/500x375/samples.tar: ".
-std::string sample_prefix(const DatasetVariant& variant);
+const SampleFile& first_sample_in(const DatasetVariant& variant, std::size_t i);
+// What an error calls a sample: "DATA/jpeg/500x375/class_007/000123.jpg", or
+// "DATA/jpeg.tar/500x375/samples.tar: class_007/000123.jpg". Goes into `name`, which may be reused:
+// then nothing is allocated. Returns `name`.
+const std::string& name_sample(const DatasetVariant& variant, const SampleFile& sample,
+                               std::string& name);
 
 // Reads a variant's manifest and checks it against dataset.json (complete, same hash) and the first
 // and last file against their sizes; reads no sample. Errors: feedrate::Error that names what is

@@ -7,7 +7,7 @@ namespace feedrate::storage {
 // What the module libfeedrate_hdf5.so does, by Container's terms.
 struct Hdf5Module {
   std::unique_ptr<Storage> (*open)(const DatasetVariant& variant, const Io& io);
-  bool (*pack)(const DatasetVariant& from, const std::filesystem::path& to,
+  bool (*pack)(const DatasetVariant& from, const std::filesystem::path& folder,
                const PackProgress& progress);
 };
 inline constexpr std::uint64_t kHdf5Layout =

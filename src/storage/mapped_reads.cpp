@@ -88,7 +88,7 @@ class MappedReads : public ReadsOnDemand {
     const SampleFile& sample = *request.sample;
     const Mapping* mapping = nullptr;
     if (!files_.apart()) {
-      mapping = &packed_.front();
+      mapping = &packed_[sample.shard];
     } else {
       Own& own = own_[request.tag];
       const bool was_announced = own.announced;

@@ -1,7 +1,6 @@
 #include "storage/outstanding_reads.h"
 
 #include "measure/clock.h"
-#include "storage/container.h"
 
 namespace feedrate::storage {
 
@@ -30,9 +29,10 @@ std::optional<OutstandingReads::Read> OutstandingReads::oldest() const {
     since = began;
   }
   if (since == 0) return std::nullopt;
-  const bool packed = !dataset_.container->packed.empty();
-  return Read{sample_prefix(dataset_) + sample->path, packed ? sample->offset : 0,
-              measure::seconds(measure::now_ns() - since)};
+  Read read{.offset = dataset_.packed.empty() ? 0 : sample->offset,
+            .seconds = measure::seconds(measure::now_ns() - since)};
+  name_sample(dataset_, *sample, read.path);
+  return read;
 }
 
 }  // namespace feedrate::storage

@@ -20,27 +20,30 @@ void read_for_packing(Storage& storage, const DatasetVariant& from, const Sample
               "remove it and run `feedrate gen` again");
 }
 
-bool write_packed(const std::filesystem::path& to,
-                  const std::function<bool(const std::filesystem::path& partial)>& write) {
-  const std::filesystem::path partial = to.string() + ".partial";
-  std::error_code ignored;
+bool write_packed(const Paths& to, const std::function<bool(const Paths& partial)>& write) {
+  Paths partial;
+  for (const std::filesystem::path& path : to) partial.emplace_back(path.string() + ".partial");
+  const auto remove_all = [&] {
+    std::error_code ignored;
+    for (const std::filesystem::path& path : partial) std::filesystem::remove(path, ignored);
+  };
   bool whole = false;
   try {
     whole = write(partial);
     if (whole) {
-      PosixFile(partial, O_RDONLY).sync();
-      std::filesystem::rename(partial, to);
-      sync_folder(to.parent_path());
+      for (const std::filesystem::path& path : partial) PosixFile(path, O_RDONLY).sync();
+      for (std::size_t i = 0; i < to.size(); ++i) std::filesystem::rename(partial[i], to[i]);
+      sync_folder(to.front().parent_path());
     }
   } catch (const std::system_error& error) {
-    std::filesystem::remove(partial, ignored);
-    throw Error(to.string(), "cannot be written: " + error.code().message(),
+    remove_all();
+    throw Error(to.front().string(), "cannot be written: " + error.code().message(),
                 "choose a disk with room, and run the same command again");
   } catch (...) {
-    std::filesystem::remove(partial, ignored);
+    remove_all();
     throw;
   }
-  if (!whole) std::filesystem::remove(partial, ignored);
+  if (!whole) remove_all();
   return whole;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <functional>
+#include <vector>
 
 #include "storage/buffer.h"
 #include "storage/dataset.h"
@@ -12,10 +13,10 @@ namespace feedrate::storage {
 // manifest's.
 void read_for_packing(Storage& storage, const DatasetVariant& from, const SampleFile& sample,
                       Buffer& into);
-// For Container::pack(): `write` makes "TO.partial" and returns whether it is whole; then it is
-// synced and renamed, else removed. Errors: what `write` throws, a std::system_error as an Error
-// naming `to`.
-bool write_packed(const std::filesystem::path& to,
-                  const std::function<bool(const std::filesystem::path& partial)>& write);
+// For Container::pack(): `write` makes "TO.partial" for each file of `to`, which lie in one folder,
+// and returns whether all are whole; then they are synced and renamed, else removed. Errors: what
+// `write` throws, a std::system_error as an Error naming the first file.
+using Paths = std::vector<std::filesystem::path>;
+bool write_packed(const Paths& to, const std::function<bool(const Paths& partial)>& write);
 
 }  // namespace feedrate::storage

@@ -53,7 +53,7 @@ class Waiting {
  public:
   Waiting(OutstandingReads::Slot* slot, const DatasetVariant& variant, std::size_t i)
       : slot_(slot) {
-    if (slot_) slot_->begin(variant.samples[i]);
+    if (slot_) slot_->begin(first_sample_in(variant, i));
   }
   ~Waiting() {
     if (slot_) slot_->end();

@@ -1,6 +1,7 @@
 #include "storage/placed_files.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,11 +13,33 @@
 #include "base/error.h"
 
 namespace feedrate::storage {
+namespace {
 
-ReadOnlyFile::ReadOnlyFile(const std::string& path, int flags)
-    : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags)) {
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Each worker keeps all packed files open. A process may usually open 1024 files, and many more as
+// soon as it asks.
+int open_file(const std::string& path, int flags) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  if (file >= 0 || errno != EMFILE) return file;
+  raise_file_limit();
+  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+}
+
+}  // namespace
+
+ReadOnlyFile::ReadOnlyFile(const std::string& path, int flags) : fd_(open_file(path, flags)) {
   if (fd_ >= 0) return;
   if (errno == EINVAL && (flags & O_DIRECT)) refuse_direct(path);
+  if (errno == EMFILE) {
+    throw Error(path, std::strerror(errno),
+                "allow this process more (`ulimit -n`), use fewer --workers, or larger shards");
+  }
   throw Error(path, std::strerror(errno), "check the dataset with `feedrate verify`");
 }
 ReadOnlyFile::~ReadOnlyFile() {
@@ -34,12 +57,13 @@ PlacedFiles::PlacedFiles(Placement placement, int flags) : placement_(std::move(
 }
 
 const std::string& PlacedFiles::path_of(const SampleFile& sample) {
-  if (!apart()) return placement_.packed.front();
+  if (!apart()) return placement_.packed[sample.shard];
   return path_.assign(placement_.folder).append(sample.path);
 }
 
 std::string PlacedFiles::name_of(const SampleFile& sample) const {
-  return apart() ? placement_.folder + sample.path : placement_.packed.front() + ": " + sample.path;
+  return apart() ? placement_.folder + sample.path
+                 : placement_.packed[sample.shard] + ": " + sample.path;
 }
 
 void PlacedFiles::refuse_length(const SampleFile& sample, std::uint64_t found) {

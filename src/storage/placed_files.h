@@ -12,8 +12,9 @@ namespace feedrate::storage {
 // Where the bytes of a variant's samples lie, for whatever reads them.
 struct Placement {
   std::string folder;               // with a slash at its end: what stands before SampleFile::path
-  std::vector<std::string> packed;  // the paths of the files that hold the samples; empty: each
-                                    // sample is a file of its own, below `folder`
+  std::vector<std::string> packed;  // the paths of the files that hold the samples, by
+                                    // SampleFile::shard; empty: each sample is a file of its own,
+                                    // below `folder`
   std::string_view remedy;          // for a sample that is not as the manifest says
   std::uint64_t largest = 0;        // bytes of the largest sample
 };
@@ -46,7 +47,7 @@ class PlacedFiles {
   // The file that holds the sample; valid until the next call.
   const std::string& path_of(const SampleFile& sample);
   // The open packed file that holds the sample.
-  int packed_file(const SampleFile&) const { return open_.front().get(); }
+  int packed_file(const SampleFile& sample) const { return open_[sample.shard].get(); }
   std::span<const ReadOnlyFile> open() const { return open_; }
   // Where the sample begins in its file.
   std::uint64_t offset_of(const SampleFile& sample) const { return apart() ? 0 : sample.offset; }

@@ -174,7 +174,7 @@ class UringReads : public Storage {
         add_read(slot, static_cast<int>(request.tag), IOSQE_IO_HARDLINK);  // short or not
         add_close(slot);
       } else {
-        add_read(slot, 0, 0);
+        add_read(slot, static_cast<int>(request.sample->shard), 0);
       }
     }
     ring_.submit();

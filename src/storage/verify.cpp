@@ -62,7 +62,7 @@ class Checker {
  public:
   void check(const std::filesystem::path& data, Check& check) {
     const DatasetVariant& variant = *check.variant;
-    if (variant.container->packed.empty()) {
+    if (variant.packed.empty()) {
       check.wrong = find_wrong(data / check.name, check.expected);
     } else {
       auto& storage = packed_[&variant];
@@ -76,7 +76,7 @@ class Checker {
   Buffer buffer_;
 };
 
-// Checks what cannot be checked sample by sample: the manifest, and whether a packed file can be
+// Checks what cannot be checked sample by sample: the manifest, and whether packed files can be
 // opened.
 std::unique_ptr<DatasetVariant> open_variant(const std::filesystem::path& data,
                                              const std::string& name, const DatasetRecord& record,
@@ -88,12 +88,11 @@ std::unique_ptr<DatasetVariant> open_variant(const std::filesystem::path& data,
     result.damaged.push_back(name + "/files.tsv: " + error.what());
     return nullptr;
   }
-  if (variant->container->packed.empty()) return variant;
+  if (variant->packed.empty()) return variant;
   try {
     make_storage(*variant);
   } catch (const Error& error) {
-    result.damaged.push_back(name + "/" + std::string(variant->container->packed) + ": " +
-                             error.what());
+    result.damaged.push_back(name + ": " + error.what());
     return nullptr;
   }
   return variant;

@@ -93,10 +93,10 @@ TEST(Expand, TheContainerMattersOnlyWhereFilesAreRead) {
   EXPECT_EQ(count("jpeg", "encoded"), 1u);
   EXPECT_EQ(count("synthetic", "none"), 1u);
   EXPECT_EQ(plan::expand({{"data", {"jpeg"}},
-                          {"container", {"files", "tar", "hdf5"}},
+                          {"container", {"files", "tar", "webdataset", "packed", "hdf5"}},
                           {"io", {"buffered", "uring"}}})
                 .size(),
-            5u);
+            9u);
   EXPECT_EQ(plan::settings_of(
                 plan::expand(
                     {{"data", {"png"}}, {"image-size", {"500x375"}}, {"container", {"hdf5"}}})[0])

@@ -85,8 +85,9 @@ TEST_P(Containers, VerifyFindsADamagedSampleInIt) {
   for (const std::string& wrong :
        {std::string(), std::string("nothing"), bytes.substr(0, bytes.size() - 1)}) {
     put(wrong);
-    EXPECT_THAT(storage::verify_dataset(folder_.path(), 2, {}).damaged,
-                testing::ElementsAre(HasSubstr(variant + "/samples.")))
+    EXPECT_THAT(
+        storage::verify_dataset(folder_.path(), 2, {}).damaged,
+        testing::ElementsAre(HasSubstr(variant + "/" + std::string(container().packed) + ": ")))
         << wrong.size();
   }
 }
@@ -125,16 +126,16 @@ TEST_P(Containers, PackingADamagedSampleIsRefusedAndLeavesNothing) {
   const auto size = fs::file_size(victim);
   std::ofstream(victim, std::ios::binary) << std::string(size, 'x');
   const fs::path to = folder_.path() / "new";
+  fs::create_directories(to);
   EXPECT_THAT([&] { container().pack(files, to, [](std::size_t) { return true; }); },
               ThrowsMessage<Error>(HasSubstr(files.samples[5].path + ": is damaged")));
-  EXPECT_FALSE(fs::exists(to));
-  EXPECT_FALSE(fs::exists(to.string() + ".partial"));
+  EXPECT_TRUE(fs::is_empty(to));
 }
 
 TEST_P(Containers, PackingThatIsStoppedLeavesWhatWasThere) {
   const std::string before = text_of(packed());
-  EXPECT_FALSE(
-      container().pack(open("jpeg", false), packed(), [](std::size_t done) { return done < 9; }));
+  EXPECT_FALSE(container().pack(open("jpeg", false), packed().parent_path(),
+                                [](std::size_t done) { return done < 9; }));
   EXPECT_TRUE(text_of(packed()) == before);
   EXPECT_FALSE(fs::exists(packed().string() + ".partial"));
 }
@@ -158,9 +159,9 @@ TEST_P(Containers, AnInterruptedGenerationIsFinishedByTheNext) {
 }
 
 #ifdef FEEDRATE_TEST_HDF5
-constexpr const char* kPacked[] = {"tar", "hdf5"};
+constexpr const char* kPacked[] = {"tar", "webdataset", "packed", "hdf5"};
 #else
-constexpr const char* kPacked[] = {"tar"};
+constexpr const char* kPacked[] = {"tar", "webdataset", "packed"};
 #endif
 INSTANTIATE_TEST_SUITE_P(Every, Containers, testing::ValuesIn(kPacked),
                          [](const auto& one) { return std::string(one.param); });
@@ -177,6 +178,7 @@ TEST(ContainerNames, AnUnknownOneIsRefused) {
   EXPECT_THROW(storage::container_of("jpeg.zip/40x30"), Error);
   EXPECT_EQ(storage::container_of("jpeg/40x30").name, "files");
   EXPECT_EQ(storage::container_of("tensor-uint8.tar/40x30").name, "tar");
+  EXPECT_EQ(storage::container_of("jpeg.webdataset/40x30").name, "webdataset");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What every way to read promises, for files and for a packed file.
+// What every way to read promises, for files, for a packed file and for several.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,8 @@ using testing::ThrowsMessage;
 constexpr std::uint64_t kSizes[] = {10, 0, 1, 4095, 4096, 4097, 8192, 70'001, 12'288, 511};
 constexpr int kCount = 10;
 
-class IoEngines : public testing::TestWithParam<std::tuple<std::string, bool>> {
+// The second: how many packed files; none: each sample is a file.
+class IoEngines : public testing::TestWithParam<std::tuple<std::string, int>> {
  protected:
   void SetUp() override {
     try {
@@ -36,31 +37,37 @@ class IoEngines : public testing::TestWithParam<std::tuple<std::string, bool>> {
     }
     make_files();
   }
-  static bool is_packed() { return std::get<1>(GetParam()); }
+  static int packed_files() { return std::get<1>(GetParam()); }
+  static bool is_packed() { return packed_files() > 0; }
   static const storage::IoEngine& engine() {
     return storage::find_io_engine(std::get<0>(GetParam()));
   }
 
   void make_files() {
-    std::string all(100, '#');
+    const int shards = std::max(packed_files(), 1);
+    std::vector<std::string> all(static_cast<std::size_t>(shards), std::string(100, '#'));
     for (int i = 0; i < kCount; ++i) {
       std::string text;
       for (std::uint64_t b = 0; b < kSizes[i]; ++b)
         text += static_cast<char>('a' + (b * 7 + static_cast<unsigned>(i)) % 26);
-      samples_.push_back({"f" + std::to_string(i), 0, text.size(), 0, all.size()});
+      const int shard = i * shards / kCount;
+      std::string& file = all[static_cast<std::size_t>(shard)];
+      samples_.push_back({"f" + std::to_string(i), 0, text.size(), 0, file.size(),
+                          static_cast<std::uint32_t>(shard)});
       if (!is_packed()) std::ofstream(folder_.path() / samples_.back().path) << text;
-      all += text + "##";
+      file += text + "##";
       texts_.push_back(text);
     }
-    if (is_packed()) std::ofstream(packed()) << all;
+    for (int shard = 0; shard < packed_files(); ++shard)
+      std::ofstream(packed(shard)) << all[static_cast<std::size_t>(shard)];
   }
-  std::string packed() const { return folder_.path() / "all"; }
+  std::string packed(int shard) const { return folder_.path() / ("all" + std::to_string(shard)); }
 
   std::unique_ptr<storage::Storage> open(int depth = 1) const {
     storage::Placement placement{.folder = folder_.path().string() + "/",
                                  .remedy = "make it again",
                                  .largest = *std::ranges::max_element(kSizes)};
-    if (is_packed()) placement.packed.push_back(packed());
+    for (int shard = 0; shard < packed_files(); ++shard) placement.packed.push_back(packed(shard));
     return engine().open(std::move(placement), depth);
   }
   // "direct" reads one at a time.
@@ -179,7 +186,7 @@ TEST_P(IoEngines, SayWhatIsNotAsTheManifestSays) {
   if (is_packed()) {
     storage::SampleFile last = samples_.back();
     last.bytes += 3;  // two bytes follow it
-    refused(last, "all: f9: is cut off; make it again");
+    refused(last, packed(packed_files() - 1) + ": f9: is cut off; make it again");
     return;
   }
   for (const std::uint64_t wrong : {11ULL, 9ULL, 4ULL, 5000ULL}) {
@@ -197,15 +204,16 @@ TEST_P(IoEngines, NameAFolderThatIsNoFile) {
   EXPECT_THAT([&] { open()->read({"folder", 0, 4}); }, ThrowsMessage<Error>(HasSubstr("folder: ")));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, IoEngines,
-                         testing::Combine(testing::Values("buffered", "direct", "mmap", "uring",
-                                                          "uring-direct"),
-                                          testing::Bool()),
-                         [](const auto& test) {
-                           std::string name = std::get<0>(test.param);
-                           std::erase(name, '-');
-                           return name + (std::get<1>(test.param) ? "_packed" : "_files");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, IoEngines,
+    testing::Combine(testing::Values("buffered", "direct", "mmap", "uring", "uring-direct"),
+                     testing::Values(0, 1, 3)),
+    [](const auto& test) {
+      std::string name = std::get<0>(test.param);
+      std::erase(name, '-');
+      const int packed = std::get<1>(test.param);
+      return name + (packed == 0 ? "_files" : packed == 1 ? "_packed" : "_shards");
+    });
 
 // procfs has no O_DIRECT.
 TEST(IoEngine, SaysThatAFileSystemHasNoDirectReads) {

@@ -28,7 +28,7 @@ class Tar : public testing::Test {
     files_.total_bytes += bytes;
   }
   bool pack() const {
-    return storage::find_container("tar")->pack(files_, folder_.path() / "samples.tar",
+    return storage::find_container("tar")->pack(files_, folder_.path(),
                                                 [](std::size_t) { return true; });
   }
 
