@@ -9,6 +9,7 @@
 #include "codec/codec.h"
 #include "measure/clock.h"
 #include "storage/image_folder.h"
+#include "storage/tar_shards.h"
 #include "storage/verify.h"
 
 namespace feedrate::cli {
@@ -24,6 +25,15 @@ std::vector<std::string_view> picture_endings() {
   return endings;
 }
 
+storage::DatasetVariant list_own_folder(const std::string& data, int threads) {
+  const std::vector<std::string_view> endings = picture_endings();
+  if (!storage::holds_tar_shards(data) || storage::holds_class_pictures(data, endings))
+    return storage::list_image_folder(data, endings, threads);
+  return storage::list_tar_shards(data, endings, threads, {}, [](const std::string& note) {
+    std::fprintf(stderr, "feedrate: %s\n", note.c_str());
+  });
+}
+
 int verify(const std::string& data, int threads) {
   ProgressLine line;
   std::int64_t shown = 0;
@@ -37,8 +47,7 @@ int verify(const std::string& data, int threads) {
   };
   const storage::VerifyResult result =
       storage::is_image_folder(data)
-          ? storage::verify_image_folder(
-                storage::list_image_folder(data, picture_endings(), threads), threads, progress)
+          ? storage::verify_own_folder(list_own_folder(data, threads), threads, progress)
           : storage::verify_dataset(data, threads, progress);
   line.clear();
   for (const std::string& damaged : result.damaged) std::printf("damaged: %s\n", damaged.c_str());
@@ -58,7 +67,8 @@ CommandEntry add_verify(CLI::App& program) {
   const auto threads = std::make_shared<int>(2);
   CLI::App* app = program.add_subcommand(
       "verify", "Check every file of a dataset against its checksum; read a folder of your own");
-  app->add_option("DATA", *data, "folder that `feedrate gen` made, or one of your own pictures")
+  app->add_option("DATA", *data,
+                  "folder that `feedrate gen` made, or one of your own pictures or tar shards")
       ->required();
   app->add_option("--threads", *threads, "number of reading threads")
       ->capture_default_str()

@@ -41,10 +41,16 @@ Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::C
       anonymizer_(anonymizer_of(options)),
       environment_(environment_of(options, anonymizer_)) {
   if (!ranks_) return;
-  runner_.emplace(options.run, registry_, *ranks_, [this](std::uint64_t files) {
-    listing_.show("listing " + options_.data.string() + " · " +
-                  thousands(static_cast<double>(files)) + " files");
-  });
+  runner_.emplace(
+      options.run, registry_, *ranks_,
+      [this](std::uint64_t files) {
+        listing_.show("listing " + options_.data.string() + " · " +
+                      thousands(static_cast<double>(files)) + " files");
+      },
+      [this](const std::string& note) {
+        listing_.clear();
+        std::fprintf(stderr, "feedrate: %s\n", note.c_str());
+      });
 }
 
 void Measuring::check(const std::vector<plan::PlannedRun>& plan) {

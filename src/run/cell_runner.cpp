@@ -32,11 +32,12 @@ CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry
       datasets_(options_.data) {}
 
 CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
-                       ranks::RankProcesses& processes, storage::ListProgress listing)
+                       ranks::RankProcesses& processes, storage::ListProgress listing,
+                       storage::ListNote note)
     : options_(std::move(options)),
       registry_(registry),
       ranks_(make_process_ranks(options_, registry, processes)),
-      datasets_(options_.data, std::move(listing)) {}
+      datasets_(options_.data, std::move(listing), std::move(note)) {}
 
 const plan::CellSettings& CellRunner::settings_for(const plan::Cell& cell) {
   const std::string id = cell.id();

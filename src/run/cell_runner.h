@@ -36,9 +36,11 @@ struct CellResult {
 class CellRunner {
  public:
   CellRunner(RunOptions options, device::AcceleratorRegistry& registry);  // ranks are threads
-  // `listing` is told while a folder of the user's own pictures is listed.
+  // `listing` is told while a folder of the user's own pictures is listed, `note` what the user
+  // should know of it.
   CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
-             ranks::RankProcesses& processes, storage::ListProgress listing = {});
+             ranks::RankProcesses& processes, storage::ListProgress listing = {},
+             storage::ListNote note = {});
 
   // Everything that can be refused before anything is measured. Throws an Error naming the thing
   // and the remedy. Returns the bytes of host memory that the cell will hold on this machine.

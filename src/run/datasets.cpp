@@ -25,21 +25,34 @@ std::shared_ptr<const storage::DatasetVariant> Datasets::of(const plan::CellSett
 
 storage::DatasetVariant Datasets::open(const plan::CellSettings& settings,
                                        const std::string& variant) const {
-  const std::string folder = folder_.string();
-  if (!storage::is_image_folder(folder_)) {
-    return storage::open_dataset(folder_, variant);
-  }
+  if (storage::is_image_folder(folder_)) return open_own(settings);
+  return storage::open_dataset(folder_, variant);
+}
+
+storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) const {
+  const std::string_view files = storage::containers().front().name;
+  const std::string_view shards = storage::kShardsContainer;
   const codec::Format* format = codec::find_picture_format(settings.data);
   if (!settings.mixed_sizes || format == nullptr || settings.detail != "medium" ||
-      settings.container != storage::containers().front().name) {
+      (settings.container != files && settings.container != shards)) {
+    const bool holds_shards = storage::holds_tar_shards(folder_);
     throw Error(
-        folder, "holds no dataset.json: it is not a dataset, or a folder of your own pictures",
+        folder_.string(),
+        "holds no dataset.json: it is not a dataset, or a folder of your own pictures",
         "make a dataset: `feedrate gen DIR`; pictures of your own are read with --data jpeg "
-        "(png, bmp) --image-size mixed --container files");
+        "(png, bmp) --image-size mixed --container " +
+            std::string(holds_shards ? shards : files));
   }
   std::vector<std::string_view> endings{format->extension};
   if (!format->other_extension.empty()) endings.push_back(format->other_extension);
-  return storage::list_image_folder(folder_, endings, measure::allowed_cpus(), progress_);
+  const int threads = measure::allowed_cpus();
+  // A cell that reads no storage in its steps has no container: what lies there decides.
+  const bool are_shards =
+      settings.cache == "none"
+          ? settings.container == shards
+          : storage::holds_tar_shards(folder_) && !storage::holds_class_pictures(folder_, endings);
+  return are_shards ? storage::list_tar_shards(folder_, endings, threads, progress_, note_)
+                    : storage::list_image_folder(folder_, endings, threads, progress_);
 }
 
 std::optional<std::string> Datasets::manifest_of(const std::string& variant) const {

@@ -9,18 +9,22 @@
 #include "plan/settings.h"
 #include "storage/dataset.h"
 #include "storage/image_folder.h"
+#include "storage/tar_shards.h"
 
 namespace feedrate::run {
 
 // The variants of a dataset that cells use, each opened once. Not thread-safe.
 //
-// A folder that `feedrate gen` has not made is taken as one of the user's own pictures
-// (storage/image_folder.h), for cells whose `image-size` is "mixed".
+// A folder that `feedrate gen` has not made is taken as one of the user's own pictures, for cells
+// whose `image-size` is "mixed": class folders (storage/image_folder.h), or, if `container` says
+// so, tar shards (storage/tar_shards.h).
 class Datasets {
  public:
-  // `progress` is told while a folder of the user's own is listed.
-  explicit Datasets(std::filesystem::path folder, storage::ListProgress progress = {})
-      : folder_(std::move(folder)), progress_(std::move(progress)) {}
+  // `progress` is told while a folder of the user's own is listed, `note` what the user should know
+  // of it.
+  explicit Datasets(std::filesystem::path folder, storage::ListProgress progress = {},
+                    storage::ListNote note = {})
+      : folder_(std::move(folder)), progress_(std::move(progress)), note_(std::move(note)) {}
 
   // What a cell reads; null for synthetic ones. Throws an Error naming what is missing.
   std::shared_ptr<const storage::DatasetVariant> of(const plan::CellSettings& settings);
@@ -31,9 +35,11 @@ class Datasets {
  private:
   storage::DatasetVariant open(const plan::CellSettings& settings,
                                const std::string& variant) const;
+  storage::DatasetVariant open_own(const plan::CellSettings& settings) const;
 
   std::filesystem::path folder_;
   storage::ListProgress progress_;
+  storage::ListNote note_;
   std::map<std::string, std::shared_ptr<const storage::DatasetVariant>> variants_;
 };
 

@@ -5,12 +5,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,8 +53,7 @@ Kind kind_behind(int folder, const std::string& path, const char* name) {
 }
 
 void check_name(const std::string& path, std::string_view name) {
-  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-  if (std::ranges::any_of(name, is_control)) {
+  if (has_control_characters(name)) {
     throw Error(path, "holds a file whose name has control characters",
                 "rename it: `ls -b " + path + "` shows it");
   }
@@ -89,9 +85,7 @@ std::vector<Entry> entries_of(const std::string& path) {
 bool has_suffix(std::string_view name, std::span<const std::string_view> suffixes) {
   return std::ranges::any_of(suffixes, [&](std::string_view suffix) {
     return name.size() > suffix.size() &&
-           std::ranges::equal(name.substr(name.size() - suffix.size()), suffix, [](char a, char b) {
-             return std::tolower(static_cast<unsigned char>(a)) == b;
-           });
+           is_in_any_case(name.substr(name.size() - suffix.size()), suffix);
   });
 }
 
@@ -130,23 +124,6 @@ class ClassFolder {
   std::vector<std::string> paths_;
 };
 
-// One call in 1024 reports.
-class Counting {
- public:
-  explicit Counting(const ListProgress& progress) : progress_(progress) {}
-  void one() {
-    const std::uint64_t count = ++count_;
-    if (!progress_ || count % 1024 != 0) return;
-    const std::lock_guard lock(mutex_);
-    progress_(count);
-  }
-
- private:
-  const ListProgress& progress_;
-  std::atomic<std::uint64_t> count_{0};
-  std::mutex mutex_;
-};
-
 std::vector<std::string> classes_of(const std::string& root) {
   std::vector<std::string> classes;
   for (Entry& entry : entries_of(root))
@@ -156,17 +133,23 @@ std::vector<std::string> classes_of(const std::string& root) {
 
 [[noreturn]] void refuse_empty(const std::string& root,
                                std::span<const std::string_view> suffixes) {
-  std::string wanted;
-  for (const std::string_view suffix : suffixes)
-    wanted += (wanted.empty() ? "" : " or ") + std::string(suffix);
-  const bool in_no_class = std::ranges::any_of(entries_of(root), [&](const Entry& entry) {
-    return entry.kind == Kind::file && has_suffix(entry.name, suffixes);
-  });
-  if (in_no_class) {
+  static constexpr std::string_view kTar[] = {".tar"};
+  const std::vector<Entry> entries = entries_of(root);
+  const auto holds = [&](std::span<const std::string_view> wanted) {
+    return std::ranges::any_of(entries, [&](const Entry& entry) {
+      return entry.kind == Kind::file && has_suffix(entry.name, wanted);
+    });
+  };
+  if (holds(suffixes)) {
     throw Error(root, "holds pictures, but not in class folders",
                 "move them into one: " + root + "/class_0/...");
   }
-  throw Error(root, "holds no " + wanted + " in class folders (" + root + "/CLASS/NAME)",
+  if (holds(kTar)) {
+    throw Error(root, "holds tar files, not class folders",
+                "read them as shards: --container webdataset --image-size mixed");
+  }
+  throw Error(root,
+              "holds no " + either_of(suffixes) + " in class folders (" + root + "/CLASS/NAME)",
               "give the folder that holds them, or another --data");
 }
 
@@ -193,7 +176,7 @@ std::vector<SampleFile> list_paths(const std::string& root, const std::vector<st
 
 // Sizes; returns the hash of names, labels, sizes and times.
 std::string look_at_files(const std::string& root, std::vector<SampleFile>& samples, int threads,
-                          Counting& counting) {
+                          ListCount& count) {
   std::vector<std::uint64_t> hashes(samples.size());
   in_parallel(
       samples.size(), threads,
@@ -211,7 +194,7 @@ std::string look_at_files(const std::string& root, std::vector<SampleFile>& samp
                                    std::to_string(info.st_mtim.tv_sec) + "." +
                                    std::to_string(info.st_mtim.tv_nsec);
           hashes[i] = xxh3_of(line);
-          counting.one();
+          count.one();
         };
       },
       [] { return false; });
@@ -241,6 +224,12 @@ bool is_image_folder(const fs::path& data) {
          !holds_variants(data);
 }
 
+bool holds_class_pictures(const fs::path& folder, std::span<const std::string_view> suffixes) {
+  ClassFolder lister(folder.string(), suffixes);
+  return std::ranges::any_of(classes_of(folder.string()),
+                             [&](const std::string& name) { return !lister.list(name).empty(); });
+}
+
 DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::string_view> suffixes,
                                  int threads, const ListProgress& progress) {
   const std::string root = folder.string();
@@ -248,8 +237,8 @@ DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::st
   DatasetVariant variant{.folder = folder, .container = &containers().front()};
   variant.samples = list_paths(root, classes, suffixes, threads);
   if (variant.samples.empty()) refuse_empty(root, suffixes);
-  Counting counting(progress);
-  variant.manifest_xxh3 = look_at_files(root, variant.samples, threads, counting);
+  ListCount count(progress);
+  variant.manifest_xxh3 = look_at_files(root, variant.samples, threads, count);
   for (const SampleFile& sample : variant.samples) variant.total_bytes += sample.bytes;
   variant.classes = static_cast<int>(classes.size());
   variant.made = {{"source", "a folder of pictures, as it lies"},

@@ -1,16 +1,12 @@
 #pragma once
-#include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string_view>
 
 #include "storage/dataset.h"
+#include "storage/listing.h"
 
 namespace feedrate::storage {
-
-// Told now and then how many files were listed so far; from any thread, one call at a time.
-using ListProgress = std::function<void(std::uint64_t)>;
 
 // A folder of pictures as torchvision's ImageFolder reads it: each folder below `folder` is a
 // class, in name order; a class's pictures lie in it at any depth. Those whose names end in one of
@@ -22,7 +18,10 @@ DatasetVariant list_image_folder(const std::filesystem::path& folder,
                                  std::span<const std::string_view> suffixes, int threads,
                                  const ListProgress& progress = {});
 
-// Whether `data` is one: a folder that `feedrate gen` has not made.
+// Whether `data` is a folder of the user's own: one that `feedrate gen` has not made.
 bool is_image_folder(const std::filesystem::path& data);
+// Whether there is a sample in it, by list_image_folder()'s terms. Errors: as there.
+bool holds_class_pictures(const std::filesystem::path& folder,
+                          std::span<const std::string_view> suffixes);
 
 }  // namespace feedrate::storage

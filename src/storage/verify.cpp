@@ -135,9 +135,40 @@ void find_unlisted(const std::filesystem::path& data, const Variants& variants,
   }
 }
 
+// A reader of samples that have no checksum yet.
+class OwnReader {
+ public:
+  explicit OwnReader(const DatasetVariant& variant) : folder_(variant.folder) {
+    if (!variant.packed.empty()) storage_ = make_storage(variant);
+  }
+
+  // Fills in the sample's checksum; returns what is wrong, or nothing.
+  std::string read(SampleFile& sample) {
+    try {
+      if (storage_) {
+        storage_->read(sample, buffer_);
+        sample.xxh3 = xxh3_of(buffer_.bytes());
+        return {};
+      }
+      const FileHash found = hash_file(folder_ / sample.path);
+      sample.xxh3 = found.xxh3;
+      return found.bytes == sample.bytes ? "" : "changed while it was read";
+    } catch (const Error& error) {
+      return error.what();
+    } catch (const std::system_error& error) {
+      return error.code().message();
+    }
+  }
+
+ private:
+  const std::filesystem::path folder_;
+  std::unique_ptr<Storage> storage_;  // null: each sample is a file
+  Buffer buffer_;
+};
+
 }  // namespace
 
-VerifyResult verify_image_folder(
+VerifyResult verify_own_folder(
     DatasetVariant variant, int threads,
     const std::function<void(std::uint64_t, std::uint64_t)>& on_progress) {
   VerifyResult result{.files = variant.samples.size(), .bytes = variant.total_bytes};
@@ -146,16 +177,9 @@ VerifyResult verify_image_folder(
   in_parallel(
       variant.samples.size(), std::max(threads, 1),
       [&] {
-        return [&](std::size_t i) {
+        return [&, reader = std::make_shared<OwnReader>(variant)](std::size_t i) {
           SampleFile& sample = variant.samples[i];
-          std::string wrong;
-          try {
-            const FileHash found = hash_file(variant.folder / sample.path);
-            sample.xxh3 = found.xxh3;
-            if (found.bytes != sample.bytes) wrong = "changed while it was read";
-          } catch (const std::system_error& error) {
-            wrong = error.code().message();
-          }
+          const std::string wrong = reader->read(sample);
           const std::scoped_lock lock(mutex);
           done += sample.bytes;
           if (!wrong.empty()) result.damaged.push_back(sample.path + ": " + wrong);

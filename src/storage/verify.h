@@ -22,10 +22,10 @@ struct VerifyResult {
 VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
                             const std::function<void(std::uint64_t, std::uint64_t)>& on_progress);
 
-// Reads every file of a folder of the user's own (list_image_folder()), which has no checksums to
-// compare with: finds what cannot be read or has changed, and says what two copies can be compared
-// by.
-VerifyResult verify_image_folder(
+// Reads every sample of a folder of the user's own (list_image_folder(), list_tar_shards()), which
+// has no checksums to compare with: finds what cannot be read or has changed, and says what two
+// copies can be compared by.
+VerifyResult verify_own_folder(
     DatasetVariant variant, int threads,
     const std::function<void(std::uint64_t, std::uint64_t)>& on_progress);
 

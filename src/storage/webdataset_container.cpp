@@ -11,6 +11,7 @@
 #include "storage/container.h"
 #include "storage/packed_files.h"
 #include "storage/tar_header.h"
+#include "storage/tar_shards.h"
 
 namespace feedrate::storage {
 namespace {
@@ -56,8 +57,10 @@ void write_shard_header(const SampleFile& sample, std::span<std::byte> header) {
 }
 
 Container webdataset_container() {
-  return {.name = "webdataset",
-          .help = "tar shards of at most 256 MiB, each sample beside its label",
+  return {.name = kShardsContainer,
+          .help =
+              "tar shards of at most 256 MiB, each sample beside its label; or shards of your "
+              "own, with image-size mixed",
           .packed = "shard-000000.tar",
           .layout = {.header = kShardHeaderBytes,
                      .block = kTarBlock,

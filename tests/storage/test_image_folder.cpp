@@ -116,6 +116,18 @@ TEST_F(ImageFolder, SaysWhatCannotBeRead) {
   fs::permissions(root() / "class", fs::perms::owner_all);
 }
 
+TEST_F(ImageFolder, OfTarFilesSaysHowTheyAreRead) {
+  static constexpr std::string_view kJpeg[] = {".jpg"};
+  put("a.tar");
+  refused("mine: holds tar files, not class folders; read them as shards: --container webdataset");
+  EXPECT_FALSE(storage::holds_class_pictures(root(), kJpeg));
+  put("class/notes.txt");
+  EXPECT_FALSE(storage::holds_class_pictures(root(), kJpeg));
+  put("class/deep/a.jpg");
+  EXPECT_TRUE(storage::holds_class_pictures(root(), kJpeg));
+  EXPECT_EQ(list().samples.size(), 1u);
+}
+
 TEST_F(ImageFolder, IsWhatGenHasNotMade) {
   EXPECT_FALSE(storage::is_image_folder(root()));
   put("class/a.jpg");

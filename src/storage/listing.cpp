@@ -1,0 +1,24 @@
+#include "storage/listing.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace feedrate::storage {
+
+bool is_in_any_case(std::string_view text, std::string_view lower) {
+  return std::ranges::equal(
+      text, lower, [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
+}
+
+std::string either_of(std::span<const std::string_view> suffixes) {
+  std::string all;
+  for (const std::string_view suffix : suffixes)
+    all += (all.empty() ? "" : " or ") + std::string(suffix);
+  return all;
+}
+
+bool has_control_characters(std::string_view name) {
+  return std::ranges::any_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+}  // namespace feedrate::storage

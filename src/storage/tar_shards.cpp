@@ -1,0 +1,255 @@
+#include "storage/tar_shards.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/in_parallel.h"
+#include "base/text.h"
+#include "base/xxh3.h"
+#include "storage/container.h"
+#include "storage/packed_files.h"
+#include "storage/shard_index.h"
+#include "storage/tar_walk.h"
+
+namespace feedrate::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTar = ".tar";
+constexpr std::string_view kCompressed[] = {".tar.gz",  ".tgz",     ".tar.zst", ".tar.xz",
+                                            ".tar.bz2", ".tar.lz4", ".tar.Z"};
+constexpr std::int32_t kMostClasses = 1'000'000;
+
+// Shards as they lie: what a dataset of gen's says of them, the layout, is not known here.
+const Container& own_shards() {
+  static constexpr Container kOwn{
+      .name = kShardsContainer,
+      .help = "",
+      .open = [](const DatasetVariant& variant, const Io& io) {
+        return open_packed(variant, io,
+                           "leave the shards alone while they are read, and start again");
+      }};
+  return kOwn;
+}
+
+bool is_shard(const fs::directory_entry& entry) {
+  std::error_code ignored;
+  return entry.path().native().ends_with(kTar) && !entry.is_directory(ignored);
+}
+
+// To open a pipe would hang.
+ShardFile look_at(const fs::path& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0)
+    throw Error(path.string(), std::strerror(errno), "mend it or take it out of the folder");
+  if (!S_ISREG(info.st_mode)) throw Error(path.string(), "is no file", "take it out of the folder");
+  return {.name = path.filename().string(),
+          .bytes = static_cast<std::uint64_t>(info.st_size),
+          .changed_ns = info.st_mtim.tv_sec * std::int64_t{1'000'000'000} + info.st_mtim.tv_nsec};
+}
+
+// In name order.
+std::vector<ShardFile> shards_in(const fs::path& folder) {
+  std::vector<ShardFile> shards;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (std::ranges::any_of(kCompressed, [&](std::string_view c) { return name.ends_with(c); })) {
+      throw Error(entry->path().string(), "is compressed",
+                  "unpack it (gunzip, zstd -d), or take it out of the folder: samples are read "
+                  "where they lie");
+    }
+    if (!is_shard(*entry)) continue;
+    if (has_control_characters(name))
+      throw Error(folder.string(), "holds a shard whose name has control characters", "rename it");
+    shards.push_back(look_at(entry->path()));
+  }
+  if (error) throw Error(folder.string(), error.message(), "give a folder that can be read");
+  if (shards.empty()) {
+    throw Error(folder.string(), "holds no *.tar",
+                "give the folder that holds the shards, or use --container files");
+  }
+  std::ranges::sort(shards, {}, &ShardFile::name);
+  return shards;
+}
+
+// "a/b.seg.png": the key "a/b" and the kind ".seg.png", as webdataset has them; no kind where the
+// name has none.
+std::pair<std::string_view, std::string_view> key_and_kind(std::string_view path) {
+  const std::size_t name = path.rfind('/') + 1;  // 0 where there is no folder
+  const std::size_t dot = path.find('.', name);
+  if (dot == name || dot == std::string_view::npos) return {path, {}};
+  return {path.substr(0, dot), path.substr(dot)};
+}
+
+// The members of one shard that are samples, with their labels.
+class ShardSamples {
+ public:
+  ShardSamples(std::string path, std::uint32_t shard, std::span<const std::string_view> suffixes)
+      : path_(std::move(path)), shard_(shard), suffixes_(suffixes) {}
+
+  std::vector<SampleFile> list(ListCount& count) {
+    TarWalk walk(path_);
+    for (TarMember member; walk.next(member); count.one()) take(walk, member);
+    if (samples_.empty()) {
+      throw Error(path_, "holds no " + either_of(suffixes_),
+                  "use another --data, or take it out of the folder");
+    }
+    // A label may stand before its sample or behind it.
+    for (SampleFile& sample : samples_) {
+      const auto label = labels_.find(std::string(key_and_kind(sample.path).first));
+      if (label != labels_.end()) sample.label = label->second;
+    }
+    return std::move(samples_);
+  }
+
+ private:
+  void take(TarWalk& walk, TarMember& member) {
+    const auto [key, kind] = key_and_kind(member.name);
+    const auto is_kind = [&](std::string_view suffix) { return is_in_any_case(kind, suffix); };
+    if (is_kind(".cls")) labels_[std::string(key)] = label_in(walk, member);
+    if (std::ranges::none_of(suffixes_, is_kind)) return;
+    samples_.push_back({.path = std::move(member.name),
+                        .label = kNoLabel,
+                        .bytes = member.bytes,
+                        .offset = member.offset,
+                        .shard = shard_});
+  }
+
+  std::int32_t label_in(TarWalk& walk, const TarMember& member) const {
+    constexpr std::uint64_t kLongest = 64;
+    std::string_view text = member.bytes <= kLongest ? walk.text_of(member) : std::string_view{};
+    constexpr std::string_view kSpaces = " \t\r\n";
+    text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
+    text = text.substr(0, text.find_last_not_of(kSpaces) + 1);
+    std::int32_t label = kNoLabel;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), label);
+    if (error == std::errc() && end == text.data() + text.size() && label >= 0 &&
+        label < kMostClasses)
+      return label;
+    throw Error(path_ + ": " + line_of_utf8(member.name, 200), "holds no class number",
+                "put the class there in digits, from 0 on, or leave the member out");
+  }
+
+  const std::string path_;
+  const std::uint32_t shard_;
+  const std::span<const std::string_view> suffixes_;
+  std::vector<SampleFile> samples_;
+  std::unordered_map<std::string, std::int32_t> labels_;  // by key
+};
+
+std::vector<SampleFile> walk_shards(const fs::path& folder, const std::vector<ShardFile>& shards,
+                                    std::span<const std::string_view> suffixes, int threads,
+                                    const ListProgress& progress) {
+  std::vector<std::vector<SampleFile>> of_shard(shards.size());
+  ListCount count(progress);
+  in_parallel(
+      shards.size(), threads,
+      [&] {
+        return [&](std::size_t i) {
+          of_shard[i] = ShardSamples((folder / shards[i].name).string(),
+                                     static_cast<std::uint32_t>(i), suffixes)
+                            .list(count);
+        };
+      },
+      [] { return false; });
+  std::vector<SampleFile> samples;
+  for (std::vector<SampleFile>& one : of_shard) {
+    std::ranges::move(one, std::back_inserter(samples));
+    std::vector<SampleFile>().swap(one);
+  }
+  return samples;
+}
+
+// The members, from the kept index if it is of these shards.
+std::vector<SampleFile> find_samples(const fs::path& folder, const std::vector<ShardFile>& shards,
+                                     std::span<const std::string_view> suffixes, int threads,
+                                     const ListProgress& progress, const ListNote& note) {
+  const fs::path index = shard_index_path(folder, suffixes);
+  KeptIndex kept = read_shard_index(index, shards);
+  if (kept.holds) return std::move(kept.samples);
+  if (!kept.wrong.empty() && note)
+    note(folder.string() + ": its shards are listed anew: the index " + index.string() + " " +
+         kept.wrong);
+  std::vector<SampleFile> samples = walk_shards(folder, shards, suffixes, threads, progress);
+  keep_shard_index(index, shards, samples);
+  return samples;
+}
+
+// Labels of samples without one of their own; returns how many classes there are.
+int label_by_folders(std::vector<SampleFile>& samples) {
+  const auto folder_of = [](const SampleFile& sample) {
+    return std::string_view(sample.path).substr(0, sample.path.rfind('/') + 1);
+  };
+  std::map<std::string_view, std::int32_t> labels;  // of folders
+  for (const SampleFile& sample : samples)
+    if (sample.label == kNoLabel) labels[folder_of(sample)] = 0;
+  std::int32_t next = 0;
+  for (auto& [folder, label] : labels) label = next++;
+  std::int32_t highest = 0;
+  for (SampleFile& sample : samples) {
+    if (sample.label == kNoLabel) sample.label = labels[folder_of(sample)];
+    highest = std::max(highest, sample.label);
+  }
+  return highest + 1;
+}
+
+// Of names, labels, places, sizes and times, as an image folder's manifest.
+std::string manifest_of(const std::vector<ShardFile>& shards,
+                        const std::vector<SampleFile>& samples) {
+  std::vector<std::uint64_t> hashes;
+  hashes.reserve(shards.size() + samples.size());
+  for (const ShardFile& shard : shards) {
+    hashes.push_back(xxh3_of(shard.name + "\t" + std::to_string(shard.bytes) + "\t" +
+                             std::to_string(shard.changed_ns)));
+  }
+  for (const SampleFile& sample : samples) {
+    hashes.push_back(xxh3_of(sample.path + "\t" + std::to_string(sample.label) + "\t" +
+                             std::to_string(sample.bytes) + "\t" + std::to_string(sample.shard) +
+                             "\t" + std::to_string(sample.offset)));
+  }
+  return to_hex(xxh3_of(std::as_bytes(std::span(hashes))));
+}
+
+}  // namespace
+
+bool holds_tar_shards(const fs::path& data) {
+  std::error_code error;
+  for (fs::directory_iterator entry(data, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (is_shard(*entry)) return true;
+  }
+  return false;
+}
+
+DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::string_view> suffixes,
+                               int threads, const ListProgress& progress, const ListNote& note) {
+  const std::vector<ShardFile> shards = shards_in(folder);
+  DatasetVariant variant{.folder = folder, .container = &own_shards()};
+  variant.samples = find_samples(folder, shards, suffixes, threads, progress, note);
+  variant.classes = label_by_folders(variant.samples);
+  variant.manifest_xxh3 = manifest_of(shards, variant.samples);
+  for (const SampleFile& sample : variant.samples) variant.total_bytes += sample.bytes;
+  for (const ShardFile& shard : shards) {
+    variant.packed.push_back(shard.name);
+    variant.packed_bytes.push_back(shard.bytes);
+  }
+  variant.made = {{"source", "a folder of tar shards, as it lies"},
+                  {"count", std::to_string(variant.samples.size())},
+                  {"classes", std::to_string(variant.classes)}};
+  return variant;
+}
+
+}  // namespace feedrate::storage
