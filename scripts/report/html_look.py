@@ -16,6 +16,7 @@ SYMBOLS = {
     "P": "cross",
     "X": "x",
     "p": "pentagon",
+    "h": "hexagon",
     "_": "line-ew",
 }
 THEMED = {style.BLACK: INK, style.DARK_YELLOW: DARK_YELLOW}

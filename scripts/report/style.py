@@ -11,6 +11,7 @@ from .text import plain
 # Okabe and Ito's palette: told apart with every common colour blindness.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+WINE = "#882255"  # Tol's, as those eight are all in use
 GREY, LIGHT = "#666666", "#D9D9D9"
 
 SMALL, TINY, LEAST = 9.5, 8.0, 7.0  # points; the first two as on a sheet, the last in print
@@ -111,6 +112,7 @@ KINDS = {
     "png0": Look(PURPLE, "v", (0, (1, 1)), "xx"),
     "bmp": Look(ORANGE, "D", (0, (3, 1, 1, 1, 1, 1)), ".."),
     "npy": Look(YELLOW, "P", (0, (5, 3)), "--"),
+    "npz": Look(WINE, "h", (0, (2, 1, 6, 1)), "||"),
     "raw": Look(SKY, "X", (0, (9, 2, 2, 2)), "oo"),
 }
 OTHER = Look(GREY, "p", (0, (2, 2)), "++")

@@ -124,7 +124,7 @@ CommandEntry add_gen(CLI::App& program) {
   app->add_option("--input-size", o->input_sizes, "pixels of precached tensors, or native")
       ->delimiter(',')
       ->capture_default_str();
-  app->add_option("--format", g.formats, "tensor, jpeg, png, png0, bmp, npy, raw")
+  app->add_option("--format", g.formats, "tensor, jpeg, png, png0, bmp, npy, npz, raw")
       ->delimiter(',')
       ->capture_default_str();
   app->add_option("--tensor-dtype", o->tensor_dtypes, "uint8, fp16, fp32 (normalised)")

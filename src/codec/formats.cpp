@@ -7,7 +7,8 @@ namespace feedrate::codec {
 
 std::span<const Format> picture_formats() {
   static const std::array formats = {
-      jpeg_format(), png_format(), png0_format(), bmp_format(), npy_format(), raw_format(),
+      jpeg_format(), png_format(), png0_format(), bmp_format(),
+      npy_format(),  npz_format(), raw_format(),
   };
   return formats;
 }

@@ -10,6 +10,7 @@ Format png_format();
 Format png0_format();
 Format bmp_format();
 Format npy_format();
+Format npz_format();
 Format raw_format();
 
 }  // namespace feedrate::codec

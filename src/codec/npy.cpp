@@ -1,11 +1,12 @@
 // The format "npy": numpy.save() of a uint8 array of shape (height, width, 3), version 1.0.
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#include "codec/npy.h"
+
 #include <charconv>
 #include <cstring>
 
 #include "codec/bytes.h"
 #include "codec/formats.h"
-#include "codec/plain.h"
 
 namespace feedrate::codec {
 namespace {
@@ -95,32 +96,42 @@ class HeaderText {
 };
 
 PlainPixels parse_npy(std::span<const std::byte> file, std::string_view name) {
-  if (file.size() < kFixedBytes || std::memcmp(file.data(), kMagic, 8) != 0) {
-    refuse_picture(name, "not a .npy file of version 1.0");
-  }
-  const std::size_t length = load_le<std::uint16_t>(&file[8]);
-  if (length > file.size() - kFixedBytes) refuse_picture(name, "the file is cut off");
-  const std::string_view text(reinterpret_cast<const char*>(&file[0]) + kFixedBytes, length);
-  const PixelSize size = HeaderText(text, name).parse();
-  check_payload(file.size() - kFixedBytes - length, packed_bytes(size), name);
-  return {size, file.data() + kFixedBytes + length};
+  const NpyHeader header = parse_npy_header(file, name);
+  check_payload(file.size() - header.bytes, packed_bytes(header.size), name);
+  return {header.size, file.data() + header.bytes};
 }
 
 void encode_npy(const PixelView& pixels, const EncodeOptions&, std::vector<std::byte>& out) {
+  out.clear();
+  append_npy(pixels, out);
+}
+
+}  // namespace
+
+NpyHeader parse_npy_header(std::span<const std::byte> start, std::string_view name) {
+  if (start.size() < kFixedBytes || std::memcmp(start.data(), kMagic, 8) != 0) {
+    refuse_picture(name, "not a .npy file of version 1.0");
+  }
+  const std::size_t length = load_le<std::uint16_t>(&start[8]);
+  if (length > start.size() - kFixedBytes) refuse_picture(name, "its .npy header is cut off");
+  const std::string_view text(reinterpret_cast<const char*>(&start[0]) + kFixedBytes, length);
+  return {HeaderText(text, name).parse(), kFixedBytes + length};
+}
+
+void append_npy(const PixelView& pixels, std::vector<std::byte>& out) {
   std::string text = "{'descr': '|u1', 'fortran_order': False, 'shape': (" +
                      std::to_string(pixels.height) + ", " + std::to_string(pixels.width) +
                      ", 3), }";
   // Padded so that the pixels start at a multiple of 64 bytes, the last byte a newline.
   text.append(63 - (kFixedBytes + text.size()) % 64, ' ').push_back('\n');
-  out.resize(kFixedBytes);
-  std::memcpy(out.data(), kMagic, 8);
-  store_le(&out[8], static_cast<std::uint16_t>(text.size()));
+  const std::size_t begin = out.size();
+  out.resize(begin + kFixedBytes);
+  std::memcpy(&out[begin], kMagic, 8);
+  store_le(&out[begin + 8], static_cast<std::uint16_t>(text.size()));
   const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
   out.insert(out.end(), bytes, bytes + text.size());
   append_packed(pixels, out);
 }
-
-}  // namespace
 
 Format npy_format() {
   return {"npy",

@@ -19,17 +19,7 @@ class PlainDecoder : public Decoder {
   DecodedWindow decode(const Rect& window, int /*reduction*/) override {
     check_window(window, picture_.size, name_);
     const PlainPixels picture = std::exchange(picture_, {});  // once per open()
-    const std::size_t row_bytes = static_cast<std::size_t>(window.width) * 3;
-    const std::size_t bytes = row_bytes * static_cast<std::size_t>(window.height);
-    if (pixels_.size() < bytes) pixels_.resize(bytes);
-    const std::size_t stride = static_cast<std::size_t>(picture.size.width) * 3;
-    const std::byte* from = picture.first + static_cast<std::size_t>(window.y) * stride +
-                            static_cast<std::size_t>(window.x) * 3;
-    for (int y = 0; y < window.height; ++y, from += stride) {
-      std::memcpy(pixels_.data() + static_cast<std::size_t>(y) * row_bytes, from, row_bytes);
-    }
-    return DecodedWindow(
-        {pixels_.data(), static_cast<std::ptrdiff_t>(row_bytes), window.width, window.height});
+    return DecodedWindow(copy_window(picture, window, pixels_));
   }
 
  private:
@@ -40,6 +30,20 @@ class PlainDecoder : public Decoder {
 };
 
 }  // namespace
+
+PixelView copy_window(const PlainPixels& picture, const Rect& window,
+                      std::vector<std::uint8_t>& into) {
+  const std::size_t row_bytes = static_cast<std::size_t>(window.width) * 3;
+  const std::size_t bytes = row_bytes * static_cast<std::size_t>(window.height);
+  if (into.size() < bytes) into.resize(bytes);
+  const std::size_t stride = static_cast<std::size_t>(picture.size.width) * 3;
+  const std::byte* from = picture.first + static_cast<std::size_t>(window.y) * stride +
+                          static_cast<std::size_t>(window.x) * 3;
+  for (int y = 0; y < window.height; ++y, from += stride) {
+    std::memcpy(into.data() + static_cast<std::size_t>(y) * row_bytes, from, row_bytes);
+  }
+  return {into.data(), static_cast<std::ptrdiff_t>(row_bytes), window.width, window.height};
+}
 
 std::unique_ptr<Decoder> make_plain_decoder(PlainParser parse) {
   return std::make_unique<PlainDecoder>(parse);

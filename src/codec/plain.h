@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "codec/checks.h"
 
@@ -18,6 +19,10 @@ using PlainParser = PlainPixels (*)(std::span<const std::byte> file, std::string
 inline std::size_t packed_bytes(PixelSize size) {
   return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3;
 }
+
+// A window's pixels, rows packed, in `into`, which grows where it is too small.
+PixelView copy_window(const PlainPixels& picture, const Rect& window,
+                      std::vector<std::uint8_t>& into);
 
 // Decoder of uncompressed RGB files: a header of `parse`, then pixels.
 std::unique_ptr<Decoder> make_plain_decoder(PlainParser parse);

@@ -19,6 +19,7 @@
 
 #include "codec/bytes.h"
 #include "jpeg_files.h"
+#include "npz_files.h"
 #include "png_files.h"
 
 namespace feedrate::tests {
@@ -57,8 +58,10 @@ std::vector<Kind> kinds() {
       {"png_rgba", "png", png_of({.color_type = 6}, picture.size)},
       {"png_palette", "png", png_of({.color_type = 3}, picture.size)},
       {"png_16", "png", png_of({.depth = 16}, picture.size)},
-      {"png_interlaced", "png", png_of({.interlaced = true}, picture.size)}};
-  for (const char* format : {"png0", "bmp", "npy", "raw"})
+      {"png_interlaced", "png", png_of({.interlaced = true}, picture.size)},
+      {"npz_deflated", "npz", write_npz(picture, {.deflated = true})},
+      {"npz_streamed", "npz", write_npz(picture, {.streamed = true})}};
+  for (const char* format : {"png0", "bmp", "npy", "npz", "raw"})
     all.push_back({format, format, encode(format, picture)});
   return all;
 }

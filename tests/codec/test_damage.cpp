@@ -1,6 +1,7 @@
 // Damaged files: always an Error where bytes are missing, never a crash or stale pixels, and the
 // decoder is as good as new afterwards.
 #include "jpeg_files.h"
+#include "npz_files.h"
 #include "png_files.h"
 
 namespace feedrate::tests {
@@ -19,6 +20,8 @@ Bytes file_of(const std::string& name, const TestPicture& picture) {
     const auto* first = reinterpret_cast<const std::byte*>(picture.pixels.data());
     return write_png({first, first + picture.pixels.size()}, picture.size, {.interlaced = true});
   }
+  if (name == "npz_deflated") return write_npz(picture, {.deflated = true});
+  if (name == "npz_streamed") return write_npz(picture, {.streamed = true});
   return encode(name.c_str(), picture);
 }
 
@@ -44,7 +47,8 @@ class Damage : public testing::TestWithParam<const char*> {
 };
 INSTANTIATE_TEST_SUITE_P(Files, Damage,
                          testing::Values("jpeg", "jpeg_progressive", "jpeg_cmyk", "png", "png0",
-                                         "png_interlaced", "bmp", "npy", "raw"),
+                                         "png_interlaced", "bmp", "npy", "npz", "npz_deflated",
+                                         "npz_streamed", "raw"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST_P(Damage, every_truncation_is_an_error) {

@@ -10,7 +10,7 @@ class EveryFormat : public testing::TestWithParam<std::string> {
   const codec::Format& format() const { return *codec::find_picture_format(GetParam()); }
 };
 INSTANTIATE_TEST_SUITE_P(Formats, EveryFormat,
-                         testing::Values("jpeg", "png", "png0", "bmp", "npy", "raw"),
+                         testing::Values("jpeg", "png", "png0", "bmp", "npy", "npz", "raw"),
                          [](const auto& test) { return test.param; });
 
 TEST(Formats, are_listed_once_and_found_by_name) {
@@ -22,7 +22,7 @@ TEST(Formats, are_listed_once_and_found_by_name) {
     EXPECT_FALSE(format.help.empty());
     EXPECT_EQ(format.lossless, format.name != "jpeg");
   }
-  EXPECT_THAT(names, testing::ElementsAre("jpeg", "png", "png0", "bmp", "npy", "raw"));
+  EXPECT_THAT(names, testing::ElementsAre("jpeg", "png", "png0", "bmp", "npy", "npz", "raw"));
   EXPECT_EQ(codec::find_picture_format("webp"), nullptr);
   EXPECT_EQ(codec::find_picture_format(""), nullptr);
 }

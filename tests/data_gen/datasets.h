@@ -86,7 +86,7 @@ class DatasetTest : public testing::Test {
   data_gen::GenerateOptions options(const std::string& name = "data") const {
     data_gen::GenerateOptions options;
     options.data = folder_ / name;
-    options.formats = {"jpeg", "png", "png0", "bmp", "npy", "raw", "tensor"};
+    options.formats = {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw", "tensor"};
     options.image_sizes = {{48, 36}, {32, 32}};
     options.input_sizes = {{32, 32}, {16, 16}};
     options.tensor_dtypes = {codec::Dtype::uint8, codec::Dtype::fp16, codec::Dtype::fp32};

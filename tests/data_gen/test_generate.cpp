@@ -52,7 +52,7 @@ TEST_F(Generate, holds_the_same_pixels_in_every_format) {
   for (const char* size : {"48x36", "32x32"}) {
     const std::string stem = std::string(size) + "/class_002/000002";
     const data_gen::Picture jpeg = picture_of("jpeg", data / "jpeg" / (stem + ".jpg"));
-    for (const char* format : {"png", "png0", "bmp", "npy", "raw"}) {
+    for (const char* format : {"png", "png0", "bmp", "npy", "npz", "raw"}) {
       const auto extension = std::string(codec::find_picture_format(format)->extension);
       EXPECT_EQ(picture_of(format, data / format / (stem + extension)).pixels, jpeg.pixels)
           << format;

@@ -49,9 +49,9 @@ constexpr int kSamples = 16;
 
 TEST(Allocations, ASampleTakesNoMemory) {
   const TemporaryFolder folder;
-  make_dataset(folder.path(), {"jpeg", "png", "png0", "bmp", "npy", "raw", "tensor"}, kStored,
-               kSamples);
-  for (const char* data : {"jpeg", "png", "png0", "bmp", "npy", "raw", "tensor"}) {
+  make_dataset(folder.path(), {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw", "tensor"},
+               kStored, kSamples);
+  for (const char* data : {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw", "tensor"}) {
     const bool tensor = std::string(data) == "tensor";
     const storage::DatasetVariant dataset = storage::open_dataset(
         folder.path(), (tensor ? "tensor-uint8" : std::string(data)) + "/120x90");
