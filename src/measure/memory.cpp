@@ -54,6 +54,18 @@ std::uint64_t memory_available(const fs::path& proc, const fs::path& cgroups) {
   return available;
 }
 
+std::uint64_t memory_size(const fs::path& proc, const fs::path& cgroups) {
+  const auto kib = number_of(proc / "meminfo", "MemTotal:");
+  if (!kib) return 0;
+  std::uint64_t size = *kib * 1024;
+  for (const fs::path& group : control_groups("memory", proc, cgroups)) {
+    // Version 2; version 1, where no limit is a number larger than any memory.
+    for (const char* limit : {"memory.max", "memory.limit_in_bytes"})
+      size = std::min(size, only_number(group / limit).value_or(size));
+  }
+  return size;
+}
+
 ProcessSize process_size() {
   const fs::path status = "/proc/self/status";
   return {number_of(status, "Threads:").value_or(0),
@@ -61,5 +73,6 @@ ProcessSize process_size() {
 }
 
 std::uint64_t memory_available() { return memory_available("/proc", "/sys/fs/cgroup"); }
+std::uint64_t memory_size() { return memory_size("/proc", "/sys/fs/cgroup"); }
 
 }  // namespace feedrate::measure

@@ -8,6 +8,10 @@ namespace feedrate::measure {
 // control group (a container, a batch job) sets a limit. 0 if unknown.
 std::uint64_t memory_available();
 
+// Memory that this process's control group can fill, in bytes: the machine's MemTotal, or less
+// where the group or one above sets a limit. 0 if unknown.
+std::uint64_t memory_size();
+
 // This process's threads, those of every library included, and its resident memory. 0: unknown.
 struct ProcessSize {
   std::uint64_t threads = 0;
@@ -15,9 +19,10 @@ struct ProcessSize {
 };
 ProcessSize process_size();
 
-// The same from another /proc and /sys/fs/cgroup; for tests. Looks at version 2 control groups
-// only.
+// The same from another /proc and /sys/fs/cgroup; for tests. memory_available() looks at version 2
+// control groups only, memory_size() at both versions.
 std::uint64_t memory_available(const std::filesystem::path& proc,
                                const std::filesystem::path& cgroups);
+std::uint64_t memory_size(const std::filesystem::path& proc, const std::filesystem::path& cgroups);
 
 }  // namespace feedrate::measure

@@ -5,9 +5,7 @@
 #include <sys/sysmacros.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <system_error>
 
@@ -15,6 +13,7 @@
 #include "measure/affinity.h"
 #include "measure/clock.h"
 #include "measure/control_group.h"
+#include "measure/mounts.h"
 
 namespace feedrate::record {
 namespace {
@@ -45,24 +44,6 @@ std::size_t different(const char* file) {
     if (const std::string value = first_line(cpu / file); !value.empty()) values.insert(value);
   }
   return values.size();
-}
-
-// The mount that holds `path`: the longest mount point that is a prefix of it.
-Json mount_of(const std::string& path) {
-  std::ifstream mounts("/proc/self/mounts");
-  Json best = nullptr;
-  std::size_t longest = 0;
-  for (std::string line; std::getline(mounts, line);) {
-    std::istringstream fields(line);
-    std::string device, point, type, options;
-    fields >> device >> point >> type >> options;
-    const bool inside = path.rfind(point, 0) == 0 &&
-                        (point == "/" || path.size() == point.size() || path[point.size()] == '/');
-    if (!inside || point.size() < longest) continue;
-    longest = point.size();
-    best = {{"type", type}, {"device", device}, {"mount_options", options}};
-  }
-  return best;
 }
 
 // Null where the file system has none of its own (NFS, tmpfs, overlays).
@@ -146,9 +127,12 @@ Json file_system_json(const fs::path& path) {
   if (path.empty()) return nullptr;
   std::error_code failed;
   const fs::path real = fs::weakly_canonical(path, failed);
-  Json json = mount_of(real.string());
-  if (!json.is_null()) json["block_device"] = block_device_of(real);
-  return json;
+  const auto mount = measure::mount_of(real);
+  if (!mount) return nullptr;
+  return {{"type", mount->type},
+          {"device", mount->device},
+          {"mount_options", mount->options},
+          {"block_device", block_device_of(real)}};
 }
 
 }  // namespace feedrate::record

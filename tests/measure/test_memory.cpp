@@ -40,6 +40,21 @@ TEST_F(Memory, ALimitAboveBindsAsWell) {
   EXPECT_EQ(available(), 0u);
 }
 
+TEST_F(Memory, ItsSizeIsTheMachinesOrItsGroups) {
+  const auto size = [&] { return measure::memory_size(root_ / "proc", root_ / "cgroup"); };
+  EXPECT_EQ(size(), 8000u * 1024);
+  write("cgroup/jobs/mine/memory.max", "max\n");
+  EXPECT_EQ(size(), 8000u * 1024);
+  write("cgroup/jobs/memory.max", "5000000\n");
+  EXPECT_EQ(size(), 5000000u) << "a limit above binds";
+  write("proc/self/cgroup", "4:memory:/docker/abc\n0::/\n");
+  EXPECT_EQ(size(), 8000u * 1024) << "of version 1, whose folder is not there";
+  write("cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(size(), 8000u * 1024) << "none set";
+  write("cgroup/memory/docker/abc/memory.limit_in_bytes", "3000000\n");
+  EXPECT_EQ(size(), 3000000u);
+}
+
 TEST_F(Memory, UnknownIsZero) {
   std::filesystem::remove(root_ / "proc/meminfo");
   EXPECT_EQ(available(), 0u);

@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "measure/block_devices.h"
+#include "measure/mounts.h"
+
+namespace feedrate::measure {
+
+// Bytes that something below a folder's files has read, for every program that reads there.
+struct StorageCounter {
+  // "vda1": a block device. "nfs.server", "xfs.read": what the file system itself counts.
+  std::string name;
+  int depth = -1;                // of a device, as in BlockDevice; -1: the file system
+  std::int64_t read_bytes = -1;  // -1: cannot be read
+};
+
+// The counters below a folder: its file system's own, where it has some, then those of the block
+// devices under it, the topmost first. What a machine lacks, or lets nobody read, is left out.
+class StorageCounters {
+ public:
+  // `proc`, `sys`: others for tests.
+  explicit StorageCounters(const std::filesystem::path& folder,
+                           std::filesystem::path proc = "/proc",
+                           std::filesystem::path sys = "/sys");
+
+  std::vector<StorageCounter> read() const;
+
+ private:
+  void add_nfs(std::vector<StorageCounter>& counters) const;
+  void add_xfs(std::vector<StorageCounter>& counters) const;
+
+  const std::filesystem::path proc_, sys_;
+  Mount mount_;  // without a type where it is unknown
+  std::vector<BlockDevice> devices_;
+};
+
+// What was read between two readings of the same counters.
+std::vector<StorageCounter> read_between(const std::vector<StorageCounter>& from,
+                                         const std::vector<StorageCounter>& to);
+
+}  // namespace feedrate::measure
