@@ -197,6 +197,7 @@ void add_surroundings(Measurement& m, const std::vector<RankResult>& ranks) {
   m.process = first.process;
   m.host_series = from_start(first.host_series, window_start(first));
   m.storage_read_bytes = storage_read_bytes(ranks);
+  m.storage_counters = first.storage_counters;
   m.device = first.device;
 }
 

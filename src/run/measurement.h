@@ -84,6 +84,8 @@ struct Measurement {
   measure::Standstills standstills;  // of the rank that stood still longest
   std::size_t standstill_rank = 0;
   double storage_read_bytes = -1;  // by all processes of the ranks; -1: unknown
+  // By every program that reads there: below the files, on rank 0's machine.
+  std::vector<measure::StorageCounter> storage_counters;
   device::DeviceDescription device;
   std::vector<RankMeasurement> ranks;
   std::optional<Straggler> straggler;

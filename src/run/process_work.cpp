@@ -28,8 +28,7 @@ RankAnswer carry_out(const ProcessWork& work,
     return answer;
   }
   if (task.recipe && task.recipe->bad) answer.bad = task.recipe->bad->totals();
-  if (work.prepares_files)
-    answer.page_cache.after = page_cache_share(work.settings, work.dataset, slot);
+  if (work.prepares_files) look_after_window(answer.page_cache, work.dataset, slot, stop);
   return answer;
 }
 

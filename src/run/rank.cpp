@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 
 namespace feedrate::run {
 namespace {
@@ -26,6 +27,12 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
                                    pipeline::host_cache_batches(spec));
 }
 
+// Where the cell reads files.
+std::optional<measure::StorageCounters> counters_below(const RankTask& task) {
+  if (!task.recipe || task.settings.cache != "none") return std::nullopt;
+  return measure::StorageCounters(task.recipe->dataset->folder);
+}
+
 class RankRun {
  public:
   RankRun(const RankTask& task, device::Group& group)
@@ -35,6 +42,7 @@ class RankRun {
         loader_(open_loader(task, *device_, group)),
         gpu_(device_->describe().pci_address),
         host_(group.rank() == 0 ? std::make_unique<measure::HostMonitor>() : nullptr),
+        storage_(group.rank() == 0 ? counters_below(task) : std::nullopt),
         window_(task.limits, pass_steps()) {}
 
   RankResult run(std::stop_token stop) {
@@ -116,6 +124,7 @@ class RankRun {
       result_.arrivals = device_->arrivals();
       result_.arrivals -= arrivals_at_start_;
       result_.host = measure::host_use(host_at_start_, measure::read_host_counters());
+      result_.storage_counters = measure::read_between(storage_at_start_, read_below());
       // The window begins at the end of a step, a little before this rank has opened it.
       result_.standstills =
           standstills_.between(result_.steps[opened_ - 1].end_ns, measure::now_ns());
@@ -130,6 +139,7 @@ class RankRun {
       latencies_at_start_ = latencies_so_far();
       arrivals_at_start_ = device_->arrivals();
       host_at_start_ = measure::read_host_counters();
+      storage_at_start_ = read_below();
     }
   }
   bool done() const { return mark_ == std::numeric_limits<std::int64_t>::max(); }
@@ -152,6 +162,9 @@ class RankRun {
     storage::ReadLatencies latencies;
     if (loader_) loader_->add_latencies(latencies);
     return latencies;
+  }
+  std::vector<measure::StorageCounter> read_below() const {
+    return storage_ ? storage_->read() : std::vector<measure::StorageCounter>{};
   }
   std::int64_t consumed() const {
     return static_cast<std::int64_t>(result_.data_wait_ms.size()) * task_.settings.batch_size;
@@ -222,6 +235,7 @@ class RankRun {
   std::unique_ptr<pipeline::Loader> loader_;
   const measure::GpuMonitor gpu_;
   const std::unique_ptr<measure::HostMonitor> host_;
+  const std::optional<measure::StorageCounters> storage_;
   measure::StandstillMonitor standstills_;
   Window window_;
   std::int64_t mark_ = 0;   // of the window, see Window::mark()
@@ -232,6 +246,7 @@ class RankRun {
   storage::ReadLatencies latencies_at_start_;
   device::Arrivals arrivals_at_start_;
   measure::HostCounters host_at_start_;
+  std::vector<measure::StorageCounter> storage_at_start_;
   std::int64_t reported_ns_ = 0;
   RankResult result_;
 };

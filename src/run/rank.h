@@ -11,6 +11,7 @@
 #include "measure/host_monitor.h"
 #include "measure/memory.h"
 #include "measure/standstill.h"
+#include "measure/storage_counters.h"
 #include "pipeline/bad_samples.h"
 #include "pipeline/loader.h"
 #include "run/page_cache_state.h"
@@ -39,6 +40,8 @@ struct RankResult {
   measure::HostUse host;                         // of the window
   measure::Standstills standstills;              // of the window
   std::vector<measure::HostSample> host_series;  // of the window, once a second; rank 0's alone
+  // What was read below the files in the window; rank 0's alone.
+  std::vector<measure::StorageCounter> storage_counters;
   std::int64_t samples_ahead_limit = 0;
   std::string loader_library;    // see Loader::library()
   int opencv_threads = 0;        // in each loader thread

@@ -20,6 +20,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostUse, cpu_busy, cpu_iowait, cpu_steal, cpu
                                    network_receive_bytes_per_s, storage_read_bytes,
                                    memory_available_bytes, cpu_mhz)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostSample, at_ns, use)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StorageCounter, name, depth, read_bytes)
 
 // The buckets that are not empty, each with its number.
 static void to_json(nlohmann::json& j, const LatencyHistogram& h) {
@@ -75,9 +76,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, device
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, pid, cpus, quota)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last, steady,
                                    drawn_from_queue, stages, latencies, arrivals, host, standstills,
-                                   host_series, samples_ahead_limit, loader_library, opencv_threads,
-                                   process, device, place, gpu, gpu_problem)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PageCache, state, fits, before, after)
+                                   host_series, storage_counters, samples_ahead_limit,
+                                   loader_library, opencv_threads, process, device, place, gpu,
+                                   gpu_problem)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CacheLook, by, files, of, unwritten_pages)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PageCache, state, fits, before, after, look, method, scope,
+                                   file_system, loops, loops_before, loops_after, memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache, interrupted)
 
 // File names need not be UTF-8; such a text shows where it is not.
@@ -127,6 +131,9 @@ static void check(const RankResult& rank) {
     sound(moderate(sample.at_ns), "a sample is at no time");
   for (const measure::GpuSample& sample : rank.gpu)
     sound(moderate(sample.at_ns), "a sample is at no time");
+  for (const measure::StorageCounter& counter : rank.storage_counters)
+    sound(-1 <= counter.depth && counter.depth < 1000 && total(counter.read_bytes),
+          "what was read below the files cannot be");
   for (const int cpu : rank.place.cpus) sound(0 <= cpu && cpu < 1'000'000, "a CPU has no number");
   sound(rank.place.host.size() <= 255 && rank.place.pid >= 0, "it ran nowhere");
   sound(std::isfinite(rank.drawn_from_queue) && rank.standstills.stopped_s >= 0 &&
@@ -171,6 +178,15 @@ std::string to_text(const RankAnswer& answer) {
 // Another machine's words, which the terminal and the ledger show.
 static void clean(std::string& words) { words = line_of_utf8(words, 2000); }
 
+static void check(PageCache& cache) {
+  for (std::string* words : {&cache.state, &cache.look.by, &cache.method, &cache.scope,
+                             &cache.file_system, &cache.loops})
+    clean(*words);
+  sound(
+      moderate(cache.look.files) && moderate(cache.look.of) && moderate(cache.look.unwritten_pages),
+      "the page cache's files cannot be counted");
+}
+
 RankAnswer answer_from(const std::string& text) {
   RankAnswer answer = ranks::json_from(text).get<RankAnswer>();
   for (RankResult& rank : answer.ranks) {
@@ -178,7 +194,9 @@ RankAnswer answer_from(const std::string& text) {
     for (std::string* words : {&rank.gpu_problem, &rank.loader_library, &rank.place.host,
                                &rank.device.name, &rank.device.software, &rank.device.caveat})
       clean(*words);
+    for (measure::StorageCounter& counter : rank.storage_counters) clean(counter.name);
   }
+  check(answer.page_cache);
   clean(answer.bad.first);
   sound(answer.bad.count >= 0 && moderate(answer.bad.count), "bad samples cannot be counted");
   return answer;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "device/registry.h"
 #include "measure/clock.h"
+#include "measure/mounts.h"
 #include "plan/expand.h"
 #include "run/cell_runner.h"
 #include "tests/support.h"
@@ -78,6 +79,42 @@ TEST(PageCache, OfTwoMachinesTheWeakerHolds) {
   EXPECT_EQ(run::of_both(warm, {}).state, "warm") << "that rank has prepared nothing";
   EXPECT_EQ(run::of_both({}, warm).before, 1);
   EXPECT_EQ(run::of_both(warm, {.state = "warm", .before = -1}).before, -1);
+}
+
+TEST(PageCache, OfTwoMachinesTheWeakerProofHolds) {
+  const run::PageCache strong{.state = "cold",
+                              .before = 0,
+                              .look = {"cachestat", 64, 64, 0},
+                              .method = "drop_caches",
+                              .scope = "host",
+                              .file_system = "ext4",
+                              .memory_bytes = 8};
+  const run::PageCache weak{.state = "cold",
+                            .before = 0,
+                            .look = {"mincore", 60, 64, -1},
+                            .method = "fadvise",
+                            .scope = "client",
+                            .file_system = "nfs4",
+                            .loops = "loop3",
+                            .loops_before = 0.2,
+                            .loops_after = -1,
+                            .memory_bytes = 16};
+  for (const run::PageCache& both : {run::of_both(strong, weak), run::of_both(weak, strong)}) {
+    EXPECT_EQ(both.method, "fadvise");
+    EXPECT_EQ(both.scope, "client");
+    EXPECT_EQ(both.look.by, "mincore");
+    EXPECT_EQ(both.look.files, 60);
+    EXPECT_EQ(both.look.unwritten_pages, -1);
+    EXPECT_EQ(both.loops, "loop3");
+    EXPECT_EQ(both.loops_before, 0.2) << "the other one has none";
+    EXPECT_EQ(both.loops_after, -1);
+    EXPECT_EQ(both.memory_bytes, 24u) << "either can hold files";
+  }
+  run::PageCache other = weak;
+  other.loops_before = 0.6;
+  EXPECT_EQ(run::of_both(weak, other).loops_before, 0.6);
+  other.loops_before = -1;
+  EXPECT_EQ(run::of_both(weak, other).loops_before, -1);
 }
 
 TEST_F(RunCell, SeveralGpusShareTheData) {
@@ -156,7 +193,14 @@ TEST_F(RunCell, AutoIsWarmWhereTheFilesFit) {
   EXPECT_EQ(result.cell["page-cache"], "auto");
   EXPECT_EQ(result.measurement->page_cache.state, "warm");
   EXPECT_TRUE(result.measurement->page_cache.fits);
-  EXPECT_GT(result.measurement->page_cache.before, 0.99);
+  const run::PageCache& cache = result.measurement->page_cache;
+  EXPECT_GT(cache.before, 0.99);
+  EXPECT_EQ(cache.look.files, 64) << "all of them";
+  EXPECT_EQ(cache.look.of, 64);
+  EXPECT_EQ(cache.method, "");
+  EXPECT_EQ(cache.scope, measure::is_served(cache.file_system) ? "client" : "host");
+  EXPECT_NE(cache.file_system, "");
+  EXPECT_GT(cache.memory_bytes, 0u);
 }
 
 // Images per second are files per second, whoever reads them.
@@ -191,6 +235,7 @@ TEST_F(RunCell, DirectReadsPassThePageCache) {
   }
   EXPECT_FALSE(result.cell["page-cache"]);
   EXPECT_EQ(result.measurement->page_cache.state, "bypassed");
+  EXPECT_EQ(result.measurement->page_cache.method, "bypassed");
   // The files lie in the page cache, since they were just made; storage was read all the same.
   if (const double read = result.measurement->storage_read_bytes; read > 0) {
     EXPECT_GE(read, static_cast<double>(result.measurement->stages[measure::Stage::read].bytes));
@@ -204,7 +249,10 @@ TEST_F(RunCell, AColdCellIsOnePassAtMost) {
     return;
   }
   EXPECT_LE(result.measurement->warmup_steps + result.measurement->steps, 16);
-  EXPECT_LT(result.measurement->page_cache.before, 0.05);
+  const run::PageCache& cache = result.measurement->page_cache;
+  EXPECT_LT(cache.before, 0.05);
+  EXPECT_EQ(cache.look.files, 64);
+  EXPECT_EQ(cache.method, "fadvise") << "the tests leave the machine's other caches alone";
 }
 
 }  // namespace

@@ -24,14 +24,18 @@ TEST(Wire, BringsBackWhatWasSent) {
   rank.gpu.push_back({1, {.power_w = 3.5, .throttle_reasons = ~std::uint64_t{0}}});
   rank.gpu_problem = "none";
   rank.host_series.push_back({3, {.cpu_busy = 0.25, .cpu_mhz = 2500}});
-  const run::RankAnswer answer{.ranks = {rank, rank_of(3)},
-                               .bad = {2, "a \"bad\" file"},
-                               .page_cache = {.state = "warm", .before = 0.5}};
+  rank.storage_counters = {{"loop0", 0, 4096}};
+  const run::RankAnswer answer{
+      .ranks = {rank, rank_of(3)},
+      .bad = {2, "a \"bad\" file"},
+      .page_cache = {.state = "warm", .before = 0.5, .look = {"mincore", 3, 4}, .loops = "loop0"}};
   const run::RankAnswer answer_back = run::answer_from(run::to_text(answer));
   EXPECT_EQ(run::to_text(answer_back), run::to_text(answer));
   EXPECT_EQ(answer_back.ranks.size(), 2u);
   EXPECT_EQ(answer_back.bad.first, answer.bad.first);
   EXPECT_EQ(answer_back.page_cache.before, 0.5);
+  EXPECT_EQ(answer_back.page_cache.look.of, 4);
+  EXPECT_EQ(answer_back.page_cache.loops, "loop0");
   const run::RankResult& back = answer_back.ranks[0];
   EXPECT_EQ(back.steps.size(), 10u);
   EXPECT_TRUE(std::isnan(back.steps[3].loss));
@@ -42,6 +46,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(back.latencies.reads.counts, rank.latencies.reads.counts);
   EXPECT_EQ(back.latencies.opens.counts, rank.latencies.opens.counts);
   EXPECT_EQ(back.host_series[0].use.cpu_mhz, 2500);
+  EXPECT_EQ(back.storage_counters[0].read_bytes, 4096);
   EXPECT_EQ(back.gpu[0].state.throttle_reasons, ~std::uint64_t{0});
   EXPECT_EQ(back.place.cpus, rank.place.cpus);
 
@@ -63,10 +68,14 @@ TEST(Wire, BringsBackWhatWasSent) {
 TEST(Wire, WordsOfAnotherMachineAreCleaned) {
   run::RankResult rank = rank_of(2);
   rank.gpu_problem = "\x1b[31mred";
-  const run::RankAnswer answer{.ranks = {rank}, .bad = {1, "a\nb"}};
+  rank.storage_counters = {{"a\nb", 0, 1}};
+  const run::RankAnswer answer{
+      .ranks = {rank}, .bad = {1, "a\nb"}, .page_cache = {.state = "warm", .scope = "a\nb"}};
   const run::RankAnswer back = run::answer_from(run::to_text(answer));
   EXPECT_EQ(back.ranks[0].gpu_problem, "?[31mred");
   EXPECT_EQ(back.bad.first, "a?b");
+  EXPECT_EQ(back.ranks[0].storage_counters[0].name, "a?b");
+  EXPECT_EQ(back.page_cache.scope, "a?b");
 }
 
 std::string refusal_of(const std::string& answer) {
@@ -96,6 +105,10 @@ TEST(Wire, RefusesResultsThatMakeNoSense) {
        [](auto& r) { r.steps[0].start_ns = std::numeric_limits<std::int64_t>::min(); }},
       {"total that cannot be", [](auto& r) { r.stages[measure::Stage::read].items = -1; }},
       {"arrivals cannot be", [](auto& r) { r.arrivals.busy_ns = -1; }},
+      {"read below the files",
+       [](auto& r) {
+         r.storage_counters = {{"vda", 0, -1}};
+       }},
       {"count is negative", [](auto& r) { r.samples_ahead_limit = -1; }},
       {"CPU has no number",
        [](auto& r) {
