@@ -273,6 +273,29 @@ def _counts(record):
         )
 
 
+# How the files were dropped, by what the page cache stood for; None: they were not.
+METHODS = {"cold": ("drop_caches", "fadvise"), "bypassed": ("bypassed",)}
+
+
+def _page_cache(record):
+    """The words about the page cache, and how many files were looked at."""
+    dataset = ledger.object_at(record, "dataset")
+    if "page_cache_method" not in dataset:  # an older feedrate's
+        return
+    told = dataset.get("page_cache")
+    if dataset["page_cache_method"] not in METHODS.get(told, (None,)):
+        yield (
+            f"dataset.page_cache_method is {str(dataset['page_cache_method'])[:40]},"
+            f" dataset.page_cache {str(told)[:40]}"
+        )
+    if dataset.get("page_cache_scope") not in (("host", "client") if told else (None,)):
+        yield f"dataset.page_cache_scope is {str(dataset.get('page_cache_scope'))[:40]}"
+    if (look := dataset.get("page_cache_look")) is not None:
+        files, of = _part(look, "files"), _part(look, "of")
+        if None in (files, of) or not 0 < files <= of <= (number(dataset.get("samples")) or 0):
+            yield f"dataset.page_cache_look is of {files} of {of} files: {dataset.get('samples')}"
+
+
 def _io(record):
     """What a record says of its reads."""
     io = record.get("io")
@@ -502,5 +525,6 @@ MEASURED = (
     _ranks,
     _counts,
     _io,
+    _page_cache,
     flags.problems,
 )

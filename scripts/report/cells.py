@@ -6,8 +6,9 @@ import functools
 from dataclasses import dataclass, field
 
 from . import axes as axis_tables
+from . import flags as flag_rules
 from . import ledger
-from .text import clean, percent, signed_percent
+from .text import axis_value, clean, percent, signed_percent
 
 DRIFTED = "ceiling_drifted"
 DRIFT = axis_tables.own().rules[DRIFTED]
@@ -80,6 +81,22 @@ class Cell:
         """Whether its share is shown to lie above 1, which nothing but a ceiling measured too low
         explains."""
         return bool(self.ratio and self.ratio.low is not None and self.ratio.low > 1 + NEGLIGIBLE)
+
+    @functools.cached_property
+    def is_client_cold(self):
+        """Whether its files are to come from storage, and a server or another program gives them to
+        this machine: what that keeps in a cache of its own is unknown."""
+        return any(
+            ledger.part(r, "dataset", "page_cache_scope") == "client"
+            and ledger.part(r, "dataset", "page_cache") in flag_rules.PAST_MEMORY
+            for r in self.runs
+        )
+
+    def said(self, axis):
+        """The value of an axis in words."""
+        value = axis_value(self.axes.get(axis))
+        is_cold = axis == "page-cache" and value == "cold"
+        return "client-cold" if is_cold and self.is_client_cold else value
 
     @property
     def state(self):

@@ -8,7 +8,7 @@ from . import axes as axis_tables
 from .cells import Ceiling
 from .heading import heading
 from .terminal import aligned, wrapped
-from .text import axis_value, clean, gpus, listing, percent, plus_minus, workers
+from .text import clean, gpus, listing, percent, plus_minus, workers
 from .verdicts import EQUAL, FASTER, INCOMPARABLE, LEVEL, SLOWER, SMALL, UNSEEN
 
 HEAD = ("cell", "n", "A, imgs/s", "B, imgs/s", "B/A", "95 % interval", "% of ceiling", "verdict")
@@ -60,7 +60,7 @@ def label(comparison, across):
         if v
     ]
     for axis in across if pair.a and pair.b else ():
-        values = [axis_value(c.axes.get(axis)) for c in (pair.a, pair.b)]
+        values = [c.said(axis) for c in (pair.a, pair.b)]
         if values[0] != values[1] and axis not in axis_tables.own().of_setting:
             words.append(f"{clean(axis, 40)} {values[0]} → {values[1]}")
     return ", ".join(words)

@@ -31,6 +31,8 @@ UNSEEN = {
     "mixed_ledger",
     "ceiling_unfit",  # sequence.py looks at that ceiling
 }
+# What `page_cache` stands for where what is read is to come from storage.
+PAST_MEMORY = ("cold", "bypassed")
 RULES = axis_tables.own().rules
 MAYBE = object()  # so near to a limit that either is right
 
@@ -122,7 +124,7 @@ def _of_any_schema(record):
             ),
         ),
         _row("lenient_decoder", cell.get("loader") == "dali" and _is_streamed(cell)),
-        _row("client_cold", cell.get("page-cache") == "cold"),
+        _row("client_cold", _told(record) in PAST_MEMORY),
         _row(
             "bad_samples", (number(record.get("bad_samples")) or 0) > RULES["bad_samples"].threshold
         ),
@@ -225,21 +227,29 @@ def _short_window(record):
     )
 
 
-def _page_cache(record):
-    """For each rule of the page cache. What `auto` stood for, a record says since schema 3."""
-    asked_for = record["cell"].get("page-cache")
-    told = ledger.object_at(record, "dataset").get("page_cache", asked_for)
-    past_memory = told in ("cold", "bypassed")
-    before = number(ledger.object_at(record, "dataset").get("page_cache_before"))
-    asked = sum(
+def _told(record):
+    """What the cell's page cache stood for. What `auto` stood for, a record says since schema 3."""
+    return ledger.object_at(record, "dataset").get("page_cache", record["cell"].get("page-cache"))
+
+
+def _asked(record):
+    """Bytes that the stage `read` took in."""
+    return sum(
         number(s.get("bytes")) or 0
         for s in record.get("stages") or []
         if isinstance(s, dict) and s.get("name") == "read"
     )
+
+
+def _page_cache(record):
+    """For each rule of the page cache."""
+    told, asked = _told(record), _asked(record)
+    dataset = ledger.object_at(record, "dataset")
+    before = number(dataset.get("page_cache_before"))
     fetched = number(ledger.object_at(record, "monitors").get("storage_read_bytes"))
     known = fetched is not None
     newest = record["schema"] == ledger.SCHEMAS[-1]
-    first = ledger.object_at(record, "dataset").get("page_cache_first_state")
+    first = dataset.get("page_cache_first_state")
     start, left, elsewhere = (
         RULES[f"page_cache.{which}"].threshold for which in ("start", "left", "elsewhere")
     )
@@ -247,14 +257,59 @@ def _page_cache(record):
         _row(
             "page_cache.unknown",
             told in ("warm", "cold") and before is not None and before < 0,
-            0.0 if asked_for == "auto" else 1.0,
+            0.0 if record["cell"].get("page-cache") == "auto" else 1.0,
         ),
         _row("page_cache.state", newest and bool(told) and first not in (None, told)),
         _row("page_cache.start", told == "warm" and before is not None and 0 <= before < start),
         _row("page_cache.left", told == "warm" and asked > 0 and known and fetched > left * asked),
-        _row("page_cache.elsewhere", past_memory and known and 0 <= fetched < elsewhere * asked),
+        _row(
+            "page_cache.elsewhere",
+            told in PAST_MEMORY and known and 0 <= fetched < elsewhere * asked,
+        ),
+        *(_behind_loops(record, told, asked) if told in PAST_MEMORY else ()),
+        _row("page_cache.memory", told == "cold" and _is_small(dataset)),
         *(_left_as_is(record, before, asked, fetched) if told == "as-is" else ()),
     ]
+
+
+def _behind_loops(record, told, asked):
+    """Rules about the files of loop devices under the dataset; none where there are none."""
+    dataset = ledger.object_at(record, "dataset")
+    before, after = (
+        number(dataset.get(f"page_cache_backing_{when}")) for when in ("before", "after")
+    )
+    if before is None:
+        return []
+    held = max(before, after or 0.0) if told == "bypassed" else before
+    lowest, below = _lowest_device(record), RULES["page_cache.below"].threshold
+    return [
+        _row("page_cache.unknown", before < 0),
+        _row("page_cache.backing", held > RULES["page_cache.backing"].threshold),
+        _row("page_cache.below", lowest is not None and lowest < below * asked),
+    ]
+
+
+def _lowest_device(record):
+    """Bytes that the device at the bottom read, where each of those above it is made of one alone;
+    None where that is not so, or unknown."""
+    counters = ledger.object_at(record, "monitors").get("storage_counters")
+    devices = [
+        (number(c.get("depth")), number(c.get("read_bytes")))
+        for c in (counters if isinstance(counters, list) else [])
+        if isinstance(c, dict) and c.get("depth") is not None
+    ]
+    is_chain = [depth for depth, _ in devices] == list(range(len(devices)))
+    if len(devices) < 2 or not is_chain or record.get("other_machines"):
+        return None
+    return devices[-1][1]
+
+
+def _is_small(dataset):
+    """Whether memory could hold a fifth of it or more, as src/record/flags.cpp counts."""
+    size, memory = number(dataset.get("bytes")), number(dataset.get("memory_bytes"))
+    return (
+        bool(memory) and size is not None and size < RULES["page_cache.memory"].threshold * memory
+    )
 
 
 def _left_as_is(record, before, asked, fetched):

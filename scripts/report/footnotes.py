@@ -60,6 +60,12 @@ def warnings(cells, single_runs):
             f"Warning: the steps of {len(unsteady)} of {len(cells)} cells were not seen to be"
             " steady."
         )
+    client = [c for c in cells if c.is_client_cold]
+    if client:
+        lines.append(
+            f"Client-cold: {len(client)} of {len(cells)} cells read files that a server or another"
+            " program gives this machine; what that keeps in a cache is unknown."
+        )
     if any(c.ceiling and c.ceiling.recorded for c in cells):
         lines.append("The ceiling is the one that the records name: the ledger holds no run of it.")
     missing = [c for c in cells if not c.rate]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import ledger, panels, statistics, storage, tables
 from .cells import DRIFTED, Ceiling, kind_rank, pixels
 from .html_look import lines
-from .text import axis_value, clean, listing, plus_minus, spread
+from .text import clean, listing, plus_minus, spread
 
 HEAD = (*tables.HEAD, "ledger lines")
 
@@ -204,7 +204,7 @@ def _facts(cell):
         (
             "axes",
             ", ".join(
-                f"{clean(a, 40)} {axis_value(v)}" for a, v in cell.axes.items() if v is not None
+                f"{clean(a, 40)} {cell.said(a)}" for a, v in cell.axes.items() if v is not None
             ),
         )
     )

@@ -4,7 +4,7 @@ gives the range."""
 
 from __future__ import annotations
 
-from . import ledger, statistics
+from . import flags, ledger, statistics
 from .heading import heading
 from .tables import flag_names
 from .text import amount, clean, latex, listing, markdown, signed_percent
@@ -293,7 +293,27 @@ def _data(runs):
         )
         if parts:
             words.append(f"{clean(data.get('variant') or 'dataset', 60)}: {', '.join(parts)}")
-    return [f"Data: {'; '.join(sorted(words))}."] if words else []
+    return ([f"Data: {'; '.join(sorted(words))}."] if words else []) + _page_cache(runs)
+
+
+def _page_cache(runs):
+    """The state of the files in the page cache when the runs began, by what, and what nobody
+    knows."""
+    states, unknown = [], False
+    for data in (ledger.object_at(record, "dataset") for record in runs):
+        told, method = data.get("page_cache"), data.get("page_cache_method")
+        if not isinstance(told, str) or not told:
+            continue
+        is_client = data.get("page_cache_scope") == "client" and told in flags.PAST_MEMORY
+        words = f"client-{told}" if is_client and told == "cold" else clean(told, 20)
+        states.append(words + (f" ({clean(method, 20)})" if method not in (None, told) else ""))
+        unknown = unknown or is_client
+    if not states:
+        return []
+    served = "; what the server or program behind the files keeps in a cache is unknown"
+    return [
+        f"Page cache when a run began: {listing(dict.fromkeys(states))}{served if unknown else ''}."
+    ]
 
 
 def _doubts(settings, cells):

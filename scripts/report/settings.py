@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import axes as axis_tables
 from . import ledger, statistics
 from .cells import Ceiling, Cell, Setting, effective_input, kind_rank, pixels
-from .text import axis_value, clean
+from .text import clean
 
 COORDINATES = ("data", "image-size", "workers", "gpus")
 # By default these depend on the number of workers: a change in them alone makes no new series.
@@ -251,9 +251,7 @@ def _name_variants(setting):
         axes = sorted({a for c in same for a in c.axes} - setting.axes.keys() - set(COORDINATES))
         telling = [axis for axis in axes if _tells_apart(axis, same)]
         for cell in same:
-            cell.variant = ", ".join(
-                f"{clean(axis, 40)} {axis_value(cell.axes.get(axis))}" for axis in telling
-            )
+            cell.variant = ", ".join(f"{clean(axis, 40)} {cell.said(axis)}" for axis in telling)
 
 
 def _tells_apart(axis, cells):

@@ -26,7 +26,10 @@ def within_limits(record):
     values = [(f"monitors.{key}", monitors.get(key), True) for key in MONITORS]
     values += [
         (f"dataset.{key}", dataset.get(key), True)
-        for key in ("page_cache_before", "page_cache_after", "page_cache_first")
+        for key in (
+            *(f"page_cache_{when}" for when in ("before", "after", "first")),
+            *(f"page_cache_backing_{when}" for when in ("before", "after")),
+        )
     ]
     values += [("device_idle_fraction", record.get("device_idle_fraction"), False)]
     values += [

@@ -51,6 +51,27 @@ std::string reads_text(const run::Measurement& m) {
                 1e-6 * bytes / m.window_s, ms(0.5), ms(0.99), ms(0.999));
 }
 
+// "cold (fadvise): 0.0 % of it in memory at the start (cachestat, 64 of 64 files); 12.1 MB came
+// from storage, 12.1 MB were read"
+std::string page_cache_text(const run::Measurement& m) {
+  const run::PageCache& cache = m.page_cache;
+  if (cache.state.empty()) return "";
+  // Where a server or a program has the files, only this side of it is known to be cold.
+  std::string text = cache.state == "cold" && cache.scope == "client" ? "client-cold" : cache.state;
+  if (cache.state == "cold") text += " (" + cache.method + ")";
+  if (cache.before >= 0) {
+    text += ": " + percent(cache.before) +
+            format(" of it in memory at the start (%s, %d of %d files)", cache.look.by.c_str(),
+                   static_cast<int>(cache.look.files), static_cast<int>(cache.look.of));
+  }
+  if (m.storage_read_bytes >= 0) {
+    const auto read = static_cast<double>(m.stages[measure::Stage::read].bytes);
+    text += format("; %.1f MB came from storage, %.1f MB were read", 1e-6 * m.storage_read_bytes,
+                   1e-6 * read);
+  }
+  return text;
+}
+
 // Of several: what each reaches, and who waits for whom.
 std::string ranks_text(const plan::CellSettings& settings, const run::Measurement& m) {
   if (m.ranks.size() < 2) return "";
@@ -123,6 +144,7 @@ std::string result_text(const record::Record& record, const std::string& label) 
   line("ranks", ranks_text(settings, m));
   line("stages", stages_text(m.stages));
   line("reads", reads_text(m));
+  line("page cache", page_cache_text(m));
   if (!is_ceiling(record)) line("verdict", record.verdict->sentence);
   for (const record::Flag& flag : record.flags)
     line(record::name_of(flag.severity), flag.name + ": " + flag.reason + "; " + flag.remedy);

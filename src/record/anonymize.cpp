@@ -32,6 +32,11 @@ constexpr std::array kKept = {
     "os",       "kernel",        "libc",    "compiler",      "opencv", "decoders",   "cpu",
     "gpus",     "nvidia_driver", "command", "config"};  // the last two have rules of their own
 
+// What is said of the page cache names a state, a call or a device.
+bool is_kept(std::string_view key) {
+  return key.starts_with("page_cache") || std::ranges::find(kKept, key) != kKept.end();
+}
+
 // Whether a name stands there by itself, not as a part of a word ("node" in "nodes").
 bool apart(const std::string& text, std::size_t at, std::size_t length) {
   const auto word = [&](std::size_t i) {
@@ -60,7 +65,7 @@ void clean_text(std::string& text, const std::vector<Anonymizer::Replacement>& r
 void clean(Json& json, const std::vector<Anonymizer::Replacement>& replacements) {
   if (json.is_object()) {
     for (auto& [key, value] : json.items()) {
-      if (std::ranges::find(kKept, key) == kKept.end()) clean(value, replacements);
+      if (!is_kept(key)) clean(value, replacements);
     }
   } else if (json.is_array()) {
     for (auto& value : json) clean(value, replacements);

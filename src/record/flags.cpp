@@ -346,6 +346,7 @@ bool is_in_state(const FlagFacts& facts, std::string_view state) {
 }
 bool is_cold(const FlagFacts& facts) { return is_in_state(facts, "cold"); }
 bool is_bypassed(const FlagFacts& facts) { return is_in_state(facts, "bypassed"); }
+bool is_past_memory(const FlagFacts& facts) { return measured(facts).page_cache.past_memory(); }
 bool is_warm(const FlagFacts& facts) { return is_in_state(facts, "warm"); }
 bool is_as_is(const FlagFacts& facts) { return is_in_state(facts, "as-is"); }
 bool is_chosen(const FlagFacts& facts) { return facts.result.settings.page_cache == "auto"; }
@@ -362,11 +363,15 @@ Raised page_cache_unknown(const FlagFacts& facts, const FlagRule&) {
     return when(bytes_asked(facts) > 0 && !knows_what_was_fetched(facts),
                 "it is unknown how many of the bytes that were read came from memory");
   }
-  const bool unknown = (is_cold(facts) || is_warm(facts)) && measured(facts).page_cache.before < 0;
-  return when(unknown,
-              "it is unknown whether the files lay in the page cache (only a user who owns them or "
-              "may write them can see it)",
-              !is_chosen(facts));
+  const run::PageCache& cache = measured(facts).page_cache;
+  Raised all = when((is_cold(facts) || is_warm(facts)) && cache.before < 0,
+                    "it is unknown whether the files lay in the page cache (only a user who owns "
+                    "them or may write them can see it)",
+                    !is_chosen(facts));
+  if (!cache.loops.empty() && cache.loops_before < 0)
+    all.push_back({"it is unknown whether the file behind " + cache.loops +
+                   " lay in the page cache (only a user who owns it or may write it can see it)"});
+  return all;
 }
 
 Raised page_cache_at_start(const FlagFacts& facts, const FlagRule& rule) {
@@ -384,11 +389,56 @@ Raised page_cache_left(const FlagFacts& facts, const FlagRule& rule) {
 
 Raised page_cache_elsewhere(const FlagFacts& facts, const FlagRule& rule) {
   const double fetched = measured(facts).storage_read_bytes, asked = bytes_asked(facts);
+  return when(is_past_memory(facts) && fetched >= 0 && fetched < *rule.threshold * asked,
+              format("the process read %.1f MB from storage, and needed %.1f MB: the rest (%s) lay "
+                     "in a cache",
+                     1e-6 * fetched, 1e-6 * asked, percent(1 - share_from_storage(facts)).c_str()));
+}
+
+// A loop device reads its file through the page cache. What that holds of it when the window begins
+// does not come from storage; nor does what one pass with O_DIRECT leaves there for the next.
+Raised page_cache_backing(const FlagFacts& facts, const FlagRule& rule) {
+  const run::PageCache& cache = measured(facts).page_cache;
+  const double share =
+      is_bypassed(facts) ? std::max(cache.loops_before, cache.loops_after) : cache.loops_before;
+  return when(share > *rule.threshold,
+              "the page cache held " + percent(share) +
+                  " of the dataset a second time: as bytes of the file behind " + cache.loops);
+}
+
+// The device at the bottom, where each of those above it is made of one alone; else none.
+const measure::StorageCounter* lowest_device(const FlagFacts& facts) {
+  const measure::StorageCounter* lowest = nullptr;
+  for (const measure::StorageCounter& counter : measured(facts).storage_counters) {
+    if (counter.depth < 0) continue;  // the file system
+    if (counter.depth != (lowest ? lowest->depth + 1 : 0)) return nullptr;
+    lowest = &counter;
+  }
+  return lowest && lowest->depth > 0 ? lowest : nullptr;
+}
+
+// Other programs can only make it read more. Of several machines, the first one's alone is known.
+Raised page_cache_below(const FlagFacts& facts, const FlagRule& rule) {
+  const run::PageCache& cache = measured(facts).page_cache;
+  const measure::StorageCounter* lowest = lowest_device(facts);
+  if (cache.loops.empty() || !lowest || measured(facts).machines.size() > 1) return {};
+  const double asked = bytes_asked(facts), read = static_cast<double>(lowest->read_bytes);
+  return when(read < *rule.threshold * asked,
+              format("%s read %.1f MB, and the run needed %.1f MB: the rest lay in the page cache, "
+                     "as bytes of the file behind %s",
+                     lowest->name.c_str(), 1e-6 * read, 1e-6 * asked, cache.loops.c_str()));
+}
+
+Raised page_cache_memory(const FlagFacts& facts, const FlagRule& rule) {
+  const auto memory = static_cast<double>(measured(facts).page_cache.memory_bytes);
+  if (!is_cold(facts) || !facts.result.dataset || memory == 0) return {};
+  const auto bytes = static_cast<double>(facts.result.dataset->total_bytes);
   return when(
-      (is_cold(facts) || is_bypassed(facts)) && fetched >= 0 && fetched < *rule.threshold * asked,
-      format("the process read %.1f MB from storage, and needed %.1f MB: the rest (%s) lay "
-             "in a cache",
-             1e-6 * fetched, 1e-6 * asked, percent(1 - share_from_storage(facts)).c_str()));
+      bytes < *rule.threshold * memory,
+      format("the dataset (%.2f GB) is smaller than %.0f times the memory (%.2f GB: RAM, or "
+             "the control group's limit): enough for a look, not for a published result "
+             "(MLPerf Storage asks for 5 times the host's memory)",
+             1e-9 * bytes, *rule.threshold, 1e-9 * memory));
 }
 
 Raised page_cache_helped(const FlagFacts& facts, const FlagRule& rule) {
@@ -432,9 +482,12 @@ Raised page_cache_passes(const FlagFacts& facts, const FlagRule& rule) {
 }
 
 Raised client_cold(const FlagFacts& facts, const FlagRule&) {
-  return when(is_cold(facts) || is_bypassed(facts),
-              "cold is this machine's page cache; what a storage server or a drive keeps in its "
-              "own is not seen");
+  const run::PageCache& cache = measured(facts).page_cache;
+  return when(is_past_memory(facts),
+              cache.scope == "client"
+                  ? "cold is this client's page cache; what the server or program behind " +
+                        cache.file_system + " keeps in a cache of its own is unknown"
+                  : "cold is this machine's page cache; what a drive keeps in its own is not seen");
 }
 
 // --- The sweep.
@@ -529,6 +582,14 @@ constexpr FlagRule kRules[] = {
      "see what else uses the memory, or use a dataset that fits into it", page_cache_left},
     {"page_cache.elsewhere", Severity::serious, 0.8, kNone,
      "see what else reads these files, or caches them below the page cache", page_cache_elsewhere},
+    // Of the dataset's bytes.
+    {"page_cache.backing", Severity::serious, 0.05, kNone,
+     "let the loop device read past the page cache: losetup --direct-io=on", page_cache_backing},
+    {"page_cache.below", Severity::serious, 0.8, kNone,
+     "let the loop device read past the page cache: losetup --direct-io=on", page_cache_below},
+    // Times the memory.
+    {"page_cache.memory", Severity::warning, 5.0, kNone,
+     "make a larger dataset, or read past the page cache: --io direct", page_cache_memory},
     {"page_cache.helped", Severity::warning, 0.05, kNone,
      "use --page-cache cold, or warm for a dataset that fits into memory", page_cache_helped},
     {"page_cache.differs", Severity::warning, 0.05, kNone,

@@ -144,9 +144,21 @@ Json use_json(const measure::HostUse& use) {
   return json;
 }
 
+// Null where there is none to be seen.
+Json counters_json(const std::vector<measure::StorageCounter>& counters) {
+  Json json;
+  for (const measure::StorageCounter& counter : counters) {
+    json.push_back({{"name", counter.name},
+                    {"depth", counter.depth < 0 ? Json() : Json(counter.depth)},
+                    {"read_bytes", counter.read_bytes}});
+  }
+  return json;
+}
+
 Json monitors_json(const run::Measurement& m) {
   Json json = use_json(m.machines.front().use);
   json["storage_read_bytes"] = std::llround(m.storage_read_bytes);
+  json["storage_counters"] = counters_json(m.storage_counters);
   json["stopped_s"] = run::rounded(m.standstills.stopped_s);
   json["suspended_s"] = run::rounded(m.standstills.suspended_s);
   json["series"] = host_series_json(m.host_series);

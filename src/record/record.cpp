@@ -21,6 +21,16 @@ Json flags_json(const std::vector<Flag>& flags) {
   return json;
 }
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json look_json(const run::CacheLook& look) {
+  if (look.by.empty()) return nullptr;
+  return {{"by", look.by},
+          {"files", look.files},
+          {"of", look.of},
+          {"unwritten_pages", look.unwritten_pages}};
+}
+
 Json dataset_json(const run::CellResult& result, const std::filesystem::path& data,
                   const std::optional<run::PageCache>& first) {
   if (!result.dataset) return nullptr;
@@ -39,7 +49,13 @@ Json dataset_json(const run::CellResult& result, const std::filesystem::path& da
           {"page_cache_before", cache.before},
           {"page_cache_after", cache.after},
           {"page_cache_first", first ? Json(first->before) : Json(nullptr)},
-          {"page_cache_first_state", first ? Json(first->state) : Json(nullptr)}};
+          {"page_cache_first_state", first ? Json(first->state) : Json(nullptr)},
+          {"page_cache_method", text_or_null(cache.method)},
+          {"page_cache_scope", text_or_null(cache.scope)},
+          {"page_cache_look", look_json(cache.look)},
+          {"page_cache_backing_before", cache.loops.empty() ? Json() : Json(cache.loops_before)},
+          {"page_cache_backing_after", cache.loops.empty() ? Json() : Json(cache.loops_after)},
+          {"memory_bytes", cache.memory_bytes}};
 }
 
 // Cleans what the terminal shows of the record. RecordWriter cleans the JSON as a whole.

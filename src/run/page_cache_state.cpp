@@ -119,7 +119,7 @@ void make_cold(PageCache& cache, const storage::DatasetVariant& dataset, const F
   // Last, as looking brings inodes back that this drops.
   if (!stop.stop_requested() && may_drop_all() && storage::drop_all_caches(stop)) {
     cache.method = "drop_caches";
-    if (cache.before > kStays) files.look_before(cache);
+    if (cache.before > kStays || cache.loops_before > kStays) files.look_before(cache);
   }
   if (stop.stop_requested() || cache.before <= kStays) return;
   throw Error(dataset.folder.string(), "stays in the page cache although it was asked to go",

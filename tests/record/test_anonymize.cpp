@@ -20,7 +20,8 @@ TEST(Anonymizer, LeavesWhatWasMeasuredAlone) {
   const Json record = {
       {"cell", {{"data", "jpeg"}, {"page-cache", "cold"}, {"device", ranks::host_name()}}},
       {"role", "ceiling"},
-      {"dataset", {{"path", "jpeg"}, {"variant", "jpeg/48x48"}}},
+      {"dataset",
+       {{"path", "jpeg"}, {"variant", "jpeg/48x48"}, {"page_cache_method", ranks::host_name()}}},
       {"flags",
        {{{"name", "cold"}, {"severity", "note"}, {"reason", "cold is cold; jpeg/a.jpg is bad"}}}}};
   const Json clean = anonymous("jpeg", "cold", record);
@@ -28,6 +29,7 @@ TEST(Anonymizer, LeavesWhatWasMeasuredAlone) {
   EXPECT_EQ(clean["role"], "ceiling");
   EXPECT_EQ(clean["dataset"]["variant"], "jpeg/48x48");
   EXPECT_EQ(clean["dataset"]["path"], "DATASET");
+  EXPECT_EQ(clean["dataset"]["page_cache_method"], record["dataset"]["page_cache_method"]);
   EXPECT_EQ(clean["flags"][0]["name"], "cold");
   EXPECT_EQ(clean["flags"][0]["reason"], "cold is cold; DATASET/a.jpg is bad");
 }

@@ -288,6 +288,89 @@ TEST(Flags, DirectReadsThatCameFromACacheAreInvalid) {
   }
 }
 
+run::PageCache cold_with(const std::string& loops, double before, double after) {
+  return {
+      .state = "cold", .before = 0, .loops = loops, .loops_before = before, .loops_after = after};
+}
+
+// A loop device reads its file through the page cache as well.
+TEST(Flags, ALoopDeviceWhoseFileIsInMemoryIsNotCold) {
+  const auto of = [](run::PageCache cache, std::vector<measure::StorageCounter> counters = {}) {
+    run::RankResult rank = rank_of(0);
+    rank.stages[measure::Stage::read] = {1, 1, 8, 1000};
+    rank.host.storage_read_bytes = 1000;
+    rank.storage_counters = std::move(counters);
+    const plan::AxisValues axes = {
+        {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+    return severity_of(json_of(result_of(axes, {.ranks = {rank}, .page_cache = cache})),
+                       "page_cache");
+  };
+  EXPECT_EQ(of(cold_with("", -1, -1)), "") << "there is none";
+  EXPECT_EQ(of(cold_with("loop0", 0.01, 1)), "") << "the run itself has read it";
+  EXPECT_EQ(of(cold_with("loop0", 0.06, 1)), "serious");
+  EXPECT_EQ(of(cold_with("loop0", -1, -1)), "warning") << "this user may not look";
+  run::PageCache direct = cold_with("loop0", 0, 1);
+  direct.state = "bypassed";
+  EXPECT_EQ(of(direct), "serious") << "what one pass leaves there serves the next";
+  const auto chain = [](std::int64_t lowest) {
+    return std::vector<measure::StorageCounter>{
+        {"xfs.read", -1, 5000}, {"loop0", 0, 1000}, {"vda", 1, lowest}};
+  };
+  EXPECT_EQ(of(cold_with("loop0", 0, 1), chain(900)), "");
+  EXPECT_EQ(of(cold_with("loop0", 0, 1), chain(700)), "serious") << "it lay in the page cache";
+  EXPECT_EQ(of(cold_with("", -1, -1), chain(700)), "") << "no file is below: compressed, perhaps";
+  const std::vector<measure::StorageCounter> raid = {
+      {"md0", 0, 1000}, {"loop0", 1, 500}, {"sdb", 1, 500}, {"vda", 2, 500}};
+  EXPECT_EQ(of(cold_with("loop0", 0, 1), raid), "") << "the rest came from another one";
+}
+
+TEST(Flags, AColdDatasetThatMemoryCouldHoldIsALook) {
+  const auto of = [](const char* state, std::uint64_t bytes, std::uint64_t memory) {
+    const plan::AxisValues axes = {
+        {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+    run::CellResult result =
+        result_of(axes, {.ranks = {rank_of(0)},
+                         .page_cache = {.state = state, .before = 0, .memory_bytes = memory}});
+    result.dataset =
+        std::make_shared<storage::DatasetVariant>(storage::DatasetVariant{.total_bytes = bytes});
+    return json_of(std::move(result));
+  };
+  const auto record = of("cold", 49'000'000'000, 10'000'000'000);
+  EXPECT_EQ(severity_of(record, "page_cache"), "warning");
+  for (const auto& flag : record["flags"]) {
+    if (flag["name"] == "page_cache") {
+      EXPECT_EQ(flag["reason"],
+                "the dataset (49.00 GB) is smaller than 5 times the memory (10.00 GB: RAM, or the "
+                "control group's limit): enough for a look, not for a published result (MLPerf "
+                "Storage asks for 5 times the host's memory)");
+    }
+  }
+  EXPECT_EQ(severity_of(of("cold", 50'000'000'000, 10'000'000'000), "page_cache"), "");
+  EXPECT_EQ(severity_of(of("cold", 1, 0), "page_cache"), "") << "unknown";
+  EXPECT_EQ(severity_of(of("bypassed", 1, 1'000'000), "page_cache"), "") << "O_DIRECT";
+}
+
+TEST(Flags, WhatAServerKeepsIsSaidToBeUnknown) {
+  const auto reason = [](const char* scope) {
+    const plan::AxisValues axes = {
+        {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+    const auto record = json_of(result_of(
+        axes,
+        {.ranks = {rank_of(0)},
+         .page_cache = {.state = "cold", .before = 0, .scope = scope, .file_system = "nfs4"}}));
+    std::string found;
+    for (const auto& flag : record["flags"]) {
+      if (flag["name"] == "client_cold") found = flag["reason"];
+    }
+    return found;
+  };
+  EXPECT_EQ(reason("client"),
+            "cold is this client's page cache; what the server or program behind nfs4 keeps in a "
+            "cache of its own is unknown");
+  EXPECT_EQ(reason("host"),
+            "cold is this machine's page cache; what a drive keeps in its own is not seen");
+}
+
 // As it was left: whatever ran before decides what comes from memory.
 run::CellResult as_is(double fetched, run::PageCache cache) {
   run::RankResult rank = rank_of(0);

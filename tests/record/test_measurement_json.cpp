@@ -27,6 +27,51 @@ TEST(MeasurementJson, TellsOfEachRank) {
   EXPECT_TRUE(ranks[1]["gpu"].is_null());
 }
 
+TEST(MeasurementJson, TellsWhatWasReadBelowTheFiles) {
+  run::RankResult rank = rank_of(0);
+  EXPECT_TRUE(record_of({rank})["monitors"]["storage_counters"].is_null());
+  rank.storage_counters = {{"xfs.read", -1, 7}, {"vda1", 0, 4096}};
+  const auto counters = record_of({rank, rank_of(0)})["monitors"]["storage_counters"];
+  ASSERT_EQ(counters.size(), 2u);
+  EXPECT_EQ(counters[0]["name"], "xfs.read");
+  EXPECT_TRUE(counters[0]["depth"].is_null());
+  EXPECT_EQ(counters[1]["depth"], 0);
+  EXPECT_EQ(counters[1]["read_bytes"], 4096);
+}
+
+TEST(MeasurementJson, TellsHowThePageCacheWasMade) {
+  const auto of = [](run::PageCache cache) {
+    const plan::AxisValues axes = {
+        {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+    run::CellResult result =
+        result_of(axes, {.ranks = {rank_of(0)}, .page_cache = std::move(cache)});
+    result.dataset = std::make_shared<storage::DatasetVariant>();
+    return json_of(std::move(result))["dataset"];
+  };
+  const auto none = of({});
+  for (const char* field : {"page_cache_method", "page_cache_scope", "page_cache_look",
+                            "page_cache_backing_before", "page_cache_backing_after"})
+    EXPECT_TRUE(none.at(field).is_null()) << field;
+  const auto cold = of({.state = "cold",
+                        .before = 0,
+                        .look = {"cachestat", 60, 64, 2},
+                        .method = "drop_caches",
+                        .scope = "client",
+                        .loops = "loop0",
+                        .loops_before = -1,
+                        .loops_after = 0.5,
+                        .memory_bytes = 1000});
+  EXPECT_EQ(cold["page_cache_method"], "drop_caches");
+  EXPECT_EQ(cold["page_cache_scope"], "client");
+  EXPECT_EQ(cold["page_cache_look"]["by"], "cachestat");
+  EXPECT_EQ(cold["page_cache_look"]["files"], 60);
+  EXPECT_EQ(cold["page_cache_look"]["of"], 64);
+  EXPECT_EQ(cold["page_cache_look"]["unwritten_pages"], 2);
+  EXPECT_EQ(cold["page_cache_backing_before"], -1) << "a loop device, and nobody may look";
+  EXPECT_EQ(cold["page_cache_backing_after"], 0.5);
+  EXPECT_EQ(cold["memory_bytes"], 1000);
+}
+
 TEST(MeasurementJson, AgreesWithItself) {
   const TemporaryFolder folder;
   make_dataset(folder.path(), {"jpeg"}, {32, 32}, 64);

@@ -152,6 +152,20 @@ class Arithmetic(Checked):
             ("dataset is null", sets("dataset", None)),
             ("monitors.cpu_busy is 1.5", within("monitors", "cpu_busy", 1.5)),
             ("page_cache_before is -0.5", within("dataset", "page_cache_before", -0.5)),
+            (
+                "page_cache_backing_after is 1.5",
+                within("dataset", "page_cache_backing_after", 1.5),
+            ),
+            ("page_cache_method is fadvise", within("dataset", "page_cache_method", "fadvise")),
+            ("page_cache_scope is None", within("dataset", "page_cache_method", None)),
+            (
+                "page_cache_look is of 9 of 8 files",
+                lambda r: r["dataset"].update(
+                    page_cache_method=None,
+                    page_cache_scope="host",
+                    page_cache_look={"by": "mincore", "files": 9, "of": 8},
+                ),
+            ),
             ("not equally long", lambda r: r["monitors"]["series"]["at_s"].pop()),
             ("at_s does not rise", lambda r: r["monitors"]["series"].update(at_s=[2, 1])),
             ("series.cpu_busy holds 7", lambda r: r["monitors"]["series"].update(cpu_busy=[7, 0])),
@@ -174,7 +188,32 @@ class Arithmetic(Checked):
 
             return change
 
+        def cold(state="cold", lowest=200, **dataset):
+            def change(r):
+                r["dataset"].update(page_cache=state, page_cache_before=0.0, **dataset)
+                r["stages"][0]["bytes"] = 200
+                r["monitors"].update(
+                    storage_read_bytes=200,
+                    storage_counters=[
+                        {"name": "xfs.read", "depth": None, "read_bytes": 1},
+                        {"name": "loop0", "depth": 0, "read_bytes": 200},
+                        {"name": "vda", "depth": 1, "read_bytes": lowest},
+                    ],
+                )
+
+            return change
+
         for name, change in (
+            ("client_cold", cold()),
+            ("client_cold", cold("bypassed")),
+            ("page_cache", cold(page_cache_backing_before=-1)),
+            ("page_cache", cold(page_cache_backing_before=0.06)),
+            (
+                "page_cache",
+                cold("bypassed", page_cache_backing_before=0, page_cache_backing_after=1),
+            ),
+            ("page_cache", cold(page_cache_backing_before=0, lowest=150)),
+            ("page_cache", cold(memory_bytes=1 << 20)),
             ("emulated", lambda r: r.update(flags=[])),
             ("short_window", lambda r: r.update(limits=dict(r["limits"], min_steps=41))),
             ("queue_not_at_rest", lambda r: r["queue"].update(drawn_fraction=-0.02)),
@@ -220,6 +259,26 @@ class Arithmetic(Checked):
             lambda r: (
                 r["dataset"].update(page_cache="as-is", page_cache_before=-1, fits_in_memory=False),
                 r["monitors"].update(storage_read_bytes=r["stages"][0]["bytes"]),
+            ),
+            # A large dataset whose loop device has a file that is as cold.
+            lambda r: (
+                r["cell"].update({"page-cache": "cold"}),
+                r["dataset"].update(
+                    page_cache="cold",
+                    page_cache_before=0.0,
+                    page_cache_backing_before=0.0,
+                    page_cache_backing_after=1.0,
+                    memory_bytes=1 << 10,
+                ),
+                r["stages"][0].update(bytes=200),
+                r["monitors"].update(
+                    storage_read_bytes=200,
+                    storage_counters=[
+                        {"name": "loop0", "depth": 0, "read_bytes": 200},
+                        {"name": "vda", "depth": 1, "read_bytes": 180},
+                    ],
+                ),
+                r["flags"].append({"name": "client_cold", "severity": "note"}),
             ),
             # It streams, so that it is no ceiling that falls short of its rate.
             lambda r: r["device"].update(step_ms=1.0),

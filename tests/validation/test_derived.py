@@ -34,7 +34,8 @@ MEASURED = [
         r"monitors/series/at_s/.*",
         r"ranks/\d/(pid|sync_ms_mean)",
         r"ranks/[1-9]/data_wait_ms_mean",
-        r"dataset/(page_cache_before|page_cache_after|page_cache_first|made/.*)",
+        r"dataset/page_cache_(before|after|first|backing_(before|after))",
+        r"dataset/(page_cache_look/(files|unwritten_pages)|memory_bytes|made/.*)",
         r"limits/.*",
         r"environment/.*",
     )
@@ -232,6 +233,7 @@ class Derived(unittest.TestCase):
             (("device", "name"), "NVIDIA H100", "device.name is"),
             (("environment", "host"), "other", "host is"),
             (("dataset", "variant"), "png/48x48", "dataset.variant is"),
+            (("dataset", "page_cache_method"), "drop_caches", "dataset.page_cache_method is"),
             (("flags", 0, "name"), "certified", "none that there is"),
         ):
             code, out = self.changed(line, path, value)
