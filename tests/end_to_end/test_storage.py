@@ -4,36 +4,11 @@ import ctypes
 import errno
 import os
 import shutil
-import struct
 
+from forbidden import forbid
 from program import SHORT, ProgramTest, main
 
 IO_URING_SETUP = 425  # the same number on every architecture
-
-
-def forbid_io_uring(answer):
-    """For the process that is about to start and its children: the system call that sets a ring up
-    gives this errno, as a container's filter does."""
-
-    def filter_calls():
-        ret, load, equal = 0x06, 0x20, 0x15  # BPF: return, load a word, jump if equal
-        program = b"".join(
-            struct.pack("HBBI", *line)
-            for line in (
-                (load, 0, 0, 0),  # the call's number
-                (equal, 0, 1, IO_URING_SETUP),
-                (ret, 0, 0, 0x00050000 | answer),  # SECCOMP_RET_ERRNO
-                (ret, 0, 0, 0x7FFF0000),  # SECCOMP_RET_ALLOW
-            )
-        )
-        lines = ctypes.create_string_buffer(program)
-        header = struct.pack("HxxxxxxP", 4, ctypes.addressof(lines))
-        libc = ctypes.CDLL(None, use_errno=True)
-        libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
-        if libc.prctl(22, 2, ctypes.create_string_buffer(header), 0, 0) != 0:  # PR_SET_SECCOMP
-            raise OSError(ctypes.get_errno(), "prctl")
-
-    return filter_calls
 
 
 def has_io_uring():
@@ -91,7 +66,7 @@ class WaysToRead(ProgramTest):
                     *("--device", "emulated:2000", "--image-size", "48", "--input-size", "48"),
                     names=names,
                     code=1,
-                    preexec_fn=forbid_io_uring(error),
+                    preexec_fn=forbid(IO_URING_SETUP, error),
                 )
 
 
