@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 from . import (
+    cold,
     compare_power,
     conditions,
     headlines,
@@ -76,5 +77,6 @@ ALL = {
     "kills": kills,
     "neighbour": _in_folder(neighbour.run),
     "conditions": _in_folder(conditions.run),
+    "cold": _in_folder(cold.run),
     "report": _in_folder(report_of_500.run),
 }

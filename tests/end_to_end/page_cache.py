@@ -105,12 +105,13 @@ def drop_all_the_time(paths):
     return action
 
 
-def warm_once_read(paths):
-    """Waits until a run has dropped the files and has begun to read them, and reads them all."""
+def warm_in_the_middle(paths):
+    """Waits until a run has dropped the files and has read half of them again, and reads them
+    all."""
 
     def action(over):
         looked_at = paths[:: max(1, len(paths) // 64)]
-        for wanted in (lambda found: found == 0, lambda found: found > 0):
+        for wanted in (lambda found: found == 0, lambda found: found >= 0.5):
             deadline = time.monotonic() + PATIENCE
             while not wanted(share(looked_at)):
                 if over() or time.monotonic() > deadline:

@@ -127,7 +127,7 @@ class PageCache(SlowRuns):
         self.assertRegex(answer.out, "page cache +bypassed")
 
     def test_files_that_another_program_warms_again_are_told(self):
-        record, answer = self.run_slow("cold", action=page_cache.warm_once_read(self.files))
+        record, answer = self.run_slow("cold", action=page_cache.warm_in_the_middle(self.files))
         self.assertEqual(answer.code, 0, answer)
         self.assertEqual(record["dataset"]["page_cache_before"], 0, "it began cold")
         if record["monitors"]["storage_read_bytes"] < 0:
