@@ -24,8 +24,15 @@ KINDS = {
     "cold": ("cold", None, "cold", 25, 3),
     "cold, and warmed again in the middle": ("cold", page_cache.warm_in_the_middle, None, 25, 3),
     "warm": ("warm", None, "warm", 50, 4),
-    "a lie: cold, and kept warm throughout": ("cold", page_cache.warm_all_the_time, None, 10, 2),
-    "a lie: warm, and dropped throughout": ("warm", page_cache.drop_all_the_time, None, 10, 2),
+    "a lie: cold, and warmed once it was prepared": (
+        "cold",
+        page_cache.warm_once_prepared,
+        None,
+        7,
+        2,
+    ),
+    "a lie: cold, and kept warm throughout": ("cold", page_cache.warm_all_the_time, None, 6, 2),
+    "a lie: warm, and dropped throughout": ("warm", page_cache.drop_all_the_time, None, 7, 2),
 }
 
 

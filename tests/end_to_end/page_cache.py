@@ -105,13 +105,13 @@ def drop_all_the_time(paths):
     return action
 
 
-def warm_in_the_middle(paths):
-    """Waits until a run has dropped the files and has read half of them again, and reads them
-    all."""
+def warm_in_the_middle(paths, read_already=0.5):
+    """Waits until a run has dropped the files and has read more than this share of them again, and
+    reads them all."""
 
     def action(over):
         looked_at = paths[:: max(1, len(paths) // 64)]
-        for wanted in (lambda found: found == 0, lambda found: found >= 0.5):
+        for wanted in (lambda found: found == 0, lambda found: found > read_already):
             deadline = time.monotonic() + PATIENCE
             while not wanted(share(looked_at)):
                 if over() or time.monotonic() > deadline:
@@ -121,3 +121,8 @@ def warm_in_the_middle(paths):
             read(path)
 
     return action
+
+
+def warm_once_prepared(paths):
+    """The same, as soon as the run reads the first ones."""
+    return warm_in_the_middle(paths, 0)
