@@ -178,7 +178,7 @@ std::string to_text(const RankAnswer& answer) {
 // Another machine's words, which the terminal and the ledger show.
 static void clean(std::string& words) { words = line_of_utf8(words, 2000); }
 
-static void check(PageCache& cache) {
+static void clean(PageCache& cache) {
   for (std::string* words : {&cache.state, &cache.look.by, &cache.method, &cache.scope,
                              &cache.file_system, &cache.loops})
     clean(*words);
@@ -196,7 +196,7 @@ RankAnswer answer_from(const std::string& text) {
       clean(*words);
     for (measure::StorageCounter& counter : rank.storage_counters) clean(counter.name);
   }
-  check(answer.page_cache);
+  clean(answer.page_cache);
   clean(answer.bad.first);
   sound(answer.bad.count >= 0 && moderate(answer.bad.count), "bad samples cannot be counted");
   return answer;

@@ -314,6 +314,19 @@ class Grouping(unittest.TestCase):
         self.assertTrue(setting.cells[0].ceiling.recorded)
         self.assertIsNone(one([record(axes("jpeg"), 250.0)]).cells[0].ratio)
 
+    def test_cold_files_of_a_server_are_called_client_cold(self):
+        def variants(scope):
+            cold = [
+                dict(r, dataset={"page_cache": r["cell"]["page-cache"], "page_cache_scope": scope})
+                for state in ("cold", "warm")
+                for r in repetitions(1, **{"page-cache": state})
+            ]
+            return sorted(c.variant for c in one(cold).cells)
+
+        self.assertEqual(variants("host"), ["page-cache cold", "page-cache warm"])
+        self.assertEqual(variants("client"), ["page-cache client-cold", "page-cache warm"])
+        self.assertEqual(variants(None), ["page-cache cold", "page-cache warm"])
+
     def test_an_axis_that_varies_names_the_variant_but_prefetch_follows_the_workers(self):
         records = [record(axes("jpeg", cache=c), 9.0) for c in ("none", "encoded")]
         self.assertEqual(
