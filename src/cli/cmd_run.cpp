@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -9,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/result_text.h"
+#include "device/step_trace.h"
 #include "record/record_json.h"
 
 namespace feedrate::cli {
@@ -18,13 +21,39 @@ struct RunCommand {
   ExperimentOptions experiment;
   bool json = false;
   bool no_ceiling = false;
+  std::filesystem::path record_steps;
 };
+
+// What `emulated:trace=FILE` replays.
+device::StepTrace trace_of(const run::CellResult& result) {
+  const plan::CellSettings& s = result.settings;
+  const run::Measurement& m = *result.measurement;
+  device::StepTrace trace{.device = m.device.name,
+                          .model = s.model,
+                          .precision = s.precision,
+                          .batch_size = s.batch_size,
+                          .input_size = s.input_size,
+                          .host_cpu_ms = 0,
+                          .step_ms = m.step_ms.values};
+  // On a CPU the step itself is what takes the time.
+  if (m.device.kind != "cpu" && m.steps > 0 && !m.machines.empty()) {
+    trace.host_cpu_ms = 1e3 * std::max(0.0, m.machines.front().use.process_cpu_s) /
+                        static_cast<double>(m.steps);
+  }
+  return trace;
+}
+
+void refuse_recording(const plan::Cell& cell) {
+  if (cell.is("data", "synthetic") && cell.is("gpus", "1")) return;
+  throw UsageError("--record-steps", "records the steps of one device without any loading",
+                   "use --data synthetic --gpus 1");
+}
 
 // A sweep of one cell, live. The ceiling's run shows its progress; the cell's run shows its result
 // as well.
 class LiveRun {
  public:
-  explicit LiveRun(bool json) : json_(json) {}
+  LiveRun(bool json, std::filesystem::path steps) : json_(json), steps_(std::move(steps)) {}
 
   record::SweepHooks hooks() {
     return {.started =
@@ -58,6 +87,8 @@ class LiveRun {
       return;
     }
     if (json_) std::printf("%s\n", record::to_line(json).c_str());
+    if (!steps_.empty() && result.measurement)
+      device::write_step_trace(steps_, trace_of(result));
     if (result.status == run::Status::failed) {
       std::fprintf(stderr, "feedrate: %s\n", result.error.c_str());
     } else if (!json_) {
@@ -66,6 +97,7 @@ class LiveRun {
   }
 
   const bool json_;
+  const std::filesystem::path steps_;
   ProgressLine line_;
   std::string label_;
   std::optional<double> ceiling_;
@@ -82,6 +114,7 @@ int run(CLI::App& app, RunCommand& command) {
                      "measures one cell, these options make " + std::to_string(cells.size()),
                      "give one value for each axis, or use `feedrate sweep`");
   }
+  if (!command.record_steps.empty()) refuse_recording(cells.front());
   const auto plan = plan::plan_run(cells.front(), !command.no_ceiling);
   if (launch && launch->rank > 0) return follow(*launch, cells, experiment.run);
 
@@ -89,7 +122,7 @@ int run(CLI::App& app, RunCommand& command) {
   if (!measuring.ready()) return measuring.exit_code(1);
   measuring.check(plan);
   measuring.open_ledger(plan, /*resume=*/false, /*force=*/false);
-  LiveRun live(command.json);
+  LiveRun live(command.json, command.record_steps);
   const record::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
   live.refuse_a_failed_ceiling();
   if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted\n");
@@ -107,6 +140,10 @@ CommandEntry add_run(CLI::App& program) {
                   "also keep the records, in a new ledger in this folder")
       ->type_name("DIR");
   app->add_flag("--no-ceiling", command->no_ceiling, "do not measure the synthetic ceiling first");
+  app->add_option("--record-steps", command->record_steps,
+                  "write how long each step took, for --device emulated:trace=FILE elsewhere "
+                  "(--data synthetic)")
+      ->type_name("FILE");
   app->add_flag("--json", command->json, "print the record as one line of JSON");
   return {app, [=] { return run(*app, *command); }};
 }

@@ -170,6 +170,7 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
   use.disk_read_bytes_per_s = per_second(from.disk_read_bytes, to.disk_read_bytes, wall_s, 1);
   use.network_receive_bytes_per_s =
       per_second(from.network_received_bytes, to.network_received_bytes, wall_s, 1);
+  use.process_cpu_s = 1e-9 * static_cast<double>(to.process_cpu_ns - from.process_cpu_ns);
   if (from.process_read_bytes >= 0 && to.process_read_bytes >= 0) {
     use.storage_read_bytes = static_cast<double>(to.process_read_bytes - from.process_read_bytes);
   }

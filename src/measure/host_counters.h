@@ -47,6 +47,7 @@ struct HostUse {
   double storage_read_bytes = -1;      // by this process, see process_read_bytes
   double memory_available_bytes = -1;  // at the end
   double cpu_mhz = -1;                 // at the end
+  double process_cpu_s = -1;           // CPU time of this process, all threads
 };
 HostUse host_use(const HostCounters& from, const HostCounters& to);
 

@@ -553,6 +553,22 @@ Axes loader_axes() {
        .applies = has_workers,
        .resolved = prefetch,
        .set = number<&S::prefetch>},
+      {.name = "order",
+       .help = "in which order an epoch goes through the samples",
+       .fallback = "shuffled",
+       .values = {{"shuffled", "every sample anywhere, as training usually does"},
+                  {"sequential", "as they are stored"},
+                  {"by-shard", "packed files in random order, each from beginning to end"}},
+       .canonical = one_of,
+       .applies = reads_storage,
+       .usual = "shuffled",
+       .set =
+           [](S& s, const std::string& v) {
+             s.order = v == "sequential" ? pipeline::Order::sequential
+                       : v == "by-shard" ? pipeline::Order::by_shard
+                                         : pipeline::Order::shuffled;
+           },
+       .label = kWhereUnusual},
       {.name = "in-order",
        .help = "whether the pool delivers batches in the sampler's order",
        .fallback = "off",

@@ -10,6 +10,7 @@
 #include "pipeline/augment.h"
 #include "pipeline/batch.h"
 #include "pipeline/resize.h"
+#include "pipeline/sampler.h"
 #include "plan/cell.h"
 
 namespace feedrate::plan {
@@ -37,6 +38,7 @@ struct CellSettings {
   bool raw_read = false;
   std::string io = "buffered";
   int io_depth = 1;
+  pipeline::Order order = pipeline::Order::shuffled;
   bool in_order = false, pin_workers = false, pin_memory = false;
   bool skip_bad = false;
   device::Feed feed = device::Feed::synthetic;

@@ -43,6 +43,10 @@ void check_dataset(const plan::CellSettings& settings, const storage::DatasetVar
                     std::to_string(classes),
                 "make it with at most that many class folders");
   }
+  if (settings.order == pipeline::Order::by_shard && dataset.packed.size() < 2) {
+    throw UsageError("--order by-shard", folder + " does not lie in several packed files",
+                     "use --container webdataset, or --order sequential");
+  }
   const auto samples = static_cast<std::int64_t>(dataset.samples.size());
   if (samples < settings.gpus) {
     throw Error(folder, "has fewer samples than there are GPUs",

@@ -9,13 +9,25 @@
 namespace feedrate::run {
 namespace {
 
+pipeline::SampleOrder order_of(pipeline::Order order, const storage::DatasetVariant& dataset) {
+  pipeline::SampleOrder all{.order = order};
+  if (order != pipeline::Order::by_shard) return all;
+  const auto& samples = dataset.samples;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (i == 0 || samples[i].shard != samples[i - 1].shard)
+      all.first_of_shard.push_back(static_cast<std::int64_t>(i));
+  }
+  return all;
+}
+
 // Batches for the training thread, whatever the feed.
 std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Accelerator& device,
                                               const device::Group& group) {
   if (!task.recipe) return nullptr;
   const plan::CellSettings& s = task.settings;
-  const pipeline::Sampler sampler(static_cast<std::int64_t>(task.recipe->dataset->samples.size()),
-                                  task.seed, group.rank(), group.size());
+  const storage::DatasetVariant& dataset = *task.recipe->dataset;
+  const pipeline::Sampler sampler(static_cast<std::int64_t>(dataset.samples.size()), task.seed,
+                                  group.rank(), group.size(), order_of(s.order, dataset));
   pipeline::LoaderOptions options{*task.recipe, sampler,        s.workers,
                                   s.prefetch,   device.slabs(), s.in_order};
   if (s.pin_workers) options.first_cpu = group.rank() * s.workers;

@@ -18,7 +18,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostUse, cpu_busy, cpu_iowait, cpu_steal, cpu
                                    usable_cpus_other_processes, psi_cpu_some, psi_io_some,
                                    psi_memory_some, cpu_quota_stopped, disk_read_bytes_per_s,
                                    network_receive_bytes_per_s, storage_read_bytes,
-                                   memory_available_bytes, cpu_mhz)
+                                   memory_available_bytes, cpu_mhz, process_cpu_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostSample, at_ns, use)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StorageCounter, name, depth, read_bytes)
 

@@ -93,7 +93,7 @@ void MemoryCopy::copy(const DatasetVariant& variant, const std::string& name,
   if (files != name) {
     const DatasetVariant from = read_variant(data_, files, record);
     fs::create_directories(data_ / name);
-    variant.container->pack(from, data_ / name / variant.container->packed,
+    variant.container->pack(from, data_ / name,
                             [&](std::size_t) { return !stop.stop_requested(); });
     record.variants[name] = write_manifest(data_ / name, samples);
   }

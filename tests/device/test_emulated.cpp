@@ -1,13 +1,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <fstream>
+#include <thread>
 
 #include "base/error.h"
 #include "device/emulated.h"
 #include "device/emulated_device.h"
+#include "device/step_trace.h"
 #include "measure/clock.h"
+#include "message_of.h"
 #include "ranks/thread_groups.h"
+#include "temporary_folder.h"
 
 namespace feedrate::tests {
 namespace {
@@ -107,6 +113,108 @@ TEST(Emulated, SlabsComeBackOnceCopied) {
   const auto device = device::emulated_kind().make("inf", spec, *groups[0]);
   const auto ring = pipeline::SlabRing::make(spec.batch, 1, device->slabs());
   for (int i = 0; i < 10; ++i) device->submit(ring->acquire());  // would wait for ever otherwise
+}
+
+TEST(Emulated, AStepTakesItsHostCpuTimeAndTheAveragingOfGradients) {
+  const auto groups = ranks::make_thread_groups(1);
+  device::StepSpec spec = spec_of(device::Feed::synthetic);
+  spec.emulation = {.host_cpu_ms = 3, .all_reduce_ms = 50};
+  const auto device = device::emulated_kind().make("4000", spec, *groups[0]);
+  const std::int64_t cpu = measure::thread_cpu_ns();
+  std::vector<device::StepRecord> steps;
+  for (int i = 0; i < 10; ++i) device->submit(nullptr);
+  EXPECT_GE(measure::thread_cpu_ns() - cpu, 30'000'000);
+  device->drain();
+  device->collect(steps);
+  ASSERT_EQ(steps.size(), 10u);
+  // Launching takes three times as long as the device's own work, so the steps wait for it. One
+  // GPU averages with nobody.
+  for (const device::StepRecord& step : steps) EXPECT_EQ(step.sync_ns, 0);
+  EXPECT_GE(steps.back().end_ns - steps.front().end_ns, 26'000'000);
+  EXPECT_EQ(device->describe().host_cpu_ms, 3);
+}
+
+TEST(Emulated, SeveralGpusAverageTheirGradients) {
+  const auto groups = ranks::make_thread_groups(2);
+  device::StepSpec spec = spec_of(device::Feed::synthetic);
+  spec.emulation = {.host_cpu_ms = 0, .all_reduce_ms = 2};
+  std::vector<device::StepRecord> steps;
+  const auto run = [&](int rank, std::vector<device::StepRecord>& into) {
+    const auto device = device::emulated_kind().make("4000", spec, *groups[rank]);
+    for (int i = 0; i < 10; ++i) device->submit(nullptr);
+    device->drain();
+    device->collect(into);
+  };
+  std::vector<device::StepRecord> others;
+  std::thread other([&] { run(1, others); });
+  run(0, steps);
+  other.join();
+  for (const device::StepRecord& step : steps) EXPECT_GE(step.sync_ns, 2'000'000);
+  EXPECT_GE(steps.back().end_ns - steps.front().end_ns, 27'000'000);
+}
+
+class StepTraces : public testing::Test {
+ protected:
+  device::StepSpec spec() const { return spec_of(device::Feed::synthetic); }
+  std::string file() const { return folder_.path() / "steps"; }
+  std::string error_of(const std::string& text) const {
+    std::ofstream(file()) << text;
+    return message_of([&] { device::read_step_trace(file()); });
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(StepTraces, AreReplayedStepByStepAgainAndAgain) {
+  device::write_step_trace(file(), {.device = "Some GPU",
+                                    .model = "resnet50",
+                                    .precision = "bf16",
+                                    .batch_size = 4,
+                                    .input_size = {8, 8},
+                                    .host_cpu_ms = 0.25,
+                                    .step_ms = {4, 1, 7}});
+  const auto emulated = device::emulated_device("trace=" + file(), spec());
+  EXPECT_DOUBLE_EQ(emulated.imgs_per_s, 1000);
+  EXPECT_NE(emulated.name.find("Some GPU (EMULATED"), std::string::npos);
+  const auto groups = ranks::make_thread_groups(1);
+  const auto device = device::emulated_kind().make("trace=" + file(), spec(), *groups[0]);
+  EXPECT_EQ(device->describe().host_cpu_ms, 0.25);
+  EXPECT_EQ(device->describe().step_ms, 4);
+  std::vector<device::StepRecord> steps;
+  for (int i = 0; i < 6; ++i) device->submit(nullptr);
+  device->drain();
+  device->collect(steps);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_GE(steps[i].end_ns - steps[i].start_ns, (std::array{4, 1, 7})[i % 3] * 1'000'000);
+  }
+}
+
+TEST_F(StepTraces, AreForTheBatchThatTheyWereRecordedWith) {
+  device::write_step_trace(file(), {.device = "d",
+                                    .model = "resnet50",
+                                    .precision = "",
+                                    .batch_size = 32,
+                                    .input_size = {8, 8},
+                                    .step_ms = {4}});
+  const std::string error =
+      message_of([&] { device::emulated_device("trace=" + file(), spec()); });
+  EXPECT_NE(error.find("use --batch-size 32"), std::string::npos) << error;
+}
+
+TEST_F(StepTraces, WhatIsNoneIsRefusedByLine) {
+  EXPECT_NE(message_of([&] { device::read_step_trace(file()); }).find("cannot be read"),
+            std::string::npos);
+  const std::string head =
+      "feedrate.steps/1\ndevice\td\nmodel\tm\nbatch_size\t4\ninput_size\t8x8\nhost_cpu_ms\t0\n";
+  for (const auto& [text, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"", "ends too early"},
+           {"ledger\n", "is no file of recorded steps"},
+           {head, "ends too early"},
+           {head + "step_ms\n", "has no steps"},
+           {head + "step_ms\n4\n-1\n", "has \"-1\""},
+           {head + "step_ms\n4\nnan\n", "has \"nan\""},
+           {"feedrate.steps/1\nstep_ms\n4\n", "has \"\""}}) {
+    EXPECT_NE(error_of(text).find(reason), std::string::npos) << text << error_of(text);
+  }
 }
 
 }  // namespace

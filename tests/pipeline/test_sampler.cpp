@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
@@ -69,6 +70,36 @@ TEST(Sampler, TheSameSampleIsAugmentedAnewEachEpoch) {
   for (std::int64_t i = 0; i < 50; ++i)
     seeds[sampler.at(i).sample].insert(sampler.at(i).augment_seed);
   for (const auto& [sample, set] : seeds) EXPECT_EQ(set.size(), 5u) << sample;
+}
+
+TEST(Sampler, SequentialRanksReadStretchesOfTheDatasetInItsOrder) {
+  for (int rank = 0; rank < 3; ++rank) {
+    const pipeline::Sampler sampler(100, 1, rank, 3, {.order = pipeline::Order::sequential});
+    for (std::int64_t i = 0; i < 66; ++i) EXPECT_EQ(sampler.at(i).sample, rank * 33 + i % 33);
+  }
+}
+
+TEST(Sampler, ByShardReadsEachShardFromItsBeginningToItsEndInAnOrderOfTheEpochsOwn) {
+  const std::vector<std::int64_t> first = {0, 7, 8, 20, 50};
+  const pipeline::Sampler sampler(64, 1, 0, 1, {pipeline::Order::by_shard, first});
+  std::set<std::vector<std::int64_t>> orders;
+  for (std::int64_t epoch = 0; epoch < 20; ++epoch) {
+    std::vector<std::int64_t> shards, all;
+    for (std::int64_t i = 0; i < 64; ++i) {
+      const std::int64_t sample = sampler.at(epoch * 64 + i).sample;
+      const bool begins = std::ranges::find(first, sample) != first.end();
+      if (begins) shards.push_back(sample);
+      if (!begins) {
+        EXPECT_EQ(sample, all.back() + 1);
+      }
+      all.push_back(sample);
+    }
+    std::ranges::sort(all);
+    for (std::int64_t i = 0; i < 64; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
+    orders.insert(shards);
+  }
+  EXPECT_GT(orders.size(), 10u);
+  EXPECT_EQ(sampler.at(70).sample, sampler.at(70).sample) << "an earlier epoch, asked for again";
 }
 
 TEST(Sampler, MoreGpusThanSamplesIsRefused) { EXPECT_THROW(pipeline::Sampler(3, 0, 0, 4), Error); }

@@ -153,8 +153,9 @@ TEST(Flags, EachMachineIsLookedAt) {
   EXPECT_EQ(severity_of(record, "cpu_steal"), "warning");
   EXPECT_EQ(record["other_machines"][0]["host"], "node2");
   for (const auto& flag : record["flags"]) {
-    if (flag["name"] == "cpu_steal")
+    if (flag["name"] == "cpu_steal") {
       EXPECT_EQ(flag["reason"].get<std::string>().find("node2: the hypervisor"), 0u);
+    }
   }
 }
 
