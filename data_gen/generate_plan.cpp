@@ -14,9 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void check_sizes(const std::vector<codec::PixelSize>& sizes, const char* option) {
+void check_sizes(const std::vector<codec::PixelSize>& sizes, const char* option,
+                 bool may_be_mixed) {
   for (const codec::PixelSize size : sizes) {
-    if (size == kMixedSize) continue;
+    if (size == kMixedSize && may_be_mixed) continue;
     if (size.width <= 0 || size.height <= 0 ||
         std::int64_t{size.width} * size.height > codec::kMaxPixels || size.width > 65500 ||
         size.height > 65500) {
@@ -73,8 +74,8 @@ void check_options(const GenerateOptions& options) {
   }
   check_pictures(options);
   if (options.image_sizes.empty()) throw UsageError("image-size", "none given", "e.g. 500x375");
-  check_sizes(options.image_sizes, "image-size");
-  check_sizes(options.input_sizes, "input-size");
+  check_sizes(options.image_sizes, "image-size", true);
+  check_sizes(options.input_sizes, "input-size", false);
   if (options.count < 0 || (options.count == 0 && !options.from)) {
     throw UsageError("count " + std::to_string(options.count), "not a number of pictures");
   }

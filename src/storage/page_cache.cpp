@@ -95,7 +95,8 @@ std::optional<Pages> count_pages(const std::string& path) {
   std::optional<Pages> pages;
   struct stat info;
   const auto may_know = [&] {
-    return info.st_uid == geteuid() || geteuid() == 0 || access(path.c_str(), W_OK) == 0;
+    return info.st_uid == geteuid() || geteuid() == 0 ||
+           faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
   };
   if (fstat(fd, &info) == 0 && info.st_size > 0 && may_know()) {
     const auto size = static_cast<std::uint64_t>(info.st_size);

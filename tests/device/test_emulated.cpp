@@ -11,9 +11,9 @@
 #include "device/emulated_device.h"
 #include "device/step_trace.h"
 #include "measure/clock.h"
-#include "message_of.h"
 #include "ranks/thread_groups.h"
-#include "temporary_folder.h"
+#include "tests/message_of.h"
+#include "tests/temporary_folder.h"
 
 namespace feedrate::tests {
 namespace {

@@ -19,7 +19,7 @@ int run_until_known(diagnose::GpuSearch& search, double capacity) {
 }
 
 TEST(GpuSearch, FindsTheClosedFormsNumber) {
-  for (double capacity = 0.3; capacity < 60; capacity += 0.37) {
+  for (double capacity = 0.3; capacity < 56; capacity += 0.37) {
     diagnose::GpuSearch search({0.90, 0.95}, {1, 64, 2});
     EXPECT_LE(run_until_known(search, capacity), 18) << capacity;
     EXPECT_EQ(search.fed(0.90).gpus, static_cast<int>(capacity / 0.90)) << capacity;
