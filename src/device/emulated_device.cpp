@@ -74,13 +74,13 @@ EmulatedDevice of_trace(const std::string& file, const StepSpec& spec) {
   }
   double sum_ms = 0;
   for (const double ms : trace.step_ms) sum_ms += ms;
-  const auto steps = static_cast<double>(trace.step_ms.size());
+  const std::size_t steps = trace.step_ms.size();
   return {.name = trace.device + " (EMULATED from its recorded steps)",
-          .imgs_per_s = 1e3 * trace.batch_size * steps / sum_ms,
+          .imgs_per_s = 1e3 * trace.batch_size * static_cast<double>(steps) / sum_ms,
           .bus_bytes_per_s = kPcie4,
           .trace_ms = std::move(trace.step_ms),
           .host_cpu_ms = trace.host_cpu_ms,
-          .source = "recorded by feedrate: " + std::to_string(trace.step_ms.size()) + " steps",
+          .source = "recorded by feedrate: " + std::to_string(steps) + " steps",
           .precision = trace.precision,
           .caveat = ""};
 }

@@ -1,0 +1,101 @@
+"""capacity: how many emulated GPUs a storage feeds. The steps of a device, recorded and replayed."""
+
+import json
+import os
+
+from program import SHORT, SMALL, ProgramTest, main
+
+WARM = ["--page-cache", "warm", "--image-size", "48", "--input-size", "48", "--batch-size", "8"]
+QUICK = [
+    *("--warmup-seconds", "0.05", "--max-warmup-seconds", "0.1"),
+    *("--min-seconds", "0.2", "--max-seconds", "0.3", "--repetitions", "1"),
+]
+
+
+class Capacity(ProgramTest):
+    def capacity(self, *words, codes=(0, 1)):
+        """1: windows as short as these may be flagged."""
+        answer = self.finish(
+            self.start(
+                *("capacity", "--dataset", self.data, *WARM, *QUICK, "--decoder", "raw-read"),
+                *words,
+            )
+        )
+        self.assertIn(answer.code, codes, answer)
+        return answer
+
+    def test_as_many_as_are_tried_are_fed_where_little_is_needed(self):
+        answer = self.capacity(
+            *("--device", "emulated:200", "--most-gpus", "2", "--host-cpu-ms", "0"),
+            *("--no-client", "-o", self.path("out")),
+        )
+        self.assertIn("AU of 90 % or more: at least 2 GPUs", answer.out)
+        self.assertIn("EMULATED", answer.out)
+        self.assertIn("no result of that or any consortium's benchmark", answer.out)
+        self.assertNotIn("from memory", answer.out)
+        self.assertEqual([r["cell"]["gpus"] for r in self.ledger("out")], [1, 2])
+
+    def test_none_is_fed_where_more_is_needed_than_can_be_read(self):
+        answer = self.capacity(
+            *("--device", "emulated:1e9", "--most-gpus", "4", "--host-cpu-ms", "0")
+        )
+        self.assertIn("AU of 90 % or more: 0 GPUs", answer.out)
+        self.assertIn("from memory this machine alone: ", answer.out)
+        self.assertIn("what limits beyond: ", answer.out)
+        self.assertFalse([f for f in os.listdir("/dev/shm") if f.startswith("feedrate-")])
+
+    def test_the_hosts_cpu_time_is_told_beside_none(self):
+        answer = self.capacity(
+            *("--device", "emulated:200", "--most-gpus", "1", "--host-cpu-ms", "2", "--no-client")
+        )
+        self.assertIn("2 ms of CPU on the host", answer.out)
+        self.assertIn("steps that take no CPU on the host: at least 1 GPU at 90 %", answer.out)
+
+    def test_wrong_options_are_named(self):
+        for words, error in (
+            (["--device", "emulated:200", "--workers", "1,2"], "searches for one kind of cell"),
+            (["--device", "emulated:200", "--host-cpu-ms", "-1"], "milliseconds, such as 2.5"),
+        ):
+            with self.subTest(words):
+                answer = self.capacity(*words, codes=(2,))
+                self.assertIn(error, answer.err)
+        answer = self.call("capacity", "--dataset", self.data, *WARM, "--device", "cpu", code=2)
+        self.assertIn("use --device emulated:NAME", answer.err)
+
+
+class Steps(ProgramTest):
+    def test_recorded_steps_are_replayed(self):
+        steps = self.path("a.steps")
+        cell = ["--data", "synthetic", *SMALL, "--batch-size", "8", *SHORT]
+        self.call(
+            *("run", *cell, "--device", "emulated:400", "--host-cpu-ms", "1"),
+            *("--record-steps", steps),
+        )
+        with open(steps, encoding="utf-8") as file:
+            self.assertEqual(file.readline(), "feedrate.steps/1\n")
+        answer = self.call(
+            *("run", *cell, "--device", f"emulated:trace={steps}", "--no-ceiling", "--json")
+        )
+        record = json.loads(answer.out)
+        self.assertAlmostEqual(record["device"]["step_ms"], 20, delta=2)
+        self.assertGreaterEqual(record["device"]["host_cpu_ms"], 0.9)
+        self.assertIn("EMULATED from its recorded steps", record["device"]["name"])
+        self.assertNotIn(" 0 steps", record["device"]["source"])
+
+    def test_what_cannot_be_recorded_or_replayed_is_named(self):
+        cell = ["--dataset", self.data, *SMALL, "--batch-size", "8", *SHORT]
+        answer = self.call(
+            *("run", *cell, "--data", "jpeg", "--device", "emulated:400"),
+            *("--record-steps", self.path("b")),
+            code=2,
+        )
+        self.assertIn("--data synthetic", answer.err)
+        answer = self.call(
+            *("run", *cell, "--data", "jpeg", "--device", "emulated:trace=" + self.path("none")),
+            code=1,
+        )
+        self.assertIn("cannot be read", answer.err)
+
+
+if __name__ == "__main__":
+    main()
