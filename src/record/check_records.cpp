@@ -1,5 +1,6 @@
 #include "record/check_records.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -80,12 +81,30 @@ std::string id_problem(const Json& record) {
   }
 }
 
+// What an emulated step costs beside the device's own time is what its axes say.
+std::string emulation_problem(const Json& record, const plan::CellSettings& settings) {
+  const Json& device = record.at("device");
+  const auto differs = [&](const char* name, double value) {
+    const auto stated = device.find(name);  // older records have none
+    return stated != device.end() &&
+           !(stated->is_number() && std::abs(stated->get<double>() - value) <= 1e-6);
+  };
+  const device::Emulation& emulation = settings.emulation;
+  if (differs("host_cpu_ms", std::max(0.0, emulation.host_cpu_ms)))
+    return "device.host_cpu_ms is not what the axis host-cpu-ms says";
+  if (differs("all_reduce_ms", settings.gpus > 1 ? emulation.all_reduce_ms : 0))
+    return "device.all_reduce_ms is not what the axis all-reduce-ms says";
+  return "";
+}
+
 // A published or given rate decides how long an emulated step is.
 std::string step_problem(const Json& record, const plan::CellSettings& settings) {
   const std::string name = record.at("cell").at("device");
   const auto [device, argument] = device::split_device(name);
   if (device != "emulated" || !record.contains("device")) return "";
   if (argument.starts_with("trace=")) return "";  // its file is another machine's
+  const std::string host = emulation_problem(record, settings);
+  if (!host.empty()) return host;
   const double rate = device::emulated_device(argument, settings.step_spec(0)).imgs_per_s;
   const double step_ms = std::isinf(rate) ? 0 : 1e3 * settings.batch_size / rate;
   const Json& stated = record.at("device").at("step_ms");

@@ -262,7 +262,6 @@ class Arithmetic(Checked):
             ),
             # A large dataset whose loop device has a file that is as cold.
             lambda r: (
-                r["cell"].update({"page-cache": "cold"}),
                 r["dataset"].update(
                     page_cache="cold",
                     page_cache_before=0.0,
