@@ -1,5 +1,8 @@
 #include "hdf5/hdf5_file.h"
 
+#include <string>
+#include <string_view>
+
 #include "base/error.h"
 
 namespace feedrate::hdf5 {
@@ -9,6 +12,15 @@ namespace {
 herr_t keep_innermost(unsigned, const H5E_error2_t* entry, void* text) {
   *static_cast<std::string*>(text) = entry->desc == nullptr ? "" : entry->desc;
   return 0;
+}
+
+// Of a failed system call the library tells all arguments, in several lines.
+std::string in_short(const std::string& reason) {
+  constexpr std::string_view kSystem = "error message = '";
+  const std::size_t at = reason.find(kSystem);
+  if (at == std::string::npos) return reason.substr(0, reason.find('\n'));
+  const std::size_t begin = at + kSystem.size();
+  return reason.substr(begin, reason.find('\'', begin) - begin);
 }
 
 }  // namespace
@@ -21,6 +33,7 @@ std::mutex& library_lock() {
 void fail(const std::string& path, const std::string& what, std::string_view remedy) {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_innermost, &reason);
+  reason = in_short(reason);
   throw Error(path, reason.empty() ? what : what + ": " + reason, remedy);
 }
 

@@ -40,8 +40,13 @@ std::string gen_command(const fs::path& data, const std::string& variant) {
 void check_present(const fs::path& data, const std::string& variant) {
   const std::string remedy = "make it: " + gen_command(data, variant);
   std::error_code error;
-  if (!fs::is_directory(data, error)) throw Error(data.string(), "no such folder", remedy);
+  if (!fs::is_directory(data, error)) {
+    const bool is_missing = !error || error == std::errc::no_such_file_or_directory;
+    throw Error(data.string(), is_missing ? "no such folder" : error.message(),
+                is_missing ? remedy : "see that it can be read");
+  }
   if (!fs::exists(data / "dataset.json", error)) {
+    if (error) throw Error(data.string(), error.message(), "see that it can be read");
     throw Error(data.string(), "not a dataset: it holds no dataset.json", remedy);
   }
 }

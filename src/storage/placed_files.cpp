@@ -78,7 +78,8 @@ void PlacedFiles::refuse_length(const SampleFile& sample, std::uint64_t found) {
 
 void PlacedFiles::refuse_read(const SampleFile& sample, std::uint64_t offset, int error) const {
   throw Error(name_of(sample),
-              std::string(std::strerror(error)) + " at byte " + std::to_string(offset));
+              std::string(std::strerror(error)) + " at byte " + std::to_string(offset),
+              error == EIO ? "the storage cannot read it: see the kernel's log (dmesg)" : "");
 }
 
 }  // namespace feedrate::storage
