@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -16,6 +17,7 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
+#include "cli/signals.h"
 #include "device/emulated_device.h"
 #include "diagnose/gpu_search.h"
 #include "measure/clock.h"
@@ -36,6 +38,7 @@ constexpr const char* kAllReduceMs = "0.5";
 // MLPerf Storage asks for the first of ResNet-50.
 constexpr double kLeast = 0.90, kBetter = 0.95;
 constexpr std::string_view kCorrected = "queue_not_at_rest";  // see kept_up()
+constexpr int kInterrupted = 128 + SIGINT;
 constexpr std::size_t kMostRuns = 60;  // of noise that never lets the search end
 
 struct CapacityCommand {
@@ -242,7 +245,13 @@ std::optional<ClientLimit> client_limit(const Cells& cells, const CapacityComman
       std::min(kEnough, static_cast<std::uint64_t>(
                             kShareOfMemory * static_cast<double>(measure::memory_available())));
   std::fprintf(stderr, "copying a part of the dataset into memory ...\n");
-  const storage::MemoryCopy copy(*dataset, settings.variant(), most, {});
+  std::optional<storage::MemoryCopy> copied;
+  {
+    const SignalWatcher signals;
+    copied.emplace(*dataset, settings.variant(), most, signals.token());
+    if (signals.token().stop_requested()) return std::nullopt;
+  }
+  const storage::MemoryCopy& copy = *copied;
   CapacityCommand from_memory = command;
   from_memory.experiment.data = copy.data();
   if (!command.experiment.output.empty()) from_memory.experiment.output /= "client";
@@ -396,7 +405,7 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   }
   if (!command.no_client) {
     client = client_limit(cells, command, gpus);
-    if (!client) return 1;
+    if (!client) return kInterrupted;
   }
   const Answer answer(settings, *run::Datasets(command.experiment.data).of(settings));
   answer.heading();

@@ -1,10 +1,13 @@
 #include "storage/memory_copy.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -22,8 +25,23 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMemory = "/dev/shm";  // tmpfs on every Linux
 
+constexpr std::string_view kName = "feedrate-copy-";
+
+// What a process that was killed has left, by the number in its name.
+void remove_left_over() {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(kMemory, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kName)) continue;
+    const int pid = std::atoi(name.c_str() + kName.size());
+    if (pid > 0 && kill(pid, 0) != 0 && errno == ESRCH) fs::remove_all(entry.path(), ignored);
+  }
+}
+
 fs::path new_folder() {
-  std::string pattern = std::string(kMemory) + "/feedrate-XXXXXX";
+  remove_left_over();
+  std::string pattern =
+      std::string(kMemory) + "/" + std::string(kName) + std::to_string(getpid()) + "-XXXXXX";
   if (mkdtemp(pattern.data()) == nullptr) {
     throw Error(kMemory, std::system_category().message(errno),
                 "the machine's own limit cannot be measured without it: --no-client");

@@ -9,7 +9,8 @@
 namespace feedrate::storage {
 
 // A part of a dataset's variant in memory (tmpfs), where no storage is in the way: what a machine
-// can read and decode by itself. Removed with the object. Not thread-safe.
+// can read and decode by itself. Removed with the object; what a killed process left, with the next
+// one. Not thread-safe.
 class MemoryCopy {
  public:
   // Copies samples, spread evenly over the variant, up to `most_bytes`, and packs them where the

@@ -1,4 +1,4 @@
-"""capacity: how many emulated GPUs a storage feeds. The steps of a device, recorded and replayed."""
+"""How many emulated GPUs a storage feeds. The steps of a device, recorded and replayed."""
 
 import json
 import os
@@ -42,7 +42,7 @@ class Capacity(ProgramTest):
         self.assertIn("AU of 90 % or more: 0 GPUs", answer.out)
         self.assertIn("from memory this machine alone: ", answer.out)
         self.assertIn("what limits beyond: ", answer.out)
-        self.assertFalse([f for f in os.listdir("/dev/shm") if f.startswith("feedrate-")])
+        self.assertFalse([f for f in os.listdir("/dev/shm") if f.startswith("feedrate-copy-")])
 
     def test_the_hosts_cpu_time_is_told_beside_none(self):
         answer = self.capacity(
