@@ -169,8 +169,15 @@ def _of_schema_3(record):
             ),
         ),
         _row("straggler", _above(share, RULES["straggler"].threshold)),
+        _row("jobs_not_overlapping", _is_apart(record)),
         *(_row("host_unseen", machine.get("cpu_busy") == -1) for machine in _machines(record)),
     ]
+
+
+def _is_apart(record):
+    """Whether it measured beside other jobs for too small a part of the longest window."""
+    overlap = _part(record, "jobs", "overlap")
+    return overlap is not None and overlap < RULES["jobs_not_overlapping"].threshold
 
 
 def _most_processes(record):

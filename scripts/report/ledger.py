@@ -57,6 +57,12 @@ def read(path, note):
         else:
             records.append({**upgrade(record), LINE: n})
             older += [record["schema"]] if record["schema"] != SCHEMAS[-1] else []
+    if any(map(of_jobs, records)):
+        raise ReportError(
+            path,
+            "it holds runs of `feedrate jobs`, which printed their answer itself",
+            "reports and comparisons are made of `feedrate sweep -o DIR`",
+        )
     if older:
         note(
             f"{path}: {len(older)} of {len(records)} records are of an older schema ({min(older)}):"
@@ -69,6 +75,12 @@ def read(path, note):
             "run `feedrate sweep -o DIR` (or the same with --resume) first",
         )
     return records
+
+
+def of_jobs(record):
+    """Whether it is a run of `feedrate jobs`, alone or together: several may be of one cell and
+    repetition."""
+    return isinstance(record.get("jobs"), dict)
 
 
 def scan(path):

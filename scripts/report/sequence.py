@@ -62,6 +62,8 @@ def _times(numbered):
 def _results(numbered):
     seen, closed, anew = {}, set(), set()
     for n, record in numbered:
+        if ledger.of_jobs(record):  # each cell alone, and as often as there are jobs of it
+            continue
         run = str(record["cell_id"]), record["repetition"], str(record.get("place") or 0)
         block = ceiling_key(record["cell"], axes.own()), record["repetition"]
         # What failed or must not be quoted is measured again; what comes after the ceiling that
@@ -127,7 +129,9 @@ def _shared(record):
         ledger.object_at(record, key) for key in ("environment", "device", "limits", "dataset")
     )
     found = {(name, ""): environment.get(name) for name in SAME}
-    found["seed", ""] = record.get("seed")
+    jobs = ledger.of_jobs(record)  # each draws samples of its own, perhaps of its own dataset
+    if not jobs:
+        found["seed", ""] = record.get("seed")
     found["environment.gpus", ""] = environment.get("gpus")
     axis = str(record["cell"]["device"])
     if record["status"] == "ok":  # of one cell: another may need a longer window
@@ -145,7 +149,7 @@ def _shared(record):
         found["device.bus_bytes_per_s", axis] = device.get("bus_bytes_per_s")
         # Several GPUs have a library more, which averages their gradients.
         found["device.software", (axis, record["cell"].get("gpus"))] = device.get("software")
-    if dataset:
+    if dataset and not jobs:
         for name in ("manifest_xxh3", "samples", "bytes"):
             found[f"dataset {str(dataset.get('variant'))[:60]}.{name}", ""] = dataset.get(name)
         for name in ("type", "device"):

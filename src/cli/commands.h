@@ -18,6 +18,7 @@ CommandEntry add_rank(CLI::App& program);
 CommandEntry add_run(CLI::App& program);
 CommandEntry add_sweep(CLI::App& program);
 CommandEntry add_capacity(CLI::App& program);
+CommandEntry add_jobs(CLI::App& program);
 CommandEntry add_report(CLI::App& program);
 CommandEntry add_compare(CLI::App& program);
 CommandEntry add_validate(CLI::App& program);

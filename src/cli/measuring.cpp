@@ -10,14 +10,12 @@
 #include "record/resume.h"
 
 namespace feedrate::cli {
-namespace {
 
 std::optional<record::Anonymizer> anonymizer_of(const ExperimentOptions& options) {
   if (!options.anonymize) return std::nullopt;
   return record::Anonymizer(options.data, options.output, options.config);
 }
 
-// The environment as the records will hold it; --resume compares it.
 nlohmann::ordered_json environment_of(const ExperimentOptions& options,
                                       const std::optional<record::Anonymizer>& anonymizer) {
   nlohmann::ordered_json record = {
@@ -25,6 +23,8 @@ nlohmann::ordered_json environment_of(const ExperimentOptions& options,
   if (anonymizer) anonymizer->apply(record);
   return record["environment"];
 }
+
+namespace {
 
 std::set<std::string> ids_of(const std::vector<plan::PlannedRun>& plan) {
   std::set<std::string> ids;

@@ -18,6 +18,12 @@
 
 namespace feedrate::cli {
 
+// What takes names out of the records; nothing where that is not asked for.
+std::optional<record::Anonymizer> anonymizer_of(const ExperimentOptions& options);
+// The environment as the records will hold it; --resume compares it.
+nlohmann::ordered_json environment_of(const ExperimentOptions& options,
+                                      const std::optional<record::Anonymizer>& anonymizer);
+
 // How `run` and `sweep` measure: the same steps, in this order. For rank 0's process, or one that
 // no launcher has started.
 class Measuring {

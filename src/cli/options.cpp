@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -18,7 +19,9 @@ std::string help_of(const plan::Axis& axis) {
   return help + " [" + std::string(axis.fallback) + "]";
 }
 
-constexpr const char* kWhere = "where";  // no axis, but it may stand in a [[sweep]] table too
+// No axes, but they may stand in a [[sweep]] table too; the second one in those of `jobs`.
+constexpr const char* kWhere = "where";
+constexpr const char* kDataset = "dataset";
 
 bool is_axis(std::string_view name) {
   return std::any_of(plan::axes().begin(), plan::axes().end(),
@@ -159,7 +162,21 @@ static std::vector<plan::Cell> where(std::vector<plan::Cell> cells,
   return cells;
 }
 
-std::vector<plan::Cell> cells_of(CLI::App& command, ExperimentOptions& options) {
+// A table's own dataset; nothing where it has none.
+static std::optional<std::filesystem::path> own_dataset(const std::string& file,
+                                                        plan::AxisValues& table) {
+  const auto own = table.extract(kDataset);
+  if (!own) return std::nullopt;
+  if (own.mapped().size() != 1)
+    throw UsageError(file + ": " + kDataset, "is one folder", "write a [[sweep]] table for each");
+  return own.mapped().front();
+}
+
+// `own_datasets`: whether tables may name one.
+static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& options,
+                                        bool own_datasets) {
+  const bool is_typed = command.count("--dataset") > 0;
+  const std::string file = options.config.string();
   plan::Suite suite;
   if (!options.config.empty()) suite = plan::read_suite(options.config);
   plan::AxisValues base;
@@ -167,31 +184,49 @@ std::vector<plan::Cell> cells_of(CLI::App& command, ExperimentOptions& options) 
     if (is_axis(key)) {
       base[key] = values;
     } else {
-      set_option(command, options.config.string(), key, values);
+      set_option(command, file, key, values);
     }
   }
-  check_axes(options.config.string(), base);
-  for (const plan::AxisValues& table : suite.sweeps) check_axes(options.config.string(), table);
+  options.run.data = options.data;
   if (suite.sweeps.empty()) suite.sweeps.emplace_back();
-  std::vector<plan::Cell> cells;
-  for (const plan::AxisValues& table : suite.sweeps) {
+  std::vector<CellGroup> groups;
+  for (plan::AxisValues& table : suite.sweeps) {
+    const auto own = own_datasets ? own_dataset(file, table) : std::nullopt;
+    groups.push_back({{}, own && !is_typed ? *own : options.data});
+  }
+  check_axes(file, base);
+  for (const plan::AxisValues& table : suite.sweeps) check_axes(file, table);
+  bool has_cells = false;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
     plan::AxisValues chosen = base;
-    for (const auto& [axis, values] : table) chosen[axis] = values;
+    for (const auto& [axis, values] : suite.sweeps[i]) chosen[axis] = values;
     for (const auto& [axis, values] : options.axes) {
       if (!values.empty()) chosen[axis] = values;
     }
     std::vector<std::string> conditions = options.where;
     if (const auto own = chosen.extract(kWhere))
       conditions.insert(conditions.end(), own.mapped().begin(), own.mapped().end());
-    for (plan::Cell& cell : where(plan::expand(chosen), conditions)) {
+    groups[i].cells = where(plan::expand(chosen), conditions);
+    has_cells = has_cells || !groups[i].cells.empty();
+  }
+  if (!has_cells)
+    throw UsageError("--where", "leaves no cell",
+                     "see the plan without it: `feedrate sweep --dry-run`");
+  return groups;
+}
+
+std::vector<CellGroup> cell_groups_of(CLI::App& command, ExperimentOptions& options) {
+  return groups_of(command, options, /*own_datasets=*/true);
+}
+
+std::vector<plan::Cell> cells_of(CLI::App& command, ExperimentOptions& options) {
+  std::vector<plan::Cell> cells;
+  for (CellGroup& group : groups_of(command, options, /*own_datasets=*/false)) {
+    for (plan::Cell& cell : group.cells) {
       if (std::find(cells.begin(), cells.end(), cell) == cells.end())
         cells.push_back(std::move(cell));
     }
   }
-  options.run.data = options.data;
-  if (cells.empty())
-    throw UsageError("--where", "leaves no cell",
-                     "see the plan without it: `feedrate sweep --dry-run`");
   return cells;
 }
 

@@ -26,10 +26,19 @@ struct ExperimentOptions {
 // `axes`: the heading of the axes in --help.
 void add_experiment_options(CLI::App& command, ExperimentOptions& options, const std::string& axes);
 
-// The cells that the flags and --config ask for: the union of the config's [[sweep]] tables (or one
-// product where it has none); a flag on the command line overrides the same key everywhere. Values
-// of other options in the config are set on `command` where the command line left them. Throws
+// One product of axes, and the dataset that its cells read.
+struct CellGroup {
+  std::vector<plan::Cell> cells;
+  std::filesystem::path data;
+};
+
+// Those of the config's [[sweep]] tables (or one where it has none), each of which may name a
+// `dataset` of its own; a flag on the command line overrides the same key everywhere. Values of
+// other options in the config are set on `command` where the command line left them. Throws
 // UsageError.
+std::vector<CellGroup> cell_groups_of(CLI::App& command, ExperimentOptions& options);
+
+// The cells that the flags and --config ask for: the union of the groups, all of one dataset.
 std::vector<plan::Cell> cells_of(CLI::App& command, ExperimentOptions& options);
 
 }  // namespace feedrate::cli

@@ -25,9 +25,10 @@ int run_program(int argc, char** argv) {
       "Start: feedrate gen data/ && feedrate run --data jpeg --dataset data/ --device "
       "emulated:a100");
   const std::vector<CommandEntry> commands = {
-      add_gen(program),    add_run(program),     add_sweep(program),    add_capacity(program),
-      add_report(program), add_compare(program), add_validate(program), add_reproduce(program),
-      add_verify(program), add_rank(program),    add_list(program),     add_doctor(program)};
+      add_gen(program),       add_run(program),    add_sweep(program),   add_capacity(program),
+      add_jobs(program),      add_report(program), add_compare(program), add_validate(program),
+      add_reproduce(program), add_verify(program), add_rank(program),    add_list(program),
+      add_doctor(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -508,6 +508,16 @@ Raised mixed_ledger(const FlagFacts& facts, const FlagRule&) {
       std::ranges::any_of(facts.differences, is_other_work));
 }
 
+// --- Several jobs at once.
+
+Raised jobs_not_overlapping(const FlagFacts& facts, const FlagRule& rule) {
+  const double share = facts.overlap.value_or(1);
+  const std::string when_all =
+      share > 0 ? "all of them measured for only " + percent(share) + " of the longest window"
+                : "at no time did all of them measure, or one failed meanwhile";
+  return when(share < *rule.threshold, "the jobs did not overlap: " + when_all);
+}
+
 constexpr std::string_view kOtherWork[] = {"host", "cpu.model", "cpu.affinity",  "cpu.quota",
                                            "gpus", "device.*",  "file_system.*", "dataset *"};
 
@@ -604,6 +614,9 @@ constexpr FlagRule kRules[] = {
      "use a dataset several times as large as those caches", client_cold},
     {"ceiling_drifted", Severity::warning, 0.03, kNone,
      "see what else runs, and what clocks and temperatures do", ceiling_drifted},
+    // Of the longest window.
+    {"jobs_not_overlapping", Severity::serious, 0.9, kNone,
+     "raise --min-seconds, and see what held a job up", jobs_not_overlapping},
     // Serious where it is other work.
     {"mixed_ledger", Severity::warning, kNone, kNone, "measure the whole sweep anew: -o DIR",
      mixed_ledger, true},

@@ -39,6 +39,8 @@ struct FlagFacts {
   std::optional<run::PageCache> first_page_cache;
   // What other records of the ledger were measured with, see differences() of resume.h.
   const std::vector<std::string>& differences;
+  // Of a run together with other jobs, see run::Overlap.
+  std::optional<double> overlap{};
 };
 
 // One thing that can be wrong, defined in one row. `feedrate list --json` and the report read the

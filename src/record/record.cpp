@@ -58,6 +58,15 @@ Json dataset_json(const run::CellResult& result, const std::filesystem::path& da
           {"memory_bytes", cache.memory_bytes}};
 }
 
+Json jobs_json(const JobsPart& part) {
+  Json json = {{"of", part.of}, {"together", part.job > 0}};
+  if (part.job == 0) return json;
+  json["job"] = part.job;
+  json["copy"] = part.copy;
+  json["overlap"] = part.overlap ? Json(*part.overlap) : Json(nullptr);
+  return json;
+}
+
 // Cleans what the terminal shows of the record. RecordWriter cleans the JSON as a whole.
 void clean_texts(run::CellResult& result, std::vector<Flag>& flags, const Anonymizer& anonymizer) {
   result.error = anonymizer.cleaned(std::move(result.error));
@@ -88,7 +97,8 @@ Record make_record(run::CellResult result, RunContext context, const run::RunOpt
                 .opening_imgs_per_s = closes ? rate(record.context.ceiling) : std::nullopt,
                 .ceiling = record.ceiling(),
                 .first_page_cache = record.context.first_page_cache,
-                .differences = record.context.differences});
+                .differences = record.context.differences,
+                .overlap = record.context.jobs ? record.context.jobs->overlap : std::nullopt});
   if (anonymizer) clean_texts(record.result, record.flags, *anonymizer);
   record.valid = is_valid(record.result, record.flags);
   if (record.result.measurement)
@@ -129,6 +139,7 @@ Json RecordWriter::json_of(const Record& record) const {
   json["place"] = plan::position_of(run.role);
   if (const auto& precision = record.context.precision)
     json["precision"] = {{"target", precision->target}, {"pilot", precision->pilot}};
+  if (const auto& jobs = record.context.jobs) json["jobs"] = jobs_json(*jobs);
   if (!record.context.differences.empty()) json["forced"] = record.context.differences;
   if (record.verdict) {
     json["capacities"] = capacities_json(record.verdict->capacities);

@@ -14,6 +14,14 @@
 
 namespace feedrate::record {
 
+// The part that a run has in `feedrate jobs`.
+struct JobsPart {
+  int of = 0;                       // jobs that there are
+  int job = 0;                      // its number among them, from 1; 0: its cell ran alone
+  int copy = 0;                     // which of those with the same cell and dataset, from 1
+  std::optional<double> overlap{};  // see run::Overlap; of a run together that ended well
+};
+
 // What is known of a run beyond its result.
 struct RunContext {
   plan::PlannedRun run;
@@ -22,6 +30,7 @@ struct RunContext {
   std::optional<run::PageCache> first_page_cache;  // of the cell's first repetition, before this
   std::vector<std::string> differences;            // from other records of its ledger, see resume.h
   std::optional<plan::Precision> precision{};      // of a sweep that was asked for one
+  std::optional<JobsPart> jobs{};
 };
 
 // A finished run and what is said of it. Made once, constant afterwards.

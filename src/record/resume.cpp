@@ -105,6 +105,10 @@ std::vector<std::string> differences(const Ledger& ledger, const run::CellRunner
   Comparison comparison(ledger, force);
   const Json limits = limits_json(options.limits);
   for (const Json& record : ledger.records()) {
+    if (record.contains("jobs")) {
+      throw Error(ledger.path().string(), "holds runs of `feedrate jobs`, which nothing adds to",
+                  "choose another folder: -o DIR");
+    }
     const Json& then = record["environment"];
     for (const char* field : {"feedrate_version", "git_commit", "binary_xxh3", "host"}) {
       comparison.look(field, then.contains(field) ? then[field] : Json(nullptr),

@@ -34,10 +34,15 @@ CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry
 CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
                        ranks::RankProcesses& processes, storage::ListProgress listing,
                        storage::ListNote note)
+    : CellRunner(options, registry, processes,
+                 Datasets(options.data, std::move(listing), std::move(note))) {}
+
+CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
+                       ranks::RankProcesses& processes, Datasets datasets)
     : options_(std::move(options)),
       registry_(registry),
       ranks_(make_process_ranks(options_, registry, processes)),
-      datasets_(options_.data, std::move(listing), std::move(note)) {}
+      datasets_(std::move(datasets)) {}
 
 const plan::CellSettings& CellRunner::settings_for(const plan::Cell& cell) {
   const std::string id = cell.id();

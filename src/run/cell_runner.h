@@ -41,6 +41,9 @@ class CellRunner {
   CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
              ranks::RankProcesses& processes, storage::ListProgress listing = {},
              storage::ListNote note = {});
+  // The same, with datasets that are open already.
+  CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
+             ranks::RankProcesses& processes, Datasets datasets);
 
   // Everything that can be refused before anything is measured. Throws an Error naming the thing
   // and the remedy. Returns the bytes of host memory that the cell will hold on this machine.

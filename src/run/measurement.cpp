@@ -30,13 +30,13 @@ std::int64_t window_start(const RankResult& rank) { return rank.steps[rank.first
 std::int64_t window_end(const RankResult& rank) { return rank.steps[rank.last - 1].end_ns; }
 
 // From the last rank's start to the last one's end.
-double window_seconds(const std::vector<RankResult>& ranks) {
-  std::int64_t from = window_start(ranks.front()), to = from;
+void add_window(Measurement& m, const std::vector<RankResult>& ranks) {
+  std::int64_t to = m.window_start_ns = window_start(ranks.front());
   for (const RankResult& rank : ranks) {
-    from = std::max(from, window_start(rank));
+    m.window_start_ns = std::max(m.window_start_ns, window_start(rank));
     to = std::max(to, window_end(rank));
   }
-  return measure::seconds(to - from);
+  m.window_s = measure::seconds(to - m.window_start_ns);
 }
 
 std::vector<double> waits_of(const RankResult& rank) {
@@ -240,7 +240,7 @@ Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer&
     m.latencies += rank.latencies;
     m.arrivals += rank.arrivals;
   }
-  m.window_s = window_seconds(ranks);
+  add_window(m, ranks);
   m.imgs_per_s = images / m.window_s;
   m.steps = static_cast<std::int64_t>(first.last - first.first);
   m.images = m.steps * settings.batch_size * settings.gpus;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 
 namespace feedrate::run {
@@ -55,7 +54,7 @@ class RankRun {
         gpu_(device_->describe().pci_address),
         host_(group.rank() == 0 ? std::make_unique<measure::HostMonitor>() : nullptr),
         storage_(group.rank() == 0 ? counters_below(task) : std::nullopt),
-        window_(task.limits, pass_steps()) {}
+        window_(task.limits, pass_steps(), task.appointment) {}
 
   RankResult run(std::stop_token stop) {
     const std::stop_callback wake(stop, [this] { interrupt(); });
@@ -124,10 +123,12 @@ class RankRun {
     }
     const std::int64_t mark = agreed_mark(drawn);
     if (mark == mark_) return;
+    const bool stayed = has_ended();
     mark_ = mark;
-    others_drawn_ = 0;  // from the window before
+    if (stayed) return;  // for other jobs; its window is over
+    others_drawn_ = 0;   // from the window before
     const measure::StageTotals stages = loader_ ? loader_->stages() : measure::StageTotals{};
-    if (done()) {
+    if (has_ended()) {
       result_.drawn_from_queue = drawn;
       result_.stages = stages;
       result_.stages -= stages_at_start_;
@@ -154,7 +155,8 @@ class RankRun {
       storage_at_start_ = read_below();
     }
   }
-  bool done() const { return mark_ == std::numeric_limits<std::int64_t>::max(); }
+  bool has_ended() const { return mark_ >= Window::kEnded; }  // the window
+  bool done() const { return mark_ == Window::kDone; }
 
   // Rank 0's mark. The other ranks tell rank 0 what they drew from their queues, which it heeds at
   // the next step.

@@ -47,6 +47,7 @@ RankTask make_rank_task(const plan::CellSettings& settings, const RunOptions& op
                         std::stop_token stop) {
   RankTask task{.settings = settings,
                 .limits = options.limits,
+                .appointment = options.appointment,
                 .kind = &registry.find(settings.device),
                 .step = settings.step_spec(options.seed, encoded_slot_of(settings, dataset)),
                 .seed = options.seed,

@@ -28,6 +28,7 @@ using ProgressSink = std::function<void(const RunProgress&)>;
 struct RankTask {
   plan::CellSettings settings;
   RunLimits limits;
+  Appointment appointment;
   const device::AcceleratorKind* kind = nullptr;
   device::StepSpec step;
   std::uint64_t seed = 0;

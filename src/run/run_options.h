@@ -16,6 +16,7 @@ struct RunOptions {
   pipeline::PlantedTimes planted{};  // zero but in tests of the measurement itself
   bool plant = false;
   std::optional<int> planted_rank;  // in this rank alone
+  Appointment appointment{};        // with other runs on this machine
 };
 
 }  // namespace feedrate::run

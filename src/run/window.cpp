@@ -1,7 +1,8 @@
 #include "run/window.h"
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
 #include "measure/clock.h"
 #include "measure/steady_state.h"
@@ -17,8 +18,8 @@ std::vector<double> step_durations(std::span<const device::StepRecord> steps, st
   return durations;
 }
 
-Window::Window(const RunLimits& limits, std::int64_t pass_steps)
-    : limits_(limits), pass_steps_(pass_steps) {}
+Window::Window(const RunLimits& limits, std::int64_t pass_steps, Appointment appointment)
+    : limits_(limits), pass_steps_(pass_steps), appointment_(appointment) {}
 
 Phase Window::update(std::span<const device::StepRecord> steps, double drawn) {
   if (phase_ == Phase::warming) {
@@ -28,17 +29,20 @@ Phase Window::update(std::span<const device::StepRecord> steps, double drawn) {
     open(steps);
   } else if (phase_ == Phase::measuring && steps.size() > first_) {
     if (enough(steps, drawn)) {
-      phase_ = Phase::done;
+      phase_ = stays(steps) ? Phase::staying : Phase::done;
       last_ = steps.size();
     } else if (may_begin_anew(steps)) {
       open(steps);
     }
+  } else if (phase_ == Phase::staying && !stays(steps)) {
+    phase_ = Phase::done;
   }
   return phase_;
 }
 
 std::int64_t Window::mark() const {
-  return phase_ == Phase::done ? std::numeric_limits<std::int64_t>::max() : windows_;
+  if (phase_ == Phase::done) return kDone;
+  return phase_ == Phase::staying ? kEnded : windows_;
 }
 
 void Window::open(std::span<const device::StepRecord> steps) {
@@ -57,12 +61,31 @@ bool Window::warm(std::span<const device::StepRecord> steps) {
     return steady_;
   }
   if (steps.size() < 3) return false;
+  if (appointment_.opens_ns > 0) return keeps_appointment(steps);
   const double elapsed = measure::seconds(steps.back().end_ns - steps.front().start_ns);
   if (elapsed >= limits_.max_warmup_seconds) return true;
   if (elapsed < limits_.warmup_seconds || steps.size() < next_check_) return false;
   next_check_ = steps.size() + steps.size() / 8 + 1;  // the cost of a check grows with the steps
   steady_ = measure::is_steady(step_durations(steps, 1, steps.size()));
   return steady_;
+}
+
+// The warm-up lasts until then, and no longer. Others may have begun to load after this one: only
+// its last half, in time, tells whether steps are steady beside them, if it has enough of them.
+bool Window::keeps_appointment(std::span<const device::StepRecord> steps) {
+  const std::int64_t from = steps.front().start_ns, now = steps.back().end_ns;
+  if (now < appointment_.opens_ns || measure::seconds(now - from) < limits_.warmup_seconds)
+    return false;
+  const auto half =
+      std::ranges::lower_bound(steps, std::midpoint(from, now), {}, &device::StepRecord::end_ns);
+  const auto since = std::max<std::size_t>(1, static_cast<std::size_t>(half - steps.begin()));
+  const bool tells = steps.size() - since > measure::kSteadyNeeds;
+  steady_ = measure::is_steady(step_durations(steps, tells ? since : 1, steps.size()));
+  return true;
+}
+
+bool Window::stays(std::span<const device::StepRecord> steps) const {
+  return steps.back().end_ns < appointment_.leaves_ns;
 }
 
 bool Window::is_as_long_as(std::span<const device::StepRecord> steps, int times) const {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,13 @@ struct RunLimits {
   double min_seconds = 5;
   double max_seconds = 120;  // the window ends here even if the queue has not come to rest
   double stall_seconds = 6;  // a read that takes longer ends the cell
+};
+
+// When the window of a run opens that goes on beside others (`feedrate jobs`), and how long the run
+// goes on loading after it; moments of now_ns().
+struct Appointment {
+  std::int64_t opens_ns = 0;   // 0: none, the window opens when the steps are steady
+  std::int64_t leaves_ns = 0;  // not before: the others still measure
 };
 
 // What a loader's queue gave to a window, or took from it. A queue that fills or empties makes the
@@ -38,7 +46,8 @@ class QueueBalance {
 // this. A window of twice its least length may end at kNearRest.
 inline constexpr double kAtRest = 0.005, kNearRest = 0.01;
 
-enum class Phase { warming, measuring, done };
+// `staying`: the window has ended, the run goes on for the others' sake.
+enum class Phase { warming, measuring, staying, done };
 
 // Decides when the warm-up is over and when enough has been measured. A pure state machine over the
 // steps' times, so that it is tested without a clock.
@@ -48,15 +57,19 @@ enum class Phase { warming, measuring, done };
 // is thrown away as warm-up, and a new one begun.
 class Window {
  public:
-  // `pass_steps`: the steps of one pass over the data for a cold cell, else 0.
-  Window(const RunLimits& limits, std::int64_t pass_steps);
+  // `pass_steps`: the steps of one pass over the data for a cold cell, which keeps no appointment;
+  // else 0.
+  Window(const RunLimits& limits, std::int64_t pass_steps, Appointment appointment = {});
 
   // `steps`: all steps that ended so far. `drawn`: of the queue that is least at rest since the
   // window was opened, see QueueBalance.
   Phase update(std::span<const device::StepRecord> steps, double drawn);
 
-  // Changes whenever the window opens, is begun anew, or ends; the largest possible number once it
-  // has ended. Ranks take rank 0's, so that all of them open and end the same window.
+  // Changes whenever the window opens, is begun anew, or ends, and when the run is done: kEnded or
+  // more once the window has ended, kDone at last. Ranks take rank 0's, so that all of them open
+  // and end the same window.
+  static constexpr std::int64_t kDone = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t kEnded = kDone - 1;
   std::int64_t mark() const;
   std::size_t first_step() const { return first_; }  // of the window: steps before it are warm-up
   std::size_t last_step() const { return last_; }    // one past the window's last
@@ -64,6 +77,8 @@ class Window {
 
  private:
   bool warm(std::span<const device::StepRecord> steps);
+  bool keeps_appointment(std::span<const device::StepRecord> steps);
+  bool stays(std::span<const device::StepRecord> steps) const;
   bool enough(std::span<const device::StepRecord> steps, double drawn) const;
   bool is_as_long_as(std::span<const device::StepRecord> steps, int times) const;
   bool may_begin_anew(std::span<const device::StepRecord> steps) const;
@@ -72,6 +87,7 @@ class Window {
 
   const RunLimits limits_;
   const std::int64_t pass_steps_;
+  const Appointment appointment_;
   Phase phase_ = Phase::warming;
   std::size_t first_ = 0, last_ = 0, next_check_ = 16;
   std::size_t first_opened_ = 0;  // where the first window began

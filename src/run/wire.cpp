@@ -72,6 +72,7 @@ namespace feedrate::run {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunLimits, warmup_seconds, max_warmup_seconds, min_steps,
                                    min_seconds, max_seconds, stall_seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Appointment, opens_ns, leaves_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, device_idle, elapsed_s,
                                    remaining_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, pid, cpus, quota)
@@ -155,7 +156,8 @@ std::string to_text(const RankOrder& order) {
                         {"seed", o.seed},
                         {"planted", o.planted},
                         {"plant", o.plant},
-                        {"planted_rank", o.planted_rank.value_or(-1)}}
+                        {"planted_rank", o.planted_rank.value_or(-1)},
+                        {"appointment", o.appointment}}
       .dump(-1, ' ', false, kReplace);
 }
 
@@ -170,6 +172,7 @@ RankOrder order_from(const std::string& text) {
                    .planted = json.at("planted"),
                    .plant = json.at("plant")};
   if (const int rank = json.at("planted_rank"); rank >= 0) order.options.planted_rank = rank;
+  order.options.appointment = json.at("appointment");
   return order;
 }
 

@@ -99,6 +99,7 @@ class Options(ProgramTest):
             ["--version"],
             ["gen", "--help"],
             ["sweep", "--help"],
+            ["jobs", "--help"],
             ["report", "--help"],
         ):
             answer = self.call(*words)

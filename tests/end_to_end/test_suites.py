@@ -67,7 +67,7 @@ class Suites(ProgramTest):
             "--classes",
             "4",
             "--format",
-            "tensor,png,jpeg",
+            "tensor,png,jpeg,npy",
             "--container",
             "files,tar",
             *SMALL,

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "measure/nvml.h"
 #include "tests/record/made_up_ranks.h"
@@ -446,6 +448,28 @@ TEST(Flags, AClosingCeilingThatMovedIsADrift) {
   EXPECT_EQ(severity(780), "") << "2.6 % faster";
   EXPECT_EQ(severity(770), "warning") << "3.9 % faster";
   EXPECT_EQ(severity(840), "warning") << "4.8 % slower";
+}
+
+TEST(Flags, JobsThatDidNotMeasureAtTheSameTimeAreNotToBeQuoted) {
+  const auto record_with = [](std::optional<double> overlap) {
+    run::CellResult result = result_of({{"device", {"emulated:1000"}}}, {.ranks = {rank_of(0)}});
+    const plan::Cell cell = result.cell;
+    record::RunContext context{.run = {cell}};
+    context.jobs = record::JobsPart{.of = 3, .job = overlap ? 2 : 0, .copy = 1, .overlap = overlap};
+    return record::RecordWriter({}, {}).json_of(
+        record::make_record(std::move(result), std::move(context), {}));
+  };
+  EXPECT_EQ(severity_of(record_with(0.9), "jobs_not_overlapping"), "");
+  EXPECT_EQ(severity_of(record_with(0.89), "jobs_not_overlapping"), "serious");
+  EXPECT_EQ(severity_of(record_with(0), "jobs_not_overlapping"), "serious");
+  EXPECT_EQ(severity_of(record_with({}), "jobs_not_overlapping"), "") << "alone";
+  const nlohmann::ordered_json together = record_with(0.97)["jobs"],
+                               alone = record_with({})["jobs"];
+  const nlohmann::ordered_json expected = {
+      {"of", 3}, {"together", true}, {"job", 2}, {"copy", 1}, {"overlap", 0.97}};
+  EXPECT_EQ(together, expected);
+  EXPECT_EQ(alone, (nlohmann::ordered_json{{"of", 3}, {"together", false}}));
+  EXPECT_FALSE(record_of({rank_of(0)}).contains("jobs")) << "of a plain run";
 }
 
 // What a reader of axes.json takes a rule for.

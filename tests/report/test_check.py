@@ -596,6 +596,45 @@ class Sequence(Checked):
         self.assertEqual(self.check(records[:1] + [failed] + records[1:])[1], [])
 
 
+class Jobs(Checked):
+    """Runs of `feedrate jobs`: several of one cell, each with a seed of its own."""
+
+    def jobs(self, overlap=0.97, **changes):
+        cell = ledgers.axes("jpeg")
+        alone = sound.record(cell, 400.0, jobs={"of": 2, "together": False})
+        together = [
+            sound.record(
+                cell,
+                rate,
+                seed=copy - 1,
+                jobs={"of": 2, "together": True, "job": copy, "copy": copy, "overlap": overlap},
+            )
+            for copy, rate in ((1, 200.0), (2, 180.0))
+        ]
+        together[1]["dataset"] = {**together[1]["dataset"], **changes}
+        records = [alone, *together]
+        for order, record in enumerate(records):
+            record["order"] = order
+        return records
+
+    def test_they_are_sound(self):
+        self.assertEqual(self.check(self.jobs())[:2], (0, []))
+
+    def test_each_may_have_a_dataset_of_its_own(self):
+        self.assertEqual(self.check(self.jobs(manifest_xxh3="0011223344556677"))[:2], (0, []))
+
+    def test_jobs_that_did_not_overlap_are_to_be_flagged(self):
+        code, findings, _ = self.check(self.jobs(overlap=0.85))
+        self.assertEqual(code, 1)
+        self.assertEqual(sum("jobs_not_overlapping is missing" in f for f in findings), 2)
+
+    def test_no_report_is_made_of_them(self):
+        folder = sound.folder(self.parent, "r1", self.jobs())
+        code, out, err = self.run_quietly(cli.main, [folder, "--no-figures"])
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("`feedrate jobs`", err)
+
+
 class Damage(Checked):
     def test_a_torn_tail_is_a_note(self):
         code, findings, notes = self.check(sound.sweep(RATES), '{"schema": "feedra')

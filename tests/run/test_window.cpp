@@ -28,8 +28,9 @@ struct Outcome {
   }
 };
 template <typename Duration, typename Stock>
-Outcome drive(Duration duration, Stock stock, std::int64_t pass_steps = 0) {
-  Outcome o{run::Window(kLimits, pass_steps), {}};
+Outcome drive(Duration duration, Stock stock, std::int64_t pass_steps = 0,
+              run::Appointment appointment = {}) {
+  Outcome o{run::Window(kLimits, pass_steps, appointment), {}};
   run::QueueBalance queue;
   std::int64_t now = 0, mark = 0;
   for (std::int64_t k = 0; k < 100000; ++k) {
@@ -104,6 +105,46 @@ TEST(QueueBalance, IsOfTheTimeSinceTheWindowBegan) {
   EXPECT_DOUBLE_EQ(queue.drawn(250, 150), -0.5) << "50 went into it";
   queue.open(-1, 0);
   EXPECT_EQ(queue.drawn(-1, 100), 0) << "nothing is produced";
+}
+
+// Seconds.
+run::Appointment appointment(double opens, double leaves) {
+  return {std::llround(1e9 * opens), std::llround(1e9 * leaves)};
+}
+double end_of(const Outcome& o, std::size_t steps) {
+  return 1e-9 * static_cast<double>(o.steps[steps - 1].end_ns);
+}
+
+TEST(Window, AnAppointmentIsKept) {
+  const Outcome o = drive([](std::int64_t) { return 0.1; }, kNoStock, 0, appointment(7.25, 20));
+  EXPECT_NEAR(end_of(o, o.window.first_step()), 7.3, 1e-6) << "with the next step";
+  EXPECT_NEAR(end_of(o, o.window.last_step()), 12.3, 0.11) << "as long as any other window";
+  EXPECT_NEAR(end_of(o, o.steps.size()), 20, 0.11) << "it stays until the others have measured";
+  EXPECT_EQ(o.window.mark(), run::Window::kDone);
+  EXPECT_TRUE(o.window.steady());
+  EXPECT_NEAR(o.imgs_per_s(), 100, 1e-6);
+}
+
+// They run twice as long from there on: steps that are steady beside the others, and were so
+// before.
+TEST(Window, WhenTheOthersBeginToLoadIsForgotten) {
+  const auto steps = [](std::int64_t k) { return k < 60 ? 0.05 : 0.1; };
+  const Outcome o = drive(steps, kNoStock, 0, appointment(8, 14));
+  EXPECT_TRUE(o.window.steady());
+  EXPECT_NEAR(end_of(o, o.window.first_step()), 8, 0.11);
+}
+
+TEST(Window, AnAppointmentDoesNotWaitForSteadySteps) {
+  const auto ramp = [](std::int64_t k) { return 0.1 + 0.01 * static_cast<double>(k); };
+  const Outcome o = drive(ramp, kNoStock, 0, appointment(8, 0));
+  EXPECT_FALSE(o.window.steady());
+  EXPECT_LT(end_of(o, o.window.first_step()), 9);
+}
+
+// Whoever prepared for too long warms up all the same.
+TEST(Window, WhoComesLateOpensLate) {
+  const Outcome o = drive([](std::int64_t) { return 0.1; }, kNoStock, 0, appointment(1e-9, 0));
+  EXPECT_NEAR(end_of(o, o.window.first_step()), kLimits.warmup_seconds, 0.11);
 }
 
 TEST(Window, AColdPassEndsBeforeTheSecondPass) {

@@ -55,13 +55,15 @@ TEST(Wire, BringsBackWhatWasSent) {
   order.options = {.data = "/some where",
                    .limits = {.min_steps = 7, .min_seconds = 0.1},
                    .seed = ~std::uint64_t{0},
-                   .plant = true};
+                   .plant = true,
+                   .appointment = {5, 6}};
   order.options.planted[1].ns = 42;
   const run::RankOrder order_back = run::order_from(run::to_text(order));
   EXPECT_EQ(run::to_text(order_back), run::to_text(order));
   EXPECT_EQ(order_back.cell.id(), order.cell.id());
   EXPECT_EQ(order_back.options.seed, ~std::uint64_t{0});
   EXPECT_EQ(order_back.options.planted[1].ns, 42);
+  EXPECT_EQ(order_back.options.appointment.leaves_ns, 6);
 }
 
 // The terminal obeys control characters, and the other machine may be anybody's.
