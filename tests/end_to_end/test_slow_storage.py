@@ -25,6 +25,7 @@ import slow_device  # noqa: E402
 ENGINES = ["buffered", "direct", "mmap", *(["uring", "uring-direct"] if has_io_uring() else [])]
 READ_ALONE = ["--decoder", "raw-read", "--workers", "1", "--batch-size", "2", "--no-ceiling"]
 READ_ALONE += ["--device", "emulated:100000", "--warmup-seconds", "0.1"]
+READ_ALONE += ["--max-warmup-seconds", "0.5"]
 RESOLUTION = 0.004  # of the latencies in a record
 
 
@@ -140,8 +141,9 @@ class Broken(BadSample):
             for cache in (["--page-cache", "as-is"], ["--cache", "encoded"]):
                 with self.subTest((io, cache)):
                     words = self.words(*CELL, *SHORT, "--no-ceiling", "--io", io, *cache)
-                    names = [f"{bad}: Input/output error at byte 0"]
-                    self.refused(*words, names=names, code=1, talk=True)
+                    names = [f"{bad}: Input/output error at byte 0; ", "kernel's log"]
+                    line = self.refused(*words, names=names, code=1, talk=True)
+                    self.assertNotIn("remove", line)
 
     def test_one_that_is_skipped_is_counted_and_makes_the_record_invalid(self):
         bad = self.bad_jpeg()
@@ -161,13 +163,6 @@ class Broken(BadSample):
 
     def reason(self, record, flag):
         return next(found["reason"] for found in record["flags"] if found["name"] == flag)
-
-    def test_the_line_says_what_to_do(self):
-        self.bad_jpeg()
-        line = self.refused(
-            *self.words(*CELL, *SHORT, "--no-ceiling"), names="at byte 0; ", code=1, talk=True
-        )
-        self.assertNotRegex(line, "remove")
 
     def test_a_sweep_measures_what_can_be_read(self):
         bad = self.samples("tensor-uint8")[5]
@@ -189,7 +184,11 @@ class Broken(BadSample):
 
     def test_a_packed_file_is_named_in_one_line(self):
         data = self.path("packed")
-        self.call("gen", data, "--count", "64", "--container", "files,hdf5", *SMALL)
+        made = self.finish(
+            self.start("gen", data, "--count", "64", "--container", "files,hdf5", *SMALL)
+        )
+        if "cannot read HDF5" in made.err:
+            self.skipTest(made.err)
         self.move(os.path.join(data, "jpeg.hdf5/48x48/samples.h5")).fail_reads()
         words = ("run", "--data", "jpeg", "--dataset", data, *CELL, "--container", "hdf5")
         self.refused(*words, names=["samples.h5", "Input/output error"], code=1)
