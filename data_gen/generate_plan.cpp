@@ -111,6 +111,8 @@ storage::DatasetRecord new_record(const GenerateOptions& options, const PictureS
   record.options["png_level"] = std::to_string(options.encode.png_level);
   record.options["source_files"] = source.fingerprint();
   record.options["subsampling"] = options.encode.subsampling;
+  if (options.like_imagenet)  // each picture has its own
+    record.options["jpeg_quality"] = record.options["subsampling"] = "own";
   if (options.bytes_per_sample > 0)
     record.options["bytes_per_sample"] = std::to_string(options.bytes_per_sample);
   return record;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -20,10 +19,8 @@
 #include "cli/signals.h"
 #include "device/emulated_device.h"
 #include "diagnose/gpu_search.h"
-#include "measure/clock.h"
 #include "measure/memory.h"
 #include "run/datasets.h"
-#include "storage/io_engine.h"
 #include "storage/memory_copy.h"
 
 namespace feedrate::cli {
@@ -38,8 +35,7 @@ constexpr const char* kAllReduceMs = "0.5";
 // MLPerf Storage asks for the first of ResNet-50.
 constexpr double kLeast = 0.90, kBetter = 0.95;
 constexpr std::string_view kCorrected = "queue_not_at_rest";  // see kept_up()
-constexpr int kInterrupted = 128 + SIGINT;
-constexpr std::size_t kMostRuns = 60;  // of noise that never lets the search end
+constexpr std::size_t kMostRuns = 40;  // of noise that never lets the search end
 
 struct CapacityCommand {
   ExperimentOptions experiment;
@@ -49,6 +45,7 @@ struct CapacityCommand {
 
 // What a user of `capacity` has in mind who does not say otherwise.
 void set_defaults(ExperimentOptions& experiment) {
+  if (!experiment.config.empty()) return;  // which flags would override
   const auto otherwise = [&](const char* axis, const std::string& value) {
     if (experiment.axes[axis].empty()) experiment.axes[axis] = {value};
   };
@@ -56,16 +53,37 @@ void set_defaults(ExperimentOptions& experiment) {
   otherwise("image-size", "mixed");
   otherwise("device", "emulated:a100");
   otherwise("workers", "1");
-  otherwise("host-cpu-ms", kHostCpuMs);
+  const bool traced = experiment.axes["device"].front().starts_with("emulated:trace=");
+  otherwise("host-cpu-ms", traced ? "auto" : kHostCpuMs);
   otherwise("all-reduce-ms", kAllReduceMs);
   otherwise("page-cache", "cold");
 }
 
-// Many short runs tell more than one long one: each has a few seconds.
-void set_default_limits(const CLI::App& app, run::RunLimits& limits) {
+// Many short runs tell more than one long one: each has a few seconds, or as many steps as an
+// interval needs.
+void set_default_limits(const CLI::App& app, double step_s, run::RunLimits& limits) {
+  constexpr double kSteps = 22;
   if (app.count("--max-warmup-seconds") == 0) limits.max_warmup_seconds = 2;
-  if (app.count("--min-seconds") == 0) limits.min_seconds = 4;
-  if (app.count("--max-seconds") == 0) limits.max_seconds = 5;
+  if (app.count("--min-seconds") == 0) limits.min_seconds = std::max(4.0, kSteps * step_s);
+  if (app.count("--max-seconds") == 0) limits.max_seconds = 1 + limits.min_seconds;
+}
+
+// What cannot be searched for. Throws a UsageError.
+void check_kind(const ExperimentOptions& experiment, const plan::CellSettings& settings) {
+  if (!settings.emulated()) {
+    throw UsageError("--device " + settings.device, "is measured by `feedrate run`, not emulated",
+                     "use --device emulated:NAME, emulated:IMGS_PER_S or emulated:trace=FILE");
+  }
+  if (std::isinf(
+          device::emulated_device(settings.device_argument, settings.step_spec(0)).imgs_per_s))
+    throw UsageError("--device " + settings.device, "takes any rate", "give it one");
+  if (settings.variant().empty() || settings.cache != "none") {
+    throw UsageError("--data " + settings.data + " --cache " + settings.cache,
+                     "does not read the storage at each step", "use --cache none and stored data");
+  }
+  if (const auto gpus = experiment.axes.find("gpus");
+      gpus != experiment.axes.end() && !gpus->second.empty())
+    throw UsageError("--gpus", "is what is searched for", "use --most-gpus");
 }
 
 // The cells of one search: the same but for the number of GPUs.
@@ -142,12 +160,17 @@ Reading reading_of(const run::Measurement& m) {
 // Searches one after the other in one sweep, live.
 class Searching {
  public:
-  Searching(Measuring& measuring, const run::RunLimits& limits)
-      : measuring_(measuring), limits_(limits) {}
+  // `samples`: of the dataset. `repetitions`: of the searches.
+  Searching(Measuring& measuring, const run::RunLimits& limits, std::size_t samples,
+            int repetitions)
+      : measuring_(measuring),
+        limits_(limits),
+        samples_(static_cast<double>(samples)),
+        most_runs_(kMostRuns + 6 * static_cast<std::size_t>(repetitions)) {}
 
   // False: interrupted. Throws the Error of a run that failed.
   bool search(const Cells& cells, diagnose::GpuSearch& search, const std::string& title) {
-    title_ = title, search_ = &search, cells_ = &cells, failed_.clear();
+    title_ = title, search_ = &search, cells_ = &cells, failed_.clear(), runs_ = 0;
     auto first = next();
     if (first.empty()) return true;
     const record::SweepOutcome outcome = measuring_.run(first, hooks(), /*stop_at_failure=*/true);
@@ -161,21 +184,36 @@ class Searching {
 
  private:
   std::vector<plan::PlannedRun> next() {
-    while (const auto gpus = runs_ < kMostRuns ? search_->next() : std::nullopt) {
+    while (const auto gpus = runs_ < most_runs_ ? search_->next() : std::nullopt) {
       const auto found = search_->runs().find(*gpus);
       const auto before = found == search_->runs().end() ? 0 : found->second.size();
       std::vector<plan::PlannedRun> plan = {
           {cells_->of(*gpus), plan::Role::cell, static_cast<int>(before)}};
       try {
+        check_pass(plan.front().cell, *gpus);
         measuring_.check(plan);
         return plan;
       } catch (const Error& error) {
-        if (search_->runs().empty()) throw;
+        if (search_->runs().empty() || *gpus <= search_->runs().rbegin()->first) throw;
         limit_ = error.what();
         search_->cannot(*gpus);
       }
     }
     return {};
+  }
+  // A cold run is one pass over the data, which has to last.
+  void check_pass(const plan::Cell& cell, int gpus) const {
+    const plan::CellSettings settings = plan::settings_of(cell);
+    if (settings.page_cache != "cold") return;
+    const double rate =
+        device::emulated_device(settings.device_argument, settings.step_spec(0)).imgs_per_s;
+    const double pass_s = samples_ / (rate * gpus);
+    if (pass_s >= 0.75 * limits_.min_seconds) return;
+    throw Error(
+        std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"),
+        format("would go through the dataset in %.1f s, and a cold run is one pass", pass_s),
+        "use more pictures, --io uring-direct, which reads past the page cache, or "
+        "--page-cache warm");
   }
   record::SweepHooks hooks() {
     return {
@@ -212,6 +250,8 @@ class Searching {
 
   Measuring& measuring_;
   const run::RunLimits limits_;
+  const double samples_;
+  const std::size_t most_runs_;
   ProgressLine line_;
   std::string title_, gpus_, failed_, limit_;
   diagnose::GpuSearch* search_ = nullptr;
@@ -257,6 +297,9 @@ std::optional<ClientLimit> client_limit(const Cells& cells, const CapacityComman
   if (!command.experiment.output.empty()) from_memory.experiment.output /= "client";
   const Cells there = cells.with("device", "emulated:inf")
                           .with("io", through_memory(settings.io))
+                          .with("order", "sequential")
+                          .with("host-cpu-ms", "0")
+                          .with("all-reduce-ms", "0")
                           .with("page-cache", "as-is");
   from_memory.experiment.run.data = copy.data();
   Measuring measuring(from_memory.experiment, {there.of(gpus)}, std::nullopt);
@@ -332,9 +375,12 @@ class Answer {
   void fed(const diagnose::GpuSearch& search, double share) const {
     const diagnose::GpusFed fed = search.fed(share);
     const double rate = share * fed.gpus * device_.imgs_per_s;
-    std::printf("AU of %.0f %% or more: %s, for which it reads %.1f MB/s, %s files/s\n",
-                100 * share, gpus_text(fed).c_str(), 1e-6 * rate * mean_bytes_,
-                thousands(rate).c_str());
+    std::printf("AU of %.0f %% or more: %s", 100 * share, gpus_text(fed).c_str());
+    if (fed.gpus > 0) {
+      std::printf(", which need %.1f MB/s, %s files/s", 1e-6 * rate * mean_bytes_,
+                  thousands(rate).c_str());
+    }
+    std::printf("\n");
   }
 
   void client(const ClientLimit& limit, int gpus) const {
@@ -352,15 +398,15 @@ class Answer {
 };
 
 // Beyond the largest number: `reached`, the most that was delivered; `client`: from memory.
-std::string limit_text(double reached, double client) {
+std::string limit_text(double reached, double client, const plan::CellSettings& settings) {
   constexpr double kClearlyMore = 1.1;
   if (client >= kClearlyMore * reached)
     return format("the storage: it gave %s img/s, memory %s", thousands(reached).c_str(),
                   thousands(client).c_str());
   return format(
-      "this machine's CPUs: from memory they manage %s img/s, from the storage %s; "
-      "the storage may give more (--decoder raw-read reads and does not decode)",
-      thousands(client).c_str(), thousands(reached).c_str());
+      "this machine: from memory its workers (%d a GPU) manage %s img/s, from the storage %s. Use "
+      "more --workers, or --decoder raw-read, which reads and does not decode",
+      settings.workers, thousands(client).c_str(), thousands(reached).c_str());
 }
 
 double most_delivered(const std::map<int, Reading>& readings) {
@@ -369,66 +415,104 @@ double most_delivered(const std::map<int, Reading>& readings) {
   return most;
 }
 
-int capacity(CLI::App& app, CapacityCommand& command) {
-  set_defaults(command.experiment);
-  set_default_limits(app, command.experiment.run.limits);
-  command.experiment.run.data = command.experiment.data;
-  const Cells cells(app, command.experiment);
-  const plan::CellSettings settings = cells.settings();
-  if (!settings.emulated()) {
-    throw UsageError("--device " + settings.device, "is measured by `feedrate run`, not emulated",
-                     "use --device emulated:NAME, emulated:IMGS_PER_S or emulated:trace=FILE");
+// What this machine manages without the storage; nothing where that cannot be measured, which is
+// said, or where it was interrupted.
+std::optional<ClientLimit> try_client(const Cells& cells, const CapacityCommand& command,
+                                      int gpus) {
+  try {
+    return client_limit(cells, command, gpus);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "feedrate: what this machine manages from memory is not known: %s\n",
+                 error.what());
+    return std::nullopt;
   }
-  diagnose::GpuSearch search({kLeast, kBetter}, {1, command.most_gpus, command.repetitions});
+}
+
+// What the searches found.
+struct Found {
+  diagnose::GpuSearch search;
+  std::optional<diagnose::GpuSearch> without_cpu;  // of the host; none where a step takes none
   std::map<int, Reading> readings;
   std::set<std::string> spoiled;
-  std::string limit;
-  std::optional<diagnose::GpuSearch> without_cpu;
-  std::optional<ClientLimit> client;
-  int gpus = 1;
+  std::string limit;  // why more GPUs were not tried
+};
+
+// Nothing: interrupted.
+std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
+                                 const CapacityCommand& command, std::size_t samples,
+                                 bool takes_cpu) {
+  Found found{.search = {{kLeast, kBetter}, {1, command.most_gpus, command.repetitions}},
+              .without_cpu = {},
+              .readings = {},
+              .spoiled = {},
+              .limit = {}};
+  Searching searching(measuring, command.experiment.run.limits, samples, command.repetitions);
+  if (!searching.search(cells, found.search, "storage")) return std::nullopt;
+  found.readings = searching.readings(), found.limit = searching.limit();
+  if (takes_cpu) {
+    found.without_cpu.emplace(
+        std::vector{kLeast}, diagnose::GpuSearch::Limits{std::max(1, found.search.fed(kLeast).gpus),
+                                                         command.most_gpus, 1});
+    if (!searching.search(cells.with("host-cpu-ms", "0"), *found.without_cpu, "no host CPU"))
+      return std::nullopt;
+  }
+  found.spoiled = searching.spoiled();
+  return found;
+}
+
+void print_found(const Found& found, const Answer& answer) {
+  answer.heading();
+  answer.table(found.search, found.readings);
+  std::printf("\n");
+  answer.fed(found.search, kLeast);
+  answer.fed(found.search, kBetter);
+  if (found.without_cpu) {
+    std::printf("steps that take no CPU on the host: %s at %.0f %%\n",
+                gpus_text(found.without_cpu->fed(kLeast)).c_str(), 100 * kLeast);
+  }
+  if (!found.limit.empty()) std::printf("more GPUs were not tried: %s\n", found.limit.c_str());
+  for (const std::string& flag : found.spoiled) std::printf("not to be quoted: %s\n", flag.c_str());
+  std::fflush(stdout);
+}
+
+void print_client(const Found& found, const Answer& answer, const ClientLimit& client,
+                  const plan::CellSettings& settings) {
+  answer.client(client, found.search.runs().rbegin()->first);
+  if (found.search.fed(kLeast).at_least) return;
+  std::printf("what limits beyond: %s\n",
+              limit_text(most_delivered(found.readings), client.imgs_per_s, settings).c_str());
+}
+
+int capacity(CLI::App& app, CapacityCommand& command) {
+  ExperimentOptions& experiment = command.experiment;
+  set_defaults(experiment);
+  cells_of(app, experiment);  // reads the config's options, the dataset among them
+  const Cells cells(app, experiment);
+  const plan::CellSettings settings = cells.settings();
+  check_kind(experiment, settings);
+  const auto dataset = run::Datasets(experiment.data).of(settings);
+  const auto emulated = device::emulated_device(settings.device_argument, settings.step_spec(0));
+  set_default_limits(app, settings.batch_size / emulated.imgs_per_s, experiment.run.limits);
+  const double given_ms = settings.emulation.host_cpu_ms;
+  const bool takes_cpu = (given_ms < 0 ? emulated.host_cpu_ms : given_ms) > 0;
+  std::optional<Found> found;
   {
-    Measuring measuring(command.experiment, {cells.of(1)}, std::nullopt);
+    Measuring measuring(experiment, {cells.of(1)}, std::nullopt);
     if (!measuring.ready()) return measuring.exit_code(1);
     measuring.open_ledger({}, /*resume=*/false, /*force=*/false);
-    Searching searching(measuring, command.experiment.run.limits);
-    if (!searching.search(cells, search, "storage")) return measuring.exit_code(1);
-    readings = searching.readings();
-    gpus = search.runs().rbegin()->first;
-    if (settings.emulation.host_cpu_ms != 0) {
-      without_cpu.emplace(
-          std::vector{kLeast},
-          diagnose::GpuSearch::Limits{std::max(1, search.fed(kLeast).gpus), command.most_gpus, 1});
-      if (!searching.search(cells.with("host-cpu-ms", "0"), *without_cpu, "no host CPU"))
-        return measuring.exit_code(1);
-    }
-    spoiled = searching.spoiled(), limit = searching.limit();
+    found = search_gpus(measuring, cells, command, dataset->samples.size(), takes_cpu);
+    if (!found) return measuring.exit_code(1);
   }
+  const Answer answer(settings, *dataset);
+  print_found(*found, answer);
   if (!command.no_client) {
-    client = client_limit(cells, command, gpus);
-    if (!client) return kInterrupted;
+    const auto client = try_client(cells, command, found->search.runs().rbegin()->first);
+    if (client) print_client(*found, answer, *client, settings);
   }
-  const Answer answer(settings, *run::Datasets(command.experiment.data).of(settings));
-  answer.heading();
-  answer.table(search, readings);
-  std::printf("\n");
-  answer.fed(search, kLeast);
-  answer.fed(search, kBetter);
-  if (without_cpu) {
-    std::printf("steps that take no CPU on the host: %s at %.0f %%\n",
-                gpus_text(without_cpu->fed(kLeast)).c_str(), 100 * kLeast);
-  }
-  if (client) answer.client(*client, gpus);
-  if (!limit.empty()) std::printf("more GPUs were not tried: %s\n", limit.c_str());
-  const bool starved = !search.fed(kLeast).at_least;
-  if (client && starved) {
-    std::printf("what limits beyond: %s\n",
-                limit_text(most_delivered(readings), client->imgs_per_s).c_str());
-  }
-  for (const std::string& flag : spoiled) std::printf("not to be quoted: %s\n", flag.c_str());
   std::printf(
-      "\nAU is computed as MLPerf Storage defines it. The GPUs are emulated: this is no "
-      "result of that or any consortium's benchmark.\n");
-  return spoiled.empty() ? 0 : 1;
+      "\nAU is computed as MLPerf Storage defines it, for each run. The GPUs are emulated: this is "
+      "no result of that or any consortium's benchmark.\n");
+  return found->spoiled.empty() ? 0 : 1;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -43,7 +44,11 @@ device::StepTrace trace_of(const run::CellResult& result) {
   return trace;
 }
 
-void refuse_recording(const plan::Cell& cell) {
+// Before anything is measured.
+void check_recording(const plan::Cell& cell, const std::filesystem::path& file) {
+  if (!std::ofstream(file, std::ios::app)) {
+    throw Error(file.string(), "cannot be written", "name a file in a folder that can be written");
+  }
   if (cell.is("data", "synthetic") && cell.is("gpus", "1")) return;
   throw UsageError("--record-steps", "records the steps of one device without any loading",
                    "use --data synthetic --gpus 1");
@@ -114,7 +119,7 @@ int run(CLI::App& app, RunCommand& command) {
                      "measures one cell, these options make " + std::to_string(cells.size()),
                      "give one value for each axis, or use `feedrate sweep`");
   }
-  if (!command.record_steps.empty()) refuse_recording(cells.front());
+  if (!command.record_steps.empty()) check_recording(cells.front(), command.record_steps);
   const auto plan = plan::plan_run(cells.front(), !command.no_ceiling);
   if (launch && launch->rank > 0) return follow(*launch, cells, experiment.run);
 

@@ -68,8 +68,10 @@ Words gen_words(const Json& dataset, const std::string& folder) {
   if (made.contains("bytes_per_sample"))
     words.insert(words.end(), {"--bytes-per-sample", how("bytes_per_sample")});
   words.insert(words.end(),
-               {"--count", how("count"), "--quality", how("jpeg_quality"), "--subsampling",
-                how("subsampling"), "--png-level", how("png_level"), "--format", format});
+               {"--count", how("count"), "--png-level", how("png_level"), "--format", format});
+  if (how("jpeg_quality") != "own")
+    words.insert(words.end(),
+                 {"--quality", how("jpeg_quality"), "--subsampling", how("subsampling")});
   if (!container.empty()) words.insert(words.end(), {"--container", "files," + container});
   if (dtype.empty())
     add_size(words, size);

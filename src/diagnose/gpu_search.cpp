@@ -78,9 +78,10 @@ GpusFed GpuSearch::fed(double share) const {
   const Bracket found = bracket(share);
   GpusFed fed{.gpus = found.fed, .low = 0, .high = found.fed, .at_least = !found.starved};
   for (const auto& [gpus, runs] : runs_) {
-    const auto interval = ci95(gpus);
-    if (gpus <= found.fed && interval && interval->low >= share) fed.low = gpus;
-    if (gpus > found.fed && interval && interval->high >= share) fed.high = gpus;
+    const double mean = utilisation(gpus);
+    const measure::Interval interval = ci95(gpus).value_or(measure::Interval{mean, mean});
+    if (gpus <= found.fed && interval.low >= share) fed.low = gpus;
+    if (gpus > found.fed && interval.high >= share) fed.high = gpus;
   }
   return fed;
 }

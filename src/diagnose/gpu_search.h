@@ -54,7 +54,7 @@ class GpuSearch {
   std::optional<int> within(const Bracket& bracket, double share) const;
   bool is_known_well(int gpus) const;
 
-  const std::vector<double> shares_;
+  std::vector<double> shares_;
   Limits limits_;
   std::map<int, std::vector<GpusRun>> runs_;
 };

@@ -296,7 +296,7 @@ Raised harness_bound(const FlagFacts& facts, const FlagRule& rule) {
   const plan::CellSettings& settings = facts.result.settings;
   if (!settings.emulated() || settings.feed == device::Feed::streamed) return {};
   const device::DeviceDescription& device = measured(facts).device;
-  const double step_ms = device.step_ms + device.all_reduce_ms;
+  const double step_ms = std::max(device.step_ms, device.host_cpu_ms) + device.all_reduce_ms;
   const double reached = measured(facts).imgs_per_s;
   const double asked = step_ms > 0 ? 1e3 * settings.batch_size * settings.gpus / step_ms : 0;
   return when(asked == 0 || reached < *rule.threshold * asked,

@@ -88,7 +88,7 @@ class Sweep {
         before_(ledger ? ledger->records() : std::vector<Json>{}),
         ceilings_(before_),
         page_caches_(before_),
-        order_(static_cast<int>(before_.size())) {}
+        order_(static_cast<int>(ledger ? ledger->size() : 0)) {}
 
   SweepOutcome carry_out(std::vector<plan::PlannedRun> plan) {
     while (!plan.empty() && !ended_) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
 #include "storage/container.h"
@@ -51,6 +52,10 @@ fs::path new_folder() {
 
 // As many samples as fit, spread evenly over the variant.
 std::vector<std::size_t> chosen(const DatasetVariant& variant, std::uint64_t most_bytes) {
+  // What is packed lies there twice for a while.
+  std::error_code unknown;
+  const fs::space_info space = fs::space(kMemory, unknown);
+  if (!unknown) most_bytes = std::min<std::uint64_t>(most_bytes, space.available / 3);
   const double share =
       std::min(1.0, static_cast<double>(most_bytes) / static_cast<double>(variant.total_bytes));
   const auto count = std::max<std::size_t>(
@@ -58,6 +63,13 @@ std::vector<std::size_t> chosen(const DatasetVariant& variant, std::uint64_t mos
   std::vector<std::size_t> samples(count);
   for (std::size_t i = 0; i < count; ++i) samples[i] = i * variant.samples.size() / count;
   return samples;
+}
+
+// Shards may repeat a name.
+std::string name_in_copy(const std::string& path, std::size_t number) {
+  const std::size_t dot = path.find('.', path.rfind('/') + 1);
+  return "class_000/" + format("%08zu", number) +
+         (dot == std::string::npos ? "" : path.substr(dot));
 }
 
 // "jpeg.tar/500x375" -> "jpeg/500x375"
@@ -95,6 +107,7 @@ void MemoryCopy::copy(const DatasetVariant& variant, const std::string& name,
     if (stop.stop_requested()) break;
     SampleFile sample = variant.samples[i];
     storage->read(sample, buffer);
+    sample.path = name_in_copy(sample.path, samples.size());
     fs::create_directories((data_ / files / sample.path).parent_path());
     write_whole_file(data_ / files / sample.path, buffer.bytes(), /*durable=*/false);
     sample.xxh3 = xxh3_of(buffer.bytes());
@@ -111,8 +124,10 @@ void MemoryCopy::copy(const DatasetVariant& variant, const std::string& name,
   if (files != name) {
     const DatasetVariant from = read_variant(data_, files, record);
     fs::create_directories(data_ / name);
-    variant.container->pack(from, data_ / name,
-                            [&](std::size_t) { return !stop.stop_requested(); });
+    // Shards of the user's own are packed as `gen` does.
+    find_container(variant.container->name)->pack(from, data_ / name, [&](std::size_t) {
+      return !stop.stop_requested();
+    });
     record.variants[name] = write_manifest(data_ / name, samples);
   }
   write_dataset_record(data_, record);

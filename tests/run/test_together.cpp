@@ -153,8 +153,11 @@ TEST_F(RunTogether, WindowsOpenWhenTheyAreToAndAllStayUntilTheEnd) {
 
 TEST_F(RunTogether, AJobThatFailsEndsAlone) {
   const auto variant = storage::open_dataset(folder_.path(), "jpeg/32x32");
-  for (const auto& sample : variant.samples)
+  // Not the first and the last, which are looked at beforehand.
+  for (std::size_t i = 1; i + 1 < variant.samples.size(); ++i) {
+    const storage::SampleFile& sample = variant.samples[i];
     std::filesystem::resize_file(variant.folder / sample.path, sample.bytes - 1);
+  }
   const std::vector<run::JobEnd> ends = run({"jpeg", "tensor", "tensor"}, 1);
   EXPECT_EQ(ends[0].result.status, run::Status::failed);
   EXPECT_THAT(ends[0].result.error, testing::HasSubstr("jpeg/32x32"));
