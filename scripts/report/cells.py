@@ -40,6 +40,7 @@ class Cell:
     # the cell at the first GPU count, which scaling is held against
     first: object = None
     variant: str = ""  # the axes that tell it from others of its data
+    variant_rank: tuple = ()  # its place among them
 
     data = property(lambda self: self.axes["data"])
     image_size = property(lambda self: self.axes.get("image-size"))
@@ -287,5 +288,15 @@ def pixels(size):
 def kind_rank(data):
     """Sort key of a kind of data: those that the program knows in its order, then the others by
     name."""
-    known = axis_tables.own().axes["data"].values
-    return (known.index(data) if data in known else len(known)), str(data)
+    return value_rank("data", data)
+
+
+def value_rank(axis, value):
+    """Sort key of a value of an axis: those that the program knows in its order, then numbers, then
+    the others by name."""
+    tables = axis_tables.own().axes
+    known = tables[axis].values if axis in tables else ()
+    if value in known:
+        return known.index(value), 0, ""
+    number = ledger.number(value)
+    return len(known) + (number is None), number or 0, axis_value(value)

@@ -22,7 +22,7 @@ def write(settings, title_of):
     ]
     for setting in settings:
         cells = setting.ceilings + setting.cells
-        for variant in sorted({c.variant for c in cells}):
+        for variant in dict.fromkeys(c.variant for c in cells):
             same = [c for c in cells if c.variant == variant]
             for start in range(0, len(same), ROWS):
                 title = (

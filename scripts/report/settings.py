@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import axes as axis_tables
 from . import ledger, statistics
-from .cells import Ceiling, Cell, Setting, effective_input, kind_rank, pixels
+from .cells import Ceiling, Cell, Setting, effective_input, kind_rank, pixels, value_rank
 from .text import clean
 
 COORDINATES = ("data", "image-size", "workers", "gpus")
@@ -41,6 +41,7 @@ def group(records, note=lambda text: None, tables=None):
         _name_variants(setting)
         setting.cells.sort(
             key=lambda c: (
+                c.variant_rank,
                 c.variant,
                 kind_rank(c.data),
                 pixels(c.image_size),
@@ -252,6 +253,7 @@ def _name_variants(setting):
         telling = [axis for axis in axes if _tells_apart(axis, same)]
         for cell in same:
             cell.variant = ", ".join(f"{clean(axis, 40)} {cell.said(axis)}" for axis in telling)
+            cell.variant_rank = tuple(value_rank(axis, cell.axes.get(axis)) for axis in telling)
 
 
 def _tells_apart(axis, cells):

@@ -149,9 +149,15 @@ class Series:
 
 def series_of(cells):
     """The series of some cells, in the fixed order of the kinds, each with its look and label."""
-    found = sorted({(kind_rank(c.data), c.variant) for c in cells if c.data != "synthetic"})
+    found = sorted(
+        {
+            (kind_rank(c.data), c.variant_rank, c.variant, c.data)
+            for c in cells
+            if c.data != "synthetic"
+        }
+    )
     count, series = {}, []
-    for (_, data), variant in found:
+    for *_, variant, data in found:
         nth = count[data] = count.get(data, -1) + 1
         base = KINDS.get(data, OTHER)
         line = VARIANT_LINES[nth % len(VARIANT_LINES)] or base.line

@@ -202,7 +202,7 @@ def write_markdown(settings, title_of):
     lines = ["# Results", ""]
     for setting in settings:
         lines += [f"## {markdown(title_of(setting))}", "", *_notes(setting)]
-        for variant in sorted({c.variant for c in setting.ceilings + setting.cells}):
+        for variant in dict.fromkeys(c.variant for c in setting.ceilings + setting.cells):
             if variant:
                 lines += [f"With {markdown(variant)}:", ""]
             lines += [

@@ -32,7 +32,7 @@ def table(settings, title_of):
         head[6], head[7], head[8] = "% ceiling", "waits", "stage"
         widths = [max(len(r[i]) for r in [head, *rows.values()]) for i in range(len(head))]
         out.append(aligned(head, widths))
-        for variant in sorted({c.variant for c in cells}):
+        for variant in dict.fromkeys(c.variant for c in cells):
             out += wrapped(f"with {variant}:", "  ") if variant else []
             out += [aligned(rows[id(c)], widths) for c in cells if c.variant == variant]
         out += (
