@@ -20,6 +20,7 @@ TITLES = {
     "load_vs_step": "Waiting for data and step time, batch by batch",
     "stages": "Where the workers' time goes",
     "storage_bandwidth": "What the workers read, and what storage gave",
+    "load_vs_detail": "Load time against picture complexity",
     "waiting_cost": "What the input costs",
     "monitors": "Host and GPUs over a run",
 }

@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from . import epoch, figures, panels, readings, stage_times, statistics, storage
+from . import (
+    epoch,
+    figures,
+    load_detail,
+    panels,
+    readings,
+    stage_times,
+    statistics,
+    storage,
+)
 from .claims import LOOK, none_words
 from .text import amount, clean, duration, percent, spread
 from .text import gpus as gpu_words
@@ -20,6 +29,8 @@ def finding(plan, claims):
     """The line for a figure of the plan; its title where there is nothing to be said."""
     if plan.module in figures.OVER_COUNTS and len(plan.setting.gpu_counts()) < 2:
         return figures.TITLES[plan.module]
+    if plan.module == "load_vs_detail":  # which needs no ceiling
+        return _grows(plan, claims) or figures.TITLES[plan.module]
     here = [c for c in plan.setting.cells if c.data != "synthetic" and plan.gpus in (None, c.gpus)]
     places = [c for c in panels.places(here) if c.rate and not c.share_serious]
     if not places:
@@ -152,6 +163,30 @@ def _largest(cells, _, claims):
         f"{_name(cell)}{_with(cell)} loses {spread(claim.loss)}; {clean(name, 20)} takes"
         f" {spread(share)} of a worker's busy time"
     )
+
+
+def _grows(plan, claims):
+    """How many times as long loading takes at the most detail as at the least; "" where there are
+    not several. The intervals hold for all that are named together."""
+    found = [(s, claims.speed(s)) for s in load_detail.series(plan.setting, plan.gpus)]
+    known = [(s, claim) for s, claim in found if claim.is_known]
+    if not known:
+        return f"{figures.TITLES[plan.module]}: {LOOK}" if found else ""
+    lines = {}
+    for s, claim in known:
+        longer = load_detail.slower(statistics.widened(claim.share, len(known)))
+        words = (
+            f"{spread(longer, amount)} times as long"
+            if claim.is_shown
+            else f"not shown to be longer (at most {amount(longer.high)} times)"
+        )
+        lines.setdefault((s.most, s.least), []).append(f"{s.label}: {words}")
+    words = [
+        f"Loading at {most} detail against {least}, {'; '.join(each)}"
+        for (most, least), each in lines.items()
+    ]
+    left = [f"{s.label} (not valid)" for s, _ in found if s.is_serious]
+    return "; ".join(words + ([f"not judged: {', '.join(left)}"] if left else []))
 
 
 def _reads(cells, _, claims):

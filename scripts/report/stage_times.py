@@ -14,6 +14,42 @@ def per_image(cell):
     return _parts(cell.runs)
 
 
+def by_repetition(cell):
+    """{repetition: what per_image() gives of its runs}, of those in which a stage was timed."""
+    found = {n: _parts(runs) for n, runs in cell.runs_by_repetition.items()}
+    return {n: parts for n, parts in found.items() if _total(parts) > 0}
+
+
+def totals(cell):
+    """{repetition: ms of one worker per image}: all stages, and what it waited for a CPU."""
+    return {n: _total(parts) for n, parts in by_repetition(cell).items()}
+
+
+def mean_parts(cell):
+    """As per_image(), but each repetition counts the same: what load_ms() is the sum of."""
+    each = list(by_repetition(cell).values())
+    return [
+        (
+            name,
+            *(
+                sum(part[which] for parts in each for part in parts if part[0] == name) / len(each)
+                for which in (1, 2)
+            ),
+        )
+        for name in names_of(each)
+    ]
+
+
+def load_ms(cell):
+    """Estimate of the ms of one worker per image; None where no stage was timed."""
+    values = list(totals(cell).values())
+    return statistics.estimate(values, cell.pilot) if values else None
+
+
+def _total(parts):
+    return sum(ms for _, ms, _ in parts)
+
+
 def _parts(records):
     totals, cpu_wait = {}, 0.0
     for record in records:
@@ -91,8 +127,8 @@ def largest_share(cell):
     """(stage or CPU_WAIT, Estimate of its share of a worker's busy time): the largest over all
     runs, a value for each repetition."""
     name = max(per_image(cell), key=lambda part: part[1])[0]
-    values = []
-    for runs in cell.runs_by_repetition.values():
-        times = {part: ms for part, ms, _ in _parts(runs)}
-        values += [times.get(name, 0.0) / sum(times.values())] if sum(times.values()) > 0 else []
+    values = [
+        sum(ms for part, ms, _ in parts if part == name) / _total(parts)
+        for parts in by_repetition(cell).values()
+    ]
     return name, statistics.plain_mean(values or [0.0])

@@ -41,15 +41,17 @@ def storage_rate(cell):
 def needed_rate(cell):
     """Bytes/s that the ceiling would take of files of this mean size; None where one of the two is
     unknown."""
-    sizes = [
-        size
-        for record in cell.runs
-        for size in [ledger.part(record, "dataset", "mean_bytes")]
-        if ledger.positive(size)
-    ]
-    if not (sizes and cell.ceiling and takes_from_files(cell)):
+    size = file_bytes(cell)
+    if not (size and cell.ceiling and takes_from_files(cell)):
         return None
-    return cell.ceiling.rate.mean * sum(sizes) / len(sizes)
+    return cell.ceiling.rate.mean * size
+
+
+def file_bytes(cell):
+    """Mean size of a file of the dataset, over the runs that say it; None where none does."""
+    sizes = [ledger.part(record, "dataset", "mean_bytes") for record in cell.runs]
+    sizes = [size for size in sizes if ledger.positive(size)]
+    return sum(sizes) / len(sizes) if sizes else None
 
 
 def _per_second(cell, count):

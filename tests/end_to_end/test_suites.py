@@ -70,6 +70,8 @@ class Suites(ProgramTest):
             "tensor,png,jpeg,npy",
             "--container",
             "files,tar",
+            "--detail",
+            "lowest,low,medium,high,highest",
             *SMALL,
         )
         for name in sorted(os.listdir(folder)):
