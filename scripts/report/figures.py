@@ -19,6 +19,7 @@ TITLES = {
     "batch_times": "Every batch of the run",
     "load_vs_step": "Waiting for data and step time, batch by batch",
     "stages": "Where the workers' time goes",
+    "disk_or_cpu": "Disk or CPU: shares of the workers' time and of the CPUs'",
     "storage_bandwidth": "What the workers read, and what storage gave",
     "load_vs_detail": "Load time against picture complexity",
     "waiting_cost": "What the input costs",

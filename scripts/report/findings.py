@@ -16,6 +16,7 @@ from . import (
     stage_times,
     statistics,
     storage,
+    time_shares,
 )
 from .claims import LOOK, none_words
 from .text import amount, clean, duration, percent, spread
@@ -41,6 +42,7 @@ def finding(plan, claims):
         "batch_times": _longest,
         "load_vs_step": _waits,
         "stages": _largest,
+        "disk_or_cpu": _waits_for_disks,
         "storage_bandwidth": _reads,
         "waiting_cost": _costs,
         "throughput_vs_gpus": _scales,
@@ -163,6 +165,19 @@ def _largest(cells, _, claims):
         f"{_name(cell)}{_with(cell)} loses {spread(claim.loss)}; {clean(name, 20)} takes"
         f" {spread(share)} of a worker's busy time"
     )
+
+
+def _waits_for_disks(cells, _, claims):
+    told = [c for c in cells if time_shares.of_workers(c) and storage.takes_from_files(c)]
+    cell, claim, _, known = _worst(told, claims.loss)
+    if not cell:
+        return _none(known) if known else ""
+    busy = time_shares.of_machine(cell, time_shares.BUSY)
+    words = (
+        f"{_name(cell)}{_with(cell)} loses {spread(claim.loss)}; its workers wait for reads"
+        f" {spread(time_shares.waiting(cell, 'read'))} of their time"
+    )
+    return words + (f", the CPUs are busy {spread(busy)}" if busy else "")
 
 
 def _grows(plan, claims):

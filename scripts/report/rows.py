@@ -73,8 +73,9 @@ def scale_for(groups, at_most=16):
     return max(1.0, sum(len(rows) + 0.8 for _, rows in groups) / at_most)
 
 
-def lay_out(page, groups, right=0.955, under=0.52, over=0.08):
-    """An axes with a place for every row, labels at the left and headings above their groups."""
+def lay_out(page, groups, right=0.955, under=0.52, over=0.08, long_headings=False):
+    """An axes with a place for every row, labels at the left and headings above their groups; long
+    ones reach above the bars."""
     y = 0.0
     for _, rows in groups:
         y -= 0.85
@@ -83,11 +84,11 @@ def lay_out(page, groups, right=0.955, under=0.52, over=0.08):
             y -= 1.0
     longest = max(len(row.label) for _, rows in groups for row in rows)
     size = style.pt(10.5 if longest <= 30 else style.SMALL)
-    inches = max(
-        longest * 0.092 * size / 10.5, max(len(h) for h, _ in groups) * 0.094 * page.factor
-    )
+    inches = longest * 0.092 * size / 10.5
+    if not long_headings:
+        inches = max(inches, max(len(h) for h, _ in groups) * 0.094 * page.factor)
     start = 0.02 if page.compact else LEFT
-    left = start + 0.01 + min(inches / page.width, 0.42)
+    left = start + 0.01 + min(inches / page.width, 0.46 if page.compact else 0.42)
     (ax,) = page.panels(1, left=left, right=right, under=under, over=over, tall=-0.17 * y)
     labels = [row for _, rows in groups for row in rows]
     ax.set_yticks([row.y for row in labels])

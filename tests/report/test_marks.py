@@ -94,7 +94,7 @@ class Figures(Program):
     def test_every_figure_marks_an_invalid_cell(self):
         found = self.svgs(sweep())
         # every figure there is, on a sheet and in a column
-        self.assertEqual(len(found), 2 * (5 * 2 + 2 + 4))
+        self.assertEqual(len(found), 2 * (5 * 2 + 2 + 5))
         for name, svg in found.items():
             self.assertIn("serious flag", svg, name)
             self.assertRegex(svg, "!(: invalid[^<]*|\\.[^<]*)?</text>", name)

@@ -1,0 +1,81 @@
+"""How the workers' time is divided, and what the machine's CPUs did meanwhile: shares, each of them
+a mean over the repetitions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from . import ledger, stage_times, statistics
+
+BUSY, IOWAIT, PRESSURE = "cpu_busy", "cpu_iowait", "psi_io_some"
+
+
+def of_workers(cell):
+    """[(stage, share of the workers' time, of it computing), …], CPU_WAIT last; [] where no stage
+    was timed. What lacks to 1 the workers did not load: there was no room for a batch."""
+    each = list(_by_repetition(cell).values())
+    names = stage_times.names_of(each)
+    return [
+        (name, *(sum(_part(parts, name, which) for parts in each) / len(each) for which in (1, 2)))
+        for name in names
+    ]
+
+
+def waiting(cell, stage):
+    """Estimate of the share of the workers' time in which they wait in a stage; None where none was
+    timed."""
+    return _mean(
+        cell,
+        [
+            _part(parts, stage, 1) - _part(parts, stage, 2)
+            for parts in _by_repetition(cell).values()
+        ],
+    )
+
+
+def of_machine(cell, key):
+    """Estimate of a share that the host's monitors give, of all CPUs or of the time; None where it
+    is unknown in a run."""
+    values = []
+    for runs in cell.runs_by_repetition.values():
+        shares = [ledger.number(ledger.part(record, "monitors", key)) for record in runs]
+        if any(share is None or share < 0 for share in shares):
+            return None
+        values.append(sum(shares) / len(shares))
+    return _mean(cell, values)
+
+
+def _mean(cell, values):
+    """The interval of a share ends at 0 and at 1."""
+    if not values:
+        return None
+    found = statistics.plain_mean(values, cell.pilot)
+    return (
+        found
+        if found.low is None
+        else replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
+    )
+
+
+def _part(parts, name, which):
+    return sum(part[which] for part in parts if part[0] == name)
+
+
+def _by_repetition(cell):
+    """{repetition: [(stage, share, of it computing), …]}: the time for an image × images/s, by the
+    threads that load."""
+    found = {}
+    for repetition, parts in stage_times.by_repetition(cell).items():
+        per_ms = cell.by_repetition[repetition] / (1e3 * _threads(cell))
+        # stages and steps are not cut at the same moment
+        whole = max(1.0, per_ms * sum(ms for _, ms, _ in parts))
+        found[repetition] = [
+            (name, per_ms * ms / whole, per_ms * cpu_ms / whole) for name, ms, cpu_ms in parts
+        ]
+    return found
+
+
+def _threads(cell):
+    """DALI's own threads are not seen: one thread for each GPU asks it for batches."""
+    each = 1 if cell.axes.get("loader") == "dali" else max(cell.workers or 0, 1)
+    return each * cell.gpus
