@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from . import figures, panels, rows, storage, style, time_shares
+from . import figures, rows, storage, style, time_shares
 from .page import Page
 from .stage_times import colours_of, names_of
 from .text import amount, percent, plain, plus_minus, share_words, workers
@@ -17,7 +17,6 @@ SENTENCE = (
     " did meanwhile, and how long some task waited for I/O: a disk that limits shows as waiting in"
     " read, iowait and idle CPUs"
 )
-MOST = 24  # rows; beyond, a series is shown at the workers chosen alone
 BUSY, IOWAIT = style.BLUE, style.lighter(style.WINE, 0.55)
 
 
@@ -65,29 +64,24 @@ def draw(setting, gpus, context):
 
 
 def _plan(setting, gpus):
-    """([(heading, [Row, …]), …], whether worker counts were left out) of what is read from files: a
-    group for each series and stored size, with every worker count. Where there is one count alone,
-    or too many rows, each series stands with the workers chosen."""
-    cells = [c for c in panels.at_gpus(setting, gpus) if storage.takes_from_files(c)]
-    groups = []
-    for series in style.series_of(cells):
-        mine = panels.of_series(cells, series)
-        for size in dict.fromkeys(c.image_size for c in mine):
-            here = [c for c in mine if c.image_size == size]
-            groups.append(
-                (
-                    series.label + (f", stored at {size}" if size else ""),
-                    [rows.Row(c, series.look, workers(c.workers)) for c in here],
-                )
+    """([(heading, [Row, …]), …], whether worker counts were left out): a group for each series and
+    stored size, with every worker count; else each series with the workers chosen."""
+    groups = time_shares.by_count(setting, gpus)
+    if time_shares.are_all_shown(groups):
+        return [
+            (
+                series.label + (f", stored at {size}" if size else ""),
+                [rows.Row(c, series.look, workers(c.workers)) for c in cells],
             )
-    has_counts = any(len(group) > 1 for _, group in groups)
-    if has_counts and sum(len(group) for _, group in groups) <= MOST:
-        return groups, False
+            for series, size, cells in groups
+        ], False
     chosen = [
         (heading, [r for r in group if storage.takes_from_files(r.cell)])
         for heading, group in rows.plan(setting, gpus)
     ]
-    return [(heading, group) for heading, group in chosen if group], has_counts
+    return [(heading, group) for heading, group in chosen if group], any(
+        len(cells) > 1 for _, _, cells in groups
+    )
 
 
 def _pressure_look():

@@ -145,7 +145,7 @@ def stages(setting, gpus, cells):
                 for v, (_, _, c) in zip(values, best)
             ]
             data.append(
-                _bars(
+                bars(
                     ys,
                     values,
                     style.lighter(colours[n], 0.0 if part else 0.55),
@@ -171,7 +171,7 @@ def stages(setting, gpus, cells):
             {
                 "barmode": "stack",
                 "xaxis": {"title": {"text": "ms of one worker per image"}, "range": [0, 1.3 * top]},
-                "yaxis": _row_axis(best),
+                "yaxis": row_axis(best),
                 "showlegend": True,
                 "legend": LEGEND,
             },
@@ -185,7 +185,7 @@ def _stage(times, name, computing):
     return None if not found else found[0][1] if computing else found[0][0] - found[0][1]
 
 
-def _bars(ys, values, colour, hovers, best, cells, pattern, name):
+def bars(ys, values, colour, hovers, best, cells, pattern, name):
     return {
         "type": "bar",
         "orientation": "h",
@@ -261,7 +261,7 @@ def _words(best, times, ys, cells):
     }
 
 
-def _row_axis(best):
+def row_axis(best):
     words = [
         "<br>".join(
             plotly(part, 34)
@@ -306,7 +306,7 @@ def bandwidth(setting, gpus, cells):
             cells.hover(c, f"{words}: " + ("unknown" if v is None else f"{amount(v)} MB/s"))
             for v, (_, _, c) in zip(values, best)
         ]
-        bar = _bars([y + shift for y in ys], values, colour, hovers, best, cells, "", words)
+        bar = bars([y + shift for y in ys], values, colour, hovers, best, cells, "", words)
         data.append(dict(bar, width=0.36))
         data.append(
             {
@@ -332,7 +332,7 @@ def bandwidth(setting, gpus, cells):
             {
                 "barmode": "overlay",
                 "xaxis": {"title": {"text": "MB/s (10⁶ bytes)"}, "range": [0, 1.35 * top or 1]},
-                "yaxis": _row_axis(best),
+                "yaxis": row_axis(best),
                 "showlegend": True,
                 "legend": LEGEND,
             },

@@ -3,7 +3,7 @@ where all counts are in it."""
 
 from __future__ import annotations
 
-from . import choice, html_bars, html_throughput
+from . import choice, html_bars, html_throughput, html_time
 
 SENTENCES = {
     "throughput_vs_workers": (
@@ -29,11 +29,27 @@ SENTENCES = {
             " that passes it limits the training."
         ),
     ),
+    "disk_or_cpu": (
+        "Disk or CPU",
+        (
+            "Upper bar: the workers' time by stage, solid computing, hatched waiting; what lacks to"
+            " 100 % they had no room for another batch. Lower bar: the CPUs of the machine, busy,"
+            " and idle with I/O outstanding (iowait). The diamond: how long some task waited for"
+            " I/O."
+        ),
+    ),
     "bandwidth": (
         "Storage bandwidth",
         (
             "What the loader took in, and how much of it storage itself gave; the rest came out of"
             " the page cache."
+        ),
+    ),
+    "load_vs_detail": (
+        "Load time against picture complexity",
+        (
+            "What one worker spends on a picture, stage by stage, against the mean size of the"
+            " files: generated pictures of one size that differ in how much there is to see."
         ),
     ),
     "throughput_vs_gpus": (
@@ -55,7 +71,9 @@ AT_A_COUNT = {
     "throughput_vs_workers": html_throughput.over_workers,
     "heat_map": html_bars.heat_map,
     "stages": html_bars.stages,
+    "disk_or_cpu": html_time.disk_or_cpu,
     "bandwidth": html_bars.bandwidth,
+    "load_vs_detail": html_time.load_vs_detail,
 }
 OVER_COUNTS = {
     "throughput_vs_gpus": html_throughput.over_gpus,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from . import claims, ledger, panels, statistics
+from . import claims, ledger, panels, stage_times, statistics, storage, time_shares
 from .cells import DRIFTED, Ceiling
 from .text import (
     axis_value,
@@ -96,6 +96,14 @@ COLUMNS = [
     ("step_ms_max", _summary("step_ms", "max")),
     ("data_wait_ms_median", _summary("data_wait_ms", "median")),
     ("data_wait_ms_p99", _summary("data_wait_ms", "p99")),
+    ("load_ms_per_image", lambda c: _of(stage_times.load_ms(c), "mean")),
+    ("load_ms_per_image_low95", lambda c: _of(stage_times.load_ms(c), "low")),
+    ("load_ms_per_image_high95", lambda c: _of(stage_times.load_ms(c), "high")),
+    ("file_bytes_mean", storage.file_bytes),
+    ("read_waiting_fraction", lambda c: _of(time_shares.waiting(c, "read"), "mean")),
+    ("cpu_busy", lambda c: _of(time_shares.of_machine(c, time_shares.BUSY), "mean")),
+    ("cpu_iowait", lambda c: _of(time_shares.of_machine(c, time_shares.IOWAIT), "mean")),
+    ("psi_io_some", lambda c: _of(time_shares.of_machine(c, time_shares.PRESSURE), "mean")),
     ("limiting_resource", lambda c: c.limiting()[0] or None),
     ("largest_stage", lambda c: c.limiting()[1] or None),
     ("valid", lambda c: "yes" if c.rate and not c.serious else "no"),

@@ -5,9 +5,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from . import ledger, stage_times, statistics
+from . import ledger, panels, stage_times, statistics, storage, style
 
 BUSY, IOWAIT, PRESSURE = "cpu_busy", "cpu_iowait", "psi_io_some"
+MOST = 24  # cells of a figure; beyond, a series is shown at the workers chosen alone
+
+
+def by_count(setting, gpus):
+    """[(series, stored size, its cells by worker count), …] of what is read from files."""
+    cells = [c for c in panels.at_gpus(setting, gpus) if storage.takes_from_files(c)]
+    found = []
+    for series in style.series_of(cells):
+        mine = panels.of_series(cells, series)
+        for size in dict.fromkeys(c.image_size for c in mine):
+            found.append((series, size, [c for c in mine if c.image_size == size]))
+    return found
+
+
+def are_all_shown(groups):
+    """Whether every worker count is shown: where there are several, and not too many cells."""
+    counts = [len(cells) for _, _, cells in groups]
+    return max(counts, default=0) > 1 and sum(counts) <= MOST
 
 
 def of_workers(cell):

@@ -134,6 +134,7 @@ class Numbers(Page):
             {
                 "throughput_vs_workers",
                 "stages",
+                "disk_or_cpu",
                 "bandwidth",
                 "throughput_vs_gpus",
                 "scaling_efficiency",
@@ -194,7 +195,7 @@ class Numbers(Page):
         )
         self.assertEqual((line["text"], line["marker"]["symbol"]), (["!"], ["square-open"]))
         self.assertTrue(figures["heat_map"][0]["text"][0].endswith("!"))
-        for stem in ("stages", "bandwidth"):
+        for stem in ("stages", "disk_or_cpu", "bandwidth"):
             words = [
                 t["text"] for t in figures[stem] if t["type"] == "scatter" and t["mode"] == "text"
             ]

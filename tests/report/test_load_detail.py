@@ -1,12 +1,26 @@
 """How much longer loading takes where there is more to see: the numbers, what is claimed of them,
 the figure."""
 
+import csv
+import io
 import os
 import re
 import unittest
 
 from ledgers import axes, read_more, record
-from report import claims, figures, findings, load_detail, settings, stage_times, style
+from report import (
+    claims,
+    figures,
+    findings,
+    html_cells,
+    html_time,
+    ledger,
+    load_detail,
+    settings,
+    stage_times,
+    style,
+    tables,
+)
 from test_figures import HAVE_MATPLOTLIB, Program
 from test_marks import SERIOUS
 
@@ -167,6 +181,35 @@ class Finding(unittest.TestCase):
     def test_without_details_the_title_stands(self):
         words = self.words([record(axes("jpeg"), 400.0, n) for n in range(3)])
         self.assertEqual(words, figures.TITLES["load_vs_detail"])
+
+    def test_the_page_has_a_panel_for_each_format(self):
+        records = [
+            dict(r, **{ledger.LINE: n}) for n, r in enumerate(sweep() + sweep(data="png"), 1)
+        ]
+        found = settings.group(records)
+        cells = html_cells.Cells(found, records, claims.of(found))
+        panels = html_time.load_vs_detail(found[0], 1, cells)
+        self.assertEqual(
+            [p["title"] for p in panels], ["jpeg 500x375, 1 worker", "png 500x375, 1 worker"]
+        )
+        *areas, whole = panels[0]["data"]
+        self.assertEqual([a["name"] for a in areas], ["read", "decode", "augment"])
+        for i, y in enumerate(whole["y"]):
+            self.assertAlmostEqual(sum(a["y"][i] for a in areas), y)
+        self.assertEqual(whole["text"], list(DETAILS))
+        self.assertEqual(len(set(whole["customdata"])), 5)
+
+    def test_the_table_holds_what_the_figure_shows(self):
+        (setting,) = settings.group(sweep())
+        rows = list(csv.DictReader(io.StringIO(tables.write_csv([setting]))))
+        rows = {row["detail"]: row for row in rows if row["role"] == "cell"}
+        for detail in DETAILS:
+            self.assertEqual(float(rows[detail]["file_bytes_mean"]), SIZES[detail])
+            load = [
+                float(rows[detail]["load_ms_per_image" + end]) for end in ("_low95", "", "_high95")
+            ]
+            self.assertEqual(load, sorted(load))
+            self.assertAlmostEqual(load[1], MS[detail] * 1.00125, places=6)
 
     def test_an_invalid_ceiling_is_no_fault_of_loading(self):
         records = self.noisy(sweep())
