@@ -17,7 +17,11 @@ SENTENCE = (
     " did meanwhile, and how long some task waited for I/O: a disk that limits shows as waiting in"
     " read, iowait and idle CPUs"
 )
-BUSY, IOWAIT = style.BLUE, style.lighter(style.WINE, 0.55)
+CPUS = {
+    time_shares.BUSY: dict(facecolor=style.BLUE),
+    time_shares.OTHERS: dict(facecolor=style.lighter(style.BLUE, 0.6), hatch=".."),
+    time_shares.IOWAIT: dict(facecolor=style.lighter(style.WINE, 0.55), hatch="\\\\\\\\"),
+}
 
 
 def draw(setting, gpus, context):
@@ -36,12 +40,11 @@ def draw(setting, gpus, context):
         + [
             Patch(facecolor="white", edgecolor=style.EDGE, hatch="////"),
             Patch(facecolor="white", edgecolor=style.EDGE),
-            Patch(facecolor=BUSY, edgecolor=style.EDGE),
-            Patch(facecolor=IOWAIT, edgecolor=style.EDGE, hatch="\\\\\\\\"),
+            *(Patch(edgecolor=style.EDGE, **look) for look in CPUS.values()),
             Line2D([], [], linestyle="none", **_pressure_look()),
         ],
         [plain(n, 30) for n in names]
-        + ["waiting", "idle", "CPUs busy", "iowait", "I/O pressure (PSI)"],
+        + ["waiting", "idle", "CPUs busy", "busy with others", "iowait", "I/O pressure (PSI)"],
     )
     page.foot([r.cell for r in all_rows], [_caption(all_rows, cut)])
     ax = rows.lay_out(page, groups, over=0.10, long_headings=True)
@@ -102,7 +105,7 @@ def _bars(ax, row, times, colours, compact):
         row.y + half / 2,
         half,
         [
-            (width, style.lighter(colours[name], tone), hatch)
+            (width, dict(facecolor=style.lighter(colours[name], tone), hatch=hatch))
             for name, share, computing in times
             for width, tone, hatch in (
                 (computing, 0.0, None),
@@ -110,18 +113,9 @@ def _bars(ax, row, times, colours, compact):
             )
         ],
     )
-    busy, iowait, pressure = (
-        time_shares.of_machine(row.cell, key)
-        for key in (time_shares.BUSY, time_shares.IOWAIT, time_shares.PRESSURE)
-    )
-    if busy:
-        _stack(
-            ax,
-            row.y - half / 2,
-            half,
-            [(busy.mean, BUSY, None)] + ([(iowait.mean, IOWAIT, "\\\\\\\\")] if iowait else []),
-        )
-    if pressure:
+    if cpus := time_shares.of_cpus(row.cell):
+        _stack(ax, row.y - half / 2, half, [(share, CPUS[key]) for key, share in cpus])
+    if pressure := time_shares.of_machine(row.cell, time_shares.PRESSURE):
         ax.plot([pressure.mean], [row.y - half / 2], clip_on=False, **_pressure_look())
     return rows.note(ax, row, 1.0, _words(row.cell, compact))
 
@@ -129,17 +123,16 @@ def _bars(ax, row, times, colours, compact):
 def _stack(ax, y, height, parts):
     """Parts of a whole, side by side, in a frame of the whole."""
     x = 0.0
-    for width, colour, hatch in parts:
+    for width, look in parts:
         ax.barh(
             y,
             width,
             left=x,
             height=height,
             zorder=3,
-            facecolor=colour,
-            hatch=hatch,
             edgecolor=style.EDGE,
             linewidth=style.scaled(0.6),
+            **look,
         )
         x += width
     ax.barh(
@@ -165,9 +158,9 @@ def _words(cell, compact):
 def _caption(all_rows, cut):
     words = (
         "Upper bar: the time of all workers; idle: no room for another batch (0 workers: the step)."
-        " Lower bar: all CPUs of the machine and every program on it; iowait: idle, with I/O"
-        " outstanding. I/O pressure: share of the time in which some task waited for I/O."
-        " Beside them: images/s, and their share of the ceiling."
+        " Lower bar: all CPUs of the machine, busy with the run and with other programs; iowait:"
+        " idle, with I/O outstanding. I/O pressure: share of the time in which some task waited for"
+        " I/O. Beside them: images/s, and their share of the ceiling."
     )
     if cut:
         words += " Each series at the workers chosen."
@@ -175,7 +168,12 @@ def _caption(all_rows, cut):
         time_shares.of_machine(r.cell, key) is None
         for r in all_rows
         if r.cell.rate
-        for key in (time_shares.BUSY, time_shares.IOWAIT, time_shares.PRESSURE)
+        for key in (
+            time_shares.BUSY,
+            time_shares.OTHERS,
+            time_shares.IOWAIT,
+            time_shares.PRESSURE,
+        )
     ):
         words += " A lower bar or a mark that lacks: unknown in a run."
     return words

@@ -172,12 +172,12 @@ def _waits_for_disks(cells, _, claims):
     cell, claim, _, known = _worst(told, claims.loss)
     if not cell:
         return _none(known) if known else ""
-    busy = time_shares.of_machine(cell, time_shares.BUSY)
+    own = time_shares.own(cell)
     words = (
         f"{_name(cell)}{_with(cell)} loses {spread(claim.loss)}; its workers wait for reads"
         f" {spread(time_shares.waiting(cell, 'read'))} of their time"
     )
-    return words + (f", the CPUs are busy {spread(busy)}" if busy else "")
+    return words + (f" and the run takes {spread(own)} of the CPUs" if own else "")
 
 
 def _grows(plan, claims):

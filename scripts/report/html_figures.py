@@ -33,9 +33,9 @@ SENTENCES = {
         "Disk or CPU",
         (
             "Upper bar: the workers' time by stage, solid computing, hatched waiting; what lacks to"
-            " 100 % they had no room for another batch. Lower bar: the CPUs of the machine, busy,"
-            " and idle with I/O outstanding (iowait). The diamond: how long some task waited for"
-            " I/O."
+            " 100 % they had no room for another batch. Lower bar: the CPUs of the machine, busy"
+            " with the run and with others, and idle with I/O outstanding (iowait). The diamond:"
+            " how long some task waited for I/O."
         ),
     ),
     "bandwidth": (

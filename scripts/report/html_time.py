@@ -10,26 +10,24 @@ from .html_throughput import panel
 from .text import amount, percent, plotly, spread
 
 UPPER, LOWER, THICK = -0.19, 0.19, 0.36  # of a row: the workers' bar above, the CPUs' below
-BUSY, IOWAIT = style.BLUE, style.lighter(style.WINE, 0.55)
+CPUS = {
+    time_shares.BUSY: ("CPUs busy", style.BLUE, ""),
+    time_shares.OTHERS: ("busy with others", style.lighter(style.BLUE, 0.6), "."),
+    time_shares.IOWAIT: ("iowait", style.lighter(style.WINE, 0.55), "\\"),
+}
 
 
 def disk_or_cpu(setting, gpus, cells):
     """The workers' time by stage, computing and waiting apart; below it the machine's CPUs."""
     rows = _rows(setting, gpus)
-    told = [
-        [time_shares.of_machine(c, key) for _, _, c in rows]
-        for key in (time_shares.BUSY, time_shares.IOWAIT, time_shares.PRESSURE)
-    ]
-    if not any(told[0]):
+    cpus = [dict(time_shares.of_cpus(c)) for _, _, c in rows]
+    if not any(cpus):
         return []
-    busy, iowait, pressure = told
     data = [*_stages(rows, cells)]
-    for name, values, colour, pattern in (
-        ("CPUs busy", busy, BUSY, ""),
-        ("iowait", iowait, IOWAIT, "\\"),
-    ):
-        data.append(_shares(rows, name, [v and v.mean for v in values], colour, pattern, cells))
-    data += [_pressure(rows, pressure, cells), _rates(rows, cells)]
+    for key, (name, colour, pattern) in CPUS.items():
+        values = [of.get(key) for of in cpus]
+        data.append(_shares(rows, name, values, colour, pattern, cells))
+    data += [_pressure(rows, cells), _rates(rows, cells)]
     return [
         panel(
             "",
@@ -96,7 +94,8 @@ def _hover(cell, words, value, cells):
     return cells.hover(cell, f"{words}: " + ("unknown" if value is None else percent(value)))
 
 
-def _pressure(rows, values, cells):
+def _pressure(rows, cells):
+    values = [time_shares.of_machine(c, time_shares.PRESSURE) for _, _, c in rows]
     known = [(y, v.mean, c) for y, (v, (_, _, c)) in enumerate(zip(values, rows)) if v]
     words = "I/O pressure (PSI)"
     return {

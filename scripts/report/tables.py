@@ -102,6 +102,7 @@ COLUMNS = [
     ("file_bytes_mean", storage.file_bytes),
     ("read_waiting_fraction", lambda c: _of(time_shares.waiting(c, "read"), "mean")),
     ("cpu_busy", lambda c: _of(time_shares.of_machine(c, time_shares.BUSY), "mean")),
+    ("cpu_other_processes", lambda c: _of(time_shares.of_machine(c, time_shares.OTHERS), "mean")),
     ("cpu_iowait", lambda c: _of(time_shares.of_machine(c, time_shares.IOWAIT), "mean")),
     ("psi_io_some", lambda c: _of(time_shares.of_machine(c, time_shares.PRESSURE), "mean")),
     ("limiting_resource", lambda c: c.limiting()[0] or None),

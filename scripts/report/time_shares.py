@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from . import ledger, panels, stage_times, statistics, storage, style
 
-BUSY, IOWAIT, PRESSURE = "cpu_busy", "cpu_iowait", "psi_io_some"
+BUSY, OTHERS, IOWAIT = "cpu_busy", "cpu_other_processes", "cpu_iowait"
+PRESSURE = "psi_io_some"
 MOST = 24  # cells of a figure; beyond, a series is shown at the workers chosen alone
 
 
@@ -54,10 +55,43 @@ def waiting(cell, stage):
 def of_machine(cell, key):
     """Estimate of a share that the host's monitors give, of all CPUs or of the time; None where it
     is unknown in a run."""
+    return _of_machine(cell, lambda monitors: _known(monitors, key))
+
+
+def own(cell):
+    """Estimate of the share of all CPUs that are busy with the run itself; None as above."""
+
+    def busy(monitors):
+        both = [_known(monitors, key) for key in (BUSY, OTHERS)]
+        return None if None in both else max(both[0] - both[1], 0.0)
+
+    return _of_machine(cell, busy)
+
+
+def of_cpus(cell):
+    """[(key, share of all CPUs), …]: the run's own work, or all where that is not told apart, other
+    programs', and idling with I/O outstanding; what is unknown is left out."""
+    mine, busy, iowait = own(cell), of_machine(cell, BUSY), of_machine(cell, IOWAIT)
+    if not busy:
+        return []
+    parts = (
+        [(BUSY, mine.mean), (OTHERS, max(busy.mean - mine.mean, 0.0))]
+        if mine
+        else [(BUSY, busy.mean)]
+    )
+    return parts + ([(IOWAIT, iowait.mean)] if iowait else [])
+
+
+def _known(monitors, key):
+    share = ledger.number(monitors.get(key))
+    return None if share is None or share < 0 else share
+
+
+def _of_machine(cell, share_of):
     values = []
     for runs in cell.runs_by_repetition.values():
-        shares = [ledger.number(ledger.part(record, "monitors", key)) for record in runs]
-        if any(share is None or share < 0 for share in shares):
+        shares = [share_of(ledger.object_at(record, "monitors")) for record in runs]
+        if None in shares:
             return None
         values.append(sum(shares) / len(shares))
     return _mean(cell, values)

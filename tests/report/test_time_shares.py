@@ -64,7 +64,10 @@ def _run(cell, rate, repetition, workers, cpus, seek_ms):
     busy = rate * 1e-3 * CPU_MS / cpus
     waits = (1 - busy) * (1 if seek_ms > 1 else 0.05)
     one["monitors"].update(
-        cpu_busy=busy, cpu_iowait=0.9 * waits, psi_io_some=0.98 if seek_ms > 1 else 0.1
+        cpu_busy=busy,
+        cpu_other_processes=0.0,
+        cpu_iowait=0.9 * waits,
+        psi_io_some=0.98 if seek_ms > 1 else 0.1,
     )
     return one
 
@@ -125,6 +128,20 @@ class Shares(unittest.TestCase):
         self.assertIsNone(time_shares.of_machine(cells[1], "psi_io_some"))
         self.assertIsNone(time_shares.of_machine(cells[1], "no_such_share"))
 
+    def test_other_programs_are_told_apart_from_the_run(self):
+        _, cells = cells_of(disk_sweep(12.7))
+        for run in cells[1].runs:
+            run["monitors"].update(cpu_busy=0.99, cpu_other_processes=0.95, cpu_iowait=0.01)
+        self.assertAlmostEqual(time_shares.own(cells[1]).mean, 0.04)
+        found = dict(time_shares.of_cpus(cells[1]))
+        self.assertEqual(list(found), ["cpu_busy", "cpu_other_processes", "cpu_iowait"])
+        self.assertAlmostEqual(found["cpu_busy"] + found["cpu_other_processes"], 0.99)
+        cells[1].runs[0]["monitors"]["cpu_other_processes"] = -1
+        self.assertIsNone(time_shares.own(cells[1]))
+        self.assertAlmostEqual(dict(time_shares.of_cpus(cells[1]))["cpu_busy"], 0.99)
+        cells[1].runs[0]["monitors"]["cpu_busy"] = -1
+        self.assertEqual(time_shares.of_cpus(cells[1]), [])
+
     def test_one_or_two_repetitions_have_no_interval(self):
         _, cells = cells_of(disk_sweep(12.7, repetitions=2))
         self.assertIsNone(time_shares.of_machine(cells[1], "cpu_busy").low)
@@ -150,12 +167,13 @@ class Elsewhere(unittest.TestCase):
             [
                 *(n for stage in ("read", "decode", "augment") for n in (stage, "waiting")),
                 "CPUs busy",
+                "busy with others",
                 "iowait",
             ],
         )
-        self.assertEqual(sum(t.get("showlegend", True) for t in bars), 6)
+        self.assertEqual(sum(t.get("showlegend", True) for t in bars), 7)
         for row in range(4):
-            self.assertAlmostEqual(sum(t["x"][row] for t in bars[:-2]), 100, places=1)
+            self.assertAlmostEqual(sum(t["x"][row] for t in bars[:-3]), 100, places=1)
         self.assertIn("78.9 images/s, 3.2 % of the ceiling", panel["data"][-1]["text"][3])
 
     def test_without_monitors_the_page_draws_nothing(self):
@@ -188,7 +206,7 @@ class Finding(unittest.TestCase):
         self.assertRegex(
             self.words(disk_sweep(12.7)),
             r"^jpeg 500x375 with \d workers? loses 96\.8 %.*; its workers wait for reads"
-            r" \d+\.\d % \(.*\) of their time, the CPUs are busy 3\.\d % ",
+            r" \d+\.\d % \(.*\) of their time and the run takes 3\.2 % \(.*\) of the CPUs$",
         )
 
     def test_nothing_is_named_where_no_loss_is_shown(self):
