@@ -48,6 +48,7 @@ def draw(setting, gpus, context):
     )
     page.foot([r.cell for r in all_rows], [_caption(all_rows, cut)])
     ax = rows.lay_out(page, groups, over=0.10, long_headings=True)
+    ax.tick_params(axis="y", pad=style.scaled(9))  # room for a mark at 0
     ax.spines["left"].set_visible(False)  # the bars have frames, and headings reach across
     rows.fill(
         page,

@@ -175,9 +175,14 @@ def _waits_for_disks(cells, _, claims):
     own = time_shares.own(cell)
     words = (
         f"{_name(cell)}{_with(cell)} loses {spread(claim.loss)}; its workers wait for reads"
-        f" {spread(time_shares.waiting(cell, 'read'))} of their time"
+        f" {spread(time_shares.waiting(cell, 'read'), _whole_percent)} of their time"
     )
     return words + (f" and the run takes {spread(own)} of the CPUs" if own else "")
+
+
+def _whole_percent(share):
+    """What is too small to be shown is nothing."""
+    return percent(share) if share >= 0.0005 else "0 %"
 
 
 def _grows(plan, claims):

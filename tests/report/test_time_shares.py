@@ -209,6 +209,13 @@ class Finding(unittest.TestCase):
             r" \d+\.\d % \(.*\) of their time and the run takes 3\.2 % \(.*\) of the CPUs$",
         )
 
+    def test_waiting_that_rounds_to_nothing_is_none(self):
+        records = disk_sweep(12.7)
+        for one in records:
+            for stage in one.get("stages", []):
+                stage["cpu_s"] = stage["wall_s"]  # the CPUs it is
+        self.assertIn("its workers wait for reads 0 % of their time", self.words(records))
+
     def test_nothing_is_named_where_no_loss_is_shown(self):
         words = self.words(disk_sweep(0.1, counts=(8,)))
         self.assertNotIn("wait for reads", words)
