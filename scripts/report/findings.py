@@ -192,20 +192,23 @@ def _grows(plan, claims):
     known = [(s, claim) for s, claim in found if claim.is_known]
     if not known:
         return f"{figures.TITLES[plan.module]}: {LOOK}" if found else ""
+    same_workers = len({s.workers for s, _ in known}) == 1
     lines = {}
     for s, claim in known:
         longer = load_detail.slower(statistics.widened(claim.share, len(known)))
-        words = (
-            f"{spread(longer, amount)} times as long"
+        times = (
+            spread(longer, amount)
             if claim.is_shown
-            else f"not shown to be longer (at most {amount(longer.high)} times)"
+            else f"not shown to be above 1 (at most {amount(longer.high)})"
         )
-        lines.setdefault((s.most, s.least), []).append(f"{s.label}: {words}")
+        by = f", {s.workers}" if same_workers else ""
+        name = s.name if same_workers else s.label
+        lines.setdefault(f"at {s.most} detail as at {s.least}{by}", []).append(f"{name} {times}")
     words = [
-        f"Loading at {most} detail against {least}, {'; '.join(each)}"
-        for (most, least), each in lines.items()
+        f"Loading takes so many times as long {ends}: {'; '.join(each)}"
+        for ends, each in lines.items()
     ]
-    left = [f"{s.label} (not valid)" for s, _ in found if s.is_serious]
+    left = [f"{s.name} (not valid)" for s, _ in found if s.is_serious]
     return "; ".join(words + ([f"not judged: {', '.join(left)}"] if left else []))
 
 

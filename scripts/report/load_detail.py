@@ -29,7 +29,8 @@ class Series:
     """Cells that differ in their detail alone."""
 
     data: str
-    label: str
+    name: str  # without its workers
+    workers: str
     cells: tuple  # all of them, those without a result too
     points: tuple  # of those that have one, the least detail first
 
@@ -38,6 +39,7 @@ class Series:
         """Whether either end carries a serious flag: no comparison of them is to be quoted."""
         return any(point.cell.serious for point in (self.points[0], self.points[-1]))
 
+    label = property(lambda self: f"{self.name}, {self.workers}")
     least = property(lambda self: _said(self.points[0].detail))
     most = property(lambda self: _said(self.points[-1].detail))
 
@@ -95,18 +97,18 @@ def _made(cells):
     cells = sorted(cells, key=lambda c: (rank.get(c.axes[AXIS], len(rank)), str(c.axes[AXIS])))
     return Series(
         cells[0].data,
-        _label(cells[0]),
+        _name(cells[0]),
+        workers(cells[0].workers),
         tuple(cells),
         tuple(point for cell in cells for point in [_point(cell)] if point),
     )
 
 
-def _label(cell):
+def _name(cell):
     words = [part for part in cell.variant.split(", ") if part != f"{AXIS} {cell.said(AXIS)}"]
     return (
         clean(cell.data, 30)
         + (f" {clean(cell.image_size, 30)}" if cell.image_size else "")
-        + f", {workers(cell.workers)}"
         + (f" ({clean(', '.join(words), 60)})" if any(words) else "")
     )
 

@@ -148,22 +148,22 @@ class Finding(unittest.TestCase):
     def test_what_the_intervals_carry(self):
         self.assertRegex(
             self.words(self.noisy(sweep())),
-            r"^Loading at the highest detail against the lowest, jpeg 500x375, 1 worker: 1\.61"
-            r" \(1\.5\d to 1\.6\d\) times as long$",
+            r"^Loading takes so many times as long at the highest detail as at the lowest, 1 worker"
+            r": jpeg 500x375 1\.61 \(1\.5\d to 1\.6\d\)$",
         )
 
     def test_two_formats_share_the_risk(self):
         alone = self.words(self.noisy(sweep()))
         both = self.words(self.noisy(sweep() + sweep(data="png")))
-        self.assertIn("jpeg 500x375, 1 worker: 1.61 (", both)
-        self.assertIn("; png 500x375, 1 worker: 1.61 (", both)
+        self.assertIn(": jpeg 500x375 1.61 (", both)
+        self.assertIn("; png 500x375 1.61 (", both)
         self.assertNotIn(alone.rpartition("(")[2].partition(")")[0], both)  # wider
 
     def test_no_difference_is_bounded_and_not_claimed(self):
         flat = dict.fromkeys(DETAILS, 0.5)
         self.assertRegex(
             self.words(self.noisy(sweep(flat))),
-            r"1 worker: not shown to be longer \(at most 1\.0\d times\)$",
+            r": jpeg 500x375 not shown to be above 1 \(at most 1\.0\d\)$",
         )
 
     def test_fewer_than_three_repetitions_are_a_look(self):
@@ -175,8 +175,8 @@ class Finding(unittest.TestCase):
             if one["cell"].get("detail") == "highest" and one["cell"]["data"] == "png":
                 one["flags"], one["valid"] = [SERIOUS], False
         words = self.words(records)
-        self.assertIn("jpeg 500x375, 1 worker: 1.6", words)
-        self.assertTrue(words.endswith("not judged: png 500x375, 1 worker (not valid)"), words)
+        self.assertIn("jpeg 500x375 1.6", words)
+        self.assertTrue(words.endswith("not judged: png 500x375 (not valid)"), words)
 
     def test_without_details_the_title_stands(self):
         words = self.words([record(axes("jpeg"), 400.0, n) for n in range(3)])
@@ -216,7 +216,7 @@ class Finding(unittest.TestCase):
         for one in records:
             if one["role"] == "ceiling":
                 one["flags"], one["valid"] = [SERIOUS], False
-        self.assertIn("times as long", self.words(records))
+        self.assertIn("jpeg 500x375 1.61 (", self.words(records))
 
 
 @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
