@@ -218,7 +218,7 @@ def _ranks(record):
 def _straggler(record, ranks):
     sync = sorted((number(r.get("sync_ms_mean")) or 0.0, r["rank"]) for r in ranks)
     stated = record.get("straggler")
-    behind = sync[1][0] - sync[0][0] if len(sync) > 1 else 0.0
+    behind = sync[len(sync) // 2][0] - sync[0][0] if len(sync) > 1 else 0.0
     least = 0.05 * _part(record["step_ms"], "mean", 0.0)
     if stated is None:
         if len(sync) > 1 and behind > least + 2 * MS:
