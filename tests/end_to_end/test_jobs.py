@@ -47,8 +47,8 @@ class Jobs(ProgramTest):
         )
 
     def cut_off(self, kind, ending):
-        """In a copy of the dataset, every file of a kind but the first and the last, which are looked
-        at beforehand."""
+        """In a copy of the dataset, every file of a kind but the first and the last: those are
+        looked at beforehand."""
         self.data = self.copy_of_data()
         files = []
         for folder, _, names in os.walk(os.path.join(self.data, kind)):
