@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <span>
 
 #include "base/error.h"
 
@@ -61,7 +62,7 @@ std::optional<std::uint64_t> number_of(std::span<const std::byte> block, Field f
 
 void write_tar_header(std::string_view name, std::uint64_t bytes, std::span<std::byte> block) {
   const auto put = [&](Field field, std::string_view text) {
-    std::memcpy(&block[field.at], text.data(), text.size());
+    std::ranges::copy(std::as_bytes(std::span(text)), &block[field.at]);
   };
   const auto octal = [&](Field field, int digits, std::uint64_t value) {
     char text[24];
