@@ -100,7 +100,7 @@ class RunTogether : public testing::Test {
 
   static plan::Cell cell(const char* data) {
     return plan::expand({{"data", {data}},
-                         {"device", {"emulated:1000"}},
+                         {"device", {"emulated:100"}},  // that any machine keeps up with
                          {"batch-size", {"4"}},
                          {"workers", {"1"}},
                          {"image-size", {"32"}},
@@ -141,7 +141,7 @@ TEST_F(RunTogether, WindowsOpenWhenTheyAreToAndAllStayUntilTheEnd) {
   for (const run::JobEnd& end : ends) {
     ASSERT_EQ(end.result.status, run::Status::ok) << end.result.error;
     const run::Measurement& m = *end.result.measurement;
-    EXPECT_NEAR(m.imgs_per_s, 1000, 30);
+    EXPECT_NEAR(m.imgs_per_s, 100, 10);
     EXPECT_GE(m.window_start_ns, appointment_.opens_ns);
     EXPECT_GE(end.at_ns, appointment_.leaves_ns);
     EXPECT_EQ(end.result.started_at, ends.front().result.started_at);
