@@ -68,14 +68,17 @@ void set_default_limits(const CLI::App& app, double step_s, run::RunLimits& limi
   if (app.count("--max-seconds") == 0) limits.max_seconds = 1 + limits.min_seconds;
 }
 
+device::EmulatedDevice emulated_of(const plan::CellSettings& settings) {
+  return device::emulated_device(settings.device_argument, settings.step_spec(0));
+}
+
 // What cannot be searched for. Throws a UsageError.
 void check_kind(const ExperimentOptions& experiment, const plan::CellSettings& settings) {
   if (!settings.emulated()) {
     throw UsageError("--device " + settings.device, "is measured by `feedrate run`, not emulated",
                      "use --device emulated:NAME, emulated:IMGS_PER_S or emulated:trace=FILE");
   }
-  if (std::isinf(
-          device::emulated_device(settings.device_argument, settings.step_spec(0)).imgs_per_s))
+  if (std::isinf(emulated_of(settings).imgs_per_s))
     throw UsageError("--device " + settings.device, "takes any rate", "give it one");
   if (settings.variant().empty() || settings.cache != "none") {
     throw UsageError("--data " + settings.data + " --cache " + settings.cache,
@@ -160,12 +163,11 @@ Reading reading_of(const run::Measurement& m) {
 // Searches one after the other in one sweep, live.
 class Searching {
  public:
-  // `samples`: of the dataset. `repetitions`: of the searches.
-  Searching(Measuring& measuring, const run::RunLimits& limits, std::size_t samples,
-            int repetitions)
+  // `pass_s`: one GPU's pass over the dataset. `repetitions`: of the searches.
+  Searching(Measuring& measuring, const run::RunLimits& limits, double pass_s, int repetitions)
       : measuring_(measuring),
         limits_(limits),
-        samples_(static_cast<double>(samples)),
+        pass_s_(pass_s),
         most_runs_(kMostRuns + 6 * static_cast<std::size_t>(repetitions)) {}
 
   // False: interrupted. Throws the Error of a run that failed.
@@ -203,11 +205,8 @@ class Searching {
   }
   // A cold run is one pass over the data, which has to last.
   void check_pass(const plan::Cell& cell, int gpus) const {
-    const plan::CellSettings settings = plan::settings_of(cell);
-    if (settings.page_cache != "cold") return;
-    const double rate =
-        device::emulated_device(settings.device_argument, settings.step_spec(0)).imgs_per_s;
-    const double pass_s = samples_ / (rate * gpus);
+    if (!cell.is("page-cache", "cold")) return;
+    const double pass_s = pass_s_ / gpus;
     if (pass_s >= 0.75 * limits_.min_seconds) return;
     throw Error(
         std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"),
@@ -250,7 +249,7 @@ class Searching {
 
   Measuring& measuring_;
   const run::RunLimits limits_;
-  const double samples_;
+  const double pass_s_;
   const std::size_t most_runs_;
   ProgressLine line_;
   std::string title_, gpus_, failed_, limit_;
@@ -275,10 +274,8 @@ const char* through_memory(const std::string& io) {
 
 // What this machine reads, decodes and takes to `gpus` GPUs from memory, of no length of step.
 std::optional<ClientLimit> client_limit(const Cells& cells, const CapacityCommand& command,
-                                        int gpus) {
+                                        const storage::DatasetVariant& dataset, int gpus) {
   const plan::CellSettings settings = cells.settings();
-  run::Datasets datasets(command.experiment.data);
-  const auto dataset = datasets.of(settings);
   constexpr double kShareOfMemory = 0.25;
   constexpr std::uint64_t kEnough = 1'000'000'000;
   const auto most =
@@ -288,7 +285,7 @@ std::optional<ClientLimit> client_limit(const Cells& cells, const CapacityComman
   std::optional<storage::MemoryCopy> copied;
   {
     const SignalWatcher signals;
-    copied.emplace(*dataset, settings.variant(), most, signals.token());
+    copied.emplace(dataset, settings.variant(), most, signals.token());
     if (signals.token().stop_requested()) return std::nullopt;
   }
   const storage::MemoryCopy& copy = *copied;
@@ -340,7 +337,7 @@ class Answer {
  public:
   Answer(const plan::CellSettings& settings, const storage::DatasetVariant& dataset)
       : settings_(settings),
-        device_(device::emulated_device(settings.device_argument, settings.step_spec(0))),
+        device_(emulated_of(settings)),
         mean_bytes_(static_cast<double>(dataset.total_bytes) /
                     static_cast<double>(dataset.samples.size())) {}
 
@@ -418,9 +415,9 @@ double most_delivered(const std::map<int, Reading>& readings) {
 // What this machine manages without the storage; nothing where that cannot be measured, which is
 // said, or where it was interrupted.
 std::optional<ClientLimit> try_client(const Cells& cells, const CapacityCommand& command,
-                                      int gpus) {
+                                      const storage::DatasetVariant& dataset, int gpus) {
   try {
-    return client_limit(cells, command, gpus);
+    return client_limit(cells, command, dataset, gpus);
   } catch (const Error& error) {
     std::fprintf(stderr, "feedrate: what this machine manages from memory is not known: %s\n",
                  error.what());
@@ -439,14 +436,13 @@ struct Found {
 
 // Nothing: interrupted.
 std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
-                                 const CapacityCommand& command, std::size_t samples,
-                                 bool takes_cpu) {
+                                 const CapacityCommand& command, double pass_s, bool takes_cpu) {
   Found found{.search = {{kLeast, kBetter}, {1, command.most_gpus, command.repetitions}},
               .without_cpu = {},
               .readings = {},
               .spoiled = {},
               .limit = {}};
-  Searching searching(measuring, command.experiment.run.limits, samples, command.repetitions);
+  Searching searching(measuring, command.experiment.run.limits, pass_s, command.repetitions);
   if (!searching.search(cells, found.search, "storage")) return std::nullopt;
   found.readings = searching.readings(), found.limit = searching.limit();
   if (takes_cpu) {
@@ -491,22 +487,23 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   const plan::CellSettings settings = cells.settings();
   check_kind(experiment, settings);
   const auto dataset = run::Datasets(experiment.data).of(settings);
-  const auto emulated = device::emulated_device(settings.device_argument, settings.step_spec(0));
+  const device::EmulatedDevice emulated = emulated_of(settings);
   set_default_limits(app, settings.batch_size / emulated.imgs_per_s, experiment.run.limits);
   const double given_ms = settings.emulation.host_cpu_ms;
   const bool takes_cpu = (given_ms < 0 ? emulated.host_cpu_ms : given_ms) > 0;
+  const double pass_s = static_cast<double>(dataset->samples.size()) / emulated.imgs_per_s;
   std::optional<Found> found;
   {
     Measuring measuring(experiment, {cells.of(1)}, std::nullopt);
     if (!measuring.ready()) return measuring.exit_code(1);
     measuring.open_ledger({}, /*resume=*/false, /*force=*/false);
-    found = search_gpus(measuring, cells, command, dataset->samples.size(), takes_cpu);
+    found = search_gpus(measuring, cells, command, pass_s, takes_cpu);
     if (!found) return measuring.exit_code(1);
   }
   const Answer answer(settings, *dataset);
   print_found(*found, answer);
   if (!command.no_client) {
-    const auto client = try_client(cells, command, found->search.runs().rbegin()->first);
+    const auto client = try_client(cells, command, *dataset, found->search.runs().rbegin()->first);
     if (client) print_client(*found, answer, *client, settings);
   }
   std::printf(

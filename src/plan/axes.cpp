@@ -1,6 +1,7 @@
 #include "plan/axes.h"
 
 #include <charconv>
+#include <optional>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -58,16 +59,25 @@ std::string percentage(const Axis& axis, const std::string& typed) {
   return whole_number(axis, typed, 0, 100);
 }
 
-// One spelling: 1.50 is 1.5.
+// The number that the whole text is.
+std::optional<double> number_in(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+// One spelling of it: 1.50 is 1.5.
+std::string shortest(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
 std::string milliseconds(const Axis& axis, const std::string& typed) {
   constexpr double kLongest = 1e6;
-  double value = 0;
-  const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), value);
-  if (error != std::errc{} || end != typed.data() + typed.size() ||
-      !(value >= 0 && value <= kLongest))
+  const auto value = number_in(typed);
+  if (!value || !(*value >= 0 && *value <= kLongest))
     refuse(axis, typed, "milliseconds, such as 2.5");
-  char shortest[32];
-  return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
+  return shortest(*value);
 }
 std::string auto_or_milliseconds(const Axis& axis, const std::string& typed) {
   return typed == "auto" ? typed : milliseconds(axis, typed);
@@ -91,13 +101,8 @@ std::string native_or_size(const Axis& axis, const std::string& typed) {
 std::string device(const Axis& axis, const std::string& typed) {
   if (typed.empty()) refuse(axis, typed, known_values(axis));
   const auto [kind, argument] = device::split_device(typed);
-  const char* const argument_end = argument.data() + argument.size();
-  double rate = 0;
-  const auto [end, error] = std::from_chars(argument.data(), argument_end, rate);
-  if (argument.empty() || error != std::errc{} || end != argument_end) return typed;
-  char shortest[32];
-  const auto written = std::to_chars(shortest, shortest + sizeof shortest, rate);
-  return std::string(kind) + ":" + std::string(shortest, written.ptr);
+  const auto rate = number_in(argument);
+  return rate ? std::string(kind) + ":" + shortest(*rate) : typed;
 }
 
 std::vector<AxisValue> data_values() {

@@ -111,7 +111,6 @@ void MemoryCopy::copy(const DatasetVariant& variant, const std::string& name,
     fs::create_directories((data_ / files / sample.path).parent_path());
     write_whole_file(data_ / files / sample.path, buffer.bytes(), /*durable=*/false);
     sample.xxh3 = xxh3_of(buffer.bytes());
-    bytes_ += sample.bytes;
     samples.push_back(std::move(sample));
   }
   samples_ = samples.size();

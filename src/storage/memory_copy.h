@@ -26,7 +26,6 @@ class MemoryCopy {
   // The folder of a dataset that holds the variant.
   const std::filesystem::path& data() const { return data_; }
   std::size_t samples() const { return samples_; }
-  std::uint64_t bytes() const { return bytes_; }
 
  private:
   void copy(const DatasetVariant& variant, const std::string& name, std::uint64_t most_bytes,
@@ -34,7 +33,6 @@ class MemoryCopy {
 
   std::filesystem::path data_;
   std::size_t samples_ = 0;
-  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace feedrate::storage
