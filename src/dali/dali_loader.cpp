@@ -158,9 +158,7 @@ class DaliLoader : public pipeline::Loader {
 
   std::string name_of(const pipeline::Draw& draw) const {
     const storage::DatasetVariant& dataset = *options_.recipe.dataset;
-    std::string name;
-    return storage::name_sample(dataset, dataset.samples[static_cast<std::size_t>(draw.sample)],
-                                name);
+    return storage::name_sample(dataset, dataset.samples[static_cast<std::size_t>(draw.sample)]);
   }
 
   pipeline::LoaderOptions options_;

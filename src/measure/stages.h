@@ -1,9 +1,12 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "measure/clock.h"
 
@@ -96,11 +99,16 @@ class StageCounters {
 class StageTimer {
  public:
   explicit StageTimer(StageCounters& counters) : counters_(counters) {}
+  // All laps will be of this stage: short ones that follow each other share one look at the CPU
+  // clock. No more CPU time is counted than they lasted.
+  void expect_only(Stage stage) { only_ = stage; }
   void start() {
     const std::int64_t wall = now_ns();
-    if (cpu_ < 0 || wall - wall_ > kNothing) cpu_ = thread_cpu_ns();
+    if (cpu_ < 0 || wall - wall_ > kNothing) count_cpu();
     wall_ = wall;
   }
+  // The end of the last lap, or the last start(), by now_ns().
+  std::int64_t last_ns() const { return wall_; }
   // Counts the first `ns` of the next lap() into `stage` instead, in which the thread only waited.
   void take(Stage stage, std::int64_t ns) {
     counters_.add(stage, ns, 0, 0);
@@ -115,17 +123,32 @@ class StageTimer {
  private:
   void lap(Stage stage, std::int64_t bytes, std::int64_t items) {
     const std::int64_t wall = now_ns();
+    const std::int64_t lasted = wall - std::exchange(wall_, wall);
+    if (only_) {
+      counters_.add(stage, lasted, 0, bytes, items);
+      uncounted_ += lasted;
+      if (uncounted_ >= kShort) count_cpu();
+      return;
+    }
     const std::int64_t cpu = thread_cpu_ns();
-    counters_.add(stage, wall - wall_, cpu - cpu_, bytes, items);
-    wall_ = wall;
+    counters_.add(stage, lasted, cpu - std::exchange(cpu_, cpu), bytes, items);
+  }
+  // Looks at the CPU clock, and counts the CPU time of the laps since the last look that have none.
+  void count_cpu() {
+    const std::int64_t cpu = thread_cpu_ns();
+    const std::int64_t lasted = std::exchange(uncounted_, 0);
+    if (lasted > 0) counters_.add(*only_, 0, std::min(cpu - cpu_, lasted), 0, 0);
     cpu_ = cpu;
   }
 
   static constexpr std::int64_t kNothing = 2000;  // ns: two samples follow each other
+  static constexpr std::int64_t kShort = 50'000;  // ns without a look at the CPU clock
 
   StageCounters& counters_;
+  std::optional<Stage> only_;
+  std::int64_t uncounted_ = 0;  // ns that the laps lasted whose CPU time is not counted yet
   std::int64_t wall_ = 0;
-  std::int64_t cpu_ = -1;  // at the last lap; -1: none yet
+  std::int64_t cpu_ = -1;  // at the last look; -1: none yet
 };
 
 }  // namespace feedrate::measure

@@ -5,7 +5,9 @@ namespace {
 
 class RawMaker : public SampleMaker {
  public:
-  explicit RawMaker(measure::StageTimer& timer) : timer_(timer) {}
+  explicit RawMaker(measure::StageTimer& timer) : timer_(timer) {
+    timer_.expect_only(measure::Stage::read);
+  }
 
   void make(const Draw&, const FileBytes& file, std::byte*) override {
     timer_.pass(measure::Stage::collate, static_cast<std::int64_t>(file.bytes.size()));

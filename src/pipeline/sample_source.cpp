@@ -9,7 +9,10 @@
 namespace feedrate::pipeline {
 
 SampleSource::SampleSource(const SampleRecipe& recipe, measure::StageCounters& counters)
-    : recipe_(recipe), timer_(counters), maker_(make_sample_maker(recipe, timer_, counters)) {
+    : recipe_(recipe),
+      names_(*recipe.dataset),
+      timer_(counters),
+      maker_(make_sample_maker(recipe, timer_, counters)) {
   if (!recipe.encoded_cache && !recipe.sample_cache) {
     storage_ = storage::make_storage(*recipe.dataset, recipe.io);
     storage_->count_latencies();
@@ -69,7 +72,7 @@ void SampleSource::let_go() {
 void SampleSource::make(int place) {
   Place& p = places_[static_cast<std::size_t>(place)];
   if (p.error) std::rethrow_exception(std::exchange(p.error, nullptr));
-  p.file.name = storage::name_sample(*recipe_.dataset, file_of(p.draw), name_);
+  p.file.name = names_(file_of(p.draw));
   try {
     maker_->make(p.draw, p.file, p.out);
   } catch (const Error&) {

@@ -35,6 +35,9 @@ class SampleSource {
   // All of it for one sample, while no place is taken.
   void make(const Draw& draw, std::byte* out);
 
+  // When the last sample's last stage ended, or await() last began: by measure::now_ns().
+  std::int64_t last_ns() const { return timer_.last_ns(); }
+
   // Any thread may ask at any time.
   void add_latencies(storage::ReadLatencies& to) const {
     if (storage_) storage_->add_latencies(to);
@@ -53,7 +56,7 @@ class SampleSource {
   storage::ReadCompletion next_read();
 
   const SampleRecipe& recipe_;
-  std::string name_;  // reused, so that a sample allocates nothing
+  storage::SampleNames names_;
   measure::StageTimer timer_;
   std::unique_ptr<SampleMaker> maker_;
   std::unique_ptr<storage::Storage> storage_;  // null: from a cache

@@ -117,7 +117,7 @@ class Worker {
   // and nobody can tell which.
   void count_cpu_wait() {
     if (options_.workers == 0) return;
-    left_ns_ = measure::now_ns();
+    left_ns_ = source_.last_ns();
     if (left_ns_ - looked_ns_ < kLookNs) return;
     cpu_wait_ns_ += look();
     counters_.set_cpu_wait(cpu_wait_ns_);

@@ -103,12 +103,19 @@ const SampleFile& first_sample_in(const DatasetVariant& variant, std::size_t i) 
   return *std::ranges::lower_bound(variant.samples, i, {}, &SampleFile::shard);
 }
 
-const std::string& name_sample(const DatasetVariant& variant, const SampleFile& sample,
-                               std::string& name) {
-  name.assign(variant.folder.native());
-  if (!name.ends_with('/')) name += '/';
-  if (!variant.packed.empty()) name.append(variant.packed[sample.shard]).append(": ");
-  return name.append(sample.path);
+const std::string& SampleNames::operator()(const SampleFile& sample) {
+  if (beginning_ == 0 || sample.shard != shard_) {
+    name_.assign(variant_.folder.native());
+    if (!name_.ends_with('/')) name_ += '/';
+    if (!variant_.packed.empty()) name_.append(variant_.packed[sample.shard]).append(": ");
+    beginning_ = name_.size(), shard_ = sample.shard;
+  }
+  name_.resize(beginning_);
+  return name_.append(sample.path);
+}
+
+std::string name_sample(const DatasetVariant& variant, const SampleFile& sample) {
+  return SampleNames(variant)(sample);
 }
 
 DatasetVariant open_dataset(const fs::path& data, std::string_view variant) {

@@ -60,10 +60,21 @@ std::size_t stored_files(const DatasetVariant& variant);
 std::filesystem::path stored_file(const DatasetVariant& variant, std::size_t i);
 const SampleFile& first_sample_in(const DatasetVariant& variant, std::size_t i);
 // What an error calls a sample: "DATA/jpeg/500x375/class_007/000123.jpg", or
-// "DATA/jpeg.tar/500x375/samples.tar: class_007/000123.jpg". Goes into `name`, which may be reused:
-// then nothing is allocated. Returns `name`.
-const std::string& name_sample(const DatasetVariant& variant, const SampleFile& sample,
-                               std::string& name);
+// "DATA/jpeg.tar/500x375/samples.tar: class_007/000123.jpg".
+std::string name_sample(const DatasetVariant& variant, const SampleFile& sample);
+// The same for one sample after the other, cheap enough to do for each. Not thread-safe.
+class SampleNames {
+ public:
+  explicit SampleNames(const DatasetVariant& variant) : variant_(variant) {}  // which outlives it
+  // Valid until the next call.
+  const std::string& operator()(const SampleFile& sample);
+
+ private:
+  const DatasetVariant& variant_;
+  std::string name_;
+  std::size_t beginning_ = 0;  // of the name: what it shares with the next one's; 0: no name yet
+  std::uint32_t shard_ = 0;
+};
 
 // Reads a variant's manifest and checks it against dataset.json (complete, same hash) and the first
 // and last file against their sizes; reads no sample. Errors: feedrate::Error that names what is

@@ -29,10 +29,9 @@ std::optional<OutstandingReads::Read> OutstandingReads::oldest() const {
     since = began;
   }
   if (since == 0) return std::nullopt;
-  Read read{.offset = dataset_.packed.empty() ? 0 : sample->offset,
-            .seconds = measure::seconds(measure::now_ns() - since)};
-  name_sample(dataset_, *sample, read.path);
-  return read;
+  return Read{.path = name_sample(dataset_, *sample),
+              .offset = dataset_.packed.empty() ? 0 : sample->offset,
+              .seconds = measure::seconds(measure::now_ns() - since)};
 }
 
 }  // namespace feedrate::storage

@@ -17,14 +17,15 @@ void read_parts(PlacedFiles& files, const SampleFile& sample, int file, std::spa
   std::uint64_t done = 0;
   do {
     std::array<iovec, 3> rest;
+    int parts = 0;  // one alone is the kernel's short way
     std::uint64_t skip = done;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const std::size_t skipped = std::min<std::uint64_t>(skip, wanted[i].size());
-      rest[i] = {wanted[i].data() + skipped, wanted[i].size() - skipped};
+    for (const std::span<std::byte> part : wanted) {
+      const std::size_t skipped = std::min<std::uint64_t>(skip, part.size());
       skip -= skipped;
+      if (skipped < part.size())
+        rest[static_cast<std::size_t>(parts++)] = {part.data() + skipped, part.size() - skipped};
     }
-    const ssize_t n =
-        preadv(file, rest.data(), static_cast<int>(rest.size()), static_cast<off_t>(offset + done));
+    const ssize_t n = preadv(file, rest.data(), parts, static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) files.refuse_read(sample, offset + done, errno);
     if (n == 0) break;

@@ -16,12 +16,17 @@ ReadLatencies& ReadLatencies::operator-=(const ReadLatencies& other) {
 void Storage::submit(std::span<const ReadRequest> requests) {
   for (const ReadRequest& request : requests) in_flight_[request.tag] = {request.sample, 0};
   // Announcing a file opens it, which may hang as well.
-  if (slot_ && depth_ > 1) begin_waiting();
+  const bool may_wait = slot_ && depth_ > 1;
+  if (may_wait) {
+    polled_ns_ = measure::now_ns();
+    begin_waiting();
+  }
   start(requests);
-  if (slot_ && depth_ > 1) end_waiting();
+  if (may_wait) end_waiting();
 }
 
 std::size_t Storage::poll(std::span<ReadCompletion> done, bool wait) {
+  polled_ns_ = measure::now_ns();
   if (slot_) begin_waiting();
   const std::size_t count_done = finish(done, wait);
   const auto completed = done.first(count_done);
@@ -40,9 +45,7 @@ void Storage::begin_waiting() {
   for (const InFlight& request : in_flight_) {
     if (request.sample && (!oldest || request.waited_ns > oldest->waited_ns)) oldest = &request;
   }
-  if (!oldest) return;
-  polled_ns_ = measure::now_ns();
-  slot_->begin(*oldest->sample, polled_ns_ - oldest->waited_ns);
+  if (oldest) slot_->begin(*oldest->sample, polled_ns_ - oldest->waited_ns);
 }
 
 void Storage::end_waiting() {
@@ -92,10 +95,9 @@ std::size_t ReadsOnDemand::finish(std::span<ReadCompletion> done, bool) {
   const ReadRequest request = pending_[next_];
   next_ = (next_ + 1) % pending_.size(), --waiting_;
   done[0] = {.tag = request.tag, .latency_ns = 0};
-  const std::int64_t began = measure::now_ns();
   try {
     carry_out(request, done[0]);
-    done[0].latency_ns += measure::now_ns() - began - done[0].lock_ns;
+    done[0].latency_ns += measure::now_ns() - polled_ns() - done[0].lock_ns;
   } catch (...) {
     done[0].error = std::current_exception();
   }

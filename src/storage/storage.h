@@ -67,6 +67,9 @@ class Storage {
   void count_latencies() { counters_.emplace(); }
   void add_latencies(ReadLatencies& to) const;
 
+ protected:
+  std::int64_t polled_ns() const { return polled_ns_; }  // the poll() that calls finish() began
+
  private:
   virtual void start(std::span<const ReadRequest> requests) = 0;
   virtual std::size_t finish(std::span<ReadCompletion> done, bool wait) = 0;
@@ -76,6 +79,7 @@ class Storage {
     const SampleFile* sample = nullptr;  // null: none
     std::int64_t waited_ns = 0;          // in poll(), for this or another one
   };
+  // Both look at polled_ns_.
   void begin_waiting();
   void end_waiting();
   void count(const ReadCompletion& done);
@@ -83,7 +87,7 @@ class Storage {
   const int depth_;
   std::vector<InFlight> in_flight_;  // by tag
   OutstandingReads::Slot* slot_ = nullptr;
-  std::int64_t polled_ns_ = 0;  // poll() began
+  std::int64_t polled_ns_ = 0;  // poll(), or submit(), began
   struct Counters {
     measure::LatencyCounters reads, opens;
   };

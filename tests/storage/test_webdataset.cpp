@@ -160,10 +160,9 @@ TEST_F(WebDataset, ErrorsNameTheShard) {
   add_some();
   ASSERT_TRUE(pack());
   const storage::DatasetVariant variant = open();
-  std::string name;
-  EXPECT_EQ(storage::name_sample(variant, variant.samples[5], name),
-            (shards_ / variant.packed[variant.samples[5].shard]).string() + ": " +
-                variant.samples[5].path);
+  const std::string name = storage::name_sample(variant, variant.samples[5]);
+  EXPECT_EQ(name, (shards_ / variant.packed[variant.samples[5].shard]).string() + ": " +
+                      variant.samples[5].path);
   storage::OutstandingReads reads(variant);
   reads.add().begin(variant.samples[5]);
   EXPECT_EQ(reads.oldest()->path, name);
