@@ -20,8 +20,8 @@ int run(const Options& o) {
   const pipeline::BatchSpec spec{o.batch_size, {8, 8}, codec::Dtype::uint8};
   storage::DatasetVariant dataset;
   dataset.samples.resize(1024);
-  auto samples = std::make_shared<std::vector<storage::Buffer>>(dataset.samples.size());
-  for (storage::Buffer& sample : *samples) sample.resize(spec.sample_bytes());
+  auto samples = std::make_shared<std::vector<pipeline::CachedSample>>(dataset.samples.size());
+  for (pipeline::CachedSample& sample : *samples) sample.buffer.resize(spec.sample_bytes());
   pipeline::PlantedTimes planted{};
   planted[static_cast<std::size_t>(measure::Stage::collate)].ns =
       static_cast<std::int64_t>(o.load_ms * 1e6 / o.batch_size);

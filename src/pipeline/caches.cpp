@@ -1,6 +1,7 @@
 #include "pipeline/caches.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "base/error.h"
 #include "base/in_parallel.h"
@@ -10,11 +11,11 @@
 
 namespace feedrate::pipeline {
 
-std::shared_ptr<const std::vector<storage::Buffer>> fill_encoded_cache(const SampleRecipe& recipe,
-                                                                       int threads,
-                                                                       std::stop_token stop) {
+std::shared_ptr<const std::vector<CachedSample>> fill_encoded_cache(const SampleRecipe& recipe,
+                                                                    int threads,
+                                                                    std::stop_token stop) {
   const storage::DatasetVariant& dataset = *recipe.dataset;
-  const auto cache = std::make_shared<std::vector<storage::Buffer>>(dataset.samples.size());
+  const auto cache = std::make_shared<std::vector<CachedSample>>(dataset.samples.size());
   in_parallel(
       cache->size(), threads,
       [&] {
@@ -22,10 +23,10 @@ std::shared_ptr<const std::vector<storage::Buffer>> fill_encoded_cache(const Sam
         if (recipe.reads) storage->tell(recipe.reads->add());
         return [&, storage](std::size_t i) {
           try {
-            storage->read(dataset.samples[i], (*cache)[i]);
+            storage->read(dataset.samples[i], (*cache)[i].buffer);
           } catch (const Error&) {
             if (!recipe.bad) throw;
-            (*cache)[i] = {};
+            (*cache)[i] = {{}, std::current_exception()};
           }
         };
       },
@@ -33,16 +34,15 @@ std::shared_ptr<const std::vector<storage::Buffer>> fill_encoded_cache(const Sam
   return cache;
 }
 
-std::shared_ptr<const std::vector<storage::Buffer>> fill_sample_cache(const SampleRecipe& recipe,
-                                                                      std::uint64_t seed,
-                                                                      int threads,
-                                                                      std::stop_token stop) {
+std::shared_ptr<const std::vector<CachedSample>> fill_sample_cache(const SampleRecipe& recipe,
+                                                                   std::uint64_t seed, int threads,
+                                                                   std::stop_token stop) {
   SampleRecipe once = recipe;
   once.planted = nullptr;
   // Pictures are kept as uint8 pixels, whatever crosses the bus: a user who caches samples would do
   // so, too.
   if (once.format) once.spec.dtype = codec::Dtype::uint8;
-  const auto cache = std::make_shared<std::vector<storage::Buffer>>(recipe.dataset->samples.size());
+  const auto cache = std::make_shared<std::vector<CachedSample>>(recipe.dataset->samples.size());
   in_parallel(
       cache->size(), threads,
       [&] {
@@ -52,10 +52,10 @@ std::shared_ptr<const std::vector<storage::Buffer>> fill_sample_cache(const Samp
           const auto sample = static_cast<std::int64_t>(i);
           try {
             source->make({sample, 0, mix64(mix64(seed, 0), i), sample},
-                         (*cache)[i].resize(once.spec.sample_bytes()));
+                         (*cache)[i].buffer.resize(once.spec.sample_bytes()));
           } catch (const Error&) {
             if (!once.bad) throw;
-            (*cache)[i].resize(0);
+            (*cache)[i] = {{}, std::current_exception()};
           }
         };
       },

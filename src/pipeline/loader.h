@@ -45,7 +45,7 @@ struct LoaderOptions {
 
 // The layout of what the program and a loader in a module exchange.
 inline constexpr std::uint64_t kLoaderLayout =
-    layout_of<LoaderOptions, HostBatch, storage::DatasetVariant, storage::SampleFile,
+    layout_of<LoaderOptions, CachedSample, HostBatch, storage::DatasetVariant, storage::SampleFile,
               storage::Container, codec::Format, measure::StageTotals, Loader>();
 
 // One way to schedule the work: a file, and a line in loader.cpp.

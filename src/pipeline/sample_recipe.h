@@ -6,6 +6,7 @@
 #include "pipeline/augment.h"
 #include "pipeline/bad_samples.h"
 #include "pipeline/batch.h"
+#include "pipeline/cached_sample.h"
 #include "pipeline/planted_times.h"
 #include "pipeline/resize.h"
 #include "storage/dataset.h"
@@ -32,9 +33,9 @@ struct SampleRecipe {
       reads;  // is told what is read; null: nobody wants to know
   std::shared_ptr<BadSamples>
       bad;  // takes samples that cannot be made; null: the first one ends the run
-  std::shared_ptr<const std::vector<storage::Buffer>>
+  std::shared_ptr<const std::vector<CachedSample>>
       encoded_cache;  // cache=encoded: a file's bytes by sample
-  std::shared_ptr<const std::vector<storage::Buffer>>
+  std::shared_ptr<const std::vector<CachedSample>>
       sample_cache;  // cache=sample: finished samples (pictures: uint8)
 };
 

@@ -27,7 +27,9 @@ void SampleSource::ask(int place, const Draw& draw, std::byte* out) {
   p = {.draw = draw, .out = out};
   if (recipe_.sample_cache) return;
   if (recipe_.encoded_cache) {
-    p.file.bytes = (*recipe_.encoded_cache)[static_cast<std::size_t>(draw.sample)].bytes();
+    const CachedSample& kept = (*recipe_.encoded_cache)[static_cast<std::size_t>(draw.sample)];
+    p.file.bytes = kept.buffer.bytes();
+    p.error = kept.error;
     return;
   }
   const storage::SampleFile& file = file_of(draw);

@@ -567,6 +567,30 @@ TEST_F(Loaders, CachesLeaveABadSampleToWhoDrawsIt) {
   EXPECT_EQ(pixels(*pipeline::make_loader("pool", sample), o.recipe.spec, 13), expected);
 }
 
+TEST_F(Loaders, CachesKeepWhyASampleIsBad) {
+  pipeline::LoaderOptions o = options("jpeg", 2);
+  const std::string gone = dataset_.samples[7].path;
+  std::filesystem::remove(folder_.path() / "jpeg/40x30" / gone);
+  const auto first_of = [&](const auto& fill) {
+    pipeline::LoaderOptions cached = o;
+    cached.recipe.bad = std::make_shared<pipeline::BadSamples>();
+    fill(cached.recipe);
+    const auto loader = pipeline::make_loader("pool", cached);
+    for (int i = 0; i < 13; ++i) loader->next();  // an epoch
+    return cached.recipe.bad->totals().first;
+  };
+  const std::string expected = first_of([](pipeline::SampleRecipe&) {});
+  EXPECT_THAT(expected, testing::HasSubstr(gone + ": "));
+  EXPECT_EQ(first_of([](pipeline::SampleRecipe& recipe) {
+              recipe.encoded_cache = pipeline::fill_encoded_cache(recipe, 2);
+            }),
+            expected);
+  EXPECT_EQ(first_of([](pipeline::SampleRecipe& recipe) {
+              recipe.sample_cache = pipeline::fill_sample_cache(recipe, 1, 2);
+            }),
+            expected);
+}
+
 TEST_F(Loaders, NothingButBadSamplesIsAFailure) {
   for (std::size_t i = 0; i < 64; ++i) damage(i);
   pipeline::LoaderOptions o = options("jpeg", 2);
