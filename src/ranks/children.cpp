@@ -24,7 +24,7 @@ std::string signal_name(int number) {
 }
 
 // In the child, between fork and exec: nothing here may allocate.
-[[noreturn]] void become_rank(int stream, pid_t parent, const cpu_set_t* cpus,
+[[noreturn]] void become_rank(int stream, int errors, pid_t parent, const cpu_set_t* cpus,
                               char* const* arguments) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kExitOrphaned);
@@ -34,7 +34,8 @@ std::string signal_name(int number) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   if (cpus) sched_setaffinity(0, sizeof *cpus, cpus);
-  dup2(STDERR_FILENO, STDOUT_FILENO);
+  dup2(errors, STDOUT_FILENO);
+  dup2(errors, STDERR_FILENO);
   if (stream == Children::kRankDescriptor) {
     fcntl(stream, F_SETFD, 0);
   } else {
@@ -50,6 +51,7 @@ std::string signal_name(int number) {
 Children::~Children() { end(0); }
 
 RankLink Children::start(const std::vector<std::string>& arguments, const std::vector<int>& cpus) {
+  if (!said_) said_.emplace();
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     throw Error("ranks", std::string("cannot be connected: ") + std::strerror(errno),
@@ -66,7 +68,8 @@ RankLink Children::start(const std::vector<std::string>& arguments, const std::v
   for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) become_rank(ends[1], parent, cpus.empty() ? nullptr : &set, argv.data());
+  if (pid == 0)
+    become_rank(ends[1], said_->entrance(), parent, cpus.empty() ? nullptr : &set, argv.data());
   const int problem = errno;
   close(ends[1]);
   if (pid < 0)
@@ -82,7 +85,12 @@ std::optional<LostRank> Children::look() {
   for (Child& child : children_) {
     if (!child.gone && !lost) reap(child, lost);
   }
+  pass_on();  // what one said before it was lost, too
   return lost;
+}
+
+void Children::pass_on() {
+  if (said_) said_->pass_on();
 }
 
 void Children::reap(Child& child, std::optional<LostRank>& lost) {
@@ -116,6 +124,7 @@ void Children::end(std::int64_t patience_ns) {
     std::optional<LostRank> ignored;
     while (!child.gone && measure::now_ns() < deadline) {
       reap(child, ignored);
+      pass_on();
       if (!child.gone) measure::sleep_until_ns(measure::now_ns() + 5'000'000);
     }
     if (!child.gone) kill(child.pid, SIGKILL);  // a stopped one as well
@@ -128,6 +137,7 @@ void Children::end(std::int64_t patience_ns) {
       measure::sleep_until_ns(measure::now_ns() + 2'000'000);
     child.gone = true;
   }
+  pass_on();
 }
 
 }  // namespace feedrate::ranks

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "ranks/coordinator.h"
+#include "ranks/error_pipe.h"
 
 namespace feedrate::ranks {
 
 // Ranks on this machine: copies of this program, each with one end of a stream as its descriptor
 // kRankDescriptor. They ignore SIGINT and SIGTERM, as their parent ends them. The kernel kills them
-// when the thread that started them is gone. Stdout goes to stderr.
+// when the thread that started them is gone. What they say, on stdout too, comes out at this
+// process's stderr (ErrorPipe), at each look() and in end(). Used by one thread.
 class Children {
  public:
   static constexpr int kRankDescriptor = 3;
@@ -26,7 +28,7 @@ class Children {
   RankLink start(const std::vector<std::string>& arguments, const std::vector<int>& cpus);
 
   // A rank that has been killed, has ended with an error, or has been stopped for kStoppedNs. Each
-  // is reported once.
+  // is reported once. To be called often while they run: a rank waits where the pipe is full.
   std::optional<LostRank> look();
 
   // Waits for them to end, for `patience_ns` at most, then kills them.
@@ -40,7 +42,9 @@ class Children {
     bool gone = false, told = false;
   };
   void reap(Child& child, std::optional<LostRank>& lost);
+  void pass_on();
 
+  std::optional<ErrorPipe> said_;  // once there is a child
   std::vector<Child> children_;
 };
 
