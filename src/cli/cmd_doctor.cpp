@@ -207,7 +207,7 @@ void look_at_sweep(Findings& findings, CLI::App& app, ExperimentOptions& experim
   for (const plan::Cell& cell : cells) {
     try {
       memory = std::max(memory, runner.check(cell));
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {  // storage that does not answer is no Error
       if (troubles.insert(error.what()).second) findings.bad("sweep", error.what(), "");
     }
   }

@@ -36,6 +36,9 @@ class LocalRanks : public RankProcesses {
     if (done) children.end(kGraceNs);
     return done;
   }
+  bool run_aside(const std::string& task, const TaskHooks& hooks, std::stop_token stop) override {
+    return run(1, task, hooks, std::move(stop));
+  }
 
  private:
   const std::vector<std::string> command_;
@@ -45,7 +48,7 @@ class LaunchedRanks : public RankProcesses {
  public:
   LaunchedRanks(const Launch& launch, std::vector<RankLink> others,
                 const std::vector<std::string>& command)
-      : size_(launch.size), here_(launch.local_size) {
+      : size_(launch.size), here_(launch.local_size), aside_(command) {
     others.insert(others.begin(),
                   own_.start(command_of(command, 0, launch.size, launch.host), own_cpus(launch)));
     coordinator_.emplace(std::move(others), [this] { return own_.look(); }, kSilenceNs);
@@ -59,9 +62,13 @@ class LaunchedRanks : public RankProcesses {
   bool run(int, const std::string& task, const TaskHooks& hooks, std::stop_token stop) override {
     return coordinator_->run(task, hooks, std::move(stop));
   }
+  bool run_aside(const std::string& task, const TaskHooks& hooks, std::stop_token stop) override {
+    return aside_.run(1, task, hooks, std::move(stop));
+  }
 
  private:
   const int size_, here_;
+  LocalRanks aside_;
   Children own_;
   std::optional<Coordinator> coordinator_;
 };

@@ -22,6 +22,9 @@ class RankProcesses {
   // Has `count` ranks carry out `task`; see Coordinator::run().
   virtual bool run(int count, const std::string& task, const TaskHooks& hooks,
                    std::stop_token stop) = 0;
+  // The same by one process on this machine that is started for this task and ends with it; none of
+  // the ranks.
+  virtual bool run_aside(const std::string& task, const TaskHooks& hooks, std::stop_token stop) = 0;
 };
 
 // Ranks that are started for each task, on this machine, each with its share of the CPUs.

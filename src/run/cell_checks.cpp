@@ -24,19 +24,9 @@ void check_device(const plan::CellSettings& settings, const RunOptions& options,
   }
 }
 
-void check_reading(const plan::CellSettings& settings, const storage::DatasetVariant& dataset) {
-  const storage::IoEngine& engine = storage::find_io_engine(settings.io);
-  if (engine.check) engine.check();
-  // Whether the files can be opened, and in this way.
-  const auto storage = storage::make_storage(dataset, {&engine, 1});
-  // Not every file system takes O_DIRECT. A sample that is bad for itself is --on-bad's business.
-  if (!engine.past_page_cache || settings.cache != "none" || settings.skip_bad) return;
-  storage->read(dataset.samples.front());
-}
-
 void check_dataset(const plan::CellSettings& settings, const storage::DatasetVariant& dataset) {
   const std::string folder = dataset.folder.string();
-  check_reading(settings, dataset);
+  check_reading(settings, dataset, nullptr);
   if (const int classes = settings.step_spec(0).classes; dataset.classes > classes) {
     throw Error(folder,
                 "has " + std::to_string(dataset.classes) + " classes, the network " +
@@ -67,12 +57,29 @@ void check_dataset(const plan::CellSettings& settings, const storage::DatasetVar
 
 }  // namespace
 
-double check_cell(const plan::CellSettings& settings, const RunOptions& options,
-                  device::AcceleratorRegistry& registry, const CellRanks& ranks,
-                  Datasets& datasets) {
+void check_reading(const plan::CellSettings& settings, const storage::DatasetVariant& dataset,
+                   storage::OutstandingReads::Slot* slot) {
+  const storage::IoEngine& engine = storage::find_io_engine(settings.io);
+  if (engine.check) engine.check();
+  if (slot) slot->begin(dataset.samples.front());  // opening a packed file reads from it
+  const auto storage = storage::make_storage(dataset, {&engine, 1});
+  if (slot) storage->tell(*slot);
+  if (reads_first_sample(settings)) storage->read(dataset.samples.front());
+  if (slot) slot->end();
+}
+
+bool reads_first_sample(const plan::CellSettings& settings) {
+  return storage::find_io_engine(settings.io).past_page_cache && settings.cache == "none" &&
+         !settings.skip_bad;
+}
+
+double check_cell(const plan::Cell& cell, const plan::CellSettings& settings,
+                  const RunOptions& options, device::AcceleratorRegistry& registry,
+                  CellRanks& ranks, Datasets& datasets) {
   const device::AcceleratorKind& kind = registry.find(settings.device);
   check_device(settings, options, kind);
   ranks.check(settings, kind);
+  ranks.look_ahead(cell, settings, datasets);
   const auto dataset = datasets.of(settings);
   if (!dataset) return 0;
   if (const pipeline::LoaderKind& loader = pipeline::find_loader_kind(settings.loader);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ranks/hello.h"
+#include "run/cell_checks.h"
 #include "run/process_work.h"
 #include "run/wire.h"
 
@@ -102,6 +104,7 @@ class ThreadRanks : public CellRanks {
     if (settings.gpus > 1 && kind.ranks_are_processes)
       throw UsageError(asked_for(settings), "needs processes, which cannot be started from here");
   }
+  void look_ahead(const plan::Cell&, const plan::CellSettings&, const Datasets&) override {}
   bool apart(const plan::CellSettings&) const override { return false; }
   int here(const plan::CellSettings& settings) const override { return settings.gpus; }
 
@@ -145,6 +148,26 @@ class ProcessRanks : public CellRanks {
                        "but " + std::to_string(started) + " ranks were started",
                        "leave --gpus out, or start as many");
     }
+  }
+  void look_ahead(const plan::Cell& cell, const plan::CellSettings& settings,
+                  const Datasets& datasets) override {
+    const std::string variant = settings.variant();
+    if (variant.empty() || options_.data.empty()) return;
+    const bool reads = reads_first_sample(settings);
+    if (!reads && datasets.manifest_of(variant)) return;  // is open here
+    const std::pair what(variant, reads ? settings.io : "");
+    if (looked_at_.contains(what)) return;
+    const ranks::TaskHooks hooks{.progress = [&](const std::string& text) {
+      const ListingNews news = listing_news_from(text);
+      if (news.note.empty()) {
+        datasets.tell_progress(news.files);
+      } else {
+        datasets.tell_note(news.note);
+      }
+    }};
+    const RankOrder order{.cell = cell, .options = options_, .looks_ahead = true};
+    processes_.run_aside(to_text(order), hooks, {});
+    looked_at_.insert(what);
   }
   bool apart(const plan::CellSettings& settings) const override {
     return processes_.size() != 0 || registry_.find(settings.device).ranks_are_processes;
@@ -191,6 +214,7 @@ class ProcessRanks : public CellRanks {
   const RunOptions options_;
   device::AcceleratorRegistry& registry_;
   ranks::RankProcesses& processes_;
+  std::set<std::pair<std::string, std::string>> looked_at_;  // variant, io where that was tried
 };
 
 }  // namespace

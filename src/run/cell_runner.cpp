@@ -52,7 +52,7 @@ const plan::CellSettings& CellRunner::settings_for(const plan::Cell& cell) {
 }
 
 double CellRunner::check(const plan::Cell& cell) {
-  return check_cell(settings_for(cell), options_, registry_, *ranks_, datasets_);
+  return check_cell(cell, settings_for(cell), options_, registry_, *ranks_, datasets_);
 }
 
 std::optional<std::string> CellRunner::manifest_of(const std::string& variant) const {

@@ -46,7 +46,8 @@ class CellRunner {
              ranks::RankProcesses& processes, Datasets datasets);
 
   // Everything that can be refused before anything is measured. Throws an Error naming the thing
-  // and the remedy. Returns the bytes of host memory that the cell will hold on this machine.
+  // and the remedy, or, for storage that does not answer, a std::runtime_error of one line. Returns
+  // the bytes of host memory that the cell will hold on this machine.
   double check(const plan::Cell& cell);
 
   // The hash of a variant's manifest; nothing for one that no checked or measured cell uses.

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -31,6 +32,14 @@ class Datasets {
 
   // The hash of a variant's manifest; nothing for one that no cell has used.
   std::optional<std::string> manifest_of(const std::string& variant) const;
+
+  // What another process tells that lists the same folder.
+  void tell_progress(std::uint64_t files) const {
+    if (progress_) progress_(files);
+  }
+  void tell_note(const std::string& note) const {
+    if (note_) note_(note);
+  }
 
  private:
   storage::DatasetVariant open(const plan::CellSettings& settings,

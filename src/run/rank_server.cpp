@@ -1,8 +1,9 @@
 #include "run/rank_server.h"
 
-#include <atomic>
-
 #include <unistd.h>
+
+#include <atomic>
+#include <exception>
 
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "measure/clock.h"
 #include "measure/periodic.h"
 #include "ranks/hello.h"
+#include "run/cell_checks.h"
 #include "run/datasets.h"
 #include "run/failure.h"
 #include "run/process_work.h"
@@ -24,6 +26,7 @@ namespace feedrate::run {
 namespace {
 
 constexpr std::int64_t kLookNs = 250'000'000;
+constexpr std::int64_t kTellNs = 100'000'000;
 constexpr const char* kStallRemedy = "look at the storage, or raise --stall-seconds";
 
 RankPlace this_place() {
@@ -74,6 +77,7 @@ class RankServer {
       : group_(group), registry_(registry), ranks_here_(ranks_here) {}
 
   RankAnswer carry_out(const RankOrder& order) {
+    if (order.looks_ahead) return look_ahead(order);
     const plan::CellSettings settings = plan::settings_of(order.cell);
     const auto dataset = open(order, settings);
     std::shared_ptr<storage::OutstandingReads> reads;
@@ -102,6 +106,37 @@ class RankServer {
   }
 
  private:
+  // See CellRanks::look_ahead().
+  RankAnswer look_ahead(const RankOrder& order) {
+    try {
+      const plan::CellSettings settings = plan::settings_of(order.cell);
+      const auto dataset = open_ahead(order, settings);
+      const auto reads = std::make_shared<storage::OutstandingReads>(*dataset);
+      const auto watch = watch_reads(reads, order.options.limits.stall_seconds, group_);
+      check_reading(settings, *dataset, &reads->add());
+    } catch (const std::exception&) {
+      // The storage answers. Who has given the order finds the same, and reports it.
+    }
+    return {};
+  }
+
+  std::shared_ptr<const storage::DatasetVariant> open_ahead(const RankOrder& order,
+                                                            const plan::CellSettings& settings) {
+    opening_ns_ = measure::now_ns();
+    const auto watch = watch_opening(order.options, opening_ns_, group_);
+    std::int64_t told_ns = 0;
+    const auto listing = [&](std::uint64_t files) {
+      opening_ns_ = measure::now_ns();
+      if (opening_ns_ - told_ns < kTellNs) return;
+      told_ns = opening_ns_;
+      group_.report(to_text(ListingNews{.files = files}));
+    };
+    const auto note = [&](const std::string& text) {
+      group_.report(to_text(ListingNews{.note = text}));
+    };
+    return Datasets(order.options.data, listing, note).of(settings);
+  }
+
   std::vector<RankResult> results_of(const RankTask& task, std::stop_token stop) {
     group_.barrier();  // no rank measures while another one still fills its cache
     if (group_.size() != task.settings.gpus) return run_rank_threads(task, std::move(stop));

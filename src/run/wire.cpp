@@ -151,6 +151,7 @@ std::string to_text(const RankOrder& order) {
   const RunOptions& o = order.options;
   return nlohmann::json{{"cell", cell},
                         {"manifest", order.manifest},
+                        {"looks_ahead", order.looks_ahead},
                         {"data", o.data.string()},
                         {"limits", o.limits},
                         {"seed", o.seed},
@@ -163,7 +164,7 @@ std::string to_text(const RankOrder& order) {
 
 RankOrder order_from(const std::string& text) {
   const auto json = ranks::json_from(text);
-  RankOrder order{.manifest = json.at("manifest")};
+  RankOrder order{.manifest = json.at("manifest"), .looks_ahead = json.at("looks_ahead")};
   for (const auto& [axis, value] : json.at("cell").items())
     order.cell.set(axis, value.get<std::string>());
   order.options = {.data = json.at("data").get<std::string>(),
@@ -208,6 +209,15 @@ RankAnswer answer_from(const std::string& text) {
 std::string to_text(const RunProgress& progress) { return nlohmann::json(progress).dump(); }
 RunProgress progress_from(const std::string& text) {
   return ranks::json_from(text).get<RunProgress>();
+}
+std::string to_text(const ListingNews& news) {
+  return nlohmann::json{{"files", news.files}, {"note", news.note}}.dump(-1, ' ', false, kReplace);
+}
+ListingNews listing_news_from(const std::string& text) {
+  const auto json = ranks::json_from(text);
+  ListingNews news{.files = json.at("files"), .note = json.at("note")};
+  clean(news.note);
+  return news;
 }
 
 }  // namespace feedrate::run

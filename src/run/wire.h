@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "run/cell_runner.h"
@@ -13,6 +14,9 @@ struct RankOrder {
   plan::Cell cell;
   RunOptions options;
   std::string manifest;  // of the dataset, as the coordinator has it; empty: none
+  // Nothing is measured: it only does what the coordinator is about to do with the dataset, see
+  // CellRanks::look_ahead(). The answer is of no ranks.
+  bool looks_ahead = false;
 };
 std::string to_text(const RankOrder& order);
 RankOrder order_from(const std::string& text);
@@ -22,5 +26,13 @@ RankAnswer answer_from(const std::string& text);
 
 std::string to_text(const RunProgress& progress);
 RunProgress progress_from(const std::string& text);
+
+// The progress of one that looks ahead, while it lists a folder of the user's own.
+struct ListingNews {
+  std::uint64_t files = 0;  // listed so far
+  std::string note;         // instead: what the user should know of the folder; one line
+};
+std::string to_text(const ListingNews& news);
+ListingNews listing_news_from(const std::string& text);
 
 }  // namespace feedrate::run

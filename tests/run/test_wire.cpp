@@ -51,7 +51,8 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(back.place.cpus, rank.place.cpus);
 
   run::RankOrder order{.cell = plan::expand({{"device", {"emulated:1000"}}, {"gpus", {"2"}}}).at(0),
-                       .manifest = "abc"};
+                       .manifest = "abc",
+                       .looks_ahead = true};
   order.options = {.data = "/some where",
                    .limits = {.min_steps = 7, .min_seconds = 0.1},
                    .seed = ~std::uint64_t{0},
@@ -64,6 +65,11 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(order_back.options.seed, ~std::uint64_t{0});
   EXPECT_EQ(order_back.options.planted[1].ns, 42);
   EXPECT_EQ(order_back.options.appointment.leaves_ns, 6);
+  EXPECT_TRUE(order_back.looks_ahead);
+
+  const run::ListingNews news = run::listing_news_from(run::to_text(run::ListingNews{7, "a\nb"}));
+  EXPECT_EQ(news.files, 7u);
+  EXPECT_EQ(news.note, "a?b") << "of one line";
 }
 
 // The terminal obeys control characters, and the other machine may be anybody's.
