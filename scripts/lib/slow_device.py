@@ -42,7 +42,7 @@ def lacking():
         return "slow devices: need root; run it as root"
     for tool, package in PACKAGES.items():
         if not shutil.which(tool):
-            return f"{tool}: is missing; apt-get install {package}"
+            return f"{tool}: is missing; scripts/bootstrap --tests installs it ({package})"
     for node in ("/dev/fuse", "/dev/loop-control"):
         if not os.access(node, os.R_OK | os.W_OK):
             return f"{node}: is not there; a container needs --privileged"

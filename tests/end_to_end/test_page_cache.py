@@ -163,7 +163,10 @@ def can_mount_images():
     return os.geteuid() == 0 and tools and os.path.exists("/dev/loop-control")
 
 
-@unittest.skipUnless(can_mount_images(), "needs to mount a loop device")
+@unittest.skipUnless(
+    can_mount_images(),
+    "needs root and a loop device; scripts/bootstrap --tests (mount, e2fsprogs)",
+)
 class LoopDevices(SlowRuns):
     """The dataset lies in a file: what the page cache holds of that file is warm, too."""
 

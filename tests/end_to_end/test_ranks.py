@@ -91,7 +91,7 @@ class Launched(ProgramTest):
         self.assertEqual(first.code, 0, first)
         self.assertEqual([r["cell"]["gpus"] for r in self.ledger()], [1, 1, 1, 2, 2, 2])
 
-    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+    @unittest.skipUnless(shutil.which("mpirun"), "no mpirun; apt-get install openmpi-bin")
     def test_by_mpirun_print_one_result(self):
         answer = self.finish(
             subprocess.Popen(

@@ -47,7 +47,7 @@ class TwoMachines:
         """Why this system has no such machines; None: it has."""
         missing = [tool for tool in TOOLS if shutil.which(tool) is None]
         if missing:
-            return f"{', '.join(missing)} missing"
+            return f"{', '.join(missing)} missing; scripts/bootstrap --tests (iproute2, util-linux)"
         try:
             TwoMachines().close()
         except subprocess.CalledProcessError as error:

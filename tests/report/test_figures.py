@@ -145,7 +145,7 @@ class Figures(Program):
         self.run_report(records)
         self.assertEqual(first, (self.content("bars.pdf"), self.content("bars.svg")))
 
-    @unittest.skipUnless(shutil.which("pdffonts"), "pdffonts is not installed")
+    @unittest.skipUnless(shutil.which("pdffonts"), "no pdffonts; apt-get install poppler-utils")
     def test_pdf_fonts_are_embedded_truetype(self):
         self.run_report(repetitions(2), "--formats", "pdf")
         for stem in STEMS:

@@ -64,7 +64,8 @@ EVERYTHING = """(async () => {
 
 @unittest.skipUnless(HAVE_PLOTLY, "plotly is not installed")
 @unittest.skipUnless(
-    browser.find(), "no Chromium (" + ", ".join(browser.NAMES) + ") is on the PATH"
+    browser.find(),
+    "no Chromium (" + ", ".join(browser.NAMES) + ") is on the PATH; apt-get install chromium",
 )
 class InTheBrowser(Page):
     def open(self, records, **size):

@@ -169,7 +169,7 @@ class Column(Program):
         self.assertIn(r"the cell carries a serious flag (throttled)", captions)
         self.assertIn("EMULATED DEVICE", captions)
 
-    @unittest.skipUnless(shutil.which("pdffonts"), "pdffonts is not installed")
+    @unittest.skipUnless(shutil.which("pdffonts"), "no pdffonts; apt-get install poppler-utils")
     def test_fonts_are_embedded_truetype(self):
         self.run_report(sweep(gpus=(1,)), "--formats", "svg", extras=("--no-slides",))
         for name in (n for n in os.listdir(self.path("paper")) if n.endswith(".pdf")):
