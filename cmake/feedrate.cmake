@@ -20,6 +20,15 @@ if(FEEDRATE_SANITIZE)
   target_link_options(feedrate_flags INTERFACE -fsanitize=${FEEDRATE_SANITIZE})
 endif()
 
+# feedrate_need(FOUND LIBRARY PACKAGE): ends where the variable FOUND says that a library is missing,
+# and says how to get it, which CMake's own REQUIRED does not.
+function(feedrate_need found library package)
+  if(NOT ${found})
+    message(FATAL_ERROR "${library} was not found.\n"
+            "  remedy: run scripts/bootstrap, or install ${package} (as Debian and Ubuntu call it).")
+  endif()
+endfunction()
+
 # feedrate_include_root(NAME VARIABLE): the folder for -I through which "NAME/x.h" means x.h of the
 # current source folder.
 function(feedrate_include_root name variable)
