@@ -2,7 +2,6 @@
 
 // The user's own pictures as a source (`--from`).
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include "base/whole_file.h"
 #include "base/xxh3.h"
 #include "codec/codec.h"
+#include "storage/image_folder.h"
 #include "storage/manifest.h"
 
 namespace feedrate::data_gen {
@@ -28,33 +28,18 @@ struct FoundPicture {
   codec::PixelSize size;  // known once it was decoded
 };
 
-bool is_picture_name(const fs::path& path) {
-  std::string extension = path.extension().string();
-  std::ranges::transform(extension, extension.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
-}
-
+// By the rule by which `run --dataset FOLDER` reads it, so that both take the same files.
 std::vector<FoundPicture> find_pictures(const fs::path& folder) {
-  // Class folders are often links into a larger collection, so links are followed; a loop of them
-  // would go on for ever, hence the limit.
-  constexpr int kMaxDepth = 32;
-  std::vector<FoundPicture> found;
-  try {
-    const auto links = fs::directory_options::follow_directory_symlink;
-    for (fs::recursive_directory_iterator it(folder, links), end; it != end; ++it) {
-      if (it.depth() > kMaxDepth) {
-        throw Error(it->path().string(), "folders are nested too deeply",
-                    "look for a loop of links");
-      }
-      if (!is_picture_name(it->path()) || !it->is_regular_file()) continue;
-      const std::string path = it->path().lexically_relative(folder).generic_string();
-      const std::size_t slash = path.find('/');
-      found.push_back({path, slash == std::string::npos ? "class_000" : path.substr(0, slash)});
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw Error(folder.string(), error.code().message(),
+  static constexpr std::string_view kEndings[] = {".jpg", ".jpeg", ".png"};
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) {
+    throw Error(folder.string(), error ? error.message() : "is no folder",
                 "name a folder of pictures that can be read");
+  }
+  std::vector<FoundPicture> found;
+  for (const std::string& path : storage::list_pictures(folder, kEndings)) {
+    const std::size_t slash = path.find('/');
+    found.push_back({path, slash == std::string::npos ? "class_000" : path.substr(0, slash)});
   }
   std::ranges::sort(found, {}, &FoundPicture::path);
   return found;

@@ -89,13 +89,13 @@ bool has_suffix(std::string_view name, std::span<const std::string_view> suffixe
   });
 }
 
-// The pictures of one class.
+// The pictures of one class, or of all of the folder.
 class ClassFolder {
  public:
   ClassFolder(const std::string& root, std::span<const std::string_view> suffixes)
       : root_(root), suffixes_(suffixes) {}
 
-  // Their paths relative to the root; `name`: of the class.
+  // Their paths relative to the root; `name`: of the class, empty for the root itself.
   std::vector<std::string> list(const std::string& name) {
     paths_.clear(), way_.clear();
     walk(name);
@@ -104,13 +104,13 @@ class ClassFolder {
 
  private:
   void walk(const std::string& relative) {
-    const std::string path = root_ + "/" + relative;
+    const std::string path = relative.empty() ? root_ : root_ + "/" + relative;
     const FolderId id = id_of(path);
     if (std::ranges::find(way_, id) != way_.end())
       throw Error(path, "is a link to a folder that it lies in", "take it out of the folder");
     way_.push_back(id);
     for (const Entry& entry : entries_of(path)) {
-      std::string below = relative + "/" + entry.name;
+      std::string below = relative.empty() ? entry.name : relative + "/" + entry.name;
       if (entry.kind == Kind::folder) walk(below);
       if (entry.kind == Kind::file && has_suffix(entry.name, suffixes_))
         paths_.push_back(std::move(below));
@@ -222,6 +222,11 @@ bool is_image_folder(const fs::path& data) {
   std::error_code error;
   return fs::is_directory(data, error) && !fs::exists(data / "dataset.json", error) &&
          !holds_variants(data);
+}
+
+std::vector<std::string> list_pictures(const fs::path& folder,
+                                       std::span<const std::string_view> suffixes) {
+  return ClassFolder(folder.string(), suffixes).list("");
 }
 
 bool holds_class_pictures(const fs::path& folder, std::span<const std::string_view> suffixes) {

@@ -1,7 +1,9 @@
 #pragma once
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "storage/dataset.h"
 #include "storage/listing.h"
@@ -17,6 +19,11 @@ namespace feedrate::storage {
 DatasetVariant list_image_folder(const std::filesystem::path& folder,
                                  std::span<const std::string_view> suffixes, int threads,
                                  const ListProgress& progress = {});
+
+// The pictures below `folder` at any depth by the same rule, also those that lie in no class: their
+// paths relative to it, in no order. There may be none. Errors: as there.
+std::vector<std::string> list_pictures(const std::filesystem::path& folder,
+                                       std::span<const std::string_view> suffixes);
 
 // Whether `data` is a folder of the user's own: one that `feedrate gen` has not made.
 bool is_image_folder(const std::filesystem::path& data);

@@ -2,6 +2,7 @@
 
 #include "data_gen/generate_source.h"
 #include "datasets.h"
+#include "storage/image_folder.h"
 
 namespace feedrate::tests {
 namespace {
@@ -146,10 +147,27 @@ TEST_F(From, resumes_and_notices_a_changed_source) {
   EXPECT_THAT(error_of(from_options()), HasSubstr("source_files"));
 }
 
+TEST_F(From, takes_what_is_read_from_a_folder_as_it_lies) {
+  for (const char* name : {"n01/a.jpg", "n01/.hidden.JPG", ".hidden/b.jpeg"}) add_picture(name, 1);
+  add_picture("../elsewhere/c.jpg", 2);
+  fs::create_directory_symlink(folder_ / "elsewhere", pictures() / "n02");
+  generate(from_options());
+  static constexpr std::string_view kEndings[] = {".jpg", ".jpeg"};
+  const auto as_it_lies = storage::list_image_folder(pictures(), kEndings, 1);
+  const auto made = storage::open_dataset(from_options().data, "jpeg/32x24");
+  EXPECT_EQ(made.classes, as_it_lies.classes);
+  ASSERT_EQ(made.samples.size(), as_it_lies.samples.size());
+  for (std::size_t i = 0; i < made.samples.size(); ++i)
+    EXPECT_EQ(made.samples[i].label, as_it_lies.samples[i].label) << made.samples[i].path;
+  fs::create_symlink("nowhere.jpg", pictures() / "n01/d.jpg");
+  EXPECT_THAT(error_of(from_options()), HasSubstr("n01/d.jpg: is a link that leads nowhere"));
+}
+
 TEST_F(From, a_loop_of_links_ends) {
   add_picture("n01/a.jpg", 1);
   fs::create_directory_symlink(pictures(), pictures() / "n01/again");
-  EXPECT_THAT(error_of(from_options()), HasSubstr("loop"));
+  EXPECT_THAT(error_of(from_options()),
+              HasSubstr("n01/again: is a link to a folder that it lies in"));
 }
 
 }  // namespace

@@ -128,6 +128,16 @@ TEST_F(ImageFolder, OfTarFilesSaysHowTheyAreRead) {
   EXPECT_EQ(list().samples.size(), 1u);
 }
 
+TEST_F(ImageFolder, IsListedWithWhatLiesInNoClass) {
+  static constexpr std::string_view kJpeg[] = {".jpg"};
+  put("class/deep/a.jpg");
+  put("b.jpg");
+  put("c.png");
+  EXPECT_THAT(storage::list_pictures(root(), kJpeg),
+              testing::UnorderedElementsAre("class/deep/a.jpg", "b.jpg"));
+  EXPECT_THAT(storage::list_pictures(root() / "class/deep", kJpeg), ElementsAre("a.jpg"));
+}
+
 TEST_F(ImageFolder, IsWhatGenHasNotMade) {
   EXPECT_FALSE(storage::is_image_folder(root()));
   put("class/a.jpg");
