@@ -1,6 +1,7 @@
 #include "storage/memory_copy.h"
 
-#include <signal.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,11 +10,11 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "base/whole_file.h"
 #include "base/xxh3.h"
 #include "storage/container.h"
 #include "storage/dataset_record.h"
@@ -28,26 +29,19 @@ constexpr const char* kMemory = "/dev/shm";  // tmpfs on every Linux
 
 constexpr std::string_view kName = "feedrate-copy-";
 
-// What a process that was killed has left, by the number in its name.
+// What processes that were killed have left: the lock of a folder goes with its process, however it
+// ends. A process id in its name would not do: another process may have that id by now, and one in
+// another container is not seen from here.
 void remove_left_over() {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(kMemory, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(kName)) continue;
-    const int pid = std::atoi(name.c_str() + kName.size());
-    if (pid > 0 && kill(pid, 0) != 0 && errno == ESRCH) fs::remove_all(entry.path(), ignored);
+    if (!entry.path().filename().string().starts_with(kName)) continue;
+    try {
+      const PosixFile folder(entry.path(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      if (flock(folder.get(), LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), ignored);
+    } catch (const std::system_error&) {  // another user's, or removed by now
+    }
   }
-}
-
-fs::path new_folder() {
-  remove_left_over();
-  std::string pattern =
-      std::string(kMemory) + "/" + std::string(kName) + std::to_string(getpid()) + "-XXXXXX";
-  if (mkdtemp(pattern.data()) == nullptr) {
-    throw Error(kMemory, std::system_category().message(errno),
-                "the machine's own limit cannot be measured without it: --no-client");
-  }
-  return pattern;
 }
 
 // As many samples as fit, spread evenly over the variant.
@@ -80,21 +74,38 @@ std::string without_container(const std::string& name) {
 
 }  // namespace
 
+// It is locked before it has the name that others look for.
+MemoryCopy::Folder MemoryCopy::new_folder() {
+  remove_left_over();
+  try {
+    std::string made = std::string(kMemory) + "/feedrate-new-XXXXXX";
+    if (mkdtemp(made.data()) == nullptr) throw std::system_error(errno, std::generic_category());
+    PosixFile lock(made, O_RDONLY | O_DIRECTORY);
+    flock(lock.get(), LOCK_EX | LOCK_NB);
+    fs::path folder = fs::path(kMemory) / (std::string(kName) + made.substr(made.size() - 6));
+    fs::rename(made, folder);
+    return {std::move(folder), std::move(lock)};
+  } catch (const std::system_error& error) {
+    throw Error(kMemory, error.code().message(),
+                "the machine's own limit cannot be measured without it: --no-client");
+  }
+}
+
 MemoryCopy::MemoryCopy(const DatasetVariant& variant, const std::string& name,
                        std::uint64_t most_bytes, std::stop_token stop)
-    : data_(new_folder()) {
+    : folder_(new_folder()) {
   try {
     copy(variant, name, most_bytes, stop);
   } catch (...) {
     std::error_code ignored;
-    fs::remove_all(data_, ignored);
+    fs::remove_all(data(), ignored);
     throw;
   }
 }
 
 MemoryCopy::~MemoryCopy() {
   std::error_code ignored;
-  fs::remove_all(data_, ignored);
+  fs::remove_all(data(), ignored);
 }
 
 void MemoryCopy::copy(const DatasetVariant& variant, const std::string& name,
@@ -108,8 +119,8 @@ void MemoryCopy::copy(const DatasetVariant& variant, const std::string& name,
     SampleFile sample = variant.samples[i];
     storage->read(sample, buffer);
     sample.path = name_in_copy(sample.path, samples.size());
-    fs::create_directories((data_ / files / sample.path).parent_path());
-    write_whole_file(data_ / files / sample.path, buffer.bytes(), /*durable=*/false);
+    fs::create_directories((data() / files / sample.path).parent_path());
+    write_whole_file(data() / files / sample.path, buffer.bytes(), /*durable=*/false);
     sample.xxh3 = xxh3_of(buffer.bytes());
     samples.push_back(std::move(sample));
   }
@@ -119,17 +130,17 @@ void MemoryCopy::copy(const DatasetVariant& variant, const std::string& name,
                        .classes = variant.classes,
                        .options = {},
                        .variants = {}};
-  record.variants[files] = write_manifest(data_ / files, samples);
+  record.variants[files] = write_manifest(data() / files, samples);
   if (files != name) {
-    const DatasetVariant from = read_variant(data_, files, record);
-    fs::create_directories(data_ / name);
+    const DatasetVariant from = read_variant(data(), files, record);
+    fs::create_directories(data() / name);
     // Shards of the user's own are packed as `gen` does.
-    find_container(variant.container->name)->pack(from, data_ / name, [&](std::size_t) {
+    find_container(variant.container->name)->pack(from, data() / name, [&](std::size_t) {
       return !stop.stop_requested();
     });
-    record.variants[name] = write_manifest(data_ / name, samples);
+    record.variants[name] = write_manifest(data() / name, samples);
   }
-  write_dataset_record(data_, record);
+  write_dataset_record(data(), record);
 }
 
 }  // namespace feedrate::storage

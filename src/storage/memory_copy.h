@@ -4,13 +4,14 @@
 #include <functional>
 #include <stop_token>
 
+#include "base/whole_file.h"
 #include "storage/dataset.h"
 
 namespace feedrate::storage {
 
 // A part of a dataset's variant in memory (tmpfs), where no storage is in the way: what a machine
 // can read and decode by itself. Removed with the object; what a killed process left, with the next
-// one. Not thread-safe.
+// one, of whatever process: a copy that is in use is locked. Not thread-safe.
 class MemoryCopy {
  public:
   // Copies samples, spread evenly over the variant, up to `most_bytes`, and packs them where the
@@ -24,14 +25,19 @@ class MemoryCopy {
   MemoryCopy& operator=(const MemoryCopy&) = delete;
 
   // The folder of a dataset that holds the variant.
-  const std::filesystem::path& data() const { return data_; }
+  const std::filesystem::path& data() const { return folder_.path; }
   std::size_t samples() const { return samples_; }
 
  private:
+  struct Folder {
+    std::filesystem::path path;
+    PosixFile lock;
+  };
+  static Folder new_folder();
   void copy(const DatasetVariant& variant, const std::string& name, std::uint64_t most_bytes,
             const std::stop_token& stop);
 
-  std::filesystem::path data_;
+  const Folder folder_;
   std::size_t samples_ = 0;
 };
 

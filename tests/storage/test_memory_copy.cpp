@@ -1,0 +1,67 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "base/whole_file.h"
+#include "storage/image_folder.h"
+#include "storage/memory_copy.h"
+#include "tests/temporary_folder.h"
+
+namespace feedrate::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+class MemoryCopies : public testing::Test {
+ protected:
+  MemoryCopies() {
+    fs::create_directories(mine_.path() / "class");
+    std::ofstream(mine_.path() / "class/a.jpg") << "12";
+    static constexpr std::string_view kJpeg[] = {".jpg"};
+    dataset_ = storage::list_image_folder(mine_.path(), kJpeg, 1);
+  }
+  storage::MemoryCopy copy() const { return {dataset_, "jpeg/mixed", 1000, {}}; }
+  static fs::path new_folder(std::string pattern) { return mkdtemp(pattern.data()); }
+
+  TemporaryFolder mine_;
+  storage::DatasetVariant dataset_;
+};
+
+TEST_F(MemoryCopies, AreRemovedInTheEnd) {
+  fs::path data;
+  {
+    const storage::MemoryCopy made = copy();
+    data = made.data();
+    EXPECT_EQ(made.samples(), 1u);
+    EXPECT_TRUE(fs::exists(data / "dataset.json"));
+  }
+  EXPECT_FALSE(fs::exists(data));
+}
+
+TEST_F(MemoryCopies, ThatNobodyHoldsAreRemovedWhoeverHasTheirProcessIdNow) {
+  const fs::path left = new_folder("/dev/shm/feedrate-copy-1-XXXXXX");
+  copy();
+  EXPECT_FALSE(fs::exists(left));
+}
+
+TEST_F(MemoryCopies, ThatAreHeldAreKeptThoughTheirProcessIsNotSeenFromHere) {
+  const fs::path made = new_folder("/dev/shm/feedrate-new-XXXXXX");
+  const PosixFile lock(made, O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(flock(lock.get(), LOCK_EX | LOCK_NB), 0);
+  const fs::path held = "/dev/shm/feedrate-copy-2147483647-" + made.filename().string().substr(13);
+  fs::rename(made, held);
+  {
+    const storage::MemoryCopy mine = copy();
+    copy();
+    EXPECT_TRUE(fs::exists(mine.data() / "dataset.json"));
+  }
+  EXPECT_TRUE(fs::exists(held));
+  fs::remove_all(held);
+}
+
+}  // namespace
+}  // namespace feedrate::tests
