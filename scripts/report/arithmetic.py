@@ -338,6 +338,18 @@ def _place(record):
         yield f"place is {str(place)[:20]}: 0, or 1 for the ceiling that closes a repetition"
 
 
+def _search(record):
+    """Each run of a search reads the samples in an order of its own."""
+    search = record.get("search")
+    if search is None:
+        return
+    due = (search["base_seed"] + search["run"]) % 2**64
+    if record.get("seed") != due:
+        yield f"seed is {record.get('seed')}, base_seed and number of the run make it {due}"
+    if record.get("order") != search["run"]:
+        yield f"run {search['run']} of the search has the order {record.get('order')}"
+
+
 def _summaries(record):
     for key in ("step_ms", "data_wait_ms", "device_idle_ms"):
         if record.get(key) is not None:
@@ -511,7 +523,7 @@ def _part(summary, name, otherwise=None):
     return otherwise if value is None else value
 
 
-ALWAYS = (_status, _role, _place)
+ALWAYS = (_status, _role, _place, _search)
 MEASURED = (
     _rate,
     _summaries,

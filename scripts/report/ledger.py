@@ -83,6 +83,11 @@ def of_jobs(record):
     return isinstance(record.get("jobs"), dict)
 
 
+def seed(record):
+    """The seed that was asked for. The runs of a search (`feedrate capacity`) each have their own."""
+    return object_at(record, "search").get("base_seed", record.get("seed"))
+
+
 def scan(path):
     """Yields (line number, record, problem) for every line that is not blank: the record as it was
     written, None where the line is no JSON, and (reason, remedy) or None where all is well. A last

@@ -255,7 +255,7 @@ def _precision(cells):
 
 def _order(records):
     """What is known of the order: a sweep alone says where a ceiling stood."""
-    seeds = _said(_values(records, "seed"))
+    seeds = _said(_values([{"seed": ledger.seed(r)} for r in records], "seed"))
     swept = any("place" in r for r in records)
     words = (
         "In every repetition the ceiling was measured first and last, the cells between in an"

@@ -131,7 +131,7 @@ def _shared(record):
     found = {(name, ""): environment.get(name) for name in SAME}
     jobs = ledger.of_jobs(record)  # each draws samples of its own, perhaps of its own dataset
     if not jobs:
-        found["seed", ""] = record.get("seed")
+        found["seed", ""] = ledger.seed(record)
     found["environment.gpus", ""] = environment.get("gpus")
     axis = str(record["cell"]["device"])
     if record["status"] == "ok":  # of one cell: another may need a longer window

@@ -112,8 +112,9 @@ def _values(records):
     """{path: the values that the records have there}, as JSON so that any value can be in a set."""
     found = {}
     for record in records:
-        for name in ("device", "environment", "seed"):
-            for path, value in _leaves(name, record.get(name)):
+        shared = {name: record.get(name) for name in ("device", "environment")}
+        for name, part in {**shared, "seed": ledger.seed(record)}.items():
+            for path, value in _leaves(name, part):
                 found.setdefault(OLDER.get(path, path), set()).add(
                     json.dumps(value, sort_keys=True)
                 )

@@ -190,10 +190,11 @@ class Searching {
       const auto found = search_->runs().find(*gpus);
       const auto before = found == search_->runs().end() ? 0 : found->second.size();
       std::vector<plan::PlannedRun> plan = {
-          {cells_->of(*gpus), plan::Role::cell, static_cast<int>(before)}};
+          {cells_->of(*gpus), plan::Role::cell, static_cast<int>(before), planned_}};
       try {
         check_pass(plan.front().cell, *gpus);
         measuring_.check(plan);
+        ++planned_;
         return plan;
       } catch (const Error& error) {
         if (search_->runs().empty() || *gpus <= search_->runs().rbegin()->first) throw;
@@ -258,6 +259,7 @@ class Searching {
   std::map<int, Reading> readings_;
   std::set<std::string> spoiled_;
   std::size_t runs_ = 0;
+  int planned_ = 0;  // of all searches: each run has a seed of its own
 };
 
 // --- The machine without the storage.

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,14 @@ struct PlannedRun {
   Cell cell;
   Role role = Role::cell;
   int repetition = 0;
+  // Of a search (`feedrate capacity`): its number in it, from 0. Each run then reads the samples in
+  // an order of its own, so that what a server keeps of one run's is not the beginning of the next.
+  std::optional<int> search_run{};
+
+  // Of its samples; `base`: the command's. Wraps.
+  std::uint64_t seed(std::uint64_t base) const {
+    return base + static_cast<std::uint64_t>(search_run.value_or(0));
+  }
 };
 
 // The order of a sweep: for each repetition and each ceiling, the ceiling, its cells, the ceiling

@@ -134,7 +134,8 @@ Json RecordWriter::json_of(const Record& record) const {
   json["dataset"] = dataset_json(result, options_.data, record.context.first_page_cache);
   json["environment"] = environment_;
   json["limits"] = limits_json(options_.limits);
-  json["seed"] = options_.seed;
+  json["seed"] = run.seed(options_.seed);
+  if (run.search_run) json["search"] = {{"base_seed", options_.seed}, {"run", *run.search_run}};
   json["started_at"] = result.started_at;
   json["place"] = plan::position_of(run.role);
   if (const auto& precision = record.context.precision)

@@ -65,6 +65,15 @@ bool is_of_kind(const Json& record, const run::CellResult& result) {
          record["cell"]["gpus"] == result.settings.gpus;
 }
 
+void refuse_what_is_whole(const Ledger& ledger, const Json& record) {
+  for (const auto& [part, command] : {std::pair("jobs", "jobs"), std::pair("search", "capacity")}) {
+    if (!record.contains(part)) continue;
+    throw Error(ledger.path().string(),
+                "holds runs of `feedrate " + std::string(command) + "`, which nothing adds to",
+                "choose another folder: -o DIR");
+  }
+}
+
 }  // namespace
 
 std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
@@ -105,10 +114,7 @@ std::vector<std::string> differences(const Ledger& ledger, const run::CellRunner
   Comparison comparison(ledger, force);
   const Json limits = limits_json(options.limits);
   for (const Json& record : ledger.records()) {
-    if (record.contains("jobs")) {
-      throw Error(ledger.path().string(), "holds runs of `feedrate jobs`, which nothing adds to",
-                  "choose another folder: -o DIR");
-    }
+    refuse_what_is_whole(ledger, record);
     const Json& then = record["environment"];
     for (const char* field : {"feedrate_version", "git_commit", "binary_xxh3", "host"}) {
       comparison.look(field, then.contains(field) ? then[field] : Json(nullptr),

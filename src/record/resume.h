@@ -23,7 +23,8 @@ std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
 // jpeg/500x375" ... Records of another program, machine, state of the machine, storage, seed,
 // length or dataset would make one ledger of two experiments. `cells`: ids of what is measured now;
 // limits are compared for these alone. Throws an Error that names the first difference, unless
-// `force`; then returns all, each once. A ledger of `feedrate jobs` is refused always.
+// `force`; then returns all, each once. A ledger of `feedrate jobs` or `feedrate capacity` is
+// refused always.
 std::vector<std::string> differences(const Ledger& ledger, const run::CellRunner& runner,
                                      const nlohmann::ordered_json& environment,
                                      const run::RunOptions& options,

@@ -121,7 +121,8 @@ class Sweep {
     hooks_.started(run, number, total,
                    run.role == plan::Role::cell && ceiling ? std::optional(ceiling->imgs_per_s)
                                                            : std::nullopt);
-    run::CellResult result = runner_.run(run.cell, hooks_.progress, stop_);
+    run::CellResult result =
+        runner_.run(run.cell, hooks_.progress, stop_, run.seed(options_.run.seed));
     std::vector<std::string> differences = options_.differences;
     std::ranges::move(device_differences(before_, result), std::back_inserter(differences));
     const Record record = make_record(std::move(result),

@@ -95,8 +95,7 @@ void add_standstills(RankAnswer& answer, measure::StandstillMonitor& coordinator
 
 class ThreadRanks : public CellRanks {
  public:
-  ThreadRanks(const RunOptions& options, device::AcceleratorRegistry& registry)
-      : options_(options), registry_(registry) {}
+  explicit ThreadRanks(device::AcceleratorRegistry& registry) : registry_(registry) {}
 
   void check(const plan::CellSettings& settings,
              const device::AcceleratorKind& kind) const override {
@@ -109,12 +108,13 @@ class ThreadRanks : public CellRanks {
   int here(const plan::CellSettings& settings) const override { return settings.gpus; }
 
   std::optional<RankAnswer> run(const plan::Cell&, const plan::CellSettings& settings,
+                                const RunOptions& options,
                                 std::shared_ptr<const storage::DatasetVariant> dataset,
                                 const ProgressSink& progress, std::stop_token stop,
                                 RankResults&) override {
     try {
       const ProcessWork work{.settings = settings,
-                             .options = options_,
+                             .options = options,
                              .registry = registry_,
                              .dataset = dataset.get(),
                              .progress = progress,
@@ -129,15 +129,13 @@ class ThreadRanks : public CellRanks {
   }
 
  private:
-  const RunOptions options_;
   device::AcceleratorRegistry& registry_;
 };
 
 class ProcessRanks : public CellRanks {
  public:
-  ProcessRanks(const RunOptions& options, device::AcceleratorRegistry& registry,
-               ranks::RankProcesses& processes)
-      : options_(options), registry_(registry), processes_(processes) {}
+  ProcessRanks(device::AcceleratorRegistry& registry, ranks::RankProcesses& processes)
+      : registry_(registry), processes_(processes) {}
 
   void check(const plan::CellSettings& settings,
              const device::AcceleratorKind& kind) const override {
@@ -177,10 +175,11 @@ class ProcessRanks : public CellRanks {
   }
 
   std::optional<RankAnswer> run(const plan::Cell& cell, const plan::CellSettings& settings,
+                                const RunOptions& options,
                                 std::shared_ptr<const storage::DatasetVariant> dataset,
                                 const ProgressSink& progress, std::stop_token stop,
                                 RankResults& kept) override {
-    const RankOrder order{cell, options_, dataset ? dataset->manifest_xxh3 : ""};
+    const RankOrder order{cell, options, dataset ? dataset->manifest_xxh3 : ""};
     const bool are_processes = apart(settings);
     measure::StandstillMonitor standstills;
     std::map<std::size_t, RankAnswer> answers;
@@ -211,7 +210,6 @@ class ProcessRanks : public CellRanks {
   }
 
  private:
-  const RunOptions options_;
   device::AcceleratorRegistry& registry_;
   ranks::RankProcesses& processes_;
   std::set<std::pair<std::string, std::string>> looked_at_;  // variant, io where that was tried
@@ -219,15 +217,13 @@ class ProcessRanks : public CellRanks {
 
 }  // namespace
 
-std::unique_ptr<CellRanks> make_thread_ranks(const RunOptions& options,
-                                             device::AcceleratorRegistry& registry) {
-  return std::make_unique<ThreadRanks>(options, registry);
+std::unique_ptr<CellRanks> make_thread_ranks(device::AcceleratorRegistry& registry) {
+  return std::make_unique<ThreadRanks>(registry);
 }
 
-std::unique_ptr<CellRanks> make_process_ranks(const RunOptions& options,
-                                              device::AcceleratorRegistry& registry,
+std::unique_ptr<CellRanks> make_process_ranks(device::AcceleratorRegistry& registry,
                                               ranks::RankProcesses& processes) {
-  return std::make_unique<ProcessRanks>(options, registry, processes);
+  return std::make_unique<ProcessRanks>(registry, processes);
 }
 
 }  // namespace feedrate::run

@@ -36,20 +36,20 @@ class CellRanks {
                           const Datasets& datasets) = 0;
   // How many of the cell's ranks run on this machine.
   virtual int here(const plan::CellSettings& settings) const = 0;
-  // Runs them to their end. Nothing if `stop` came first. Throws what went wrong in the first rank
-  // that failed; `kept` then holds the results that had arrived of ranks that are processes.
+  // Runs them to their end, `options.seed` deciding the samples' order. Nothing if `stop` came
+  // first. Throws what went wrong in the first rank that failed; `kept` then holds the results that
+  // had arrived of ranks that are processes.
   virtual std::optional<RankAnswer> run(const plan::Cell& cell, const plan::CellSettings& settings,
+                                        const RunOptions& options,
                                         std::shared_ptr<const storage::DatasetVariant> dataset,
                                         const ProgressSink& progress, std::stop_token stop,
                                         RankResults& kept) = 0;
 };
 
 // `registry` outlives them, `processes` too.
-std::unique_ptr<CellRanks> make_thread_ranks(const RunOptions& options,
-                                             device::AcceleratorRegistry& registry);
+std::unique_ptr<CellRanks> make_thread_ranks(device::AcceleratorRegistry& registry);
 // A crash in a rank, or a read that never returns, does not harm this process or the next cell.
-std::unique_ptr<CellRanks> make_process_ranks(const RunOptions& options,
-                                              device::AcceleratorRegistry& registry,
+std::unique_ptr<CellRanks> make_process_ranks(device::AcceleratorRegistry& registry,
                                               ranks::RankProcesses& processes);
 
 }  // namespace feedrate::run

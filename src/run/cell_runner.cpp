@@ -28,7 +28,7 @@ std::string_view name_of(Status status) {
 CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry)
     : options_(std::move(options)),
       registry_(registry),
-      ranks_(make_thread_ranks(options_, registry)),
+      ranks_(make_thread_ranks(registry)),
       datasets_(options_.data) {}
 
 CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
@@ -41,7 +41,7 @@ CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry
                        ranks::RankProcesses& processes, Datasets datasets)
     : options_(std::move(options)),
       registry_(registry),
-      ranks_(make_process_ranks(options_, registry, processes)),
+      ranks_(make_process_ranks(registry, processes)),
       datasets_(std::move(datasets)) {}
 
 const plan::CellSettings& CellRunner::settings_for(const plan::Cell& cell) {
@@ -60,12 +60,15 @@ std::optional<std::string> CellRunner::manifest_of(const std::string& variant) c
 }
 
 CellResult CellRunner::run(const plan::Cell& cell, const ProgressSink& progress,
-                           std::stop_token stop) {
+                           std::stop_token stop, std::optional<std::uint64_t> seed) {
+  RunOptions options = options_;
+  options.seed = seed.value_or(options_.seed);
   CellResult result{.cell = cell, .settings = settings_for(cell), .started_at = utc_now()};
   RankResults kept;
   try {
     result.dataset = datasets_.of(result.settings);
-    const auto answer = ranks_->run(cell, result.settings, result.dataset, progress, stop, kept);
+    const auto answer =
+        ranks_->run(cell, result.settings, options, result.dataset, progress, stop, kept);
     result.status = answer ? Status::ok : Status::interrupted;
     if (result.status == Status::ok) result.measurement = measurement_of(result.settings, *answer);
   } catch (...) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,8 +54,10 @@ class CellRunner {
   // The hash of a variant's manifest; nothing for one that no checked or measured cell uses.
   std::optional<std::string> manifest_of(const std::string& variant) const;
 
-  // Measures; a failure of the run itself is in the result, not thrown.
-  CellResult run(const plan::Cell& cell, const ProgressSink& progress, std::stop_token stop);
+  // Measures; a failure of the run itself is in the result, not thrown. `seed`: of this run, where
+  // it is not the options'.
+  CellResult run(const plan::Cell& cell, const ProgressSink& progress, std::stop_token stop,
+                 std::optional<std::uint64_t> seed = {});
 
  private:
   const plan::CellSettings& settings_for(const plan::Cell& cell);

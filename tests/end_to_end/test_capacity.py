@@ -33,7 +33,22 @@ class Capacity(ProgramTest):
         self.assertIn("EMULATED", answer.out)
         self.assertIn("no result of that or any consortium's benchmark", answer.out)
         self.assertNotIn("from memory", answer.out)
-        self.assertEqual([r["cell"]["gpus"] for r in self.ledger("out")], [1, 2])
+        records = self.ledger("out")
+        self.assertEqual([r["cell"]["gpus"] for r in records], [1, 2])
+        self.assertEqual([r["seed"] for r in records], [0, 1], "orders of their own")
+        self.assertEqual(
+            [r["search"] for r in records], [{"base_seed": 0, "run": n} for n in (0, 1)]
+        )
+        self.call("validate", self.path("out"))
+
+    def test_each_run_of_both_searches_reads_in_an_order_of_its_own(self):
+        self.capacity(
+            *("--device", "emulated:200", "--most-gpus", "2", "--host-cpu-ms", "1", "--seed", "5"),
+            *("--no-client", "-o", self.path("out")),
+        )
+        records = self.ledger("out")
+        self.assertEqual({r["cell"]["host-cpu-ms"] for r in records}, {"0", "1"})
+        self.assertEqual([r["seed"] for r in records], list(range(5, 5 + len(records))))
 
     def test_none_is_fed_where_more_is_needed_than_can_be_read(self):
         answer = self.capacity(

@@ -414,6 +414,22 @@ class Sequence(Checked):
         self.assertEqual(len(second(self.with_more(closing))), 1)
         self.assertEqual(len(second(self.with_more(cell))), 1)
 
+    def test_the_runs_of_a_search_each_have_a_seed_of_their_own(self):
+        records = sound.sweep(RATES)
+        for run, record in enumerate(records):
+            record.update(seed=7 + run, search={"base_seed": 7, "run": run})
+
+        def said(word):
+            return [line for line in self.check(records)[1] if word in line]
+
+        self.assertEqual(said("seed"), [])
+        records[2]["seed"] = 7
+        self.assertEqual(len(said("seed is 7, base_seed and number of the run make it 9")), 1)
+        records[2].update(seed=10, search={"base_seed": 7, "run": 3})
+        self.assertEqual(len(said("run 3 of the search has the order 2")), 1)
+        records[2].update(seed=3, search={"base_seed": 1, "run": 2})
+        self.assertTrue(said("seed is '1'") or said("seed is 1"), "of another search")
+
     def test_a_cell_says_that_its_ceiling_must_not_be_quoted(self):
         def unfit(records):
             records[0].update(valid=False, flags=records[0]["flags"] + [STOPPED])
