@@ -160,6 +160,46 @@ Reading reading_of(const run::Measurement& m) {
           .p99_ms = 1e-6 * static_cast<double>(m.latencies.reads.percentile_ns(0.99))};
 }
 
+// What a reader of the answer has to know, of all runs: each thing once.
+class Seen {
+ public:
+  // `of`: which run, "3 GPUs".
+  void add(const record::Record& record, const std::string& of) {
+    if (record.result.measurement)
+      page_cache_.insert(page_cache_state(record.result.measurement->page_cache));
+    for (const record::Flag& flag : record.flags) {
+      if (flag.name != kCorrected) keep(flag, of);
+    }
+  }
+  bool is_serious() const {
+    return std::ranges::any_of(
+        flags_, [](const record::Flag& f) { return f.severity == record::Severity::serious; });
+  }
+  // "cold (fadvise)"; two, if they were not alike.
+  std::string page_cache() const {
+    return listed(std::vector(page_cache_.begin(), page_cache_.end()));
+  }
+  const std::vector<record::Flag>& flags() const { return flags_; }
+
+ private:
+  // Rules that share a name have remedies of their own. The worst run's reason stands for all.
+  void keep(record::Flag flag, const std::string& of) {
+    flag.reason += " (" + of + ")";
+    const auto known = std::ranges::find_if(flags_, [&](const record::Flag& other) {
+      return other.name == flag.name && other.remedy == flag.remedy;
+    });
+    if (known == flags_.end())
+      flags_.push_back(std::move(flag));
+    else if (known->severity < flag.severity)
+      *known = std::move(flag);
+  }
+
+  std::vector<record::Flag> flags_;
+  std::set<std::string> page_cache_;
+};
+
+std::string counted_gpus(int gpus) { return std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"); }
+
 // Searches one after the other in one sweep, live.
 class Searching {
  public:
@@ -181,7 +221,7 @@ class Searching {
     return !outcome.interrupted;
   }
   const std::map<int, Reading>& readings() const { return readings_; }
-  const std::set<std::string>& spoiled() const { return spoiled_; }
+  const Seen& seen() const { return seen_; }
   const std::string& limit() const { return limit_; }
 
  private:
@@ -210,7 +250,7 @@ class Searching {
     const double pass_s = pass_s_ / gpus;
     if (pass_s >= 0.75 * limits_.min_seconds) return;
     throw Error(
-        std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"),
+        counted_gpus(gpus),
         format("would go through the dataset in %.1f s, and a cold run is one pass", pass_s),
         "use more pictures, --io uring-direct, which reads past the page cache, or "
         "--page-cache warm");
@@ -219,12 +259,12 @@ class Searching {
     return {
         .started =
             [this](const plan::PlannedRun& run, std::size_t, std::size_t, std::optional<double>) {
-              gpus_ = run.cell["gpus"].value();
-              line_.show(title_ + ", " + gpus_ + " GPUs: preparing");
+              label_ = title_ + ", " + counted_gpus(std::stoi(run.cell["gpus"].value()));
+              line_.show(label_ + ": preparing");
             },
         .progress =
             [this](const run::RunProgress& p) {
-              line_.show(title_ + ", " + gpus_ + " GPUs: " + describe(p, std::nullopt));
+              line_.show(label_ + ": " + describe(p, std::nullopt));
             },
         .finished = [this](const record::Record& record,
                            const nlohmann::ordered_json&) { finish(record); },
@@ -236,15 +276,11 @@ class Searching {
     ++runs_;
     if (result.status == run::Status::failed) failed_ = result.error;
     if (!result.measurement) return;
-    for (const record::Flag& flag : record.flags) {
-      if (flag.severity == record::Severity::serious && flag.name != kCorrected)
-        spoiled_.insert(std::string(flag.name) + " (" + gpus_ + " GPUs): " + flag.reason);
-    }
+    seen_.add(record, counted_gpus(result.settings.gpus));
     const diagnose::GpusRun run = gpus_run(result);
     search_->add(result.settings.gpus, run);
     readings_[result.settings.gpus] = reading_of(*result.measurement);
-    std::fprintf(stderr, "%s, %s GPU%s: %s img/s, utilisation %.1f %%\n", title_.c_str(),
-                 gpus_.c_str(), gpus_ == "1" ? "" : "s",
+    std::fprintf(stderr, "%s: %s img/s, utilisation %.1f %%\n", label_.c_str(),
                  thousands(kept_up(*result.measurement)).c_str(), 100 * run.utilisation);
   }
 
@@ -253,11 +289,11 @@ class Searching {
   const double pass_s_;
   const std::size_t most_runs_;
   ProgressLine line_;
-  std::string title_, gpus_, failed_, limit_;
+  std::string title_, label_, failed_, limit_;
   diagnose::GpuSearch* search_ = nullptr;
   const Cells* cells_ = nullptr;
   std::map<int, Reading> readings_;
-  std::set<std::string> spoiled_;
+  Seen seen_;
   std::size_t runs_ = 0;
   int planned_ = 0;  // of all searches: each run has a seed of its own
 };
@@ -267,6 +303,7 @@ class Searching {
 struct ClientLimit {
   double imgs_per_s = 0;
   std::size_t samples = 0;
+  Seen seen;
 };
 
 // Reads that go past the page cache do so as well where there is no storage, if tmpfs lets them.
@@ -305,7 +342,7 @@ std::optional<ClientLimit> client_limit(const Cells& cells, const CapacityComman
   const std::vector<plan::PlannedRun> plan = {{there.of(gpus), plan::Role::cell, 0}};
   measuring.check(plan);
   measuring.open_ledger(plan, /*resume=*/false, /*force=*/false);
-  ClientLimit limit{.samples = copy.samples()};
+  ClientLimit limit{.imgs_per_s = 0, .samples = copy.samples(), .seen = {}};
   std::string failed;
   ProgressLine line;
   const record::SweepHooks hooks{
@@ -317,6 +354,7 @@ std::optional<ClientLimit> client_limit(const Cells& cells, const CapacityComman
       .finished =
           [&](const record::Record& record, const nlohmann::ordered_json&) {
             failed = record.result.error;
+            limit.seen.add(record, "from memory");
             if (record.result.measurement) limit.imgs_per_s = record.result.measurement->imgs_per_s;
           },
       .more = {}};
@@ -329,8 +367,7 @@ std::optional<ClientLimit> client_limit(const Cells& cells, const CapacityComman
 // --- What is printed.
 
 std::string gpus_text(const diagnose::GpusFed& fed) {
-  std::string text = (fed.at_least ? "at least " : "") + std::to_string(fed.gpus) +
-                     (fed.gpus == 1 ? " GPU" : " GPUs");
+  std::string text = (fed.at_least ? "at least " : "") + counted_gpus(fed.gpus);
   if (!fed.at_least && fed.low != fed.high) text += format(" (95 %%: %d to %d)", fed.low, fed.high);
   return text;
 }
@@ -432,7 +469,7 @@ struct Found {
   diagnose::GpuSearch search;
   std::optional<diagnose::GpuSearch> without_cpu;  // of the host; none where a step takes none
   std::map<int, Reading> readings;
-  std::set<std::string> spoiled;
+  Seen seen;
   std::string limit;  // why more GPUs were not tried
 };
 
@@ -442,7 +479,7 @@ std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
   Found found{.search = {{kLeast, kBetter}, {1, command.most_gpus, command.repetitions}},
               .without_cpu = {},
               .readings = {},
-              .spoiled = {},
+              .seen = {},
               .limit = {}};
   Searching searching(measuring, command.experiment.run.limits, pass_s, command.repetitions);
   if (!searching.search(cells, found.search, "storage")) return std::nullopt;
@@ -454,7 +491,7 @@ std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
     if (!searching.search(cells.with("host-cpu-ms", "0"), *found.without_cpu, "no host CPU"))
       return std::nullopt;
   }
-  found.spoiled = searching.spoiled();
+  found.seen = searching.seen();
   return found;
 }
 
@@ -469,12 +506,17 @@ void print_found(const Found& found, const Answer& answer) {
                 gpus_text(found.without_cpu->fed(kLeast)).c_str(), 100 * kLeast);
   }
   if (!found.limit.empty()) std::printf("more GPUs were not tried: %s\n", found.limit.c_str());
-  for (const std::string& flag : found.spoiled) std::printf("not to be quoted: %s\n", flag.c_str());
+  if (const std::string state = found.seen.page_cache(); !state.empty())
+    std::printf("  %-11s%s\n", "page cache", state.c_str());
+  for (const record::Flag& flag : found.seen.flags()) std::fputs(flag_line(flag).c_str(), stdout);
   std::fflush(stdout);
 }
 
 void print_client(const Found& found, const Answer& answer, const ClientLimit& client,
                   const plan::CellSettings& settings) {
+  for (const record::Flag& flag : client.seen.flags()) {
+    if (flag.severity == record::Severity::serious) std::fputs(flag_line(flag).c_str(), stdout);
+  }
   answer.client(client, found.search.runs().rbegin()->first);
   if (found.search.fed(kLeast).at_least) return;
   std::printf("what limits beyond: %s\n",
@@ -511,7 +553,7 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   std::printf(
       "\nAU is computed as MLPerf Storage defines it, for each run. The GPUs are emulated: this is "
       "no result of that or any consortium's benchmark.\n");
-  return found->spoiled.empty() ? 0 : 1;
+  return found->seen.is_serious() ? 1 : 0;
 }
 
 }  // namespace

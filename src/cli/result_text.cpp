@@ -7,6 +7,10 @@
 namespace feedrate::cli {
 namespace {
 
+std::string line_of(std::string_view key, const std::string& value) {
+  return format("  %-11s", std::string(key).c_str()) + value + "\n";
+}
+
 std::string rate_text(const run::Measurement& m) {
   std::string text = thousands(m.imgs_per_s) + " img/s";
   if (m.ci95) {
@@ -56,9 +60,7 @@ std::string reads_text(const run::Measurement& m) {
 std::string page_cache_text(const run::Measurement& m) {
   const run::PageCache& cache = m.page_cache;
   if (cache.state.empty()) return "";
-  // Where a server or a program has the files, only this side of it is known to be cold.
-  std::string text = cache.state == "cold" && cache.scope == "client" ? "client-cold" : cache.state;
-  if (cache.state == "cold") text += " (" + cache.method + ")";
+  std::string text = page_cache_state(cache);
   if (cache.before >= 0) {
     text += ": " + percent(cache.before) +
             format(" of it in memory at the start (%s, %d of %d files)", cache.look.by.c_str(),
@@ -135,7 +137,7 @@ std::string result_text(const record::Record& record, const std::string& label) 
   const run::Measurement& m = *record.result.measurement;
   std::string text = label + "  ·  " + setting_text(settings, m) + "\n";
   const auto line = [&](std::string_view key, const std::string& value) {
-    if (!value.empty()) text += format("  %-11s", std::string(key).c_str()) + value + "\n";
+    if (!value.empty()) text += line_of(key, value);
   };
   line("throughput", rate_text(m));
   line("ceiling", ceiling_text(record));
@@ -146,9 +148,18 @@ std::string result_text(const record::Record& record, const std::string& label) 
   line("reads", reads_text(m));
   line("page cache", page_cache_text(m));
   if (!is_ceiling(record)) line("verdict", record.verdict->sentence);
-  for (const record::Flag& flag : record.flags)
-    line(record::name_of(flag.severity), flag.name + ": " + flag.reason + "; " + flag.remedy);
+  for (const record::Flag& flag : record.flags) text += flag_line(flag);
   return text;
+}
+
+std::string flag_line(const record::Flag& flag) {
+  return line_of(record::name_of(flag.severity),
+                 flag.name + ": " + flag.reason + "; " + flag.remedy);
+}
+
+std::string page_cache_state(const run::PageCache& cache) {
+  if (cache.state != "cold") return cache.state;
+  return (cache.scope == "client" ? "client-cold (" : "cold (") + cache.method + ")";
 }
 
 std::string duration(double s) {

@@ -12,6 +12,13 @@ std::string result_text(const record::Record& record, const std::string& label);
 // The same in one line, for a sweep's log.
 std::string result_line(const record::Record& record, const std::string& label);
 
+// A flag as those lines have it: "  warning    cpu_steal: what was seen; what to do about it\n".
+std::string flag_line(const record::Flag& flag);
+
+// "warm", "cold (fadvise)", "client-cold (fadvise)" where a server or a program has the files, of
+// which only this side is known to be cold. Empty: no files were read.
+std::string page_cache_state(const run::PageCache& cache);
+
 std::string duration(double seconds);  // "85 s", "12 min", "2.5 h"
 
 }  // namespace feedrate::cli

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 from program import SHORT, SMALL, ProgramTest, main
 
@@ -33,6 +34,9 @@ class Capacity(ProgramTest):
         self.assertIn("EMULATED", answer.out)
         self.assertIn("no result of that or any consortium's benchmark", answer.out)
         self.assertNotIn("from memory", answer.out)
+        self.assertIn("  page cache warm\n", answer.out)
+        flags = re.findall(r"^  (?:note|warning|serious) +(\w+): ", answer.out, re.M)
+        self.assertEqual(flags.count("emulated"), 1, "each once")
         records = self.ledger("out")
         self.assertEqual([r["cell"]["gpus"] for r in records], [1, 2])
         self.assertEqual([r["seed"] for r in records], [0, 1], "orders of their own")
