@@ -527,7 +527,9 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   ExperimentOptions& experiment = command.experiment;
   set_defaults(experiment);
   cells_of(app, experiment);  // reads the config's options, the dataset among them
-  const Cells cells(app, experiment);
+  // What a trace holds is settled here: a file that changes later ends the search.
+  const Cells typed(app, experiment);
+  const Cells cells = typed.with("device", *typed.of(1)["device"]);
   const plan::CellSettings settings = cells.settings();
   check_kind(experiment, settings);
   const auto dataset = run::Datasets(experiment.data).of(settings);

@@ -22,6 +22,7 @@
 #include "diagnose/fairness.h"
 #include "measure/clock.h"
 #include "measure/memory.h"
+#include "plan/axes.h"
 #include "ranks/launch.h"
 #include "ranks/rank_processes.h"
 #include "record/axes_file.h"
@@ -81,7 +82,8 @@ void refuse_what_cannot_go_on(const plan::Cell& cell) {
 
 std::string name_of(const PlannedJob& job, std::size_t number, bool has_datasets, bool has_copies) {
   std::string name = "job " + std::to_string(number) + " (" + job.cell.label() + ", batch " +
-                     *job.cell["batch-size"] + ", " + *job.cell["device"];
+                     *job.cell["batch-size"] + ", " +
+                     *job.cell.recorded(plan::axis_named("device"));
   if (has_datasets) name += ", " + job.data.string();
   if (has_copies) name += ", copy " + std::to_string(job.copy);
   return name + ")";

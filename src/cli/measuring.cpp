@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 #include "cli/ranks.h"
+#include "device/registry.h"
+#include "device/step_trace.h"
 #include "record/axes_file.h"
 #include "record/environment.h"
 #include "record/plan_file.h"
@@ -13,7 +15,14 @@ namespace feedrate::cli {
 
 std::optional<record::Anonymizer> anonymizer_of(const ExperimentOptions& options) {
   if (!options.anonymize) return std::nullopt;
-  return record::Anonymizer(options.data, options.output, options.config);
+  std::vector<std::filesystem::path> traces;
+  if (const auto typed = options.axes.find("device"); typed != options.axes.end()) {
+    for (const std::string& device : typed->second) {
+      const auto argument = device::split_device(device).second;
+      if (device::is_trace(argument)) traces.emplace_back(device::trace_name_from(argument).file);
+    }
+  }
+  return record::Anonymizer(options.data, options.output, options.config, traces);
 }
 
 nlohmann::ordered_json environment_of(const ExperimentOptions& options,

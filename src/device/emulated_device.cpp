@@ -59,9 +59,9 @@ EmulatedDevice of_given_rate(std::string_view argument) {
           .caveat = ""};
 }
 
-EmulatedDevice of_trace(const std::string& file, const StepSpec& spec) {
-  StepTrace trace = read_step_trace(file);
-  const std::string asked = "--device emulated:trace=" + file;
+EmulatedDevice of_trace(const TraceName& name, const StepSpec& spec) {
+  StepTrace trace = read_step_trace(name);
+  const std::string asked = "--device emulated:trace=" + name.file;
   const auto [width, height] = spec.batch.size;
   if (trace.batch_size != spec.batch.batch_size) {
     throw UsageError(asked, "was recorded with batches of " + std::to_string(trace.batch_size),
@@ -88,9 +88,7 @@ EmulatedDevice of_trace(const std::string& file, const StepSpec& spec) {
 }  // namespace
 
 EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec) {
-  constexpr std::string_view kTrace = "trace=";
-  if (argument.starts_with(kTrace))
-    return of_trace(std::string(argument.substr(kTrace.size())), spec);
+  if (is_trace(argument)) return of_trace(trace_name_from(argument), spec);
   for (const PublishedRate& rate : published_rates()) {
     if (rate.name == argument) return published(rate, spec);
   }

@@ -22,7 +22,7 @@ struct EmulatedDevice {
 // Published rates hold for resnet50 at 224x224 and are scaled by the number of input pixels, as the
 // work of its convolutions is, with a caveat; below kLeastScaled pixels a side GPUs are no longer
 // full, and such sizes are refused. A rate given as a number is taken as it is. "trace=FILE" is
-// what `run --record-steps FILE` wrote (step_trace.h), for the batch size it was recorded at.
+// what `run --record-steps FILE` wrote (see TraceName), for the batch size it was recorded at.
 // Throws UsageError, and what read_step_trace() throws.
 inline constexpr int kLeastScaled = 112;
 EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec);

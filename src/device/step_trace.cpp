@@ -1,5 +1,6 @@
 #include "device/step_trace.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <map>
@@ -7,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/whole_file.h"
+#include "base/xxh3.h"
 
 namespace feedrate::device {
 namespace {
@@ -80,7 +82,48 @@ class Reader {
   int line_ = 0;
 };
 
+constexpr std::string_view kTrace = "trace=";
+constexpr std::size_t kDigits = 16;  // of a hash
+
+// Where "#XXH3" begins; the text's length where there is none.
+std::size_t end_of_file_name(std::string_view text) {
+  if (text.size() < kDigits + 2) return text.size();
+  const std::size_t mark = text.size() - kDigits - 1;
+  const bool is_hash =
+      text[mark] == '#' && text.find_first_not_of("0123456789abcdef", mark + 1) == text.npos;
+  return is_hash ? mark : text.size();
+}
+
+std::string xxh3_of_file(const std::string& file) {
+  try {
+    return to_hex(hash_file(file).xxh3);
+  } catch (const std::system_error& error) {
+    throw Error(file, "cannot be read: " + error.code().message(),
+                "record it: `feedrate run --device cuda --record-steps FILE`");
+  }
+}
+
 }  // namespace
+
+bool is_trace(std::string_view argument) { return argument.starts_with(kTrace); }
+
+TraceName trace_name_from(std::string_view argument) {
+  const std::string_view text = argument.substr(kTrace.size());
+  const std::size_t end = end_of_file_name(text);
+  return {.file = std::string(text.substr(0, end)),
+          .xxh3 = std::string(text.substr(std::min(text.size(), end + 1)))};
+}
+
+std::string with_content(std::string_view argument) {
+  const TraceName name = trace_name_from(argument);
+  return std::string(argument) + (name.xxh3.empty() ? "#" + xxh3_of_file(name.file) : "");
+}
+
+StepTrace read_step_trace(const TraceName& name) {
+  if (!name.xxh3.empty() && xxh3_of_file(name.file) != name.xxh3)
+    throw Error(name.file, "has changed since it was named", "leave it alone while it is replayed");
+  return read_step_trace(std::filesystem::path(name.file));
+}
 
 StepTrace read_step_trace(const std::filesystem::path& file) { return Reader(file).read(); }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codec/image.h"
@@ -24,5 +25,20 @@ struct StepTrace {
 StepTrace read_step_trace(const std::filesystem::path& file);
 // Replaces the file. Errors: feedrate::Error naming it.
 void write_step_trace(const std::filesystem::path& file, const StepTrace& trace);
+
+// What a device's argument, "trace=FILE", names. "trace=FILE#XXH3" also says what is in it, in 16
+// hex digits: what runs with two contents under one name give must not be taken for one.
+struct TraceName {
+  std::string file;
+  std::string xxh3;  // empty: not said
+};
+bool is_trace(std::string_view argument);
+TraceName trace_name_from(std::string_view argument);  // of one that is_trace()
+
+// "trace=FILE" -> "trace=FILE#XXH3"; what has it already stays. Errors: as read_step_trace().
+std::string with_content(std::string_view argument);
+
+// Refuses a file that holds something else than what its name says. Errors: feedrate::Error.
+StepTrace read_step_trace(const TraceName& name);
 
 }  // namespace feedrate::device

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "codec/codec.h"
 #include "device/registry.h"
+#include "device/step_trace.h"
 #include "measure/affinity.h"
 #include "pipeline/loader.h"
 #include "plan/cell.h"
@@ -101,8 +102,17 @@ std::string native_or_size(const Axis& axis, const std::string& typed) {
 std::string device(const Axis& axis, const std::string& typed) {
   if (typed.empty()) refuse(axis, typed, known_values(axis));
   const auto [kind, argument] = device::split_device(typed);
+  if (kind == "emulated" && device::is_trace(argument))
+    return "emulated:" + device::with_content(argument);
   const auto rate = number_in(argument);
   return rate ? std::string(kind) + ":" + shortest(*rate) : typed;
+}
+// What a trace holds tells cells apart, not where it lies, which is nobody else's business.
+std::string recorded_device(const std::string& value) {
+  const auto [kind, argument] = device::split_device(value);
+  if (kind != "emulated" || !device::is_trace(argument)) return value;
+  const std::string content = device::trace_name_from(argument).xxh3;
+  return content.empty() ? value : "emulated:trace=" + content;
 }
 
 std::vector<AxisValue> data_values() {
@@ -375,6 +385,7 @@ Axes device_axes() {
                   {"emulated:trace=FILE", "the same at the steps that --record-steps wrote"}},
        .canonical = device,
        .ceiling = true,
+       .recorded = recorded_device,
        .set = set_device,
        .label = first(kTrains + 2, emulated_words)},
       {.name = "gpus",

@@ -48,7 +48,8 @@ struct Axis {
   std::string_view fallback;  // the value when none is given
   std::vector<AxisValue> values;
 
-  // The value as it stands in the ledger. Throws UsageError naming the axis and what it takes.
+  // One spelling of the value. Throws UsageError naming the axis and what it takes; an Error for a
+  // file that it names and that cannot be read.
   std::string (*canonical)(const Axis& axis, const std::string& typed);
   bool number = false;   // an integer in the ledger
   bool pixels = false;   // a size, "WxH": --where compares how many pixels
@@ -59,6 +60,8 @@ struct Axis {
   // What a typed value ("auto", "native") stands for in a cell, which has every axis as typed.
   // Null: for itself.
   std::string (*resolved)(const std::string& value, const Cell& cell) = nullptr;
+  // The value as it stands in records and in the cell's id. Null: as it is.
+  std::string (*recorded)(const std::string& value) = nullptr;
   std::string_view usual;  // what a label leaves out, once resolved
   // Its typed field.
   void (*set)(CellSettings& settings, const std::string& value);

@@ -22,10 +22,15 @@ void Cell::set(std::string_view axis, std::optional<std::string> value) {
   }
 }
 
+std::optional<std::string> Cell::recorded(const Axis& axis) const {
+  const auto& value = (*this)[axis.name];
+  return value && axis.recorded ? axis.recorded(*value) : value;
+}
+
 std::string Cell::id() const {
   std::string text;
   for (const Axis& axis : axes()) {
-    if (const auto& value = (*this)[axis.name])
+    if (const auto value = recorded(axis))
       text.append(axis.name).append("=").append(*value).append("\n");
   }
   return to_hex(xxh3_of(text));

@@ -6,6 +6,8 @@
 
 namespace feedrate::plan {
 
+struct Axis;
+
 // One point of the product of axes: a value for every axis, null where the axis does not concern
 // it.
 class Cell {
@@ -15,7 +17,10 @@ class Cell {
   bool is(std::string_view axis, std::string_view value) const { return (*this)[axis] == value; }
   bool operator==(const Cell&) const = default;
 
-  // 16 hex digits: XXH3-64 of "axis=value" lines in canonical order, nulls left out.
+  // The value as records have it, see Axis::recorded.
+  std::optional<std::string> recorded(const Axis& axis) const;
+  // 16 hex digits: XXH3-64 of "axis=value" lines in canonical order, values as records have them,
+  // nulls left out.
   std::string id() const;
   // Its name for a person: "jpeg 500x375, 2 workers, input 224x224".
   std::string label() const;

@@ -77,8 +77,18 @@ void clean(Json& json, const std::vector<Anonymizer::Replacement>& replacements)
 }
 
 // Options that take a folder or a file, and what it is called afterwards.
-constexpr std::array<std::pair<std::string_view, const char*>, 4> kPlaces = {
-    {{"--dataset", "DATASET"}, {"-o", "OUTPUT"}, {"--output", "OUTPUT"}, {"--config", "CONFIG"}}};
+constexpr std::array<std::pair<std::string_view, const char*>, 5> kPlaces = {
+    {{"--dataset", "DATASET"},
+     {"-o", "OUTPUT"},
+     {"--output", "OUTPUT"},
+     {"--config", "CONFIG"},
+     {"--record-steps", "TRACE"}}};
+
+// The file of a recorded device; a comma ends a value.
+void clean_trace(std::string& text) {
+  static const std::regex kTrace("(emulated:trace=)[^,\"'\\n]+");
+  text = std::regex_replace(text, kTrace, "$1TRACE");
+}
 
 void clean_command(Json& words, const std::vector<Anonymizer::Replacement>& replacements) {
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -87,6 +97,7 @@ void clean_command(Json& words, const std::vector<Anonymizer::Replacement>& repl
       if (i > 0 && words[i - 1] == option) word = name;
       if (word.starts_with(std::string(option) + "=")) word = std::string(option) + "=" + name;
     }
+    clean_trace(word);
     if (word.find('/') != std::string::npos) clean_text(word, replacements);
     words[i] = word;
   }
@@ -100,6 +111,7 @@ void clean_config(Json& config, const std::vector<Anonymizer::Replacement>& repl
                           "\"?\\s*=\\s*)(\"[^\"\\n]*\"|'[^'\\n]*')");
     text = std::regex_replace(text, line, "$1$2\"" + std::string(name) + "\"");
   }
+  clean_trace(text);
   clean_text(text, replacements);
   config = text;
 }
@@ -125,7 +137,8 @@ void hide_server(Json& mount) {
 
 }  // namespace
 
-Anonymizer::Anonymizer(const fs::path& dataset, const fs::path& output, const fs::path& config) {
+Anonymizer::Anonymizer(const fs::path& dataset, const fs::path& output, const fs::path& config,
+                       const std::vector<fs::path>& traces) {
   std::error_code none;
   const auto folder = [&](const fs::path& path, const std::string& name) {
     if (path.empty()) return;
@@ -136,6 +149,7 @@ Anonymizer::Anonymizer(const fs::path& dataset, const fs::path& output, const fs
   folder(dataset, "DATASET");
   folder(output, "OUTPUT");
   folder(config, "CONFIG");
+  for (const fs::path& trace : traces) folder(trace, "TRACE");
   folder(fs::current_path(none), "CWD");
   add(environment_variable("HOME"), "HOME");
   const std::string host = ranks::host_name();

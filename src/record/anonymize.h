@@ -11,9 +11,10 @@ namespace feedrate::record {
 // Axes and other fields that name no one stay as they are.
 class Anonymizer {
  public:
-  // The folders as typed; empty ones are ignored.
+  // The folders as typed; empty ones are ignored. `traces`: files of recorded steps.
   Anonymizer(const std::filesystem::path& dataset, const std::filesystem::path& output,
-             const std::filesystem::path& config);
+             const std::filesystem::path& config,
+             const std::vector<std::filesystem::path>& traces = {});
   void apply(nlohmann::ordered_json& record) const;
   std::string cleaned(std::string text) const;
 

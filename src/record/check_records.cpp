@@ -11,6 +11,7 @@
 #include "base/xxh3.h"
 #include "device/emulated_device.h"
 #include "device/registry.h"
+#include "device/step_trace.h"
 #include "diagnose/verdict.h"
 #include "plan/axes.h"
 #include "plan/settings.h"
@@ -102,7 +103,7 @@ std::string step_problem(const Json& record, const plan::CellSettings& settings)
   const std::string name = record.at("cell").at("device");
   const auto [device, argument] = device::split_device(name);
   if (device != "emulated" || !record.contains("device")) return "";
-  if (argument.starts_with("trace=")) return "";  // its file is another machine's
+  if (device::is_trace(argument)) return "";  // its file is another machine's
   const std::string host = emulation_problem(record, settings);
   if (!host.empty()) return host;
   const double rate = device::emulated_device(argument, settings.step_spec(0)).imgs_per_s;

@@ -10,7 +10,7 @@ Json cell_json(const plan::Cell& cell) {
   Json json;
   for (const plan::Axis& axis : plan::axes()) {
     auto& entry = json[std::string(axis.name)];
-    if (const auto& value = cell[axis.name])
+    if (const auto value = cell.recorded(axis))
       entry = axis.number ? Json(std::stoll(*value)) : Json(*value);
   }
   return json;

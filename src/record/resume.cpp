@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "plan/axes.h"
 #include "plan/expand.h"
 #include "record/flags.h"
 #include "record/record_json.h"
@@ -61,7 +62,8 @@ bool need_not_be_measured_again(const Json& record) {
 }
 
 bool is_of_kind(const Json& record, const run::CellResult& result) {
-  return record.contains("device") && record["cell"]["device"] == result.settings.device &&
+  const auto device = result.cell.recorded(plan::axis_named("device"));
+  return record.contains("device") && device && record["cell"]["device"] == *device &&
          record["cell"]["gpus"] == result.settings.gpus;
 }
 

@@ -200,6 +200,28 @@ TEST_F(StepTraces, AreForTheBatchThatTheyWereRecordedWith) {
   EXPECT_NE(error.find("use --batch-size 32"), std::string::npos) << error;
 }
 
+TEST_F(StepTraces, ANameSaysWhatIsInTheFile) {
+  const auto write = [&](double step_ms) {
+    device::write_step_trace(file(), {.device = "d",
+                                      .model = "resnet50",
+                                      .precision = "",
+                                      .batch_size = 4,
+                                      .input_size = {8, 8},
+                                      .step_ms = {step_ms}});
+  };
+  write(4);
+  const std::string named = device::with_content("trace=" + file());
+  EXPECT_EQ(device::with_content(named), named);
+  EXPECT_EQ(device::trace_name_from(named).file, file());
+  EXPECT_EQ(device::trace_name_from("trace=" + file()).xxh3, "");
+  EXPECT_EQ(device::emulated_device(named, spec()).imgs_per_s, 1000);
+  write(8);
+  EXPECT_NE(device::with_content("trace=" + file()), named);
+  const std::string error = message_of([&] { device::emulated_device(named, spec()); });
+  EXPECT_NE(error.find("has changed"), std::string::npos) << error;
+  EXPECT_EQ(error.find('#'), std::string::npos) << error;
+}
+
 TEST_F(StepTraces, WhatIsNoneIsRefusedByLine) {
   EXPECT_NE(message_of([&] { device::read_step_trace(file()); }).find("cannot be read"),
             std::string::npos);

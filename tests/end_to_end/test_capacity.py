@@ -100,6 +100,14 @@ class Steps(ProgramTest):
         self.assertGreaterEqual(record["device"]["host_cpu_ms"], 0.9)
         self.assertIn("EMULATED from its recorded steps", record["device"]["name"])
         self.assertNotIn(" 0 steps", record["device"]["source"])
+        self.assertRegex(record["cell"]["device"], "^emulated:trace=[0-9a-f]{16}$")
+        words = ["run", *cell, "--device", f"emulated:trace={steps}", "--no-ceiling", "--json"]
+        anonymous = self.call(*words, "--anonymize").out
+        self.assertEqual(json.loads(anonymous)["cell_id"], record["cell_id"])
+        self.assertNotIn(steps, anonymous)
+        with open(steps, "a", encoding="utf-8") as file:
+            file.write("20.5\n")
+        self.assertNotEqual(json.loads(self.call(*words).out)["cell_id"], record["cell_id"])
 
     def test_what_cannot_be_recorded_or_replayed_is_named(self):
         cell = ["--dataset", self.data, *SMALL, "--batch-size", "8", *SHORT]

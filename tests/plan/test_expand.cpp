@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
 
 #include "base/error.h"
 #include "plan/axes.h"
 #include "plan/expand.h"
 #include "plan/settings.h"
+#include "tests/temporary_folder.h"
 
 namespace feedrate::tests {
 namespace {
@@ -24,6 +26,25 @@ TEST(Expand, ALoaderThatIsNotUsedIsNotRefused) {
   plan::AxisValues cached = chosen;
   cached.insert({"cache", {"host"}});
   EXPECT_EQ(plan::expand(cached).size(), 1u);
+}
+
+TEST(Expand, ATracesContentTellsCellsApartAndNotItsPlace) {
+  const TemporaryFolder folder;
+  const auto cell_of = [&](const char* name, const char* content) {
+    const std::string file = folder.path() / name;
+    std::ofstream(file) << content;
+    return plan::expand({{"device", {"emulated:trace=" + file}}, {"data", {"jpeg"}}}).front();
+  };
+  const plan::Cell one = cell_of("a", "1"), other = cell_of("a", "2"), copy = cell_of("b", "1");
+  EXPECT_NE(one.id(), other.id());
+  EXPECT_EQ(one.id(), copy.id());
+  const std::string recorded = one.recorded(plan::axis_named("device")).value();
+  EXPECT_EQ(recorded.find(folder.path().string()), std::string::npos) << recorded;
+  EXPECT_EQ(recorded.size(), std::string("emulated:trace=").size() + 16);
+  EXPECT_NE(one["device"]->find(folder.path().string()), std::string::npos);
+  plan::Cell as_recorded = one;
+  as_recorded.set("device", recorded);
+  EXPECT_EQ(as_recorded.id(), one.id()) << "the ledger's readers derive it from the record";
 }
 
 TEST(Expand, ProductOfAxesAgainstATable) {

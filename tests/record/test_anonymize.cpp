@@ -35,16 +35,23 @@ TEST(Anonymizer, LeavesWhatWasMeasuredAlone) {
 }
 
 TEST(Anonymizer, LeavesACommandThatCanBeRun) {
-  const Json words = {"sweep",         "--data",       "data", "--dataset", "data",
-                      "--output=cold", "--page-cache", "cold", "--config",  "/home/me/a.toml"};
-  const Json clean =
-      anonymous("data", "cold",
-                {{"environment",
-                  {{"command", words}, {"config", "dataset = \"data\"\ndata = [\"data\"]\n"}}}});
-  EXPECT_EQ(clean["environment"]["command"],
-            Json({"sweep", "--data", "data", "--dataset", "DATASET", "--output=OUTPUT",
-                  "--page-cache", "cold", "--config", "CONFIG"}));
-  EXPECT_EQ(clean["environment"]["config"], "dataset = \"DATASET\"\ndata = [\"data\"]\n");
+  const Json words = {
+      "sweep",           "--data",   "data",
+      "--dataset",       "data",     "--output=cold",
+      "--page-cache",    "cold",     "--config",
+      "/home/me/a.toml", "--device", "emulated:trace=/data/me/my gpu.steps,emulated:a100"};
+  const Json clean = anonymous(
+      "data", "cold",
+      {{"environment",
+        {{"command", words},
+         {"config",
+          "dataset = \"data\"\ndata = [\"data\"]\ndevice = \"emulated:trace=/me/a\"\n"}}}});
+  EXPECT_EQ(
+      clean["environment"]["command"],
+      Json({"sweep", "--data", "data", "--dataset", "DATASET", "--output=OUTPUT", "--page-cache",
+            "cold", "--config", "CONFIG", "--device", "emulated:trace=TRACE,emulated:a100"}));
+  EXPECT_EQ(clean["environment"]["config"],
+            "dataset = \"DATASET\"\ndata = [\"data\"]\ndevice = \"emulated:trace=TRACE\"\n");
 }
 
 TEST(Anonymizer, NamesNeitherHostsNorProcessesNorServers) {
