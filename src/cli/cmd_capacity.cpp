@@ -120,11 +120,11 @@ class Cells {
 };
 
 // The share of the time in which the GPUs computed, averaging gradients left out of both: what
-// MLPerf Storage calls accelerator utilisation. `imgs_per_s`: of all GPUs.
-double utilisation_of(double imgs_per_s, const run::CellResult& result) {
-  const device::DeviceDescription& device = result.measurement->device;
+// MLPerf Storage calls accelerator utilisation. `imgs_per_s`: of all GPUs; `step_ms`: how long the
+// window's steps compute on average.
+double utilisation_of(double imgs_per_s, double step_ms, const run::CellResult& result) {
   const int images = result.settings.batch_size * result.settings.gpus;
-  return device.step_ms / (1e3 * images / imgs_per_s - device.all_reduce_ms);
+  return step_ms / (1e3 * images / imgs_per_s - result.measurement->device.all_reduce_ms);
 }
 
 // The rate that can be kept up: what came out of the queues' stock in the window was not loaded in
@@ -133,17 +133,21 @@ double kept_up(const run::Measurement& m) {
   return m.imgs_per_s * (1 - std::max(0.0, m.drawn_mean));
 }
 
-diagnose::GpusRun gpus_run(const run::CellResult& result) {
+diagnose::GpusRun gpus_run(const run::CellResult& result, const device::EmulatedDevice& device) {
   const run::Measurement& m = *result.measurement;
+  // The window holds a part of a trace, whose steps may be longer or shorter than the others.
+  const double computing_ms = device::mean_step_ms(device, result.settings.batch_size,
+                                                   static_cast<std::size_t>(m.warmup_steps),
+                                                   static_cast<std::size_t>(m.steps));
   std::vector<double> step_s;
   for (const double ms : m.step_ms.values) step_s.push_back(1e-3 * ms);
   const double share = kept_up(m) / m.imgs_per_s;
   const int images = result.settings.batch_size * result.settings.gpus;
-  diagnose::GpusRun run{.utilisation = utilisation_of(kept_up(m), result),
+  diagnose::GpusRun run{.utilisation = utilisation_of(kept_up(m), computing_ms, result),
                         .ci95 = measure::block_interval(step_s, share * images)};
   if (run.ci95) {
-    run.ci95->low = utilisation_of(run.ci95->low, result);
-    run.ci95->high = utilisation_of(run.ci95->high, result);
+    run.ci95->low = utilisation_of(run.ci95->low, computing_ms, result);
+    run.ci95->high = utilisation_of(run.ci95->high, computing_ms, result);
   }
   return run;
 }
@@ -203,9 +207,12 @@ std::string counted_gpus(int gpus) { return std::to_string(gpus) + (gpus == 1 ? 
 // Searches one after the other in one sweep, live.
 class Searching {
  public:
-  // `pass_s`: one GPU's pass over the dataset. `repetitions`: of the searches.
-  Searching(Measuring& measuring, const run::RunLimits& limits, double pass_s, int repetitions)
+  // `device`: what is emulated. `pass_s`: one GPU's pass over the dataset. `repetitions`: of the
+  // searches.
+  Searching(Measuring& measuring, const device::EmulatedDevice& device,
+            const run::RunLimits& limits, double pass_s, int repetitions)
       : measuring_(measuring),
+        device_(device),
         limits_(limits),
         pass_s_(pass_s),
         most_runs_(kMostRuns + 6 * static_cast<std::size_t>(repetitions)) {}
@@ -277,7 +284,7 @@ class Searching {
     if (result.status == run::Status::failed) failed_ = result.error;
     if (!result.measurement) return;
     seen_.add(record, counted_gpus(result.settings.gpus));
-    const diagnose::GpusRun run = gpus_run(result);
+    const diagnose::GpusRun run = gpus_run(result, device_);
     search_->add(result.settings.gpus, run);
     readings_[result.settings.gpus] = reading_of(*result.measurement);
     std::fprintf(stderr, "%s: %s img/s, utilisation %.1f %%\n", label_.c_str(),
@@ -285,6 +292,7 @@ class Searching {
   }
 
   Measuring& measuring_;
+  const device::EmulatedDevice& device_;
   const run::RunLimits limits_;
   const double pass_s_;
   const std::size_t most_runs_;
@@ -475,13 +483,16 @@ struct Found {
 
 // Nothing: interrupted.
 std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
-                                 const CapacityCommand& command, double pass_s, bool takes_cpu) {
+                                 const CapacityCommand& command,
+                                 const device::EmulatedDevice& device, double pass_s,
+                                 bool takes_cpu) {
   Found found{.search = {{kLeast, kBetter}, {1, command.most_gpus, command.repetitions}},
               .without_cpu = {},
               .readings = {},
               .seen = {},
               .limit = {}};
-  Searching searching(measuring, command.experiment.run.limits, pass_s, command.repetitions);
+  Searching searching(measuring, device, command.experiment.run.limits, pass_s,
+                      command.repetitions);
   if (!searching.search(cells, found.search, "storage")) return std::nullopt;
   found.readings = searching.readings(), found.limit = searching.limit();
   if (takes_cpu) {
@@ -543,7 +554,7 @@ int capacity(CLI::App& app, CapacityCommand& command) {
     Measuring measuring(experiment, {cells.of(1)}, std::nullopt);
     if (!measuring.ready()) return measuring.exit_code(1);
     measuring.open_ledger({}, /*resume=*/false, /*force=*/false);
-    found = search_gpus(measuring, cells, command, pass_s, takes_cpu);
+    found = search_gpus(measuring, cells, command, emulated, pass_s, takes_cpu);
     if (!found) return measuring.exit_code(1);
   }
   const Answer answer(settings, *dataset);

@@ -95,4 +95,13 @@ EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec) 
   return of_given_rate(argument);
 }
 
+double mean_step_ms(const EmulatedDevice& device, int batch_size, std::size_t first,
+                    std::size_t steps) {
+  if (device.trace_ms.empty()) return 1e3 * batch_size / device.imgs_per_s;
+  double sum_ms = 0;
+  for (std::size_t i = first; i < first + steps; ++i)
+    sum_ms += device.trace_ms[i % device.trace_ms.size()];
+  return sum_ms / static_cast<double>(steps);
+}
+
 }  // namespace feedrate::device

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,5 +27,10 @@ struct EmulatedDevice {
 // Throws UsageError, and what read_step_trace() throws.
 inline constexpr int kLeastScaled = 112;
 EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec);
+
+// Milliseconds: the mean length of the steps from `first` (0 is a run's first) on, `steps` >= 1 of
+// them, with batches of so many images. Those of a trace differ.
+double mean_step_ms(const EmulatedDevice& device, int batch_size, std::size_t first,
+                    std::size_t steps);
 
 }  // namespace feedrate::device

@@ -175,6 +175,10 @@ TEST_F(StepTraces, AreReplayedStepByStepAgainAndAgain) {
   const auto emulated = device::emulated_device("trace=" + file(), spec());
   EXPECT_DOUBLE_EQ(emulated.imgs_per_s, 1000);
   EXPECT_NE(emulated.name.find("Some GPU (EMULATED"), std::string::npos);
+  EXPECT_DOUBLE_EQ(device::mean_step_ms(emulated, 4, 0, 3), 4);
+  EXPECT_DOUBLE_EQ(device::mean_step_ms(emulated, 4, 4, 1), 1);
+  EXPECT_DOUBLE_EQ(device::mean_step_ms(emulated, 4, 5, 2), 5.5) << "the last, the first again";
+  EXPECT_DOUBLE_EQ(device::mean_step_ms(device::emulated_device("500", spec()), 4, 7, 9), 8);
   const auto groups = ranks::make_thread_groups(1);
   const auto device = device::emulated_kind().make("trace=" + file(), spec(), *groups[0]);
   EXPECT_EQ(device->describe().host_cpu_ms, 0.25);
