@@ -152,7 +152,7 @@ diagnose::GpusRun gpus_run(const run::CellResult& result, const device::Emulated
   return run;
 }
 
-// What the runs with so many GPUs read, the last one's figures.
+// What was read with so many GPUs: of one run, or the mean of several.
 struct Reading {
   double imgs_per_s = 0, bytes_per_s = 0, reads_per_s = 0, p99_ms = 0;
 };
@@ -163,6 +163,19 @@ Reading reading_of(const run::Measurement& m) {
           .reads_per_s = static_cast<double>(m.latencies.reads.count()) / m.window_s,
           .p99_ms = 1e-6 * static_cast<double>(m.latencies.reads.percentile_ns(0.99))};
 }
+
+Reading mean_of(const std::vector<Reading>& runs) {
+  Reading mean;
+  const double share = 1 / static_cast<double>(runs.size());
+  for (const Reading& run : runs) {
+    mean.imgs_per_s += share * run.imgs_per_s;
+    mean.bytes_per_s += share * run.bytes_per_s;
+    mean.reads_per_s += share * run.reads_per_s;
+    mean.p99_ms += share * run.p99_ms;
+  }
+  return mean;
+}
+using Readings = std::map<int, std::vector<Reading>>;  // of each run, by the number of GPUs
 
 // What a reader of the answer has to know, of all runs: each thing once.
 class Seen {
@@ -227,7 +240,7 @@ class Searching {
     if (!failed_.empty()) throw Error(title_, failed_, "see that it runs: `feedrate run`");
     return !outcome.interrupted;
   }
-  const std::map<int, Reading>& readings() const { return readings_; }
+  const Readings& readings() const { return readings_; }
   const Seen& seen() const { return seen_; }
   const std::string& limit() const { return limit_; }
 
@@ -286,7 +299,7 @@ class Searching {
     seen_.add(record, counted_gpus(result.settings.gpus));
     const diagnose::GpusRun run = gpus_run(result, device_);
     search_->add(result.settings.gpus, run);
-    readings_[result.settings.gpus] = reading_of(*result.measurement);
+    readings_[result.settings.gpus].push_back(reading_of(*result.measurement));
     std::fprintf(stderr, "%s: %s img/s, utilisation %.1f %%\n", label_.c_str(),
                  thousands(kept_up(*result.measurement)).c_str(), 100 * run.utilisation);
   }
@@ -300,7 +313,7 @@ class Searching {
   std::string title_, label_, failed_, limit_;
   diagnose::GpuSearch* search_ = nullptr;
   const Cells* cells_ = nullptr;
-  std::map<int, Reading> readings_;
+  Readings readings_;
   Seen seen_;
   std::size_t runs_ = 0;
   int planned_ = 0;  // of all searches: each run has a seed of its own
@@ -404,11 +417,13 @@ class Answer {
                 thousands(mean_bytes_).c_str());
   }
 
-  void table(const diagnose::GpuSearch& search, const std::map<int, Reading>& readings) const {
+  // Each row is the mean of the runs with so many GPUs.
+  void table(const diagnose::GpuSearch& search, const Readings& readings) const {
+    std::printf("means of the runs with so many GPUs:\n");
     std::printf("%6s %6s %10s %10s %8s %9s %9s\n", "GPUs", "AU", "img/s", "needed", "MB/s",
                 "reads/s", "p99 ms");
     for (const auto& [gpus, runs] : search.runs()) {
-      const Reading& reading = readings.at(gpus);
+      const Reading reading = mean_of(readings.at(gpus));
       std::printf("%6d %5.1f%% %10s %10s %8.1f %9s %9.3f\n", gpus, 100 * search.utilisation(gpus),
                   thousands(reading.imgs_per_s).c_str(),
                   thousands(gpus * device_.imgs_per_s).c_str(), 1e-6 * reading.bytes_per_s,
@@ -453,9 +468,9 @@ std::string limit_text(double reached, double client, const plan::CellSettings& 
       settings.workers, thousands(client).c_str(), thousands(reached).c_str());
 }
 
-double most_delivered(const std::map<int, Reading>& readings) {
+double most_delivered(const Readings& readings) {
   double most = 0;
-  for (const auto& [gpus, reading] : readings) most = std::max(most, reading.imgs_per_s);
+  for (const auto& [gpus, runs] : readings) most = std::max(most, mean_of(runs).imgs_per_s);
   return most;
 }
 
@@ -476,7 +491,7 @@ std::optional<ClientLimit> try_client(const Cells& cells, const CapacityCommand&
 struct Found {
   diagnose::GpuSearch search;
   std::optional<diagnose::GpuSearch> without_cpu;  // of the host; none where a step takes none
-  std::map<int, Reading> readings;
+  Readings readings;
   Seen seen;
   std::string limit;  // why more GPUs were not tried
 };

@@ -35,6 +35,7 @@ class Capacity(ProgramTest):
         self.assertIn("no result of that or any consortium's benchmark", answer.out)
         self.assertNotIn("from memory", answer.out)
         self.assertIn("  page cache warm\n", answer.out)
+        self.assertIn("means of the runs with so many GPUs:\n  GPUs     AU", answer.out)
         flags = re.findall(r"^  (?:note|warning|serious) +(\w+): ", answer.out, re.M)
         self.assertEqual(flags.count("emulated"), 1, "each once")
         records = self.ledger("out")
