@@ -89,6 +89,23 @@ void check_kind(const ExperimentOptions& experiment, const plan::CellSettings& s
     throw UsageError("--gpus", "is what is searched for", "use --most-gpus");
 }
 
+constexpr const char* kClientFolder = "client";  // of the run from memory, in the output folder
+
+// What Ledger refuses as well, with the remedy of a sweep: a search is never gone on with. Throws
+// an Error.
+void check_output(const std::filesystem::path& output) {
+  if (output.empty()) return;
+  for (const std::filesystem::path& folder : {output, output / kClientFolder}) {
+    const std::filesystem::path ledger = folder / "ledger.jsonl";
+    std::error_code none;
+    const auto bytes = std::filesystem::file_size(ledger, none);
+    if (none || bytes == 0) continue;
+    throw Error(
+        ledger.string(), "already holds results",
+        "a search begins anew and is in a ledger of its own: choose another folder, -o DIR");
+  }
+}
+
 // The cells of one search: the same but for the number of GPUs.
 class Cells {
  public:
@@ -351,7 +368,7 @@ std::optional<ClientLimit> client_limit(const Cells& cells, const CapacityComman
   const storage::MemoryCopy& copy = *copied;
   CapacityCommand from_memory = command;
   from_memory.experiment.data = copy.data();
-  if (!command.experiment.output.empty()) from_memory.experiment.output /= "client";
+  if (!command.experiment.output.empty()) from_memory.experiment.output /= kClientFolder;
   const Cells there = cells.with("device", "emulated:inf")
                           .with("io", through_memory(settings.io))
                           .with("order", "sequential")
@@ -558,6 +575,7 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   const Cells cells = typed.with("device", *typed.of(1)["device"]);
   const plan::CellSettings settings = cells.settings();
   check_kind(experiment, settings);
+  check_output(experiment.output);
   const auto dataset = run::Datasets(experiment.data).of(settings);
   const device::EmulatedDevice emulated = emulated_of(settings);
   set_default_limits(app, settings.batch_size / emulated.imgs_per_s, experiment.run.limits);

@@ -45,6 +45,9 @@ class Capacity(ProgramTest):
             [r["search"] for r in records], [{"base_seed": 0, "run": n} for n in (0, 1)]
         )
         self.call("validate", self.path("out"))
+        again = self.capacity("--device", "emulated:200", "-o", self.path("out"), codes=(1,))
+        self.assertIn("already holds results", again.err)
+        self.assertNotIn("--resume", again.err)
 
     def test_each_run_of_both_searches_reads_in_an_order_of_its_own(self):
         self.capacity(
