@@ -48,6 +48,9 @@ class Capacity(ProgramTest):
         again = self.capacity("--device", "emulated:200", "-o", self.path("out"), codes=(1,))
         self.assertIn("already holds results", again.err)
         self.assertNotIn("--resume", again.err)
+        cell = ["--data", "jpeg", "--dataset", self.data, *WARM, "--device", "emulated:200"]
+        added = self.call("sweep", *cell, "--resume", "-o", self.path("out"), code=1)
+        self.assertIn("holds runs of `feedrate capacity`", added.err)
 
     def test_each_run_of_both_searches_reads_in_an_order_of_its_own(self):
         self.capacity(

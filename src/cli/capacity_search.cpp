@@ -1,0 +1,308 @@
+#include "cli/capacity_search.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/progress.h"
+#include "cli/result_text.h"
+#include "cli/signals.h"
+#include "measure/memory.h"
+#include "storage/memory_copy.h"
+
+namespace feedrate::cli {
+namespace {
+
+constexpr std::string_view kCorrected = "queue_not_at_rest";  // see kept_up()
+constexpr std::size_t kMostRuns = 40;  // of noise that never lets the search end
+
+// The share of the time in which the GPUs computed, averaging gradients left out of both: what
+// MLPerf Storage calls accelerator utilisation. `imgs_per_s`: of all GPUs; `step_ms`: how long the
+// window's steps compute on average.
+double utilisation_of(double imgs_per_s, double step_ms, const run::CellResult& result) {
+  const int images = result.settings.batch_size * result.settings.gpus;
+  return step_ms / (1e3 * images / imgs_per_s - result.measurement->device.all_reduce_ms);
+}
+
+// The rate that can be kept up: what came out of the queues' stock in the window was not loaded in
+// it. So no window has to wait until the queues are at rest, which takes minutes near the answer.
+double kept_up(const run::Measurement& m) {
+  return m.imgs_per_s * (1 - std::max(0.0, m.drawn_mean));
+}
+
+diagnose::GpusRun gpus_run(const run::CellResult& result, const device::EmulatedDevice& device) {
+  const run::Measurement& m = *result.measurement;
+  // The window holds a part of a trace, whose steps may be longer or shorter than the others.
+  const double computing_ms = device::mean_step_ms(device, result.settings.batch_size,
+                                                   static_cast<std::size_t>(m.warmup_steps),
+                                                   static_cast<std::size_t>(m.steps));
+  std::vector<double> step_s;
+  for (const double ms : m.step_ms.values) step_s.push_back(1e-3 * ms);
+  const double share = kept_up(m) / m.imgs_per_s;
+  const int images = result.settings.batch_size * result.settings.gpus;
+  diagnose::GpusRun run{.utilisation = utilisation_of(kept_up(m), computing_ms, result),
+                        .ci95 = measure::block_interval(step_s, share * images)};
+  if (run.ci95) {
+    run.ci95->low = utilisation_of(run.ci95->low, computing_ms, result);
+    run.ci95->high = utilisation_of(run.ci95->high, computing_ms, result);
+  }
+  return run;
+}
+
+Reading reading_of(const run::Measurement& m) {
+  const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
+  return {.imgs_per_s = kept_up(m),
+          .bytes_per_s = bytes / m.window_s,
+          .reads_per_s = static_cast<double>(m.latencies.reads.count()) / m.window_s,
+          .p99_ms = 1e-6 * static_cast<double>(m.latencies.reads.percentile_ns(0.99))};
+}
+
+// Searches one after the other in one sweep, live.
+class Searching {
+ public:
+  // `device`: what is emulated. `pass_s`: one GPU's pass over the dataset. `repetitions`: of the
+  // searches.
+  Searching(Measuring& measuring, const device::EmulatedDevice& device,
+            const run::RunLimits& limits, double pass_s, int repetitions)
+      : measuring_(measuring),
+        device_(device),
+        limits_(limits),
+        pass_s_(pass_s),
+        most_runs_(kMostRuns + 6 * static_cast<std::size_t>(repetitions)) {}
+
+  // False: interrupted. Throws the Error of a run that failed.
+  bool search(const Cells& cells, diagnose::GpuSearch& search, const std::string& title) {
+    title_ = title, search_ = &search, cells_ = &cells, failed_.clear(), runs_ = 0;
+    auto first = next();
+    if (first.empty()) return true;
+    const record::SweepOutcome outcome = measuring_.run(first, hooks(), /*stop_at_failure=*/true);
+    line_.clear();
+    if (!failed_.empty()) throw Error(title_, failed_, "see that it runs: `feedrate run`");
+    return !outcome.interrupted;
+  }
+  const Readings& readings() const { return readings_; }
+  const Seen& seen() const { return seen_; }
+  const std::string& limit() const { return limit_; }
+
+ private:
+  std::vector<plan::PlannedRun> next() {
+    while (const auto gpus = runs_ < most_runs_ ? search_->next() : std::nullopt) {
+      const auto found = search_->runs().find(*gpus);
+      const auto before = found == search_->runs().end() ? 0 : found->second.size();
+      std::vector<plan::PlannedRun> plan = {
+          {cells_->of(*gpus), plan::Role::cell, static_cast<int>(before), planned_}};
+      try {
+        check_pass(plan.front().cell, *gpus);
+        measuring_.check(plan);
+        ++planned_;
+        return plan;
+      } catch (const Error& error) {
+        if (search_->runs().empty() || *gpus <= search_->runs().rbegin()->first) throw;
+        limit_ = error.what();
+        search_->cannot(*gpus);
+      }
+    }
+    return {};
+  }
+  // A cold run is one pass over the data, which has to last.
+  void check_pass(const plan::Cell& cell, int gpus) const {
+    if (!cell.is("page-cache", "cold")) return;
+    const double pass_s = pass_s_ / gpus;
+    if (pass_s >= 0.75 * limits_.min_seconds) return;
+    throw Error(
+        counted_gpus(gpus),
+        format("would go through the dataset in %.1f s, and a cold run is one pass", pass_s),
+        "use more pictures, --io uring-direct, which reads past the page cache, or "
+        "--page-cache warm");
+  }
+  record::SweepHooks hooks() {
+    return {
+        .started =
+            [this](const plan::PlannedRun& run, std::size_t, std::size_t, std::optional<double>) {
+              label_ = title_ + ", " + counted_gpus(std::stoi(run.cell["gpus"].value()));
+              line_.show(label_ + ": preparing");
+            },
+        .progress =
+            [this](const run::RunProgress& p) {
+              line_.show(label_ + ": " + describe(p, std::nullopt));
+            },
+        .finished = [this](const record::Record& record,
+                           const nlohmann::ordered_json&) { finish(record); },
+        .more = [this] { return next(); }};
+  }
+  void finish(const record::Record& record) {
+    line_.clear();
+    const run::CellResult& result = record.result;
+    ++runs_;
+    if (result.status == run::Status::failed) failed_ = result.error;
+    if (!result.measurement) return;
+    seen_.add(record, counted_gpus(result.settings.gpus));
+    const diagnose::GpusRun run = gpus_run(result, device_);
+    search_->add(result.settings.gpus, run);
+    readings_[result.settings.gpus].push_back(reading_of(*result.measurement));
+    std::fprintf(stderr, "%s: %s img/s, utilisation %.1f %%\n", label_.c_str(),
+                 thousands(kept_up(*result.measurement)).c_str(), 100 * run.utilisation);
+  }
+
+  Measuring& measuring_;
+  const device::EmulatedDevice& device_;
+  const run::RunLimits limits_;
+  const double pass_s_;
+  const std::size_t most_runs_;
+  ProgressLine line_;
+  std::string title_, label_, failed_, limit_;
+  diagnose::GpuSearch* search_ = nullptr;
+  const Cells* cells_ = nullptr;
+  Readings readings_;
+  Seen seen_;
+  std::size_t runs_ = 0;
+  int planned_ = 0;  // of all searches: each run has a seed of its own
+};
+
+// Reads that go past the page cache do so as well where there is no storage, if tmpfs lets them.
+const char* through_memory(const std::string& io) {
+  return io == "direct" ? "buffered" : io == "uring-direct" ? "uring" : io.c_str();
+}
+
+}  // namespace
+
+Cells Cells::with(const char* axis, const std::string& value) const {
+  Cells other = *this;
+  other.experiment_.axes[axis] = {value};
+  return other;
+}
+
+plan::Cell Cells::of(int gpus) const {
+  ExperimentOptions one = experiment_;
+  one.axes["gpus"] = {std::to_string(gpus)};
+  const std::vector<plan::Cell> cells = cells_of(app_, one);
+  if (cells.size() != 1) {
+    throw UsageError(
+        "feedrate capacity",
+        "searches for one kind of cell, these options make " + std::to_string(cells.size()),
+        "give one value for each axis");
+  }
+  return cells.front();
+}
+
+std::string counted_gpus(int gpus) { return std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"); }
+
+Reading mean_of(const std::vector<Reading>& runs) {
+  Reading mean;
+  const double share = 1 / static_cast<double>(runs.size());
+  for (const Reading& run : runs) {
+    mean.imgs_per_s += share * run.imgs_per_s;
+    mean.bytes_per_s += share * run.bytes_per_s;
+    mean.reads_per_s += share * run.reads_per_s;
+    mean.p99_ms += share * run.p99_ms;
+  }
+  return mean;
+}
+
+void Seen::add(const record::Record& record, const std::string& of) {
+  if (record.result.measurement)
+    page_cache_.insert(page_cache_state(record.result.measurement->page_cache));
+  for (const record::Flag& flag : record.flags) {
+    if (flag.name != kCorrected) keep(flag, of);
+  }
+}
+
+bool Seen::is_serious() const {
+  return std::ranges::any_of(
+      flags_, [](const record::Flag& f) { return f.severity == record::Severity::serious; });
+}
+
+std::string Seen::page_cache() const {
+  return listed(std::vector(page_cache_.begin(), page_cache_.end()));
+}
+
+// Rules that share a name have remedies of their own. The worst run's reason stands for all.
+void Seen::keep(record::Flag flag, const std::string& of) {
+  flag.reason += " (" + of + ")";
+  const auto known = std::ranges::find_if(flags_, [&](const record::Flag& other) {
+    return other.name == flag.name && other.remedy == flag.remedy;
+  });
+  if (known == flags_.end())
+    flags_.push_back(std::move(flag));
+  else if (known->severity < flag.severity)
+    *known = std::move(flag);
+}
+
+std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
+                                 const device::EmulatedDevice& device,
+                                 const SearchOptions& options) {
+  Found found{.search = {{kLeastUtilisation, kBetterUtilisation},
+                         {1, options.most_gpus, options.repetitions}},
+              .without_cpu = {},
+              .readings = {},
+              .seen = {},
+              .limit = {}};
+  Searching searching(measuring, device, options.limits, options.pass_s, options.repetitions);
+  if (!searching.search(cells, found.search, "storage")) return std::nullopt;
+  found.readings = searching.readings(), found.limit = searching.limit();
+  if (options.takes_cpu) {
+    found.without_cpu.emplace(
+        std::vector{kLeastUtilisation},
+        diagnose::GpuSearch::Limits{std::max(1, found.search.fed(kLeastUtilisation).gpus),
+                                    options.most_gpus, 1});
+    if (!searching.search(cells.with("host-cpu-ms", "0"), *found.without_cpu, "no host CPU"))
+      return std::nullopt;
+  }
+  found.seen = searching.seen();
+  return found;
+}
+
+std::optional<ClientLimit> client_limit(const Cells& cells, const ExperimentOptions& experiment,
+                                        const storage::DatasetVariant& dataset, int gpus) {
+  const plan::CellSettings settings = cells.settings();
+  constexpr double kShareOfMemory = 0.25;
+  constexpr std::uint64_t kEnough = 1'000'000'000;
+  const auto most =
+      std::min(kEnough, static_cast<std::uint64_t>(
+                            kShareOfMemory * static_cast<double>(measure::memory_available())));
+  std::fprintf(stderr, "copying a part of the dataset into memory ...\n");
+  std::optional<storage::MemoryCopy> copied;
+  {
+    const SignalWatcher signals;
+    copied.emplace(dataset, settings.variant(), most, signals.token());
+    if (signals.token().stop_requested()) return std::nullopt;
+  }
+  const storage::MemoryCopy& copy = *copied;
+  ExperimentOptions from_memory = experiment;
+  from_memory.data = copy.data();
+  if (!experiment.output.empty()) from_memory.output /= kClientFolder;
+  const Cells there = cells.with("device", "emulated:inf")
+                          .with("io", through_memory(settings.io))
+                          .with("order", "sequential")
+                          .with("host-cpu-ms", "0")
+                          .with("all-reduce-ms", "0")
+                          .with("page-cache", "as-is");
+  from_memory.run.data = copy.data();
+  Measuring measuring(from_memory, {there.of(gpus)}, std::nullopt);
+  const std::vector<plan::PlannedRun> plan = {{there.of(gpus), plan::Role::cell, 0}};
+  measuring.check(plan);
+  measuring.open_ledger(plan, /*resume=*/false, /*force=*/false);
+  ClientLimit limit{.imgs_per_s = 0, .samples = copy.samples(), .seen = {}};
+  std::string failed;
+  ProgressLine line;
+  const record::SweepHooks hooks{
+      .started = [](const plan::PlannedRun&, std::size_t, std::size_t, std::optional<double>) {},
+      .progress =
+          [&](const run::RunProgress& p) {
+            line.show("from memory: " + describe(p, std::nullopt));
+          },
+      .finished =
+          [&](const record::Record& record, const nlohmann::ordered_json&) {
+            failed = record.result.error;
+            limit.seen.add(record, "from memory");
+            if (record.result.measurement) limit.imgs_per_s = record.result.measurement->imgs_per_s;
+          },
+      .more = {}};
+  const record::SweepOutcome outcome = measuring.run(plan, hooks, /*stop_at_failure=*/true);
+  line.clear();
+  if (!failed.empty()) throw Error("from memory", failed, "leave it out: --no-client");
+  return outcome.interrupted ? std::nullopt : std::optional(limit);
+}
+
+}  // namespace feedrate::cli

@@ -1,0 +1,97 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/measuring.h"
+#include "cli/options.h"
+#include "device/emulated_device.h"
+#include "diagnose/gpu_search.h"
+#include "record/record.h"
+
+namespace feedrate::cli {
+
+// Accelerator utilisation; MLPerf Storage asks for the first of ResNet-50.
+inline constexpr double kLeastUtilisation = 0.90, kBetterUtilisation = 0.95;
+
+// The cells of one search: the same but for the number of GPUs.
+class Cells {
+ public:
+  Cells(CLI::App& app, ExperimentOptions experiment)
+      : app_(app), experiment_(std::move(experiment)) {}
+
+  Cells with(const char* axis, const std::string& value) const;
+  // Throws a UsageError where the options make several.
+  plan::Cell of(int gpus) const;
+  plan::CellSettings settings() const { return plan::settings_of(of(1)); }
+
+ private:
+  CLI::App& app_;
+  ExperimentOptions experiment_;
+};
+
+std::string counted_gpus(int gpus);  // "1 GPU", "2 GPUs"
+
+// What was read with so many GPUs: of one run, or the mean of several.
+struct Reading {
+  double imgs_per_s = 0, bytes_per_s = 0, reads_per_s = 0, p99_ms = 0;
+};
+Reading mean_of(const std::vector<Reading>& runs);     // at least one
+using Readings = std::map<int, std::vector<Reading>>;  // of each run, by the number of GPUs
+
+// What a reader of the answer has to know, of all runs: each thing once.
+class Seen {
+ public:
+  // `of`: which run, "3 GPUs". Left out is what the rates are corrected for.
+  void add(const record::Record& record, const std::string& of);
+  bool is_serious() const;  // one of the flags is
+  // "cold (fadvise)"; two, if they were not alike.
+  std::string page_cache() const;
+  const std::vector<record::Flag>& flags() const { return flags_; }
+
+ private:
+  void keep(record::Flag flag, const std::string& of);
+
+  std::vector<record::Flag> flags_;
+  std::set<std::string> page_cache_;
+};
+
+// What the searches found.
+struct Found {
+  diagnose::GpuSearch search;
+  std::optional<diagnose::GpuSearch> without_cpu;  // of the host; none where a step takes none
+  Readings readings;
+  Seen seen;
+  std::string limit;  // why more GPUs were not tried
+};
+
+// How a search goes.
+struct SearchOptions {
+  run::RunLimits limits;
+  int most_gpus = 64;
+  int repetitions = 3;     // on both sides of each answer
+  double pass_s = 0;       // one GPU's pass over the dataset, seconds
+  bool takes_cpu = false;  // steps take CPU of the host: it is searched without as well
+};
+// Searches in one sweep, live, with lines on stderr. `device`: what is emulated. Nothing:
+// interrupted. Throws the Error of a run that failed.
+std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
+                                 const device::EmulatedDevice& device,
+                                 const SearchOptions& options);
+
+// What this machine manages without the storage.
+struct ClientLimit {
+  double imgs_per_s = 0;
+  std::size_t samples = 0;  // that were read again and again
+  Seen seen;
+};
+inline constexpr const char* kClientFolder = "client";  // of its record, in the output folder
+
+// What this machine reads, decodes and takes to `gpus` GPUs from memory, of no length of step.
+// Nothing: interrupted. Throws an Error where that cannot be measured.
+std::optional<ClientLimit> client_limit(const Cells& cells, const ExperimentOptions& experiment,
+                                        const storage::DatasetVariant& dataset, int gpus);
+
+}  // namespace feedrate::cli

@@ -1,0 +1,30 @@
+#pragma once
+#include "cli/capacity_search.h"
+#include "plan/settings.h"
+#include "storage/dataset.h"
+
+namespace feedrate::cli {
+
+// What `feedrate capacity` prints on stdout.
+class CapacityAnswer {
+ public:
+  // `device`: what is emulated.
+  CapacityAnswer(const plan::CellSettings& settings, const device::EmulatedDevice& device,
+                 const storage::DatasetVariant& dataset);
+
+  // What was asked for, the table of runs, the answers, and what they do not prove.
+  void print(const Found& found) const;
+  // What this machine manages from memory, and which of the two is the limit beyond the answer.
+  void print_client(const Found& found, const ClientLimit& client) const;
+
+ private:
+  void heading() const;
+  void table(const diagnose::GpuSearch& search, const Readings& readings) const;
+  void fed(const diagnose::GpuSearch& search, double share) const;
+
+  const plan::CellSettings settings_;
+  const device::EmulatedDevice device_;
+  const double mean_bytes_;  // of a sample
+};
+
+}  // namespace feedrate::cli
