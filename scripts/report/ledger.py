@@ -84,7 +84,7 @@ def of_jobs(record):
 
 
 def seed(record):
-    """The seed that was asked for. The runs of a search (`feedrate capacity`) each have their own."""
+    """The seed that was asked for. Runs of a search (`feedrate capacity`) each have their own."""
     return object_at(record, "search").get("base_seed", record.get("seed"))
 
 
