@@ -93,15 +93,16 @@ class ImageNetLikeSource : public SyntheticSource {
 }  // namespace
 
 std::string to_string(const PictureKind& kind) {
-  return storage::with_detail(kind.size == kMixedSize ? "mixed" : codec::to_string(kind.size),
-                              kind.detail);
+  return storage::with_detail(
+      kind.size == kMixedSize ? std::string(storage::kMixedSizes) : codec::to_string(kind.size),
+      kind.detail);
 }
 
 PictureKind picture_kind_from(std::string_view text) {
   const std::size_t dash = text.find('-');
   const std::string_view size = text.substr(0, dash);
   PictureKind kind;
-  if (size != "mixed") kind.size = codec::pixel_size_from(size);
+  if (size != storage::kMixedSizes) kind.size = codec::pixel_size_from(size);
   if (dash == std::string_view::npos) return kind;
   kind.detail = text.substr(dash + 1);
   if (std::ranges::find(storage::kDetails, kind.detail) == storage::kDetails.end()) {

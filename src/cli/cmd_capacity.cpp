@@ -13,6 +13,7 @@
 #include "cli/measuring.h"
 #include "cli/options.h"
 #include "run/datasets.h"
+#include "storage/dataset.h"
 
 namespace feedrate::cli {
 namespace {
@@ -33,11 +34,11 @@ struct CapacityCommand {
 // What a user of `capacity` has in mind who does not say otherwise.
 void set_defaults(ExperimentOptions& experiment) {
   if (!experiment.config.empty()) return;  // which flags would override
-  const auto otherwise = [&](const char* axis, const std::string& value) {
-    if (experiment.axes[axis].empty()) experiment.axes[axis] = {value};
+  const auto otherwise = [&](const char* axis, std::string_view value) {
+    if (experiment.axes[axis].empty()) experiment.axes[axis] = {std::string(value)};
   };
   otherwise("data", "jpeg");
-  otherwise("image-size", "mixed");
+  otherwise("image-size", storage::kMixedSizes);
   otherwise("device", "emulated:a100");
   otherwise("workers", "1");
   const bool traced = experiment.axes["device"].front().starts_with("emulated:trace=");

@@ -44,10 +44,11 @@ std::string bar(const data_gen::GenerateProgress& p, std::int64_t start_ns) {
 void fill(GenOptions& o) {
   if (!o.from.empty()) o.generate.from = o.from;
   o.generate.like_imagenet = !o.like.empty();
-  if (o.image_sizes.empty()) o.image_sizes = {o.generate.like_imagenet ? "mixed" : "224"};
+  if (o.image_sizes.empty())
+    o.image_sizes = {o.generate.like_imagenet ? std::string(storage::kMixedSizes) : "224"};
   for (const auto& size : o.image_sizes) {
-    o.generate.image_sizes.push_back(size == "mixed" ? data_gen::kMixedSize
-                                                     : codec::pixel_size_from(size));
+    o.generate.image_sizes.push_back(size == storage::kMixedSizes ? data_gen::kMixedSize
+                                                                  : codec::pixel_size_from(size));
   }
   const bool native = o.input_sizes.size() == 1 && o.input_sizes.front() == "native";
   for (const auto& size : o.input_sizes) {

@@ -92,7 +92,7 @@ std::string size(const Axis& axis, const std::string& typed) {
   }
 }
 std::string mixed_or_size(const Axis& axis, const std::string& typed) {
-  return typed == kMixedSizes ? typed : size(axis, typed);
+  return typed == storage::kMixedSizes ? typed : size(axis, typed);
 }
 std::string native_or_size(const Axis& axis, const std::string& typed) {
   return typed == "native" ? typed : size(axis, typed);
@@ -190,7 +190,7 @@ bool decodes_windows(const Cell& cell) {
 
 std::string input_size(const std::string& value, const Cell& cell) {
   if (value != "native") return value;
-  if (is_picture(cell) && cell.is("image-size", kMixedSizes)) {
+  if (is_picture(cell) && cell.is("image-size", storage::kMixedSizes)) {
     throw UsageError("--input-size native", "the pictures have many sizes",
                      "say which one the network sees: --input-size 224");
   }
@@ -489,21 +489,22 @@ Axes data_axes() {
        .fallback = "224",
        .values = {{"WxH", "width and height"},
                   {"N", "NxN"},
-                  {kMixedSizes, "of many sizes, as a folder of your own pictures has them"}},
+                  {storage::kMixedSizes,
+                   "of many sizes, as a folder of your own pictures has them"}},
        .canonical = mixed_or_size,
        .pixels = true,
        .applies = is_picture,
        .set =
            [](S& s, const std::string& v) {
-             s.mixed_sizes = v == kMixedSizes;
+             s.mixed_sizes = v == storage::kMixedSizes;
              if (!s.mixed_sizes) s.image_size = codec::pixel_size_from(v);
            },
        .label = first(2, after_space),
-       .refusals = {{kMixedSizes,
+       .refusals = {{storage::kMixedSizes,
                      {{"augment-on", {"device"}}},
                      "the device takes pictures of one size",
                      "use --augment-on host"},
-                    {kMixedSizes,
+                    {storage::kMixedSizes,
                      {{"decoder", {"nvjpeg"}}},
                      "the device takes pictures of one size",
                      "use --decoder auto"}}},

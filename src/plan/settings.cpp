@@ -38,7 +38,8 @@ device::StepSpec CellSettings::step_spec(std::uint64_t seed, std::size_t encoded
 
 std::string CellSettings::variant() const {
   if (data == "synthetic") return {};
-  const std::string size = mixed_sizes ? std::string(kMixedSizes) : codec::to_string(image_size);
+  const std::string size =
+      mixed_sizes ? std::string(storage::kMixedSizes) : codec::to_string(image_size);
   const std::string files = data == "tensor"
                                 ? "tensor-" + std::string(codec::name_of(tensor_dtype)) + "/" +
                                       codec::to_string(input_size)

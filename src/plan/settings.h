@@ -15,9 +15,6 @@
 
 namespace feedrate::plan {
 
-// What `image-size` is where pictures have many sizes; also the name of the folder that holds them.
-inline constexpr std::string_view kMixedSizes = "mixed";
-
 // A cell's values with their types. Made once for each cell, constant afterwards.
 struct CellSettings {
   std::string device = "emulated:inf";  // as typed: "cuda:1", "emulated:a100"

@@ -25,7 +25,7 @@ std::string gen_command(const fs::path& data, const std::string& variant) {
     detail = " --detail " + size.substr(dash + 1);
     size.resize(dash);
   }
-  if (size == "mixed") size += " --like imagenet";
+  if (size == kMixedSizes) size += " --like imagenet";
   std::string format = variant.substr(0, slash);
   if (const std::size_t dot = format.find('.'); dot != std::string::npos) {
     command += " --container " + format.substr(dot + 1);

@@ -26,6 +26,8 @@ struct Container;
 // photographs. A variant of another one has it behind its size: "jpeg/500x375-high".
 inline constexpr std::array<std::string_view, 5> kDetails{"lowest", "low", "medium", "high",
                                                           "highest"};
+// What stands for the size where each picture has its own, as an option and in a variant's name.
+inline constexpr std::string_view kMixedSizes = "mixed";
 // "500x375", "high" -> "500x375-high".
 std::string with_detail(std::string size, std::string_view detail);
 
