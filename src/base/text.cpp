@@ -86,6 +86,10 @@ std::string line_of_utf8(std::string_view text, std::size_t most) {
   return shown.size() <= most ? shown : shown.substr(0, cut) + "...";
 }
 
+bool has_control_characters(std::string_view name) {
+  return std::ranges::any_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
 std::string environment_variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;

@@ -36,6 +36,9 @@ std::string printable(std::string_view text, std::size_t most);
 // not UTF-8 and every control character, those from U+0080 to U+009F included, becomes "?".
 std::string line_of_utf8(std::string_view text, std::size_t most);
 
+// Whether a name holds bytes that a terminal obeys, or that end a line of a file: those of ASCII.
+bool has_control_characters(std::string_view name);
+
 // Empty where it is not set.
 std::string environment_variable(const char* name);
 

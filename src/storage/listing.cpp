@@ -17,8 +17,4 @@ std::string either_of(std::span<const std::string_view> suffixes) {
   return all;
 }
 
-bool has_control_characters(std::string_view name) {
-  return std::ranges::any_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-}
-
 }  // namespace feedrate::storage

@@ -35,6 +35,5 @@ class ListCount {
 bool is_in_any_case(std::string_view text, std::string_view lower);
 // ".jpg or .jpeg"
 std::string either_of(std::span<const std::string_view> suffixes);
-bool has_control_characters(std::string_view name);
 
 }  // namespace feedrate::storage

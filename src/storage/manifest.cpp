@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
 #include "storage/container.h"
@@ -112,10 +113,7 @@ VariantRecord write_manifest(const std::filesystem::path& folder,
 
 bool stays_inside(std::string_view path) {
   if (path.empty() || path.size() > 4096) return false;
-  if (std::ranges::any_of(path,
-                          [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '\\'; })) {
-    return false;
-  }
+  if (has_control_characters(path) || path.find('\\') != std::string_view::npos) return false;
   for (bool more = true; more;) {
     const std::size_t slash = path.find('/');
     const std::string_view part = path.substr(0, slash);

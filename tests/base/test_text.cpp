@@ -55,6 +55,17 @@ TEST(LineOfUtf8, KeepsLettersAndNothingThatATerminalObeys) {
   EXPECT_EQ(line_of_utf8("ü\xe7\x94", 300), "ü??") << "cut off";
 }
 
+TEST(ControlCharacters, AreThoseOfAscii) {
+  for (const char* name : {"a\tb", "\n", "\x1b[31m", "end\x7f"})
+    EXPECT_TRUE(has_control_characters(name));
+  EXPECT_TRUE(has_control_characters(std::string_view("a\0b", 3)));
+  for (const char* name : {"", "a b",
+                           "B\xc3\xbc"
+                           "cher",
+                           "a\\b"})
+    EXPECT_FALSE(has_control_characters(name)) << name;
+}
+
 TEST(LineOfUtf8, IsCutBetweenCharacters) {
   EXPECT_EQ(line_of_utf8("üüü", 6), "üüü");
   EXPECT_EQ(line_of_utf8("üüüü", 7), "üü...");
