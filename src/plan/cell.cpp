@@ -8,6 +8,12 @@
 
 namespace feedrate::plan {
 
+std::string cell_id(const std::vector<std::pair<std::string, std::string>>& axes) {
+  std::string text;
+  for (const auto& [axis, value] : axes) text.append(axis).append("=").append(value).append("\n");
+  return to_hex(xxh3_of(text));
+}
+
 const std::optional<std::string>& Cell::operator[](std::string_view axis) const {
   static const std::optional<std::string> null;
   const auto found = values_.find(axis);
@@ -28,12 +34,11 @@ std::optional<std::string> Cell::recorded(const Axis& axis) const {
 }
 
 std::string Cell::id() const {
-  std::string text;
+  std::vector<std::pair<std::string, std::string>> given;
   for (const Axis& axis : axes()) {
-    if (const auto value = recorded(axis))
-      text.append(axis.name).append("=").append(*value).append("\n");
+    if (const auto value = recorded(axis)) given.emplace_back(axis.name, *value);
   }
-  return to_hex(xxh3_of(text));
+  return cell_id(given);
 }
 
 std::string Cell::label() const {

@@ -3,10 +3,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace feedrate::plan {
 
 struct Axis;
+
+// A cell's name: 16 hex digits, XXH3-64 of "axis=value" lines in the order of `axes`.
+std::string cell_id(const std::vector<std::pair<std::string, std::string>>& axes);
 
 // One point of the product of axes: a value for every axis, null where the axis does not concern
 // it.
@@ -19,8 +24,7 @@ class Cell {
 
   // The value as records have it, see Axis::recorded.
   std::optional<std::string> recorded(const Axis& axis) const;
-  // 16 hex digits: XXH3-64 of "axis=value" lines in canonical order, values as records have them,
-  // nulls left out.
+  // cell_id() of its axes in canonical order, values as records have them, nulls left out.
   std::string id() const;
   // Its name for a person: "jpeg 500x375, 2 workers, input 224x224".
   std::string label() const;

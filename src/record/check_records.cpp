@@ -8,12 +8,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "base/xxh3.h"
 #include "device/emulated_device.h"
 #include "device/registry.h"
 #include "device/step_trace.h"
 #include "diagnose/verdict.h"
 #include "plan/axes.h"
+#include "plan/cell.h"
 #include "plan/settings.h"
 #include "record/environment.h"
 #include "record/ledger.h"
@@ -59,21 +59,20 @@ std::string axes_problem(const plan::Cell& cell) {
   return "";
 }
 
-// As Cell::id(), of the axes that the record has, in their order: those of the program that wrote it.
-std::string id_of(const Json& cell) {
-  std::string text;
+// Of the axes that the record has, in their order: those of the program that wrote it.
+std::string recorded_cell_id(const Json& cell) {
+  std::vector<std::pair<std::string, std::string>> axes;
   for (const auto& [axis, value] : cell.items()) {
     if (value.is_null()) continue;
-    text.append(axis).append("=");
-    text.append(value.is_string() ? value.get<std::string>() : value.dump()).append("\n");
+    axes.emplace_back(axis, value.is_string() ? value.get<std::string>() : value.dump());
   }
-  return to_hex(xxh3_of(text));
+  return plan::cell_id(axes);
 }
 
 std::string id_problem(const Json& record) {
   try {
     cell_from(record.at("cell"));
-    const std::string id = id_of(record.at("cell"));
+    const std::string id = recorded_cell_id(record.at("cell"));
     return record.at("cell_id") == id
                ? ""
                : "cell_id " + short_text(record.at("cell_id")) + " is not that of its axes, " + id;
