@@ -7,7 +7,7 @@
 #include "measure/memory.h"
 #include "pipeline/loader.h"
 #include "run/datasets.h"
-#include "storage/container.h"
+#include "storage/dataset.h"
 
 namespace feedrate::run {
 
@@ -17,7 +17,7 @@ namespace {
 // is not compressed for a third.
 double pixels_of_largest(const plan::CellSettings& s, const storage::DatasetVariant& dataset) {
   if (!s.mixed_sizes) return 1.0 * s.image_size.width * s.image_size.height;
-  const auto largest = static_cast<double>(storage::largest_sample(dataset));
+  const auto largest = static_cast<double>(dataset.largest_bytes);
   return s.data == "jpeg" ? 4 * largest : largest / 2;
 }
 
@@ -38,7 +38,7 @@ double bytes_held(const plan::CellSettings& s, const storage::DatasetVariant& da
       s.loader == "batch" ? 1.0 * s.workers * s.prefetch : s.prefetch + 5.0 + on_their_way;
   double bytes =
       static_cast<double>(spec.bytes()) * (ahead + 5) * gpus_here + kManifestLine * samples;
-  const auto read = static_cast<double>(storage::largest_sample(dataset)) * s.io_depth;
+  const auto read = static_cast<double>(dataset.largest_bytes) * s.io_depth;
   bytes += (decoder + read) * std::max(s.workers, 1) * gpus_here;
   // DALI keeps each batch under way encoded, decoded and resized.
   if (s.loader == "dali") bytes += 3.0 * picture * s.batch_size * s.prefetch * gpus_here;

@@ -65,8 +65,7 @@ std::size_t encoded_slot_of(const plan::CellSettings& settings,
                             const storage::DatasetVariant* dataset) {
   if (dataset == nullptr) return 0;
   if (settings.raw_read) return pipeline::encoded_slot_for(0);
-  return settings.decode_on_device ? pipeline::encoded_slot_for(storage::largest_sample(*dataset))
-                                   : 0;
+  return settings.decode_on_device ? pipeline::encoded_slot_for(dataset->largest_bytes) : 0;
 }
 
 }  // namespace feedrate::run

@@ -47,10 +47,4 @@ void place_samples(DatasetVariant& variant) {
   variant.packed = packed_names(container, variant.packed_bytes.size());
 }
 
-std::uint64_t largest_sample(const DatasetVariant& variant) {
-  std::uint64_t largest = 0;
-  for (const SampleFile& sample : variant.samples) largest = std::max(largest, sample.bytes);
-  return largest;
-}
-
 }  // namespace feedrate::storage

@@ -61,8 +61,6 @@ std::string in_container(std::string_view variant, std::string_view container);
 inline std::unique_ptr<Storage> make_storage(const DatasetVariant& variant, const Io& io = {}) {
   return variant.container->open(variant, io);
 }
-// Bytes of the largest sample.
-std::uint64_t largest_sample(const DatasetVariant& variant);
 
 // Fills in `packed`, `packed_bytes` and each sample's shard and offset as the container lays them
 // out; nothing for plain files.

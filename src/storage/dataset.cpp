@@ -90,6 +90,14 @@ std::string with_detail(std::string size, std::string_view detail) {
   return size;
 }
 
+void sum_up(DatasetVariant& variant) {
+  variant.total_bytes = variant.largest_bytes = 0;
+  for (const SampleFile& sample : variant.samples) {
+    variant.total_bytes += sample.bytes;
+    variant.largest_bytes = std::max(variant.largest_bytes, sample.bytes);
+  }
+}
+
 std::size_t stored_files(const DatasetVariant& variant) {
   return variant.packed.empty() ? variant.samples.size() : variant.packed.size();
 }

@@ -45,6 +45,7 @@ struct DatasetVariant {
   std::filesystem::path folder;  // DATA/FORMAT/WxH
   std::vector<SampleFile> samples;
   std::uint64_t total_bytes = 0;
+  std::uint64_t largest_bytes = 0;  // of one sample; see sum_up()
   std::string manifest_xxh3;  // 16 hex digits: XXH3-64 of files.tsv; names the data in every result
   int classes = 0;
   const Container* container = nullptr;
@@ -55,6 +56,10 @@ struct DatasetVariant {
   std::vector<std::string> packed;
   std::vector<std::uint64_t> packed_bytes;  // the length of each, as its container counts it
 };
+
+// Sets what follows from the samples alone: total_bytes and largest_bytes. Once for each dataset:
+// every worker asks for them.
+void sum_up(DatasetVariant& variant);
 
 // The files that hold the samples, one each, or the packed ones: how many, the i-th, and the first
 // sample in it.

@@ -9,7 +9,7 @@ std::unique_ptr<Storage> open(const DatasetVariant& variant, const Io& io) {
       {.folder = variant.folder.string() + "/",
        .remedy = "the file changed since it was made: run `feedrate verify`, then `feedrate gen` "
                  "again",
-       .largest = largest_sample(variant)},
+       .largest = variant.largest_bytes},
       io.depth);
 }
 

@@ -244,7 +244,7 @@ DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::st
   if (variant.samples.empty()) refuse_empty(root, suffixes);
   ListCount count(progress);
   variant.manifest_xxh3 = look_at_files(root, variant.samples, threads, count);
-  for (const SampleFile& sample : variant.samples) variant.total_bytes += sample.bytes;
+  sum_up(variant);
   variant.classes = static_cast<int>(classes.size());
   variant.made = {{"source", "a folder of pictures, as it lies"},
                   {"count", std::to_string(variant.samples.size())},

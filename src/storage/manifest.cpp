@@ -87,7 +87,7 @@ DatasetVariant read_variant(const std::filesystem::path& data, const std::string
   DatasetVariant variant;
   variant.folder = data / name;
   variant.samples = read_manifest(data, name, recorded, record.classes);
-  variant.total_bytes = recorded.bytes;
+  sum_up(variant);
   variant.manifest_xxh3 = recorded.files_xxh3;
   variant.classes = record.classes;
   variant.container = &container_of(name);

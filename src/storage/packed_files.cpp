@@ -95,9 +95,8 @@ std::vector<std::string> packed_names(const Container& container, std::size_t co
 
 std::unique_ptr<Storage> open_packed(const DatasetVariant& variant, const Io& io,
                                      std::string_view remedy) {
-  Placement placement{.folder = variant.folder.string() + "/",
-                      .remedy = remedy,
-                      .largest = largest_sample(variant)};
+  Placement placement{
+      .folder = variant.folder.string() + "/", .remedy = remedy, .largest = variant.largest_bytes};
   for (std::size_t i = 0; i < variant.packed.size(); ++i) {
     const std::string path = (variant.folder / variant.packed[i]).string();
     check_length(path, variant.packed_bytes[i], remedy);

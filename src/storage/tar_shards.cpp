@@ -241,7 +241,7 @@ DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::stri
   variant.samples = find_samples(folder, shards, suffixes, threads, progress, note);
   variant.classes = label_by_folders(variant.samples);
   variant.manifest_xxh3 = manifest_of(shards, variant.samples);
-  for (const SampleFile& sample : variant.samples) variant.total_bytes += sample.bytes;
+  sum_up(variant);
   for (const ShardFile& shard : shards) {
     variant.packed.push_back(shard.name);
     variant.packed_bytes.push_back(shard.bytes);

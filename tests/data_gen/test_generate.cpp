@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <opencv2/imgproc.hpp>
 
 #include "data_gen/generate_source.h"
@@ -33,13 +34,14 @@ TEST_F(Generate, makes_every_variant_with_its_manifest) {
     EXPECT_EQ(variant.total_bytes, summary.bytes);
     EXPECT_EQ(variant.classes, 4);
     EXPECT_EQ(variant.manifest_xxh3.size(), 16u);
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0, largest = 0;
     for (const storage::SampleFile& sample : variant.samples) {
       EXPECT_EQ(fs::file_size(variant.folder / sample.path), sample.bytes);
       EXPECT_EQ(sample.path.substr(0, 9), "class_00" + std::to_string(sample.label));
-      bytes += sample.bytes;
+      bytes += sample.bytes, largest = std::max(largest, sample.bytes);
     }
     EXPECT_EQ(bytes, variant.total_bytes);
+    EXPECT_EQ(largest, variant.largest_bytes);
   }
   EXPECT_TRUE(fs::exists(options().data / "jpeg/48x36/class_001/000005.jpg"));
   EXPECT_TRUE(fs::exists(options().data / "tensor-fp16/16x16/class_003/000003.tensor"));

@@ -58,6 +58,7 @@ TEST_F(ImageFolder, IsReadAsTorchvisionReadsIt) {
                                           "dog/puppy/c.jpg 1 3"));
   EXPECT_EQ(variant.classes, 3);
   EXPECT_EQ(variant.total_bytes, 7u);
+  EXPECT_EQ(variant.largest_bytes, 3u);
   const auto storage = storage::make_storage(variant);
   EXPECT_EQ(storage->read(variant.samples[3]).bytes.size(), 3u);
 }

@@ -39,7 +39,7 @@ class PageCache : public testing::Test {
   }
   void add(const std::string& name) {
     variant_.samples.push_back({name, 0, kBytes});
-    variant_.total_bytes += kBytes;
+    storage::sum_up(variant_);
     std::ofstream(folder_.path() / name) << std::string(kBytes, 'x');
   }
   storage::Residency look(std::size_t most = 100) {

@@ -25,7 +25,7 @@ class Tar : public testing::Test {
     fs::create_directories((files_.folder / path).parent_path());
     std::ofstream(files_.folder / path, std::ios::binary) << content;
     files_.samples.push_back({path, 0, bytes, xxh3_of(std::as_bytes(std::span(content)))});
-    files_.total_bytes += bytes;
+    storage::sum_up(files_);
   }
   bool pack() const {
     return storage::find_container("tar")->pack(files_, folder_.path(),

@@ -61,7 +61,7 @@ class WebDataset : public testing::Test {
     fs::create_directories((files_.folder / path).parent_path());
     std::ofstream(files_.folder / path, std::ios::binary) << content;
     files_.samples.push_back({path, label, bytes, xxh3_of(std::as_bytes(std::span(content)))});
-    files_.total_bytes += bytes;
+    storage::sum_up(files_);
   }
   void add_some() {
     const std::size_t sizes[] = {0, 1, 512, 513, 4000, 9000, 100, 3000};
