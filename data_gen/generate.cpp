@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/in_parallel.h"
 #include "base/whole_file.h"
 #include "data_gen/disk_space.h"
@@ -80,15 +81,6 @@ void make_samples(const GeneratePlan& plan, std::vector<Group>& groups, int thre
               "run the same command again to make the rest");
 }
 
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    throw Error(folder.string(), "cannot make the folder: " + error.message(),
-                "choose a place that can be written");
-  }
-}
-
 // Holds the dataset's folder for this process; two writers would take turns in spoiling it.
 PosixFile lock_folder(const fs::path& data) {
   try {
@@ -99,7 +91,8 @@ PosixFile lock_folder(const fs::path& data) {
     }
     return folder;
   } catch (const std::system_error& error) {
-    throw Error(data.string(), error.code().message(), "choose a folder that can be read");
+    refuse_reading(data.string(), error.code().message(), error.code().value(),
+                   "choose another folder");
   }
 }
 
@@ -120,7 +113,9 @@ void record_begin(GeneratePlan& plan, const std::vector<Group>& groups) {
 // The samples reach the disk before the manifests that vouch for them.
 void record_end(GeneratePlan& plan, const std::vector<Group>& groups, const PosixFile& folder) {
   if (syncfs(folder.get()) != 0) {
-    throw Error(plan.data.string(), std::system_category().message(errno), "check the disk");
+    const int error = errno;
+    throw Error(plan.data.string(), std::system_category().message(error),
+                remedy_of_writing(error, "run the same command again", ", and "));
   }
   for (const Group& group : groups) {
     for (std::size_t v = 0; v < group.variants.size(); ++v) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/in_parallel.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
@@ -69,7 +70,8 @@ auto decode_picture(const fs::path& path, const Use& use) {
   try {
     read_whole_file(path, file);
   } catch (const std::system_error& error) {
-    throw Error(path.string(), error.code().message(), "remove or replace the file");
+    refuse_reading(path.string(), error.code().message(), error.code().value(),
+                   "remove or replace the file");
   }
   const auto decoder = codec::find_picture_format(format_of(file, path.string()))->make_decoder();
   const codec::PixelSize stored = decoder->open(file, path.string());

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/whole_file.h"
 #include "storage/container.h"
 
 namespace feedrate::data_gen {
@@ -57,11 +58,7 @@ void make_packs(GeneratePlan& plan, const std::function<void(const GenerateProgr
     storage::write_dataset_record(plan.data, plan.record);
     const storage::DatasetVariant from = storage::open_dataset(plan.data, pack.from);
     const fs::path folder = plan.data / pack.name;
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error)
-      throw Error(folder.string(), "cannot make the folder: " + error.message(),
-                  "choose a place that can be written");
+    make_folder(folder);
     GenerateProgress progress{.packing = true,
                               .samples = static_cast<std::int64_t>(from.samples.size())};
     const bool whole = pack.container->pack(from, folder, [&](std::size_t done) {

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 
 namespace feedrate {
 void sync_folder(const std::filesystem::path& folder) {
@@ -11,6 +11,14 @@ void sync_folder(const std::filesystem::path& folder) {
   } catch (const std::system_error& error) {
     if (error.code().value() != EINVAL && error.code().value() != ENOTSUP) throw;
   }
+}
+
+void make_folder(const std::filesystem::path& folder, std::string_view elsewhere) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return;
+  throw Error(folder.string(), "cannot make the folder: " + error.message(),
+              remedy_of_writing(error.value(), elsewhere));
 }
 
 void write_whole_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
@@ -27,7 +35,7 @@ void write_whole_file(const std::filesystem::path& path, std::span<const std::by
     std::error_code ignored;
     std::filesystem::remove(partial, ignored);
     throw Error(path.string(), "cannot write it: " + error.code().message(),
-                "choose a folder that can be written, on a disk with room");
+                remedy_of_writing(error.code().value(), "choose another folder"));
   }
 }
 

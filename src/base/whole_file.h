@@ -79,6 +79,11 @@ class PosixFile {
 // std::system_error.
 void sync_folder(const std::filesystem::path& folder);
 
+// Makes a folder, and those above it. Errors: feedrate::Error with the folder, the system's reason
+// and the remedy that fits it, or `elsewhere`.
+void make_folder(const std::filesystem::path& folder,
+                 std::string_view elsewhere = "choose another folder");
+
 // Replaces `path` with `bytes`, or leaves it as it was: a temporary file beside it
 // ("NAME.partial"), then a rename. `durable`: synced to the device before and after the rename, so
 // that the file survives a power cut (see sync_folder). Without it, readers never see half a file

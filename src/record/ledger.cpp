@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+#include <system_error>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
+#include "base/whole_file.h"
 #include "record/record_json.h"
 #include "record/seal.h"
 
@@ -25,6 +25,35 @@ bool is_known_schema(const nlohmann::ordered_json& schema) {
 nlohmann::ordered_json parsed(const std::string& line) {
   return nests_too_deep(line) ? nlohmann::ordered_json()
                               : nlohmann::ordered_json::parse(line, nullptr, false);
+}
+
+constexpr std::string_view kElsewhere = "choose another folder: -o DIR";
+constexpr std::string_view kGoOn = "go on with --resume", kThen = " and ";
+
+[[noreturn]] void refuse_writing(const std::filesystem::path& path, int error,
+                                 std::string_view more = kGoOn, std::string_view joint = kThen) {
+  throw Error(path.string(), std::strerror(error), remedy_of_writing(error, more, joint));
+}
+
+// False: errno says why. A disk that is nearly full takes a part, and says why at the next call.
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(file, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+// Whole, or an Error: what lies behind a read that failed would be taken for torn, and cut off.
+std::string text_of(const std::filesystem::path& path) {
+  try {
+    return read_whole_text(path);
+  } catch (const std::system_error& error) {
+    refuse_reading(path.string(), error.code().message(), error.code().value(),
+                   "measure first: `feedrate sweep -o DIR`");
+  }
 }
 
 // Whether it has all that --resume reads.
@@ -61,12 +90,7 @@ bool nests_too_deep(std::string_view line) {
 }
 
 LedgerText read_ledger(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    throw Error(path.string(), std::strerror(errno), "measure first: `feedrate sweep -o DIR`");
-  std::stringstream whole;
-  whole << file.rdbuf();
-  const std::string text = whole.str();
+  const std::string text = text_of(path);
   LedgerText ledger;
   std::size_t line = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -92,16 +116,12 @@ LedgerText read_ledger(const std::filesystem::path& path) {
 }
 
 Ledger::Ledger(const std::filesystem::path& folder, bool resume) : path_(folder / "ledger.jsonl") {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed)
-    throw Error(folder.string(), failed.message(), "choose a folder that you can write: -o DIR");
+  make_folder(folder, kElsewhere);
   fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd_ < 0)
-    throw Error(path_.string(), std::strerror(errno), "choose a folder that you can write: -o DIR");
+  if (fd_ < 0) refuse_writing(path_, errno, kElsewhere, ", or ");
   try {
     if (!std::filesystem::is_regular_file(path_))
-      throw Error(path_.string(), "is not a file", "choose another folder: -o DIR");
+      throw Error(path_.string(), "is not a file", kElsewhere);
     if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
       throw Error(path_.string(), "another feedrate is writing to it",
                   "wait for it, or choose another folder: -o DIR");
@@ -130,10 +150,8 @@ void Ledger::load(bool resume) {
 
 bool Ledger::mend() {
   const bool torn = text_.torn_at.has_value();
-  if (torn && ftruncate(fd_, static_cast<off_t>(*text_.torn_at)) != 0)
-    throw Error(path_.string(), std::strerror(errno));
-  if (text_.open_ended && write(fd_, "\n", 1) != 1)
-    throw Error(path_.string(), std::strerror(errno), "free some space and go on with --resume");
+  if (torn && ftruncate(fd_, static_cast<off_t>(*text_.torn_at)) != 0) refuse_writing(path_, errno);
+  if (text_.open_ended && !write_all(fd_, "\n")) refuse_writing(path_, errno);
   text_.torn_at.reset();
   text_.open_ended = false;
   return torn;
@@ -143,15 +161,15 @@ nlohmann::ordered_json Ledger::append(nlohmann::ordered_json record) {
   seal(record, text_.last_xxh3);
   const std::string line = to_line(record) + "\n";
   const off_t before = lseek(fd_, 0, SEEK_END);
-  errno = 0;
-  const ssize_t written = write(fd_, line.data(), line.size());
-  if (written != static_cast<ssize_t>(line.size()) || fsync(fd_) != 0) {
-    const std::string reason =
-        written >= 0 && errno == 0 ? "the disk is full" : std::strerror(errno);
-    // No half record: the ledger stays as it was before.
-    if (ftruncate(fd_, before) != 0)
-      throw Error(path_.string(), reason + ", and the record could not be removed");
-    throw Error(path_.string(), reason, "free some space and go on with --resume");
+  if (!write_all(fd_, line) || fsync(fd_) != 0) {
+    const int error = errno;
+    // No half record: the ledger stays as it was before. If that fails too, --resume cuts it off.
+    if (ftruncate(fd_, before) != 0) {
+      throw Error(path_.string(),
+                  std::string(std::strerror(error)) + ", and the record could not be removed",
+                  remedy_of_writing(error, kGoOn, kThen));
+    }
+    refuse_writing(path_, error);
   }
   ++appended_;
   text_.last_xxh3 = line_xxh3(std::string_view(line).substr(0, line.size() - 1));

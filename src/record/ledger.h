@@ -23,7 +23,8 @@ bool nests_too_deep(std::string_view line);
 LedgerText read_ledger(const std::filesystem::path& file);
 
 // DIR/ledger.jsonl: append-only, one JSON object a line, the only truth about a sweep. Each record
-// is one write followed by fsync, so that a crash loses at most the record that was being written.
+// is written and synced before the next run, so that a crash loses at most the record that was
+// being written.
 class Ledger {
  public:
   // Opens or makes it, before anything is measured. A ledger that already has records is refused
@@ -37,7 +38,8 @@ class Ledger {
   // To be called before append(), but after all checks that may refuse the ledger: a refused ledger
   // stays as it was.
   bool mend();
-  // Seals the record (record/seal.h), writes it, and returns it as it was written.
+  // Seals the record (record/seal.h), writes it, and returns it as it was written. Throws an Error
+  // naming the path, the reason and the remedy; the ledger then is as it was.
   nlohmann::ordered_json append(nlohmann::ordered_json record);
   const std::vector<nlohmann::ordered_json>& records() const {
     return text_.records;

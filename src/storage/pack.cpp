@@ -4,7 +4,7 @@
 
 #include <system_error>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
 #include "storage/manifest.h"
@@ -38,7 +38,7 @@ bool write_packed(const Paths& to, const std::function<bool(const Paths& partial
   } catch (const std::system_error& error) {
     remove_all();
     throw Error(to.front().string(), "cannot be written: " + error.code().message(),
-                "choose a disk with room, and run the same command again");
+                remedy_of_writing(error.code().value(), "run the same command again", ", and "));
   } catch (...) {
     remove_all();
     throw;

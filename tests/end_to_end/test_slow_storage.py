@@ -340,13 +340,13 @@ class Full(DiskTest):
         self.fill()
         self.refused(
             *("gen", self.new, *SMALL, "--count", "64"),
-            names=[self.new, "No space left on device", "choose a place"],
+            names=[self.new, "No space left on device; free some space, or choose another"],
             code=1,
         )
         for command in ("run", "sweep"):
             self.refused(
                 *(command, "--dataset", self.data, "--data", "jpeg", *CELL, "-o", self.new),
-                names=[self.new, "No space left on device", "choose a folder"],
+                names=[self.new, "No space left on device; free some space, or choose another"],
                 code=1,
             )
 
@@ -359,7 +359,7 @@ class Full(DiskTest):
         answer = self.finish(process)
         self.assertEqual(answer.code, 1, answer)
         line = answer.err.splitlines()[-1]
-        self.assertRegex(line, re.escape(self.new) + ".*No space left on device; choose")
+        self.assertRegex(line, re.escape(self.new) + ".*No space left on device; free some space")
         os.remove(self.filler)
         self.call(*words)
         self.small.forget()
@@ -376,7 +376,8 @@ class Full(DiskTest):
         self.assertEqual(answer.code, 1, answer)
         self.assertRegex(
             answer.err.splitlines()[-1],
-            re.escape(self.new) + "/ledger.jsonl: the disk is full; free some space .*--resume",
+            re.escape(self.new)
+            + "/ledger.jsonl: No space left on device; free some space .*--resume",
         )
         before = records_of(self.new)
         os.remove(self.filler)
@@ -394,13 +395,13 @@ class Refused(DiskTest):
         new = os.path.join(disk.at, "new")
         self.refused(
             *("gen", new, *SMALL, "--count", "64"),
-            names=[new, "Read-only file system", "choose a place"],
+            names=[new, "Read-only file system; mount it writable, or choose another"],
             code=1,
         )
         for command in ("run", "sweep"):
             self.refused(
                 *(command, "--dataset", self.data, "--data", "jpeg", *CELL, "-o", new),
-                names=[new, "Read-only file system", "choose a folder"],
+                names=[new, "Read-only file system; mount it writable, or choose another"],
                 code=1,
             )
         self.call(*self.words(*CELL, *SHORT, "--no-ceiling", "--page-cache", "cold"))

@@ -6,8 +6,9 @@
 
 #include <fstream>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 #include "record/ledger.h"
+#include "tests/message_of.h"
 #include "tests/record/least_record.h"
 #include "tests/support.h"
 
@@ -114,9 +115,36 @@ TEST(Ledger, ARecordThatDoesNotFitLeavesNothingHalf) {
   const rlimit tight{before + 10, old.rlim_max};
   signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &tight);
-  EXPECT_THROW(ledger.append(least_record(2)), Error);
+  EXPECT_THAT([&] { ledger.append(least_record(2)); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr(
+                  "File too large; allow this process longer files (`ulimit -f`) and go on with "
+                  "--resume")));
   setrlimit(RLIMIT_FSIZE, &old);
   EXPECT_EQ(std::filesystem::file_size(ledger.path()), before);
+}
+
+TEST(Ledger, SaysWhatToDoAboutAPlaceThatItCannotUse) {
+  const TemporaryFolder folder;
+  const auto said = [&](const std::filesystem::path& place) {
+    return message_of([&] { record::Ledger(place, false); });
+  };
+  std::ofstream(folder.path() / "file") << "text";
+  for (const char* place : {"file", "file/below"}) {
+    EXPECT_THAT(said(folder.path() / place),
+                testing::EndsWith("Not a directory; take the file out of its path, or choose "
+                                  "another folder: -o DIR"));
+  }
+  std::filesystem::create_directories(folder.path() / "results/ledger.jsonl");
+  EXPECT_THAT(said(folder.path() / "results"),
+              testing::EndsWith("Is a directory; choose another folder: -o DIR"));
+}
+
+TEST(Ledger, ThatCannotBeReadIsNotTakenForAnEmptyOne) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(message_of([&] { record::read_ledger(folder.path() / "ledger.jsonl"); }),
+              testing::EndsWith("No such file or directory; measure first: `feedrate sweep -o "
+                                "DIR`"));
+  EXPECT_THROW(record::read_ledger("/proc/self/mem"), UnreadableError) << "EIO";
 }
 
 TEST(Ledger, WhatIsNoFileIsRefused) {

@@ -1,0 +1,55 @@
+#include "base/file_remedy.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "base/whole_file.h"
+#include "tests/message_of.h"
+#include "tests/temporary_folder.h"
+
+namespace feedrate::tests {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+TEST(FileRemedy, OfWritingFollowsTheReason) {
+  EXPECT_EQ(remedy_of_writing(ENOSPC, "choose another folder"),
+            "free some space, or choose another folder");
+  EXPECT_EQ(remedy_of_writing(ENOSPC, "go on with --resume", " and "),
+            "free some space and go on with --resume");
+  EXPECT_THAT(remedy_of_writing(EROFS, "x"), HasSubstr("mount it writable"));
+  EXPECT_THAT(remedy_of_writing(EIO, "x"), HasSubstr("dmesg"));
+  EXPECT_THAT(remedy_of_writing(ENOTDIR, "x"), HasSubstr("take the file out of its path"));
+  EXPECT_THAT(remedy_of_writing(EACCES, "x"), HasSubstr("let this user write"));
+  EXPECT_EQ(remedy_of_writing(ENAMETOOLONG, "choose another folder"), "choose another folder");
+}
+
+TEST(FileRemedy, OfReadingIsTheStoragesOrTheFiles) {
+  const auto refusal = [](int error) {
+    return message_of([=] { refuse_reading("a", "b", error, "make it again"); });
+  };
+  EXPECT_EQ(refusal(ENOENT), "a: b; make it again");
+  EXPECT_EQ(refusal(EISDIR), "a: b; make it again");
+  EXPECT_THAT(refusal(EIO), HasSubstr("dmesg"));
+  EXPECT_EQ(refusal(EACCES), "a: b; make it readable for this user");
+  EXPECT_THROW(refuse_reading("a", "b", EIO, ""), UnreadableError);
+}
+
+TEST(FileRemedy, IsThatOfWholeFilesAndFolders) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "file";
+  write_whole_file(file, "text", false);
+  EXPECT_THAT(message_of([&] { write_whole_file(file / "below", "text", false); }),
+              EndsWith("cannot write it: Not a directory; take the file out of its path, or "
+                       "choose another folder"));
+  EXPECT_THAT(message_of([&] { make_folder(file / "below"); }),
+              EndsWith("cannot make the folder: Not a directory; take the file out of its path, "
+                       "or choose another folder"));
+}
+
+}  // namespace
+}  // namespace feedrate::tests
