@@ -5,10 +5,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <memory>
 
 #include "base/error.h"
+#include "base/whole_file.h"
 #include "cli/commands.h"
 #include "cli/reproduce.h"
 #include "record/environment.h"
@@ -60,8 +60,9 @@ int carry_out_all(const Reproduction& reproduction, const std::string& output) {
   }
   for (std::size_t i = 0; i < reproduction.runs.size(); ++i) {
     if (!reproduction.configs[i].empty()) {
-      std::filesystem::create_directories(output);
-      std::ofstream(output + "/config-" + std::to_string(i) + ".toml") << reproduction.configs[i];
+      make_folder(output, "choose another folder: -o DIR");
+      write_whole_file(output + "/config-" + std::to_string(i) + ".toml", reproduction.configs[i],
+                       /*durable=*/false);
     }
     if (const int code = carry_out(reproduction.runs[i]); code != 0) return code;
   }

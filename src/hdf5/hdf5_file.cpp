@@ -1,9 +1,10 @@
 #include "hdf5/hdf5_file.h"
 
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 
 namespace feedrate::hdf5 {
 namespace {
@@ -23,6 +24,13 @@ std::string in_short(const std::string& reason) {
   return reason.substr(begin, reason.find('\'', begin) - begin);
 }
 
+// Of a failed system call; 0: of something else.
+int errno_in(const std::string& reason) {
+  constexpr std::string_view kErrno = "errno = ";
+  const std::size_t at = reason.find(kErrno);
+  return at == std::string::npos ? 0 : std::atoi(reason.c_str() + at + kErrno.size());
+}
+
 }  // namespace
 
 std::mutex& library_lock() {
@@ -33,8 +41,9 @@ std::mutex& library_lock() {
 void fail(const std::string& path, const std::string& what, std::string_view remedy) {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_innermost, &reason);
+  const int error = errno_in(reason);
   reason = in_short(reason);
-  throw Error(path, reason.empty() ? what : what + ": " + reason, remedy);
+  refuse_reading(path, reason.empty() ? what : what + ": " + reason, error, remedy);
 }
 
 Handle line_of(std::uint64_t count) {

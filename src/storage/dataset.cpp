@@ -5,7 +5,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/text.h"
 #include "storage/container.h"
 #include "storage/manifest.h"
@@ -42,11 +42,11 @@ void check_present(const fs::path& data, const std::string& variant) {
   std::error_code error;
   if (!fs::is_directory(data, error)) {
     const bool is_missing = !error || error == std::errc::no_such_file_or_directory;
-    throw Error(data.string(), is_missing ? "no such folder" : error.message(),
-                is_missing ? remedy : "see that it can be read");
+    if (is_missing) throw Error(data.string(), "no such folder", remedy);
+    refuse_reading(data.string(), error.message(), error.value(), "give another folder");
   }
   if (!fs::exists(data / "dataset.json", error)) {
-    if (error) throw Error(data.string(), error.message(), "see that it can be read");
+    if (error) refuse_reading(data.string(), error.message(), error.value(), "give another folder");
     throw Error(data.string(), "not a dataset: it holds no dataset.json", remedy);
   }
 }
@@ -71,16 +71,14 @@ void check_size(const DatasetVariant& variant, const SampleFile& sample) {
   const fs::path path = variant.folder / sample.path;
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(path, error);
-  std::string wrong;
-  if (error) {
-    wrong = error.message();
-  } else if (bytes != sample.bytes) {
-    wrong = std::to_string(bytes) + " bytes instead of " + std::to_string(sample.bytes);
-  }
-  if (!wrong.empty()) {
-    throw Error(path.string(), "not as the manifest has it: " + wrong,
-                "`feedrate verify` lists what else is damaged, `feedrate gen` makes it again");
-  }
+  if (!error && bytes == sample.bytes) return;
+  const std::string wrong =
+      error ? error.message()
+            : std::to_string(bytes) + " bytes instead of " + std::to_string(sample.bytes);
+  const bool is_unreadable = !cure_of_reading(error.value()).empty();
+  refuse_reading(path.string(), (is_unreadable ? "" : "not as the manifest has it: ") + wrong,
+                 error.value(),
+                 "`feedrate verify` lists what else is damaged, `feedrate gen` makes it again");
 }
 
 }  // namespace

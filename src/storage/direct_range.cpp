@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace feedrate::storage {
@@ -23,7 +24,10 @@ std::uint64_t read_direct(PlacedFiles& files, const SampleFile& sample, int file
         pread(file, to + from, range.length - from, static_cast<off_t>(range.offset + from));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EINVAL) refuse_direct(files.name_of(sample));
-    if (n < 0) files.refuse_read(sample, range.offset + from, errno);
+    // What lies before the sample in its first block is read for the block's sake.
+    if (n < 0) {
+      files.refuse_read(sample, std::max(files.offset_of(sample), range.offset + from), errno);
+    }
     const std::uint64_t now = from + static_cast<std::uint64_t>(n);
     if (now <= got) break;
     got = now;

@@ -24,7 +24,7 @@ constexpr std::uint64_t largest_direct_range(std::uint64_t largest) {
 }
 
 // Reads the range from its open file (O_DIRECT) to `to`, an aligned buffer that is as long. Returns
-// DirectRange::found(). Throws an Error naming the sample and the place.
+// DirectRange::found(). Throws an Error naming the sample and the place, which is in the sample.
 std::uint64_t read_direct(PlacedFiles& files, const SampleFile& sample, int file, std::byte* to);
 
 }  // namespace feedrate::storage

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/in_parallel.h"
 #include "base/text.h"
 #include "base/xxh3.h"
@@ -22,6 +22,8 @@ namespace feedrate::storage {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kNoChange = "the folder must not change while it is listed";
 
 enum class Kind { folder, file, other };
 struct Entry {
@@ -34,7 +36,7 @@ using FolderId = std::pair<dev_t, ino_t>;
 
 FolderId id_of(const std::string& path) {
   struct stat info;
-  if (stat(path.c_str(), &info) != 0) throw Error(path, std::strerror(errno), "");
+  if (stat(path.c_str(), &info) != 0) refuse_reading(path, std::strerror(errno), errno, kNoChange);
   return {info.st_dev, info.st_ino};
 }
 
@@ -62,7 +64,7 @@ void check_name(const std::string& path, std::string_view name) {
 // In name order.
 std::vector<Entry> entries_of(const std::string& path) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
-  if (!folder) throw Error(path, std::strerror(errno), "make the folder readable for this user");
+  if (!folder) refuse_reading(path, std::strerror(errno), errno, kNoChange);
   std::vector<Entry> entries;
   errno = 0;
   while (const dirent* entry = readdir(folder.get())) {
@@ -77,7 +79,7 @@ std::vector<Entry> entries_of(const std::string& path) {
     entries.push_back({std::string(name), kind});
     errno = 0;
   }
-  if (errno != 0) throw Error(path, std::strerror(errno), "");
+  if (errno != 0) refuse_reading(path, std::strerror(errno), errno, kNoChange);
   std::ranges::sort(entries, {}, &Entry::name);
   return entries;
 }
@@ -186,8 +188,7 @@ std::string look_at_files(const std::string& root, std::vector<SampleFile>& samp
           path.assign(root).append("/").append(sample.path);
           struct stat info;
           if (stat(path.c_str(), &info) != 0)
-            throw Error(path, std::strerror(errno),
-                        "the folder must not change while it is listed");
+            refuse_reading(path, std::strerror(errno), errno, kNoChange);
           sample.bytes = static_cast<std::uint64_t>(info.st_size);
           const std::string line = sample.path + "\t" + std::to_string(sample.label) + "\t" +
                                    std::to_string(sample.bytes) + "\t" +

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
@@ -48,7 +48,8 @@ std::string read_dataset_text(const std::filesystem::path& path) {
   try {
     return read_whole_text(path);
   } catch (const std::system_error& error) {
-    throw Error(path.string(), "cannot read it: " + error.code().message(), kRemedy);
+    refuse_reading(path.string(), "cannot read it: " + error.code().message(), error.code().value(),
+                   kRemedy);
   }
 }
 

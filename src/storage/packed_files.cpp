@@ -6,7 +6,7 @@
 #include <optional>
 #include <system_error>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "storage/pack.h"
@@ -20,7 +20,7 @@ void check_length(const std::string& path, std::uint64_t expected, std::string_v
   ReadOnlyFile{path};  // says why it cannot be opened
   std::error_code error;
   const std::uint64_t found = std::filesystem::file_size(path, error);
-  if (error) throw Error(path, error.message(), remedy);
+  if (error) refuse_reading(path, error.message(), error.value(), remedy);
   if (found == expected) return;
   throw Error(
       path,

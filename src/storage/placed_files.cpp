@@ -10,10 +10,12 @@
 #include <system_error>
 #include <utility>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 
 namespace feedrate::storage {
 namespace {
+
+constexpr std::string_view kVerify = "check the dataset with `feedrate verify`";
 
 void raise_file_limit() {
   rlimit limit{};
@@ -36,12 +38,17 @@ int open_file(const std::string& path, int flags) {
 ReadOnlyFile::ReadOnlyFile(const std::string& path, int flags) : fd_(open_file(path, flags)) {
   if (fd_ >= 0) return;
   if (errno == EINVAL && (flags & O_DIRECT)) refuse_direct(path);
-  if (errno == EMFILE) {
-    throw Error(path, std::strerror(errno),
-                "allow this process more (`ulimit -n`), use fewer --workers, or larger shards");
-  }
-  throw Error(path, std::strerror(errno), "check the dataset with `feedrate verify`");
+  refuse_opening(path, errno);
 }
+void refuse_opening(const std::string& name, int error) {
+  if (error == EMFILE) {
+    throw UnreadableError(
+        name, std::strerror(error),
+        "allow this process more (`ulimit -n`), use fewer --workers, or larger shards");
+  }
+  refuse_reading(name, std::strerror(error), error, kVerify);
+}
+
 ReadOnlyFile::~ReadOnlyFile() {
   if (fd_ >= 0) close(fd_);
 }
@@ -77,9 +84,9 @@ void PlacedFiles::refuse_length(const SampleFile& sample, std::uint64_t found) {
 }
 
 void PlacedFiles::refuse_read(const SampleFile& sample, std::uint64_t offset, int error) const {
-  throw Error(name_of(sample),
-              std::string(std::strerror(error)) + " at byte " + std::to_string(offset),
-              error == EIO ? "the storage cannot read it: see the kernel's log (dmesg)" : "");
+  refuse_reading(name_of(sample),
+                 std::string(std::strerror(error)) + " at byte " + std::to_string(offset), error,
+                 kVerify);
 }
 
 }  // namespace feedrate::storage

@@ -33,6 +33,8 @@ class ReadOnlyFile {
   int fd_;
 };
 
+// Throws the Error of a file that cannot be opened for `error`, an errno.
+[[noreturn]] void refuse_opening(const std::string& name, int error);
 // Throws the Error of a file whose file system does not take O_DIRECT.
 [[noreturn]] void refuse_direct(const std::string& name);
 

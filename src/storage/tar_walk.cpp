@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/text.h"
 #include "storage/listing.h"
 #include "storage/tar_header.h"
@@ -22,6 +22,7 @@ constexpr std::uint64_t kAtOnce = 4096;  // a small member and both headers arou
 // A header that says more than names, sizes and times is no tar of samples, and is not kept.
 constexpr std::uint64_t kMostExtended = std::uint64_t{1} << 20;
 constexpr std::size_t kLongestName = 4096;
+constexpr std::string_view kAgain = "copy or make it again, or take it out of the folder";
 
 // How compressed files begin. (bzip2 does with letters, as a name may.)
 constexpr struct {
@@ -171,9 +172,7 @@ std::span<const std::byte> TarWalk::read(std::uint64_t offset, std::uint64_t byt
       const ssize_t n = pread(file_.get(), buffer_.data() + done, buffer_.size() - done,
                               static_cast<off_t>(offset + done));
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0)
-        throw Error(
-            path_, std::string(std::strerror(errno)) + " at byte " + std::to_string(offset + done));
+      if (n < 0) refuse_at(offset + done, errno);
       if (n == 0) refuse_cut("at byte " + std::to_string(offset + done) + " by now");
       done += static_cast<std::uint64_t>(n);
     }
@@ -181,8 +180,10 @@ std::span<const std::byte> TarWalk::read(std::uint64_t offset, std::uint64_t byt
   return std::span(buffer_).subspan(offset - buffer_begins_, bytes);
 }
 
-void TarWalk::refuse(const std::string& reason) const {
-  throw Error(path_, reason, "copy or make it again, or take it out of the folder");
+void TarWalk::refuse(const std::string& reason) const { throw Error(path_, reason, kAgain); }
+void TarWalk::refuse_at(std::uint64_t offset, int error) const {
+  refuse_reading(path_, std::string(std::strerror(error)) + " at byte " + std::to_string(offset),
+                 error, kAgain);
 }
 void TarWalk::refuse_cut(const std::string& where) const { refuse("is cut off " + where); }
 void TarWalk::refuse_sparse(const std::string& name) const {

@@ -47,6 +47,7 @@ class TarWalk {
   void check_name(std::string& name) const;
   std::span<const std::byte> read(std::uint64_t offset, std::uint64_t bytes);
   [[noreturn]] void refuse(const std::string& reason) const;
+  [[noreturn]] void refuse_at(std::uint64_t offset, int error) const;  // errno of a read
   [[noreturn]] void refuse_cut(const std::string& where) const;
   [[noreturn]] void refuse_sparse(const std::string& name) const;
 

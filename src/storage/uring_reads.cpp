@@ -278,8 +278,7 @@ class UringReads : public Storage {
   void check_operations(const Slot& slot, const SampleFile& sample) const {
     if (slot.opened < 0) {
       if (slot.opened == -EINVAL && direct_) refuse_direct(files_.name_of(sample));
-      throw Error(files_.name_of(sample), std::strerror(-slot.opened),
-                  "check the dataset with `feedrate verify`");
+      refuse_opening(files_.name_of(sample), -slot.opened);
     }
     if (slot.read == -EINVAL && direct_) refuse_direct(files_.name_of(sample));
     if (slot.read < 0) files_.refuse_read(sample, files_.offset_of(sample), -slot.read);

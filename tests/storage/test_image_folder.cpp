@@ -113,7 +113,7 @@ TEST_F(ImageFolder, SaysWhatCannotBeRead) {
   fs::remove(root() / "class/a\nb.jpg");
   if (geteuid() == 0) return;  // root reads everything
   fs::permissions(root() / "class", fs::perms::none);
-  refused("class: Permission denied; make the folder readable");
+  refused("class: Permission denied; make it readable");
   fs::permissions(root() / "class", fs::perms::owner_all);
 }
 

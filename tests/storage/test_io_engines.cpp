@@ -11,7 +11,9 @@
 #include <tuple>
 #include <vector>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
+#include "base/whole_file.h"
+#include "storage/direct_range.h"
 #include "storage/io_engine.h"
 #include "tests/temporary_folder.h"
 
@@ -19,6 +21,7 @@ namespace feedrate::tests {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
@@ -231,6 +234,37 @@ TEST(IoEngine, SaysThatAFileSystemHasNoDirectReads) {
         ThrowsMessage<Error>(HasSubstr("/proc/self/status: its file system does not take "
                                        "O_DIRECT; use --io buffered")));
   }
+}
+
+// What lies before the sample is read with it, but nobody asked for that.
+TEST(DirectRange, NamesNoPlaceBeforeTheSample) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "all";
+  std::ofstream(path) << std::string(20'000, 'x');
+  storage::PlacedFiles files({.packed = {path}}, 0);
+  const PosixFile unreadable(path, O_WRONLY);
+  storage::AlignedBuffer buffer(storage::largest_direct_range(9000));
+  for (const std::uint64_t offset : {5000ULL, 8192ULL}) {
+    const storage::SampleFile sample{.path = "x", .bytes = 9000, .offset = offset};
+    EXPECT_THAT([&] { storage::read_direct(files, sample, unreadable.get(), buffer.data()); },
+                ThrowsMessage<Error>(HasSubstr("all: x: Bad file descriptor at byte " +
+                                               std::to_string(offset) + "; ")));
+  }
+}
+
+// The kernel gives EIO for the first page of a process.
+TEST(IoEngine, TellsAFileThatCannotBeReadFromADamagedOne) {
+  const TemporaryFolder folder;
+  fs::create_symlink("/proc/self/mem", folder.path() / "broken");
+  const auto storage =
+      storage::find_io_engine("buffered").open({.folder = folder.path().string() + "/"}, 1);
+  EXPECT_THAT(
+      [&] {
+        storage->read({"broken", 0, 4});
+      },
+      ThrowsMessage<UnreadableError>(
+          AllOf(HasSubstr("broken: Input/output error at byte 0; "), HasSubstr("dmesg"))));
+  EXPECT_THROW(storage->read({"none", 0, 4}), Error);
 }
 
 TEST(IoEngine, MustBeKnown) { EXPECT_THROW(storage::find_io_engine("none"), UsageError); }
