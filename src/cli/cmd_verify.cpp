@@ -50,14 +50,17 @@ int verify(const std::string& data, int threads) {
           ? storage::verify_own_folder(list_own_folder(data, threads), threads, progress)
           : storage::verify_dataset(data, threads, progress);
   line.clear();
-  for (const std::string& damaged : result.damaged) std::printf("damaged: %s\n", damaged.c_str());
-  std::printf("%llu samples, %.1f MB, %zu damaged\n", static_cast<unsigned long long>(result.files),
-              static_cast<double>(result.bytes) / 1e6, result.damaged.size());
+  for (const std::string& file : result.damaged) std::printf("damaged: %s\n", file.c_str());
+  for (const std::string& file : result.unreadable) std::printf("unreadable: %s\n", file.c_str());
+  std::printf("%llu samples, %.1f MB, %zu damaged, %zu unreadable\n",
+              static_cast<unsigned long long>(result.files),
+              static_cast<double>(result.bytes) / 1e6, result.damaged.size(),
+              result.unreadable.size());
   if (!result.contents_xxh3.empty()) {
     std::printf("checksum of all contents: %s (a copy that has the same is the same)\n",
                 result.contents_xxh3.c_str());
   }
-  return result.damaged.empty() ? 0 : 1;
+  return result.is_sound() ? 0 : 1;
 }
 
 }  // namespace

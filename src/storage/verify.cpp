@@ -8,7 +8,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/in_parallel.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
@@ -19,42 +19,64 @@
 namespace feedrate::storage {
 namespace {
 
-// One file to check, and afterwards what was wrong with it.
+// What is wrong with a file.
+struct Finding {
+  std::string text;  // empty: nothing
+  bool unreadable = false;
+};
+// One file to check, and afterwards what was found.
 struct Check {
   std::string name;  // relative to the dataset's folder
   SampleFile expected;
   const DatasetVariant* variant;
-  std::string wrong;  // empty: as the manifest says
+  Finding finding{};
 };
 using Variants = std::vector<std::unique_ptr<DatasetVariant>>;
 
-std::string find_wrong(const std::filesystem::path& path, const SampleFile& expected) {
+void keep(VerifyResult& result, const std::string& name, const Finding& finding) {
+  if (finding.text.empty()) return;
+  (finding.unreadable ? result.unreadable : result.damaged).push_back(name + ": " + finding.text);
+}
+
+// Of the exception that is being handled.
+Finding failure() {
+  try {
+    throw;
+  } catch (const UnreadableError& error) {
+    return {error.what(), true};
+  } catch (const Error& error) {
+    return {error.what()};
+  } catch (const std::system_error& error) {
+    const std::string_view cure = cure_of_reading(error.code().value());
+    const std::string reason = error.code().message();
+    return cure.empty() ? Finding{reason} : Finding{reason + "; " + std::string(cure), true};
+  }
+}
+
+Finding compare(std::uint64_t found, const SampleFile& expected) {
+  if (found == expected.xxh3) return {};
+  return {"checksum " + to_hex(found) + " instead of " + to_hex(expected.xxh3)};
+}
+
+Finding find_wrong(const std::filesystem::path& path, const SampleFile& expected) {
   try {
     const FileHash found = hash_file(path);
-    if (found.bytes != expected.bytes) {
-      return "size " + std::to_string(found.bytes) + " instead of " +
-             std::to_string(expected.bytes);
-    }
-    if (found.xxh3 != expected.xxh3) {
-      return "checksum " + to_hex(found.xxh3) + " instead of " + to_hex(expected.xxh3);
-    }
-  } catch (const std::system_error& error) {
-    return error.code().message();
+    if (found.bytes == expected.bytes) return compare(found.xxh3, expected);
+    return {"size " + std::to_string(found.bytes) + " instead of " +
+            std::to_string(expected.bytes)};
+  } catch (const std::system_error&) {
+    return failure();
   }
-  return {};
 }
 
 // The same of a sample in a packed file.
-std::string find_wrong(Storage& storage, const SampleFile& expected, Buffer& buffer) {
+Finding find_wrong(Storage& storage, const SampleFile& expected, Buffer& buffer) {
   try {
     storage.read(expected, buffer);
-  } catch (const Error& error) {
-    return error.what();
+  } catch (const Error&) {
+    return failure();
   }
-  const std::uint64_t found = xxh3_of(buffer.bytes());
-  return found == expected.xxh3
-             ? ""
-             : "checksum " + to_hex(found) + " instead of " + to_hex(expected.xxh3);
+  return compare(xxh3_of(buffer.bytes()), expected);
 }
 
 // One reader, and the storage that it opens once.
@@ -63,11 +85,11 @@ class Checker {
   void check(const std::filesystem::path& data, Check& check) {
     const DatasetVariant& variant = *check.variant;
     if (variant.packed.empty()) {
-      check.wrong = find_wrong(data / check.name, check.expected);
+      check.finding = find_wrong(data / check.name, check.expected);
     } else {
       auto& storage = packed_[&variant];
       if (!storage) storage = make_storage(variant);
-      check.wrong = find_wrong(*storage, check.expected, buffer_);
+      check.finding = find_wrong(*storage, check.expected, buffer_);
     }
   }
 
@@ -84,15 +106,15 @@ std::unique_ptr<DatasetVariant> open_variant(const std::filesystem::path& data,
   std::unique_ptr<DatasetVariant> variant;
   try {
     variant = std::make_unique<DatasetVariant>(read_variant(data, name, record));
-  } catch (const Error& error) {
-    result.damaged.push_back(name + "/files.tsv: " + error.what());
+  } catch (const Error&) {
+    keep(result, name + "/files.tsv", failure());
     return nullptr;
   }
   if (variant->packed.empty()) return variant;
   try {
     make_storage(*variant);
-  } catch (const Error& error) {
-    result.damaged.push_back(name + ": " + error.what());
+  } catch (const Error&) {
+    keep(result, name, failure());
     return nullptr;
   }
   return variant;
@@ -112,7 +134,7 @@ std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& 
     auto opened = open_variant(data, name, record, result);
     if (!opened) continue;
     for (const SampleFile& sample : opened->samples)
-      checks.push_back({name + "/" + sample.path, sample, opened.get(), {}});
+      checks.push_back({name + "/" + sample.path, sample, opened.get()});
     variants.push_back(std::move(opened));
   }
   return checks;
@@ -120,17 +142,25 @@ std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& 
 
 // Files below a variant's folder that its manifest does not list: a program that reads the whole
 // folder, such as torchvision's ImageFolder, reads them too.
+void find_unlisted(const std::filesystem::path& data, const DatasetVariant& variant,
+                   VerifyResult& result) {
+  std::set<std::filesystem::path> listed{variant.folder / "files.tsv"};
+  for (std::size_t i = 0; i < stored_files(variant); ++i) listed.insert(stored_file(variant, i));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           variant.folder, std::filesystem::directory_options::skip_permission_denied)) {
+    if (!entry.is_regular_file() || listed.contains(entry.path())) continue;
+    keep(result, entry.path().lexically_relative(data).generic_string(),
+         {"not in the manifest; remove it"});
+  }
+}
+
 void find_unlisted(const std::filesystem::path& data, const Variants& variants,
                    VerifyResult& result) {
   for (const auto& variant : variants) {
-    std::set<std::filesystem::path> listed{variant->folder / "files.tsv"};
-    for (std::size_t i = 0; i < stored_files(*variant); ++i)
-      listed.insert(stored_file(*variant, i));
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(
-             variant->folder, std::filesystem::directory_options::skip_permission_denied)) {
-      if (!entry.is_regular_file() || listed.contains(entry.path())) continue;
-      const std::string name = entry.path().lexically_relative(data).generic_string();
-      result.damaged.push_back(name + ": not in the manifest; remove it");
+    try {
+      find_unlisted(data, *variant, result);
+    } catch (const std::system_error&) {  // of a folder
+      keep(result, variant->folder.lexically_relative(data).generic_string(), failure());
     }
   }
 }
@@ -143,7 +173,7 @@ class OwnReader {
   }
 
   // Fills in the sample's checksum; returns what is wrong, or nothing.
-  std::string read(SampleFile& sample) {
+  Finding read(SampleFile& sample) {
     try {
       if (storage_) {
         storage_->read(sample, buffer_);
@@ -152,11 +182,9 @@ class OwnReader {
       }
       const FileHash found = hash_file(folder_ / sample.path);
       sample.xxh3 = found.xxh3;
-      return found.bytes == sample.bytes ? "" : "changed while it was read";
-    } catch (const Error& error) {
-      return error.what();
-    } catch (const std::system_error& error) {
-      return error.code().message();
+      return {found.bytes == sample.bytes ? "" : "changed while it was read"};
+    } catch (const std::exception&) {
+      return failure();
     }
   }
 
@@ -179,15 +207,16 @@ VerifyResult verify_own_folder(
       [&] {
         return [&, reader = std::make_shared<OwnReader>(variant)](std::size_t i) {
           SampleFile& sample = variant.samples[i];
-          const std::string wrong = reader->read(sample);
+          const Finding finding = reader->read(sample);
           const std::scoped_lock lock(mutex);
           done += sample.bytes;
-          if (!wrong.empty()) result.damaged.push_back(sample.path + ": " + wrong);
+          keep(result, sample.path, finding);
           if (on_progress) on_progress(done, variant.total_bytes);
         };
       },
       [] { return false; });
   std::ranges::sort(result.damaged);
+  std::ranges::sort(result.unreadable);
   std::string all;
   for (const SampleFile& sample : variant.samples)
     all += sample.path + "\t" + to_hex(sample.xxh3) + "\n";
@@ -217,7 +246,7 @@ VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
   for (const Check& check : checks) {
     ++result.files;
     result.bytes += check.expected.bytes;
-    if (!check.wrong.empty()) result.damaged.push_back(check.name + ": " + check.wrong);
+    keep(result, check.name, check.finding);
   }
   find_unlisted(data, variants, result);
   return result;

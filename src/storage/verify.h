@@ -12,10 +12,15 @@ namespace feedrate::storage {
 struct VerifyResult {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
-  std::vector<std::string>
-      damaged;  // "jpeg/500x375/class_007/000123.jpg: size 100 instead of 58211"
+  // "jpeg/500x375/class_007/000123.jpg: size 100 instead of 58211"
+  std::vector<std::string> damaged;
+  // The same of what the system does not give, each with a remedy: whether it is damaged is
+  // unknown.
+  std::vector<std::string> unreadable;
   // Of a folder without a manifest: XXH3-64 of all files' names and contents, in 16 hex digits.
   std::string contents_xxh3;
+
+  bool is_sound() const { return damaged.empty() && unreadable.empty(); }
 };
 // Reads every file of every variant and compares size and checksum with the manifests. `threads`
 // readers. `on_progress` (may be empty) is called now and then with (bytes done, bytes in all).

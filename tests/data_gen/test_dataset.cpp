@@ -162,6 +162,29 @@ TEST_F(Dataset, verify_names_every_damaged_file) {
                   HasSubstr("raw/24x18/class_001/000005.raw: No such file")));
 }
 
+// The kernel gives EIO for the first page of a process.
+TEST_F(Dataset, verify_does_not_call_what_cannot_be_read_damaged) {
+  const auto break_file = [&](const char* name) {
+    fs::remove(path(name));
+    fs::create_symlink("/proc/self/mem", path(name));
+  };
+  break_file("raw/24x18/class_000/000004.raw");
+  fs::resize_file(path("raw/24x18/class_003/000003.raw"), 100);
+  storage::VerifyResult result = storage::verify_dataset(data_, 2, {});
+  EXPECT_THAT(result.damaged, ElementsAre(HasSubstr("000003.raw: size 100")));
+  EXPECT_THAT(result.unreadable,
+              ElementsAre(AllOf(testing::StartsWith("raw/24x18/class_000/000004.raw: "
+                                                    "Input/output error; "),
+                                HasSubstr("dmesg"))));
+  EXPECT_FALSE(result.is_sound());
+  break_file("jpeg/24x18/files.tsv");
+  result = storage::verify_dataset(data_, 2, {});
+  EXPECT_THAT(result.unreadable, testing::Contains(HasSubstr("files.tsv: ")));
+  break_file("dataset.json");
+  EXPECT_THAT(open_error(), AllOf(HasSubstr("dataset.json: cannot read it: Input/output error; "),
+                                  HasSubstr("dmesg")));
+}
+
 TEST_F(Dataset, verify_names_files_that_no_manifest_knows) {
   write_text(path("jpeg/24x18/class_001/zzz.jpg"), "another");
   EXPECT_THAT(storage::verify_dataset(data_, 1, {}).damaged,
