@@ -17,7 +17,7 @@ class BadSamples {
  public:
   void add(const std::string& message) {
     const std::lock_guard lock(mutex_);
-    if (totals_.count++ == 0) totals_.first = message;
+    if (++totals_.count == 1) totals_.first = message;
   }
   BadTotals totals() const {
     const std::lock_guard lock(mutex_);

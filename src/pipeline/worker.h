@@ -1,5 +1,7 @@
 #pragma once
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,8 +44,7 @@ class Worker {
     free_.pop_back();
     const Draw draw = options_.sampler.at(batch.sequence * spec.batch_size + slot);
     asked_[static_cast<std::size_t>(place)] = {
-        &batch, slot, draw, batch.pixels + static_cast<std::size_t>(slot) * spec.sample_bytes(),
-        kMostBad};
+        &batch, slot, draw, batch.pixels + static_cast<std::size_t>(slot) * spec.sample_bytes()};
     source_.ask(place, draw, asked_[static_cast<std::size_t>(place)].out);
     return place;
   }
@@ -63,8 +64,9 @@ class Worker {
         count_cpu_wait();
         return place;
       } catch (const Error& error) {
-        if (!options_.recipe.bad || asked.tries-- == 0) throw;
+        if (!options_.recipe.bad) throw;
         options_.recipe.bad->add(error.what());
+        if (++asked.bad == most_bad()) refuse_all();
         asked.draw.sample = (asked.draw.sample + 1) %
                             static_cast<std::int64_t>(options_.recipe.dataset->samples.size());
         source_.ask(place, asked.draw, asked.out);
@@ -97,7 +99,7 @@ class Worker {
     int slot = 0;
     Draw draw;
     std::byte* out = nullptr;
-    int tries = 0;
+    int bad = 0;  // samples that were tried for it, in a row
   };
 
   void label(const Asked& asked) const {
@@ -110,7 +112,21 @@ class Worker {
         options_.recipe.dataset->samples[static_cast<std::size_t>(asked.draw.sample)].label;
   }
 
-  static constexpr int kMostBad = 100;  // in a row: after that many, something else is wrong
+  // In a row: after that many, something else is wrong. No sample is tried twice.
+  int most_bad() const {
+    constexpr std::size_t kMost = 100;
+    return static_cast<int>(std::min(kMost, options_.recipe.dataset->samples.size()));
+  }
+  [[noreturn]] void refuse_all() const {
+    const storage::DatasetVariant& dataset = *options_.recipe.dataset;
+    const auto tried = static_cast<std::size_t>(most_bad());
+    throw Error(
+        dataset.folder.string(),
+        (tried == dataset.samples.size() ? "all " + std::to_string(tried) + " samples are bad"
+                                         : std::to_string(tried) + " samples in a row are bad") +
+            "; the first: " + options_.recipe.bad->totals().first);
+  }
+
   static constexpr std::int64_t kLookNs = 1'000'000;  // a look takes as long as small tensors
 
   // How long the stages waited for a CPU. A thread that trains as well waits for one there, too,

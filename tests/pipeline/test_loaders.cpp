@@ -596,8 +596,12 @@ TEST_F(Loaders, NothingButBadSamplesIsAFailure) {
   pipeline::LoaderOptions o = options("jpeg", 2);
   o.recipe.augment = {.crop_and_flip = false};
   o.recipe.bad = std::make_shared<pipeline::BadSamples>();
-  auto loader = pipeline::make_loader("pool", o);
-  EXPECT_THROW(loader->next(), Error);
+  for (const char* kind : {"pool", "batch"}) {
+    auto loader = pipeline::make_loader(kind, o);
+    EXPECT_THAT([&] { loader->next(); }, testing::ThrowsMessage<Error>(testing::ContainsRegex(
+                                             "jpeg/40x30: all 64 samples are bad; the first: "
+                                             ".*class_.*[.]jpg: ")));
+  }
 }
 
 TEST_F(Loaders, ADamagedFileFailsTheConsumerNamingIt) {
