@@ -63,8 +63,14 @@ Json latency_json(const measure::LatencyHistogram& histogram) {
           {"max", us(1)}};
 }
 
+// Whether io_uring read to memory that was registered beforehand; null for other ways to read.
+Json registered_json(const run::Measurement& m, const plan::CellSettings& settings) {
+  if (!settings.io.starts_with("uring")) return nullptr;
+  return m.latencies.unregistered == 0;
+}
+
 // Null where no file was read.
-Json io_json(const run::Measurement& m) {
+Json io_json(const run::Measurement& m, const plan::CellSettings& settings) {
   const std::int64_t reads = m.latencies.reads.count();
   if (reads == 0) return nullptr;
   const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
@@ -72,7 +78,8 @@ Json io_json(const run::Measurement& m) {
           {"reads_per_s", run::rounded(static_cast<double>(reads) / m.window_s)},
           {"bytes_per_s", std::llround(bytes / m.window_s)},
           {"latency_us", latency_json(m.latencies.reads)},
-          {"open_us", latency_json(m.latencies.opens)}};
+          {"open_us", latency_json(m.latencies.opens)},
+          {"registered_buffers", registered_json(m, settings)}};
 }
 
 // Null where nothing was copied: synthetic, resident, or the host's own memory.
@@ -269,7 +276,7 @@ void add_measurement(Json& record, const plan::CellSettings& settings, const run
   record["device_idle_fraction"] = m.device_idle_fraction;
   record["stages"] = stages_json(m.stages);
   record["cpu_wait_s"] = measure::seconds(m.stages.cpu_wait_ns);
-  record["io"] = io_json(m);
+  record["io"] = io_json(m, settings);
   record["arrivals"] = arrivals_json(m.arrivals, settings);
   record["queue"] = {{"capacity_samples", m.queue_capacity},
                      {"drawn_fraction", m.drawn_from_queue},

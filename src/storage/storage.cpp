@@ -5,11 +5,11 @@
 namespace feedrate::storage {
 
 ReadLatencies& ReadLatencies::operator+=(const ReadLatencies& other) {
-  reads += other.reads, opens += other.opens;
+  reads += other.reads, opens += other.opens, unregistered += other.unregistered;
   return *this;
 }
 ReadLatencies& ReadLatencies::operator-=(const ReadLatencies& other) {
-  reads -= other.reads, opens -= other.opens;
+  reads -= other.reads, opens -= other.opens, unregistered -= other.unregistered;
   return *this;
 }
 
@@ -59,12 +59,14 @@ void Storage::count(const ReadCompletion& done) {
   if (done.error) return;
   if (done.latency_ns >= 0) counters_->reads.add(done.latency_ns);
   if (done.open_ns >= 0) counters_->opens.add(done.open_ns);
+  if (done.unregistered) counters_->unregistered.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Storage::add_latencies(ReadLatencies& to) const {
   if (!counters_) return;
   counters_->reads.add_to(to.reads);
   counters_->opens.add_to(to.opens);
+  to.unregistered += counters_->unregistered.load(std::memory_order_relaxed);
 }
 
 ReadCompletion Storage::read(const SampleFile& sample, std::span<std::byte> tail) {

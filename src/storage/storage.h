@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -29,11 +30,15 @@ struct ReadCompletion {
   // How long the request took, the opening of its file included, without lock_ns; and how long the
   // opening took. -1: not known apart. What several requests wait for at once counts in each.
   std::int64_t latency_ns = -1, open_ns = -1;
+  bool unregistered = false;  // see ReadLatencies
 };
 
 // Durations of requests and of the openings of files; see ReadCompletion.
 struct ReadLatencies {
   measure::LatencyHistogram reads, opens;
+  // Requests to io_uring whose memory could not be registered beforehand, for RLIMIT_MEMLOCK: the
+  // kernel pins it for each of them anew, which takes CPU time.
+  std::int64_t unregistered = 0;
 
   ReadLatencies& operator+=(const ReadLatencies& other);
   ReadLatencies& operator-=(const ReadLatencies& other);
@@ -90,6 +95,7 @@ class Storage {
   std::int64_t polled_ns_ = 0;  // poll(), or submit(), began
   struct Counters {
     measure::LatencyCounters reads, opens;
+    std::atomic<std::int64_t> unregistered{0};
   };
   std::optional<Counters> counters_;
 };

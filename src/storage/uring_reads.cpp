@@ -153,7 +153,7 @@ class UringReads : public Storage {
   }
 
   // Saves the kernel the pinning of the memory at each request. RLIMIT_MEMLOCK bounds what a user
-  // may pin; reads do without beyond that.
+  // may pin; reads do without beyond that, and the record says so.
   void register_memory() {
     std::vector<iovec> parts;
     for (std::size_t i = 0; i < slots_.size(); ++i)
@@ -273,6 +273,7 @@ class UringReads : public Storage {
     done.bytes = direct_ ? without_tail(slot.request, read)
                          : read.first(sample.bytes - slot.request.tail.size());
     done.latency_ns = slot.ended_ns - slot.began_ns;
+    done.unregistered = !registered_;
   }
 
   void check_operations(const Slot& slot, const SampleFile& sample) const {

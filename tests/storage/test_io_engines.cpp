@@ -1,8 +1,13 @@
 // What every way to read promises, for files, for a packed file and for several.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <map>
@@ -265,6 +270,49 @@ TEST(IoEngine, TellsAFileThatCannotBeReadFromADamagedOne) {
       ThrowsMessage<UnreadableError>(
           AllOf(HasSubstr("broken: Input/output error at byte 0; "), HasSubstr("dmesg"))));
   EXPECT_THROW(storage->read({"none", 0, 4}), Error);
+}
+
+// A user who may lock no memory, for as long as it lives; root as well.
+class NoLockedMemory {
+ public:
+  NoLockedMemory() {
+    getrlimit(RLIMIT_MEMLOCK, &limit_);
+    const rlimit none{0, limit_.rlim_max};
+    setrlimit(RLIMIT_MEMLOCK, &none);
+    syscall(SYS_capget, &header_, may_.data());
+    auto less = may_;
+    less[0].effective &= ~(1U << CAP_IPC_LOCK);
+    syscall(SYS_capset, &header_, less.data());
+  }
+  ~NoLockedMemory() {
+    syscall(SYS_capset, &header_, may_.data());
+    setrlimit(RLIMIT_MEMLOCK, &limit_);
+  }
+
+ private:
+  rlimit limit_{};
+  __user_cap_header_struct header_{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> may_{};
+};
+
+TEST(IoEngine, SaysThatItReadsToMemoryThatIsNotRegistered) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "file") << "text";
+  for (const char* name : {"uring", "uring-direct"}) {
+    const storage::IoEngine& engine = storage::find_io_engine(name);
+    storage::ReadLatencies latencies;
+    try {
+      engine.check();
+      const NoLockedMemory limited;
+      const auto storage = engine.open({.folder = folder.path().string() + "/", .largest = 4}, 1);
+      storage->count_latencies();
+      storage->read({"file", 0, 4});
+      storage->add_latencies(latencies);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    EXPECT_EQ(latencies.unregistered, 1) << name;
+  }
 }
 
 TEST(IoEngine, MustBeKnown) { EXPECT_THROW(storage::find_io_engine("none"), UsageError); }
