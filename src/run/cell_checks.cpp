@@ -79,7 +79,7 @@ double check_cell(const plan::Cell& cell, const plan::CellSettings& settings,
   const device::AcceleratorKind& kind = registry.find(settings.device);
   check_device(settings, options, kind);
   ranks.check(settings, kind);
-  ranks.look_ahead(cell, settings, datasets);
+  ranks.look_ahead(cell, settings, options, datasets);
   const auto dataset = datasets.of(settings);
   if (!dataset) return 0;
   if (const pipeline::LoaderKind& loader = pipeline::find_loader_kind(settings.loader);

@@ -103,7 +103,8 @@ class ThreadRanks : public CellRanks {
     if (settings.gpus > 1 && kind.ranks_are_processes)
       throw UsageError(asked_for(settings), "needs processes, which cannot be started from here");
   }
-  void look_ahead(const plan::Cell&, const plan::CellSettings&, const Datasets&) override {}
+  void look_ahead(const plan::Cell&, const plan::CellSettings&, const RunOptions&,
+                  const Datasets&) override {}
   bool apart(const plan::CellSettings&) const override { return false; }
   int here(const plan::CellSettings& settings) const override { return settings.gpus; }
 
@@ -148,9 +149,9 @@ class ProcessRanks : public CellRanks {
     }
   }
   void look_ahead(const plan::Cell& cell, const plan::CellSettings& settings,
-                  const Datasets& datasets) override {
+                  const RunOptions& options, const Datasets& datasets) override {
     const std::string variant = settings.variant();
-    if (variant.empty() || options_.data.empty()) return;
+    if (variant.empty() || options.data.empty()) return;
     const bool reads = reads_first_sample(settings);
     if (!reads && datasets.manifest_of(variant)) return;  // is open here
     const std::pair what(variant, reads ? settings.io : "");
@@ -163,7 +164,7 @@ class ProcessRanks : public CellRanks {
         datasets.tell_note(news.note);
       }
     }};
-    const RankOrder order{.cell = cell, .options = options_, .looks_ahead = true};
+    const RankOrder order{.cell = cell, .options = options, .looks_ahead = true};
     processes_.run_aside(to_text(order), hooks, {});
     looked_at_.insert(what);
   }

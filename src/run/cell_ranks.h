@@ -33,7 +33,7 @@ class CellRanks {
   // `stall_seconds`: this process, which nobody watches, would wait for ever. All else that is
   // wrong is left to this process to find. `datasets` tells the user what is listed.
   virtual void look_ahead(const plan::Cell& cell, const plan::CellSettings& settings,
-                          const Datasets& datasets) = 0;
+                          const RunOptions& options, const Datasets& datasets) = 0;
   // How many of the cell's ranks run on this machine.
   virtual int here(const plan::CellSettings& settings) const = 0;
   // Runs them to their end, `options.seed` deciding the samples' order. Nothing if `stop` came
