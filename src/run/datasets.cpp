@@ -25,7 +25,7 @@ std::shared_ptr<const storage::DatasetVariant> Datasets::of(const plan::CellSett
 
 storage::DatasetVariant Datasets::open(const plan::CellSettings& settings,
                                        const std::string& variant) const {
-  if (storage::is_image_folder(folder_)) return open_own(settings);
+  if (storage::is_image_folder(folder_, progress_)) return open_own(settings);
   return storage::open_dataset(folder_, variant);
 }
 
@@ -47,10 +47,10 @@ storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) c
   if (!format->other_extension.empty()) endings.push_back(format->other_extension);
   const int threads = measure::allowed_cpus();
   // A cell that reads no storage in its steps has no container: what lies there decides.
-  const bool are_shards =
-      settings.cache == "none"
-          ? settings.container == shards
-          : storage::holds_tar_shards(folder_) && !storage::holds_class_pictures(folder_, endings);
+  const bool are_shards = settings.cache == "none"
+                              ? settings.container == shards
+                              : storage::holds_tar_shards(folder_) &&
+                                    !storage::holds_class_pictures(folder_, endings, progress_);
   return are_shards ? storage::list_tar_shards(folder_, endings, threads, progress_, note_)
                     : storage::list_image_folder(folder_, endings, threads, progress_);
 }

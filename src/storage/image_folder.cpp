@@ -62,7 +62,7 @@ void check_name(const std::string& path, std::string_view name) {
 }
 
 // In name order.
-std::vector<Entry> entries_of(const std::string& path) {
+std::vector<Entry> entries_of(const std::string& path, ListCount& count) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
   if (!folder) refuse_reading(path, std::strerror(errno), errno, kNoChange);
   std::vector<Entry> entries;
@@ -77,6 +77,7 @@ std::vector<Entry> entries_of(const std::string& path) {
     if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
       kind = kind_behind(dirfd(folder.get()), path, entry->d_name);
     entries.push_back({std::string(name), kind});
+    count.alive();
     errno = 0;
   }
   if (errno != 0) refuse_reading(path, std::strerror(errno), errno, kNoChange);
@@ -94,8 +95,9 @@ bool has_suffix(std::string_view name, std::span<const std::string_view> suffixe
 // The pictures of one class, or of all of the folder.
 class ClassFolder {
  public:
-  ClassFolder(const std::string& root, std::span<const std::string_view> suffixes)
-      : root_(root), suffixes_(suffixes) {}
+  // `count` outlives it.
+  ClassFolder(const std::string& root, std::span<const std::string_view> suffixes, ListCount& count)
+      : root_(root), suffixes_(suffixes), count_(count) {}
 
   // Their paths relative to the root; `name`: of the class, empty for the root itself.
   std::vector<std::string> list(const std::string& name) {
@@ -111,7 +113,7 @@ class ClassFolder {
     if (std::ranges::find(way_, id) != way_.end())
       throw Error(path, "is a link to a folder that it lies in", "take it out of the folder");
     way_.push_back(id);
-    for (const Entry& entry : entries_of(path)) {
+    for (const Entry& entry : entries_of(path, count_)) {
       std::string below = relative.empty() ? entry.name : relative + "/" + entry.name;
       if (entry.kind == Kind::folder) walk(below);
       if (entry.kind == Kind::file && has_suffix(entry.name, suffixes_))
@@ -122,21 +124,22 @@ class ClassFolder {
 
   const std::string root_;
   const std::span<const std::string_view> suffixes_;
+  ListCount& count_;
   std::vector<FolderId> way_;  // from the class down to where it is
   std::vector<std::string> paths_;
 };
 
-std::vector<std::string> classes_of(const std::string& root) {
+std::vector<std::string> classes_of(const std::string& root, ListCount& count) {
   std::vector<std::string> classes;
-  for (Entry& entry : entries_of(root))
+  for (Entry& entry : entries_of(root, count))
     if (entry.kind == Kind::folder) classes.push_back(std::move(entry.name));
   return classes;
 }
 
-[[noreturn]] void refuse_empty(const std::string& root,
-                               std::span<const std::string_view> suffixes) {
+[[noreturn]] void refuse_empty(const std::string& root, std::span<const std::string_view> suffixes,
+                               ListCount& count) {
   static constexpr std::string_view kTar[] = {".tar"};
-  const std::vector<Entry> entries = entries_of(root);
+  const std::vector<Entry> entries = entries_of(root, count);
   const auto holds = [&](std::span<const std::string_view> wanted) {
     return std::ranges::any_of(entries, [&](const Entry& entry) {
       return entry.kind == Kind::file && has_suffix(entry.name, wanted);
@@ -157,12 +160,13 @@ std::vector<std::string> classes_of(const std::string& root) {
 
 // The paths of all pictures, by class.
 std::vector<SampleFile> list_paths(const std::string& root, const std::vector<std::string>& classes,
-                                   std::span<const std::string_view> suffixes, int threads) {
+                                   std::span<const std::string_view> suffixes, int threads,
+                                   ListCount& count) {
   std::vector<std::vector<std::string>> of_class(classes.size());
   in_parallel(
       classes.size(), threads,
       [&] {
-        return [&, lister = std::make_shared<ClassFolder>(root, suffixes)](std::size_t i) {
+        return [&, lister = std::make_shared<ClassFolder>(root, suffixes, count)](std::size_t i) {
           of_class[i] = lister->list(classes[i]);
         };
       },
@@ -204,13 +208,15 @@ std::string look_at_files(const std::string& root, std::vector<SampleFile>& samp
 
 // A dataset that has lost its dataset.json still has manifests: DATA/jpeg/500x375/files.tsv. Looks
 // at a few entries of each folder, since classes may hold many.
-bool holds_variants(const fs::path& data) {
+bool holds_variants(const fs::path& data, ListCount& count) {
   constexpr int kLooks = 16;
   std::error_code error;
   for (const auto& folder : fs::directory_iterator(data, error)) {
     int looks = 0;
     for (const auto& entry : fs::directory_iterator(folder.path(), error)) {
-      if (fs::exists(entry.path() / "files.tsv", error)) return true;
+      // The folder says what is no folder: no picture is looked at by itself.
+      if (entry.is_directory(error) && fs::exists(entry.path() / "files.tsv", error)) return true;
+      count.alive();
       if (++looks == kLooks) break;
     }
   }
@@ -219,31 +225,35 @@ bool holds_variants(const fs::path& data) {
 
 }  // namespace
 
-bool is_image_folder(const fs::path& data) {
+bool is_image_folder(const fs::path& data, const ListProgress& progress) {
+  ListCount count(progress);
   std::error_code error;
   return fs::is_directory(data, error) && !fs::exists(data / "dataset.json", error) &&
-         !holds_variants(data);
+         !holds_variants(data, count);
 }
 
 std::vector<std::string> list_pictures(const fs::path& folder,
                                        std::span<const std::string_view> suffixes) {
-  return ClassFolder(folder.string(), suffixes).list("");
+  ListCount quiet({});
+  return ClassFolder(folder.string(), suffixes, quiet).list("");
 }
 
-bool holds_class_pictures(const fs::path& folder, std::span<const std::string_view> suffixes) {
-  ClassFolder lister(folder.string(), suffixes);
-  return std::ranges::any_of(classes_of(folder.string()),
+bool holds_class_pictures(const fs::path& folder, std::span<const std::string_view> suffixes,
+                          const ListProgress& progress) {
+  ListCount count(progress);
+  ClassFolder lister(folder.string(), suffixes, count);
+  return std::ranges::any_of(classes_of(folder.string(), count),
                              [&](const std::string& name) { return !lister.list(name).empty(); });
 }
 
 DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::string_view> suffixes,
                                  int threads, const ListProgress& progress) {
   const std::string root = folder.string();
-  const std::vector<std::string> classes = classes_of(root);
-  DatasetVariant variant{.folder = folder, .container = &containers().front()};
-  variant.samples = list_paths(root, classes, suffixes, threads);
-  if (variant.samples.empty()) refuse_empty(root, suffixes);
   ListCount count(progress);
+  const std::vector<std::string> classes = classes_of(root, count);
+  DatasetVariant variant{.folder = folder, .container = &containers().front()};
+  variant.samples = list_paths(root, classes, suffixes, threads, count);
+  if (variant.samples.empty()) refuse_empty(root, suffixes, count);
   variant.manifest_xxh3 = look_at_files(root, variant.samples, threads, count);
   sum_up(variant);
   variant.classes = static_cast<int>(classes.size());

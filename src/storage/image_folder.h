@@ -26,9 +26,10 @@ std::vector<std::string> list_pictures(const std::filesystem::path& folder,
                                        std::span<const std::string_view> suffixes);
 
 // Whether `data` is a folder of the user's own: one that `feedrate gen` has not made.
-bool is_image_folder(const std::filesystem::path& data);
+bool is_image_folder(const std::filesystem::path& data, const ListProgress& progress = {});
 // Whether there is a sample in it, by list_image_folder()'s terms. Errors: as there.
 bool holds_class_pictures(const std::filesystem::path& folder,
-                          std::span<const std::string_view> suffixes);
+                          std::span<const std::string_view> suffixes,
+                          const ListProgress& progress = {});
 
 }  // namespace feedrate::storage

@@ -6,28 +6,52 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "measure/clock.h"
 
 namespace feedrate::storage {
 
 // What the listings of a user's own folders share: image_folder.h, tar_shards.h.
 
-// Told now and then how many files were listed so far; from any thread, one call at a time.
+// Told now and then how many files were listed so far; from any thread, one call at a time. The
+// same number again, also 0, says that the listing goes on: whoever hears nothing takes it for
+// stalled.
 using ListProgress = std::function<void(std::uint64_t)>;
 
-// Counts files, and tells each 1024th. Thread-safe.
+// Counts files, and tells each 1024th, and where these are far between, that it goes on.
+// Thread-safe.
 class ListCount {
  public:
-  explicit ListCount(const ListProgress& progress) : progress_(progress) {}
+  explicit ListCount(ListProgress progress) : progress_(std::move(progress)) {}
   void one() {
     const std::uint64_t count = ++count_;
-    if (!progress_ || count % 1024 != 0) return;
-    const std::lock_guard lock(mutex_);
-    progress_(count);
+    if (count % 1024 == 0) {
+      tell(count);
+    } else {
+      alive();
+    }
+  }
+  // Something else was done than to list a file: an entry of a folder was looked at, say.
+  void alive() {
+    std::int64_t told = told_ns_;
+    const std::int64_t now = measure::now_ns();
+    if (now - told > kSilentNs && told_ns_.compare_exchange_strong(told, now)) tell(count_);
   }
 
  private:
-  const ListProgress& progress_;
+  void tell(std::uint64_t count) {
+    if (!progress_) return;
+    const std::lock_guard lock(mutex_);
+    told_ns_ = measure::now_ns();
+    progress_(count);
+  }
+
+  static constexpr std::int64_t kSilentNs = 200'000'000;
+
+  const ListProgress progress_;
   std::atomic<std::uint64_t> count_{0};
+  std::atomic<std::int64_t> told_ns_{measure::now_ns()};
   std::mutex mutex_;
 };
 

@@ -106,7 +106,8 @@ fs::path shard_index_path(const fs::path& folder, std::span<const std::string_vi
   return cache / "feedrate" / "shards" / (to_hex(xxh3_of(of)) + ".tsv");
 }
 
-KeptIndex read_shard_index(const fs::path& index, const std::vector<ShardFile>& shards) {
+KeptIndex read_shard_index(const fs::path& index, const std::vector<ShardFile>& shards,
+                           ListCount& count) {
   std::ifstream in(index, std::ios::binary);
   if (index.empty() || !in) return {};
   LinesHash hash;
@@ -127,6 +128,7 @@ KeptIndex read_shard_index(const fs::path& index, const std::vector<ShardFile>& 
     std::optional<SampleFile> sample = parse_sample(hash.add(line), shards);
     if (!sample) return unusable(kDamaged);
     kept.samples.push_back(std::move(*sample));
+    count.alive();
   }
   if (line != hash.end_line()) return unusable(kDamaged);
   kept.holds = true;

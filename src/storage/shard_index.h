@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/dataset.h"
+#include "storage/listing.h"
 
 namespace feedrate::storage {
 
@@ -31,8 +32,9 @@ struct KeptIndex {
   std::vector<SampleFile> samples;  // path, label, bytes, offset, shard
   std::string wrong;  // else, why it cannot be used: "is damaged"; empty where none is kept
 };
-KeptIndex read_shard_index(const std::filesystem::path& index,
-                           const std::vector<ShardFile>& shards);
+// `count` is told that it goes on.
+KeptIndex read_shard_index(const std::filesystem::path& index, const std::vector<ShardFile>& shards,
+                           ListCount& count);
 
 // Replaces it. Where the cache folder cannot be written, none is kept.
 void keep_shard_index(const std::filesystem::path& index, const std::vector<ShardFile>& shards,

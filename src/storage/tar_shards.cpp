@@ -60,7 +60,7 @@ ShardFile look_at(const fs::path& path) {
 }
 
 // In name order.
-std::vector<ShardFile> shards_in(const fs::path& folder) {
+std::vector<ShardFile> shards_in(const fs::path& folder, ListCount& count) {
   std::vector<ShardFile> shards;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -75,6 +75,7 @@ std::vector<ShardFile> shards_in(const fs::path& folder) {
     if (has_control_characters(name))
       throw Error(folder.string(), "holds a shard whose name has control characters", "rename it");
     shards.push_back(look_at(entry->path()));
+    count.alive();
   }
   if (error) throw Error(folder.string(), error.message(), "give a folder that can be read");
   if (shards.empty()) {
@@ -152,9 +153,8 @@ class ShardSamples {
 
 std::vector<SampleFile> walk_shards(const fs::path& folder, const std::vector<ShardFile>& shards,
                                     std::span<const std::string_view> suffixes, int threads,
-                                    const ListProgress& progress) {
+                                    ListCount& count) {
   std::vector<std::vector<SampleFile>> of_shard(shards.size());
-  ListCount count(progress);
   in_parallel(
       shards.size(), threads,
       [&] {
@@ -176,14 +176,14 @@ std::vector<SampleFile> walk_shards(const fs::path& folder, const std::vector<Sh
 // The members, from the kept index if it is of these shards.
 std::vector<SampleFile> find_samples(const fs::path& folder, const std::vector<ShardFile>& shards,
                                      std::span<const std::string_view> suffixes, int threads,
-                                     const ListProgress& progress, const ListNote& note) {
+                                     ListCount& count, const ListNote& note) {
   const fs::path index = shard_index_path(folder, suffixes);
-  KeptIndex kept = read_shard_index(index, shards);
+  KeptIndex kept = read_shard_index(index, shards, count);
   if (kept.holds) return std::move(kept.samples);
   if (!kept.wrong.empty() && note)
     note(folder.string() + ": its shards are listed anew: the index " + index.string() + " " +
          kept.wrong);
-  std::vector<SampleFile> samples = walk_shards(folder, shards, suffixes, threads, progress);
+  std::vector<SampleFile> samples = walk_shards(folder, shards, suffixes, threads, count);
   keep_shard_index(index, shards, samples);
   return samples;
 }
@@ -236,9 +236,10 @@ bool holds_tar_shards(const fs::path& data) {
 
 DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::string_view> suffixes,
                                int threads, const ListProgress& progress, const ListNote& note) {
-  const std::vector<ShardFile> shards = shards_in(folder);
+  ListCount count(progress);
+  const std::vector<ShardFile> shards = shards_in(folder, count);
   DatasetVariant variant{.folder = folder, .container = &own_shards()};
-  variant.samples = find_samples(folder, shards, suffixes, threads, progress, note);
+  variant.samples = find_samples(folder, shards, suffixes, threads, count, note);
   variant.classes = label_by_folders(variant.samples);
   variant.manifest_xxh3 = manifest_of(shards, variant.samples);
   sum_up(variant);

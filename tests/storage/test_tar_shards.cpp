@@ -439,7 +439,7 @@ TEST_F(TarShards, TellsHowFarItIs) {
   std::vector<std::uint64_t> told;
   static constexpr std::string_view kJpeg[] = {".jpg"};
   storage::list_tar_shards(root(), kJpeg, 2, [&](std::uint64_t n) { told.push_back(n); });
-  EXPECT_THAT(told, ElementsAre(1024U, 2048U));
+  EXPECT_THAT(told, testing::IsSupersetOf({1024U, 2048U}));
 }
 
 }  // namespace
