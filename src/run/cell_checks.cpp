@@ -8,9 +8,20 @@
 #include "pipeline/loader.h"
 #include "run/cell_memory.h"
 #include "storage/container.h"
+#include "storage/placed_files.h"
 
 namespace feedrate::run {
 namespace {
+
+// Opens each packed file by itself, so that one that hangs is named, and thousands that open
+// quickly one after the other are not taken for one that hangs.
+void open_each(const storage::DatasetVariant& dataset, storage::OutstandingReads::Slot& slot) {
+  for (std::size_t i = 0; i < dataset.packed.size(); ++i) {
+    slot.begin(storage::first_sample_in(dataset, i));
+    storage::ReadOnlyFile{storage::stored_file(dataset, i).string()};
+  }
+  slot.end();
+}
 
 void check_device(const plan::CellSettings& settings, const RunOptions& options,
                   const device::AcceleratorKind& kind) {
@@ -61,11 +72,15 @@ void check_reading(const plan::CellSettings& settings, const storage::DatasetVar
                    storage::OutstandingReads::Slot* slot) {
   const storage::IoEngine& engine = storage::find_io_engine(settings.io);
   if (engine.check) engine.check();
-  if (slot) slot->begin(dataset.samples.front());  // opening a packed file reads from it
+  if (slot) open_each(dataset, *slot);
+  // The library of a single file may read from it, too. Several files take long together.
+  if (slot && dataset.packed.size() == 1) slot->begin(dataset.samples.front());
   const auto storage = storage::make_storage(dataset, {&engine, 1});
-  if (slot) storage->tell(*slot);
+  if (slot) {
+    slot->end();
+    storage->tell(*slot);
+  }
   if (reads_first_sample(settings)) storage->read(dataset.samples.front());
-  if (slot) slot->end();
 }
 
 bool reads_first_sample(const plan::CellSettings& settings) {
