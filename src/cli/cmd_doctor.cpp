@@ -207,8 +207,12 @@ void look_at_sweep(Findings& findings, CLI::App& app, ExperimentOptions& experim
   for (const plan::Cell& cell : cells) {
     try {
       memory = std::max(memory, runner.check(cell));
-    } catch (const std::exception& error) {  // storage that does not answer is no Error
+    } catch (const Error& error) {
       if (troubles.insert(error.what()).second) findings.bad("sweep", error.what(), "");
+    } catch (const std::exception& error) {
+      // Storage that does not answer: each further cell would wait for it as long, and leave
+      // another process behind.
+      return findings.bad("sweep", error.what(), "");
     }
   }
   if (!troubles.empty()) return;
