@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -187,11 +188,15 @@ class JobsRun {
     }
   }
 
-  // Refuses what cannot be measured. Throws an Error.
+  // Refuses what cannot be measured. Throws an Error. Jobs that are alike need the same, and one of
+  // them is checked: a check may list the dataset's folder, which takes long.
   void check() {
-    double needed = 0;
-    for (const PlannedJob& job : jobs_)
-      needed += runner_of(job, store_of(job).options()).check(job.cell);
+    std::vector<double> bytes;
+    for (const PlannedJob& job : jobs_) {
+      bytes.push_back(job.is_first() ? runner_of(job, store_of(job).options()).check(job.cell)
+                                     : bytes[job.first]);
+    }
+    const double needed = std::accumulate(bytes.begin(), bytes.end(), 0.0);
     line_.clear();
     const auto available = static_cast<double>(measure::memory_available());
     if (available == 0 || needed < 0.9 * available) return;
