@@ -36,8 +36,8 @@ struct ReadCompletion {
 // Durations of requests and of the openings of files; see ReadCompletion.
 struct ReadLatencies {
   measure::LatencyHistogram reads, opens;
-  // Requests to io_uring whose memory could not be registered beforehand, for RLIMIT_MEMLOCK: the
-  // kernel pins it for each of them anew, which takes CPU time.
+  // Requests of "uring-direct" whose memory could not be registered beforehand, for RLIMIT_MEMLOCK:
+  // the kernel pins it for each of them anew, which takes CPU time.
   std::int64_t unregistered = 0;
 
   ReadLatencies& operator+=(const ReadLatencies& other);

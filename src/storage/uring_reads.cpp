@@ -152,8 +152,8 @@ class UringReads : public Storage {
     if (error != 0) refuse_ring(error);
   }
 
-  // Saves the kernel the pinning of the memory at each request. RLIMIT_MEMLOCK bounds what a user
-  // may pin; reads do without beyond that, and the record says so.
+  // Saves the kernel the pinning of the memory at each request with O_DIRECT. RLIMIT_MEMLOCK bounds
+  // what a user may pin; reads do without beyond that, and the record says so.
   void register_memory() {
     std::vector<iovec> parts;
     for (std::size_t i = 0; i < slots_.size(); ++i)
@@ -273,7 +273,8 @@ class UringReads : public Storage {
     done.bytes = direct_ ? without_tail(slot.request, read)
                          : read.first(sample.bytes - slot.request.tail.size());
     done.latency_ns = slot.ended_ns - slot.began_ns;
-    done.unregistered = !registered_;
+    // Through the page cache the kernel copies, and pins nothing.
+    done.unregistered = direct_ && !registered_;
   }
 
   void check_operations(const Slot& slot, const SampleFile& sample) const {

@@ -295,10 +295,11 @@ class NoLockedMemory {
   std::array<__user_cap_data_struct, 2> may_{};
 };
 
+// Only O_DIRECT pins memory.
 TEST(IoEngine, SaysThatItReadsToMemoryThatIsNotRegistered) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "file") << "text";
-  for (const char* name : {"uring", "uring-direct"}) {
+  for (const std::string name : {"uring", "uring-direct"}) {
     const storage::IoEngine& engine = storage::find_io_engine(name);
     storage::ReadLatencies latencies;
     try {
@@ -311,7 +312,7 @@ TEST(IoEngine, SaysThatItReadsToMemoryThatIsNotRegistered) {
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }
-    EXPECT_EQ(latencies.unregistered, 1) << name;
+    EXPECT_EQ(latencies.unregistered, name == "uring-direct" ? 1 : 0) << name;
   }
 }
 
