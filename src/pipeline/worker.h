@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "measure/affinity.h"
+#include "measure/clock.h"
 #include "measure/cpu_wait.h"
 #include "pipeline/loader.h"
 #include "pipeline/sample_source.h"
@@ -133,7 +134,8 @@ class Worker {
   // and nobody can tell which.
   void count_cpu_wait() {
     if (options_.workers == 0) return;
-    left_ns_ = source_.last_ns();
+    // Planted times follow the last lap, and the stages' timer does not see them.
+    left_ns_ = options_.recipe.planted ? measure::now_ns() : source_.last_ns();
     if (left_ns_ - looked_ns_ < kLookNs) return;
     cpu_wait_ns_ += look();
     counters_.set_cpu_wait(cpu_wait_ns_);
