@@ -103,8 +103,9 @@ class StageTimer {
   // clock. No more CPU time is counted than they lasted.
   void expect_only(Stage stage) { only_ = stage; }
   void start() {
-    const std::int64_t wall = now_ns();
-    if (cpu_ < 0 || wall - wall_ > kNothing) count_cpu();
+    const std::int64_t wall = now_ns(), gap = wall - wall_;
+    // In a short gap the thread has computed something else; in a long one it has slept, mostly.
+    if (cpu_ < 0 || gap > kNothing) count_cpu(gap < kShort ? gap : 0);
     wall_ = wall;
   }
   // The end of the last lap, or the last start(), by now_ns().
@@ -127,17 +128,20 @@ class StageTimer {
     if (only_) {
       counters_.add(stage, lasted, 0, bytes, items);
       uncounted_ += lasted;
-      if (uncounted_ >= kShort) count_cpu();
+      if (uncounted_ >= kShort) count_cpu(0);
       return;
     }
     const std::int64_t cpu = thread_cpu_ns();
     counters_.add(stage, lasted, cpu - std::exchange(cpu_, cpu), bytes, items);
   }
-  // Looks at the CPU clock, and counts the CPU time of the laps since the last look that have none.
-  void count_cpu() {
+  // Looks at the CPU clock, and counts the CPU time of the laps since the last look that have none,
+  // without `other_ns` that went to something else.
+  void count_cpu(std::int64_t other_ns) {
     const std::int64_t cpu = thread_cpu_ns();
     const std::int64_t lasted = std::exchange(uncounted_, 0);
-    if (lasted > 0) counters_.add(*only_, 0, std::min(cpu - cpu_, lasted), 0, 0);
+    if (lasted > 0) {
+      counters_.add(*only_, 0, std::clamp<std::int64_t>(cpu - cpu_ - other_ns, 0, lasted), 0, 0);
+    }
     cpu_ = cpu;
   }
 
