@@ -38,12 +38,16 @@ std::mutex& library_lock() {
   return lock;
 }
 
-void fail(const std::string& path, const std::string& what, std::string_view remedy) {
+Failure last_failure(const std::string& what) {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_innermost, &reason);
-  const int error = errno_in(reason);
-  reason = in_short(reason);
-  refuse_reading(path, reason.empty() ? what : what + ": " + reason, error, remedy);
+  const std::string shortened = in_short(reason);
+  return {shortened.empty() ? what : what + ": " + shortened, errno_in(reason)};
+}
+
+void fail(const std::string& path, const std::string& what, std::string_view remedy) {
+  const Failure failure = last_failure(what);
+  refuse_reading(path, failure.reason, failure.error, remedy);
 }
 
 Handle line_of(std::uint64_t count) {

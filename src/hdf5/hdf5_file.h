@@ -5,6 +5,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace feedrate::hdf5 {
@@ -14,7 +15,15 @@ namespace feedrate::hdf5 {
 // callers of all functions below hold it.
 std::mutex& library_lock();
 
-// Throws an Error with the library's reason why a call on `path` failed.
+// Why the library's last call failed: `what` with the library's reason, and the errno if a system
+// call was at fault (else 0).
+struct Failure {
+  std::string reason;
+  int error;
+};
+Failure last_failure(const std::string& what);
+
+// Throws an Error with the library's reason why `path` could not be read.
 [[noreturn]] void fail(const std::string& path, const std::string& what, std::string_view remedy);
 
 // A handle of the library, closed by `close`.

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/file_remedy.h"
 #include "hdf5/hdf5_file.h"
 #include "hdf5/hdf5_pack.h"
 #include "storage/hdf5_module.h"
@@ -12,7 +14,12 @@ namespace feedrate::hdf5 {
 namespace {
 
 constexpr std::uint64_t kMostChunk = std::uint64_t{1} << 30;
-constexpr std::string_view kRemedy = "choose a disk with room, and run the same command again";
+
+[[noreturn]] void refuse_writing(const std::string& path, const std::string& what) {
+  const Failure failure = last_failure(what);
+  throw Error(path, failure.reason,
+              remedy_of_writing(failure.error, "run the same command again", ", and "));
+}
 
 // The file in the making.
 class Writer {
@@ -31,9 +38,9 @@ class Writer {
     const Handle offsets(
         H5Dcreate2(file_, kOffsets, H5T_STD_U64LE, space, H5P_DEFAULT, layout, H5P_DEFAULT),
         H5Dclose);
-    if (!offsets.good()) fail(path_, "cannot be written", kRemedy);
+    if (!offsets.good()) refuse_writing(path_, "cannot be written");
     write(offsets, 0, offsets_.size(), H5T_NATIVE_UINT64, offsets_.data());
-    if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0) fail(path_, "cannot be written", kRemedy);
+    if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0) refuse_writing(path_, "cannot be written");
   }
 
  private:
@@ -46,7 +53,7 @@ class Writer {
     const Handle root(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
     H5Pset_obj_track_times(root, false);  // the same samples give the same file
     Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, root, access), H5Fclose);
-    if (!file.good()) fail(path_, "cannot be made", kRemedy);
+    if (!file.good()) refuse_writing(path_, "cannot be made");
     return file;
   }
 
@@ -58,7 +65,7 @@ class Writer {
     const Handle space = line_of(total);
     Handle bytes(H5Dcreate2(file_, kBytes, H5T_STD_U8LE, space, H5P_DEFAULT, layout, H5P_DEFAULT),
                  H5Dclose);
-    if (!bytes.good()) fail(path_, "cannot be written", kRemedy);
+    if (!bytes.good()) refuse_writing(path_, "cannot be written");
     return bytes;
   }
 
@@ -66,7 +73,7 @@ class Writer {
              const void* values) const {
     const Handle to = range_of(dataset, first, count), memory = line_of(count);
     if (H5Dwrite(dataset, type, memory, to, H5P_DEFAULT, values) < 0)
-      fail(path_, "cannot be written", kRemedy);
+      refuse_writing(path_, "cannot be written");
   }
 
   const std::string path_;

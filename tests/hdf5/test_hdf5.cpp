@@ -16,6 +16,7 @@
 #include "hdf5/hdf5_file.h"
 #include "pipeline/loader.h"
 #include "storage/container.h"
+#include "tests/message_of.h"
 #include "tests/support.h"
 
 namespace feedrate::tests {
@@ -99,6 +100,18 @@ TEST_F(Hdf5, WrongOffsetsAreRefused) {
   std::ofstream(packed(), std::ios::binary) << bytes;
   EXPECT_THAT([&] { hdf5::open_samples(dataset, {}); },
               ThrowsMessage<Error>(HasSubstr("not those of the manifest")));
+}
+
+TEST_F(Hdf5, WhatCannotBeWrittenIsAdvisedByTheReason) {
+  const fs::path file = folder_.path() / "file";
+  std::ofstream(file) << "text";
+  const auto pack_to = [&](const fs::path& folder) {
+    return message_of(
+        [&] { hdf5::pack_samples(open("jpeg/40x30"), folder, [](std::size_t) { return true; }); });
+  };
+  EXPECT_THAT(pack_to(file),
+              testing::EndsWith("cannot be made: Not a directory; take the file out of its path, "
+                                "and run the same command again"));
 }
 
 TEST_F(Hdf5, AFileOfOtherSamplesIsRefused) {
