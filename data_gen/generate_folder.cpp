@@ -34,8 +34,8 @@ std::vector<FoundPicture> find_pictures(const fs::path& folder) {
   static constexpr std::string_view kEndings[] = {".jpg", ".jpeg", ".png"};
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
-    throw Error(folder.string(), error ? error.message() : "is no folder",
-                "name a folder of pictures that can be read");
+    refuse_reading(folder.string(), error ? error.message() : "is no folder", error.value(),
+                   "name a folder of pictures that can be read");
   }
   std::vector<FoundPicture> found;
   for (const std::string& path : storage::list_pictures(folder, kEndings)) {

@@ -44,16 +44,6 @@ Kind kind_of(mode_t mode) {
   return S_ISDIR(mode) ? Kind::folder : S_ISREG(mode) ? Kind::file : Kind::other;
 }
 
-// A link is what it leads to. `name` is relative to the folder, whose path is for errors.
-Kind kind_behind(int folder, const std::string& path, const char* name) {
-  struct stat info;
-  if (fstatat(folder, name, &info, 0) == 0) return kind_of(info.st_mode);
-  const bool dangles = errno == ENOENT;
-  throw Error(path + "/" + name,
-              dangles ? "is a link that leads nowhere" : std::string(std::strerror(errno)),
-              "mend it or take it out of the folder");
-}
-
 void check_name(const std::string& path, std::string_view name) {
   if (has_control_characters(name)) {
     throw Error(path, "holds a file whose name has control characters",
@@ -61,8 +51,32 @@ void check_name(const std::string& path, std::string_view name) {
   }
 }
 
-// In name order.
-std::vector<Entry> entries_of(const std::string& path, ListCount& count) {
+bool has_suffix(std::string_view name, std::span<const std::string_view> suffixes) {
+  return std::ranges::any_of(suffixes, [&](std::string_view suffix) {
+    return name.size() > suffix.size() &&
+           is_in_any_case(name.substr(name.size() - suffix.size()), suffix);
+  });
+}
+
+// A link is what it leads to. One that leads nowhere is nothing, unless it is `wanted`: what cannot
+// be looked at for another reason may be a folder of pictures. `name` is relative to the folder,
+// whose path is for errors.
+Kind kind_behind(int folder, const std::string& path, const char* name, bool wanted) {
+  struct stat info;
+  if (fstatat(folder, name, &info, 0) == 0) return kind_of(info.st_mode);
+  const int error = errno;
+  const bool dangles = error == ENOENT || error == ELOOP || error == ENOTDIR;
+  if (dangles && !wanted) return Kind::other;
+  check_name(path, name);
+  refuse_reading(path + "/" + name,
+                 error == ENOENT ? "is a link that leads nowhere" : std::strerror(error), error,
+                 "mend it or take it out of the folder");
+}
+
+// In name order. What is neither a folder nor ends in one of `wanted` is not checked: whatever else
+// lies there does no harm.
+std::vector<Entry> entries_of(const std::string& path, std::span<const std::string_view> wanted,
+                              ListCount& count) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
   if (!folder) refuse_reading(path, std::strerror(errno), errno, kNoChange);
   std::vector<Entry> entries;
@@ -70,12 +84,13 @@ std::vector<Entry> entries_of(const std::string& path, ListCount& count) {
   while (const dirent* entry = readdir(folder.get())) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
-    check_name(path, name);
+    const bool is_wanted = has_suffix(name, wanted);
     Kind kind = Kind::other;
     if (entry->d_type == DT_DIR) kind = Kind::folder;
     if (entry->d_type == DT_REG) kind = Kind::file;
     if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
-      kind = kind_behind(dirfd(folder.get()), path, entry->d_name);
+      kind = kind_behind(dirfd(folder.get()), path, entry->d_name, is_wanted);
+    if (kind == Kind::folder || is_wanted) check_name(path, name);
     entries.push_back({std::string(name), kind});
     count.alive();
     errno = 0;
@@ -83,13 +98,6 @@ std::vector<Entry> entries_of(const std::string& path, ListCount& count) {
   if (errno != 0) refuse_reading(path, std::strerror(errno), errno, kNoChange);
   std::ranges::sort(entries, {}, &Entry::name);
   return entries;
-}
-
-bool has_suffix(std::string_view name, std::span<const std::string_view> suffixes) {
-  return std::ranges::any_of(suffixes, [&](std::string_view suffix) {
-    return name.size() > suffix.size() &&
-           is_in_any_case(name.substr(name.size() - suffix.size()), suffix);
-  });
 }
 
 // The pictures of one class, or of all of the folder.
@@ -113,7 +121,7 @@ class ClassFolder {
     if (std::ranges::find(way_, id) != way_.end())
       throw Error(path, "is a link to a folder that it lies in", "take it out of the folder");
     way_.push_back(id);
-    for (const Entry& entry : entries_of(path, count_)) {
+    for (const Entry& entry : entries_of(path, suffixes_, count_)) {
       std::string below = relative.empty() ? entry.name : relative + "/" + entry.name;
       if (entry.kind == Kind::folder) walk(below);
       if (entry.kind == Kind::file && has_suffix(entry.name, suffixes_))
@@ -131,7 +139,7 @@ class ClassFolder {
 
 std::vector<std::string> classes_of(const std::string& root, ListCount& count) {
   std::vector<std::string> classes;
-  for (Entry& entry : entries_of(root, count))
+  for (Entry& entry : entries_of(root, {}, count))
     if (entry.kind == Kind::folder) classes.push_back(std::move(entry.name));
   return classes;
 }
@@ -139,7 +147,7 @@ std::vector<std::string> classes_of(const std::string& root, ListCount& count) {
 [[noreturn]] void refuse_empty(const std::string& root, std::span<const std::string_view> suffixes,
                                ListCount& count) {
   static constexpr std::string_view kTar[] = {".tar"};
-  const std::vector<Entry> entries = entries_of(root, count);
+  const std::vector<Entry> entries = entries_of(root, {}, count);
   const auto holds = [&](std::span<const std::string_view> wanted) {
     return std::ranges::any_of(entries, [&](const Entry& entry) {
       return entry.kind == Kind::file && has_suffix(entry.name, wanted);

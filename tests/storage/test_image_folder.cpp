@@ -107,16 +107,42 @@ TEST_F(ImageFolder, SaysWhatCannotBeRead) {
   fs::create_directory_symlink("..", root() / "class/loop");
   refused("class/loop/class: is a link to a folder that it lies in");
   fs::remove(root() / "class/loop");
-  fs::create_symlink("self", root() / "class/self");
-  refused("class/self: Too many levels of symbolic links");
-  fs::remove(root() / "class/self");
+  fs::create_symlink("self.jpg", root() / "class/self.jpg");
+  refused("class/self.jpg: Too many levels of symbolic links; mend it or take it out");
+  fs::remove(root() / "class/self.jpg");
   put("class/a\nb.jpg");
   refused("class: holds a file whose name has control characters");
   fs::remove(root() / "class/a\nb.jpg");
+  fs::create_directories(root() / "class/a\nb");
+  refused("class: holds a file whose name has control characters");
+  fs::remove(root() / "class/a\nb");
   if (geteuid() == 0) return;  // root reads everything
   fs::permissions(root() / "class", fs::perms::none);
   refused("class: Permission denied; make it readable");
   fs::permissions(root() / "class", fs::perms::owner_all);
+}
+
+TEST_F(ImageFolder, WhatIsNoPictureDoesNoHarm) {
+  put("class/a.jpg");
+  for (const char* place : {"", "class"}) {
+    fs::create_symlink("../gone", root() / place / "README");
+    fs::create_symlink("self", root() / place / "self");
+    fs::create_symlink(root() / "class/a.jpg/below", root() / place / "through_a_file");
+    std::ofstream(root() / place / "a\nb.txt") << "x";
+  }
+  EXPECT_THAT(paths(list()), ElementsAre("class/a.jpg 0 1"));
+  static constexpr std::string_view kJpeg[] = {".jpg"};
+  EXPECT_THAT(storage::list_pictures(root(), kJpeg), ElementsAre("class/a.jpg"));
+}
+
+TEST_F(ImageFolder, ALinkThatCannotBeFollowedMayBeAFolder) {
+  if (geteuid() == 0) GTEST_SKIP() << "root follows every link";
+  put("class/a.jpg");
+  fs::create_directories(folder_.path() / "closed/below");
+  fs::create_directory_symlink(folder_.path() / "closed/below", root() / "linked");
+  fs::permissions(folder_.path() / "closed", fs::perms::none);
+  refused("linked: Permission denied; make it readable");
+  fs::permissions(folder_.path() / "closed", fs::perms::owner_all);
 }
 
 TEST_F(ImageFolder, OfTarFilesSaysHowTheyAreRead) {
