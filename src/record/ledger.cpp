@@ -35,6 +35,13 @@ constexpr std::string_view kGoOn = "go on with --resume", kThen = " and ";
   throw Error(path.string(), std::strerror(error), remedy_of_writing(error, more, joint));
 }
 
+// What to do once the disk takes `record`: `capacity` and `jobs` measure a whole that nothing adds
+// to.
+std::string_view go_on(const nlohmann::ordered_json& record) {
+  const bool is_of_a_whole = record.contains("search") || record.contains("jobs");
+  return is_of_a_whole ? "begin again in another folder: -o DIR" : kGoOn;
+}
+
 // False: errno says why. A disk that is nearly full takes a part, and says why at the next call.
 bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
@@ -167,9 +174,9 @@ nlohmann::ordered_json Ledger::append(nlohmann::ordered_json record) {
     if (ftruncate(fd_, before) != 0) {
       throw Error(path_.string(),
                   std::string(std::strerror(error)) + ", and the record could not be removed",
-                  remedy_of_writing(error, kGoOn, kThen));
+                  remedy_of_writing(error, go_on(record), kThen));
     }
-    refuse_writing(path_, error);
+    refuse_writing(path_, error, go_on(record));
   }
   ++appended_;
   text_.last_xxh3 = line_xxh3(std::string_view(line).substr(0, line.size() - 1));

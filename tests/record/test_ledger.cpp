@@ -105,22 +105,38 @@ TEST(Ledger, TwoWritersAreNotAllowed) {
 }
 
 // A file size limit stands in for a full disk: the write ends short in the same way.
+std::string refusal_of_appending(record::Ledger& ledger, const nlohmann::ordered_json& record) {
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  const rlimit tight{std::filesystem::file_size(ledger.path()) + 10, old.rlim_max};
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &tight);
+  const std::string said = message_of([&] { ledger.append(record); });
+  setrlimit(RLIMIT_FSIZE, &old);
+  return said;
+}
+
 TEST(Ledger, ARecordThatDoesNotFitLeavesNothingHalf) {
   const TemporaryFolder folder;
   record::Ledger ledger(folder.path(), false);
   ledger.append(least_record(1));
   const auto before = std::filesystem::file_size(ledger.path());
-  rlimit old{};
-  getrlimit(RLIMIT_FSIZE, &old);
-  const rlimit tight{before + 10, old.rlim_max};
-  signal(SIGXFSZ, SIG_IGN);
-  setrlimit(RLIMIT_FSIZE, &tight);
-  EXPECT_THAT([&] { ledger.append(least_record(2)); },
-              testing::ThrowsMessage<Error>(testing::HasSubstr(
-                  "File too large; allow this process longer files (`ulimit -f`) and go on with "
-                  "--resume")));
-  setrlimit(RLIMIT_FSIZE, &old);
+  EXPECT_THAT(refusal_of_appending(ledger, least_record(2)),
+              testing::EndsWith("File too large; allow this process longer files (`ulimit -f`) and "
+                                "go on with --resume"));
   EXPECT_EQ(std::filesystem::file_size(ledger.path()), before);
+}
+
+TEST(Ledger, ARecordOfAWholeThatDoesNotFitMeansToBeginAgain) {
+  const TemporaryFolder folder;
+  record::Ledger ledger(folder.path(), false);
+  for (const char* part : {"search", "jobs"}) {
+    nlohmann::ordered_json record = least_record(1);
+    record[part] = nlohmann::ordered_json::object();
+    EXPECT_THAT(refusal_of_appending(ledger, record),
+                testing::EndsWith("and begin again in another folder: -o DIR"))
+        << part;
+  }
 }
 
 TEST(Ledger, SaysWhatToDoAboutAPlaceThatItCannotUse) {
