@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -221,10 +223,10 @@ std::vector<CellGroup> cell_groups_of(CLI::App& command, ExperimentOptions& opti
 
 std::vector<plan::Cell> cells_of(CLI::App& command, ExperimentOptions& options) {
   std::vector<plan::Cell> cells;
+  std::set<std::string> ids;
   for (CellGroup& group : groups_of(command, options, /*own_datasets=*/false)) {
     for (plan::Cell& cell : group.cells) {
-      if (std::find(cells.begin(), cells.end(), cell) == cells.end())
-        cells.push_back(std::move(cell));
+      if (ids.insert(cell.id()).second) cells.push_back(std::move(cell));
     }
   }
   return cells;

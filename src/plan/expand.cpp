@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "base/error.h"
 #include "device/registry.h"
@@ -83,9 +85,10 @@ std::vector<Cell> expand(const AxisValues& chosen) {
     product = std::move(next);
   }
   std::vector<Cell> cells;
+  std::set<std::string> ids;  // a trace may have two names, and is one device
   for (const Cell& typed : product) {
     Cell cell = resolve(typed);
-    if (std::ranges::find(cells, cell) == cells.end()) cells.push_back(std::move(cell));
+    if (ids.insert(cell.id()).second) cells.push_back(std::move(cell));
   }
   return cells;
 }

@@ -47,6 +47,20 @@ TEST(Expand, ATracesContentTellsCellsApartAndNotItsPlace) {
   EXPECT_EQ(as_recorded.id(), one.id()) << "the ledger's readers derive it from the record";
 }
 
+TEST(Expand, TwoNamesOfATraceAreOneCell) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() / "a.steps", again = folder.path() / "./a.steps";
+  std::ofstream(file) << "1";
+  const auto cells =
+      plan::expand({{"device", {"emulated:trace=" + file, "emulated:trace=" + again}},
+                    {"data", {"jpeg"}},
+                    {"workers", {"1", "2"}}});
+  ASSERT_EQ(cells.size(), 2u);
+  EXPECT_NE(cells[0].id(), cells[1].id());
+  EXPECT_TRUE(cells[0]["device"]->starts_with("emulated:trace=" + file + "#"))
+      << "the first name stays";
+}
+
 TEST(Expand, ProductOfAxesAgainstATable) {
   EXPECT_EQ(labels({{"device", {"emulated:a100"}},
                     {"data", {"synthetic", "tensor", "jpeg"}},
