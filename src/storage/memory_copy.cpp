@@ -27,7 +27,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMemory = "/dev/shm";  // tmpfs on every Linux
 
-constexpr std::string_view kName = "feedrate-copy-";
+// Other versions name theirs "feedrate-copy-PID-...", do not lock them, and remove what has that
+// beginning and a number of no process.
+constexpr std::string_view kName = "feedrate-locked-";
 
 // What processes that were killed have left: the lock of a folder goes with its process, however it
 // ends. A process id in its name would not do: another process may have that id by now, and one in
@@ -77,15 +79,20 @@ std::string without_container(const std::string& name) {
 // It is locked before it has the name that others look for.
 MemoryCopy::Folder MemoryCopy::new_folder() {
   remove_left_over();
+  std::string made = std::string(kMemory) + "/feedrate-new-XXXXXX";
+  bool is_made = false;
   try {
-    std::string made = std::string(kMemory) + "/feedrate-new-XXXXXX";
-    if (mkdtemp(made.data()) == nullptr) throw std::system_error(errno, std::generic_category());
+    is_made = mkdtemp(made.data()) != nullptr;
+    if (!is_made) throw std::system_error(errno, std::generic_category());
     PosixFile lock(made, O_RDONLY | O_DIRECTORY);
-    flock(lock.get(), LOCK_EX | LOCK_NB);
+    if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+      throw std::system_error(errno, std::generic_category());
     fs::path folder = fs::path(kMemory) / (std::string(kName) + made.substr(made.size() - 6));
     fs::rename(made, folder);
     return {std::move(folder), std::move(lock)};
   } catch (const std::system_error& error) {
+    std::error_code ignored;
+    if (is_made) fs::remove(made, ignored);
     throw Error(kMemory, error.code().message(),
                 "the machine's own limit cannot be measured without it: --no-client");
   }

@@ -68,7 +68,7 @@ class Capacity(ProgramTest):
         self.assertIn("AU of 90 % or more: 0 GPUs", answer.out)
         self.assertIn("from memory this machine alone: ", answer.out)
         self.assertIn("what limits beyond: ", answer.out)
-        self.assertFalse([f for f in os.listdir("/dev/shm") if f.startswith("feedrate-copy-")])
+        self.assertFalse([f for f in os.listdir("/dev/shm") if f.startswith("feedrate-locked-")])
 
     def test_the_hosts_cpu_time_is_told_beside_none(self):
         answer = self.capacity(

@@ -42,17 +42,24 @@ TEST_F(MemoryCopies, AreRemovedInTheEnd) {
   EXPECT_FALSE(fs::exists(data));
 }
 
-TEST_F(MemoryCopies, ThatNobodyHoldsAreRemovedWhoeverHasTheirProcessIdNow) {
-  const fs::path left = new_folder("/dev/shm/feedrate-copy-1-XXXXXX");
+TEST_F(MemoryCopies, ThatNobodyHoldsAreRemoved) {
+  const fs::path left = new_folder("/dev/shm/feedrate-locked-XXXXXX");
   copy();
   EXPECT_FALSE(fs::exists(left));
 }
 
-TEST_F(MemoryCopies, ThatAreHeldAreKeptThoughTheirProcessIsNotSeenFromHere) {
+TEST_F(MemoryCopies, OfVersionsThatLockNothingAreLeftAlone) {
+  const fs::path theirs = new_folder("/dev/shm/feedrate-copy-1-XXXXXX");
+  EXPECT_NE(copy().data().filename().string().find("feedrate-locked-"), std::string::npos);
+  EXPECT_TRUE(fs::exists(theirs));
+  fs::remove_all(theirs);
+}
+
+TEST_F(MemoryCopies, ThatAreHeldAreKept) {
   const fs::path made = new_folder("/dev/shm/feedrate-new-XXXXXX");
   const PosixFile lock(made, O_RDONLY | O_DIRECTORY);
   ASSERT_EQ(flock(lock.get(), LOCK_EX | LOCK_NB), 0);
-  const fs::path held = "/dev/shm/feedrate-copy-2147483647-" + made.filename().string().substr(13);
+  const fs::path held = "/dev/shm/feedrate-locked-" + made.filename().string().substr(13);
   fs::rename(made, held);
   {
     const storage::MemoryCopy mine = copy();
