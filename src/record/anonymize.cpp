@@ -84,10 +84,19 @@ constexpr std::array<std::pair<std::string_view, const char*>, 5> kPlaces = {
      {"--config", "CONFIG"},
      {"--record-steps", "TRACE"}}};
 
-// The file of a recorded device; a comma ends a value.
-void clean_trace(std::string& text) {
-  static const std::regex kTrace("(emulated:trace=)[^,\"'\\n]+");
-  text = std::regex_replace(text, kTrace, "$1TRACE");
+// The file of a recorded device. A comma ends a value. In a command's word a quote is a part of the
+// name, as in "bob's lab".
+void clean_trace_in_word(std::string& word) {
+  static const std::regex kTrace("(emulated:trace=)[^,]+");
+  word = std::regex_replace(word, kTrace, "$1TRACE");
+}
+
+// In a suite the quote that began a value ends it; of a value that does not begin with the trace,
+// either quote.
+void clean_trace_in_config(std::string& text) {
+  static const std::regex kTrace(
+      "(\"emulated:trace=)[^,\"\\n]+|('emulated:trace=)[^,'\\n]+|(emulated:trace=)[^,\"'\\n]+");
+  text = std::regex_replace(text, kTrace, "$1$2$3TRACE");
 }
 
 void clean_command(Json& words, const std::vector<Anonymizer::Replacement>& replacements) {
@@ -97,7 +106,7 @@ void clean_command(Json& words, const std::vector<Anonymizer::Replacement>& repl
       if (i > 0 && words[i - 1] == option) word = name;
       if (word.starts_with(std::string(option) + "=")) word = std::string(option) + "=" + name;
     }
-    clean_trace(word);
+    clean_trace_in_word(word);
     if (word.find('/') != std::string::npos) clean_text(word, replacements);
     words[i] = word;
   }
@@ -111,7 +120,7 @@ void clean_config(Json& config, const std::vector<Anonymizer::Replacement>& repl
                           "\"?\\s*=\\s*)(\"[^\"\\n]*\"|'[^'\\n]*')");
     text = std::regex_replace(text, line, "$1$2\"" + std::string(name) + "\"");
   }
-  clean_trace(text);
+  clean_trace_in_config(text);
   clean_text(text, replacements);
   config = text;
 }

@@ -54,6 +54,20 @@ TEST(Anonymizer, LeavesACommandThatCanBeRun) {
             "dataset = \"DATASET\"\ndata = [\"data\"]\ndevice = \"emulated:trace=TRACE\"\n");
 }
 
+TEST(Anonymizer, ATracesNameMayHoldQuotes) {
+  const Json clean = anonymous(
+      "", "",
+      {{"environment",
+        {{"command", {"run", "--device", "emulated:trace=/data/bob's \"lab\"/a.steps,cpu"}},
+         {"config",
+          "device = [\"emulated:trace=/data/bob's lab/a\", 'emulated:trace=/a \"b\"/c', \"cpu\"]\n"
+          "[[sweep]]\ndevice = 'cpu,emulated:trace=/data/me/a'\n"}}}});
+  EXPECT_EQ(clean["environment"]["command"], Json({"run", "--device", "emulated:trace=TRACE,cpu"}));
+  EXPECT_EQ(clean["environment"]["config"],
+            "device = [\"emulated:trace=TRACE\", 'emulated:trace=TRACE', \"cpu\"]\n"
+            "[[sweep]]\ndevice = 'cpu,emulated:trace=TRACE'\n");
+}
+
 TEST(Anonymizer, NamesNeitherHostsNorProcessesNorServers) {
   const Json mount = {{"type", "cifs"},
                       {"device", "//fileserver/share"},
