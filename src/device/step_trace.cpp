@@ -1,11 +1,14 @@
 #include "device/step_trace.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <fstream>
 #include <map>
+#include <system_error>
 
 #include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
@@ -17,10 +20,17 @@ constexpr std::string_view kFirstLine = "feedrate.steps/1";
 constexpr double kLongestStepMs = 3.6e6;  // an hour
 constexpr std::size_t kMostSteps = 10'000'000;
 
+// Only a trace that is missing has to be recorded.
+[[noreturn]] void refuse_file(const std::filesystem::path& file, int error) {
+  refuse_reading(file.string(), "cannot be read: " + std::generic_category().message(error), error,
+                 error == ENOENT ? "record it: `feedrate run --device cuda --record-steps FILE`"
+                                 : "name a file that --record-steps wrote");
+}
+
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& path) : path_(path), file_(path) {
-    if (!file_) refuse("cannot be read");
+    if (!file_) refuse_file(path_, errno);
     if (next() != kFirstLine) refuse("is no file of recorded steps");
   }
 
@@ -47,6 +57,7 @@ class Reader {
       if (trace.step_ms.size() == kMostSteps) refuse("has more steps than can be");
       trace.step_ms.push_back(number(line, 1e-6, kLongestStepMs));
     }
+    if (file_.bad()) refuse_file(path_, errno);
     if (trace.step_ms.empty()) refuse("has no steps");
     return trace;
   }
@@ -55,8 +66,9 @@ class Reader {
   std::string next() {
     std::string line;
     ++line_;
-    if (!std::getline(file_, line)) refuse("ends too early");
-    return line;
+    if (std::getline(file_, line)) return line;
+    if (file_.bad()) refuse_file(path_, errno);
+    refuse("ends too early");
   }
   double number(const std::string& text, double least, double most) {
     double value = 0;
@@ -98,8 +110,7 @@ std::string xxh3_of_file(const std::string& file) {
   try {
     return to_hex(hash_file(file).xxh3);
   } catch (const std::system_error& error) {
-    throw Error(file, "cannot be read: " + error.code().message(),
-                "record it: `feedrate run --device cuda --record-steps FILE`");
+    refuse_file(file, error.code().value());
   }
 }
 

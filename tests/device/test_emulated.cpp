@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/file_remedy.h"
 #include "device/emulated.h"
 #include "device/emulated_device.h"
 #include "device/step_trace.h"
@@ -224,6 +225,17 @@ TEST_F(StepTraces, ANameSaysWhatIsInTheFile) {
   const std::string error = message_of([&] { device::emulated_device(named, spec()); });
   EXPECT_NE(error.find("has changed"), std::string::npos) << error;
   EXPECT_EQ(error.find('#'), std::string::npos) << error;
+}
+
+TEST_F(StepTraces, ThatCannotBeReadAreAdvisedByTheReason) {
+  const auto said = [](const std::string& name) {
+    return message_of([&] { device::with_content("trace=" + name); });
+  };
+  EXPECT_NE(said(file()).find("No such file or directory; record it: "), std::string::npos);
+  const std::string folder = std::filesystem::path(file()).parent_path();
+  EXPECT_NE(said(folder).find("; name a file that --record-steps wrote"), std::string::npos);
+  EXPECT_THROW(device::with_content("trace=/proc/self/mem"), UnreadableError) << "EIO";
+  EXPECT_THROW(device::read_step_trace(std::filesystem::path("/proc/self/mem")), UnreadableError);
 }
 
 TEST_F(StepTraces, WhatIsNoneIsRefusedByLine) {
