@@ -217,7 +217,8 @@ std::string Seen::page_cache() const {
   return listed(std::vector(page_cache_.begin(), page_cache_.end()));
 }
 
-// Rules that share a name have remedies of their own. The worst run's reason stands for all.
+// Rules that share a name have remedies of their own. The worst run's reason stands for all; of
+// runs that are equally bad, the first one's.
 void Seen::keep(record::Flag flag, const std::string& of) {
   flag.reason += " (" + of + ")";
   const auto known = std::ranges::find_if(flags_, [&](const record::Flag& other) {

@@ -54,7 +54,8 @@ void SignalWatcher::watch(std::stop_token ended) {
       say(kText + skip, sizeof kText - 1 - skip);
       stop_.request_stop();
     } else if (got > 0 || (deadline > 0 && measure::now_ns() > deadline)) {
-      _exit(128 + signal_);  // the ledger is whole: every record in it was one write
+      // A record that is being written just now may be torn: --resume cuts it off.
+      _exit(128 + signal_);
     }
   }
 }
