@@ -543,7 +543,9 @@ constexpr FlagRule kRules[] = {
      "raise --max-seconds, lower --prefetch, or make a larger dataset (a cold run is one pass)",
      queue_not_at_rest},
     {"bad_samples", Severity::serious, 0.0, kNone,
-     "replace the damaged files: `feedrate verify` lists them", bad_samples},
+     "replace damaged files, or mend the storage that does not give them: `feedrate verify` tells "
+     "which",
+     bad_samples},
     {"noisy_neighbour", Severity::warning, 0.10, kNone, "end them, or run on a quiet machine",
      noisy_neighbour},
     {"cpu_steal", Severity::warning, 0.02, kNone, "run on a machine of your own", cpu_steal},
