@@ -389,10 +389,12 @@ Raised page_cache_left(const FlagFacts& facts, const FlagRule& rule) {
 
 Raised page_cache_elsewhere(const FlagFacts& facts, const FlagRule& rule) {
   const double fetched = measured(facts).storage_read_bytes, asked = bytes_asked(facts);
+  const std::string& lies_on = measured(facts).page_cache.file_system;
   return when(is_past_memory(facts) && fetched >= 0 && fetched < *rule.threshold * asked,
               format("the process read %.1f MB from storage, and needed %.1f MB: the rest (%s) lay "
-                     "in a cache",
-                     1e-6 * fetched, 1e-6 * asked, percent(1 - share_from_storage(facts)).c_str()));
+                     "in %s",
+                     1e-6 * fetched, 1e-6 * asked, percent(1 - share_from_storage(facts)).c_str(),
+                     lies_on == "tmpfs" ? "memory, as all files of tmpfs do" : "a cache"));
 }
 
 // A loop device reads its file through the page cache. What that holds of it when the window begins

@@ -291,6 +291,24 @@ TEST(Flags, DirectReadsThatCameFromACacheAreInvalid) {
   }
 }
 
+TEST(Flags, FilesOfTmpfsAreSaidToLieInMemory) {
+  run::RankResult rank = rank_of(0);
+  rank.stages[measure::Stage::read] = {1, 1, 8, 2'000'000};
+  rank.host.storage_read_bytes = 0;
+  const plan::AxisValues axes = {{"device", {"emulated:1000"}},
+                                 {"data", {"jpeg"}},
+                                 {"batch-size", {"8"}},
+                                 {"io", {"direct"}}};
+  const auto record = json_of(result_of(
+      axes, {.ranks = {rank}, .page_cache = {.state = "bypassed", .file_system = "tmpfs"}}));
+  std::string reason;
+  for (const auto& flag : record["flags"])
+    if (flag["name"] == "page_cache") reason = flag["reason"];
+  EXPECT_EQ(reason,
+            "the process read 0.0 MB from storage, and needed 2.0 MB: the rest (100.0 %) lay in "
+            "memory, as all files of tmpfs do");
+}
+
 run::PageCache cold_with(const std::string& loops, double before, double after) {
   return {
       .state = "cold", .before = 0, .loops = loops, .loops_before = before, .loops_after = after};
