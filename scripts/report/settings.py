@@ -250,17 +250,30 @@ def _name_variants(setting):
     for data in {cell.data for cell in setting.cells}:
         same = [cell for cell in setting.cells if cell.data == data]
         axes = sorted({a for c in same for a in c.axes} - setting.axes.keys() - set(COORDINATES))
-        telling = [axis for axis in axes if _tells_apart(axis, same)]
+        telling = _telling(axes, same)
         for cell in same:
             cell.variant = ", ".join(f"{clean(axis, 40)} {cell.said(axis)}" for axis in telling)
             cell.variant_rank = tuple(value_rank(axis, cell.axes.get(axis)) for axis in telling)
 
 
-def _tells_apart(axis, cells):
-    values = {str(c.axes[axis]) for c in cells if c.axes.get(axis) is not None}
-    if len(values) > 1 and axis not in FOLLOWERS:
-        return True
+def _telling(axes, cells):
+    """Those of the axes that tell the cells apart: all that have several values, and of the others,
+    which follow from those or do not concern every cell, as few as are still needed."""
+    telling = [axis for axis in axes if axis not in FOLLOWERS and _has_several(axis, cells)]
+    for axis in axes:
+        if axis not in telling and _tells_apart(axis, cells, telling):
+            telling.append(axis)
+    return sorted(telling)
+
+
+def _has_several(axis, cells):
+    return len({str(c.axes[axis]) for c in cells if c.axes.get(axis) is not None}) > 1
+
+
+def _tells_apart(axis, cells, others):
+    """Whether cells that are alike in the others differ in it."""
     at = {}
     for c in cells:
-        at.setdefault(tuple(c.axes.get(a) for a in COORDINATES), set()).add(str(c.axes.get(axis)))
+        place = tuple(str(c.axes.get(a)) for a in (*COORDINATES, *others))
+        at.setdefault(place, set()).add(str(c.axes.get(axis)))
     return any(len(seen) > 1 for seen in at.values())

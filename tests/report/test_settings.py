@@ -337,6 +337,18 @@ class Grouping(unittest.TestCase):
         records = [record(axes("jpeg", prefetch=p), 9.0) for p in (1, 2)]
         self.assertEqual(len({c.variant for c in one(records).cells}), 2)
 
+    def test_an_axis_that_concerns_some_cells_alone_is_named_where_nothing_else_tells(self):
+        def variants(*ways):
+            records = [record(axes("jpeg", **way), 9.0) for way in ways]
+            return sorted(c.variant for c in one(records).cells)
+
+        whole = {"decoder": "auto", "augment": "train"}
+        self.assertEqual(
+            variants(whole, {"decoder": "raw-read", "augment": None}),
+            ["decoder auto", "decoder raw-read"],
+        )
+        self.assertEqual(variants(whole, {**whole, "augment": None})[1], "augment train")
+
 
 class Scaling(unittest.TestCase):
     def test_is_beside_the_same_cell_with_the_fewest_gpus(self):
