@@ -9,6 +9,8 @@
 #include "cli/result_text.h"
 #include "cli/signals.h"
 #include "measure/memory.h"
+#include "ranks/rank_processes.h"
+#include "run/look_ahead.h"
 #include "storage/memory_copy.h"
 
 namespace feedrate::cli {
@@ -255,7 +257,7 @@ std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
 }
 
 std::optional<ClientLimit> client_limit(const Cells& cells, const ExperimentOptions& experiment,
-                                        const storage::DatasetVariant& dataset, int gpus) {
+                                        int gpus) {
   const plan::CellSettings settings = cells.settings();
   constexpr double kShareOfMemory = 0.25;
   constexpr std::uint64_t kEnough = 1'000'000'000;
@@ -263,13 +265,14 @@ std::optional<ClientLimit> client_limit(const Cells& cells, const ExperimentOpti
       std::min(kEnough, static_cast<std::uint64_t>(
                             kShareOfMemory * static_cast<double>(measure::memory_available())));
   std::fprintf(stderr, "copying a part of the dataset into memory ...\n");
-  std::optional<storage::MemoryCopy> copied;
+  const storage::MemoryCopy copy;
   {
     const SignalWatcher signals;
-    copied.emplace(dataset, settings.variant(), most, signals.token());
-    if (signals.token().stop_requested()) return std::nullopt;
+    const auto processes = ranks::make_local_ranks({"rank"});
+    if (!run::copy_aside(cells.of(1), experiment.run, copy.data(), most, *processes,
+                         signals.token()))
+      return std::nullopt;
   }
-  const storage::MemoryCopy& copy = *copied;
   ExperimentOptions from_memory = experiment;
   from_memory.data = copy.data();
   if (!experiment.output.empty()) from_memory.output /= kClientFolder;

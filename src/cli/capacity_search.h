@@ -90,8 +90,8 @@ struct ClientLimit {
 inline constexpr const char* kClientFolder = "client";  // of its record, in the output folder
 
 // What this machine reads, decodes and takes to `gpus` GPUs from memory, of no length of step.
-// Nothing: interrupted. Throws an Error where that cannot be measured.
+// Nothing: interrupted. Throws a std::runtime_error of one line where that cannot be measured.
 std::optional<ClientLimit> client_limit(const Cells& cells, const ExperimentOptions& experiment,
-                                        const storage::DatasetVariant& dataset, int gpus);
+                                        int gpus);
 
 }  // namespace feedrate::cli

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "base/error.h"
@@ -12,7 +13,6 @@
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "cli/options.h"
-#include "run/datasets.h"
 #include "storage/dataset.h"
 
 namespace feedrate::cli {
@@ -95,10 +95,10 @@ void check_output(const std::filesystem::path& output) {
 // What this machine manages without the storage; nothing where that cannot be measured, which is
 // said, or where it was interrupted.
 std::optional<ClientLimit> try_client(const Cells& cells, const ExperimentOptions& experiment,
-                                      const storage::DatasetVariant& dataset, int gpus) {
+                                      int gpus) {
   try {
-    return client_limit(cells, experiment, dataset, gpus);
-  } catch (const Error& error) {
+    return client_limit(cells, experiment, gpus);
+  } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "feedrate: what this machine manages from memory is not known: %s\n",
                  error.what());
     return std::nullopt;
@@ -115,20 +115,20 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   const plan::CellSettings settings = cells.settings();
   check_kind(experiment, settings);
   check_output(experiment.output);
-  const auto dataset = run::Datasets(experiment.data).of(settings);
   const device::EmulatedDevice emulated = emulated_of(settings);
   set_default_limits(app, settings.batch_size / emulated.imgs_per_s, experiment.run.limits);
   const double given_ms = settings.emulation.host_cpu_ms;
-  const SearchOptions options{
-      .limits = experiment.run.limits,
-      .most_gpus = command.most_gpus,
-      .repetitions = command.repetitions,
-      .pass_s = static_cast<double>(dataset->samples.size()) / emulated.imgs_per_s,
-      .takes_cpu = (given_ms < 0 ? emulated.host_cpu_ms : given_ms) > 0};
+  SearchOptions options{.limits = experiment.run.limits,
+                        .most_gpus = command.most_gpus,
+                        .repetitions = command.repetitions,
+                        .takes_cpu = (given_ms < 0 ? emulated.host_cpu_ms : given_ms) > 0};
+  std::shared_ptr<const storage::DatasetVariant> dataset;
   std::optional<Found> found;
   {
     Measuring measuring(experiment, {cells.of(1)}, std::nullopt);
     if (!measuring.ready()) return measuring.exit_code(1);
+    dataset = measuring.dataset_of(cells.of(1));
+    options.pass_s = static_cast<double>(dataset->samples.size()) / emulated.imgs_per_s;
     measuring.open_ledger({}, /*resume=*/false, /*force=*/false);
     found = search_gpus(measuring, cells, emulated, options);
     if (!found) return measuring.exit_code(1);
@@ -136,8 +136,7 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   const CapacityAnswer answer(settings, emulated, *dataset);
   answer.print(*found);
   if (!command.no_client) {
-    const auto client =
-        try_client(cells, experiment, *dataset, found->search.runs().rbegin()->first);
+    const auto client = try_client(cells, experiment, found->search.runs().rbegin()->first);
     if (client) answer.print_client(*found, *client);
   }
   std::printf(

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -28,6 +29,7 @@
 #include "ranks/rank_processes.h"
 #include "record/flags.h"
 #include "run/cell_runner.h"
+#include "run/look_ahead.h"
 #include "storage/dataset.h"
 
 namespace feedrate::cli {
@@ -160,6 +162,20 @@ void look_at_report(Findings& findings) {
   }
 }
 
+// Whether the dataset's storage answers: else nothing here may touch it.
+bool storage_answers(Findings& findings, const ExperimentOptions& experiment) {
+  if (experiment.data.empty()) return true;
+  run::RunOptions options = experiment.run;
+  options.data = experiment.data;
+  try {
+    run::look_over(options, *ranks::make_local_ranks({"rank"}));
+    return true;
+  } catch (const std::exception& error) {
+    findings.bad("dataset", error.what(), "");
+    return false;
+  }
+}
+
 void look_at_disk(Findings& findings, const std::string& folder) {
   struct statvfs disk;
   if (statvfs(folder.c_str(), &disk) != 0) return;  // look_at_dataset() says so
@@ -243,9 +259,11 @@ CommandEntry add_doctor(CLI::App& program) {
             look_at_gpus(findings);
             look_at_training(findings);
             look_at_report(findings);
-            look_at_disk(findings, data.empty() ? "." : data);
-            look_at_dataset(findings, data);
-            if (asks_for_cells(*experiment)) look_at_sweep(findings, *app, *experiment);
+            if (storage_answers(findings, *experiment)) {
+              look_at_disk(findings, data.empty() ? "." : data);
+              look_at_dataset(findings, data);
+              if (asks_for_cells(*experiment)) look_at_sweep(findings, *app, *experiment);
+            }
             return findings.missing() == 0 ? 0 : 1;
           }};
 }

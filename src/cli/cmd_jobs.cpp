@@ -31,6 +31,7 @@
 #include "record/plan_file.h"
 #include "record/record_json.h"
 #include "run/datasets.h"
+#include "run/look_ahead.h"
 #include "run/together.h"
 
 namespace feedrate::cli {
@@ -127,8 +128,6 @@ class Store {
  public:
   Store(const ExperimentOptions& all, const std::filesystem::path& data, ProgressLine& line)
       : experiment_(of_dataset(all, data)),
-        anonymizer_(anonymizer_of(experiment_)),
-        environment_(environment_of(experiment_, anonymizer_)),
         datasets_(
             data,
             [&line, name = data.string()](std::uint64_t files) {
@@ -140,9 +139,15 @@ class Store {
               std::fprintf(stderr, "feedrate: %s\n", note.c_str());
             }) {}
 
-  // Opened once for all jobs that read the same.
-  const run::Datasets& with(const plan::Cell& cell) {
-    datasets_.of(plan::settings_of(cell));
+  // Opened once for all jobs that read the same, under watch; see look_ahead() for what it throws.
+  const run::Datasets& with(const plan::Cell& cell, ranks::RankProcesses& processes) {
+    const plan::CellSettings settings = plan::settings_of(cell);
+    run::look_ahead(cell, settings, experiment_.run, processes, datasets_);
+    datasets_.of(settings);
+    if (environment_.is_null()) {
+      anonymizer_ = anonymizer_of(experiment_);
+      environment_ = environment_of(experiment_, anonymizer_);
+    }
     return datasets_;
   }
   const run::RunOptions& options() const { return experiment_.run; }
@@ -158,8 +163,9 @@ class Store {
     return experiment;
   }
   const ExperimentOptions experiment_;
-  const std::optional<record::Anonymizer> anonymizer_;
-  const nlohmann::ordered_json environment_;
+  // Looked at once the storage has answered.
+  std::optional<record::Anonymizer> anonymizer_;
+  nlohmann::ordered_json environment_;
   run::Datasets datasets_;
 };
 
@@ -234,7 +240,7 @@ class JobsRun {
  private:
   Store& store_of(const PlannedJob& job) { return stores_.at(job.data); }
   run::CellRunner runner_of(const PlannedJob& job, const run::RunOptions& options) {
-    return {options, registry_, *ranks_, store_of(job).with(job.cell)};
+    return {options, registry_, *ranks_, store_of(job).with(job.cell, *ranks_)};
   }
 
   // One after the other. Jobs that are alike reach the same.
@@ -287,7 +293,7 @@ class JobsRun {
       options.back().seed += i;  // copies would read the same samples at the same time
       options.back().appointment = appointment;
       runners.emplace_back(options.back(), registry_, *ranks_,
-                           store_of(jobs_[i]).with(jobs_[i].cell));
+                           store_of(jobs_[i]).with(jobs_[i].cell, *ranks_));
       started.push_back({jobs_[i].cell, &runners.back()});
     }
     std::vector<run::JobEnd> ends = run::run_together(

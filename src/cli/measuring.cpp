@@ -45,10 +45,7 @@ std::set<std::string> ids_of(const std::vector<plan::PlannedRun>& plan) {
 
 Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::Cell>& cells,
                      const std::optional<ranks::Launch>& launch)
-    : options_(options),
-      ranks_(open_ranks(launch, cells, options.run, signals_.token())),
-      anonymizer_(anonymizer_of(options)),
-      environment_(environment_of(options, anonymizer_)) {
+    : options_(options), ranks_(open_ranks(launch, cells, options.run, signals_.token())) {
   if (!ranks_) return;
   runner_.emplace(
       options.run, registry_, *ranks_,
@@ -62,12 +59,20 @@ Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::C
       });
 }
 
+std::shared_ptr<const storage::DatasetVariant> Measuring::dataset_of(const plan::Cell& cell) {
+  const auto dataset = runner_->dataset_of(cell);
+  listing_.clear();
+  return dataset;
+}
+
 void Measuring::check(const std::vector<plan::PlannedRun>& plan) {
   for (const plan::PlannedRun& run : plan) runner_->check(run.cell);
   listing_.clear();
 }
 
 void Measuring::open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume, bool force) {
+  anonymizer_ = anonymizer_of(options_);
+  environment_ = environment_of(options_, anonymizer_);
   if (options_.output.empty()) return;
   ledger_ = std::make_unique<record::Ledger>(options_.output, resume);
   differences_ =

@@ -35,12 +35,16 @@ class Measuring {
   // Whether all ranks are there; not if a signal came while they were waited for.
   bool ready() const { return ranks_ != nullptr; }
 
+  // What a cell reads. Throws an Error.
+  std::shared_ptr<const storage::DatasetVariant> dataset_of(const plan::Cell& cell);
+
   // Refuses what cannot be measured. Throws an Error.
   void check(const std::vector<plan::PlannedRun>& plan);
 
   // Opens the folder's ledger and writes axes.json beside it; run() writes plan.json. Without a
-  // folder nothing is kept. `resume`: adds to a ledger that holds records; `force`: even where they
-  // were measured otherwise. Throws an Error.
+  // folder nothing is kept. The environment is looked at now: datasets that are measured were
+  // opened before, and so their storage answers. `resume`: adds to a ledger that holds records;
+  // `force`: even where they were measured otherwise. Throws an Error.
   void open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume, bool force);
   const record::Ledger* ledger() const { return ledger_.get(); }
 
@@ -69,7 +73,7 @@ class Measuring {
   device::AcceleratorRegistry registry_;
   std::optional<run::CellRunner> runner_;
   std::optional<record::Anonymizer> anonymizer_;
-  const nlohmann::ordered_json environment_;
+  nlohmann::ordered_json environment_;
   std::unique_ptr<record::Ledger> ledger_;
   std::vector<std::string> differences_;
 };

@@ -10,7 +10,7 @@ namespace feedrate::run {
 
 // Everything of a cell that can be refused before anything is measured: its device, the number of
 // ranks, the dataset, the loader, memory. Throws an Error naming the thing and the remedy, or what
-// CellRanks::look_ahead() throws. Returns the bytes of host memory that the cell will hold on this
+// look_ahead() throws. Returns the bytes of host memory that the cell will hold on this
 // machine; 0 for synthetic ones.
 double check_cell(const plan::Cell& cell, const plan::CellSettings& settings,
                   const RunOptions& options, device::AcceleratorRegistry& registry,

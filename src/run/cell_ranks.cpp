@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -10,7 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ranks/hello.h"
-#include "run/cell_checks.h"
+#include "run/look_ahead.h"
 #include "run/process_work.h"
 #include "run/wire.h"
 
@@ -104,7 +103,7 @@ class ThreadRanks : public CellRanks {
       throw UsageError(asked_for(settings), "needs processes, which cannot be started from here");
   }
   void look_ahead(const plan::Cell&, const plan::CellSettings&, const RunOptions&,
-                  const Datasets&) override {}
+                  Datasets&) override {}
   bool apart(const plan::CellSettings&) const override { return false; }
   int here(const plan::CellSettings& settings) const override { return settings.gpus; }
 
@@ -149,24 +148,8 @@ class ProcessRanks : public CellRanks {
     }
   }
   void look_ahead(const plan::Cell& cell, const plan::CellSettings& settings,
-                  const RunOptions& options, const Datasets& datasets) override {
-    const std::string variant = settings.variant();
-    if (variant.empty() || options.data.empty()) return;
-    const bool reads = reads_first_sample(settings);
-    if (!reads && datasets.manifest_of(variant)) return;  // is open here
-    const std::pair what(variant, reads ? settings.io : "");
-    if (looked_at_.contains(what)) return;
-    const ranks::TaskHooks hooks{.progress = [&](const std::string& text) {
-      const ListingNews news = listing_news_from(text);
-      if (news.note.empty()) {
-        datasets.tell_progress(news.files);
-      } else {
-        datasets.tell_note(news.note);
-      }
-    }};
-    const RankOrder order{.cell = cell, .options = options, .looks_ahead = true};
-    processes_.run_aside(to_text(order), hooks, {});
-    looked_at_.insert(what);
+                  const RunOptions& options, Datasets& datasets) override {
+    run::look_ahead(cell, settings, options, processes_, datasets);
   }
   bool apart(const plan::CellSettings& settings) const override {
     return processes_.size() != 0 || registry_.find(settings.device).ranks_are_processes;
@@ -213,7 +196,6 @@ class ProcessRanks : public CellRanks {
  private:
   device::AcceleratorRegistry& registry_;
   ranks::RankProcesses& processes_;
-  std::set<std::pair<std::string, std::string>> looked_at_;  // variant, io where that was tried
 };
 
 }  // namespace

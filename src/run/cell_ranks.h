@@ -27,13 +27,9 @@ class CellRanks {
                      const device::AcceleratorKind& kind) const = 0;
   // Whether each rank is a process, with caches of its own.
   virtual bool apart(const plan::CellSettings& settings) const = 0;
-  // Where ranks are processes: has one do first what this process is about to do with the dataset:
-  // open it, and see whether it can be read in the cell's way. Does nothing if one has done so
-  // before. Throws a std::runtime_error of one line if storage does not answer for
-  // `stall_seconds`: this process, which nobody watches, would wait for ever. All else that is
-  // wrong is left to this process to find. `datasets` tells the user what is listed.
+  // Where ranks are processes: run::look_ahead().
   virtual void look_ahead(const plan::Cell& cell, const plan::CellSettings& settings,
-                          const RunOptions& options, const Datasets& datasets) = 0;
+                          const RunOptions& options, Datasets& datasets) = 0;
   // How many of the cell's ranks run on this machine.
   virtual int here(const plan::CellSettings& settings) const = 0;
   // Runs them to their end, `options.seed` deciding the samples' order. Nothing if `stop` came

@@ -55,6 +55,12 @@ double CellRunner::check(const plan::Cell& cell) {
   return check_cell(cell, settings_for(cell), options_, registry_, *ranks_, datasets_);
 }
 
+std::shared_ptr<const storage::DatasetVariant> CellRunner::dataset_of(const plan::Cell& cell) {
+  const plan::CellSettings& settings = settings_for(cell);
+  ranks_->look_ahead(cell, settings, options_, datasets_);
+  return datasets_.of(settings);
+}
+
 std::optional<std::string> CellRunner::manifest_of(const std::string& variant) const {
   return datasets_.manifest_of(variant);
 }

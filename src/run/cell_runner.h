@@ -51,6 +51,10 @@ class CellRunner {
   // the bytes of host memory that the cell will hold on this machine.
   double check(const plan::Cell& cell);
 
+  // What a cell reads, opened under the same watch as by check(); null for synthetic ones. Throws
+  // what check() throws.
+  std::shared_ptr<const storage::DatasetVariant> dataset_of(const plan::Cell& cell);
+
   // The hash of a variant's manifest; nothing for one that no checked or measured cell uses.
   std::optional<std::string> manifest_of(const std::string& variant) const;
 

@@ -5,7 +5,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "plan/settings.h"
 #include "storage/dataset.h"
@@ -33,6 +35,15 @@ class Datasets {
   // The hash of a variant's manifest; nothing for one that no cell has used.
   std::optional<std::string> manifest_of(const std::string& variant) const;
 
+  // Whether another process has seen that the storage answers, see look_ahead(). `io`: where that
+  // was tried as well, else empty.
+  bool is_looked_at(const std::string& variant, const std::string& io) const {
+    return looked_at_.contains({variant, io});
+  }
+  void note_looked_at(const std::string& variant, const std::string& io) {
+    looked_at_.emplace(variant, io);
+  }
+
   // What another process tells that lists the same folder.
   void tell_progress(std::uint64_t files) const {
     if (progress_) progress_(files);
@@ -50,6 +61,7 @@ class Datasets {
   storage::ListProgress progress_;
   storage::ListNote note_;
   std::map<std::string, std::shared_ptr<const storage::DatasetVariant>> variants_;
+  std::set<std::pair<std::string, std::string>> looked_at_;  // variant, io
 };
 
 // Bytes of an encoded slot where the device decodes, enough for the dataset's largest file, or

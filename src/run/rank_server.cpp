@@ -21,6 +21,7 @@
 #include "run/failure.h"
 #include "run/process_work.h"
 #include "run/wire.h"
+#include "storage/memory_copy.h"
 
 namespace feedrate::run {
 namespace {
@@ -77,7 +78,7 @@ class RankServer {
       : group_(group), registry_(registry), ranks_here_(ranks_here) {}
 
   RankAnswer carry_out(const RankOrder& order) {
-    if (order.looks_ahead) return look_ahead(order);
+    if (order.work != Work::measure) return work_aside(order);
     const plan::CellSettings settings = plan::settings_of(order.cell);
     const auto dataset = open(order, settings);
     std::shared_ptr<storage::OutstandingReads> reads;
@@ -106,18 +107,50 @@ class RankServer {
   }
 
  private:
-  // See CellRanks::look_ahead().
-  RankAnswer look_ahead(const RankOrder& order) {
+  // What run/look_ahead.h has done.
+  RankAnswer work_aside(const RankOrder& order) {
+    if (order.work == Work::copy) {
+      copy(order);
+      return {};
+    }
     try {
-      const plan::CellSettings settings = plan::settings_of(order.cell);
-      const auto dataset = open_ahead(order, settings);
-      const auto reads = std::make_shared<storage::OutstandingReads>(*dataset);
-      const auto watch = watch_reads(reads, order.options.limits.stall_seconds, group_);
-      check_reading(settings, *dataset, &reads->add());
+      if (order.work == Work::look_over) {
+        look_over(order);
+      } else {
+        look_ahead(order);
+      }
     } catch (const std::exception&) {
       // The storage answers. Who has given the order finds the same, and reports it.
     }
     return {};
+  }
+
+  void look_ahead(const RankOrder& order) {
+    const plan::CellSettings settings = plan::settings_of(order.cell);
+    const auto dataset = open_ahead(order, settings);
+    const auto reads = std::make_shared<storage::OutstandingReads>(*dataset);
+    const auto watch = watch_reads(reads, order.options.limits.stall_seconds, group_);
+    check_reading(settings, *dataset, &reads->add());
+  }
+
+  void look_over(const RankOrder& order) {
+    opening_ns_ = measure::now_ns();
+    const auto watch = watch_opening(order.options, opening_ns_, group_);
+    for (const std::string& name : storage::dataset_variants(order.options.data)) {
+      storage::open_dataset(order.options.data, name);
+      opening_ns_ = measure::now_ns();
+    }
+  }
+
+  void copy(const RankOrder& order) {
+    const plan::CellSettings settings = plan::settings_of(order.cell);
+    const auto dataset = open_ahead(order, settings);
+    const auto reads = std::make_shared<storage::OutstandingReads>(*dataset);
+    const auto watch = watch_reads(reads, order.options.limits.stall_seconds, group_);
+    storage::OutstandingReads::Slot& slot = reads->add();
+    check_reading(settings, *dataset, &slot);
+    storage::copy_part(*dataset, settings.variant(), order.most_bytes, order.copy_to,
+                       group_.stop_token(), &slot);
   }
 
   std::shared_ptr<const storage::DatasetVariant> open_ahead(const RankOrder& order,

@@ -153,7 +153,9 @@ std::string to_text(const RankOrder& order) {
   const RunOptions& o = order.options;
   return nlohmann::json{{"cell", cell},
                         {"manifest", order.manifest},
-                        {"looks_ahead", order.looks_ahead},
+                        {"work", order.work},
+                        {"copy_to", order.copy_to.string()},
+                        {"most_bytes", order.most_bytes},
                         {"data", o.data.string()},
                         {"limits", o.limits},
                         {"seed", o.seed},
@@ -166,7 +168,12 @@ std::string to_text(const RankOrder& order) {
 
 RankOrder order_from(const std::string& text) {
   const auto json = ranks::json_from(text);
-  RankOrder order{.manifest = json.at("manifest"), .looks_ahead = json.at("looks_ahead")};
+  const int work = json.at("work");
+  sound(0 <= work && work <= static_cast<int>(Work::copy), "it is no work");
+  RankOrder order{.manifest = json.at("manifest"),
+                  .work = static_cast<Work>(work),
+                  .copy_to = json.at("copy_to").get<std::string>(),
+                  .most_bytes = json.at("most_bytes")};
   for (const auto& [axis, value] : json.at("cell").items())
     order.cell.set(axis, value.get<std::string>());
   order.options = {.data = json.at("data").get<std::string>(),

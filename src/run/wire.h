@@ -1,10 +1,19 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "run/cell_runner.h"
 
 namespace feedrate::run {
+
+// What a process is told to do.
+enum class Work {
+  measure,     // one run of a cell
+  look_ahead,  // see look_ahead(). The answer is of no ranks
+  look_over,   // see look_over(); without a cell. The same answer
+  copy         // see copy_aside(). The same answer
+};
 
 // What a rank that is a process of its own is told, and what it answers, as text (JSON). The two
 // directions of each are each other's inverse; both ends are the same program. Texts are read as
@@ -14,9 +23,9 @@ struct RankOrder {
   plan::Cell cell;
   RunOptions options;
   std::string manifest;  // of the dataset, as the coordinator has it; empty: none
-  // Nothing is measured: it only does what the coordinator is about to do with the dataset, see
-  // CellRanks::look_ahead(). The answer is of no ranks.
-  bool looks_ahead = false;
+  Work work = Work::measure;
+  std::filesystem::path copy_to{};  // for `copy`: the folder of a storage::MemoryCopy
+  std::uint64_t most_bytes = 0;     // that are copied
 };
 std::string to_text(const RankOrder& order);
 RankOrder order_from(const std::string& text);

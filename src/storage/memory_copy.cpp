@@ -98,56 +98,51 @@ MemoryCopy::Folder MemoryCopy::new_folder() {
   }
 }
 
-MemoryCopy::MemoryCopy(const DatasetVariant& variant, const std::string& name,
-                       std::uint64_t most_bytes, std::stop_token stop)
-    : folder_(new_folder()) {
-  try {
-    copy(variant, name, most_bytes, stop);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove_all(data(), ignored);
-    throw;
-  }
-}
+MemoryCopy::MemoryCopy() : folder_(new_folder()) {}
 
 MemoryCopy::~MemoryCopy() {
   std::error_code ignored;
   fs::remove_all(data(), ignored);
 }
 
-void MemoryCopy::copy(const DatasetVariant& variant, const std::string& name,
-                      std::uint64_t most_bytes, const std::stop_token& stop) {
+std::size_t MemoryCopy::samples() const {
+  return static_cast<std::size_t>(read_dataset_record(data()).count);
+}
+
+void copy_part(const DatasetVariant& variant, const std::string& name, std::uint64_t most_bytes,
+               const fs::path& folder, const std::stop_token& stop, OutstandingReads::Slot* slot) {
   const std::string files = without_container(name);
   const auto storage = make_storage(variant);
+  if (slot) storage->tell(*slot);
   Buffer buffer;
   std::vector<SampleFile> samples;
   for (const std::size_t i : chosen(variant, most_bytes)) {
     if (stop.stop_requested()) break;
     SampleFile sample = variant.samples[i];
-    storage->read(sample, buffer);
+    // Not `sample`, which changes: what is read is told to another thread.
+    storage->read(variant.samples[i], buffer);
     sample.path = name_in_copy(sample.path, samples.size());
-    fs::create_directories((data() / files / sample.path).parent_path());
-    write_whole_file(data() / files / sample.path, buffer.bytes(), /*durable=*/false);
+    fs::create_directories((folder / files / sample.path).parent_path());
+    write_whole_file(folder / files / sample.path, buffer.bytes(), /*durable=*/false);
     sample.xxh3 = xxh3_of(buffer.bytes());
     samples.push_back(std::move(sample));
   }
-  samples_ = samples.size();
   DatasetRecord record{.source = "generated copy in memory",
                        .count = static_cast<std::int64_t>(samples.size()),
                        .classes = variant.classes,
                        .options = {},
                        .variants = {}};
-  record.variants[files] = write_manifest(data() / files, samples);
+  record.variants[files] = write_manifest(folder / files, samples);
   if (files != name) {
-    const DatasetVariant from = read_variant(data(), files, record);
-    fs::create_directories(data() / name);
+    const DatasetVariant from = read_variant(folder, files, record);
+    fs::create_directories(folder / name);
     // Shards of the user's own are packed as `gen` does.
-    find_container(variant.container->name)->pack(from, data() / name, [&](std::size_t) {
+    find_container(variant.container->name)->pack(from, folder / name, [&](std::size_t) {
       return !stop.stop_requested();
     });
-    record.variants[name] = write_manifest(data() / name, samples);
+    record.variants[name] = write_manifest(folder / name, samples);
   }
-  write_dataset_record(data(), record);
+  write_dataset_record(folder, record);
 }
 
 }  // namespace feedrate::storage

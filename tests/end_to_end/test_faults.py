@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 import resource
 import shutil
 import signal
@@ -155,6 +156,23 @@ class Faults(ProgramTest):
             + self.data
             + r": stalled: opening it has not come to an end for 1\.\d s; .*--stall-seconds",
         )
+
+    @unittest.skipUnless(os.environ.get("FEEDRATE_STALLED_OPEN"), "not with a sanitizer")
+    def test_every_command_tells_that_its_dataset_does_not_open(self):
+        self.data = self.copy_of_data()
+        self.write("data/jpeg/48x48/files.tsv.stalled", "")
+        cell = ["--data", "jpeg", "--dataset", self.data, *CELL, "--stall-seconds", "1"]
+        for command in (["jobs", "--copies", "2"], ["capacity"], ["doctor"]):
+            with self.subTest(command[0]):
+                process = self.start(
+                    *command,
+                    *cell,
+                    env=dict(os.environ, LD_PRELOAD=os.environ["FEEDRATE_STALLED_OPEN"]),
+                )
+                answer = self.finish(process)
+                self.assertEqual(answer.code, 1, answer)
+                said = r": stalled: opening it has not come to an end for [12]\.\d s; .*--stall-sec"
+                self.assertRegex(answer.out + answer.err, re.escape(self.data) + said)
 
     def test_a_stalled_run_can_be_interrupted(self):
         self.a_sample_that_never_comes()

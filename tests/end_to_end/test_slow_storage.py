@@ -310,10 +310,15 @@ class Hanging(BadSample):
         opening = f"{re.escape(self.mine)}: stalled: opening it has not come to an end for [12]"
         run = self.words(*CELL, "--stall-seconds", "1")
         sweep = ("sweep", *run[1:], "-o", self.path("ledger"))
+        jobs = ("jobs", *run[1:], "--copies", "2")
+        capacity = ("capacity", *run[1:])
         for command, io, file, said in (
             (run, "buffered", manifest, opening),
             (sweep, "buffered", manifest, opening),
+            (jobs, "buffered", manifest, opening),
+            (capacity, "buffered", manifest, opening),
             (run, "direct", first, self.stalled(first, "[12]")),
+            (jobs, "direct", first, self.stalled(first, "[12]")),
         ):
             with self.subTest(command[0], file=file):
                 disk = self.hanging(file)

@@ -54,7 +54,9 @@ TEST(Wire, BringsBackWhatWasSent) {
 
   run::RankOrder order{.cell = plan::expand({{"device", {"emulated:1000"}}, {"gpus", {"2"}}}).at(0),
                        .manifest = "abc",
-                       .looks_ahead = true};
+                       .work = run::Work::copy,
+                       .copy_to = "/there",
+                       .most_bytes = 5};
   order.options = {.data = "/some where",
                    .limits = {.min_steps = 7, .min_seconds = 0.1},
                    .seed = ~std::uint64_t{0},
@@ -67,7 +69,9 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(order_back.options.seed, ~std::uint64_t{0});
   EXPECT_EQ(order_back.options.planted[1].ns, 42);
   EXPECT_EQ(order_back.options.appointment.leaves_ns, 6);
-  EXPECT_TRUE(order_back.looks_ahead);
+  EXPECT_EQ(order_back.work, run::Work::copy);
+  EXPECT_EQ(order_back.copy_to, "/there");
+  EXPECT_EQ(order_back.most_bytes, 5u);
 
   const run::ListingNews news = run::listing_news_from(run::to_text(run::ListingNews{7, "a\nb"}));
   EXPECT_EQ(news.files, 7u);

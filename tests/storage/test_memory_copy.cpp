@@ -24,7 +24,9 @@ class MemoryCopies : public testing::Test {
     static constexpr std::string_view kJpeg[] = {".jpg"};
     dataset_ = storage::list_image_folder(mine_.path(), kJpeg, 1);
   }
-  storage::MemoryCopy copy() const { return {dataset_, "jpeg/mixed", 1000, {}}; }
+  void fill(const storage::MemoryCopy& copy) const {
+    storage::copy_part(dataset_, "jpeg/mixed", 1000, copy.data(), {});
+  }
   static fs::path new_folder(std::string pattern) { return mkdtemp(pattern.data()); }
 
   TemporaryFolder mine_;
@@ -34,8 +36,10 @@ class MemoryCopies : public testing::Test {
 TEST_F(MemoryCopies, AreRemovedInTheEnd) {
   fs::path data;
   {
-    const storage::MemoryCopy made = copy();
+    const storage::MemoryCopy made;
     data = made.data();
+    EXPECT_ANY_THROW(made.samples()) << "it is empty";
+    fill(made);
     EXPECT_EQ(made.samples(), 1u);
     EXPECT_TRUE(fs::exists(data / "dataset.json"));
   }
@@ -44,13 +48,14 @@ TEST_F(MemoryCopies, AreRemovedInTheEnd) {
 
 TEST_F(MemoryCopies, ThatNobodyHoldsAreRemoved) {
   const fs::path left = new_folder("/dev/shm/feedrate-locked-XXXXXX");
-  copy();
+  const storage::MemoryCopy made;
   EXPECT_FALSE(fs::exists(left));
 }
 
 TEST_F(MemoryCopies, OfVersionsThatLockNothingAreLeftAlone) {
   const fs::path theirs = new_folder("/dev/shm/feedrate-copy-1-XXXXXX");
-  EXPECT_NE(copy().data().filename().string().find("feedrate-locked-"), std::string::npos);
+  EXPECT_NE(storage::MemoryCopy().data().filename().string().find("feedrate-locked-"),
+            std::string::npos);
   EXPECT_TRUE(fs::exists(theirs));
   fs::remove_all(theirs);
 }
@@ -62,8 +67,9 @@ TEST_F(MemoryCopies, ThatAreHeldAreKept) {
   const fs::path held = "/dev/shm/feedrate-locked-" + made.filename().string().substr(13);
   fs::rename(made, held);
   {
-    const storage::MemoryCopy mine = copy();
-    copy();
+    const storage::MemoryCopy mine;
+    fill(mine);
+    const storage::MemoryCopy another;
     EXPECT_TRUE(fs::exists(mine.data() / "dataset.json"));
   }
   EXPECT_TRUE(fs::exists(held));
