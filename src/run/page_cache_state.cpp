@@ -50,6 +50,11 @@ class Files {
   Files(const storage::DatasetVariant& dataset, storage::OutstandingReads::Slot* slot,
         std::stop_token stop)
       : dataset_(dataset), slot_(slot), stop_(std::move(stop)) {
+    // Each of the file systems that are looked at here may hang.
+    const storage::Waiting waiting(slot, dataset.samples.front());
+    std::error_code failed;
+    if (const auto mount = measure::mount_of(fs::weakly_canonical(dataset.folder, failed)))
+      file_system_ = mount->type;
     for (const measure::BlockDevice& device : measure::block_devices_under(dataset.folder)) {
       if (device.cached_file.empty()) continue;
       loops_.push_back(device.name);
@@ -57,6 +62,7 @@ class Files {
     }
   }
 
+  const std::string& file_system() const { return file_system_; }  // its type
   std::string loops() const { return listed(loops_); }
 
   void warm() const { storage::warm_page_cache(dataset_, stop_, slot_); }
@@ -92,6 +98,7 @@ class Files {
   const storage::DatasetVariant& dataset_;
   storage::OutstandingReads::Slot* const slot_;
   const std::stop_token stop_;
+  std::string file_system_;
   std::vector<std::string> loops_;
   std::vector<fs::path> below_;
 };
@@ -102,9 +109,7 @@ PageCache surroundings_of(const plan::CellSettings& settings,
                           const Files& files) {
   PageCache cache{.fits = fits_into_memory(settings, dataset, ranks_here)};
   cache.state = state_of(settings, cache.fits);
-  std::error_code failed;
-  if (const auto mount = measure::mount_of(fs::weakly_canonical(dataset.folder, failed)))
-    cache.file_system = mount->type;
+  cache.file_system = files.file_system();
   cache.scope = measure::is_served(cache.file_system) ? "client" : "host";
   if (cache.past_memory()) cache.loops = files.loops();
   cache.memory_bytes = measure::memory_size();

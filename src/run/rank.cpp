@@ -41,7 +41,11 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
 // Where the cell reads files.
 std::optional<measure::StorageCounters> counters_below(const RankTask& task) {
   if (!task.recipe || task.settings.cache != "none") return std::nullopt;
-  return measure::StorageCounters(task.recipe->dataset->folder);
+  const storage::DatasetVariant& dataset = *task.recipe->dataset;
+  // To find them, the folder is looked at, and what it lies in: either may hang.
+  storage::OutstandingReads* reads = task.recipe->reads.get();
+  const storage::Waiting waiting(reads ? &reads->add() : nullptr, dataset.samples.front());
+  return measure::StorageCounters(dataset.folder);
 }
 
 class RankRun {

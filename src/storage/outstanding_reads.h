@@ -48,4 +48,24 @@ class OutstandingReads {
   std::list<Slot> slots_;
 };
 
+// Tells `slot`, as long as it lives, that the thread waits for a sample of the dataset, or for
+// something that lies where the sample does. `slot` may be null.
+class Waiting {
+ public:
+  Waiting(OutstandingReads::Slot* slot, const SampleFile& sample) : slot_(slot) { begin(sample); }
+  ~Waiting() {
+    if (slot_) slot_->end();
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  // What it waited for has come; now it waits for this.
+  void begin(const SampleFile& sample) const {
+    if (slot_) slot_->begin(sample);
+  }
+
+ private:
+  OutstandingReads::Slot* const slot_;
+};
+
 }  // namespace feedrate::storage

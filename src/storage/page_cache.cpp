@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "storage/container.h"
 
 namespace feedrate::storage {
 namespace {
@@ -133,67 +132,70 @@ class Sum {
   std::string_view by_;
 };
 
-// Tells `slot`, as long as it lives, that the thread waits for a stored file.
-class Waiting {
- public:
-  Waiting(OutstandingReads::Slot* slot, const SampleFile& file) : slot_(slot), file_(file) {
-    again();
-  }
-  ~Waiting() {
-    if (slot_) slot_->end();
-  }
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-
-  // What it waited for has come; now it waits for more.
-  void again() const {
-    if (slot_) slot_->begin(file_);
-  }
-
- private:
-  OutstandingReads::Slot* const slot_;
-  const SampleFile& file_;
-};
-
 // Dirty pages are not dropped. A large file is written piece by piece: there may be as much to
 // write as the kernel lets programs leave behind, and only a piece that does not end is a stall.
-void write_back(int fd, const Waiting& waiting) {
+void write_back(int fd, const SampleFile& sample, const Waiting& waiting) {
   constexpr off64_t kPiece = 16 << 20;
   struct stat info;
   for (off64_t at = 0; fstat(fd, &info) == 0 && at + kPiece < info.st_size; at += kPiece) {
-    waiting.again();
+    waiting.begin(sample);
     sync_file_range(
         fd, at, kPiece,
         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
   }
-  waiting.again();
+  waiting.begin(sample);
   fdatasync(fd);
 }
 
-// False: it cannot be opened, and errno says why.
-bool drop(const std::filesystem::path& path, const Waiting& waiting) {
+// `sample`: what the file is to the watch. False: it cannot be opened, and errno says why.
+bool drop(const std::filesystem::path& path, const SampleFile& sample,
+          OutstandingReads::Slot* slot) {
+  const Waiting waiting(slot, sample);
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
-  write_back(fd, waiting);
+  write_back(fd, sample, waiting);
   posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
   close(fd);
   return true;
+}
+
+std::int64_t length_of(int fd) {
+  struct stat info;
+  return fstat(fd, &info) == 0 ? info.st_size : 0;
+}
+
+// Reads the i-th stored file from its beginning to its end. The watch sees each piece of it, and
+// which sample that is of: a packed file of any length may hang in its middle. A piece that cannot
+// be read is left out.
+void read_through(const DatasetVariant& variant, std::size_t i, std::span<std::byte> piece,
+                  const std::stop_token& stop, OutstandingReads::Slot* slot) {
+  const SampleFile* sample = &first_sample_in(variant, i);
+  const SampleFile* const end = variant.samples.data() + variant.samples.size();
+  const auto begins_by = [&](const SampleFile* next, std::int64_t at) {
+    return !variant.packed.empty() && next != end && next->shard == i &&
+           next->offset <= static_cast<std::uint64_t>(at);
+  };
+  const Waiting waiting(slot, *sample);
+  const int fd = open(stored_file(variant, i).c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  const std::int64_t length = length_of(fd);
+  for (std::int64_t at = 0; at < length && !stop.stop_requested();) {
+    while (begins_by(sample + 1, at)) ++sample;
+    waiting.begin(*sample);
+    const ssize_t got = pread(fd, piece.data(), piece.size(), at);
+    if (got == 0) break;  // it was cut off meanwhile
+    at += got > 0 ? got : static_cast<std::int64_t>(piece.size());
+  }
+  close(fd);
 }
 
 }  // namespace
 
 void warm_page_cache(const DatasetVariant& variant, std::stop_token stop,
                      OutstandingReads::Slot* slot) {
-  const auto storage = make_storage(variant);
-  if (slot) storage->tell(*slot);
-  Buffer buffer;
-  for (const SampleFile& sample : variant.samples) {
-    if (stop.stop_requested()) return;
-    try {
-      storage->read(sample, buffer);
-    } catch (const Error&) {  // the loaders will meet it, and know what `on-bad` says of it
-    }
-  }
+  std::vector<std::byte> piece(std::size_t{256} << 10);
+  for (std::size_t i = 0; i < stored_files(variant) && !stop.stop_requested(); ++i)
+    read_through(variant, i, piece, stop, slot);
 }
 
 void drop_from_page_cache(const DatasetVariant& variant,
@@ -202,13 +204,13 @@ void drop_from_page_cache(const DatasetVariant& variant,
   for (std::size_t i = 0; i < stored_files(variant); ++i) {
     if (stop.stop_requested()) return;
     const std::filesystem::path path = stored_file(variant, i);
-    if (!drop(path, Waiting(slot, first_sample_in(variant, i))))
+    if (!drop(path, first_sample_in(variant, i), slot))
       throw Error(path.string(), std::strerror(errno), "check the dataset with `feedrate verify`");
   }
   // After the variant's files, whose writing makes these dirty.
   for (const std::filesystem::path& path : below) {
     if (stop.stop_requested()) return;
-    drop(path, Waiting(slot, variant.samples.front()));
+    drop(path, variant.samples.front(), slot);
   }
 }
 

@@ -12,8 +12,9 @@ namespace feedrate::storage {
 
 // Each of these tells `slot`, if there is one, what it waits for.
 
-// Reads every file of the variant once, so that what fits lies in the page cache. One that cannot
-// be read is left to whoever needs it. Returns early once `stop` is asked for.
+// Reads every stored file of the variant once, piece by piece, so that what fits lies in the page
+// cache. What cannot be read is left to whoever needs it: the loaders know what `on-bad` says of
+// it. Returns early once `stop` is asked for.
 void warm_page_cache(const DatasetVariant& variant, std::stop_token stop = {},
                      OutstandingReads::Slot* slot = nullptr);
 

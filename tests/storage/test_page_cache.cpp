@@ -78,6 +78,35 @@ TEST_F(PageCache, HoldsNothingOfDroppedFiles) {
   EXPECT_EQ(look().share, 1);
 }
 
+TEST_F(PageCache, APackedFileIsWarmedToItsEnd) {
+  constexpr std::uint64_t kPacked = (1 << 20) + 17;
+  std::ofstream(folder_.path() / "all") << std::string(kPacked, 'x');
+  variant_.packed = {"all"};
+  variant_.packed_bytes = {kPacked};
+  variant_.samples = {{"a", 0, 100, 0, 512}, {"b", 0, 100, 0, 700'000}};
+  if (!can_drop()) GTEST_SKIP() << "this file system keeps it";
+  EXPECT_EQ(look().share, 0);
+  storage::warm_page_cache(variant_);
+  EXPECT_EQ(look().share, 1) << "what lies between its samples too";
+}
+
+TEST_F(PageCache, WarmingEndsEarlyWhenToldTo) {
+  if (!can_drop()) GTEST_SKIP() << "this file system keeps them";
+  std::stop_source stop;
+  stop.request_stop();
+  storage::warm_page_cache(variant_, stop.get_token());
+  EXPECT_EQ(look().share, 0);
+}
+
+TEST_F(PageCache, WarmingLeavesWhatCannotBeReadToOthers) {
+  fs::remove(folder_.path() / "f0");
+  fs::remove(folder_.path() / "f1");
+  fs::create_directory(folder_.path() / "f1");
+  storage::warm_page_cache(variant_);
+  fs::remove(folder_.path() / "f1");
+  EXPECT_EQ(look().share, 1);
+}
+
 TEST_F(PageCache, OfManyFilesSomeAreLookedAtEvenly) {
   if (!can_drop()) GTEST_SKIP() << "this file system keeps them";
   for (const char* name : {"f0", "f4", "f8"}) text_of(folder_.path() / name);
