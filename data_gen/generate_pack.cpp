@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/whole_file.h"
 #include "storage/container.h"
 
@@ -26,6 +26,8 @@ bool is_there(const GeneratePlan& plan, const PlannedPack& pack) {
   try {
     pack.container->open(storage::read_variant(plan.data, pack.name, plan.record), {});
     return true;
+  } catch (const UnreadableError&) {
+    throw;  // whether it is whole is unknown
   } catch (const Error&) {
     return false;  // it is not whole
   }

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <system_error>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/text.h"
 #include "data_gen/generate_pack.h"
 
@@ -199,31 +199,37 @@ std::vector<PlannedVariant> list_variants(const GenerateOptions& options,
 }
 
 // The manifest of a variant that was complete, by index; empty if there is none to rely on: its
-// files are then judged by their contents.
+// files are then judged by their contents. Errors: UnreadableError.
 std::vector<storage::SampleFile> known_files(const GeneratePlan& plan, const std::string& name) {
   const auto recorded = plan.record.variants.find(name);
   if (recorded == plan.record.variants.end() || !recorded->second.complete) return {};
   try {
     auto known = storage::read_manifest(plan.data, name, recorded->second, plan.record.classes);
     if (static_cast<std::int64_t>(known.size()) == plan.source->count()) return known;
+  } catch (const UnreadableError&) {
+    throw;
   } catch (const Error&) {
   }
   return {};
 }
 
 // What there is of a variant, by name and size alone; contents are looked at when it is worked on.
+// Errors: UnreadableError: what the storage does not give may be there all the same.
 void survey(const GeneratePlan& plan, PlannedVariant& variant) {
   variant.known = known_files(plan, variant.name);
   const std::int64_t count = plan.source->count();
   const fs::path folder = plan.data / variant.name;
   std::error_code absent;
   if (!fs::exists(folder, absent)) {
+    refuse_unreadable(folder.string(), absent);
     variant.missing = count;
     return;
   }
   for (std::int64_t i = 0; i < count; ++i) {
     std::error_code error;
-    const auto bytes = fs::file_size(folder / sample_path(*plan.source, i, variant), error);
+    const fs::path path = folder / sample_path(*plan.source, i, variant);
+    const auto bytes = fs::file_size(path, error);
+    refuse_unreadable(path.string(), error);
     const auto index = static_cast<std::size_t>(i);
     if (error || (!variant.known.empty() && variant.known[index].bytes != bytes)) ++variant.missing;
   }
@@ -251,7 +257,10 @@ GeneratePlan begin_plan(const GenerateOptions& options, const PictureCheck& chec
 void survey_folder(GeneratePlan& plan, const GenerateOptions& options) {
   plan.record = new_record(options, *plan.source);
   std::error_code error;
-  if (fs::exists(plan.data / "dataset.json", error)) {
+  const fs::path record = plan.data / "dataset.json";
+  const bool is_there = fs::exists(record, error);
+  refuse_unreadable(record.string(), error);
+  if (is_there) {
     storage::DatasetRecord made = storage::read_dataset_record(plan.data);
     check_same(plan.data, made, plan.record);
     plan.record = std::move(made);

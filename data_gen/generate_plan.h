@@ -51,7 +51,7 @@ struct GeneratePlan {
 GeneratePlan begin_plan(const GenerateOptions& options, const PictureCheck& check);
 
 // Looks at what lies in the folder already. Errors: feedrate::Error when it is a dataset that was
-// made with other options.
+// made with other options, or when what lies there cannot be read.
 void survey_folder(GeneratePlan& plan, const GenerateOptions& options);
 
 // A variant's pixels of sample `index`.

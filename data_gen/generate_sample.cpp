@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
 #include "data_gen/encode_to_size.h"
@@ -10,6 +10,22 @@
 namespace feedrate::data_gen {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// False: none is there. One that may be there, and cannot be read, must be neither made anew nor
+// left out. Errors: UnreadableError.
+bool read_existing(const fs::path& path, std::vector<std::byte>& out) {
+  try {
+    read_whole_file(path, out);
+    return true;
+  } catch (const std::system_error& error) {
+    refuse_unreadable(path.string(), error.code());
+    return false;
+  }
+}
+
+}  // namespace
 
 SampleMaker::SampleMaker(const GeneratePlan& plan)
     : plan_(plan), jpeg_(codec::find_picture_format("jpeg")->make_decoder()) {}
@@ -43,18 +59,14 @@ std::optional<storage::SampleFile> SampleMaker::find_existing(const PlannedVaria
   const fs::path path = plan_.data / variant.name / line.path;
   std::error_code error;
   const auto bytes = fs::file_size(path, error);
+  refuse_unreadable(path.string(), error);
   if (error) return std::nullopt;
   if (!variant.known.empty()) {
     const storage::SampleFile& known = variant.known[static_cast<std::size_t>(index)];
     if (known.bytes != bytes || known.path != line.path) return std::nullopt;
     return known;
   }
-  try {
-    read_whole_file(path, file_);
-  } catch (const std::system_error&) {
-    return std::nullopt;
-  }
-  if (!is_whole(variant, index, path.string())) return std::nullopt;
+  if (!read_existing(path, file_) || !is_whole(variant, index, path.string())) return std::nullopt;
   line.bytes = file_.size();
   line.xxh3 = xxh3_of(file_);
   return line;
@@ -88,8 +100,8 @@ codec::PixelView SampleMaker::decode_jpeg(codec::PixelSize size, const std::stri
 bool SampleMaker::load_stored_jpeg(const PictureKind& kind, std::int64_t index) {
   const fs::path path =
       plan_.data / "jpeg" / to_string(kind) / (sample_stem(*plan_.source, index) + ".jpg");
+  if (!read_existing(path, jpeg_file_)) return false;
   try {
-    read_whole_file(path, jpeg_file_);
     const auto known = plan_.jpegs.find(to_string(kind));
     if (known != plan_.jpegs.end() && !known->second.empty() &&
         known->second[static_cast<std::size_t>(index)].xxh3 != xxh3_of(jpeg_file_)) {
@@ -97,7 +109,7 @@ bool SampleMaker::load_stored_jpeg(const PictureKind& kind, std::int64_t index) 
     }
     pixels_ = decode_jpeg(sample_size(*plan_.source, index, kind.size), path.string());
     return true;
-  } catch (const std::exception&) {  // none there, or none that is whole
+  } catch (const std::exception&) {  // it is not whole
     return false;
   }
 }

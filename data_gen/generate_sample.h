@@ -17,7 +17,8 @@ class SampleMaker {
 
   // Makes what is missing of sample `index` in `variants`, all of which are made from the pictures
   // `kind`; out[i] becomes the manifest line of variants[i]. Returns the bytes written.
-  // Errors: feedrate::Error of a picture that cannot be read, or a file that cannot be written.
+  // Errors: feedrate::Error of a picture, or a file of the dataset, that cannot be read, or of a
+  // file that cannot be written.
   std::int64_t make(std::int64_t index, const PictureKind& kind,
                     std::span<const PlannedVariant* const> variants,
                     std::span<storage::SampleFile> out);

@@ -68,4 +68,9 @@ void refuse_reading(std::string_view thing, std::string_view reason, int error,
   throw UnreadableError(thing, reason, cure);
 }
 
+void refuse_unreadable(std::string_view thing, const std::error_code& error) {
+  const std::string_view cure = cure_of_reading(error.value());
+  if (!cure.empty()) throw UnreadableError(thing, error.message(), cure);
+}
+
 }  // namespace feedrate

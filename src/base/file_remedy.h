@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "base/error.h"
 
@@ -27,5 +28,9 @@ class UnreadableError : public Error {
 // one, else an Error with the remedy `otherwise`. `reason` says what `error` is.
 [[noreturn]] void refuse_reading(std::string_view thing, std::string_view reason, int error,
                                  std::string_view otherwise);
+
+// Throws the UnreadableError of a file that the system does not give. Does nothing where the reason
+// is the file's own, as that it is not there, or where there is no error.
+void refuse_unreadable(std::string_view thing, const std::error_code& error);
 
 }  // namespace feedrate

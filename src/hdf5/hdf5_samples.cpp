@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/error.h"
+#include "base/file_remedy.h"
 #include "hdf5/hdf5_file.h"
 #include "hdf5/hdf5_samples.h"
 #include "measure/clock.h"
@@ -45,7 +45,9 @@ class Hdf5Samples : public storage::ReadsOnDemand {
   Handle open_file() {
     keep_quiet();
     std::error_code error;
-    if (!std::filesystem::exists(path_, error)) throw Error(path_, "no such file", kAbsentRemedy);
+    const bool is_there = std::filesystem::exists(path_, error);
+    refuse_unreadable(path_, error);
+    if (!is_there) throw Error(path_, "no such file", kAbsentRemedy);
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_file_locking(access, false,
                         true);  // some network file systems have no locks; nobody writes to it

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <system_error>
 
 #include "base/whole_file.h"
 #include "tests/message_of.h"
@@ -37,6 +38,16 @@ TEST(FileRemedy, OfReadingIsTheStoragesOrTheFiles) {
   EXPECT_THAT(refusal(EIO), HasSubstr("dmesg"));
   EXPECT_EQ(refusal(EACCES), "a: b; make it readable for this user");
   EXPECT_THROW(refuse_reading("a", "b", EIO, ""), UnreadableError);
+}
+
+TEST(FileRemedy, AMissingFileIsNoUnreadableOne) {
+  const auto refusal = [](int error) {
+    return message_of([=] { refuse_unreadable("a", {error, std::generic_category()}); });
+  };
+  EXPECT_THAT(refusal(EIO), HasSubstr("a: Input/output error; the storage fails"));
+  EXPECT_THAT(refusal(ESTALE), HasSubstr("mount its file system again"));
+  EXPECT_NO_THROW(refuse_unreadable("a", {}));
+  EXPECT_NO_THROW(refuse_unreadable("a", {ENOENT, std::generic_category()}));
 }
 
 TEST(FileRemedy, IsThatOfWholeFilesAndFolders) {

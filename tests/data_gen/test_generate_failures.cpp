@@ -81,6 +81,57 @@ TEST_F(Failures, a_failed_write_names_path_and_reason_and_leaves_no_half_file) {
   expect_verifies(raw.data);
 }
 
+// A file that its user may not read stands in for a disk that fails. To root no file is that: it
+// becomes another user meanwhile.
+class Unreadable : public DatasetTest {
+ protected:
+  std::string error_without(const fs::path& file, const data_gen::GenerateOptions& options) const {
+    const bool is_root = geteuid() == 0;
+    fs::permissions(file, fs::perms::none);
+    if (is_root) {
+      fs::permissions(folder_, fs::perms::all);
+      fs::permissions(options.data, fs::perms::all);
+      EXPECT_EQ(seteuid(65'534), 0);
+    }
+    std::string message = error_of(options);
+    if (is_root) {
+      EXPECT_EQ(seteuid(0), 0);
+    }
+    fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+    return message;
+  }
+};
+
+TEST_F(Unreadable, a_manifest_is_not_taken_for_a_missing_one) {
+  generate(options());
+  const auto before = files_of(options().data);
+  EXPECT_THAT(
+      error_without(options().data / "jpeg/48x36/files.tsv", options()),
+      HasSubstr("jpeg/48x36/files.tsv: cannot read it: Permission denied; make it readable"));
+  expect_same(files_of(options().data), before);
+}
+
+TEST_F(Unreadable, a_stored_picture_is_not_replaced_by_another) {
+  data_gen::GenerateOptions jpeg = options();
+  jpeg.formats = {"jpeg"};
+  generate(jpeg);
+  data_gen::GenerateOptions raw = options();
+  raw.formats = {"raw"};
+  EXPECT_THAT(error_without(raw.data / "jpeg/48x36/class_000/000000.jpg", raw),
+              HasSubstr("jpeg/48x36/class_000/000000.jpg: Permission denied; make it readable"));
+  EXPECT_EQ(error_of(raw), "");
+}
+
+TEST_F(Unreadable, a_sample_of_an_interrupted_run_is_not_made_anew) {
+  generate(options());
+  const auto before = files_of(options().data);
+  fs::remove(options().data / "png/48x36/files.tsv");
+  EXPECT_THAT(error_without(options().data / "png/48x36/class_000/000004.png", options()),
+              HasSubstr("png/48x36/class_000/000004.png: Permission denied; make it readable"));
+  generate(options());
+  expect_same(files_of(options().data), before);
+}
+
 TEST_F(Failures, two_writers_do_not_share_a_folder) {
   fs::create_directories(options().data);
   const int held = open(options().data.c_str(), O_RDONLY | O_DIRECTORY);

@@ -183,14 +183,34 @@ class Broken(BadSample):
         )
         self.assertRegex(answer.out, r"192 samples, .* 0 damaged, 1 unreadable")
 
+    def gen_refused(self, *words, names):
+        answer = self.call("gen", *words, *SMALL, "--count", "64", "--classes", "4", code=1)
+        line = answer.err.splitlines()[-1]
+        for name in [*names, "Input/output error; ", "kernel's log"]:
+            self.assertIn(name, line, answer)
+        self.assertNotIn("remove", line)
+
+    def test_gen_does_not_take_a_sample_for_a_missing_one(self):
+        os.remove(os.path.join(self.mine, "jpeg/48x48/files.tsv"))  # so that it reads each
+        bad = self.bad_jpeg()
+        for formats in ("jpeg", "bmp"):
+            with self.subTest(formats):
+                self.gen_refused(self.mine, "--format", formats, names=[f"{bad}: "])
+
+    def test_gen_does_not_take_a_manifest_for_a_missing_one(self):
+        manifest = os.path.join(self.mine, "jpeg/48x48/files.tsv")
+        self.move(manifest).fail_reads()
+        names = [f"{manifest}: cannot read it: "]
+        self.gen_refused(self.mine, "--format", "jpeg", names=names)
+
     def test_a_packed_file_is_named_in_one_line(self):
         data = self.path("packed")
-        made = self.finish(
-            self.start("gen", data, "--count", "64", "--container", "files,hdf5", *SMALL)
-        )
+        words = (data, "--container", "files,hdf5")
+        made = self.finish(self.start("gen", *words, *SMALL, "--count", "64", "--classes", "4"))
         if "cannot read HDF5" in made.err:
             self.skipTest(made.err)
         self.move(os.path.join(data, "jpeg.hdf5/48x48/samples.h5")).fail_reads()
+        self.gen_refused(*words, names=["samples.h5: "])
         words = ("run", "--data", "jpeg", "--dataset", data, *CELL, "--container", "hdf5")
         self.refused(*words, names=["samples.h5", "Input/output error"], code=1)
 
