@@ -12,10 +12,14 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string text_of(const run::PageCache& cache) {
+run::RankResult rank_that_read() {
   run::RankResult rank = rank_of(0, 41);
   rank.stages[measure::Stage::read] = {1, 1, 8, 2'000'000};
   rank.host.storage_read_bytes = 2'100'000;
+  return rank;
+}
+
+std::string text_of(const run::PageCache& cache, const run::RankResult& rank = rank_that_read()) {
   const plan::AxisValues axes = {
       {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
   run::CellResult result = result_of(axes, {.ranks = {rank}, .page_cache = cache});
@@ -36,6 +40,16 @@ TEST(ResultText, SaysWhatIsKnownOfThePageCache) {
   EXPECT_THAT(text_of({.state = "warm", .before = -1}),
               HasSubstr("page cache warm; 2.1 MB came from storage"));
   EXPECT_THAT(text_of({}), Not(HasSubstr("page cache"))) << "no files are read";
+}
+
+TEST(ResultText, NamesTheRemedyWhereTheKernelPinsMemoryForEachRead) {
+  run::RankResult rank = rank_that_read();
+  rank.latencies.reads.counts[77] = 1'500;
+  EXPECT_THAT(text_of({}, rank), Not(HasSubstr("ulimit")));
+  rank.latencies.unregistered = 1'200;
+  EXPECT_THAT(text_of({}, rank),
+              HasSubstr("p99.9; for 80.0 % of them the kernel pinned memory anew, which takes CPU "
+                        "time: allow this user to lock more (`ulimit -l`)"));
 }
 
 TEST(ResultText, WhereAServerHasTheFilesOnlyTheClientIsCold) {
