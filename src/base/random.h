@@ -1,5 +1,8 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace feedrate {
 
@@ -28,5 +31,13 @@ class Random {
  private:
   std::uint64_t state_;
 };
+
+// Fisher-Yates by our own generator: the same order everywhere for the same seed.
+template <typename T>
+void shuffle(std::vector<T>& items, std::uint64_t seed) {
+  Random random(seed);
+  for (std::size_t i = items.size(); i > 1; --i)
+    std::swap(items[i - 1], items[static_cast<std::size_t>(random.below(static_cast<int>(i)))]);
+}
 
 }  // namespace feedrate

@@ -11,14 +11,6 @@
 namespace feedrate::plan {
 namespace {
 
-// Fisher-Yates by our own generator: the same order everywhere for the same seed.
-template <typename T>
-void shuffle(std::vector<T>& items, std::uint64_t seed) {
-  Random random(seed);
-  for (std::size_t i = items.size(); i > 1; --i)
-    std::swap(items[i - 1], items[static_cast<std::size_t>(random.below(static_cast<int>(i)))]);
-}
-
 // In the order of the cells, each once.
 std::vector<Cell> ceilings_of(const std::vector<Cell>& cells) {
   std::vector<Cell> ceilings;
