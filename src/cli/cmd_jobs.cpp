@@ -129,11 +129,7 @@ class Store {
   Store(const ExperimentOptions& all, const std::filesystem::path& data, ProgressLine& line)
       : experiment_(of_dataset(all, data)),
         datasets_(
-            data,
-            [&line, name = data.string()](std::uint64_t files) {
-              line.show("listing " + name + " · " + thousands(static_cast<double>(files)) +
-                        " files");
-            },
+            data, [&line, data](std::uint64_t files) { line.show(listing_text(data, files)); },
             [&line](const std::string& note) {
               line.clear();
               std::fprintf(stderr, "feedrate: %s\n", note.c_str());

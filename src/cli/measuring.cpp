@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "base/text.h"
 #include "cli/ranks.h"
 #include "device/registry.h"
 #include "device/step_trace.h"
@@ -49,10 +48,7 @@ Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::C
   if (!ranks_) return;
   runner_.emplace(
       options.run, registry_, *ranks_,
-      [this](std::uint64_t files) {
-        listing_.show("listing " + options_.data.string() + " · " +
-                      thousands(static_cast<double>(files)) + " files");
-      },
+      [this](std::uint64_t files) { listing_.show(listing_text(options_.data, files)); },
       [this](const std::string& note) {
         listing_.clear();
         std::fprintf(stderr, "feedrate: %s\n", note.c_str());

@@ -67,4 +67,11 @@ std::string describe(const run::RunProgress& p, std::optional<double> ceiling) {
   return line;
 }
 
+std::string listing_text(const std::filesystem::path& folder, std::uint64_t files) {
+  std::string line = "listing " + folder.string();
+  if (files > 0)
+    line += " · " + thousands(static_cast<double>(files)) + (files == 1 ? " file" : " files");
+  return line;
+}
+
 }  // namespace feedrate::cli

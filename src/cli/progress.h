@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -26,5 +27,8 @@ class ProgressLine {
 
 // "warming up 1.2 s · 1,204 img/s · 43 % of the ceiling · waiting for data 57 % · 3 s left"
 std::string describe(const run::RunProgress& progress, std::optional<double> ceiling);
+
+// "listing photos · 12,288 files"; without the number before the first one is found.
+std::string listing_text(const std::filesystem::path& folder, std::uint64_t files);
 
 }  // namespace feedrate::cli

@@ -34,5 +34,10 @@ TEST(Describe, NoCeilingNoShare) {
   EXPECT_THAT(cli::describe({}, std::nullopt), StartsWith("warming up"));
 }
 
+TEST(Listing, CountsWhatItHasFound) {
+  EXPECT_EQ(cli::listing_text("photos", 12288), "listing photos · 12,288 files");
+  EXPECT_EQ(cli::listing_text("photos", 0), "listing photos") << "it goes on, and has none yet";
+}
+
 }  // namespace
 }  // namespace feedrate::tests
