@@ -68,10 +68,12 @@ std::string describe(const run::RunProgress& p, std::optional<double> ceiling) {
 }
 
 std::string listing_text(const std::filesystem::path& folder, std::uint64_t files) {
-  std::string line = "listing " + folder.string();
-  if (files > 0)
-    line += " · " + thousands(static_cast<double>(files)) + (files == 1 ? " file" : " files");
-  return line;
+  const std::string line = "listing " + folder.string();
+  if (files == 0) return line;
+  // thousands() gives small numbers a decimal.
+  const std::string count =
+      files < 100 ? std::to_string(files) : thousands(static_cast<double>(files));
+  return line + " · " + count + (files == 1 ? " file" : " files");
 }
 
 }  // namespace feedrate::cli

@@ -36,6 +36,8 @@ TEST(Describe, NoCeilingNoShare) {
 
 TEST(Listing, CountsWhatItHasFound) {
   EXPECT_EQ(cli::listing_text("photos", 12288), "listing photos · 12,288 files");
+  EXPECT_EQ(cli::listing_text("photos", 64), "listing photos · 64 files");
+  EXPECT_EQ(cli::listing_text("photos", 1), "listing photos · 1 file");
   EXPECT_EQ(cli::listing_text("photos", 0), "listing photos") << "it goes on, and has none yet";
 }
 
