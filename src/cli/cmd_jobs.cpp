@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -91,20 +92,33 @@ std::string name_of(const PlannedJob& job, std::size_t number, bool has_datasets
   return name + ")";
 }
 
-// Each cell of each table, `copies` times.
+// Folders as they were first typed: `data` and `./data/` are one dataset, which is opened once.
+class FirstTyped {
+ public:
+  std::filesystem::path of(const std::filesystem::path& data) {
+    std::error_code missing;  // it is refused when it is opened
+    const auto folder = std::filesystem::canonical(data, missing);
+    return typed_.try_emplace(missing ? data : folder, data).first->second;
+  }
+
+ private:
+  std::map<std::filesystem::path, std::filesystem::path> typed_;
+};
+
+// Each cell of each table, `copies` times. Jobs are alike whose records are of one cell, however it
+// was typed, and of one dataset.
 std::vector<PlannedJob> jobs_of(CLI::App& app, JobsCommand& command) {
   std::vector<PlannedJob> jobs;
-  const auto add = [&](const plan::Cell& cell, const std::filesystem::path& data) {
-    PlannedJob job{.cell = cell, .data = data, .first = jobs.size()};
-    for (std::size_t i = jobs.size(); i-- > 0;) {
-      if (jobs[i].cell == cell && jobs[i].data == data) job.first = i, ++job.copy;
-    }
-    jobs.push_back(std::move(job));
-  };
+  FirstTyped datasets;
+  std::map<std::pair<std::string, std::filesystem::path>, std::size_t> first_of;
   for (const CellGroup& group : cell_groups_of(app, command.experiment)) {
+    const std::filesystem::path data = datasets.of(group.data);
     for (const plan::Cell& cell : group.cells) {
       refuse_what_cannot_go_on(cell);
-      for (int copy = 0; copy < command.copies; ++copy) add(cell, group.data);
+      const std::size_t first = first_of.try_emplace({cell.id(), data}, jobs.size()).first->second;
+      auto copy = static_cast<int>(std::ranges::count(jobs, first, &PlannedJob::first));
+      for (int i = 0; i < command.copies; ++i)
+        jobs.push_back({.cell = cell, .data = data, .first = first, .copy = ++copy, .name = {}});
     }
   }
   if (jobs.size() < 2) {

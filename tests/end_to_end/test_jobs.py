@@ -180,6 +180,18 @@ class Jobs(ProgramTest):
             "sweep", "--config", suite, "--dry-run", names=["jobs.toml", "dataset", "no axis"]
         )
 
+    def test_one_folder_is_one_dataset_however_it_is_typed(self):
+        tables = "".join(
+            TENSOR + f'dataset = "{name}"\n' for name in (self.data, self.data + "/./")
+        )
+        suite = self.write("jobs.toml", HEAD + tables)
+        answer = self.call("jobs", "--config", suite, *SHORT, "-o", self.path("ledger"))
+        alone, together = self.parts()
+        self.assertEqual(len(alone), 1)
+        self.assertEqual([r["jobs"]["copy"] for r in together], [1, 2])
+        self.assertEqual({r["dataset"]["path"] for r in alone + together}, {self.data})
+        self.assertNotIn(self.data, answer.out)
+
     def test_json_has_the_ledgers_records(self):
         answer = self.kept(JPEG + TENSOR, "--json")
         self.assertEqual([json.loads(line) for line in answer.out.splitlines()], self.ledger())
