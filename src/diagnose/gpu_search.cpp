@@ -21,11 +21,9 @@ double GpuSearch::utilisation(int gpus) const {
 std::optional<measure::Interval> GpuSearch::ci95(int gpus) const {
   const std::vector<GpusRun>& runs = runs_.at(gpus);
   if (runs.size() == 1) return runs.front().ci95;
-  const double mean = utilisation(gpus), n = static_cast<double>(runs.size());
-  double squares = 0;
-  for (const GpusRun& run : runs) squares += (run.utilisation - mean) * (run.utilisation - mean);
-  const double half =
-      measure::student_t_975(static_cast<int>(runs.size()) - 1) * std::sqrt(squares / (n - 1) / n);
+  std::vector<double> utilisations;
+  for (const GpusRun& run : runs) utilisations.push_back(run.utilisation);
+  const double mean = utilisation(gpus), half = measure::t_half_width(utilisations);
   return measure::Interval{mean - half, mean + half};
 }
 

@@ -6,6 +6,13 @@
 #include <vector>
 
 namespace feedrate::measure {
+namespace {
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+}  // namespace
 
 double quantile(std::span<const double> sorted, double q) {
   const double position = q * static_cast<double>(sorted.size() - 1);
@@ -18,8 +25,7 @@ Summary summarise(std::span<const double> values) {
   if (values.empty()) return {};
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
-  return {.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) /
-                  static_cast<double>(sorted.size()),
+  return {.mean = mean_of(sorted),
           .median = quantile(sorted, 0.5),
           .p95 = quantile(sorted, 0.95),
           .p99 = quantile(sorted, 0.99),
@@ -42,16 +48,14 @@ double student_t_975(int degrees) {
 std::optional<Interval> block_interval(std::span<const double> step_seconds, double images) {
   constexpr std::size_t kBlocks = 10;
   if (step_seconds.size() < 2 * kBlocks) return std::nullopt;
-  const double mean = std::accumulate(step_seconds.begin(), step_seconds.end(), 0.0) /
-                      static_cast<double>(step_seconds.size());
+  const double mean = mean_of(step_seconds);
   if (mean <= 0) return std::nullopt;
   const std::size_t length = step_seconds.size() / kBlocks;
   const auto last = step_seconds.last(kBlocks * length);
   double squares = 0, products = 0, before = 0;
   for (std::size_t b = 0; b < kBlocks; ++b) {
     const auto block = last.subspan(b * length, length);
-    const double off =
-        std::accumulate(block.begin(), block.end(), 0.0) / static_cast<double>(length) / mean - 1;
+    const double off = mean_of(block) / mean - 1;
     squares += off * off;
     if (b > 0) products += off * before;
     before = off;
@@ -65,6 +69,39 @@ std::optional<Interval> block_interval(std::span<const double> step_seconds, dou
   const double half =
       student_t_975(degrees) * std::sqrt(squares / (kBlocks - 1) / kBlocks * inflation);
   return Interval{images / mean * std::exp(-half), images / mean * std::exp(half)};
+}
+
+double t_half_width(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = mean_of(values);
+  double squares = 0;
+  for (const double x : values) squares += (x - mean) * (x - mean);
+  return student_t_975(static_cast<int>(values.size()) - 1) * std::sqrt(squares / (n - 1) / n);
+}
+
+Estimate estimate_of_rates(std::span<const double> rates) {
+  return {mean_of(rates), estimate_of_shares(rates).ci95};
+}
+
+Estimate estimate_of_shares(std::span<const double> shares) {
+  std::vector<double> logs;
+  for (const double share : shares) logs.push_back(std::log(share));
+  Estimate found = estimate_of(logs);
+  found.mean = std::exp(found.mean);
+  if (found.ci95) found.ci95 = Interval{std::exp(found.ci95->low), std::exp(found.ci95->high)};
+  return found;
+}
+
+Estimate estimate_of(std::span<const double> values) {
+  // Rates are counts over a clock of nanoseconds: repetitions of an emulated device may agree to
+  // the last bit, and prove no smaller difference than this.
+  constexpr double kResolution = 1e-9;
+  Estimate found{.mean = mean_of(values), .ci95 = {}};
+  if (values.size() < kLeastRepetitions) return found;
+  const double least = kResolution * student_t_975(static_cast<int>(values.size()) - 1);
+  const double half = std::max(t_half_width(values), least);
+  found.ci95 = Interval{found.mean - half, found.mean + half};
+  return found;
 }
 
 }  // namespace feedrate::measure

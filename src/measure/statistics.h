@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <span>
 
@@ -34,5 +35,19 @@ struct Interval {
 // fewer than 20 steps. `images` per step; durations in seconds; the result in images per second.
 // docs/measuring.md has how often it holds the true value.
 std::optional<Interval> block_interval(std::span<const double> step_seconds, double images);
+
+// Half-width of the 95 % t-interval around the mean of values, of which there are two at least.
+double t_half_width(std::span<const double> values);
+
+// A mean over repetitions, and its 95 % interval: a t-interval, from kLeastRepetitions on. One
+// value at least. The report has the same definitions (scripts/report/statistics.py).
+struct Estimate {
+  double mean = 0;
+  std::optional<Interval> ci95;
+};
+inline constexpr std::size_t kLeastRepetitions = 3;
+Estimate estimate_of_rates(std::span<const double> rates);    // the interval is of their logarithms
+Estimate estimate_of_shares(std::span<const double> shares);  // geometric mean; the same interval
+Estimate estimate_of(std::span<const double> values);         // of the values themselves
 
 }  // namespace feedrate::measure

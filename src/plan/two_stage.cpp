@@ -13,11 +13,7 @@ constexpr double kMost = 1e6;  // repetitions: what needs more is out of reach
 
 // t · s of the values, kWider: over sqrt(n) it is the half-width for a mean of n.
 double reach_of(std::span<const double> logs) {
-  const auto n = static_cast<double>(logs.size());
-  double mean = 0, squares = 0;
-  for (const double x : logs) mean += x / n;
-  for (const double x : logs) squares += (x - mean) * (x - mean);
-  return kWider * measure::student_t_975(static_cast<int>(n) - 1) * std::sqrt(squares / (n - 1));
+  return kWider * measure::t_half_width(logs) * std::sqrt(static_cast<double>(logs.size()));
 }
 
 double widest_reach(std::span<const double> logs, int pilot) {

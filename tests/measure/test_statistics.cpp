@@ -59,5 +59,46 @@ TEST(Statistics, BlockIntervalCoversWithAutocorrelatedSteps) {
   EXPECT_LT(covered, 0.98 * kRuns);
 }
 
+// Four values whose standard deviation is 0.1; t(0.975, 3) is 3.182.
+TEST(Statistics, ValuesOfRepetitionsHaveATInterval) {
+  const double off = 0.1 * std::sqrt(0.75);
+  const std::vector<double> values = {5 - off, 5 + off, 5 - off, 5 + off};
+  EXPECT_NEAR(measure::t_half_width(values), 3.182 * 0.1 / 2, 1e-9);
+  const measure::Estimate found = measure::estimate_of(values);
+  EXPECT_DOUBLE_EQ(found.mean, 5);
+  ASSERT_TRUE(found.ci95);
+  EXPECT_NEAR(found.ci95->low, 5 - 0.1591, 1e-9);
+  EXPECT_NEAR(found.ci95->high, 5 + 0.1591, 1e-9);
+}
+
+// The same on logarithms. A rate's mean is arithmetic, a share's geometric.
+TEST(Statistics, RatesAndSharesOfRepetitionsHaveAnIntervalOfTheirLogarithms) {
+  const std::vector<double> values = {100, 200, 400};
+  const measure::Estimate rates = measure::estimate_of_rates(values);
+  const measure::Estimate shares = measure::estimate_of_shares(values);
+  EXPECT_NEAR(rates.mean, 700.0 / 3, 1e-9);
+  EXPECT_NEAR(shares.mean, 200, 1e-9);
+  const double half = 4.303 * std::log(2) / std::sqrt(3);
+  for (const measure::Estimate& found : {rates, shares}) {
+    ASSERT_TRUE(found.ci95);
+    EXPECT_NEAR(found.ci95->low, 200 * std::exp(-half), 1e-9);
+    EXPECT_NEAR(found.ci95->high, 200 * std::exp(half), 1e-6);
+  }
+}
+
+TEST(Statistics, TwoRepetitionsHaveNoInterval) {
+  for (const std::vector<double>& values : {std::vector{0.5}, std::vector{0.5, 0.5}}) {
+    EXPECT_FALSE(measure::estimate_of(values).ci95);
+    EXPECT_FALSE(measure::estimate_of_rates(values).ci95);
+    EXPECT_NEAR(measure::estimate_of_shares(values).mean, 0.5, 1e-15);
+  }
+}
+
+TEST(Statistics, RepetitionsThatAgreeToTheLastBitProveNoTinyDifference) {
+  const measure::Estimate found = measure::estimate_of_shares(std::vector(6, 1 - 1e-12));
+  ASSERT_TRUE(found.ci95);
+  EXPECT_GT(found.ci95->high, 1);
+}
+
 }  // namespace
 }  // namespace feedrate::tests
