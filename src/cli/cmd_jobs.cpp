@@ -412,14 +412,15 @@ void print_fairness(const std::vector<PlannedJob>& jobs, const Outcome& outcome)
     numbers.push_back(i);
   }
   if (rates.size() < 2) return;
-  const diagnose::Fairness fairness = diagnose::fairness_of(rates);
+  const diagnose::FairnessEstimate fairness =
+      diagnose::fairness_over(std::vector{diagnose::fairness_of(rates)});
   std::printf(
       "\nfairness: %.3f, Jain's index of the %zu shares x of alone: (sum of x)^2 / (n * "
       "sum of x^2)\n  1: all alike, 1/n: one has all (Jain, Chiu and Hawe 1984, "
       "DEC-TR-301)\n",
-      fairness.index, rates.size());
-  const double least = fairness.shares[fairness.least];
-  const std::string& name = jobs[numbers[fairness.least]].name;
+      fairness.index.mean, rates.size());
+  const double least = fairness.shares[fairness.least.front()].mean;
+  const std::string& name = jobs[numbers[fairness.least.front()]].name;
   if (least > 1 - diagnose::kStarves) {
     std::printf("first to starve: none; the least is %s of alone, %s\n", percent(least).c_str(),
                 name.c_str());

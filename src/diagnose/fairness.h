@@ -1,7 +1,10 @@
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "measure/statistics.h"
 
 namespace feedrate::diagnose {
 
@@ -14,7 +17,6 @@ struct JobRates {
 struct Fairness {
   std::vector<double> shares;  // of each job: together / alone
   double index = 1;            // Jain's, of the shares
-  std::size_t least = 0;       // the job with the smallest share: the first to starve
 };
 
 // A job starves if it loses at least this share of what it reaches alone: a verdict calls less "not
@@ -28,5 +30,19 @@ double jains_index(std::span<const double> shares);
 
 // Of one job at least; each reaches something alone.
 Fairness fairness_of(std::span<const JobRates> jobs);
+
+// The same over repetitions. A job's share, and how it compares with another's, is paired within a
+// repetition, so that what makes one repetition slower than the next does not count.
+struct FairnessEstimate {
+  std::vector<measure::Estimate> shares;  // of each job
+  measure::Estimate index;                // its interval ends at 1/n and 1
+  // The job with the smallest share, the first to starve, and after it those whose shares are not
+  // clearly larger: the interval of the ratio holds 1. Without intervals, that job alone.
+  std::vector<std::size_t> least;
+  // Whether a job starves. Nothing: the intervals allow both.
+  std::optional<bool> starves;
+};
+// Of one repetition at least, all of the same jobs; no share is 0.
+FairnessEstimate fairness_over(std::span<const Fairness> repetitions);
 
 }  // namespace feedrate::diagnose

@@ -1,7 +1,6 @@
 #include "diagnose/gpu_search.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace feedrate::diagnose {

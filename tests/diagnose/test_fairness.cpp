@@ -45,11 +45,61 @@ TEST(Fairness, IsOfTheSharesNotOfTheRates) {
   EXPECT_NEAR(odd.index, 1.5 * 1.5 / (2 * 1.25), 1e-12);
 }
 
-TEST(Fairness, TheSmallestShareStarvesFirst) {
-  EXPECT_EQ(diagnose::fairness_of(Rates{{1000, 900}, {100, 60}, {10, 7}}).least, 1u);
-  EXPECT_EQ(diagnose::fairness_of(Rates{{1000, 500}, {100, 50}}).least, 0u)
-      << "the first of equals";
-  EXPECT_EQ(diagnose::fairness_of(Rates{{1000, 400}}).least, 0u);
+// Of so many repetitions with these shares of each job.
+diagnose::FairnessEstimate over(const std::vector<std::vector<double>>& repetitions) {
+  std::vector<diagnose::Fairness> found;
+  for (const std::vector<double>& shares : repetitions) {
+    Rates rates;
+    for (const double share : shares) rates.push_back({1000, 1000 * share});
+    found.push_back(diagnose::fairness_of(rates));
+  }
+  return diagnose::fairness_over(found);
+}
+
+TEST(FairnessOver, OfOneRepetitionIsWhatItSays) {
+  const auto found = over({{0.9, 0.5, 0.7}});
+  EXPECT_NEAR(found.shares[1].mean, 0.5, 1e-12);
+  EXPECT_FALSE(found.shares[1].ci95);
+  EXPECT_NEAR(found.index.mean, diagnose::jains_index(std::vector{0.9, 0.5, 0.7}), 1e-12);
+  EXPECT_EQ(found.least, std::vector<std::size_t>{1});
+  EXPECT_EQ(found.starves, true);
+  EXPECT_EQ(over({{0.97, 1.0}}).starves, false);
+}
+
+TEST(FairnessOver, TheSmallestShareStarvesFirst) {
+  EXPECT_EQ(over({{0.9, 0.6, 0.7}}).least.front(), 1u);
+  EXPECT_EQ(over({{0.5, 0.5}}).least.front(), 0u) << "the first of equals";
+  EXPECT_EQ(over({{0.4}}).least.front(), 0u);
+}
+
+// Both jobs lose up to a half from one repetition to the next, the second always 5 % more.
+TEST(FairnessOver, SharesArePairedWithinARepetition) {
+  std::vector<std::vector<double>> repetitions;
+  for (const double share : {0.9, 0.45, 0.6, 0.8, 0.5, 0.7})
+    repetitions.push_back({share, 0.95 * share});
+  const auto found = over(repetitions);
+  EXPECT_LT(found.shares[0].ci95->low, found.shares[1].ci95->high) << "they overlap";
+  EXPECT_EQ(found.least, std::vector<std::size_t>{1});
+}
+
+TEST(FairnessOver, JobsThatCannotBeToldApartAreAllNamed) {
+  const auto found = over({{0.52, 0.9, 0.50}, {0.50, 0.9, 0.53}, {0.51, 0.9, 0.50}});
+  EXPECT_EQ(found.least, (std::vector<std::size_t>{2, 0})) << "the least one first";
+  EXPECT_EQ(found.starves, true);
+}
+
+TEST(FairnessOver, WhetherOneStarvesIsLeftOpenWhereTheIntervalHoldsBoth) {
+  EXPECT_EQ(over({{0.97, 1}, {0.93, 1}, {0.95, 1}}).starves, std::nullopt);
+  EXPECT_EQ(over({{0.98, 1}, {0.98, 1}, {0.981, 1}}).starves, false);
+  EXPECT_EQ(over({{0.90, 1}, {0.90, 1}, {0.901, 1}}).starves, true);
+}
+
+TEST(FairnessOver, TheIndexStaysWithinItsBounds) {
+  const auto found = over({{1, 0.9}, {1, 0.99}, {1, 0.6}});
+  ASSERT_TRUE(found.index.ci95);
+  EXPECT_EQ(found.index.ci95->high, 1);
+  EXPECT_LT(found.index.ci95->low, found.index.mean);
+  EXPECT_GE(over({{1, 0.001}, {0.001, 1}, {0.9, 1}}).index.ci95->low, 0.5);
 }
 
 }  // namespace
