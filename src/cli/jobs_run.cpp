@@ -1,0 +1,228 @@
+#include "cli/jobs_run.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/measuring.h"
+#include "cli/result_text.h"
+#include "measure/clock.h"
+#include "measure/memory.h"
+#include "record/axes_file.h"
+#include "record/plan_file.h"
+#include "record/record_json.h"
+#include "run/datasets.h"
+#include "run/look_ahead.h"
+
+namespace feedrate::cli {
+
+// A dataset, and what all records of its jobs have in common.
+class JobsRun::Store {
+ public:
+  Store(const ExperimentOptions& all, const std::filesystem::path& data, ProgressLine& line)
+      : experiment_(of_dataset(all, data)),
+        datasets_(
+            data, [&line, data](std::uint64_t files) { line.show(listing_text(data, files)); },
+            [&line](const std::string& note) {
+              line.clear();
+              std::fprintf(stderr, "feedrate: %s\n", note.c_str());
+            }) {}
+
+  // Opened once for all jobs that read the same, under watch; see look_ahead() for what it throws.
+  const run::Datasets& with(const plan::Cell& cell, ranks::RankProcesses& processes) {
+    const plan::CellSettings settings = plan::settings_of(cell);
+    run::look_ahead(cell, settings, experiment_.run, processes, datasets_);
+    datasets_.of(settings);
+    if (environment_.is_null()) {
+      anonymizer_ = anonymizer_of(experiment_);
+      environment_ = environment_of(experiment_, anonymizer_);
+    }
+    return datasets_;
+  }
+  const run::RunOptions& options() const { return experiment_.run; }
+  const std::optional<record::Anonymizer>& anonymizer() const { return anonymizer_; }
+  record::RecordWriter writer(const run::RunOptions& options) const {
+    return {options, environment_, anonymizer_};
+  }
+
+ private:
+  static ExperimentOptions of_dataset(ExperimentOptions experiment,
+                                      const std::filesystem::path& data) {
+    experiment.data = experiment.run.data = data;
+    return experiment;
+  }
+  const ExperimentOptions experiment_;
+  // Looked at once the storage has answered.
+  std::optional<record::Anonymizer> anonymizer_;
+  nlohmann::ordered_json environment_;
+  run::Datasets datasets_;
+};
+
+JobsRun::JobsRun(const ExperimentOptions& experiment, const std::vector<PlannedJob>& jobs,
+                 bool print_json)
+    : experiment_(experiment),
+      jobs_(jobs),
+      print_json_(print_json),
+      ranks_(ranks::make_local_ranks({"rank"})) {
+  for (const PlannedJob& job : jobs_) {
+    auto& store = stores_[job.data];
+    if (!store) store = std::make_unique<Store>(experiment_, job.data, line_);
+  }
+}
+
+JobsRun::~JobsRun() = default;
+
+// Jobs that are alike need the same, and one of them is checked: a check may list the dataset's
+// folder, which takes long.
+void JobsRun::check() {
+  std::vector<double> bytes;
+  for (const PlannedJob& job : jobs_) {
+    bytes.push_back(job.is_first() ? runner_of(job, store_of(job).options()).check(job.cell)
+                                   : bytes[job.first]);
+  }
+  const double needed = std::accumulate(bytes.begin(), bytes.end(), 0.0);
+  line_.clear();
+  const auto available = static_cast<double>(measure::memory_available());
+  if (available == 0 || needed < 0.9 * available) return;
+  throw Error("memory",
+              format("the jobs need %.0f MB together, %.0f MB are available", 1e-6 * needed,
+                     1e-6 * available),
+              "use fewer jobs, a smaller --batch-size, fewer --workers, or --cache none");
+}
+
+void JobsRun::open_ledger() {
+  const std::filesystem::path& folder = experiment_.output;
+  if (folder.empty()) return;
+  ledger_ = std::make_unique<record::Ledger>(folder, /*resume=*/false);
+  record::keep_axes(folder);
+}
+
+JobsOutcome JobsRun::measure() {
+  const std::vector<std::optional<Alone>> alone = measure_alone();
+  for (const auto& one : alone)
+    outcome_.alone.push_back(one ? std::optional(one->imgs_per_s) : std::nullopt);
+  outcome_.together.resize(jobs_.size());
+  measure_together(alone);
+  if (ledger_) {
+    record::keep_end(experiment_.output, {ledger_->size(), ledger_->last_xxh3(), !is_stopped()});
+  }
+  return std::move(outcome_);
+}
+
+run::CellRunner JobsRun::runner_of(const PlannedJob& job, const run::RunOptions& options) {
+  return {options, registry_, *ranks_, store_of(job).with(job.cell, *ranks_)};
+}
+
+// One after the other. Jobs that are alike reach the same.
+std::vector<std::optional<JobsRun::Alone>> JobsRun::measure_alone() {
+  std::vector<std::optional<Alone>> all(jobs_.size());
+  for (std::size_t i = 0; i < jobs_.size() && !is_stopped(); ++i) {
+    all[i] = jobs_[i].is_first() ? run_alone(jobs_[i]) : all[jobs_[i].first];
+  }
+  return all;
+}
+
+std::optional<JobsRun::Alone> JobsRun::run_alone(const PlannedJob& job) {
+  const std::string title = "alone: " + job.name;
+  const auto progress = [&](const run::RunProgress& p) {
+    line_.show(title + ": " + describe(p, std::nullopt));
+  };
+  line_.show(title + ": preparing");
+  const run::RunOptions& options = store_of(job).options();
+  run::CellRunner runner = runner_of(job, options);
+  const std::int64_t started_ns = measure::now_ns();
+  run::CellResult result = runner.run(job.cell, progress, signals_.token());
+  const record::Record record =
+      keep(job, std::move(result), options, {.of = static_cast<int>(jobs_.size())}, {}, title);
+  const auto& m = record.result.measurement;
+  if (!m) return std::nullopt;
+  return Alone{m->imgs_per_s, run::beginning_of(*m, started_ns), m->page_cache};
+}
+
+// All that did not fail by themselves.
+void JobsRun::measure_together(const std::vector<std::optional<Alone>>& alone) {
+  std::vector<std::size_t> numbers;
+  std::vector<run::Beginning> beginnings;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (!alone[i]) continue;
+    numbers.push_back(i);
+    beginnings.push_back(alone[i]->beginning);
+  }
+  if (is_stopped()) return;
+  if (numbers.size() < 2) {
+    std::fprintf(stderr, "feedrate: too few jobs are left to run together\n");
+    return;
+  }
+  const run::Appointment appointment =
+      run::appointment_of(measure::now_ns(), beginnings, experiment_.run.limits);
+  std::vector<run::RunOptions> options;
+  std::deque<run::CellRunner> runners;
+  std::vector<run::Job> started;
+  for (const std::size_t i : numbers) {
+    options.push_back(store_of(jobs_[i]).options());
+    options.back().seed += i;  // copies would read the same samples at the same time
+    options.back().appointment = appointment;
+    runners.emplace_back(options.back(), registry_, *ranks_,
+                         store_of(jobs_[i]).with(jobs_[i].cell, *ranks_));
+    started.push_back({jobs_[i].cell, &runners.back()});
+  }
+  std::vector<run::JobEnd> ends = run::run_together(
+      started, [&](std::span<const run::RunProgress> seen) { show(seen, appointment.opens_ns); },
+      signals_.token());
+  run::leave_out_each_other(ends);
+  outcome_.overlap = run::overlap_of(ends, appointment.opens_ns);
+  for (std::size_t k = 0; k < ends.size(); ++k) {
+    const std::size_t i = numbers[k];
+    const record::Record record =
+        keep(jobs_[i], std::move(ends[k].result), options[k],
+             {.of = is_stopped() ? static_cast<int>(ends.size()) : outcome_.overlap.jobs,
+              .job = static_cast<int>(i + 1),
+              .copy = jobs_[i].copy,
+              .overlap = outcome_.overlap.share},
+             alone[i]->page_cache, "together: " + jobs_[i].name);
+    if (const auto& m = record.result.measurement) outcome_.together[i] = m->imgs_per_s;
+  }
+}
+
+void JobsRun::show(std::span<const run::RunProgress> seen, std::int64_t opens_ns) {
+  double imgs_per_s = 0;
+  for (const run::RunProgress& job : seen) imgs_per_s += job.imgs_per_s;
+  const double left_s = measure::seconds(opens_ns - measure::now_ns());
+  line_.show(std::to_string(seen.size()) + " jobs together: " +
+             (left_s > 0 ? format("warming up, %.0f s left", left_s) : "measuring") + " · " +
+             thousands(imgs_per_s) + " img/s in all");
+}
+
+// Makes the record, adds it to the ledger, and says what it holds.
+record::Record JobsRun::keep(const PlannedJob& job, run::CellResult result,
+                             const run::RunOptions& options, record::JobsPart part,
+                             std::optional<run::PageCache> page_cache_alone,
+                             const std::string& title) {
+  const Store& store = store_of(job);
+  if (!result.measurement) part.overlap.reset();
+  record::RunContext context{.run = {job.cell},
+                             .order = order_++,
+                             .first_page_cache = std::move(page_cache_alone),
+                             .jobs = part};
+  record::Record record =
+      record::make_record(std::move(result), std::move(context), options, store.anonymizer());
+  nlohmann::ordered_json json = store.writer(options).json_of(record);
+  if (ledger_) json = ledger_->append(std::move(json));
+  line_.clear();
+  std::fprintf(stderr, "%s\n", result_line(record, title).c_str());
+  if (print_json_) {
+    std::printf("%s\n", record::to_line(json).c_str());
+    std::fflush(stdout);
+  }
+  for (const record::Flag& flag : record.flags) {
+    if (flag.severity == record::Severity::serious)
+      outcome_.spoiled.push_back(title + ": " + flag.name + ": " + flag.reason);
+  }
+  return record;
+}
+
+}  // namespace feedrate::cli

@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/jobs_run.h"
+
+namespace feedrate::cli {
+
+// What `feedrate jobs` prints: each job's rate alone and together, how fairly the jobs share, and
+// what must not be quoted.
+std::string jobs_text(const std::vector<PlannedJob>& jobs, const JobsOutcome& outcome);
+
+}  // namespace feedrate::cli
