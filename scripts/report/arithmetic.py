@@ -350,6 +350,16 @@ def _search(record):
         yield f"run {search['run']} of the search has the order {record.get('order')}"
 
 
+def _jobs(record):
+    """So does each run of `feedrate jobs`."""
+    jobs = record.get("jobs")
+    if jobs is None or "base_seed" not in jobs:  # older records say nothing of it
+        return
+    due = (jobs["base_seed"] + record.get("order")) % 2**64
+    if record.get("seed") != due:
+        yield f"seed is {record.get('seed')}, base_seed and order of the run make it {due}"
+
+
 def _summaries(record):
     for key in ("step_ms", "data_wait_ms", "device_idle_ms"):
         if record.get(key) is not None:
@@ -523,7 +533,7 @@ def _part(summary, name, otherwise=None):
     return otherwise if value is None else value
 
 
-ALWAYS = (_status, _role, _place, _search)
+ALWAYS = (_status, _role, _place, _search, _jobs)
 MEASURED = (
     _rate,
     _summaries,

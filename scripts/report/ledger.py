@@ -84,8 +84,10 @@ def of_jobs(record):
 
 
 def seed(record):
-    """The seed that was asked for. Runs of a search (`feedrate capacity`) each have their own."""
-    return object_at(record, "search").get("base_seed", record.get("seed"))
+    """The seed that was asked for. Runs of `feedrate capacity` and `feedrate jobs` each have their
+    own."""
+    part = object_at(record, "jobs" if of_jobs(record) else "search")
+    return part.get("base_seed", record.get("seed"))
 
 
 def scan(path):

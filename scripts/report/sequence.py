@@ -88,6 +88,28 @@ def _results(numbered):
             closed.add(block)
 
 
+def _jobs(numbered):
+    """Of `feedrate jobs`: a repetition comes after the one before it, and each job has its run
+    beside others once in it, after its cell's run alone."""
+    last, alone, seen = 0, set(), set()
+    for n, record in numbered:
+        if not ledger.of_jobs(record):
+            continue
+        repetition, job = record["repetition"], str(record["jobs"].get("job"))
+        if not last <= repetition <= last + 1:
+            yield n, f"repetition is {repetition} after {last}: lines were moved or edited"
+        last = repetition
+        cell = repetition, str(record["cell_id"])
+        if not record["jobs"].get("together"):
+            alone.add(cell)
+            continue
+        if cell not in alone:
+            yield n, f"job {job[:20]} did not run alone before, in repetition {repetition}"
+        if (repetition, job) in seen:
+            yield n, f"a second result of job {job[:20]}, repetition {repetition}"
+        seen.add((repetition, job))
+
+
 def _cells(numbered):
     """A cell_id is a hash of the axes: one cannot change without the other."""
     axes_of, id_of = {}, {}
@@ -129,8 +151,8 @@ def _shared(record):
         ledger.object_at(record, key) for key in ("environment", "device", "limits", "dataset")
     )
     found = {(name, ""): environment.get(name) for name in SAME}
-    jobs = ledger.of_jobs(record)  # each draws samples of its own, perhaps of its own dataset
-    if not jobs:
+    jobs = ledger.of_jobs(record)  # each may read a dataset of its own
+    if not jobs or "base_seed" in record["jobs"]:
         found["seed", ""] = ledger.seed(record)
     found["environment.gpus", ""] = environment.get("gpus")
     axis = str(record["cell"]["device"])
@@ -238,4 +260,4 @@ def _ceilings(numbered):
                 device_rates[key, record["repetition"]] = record.get("device_rate")
 
 
-CHECKS = (_order, _times, _results, _cells, _experiment, _drifts, _ceilings)
+CHECKS = (_order, _times, _results, _jobs, _cells, _experiment, _drifts, _ceilings)

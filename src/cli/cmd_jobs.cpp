@@ -26,7 +26,7 @@ constexpr double kSeconds = 20, kLongest = 1.05;
 
 struct JobsCommand {
   ExperimentOptions experiment;
-  int copies = 1;
+  int copies = 1, repetitions = 1;
   bool json = false, dry_run = false;
 };
 
@@ -109,7 +109,8 @@ int run_jobs(CLI::App& app, JobsCommand& command) {
   const std::vector<PlannedJob> jobs = jobs_of(app, command);
   run::RunLimits& limits = command.experiment.run.limits;
   if (app.count("--max-seconds") == 0) limits.max_seconds = kLongest * limits.min_seconds;
-  JobsRun measuring(command.experiment, jobs, command.json);
+  JobsRun measuring(command.experiment, jobs,
+                    {.repetitions = command.repetitions, .print_json = command.json});
   measuring.check();
   if (command.dry_run) {
     for (const PlannedJob& job : jobs) std::printf("%s\n", job.name.c_str());
@@ -122,9 +123,7 @@ int run_jobs(CLI::App& app, JobsCommand& command) {
     return measuring.exit_code(1);
   }
   if (!command.json) std::fputs(jobs_text(jobs, outcome).c_str(), stdout);
-  const bool all_measured =
-      std::ranges::all_of(outcome.together, [](const auto& rate) { return rate.has_value(); });
-  return measuring.exit_code(all_measured ? 0 : 1);
+  return measuring.exit_code(outcome.all_measured() ? 0 : 1);
 }
 
 }  // namespace
@@ -140,6 +139,11 @@ CommandEntry add_jobs(CLI::App& program) {
                          "Axes (each cell of the product is a job; a [[sweep]] table may name a "
                          "dataset of its own)");
   app->add_option("--copies", command->copies, "start each job so many times")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app->add_option("--repetitions", command->repetitions,
+                  "measure all of them so often, alone and together: 1 for a look, 6 or more to "
+                  "publish")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   app->add_option("-o,--output", command->experiment.output,

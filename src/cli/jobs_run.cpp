@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "cli/measuring.h"
 #include "cli/result_text.h"
@@ -19,6 +20,23 @@
 #include "run/look_ahead.h"
 
 namespace feedrate::cli {
+
+std::vector<std::size_t> order_alone(const std::vector<PlannedJob>& jobs, int repetition,
+                                     int repetitions, std::uint64_t seed) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (jobs[i].is_first()) order.push_back(i);
+  }
+  if (repetitions > 1) shuffle(order, mix64(seed, static_cast<std::uint64_t>(repetition)));
+  return order;
+}
+
+bool JobsOutcome::all_measured() const {
+  return std::ranges::all_of(repetitions, [](const JobsRepetition& repetition) {
+    return std::ranges::all_of(repetition.together,
+                               [](const auto& rate) { return rate.has_value(); });
+  });
+}
 
 // A dataset, and what all records of its jobs have in common.
 class JobsRun::Store {
@@ -63,11 +81,12 @@ class JobsRun::Store {
 };
 
 JobsRun::JobsRun(const ExperimentOptions& experiment, const std::vector<PlannedJob>& jobs,
-                 bool print_json)
+                 const Options& options)
     : experiment_(experiment),
       jobs_(jobs),
-      print_json_(print_json),
-      ranks_(ranks::make_local_ranks({"rank"})) {
+      options_(options),
+      ranks_(ranks::make_local_ranks({"rank"})),
+      first_page_caches_(jobs.size()) {
   for (const PlannedJob& job : jobs_) {
     auto& store = stores_[job.data];
     if (!store) store = std::make_unique<Store>(experiment_, job.data, line_);
@@ -102,69 +121,92 @@ void JobsRun::open_ledger() {
 }
 
 JobsOutcome JobsRun::measure() {
-  const std::vector<std::optional<Alone>> alone = measure_alone();
-  for (const auto& one : alone)
-    outcome_.alone.push_back(one ? std::optional(one->imgs_per_s) : std::nullopt);
-  outcome_.together.resize(jobs_.size());
-  measure_together(alone);
+  for (; repetition_ < options_.repetitions && !is_stopped(); ++repetition_) measure_repetition();
   if (ledger_) {
     record::keep_end(experiment_.output, {ledger_->size(), ledger_->last_xxh3(), !is_stopped()});
   }
   return std::move(outcome_);
 }
 
+// Each job alone, then all that did not fail by themselves together.
+void JobsRun::measure_repetition() {
+  const AllAlone alone = measure_alone();
+  JobsRepetition& reached = outcome_.repetitions.emplace_back();
+  reached.together.resize(jobs_.size());
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    reached.alone.push_back(alone[i] ? std::optional(alone[i]->imgs_per_s) : std::nullopt);
+    if (alone[i]) numbers.push_back(i);
+  }
+  if (is_stopped()) return;
+  if (numbers.size() < 2) {
+    std::fprintf(stderr, "feedrate: %stoo few jobs are left to run together\n",
+                 in_repetition().c_str());
+    return;
+  }
+  measure_together(numbers, alone);
+}
+
+// "repetition 2 of 6, "; nothing where there is one.
+std::string JobsRun::in_repetition() const {
+  if (options_.repetitions == 1) return "";
+  return format("repetition %d of %d, ", repetition_ + 1, options_.repetitions);
+}
+
 run::CellRunner JobsRun::runner_of(const PlannedJob& job, const run::RunOptions& options) {
   return {options, registry_, *ranks_, store_of(job).with(job.cell, *ranks_)};
 }
 
+// Of the run with this number. Each reads the samples in an order of its own: copies would else
+// read the same at the same time, and what a server keeps of one run would be the next one's
+// beginning.
+run::RunOptions JobsRun::options_of(const PlannedJob& job, int order) {
+  run::RunOptions options = store_of(job).options();
+  options.seed += static_cast<std::uint64_t>(order);
+  return options;
+}
+
 // One after the other. Jobs that are alike reach the same.
-std::vector<std::optional<JobsRun::Alone>> JobsRun::measure_alone() {
-  std::vector<std::optional<Alone>> all(jobs_.size());
-  for (std::size_t i = 0; i < jobs_.size() && !is_stopped(); ++i) {
-    all[i] = jobs_[i].is_first() ? run_alone(jobs_[i]) : all[jobs_[i].first];
+JobsRun::AllAlone JobsRun::measure_alone() {
+  AllAlone all(jobs_.size());
+  for (const std::size_t i :
+       order_alone(jobs_, repetition_, options_.repetitions, experiment_.run.seed)) {
+    if (!is_stopped()) all[i] = run_alone(jobs_[i]);
   }
+  for (std::size_t i = 0; i < jobs_.size(); ++i) all[i] = all[jobs_[i].first];
   return all;
 }
 
 std::optional<JobsRun::Alone> JobsRun::run_alone(const PlannedJob& job) {
-  const std::string title = "alone: " + job.name;
+  const std::string title = "alone: " + job.name, shown = in_repetition() + title;
   const auto progress = [&](const run::RunProgress& p) {
-    line_.show(title + ": " + describe(p, std::nullopt));
+    line_.show(shown + ": " + describe(p, std::nullopt));
   };
-  line_.show(title + ": preparing");
-  const run::RunOptions& options = store_of(job).options();
+  line_.show(shown + ": preparing");
+  const run::RunOptions options = options_of(job, order_);
   run::CellRunner runner = runner_of(job, options);
   const std::int64_t started_ns = measure::now_ns();
   run::CellResult result = runner.run(job.cell, progress, signals_.token());
   const record::Record record =
-      keep(job, std::move(result), options, {.of = static_cast<int>(jobs_.size())}, {}, title);
+      keep(job, std::move(result), options, {.of = static_cast<int>(jobs_.size())}, title);
   const auto& m = record.result.measurement;
   if (!m) return std::nullopt;
-  return Alone{m->imgs_per_s, run::beginning_of(*m, started_ns), m->page_cache};
+  auto& first = first_page_caches_[job.first];
+  if (!first) first = m->page_cache;
+  return Alone{m->imgs_per_s, run::beginning_of(*m, started_ns)};
 }
 
-// All that did not fail by themselves.
-void JobsRun::measure_together(const std::vector<std::optional<Alone>>& alone) {
-  std::vector<std::size_t> numbers;
+// The jobs with these numbers, from 0.
+void JobsRun::measure_together(const std::vector<std::size_t>& numbers, const AllAlone& alone) {
   std::vector<run::Beginning> beginnings;
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    if (!alone[i]) continue;
-    numbers.push_back(i);
-    beginnings.push_back(alone[i]->beginning);
-  }
-  if (is_stopped()) return;
-  if (numbers.size() < 2) {
-    std::fprintf(stderr, "feedrate: too few jobs are left to run together\n");
-    return;
-  }
+  for (const std::size_t i : numbers) beginnings.push_back(alone[i]->beginning);
   const run::Appointment appointment =
       run::appointment_of(measure::now_ns(), beginnings, experiment_.run.limits);
   std::vector<run::RunOptions> options;
   std::deque<run::CellRunner> runners;
   std::vector<run::Job> started;
   for (const std::size_t i : numbers) {
-    options.push_back(store_of(jobs_[i]).options());
-    options.back().seed += i;  // copies would read the same samples at the same time
+    options.push_back(options_of(jobs_[i], order_ + static_cast<int>(options.size())));
     options.back().appointment = appointment;
     runners.emplace_back(options.back(), registry_, *ranks_,
                          store_of(jobs_[i]).with(jobs_[i].cell, *ranks_));
@@ -174,17 +216,19 @@ void JobsRun::measure_together(const std::vector<std::optional<Alone>>& alone) {
       started, [&](std::span<const run::RunProgress> seen) { show(seen, appointment.opens_ns); },
       signals_.token());
   run::leave_out_each_other(ends);
-  outcome_.overlap = run::overlap_of(ends, appointment.opens_ns);
+  const run::Overlap overlap = run::overlap_of(ends, appointment.opens_ns);
+  JobsRepetition& reached = outcome_.repetitions.back();
+  reached.overlap = overlap.share;
   for (std::size_t k = 0; k < ends.size(); ++k) {
     const std::size_t i = numbers[k];
     const record::Record record =
         keep(jobs_[i], std::move(ends[k].result), options[k],
-             {.of = is_stopped() ? static_cast<int>(ends.size()) : outcome_.overlap.jobs,
+             {.of = is_stopped() ? static_cast<int>(ends.size()) : overlap.jobs,
               .job = static_cast<int>(i + 1),
               .copy = jobs_[i].copy,
-              .overlap = outcome_.overlap.share},
-             alone[i]->page_cache, "together: " + jobs_[i].name);
-    if (const auto& m = record.result.measurement) outcome_.together[i] = m->imgs_per_s;
+              .overlap = overlap.share},
+             "together: " + jobs_[i].name);
+    if (const auto& m = record.result.measurement) reached.together[i] = m->imgs_per_s;
   }
 }
 
@@ -192,7 +236,7 @@ void JobsRun::show(std::span<const run::RunProgress> seen, std::int64_t opens_ns
   double imgs_per_s = 0;
   for (const run::RunProgress& job : seen) imgs_per_s += job.imgs_per_s;
   const double left_s = measure::seconds(opens_ns - measure::now_ns());
-  line_.show(std::to_string(seen.size()) + " jobs together: " +
+  line_.show(in_repetition() + std::to_string(seen.size()) + " jobs together: " +
              (left_s > 0 ? format("warming up, %.0f s left", left_s) : "measuring") + " · " +
              thousands(imgs_per_s) + " img/s in all");
 }
@@ -200,29 +244,39 @@ void JobsRun::show(std::span<const run::RunProgress> seen, std::int64_t opens_ns
 // Makes the record, adds it to the ledger, and says what it holds.
 record::Record JobsRun::keep(const PlannedJob& job, run::CellResult result,
                              const run::RunOptions& options, record::JobsPart part,
-                             std::optional<run::PageCache> page_cache_alone,
                              const std::string& title) {
   const Store& store = store_of(job);
+  part.base_seed = experiment_.run.seed;
   if (!result.measurement) part.overlap.reset();
-  record::RunContext context{.run = {job.cell},
+  record::RunContext context{.run = {.cell = job.cell, .repetition = repetition_},
                              .order = order_++,
-                             .first_page_cache = std::move(page_cache_alone),
+                             .first_page_cache = first_page_caches_[job.first],
                              .jobs = part};
   record::Record record =
       record::make_record(std::move(result), std::move(context), options, store.anonymizer());
   nlohmann::ordered_json json = store.writer(options).json_of(record);
   if (ledger_) json = ledger_->append(std::move(json));
   line_.clear();
-  std::fprintf(stderr, "%s\n", result_line(record, title).c_str());
-  if (print_json_) {
+  std::fprintf(stderr, "%s\n", result_line(record, in_repetition() + title).c_str());
+  if (options_.print_json) {
     std::printf("%s\n", record::to_line(json).c_str());
     std::fflush(stdout);
   }
   for (const record::Flag& flag : record.flags) {
-    if (flag.severity == record::Severity::serious)
-      outcome_.spoiled.push_back(title + ": " + flag.name + ": " + flag.reason);
+    if (flag.severity == record::Severity::serious) spoil(title, flag);
   }
   return record;
+}
+
+// Each thing once. Rules that share a name have remedies of their own.
+void JobsRun::spoil(const std::string& of, const record::Flag& flag) {
+  for (SpoiledRuns& known : outcome_.spoiled) {
+    if (known.of != of || known.flag.name != flag.name || known.flag.remedy != flag.remedy)
+      continue;
+    ++known.runs;
+    return;
+  }
+  outcome_.spoiled.push_back({of, flag});
 }
 
 }  // namespace feedrate::cli

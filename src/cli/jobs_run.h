@@ -33,19 +33,41 @@ struct PlannedJob {
   bool is_first() const { return copy == 1; }
 };
 
-// What the jobs reached; by job.
-struct JobsOutcome {
+// The jobs that run alone in a repetition, of those that are alike the first, in their order: as
+// they were typed where there is one repetition. Else the seed shuffles each anew, so that what
+// changes from the start to the end of a repetition hits each alike.
+std::vector<std::size_t> order_alone(const std::vector<PlannedJob>& jobs, int repetition,
+                                     int repetitions, std::uint64_t seed);
+
+// What the jobs reached in one repetition; by job.
+struct JobsRepetition {
   std::vector<std::optional<double>> alone, together;  // images/s; none for a job that failed
-  run::Overlap overlap;
-  std::vector<std::string> spoiled;  // what must not be quoted, and why
+  double overlap = 0;                                  // see run::Overlap
 };
 
-// Measures all jobs, first alone, then together, with lines on stderr.
+// Why runs of a job, alone or together, must not be quoted.
+struct SpoiledRuns {
+  std::string of;     // "together: job 2 (...)"
+  record::Flag flag;  // the first such run's
+  int runs = 1;       // in how many repetitions
+};
+
+struct JobsOutcome {
+  std::vector<JobsRepetition> repetitions;
+  std::vector<SpoiledRuns> spoiled;
+  bool all_measured() const;  // all jobs, together, in each repetition
+};
+
+// Measures all jobs, first alone, then together, as often as asked, with lines on stderr.
 class JobsRun {
  public:
-  // `print_json`: prints each record as well. The others outlive it.
+  struct Options {
+    int repetitions = 1;
+    bool print_json = false;  // each record
+  };
+  // `experiment` and `jobs` outlive it.
   JobsRun(const ExperimentOptions& experiment, const std::vector<PlannedJob>& jobs,
-          bool print_json);
+          const Options& options);
   ~JobsRun();
 
   // Refuses what cannot be measured. Throws an Error.
@@ -66,29 +88,33 @@ class JobsRun {
   struct Alone {
     double imgs_per_s = 0;
     run::Beginning beginning;
-    run::PageCache page_cache;
   };
+  using AllAlone = std::vector<std::optional<Alone>>;
 
   Store& store_of(const PlannedJob& job) { return *stores_.at(job.data); }
   run::CellRunner runner_of(const PlannedJob& job, const run::RunOptions& options);
-  std::vector<std::optional<Alone>> measure_alone();
+  std::string in_repetition() const;
+  void measure_repetition();
+  run::RunOptions options_of(const PlannedJob& job, int order);
+  AllAlone measure_alone();
   std::optional<Alone> run_alone(const PlannedJob& job);
-  void measure_together(const std::vector<std::optional<Alone>>& alone);
+  void measure_together(const std::vector<std::size_t>& numbers, const AllAlone& alone);
   void show(std::span<const run::RunProgress> seen, std::int64_t opens_ns);
   record::Record keep(const PlannedJob& job, run::CellResult result, const run::RunOptions& options,
-                      record::JobsPart part, std::optional<run::PageCache> page_cache_alone,
-                      const std::string& title);
+                      record::JobsPart part, const std::string& title);
+  void spoil(const std::string& of, const record::Flag& flag);
 
   const ExperimentOptions& experiment_;
   const std::vector<PlannedJob>& jobs_;
-  const bool print_json_;
+  const Options options_;
   ProgressLine line_;
   const SignalWatcher signals_;  // before any other thread
   const std::unique_ptr<ranks::RankProcesses> ranks_;
   device::AcceleratorRegistry registry_;
   std::map<std::filesystem::path, std::unique_ptr<Store>> stores_;
   std::unique_ptr<record::Ledger> ledger_;
-  int order_ = 0;
+  std::vector<std::optional<run::PageCache>> first_page_caches_;  // by job; alone
+  int order_ = 0, repetition_ = 0;
   JobsOutcome outcome_;
 };
 

@@ -1,15 +1,44 @@
 #include "cli/jobs_text.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
 #include "base/text.h"
 #include "device/emulated_device.h"
 #include "diagnose/fairness.h"
+#include "measure/statistics.h"
 #include "plan/settings.h"
 
 namespace feedrate::cli {
 namespace {
+
+// What the answer rests on.
+struct Basis {
+  std::vector<std::size_t> jobs;                   // that measured beside others, from 0
+  std::vector<const JobsRepetition*> repetitions;  // in which all of these did
+  std::vector<std::size_t> left_out;               // the other repetitions, from 0
+};
+
+Basis basis_of(const JobsOutcome& outcome) {
+  Basis basis;
+  const std::vector<JobsRepetition>& all = outcome.repetitions;
+  for (std::size_t job = 0; job < all.front().together.size(); ++job) {
+    if (std::ranges::any_of(all, [job](const auto& r) { return r.together[job].has_value(); }))
+      basis.jobs.push_back(job);
+  }
+  // What a job reaches beside fewer others is another thing.
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto measured = [&](std::size_t job) { return all[i].together[job].has_value(); };
+    if (std::ranges::all_of(basis.jobs, measured)) {
+      basis.repetitions.push_back(&all[i]);
+    } else {
+      basis.left_out.push_back(i);
+    }
+  }
+  return basis;
+}
 
 // The rate that was set; nothing for a device that trains.
 std::optional<double> set_rate_of(const plan::Cell& cell) {
@@ -21,59 +50,165 @@ std::optional<double> set_rate_of(const plan::Cell& cell) {
   return std::isfinite(rate) ? std::optional(rate) : std::nullopt;
 }
 
-std::string rate_text(const std::optional<double>& imgs_per_s) {
-  return imgs_per_s ? thousands(*imgs_per_s) : "-";
-}
-std::string share_text(const std::optional<double>& part, const std::optional<double>& whole) {
-  return part && whole ? percent(*part / *whole) : "-";
+// "1,204", "1,204 (1,190 to 1,219)"
+std::string rate_text(const measure::Estimate& rate) {
+  const std::string text = thousands(rate.mean);
+  if (!rate.ci95) return text;
+  return text + " (" + thousands(rate.ci95->low) + " to " + thousands(rate.ci95->high) + ")";
 }
 
-std::string table(const std::vector<PlannedJob>& jobs, const JobsOutcome& outcome) {
-  std::string text = "images/s alone and together; of device: of the rate that was set\n";
-  text += format("%10s %10s %9s %9s\n", "alone", "together", "of alone", "of device");
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const auto &alone = outcome.alone[i], &together = outcome.together[i];
-    text += format("%10s %10s %9s %9s  %s\n", rate_text(alone).c_str(), rate_text(together).c_str(),
-                   share_text(together, alone).c_str(),
-                   share_text(together, set_rate_of(jobs[i].cell)).c_str(), jobs[i].name.c_str());
+// "51.3 %", "51.3 % (50.8 to 51.9)"
+std::string share_text(const measure::Estimate& share) {
+  const std::string text = percent(share.mean);
+  if (!share.ci95) return text;
+  return text + format(" (%.1f to %.1f)", 100 * share.ci95->low, 100 * share.ci95->high);
+}
+
+measure::Estimate over(const measure::Estimate& rate, double whole) {
+  measure::Estimate share{.mean = rate.mean / whole, .ci95 = {}};
+  if (rate.ci95) share.ci95 = measure::Interval{rate.ci95->low / whole, rate.ci95->high / whole};
+  return share;
+}
+
+diagnose::FairnessEstimate fairness_of(const Basis& basis) {
+  std::vector<diagnose::Fairness> found;
+  for (const JobsRepetition* repetition : basis.repetitions) {
+    std::vector<diagnose::JobRates> rates;
+    for (const std::size_t job : basis.jobs)
+      rates.push_back({*repetition->alone[job], *repetition->together[job]});
+    found.push_back(diagnose::fairness_of(rates));
   }
+  return diagnose::fairness_over(found);
+}
+
+// --- The table.
+
+using Row = std::array<std::string, 4>;
+
+std::string alone_text(std::size_t job, const JobsOutcome& outcome) {
+  std::vector<double> rates;
+  for (const JobsRepetition& repetition : outcome.repetitions)
+    if (const auto& rate = repetition.alone[job]) rates.push_back(*rate);
+  return rates.empty() ? "-" : rate_text(measure::estimate_of_rates(rates));
+}
+
+std::vector<Row> rows_of(const std::vector<PlannedJob>& jobs, const JobsOutcome& outcome,
+                         const Basis& basis,
+                         const std::optional<diagnose::FairnessEstimate>& fairness) {
+  std::vector<Row> rows;
+  for (std::size_t job = 0; job < jobs.size(); ++job)
+    rows.push_back({alone_text(job, outcome), "-", "-", "-"});
+  for (std::size_t k = 0; fairness && k < basis.jobs.size(); ++k) {
+    const std::size_t job = basis.jobs[k];
+    std::vector<double> rates;
+    for (const JobsRepetition* repetition : basis.repetitions)
+      rates.push_back(*repetition->together[job]);
+    const measure::Estimate together = measure::estimate_of_rates(rates);
+    rows[job][1] = rate_text(together);
+    rows[job][2] = share_text(fairness->shares[k]);
+    if (const auto set = set_rate_of(jobs[job].cell))
+      rows[job][3] = share_text(over(together, *set));
+  }
+  return rows;
+}
+
+// ", means of 6 repetitions (95 % intervals)"
+std::string means_text(std::size_t repetitions) {
+  if (repetitions == 1) return "";
+  std::string text = format(", means of %zu repetitions (", repetitions);
+  text += repetitions < measure::kLeastRepetitions
+              ? format("no interval below %zu", measure::kLeastRepetitions)
+              : "95 % intervals";
+  return text + ")";
+}
+
+std::string table(const std::vector<PlannedJob>& jobs, const std::vector<Row>& rows,
+                  std::size_t repetitions) {
+  const Row headings = {"alone", "together", "of alone", "of device"};
+  std::array<std::size_t, 4> widths = {10, 10, 9, 9};
+  for (const Row& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c)
+      if (row[c].size() > widths[c]) widths[c] = row[c].size() + 1;
+  }
+  const auto line = [&](const Row& row) {
+    std::string text;
+    for (std::size_t c = 0; c < row.size(); ++c)
+      text += format(c == 0 ? "%*s" : " %*s", static_cast<int>(widths[c]), row[c].c_str());
+    return text;
+  };
+  std::string text = "images/s alone and together" + means_text(repetitions) +
+                     "; of device: of the rate that was set\n" + line(headings) + "\n";
+  for (std::size_t job = 0; job < jobs.size(); ++job)
+    text += line(rows[job]) + "  " + jobs[job].name + "\n";
   return text;
 }
 
-// Of the jobs that measured together.
-std::string fairness_text(const std::vector<PlannedJob>& jobs, const JobsOutcome& outcome) {
-  std::vector<diagnose::JobRates> rates;
-  std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (!outcome.together[i]) continue;
-    rates.push_back({*outcome.alone[i], *outcome.together[i]});
-    numbers.push_back(i);
+// --- Fairness.
+
+// Which job starves first, as far as the intervals say.
+std::string starving_text(const std::vector<PlannedJob>& jobs, const Basis& basis,
+                          const diagnose::FairnessEstimate& fairness) {
+  const std::string& name = jobs[basis.jobs[fairness.least.front()]].name;
+  const std::string share = share_text(fairness.shares[fairness.least.front()]) + " of alone";
+  if (fairness.starves == false) return "none; the least is " + share + ", " + name;
+  if (fairness.least.size() > 1) {
+    std::vector<std::size_t> numbers;
+    for (const std::size_t k : fairness.least) numbers.push_back(basis.jobs[k] + 1);
+    std::ranges::sort(numbers);
+    const std::size_t last = numbers.back();
+    numbers.pop_back();
+    const auto text_of = [](std::size_t number) { return "job " + std::to_string(number); };
+    return "not clear between " + listed(numbers, text_of) + " and " + text_of(last) +
+           (fairness.starves ? "" : ", nor whether one does");
   }
-  if (rates.size() < 2) return "";
-  const diagnose::FairnessEstimate fairness =
-      diagnose::fairness_over(std::vector{diagnose::fairness_of(rates)});
-  std::string text = format(
-      "\nfairness: %.3f, Jain's index of the %zu shares x of alone: (sum of x)^2 / (n * "
+  if (!fairness.starves) return "not clear whether " + name + " does: " + share;
+  return name + ", " + share;
+}
+
+std::string fairness_text(const std::vector<PlannedJob>& jobs, const Basis& basis,
+                          const diagnose::FairnessEstimate& fairness) {
+  const auto& interval = fairness.index.ci95;
+  const double overlap = (*std::ranges::min_element(basis.repetitions, {}, [](const auto* r) {
+                           return r->overlap;
+                         }))->overlap;
+  const bool is_one = basis.repetitions.size() == 1;
+  return format(
+      "\nfairness: %.3f%s, Jain's index of the %zu shares x of alone: (sum of x)^2 / (n * "
       "sum of x^2)\n  1: all alike, 1/n: one has all (Jain, Chiu and Hawe 1984, "
-      "DEC-TR-301)\n",
-      fairness.index.mean, rates.size());
-  const double least = fairness.shares[fairness.least.front()].mean;
-  const std::string& name = jobs[numbers[fairness.least.front()]].name;
-  if (least > 1 - diagnose::kStarves) {
-    text += format("first to starve: none; the least is %s of alone, %s\n", percent(least).c_str(),
-                   name.c_str());
-  } else {
-    text += format("first to starve: %s, %s of alone\n", name.c_str(), percent(least).c_str());
-  }
-  return text + format("overlap: all measured at once for %s of the longest window\n",
-                       percent(outcome.overlap.share).c_str());
+      "DEC-TR-301)\n"
+      "first to starve: %s\n"
+      "overlap: all measured at once for %s%s of the longest window%s\n",
+      fairness.index.mean,
+      interval ? format(" (%.3f to %.3f)", interval->low, interval->high).c_str() : "",
+      basis.jobs.size(), starving_text(jobs, basis, fairness).c_str(), is_one ? "" : "at least ",
+      percent(overlap).c_str(), is_one ? "" : " of each repetition");
+}
+
+std::string left_out_text(const Basis& basis) {
+  if (basis.left_out.empty()) return "";
+  return "left out of together: repetition " +
+         listed(basis.left_out, [](std::size_t i) { return std::to_string(i + 1); }) +
+         ", in which not all of these jobs measured\n";
+}
+
+std::string spoiled_text(const SpoiledRuns& spoiled, std::size_t repetitions) {
+  std::string text =
+      "not to be quoted: " + spoiled.of + ": " + spoiled.flag.name + ": " + spoiled.flag.reason;
+  if (repetitions > 1) text += format(" (in %d of %zu repetitions)", spoiled.runs, repetitions);
+  return text + "\n";
 }
 
 }  // namespace
 
 std::string jobs_text(const std::vector<PlannedJob>& jobs, const JobsOutcome& outcome) {
-  std::string text = table(jobs, outcome) + fairness_text(jobs, outcome);
-  for (const std::string& words : outcome.spoiled) text += "not to be quoted: " + words + "\n";
+  const Basis basis = basis_of(outcome);
+  std::optional<diagnose::FairnessEstimate> fairness;
+  if (!basis.jobs.empty() && !basis.repetitions.empty()) fairness = fairness_of(basis);
+  const std::size_t repetitions = outcome.repetitions.size();
+  std::string text = table(jobs, rows_of(jobs, outcome, basis, fairness), repetitions);
+  if (fairness && basis.jobs.size() > 1) text += fairness_text(jobs, basis, *fairness);
+  text += left_out_text(basis);
+  for (const SpoiledRuns& spoiled : outcome.spoiled) text += spoiled_text(spoiled, repetitions);
   return text;
 }
 

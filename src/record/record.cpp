@@ -59,7 +59,7 @@ Json dataset_json(const run::CellResult& result, const std::filesystem::path& da
 }
 
 Json jobs_json(const JobsPart& part) {
-  Json json = {{"of", part.of}, {"together", part.job > 0}};
+  Json json = {{"of", part.of}, {"together", part.job > 0}, {"base_seed", part.base_seed}};
   if (part.job == 0) return json;
   json["job"] = part.job;
   json["copy"] = part.copy;

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct JobsPart {
   int job = 0;                      // its number among them, from 1; 0: its cell ran alone
   int copy = 0;                     // which of those with the same cell and dataset, from 1
   std::optional<double> overlap{};  // see run::Overlap; of a run together that ended well
+  std::uint64_t base_seed = 0;      // the command's; a run's own is its order in the ledger more
 };
 
 // What is known of a run beyond its result.

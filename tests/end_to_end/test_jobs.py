@@ -94,11 +94,14 @@ class Jobs(ProgramTest):
 
         alone, together = self.parts()
         self.assertEqual([r["status"] for r in alone + together], ["ok"] * 4)
-        self.assertEqual([r["jobs"] for r in alone], [{"of": 2, "together": False}] * 2)
+        self.assertEqual(
+            [r["jobs"] for r in alone], [{"of": 2, "together": False, "base_seed": 0}] * 2
+        )
         self.assertEqual([r["cell_id"] for r in alone], [r["cell_id"] for r in together])
         self.assertEqual([r["jobs"]["job"] for r in together], [1, 2])
         self.assertEqual({r["jobs"]["of"] for r in together}, {2})
-        self.assertEqual([r["seed"] for r in together], [0, 1])
+        self.assertEqual([r["seed"] for r in alone + together], [0, 1, 2, 3])
+        self.assertEqual({r["repetition"] for r in alone + together}, {0})
         self.call("validate", self.path("ledger"))
 
     def test_the_overlap_is_stated(self):
@@ -115,7 +118,38 @@ class Jobs(ProgramTest):
         self.assertIn("copy 2)", answer.out)
         alone, together = self.parts()
         self.assertEqual(len(alone), 1)
-        self.assertEqual([(r["jobs"]["copy"], r["seed"]) for r in together], [(1, 0), (2, 1)])
+        self.assertEqual([(r["jobs"]["copy"], r["seed"]) for r in together], [(1, 1), (2, 2)])
+
+    def test_repetitions_are_interleaved_and_have_intervals(self):
+        answer = self.kept(JPEG + TENSOR, "--copies", "2", "--repetitions", "3", "--seed", "7")
+        records = self.ledger()
+        self.assertEqual({r["status"] for r in records}, {"ok"}, answer)
+        of_each = [(r["repetition"], r["jobs"]["together"]) for r in records]
+        self.assertEqual(
+            of_each, [(n, together) for n in range(3) for together in [False] * 2 + [True] * 4]
+        )
+        for n in range(3):
+            mine = [r for r in records if r["repetition"] == n]
+            alone, together = mine[:2], mine[2:]
+            self.assertEqual(sorted(r["cell"]["data"] for r in alone), ["jpeg", "tensor"])
+            self.assertEqual([r["jobs"]["job"] for r in together], [1, 2, 3, 4])
+        self.assertEqual([r["seed"] for r in records], list(range(7, 25)))
+        self.assertEqual({r["jobs"]["base_seed"] for r in records}, {7})
+        self.call("validate", self.path("ledger"))
+
+        self.assertIn("means of 3 repetitions (95 % intervals)", answer.out)
+        rate, share = r"[\d,.]+ \([\d,.]+ to [\d,.]+\)", r"[\d.]+ % \([\d.]+ to [\d.]+\)"
+        rows = re.findall(rf"^ +{rate} +{rate} +{share} +{share}  job (\d)", answer.out, re.M)
+        self.assertEqual(rows, ["1", "2", "3", "4"], answer)
+        self.assertRegex(answer.out, r"(?m)^fairness: [\d.]+ \([\d.]+ to [\d.]+\), Jain's index")
+        self.assertRegex(answer.out, r"first to starve: (none|not clear|job \d)")
+        self.assertRegex(answer.out, r"at once for at least [\d.]+ % of the longest window of each")
+        self.assertRegex(answer.err, r"(?m)^repetition 1 of 3, alone: job \d \(")
+        self.assertRegex(answer.err, r"(?m)^repetition 3 of 3, together: job 4 \(")
+
+    def test_one_repetition_does_not_speak_of_any(self):
+        answer = self.kept(JPEG + TENSOR)
+        self.assertNotIn("repetition", answer.out + answer.err)
 
     def test_a_bad_job_is_named_and_the_others_go_on(self):
         self.cut_off("tensor-uint8", ".tensor")
@@ -202,6 +236,7 @@ class Jobs(ProgramTest):
             (JPEG + PNG, ["--page-cache", "cold"], ["--page-cache cold", "one pass", "direct"]),
             (JPEG + '[[sweep]]\ndata = "synthetic"\n', [], ["--data synthetic"]),
             (JPEG + PNG, ["--copies", "0"], ["copies"]),
+            (JPEG + PNG, ["--repetitions", "0"], ["repetitions"]),
             (JPEG + '[[sweep]]\ndata = "bmp"\n', ["--device", "emulated:100"], ["bmp/48x48"]),
         ):
             with self.subTest(names):

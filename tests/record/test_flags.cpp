@@ -473,7 +473,8 @@ TEST(Flags, JobsThatDidNotMeasureAtTheSameTimeAreNotToBeQuoted) {
     run::CellResult result = result_of({{"device", {"emulated:1000"}}}, {.ranks = {rank_of(0)}});
     const plan::Cell cell = result.cell;
     record::RunContext context{.run = {cell}};
-    context.jobs = record::JobsPart{.of = 3, .job = overlap ? 2 : 0, .copy = 1, .overlap = overlap};
+    context.jobs = record::JobsPart{
+        .of = 3, .job = overlap ? 2 : 0, .copy = 1, .overlap = overlap, .base_seed = 7};
     return record::RecordWriter({}, {}).json_of(
         record::make_record(std::move(result), std::move(context), {}));
   };
@@ -483,10 +484,10 @@ TEST(Flags, JobsThatDidNotMeasureAtTheSameTimeAreNotToBeQuoted) {
   EXPECT_EQ(severity_of(record_with({}), "jobs_not_overlapping"), "") << "alone";
   const nlohmann::ordered_json together = record_with(0.97)["jobs"],
                                alone = record_with({})["jobs"];
-  const nlohmann::ordered_json expected = {
-      {"of", 3}, {"together", true}, {"job", 2}, {"copy", 1}, {"overlap", 0.97}};
+  const nlohmann::ordered_json expected = {{"of", 3},  {"together", true}, {"base_seed", 7},
+                                           {"job", 2}, {"copy", 1},        {"overlap", 0.97}};
   EXPECT_EQ(together, expected);
-  EXPECT_EQ(alone, (nlohmann::ordered_json{{"of", 3}, {"together", false}}));
+  EXPECT_EQ(alone, (nlohmann::ordered_json{{"of", 3}, {"together", false}, {"base_seed", 7}}));
   EXPECT_FALSE(record_of({rank_of(0)}).contains("jobs")) << "of a plain run";
 }
 

@@ -636,6 +636,42 @@ class Jobs(Checked):
     def test_they_are_sound(self):
         self.assertEqual(self.check(self.jobs())[:2], (0, []))
 
+    def repetitions(self, count=3, base_seed=7):
+        records = []
+        for repetition in range(count):
+            for record in self.jobs():
+                record.update(repetition=repetition, order=len(records))
+                record["seed"] = base_seed + record["order"]
+                record["jobs"]["base_seed"] = base_seed
+                records.append(record)
+        return records
+
+    def test_repetitions_are_sound(self):
+        self.assertEqual(self.check(self.repetitions())[:2], (0, []))
+
+    def test_each_run_has_the_seed_of_its_place(self):
+        records = self.repetitions()
+        records[4]["seed"] = 7
+        self.assertIn("base_seed and order of the run make it 11", "".join(self.check(records)[1]))
+        records = self.repetitions()
+        records[4]["jobs"]["base_seed"], records[4]["seed"] = 8, 12
+        self.assertIn("seed is '8'", "".join(self.check(records)[1]))
+
+    def test_a_repetition_that_was_changed_is_found(self):
+        for line, repetition, words in (
+            (3, 2, "repetition is 1 after 2"),
+            (8, 3, "did not run alone before, in repetition 3"),
+            (5, 0, "repetition is 0 after 1"),
+        ):
+            records = self.repetitions()
+            records[line]["repetition"] = repetition
+            self.assertIn(words, "".join(self.check(records)[1]), line)
+
+    def test_a_job_has_one_run_in_a_repetition(self):
+        records = self.repetitions()
+        records[5]["jobs"]["job"] = 1
+        self.assertIn("a second result of job 1, repetition 1", "".join(self.check(records)[1]))
+
     def test_each_may_have_a_dataset_of_its_own(self):
         self.assertEqual(self.check(self.jobs(manifest_xxh3="0011223344556677"))[:2], (0, []))
 

@@ -1,0 +1,133 @@
+#include "cli/jobs_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plan/expand.h"
+
+namespace feedrate::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// "job 1", "job 2", ..., on emulated devices that take 1,000 images/s.
+std::vector<cli::PlannedJob> made_up_jobs(std::size_t count) {
+  const plan::Cell cell = plan::expand({{"device", {"emulated:1000"}}, {"data", {"jpeg"}}}).at(0);
+  std::vector<cli::PlannedJob> jobs;
+  for (std::size_t i = 0; i < count; ++i)
+    jobs.push_back({.cell = cell, .data = {}, .first = i, .name = "job " + std::to_string(i + 1)});
+  return jobs;
+}
+
+// Each reaches 1,000 images/s alone, and together these; 0: it failed.
+cli::JobsRepetition repetition(const std::vector<double>& together, double overlap = 0.97) {
+  cli::JobsRepetition found{.alone = {}, .together = {}, .overlap = overlap};
+  for (const double rate : together) {
+    found.alone.emplace_back(1000);
+    found.together.push_back(rate > 0 ? std::optional(rate) : std::nullopt);
+  }
+  return found;
+}
+
+std::string text_of(const std::vector<cli::JobsRepetition>& repetitions) {
+  return cli::jobs_text(made_up_jobs(repetitions.front().together.size()), {repetitions, {}});
+}
+
+TEST(JobsText, OfOneRepetitionHasNoIntervals) {
+  EXPECT_EQ(text_of({repetition({500, 990})}),
+            "images/s alone and together; of device: of the rate that was set\n"
+            "     alone   together  of alone of device\n"
+            "     1,000        500    50.0 %    50.0 %  job 1\n"
+            "     1,000        990    99.0 %    99.0 %  job 2\n"
+            "\n"
+            "fairness: 0.902, Jain's index of the 2 shares x of alone: (sum of x)^2 / (n * sum of "
+            "x^2)\n"
+            "  1: all alike, 1/n: one has all (Jain, Chiu and Hawe 1984, DEC-TR-301)\n"
+            "first to starve: job 1, 50.0 % of alone\n"
+            "overlap: all measured at once for 97.0 % of the longest window\n");
+  EXPECT_THAT(text_of({repetition({960, 990})}),
+              HasSubstr("first to starve: none; the least is 96.0 % of alone, job 1\n"));
+}
+
+TEST(JobsText, OfThreeRepetitionsHasMeansAndIntervals) {
+  const std::string text =
+      text_of({repetition({495, 800}, 0.98), repetition({500, 800}, 0.96), repetition({505, 800})});
+  EXPECT_THAT(text, StartsWith("images/s alone and together, means of 3 repetitions (95 % "
+                               "intervals); of device: of the rate that was set\n"));
+  EXPECT_THAT(text, HasSubstr(" 500 (488 to 513)  50.0 % (48.8 to 51.3)  50.0 % (48.8 to 51.3)  "
+                              "job 1\n"));
+  EXPECT_THAT(text, HasSubstr("first to starve: job 1, 50.0 % (48.8 to 51.3) of alone\n"));
+  EXPECT_THAT(text, HasSubstr("for at least 96.0 % of the longest window of each repetition\n"));
+}
+
+TEST(JobsText, TwoRepetitionsSayThatTheyHaveNoInterval) {
+  const std::string text = text_of({repetition({400, 800}), repetition({600, 800})});
+  EXPECT_THAT(text, HasSubstr(", means of 2 repetitions (no interval below 3);"));
+  EXPECT_THAT(text, HasSubstr("     1,000        500    49.0 %    50.0 %  job 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr(" to 6")));
+}
+
+TEST(JobsText, NamesTheFirstToStarveWhereTheIntervalsDo) {
+  EXPECT_THAT(text_of({repetition({520, 900, 500}), repetition({500, 900, 530}),
+                       repetition({510, 900, 500})}),
+              HasSubstr("first to starve: not clear between job 1 and job 3\n"));
+  EXPECT_THAT(
+      text_of({repetition({970, 999}), repetition({930, 999}), repetition({950, 999})}),
+      HasSubstr("first to starve: not clear between job 1 and job 2, nor whether one does\n"));
+  EXPECT_THAT(text_of({repetition({955, 999}), repetition({945, 999}), repetition({950, 999})}),
+              HasSubstr("first to starve: not clear whether job 1 does: 95.0 % ("));
+}
+
+TEST(JobsText, LeavesOutARepetitionInWhichOthersMeasured) {
+  const std::string text = text_of({repetition({500, 800}), repetition({900, 0}),
+                                    repetition({500, 800}), repetition({500, 800})});
+  EXPECT_THAT(text, HasSubstr("left out of together: repetition 2, in which not all"));
+  EXPECT_THAT(text, HasSubstr("50.0 % (50.0 to 50.0)"));
+}
+
+TEST(JobsText, AJobThatAlwaysFailsIsNoPartOfTheAnswer) {
+  const std::string text = text_of({repetition({500, 0, 800}), repetition({500, 0, 800})});
+  EXPECT_THAT(text, HasSubstr("         -         -         -  job 2\n"));
+  EXPECT_THAT(text, HasSubstr("of the 2 shares"));
+  EXPECT_THAT(text, Not(HasSubstr("left out")));
+}
+
+TEST(JobsText, WhatMustNotBeQuotedIsSaidOnce) {
+  const record::Flag flag{.name = "cpu_steal", .reason = "20 % were stolen"};
+  const cli::JobsRepetition one = repetition({500, 800});
+  EXPECT_THAT(cli::jobs_text(made_up_jobs(2), {{one}, {{"alone: job 1", flag}}}),
+              HasSubstr("not to be quoted: alone: job 1: cpu_steal: 20 % were stolen\n"));
+  EXPECT_THAT(cli::jobs_text(made_up_jobs(2), {{one, one, one}, {{"alone: job 1", flag, 2}}}),
+              HasSubstr("cpu_steal: 20 % were stolen (in 2 of 3 repetitions)\n"));
+}
+
+TEST(JobsOrder, OneRepetitionIsAsTyped) {
+  std::vector<cli::PlannedJob> jobs = made_up_jobs(4);
+  jobs[2].first = 1, jobs[2].copy = 2;
+  for (const std::uint64_t seed : {0u, 1u, 2u})
+    EXPECT_EQ(cli::order_alone(jobs, 0, 1, seed), (std::vector<std::size_t>{0, 1, 3}));
+}
+
+TEST(JobsOrder, EachRepetitionHasTheSameJobsInAnOrderOfItsOwn) {
+  const std::vector<cli::PlannedJob> jobs = made_up_jobs(4);
+  std::set<std::vector<std::size_t>> orders;
+  for (int turn = 0; turn < 6; ++turn) {
+    auto order = cli::order_alone(jobs, turn, 6, 3);
+    EXPECT_EQ(order, cli::order_alone(jobs, turn, 6, 3)) << "a function of the seed";
+    orders.insert(order);
+    std::ranges::sort(order);
+    EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3}));
+  }
+  EXPECT_GE(orders.size(), 3u);
+}
+
+}  // namespace
+}  // namespace feedrate::tests
