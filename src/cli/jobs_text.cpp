@@ -168,9 +168,9 @@ std::string starving_text(const std::vector<PlannedJob>& jobs, const Basis& basi
 std::string fairness_text(const std::vector<PlannedJob>& jobs, const Basis& basis,
                           const diagnose::FairnessEstimate& fairness) {
   const auto& interval = fairness.index.ci95;
-  const double overlap = (*std::ranges::min_element(basis.repetitions, {}, [](const auto* r) {
-                           return r->overlap;
-                         }))->overlap;
+  double overlap = 1;
+  for (const JobsRepetition* repetition : basis.repetitions)
+    overlap = std::min(overlap, repetition->overlap);
   const bool is_one = basis.repetitions.size() == 1;
   return format(
       "\nfairness: %.3f%s, Jain's index of the %zu shares x of alone: (sum of x)^2 / (n * "
