@@ -80,13 +80,13 @@ void refuse_what_is_whole(const Ledger& ledger, const Json& record) {
 
 std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
                                          const std::vector<Json>& records) {
-  std::set<std::tuple<std::string, int, int>> done;  // cell_id, repetition, position
+  std::set<std::tuple<std::string, int, int>> measured;  // cell_id, repetition, position
   for (const Json& record : records) {
     if (need_not_be_measured_again(record))
-      done.insert({record["cell_id"], record["repetition"], record.value("place", 0)});
+      measured.insert({record["cell_id"], record["repetition"], record.value("place", 0)});
   }
   const auto is_done = [&](const plan::PlannedRun& run) {
-    return done.contains({run.cell.id(), run.repetition, plan::position_of(run.role)});
+    return measured.contains({run.cell.id(), run.repetition, plan::position_of(run.role)});
   };
   // The ceiling, and the repetition, of runs that share it.
   const auto block_of = [](const plan::PlannedRun& run) {

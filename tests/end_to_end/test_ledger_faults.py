@@ -37,8 +37,8 @@ class Ledgers(ProgramTest):
             if code:
                 self.assertRegex(
                     err.splitlines()[-1],
-                    r"^feedrate: .*(ledger|ledger.jsonl|plan.json|axes.json): (cannot \w+ \w+( \w+)?"
-                    r": )?No space left on device; free some space",
+                    r"^feedrate: .*(ledger|ledger.jsonl|plan.json|axes.json): "
+                    r"(cannot \w+ \w+( \w+)?: )?No space left on device; free some space",
                     err,
                 )
             else:
