@@ -258,7 +258,7 @@ def _name_variants(setting):
 
 def _telling(axes, cells):
     """Those of the axes that tell the cells apart: all that have several values, and of the others,
-    which follow from those or do not concern every cell, as few as are still needed."""
+    which follow from those or do not concern every cell, those that are still needed."""
     telling = [axis for axis in axes if axis not in FOLLOWERS and _has_several(axis, cells)]
     for axis in axes:
         if axis not in telling and _tells_apart(axis, cells, telling):

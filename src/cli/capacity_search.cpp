@@ -256,8 +256,7 @@ std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
   return found;
 }
 
-std::optional<ClientLimit> client_limit(const Cells& cells, const ExperimentOptions& experiment,
-                                        int gpus) {
+ClientLimit client_limit(const Cells& cells, const ExperimentOptions& experiment, int gpus) {
   const plan::CellSettings settings = cells.settings();
   constexpr double kShareOfMemory = 0.25;
   constexpr std::uint64_t kEnough = 1'000'000'000;
@@ -269,9 +268,10 @@ std::optional<ClientLimit> client_limit(const Cells& cells, const ExperimentOpti
   {
     const SignalWatcher signals;
     const auto processes = ranks::make_local_ranks({"rank"});
-    if (!run::copy_aside(cells.of(1), experiment.run, copy.data(), most, *processes,
-                         signals.token()))
-      return std::nullopt;
+    const bool is_copied = run::copy_aside(cells.of(1), experiment.run, copy.data(), most,
+                                           *processes, signals.token());
+    if (!is_copied || signals.token().stop_requested())
+      return {.seen = {}, .interrupted = signals.exit_code(1)};
   }
   ExperimentOptions from_memory = experiment;
   from_memory.data = copy.data();
@@ -306,7 +306,8 @@ std::optional<ClientLimit> client_limit(const Cells& cells, const ExperimentOpti
   const record::SweepOutcome outcome = measuring.run(plan, hooks, /*stop_at_failure=*/true);
   line.clear();
   if (!failed.empty()) throw Error("from memory", failed, "leave it out: --no-client");
-  return outcome.interrupted ? std::nullopt : std::optional(limit);
+  if (outcome.interrupted) limit.interrupted = measuring.exit_code(1);
+  return limit;
 }
 
 }  // namespace feedrate::cli

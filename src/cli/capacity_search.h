@@ -86,12 +86,12 @@ struct ClientLimit {
   double imgs_per_s = 0;
   std::size_t samples = 0;  // that were read again and again
   Seen seen;
+  int interrupted = 0;  // the exit code, where a signal came: nothing else is known then
 };
 inline constexpr const char* kClientFolder = "client";  // of its record, in the output folder
 
 // What this machine reads, decodes and takes to `gpus` GPUs from memory, of no length of step.
-// Nothing: interrupted. Throws a std::runtime_error of one line where that cannot be measured.
-std::optional<ClientLimit> client_limit(const Cells& cells, const ExperimentOptions& experiment,
-                                        int gpus);
+// Throws a std::runtime_error of one line where that cannot be measured.
+ClientLimit client_limit(const Cells& cells, const ExperimentOptions& experiment, int gpus);
 
 }  // namespace feedrate::cli

@@ -93,7 +93,7 @@ void check_output(const std::filesystem::path& output) {
 }
 
 // What this machine manages without the storage; nothing where that cannot be measured, which is
-// said, or where it was interrupted.
+// said.
 std::optional<ClientLimit> try_client(const Cells& cells, const ExperimentOptions& experiment,
                                       int gpus) {
   try {
@@ -137,6 +137,10 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   answer.print(*found);
   if (!command.no_client) {
     const auto client = try_client(cells, experiment, found->search.runs().rbegin()->first);
+    if (client && client->interrupted) {
+      std::fprintf(stderr, "feedrate: interrupted\n");
+      return client->interrupted;
+    }
     if (client) answer.print_client(*found, *client);
   }
   std::printf(

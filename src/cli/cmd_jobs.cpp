@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -61,13 +60,13 @@ std::string name_of(const PlannedJob& job, std::size_t number, bool has_datasets
   return name + ")";
 }
 
-// Folders as they were first typed: `data` and `./data/` are one dataset, which is opened once.
+// Folders as they were first typed: `data` and `./data/` are one dataset, which is opened once. By
+// their names alone: nobody watches yet whether the storage answers.
 class FirstTyped {
  public:
   std::filesystem::path of(const std::filesystem::path& data) {
-    std::error_code missing;  // it is refused when it is opened
-    const auto folder = std::filesystem::canonical(data, missing);
-    return typed_.try_emplace(missing ? data : folder, data).first->second;
+    const auto folder = (std::filesystem::absolute(data) / "").lexically_normal();
+    return typed_.try_emplace(folder, data).first->second;
   }
 
  private:
@@ -118,11 +117,15 @@ int run_jobs(CLI::App& app, JobsCommand& command) {
   }
   measuring.open_ledger();
   const JobsOutcome outcome = measuring.measure();
+  const std::size_t measured = outcome.repetitions.size();
+  if (!command.json && measured > 0) std::fputs(jobs_text(jobs, outcome).c_str(), stdout);
   if (measuring.is_stopped()) {
-    std::fprintf(stderr, "feedrate: interrupted\n");
+    std::fflush(stdout);
+    const std::string when =
+        measured > 0 ? format(" after %zu of %d repetitions", measured, command.repetitions) : "";
+    std::fprintf(stderr, "feedrate: interrupted%s\n", when.c_str());
     return measuring.exit_code(1);
   }
-  if (!command.json) std::fputs(jobs_text(jobs, outcome).c_str(), stdout);
   return measuring.exit_code(outcome.all_measured() ? 0 : 1);
 }
 

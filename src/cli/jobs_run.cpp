@@ -31,11 +31,12 @@ std::vector<std::size_t> order_alone(const std::vector<PlannedJob>& jobs, int re
   return order;
 }
 
+bool JobsRepetition::all_measured() const {
+  return std::ranges::all_of(together, [](const auto& rate) { return rate.has_value(); });
+}
+
 bool JobsOutcome::all_measured() const {
-  return std::ranges::all_of(repetitions, [](const JobsRepetition& repetition) {
-    return std::ranges::all_of(repetition.together,
-                               [](const auto& rate) { return rate.has_value(); });
-  });
+  return std::ranges::all_of(repetitions, &JobsRepetition::all_measured);
 }
 
 // A dataset, and what all records of its jobs have in common.
@@ -122,6 +123,9 @@ void JobsRun::open_ledger() {
 
 JobsOutcome JobsRun::measure() {
   for (; repetition_ < options_.repetitions && !is_stopped(); ++repetition_) measure_repetition();
+  auto& repetitions = outcome_.repetitions;
+  if (is_stopped() && !repetitions.empty() && !repetitions.back().all_measured())
+    repetitions.pop_back();
   if (ledger_) {
     record::keep_end(experiment_.output, {ledger_->size(), ledger_->last_xxh3(), !is_stopped()});
   }

@@ -43,6 +43,7 @@ std::vector<std::size_t> order_alone(const std::vector<PlannedJob>& jobs, int re
 struct JobsRepetition {
   std::vector<std::optional<double>> alone, together;  // images/s; none for a job that failed
   double overlap = 0;                                  // see run::Overlap
+  bool all_measured() const;                           // together
 };
 
 // Why runs of a job, alone or together, must not be quoted.
@@ -55,7 +56,7 @@ struct SpoiledRuns {
 struct JobsOutcome {
   std::vector<JobsRepetition> repetitions;
   std::vector<SpoiledRuns> spoiled;
-  bool all_measured() const;  // all jobs, together, in each repetition
+  bool all_measured() const;  // in each repetition
 };
 
 // Measures all jobs, first alone, then together, as often as asked, with lines on stderr.
@@ -76,6 +77,7 @@ class JobsRun {
   // In the experiment's output folder; without one, nothing is kept. Throws an Error.
   void open_ledger();
 
+  // Once it is stopped, of the complete repetitions alone.
   JobsOutcome measure();
 
   bool is_stopped() const { return signals_.token().stop_requested(); }

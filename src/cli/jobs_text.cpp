@@ -85,10 +85,17 @@ diagnose::FairnessEstimate fairness_of(const Basis& basis) {
 
 using Row = std::array<std::string, 4>;
 
-std::string alone_text(std::size_t job, const JobsOutcome& outcome) {
+// In the repetitions that count; of a job that never measured beside others, in all.
+std::string alone_text(std::size_t job, const JobsOutcome& outcome, const Basis& basis) {
   std::vector<double> rates;
-  for (const JobsRepetition& repetition : outcome.repetitions)
+  const auto add = [&](const JobsRepetition& repetition) {
     if (const auto& rate = repetition.alone[job]) rates.push_back(*rate);
+  };
+  if (std::ranges::find(basis.jobs, job) != basis.jobs.end()) {
+    for (const JobsRepetition* repetition : basis.repetitions) add(*repetition);
+  } else {
+    for (const JobsRepetition& repetition : outcome.repetitions) add(repetition);
+  }
   return rates.empty() ? "-" : rate_text(measure::estimate_of_rates(rates));
 }
 
@@ -97,7 +104,7 @@ std::vector<Row> rows_of(const std::vector<PlannedJob>& jobs, const JobsOutcome&
                          const std::optional<diagnose::FairnessEstimate>& fairness) {
   std::vector<Row> rows;
   for (std::size_t job = 0; job < jobs.size(); ++job)
-    rows.push_back({alone_text(job, outcome), "-", "-", "-"});
+    rows.push_back({alone_text(job, outcome, basis), "-", "-", "-"});
   for (std::size_t k = 0; fairness && k < basis.jobs.size(); ++k) {
     const std::size_t job = basis.jobs[k];
     std::vector<double> rates;
@@ -112,18 +119,19 @@ std::vector<Row> rows_of(const std::vector<PlannedJob>& jobs, const JobsOutcome&
   return rows;
 }
 
-// ", means of 6 repetitions (95 % intervals)"
-std::string means_text(std::size_t repetitions) {
+// ", means of 6 repetitions (95 % intervals)", of those that count
+std::string means_text(std::size_t counted, std::size_t repetitions) {
   if (repetitions == 1) return "";
-  std::string text = format(", means of %zu repetitions (", repetitions);
-  text += repetitions < measure::kLeastRepetitions
+  std::string text =
+      counted == 1 ? ", of 1 repetition (" : format(", means of %zu repetitions (", counted);
+  text += counted < measure::kLeastRepetitions
               ? format("no interval below %zu", measure::kLeastRepetitions)
               : "95 % intervals";
   return text + ")";
 }
 
 std::string table(const std::vector<PlannedJob>& jobs, const std::vector<Row>& rows,
-                  std::size_t repetitions) {
+                  const std::string& means) {
   const Row headings = {"alone", "together", "of alone", "of device"};
   std::array<std::size_t, 4> widths = {10, 10, 9, 9};
   for (const Row& row : rows) {
@@ -136,7 +144,7 @@ std::string table(const std::vector<PlannedJob>& jobs, const std::vector<Row>& r
       text += format(c == 0 ? "%*s" : " %*s", static_cast<int>(widths[c]), row[c].c_str());
     return text;
   };
-  std::string text = "images/s alone and together" + means_text(repetitions) +
+  std::string text = "images/s alone and together" + means +
                      "; of device: of the rate that was set\n" + line(headings) + "\n";
   for (std::size_t job = 0; job < jobs.size(); ++job)
     text += line(rows[job]) + "  " + jobs[job].name + "\n";
@@ -205,7 +213,9 @@ std::string jobs_text(const std::vector<PlannedJob>& jobs, const JobsOutcome& ou
   std::optional<diagnose::FairnessEstimate> fairness;
   if (!basis.jobs.empty() && !basis.repetitions.empty()) fairness = fairness_of(basis);
   const std::size_t repetitions = outcome.repetitions.size();
-  std::string text = table(jobs, rows_of(jobs, outcome, basis, fairness), repetitions);
+  const std::string means =
+      means_text(fairness ? basis.repetitions.size() : repetitions, repetitions);
+  std::string text = table(jobs, rows_of(jobs, outcome, basis, fairness), means);
   if (fairness && basis.jobs.size() > 1) text += fairness_text(jobs, basis, *fairness);
   text += left_out_text(basis);
   for (const SpoiledRuns& spoiled : outcome.spoiled) text += spoiled_text(spoiled, repetitions);

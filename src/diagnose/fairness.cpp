@@ -1,6 +1,7 @@
 #include "diagnose/fairness.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace feedrate::diagnose {
 namespace {
@@ -38,11 +39,17 @@ std::vector<std::size_t> least_over(std::span<const Fairness> repetitions,
   return found;
 }
 
-// Whether any share is so small.
-std::optional<bool> starves(const std::vector<measure::Estimate>& shares) {
+// Whether any share is so small. Of many jobs one looks so by chance: that it is, is said where its
+// interval of 1 - 0.05 / n holds nothing else (Bonferroni).
+std::optional<bool> starves(const std::vector<measure::Estimate>& shares, int repetitions) {
   constexpr double kEnough = 1 - kStarves;
+  const auto n = static_cast<double>(shares.size());
+  const double wider =
+      measure::student_t(1 - 0.05 / n, repetitions - 1) / measure::student_t(0.95, repetitions - 1);
   const auto low = [](const measure::Estimate& x) { return x.ci95 ? x.ci95->low : x.mean; };
-  const auto high = [](const measure::Estimate& x) { return x.ci95 ? x.ci95->high : x.mean; };
+  const auto high = [wider](const measure::Estimate& x) {
+    return x.ci95 ? x.mean * std::pow(x.ci95->high / x.mean, wider) : x.mean;
+  };
   if (std::ranges::any_of(shares, [&](const auto& share) { return high(share) <= kEnough; }))
     return true;
   if (std::ranges::all_of(shares, [&](const auto& share) { return low(share) > kEnough; }))
@@ -73,7 +80,7 @@ FairnessEstimate fairness_over(std::span<const Fairness> repetitions) {
   }
   found.index = index_over(repetitions);
   found.least = least_over(repetitions, found.shares);
-  found.starves = starves(found.shares);
+  found.starves = starves(found.shares, static_cast<int>(repetitions.size()));
   return found;
 }
 

@@ -2,11 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
 namespace feedrate::measure {
 namespace {
+
+// P(|T| <= t).
+double inside_of_student_t(double t, int degrees) {
+  const double angle = std::atan(t / std::sqrt(degrees));
+  const double cosine = std::cos(angle), sine = std::sin(angle);
+  const bool is_odd = degrees % 2 == 1;
+  double term = is_odd ? cosine : 1, sum = degrees == 1 ? 0 : term;
+  for (int k = is_odd ? 2 : 1; k + 1 < degrees; k += 2) {
+    term *= cosine * cosine * k / (k + 1);
+    sum += term;
+  }
+  return is_odd ? 2 / std::numbers::pi * (angle + sine * sum) : sine * sum;
+}
 
 double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -43,6 +57,17 @@ double student_t_975(int degrees) {
   const double n = degrees;
   return z + (z * z * z + z) / (4 * n) +
          (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * n * n);
+}
+
+double student_t(double confidence, int degrees) {
+  degrees = std::max(degrees, 1);
+  double low = 0, high = 1;
+  while (inside_of_student_t(high, degrees) < confidence) low = high, high *= 2;
+  while (high - low > 1e-7 * high) {
+    const double middle = (low + high) / 2;
+    (inside_of_student_t(middle, degrees) < confidence ? low : high) = middle;
+  }
+  return high;
 }
 
 std::optional<Interval> block_interval(std::span<const double> step_seconds, double images) {

@@ -22,6 +22,10 @@ double quantile(std::span<const double> sorted, double q);
 
 // 97.5 % quantile of Student's t with `degrees` >= 1 degrees of freedom (two-sided 95 % interval).
 double student_t_975(int degrees);
+// The t for which P(|T| <= t) is `confidence`, from 0 to less than 1, of Student's t with `degrees`
+// degrees of freedom (1 where they are fewer). Abramowitz and Stegun 26.7.3 and 26.7.4, inverted by
+// bisection: good to 1e-6 of its value.
+double student_t(double confidence, int degrees);
 
 struct Interval {
   double low = 0;

@@ -112,7 +112,11 @@ std::size_t MemoryCopy::samples() const {
 void copy_part(const DatasetVariant& variant, const std::string& name, std::uint64_t most_bytes,
                const fs::path& folder, const std::stop_token& stop, OutstandingReads::Slot* slot) {
   const std::string files = without_container(name);
-  const auto storage = make_storage(variant);
+  std::unique_ptr<Storage> storage;
+  {
+    const Waiting opening(slot, variant.samples.front());
+    storage = make_storage(variant);
+  }
   if (slot) storage->tell(*slot);
   Buffer buffer;
   std::vector<SampleFile> samples;

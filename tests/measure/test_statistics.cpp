@@ -30,6 +30,14 @@ TEST(Statistics, StudentTAgreesWithTheTables) {
   EXPECT_NEAR(measure::student_t_975(21), 2.0796, 1e-3);
   EXPECT_NEAR(measure::student_t_975(60), 2.0003, 1e-3);
   EXPECT_NEAR(measure::student_t_975(1000), 1.9623, 1e-3);
+  for (const int degrees : {1, 2, 3, 4, 5, 8, 19, 20, 60, 1000}) {
+    const double known = measure::student_t_975(degrees);
+    EXPECT_NEAR(measure::student_t(0.95, degrees), known, 1e-3 * known) << degrees;
+  }
+  EXPECT_NEAR(measure::student_t(0.99, 2), 9.925, 1e-3);
+  EXPECT_NEAR(measure::student_t(0.999, 5), 6.869, 1e-3);
+  EXPECT_NEAR(measure::student_t(0.998, 7), 4.785, 1e-3);
+  EXPECT_NEAR(measure::student_t(0.5, 1), 1, 1e-6);
 }
 
 TEST(Statistics, BlockIntervalNeedsTwentySteps) {
