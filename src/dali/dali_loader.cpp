@@ -183,7 +183,8 @@ class DaliLoader : public pipeline::Loader {
 }  // namespace
 
 std::unique_ptr<pipeline::Loader> make_loader(pipeline::LoaderOptions options) {
-  if (!options.recipe.format || options.recipe.sample_cache) {
+  const pipeline::SampleRecipe& recipe = options.recipe;
+  if (!recipe.format || recipe.decoded_cache || recipe.sample_cache) {
     throw UsageError("--loader dali", "has nothing to decode", "use --loader pool");
   }
   return std::make_unique<DaliLoader>(std::move(options));

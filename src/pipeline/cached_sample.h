@@ -2,6 +2,7 @@
 #include <exception>
 #include <span>
 
+#include "codec/image.h"
 #include "storage/buffer.h"
 
 namespace feedrate::pipeline {
@@ -11,6 +12,7 @@ namespace feedrate::pipeline {
 struct CachedSample {
   storage::Buffer buffer;
   std::exception_ptr error;  // an Error: why there is no such sample; null: there is
+  codec::PixelSize size{};   // cache=decoded: of the picture, whose rows are packed
 
   // Throws that Error.
   std::span<const std::byte> bytes() const {

@@ -1,15 +1,103 @@
 #include "pipeline/caches.h"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
+#include <mutex>
+#include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "base/in_parallel.h"
 #include "base/random.h"
+#include "codec/plain.h"
+#include "measure/memory.h"
 #include "pipeline/sample_source.h"
 #include "storage/container.h"
 
 namespace feedrate::pipeline {
+namespace {
+
+// Reads files and decodes them whole. One per thread.
+class PictureReader {
+ public:
+  explicit PictureReader(const SampleRecipe& recipe)
+      : storage_(storage::make_storage(*recipe.dataset)),
+        names_(*recipe.dataset),
+        decoder_(recipe.format->make_decoder()) {
+    if (recipe.reads) storage_->tell(recipe.reads->add());
+  }
+
+  // Valid until the next call.
+  codec::PixelView read(const storage::SampleFile& file) {
+    storage_->read(file, bytes_);
+    const codec::PixelSize size = decoder_->open(bytes_.bytes(), names_(file));
+    return decoder_->decode({0, 0, size.width, size.height}, 1).pixels;
+  }
+
+ private:
+  const std::unique_ptr<storage::Storage> storage_;
+  storage::SampleNames names_;
+  const std::unique_ptr<codec::Decoder> decoder_;
+  storage::Buffer bytes_;
+};
+
+// Lets pictures into memory until too little of it is left: a machine that swaps does nothing else
+// any more. Thread-safe.
+class MemoryGuard {
+ public:
+  MemoryGuard(MemoryLeft left, std::size_t pictures, int threads)
+      : left_(std::move(left)),
+        pictures_(pictures),
+        threads_(static_cast<std::uint64_t>(threads)),
+        at_start_(left_()) {}
+
+  // To be called before each picture of `bytes` bytes is kept. Throws an Error if that may be one
+  // too many.
+  void admit(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    ++admitted_;
+    kept_ += bytes;
+    largest_ = std::max(largest_, bytes);
+    unseen_ += bytes;
+    if (at_start_ == 0 || unseen_ < kLookEvery) return;
+    unseen_ = 0;
+    // A tenth is for everybody else, as it is where a cell is checked. The rest is what may be
+    // admitted before the next look, and what each thread was given and has not touched yet.
+    const std::uint64_t left = left_();
+    if (left < at_start_ / 10 + kLookEvery + threads_ * largest_) refuse(left);
+  }
+
+ private:
+  [[noreturn]] void refuse(std::uint64_t left) const {
+    throw Error("memory",
+                "cannot hold the decoded pictures: " + std::to_string(admitted_) + " of " +
+                    std::to_string(pictures_) + " take " + std::to_string(kept_ / 1'000'000) +
+                    " MB, " + std::to_string(left / 1'000'000) + " MB are left",
+                "use --cache encoded or none, or fewer or smaller pictures");
+  }
+
+  static constexpr std::uint64_t kLookEvery = std::uint64_t{64} << 20;
+
+  const MemoryLeft left_;
+  const std::size_t pictures_;
+  const std::uint64_t threads_;
+  const std::uint64_t at_start_;  // 0: unknown
+  std::mutex mutex_;
+  std::uint64_t admitted_ = 0;            // pictures
+  std::uint64_t kept_ = 0, largest_ = 0;  // bytes
+  std::uint64_t unseen_ = kLookEvery;     // admitted since the last look: the first one looks
+};
+
+void keep(const codec::PixelView& picture, CachedSample& kept) {
+  kept.size = {picture.width, picture.height};
+  std::byte* to = kept.buffer.resize(codec::packed_bytes(kept.size));
+  const std::size_t row = 3 * static_cast<std::size_t>(picture.width);
+  for (int y = 0; y < picture.height; ++y, to += row)
+    std::memcpy(to, picture.data + y * picture.stride, row);
+}
+
+}  // namespace
 
 std::shared_ptr<const std::vector<CachedSample>> fill_encoded_cache(const SampleRecipe& recipe,
                                                                     int threads,
@@ -57,6 +145,35 @@ std::shared_ptr<const std::vector<CachedSample>> fill_sample_cache(const SampleR
             if (!once.bad) throw;
             (*cache)[i] = {{}, std::current_exception()};
           }
+        };
+      },
+      [&] { return stop.stop_requested(); });
+  return cache;
+}
+
+std::shared_ptr<const std::vector<CachedSample>> fill_decoded_cache(const SampleRecipe& recipe,
+                                                                    int threads,
+                                                                    std::stop_token stop,
+                                                                    MemoryLeft memory_left) {
+  if (!memory_left) memory_left = [] { return measure::memory_available(); };
+  const std::vector<storage::SampleFile>& files = recipe.dataset->samples;
+  const auto cache = std::make_shared<std::vector<CachedSample>>(files.size());
+  MemoryGuard memory(std::move(memory_left), files.size(), threads);
+  in_parallel(
+      cache->size(), threads,
+      [&] {
+        const auto reader = std::make_shared<PictureReader>(recipe);
+        return [&, reader](std::size_t i) {
+          codec::PixelView picture;
+          try {
+            picture = reader->read(files[i]);
+          } catch (const Error&) {
+            if (!recipe.bad) throw;
+            (*cache)[i] = {{}, std::current_exception()};
+            return;
+          }
+          memory.admit(codec::packed_bytes({picture.width, picture.height}));
+          keep(picture, (*cache)[i]);
         };
       },
       [&] { return stop.stop_requested(); });

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <vector>
@@ -17,5 +18,15 @@ std::shared_ptr<const std::vector<CachedSample>> fill_encoded_cache(const Sample
 std::shared_ptr<const std::vector<CachedSample>> fill_sample_cache(const SampleRecipe& recipe,
                                                                    std::uint64_t seed, int threads,
                                                                    std::stop_token stop = {});
+
+// Says how many bytes of memory can be had without swapping; 0: unknown.
+using MemoryLeft = std::function<std::uint64_t()>;
+
+// The same for whole pictures at their full size, not augmented. Throws an Error before the machine
+// swaps. `memory_left` (empty: what this machine says) is asked by one thread at a time.
+std::shared_ptr<const std::vector<CachedSample>> fill_decoded_cache(const SampleRecipe& recipe,
+                                                                    int threads,
+                                                                    std::stop_token stop = {},
+                                                                    MemoryLeft memory_left = {});
 
 }  // namespace feedrate::pipeline

@@ -12,6 +12,7 @@ namespace {
 
 std::unique_ptr<SampleMaker> unplanted(const SampleRecipe& recipe, measure::StageTimer& timer) {
   if (recipe.sample_cache) return make_cached_maker(recipe, timer);
+  if (recipe.decoded_cache) return make_decoded_maker(recipe, timer);
   if (recipe.raw_read) return make_raw_maker(recipe, timer);
   if (!recipe.format) return make_tensor_maker(recipe, timer);
   if (recipe.spec.encoded_slot != 0) return make_encoded_maker(recipe, timer);
@@ -22,9 +23,9 @@ std::unique_ptr<SampleMaker> unplanted(const SampleRecipe& recipe, measure::Stag
 std::vector<measure::Stage> stages_of(const SampleRecipe& recipe) {
   if (recipe.sample_cache) return {measure::Stage::collate};
   std::vector<measure::Stage> stages;
-  if (!recipe.encoded_cache) stages.push_back(measure::Stage::read);
+  if (recipe.reads_storage()) stages.push_back(measure::Stage::read);
   if (recipe.format && recipe.spec.encoded_slot == 0) {
-    stages.push_back(measure::Stage::decode);
+    if (!recipe.decoded_cache) stages.push_back(measure::Stage::decode);
     stages.push_back(measure::Stage::augment);
   }
   stages.push_back(measure::Stage::collate);

@@ -18,6 +18,9 @@ std::unique_ptr<SampleMaker> make_encoded_maker(const SampleRecipe& recipe,
 // Precached tensors.
 std::unique_ptr<SampleMaker> make_tensor_maker(const SampleRecipe& recipe,
                                                measure::StageTimer& timer);
+// cache=decoded: decoded pictures from memory, augmented and collated.
+std::unique_ptr<SampleMaker> make_decoded_maker(const SampleRecipe& recipe,
+                                                measure::StageTimer& timer);
 // cache=sample: finished samples from memory.
 std::unique_ptr<SampleMaker> make_cached_maker(const SampleRecipe& recipe,
                                                measure::StageTimer& timer);

@@ -36,7 +36,11 @@ struct SampleRecipe {
   std::shared_ptr<const std::vector<CachedSample>>
       encoded_cache;  // cache=encoded: a file's bytes by sample
   std::shared_ptr<const std::vector<CachedSample>>
+      decoded_cache;  // cache=decoded: whole pictures, RGB
+  std::shared_ptr<const std::vector<CachedSample>>
       sample_cache;  // cache=sample: finished samples (pictures: uint8)
+
+  bool reads_storage() const { return !encoded_cache && !decoded_cache && !sample_cache; }
 };
 
 }  // namespace feedrate::pipeline

@@ -13,7 +13,7 @@ SampleSource::SampleSource(const SampleRecipe& recipe, measure::StageCounters& c
       names_(*recipe.dataset),
       timer_(counters),
       maker_(make_sample_maker(recipe, timer_, counters)) {
-  if (!recipe.encoded_cache && !recipe.sample_cache) {
+  if (recipe.reads_storage()) {
     storage_ = storage::make_storage(*recipe.dataset, recipe.io);
     storage_->count_latencies();
     if (recipe.reads) storage_->tell(recipe.reads->add());
@@ -25,7 +25,7 @@ SampleSource::SampleSource(const SampleRecipe& recipe, measure::StageCounters& c
 void SampleSource::ask(int place, const Draw& draw, std::byte* out) {
   Place& p = places_[static_cast<std::size_t>(place)];
   p = {.draw = draw, .out = out};
-  if (recipe_.sample_cache) return;
+  if (recipe_.decoded_cache || recipe_.sample_cache) return;  // its maker looks there
   if (recipe_.encoded_cache) {
     const CachedSample& kept = (*recipe_.encoded_cache)[static_cast<std::size_t>(draw.sample)];
     p.file.bytes = kept.buffer.bytes();

@@ -33,6 +33,8 @@ std::shared_ptr<const pipeline::SampleRecipe> recipe_of(
   const int threads = measure::allowed_cpus();
   if (settings.cache == "encoded")
     recipe.encoded_cache = pipeline::fill_encoded_cache(recipe, threads, stop);
+  if (settings.cache == "decoded")
+    recipe.decoded_cache = pipeline::fill_decoded_cache(recipe, threads, stop);
   if (settings.cache == "sample")
     recipe.sample_cache = pipeline::fill_sample_cache(recipe, task.seed, threads, stop);
   return std::make_shared<const pipeline::SampleRecipe>(std::move(recipe));
