@@ -181,9 +181,10 @@ bool reads_through_page_cache(const Cell& cell) {
          !(by_engine(cell) && storage::find_io_engine(*cell["io"]).past_page_cache);
 }
 bool copies_batches(const Cell& cell) { return on_cuda(cell) && !cell.is("cache", "device"); }
+// Not whole pictures, for the device or for a cache of them.
 bool decodes_windows(const Cell& cell) {
   return is_jpeg(cell) && is_decoded(cell) && !by_dali(cell) && !by_nvjpeg(cell) &&
-         !cell.is("augment-on", "device");
+         !cell.is("augment-on", "device") && !cell.is("cache", "decoded");
 }
 
 // --- What a value stands for.
@@ -277,7 +278,7 @@ std::vector<Refusal> dali_refusals() {
       {"dali", {{"workers", {"0"}}}, "DALI loads in threads of its own", "use --workers 1"},
       {"dali", {{"data", {"tensor"}}}, "there is nothing to decode", "use --loader pool"},
       {"dali",
-       {{"cache", {"sample"}}},
+       {{"cache", {"decoded", "sample"}}},
        "there is nothing to decode",
        "use --cache none or encoded"},
       {"dali",
@@ -321,7 +322,7 @@ std::vector<Refusal> nvjpeg_refusals() {
       {"nvjpeg", {{"device", {"cuda"}, false}}, "it decodes on an NVIDIA GPU", "use --device cuda"},
       {"nvjpeg", {{"loader", {"dali"}}}, "DALI decodes itself", "use --loader pool or batch"},
       {"nvjpeg",
-       {{"cache", {"sample"}}},
+       {{"cache", {"decoded", "sample"}}},
        "there are no decoded samples on the host",
        "use --cache none or encoded"},
       {"nvjpeg",
@@ -465,6 +466,9 @@ Axes data_axes() {
        .fallback = "none",
        .values = {{"none", "nothing: every step does everything for every sample"},
                   {"encoded", "the files' bytes: decode, augment and collate each time"},
+                  {"decoded",
+                   "decoded pictures, uint8 pixels at their stored size: augment and collate each "
+                   "time"},
                   {"sample",
                    "augmented uint8 samples (whole pictures with augment-on device): collate each "
                    "time"},
@@ -474,7 +478,11 @@ Axes data_axes() {
        .canonical = one_of,
        .usual = "none",
        .set = text<&S::cache>,
-       .label = {.position = 3}},
+       .label = {.position = 3},
+       .refusals = {{"decoded",
+                     {{"data", {"tensor"}}},
+                     "there is nothing to decode",
+                     "use --cache none, encoded or sample"}}},
       {.name = "container",
        .help = "how the samples lie in storage",
        .fallback = "files",

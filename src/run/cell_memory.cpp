@@ -21,6 +21,15 @@ double pixels_of_largest(const plan::CellSettings& s, const storage::DatasetVari
   return s.data == "jpeg" ? 4 * largest : largest / 2;
 }
 
+// Of all pictures, decoded. Of many sizes, a low estimate: memory is watched while they are
+// decoded. A JPEG has at most about a byte for each pixel, and no other file is much larger than
+// its pixels.
+double decoded_bytes(const plan::CellSettings& s, const storage::DatasetVariant& dataset) {
+  const auto samples = static_cast<double>(dataset.samples.size());
+  if (!s.mixed_sizes) return samples * 3.0 * s.image_size.width * s.image_size.height;
+  return (s.data == "jpeg" ? 3.0 : 1.0) * static_cast<double>(dataset.total_bytes);
+}
+
 }  // namespace
 
 double bytes_held(const plan::CellSettings& s, const storage::DatasetVariant& dataset,
@@ -46,6 +55,7 @@ double bytes_held(const plan::CellSettings& s, const storage::DatasetVariant& da
     bytes += static_cast<double>(spec.bytes()) * pipeline::host_cache_batches(spec) * gpus_here;
   const int caches = ranks_are_apart ? gpus_here : 1;
   if (s.cache == "encoded") bytes += caches * files;
+  if (s.cache == "decoded") bytes += caches * decoded_bytes(s, dataset);
   if (s.cache == "sample") {
     // Pictures are kept as uint8.
     const std::size_t element = s.data == "tensor" ? codec::size_of(s.transfer) : 1;
