@@ -118,7 +118,7 @@ class Faults(ProgramTest):
 
     def test_so_does_one_while_a_cache_is_filled(self):
         victim = self.a_sample_that_never_comes()
-        for cache in ("encoded", "sample"):
+        for cache in ("encoded", "decoded", "sample"):
             shutil.rmtree(self.path("ledger"), True)
             self.check_stall(self.stalled_sweep("--cache", cache), victim)
 

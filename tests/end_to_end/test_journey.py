@@ -68,10 +68,30 @@ class Journey(ProgramTest):
 
     def test_every_rung_of_the_caches(self):
         for data in ("jpeg", "tensor"):
-            for cache in ("none", "encoded", "sample", "host", "device"):
+            for cache in ("none", "encoded", "decoded", "sample", "host", "device"):
+                if (data, cache) == ("tensor", "decoded"):
+                    continue  # there is nothing to decode
                 with self.subTest(data=data, cache=cache):
                     record = self.record("--cache", cache, "--no-ceiling", data=data)
                     self.assertEqual((record["status"], record["cell"]["cache"]), ("ok", cache))
+
+    def test_decoded_pictures_are_augmented_and_collated_alone(self):
+        where = ["--data", "jpeg", "--dataset", self.data, "--image-size", "48"]
+        where += ["--device", "emulated:2000", "--batch-size", "8", "--cache", "decoded"]
+        for words in (
+            ["--input-size", "24"],
+            ["--input-size", "native", "--augment", "none"],
+            ["--input-size", "48", "--gpus", "2", "--workers", "3"],
+        ):
+            with self.subTest(words):
+                answer = self.call("run", "--json", "--no-ceiling", *where, *words, *SHORT)
+                record = json.loads(answer.out)
+                self.assertEqual(record["status"], "ok")
+                self.assertEqual([s["name"] for s in record["stages"]], ["augment", "collate"])
+                self.assertIsNone(record["io"])
+                self.assertIsNone(record["cell"]["decode-scale"])
+        words = ["--data", "tensor", "--dataset", self.data, *CELL, "--cache", "decoded"]
+        self.refused("run", *words, names=["--cache decoded", "--data tensor", "nothing to decode"])
 
     def test_two_gpus_are_two_ranks(self):
         record = self.record("--gpus", "2", "--no-ceiling")

@@ -147,6 +147,7 @@ class Own(ShardTest):
             ["--io-depth", "4"],
             ["--decoder", "raw-read"],
             ["--cache", "encoded"],
+            ["--cache", "decoded"],
             ["--cache", "sample"],
             ["--workers", "0"],
         ):

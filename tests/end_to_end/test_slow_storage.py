@@ -154,7 +154,7 @@ class Broken(BadSample):
 
     def test_the_cause_is_told_if_a_cache_was_filled_without_it(self):
         bad = self.bad_jpeg()
-        for cache in ("encoded", "sample"):
+        for cache in ("encoded", "decoded", "sample"):
             with self.subTest(cache):
                 words = [*CELL, *SHORT, "--no-ceiling", "--cache", cache, "--on-bad", "skip"]
                 record = self.measured(*self.words(*words))

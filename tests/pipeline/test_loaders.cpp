@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "base/error.h"
 #include "measure/clock.h"
@@ -435,6 +436,106 @@ TEST_F(Loaders, CachesGiveTheFirstEpochsPixels) {
   EXPECT_GT(loader->stages()[measure::Stage::collate].items, 0);
 }
 
+// A crop is cut from the whole picture here, and decoded alone there. The sides are multiples of
+// nothing, so that windows and pictures end within a JPEG's block and within a vector register.
+TEST(DecodedPictures, HaveThePixelsOfEveryEpoch) {
+  constexpr codec::PixelSize kOdd{67, 45};
+  constexpr std::int64_t kSamples = 16;
+  const TemporaryFolder folder;
+  make_dataset(folder.path(), {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw"}, kOdd, kSamples);
+  for (const char* data : {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw"}) {
+    const auto dataset = storage::open_dataset(folder.path(), std::string(data) + "/67x45");
+    pipeline::SampleRecipe plain{.dataset = &dataset, .format = codec::find_picture_format(data)};
+    const auto cache = pipeline::fill_decoded_cache(plain, 3);
+    const auto expect_equal = [&](std::int64_t epochs) {
+      pipeline::SampleRecipe decoded = plain;
+      decoded.decoded_cache = cache;
+      measure::StageCounters counters;
+      pipeline::SampleSource from_files(plain, counters), from_memory(decoded, counters);
+      std::vector<std::byte> expected(plain.spec.sample_bytes()), found(expected.size());
+      const pipeline::Sampler sampler(kSamples, 3, 0, 1);
+      for (std::int64_t i = 0; i < epochs * kSamples; ++i) {
+        from_files.make(sampler.at(i), expected.data());
+        from_memory.make(sampler.at(i), found.data());
+        ASSERT_EQ(expected, found) << data << ", index " << i;
+      }
+    };
+    for (const auto filter : {pipeline::ResizeFilter::bilinear, pipeline::ResizeFilter::antialias,
+                              pipeline::ResizeFilter::area}) {
+      plain.filter = filter;
+      plain.spec = {1, kInput, codec::Dtype::uint8};
+      plain.augment = {.crop_and_flip = true, .jitter = true};
+      expect_equal(4);
+    }
+    plain.spec = {1, kInput, codec::Dtype::fp16};
+    expect_equal(1);
+    plain.spec = {1, kOdd, codec::Dtype::uint8};  // the native size
+    plain.augment = {};
+    expect_equal(2);
+    plain.augment = {.crop_and_flip = false};  // every pixel as it is
+    expect_equal(1);
+    plain.augment_on_device = true;
+    expect_equal(1);
+  }
+}
+
+TEST_F(Loaders, DecodedPicturesServeAnyNumberOfWorkers) {
+  pipeline::LoaderOptions o = options("jpeg", 0);
+  const auto expected = pixels(*pipeline::make_loader("pool", o), o.recipe.spec, 40);  // 3 epochs
+  o.recipe.decoded_cache = pipeline::fill_decoded_cache(o.recipe, 4);
+  for (const char* kind : {"pool", "batch"}) {
+    for (const int workers : {0, 1, 4}) {
+      o.workers = workers;
+      const auto loader = pipeline::make_loader(kind, o);
+      EXPECT_EQ(pixels(*loader, o.recipe.spec, 40), expected) << kind << " " << workers;
+      loader->stop();
+      const measure::StageTotals stages = loader->stages();
+      EXPECT_EQ(stages[measure::Stage::read].items, 0);
+      EXPECT_EQ(stages[measure::Stage::decode].items, 0);
+      EXPECT_GE(stages[measure::Stage::augment].items, 40 * kBatch);
+      EXPECT_GE(stages[measure::Stage::collate].items, 40 * kBatch);
+    }
+  }
+}
+
+TEST_F(Loaders, DecodedPicturesAreGivenBack) {
+  pipeline::LoaderOptions o = options("jpeg", 2);
+  o.recipe.decoded_cache = pipeline::fill_decoded_cache(o.recipe, 2);
+  const std::weak_ptr<const std::vector<pipeline::CachedSample>> cache = o.recipe.decoded_cache;
+  auto loader = pipeline::make_loader("pool", std::move(o));
+  const pipeline::BatchLease batch = loader->next();
+  EXPECT_FALSE(cache.expired());
+  loader.reset();
+  EXPECT_TRUE(cache.expired()) << "a batch that is still held needs none of it";
+}
+
+TEST_F(Loaders, DecodingIntoMemoryEndsSoonWhereAsked) {
+  std::stop_source stop;
+  stop.request_stop();
+  const auto cache = pipeline::fill_decoded_cache(options("jpeg", 2).recipe, 2, stop.get_token());
+  for (const pipeline::CachedSample& sample : *cache) EXPECT_TRUE(sample.bytes().empty());
+}
+
+// Whatever is said of bad samples: this is none.
+TEST_F(Loaders, DecodingIntoMemoryEndsBeforeThatIsShort) {
+  pipeline::LoaderOptions o = options("jpeg", 2);
+  o.recipe.bad = std::make_shared<pipeline::BadSamples>();
+  const auto fill = [&](std::uint64_t at_start, std::uint64_t later) {
+    bool started = false;
+    return pipeline::fill_decoded_cache(o.recipe, 2, {}, [&, at_start, later] {
+      return std::exchange(started, true) ? later : at_start;
+    });
+  };
+  constexpr std::uint64_t kGB = 1'000'000'000;
+  EXPECT_THAT([&] { fill(10 * kGB, kGB); },
+              testing::ThrowsMessage<Error>(testing::AllOf(
+                  testing::HasSubstr("memory: cannot hold the decoded pictures: 1 of 64 take"),
+                  testing::HasSubstr("1000 MB are left; use --cache encoded"))));
+  EXPECT_THROW(fill(kGB, 0), Error) << "a control group that is full";
+  EXPECT_EQ(fill(10 * kGB, 2 * kGB)->size(), 64u);
+  EXPECT_EQ(fill(0, 0)->size(), 64u) << "unknown";
+}
+
 std::unique_ptr<pipeline::Loader> host_cache(const pipeline::LoaderOptions& options, int batches) {
   return pipeline::make_host_cache(pipeline::make_loader("pool", options), options.recipe.spec,
                                    pipeline::host_slabs(), batches);
@@ -558,11 +659,14 @@ TEST_F(Loaders, CachesLeaveABadSampleToWhoDrawsIt) {
   pipeline::LoaderOptions o = options("jpeg", 2);
   o.recipe.augment = {.crop_and_flip = false};
   EXPECT_THROW(pipeline::fill_sample_cache(o.recipe, 1, 2), Error);
+  EXPECT_THROW(pipeline::fill_decoded_cache(o.recipe, 2), Error);
   o.recipe.bad = std::make_shared<pipeline::BadSamples>();
   const auto expected = pixels(*pipeline::make_loader("pool", o), o.recipe.spec, 13);
-  pipeline::LoaderOptions encoded = o, sample = o;
+  pipeline::LoaderOptions encoded = o, decoded = o, sample = o;
   encoded.recipe.encoded_cache = pipeline::fill_encoded_cache(o.recipe, 2);
   EXPECT_EQ(pixels(*pipeline::make_loader("pool", encoded), o.recipe.spec, 13), expected);
+  decoded.recipe.decoded_cache = pipeline::fill_decoded_cache(o.recipe, 2);
+  EXPECT_EQ(pixels(*pipeline::make_loader("pool", decoded), o.recipe.spec, 13), expected);
   sample.recipe.sample_cache = pipeline::fill_sample_cache(o.recipe, 1, 2);
   EXPECT_EQ(pixels(*pipeline::make_loader("pool", sample), o.recipe.spec, 13), expected);
 }
@@ -583,6 +687,10 @@ TEST_F(Loaders, CachesKeepWhyASampleIsBad) {
   EXPECT_THAT(expected, testing::HasSubstr(gone + ": "));
   EXPECT_EQ(first_of([](pipeline::SampleRecipe& recipe) {
               recipe.encoded_cache = pipeline::fill_encoded_cache(recipe, 2);
+            }),
+            expected);
+  EXPECT_EQ(first_of([](pipeline::SampleRecipe& recipe) {
+              recipe.decoded_cache = pipeline::fill_decoded_cache(recipe, 2);
             }),
             expected);
   EXPECT_EQ(first_of([](pipeline::SampleRecipe& recipe) {

@@ -144,6 +144,25 @@ TEST(Expand, TheContainerMattersOnlyWhereFilesAreRead) {
       "tensor-uint8/224x224");
 }
 
+// The host decodes them, and has more to do with them afterwards.
+TEST(Expand, DecodedPicturesAreKeptWhereTheHostDecodesThem) {
+  const auto expand = [](plan::AxisValues values) {
+    values.insert({"cache", {"decoded"}});
+    values.insert({"data", {"jpeg"}});
+    return plan::expand(values);
+  };
+  EXPECT_EQ(expand({{"data", {"jpeg", "png", "bmp", "npy", "raw", "synthetic"}}}).size(), 6u);
+  const plan::Cell cell = expand({{"augment", {"none"}}, {"input-size", {"native"}}}).at(0);
+  EXPECT_EQ(plan::settings_of(cell).cache, "decoded");
+  EXPECT_EQ(cell["augment"], "none");
+  EXPECT_FALSE(cell["container"]) << "nothing is read";
+  EXPECT_EQ(expand({{"decode-scale", {"off", "on"}}}).size(), 1u) << "whole pictures, full size";
+  EXPECT_THROW(expand({{"data", {"tensor"}}}), UsageError);
+  EXPECT_THROW(expand({{"loader", {"dali"}}}), UsageError);
+  EXPECT_THROW(expand({{"device", {"cuda"}}, {"decoder", {"nvjpeg"}}}), UsageError);
+  EXPECT_THROW(expand({{"device", {"emulated:1"}}, {"decoder", {"raw-read"}}}), UsageError);
+}
+
 TEST(Expand, ADeviceThatAugmentsGetsWholePictures) {
   const auto settings = plan::settings_of(plan::expand({{"data", {"jpeg"}},
                                                         {"image-size", {"500x375"}},
@@ -185,6 +204,7 @@ TEST(Expand, DaliTakesPicturesThatItKnows) {
   refused("npy", "gpus", "1");
   refused("jpeg", "workers", "0");
   refused("jpeg", "cache", "sample");
+  refused("jpeg", "cache", "decoded");
   refused("jpeg", "on-bad", "skip");
   refused("jpeg", "resize-filter", "area");
   refused("jpeg", "augment", "jitter");
@@ -263,7 +283,7 @@ TEST(Cell, DecodingOnTheGpuMeansAugmentingThere) {
             3u);
   for (const auto& [axis, value] : plan::AxisValues{{"device", {"cpu"}},
                                                     {"loader", {"dali"}},
-                                                    {"cache", {"sample", "device"}},
+                                                    {"cache", {"decoded", "sample", "device"}},
                                                     {"on-bad", {"skip"}},
                                                     {"jpeg-engine", {"101"}}}) {
     plan::AxisValues chosen{{"device", {"cuda"}}, {"data", {"jpeg"}}, {"decoder", {"nvjpeg"}}};

@@ -53,8 +53,9 @@ class RunCell : public testing::Test {
 };
 
 TEST_F(RunCell, EveryCacheAndLoaderRuns) {
-  for (const char* cache : {"none", "encoded", "sample", "host", "device"}) {
-    for (const char* data : {"jpeg", "tensor"}) {
+  for (const std::string cache : {"none", "encoded", "decoded", "sample", "host", "device"}) {
+    for (const std::string data : {"jpeg", "tensor"}) {
+      if (cache == "decoded" && data == "tensor") continue;  // refused
       for (const char* loader : {"pool", "batch"}) {
         const run::CellResult result =
             run(cell({{"data", {data}}, {"cache", {cache}}, {"loader", {loader}}}));
@@ -62,6 +63,25 @@ TEST_F(RunCell, EveryCacheAndLoaderRuns) {
         EXPECT_GT(result.measurement->imgs_per_s, 0);
         EXPECT_LT(result.measurement->imgs_per_s, 2000 * 1.02) << "no faster than the device";
       }
+    }
+  }
+}
+
+// Cropped and not, resized and not.
+TEST_F(RunCell, DecodedPicturesAreAugmentedAndCollatedAlone) {
+  for (const char* augment : {"train", "none"}) {
+    for (const char* input : {"24", "native"}) {
+      const run::CellResult result = run(cell({{"data", {"jpeg"}},
+                                               {"cache", {"decoded"}},
+                                               {"augment", {augment}},
+                                               {"input-size", {input}}}));
+      ASSERT_EQ(result.status, run::Status::ok) << augment << " " << input << result.error;
+      const measure::StageTotals& stages = result.measurement->stages;
+      EXPECT_EQ(stages[measure::Stage::read].items, 0);
+      EXPECT_EQ(stages[measure::Stage::decode].items, 0);
+      EXPECT_GT(stages[measure::Stage::augment].items, 0);
+      EXPECT_GT(stages[measure::Stage::collate].items, 0);
+      EXPECT_EQ(result.measurement->latencies.reads.count(), 0);
     }
   }
 }
@@ -176,7 +196,7 @@ TEST_F(RunCell, StoppingEndsItAsInterrupted) {
 TEST_F(RunCell, StoppingWhileCachesFillMeasuresNothing) {
   std::stop_source stop;
   stop.request_stop();
-  for (const char* cache : {"none", "encoded", "sample"}) {
+  for (const char* cache : {"none", "encoded", "decoded", "sample"}) {
     run::CellRunner runner(options_, registry_);
     const run::CellResult result =
         runner.run(cell({{"data", {"jpeg"}}, {"cache", {cache}}, {"page-cache", {"warm"}}}), {},
