@@ -51,6 +51,11 @@ void ProgressLine::clear() {
 
 std::string describe(const run::RunProgress& p, std::optional<double> ceiling) {
   char text[160];
+  if (p.to_cache > 0) {
+    const auto done = static_cast<double>(p.cached), all = static_cast<double>(p.to_cache);
+    std::snprintf(text, sizeof text, " samples · %.0f %%", 100 * done / all);
+    return "filling the cache · " + thousands(done) + " of " + thousands(all) + text;
+  }
   std::snprintf(text, sizeof text, "%s %.1f s",
                 p.phase == run::Phase::warming ? "warming up" : "measuring", p.elapsed_s);
   std::string line = std::string(text) + " · " + thousands(p.imgs_per_s) + " img/s";

@@ -25,6 +25,7 @@ class ProgressLine {
   std::int64_t last_ns_ = 0;
 };
 
+// "filling the cache · 1,204 of 8,192 samples · 15 %", then
 // "warming up 1.2 s · 1,204 img/s · 43 % of the ceiling · waiting for data 57 % · 3 s left"
 std::string describe(const run::RunProgress& progress, std::optional<double> ceiling);
 

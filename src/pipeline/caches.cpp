@@ -1,6 +1,7 @@
 #include "pipeline/caches.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <exception>
 #include <mutex>
@@ -11,12 +12,37 @@
 #include "base/in_parallel.h"
 #include "base/random.h"
 #include "codec/plain.h"
+#include "measure/clock.h"
 #include "measure/memory.h"
 #include "pipeline/sample_source.h"
 #include "storage/container.h"
 
 namespace feedrate::pipeline {
 namespace {
+
+// Calls fill(i) for every sample i; each thread has a `fill` of its own.
+template <typename MakeFill>
+void fill_all(std::size_t samples, int threads, const std::stop_token& stop,
+              const FillProgress& progress, const MakeFill& make_fill) {
+  constexpr std::int64_t kEvery = 100'000'000;  // ten times a second
+  std::atomic<std::size_t> done{0};
+  std::mutex mutex;
+  std::int64_t told_ns = 0;  // under it
+  in_parallel(
+      samples, threads,
+      [&] {
+        return [&, fill = make_fill()](std::size_t i) {
+          fill(i);
+          const std::size_t so_far = ++done;
+          if (!progress) return;
+          const std::unique_lock lock(mutex, std::try_to_lock);
+          if (!lock || measure::now_ns() - told_ns < kEvery) return;
+          told_ns = measure::now_ns();
+          progress(so_far, samples);
+        };
+      },
+      [&] { return stop.stop_requested(); });
+}
 
 // Reads files and decodes them whole. One per thread.
 class PictureReader {
@@ -101,82 +127,76 @@ void keep(const codec::PixelView& picture, CachedSample& kept) {
 
 std::shared_ptr<const std::vector<CachedSample>> fill_encoded_cache(const SampleRecipe& recipe,
                                                                     int threads,
-                                                                    std::stop_token stop) {
+                                                                    std::stop_token stop,
+                                                                    const FillProgress& progress) {
   const storage::DatasetVariant& dataset = *recipe.dataset;
   const auto cache = std::make_shared<std::vector<CachedSample>>(dataset.samples.size());
-  in_parallel(
-      cache->size(), threads,
-      [&] {
-        std::shared_ptr<storage::Storage> storage = storage::make_storage(dataset);
-        if (recipe.reads) storage->tell(recipe.reads->add());
-        return [&, storage](std::size_t i) {
-          try {
-            storage->read(dataset.samples[i], (*cache)[i].buffer);
-          } catch (const Error&) {
-            if (!recipe.bad) throw;
-            (*cache)[i] = {{}, std::current_exception()};
-          }
-        };
-      },
-      [&] { return stop.stop_requested(); });
+  fill_all(cache->size(), threads, stop, progress, [&] {
+    std::shared_ptr<storage::Storage> storage = storage::make_storage(dataset);
+    if (recipe.reads) storage->tell(recipe.reads->add());
+    return [&, storage](std::size_t i) {
+      try {
+        storage->read(dataset.samples[i], (*cache)[i].buffer);
+      } catch (const Error&) {
+        if (!recipe.bad) throw;
+        (*cache)[i] = {{}, std::current_exception()};
+      }
+    };
+  });
   return cache;
 }
 
 std::shared_ptr<const std::vector<CachedSample>> fill_sample_cache(const SampleRecipe& recipe,
                                                                    std::uint64_t seed, int threads,
-                                                                   std::stop_token stop) {
+                                                                   std::stop_token stop,
+                                                                   const FillProgress& progress) {
   SampleRecipe once = recipe;
   once.planted = nullptr;
   // Pictures are kept as uint8 pixels, whatever crosses the bus: a user who caches samples would do
   // so, too.
   if (once.format) once.spec.dtype = codec::Dtype::uint8;
   const auto cache = std::make_shared<std::vector<CachedSample>>(recipe.dataset->samples.size());
-  in_parallel(
-      cache->size(), threads,
-      [&] {
-        auto counters = std::make_shared<measure::StageCounters>();
-        const auto source = std::make_shared<SampleSource>(once, *counters);
-        return [&, counters, source](std::size_t i) {
-          const auto sample = static_cast<std::int64_t>(i);
-          try {
-            source->make({sample, 0, mix64(mix64(seed, 0), i), sample},
-                         (*cache)[i].buffer.resize(once.spec.sample_bytes()));
-          } catch (const Error&) {
-            if (!once.bad) throw;
-            (*cache)[i] = {{}, std::current_exception()};
-          }
-        };
-      },
-      [&] { return stop.stop_requested(); });
+  fill_all(cache->size(), threads, stop, progress, [&] {
+    auto counters = std::make_shared<measure::StageCounters>();
+    const auto source = std::make_shared<SampleSource>(once, *counters);
+    return [&, counters, source](std::size_t i) {
+      const auto sample = static_cast<std::int64_t>(i);
+      try {
+        source->make({sample, 0, mix64(mix64(seed, 0), i), sample},
+                     (*cache)[i].buffer.resize(once.spec.sample_bytes()));
+      } catch (const Error&) {
+        if (!once.bad) throw;
+        (*cache)[i] = {{}, std::current_exception()};
+      }
+    };
+  });
   return cache;
 }
 
 std::shared_ptr<const std::vector<CachedSample>> fill_decoded_cache(const SampleRecipe& recipe,
                                                                     int threads,
                                                                     std::stop_token stop,
+                                                                    const FillProgress& progress,
                                                                     MemoryLeft memory_left) {
   if (!memory_left) memory_left = [] { return measure::memory_available(); };
   const std::vector<storage::SampleFile>& files = recipe.dataset->samples;
   const auto cache = std::make_shared<std::vector<CachedSample>>(files.size());
   MemoryGuard memory(std::move(memory_left), files.size(), threads);
-  in_parallel(
-      cache->size(), threads,
-      [&] {
-        const auto reader = std::make_shared<PictureReader>(recipe);
-        return [&, reader](std::size_t i) {
-          codec::PixelView picture;
-          try {
-            picture = reader->read(files[i]);
-          } catch (const Error&) {
-            if (!recipe.bad) throw;
-            (*cache)[i] = {{}, std::current_exception()};
-            return;
-          }
-          memory.admit(codec::packed_bytes({picture.width, picture.height}));
-          keep(picture, (*cache)[i]);
-        };
-      },
-      [&] { return stop.stop_requested(); });
+  fill_all(cache->size(), threads, stop, progress, [&] {
+    const auto reader = std::make_shared<PictureReader>(recipe);
+    return [&, reader](std::size_t i) {
+      codec::PixelView picture;
+      try {
+        picture = reader->read(files[i]);
+      } catch (const Error&) {
+        if (!recipe.bad) throw;
+        (*cache)[i] = {{}, std::current_exception()};
+        return;
+      }
+      memory.admit(codec::packed_bytes({picture.width, picture.height}));
+      keep(picture, (*cache)[i]);
+    };
+  });
   return cache;
 }
 

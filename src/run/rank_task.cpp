@@ -31,12 +31,15 @@ std::shared_ptr<const pipeline::SampleRecipe> recipe_of(
   recipe.reads = std::move(reads);
   if (settings.skip_bad) recipe.bad = std::make_shared<pipeline::BadSamples>();
   const int threads = measure::allowed_cpus();
+  const auto tell = [&](std::size_t done, std::size_t samples) {
+    if (task.progress) task.progress({.cached = done, .to_cache = samples});
+  };
   if (settings.cache == "encoded")
-    recipe.encoded_cache = pipeline::fill_encoded_cache(recipe, threads, stop);
+    recipe.encoded_cache = pipeline::fill_encoded_cache(recipe, threads, stop, tell);
   if (settings.cache == "decoded")
-    recipe.decoded_cache = pipeline::fill_decoded_cache(recipe, threads, stop);
+    recipe.decoded_cache = pipeline::fill_decoded_cache(recipe, threads, stop, tell);
   if (settings.cache == "sample")
-    recipe.sample_cache = pipeline::fill_sample_cache(recipe, task.seed, threads, stop);
+    recipe.sample_cache = pipeline::fill_sample_cache(recipe, task.seed, threads, stop, tell);
   return std::make_shared<const pipeline::SampleRecipe>(std::move(recipe));
 }
 

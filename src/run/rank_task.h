@@ -21,6 +21,9 @@ struct RunProgress {
   double device_idle = 0;  // share of the time in which the device waited for a batch
   double elapsed_s = 0;    // of the same steps
   double remaining_s = 0;  // estimate of the window's rest; < 0: unknown
+  // Before the warm-up, of a cache: how many samples are in it, and how many there will be. 0: no
+  // cache is being filled.
+  std::size_t cached = 0, to_cache = 0;
 };
 using ProgressSink = std::function<void(const RunProgress&)>;
 

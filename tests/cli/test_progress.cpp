@@ -29,6 +29,11 @@ TEST(Describe, AMeasurementShowsTheCeilingAndTheRest) {
             "measuring 3.0 s · 500 img/s · 50 % of the ceiling · device waits 0 % · 2 s left");
 }
 
+TEST(Describe, ACacheIsFilledBeforeTheWarmUp) {
+  EXPECT_EQ(cli::describe({.cached = 1204, .to_cache = 8192}, 1000),
+            "filling the cache · 1,204 of 8,192 samples · 15 %");
+}
+
 TEST(Describe, NoCeilingNoShare) {
   EXPECT_THAT(cli::describe({}, 0), Not(HasSubstr("ceiling")));
   EXPECT_THAT(cli::describe({}, std::nullopt), StartsWith("warming up"));

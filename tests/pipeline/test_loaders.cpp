@@ -516,13 +516,27 @@ TEST_F(Loaders, DecodingIntoMemoryEndsSoonWhereAsked) {
   for (const pipeline::CachedSample& sample : *cache) EXPECT_TRUE(sample.bytes().empty());
 }
 
+TEST_F(Loaders, CachesTellHowFullTheyAre) {
+  const pipeline::SampleRecipe recipe = options("jpeg", 2).recipe;
+  std::vector<std::size_t> told;
+  const auto tell = [&](std::size_t done, std::size_t samples) {
+    EXPECT_EQ(samples, 64u);
+    told.push_back(done);
+  };
+  pipeline::fill_encoded_cache(recipe, 2, {}, tell);
+  pipeline::fill_decoded_cache(recipe, 2, {}, tell);
+  pipeline::fill_sample_cache(recipe, 1, 2, {}, tell);
+  EXPECT_GE(told.size(), 3u) << "at the beginning at least";
+  EXPECT_THAT(told, testing::Each(testing::AllOf(testing::Ge(1u), testing::Le(64u))));
+}
+
 // Whatever is said of bad samples: this is none.
 TEST_F(Loaders, DecodingIntoMemoryEndsBeforeThatIsShort) {
   pipeline::LoaderOptions o = options("jpeg", 2);
   o.recipe.bad = std::make_shared<pipeline::BadSamples>();
   const auto fill = [&](std::uint64_t at_start, std::uint64_t later) {
     bool started = false;
-    return pipeline::fill_decoded_cache(o.recipe, 2, {}, [&, at_start, later] {
+    return pipeline::fill_decoded_cache(o.recipe, 2, {}, {}, [&, at_start, later] {
       return std::exchange(started, true) ? later : at_start;
     });
   };
