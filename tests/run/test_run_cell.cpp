@@ -53,9 +53,9 @@ class RunCell : public testing::Test {
 };
 
 TEST_F(RunCell, EveryCacheAndLoaderRuns) {
-  for (const std::string cache : {"none", "encoded", "decoded", "sample", "host", "device"}) {
-    for (const std::string data : {"jpeg", "tensor"}) {
-      if (cache == "decoded" && data == "tensor") continue;  // refused
+  for (const char* cache : {"none", "encoded", "decoded", "sample", "host", "device"}) {
+    for (const char* data : {"jpeg", "tensor"}) {
+      if (cache == std::string("decoded") && data == std::string("tensor")) continue;  // refused
       for (const char* loader : {"pool", "batch"}) {
         const run::CellResult result =
             run(cell({{"data", {data}}, {"cache", {cache}}, {"loader", {loader}}}));
