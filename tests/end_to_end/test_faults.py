@@ -101,6 +101,9 @@ class Faults(ProgramTest):
         self.assertEqual(answer.code, 1, answer)
         self.assertEqual(self.statuses().count(("tensor", "failed")), 1, answer)
         self.assertIn(("jpeg", "ok"), self.statuses())
+        self.check_stalled_read(victim)
+
+    def check_stalled_read(self, victim):
         error = next(r["error"] for r in self.ledger() if r["status"] == "failed")
         self.assertRegex(
             error,
@@ -118,9 +121,17 @@ class Faults(ProgramTest):
 
     def test_so_does_one_while_a_cache_is_filled(self):
         victim = self.a_sample_that_never_comes()
-        for cache in ("encoded", "decoded", "sample"):
+        for cache in ("encoded", "sample"):
             shutil.rmtree(self.path("ledger"), True)
             self.check_stall(self.stalled_sweep("--cache", cache), victim)
+
+    def test_or_while_pictures_are_decoded_into_one(self):
+        victim = self.a_sample_that_never_comes("jpeg")
+        words = ("--data", "jpeg", "--cache", "decoded", "--min-seconds", "0.3")
+        answer = self.finish(self.start(*self.words(*words, "--stall-seconds", "1")))
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn(("jpeg", "failed"), self.statuses())
+        self.check_stalled_read(victim)
 
     def test_or_the_page_cache_is_warmed(self):
         victim = self.a_sample_that_never_comes()
