@@ -194,7 +194,7 @@ std::string fairness_text(const std::vector<PlannedJob>& jobs, const Basis& basi
 
 std::string left_out_text(const Basis& basis) {
   if (basis.left_out.empty()) return "";
-  return "left out of together: repetition " +
+  return "left out: repetition " +
          listed(basis.left_out, [](std::size_t i) { return std::to_string(i + 1); }) +
          ", in which not all of these jobs measured\n";
 }

@@ -89,8 +89,20 @@ TEST(JobsText, NamesTheFirstToStarveWhereTheIntervalsDo) {
 TEST(JobsText, LeavesOutARepetitionInWhichOthersMeasured) {
   const std::string text = text_of({repetition({500, 800}), repetition({900, 0}),
                                     repetition({500, 800}), repetition({500, 800})});
-  EXPECT_THAT(text, HasSubstr("left out of together: repetition 2, in which not all"));
+  EXPECT_THAT(text, HasSubstr("means of 3 repetitions (95 % intervals)"));
+  EXPECT_THAT(text, HasSubstr("left out: repetition 2, in which not all"));
   EXPECT_THAT(text, HasSubstr("50.0 % (50.0 to 50.0)"));
+}
+
+// The heading is of what the columns are of, the run alone included.
+TEST(JobsText, AHeadingCountsTheRepetitionsThatAreLeft) {
+  cli::JobsRepetition other = repetition({900, 0});
+  other.alone[0] = 2000;
+  const std::string two = text_of({repetition({500, 800}), other, repetition({500, 800})});
+  EXPECT_THAT(two, HasSubstr("means of 2 repetitions (no interval below 3)"));
+  EXPECT_THAT(two, HasSubstr("     1,000        500    50.0 %    50.0 %  job 1\n"));
+  EXPECT_THAT(text_of({repetition({500, 800}), other}),
+              HasSubstr(", of 1 repetition (no interval below 3)"));
 }
 
 TEST(JobsText, AJobThatAlwaysFailsIsNoPartOfTheAnswer) {

@@ -94,6 +94,21 @@ TEST(FairnessOver, WhetherOneStarvesIsLeftOpenWhereTheIntervalHoldsBoth) {
   EXPECT_EQ(over({{0.90, 1}, {0.90, 1}, {0.901, 1}}).starves, true);
 }
 
+// One of many jobs looks starved by chance. Its interval ends at 0.942: enough for one of two.
+TEST(FairnessOver, OfManyJobsOneMustBeFurtherOff) {
+  const auto among = [](std::size_t jobs) {
+    std::vector<std::vector<double>> repetitions;
+    for (const double share : {0.92, 0.94, 0.92, 0.94, 0.92, 0.94}) {
+      repetitions.emplace_back(jobs, 1.0);
+      repetitions.back().front() = share;
+    }
+    return over(repetitions);
+  };
+  EXPECT_LT(among(64).shares.front().ci95->high, 0.95);
+  EXPECT_EQ(among(2).starves, true);
+  EXPECT_EQ(among(64).starves, std::nullopt);
+}
+
 TEST(FairnessOver, TheIndexStaysWithinItsBounds) {
   const auto found = over({{1, 0.9}, {1, 0.99}, {1, 0.6}});
   ASSERT_TRUE(found.index.ci95);

@@ -194,6 +194,19 @@ class Jobs(ProgramTest):
                 self.assert_gone(children)
                 self.assertEqual({r["status"] for r in self.parts()[1]}, {"interrupted"})
 
+    def test_a_signal_leaves_what_complete_repetitions_say(self):
+        of_one = 4  # records: two jobs, alone and together
+        process, _ = self.start_together(JPEG + TENSOR, 2, *SHORT, "--repetitions", "1000")
+        deadline = time.monotonic() + PATIENCE
+        while self.records_so_far() <= of_one:
+            self.assertLess(time.monotonic(), deadline, "the first repetition never ended")
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        answer = self.finish(process)
+        self.assertEqual(answer.code, 130, answer)
+        self.assertRegex(answer.err, r"interrupted after \d+ of 1000 repetitions")
+        self.assertIn("first to starve: ", answer.out)
+
     def test_jobs_end_with_the_program(self):
         process, children = self.start_together(JPEG + TENSOR, 2, *LONG)
         process.kill()
