@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -28,10 +29,13 @@ constexpr double kStays = 0.05;
 // brings its inode into memory, so of files whose state nobody claims only some are looked at.
 constexpr std::size_t kLook = 65'536, kGlance = 256;
 
+// Warming reads whole files: what lies between a shard's samples is in memory then, too.
 bool fits_into_memory(const plan::CellSettings& settings, const storage::DatasetVariant& dataset,
                       int ranks_here) {
   const double held = bytes_held(settings, dataset, ranks_here, /*ranks_are_apart=*/true);
-  return static_cast<double>(dataset.total_bytes) + held <
+  const std::uint64_t packed =
+      std::accumulate(dataset.packed_bytes.begin(), dataset.packed_bytes.end(), std::uint64_t{0});
+  return static_cast<double>(std::max(dataset.total_bytes, packed)) + held <
          kUsableMemory * static_cast<double>(measure::memory_available());
 }
 
