@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 from . import figures, rows, storage, style, time_shares
 from .page import Page
 from .stage_times import colours_of, names_of
-from .text import amount, percent, plain, plus_minus, share_words, workers
+from .text import amount, percent, plain, plus_minus, share_words, stored_at, workers
 
 SENTENCE = (
     "Above, the workers' time by stage, computing and waiting apart; below, what the machine's CPUs"
@@ -74,7 +74,7 @@ def _plan(setting, gpus):
     if time_shares.are_all_shown(groups):
         return [
             (
-                series.label + (f", stored at {size}" if size else ""),
+                series.label + (f", {stored_at(size)}" if size else ""),
                 [rows.Row(c, series.look, workers(c.workers)) for c in cells],
             )
             for series, size, cells in groups

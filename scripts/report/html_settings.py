@@ -9,7 +9,7 @@ from .cells import DRIFTED
 from .heading import heading
 from .html_bars import best_cells
 from .html_cells import bad_ceiling, bad_flags, name
-from .text import clean, plus_minus, spread
+from .text import clean, plus_minus, spread, stored_at
 
 
 def described(setting, cells, note):
@@ -100,7 +100,7 @@ def _ceiling_tile(ceiling, gpus, cells):
 
 def _tile(series, cell, gpus, cells):
     where = [
-        cell.image_size and f"stored at {cell.image_size}",
+        cell.image_size and stored_at(cell.image_size),
         cell.workers is not None
         and f"{cell.workers} worker{'' if cell.workers == 1 else 's'}"
         + (" per GPU" if cell.gpus > 1 else ""),

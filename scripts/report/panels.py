@@ -6,7 +6,7 @@ import functools
 
 from . import choice, ledger
 from .cells import pixels
-from .text import clean, percent
+from .text import clean, percent, stored_at
 
 
 def at_gpus(setting, gpus):
@@ -27,7 +27,7 @@ def in_panel(cells, size):
 def panel_title(size, setting):
     if size is None:
         return f"stored at input size {clean(setting.axes['input-size'])}"
-    return f"stored at {clean(size)}"
+    return stored_at(size)
 
 
 def of_series(cells, series):

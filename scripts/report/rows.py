@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from . import panels, style
 from .cells import pixels
 from .page import LEFT
-from .text import clean, plain, tick, workers
+from .text import clean, plain, stored_at, tick, workers
 
 
 @dataclass
@@ -55,7 +55,7 @@ def _none_first(size):
 
 def _heading(size, setting):
     if size is not None:
-        return f"stored at {clean(size)}"
+        return stored_at(size)
     return f"input size {clean(setting.axes['input-size'])}"
 
 

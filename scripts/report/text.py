@@ -195,6 +195,11 @@ def plus_minus(estimate):
     )
 
 
+def stored_at(size):
+    """In words: "500x375", or "mixed" where each picture has a size of its own."""
+    return f"stored at {clean(size)}" + (" sizes" if size == "mixed" else "")
+
+
 def workers(count):
     if count is None:
         return "no workers"
