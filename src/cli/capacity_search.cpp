@@ -256,7 +256,8 @@ std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
   return found;
 }
 
-ClientLimit client_limit(const Cells& cells, const ExperimentOptions& experiment, int gpus) {
+ClientLimit client_limit(const Cells& cells, const ExperimentOptions& experiment, int gpus,
+                         double host_cpu_ms) {
   const plan::CellSettings settings = cells.settings();
   constexpr double kShareOfMemory = 0.25;
   constexpr std::uint64_t kEnough = 1'000'000'000;
@@ -279,7 +280,7 @@ ClientLimit client_limit(const Cells& cells, const ExperimentOptions& experiment
   const Cells there = cells.with("device", "emulated:inf")
                           .with("io", through_memory(settings.io))
                           .with("order", "sequential")
-                          .with("host-cpu-ms", "0")
+                          .with("host-cpu-ms", format("%g", host_cpu_ms))
                           .with("all-reduce-ms", "0")
                           .with("page-cache", "as-is");
   from_memory.run.data = copy.data();

@@ -90,8 +90,10 @@ struct ClientLimit {
 };
 inline constexpr const char* kClientFolder = "client";  // of its record, in the output folder
 
-// What this machine reads, decodes and takes to `gpus` GPUs from memory, of no length of step.
+// What this machine reads, decodes and takes to `gpus` GPUs from memory. Steps have no length, and
+// burn the CPU time on the host that they do in the search.
 // Throws a std::runtime_error of one line where that cannot be measured.
-ClientLimit client_limit(const Cells& cells, const ExperimentOptions& experiment, int gpus);
+ClientLimit client_limit(const Cells& cells, const ExperimentOptions& experiment, int gpus,
+                         double host_cpu_ms);
 
 }  // namespace feedrate::cli

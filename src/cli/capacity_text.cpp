@@ -15,16 +15,22 @@ std::string gpus_text(const diagnose::GpusFed& fed) {
   return text;
 }
 
+std::string beside_steps(double host_cpu_ms) {
+  return host_cpu_ms > 0 ? format(" beside steps of %g ms of CPU", host_cpu_ms) : "";
+}
+
 // Beyond the largest number: `reached`, the most that was delivered; `client`: from memory.
-std::string limit_text(double reached, double client, const plan::CellSettings& settings) {
+std::string limit_text(double reached, double client, int workers, double host_cpu_ms) {
   constexpr double kClearlyMore = 1.1;
   if (client >= kClearlyMore * reached)
     return format("the storage: it gave %s img/s, memory %s", thousands(reached).c_str(),
                   thousands(client).c_str());
   return format(
-      "this machine: from memory its workers (%d a GPU) manage %s img/s, from the storage %s. Use "
-      "more --workers, or --decoder raw-read, which reads and does not decode",
-      settings.workers, thousands(client).c_str(), thousands(reached).c_str());
+      "this machine: from memory its workers (%d a GPU)%s manage %s img/s, from the storage %s. "
+      "Use "
+      "more CPUs, more --workers, or --decoder raw-read, which reads and does not decode",
+      workers, beside_steps(host_cpu_ms).c_str(), thousands(client).c_str(),
+      thousands(reached).c_str());
 }
 
 double most_delivered(const Readings& readings) {
@@ -43,15 +49,18 @@ CapacityAnswer::CapacityAnswer(const plan::CellSettings& settings,
       mean_bytes_(static_cast<double>(dataset.total_bytes) /
                   static_cast<double>(dataset.samples.size())) {}
 
+double CapacityAnswer::host_cpu_ms() const {
+  return settings_.emulation.host_cpu_ms < 0 ? device_.host_cpu_ms
+                                             : settings_.emulation.host_cpu_ms;
+}
+
 void CapacityAnswer::heading() const {
-  const double host_ms =
-      settings_.emulation.host_cpu_ms < 0 ? device_.host_cpu_ms : settings_.emulation.host_cpu_ms;
   std::printf("EMULATED GPUs: %s, %s img/s each (%s)\n", device_.name.c_str(),
               thousands(device_.imgs_per_s).c_str(), device_.source.c_str());
   std::printf(
       "a step of %d images takes %.1f ms, %g ms of CPU on the host, and %g ms to average "
       "the gradients\n",
-      settings_.batch_size, 1e3 * settings_.batch_size / device_.imgs_per_s, host_ms,
+      settings_.batch_size, 1e3 * settings_.batch_size / device_.imgs_per_s, host_cpu_ms(),
       settings_.emulation.all_reduce_ms);
   std::printf("reading: --io %s, depth %d, %d worker%s a GPU%s, %s bytes a sample\n\n",
               settings_.io.c_str(), settings_.io_depth, settings_.workers,
@@ -107,14 +116,17 @@ void CapacityAnswer::print_client(const Found& found, const ClientLimit& client)
   }
   const int gpus = found.search.runs().rbegin()->first;
   std::printf(
-      "from memory this machine alone: %s img/s (%d GPUs' workers, %zu samples), "
+      "from memory this machine alone: %s img/s (%d GPUs' workers%s, %zu samples), "
       "%d GPUs at %.0f %%\n",
-      thousands(client.imgs_per_s).c_str(), gpus, client.samples,
+      thousands(client.imgs_per_s).c_str(), gpus, beside_steps(host_cpu_ms()).c_str(),
+      client.samples,
       static_cast<int>(client.imgs_per_s / (kLeastUtilisation * device_.imgs_per_s)),
       100 * kLeastUtilisation);
   if (found.search.fed(kLeastUtilisation).at_least) return;
   std::printf("what limits beyond: %s\n",
-              limit_text(most_delivered(found.readings), client.imgs_per_s, settings_).c_str());
+              limit_text(most_delivered(found.readings), client.imgs_per_s, settings_.workers,
+                         host_cpu_ms())
+                  .c_str());
 }
 
 }  // namespace feedrate::cli

@@ -18,6 +18,7 @@ class CapacityAnswer {
   void print_client(const Found& found, const ClientLimit& client) const;
 
  private:
+  double host_cpu_ms() const;  // of a step
   void heading() const;
   void table(const diagnose::GpuSearch& search, const Readings& readings) const;
   void fed(const diagnose::GpuSearch& search, double share) const;

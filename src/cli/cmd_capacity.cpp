@@ -95,9 +95,9 @@ void check_output(const std::filesystem::path& output) {
 // What this machine manages without the storage; nothing where that cannot be measured, which is
 // said.
 std::optional<ClientLimit> try_client(const Cells& cells, const ExperimentOptions& experiment,
-                                      int gpus) {
+                                      int gpus, double host_cpu_ms) {
   try {
-    return client_limit(cells, experiment, gpus);
+    return client_limit(cells, experiment, gpus, host_cpu_ms);
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "feedrate: what this machine manages from memory is not known: %s\n",
                  error.what());
@@ -117,11 +117,12 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   check_output(experiment.output);
   const device::EmulatedDevice emulated = emulated_of(settings);
   set_default_limits(app, settings.batch_size / emulated.imgs_per_s, experiment.run.limits);
-  const double given_ms = settings.emulation.host_cpu_ms;
+  const double given_ms = settings.emulation.host_cpu_ms,
+               host_cpu_ms = given_ms < 0 ? emulated.host_cpu_ms : given_ms;
   SearchOptions options{.limits = experiment.run.limits,
                         .most_gpus = command.most_gpus,
                         .repetitions = command.repetitions,
-                        .takes_cpu = (given_ms < 0 ? emulated.host_cpu_ms : given_ms) > 0};
+                        .takes_cpu = host_cpu_ms > 0};
   std::shared_ptr<const storage::DatasetVariant> dataset;
   std::optional<Found> found;
   {
@@ -136,7 +137,8 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   const CapacityAnswer answer(settings, emulated, *dataset);
   answer.print(*found);
   if (!command.no_client) {
-    const auto client = try_client(cells, experiment, found->search.runs().rbegin()->first);
+    const auto client =
+        try_client(cells, experiment, found->search.runs().rbegin()->first, host_cpu_ms);
     if (client && client->interrupted) {
       std::fprintf(stderr, "feedrate: interrupted\n");
       return client->interrupted;

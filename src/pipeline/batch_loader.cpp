@@ -72,6 +72,7 @@ class BatchLoader : public Loader {
  private:
   // Queues the next batch with the worker whose turn it is. Called with the lock held.
   void ask() {
+    if (options_.batches > 0 && asked_ == options_.batches) return;
     tasks_[static_cast<std::size_t>(asked_ % options_.workers)].push_back(asked_);
     ++asked_;
   }

@@ -14,7 +14,8 @@
 
 namespace feedrate::pipeline {
 
-// An endless stream of batches made from samples. One consumer; stop() from any thread.
+// A stream of batches made from samples, endless unless LoaderOptions::batches says otherwise. One
+// consumer; stop() from any thread.
 class Loader {
  public:
   virtual ~Loader() = default;
@@ -41,6 +42,8 @@ struct LoaderOptions {
   bool in_order = false;  // pool: deliver batches in the order of their sequence numbers
   int first_cpu =
       -1;  // pin worker w to the (first_cpu + w)-th CPU that there is; -1: let the kernel choose
+  // So many are made; next() then waits for stop(). 0: endless. DALI's loader goes on.
+  std::int64_t batches = 0;
 };
 
 // The layout of what the program and a loader in a module exchange.

@@ -138,7 +138,7 @@ class PoolLoader : public Loader {
         slot = filling_->claimed++;
         return filling_;
       }
-      if (!opening_) {
+      if (!opening_ && !is_over()) {
         if (!open_batch(lock, wait)) return nullptr;
       } else if (wait) {
         changed_.wait(lock);
@@ -147,6 +147,9 @@ class PoolLoader : public Loader {
       }
     }
   }
+
+  // With the lock held.
+  bool is_over() const { return options_.batches > 0 && sequence_ == options_.batches; }
 
   // Waits for a slab without holding the lock: one worker opens the next batch, the others wait for
   // it. False: there is none now.

@@ -19,6 +19,21 @@ pipeline::SampleOrder order_of(pipeline::Order order, const storage::DatasetVari
   return all;
 }
 
+// Steps of one pass for a cold cell: a second pass would find the files in the cache. Else 0.
+std::int64_t pass_steps(const RankTask& task, const device::Group& group) {
+  if (!task.recipe || task.settings.page_cache != "cold") return 0;
+  return static_cast<std::int64_t>(task.recipe->dataset->samples.size()) / group.size() /
+         task.settings.batch_size;
+}
+
+// How many batches a loader makes; 0: endless. Workers must not read ahead into a second pass. A
+// pass of fewer steps may be over before its window: a device is two steps behind.
+std::int64_t batches_of(const RankTask& task, const device::Group& group) {
+  constexpr std::int64_t kLeast = 8;
+  const std::int64_t pass = pass_steps(task, group);
+  return pass >= kLeast ? pass : 0;
+}
+
 // Batches for the training thread, whatever the feed.
 std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Accelerator& device,
                                               const device::Group& group) {
@@ -30,6 +45,7 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
   pipeline::LoaderOptions options{*task.recipe, sampler,        s.workers,
                                   s.prefetch,   device.slabs(), s.in_order};
   if (s.pin_workers) options.first_cpu = group.rank() * s.workers;
+  options.batches = batches_of(task, group);
   if (task.planted_rank.value_or(group.rank()) != group.rank()) options.recipe.planted = nullptr;
   auto loader = pipeline::make_loader(s.loader, std::move(options));
   if (s.cache != "host") return loader;
@@ -58,7 +74,8 @@ class RankRun {
         gpu_(device_->describe().pci_address),
         host_(group.rank() == 0 ? std::make_unique<measure::HostMonitor>() : nullptr),
         storage_(group.rank() == 0 ? counters_below(task) : std::nullopt),
-        window_(task.limits, pass_steps(), task.appointment) {}
+        pass_steps_(pass_steps(task, group)),
+        window_(task.limits, pass_steps_, task.appointment) {}
 
   RankResult run(std::stop_token stop) {
     const std::stop_callback wake(stop, [this] { interrupt(); });
@@ -81,13 +98,6 @@ class RankRun {
     device_->drain();
     device_->collect(result_.steps);
     return finish();
-  }
-
-  // Steps of one pass for a cold cell: a second pass would find the files in the cache.
-  std::int64_t pass_steps() const {
-    if (!task_.recipe || task_.settings.page_cache != "cold") return 0;
-    return static_cast<std::int64_t>(task_.recipe->dataset->samples.size()) / group_.size() /
-           task_.settings.batch_size;
   }
 
   void interrupt() {
@@ -122,7 +132,7 @@ class RankRun {
     const double drawn = queue_.drawn(produced(), consumed());
     if (group_.rank() == 0) {
       const double most = std::abs(drawn) > std::abs(others_drawn_) ? drawn : others_drawn_;
-      if (device_->settled()) window_.update(result_.steps, most);
+      if (device_->settled()) window_.update(result_.steps, most, all_made());
       report();
     }
     const std::int64_t mark = agreed_mark(drawn);
@@ -193,6 +203,11 @@ class RankRun {
     return streams ? loader_->stages()[measure::Stage::collate].items : -1;
   }
 
+  // All of a cold pass.
+  bool all_made() const {
+    return pass_steps_ > 0 && produced() >= pass_steps_ * task_.settings.batch_size;
+  }
+
   RankResult finish() {
     const auto decided = [&](std::size_t step) {
       return static_cast<std::size_t>(group_.broadcast_number(static_cast<std::int64_t>(step)));
@@ -255,6 +270,7 @@ class RankRun {
   const std::unique_ptr<measure::HostMonitor> host_;
   const std::optional<measure::StorageCounters> storage_;
   measure::StandstillMonitor standstills_;
+  const std::int64_t pass_steps_;  // of a cold pass; else 0
   Window window_;
   std::int64_t mark_ = 0;   // of the window, see Window::mark()
   std::size_t opened_ = 0;  // step at which this rank's window was opened; 0: not yet

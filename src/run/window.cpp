@@ -21,14 +21,14 @@ std::vector<double> step_durations(std::span<const device::StepRecord> steps, st
 Window::Window(const RunLimits& limits, std::int64_t pass_steps, Appointment appointment)
     : limits_(limits), pass_steps_(pass_steps), appointment_(appointment) {}
 
-Phase Window::update(std::span<const device::StepRecord> steps, double drawn) {
+Phase Window::update(std::span<const device::StepRecord> steps, double drawn, bool all_made) {
   if (phase_ == Phase::warming) {
     if (!warm(steps)) return phase_;
     phase_ = Phase::measuring;
     first_opened_ = steps.size();
     open(steps);
   } else if (phase_ == Phase::measuring && steps.size() > first_) {
-    if (enough(steps, drawn)) {
+    if (enough(steps, drawn, all_made)) {
       phase_ = stays(steps) ? Phase::staying : Phase::done;
       last_ = steps.size();
     } else if (may_begin_anew(steps)) {
@@ -100,8 +100,10 @@ bool Window::may_begin_anew(std::span<const device::StepRecord> steps) const {
          elapsed(steps, first_opened_) + elapsed(steps, first_) <= limits_.max_seconds;
 }
 
-bool Window::enough(std::span<const device::StepRecord> steps, double drawn) const {
+bool Window::enough(std::span<const device::StepRecord> steps, double drawn, bool all_made) const {
   if (pass_steps_ > 0 && static_cast<std::int64_t>(steps.size()) + 2 >= pass_steps_) return true;
+  // The steps that are left take what lies in the queues: a window with them would be of that, too.
+  if (pass_steps_ > 0 && all_made && is_as_long_as(steps, 1)) return true;
   if (elapsed(steps, first_opened_) >= limits_.max_seconds) return true;
   if (pass_steps_ > 0) return false;  // the whole pass, once
   const double at_most = is_as_long_as(steps, 2) ? kNearRest : kAtRest;

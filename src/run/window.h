@@ -62,8 +62,8 @@ class Window {
   Window(const RunLimits& limits, std::int64_t pass_steps, Appointment appointment = {});
 
   // `steps`: all steps that ended so far. `drawn`: of the queue that is least at rest since the
-  // window was opened, see QueueBalance.
-  Phase update(std::span<const device::StepRecord> steps, double drawn);
+  // window was opened, see QueueBalance. `all_made`: nothing of a cold pass is left to load.
+  Phase update(std::span<const device::StepRecord> steps, double drawn, bool all_made = false);
 
   // Changes whenever the window opens, is begun anew, or ends, and when the run is done: kEnded or
   // more once the window has ended, kDone at last. Ranks take rank 0's, so that all of them open
@@ -79,7 +79,7 @@ class Window {
   bool warm(std::span<const device::StepRecord> steps);
   bool keeps_appointment(std::span<const device::StepRecord> steps);
   bool stays(std::span<const device::StepRecord> steps) const;
-  bool enough(std::span<const device::StepRecord> steps, double drawn) const;
+  bool enough(std::span<const device::StepRecord> steps, double drawn, bool all_made) const;
   bool is_as_long_as(std::span<const device::StepRecord> steps, int times) const;
   bool may_begin_anew(std::span<const device::StepRecord> steps) const;
   void open(std::span<const device::StepRecord> steps);

@@ -6,6 +6,7 @@ import re
 
 from program import SHORT, SMALL, ProgramTest, main
 
+CPUS = len(os.sched_getaffinity(0))
 WARM = ["--page-cache", "warm", "--image-size", "48", "--input-size", "48", "--batch-size", "8"]
 QUICK = [
     *("--warmup-seconds", "0.05", "--max-warmup-seconds", "0.1"),
@@ -69,6 +70,19 @@ class Capacity(ProgramTest):
         self.assertIn("from memory this machine alone: ", answer.out)
         self.assertIn("what limits beyond: ", answer.out)
         self.assertFalse([f for f in os.listdir("/dev/shm") if f.startswith("feedrate-locked-")])
+
+    def test_the_machines_own_limit_counts_what_the_steps_burn(self):
+        answer = self.capacity(
+            *("--device", "emulated:100", "--most-gpus", "2", "--host-cpu-ms", "20")
+        )
+        found = re.search(
+            r"from memory this machine alone: ([\d,.]+) img/s \(\d+ GPUs?' workers beside steps of "
+            r"20 ms of CPU, \d+ samples\), (\d+) GPUs at 90 %",
+            answer.out,
+        )
+        self.assertTrue(found, answer)
+        of_each_cpu = 8 / 0.020  # images/s: a batch of 8 in 20 ms
+        self.assertLess(int(found[2]), 1.2 * CPUS * of_each_cpu / (0.9 * 100), answer)
 
     def test_the_hosts_cpu_time_is_told_beside_none(self):
         answer = self.capacity(

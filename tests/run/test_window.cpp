@@ -47,6 +47,25 @@ Outcome drive(Duration duration, Stock stock, std::int64_t pass_steps = 0,
 }
 const auto kNoStock = [](std::int64_t) { return std::int64_t{0}; };
 
+// A pass of 100 steps, of which the last 20 lie in the queue.
+TEST(Window, AColdPassEndsWhenAllIsMade) {
+  const auto steps_of = [](std::int64_t made_at, double step_s) {
+    run::Window window(kLimits, 100);
+    std::vector<device::StepRecord> steps;
+    std::int64_t now = 0;
+    for (std::int64_t k = 0; k < 100; ++k) {
+      const std::int64_t start = now;
+      now += std::llround(1e9 * step_s);
+      steps.push_back({start, now, 0});
+      if (window.update(steps, 0, k >= made_at) == run::Phase::done) break;
+    }
+    return steps.size();
+  };
+  EXPECT_EQ(steps_of(80, 0.1), 81u);
+  EXPECT_EQ(steps_of(80, 0.01), 98u) << "the whole pass is shorter than a window";
+  EXPECT_EQ(steps_of(200, 0.1), 98u);
+}
+
 TEST(Window, SteadyStepsGiveTheirRate) {
   const Outcome o = drive([](std::int64_t) { return 0.1; }, kNoStock);
   EXPECT_TRUE(o.window.steady());
