@@ -273,6 +273,9 @@ def _counts(record):
         )
 
 
+# The percentiles of a read's latency, with the share of all reads that each covers.
+PERCENTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "max": 1.0}
+
 # How the files were dropped, by what the page cache stood for; None: they were not.
 METHODS = {"cold": ("drop_caches", "fadvise"), "bypassed": ("bypassed",)}
 
@@ -313,11 +316,26 @@ def _io(record):
     stated = number(io.get("bytes_per_s"))
     if stated is None or abs(stated - read / window) > 1 + 1e-6 * read / window:
         yield f"io.bytes_per_s is {stated}, bytes read / window_s is {read / window:.0f}"
-    for key in ("latency_us", "open_us"):
+    late = number(io.get("seen_late", 0))  # older records have none
+    if late is None or not 0 <= late <= reads:
+        yield f"io.seen_late is {str(io['seen_late'])[:40]} of {reads:g} reads"
+        return
+    for key, unknown in (("latency_us", late), ("open_us", 0)):
         if io.get(key) is not None:
-            found = [_part(io[key], name) for name in ("median", "p90", "p99", "p999", "max")]
-            if None in found or min(found) < 0 or found != sorted(found):
-                yield f"io.{key} is not in order: {str(io[key])[:80]}"
+            yield from _percentiles(f"io.{key}", io[key], reads, unknown)
+
+
+def _percentiles(name, stated, reads, unknown):
+    """`unknown`: of the reads, how many took nobody knows how long. They may be longer than all
+    others, so that a percentile may be null, or has to be."""
+    found = {q: _part(stated, part) for part, q in PERCENTILES.items()}
+    known = [value for value in found.values() if value is not None]
+    if known != sorted(known) or min(known, default=0) < 0:
+        yield f"{name} is not in order: {str(stated)[:80]}"
+    elif unknown == 0 and None in found.values():
+        yield f"{name} lacks a percentile, and all reads are known: {str(stated)[:80]}"
+    elif any(v is not None and unknown > (1 - q) * reads + 1e-6 for q, v in found.items()):
+        yield f"{name} has a percentile that {unknown:g} reads seen late hide: {str(stated)[:80]}"
 
 
 def _cpu_list(text):

@@ -54,10 +54,12 @@ diagnose::GpusRun gpus_run(const run::CellResult& result, const device::Emulated
 
 Reading reading_of(const run::Measurement& m) {
   const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
-  return {.imgs_per_s = kept_up(m),
-          .bytes_per_s = bytes / m.window_s,
-          .reads_per_s = static_cast<double>(m.latencies.reads.count()) / m.window_s,
-          .p99_ms = 1e-6 * static_cast<double>(m.latencies.reads.percentile_ns(0.99))};
+  Reading reading{.imgs_per_s = kept_up(m),
+                  .bytes_per_s = bytes / m.window_s,
+                  .reads_per_s = static_cast<double>(m.latencies.count()) / m.window_s};
+  if (const auto p99_ns = m.latencies.percentile_ns(0.99))
+    reading.p99_ms = 1e-6 * static_cast<double>(*p99_ns);
+  return reading;
 }
 
 // Searches one after the other in one sweep, live.
@@ -192,13 +194,16 @@ std::string counted_gpus(int gpus) { return std::to_string(gpus) + (gpus == 1 ? 
 
 Reading mean_of(const std::vector<Reading>& runs) {
   Reading mean;
+  double p99_ms = 0;
+  int that_know = 0;
   const double share = 1 / static_cast<double>(runs.size());
   for (const Reading& run : runs) {
     mean.imgs_per_s += share * run.imgs_per_s;
     mean.bytes_per_s += share * run.bytes_per_s;
     mean.reads_per_s += share * run.reads_per_s;
-    mean.p99_ms += share * run.p99_ms;
+    if (run.p99_ms) p99_ms += *run.p99_ms, ++that_know;
   }
+  if (that_know > 0) mean.p99_ms = p99_ms / that_know;
   return mean;
 }
 

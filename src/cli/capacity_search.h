@@ -36,9 +36,11 @@ std::string counted_gpus(int gpus);  // "1 GPU", "2 GPUs"
 
 // What was read with so many GPUs: of one run, or the mean of several.
 struct Reading {
-  double imgs_per_s = 0, bytes_per_s = 0, reads_per_s = 0, p99_ms = 0;
+  double imgs_per_s = 0, bytes_per_s = 0, reads_per_s = 0;
+  std::optional<double> p99_ms{};  // none: too many reads were seen late
 };
-Reading mean_of(const std::vector<Reading>& runs);     // at least one
+// Of at least one; the mean p99 is that of the runs that know theirs.
+Reading mean_of(const std::vector<Reading>& runs);
 using Readings = std::map<int, std::vector<Reading>>;  // of each run, by the number of GPUs
 
 // What a reader of the answer has to know, of all runs: each thing once.

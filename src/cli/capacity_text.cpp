@@ -68,16 +68,17 @@ void CapacityAnswer::heading() const {
               thousands(mean_bytes_).c_str());
 }
 
-// Each row is the mean of the runs with so many GPUs.
+// Each row is the mean of the runs with so many GPUs; "-": no run knows it.
 void CapacityAnswer::table(const diagnose::GpuSearch& search, const Readings& readings) const {
   std::printf("means of the runs with so many GPUs:\n");
   std::printf("%6s %6s %10s %10s %8s %9s %9s\n", "GPUs", "AU", "img/s", "needed", "MB/s", "reads/s",
               "p99 ms");
   for (const auto& [gpus, runs] : search.runs()) {
     const Reading reading = mean_of(readings.at(gpus));
-    std::printf("%6d %5.1f%% %10s %10s %8.1f %9s %9.3f\n", gpus, 100 * search.utilisation(gpus),
+    const std::string p99 = reading.p99_ms ? format("%.3f", *reading.p99_ms) : "-";
+    std::printf("%6d %5.1f%% %10s %10s %8.1f %9s %9s\n", gpus, 100 * search.utilisation(gpus),
                 thousands(reading.imgs_per_s).c_str(), thousands(gpus * device_.imgs_per_s).c_str(),
-                1e-6 * reading.bytes_per_s, thousands(reading.reads_per_s).c_str(), reading.p99_ms);
+                1e-6 * reading.bytes_per_s, thousands(reading.reads_per_s).c_str(), p99.c_str());
   }
 }
 

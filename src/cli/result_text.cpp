@@ -49,21 +49,33 @@ std::string pinning_text(const storage::ReadLatencies& latencies) {
   if (latencies.unregistered == 0) return "";
   return "; for " +
          percent(static_cast<double>(latencies.unregistered) /
-                 static_cast<double>(latencies.reads.count())) +
+                 static_cast<double>(latencies.count())) +
          " of them the kernel pinned memory anew, which takes CPU time: allow this user to lock "
          "more (`ulimit -l`)";
 }
 
-// "2,135 files/s, 247 MB/s; each 0.043 ms median, 0.120 p99, 1.310 p99.9"
+// "; 3.0 % were seen late, ..."; empty where none was.
+std::string late_text(const storage::ReadLatencies& latencies) {
+  if (latencies.seen_late == 0) return "";
+  return "; " +
+         percent(static_cast<double>(latencies.seen_late) /
+                 static_cast<double>(latencies.count())) +
+         " were seen late, by workers that did other things: how long they took is unknown";
+}
+
+// "2,135 files/s, 247 MB/s; each 0.043 ms median, 0.120 p99, 1.310 p99.9"; "-": unknown.
 std::string reads_text(const run::Measurement& m) {
-  const measure::LatencyHistogram& reads = m.latencies.reads;
-  if (reads.count() == 0) return "";
-  const auto ms = [&](double p) { return 1e-6 * static_cast<double>(reads.percentile_ns(p)); };
+  const std::int64_t reads = m.latencies.count();
+  if (reads == 0) return "";
+  const auto ms = [&](double p) {
+    const auto ns = m.latencies.percentile_ns(p);
+    return ns ? format("%.3f", 1e-6 * static_cast<double>(*ns)) : std::string("-");
+  };
   const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
-  return format("%s files/s, %.0f MB/s; each %.3f ms median, %.3f p99, %.3f p99.9",
-                thousands(static_cast<double>(reads.count()) / m.window_s).c_str(),
-                1e-6 * bytes / m.window_s, ms(0.5), ms(0.99), ms(0.999)) +
-         pinning_text(m.latencies);
+  return format("%s files/s, %.0f MB/s; each %s ms median, %s p99, %s p99.9",
+                thousands(static_cast<double>(reads) / m.window_s).c_str(),
+                1e-6 * bytes / m.window_s, ms(0.5).c_str(), ms(0.99).c_str(), ms(0.999).c_str()) +
+         pinning_text(m.latencies) + late_text(m.latencies);
 }
 
 // "cold (fadvise): 0.0 % of it in memory at the start (cachestat, 64 of 64 files); 12.1 MB came

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace feedrate::measure {
 
@@ -37,6 +38,9 @@ struct LatencyHistogram {
   // The duration that a share `p` (0 to 1) of all does not exceed, within 0.4 %; 0 if there are
   // none.
   std::int64_t percentile_ns(double p) const;
+  // The same if there are `unknown` more, of which nobody knows how long they are; nothing if these
+  // can move it by more than 5 %, wherever they lie.
+  std::optional<std::int64_t> percentile_ns(double p, std::int64_t unknown) const;
   std::int64_t longest_ns() const { return percentile_ns(1); }
   LatencyHistogram& operator+=(const LatencyHistogram& other);
   LatencyHistogram& operator-=(const LatencyHistogram& other);

@@ -51,10 +51,12 @@ Json stages_json(const measure::StageTotals& totals) {
   return stages;
 }
 
-Json latency_json(const measure::LatencyHistogram& histogram) {
-  if (histogram.count() == 0) return nullptr;
-  const auto us = [&](double p) {
-    return run::rounded(1e-3 * static_cast<double>(histogram.percentile_ns(p)));
+// `unknown`: how many more there were; a percentile that they can move is null.
+Json latency_json(const measure::LatencyHistogram& histogram, std::int64_t unknown) {
+  if (histogram.count() + unknown == 0) return nullptr;
+  const auto us = [&](double p) -> Json {
+    const auto ns = histogram.percentile_ns(p, unknown);
+    return ns ? Json(run::rounded(1e-3 * static_cast<double>(*ns))) : Json();
   };
   return {{"median", us(0.5)},
           {"p90", us(0.9)},
@@ -72,14 +74,15 @@ Json registered_json(const run::Measurement& m, const plan::CellSettings& settin
 
 // Null where no file was read.
 Json io_json(const run::Measurement& m, const plan::CellSettings& settings) {
-  const std::int64_t reads = m.latencies.reads.count();
+  const std::int64_t reads = m.latencies.count();
   if (reads == 0) return nullptr;
   const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
   return {{"reads", reads},
           {"reads_per_s", run::rounded(static_cast<double>(reads) / m.window_s)},
           {"bytes_per_s", std::llround(bytes / m.window_s)},
-          {"latency_us", latency_json(m.latencies.reads)},
-          {"open_us", latency_json(m.latencies.opens)},
+          {"latency_us", latency_json(m.latencies.reads, m.latencies.seen_late)},
+          {"seen_late", m.latencies.seen_late},
+          {"open_us", latency_json(m.latencies.opens, 0)},
           {"registered_buffers", registered_json(m, settings)}};
 }
 

@@ -42,7 +42,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GpuSample, at_ns, state)
 }  // namespace feedrate::measure
 
 namespace feedrate::storage {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReadLatencies, reads, opens, unregistered)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReadLatencies, reads, opens, seen_late, unregistered)
 }  // namespace feedrate::storage
 
 namespace feedrate::pipeline {
@@ -124,8 +124,8 @@ static void check(const RankResult& rank) {
   for (const auto* latencies : {&rank.latencies.reads, &rank.latencies.opens})
     for (const std::int64_t count : latencies->counts)
       sound(total(count) && count < kMostReads, "reads cannot be counted");
-  const std::int64_t unregistered = rank.latencies.unregistered;
-  sound(total(unregistered) && unregistered < kMostReads, "reads cannot be counted");
+  for (const std::int64_t count : {rank.latencies.seen_late, rank.latencies.unregistered})
+    sound(total(count) && count < kMostReads, "reads cannot be counted");
   const device::Arrivals& a = rank.arrivals;
   sound(total(a.batches) && total(a.busy_ns) && total(a.decoded.engine) &&
             total(a.decoded.processors) && total(a.decoded.host),

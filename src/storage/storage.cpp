@@ -5,11 +5,13 @@
 namespace feedrate::storage {
 
 ReadLatencies& ReadLatencies::operator+=(const ReadLatencies& other) {
-  reads += other.reads, opens += other.opens, unregistered += other.unregistered;
+  reads += other.reads, opens += other.opens;
+  seen_late += other.seen_late, unregistered += other.unregistered;
   return *this;
 }
 ReadLatencies& ReadLatencies::operator-=(const ReadLatencies& other) {
-  reads -= other.reads, opens -= other.opens, unregistered -= other.unregistered;
+  reads -= other.reads, opens -= other.opens;
+  seen_late -= other.seen_late, unregistered -= other.unregistered;
   return *this;
 }
 
@@ -57,7 +59,10 @@ void Storage::end_waiting() {
 
 void Storage::count(const ReadCompletion& done) {
   if (done.error) return;
-  if (done.latency_ns >= 0) counters_->reads.add(done.latency_ns);
+  if (done.seen_late)
+    counters_->seen_late.fetch_add(1, std::memory_order_relaxed);
+  else if (done.latency_ns >= 0)
+    counters_->reads.add(done.latency_ns);
   if (done.open_ns >= 0) counters_->opens.add(done.open_ns);
   if (done.unregistered) counters_->unregistered.fetch_add(1, std::memory_order_relaxed);
 }
@@ -66,6 +71,7 @@ void Storage::add_latencies(ReadLatencies& to) const {
   if (!counters_) return;
   counters_->reads.add_to(to.reads);
   counters_->opens.add_to(to.opens);
+  to.seen_late += counters_->seen_late.load(std::memory_order_relaxed);
   to.unregistered += counters_->unregistered.load(std::memory_order_relaxed);
 }
 

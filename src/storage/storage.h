@@ -30,16 +30,24 @@ struct ReadCompletion {
   // How long the request took, the opening of its file included, without lock_ns; and how long the
   // opening took. -1: not known apart. What several requests wait for at once counts in each.
   std::int64_t latency_ns = -1, open_ns = -1;
-  bool unregistered = false;  // see ReadLatencies
+  bool seen_late = false, unregistered = false;  // see ReadLatencies
 };
 
 // Durations of requests and of the openings of files; see ReadCompletion.
 struct ReadLatencies {
   measure::LatencyHistogram reads, opens;
+  // Requests that may have ended long before the worker saw it, which did other things meanwhile.
+  // How long they took is unknown: they are not in `reads`.
+  std::int64_t seen_late = 0;
   // Requests of "uring-direct" whose memory could not be registered beforehand, for RLIMIT_MEMLOCK:
   // the kernel pins it for each of them anew, which takes CPU time.
   std::int64_t unregistered = 0;
 
+  std::int64_t count() const { return reads.count() + seen_late; }  // of requests
+  // Of all requests; see LatencyHistogram.
+  std::optional<std::int64_t> percentile_ns(double p) const {
+    return reads.percentile_ns(p, seen_late);
+  }
   ReadLatencies& operator+=(const ReadLatencies& other);
   ReadLatencies& operator-=(const ReadLatencies& other);
 };
@@ -95,7 +103,7 @@ class Storage {
   std::int64_t polled_ns_ = 0;  // poll(), or submit(), began
   struct Counters {
     measure::LatencyCounters reads, opens;
-    std::atomic<std::int64_t> unregistered{0};
+    std::atomic<std::int64_t> seen_late{0}, unregistered{0};
   };
   std::optional<Counters> counters_;
 };

@@ -52,6 +52,16 @@ TEST(ResultText, NamesTheRemedyWhereTheKernelPinsMemoryForEachRead) {
                         "time: allow this user to lock more (`ulimit -l`)"));
 }
 
+TEST(ResultText, SaysHowManyReadsWereSeenLateAndNoPercentileThatTheyHide) {
+  run::RankResult rank = rank_of(0, 41);
+  rank.latencies.reads.counts[77] = 480;
+  EXPECT_THAT(text_of({}, rank), Not(HasSubstr("late")));
+  rank.latencies.seen_late = 20;
+  EXPECT_THAT(text_of({}, rank),
+              HasSubstr("each 0.000 ms median, - p99, - p99.9; 4.0 % were seen late, by workers "
+                        "that did other things: how long they took is unknown"));
+}
+
 TEST(ResultText, WhereAServerHasTheFilesOnlyTheClientIsCold) {
   const std::string text = text_of({.state = "cold",
                                     .before = 0,

@@ -60,6 +60,26 @@ TEST(Latency, NothingIsZero) {
   EXPECT_EQ(LatencyHistogram{}.count(), 0);
 }
 
+// 1,000 are known, from 1 to 200 us, and nothing of some more.
+TEST(Latency, APercentileThatUnknownOnesCanMoveIsUnknown) {
+  measure::LatencyCounters counters;
+  for (int us = 1; us <= 200; ++us)
+    for (int i = 0; i < 5; ++i) counters.add(1000 * us);
+  LatencyHistogram histogram;
+  counters.add_to(histogram);
+  for (const double p : {0.0, 0.5, 0.99, 1.0})
+    EXPECT_EQ(histogram.percentile_ns(p, 0), histogram.percentile_ns(p)) << p;
+  // Five can be all longer or all shorter: a percentile is one of two that lie 1 us apart.
+  EXPECT_EQ(histogram.percentile_ns(0.5, 5), histogram.percentile_ns(0.5));
+  EXPECT_EQ(histogram.percentile_ns(0.99, 5), histogram.percentile_ns(0.99));
+  EXPECT_FALSE(histogram.percentile_ns(0.01, 5)) << "2 or 3 us";
+  EXPECT_FALSE(histogram.percentile_ns(0.999, 5)) << "they may be the longest";
+  EXPECT_FALSE(histogram.percentile_ns(1, 1));
+  EXPECT_FALSE(histogram.percentile_ns(0.99, 11)) << "more than 1 % of all";
+  EXPECT_FALSE(histogram.percentile_ns(0.5, 400)) << "anything from 60 to 140 us";
+  EXPECT_FALSE(LatencyHistogram{}.percentile_ns(0.5, 3));
+}
+
 TEST(Latency, AWindowIsADifference) {
   measure::LatencyCounters counters;
   counters.add(1000);

@@ -121,7 +121,7 @@ TEST_F(Loaders, SamplesThatAreOnTheirWayAreTheSameAndAreCountedOnce) {
               workers);
           storage::ReadLatencies latencies;
           loader->add_latencies(latencies);
-          EXPECT_GE(latencies.reads.count(), 20 * kBatch);
+          EXPECT_GE(latencies.count(), 20 * kBatch);
         }
       }
     }

@@ -27,6 +27,21 @@ TEST(MeasurementJson, TellsOfEachRank) {
   EXPECT_TRUE(ranks[1]["gpu"].is_null());
 }
 
+TEST(MeasurementJson, ReadsThatWereSeenLateCountAndHideTheLongest) {
+  run::RankResult rank = rank_of(0);
+  rank.latencies.reads.counts[77] = 480;
+  const auto known = record_of({rank})["io"];
+  EXPECT_EQ(known["seen_late"], 0);
+  EXPECT_EQ(known["latency_us"]["max"], 0.077);
+  rank.latencies.seen_late = 20;
+  const auto io = record_of({rank, rank})["io"];
+  EXPECT_EQ(io["reads"], 1000);
+  EXPECT_EQ(io["seen_late"], 40);
+  EXPECT_EQ(io["latency_us"]["p90"], 0.077);
+  for (const char* percentile : {"p99", "p999", "max"})
+    EXPECT_TRUE(io["latency_us"][percentile].is_null()) << percentile;
+}
+
 TEST(MeasurementJson, TellsWhatWasReadBelowTheFiles) {
   run::RankResult rank = rank_of(0);
   EXPECT_TRUE(record_of({rank})["monitors"]["storage_counters"].is_null());

@@ -86,6 +86,31 @@ class Arithmetic(Checked):
 
         return change
 
+    @staticmethod
+    def late(seen_late, **percentiles):
+        """A change of a record: of ten reads so many were seen late."""
+
+        def change(record):
+            Arithmetic.reads("open_us", 2.0)(record)
+            record["io"]["seen_late"] = seen_late
+            record["io"]["latency_us"].update(percentiles)
+
+        return change
+
+    def test_reads_that_were_seen_late_hide_percentiles(self):
+        records = sound.sweep(RATES)
+        self.late(1, p99=None, p999=None, max=None)(records[0])
+        self.assertEqual(self.check(records)[:2], (0, []))
+        for words, change in (
+            ("io.seen_late is 11 of 10 reads", self.late(11)),
+            ("io.seen_late is -1 of 10 reads", self.late(-1)),
+            ("io.seen_late is None of 10 reads", self.late(None)),
+            ("that 1 reads seen late hide", self.late(1, p99=None, p999=None)),
+            ("that 2 reads seen late hide", self.late(2, p99=None, p999=None, max=None)),
+            ("io.latency_us lacks a percentile", self.late(0, max=None)),
+        ):
+            self.finds(words, 1, change)
+
     def test_a_sound_ledger_of_either_schema_has_no_finding(self):
         for schema in (1, 2, 3):
             code, findings, notes = self.check(sound.sweep(RATES, schema=schema))

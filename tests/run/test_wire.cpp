@@ -21,6 +21,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   rank.arrivals = {.batches = 5, .busy_ns = 6, .decoded = {7, 8, 9}};
   rank.latencies.reads.counts[77] = 5;
   rank.latencies.opens.counts.back() = 6;
+  rank.latencies.seen_late = 3;
   rank.latencies.unregistered = 4;
   rank.gpu.push_back({1, {.power_w = 3.5, .throttle_reasons = ~std::uint64_t{0}}});
   rank.gpu_problem = "none";
@@ -46,6 +47,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(back.arrivals.decoded.host, 9);
   EXPECT_EQ(back.latencies.reads.counts, rank.latencies.reads.counts);
   EXPECT_EQ(back.latencies.opens.counts, rank.latencies.opens.counts);
+  EXPECT_EQ(back.latencies.seen_late, 3);
   EXPECT_EQ(back.latencies.unregistered, 4);
   EXPECT_EQ(back.host_series[0].use.cpu_mhz, 2500);
   EXPECT_EQ(back.storage_counters[0].read_bytes, 4096);
@@ -106,6 +108,7 @@ TEST(Wire, RefusesResultsThatMakeNoSense) {
   const std::pair<const char*, Change> cases[] = {
       {"reads cannot be counted", [](auto& r) { r.latencies.reads.counts[3] = -1; }},
       {"reads cannot be counted", [](auto& r) { r.latencies.unregistered = -1; }},
+      {"reads cannot be counted", [](auto& r) { r.latencies.seen_late = -1; }},
       {"reads cannot be counted",
        [](auto& r) { r.latencies.opens.counts[3] = std::int64_t{1} << 50; }},
       {"not within its steps", [](auto& r) { r.last = r.steps.size() + 1; }},

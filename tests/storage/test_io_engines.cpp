@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <linux/capability.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -156,8 +157,10 @@ TEST_P(IoEngines, CountWhatTheyRead) {
   for (const storage::SampleFile& sample : samples_) storage->read(sample);
   storage::ReadLatencies latencies;
   storage->add_latencies(latencies);
-  EXPECT_EQ(latencies.reads.count(), kCount);
-  EXPECT_GT(latencies.reads.longest_ns(), 0);
+  EXPECT_EQ(latencies.count(), kCount);
+  if (latencies.seen_late == 0) {  // a busy machine may run others between two calls
+    EXPECT_GT(latencies.reads.longest_ns(), 0);
+  }
   const bool opens = !is_packed() && !std::get<0>(GetParam()).starts_with("uring");
   EXPECT_EQ(latencies.opens.count(), opens ? kCount : 0);
 }
@@ -314,6 +317,44 @@ TEST(IoEngine, SaysThatItReadsToMemoryThatIsNotRegistered) {
     }
     EXPECT_EQ(latencies.unregistered, name == "uring-direct" ? 1 : 0) << name;
   }
+}
+
+// A pipe gives its bytes when somebody writes them.
+TEST(IoEngine, TellsReadsWhoseEndNobodyWaitedFor) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const PosixFile pipe(path, O_RDWR);
+  const storage::IoEngine& engine = storage::find_io_engine("uring");
+  std::unique_ptr<storage::Storage> storage;
+  try {
+    engine.check();
+    storage = engine.open({.folder = folder.path().string() + "/", .largest = 4}, 1);
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  storage->count_latencies();
+  const storage::SampleFile sample{"pipe", 0, 4};
+  for (const bool waits : {true, false}) {
+    const storage::ReadRequest request{0, &sample};
+    storage->submit({&request, 1});
+    std::thread writer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      EXPECT_EQ(write(pipe.get(), "text", 4), 4);
+    });
+    if (!waits) writer.join();
+    storage::ReadCompletion done;
+    EXPECT_EQ(storage->poll({&done, 1}, true), 1U);
+    if (waits) writer.join();
+    ASSERT_FALSE(done.error);
+    EXPECT_EQ(done.seen_late, !waits);
+    EXPECT_GE(done.latency_ns, 200'000'000);
+  }
+  storage::ReadLatencies latencies;
+  storage->add_latencies(latencies);
+  EXPECT_EQ(latencies.seen_late, 1);
+  EXPECT_EQ(latencies.reads.count(), 1);
+  EXPECT_EQ(latencies.count(), 2);
 }
 
 TEST(IoEngine, MustBeKnown) { EXPECT_THROW(storage::find_io_engine("none"), UsageError); }
