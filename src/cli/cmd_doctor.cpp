@@ -31,6 +31,7 @@
 #include "run/cell_runner.h"
 #include "run/look_ahead.h"
 #include "storage/dataset.h"
+#include "storage/image_folder.h"
 
 namespace feedrate::cli {
 namespace {
@@ -195,6 +196,12 @@ void look_at_disk(Findings& findings, const std::string& folder) {
 void look_at_dataset(Findings& findings, const std::string& folder) {
   if (folder.empty()) return;
   try {
+    if (storage::is_image_folder(folder)) {
+      findings.note("dataset", folder + " holds no dataset.json: taken as a folder of your own",
+                    "say what is to be read, as in --data jpeg --image-size mixed: a row `sweep` "
+                    "then tells whether it can be");
+      return;
+    }
     for (const std::string& name : storage::dataset_variants(folder)) {
       const storage::DatasetVariant variant = storage::open_dataset(folder, name);
       findings.good("dataset", name + ": " + std::to_string(variant.samples.size()) + " samples, " +

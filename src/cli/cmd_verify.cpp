@@ -1,9 +1,13 @@
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
+#include "base/file_remedy.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "codec/codec.h"
@@ -35,6 +39,12 @@ storage::DatasetVariant list_own_folder(const std::string& data, int threads) {
 }
 
 int verify(const std::string& data, int threads) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(data, error)) {
+    refuse_unreadable(data, error);
+    throw Error(data, std::filesystem::exists(data, error) ? "is no folder" : "no such folder",
+                "give the folder of a dataset, of pictures or of tar shards");
+  }
   ProgressLine line;
   std::int64_t shown = 0;
   const auto progress = [&](std::uint64_t done, std::uint64_t all) {

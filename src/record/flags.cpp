@@ -595,7 +595,9 @@ constexpr FlagRule kRules[] = {
     {"page_cache.left", Severity::serious, 0.05, kNone,
      "see what else uses the memory, or use a dataset that fits into it", page_cache_left},
     {"page_cache.elsewhere", Severity::serious, 0.8, kNone,
-     "see what else reads these files, or caches them below the page cache", page_cache_elsewhere},
+     "see what else reads these files, or keeps them in memory (tmpfs, a cache below the page "
+     "cache)",
+     page_cache_elsewhere},
     // Of the dataset's bytes.
     {"page_cache.backing", Severity::serious, 0.05, kNone,
      "let the loop device read past the page cache: losetup --direct-io=on", page_cache_backing},

@@ -50,7 +50,7 @@ class BadInput(ProgramTest):
             names=[self.folder, "feedrate gen"],
             code=1,
         )
-        self.refused("verify", "nowhere", names="nowhere", code=1)
+        self.refused("verify", "nowhere", names="nowhere: no such folder", code=1)
         self.refused("doctor", "--nowhere", names="--nowhere")
 
     def test_variants_that_are_not_there(self):
