@@ -55,7 +55,7 @@ TEST(ResultText, NamesTheRemedyWhereTheKernelPinsMemoryForEachRead) {
 TEST(ResultText, SaysHowManyReadsWereSeenLateAndNoPercentileThatTheyHide) {
   run::RankResult rank = rank_of(0, 41);
   rank.latencies.reads.counts[77] = 480;
-  EXPECT_THAT(text_of({}, rank), Not(HasSubstr("late")));
+  EXPECT_THAT(text_of({}, rank), Not(HasSubstr("seen late")));
   rank.latencies.seen_late = 20;
   EXPECT_THAT(text_of({}, rank),
               HasSubstr("each 0.000 ms median, - p99, - p99.9; 4.0 % were seen late, by workers "
