@@ -295,10 +295,8 @@ TEST(Flags, FilesOfTmpfsAreSaidToLieInMemory) {
   run::RankResult rank = rank_of(0);
   rank.stages[measure::Stage::read] = {1, 1, 8, 2'000'000};
   rank.host.storage_read_bytes = 0;
-  const plan::AxisValues axes = {{"device", {"emulated:1000"}},
-                                 {"data", {"jpeg"}},
-                                 {"batch-size", {"8"}},
-                                 {"io", {"direct"}}};
+  const plan::AxisValues axes = {
+      {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}, {"io", {"direct"}}};
   const auto record = json_of(result_of(
       axes, {.ranks = {rank}, .page_cache = {.state = "bypassed", .file_system = "tmpfs"}}));
   std::string reason;
