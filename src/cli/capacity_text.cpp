@@ -27,8 +27,7 @@ std::string limit_text(double reached, double client, int workers, double host_c
                   thousands(client).c_str());
   return format(
       "this machine: from memory its workers (%d a GPU)%s manage %s img/s, from the storage %s. "
-      "Use "
-      "more CPUs, more --workers, or --decoder raw-read, which reads and does not decode",
+      "Use more CPUs, more --workers, or --decoder raw-read, which reads and does not decode",
       workers, beside_steps(host_cpu_ms).c_str(), thousands(client).c_str(),
       thousands(reached).c_str());
 }
@@ -50,8 +49,7 @@ CapacityAnswer::CapacityAnswer(const plan::CellSettings& settings,
                   static_cast<double>(dataset.samples.size())) {}
 
 double CapacityAnswer::host_cpu_ms() const {
-  return settings_.emulation.host_cpu_ms < 0 ? device_.host_cpu_ms
-                                             : settings_.emulation.host_cpu_ms;
+  return device::host_cpu_ms(device_, settings_.emulation);
 }
 
 void CapacityAnswer::heading() const {

@@ -117,8 +117,7 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   check_output(experiment.output);
   const device::EmulatedDevice emulated = emulated_of(settings);
   set_default_limits(app, settings.batch_size / emulated.imgs_per_s, experiment.run.limits);
-  const double given_ms = settings.emulation.host_cpu_ms,
-               host_cpu_ms = given_ms < 0 ? emulated.host_cpu_ms : given_ms;
+  const double host_cpu_ms = device::host_cpu_ms(emulated, settings.emulation);
   SearchOptions options{.limits = experiment.run.limits,
                         .most_gpus = command.most_gpus,
                         .repetitions = command.repetitions,

@@ -23,7 +23,7 @@ class Emulated : public Accelerator {
                      ? 0
                      : std::llround(1e9 * spec.batch.batch_size / device_.imgs_per_s)),
         trace_ns_(nanoseconds(device_.trace_ms)),
-        host_cpu_ns_(std::llround(1e6 * host_cpu_ms(device_, spec))),
+        host_cpu_ns_(std::llround(1e6 * host_cpu_ms(device_, spec.emulation))),
         all_reduce_ns_(group.size() > 1 ? std::llround(1e6 * spec.emulation.all_reduce_ms) : 0),
         copy_ns_(
             std::llround(1e9 * static_cast<double>(spec.batch.bytes()) / device_.bus_bytes_per_s)) {
@@ -79,9 +79,6 @@ class Emulated : public Accelerator {
     std::vector<std::int64_t> ns;
     for (const double one : ms) ns.push_back(std::llround(1e6 * one));
     return ns;
-  }
-  static double host_cpu_ms(const EmulatedDevice& device, const StepSpec& spec) {
-    return spec.emulation.host_cpu_ms < 0 ? device.host_cpu_ms : spec.emulation.host_cpu_ms;
   }
   std::int64_t length_of(std::size_t step) const {
     return trace_ns_.empty() ? step_ns_ : trace_ns_[step % trace_ns_.size()];

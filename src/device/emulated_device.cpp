@@ -95,6 +95,10 @@ EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec) 
   return of_given_rate(argument);
 }
 
+double host_cpu_ms(const EmulatedDevice& device, const Emulation& asked) {
+  return asked.host_cpu_ms < 0 ? device.host_cpu_ms : asked.host_cpu_ms;
+}
+
 double mean_step_ms(const EmulatedDevice& device, int batch_size, std::size_t first,
                     std::size_t steps) {
   if (device.trace_ms.empty()) return 1e3 * batch_size / device.imgs_per_s;

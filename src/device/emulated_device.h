@@ -28,6 +28,9 @@ struct EmulatedDevice {
 inline constexpr int kLeastScaled = 112;
 EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec);
 
+// Milliseconds of CPU time that a step burns on the host: as asked, or the device's own.
+double host_cpu_ms(const EmulatedDevice& device, const Emulation& asked);
+
 // Milliseconds: the mean length of the steps from `first` (0 is a run's first) on, `steps` >= 1 of
 // them, with batches of so many images. Those of a trace differ.
 double mean_step_ms(const EmulatedDevice& device, int batch_size, std::size_t first,

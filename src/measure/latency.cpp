@@ -5,13 +5,14 @@
 #include <numeric>
 
 namespace feedrate::measure {
+namespace {
 
 // The duration that a share `p` of `all` does not exceed has this place among them, from 1 on.
-static std::int64_t rank_of(double p, std::int64_t all) {
+std::int64_t rank_of(double p, std::int64_t all) {
   return std::max<std::int64_t>(1, std::llround(std::ceil(p * static_cast<double>(all))));
 }
 
-static std::int64_t duration_of(std::int64_t rank, const LatencyHistogram& histogram) {
+std::int64_t duration_of(std::int64_t rank, const LatencyHistogram& histogram) {
   std::int64_t so_far = 0;
   for (std::size_t i = 0; i < kLatencyBuckets; ++i) {
     so_far += histogram.counts[i];
@@ -19,6 +20,8 @@ static std::int64_t duration_of(std::int64_t rank, const LatencyHistogram& histo
   }
   return 0;
 }
+
+}  // namespace
 
 std::int64_t LatencyHistogram::count() const {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});

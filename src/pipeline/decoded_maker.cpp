@@ -1,3 +1,7 @@
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "pipeline/picture_finisher.h"
 #include "pipeline/sample_makers.h"
 
@@ -5,9 +9,10 @@ namespace feedrate::pipeline {
 namespace {
 
 // Borrows the pixels of the window, as a decoder that is asked for it would give them.
-codec::PixelView pixels_of(const CachedSample& kept, const codec::Rect& window) {
-  const auto stride = static_cast<std::ptrdiff_t>(kept.size.width) * 3;
-  const auto* first = reinterpret_cast<const std::uint8_t*>(kept.buffer.bytes().data());
+codec::PixelView pixels_of(std::span<const std::byte> picture, codec::PixelSize size,
+                           const codec::Rect& window) {
+  const auto stride = static_cast<std::ptrdiff_t>(size.width) * 3;
+  const auto* first = reinterpret_cast<const std::uint8_t*>(picture.data());
   return {first + window.y * stride + window.x * 3, stride, window.width, window.height};
 }
 
@@ -20,9 +25,9 @@ class DecodedMaker : public SampleMaker {
   void give_up() override { timer_.more(measure::Stage::augment); }
   void make(const Draw& draw, const FileBytes& file, std::byte* out) override {
     const CachedSample& kept = (*recipe_.decoded_cache)[static_cast<std::size_t>(draw.sample)];
-    if (kept.error) std::rethrow_exception(kept.error);
+    const std::span<const std::byte> picture = kept.bytes();
     const Augmentation augmentation = finisher_.draw(kept.size, draw, file.name);
-    const codec::DecodedWindow window(pixels_of(kept, augmentation.window));
+    const codec::DecodedWindow window(pixels_of(picture, kept.size, augmentation.window));
     finisher_.finish(window, augmentation, out);
   }
 
