@@ -170,43 +170,26 @@ double distance(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return std::sqrt(difference / norm);
 }
 
-// The same pictures in another order: what rounding alone makes of it.
-Batches reversed(Batches batches) {
-  for (auto& of_rank : batches) {
-    for (auto& [input, labels] : of_rank) {
-      input = input.flip(0).contiguous(at::MemoryFormat::ChannelsLast);
-      labels = labels.flip(0);
-    }
-  }
-  return batches;
-}
-
+// Rounding errors grow by leaps, where a value passes a ReLU's zero, on one machine at step 3, on
+// another at step 10. So few steps, and the yardstick is the network that rank 0 would get without
+// the others' gradients: one rank of four that is left out is a third of the way there.
 TEST(Replicas, AreOneProcessThatAccumulates) {
-  for (const auto& [ranks, steps] : {std::pair{2, 1}, std::pair{2, 20}, std::pair{4, 20}}) {
+  constexpr double kShare = 0.1;
+  for (const auto& [ranks, steps] : {std::pair{2, 1}, std::pair{2, 3}, std::pair{4, 3}}) {
     const Batches batches = batches_of(ranks, steps, train::Precision::fp32);
     const auto replicas = train_ranks(ranks, steps, train::Precision::fp32, batches);
     const auto one = accumulate(ranks, steps, batches, replicas[0].initial);
-    const auto rounded = accumulate(ranks, steps, reversed(batches), replicas[0].initial);
-    // The sum of two gradients is the same in either order. So after one step of two ranks this
-    // comparison shows nothing; the bound is then a few last digits.
+    const State alone = accumulate(1, steps, {batches[0]}, replicas[0].initial)[0];
+    const double bound = kShare * distance(alone.parameters, one[0].parameters);
+    // The statistics of the first step are of the first weights, which are everybody's.
     constexpr double kLastDigits = 8.0 * std::numeric_limits<float>::epsilon();
-    const double bound =
-        std::max(10 * distance(rounded[0].parameters, one[0].parameters), kLastDigits);
     const double bound_of_buffers =
-        std::max(10 * distance(rounded[0].buffers, one[0].buffers), kLastDigits);
-    ASSERT_LT(bound, 0.01) << "rounding has grown too far for a comparison";
+        std::max(kShare * distance(alone.buffers, one[0].buffers), kLastDigits);
     for (std::size_t r = 0; r < replicas.size(); ++r) {
       EXPECT_LT(distance(replicas[r].parameters, one[r].parameters), bound)
-          << ranks << " ranks, " << steps << " steps";
+          << ranks << " ranks, " << steps << " steps, rank " << r;
       EXPECT_LT(distance(replicas[r].buffers, one[r].buffers), bound_of_buffers)
           << ranks << " ranks, " << steps << " steps, rank " << r;
-    }
-    // Without the other ranks' gradients it is another network, as long as rounding has not caught
-    // up.
-    if (steps == 1) {
-      EXPECT_GT(distance(accumulate(1, steps, {batches[0]}, replicas[0].initial)[0].parameters,
-                         one[0].parameters),
-                bound);
     }
     RecordProperty("ranks_" + std::to_string(ranks) + "_steps_" + std::to_string(steps),
                    std::to_string(distance(replicas[0].parameters, one[0].parameters)) + " of " +
