@@ -7,7 +7,7 @@
 namespace feedrate {
 void sync_folder(const std::filesystem::path& folder) {
   try {
-    PosixFile(folder, O_RDONLY | O_DIRECTORY).sync();
+    PosixFile(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY).sync();
   } catch (const std::system_error& error) {
     if (error.code().value() != EINVAL && error.code().value() != ENOTSUP) throw;
   }

@@ -75,8 +75,8 @@ class PosixFile {
 };
 
 // Syncs the names of a folder's files, so that they survive a power cut. Some network and
-// user-space file systems refuse that: there a name is as safe as they make it. Errors:
-// std::system_error.
+// user-space file systems refuse that: there a name is as safe as they make it. Empty, as what a
+// bare name has above it: the current folder. Errors: std::system_error.
 void sync_folder(const std::filesystem::path& folder);
 
 // Makes a folder, and those above it. Errors: feedrate::Error with the folder, the system's reason

@@ -44,14 +44,20 @@ device::StepTrace trace_of(const run::CellResult& result) {
   return trace;
 }
 
-// Before anything is measured.
+// Before anything is measured. Leaves nothing behind: an empty file is no recording.
 void check_recording(const plan::Cell& cell, const std::filesystem::path& file) {
-  if (!std::ofstream(file, std::ios::app)) {
-    throw Error(file.string(), "cannot be written", "name a file in a folder that can be written");
+  if (!cell.is("data", "synthetic") || !cell.is("gpus", "1")) {
+    throw UsageError("--record-steps", "records the steps of one device without any loading",
+                     "use --data synthetic --gpus 1");
   }
-  if (cell.is("data", "synthetic") && cell.is("gpus", "1")) return;
-  throw UsageError("--record-steps", "records the steps of one device without any loading",
-                   "use --data synthetic --gpus 1");
+  std::error_code none;
+  const auto type = std::filesystem::status(file, none).type();
+  const bool is_new = type == std::filesystem::file_type::not_found;
+  if (!is_new && type != std::filesystem::file_type::regular)
+    throw Error(file.string(), "is no file that can be replaced", "name another file");
+  if (!std::ofstream(file, std::ios::app))
+    throw Error(file.string(), "cannot be written", "name a file in a folder that can be written");
+  if (is_new) std::filesystem::remove(file, none);
 }
 
 // A sweep of one cell, live. The ceiling's run shows its progress; the cell's run shows its result
@@ -92,13 +98,12 @@ class LiveRun {
       return;
     }
     if (json_) std::printf("%s\n", record::to_line(json).c_str());
-    if (!steps_.empty() && result.measurement)
-      device::write_step_trace(steps_, trace_of(result));
     if (result.status == run::Status::failed) {
       std::fprintf(stderr, "feedrate: %s\n", result.error.c_str());
     } else if (!json_) {
       std::fputs(result_text(record, label_).c_str(), stdout);
     }
+    if (!steps_.empty() && result.measurement) device::write_step_trace(steps_, trace_of(result));
   }
 
   const bool json_;

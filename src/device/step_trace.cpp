@@ -16,9 +16,11 @@
 namespace feedrate::device {
 namespace {
 
-constexpr std::string_view kFirstLine = "feedrate.steps/1";
+constexpr std::string_view kFirstLine = "feedrate.steps/2";
+// Says not how many steps follow: a part of such a file looks like a whole one.
+constexpr std::string_view kOldFirstLine = "feedrate.steps/1";
 constexpr double kLongestStepMs = 3.6e6;  // an hour
-constexpr std::size_t kMostSteps = 10'000'000;
+constexpr double kMostSteps = 1e7;
 
 // Only a trace that is missing has to be recorded.
 [[noreturn]] void refuse_file(const std::filesystem::path& file, int error) {
@@ -31,7 +33,10 @@ class Reader {
  public:
   explicit Reader(const std::filesystem::path& path) : path_(path), file_(path) {
     if (!file_) refuse_file(path_, errno);
-    if (next() != kFirstLine) refuse("is no file of recorded steps");
+    const std::string first = next();
+    if (first == kOldFirstLine)
+      refuse("is of an older version, in which a missing end is not seen");
+    if (first != kFirstLine) refuse("is no file of recorded steps");
   }
 
   StepTrace read() {
@@ -53,22 +58,26 @@ class Reader {
     } catch (const UsageError&) {
       refuse("has no input_size");
     }
-    for (std::string line; std::getline(file_, line); ++line_) {
-      if (trace.step_ms.size() == kMostSteps) refuse("has more steps than can be");
-      trace.step_ms.push_back(number(line, 1e-6, kLongestStepMs));
-    }
-    if (file_.bad()) refuse_file(path_, errno);
-    if (trace.step_ms.empty()) refuse("has no steps");
+    read_steps(static_cast<std::size_t>(number(head["steps"], 1, kMostSteps)), trace.step_ms);
     return trace;
   }
 
  private:
+  void read_steps(std::size_t count, std::vector<double>& step_ms) {
+    for (std::size_t i = 0; i < count; ++i) step_ms.push_back(number(next(), 1e-6, kLongestStepMs));
+    const bool is_end = file_.peek() == std::ifstream::traits_type::eof();
+    if (file_.bad()) refuse_file(path_, errno);
+    if (is_end) return;
+    ++line_;
+    refuse("goes on after the last of its " + std::to_string(count) + " steps");
+  }
+  // A line without its end is the rest of one: 12.3 may have been 12.3456.
   std::string next() {
     std::string line;
     ++line_;
-    if (std::getline(file_, line)) return line;
+    if (std::getline(file_, line) && !file_.eof()) return line;
     if (file_.bad()) refuse_file(path_, errno);
-    refuse("ends too early");
+    refuse("ends too early, a part of the recording is missing");
   }
   double number(const std::string& text, double least, double most) {
     double value = 0;
@@ -149,9 +158,10 @@ void write_step_trace(const std::filesystem::path& file, const StepTrace& trace)
   add("batch_size", std::to_string(trace.batch_size));
   add("input_size", codec::to_string(trace.input_size));
   add("host_cpu_ms", format("%.4f", trace.host_cpu_ms));
+  add("steps", std::to_string(trace.step_ms.size()));
   text += "\nstep_ms\n";
   for (const double ms : trace.step_ms) text += format("%.4f\n", ms);
-  write_whole_file(file, text, /*durable=*/false);
+  write_whole_file(file, text, /*durable=*/true);
 }
 
 }  // namespace feedrate::device

@@ -11,8 +11,9 @@ namespace feedrate::device {
 // How long the steps of one GPU took, on synthetic batches that lay on it: what another machine
 // replays as `emulated:trace=FILE`.
 //
-// The file is text, one thing a line: "feedrate.steps/1"; then NAME, tab, value for device, model,
-// precision, batch_size, input_size, host_cpu_ms; then "step_ms"; then a number a line.
+// The file is text, one thing a line: "feedrate.steps/2"; then NAME, tab, value for device, model,
+// precision, batch_size, input_size, host_cpu_ms, steps; then "step_ms"; then a number a line, as
+// many as `steps` says. A part of a file, as a copy leaves that was stopped, is refused.
 struct StepTrace {
   std::string device, model, precision;
   int batch_size = 0;
@@ -23,7 +24,7 @@ struct StepTrace {
 
 // Errors: feedrate::Error naming the file and line, what is wrong with it, and the remedy.
 StepTrace read_step_trace(const std::filesystem::path& file);
-// Replaces the file. Errors: feedrate::Error naming it.
+// Replaces the file, or leaves it as it was. Errors: feedrate::Error naming it.
 void write_step_trace(const std::filesystem::path& file, const StepTrace& trace);
 
 // What a device's argument, "trace=FILE", names. "trace=FILE#XXH3" also says what is in it, in 16

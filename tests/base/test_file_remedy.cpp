@@ -62,5 +62,15 @@ TEST(FileRemedy, IsThatOfWholeFilesAndFolders) {
                        "or choose another folder"));
 }
 
+// A bare name lies in the current folder.
+TEST(WholeFile, IsDurableWithoutAFoldersName) {
+  const TemporaryFolder folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  EXPECT_EQ(message_of([&] { write_whole_file("bare", "text", /*durable=*/true); }), "no error");
+  std::filesystem::current_path(before);
+  EXPECT_EQ(read_whole_text(folder.path() / "bare"), "text");
+}
+
 }  // namespace
 }  // namespace feedrate::tests

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file_remedy.h"
+#include "base/whole_file.h"
 #include "device/emulated.h"
 #include "device/emulated_device.h"
 #include "device/step_trace.h"
@@ -242,17 +243,63 @@ TEST_F(StepTraces, WhatIsNoneIsRefusedByLine) {
   EXPECT_NE(message_of([&] { device::read_step_trace(file()); }).find("cannot be read"),
             std::string::npos);
   const std::string head =
-      "feedrate.steps/1\ndevice\td\nmodel\tm\nbatch_size\t4\ninput_size\t8x8\nhost_cpu_ms\t0\n";
+      "feedrate.steps/2\ndevice\td\nmodel\tm\nbatch_size\t4\ninput_size\t8x8\nhost_cpu_ms\t0\n";
+  const std::string two = head + "steps\t2\nstep_ms\n";
   for (const auto& [text, reason] : std::vector<std::pair<std::string, std::string>>{
-           {"", "ends too early"},
+           {"", "line 1: ends too early"},
            {"ledger\n", "is no file of recorded steps"},
-           {head, "ends too early"},
-           {head + "step_ms\n", "has no steps"},
-           {head + "step_ms\n4\n-1\n", "has \"-1\""},
-           {head + "step_ms\n4\nnan\n", "has \"nan\""},
-           {"feedrate.steps/1\nstep_ms\n4\n", "has \"\""}}) {
+           {head, "line 7: ends too early"},
+           {head + "step_ms\n4\n", "has \"\""},
+           {head + "steps\t0\nstep_ms\n", "has \"0\""},
+           {two + "4\n-1\n", "line 10: has \"-1\""},
+           {two + "4\nnan\n", "has \"nan\""},
+           {two + "4\n", "line 10: ends too early"},
+           {two + "4\n5\n6\n", "line 11: goes on after the last of its 2 steps"},
+           {two + "4\n5\n\n", "line 11: goes on"},
+           {"feedrate.steps/2\nstep_ms\n4\n", "has \"\""}}) {
     EXPECT_NE(error_of(text).find(reason), std::string::npos) << text << error_of(text);
+    EXPECT_NE(error_of(text).find("; record it anew: "), std::string::npos) << error_of(text);
   }
+}
+
+// As a full disk, a kill or a copy that was stopped leave it. Wherever it was cut, a number may
+// look whole.
+TEST_F(StepTraces, APartOfARecordingIsRefused) {
+  device::write_step_trace(file(), {.device = "d",
+                                    .model = "resnet50",
+                                    .precision = "bf16",
+                                    .batch_size = 4,
+                                    .input_size = {8, 8},
+                                    .step_ms = {4, 1.25, 7}});
+  const std::string whole = read_whole_text(file());
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
+    EXPECT_NE(error_of(whole.substr(0, bytes)), "no error")
+        << bytes << " of " << whole.size() << " bytes";
+  EXPECT_EQ(error_of(whole), "no error");
+}
+
+TEST_F(StepTraces, OfTheOlderFormatAreRecordedAnew) {
+  const std::string error = error_of(
+      "feedrate.steps/1\ndevice\td\nmodel\tm\nprecision\t\nbatch_size\t4\ninput_size\t8x8\n"
+      "host_cpu_ms\t0\nstep_ms\n4\n");
+  EXPECT_NE(error.find("older version"), std::string::npos) << error;
+  EXPECT_NE(error.find("; record it anew: "), std::string::npos) << error;
+}
+
+TEST_F(StepTraces, TakeAFilesPlaceAsAWhole) {
+  std::filesystem::create_directory(file());
+  const device::StepTrace trace{.device = "d",
+                                .model = "resnet50",
+                                .precision = "",
+                                .batch_size = 4,
+                                .input_size = {8, 8},
+                                .step_ms = {4}};
+  EXPECT_THROW(device::write_step_trace(file(), trace), Error);
+  EXPECT_FALSE(std::filesystem::exists(file() + ".partial"));
+  std::filesystem::remove(file());
+  device::write_step_trace(file(), trace);
+  EXPECT_EQ(device::read_step_trace(std::filesystem::path(file())).step_ms, trace.step_ms);
+  EXPECT_FALSE(std::filesystem::exists(file() + ".partial"));
 }
 
 }  // namespace

@@ -106,13 +106,14 @@ class Capacity(ProgramTest):
 class Steps(ProgramTest):
     def test_recorded_steps_are_replayed(self):
         steps = self.path("a.steps")
+        self.write("a.steps", "an older recording\n")
         cell = ["--data", "synthetic", *SMALL, "--batch-size", "8", *SHORT]
         self.call(
             *("run", *cell, "--device", "emulated:400", "--host-cpu-ms", "1"),
             *("--record-steps", steps),
         )
         with open(steps, encoding="utf-8") as file:
-            self.assertEqual(file.readline(), "feedrate.steps/1\n")
+            self.assertEqual(file.readline(), "feedrate.steps/2\n")
         answer = self.call(
             *("run", *cell, "--device", f"emulated:trace={steps}", "--no-ceiling", "--json")
         )
@@ -126,9 +127,14 @@ class Steps(ProgramTest):
         anonymous = self.call(*words, "--anonymize").out
         self.assertEqual(json.loads(anonymous)["cell_id"], record["cell_id"])
         self.assertNotIn(steps, anonymous)
-        with open(steps, "a", encoding="utf-8") as file:
-            file.write("20.5\n")
+        with open(steps, encoding="utf-8") as file:
+            text = file.read()
+        one_more = re.sub(r"(?m)^steps\t(\d+)$", lambda n: f"steps\t{int(n[1]) + 1}", text)
+        self.write("a.steps", one_more + "20.5\n")
         self.assertNotEqual(json.loads(self.call(*words).out)["cell_id"], record["cell_id"])
+        for part in (text[:-1], text[: text.rindex("\n", 0, -1) + 1], text + "20.5\n"):
+            self.write("a.steps", part)
+            self.refused(*words, names=[steps, "; record it anew: "], code=1)
 
     def test_what_cannot_be_recorded_or_replayed_is_named(self):
         cell = ["--dataset", self.data, *SMALL, "--batch-size", "8", *SHORT]
@@ -138,6 +144,12 @@ class Steps(ProgramTest):
             code=2,
         )
         self.assertIn("--data synthetic", answer.err)
+        self.assertFalse(os.path.exists(self.path("b")))
+        self.refused(
+            *("run", *cell, "--device", "emulated:400", "--record-steps", self.folder),
+            names=[self.folder, "is no file", "name another"],
+            code=1,
+        )
         answer = self.call(
             *("run", *cell, "--data", "jpeg", "--device", "emulated:trace=" + self.path("none")),
             code=1,
