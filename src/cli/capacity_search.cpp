@@ -215,11 +215,6 @@ void Seen::add(const record::Record& record, const std::string& of) {
   }
 }
 
-bool Seen::is_serious() const {
-  return std::ranges::any_of(
-      flags_, [](const record::Flag& f) { return f.severity == record::Severity::serious; });
-}
-
 std::string Seen::page_cache() const {
   return listed(std::vector(page_cache_.begin(), page_cache_.end()));
 }

@@ -48,7 +48,6 @@ class Seen {
  public:
   // `of`: which run, "3 GPUs". Left out is what the rates are corrected for.
   void add(const record::Record& record, const std::string& of);
-  bool is_serious() const;  // one of the flags is
   // "cold (fadvise)"; two, if they were not alike.
   std::string page_cache() const;
   const std::vector<record::Flag>& flags() const { return flags_; }

@@ -5,7 +5,8 @@
 namespace feedrate::cli {
 
 // A subcommand: adds itself to the program and returns what carries it out (its exit code: 0 done,
-// 1 something failed, 130/143 interrupted; it throws UsageError (exit 2) and Error (exit 1)).
+// flagged or not, 1 something asked has no answer, 130/143 interrupted; it throws UsageError (exit
+// 2) and Error (exit 1)).
 using Command = std::function<int()>;
 struct CommandEntry {
   CLI::App* app;

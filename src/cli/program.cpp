@@ -23,7 +23,10 @@ int run_program(int argc, char** argv) {
   program.require_subcommand(1);
   program.footer(
       "Start: feedrate gen data/ && feedrate run --data jpeg --dataset data/ --device "
-      "emulated:a100");
+      "emulated:a100\n"
+      "Exit codes: 0 all that was asked is done, flagged or not; 1 something asked has no answer; "
+      "2 a mistake in\n"
+      "what was typed; 3 `compare`: something is slower or lost; 130, 143 interrupted");
   const std::vector<CommandEntry> commands = {
       add_gen(program),       add_run(program),    add_sweep(program),   add_capacity(program),
       add_jobs(program),      add_report(program), add_compare(program), add_validate(program),

@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import resource
+import signal
 
 from program import SHORT, SMALL, ProgramTest, main
 
@@ -15,15 +17,15 @@ QUICK = [
 
 
 class Capacity(ProgramTest):
-    def capacity(self, *words, codes=(0, 1)):
-        """1: windows as short as these may be flagged."""
+    def capacity(self, *words, code=0, **more):
         answer = self.finish(
             self.start(
                 *("capacity", "--dataset", self.data, *WARM, *QUICK, "--decoder", "raw-read"),
                 *words,
+                **more,
             )
         )
-        self.assertIn(answer.code, codes, answer)
+        self.assertEqual(answer.code, code, answer)
         return answer
 
     def test_as_many_as_are_tried_are_fed_where_little_is_needed(self):
@@ -46,7 +48,7 @@ class Capacity(ProgramTest):
             [r["search"] for r in records], [{"base_seed": 0, "run": n} for n in (0, 1)]
         )
         self.call("validate", self.path("out"))
-        again = self.capacity("--device", "emulated:200", "-o", self.path("out"), codes=(1,))
+        again = self.capacity("--device", "emulated:200", "-o", self.path("out"), code=1)
         self.assertIn("already holds results", again.err)
         self.assertNotIn("--resume", again.err)
         cell = ["--data", "jpeg", "--dataset", self.data, *WARM, "--device", "emulated:200"]
@@ -91,13 +93,39 @@ class Capacity(ProgramTest):
         self.assertIn("2 ms of CPU on the host", answer.out)
         self.assertIn("steps that take no CPU on the host: at least 1 GPU at 90 %", answer.out)
 
+    def test_a_flag_stands_under_the_answer_and_changes_no_exit_code(self):
+        """As of `run`: what was asked was measured."""
+        few = ("--min-steps", "1000")
+        answer = self.capacity(
+            *("--device", "emulated:200", "--most-gpus", "1", "--host-cpu-ms", "0", "--no-client"),
+            *few,
+        )
+        self.assertIn("AU of 90 % or more: ", answer.out)
+        self.assertRegex(answer.out, r"(?m)^  serious +short_window: ")
+        self.run_cell(*few, "--max-seconds", "0.3", "--no-ceiling")
+
+    def test_what_cannot_be_measured_from_memory_is_no_answer(self):
+        """Where the data cannot be copied."""
+
+        def no_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+        answer = self.capacity(
+            *("--device", "emulated:200", "--most-gpus", "1", "--host-cpu-ms", "0"),
+            code=1,
+            preexec_fn=no_files,
+        )
+        self.assertIn("what this machine manages from memory is not known: ", answer.err)
+        self.assertIn("AU of 90 % or more: ", answer.out)
+
     def test_wrong_options_are_named(self):
         for words, error in (
             (["--device", "emulated:200", "--workers", "1,2"], "searches for one kind of cell"),
             (["--device", "emulated:200", "--host-cpu-ms", "-1"], "milliseconds, such as 2.5"),
         ):
             with self.subTest(words):
-                answer = self.capacity(*words, codes=(2,))
+                answer = self.capacity(*words, code=2)
                 self.assertIn(error, answer.err)
         answer = self.call("capacity", "--dataset", self.data, *WARM, "--device", "cpu", code=2)
         self.assertIn("use --device emulated:NAME", answer.err)
