@@ -2,12 +2,14 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/capacity_search.h"
 #include "cli/capacity_text.h"
 #include "cli/commands.h"
@@ -32,28 +34,52 @@ struct CapacityCommand {
 };
 
 // What a user of `capacity` has in mind who does not say otherwise.
+const std::map<std::string, std::string>& defaults() {
+  static const std::map<std::string, std::string> values = {
+      {"data", "jpeg"},
+      {"image-size", std::string(storage::kMixedSizes)},
+      {"device", "emulated:a100"},
+      {"workers", "1"},
+      {"host-cpu-ms", kHostCpuMs},
+      {"all-reduce-ms", kAllReduceMs},
+      {"page-cache", "cold"}};
+  return values;
+}
+
 void set_defaults(ExperimentOptions& experiment) {
   if (!experiment.config.empty()) return;  // which flags would override
-  const auto otherwise = [&](const char* axis, std::string_view value) {
-    if (experiment.axes[axis].empty()) experiment.axes[axis] = {std::string(value)};
-  };
-  otherwise("data", "jpeg");
-  otherwise("image-size", storage::kMixedSizes);
-  otherwise("device", "emulated:a100");
-  otherwise("workers", "1");
-  const bool traced = experiment.axes["device"].front().starts_with("emulated:trace=");
-  otherwise("host-cpu-ms", traced ? "auto" : kHostCpuMs);
-  otherwise("all-reduce-ms", kAllReduceMs);
-  otherwise("page-cache", "cold");
+  const bool says_host_cpu = !experiment.axes["host-cpu-ms"].empty();
+  for (const auto& [axis, value] : defaults()) {
+    if (experiment.axes[axis].empty()) experiment.axes[axis] = {value};
+  }
+  // A trace says itself what its steps cost.
+  if (!says_host_cpu && experiment.axes["device"].front().starts_with("emulated:trace="))
+    experiment.axes["host-cpu-ms"] = {"auto"};
+}
+
+// What --help shows of axes.
+std::map<std::string, std::string> shown_defaults() {
+  std::map<std::string, std::string> shown = defaults();
+  shown["host-cpu-ms"] += "; of emulated:trace=FILE what was recorded";
+  shown["gpus"] = "searched for, up to --most-gpus";
+  return shown;
 }
 
 // Many short runs tell more than one long one: each has a few seconds, or as many steps as an
 // interval needs.
+constexpr double kMaxWarmupSeconds = 2, kMinSeconds = 4, kSteps = 22, kMoreSeconds = 1;
+
 void set_default_limits(const CLI::App& app, double step_s, run::RunLimits& limits) {
-  constexpr double kSteps = 22;
-  if (app.count("--max-warmup-seconds") == 0) limits.max_warmup_seconds = 2;
-  if (app.count("--min-seconds") == 0) limits.min_seconds = std::max(4.0, kSteps * step_s);
-  if (app.count("--max-seconds") == 0) limits.max_seconds = 1 + limits.min_seconds;
+  if (app.count("--max-warmup-seconds") == 0) limits.max_warmup_seconds = kMaxWarmupSeconds;
+  if (app.count("--min-seconds") == 0) limits.min_seconds = std::max(kMinSeconds, kSteps * step_s);
+  if (app.count("--max-seconds") == 0) limits.max_seconds = kMoreSeconds + limits.min_seconds;
+}
+
+// What --help shows of them.
+void show_default_limits(CLI::App& app) {
+  app.get_option("--max-warmup-seconds")->default_str(format("%g", kMaxWarmupSeconds));
+  app.get_option("--min-seconds")->default_str(format("%g, or %g steps", kMinSeconds, kSteps));
+  app.get_option("--max-seconds")->default_str(format("min-seconds + %g", kMoreSeconds));
 }
 
 device::EmulatedDevice emulated_of(const plan::CellSettings& settings) {
@@ -160,7 +186,8 @@ CommandEntry add_capacity(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "capacity",
       "How many GPUs this storage feeds, with emulated ones: at 90 and 95 % utilisation");
-  add_experiment_options(*app, command->experiment, "Axes (one value each)");
+  add_experiment_options(*app, command->experiment, "Axes (one value each)", shown_defaults());
+  show_default_limits(*app);
   app->add_option("-o,--output", command->experiment.output,
                   "keep the records, in a new ledger in this folder")
       ->type_name("DIR");

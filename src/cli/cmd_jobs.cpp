@@ -141,6 +141,7 @@ CommandEntry add_jobs(CLI::App& program) {
   add_experiment_options(*app, command->experiment,
                          "Axes (each cell of the product is a job; a [[sweep]] table may name a "
                          "dataset of its own)");
+  app->get_option("--max-seconds")->default_str(format("%g * min-seconds", kLongest));
   app->add_option("--copies", command->copies, "start each job so many times")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));

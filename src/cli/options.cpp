@@ -15,10 +15,11 @@
 namespace feedrate::cli {
 namespace {
 
-std::string help_of(const plan::Axis& axis) {
+std::string help_of(const plan::Axis& axis, const std::map<std::string, std::string>& defaults) {
   std::string help(axis.help);
   if (!axis.values.empty()) help += ": " + listed(axis.values, &plan::AxisValue::value);
-  return help + " [" + std::string(axis.fallback) + "]";
+  const auto other = defaults.find(std::string(axis.name));
+  return help + " [" + (other == defaults.end() ? std::string(axis.fallback) : other->second) + "]";
 }
 
 // No axes, but they may stand in a [[sweep]] table too; the second one in those of `jobs`.
@@ -121,12 +122,12 @@ void add_limit_options(CLI::App& command, run::RunLimits& limits) {
 
 }  // namespace
 
-void add_experiment_options(CLI::App& command, ExperimentOptions& options,
-                            const std::string& axes) {
+void add_experiment_options(CLI::App& command, ExperimentOptions& options, const std::string& axes,
+                            const std::map<std::string, std::string>& defaults) {
   for (const plan::Axis& axis : plan::axes()) {
     command
         .add_option("--" + std::string(axis.name), options.axes[std::string(axis.name)],
-                    help_of(axis))
+                    help_of(axis, defaults))
         ->delimiter(',')
         ->type_name("VALUE")
         ->group(axes);

@@ -23,8 +23,10 @@ struct ExperimentOptions {
 };
 
 // Adds them to a subcommand. `options` must outlive the parse.
-// `axes`: the heading of the axes in --help.
-void add_experiment_options(CLI::App& command, ExperimentOptions& options, const std::string& axes);
+// `axes`: the heading of the axes in --help. `defaults`: what --help shows of axes for which the
+// subcommand has another value than theirs.
+void add_experiment_options(CLI::App& command, ExperimentOptions& options, const std::string& axes,
+                            const std::map<std::string, std::string>& defaults = {});
 
 // One product of axes, and the dataset that its cells read.
 struct CellGroup {

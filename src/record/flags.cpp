@@ -14,8 +14,9 @@ namespace {
 
 using Raised = std::vector<FlagRule::Raised>;
 
-Raised when(bool raised, const std::string& reason, bool serious = false) {
-  return raised ? Raised{{reason, serious}} : Raised{};
+Raised when(bool raised, const std::string& reason, bool serious = false,
+            const std::string& remedy = {}) {
+  return raised ? Raised{{reason, serious, remedy}} : Raised{};
 }
 const run::Measurement& measured(const FlagFacts& facts) { return *facts.result.measurement; }
 
@@ -46,11 +47,28 @@ Raised unsteady_window(const FlagFacts& facts, const FlagRule&) {
   return when(measured(facts).changing, "the steps changed within the measured window");
 }
 
+// Whether the window had less than this share of the steps or the seconds that were asked for.
+bool is_shorter_than(double share, const FlagFacts& facts) {
+  const run::RunLimits& limits = facts.options.limits;
+  return static_cast<double>(measured(facts).steps) < share * limits.min_steps ||
+         measured(facts).ranks.front().window_s < share * limits.min_seconds;
+}
+
+// By what ended the window: nothing else makes the next one longer.
+std::string longer_window(const FlagFacts& facts) {
+  const std::string longest = "raise --max-seconds";
+  if (measured(facts).ranks.front().window_s >= facts.options.limits.max_seconds) return longest;
+  if (facts.result.settings.page_cache == "cold")
+    return "make a larger dataset (a cold run is one pass)";
+  return is_shorter_than(1, facts) ? longest : "raise --min-steps";
+}
+
 // 20 steps are the least from which an interval is formed, see block_interval().
 Raised few_steps(const FlagFacts& facts, const FlagRule& rule) {
   const auto steps = static_cast<double>(measured(facts).steps);
   return when(steps < *rule.threshold,
-              format("%.0f steps were measured: too few for a rate", steps), steps < *rule.serious);
+              format("%.0f steps were measured: too few for a rate", steps), steps < *rule.serious,
+              longer_window(facts));
 }
 
 Raised ceiling_exceeded(const FlagFacts& facts, const FlagRule& rule) {
@@ -71,15 +89,10 @@ Raised ceiling_unfit(const FlagFacts& facts, const FlagRule&) {
 
 Raised short_window(const FlagFacts& facts, const FlagRule& rule) {
   const run::Measurement& m = measured(facts);
-  const run::RunLimits& limits = facts.options.limits;
-  const double window = m.ranks.front().window_s;
-  const auto steps = static_cast<double>(m.steps);
-  const auto shorter = [&](double share) {
-    return steps < share * limits.min_steps || window < share * limits.min_seconds;
-  };
-  return when(shorter(*rule.threshold),
-              std::to_string(m.steps) + format(" steps in %.3g s were measured", window),
-              shorter(*rule.serious));
+  return when(
+      is_shorter_than(*rule.threshold, facts),
+      std::to_string(m.steps) + format(" steps in %.3g s were measured", m.ranks.front().window_s),
+      is_shorter_than(*rule.serious, facts), longer_window(facts));
 }
 
 Raised queue_not_at_rest(const FlagFacts& facts, const FlagRule& rule) {
@@ -533,11 +546,14 @@ constexpr FlagRule kRules[] = {
     {"unsteady.window", Severity::warning, kNone, kNone,
      "warm up longer (--warmup-seconds), or see what changed: batch_times of the report",
      unsteady_window},
-    // Shares of the least that was asked for.
+    // Shares of the least that was asked for. A flag names what ended the window, see
+    // longer_window().
     {"short_window", Severity::warning, 1.0, 0.5,
      "raise --max-seconds, or make a larger dataset (a cold run is one pass)", short_window},
     {"short_window.steps", Severity::warning, 20.0, 10.0,
-     "raise --min-steps, or make a larger dataset (a cold run is one pass)", few_steps},
+     "raise --min-steps or --max-seconds, whichever ended the window, or make a larger dataset (a "
+     "cold run is one pass)",
+     few_steps},
     {"ceiling_exceeded", Severity::warning, 0.03, 0.10,
      "measure both for longer: --min-seconds, --min-steps, --max-warmup-seconds", ceiling_exceeded},
     {"ceiling_unfit", Severity::warning, kNone, kNone, "measure both again", ceiling_unfit},
@@ -645,9 +661,9 @@ std::vector<Flag> flags_of(const FlagFacts& facts) {
   std::vector<Flag> flags;
   for (const FlagRule& rule : kRules) {
     if (!rule.always && !facts.result.measurement) continue;
-    for (const auto& [reason, serious] : rule.look(facts, rule)) {
+    for (const auto& [reason, serious, remedy] : rule.look(facts, rule)) {
       flags.push_back({std::string(rule.name()), serious ? Severity::serious : rule.severity,
-                       reason, std::string(rule.remedy)});
+                       reason, remedy.empty() ? std::string(rule.remedy) : remedy});
     }
   }
   return flags;

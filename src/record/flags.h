@@ -55,6 +55,7 @@ struct FlagRule {
   struct Raised {
     std::string reason;
     bool serious = false;
+    std::string remedy{};  // where it depends on what was seen; else the rule's
   };
   // Returns one element for each time that the flag is raised. Called for measured cells alone,
   // unless `always`.

@@ -119,6 +119,21 @@ class Capacity(ProgramTest):
         self.assertIn("what this machine manages from memory is not known: ", answer.err)
         self.assertIn("AU of 90 % or more: ", answer.out)
 
+    def test_help_shows_the_values_that_hold(self):
+        """Not those of `run`."""
+
+        def help_of(command):
+            return " ".join(self.call(command, "--help").out.split())
+
+        shown = help_of("capacity")
+        for limit in ("max-warmup-seconds FLOAT=2", "min-seconds FLOAT=4, or 22 steps"):
+            self.assertIn(f"--{limit} ", shown)
+        self.assertIn("--max-seconds FLOAT=min-seconds + 1 ", shown)
+        for axis, value in (("data", "jpeg"), ("page-cache", "cold"), ("host-cpu-ms", "10;")):
+            self.assertRegex(shown, rf"--{axis} VALUE [^\[]*\[{value}")
+        self.assertIn("--max-seconds FLOAT=1.05 * min-seconds ", help_of("jobs"))
+        self.assertIn("--max-seconds FLOAT=120 ", help_of("run"))
+
     def test_wrong_options_are_named(self):
         for words, error in (
             (["--device", "emulated:200", "--workers", "1,2"], "searches for one kind of cell"),

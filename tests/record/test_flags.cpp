@@ -95,6 +95,33 @@ TEST(Flags, ARunOfItsStockOrOfHalfItsLengthIsNoRate) {
   EXPECT_EQ(of(9), "serious") << "and no rate below 10";
 }
 
+// Steps of 10 ms. What ended the window is what makes a longer one.
+TEST(Flags, AShortWindowsRemedyIsWhatEndedIt) {
+  const auto remedies = [](const char* page_cache, int steps, const run::RunLimits& limits) {
+    const plan::AxisValues axes = {{"device", {"emulated:1000"}},
+                                   {"data", {"jpeg"}},
+                                   {"page-cache", {page_cache}},
+                                   {"batch-size", {"8"}}};
+    run::RunOptions options;
+    options.limits = limits;
+    const auto record = json_of(result_of(axes, {.ranks = {rank_of(0, steps + 1)}}), options);
+    std::set<std::string> found;
+    for (const auto& flag : record["flags"]) {
+      if (flag["name"] == "short_window") found.insert(flag["remedy"]);
+    }
+    return found;
+  };
+  using Remedies = std::set<std::string>;
+  const Remedies longer = {"raise --max-seconds"}, more_steps = {"raise --min-steps"},
+                 more_data = {"make a larger dataset (a cold run is one pass)"};
+  EXPECT_EQ(remedies("warm", 15, {.min_steps = 5, .min_seconds = 0.1}), more_steps);
+  EXPECT_EQ(remedies("warm", 15, {.min_seconds = 0.1, .max_seconds = 0.15}), longer);
+  EXPECT_EQ(remedies("warm", 30, {.min_steps = 40, .max_seconds = 0.3}), longer);
+  EXPECT_EQ(remedies("cold", 30, {.min_seconds = 5}), more_data);
+  EXPECT_EQ(remedies("cold", 15, {.min_steps = 5, .min_seconds = 0.1}), more_data);
+  EXPECT_EQ(remedies("cold", 15, {.min_seconds = 5, .max_seconds = 0.14}), longer);
+}
+
 TEST(Flags, TheQueueOfTheWorstRankCounts) {
   run::RankResult resting = rank_of(0, 41), living = rank_of(0, 41);
   resting.drawn_from_queue = 0.001, living.drawn_from_queue = 0.02;
