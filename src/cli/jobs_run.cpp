@@ -39,6 +39,26 @@ bool JobsOutcome::all_measured() const {
   return std::ranges::all_of(repetitions, &JobsRepetition::all_measured);
 }
 
+// Rules that share a name have remedies of their own. One flag may be raised several times in a
+// run.
+void JobsOutcome::spoil(int repetition, const std::string& of, const record::Flag& flag) {
+  const auto known = std::ranges::find_if(spoiled, [&](const SpoiledRuns& other) {
+    return other.of == of && other.flag.name == flag.name && other.flag.remedy == flag.remedy;
+  });
+  if (known == spoiled.end()) {
+    spoiled.push_back({of, flag, {repetition}});
+  } else {
+    known->repetitions.insert(repetition);
+  }
+}
+
+void JobsOutcome::drop_last() {
+  repetitions.pop_back();
+  const int last = static_cast<int>(repetitions.size());
+  for (SpoiledRuns& runs : spoiled) runs.repetitions.erase(last);
+  std::erase_if(spoiled, [](const SpoiledRuns& runs) { return runs.repetitions.empty(); });
+}
+
 // A dataset, and what all records of its jobs have in common.
 class JobsRun::Store {
  public:
@@ -62,6 +82,7 @@ class JobsRun::Store {
     }
     return datasets_;
   }
+  const run::Datasets& datasets() const { return datasets_; }  // those that are open
   const run::RunOptions& options() const { return experiment_.run; }
   const std::optional<record::Anonymizer>& anonymizer() const { return anonymizer_; }
   record::RecordWriter writer(const run::RunOptions& options) const {
@@ -96,9 +117,18 @@ JobsRun::JobsRun(const ExperimentOptions& experiment, const std::vector<PlannedJ
 
 JobsRun::~JobsRun() = default;
 
-// Jobs that are alike need the same, and one of them is checked: a check may list the dataset's
-// folder, which takes long.
+// A bad device is told before a dataset is listed, which may take long.
+void JobsRun::check_devices() {
+  for (const PlannedJob& job : jobs_) {
+    const Store& store = store_of(job);
+    if (job.is_first())
+      run::CellRunner(store.options(), registry_, *ranks_, store.datasets()).check_device(job.cell);
+  }
+}
+
+// Jobs that are alike need the same, and one of them is checked.
 void JobsRun::check() {
+  check_devices();
   std::vector<double> bytes;
   for (const PlannedJob& job : jobs_) {
     bytes.push_back(job.is_first() ? runner_of(job, store_of(job).options()).check(job.cell)
@@ -123,9 +153,9 @@ void JobsRun::open_ledger() {
 
 JobsOutcome JobsRun::measure() {
   for (; repetition_ < options_.repetitions && !is_stopped(); ++repetition_) measure_repetition();
-  auto& repetitions = outcome_.repetitions;
+  const auto& repetitions = outcome_.repetitions;
   if (is_stopped() && !repetitions.empty() && !repetitions.back().all_measured())
-    repetitions.pop_back();
+    outcome_.drop_last();
   if (ledger_) {
     record::keep_end(experiment_.output, {ledger_->size(), ledger_->last_xxh3(), !is_stopped()});
   }
@@ -267,20 +297,9 @@ record::Record JobsRun::keep(const PlannedJob& job, run::CellResult result,
     std::fflush(stdout);
   }
   for (const record::Flag& flag : record.flags) {
-    if (flag.severity == record::Severity::serious) spoil(title, flag);
+    if (flag.severity == record::Severity::serious) outcome_.spoil(repetition_, title, flag);
   }
   return record;
-}
-
-// Each thing once. Rules that share a name have remedies of their own.
-void JobsRun::spoil(const std::string& of, const record::Flag& flag) {
-  for (SpoiledRuns& known : outcome_.spoiled) {
-    if (known.of != of || known.flag.name != flag.name || known.flag.remedy != flag.remedy)
-      continue;
-    ++known.runs;
-    return;
-  }
-  outcome_.spoiled.push_back({of, flag});
 }
 
 }  // namespace feedrate::cli

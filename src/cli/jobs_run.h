@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,15 +49,19 @@ struct JobsRepetition {
 
 // Why runs of a job, alone or together, must not be quoted.
 struct SpoiledRuns {
-  std::string of;     // "together: job 2 (...)"
-  record::Flag flag;  // the first such run's
-  int runs = 1;       // in how many repetitions
+  std::string of;             // "together: job 2 (...)"
+  record::Flag flag;          // the first such run's
+  std::set<int> repetitions;  // in which, from 0
 };
 
 struct JobsOutcome {
   std::vector<JobsRepetition> repetitions;
   std::vector<SpoiledRuns> spoiled;
   bool all_measured() const;  // in each repetition
+  // A run of this repetition, from 0, must not be quoted for this. Each thing is kept once.
+  void spoil(int repetition, const std::string& of, const record::Flag& flag);
+  // Leaves out the last repetition, which a signal cut short, with what was said of its runs.
+  void drop_last();
 };
 
 // Measures all jobs, first alone, then together, as often as asked, with lines on stderr.
@@ -94,6 +99,7 @@ class JobsRun {
   using AllAlone = std::vector<std::optional<Alone>>;
 
   Store& store_of(const PlannedJob& job) { return *stores_.at(job.data); }
+  void check_devices();
   run::CellRunner runner_of(const PlannedJob& job, const run::RunOptions& options);
   std::string in_repetition() const;
   void measure_repetition();
@@ -104,7 +110,6 @@ class JobsRun {
   void show(std::span<const run::RunProgress> seen, std::int64_t opens_ns);
   record::Record keep(const PlannedJob& job, run::CellResult result, const run::RunOptions& options,
                       record::JobsPart part, const std::string& title);
-  void spoil(const std::string& of, const record::Flag& flag);
 
   const ExperimentOptions& experiment_;
   const std::vector<PlannedJob>& jobs_;

@@ -202,7 +202,8 @@ std::string left_out_text(const Basis& basis) {
 std::string spoiled_text(const SpoiledRuns& spoiled, std::size_t repetitions) {
   std::string text =
       "not to be quoted: " + spoiled.of + ": " + spoiled.flag.name + ": " + spoiled.flag.reason;
-  if (repetitions > 1) text += format(" (in %d of %zu repetitions)", spoiled.runs, repetitions);
+  if (repetitions > 1)
+    text += format(" (in %zu of %zu repetitions)", spoiled.repetitions.size(), repetitions);
   return text + "\n";
 }
 

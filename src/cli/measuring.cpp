@@ -62,6 +62,8 @@ std::shared_ptr<const storage::DatasetVariant> Measuring::dataset_of(const plan:
 }
 
 void Measuring::check(const std::vector<plan::PlannedRun>& plan) {
+  // A bad device is told before a dataset is listed, which may take long.
+  for (const plan::PlannedRun& run : plan) runner_->check_device(run.cell);
   for (const plan::PlannedRun& run : plan) runner_->check(run.cell);
   listing_.clear();
 }

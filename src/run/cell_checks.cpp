@@ -23,18 +23,6 @@ void open_each(const storage::DatasetVariant& dataset, storage::OutstandingReads
   slot.end();
 }
 
-void check_device(const plan::CellSettings& settings, const RunOptions& options,
-                  const device::AcceleratorKind& kind) {
-  // An empty slot is enough to ask the device whether it can decode.
-  const std::size_t slot = settings.decode_on_device ? pipeline::encoded_slot_for(0) : 0;
-  kind.check(settings.device_argument, settings.step_spec(options.seed, slot));
-  if (settings.gpus > 1 && kind.ranks_are_processes && !settings.device_argument.empty()) {
-    throw UsageError("--gpus " + std::to_string(settings.gpus),
-                     "--device " + settings.device + " is one device",
-                     "use --device " + kind.name + ": each rank takes the one of its number");
-  }
-}
-
 void check_dataset(const plan::CellSettings& settings, const storage::DatasetVariant& dataset) {
   const std::string folder = dataset.folder.string();
   check_reading(settings, dataset, nullptr);
@@ -88,12 +76,24 @@ bool reads_first_sample(const plan::CellSettings& settings) {
          !settings.skip_bad;
 }
 
+void check_device(const plan::CellSettings& settings, const RunOptions& options,
+                  device::AcceleratorRegistry& registry, const CellRanks& ranks) {
+  const device::AcceleratorKind& kind = registry.find(settings.device);
+  // An empty slot is enough to ask the device whether it can decode.
+  const std::size_t slot = settings.decode_on_device ? pipeline::encoded_slot_for(0) : 0;
+  kind.check(settings.device_argument, settings.step_spec(options.seed, slot));
+  if (settings.gpus > 1 && kind.ranks_are_processes && !settings.device_argument.empty()) {
+    throw UsageError("--gpus " + std::to_string(settings.gpus),
+                     "--device " + settings.device + " is one device",
+                     "use --device " + kind.name + ": each rank takes the one of its number");
+  }
+  ranks.check(settings, kind);
+}
+
 double check_cell(const plan::Cell& cell, const plan::CellSettings& settings,
                   const RunOptions& options, device::AcceleratorRegistry& registry,
                   CellRanks& ranks, Datasets& datasets) {
-  const device::AcceleratorKind& kind = registry.find(settings.device);
-  check_device(settings, options, kind);
-  ranks.check(settings, kind);
+  check_device(settings, options, registry, ranks);
   ranks.look_ahead(cell, settings, options, datasets);
   const auto dataset = datasets.of(settings);
   if (!dataset) return 0;

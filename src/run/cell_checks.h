@@ -8,6 +8,11 @@
 
 namespace feedrate::run {
 
+// The part of check_cell() that needs no dataset, which may take long to list: the device, and the
+// number of ranks. Throws an Error.
+void check_device(const plan::CellSettings& settings, const RunOptions& options,
+                  device::AcceleratorRegistry& registry, const CellRanks& ranks);
+
 // Everything of a cell that can be refused before anything is measured: its device, the number of
 // ranks, the dataset, the loader, memory. Throws an Error naming the thing and the remedy, or what
 // look_ahead() throws. Returns the bytes of host memory that the cell will hold on this

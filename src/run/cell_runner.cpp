@@ -55,6 +55,10 @@ double CellRunner::check(const plan::Cell& cell) {
   return check_cell(cell, settings_for(cell), options_, registry_, *ranks_, datasets_);
 }
 
+void CellRunner::check_device(const plan::Cell& cell) {
+  run::check_device(settings_for(cell), options_, registry_, *ranks_);
+}
+
 std::shared_ptr<const storage::DatasetVariant> CellRunner::dataset_of(const plan::Cell& cell) {
   const plan::CellSettings& settings = settings_for(cell);
   ranks_->look_ahead(cell, settings, options_, datasets_);

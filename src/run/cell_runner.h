@@ -51,6 +51,9 @@ class CellRunner {
   // the bytes of host memory that the cell will hold on this machine.
   double check(const plan::Cell& cell);
 
+  // The part of check() that needs no dataset. Throws an Error.
+  void check_device(const plan::Cell& cell);
+
   // What a cell reads, opened under the same watch as by check(); null for synthetic ones. Throws
   // what check() throws.
   std::shared_ptr<const storage::DatasetVariant> dataset_of(const plan::Cell& cell);

@@ -115,10 +115,38 @@ TEST(JobsText, AJobThatAlwaysFailsIsNoPartOfTheAnswer) {
 TEST(JobsText, WhatMustNotBeQuotedIsSaidOnce) {
   const record::Flag flag{.name = "cpu_steal", .reason = "20 % were stolen"};
   const cli::JobsRepetition one = repetition({500, 800});
-  EXPECT_THAT(cli::jobs_text(made_up_jobs(2), {{one}, {{"alone: job 1", flag}}}),
+  EXPECT_THAT(cli::jobs_text(made_up_jobs(2), {{one}, {{"alone: job 1", flag, {0}}}}),
               HasSubstr("not to be quoted: alone: job 1: cpu_steal: 20 % were stolen\n"));
-  EXPECT_THAT(cli::jobs_text(made_up_jobs(2), {{one, one, one}, {{"alone: job 1", flag, 2}}}),
+  EXPECT_THAT(cli::jobs_text(made_up_jobs(2), {{one, one, one}, {{"alone: job 1", flag, {0, 2}}}}),
               HasSubstr("cpu_steal: 20 % were stolen (in 2 of 3 repetitions)\n"));
+}
+
+// Two ranks of a run may be flagged for the same.
+TEST(JobsOutcome, ARunCountsOnceHoweverOftenItIsFlagged) {
+  const record::Flag hot{.name = "throttled", .reason = "rank 0"},
+      also_hot{.name = "throttled", .reason = "rank 1"};
+  cli::JobsOutcome outcome{.repetitions = {repetition({500, 800}), repetition({500, 800})},
+                           .spoiled = {}};
+  for (const auto& flag : {hot, also_hot}) outcome.spoil(1, "together: job 1", flag);
+  EXPECT_THAT(cli::jobs_text(made_up_jobs(2), outcome),
+              HasSubstr("throttled: rank 0 (in 1 of 2 repetitions)\n"));
+}
+
+// "In 3 of 2 repetitions" was said of a run alone in the one that the signal cut short.
+TEST(JobsOutcome, WhatIsSaidOfARepetitionGoesWithIt) {
+  const record::Flag stolen{.name = "cpu_steal", .reason = "stolen"},
+      stopped{.name = "stopped", .reason = "stood still"};
+  cli::JobsOutcome outcome;
+  for (int i = 0; i < 3; ++i) {
+    outcome.spoil(i, "alone: job 1", stolen);
+    outcome.repetitions.push_back(i < 2 ? repetition({500, 800}) : repetition({0, 0}));
+  }
+  outcome.spoil(2, "together: job 2", stopped);
+  outcome.drop_last();
+  EXPECT_EQ(outcome.repetitions.size(), 2u);
+  const std::string text = cli::jobs_text(made_up_jobs(2), outcome);
+  EXPECT_THAT(text, HasSubstr("cpu_steal: stolen (in 2 of 2 repetitions)\n"));
+  EXPECT_THAT(text, Not(HasSubstr("stopped")));
 }
 
 TEST(JobsOrder, OneRepetitionIsAsTyped) {

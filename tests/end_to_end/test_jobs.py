@@ -261,6 +261,14 @@ class Jobs(ProgramTest):
             env={**os.environ, "RANK": "0", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"},
         )
 
+    def test_a_bad_device_is_told_before_a_dataset_is_opened(self):
+        none = ("--dataset", self.path("none"), *SHORT)
+        bad = TENSOR.replace("emulated:500", "emulated:nonsense")
+        suite = self.write("jobs.toml", HEAD + JPEG + bad)
+        self.refused("jobs", "--config", suite, *none, names=["emulated:nonsense", "; use "])
+        both = ("--device", "emulated:300,emulated:nonsense", "--data", "jpeg", *SMALL)
+        self.refused("sweep", *both, *none, "-o", self.path("out"), names="emulated:nonsense")
+
     def test_nothing_else_is_made_of_its_ledger(self):
         self.kept(JPEG + TENSOR)
         self.refused(
