@@ -91,6 +91,10 @@ std::vector<Entry> entries_of(const std::string& path, std::span<const std::stri
     if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
       kind = kind_behind(dirfd(folder.get()), path, entry->d_name, is_wanted);
     if (kind == Kind::folder || is_wanted) check_name(path, name);
+    if (kind == Kind::other && is_wanted) {
+      throw Error(path + "/" + std::string(name), "is no file: a pipe, a socket or a device",
+                  "take it out of the folder");
+    }
     entries.push_back({std::string(name), kind});
     count.alive();
     errno = 0;

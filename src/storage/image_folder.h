@@ -15,7 +15,8 @@ namespace feedrate::storage {
 // `suffixes` (".jpg", whatever the case) are its samples. Links are followed. Nothing is read:
 // names, sizes and times of the files make the manifest, so SampleFile::xxh3 is 0. `threads` list
 // it. Errors: feedrate::Error naming the folder or file (no pictures, none below class folders, not
-// readable, a link that leads nowhere or to where it came from) and the remedy.
+// readable, a link that leads nowhere or to where it came from, a pipe of a picture's name) and the
+// remedy.
 DatasetVariant list_image_folder(const std::filesystem::path& folder,
                                  std::span<const std::string_view> suffixes, int threads,
                                  const ListProgress& progress = {});

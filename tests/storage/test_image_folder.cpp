@@ -1,7 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -122,6 +126,34 @@ TEST_F(ImageFolder, SaysWhatCannotBeRead) {
   fs::permissions(root() / "class", fs::perms::owner_all);
 }
 
+// Left out in silence it would be missed, and opened it would keep its reader for ever.
+TEST_F(ImageFolder, RefusesWhatIsNoFileAndHasAPicturesName) {
+  constexpr const char* kReason = ": is no file: a pipe, a socket or a device; take it out";
+  put("class/a.jpg");
+  ASSERT_EQ(mkfifo((root() / "class/pipe.JPG").c_str(), 0600), 0);
+  refused(std::string("class/pipe.JPG") + kReason);
+  static constexpr std::string_view kJpeg[] = {".jpg"};
+  EXPECT_THAT([&] { storage::list_pictures(root(), kJpeg); },
+              ThrowsMessage<Error>(HasSubstr(kReason)));
+  fs::rename(root() / "class/pipe.JPG", folder_.path() / "pipe");
+  EXPECT_EQ(list().samples.size(), 1u);
+  fs::create_symlink(folder_.path() / "pipe", root() / "class/link.jpg");
+  refused(std::string("class/link.jpg") + kReason);
+  fs::remove(root() / "class/link.jpg");
+  fs::create_symlink("/dev/null", root() / "class/device.jpg");
+  refused(std::string("class/device.jpg") + kReason);
+  fs::remove(root() / "class/device.jpg");
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  const std::string socket_path = folder_.path() / "socket";  // a short one: its room is small
+  ASSERT_LT(socket_path.size(), sizeof address.sun_path);
+  std::memcpy(address.sun_path, socket_path.c_str(), socket_path.size());
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  close(socket);
+  fs::rename(socket_path, root() / "class/socket.jpg");
+  refused(std::string("class/socket.jpg") + kReason);
+}
+
 TEST_F(ImageFolder, WhatIsNoPictureDoesNoHarm) {
   put("class/a.jpg");
   for (const char* place : {"", "class"}) {
@@ -129,6 +161,7 @@ TEST_F(ImageFolder, WhatIsNoPictureDoesNoHarm) {
     fs::create_symlink("self", root() / place / "self");
     fs::create_symlink(root() / "class/a.jpg/below", root() / place / "through_a_file");
     std::ofstream(root() / place / "a\nb.txt") << "x";
+    ASSERT_EQ(mkfifo((root() / place / "pipe.txt").c_str(), 0600), 0);
   }
   EXPECT_THAT(paths(list()), ElementsAre("class/a.jpg 0 1"));
   static constexpr std::string_view kJpeg[] = {".jpg"};
