@@ -103,7 +103,9 @@ void record_begin(GeneratePlan& plan, const std::vector<Group>& groups) {
       storage::VariantRecord& record = plan.record.variants[variant->name] = {};
       if (variant->format == nullptr) record.made_from = to_string(variant->made_from);
       for (std::int32_t label = 0; label < plan.source->classes(); ++label) {
-        make_folder(plan.data / variant->name / plan.source->class_folder(label));
+        const fs::path folder = plan.data / variant->name / plan.source->class_folder(label);
+        plan.news.waits_for(folder.string());
+        make_folder(folder);
       }
     }
   }
@@ -112,6 +114,7 @@ void record_begin(GeneratePlan& plan, const std::vector<Group>& groups) {
 
 // The samples reach the disk before the manifests that vouch for them.
 void record_end(GeneratePlan& plan, const std::vector<Group>& groups, const PosixFile& folder) {
+  plan.news.syncs(plan.data.string());
   if (syncfs(folder.get()) != 0) {
     const int error = errno;
     throw Error(plan.data.string(), std::system_category().message(error),
@@ -137,8 +140,9 @@ std::vector<VariantSummary> generate_dataset(
     const GenerateOptions& options, const std::function<void(const GenerateProgress&)>& on_progress,
     const std::function<bool()>& stop) {
   const int threads = options.threads > 0 ? options.threads : measure::allowed_cpus();
-  GeneratePlan plan =
-      begin_plan(options, {threads, options.skip_bad, options.on_skipped, on_progress, stop});
+  GeneratePlan plan = begin_plan(
+      options, {threads, options.skip_bad, options.on_skipped, on_progress, stop, options.news});
+  plan.news.waits_for(plan.data.string());
   make_folder(plan.data);
   const PosixFile folder = lock_folder(plan.data);
   survey_folder(plan, options);

@@ -15,6 +15,14 @@ namespace feedrate::data_gen {
 // Stands for a size in GenerateOptions::image_sizes: each picture has its own.
 inline constexpr codec::PixelSize kMixedSize{};
 
+// What somebody is told who watches that the storage answers. From any thread.
+struct StorageNews {
+  // The thread waits next for this file or folder, which it reads or writes.
+  std::function<void(const std::string&)> waits_for = [](const std::string&) {};
+  // It waits next until all that was written to this folder is on the disk.
+  std::function<void(const std::string&)> syncs = [](const std::string&) {};
+};
+
 struct GenerateOptions {
   std::filesystem::path data;                    // the folder to make
   std::optional<std::filesystem::path> from;     // re-encode these pictures (searched recursively)
@@ -33,6 +41,7 @@ struct GenerateOptions {
   std::int64_t bytes_per_sample = 0;  // mean of a JPEG, reached by its quality; 0: as encode says
   bool skip_bad = false;  // leave out pictures of `from` that cannot be decoded
   std::function<void(const std::string&)> on_skipped;  // is told each: "PATH: REASON"; may be empty
+  StorageNews news;
 };
 
 struct GenerateProgress {
@@ -53,10 +62,11 @@ struct VariantSummary {
 // again. Files appear under their final name only when whole (temporary name, then rename). Checks
 // first: options, that an existing dataset.json was made with the same options (else an Error names
 // the option that differs and the remedy), that the folder can be written, and that the disk has
-// space for the estimate. `on_progress` is called from one thread at a time, often; `stop` (may be
-// empty; thread-safe) is polled: when it returns true the work ends early, resumable, and an
-// Error("interrupted") is thrown. Pictures of `from` that cannot be decoded are found, all of them,
-// before anything is written: an Error lists them unless skip_bad.
+// space for the estimate. `on_progress` is called from one thread at a time, after each sample by
+// the thread that has worked on it; `stop` (may be empty; thread-safe) is polled: when it returns
+// true the work ends early, resumable, and an Error("interrupted") is thrown. Pictures of `from`
+// that cannot be decoded are found, all of them, before anything is written: an Error lists them
+// unless skip_bad.
 std::vector<VariantSummary> generate_dataset(
     const GenerateOptions& options, const std::function<void(const GenerateProgress&)>& on_progress,
     const std::function<bool()>& stop);

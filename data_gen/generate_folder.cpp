@@ -30,15 +30,18 @@ struct FoundPicture {
 };
 
 // By the rule by which `run --dataset FOLDER` reads it, so that both take the same files.
-std::vector<FoundPicture> find_pictures(const fs::path& folder) {
+std::vector<FoundPicture> find_pictures(const fs::path& folder, const StorageNews& news) {
   static constexpr std::string_view kEndings[] = {".jpg", ".jpeg", ".png"};
+  const std::string name = folder.string();
+  news.waits_for(name);
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
-    refuse_reading(folder.string(), error ? error.message() : "is no folder", error.value(),
+    refuse_reading(name, error ? error.message() : "is no folder", error.value(),
                    "name a folder of pictures that can be read");
   }
   std::vector<FoundPicture> found;
-  for (const std::string& path : storage::list_pictures(folder, kEndings)) {
+  const auto listing = [&](std::uint64_t) { news.waits_for(name); };
+  for (const std::string& path : storage::list_pictures(folder, kEndings, listing)) {
     const std::size_t slash = path.find('/');
     found.push_back({path, slash == std::string::npos ? "class_000" : path.substr(0, slash)});
   }
@@ -65,7 +68,8 @@ std::string_view format_of(const std::vector<std::byte>& file, const std::string
 
 // Passes the pixels of a picture to `use` and returns its result.
 template <typename Use>
-auto decode_picture(const fs::path& path, const Use& use) {
+auto decode_picture(const fs::path& path, const StorageNews& news, const Use& use) {
+  news.waits_for(path.string());
   std::vector<std::byte> file;
   try {
     read_whole_file(path, file);
@@ -88,10 +92,10 @@ std::vector<std::string> find_bad(const fs::path& folder, std::vector<FoundPictu
   const auto make_work = [&] {
     return [&](std::size_t i) {
       try {
-        pictures[i].size =
-            decode_picture(folder / pictures[i].path, [](const codec::PixelView& pixels) {
-              return codec::PixelSize{pixels.width, pixels.height};
-            });
+        pictures[i].size = decode_picture(folder / pictures[i].path, check.news,
+                                          [](const codec::PixelView& pixels) {
+                                            return codec::PixelSize{pixels.width, pixels.height};
+                                          });
       } catch (const Error& error) {
         reasons[i] = std::string(error.what()).substr(0, std::string_view(error.what()).find("; "));
       }
@@ -137,7 +141,8 @@ class FolderSource : public PictureSource {
  public:
   FolderSource(const fs::path& folder, std::int64_t count, const PictureCheck& check)
       : folder_(fs::absolute(folder).lexically_normal()),
-        pictures_(spread(find_pictures(folder_), count)) {
+        news_(check.news),
+        pictures_(spread(find_pictures(folder_, news_), count)) {
     drop_bad(folder_, pictures_, check);
     if (pictures_.empty()) {
       throw Error(folder_.string(), "holds no *.jpg, *.jpeg or *.png that can be decoded",
@@ -167,7 +172,7 @@ class FolderSource : public PictureSource {
   }
 
   Picture make(std::int64_t index, codec::PixelSize size, float) const override {
-    return decode_picture(folder_ / at(index).path, [&](const codec::PixelView& pixels) {
+    return decode_picture(folder_ / at(index).path, news_, [&](const codec::PixelView& pixels) {
       return crop_and_resize(pixels, size);
     });
   }
@@ -180,6 +185,7 @@ class FolderSource : public PictureSource {
     std::string list;
     for (const FoundPicture& picture : pictures_) {
       std::error_code error;
+      news_.waits_for((folder_ / picture.path).string());
       const auto bytes = fs::file_size(folder_ / picture.path, error);
       list.append(picture.path).append("\t").append(std::to_string(bytes)).append("\n");
     }
@@ -192,6 +198,7 @@ class FolderSource : public PictureSource {
   }
 
   fs::path folder_;
+  StorageNews news_;
   std::vector<FoundPicture> pictures_;
   std::vector<std::string> class_names_;
 };

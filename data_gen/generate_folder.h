@@ -18,6 +18,7 @@ struct PictureCheck {
       on_skipped;  // is told each; may be empty, as may the others
   std::function<void(const GenerateProgress&)> on_progress;
   std::function<bool()> stop;
+  StorageNews news;
 };
 
 // Every *.jpg, *.jpeg and *.png below `folder` (storage::list_pictures()), sorted by path. The

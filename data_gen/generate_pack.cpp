@@ -60,12 +60,14 @@ void make_packs(GeneratePlan& plan, const std::function<void(const GenerateProgr
     storage::write_dataset_record(plan.data, plan.record);
     const storage::DatasetVariant from = storage::open_dataset(plan.data, pack.from);
     const fs::path folder = plan.data / pack.name;
+    plan.news.waits_for(folder.string());
     make_folder(folder);
     GenerateProgress progress{.packing = true,
                               .samples = static_cast<std::int64_t>(from.samples.size())};
     const bool whole = pack.container->pack(from, folder, [&](std::size_t done) {
       progress.samples_done = static_cast<std::int64_t>(done);
       if (on_progress) on_progress(progress);
+      if (done == from.samples.size()) plan.news.syncs(folder.string());
       return !(stop && stop());
     });
     if (!whole)

@@ -219,6 +219,7 @@ void survey(const GeneratePlan& plan, PlannedVariant& variant) {
   variant.known = known_files(plan, variant.name);
   const std::int64_t count = plan.source->count();
   const fs::path folder = plan.data / variant.name;
+  plan.news.waits_for(folder.string());
   std::error_code absent;
   if (!fs::exists(folder, absent)) {
     refuse_unreadable(folder.string(), absent);
@@ -228,6 +229,7 @@ void survey(const GeneratePlan& plan, PlannedVariant& variant) {
   for (std::int64_t i = 0; i < count; ++i) {
     std::error_code error;
     const fs::path path = folder / sample_path(*plan.source, i, variant);
+    plan.news.waits_for(path.string());
     const auto bytes = fs::file_size(path, error);
     refuse_unreadable(path.string(), error);
     const auto index = static_cast<std::size_t>(i);
@@ -243,7 +245,9 @@ GeneratePlan begin_plan(const GenerateOptions& options, const PictureCheck& chec
   plan.data = options.data;
   plan.encode = options.encode;
   plan.bytes_per_sample = options.bytes_per_sample;
+  plan.news = options.news;
   if (options.from) {
+    plan.news.waits_for(options.from->string());
     check_apart(options.data, *options.from);
     plan.source = make_folder_source(*options.from, options.count, check);
   } else if (options.like_imagenet) {

@@ -44,6 +44,7 @@ struct GeneratePlan {
   // Manifests of the complete JPEG variants, by the name of their pictures: their files' pixels are
   // the dataset's.
   std::map<std::string, std::vector<storage::SampleFile>> jpegs;
+  StorageNews news;
 };
 
 // Checks the options and finds the pictures; touches nothing in the dataset's folder.

@@ -57,6 +57,7 @@ std::optional<storage::SampleFile> SampleMaker::find_existing(const PlannedVaria
                                                               std::int64_t index) {
   storage::SampleFile line = line_of(variant, index);
   const fs::path path = plan_.data / variant.name / line.path;
+  plan_.news.waits_for(path.string());
   std::error_code error;
   const auto bytes = fs::file_size(path, error);
   refuse_unreadable(path.string(), error);
@@ -100,6 +101,7 @@ codec::PixelView SampleMaker::decode_jpeg(codec::PixelSize size, const std::stri
 bool SampleMaker::load_stored_jpeg(const PictureKind& kind, std::int64_t index) {
   const fs::path path =
       plan_.data / "jpeg" / to_string(kind) / (sample_stem(*plan_.source, index) + ".jpg");
+  plan_.news.waits_for(path.string());
   if (!read_existing(path, jpeg_file_)) return false;
   try {
     const auto known = plan_.jpegs.find(to_string(kind));
@@ -147,7 +149,9 @@ storage::SampleFile SampleMaker::write(const PlannedVariant& variant, std::int64
   }
   const std::vector<std::byte>& file = is_jpeg ? jpeg_file_ : file_;
   storage::SampleFile line = line_of(variant, index);
-  write_whole_file(plan_.data / variant.name / line.path, file, false);
+  const fs::path path = plan_.data / variant.name / line.path;
+  plan_.news.waits_for(path.string());
+  write_whole_file(path, file, false);
   line.bytes = file.size();
   line.xxh3 = xxh3_of(file);
   return line;

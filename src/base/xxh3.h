@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +19,8 @@ struct FileHash {
   std::uint64_t xxh3 = 0;
 };
 
-// Hashes a file piece by piece. Errors: std::system_error; anything but a regular file is refused.
-FileHash hash_file(const std::filesystem::path& path);
+// Hashes a file piece by piece, and calls `on_piece` (may be empty) after each. Errors:
+// std::system_error; anything but a regular file is refused.
+FileHash hash_file(const std::filesystem::path& path, const std::function<void()>& on_piece = {});
 
 }  // namespace feedrate

@@ -1,10 +1,12 @@
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/commands.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
+#include "cli/options.h"
 #include "codec/image.h"
 #include "data_gen/generate.h"
 #include "measure/clock.h"
@@ -18,6 +20,8 @@ struct GenOptions {
   std::string from, like;
   std::vector<std::string> image_sizes, input_sizes{"224"}, tensor_dtypes{"uint8"};
   std::string subsampling = "420";
+  // A disk that catches up with what was written before may keep a writer for longer than a reader.
+  double stall_seconds = 30;
 };
 
 std::string bar(const data_gen::GenerateProgress& p, std::int64_t start_ns) {
@@ -60,42 +64,36 @@ void fill(GenOptions& o) {
   o.generate.encode.subsampling = o.subsampling;
 }
 
-int generate(GenOptions& o) {
+// Has the watch see what is read and written.
+data_gen::StorageNews news_for(SignsOfLife& signs) {
+  return {.waits_for = [&signs](const std::string& path) { signs.wait_for(path); },
+          .syncs = [&signs](const std::string& folder) { signs.wait_for_disk(folder); }};
+}
+
+int generate(GenOptions& o, Aside& aside) {
   fill(o);
-  const SignalWatcher signals;
-  ProgressLine line;
+  SignsOfLife& signs = aside.watch(o.generate.data.string(), o.stall_seconds);
+  o.generate.news = news_for(signs);
   const std::int64_t start = measure::now_ns();
-  std::int64_t shown = 0;
   const auto progress = [&](const data_gen::GenerateProgress& p) {
-    if (measure::now_ns() - shown < 100'000'000) return;
-    shown = measure::now_ns();
-    line.show(bar(p, start));
+    signs.go_on();
+    aside.show([&] { return bar(p, start); });
   };
   std::int64_t skipped = 0;
   o.generate.on_skipped = [&](const std::string& picture) {
-    line.clear();
-    std::fprintf(stderr, "feedrate: left out: %s\n", picture.c_str());
+    aside.say("feedrate: left out: " + picture);
     ++skipped;
   };
-  std::vector<data_gen::VariantSummary> made;
-  try {
-    made = data_gen::generate_dataset(o.generate, progress,
-                                      [&] { return signals.token().stop_requested(); });
-  } catch (const Error&) {
-    if (!signals.token().stop_requested()) throw;
-    line.clear();
-    std::fprintf(stderr, "feedrate: interrupted; the same command goes on where it stopped\n");
-    return signals.exit_code(1);
-  }
-  line.clear();
+  const std::vector<data_gen::VariantSummary> made = data_gen::generate_dataset(
+      o.generate, progress, [stop = aside.stop_token()] { return stop.stop_requested(); });
   for (const data_gen::VariantSummary& v : made) {
-    std::printf("%-28s %8lld samples %10.1f MB  mean %8.0f bytes\n", v.variant.c_str(),
-                static_cast<long long>(v.files), static_cast<double>(v.bytes) / 1e6,
-                v.files > 0 ? static_cast<double>(v.bytes) / static_cast<double>(v.files) : 0);
+    aside.print(
+        format("%-28s %8lld samples %10.1f MB  mean %8.0f bytes\n", v.variant.c_str(),
+               static_cast<long long>(v.files), static_cast<double>(v.bytes) / 1e6,
+               v.files > 0 ? static_cast<double>(v.bytes) / static_cast<double>(v.files) : 0));
   }
-  if (skipped > 0)
-    std::fprintf(stderr, "%lld pictures left out\n", static_cast<long long>(skipped));
-  std::fprintf(stderr, "made in %.1f s\n", measure::seconds(measure::now_ns() - start));
+  if (skipped > 0) aside.say(std::to_string(skipped) + " pictures left out");
+  aside.say(format("made in %.1f s", measure::seconds(measure::now_ns() - start)));
   return 0;
 }
 
@@ -157,7 +155,11 @@ CommandEntry add_gen(CLI::App& program) {
   app->add_option("--threads", g.threads, "0: one per CPU")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
-  return {app, [o] { return generate(*o); }};
+  add_stall_option(*app, o->stall_seconds);
+  return {app,
+          {},
+          AsideCommand{[o](Aside& aside) { return generate(*o, aside); },
+                       "; the same command goes on where it stopped"}};
 }
 
 }  // namespace feedrate::cli

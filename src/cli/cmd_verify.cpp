@@ -1,17 +1,18 @@
-#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file_remedy.h"
+#include "base/text.h"
 #include "cli/commands.h"
-#include "cli/progress.h"
+#include "cli/options.h"
 #include "codec/codec.h"
-#include "measure/clock.h"
+#include "run/window.h"
 #include "storage/image_folder.h"
 #include "storage/tar_shards.h"
 #include "storage/verify.h"
@@ -29,46 +30,55 @@ std::vector<std::string_view> picture_endings() {
   return endings;
 }
 
-storage::DatasetVariant list_own_folder(const std::string& data, int threads) {
+struct VerifyOptions {
+  std::string data;
+  int threads = 2;
+  double stall_seconds = run::RunLimits{}.stall_seconds;
+};
+
+storage::DatasetVariant list_own_folder(const VerifyOptions& o, Aside& aside, SignsOfLife& signs) {
   const std::vector<std::string_view> endings = picture_endings();
-  if (!storage::holds_tar_shards(data) || storage::holds_class_pictures(data, endings))
-    return storage::list_image_folder(data, endings, threads);
-  return storage::list_tar_shards(data, endings, threads, {}, [](const std::string& note) {
-    std::fprintf(stderr, "feedrate: %s\n", note.c_str());
-  });
+  const auto listing = [&](std::uint64_t) { signs.alive(); };
+  if (!storage::holds_tar_shards(o.data) || storage::holds_class_pictures(o.data, endings, listing))
+    return storage::list_image_folder(o.data, endings, o.threads, listing);
+  return storage::list_tar_shards(o.data, endings, o.threads, listing,
+                                  [&](const std::string& note) { aside.say("feedrate: " + note); });
 }
 
-int verify(const std::string& data, int threads) {
+storage::VerifyResult check_files(const VerifyOptions& o, Aside& aside, SignsOfLife& signs) {
+  const auto progress = [&](std::uint64_t done, std::uint64_t all) {
+    signs.go_on();
+    aside.show([&] {
+      return format("%.0f of %.0f MB checked", static_cast<double>(done) / 1e6,
+                    static_cast<double>(all) / 1e6);
+    });
+  };
+  const auto waits_for = [&](const std::string& path) { signs.wait_for(path); };
+  if (!storage::is_image_folder(o.data, [&](std::uint64_t) { signs.alive(); }))
+    return storage::verify_dataset(o.data, o.threads, progress, waits_for);
+  return storage::verify_own_folder(list_own_folder(o, aside, signs), o.threads, progress,
+                                    waits_for);
+}
+
+int verify(const VerifyOptions& o, Aside& aside) {
+  const std::stop_callback at_once(aside.stop_token(), [&] { aside.leave(); });
+  SignsOfLife& signs = aside.watch(o.data, o.stall_seconds);
   std::error_code error;
-  if (!std::filesystem::is_directory(data, error)) {
-    refuse_unreadable(data, error);
-    throw Error(data, std::filesystem::exists(data, error) ? "is no folder" : "no such folder",
+  if (!std::filesystem::is_directory(o.data, error)) {
+    refuse_unreadable(o.data, error);
+    throw Error(o.data, std::filesystem::exists(o.data, error) ? "is no folder" : "no such folder",
                 "give the folder of a dataset, of pictures or of tar shards");
   }
-  ProgressLine line;
-  std::int64_t shown = 0;
-  const auto progress = [&](std::uint64_t done, std::uint64_t all) {
-    if (measure::now_ns() - shown < 100'000'000) return;
-    shown = measure::now_ns();
-    char text[80];
-    std::snprintf(text, sizeof text, "%.0f of %.0f MB checked", static_cast<double>(done) / 1e6,
-                  static_cast<double>(all) / 1e6);
-    line.show(text);
-  };
-  const storage::VerifyResult result =
-      storage::is_image_folder(data)
-          ? storage::verify_own_folder(list_own_folder(data, threads), threads, progress)
-          : storage::verify_dataset(data, threads, progress);
-  line.clear();
-  for (const std::string& file : result.damaged) std::printf("damaged: %s\n", file.c_str());
-  for (const std::string& file : result.unreadable) std::printf("unreadable: %s\n", file.c_str());
-  std::printf("%llu samples, %.1f MB, %zu damaged, %zu unreadable\n",
-              static_cast<unsigned long long>(result.files),
-              static_cast<double>(result.bytes) / 1e6, result.damaged.size(),
-              result.unreadable.size());
+  const storage::VerifyResult result = check_files(o, aside, signs);
+  for (const std::string& file : result.damaged) aside.print("damaged: " + file + "\n");
+  for (const std::string& file : result.unreadable) aside.print("unreadable: " + file + "\n");
+  aside.print(format("%llu samples, %.1f MB, %zu damaged, %zu unreadable\n",
+                     static_cast<unsigned long long>(result.files),
+                     static_cast<double>(result.bytes) / 1e6, result.damaged.size(),
+                     result.unreadable.size()));
   if (!result.contents_xxh3.empty()) {
-    std::printf("checksum of all contents: %s (a copy that has the same is the same)\n",
-                result.contents_xxh3.c_str());
+    aside.print("checksum of all contents: " + result.contents_xxh3 +
+                " (a copy that has the same is the same)\n");
   }
   return result.is_sound() ? 0 : 1;
 }
@@ -76,17 +86,17 @@ int verify(const std::string& data, int threads) {
 }  // namespace
 
 CommandEntry add_verify(CLI::App& program) {
-  const auto data = std::make_shared<std::string>();
-  const auto threads = std::make_shared<int>(2);
+  const auto o = std::make_shared<VerifyOptions>();
   CLI::App* app = program.add_subcommand(
       "verify", "Check every file of a dataset against its checksum; read a folder of your own");
-  app->add_option("DATA", *data,
+  app->add_option("DATA", o->data,
                   "folder that `feedrate gen` made, or one of your own pictures or tar shards")
       ->required();
-  app->add_option("--threads", *threads, "number of reading threads")
+  app->add_option("--threads", o->threads, "number of reading threads")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  return {app, [=] { return verify(*data, *threads); }};
+  add_stall_option(*app, o->stall_seconds);
+  return {app, {}, AsideCommand{[o](Aside& aside) { return verify(*o, aside); }, ""}};
 }
 
 }  // namespace feedrate::cli

@@ -1,6 +1,9 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
+
+#include "cli/aside.h"
 
 namespace feedrate::cli {
 
@@ -10,7 +13,8 @@ namespace feedrate::cli {
 using Command = std::function<int()>;
 struct CommandEntry {
   CLI::App* app;
-  Command carry_out;
+  Command carry_out{};
+  std::optional<AsideCommand> aside{};  // instead: by another process
 };
 
 CommandEntry add_gen(CLI::App& program);

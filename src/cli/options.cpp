@@ -122,6 +122,12 @@ void add_limit_options(CLI::App& command, run::RunLimits& limits) {
 
 }  // namespace
 
+void add_stall_option(CLI::App& command, double& seconds) {
+  command.add_option("--stall-seconds", seconds, "storage that does nothing for longer ends it")
+      ->capture_default_str()
+      ->check(above(0));
+}
+
 void add_experiment_options(CLI::App& command, ExperimentOptions& options, const std::string& axes,
                             const std::map<std::string, std::string>& defaults) {
   for (const plan::Axis& axis : plan::axes()) {

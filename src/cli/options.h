@@ -28,6 +28,9 @@ struct ExperimentOptions {
 void add_experiment_options(CLI::App& command, ExperimentOptions& options, const std::string& axes,
                             const std::map<std::string, std::string>& defaults = {});
 
+// Adds --stall-seconds to a command that is carried out aside (aside.h).
+void add_stall_option(CLI::App& command, double& seconds);
+
 // One product of axes, and the dataset that its cells read.
 struct CellGroup {
   std::vector<plan::Cell> cells;

@@ -13,6 +13,8 @@
 namespace feedrate::cli {
 
 int run_program(int argc, char** argv) {
+  const bool is_aside = argc > 1 && argv[1] == kAside;  // one that this program has started
+  if (is_aside) --argc, ++argv;
   CLI::App program{
       "feedrate trains a ResNet on synthetic batches that already lie on the device (the ceiling), "
       "then on\n"
@@ -52,7 +54,12 @@ int run_program(int argc, char** argv) {
                      "see `feedrate --help`, or --help after the subcommand");
   }
   for (const CommandEntry& command : commands) {
-    if (command.app->parsed()) return command.carry_out();
+    if (!command.app->parsed()) continue;
+    if (!command.aside) return command.carry_out();
+    if (is_aside) return be_aside(*command.aside);
+    std::vector<std::string> words{std::string(kAside)};
+    words.insert(words.end(), argv + 1, argv + argc);
+    return carry_out_aside(words, *command.aside);
   }
   return 2;
 }

@@ -245,9 +245,10 @@ bool is_image_folder(const fs::path& data, const ListProgress& progress) {
 }
 
 std::vector<std::string> list_pictures(const fs::path& folder,
-                                       std::span<const std::string_view> suffixes) {
-  ListCount quiet({});
-  return ClassFolder(folder.string(), suffixes, quiet).list("");
+                                       std::span<const std::string_view> suffixes,
+                                       const ListProgress& progress) {
+  ListCount count(progress);
+  return ClassFolder(folder.string(), suffixes, count).list("");
 }
 
 bool holds_class_pictures(const fs::path& folder, std::span<const std::string_view> suffixes,

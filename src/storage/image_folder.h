@@ -24,7 +24,8 @@ DatasetVariant list_image_folder(const std::filesystem::path& folder,
 // The pictures below `folder` at any depth by the same rule, also those that lie in no class: their
 // paths relative to it, in no order. There may be none. Errors: as there.
 std::vector<std::string> list_pictures(const std::filesystem::path& folder,
-                                       std::span<const std::string_view> suffixes);
+                                       std::span<const std::string_view> suffixes,
+                                       const ListProgress& progress = {});
 
 // Whether `data` is a folder of the user's own: one that `feedrate gen` has not made.
 bool is_image_folder(const std::filesystem::path& data, const ListProgress& progress = {});

@@ -58,9 +58,17 @@ Finding compare(std::uint64_t found, const SampleFile& expected) {
   return {"checksum " + to_hex(found) + " instead of " + to_hex(expected.xxh3)};
 }
 
-Finding find_wrong(const std::filesystem::path& path, const SampleFile& expected) {
+// A file of any length may hang in its middle, and take long while it does not.
+FileHash hash_watched(const std::filesystem::path& path, const VerifyWaits& waits_for) {
+  const std::string name = path.string();
+  waits_for(name);
+  return hash_file(path, [&] { waits_for(name); });
+}
+
+Finding find_wrong(const std::filesystem::path& path, const SampleFile& expected,
+                   const VerifyWaits& waits_for) {
   try {
-    const FileHash found = hash_file(path);
+    const FileHash found = hash_watched(path, waits_for);
     if (found.bytes == expected.bytes) return compare(found.xxh3, expected);
     return {"size " + std::to_string(found.bytes) + " instead of " +
             std::to_string(expected.bytes)};
@@ -82,11 +90,14 @@ Finding find_wrong(Storage& storage, const SampleFile& expected, Buffer& buffer)
 // One reader, and the storage that it opens once.
 class Checker {
  public:
+  explicit Checker(const VerifyWaits& waits_for) : waits_for_(waits_for) {}  // which outlives it
+
   void check(const std::filesystem::path& data, Check& check) {
     const DatasetVariant& variant = *check.variant;
     if (variant.packed.empty()) {
-      check.finding = find_wrong(data / check.name, check.expected);
+      check.finding = find_wrong(data / check.name, check.expected, waits_for_);
     } else {
+      waits_for_(name_sample(variant, check.expected));
       auto& storage = packed_[&variant];
       if (!storage) storage = make_storage(variant);
       check.finding = find_wrong(*storage, check.expected, buffer_);
@@ -94,6 +105,7 @@ class Checker {
   }
 
  private:
+  const VerifyWaits& waits_for_;
   std::map<const DatasetVariant*, std::unique_ptr<Storage>> packed_;
   Buffer buffer_;
 };
@@ -123,14 +135,16 @@ std::unique_ptr<DatasetVariant> open_variant(const std::filesystem::path& data,
 // The files that the manifests list, and the variants that have one; a variant without a readable
 // manifest is damage of its own.
 std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& result,
-                               Variants& variants) {
+                               Variants& variants, const VerifyWaits& waits_for) {
   std::vector<Check> checks;
+  waits_for(data.string());
   const DatasetRecord record = read_dataset_record(data);
   for (const auto& [name, variant] : record.variants) {
     if (!variant.complete) {
       result.damaged.push_back(name + ": not complete, run `feedrate gen` again");
       continue;
     }
+    waits_for((data / name).string());
     auto opened = open_variant(data, name, record, result);
     if (!opened) continue;
     for (const SampleFile& sample : opened->samples)
@@ -143,11 +157,13 @@ std::vector<Check> list_checks(const std::filesystem::path& data, VerifyResult& 
 // Files below a variant's folder that its manifest does not list: a program that reads the whole
 // folder, such as torchvision's ImageFolder, reads them too.
 void find_unlisted(const std::filesystem::path& data, const DatasetVariant& variant,
-                   VerifyResult& result) {
+                   VerifyResult& result, const VerifyWaits& waits_for) {
+  waits_for(variant.folder.string());
   std::set<std::filesystem::path> listed{variant.folder / "files.tsv"};
   for (std::size_t i = 0; i < stored_files(variant); ++i) listed.insert(stored_file(variant, i));
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
            variant.folder, std::filesystem::directory_options::skip_permission_denied)) {
+    waits_for(entry.path().string());
     if (!entry.is_regular_file() || listed.contains(entry.path())) continue;
     keep(result, entry.path().lexically_relative(data).generic_string(),
          {"not in the manifest; remove it"});
@@ -155,10 +171,10 @@ void find_unlisted(const std::filesystem::path& data, const DatasetVariant& vari
 }
 
 void find_unlisted(const std::filesystem::path& data, const Variants& variants,
-                   VerifyResult& result) {
+                   VerifyResult& result, const VerifyWaits& waits_for) {
   for (const auto& variant : variants) {
     try {
-      find_unlisted(data, *variant, result);
+      find_unlisted(data, *variant, result, waits_for);
     } catch (const std::system_error&) {  // of a folder
       keep(result, variant->folder.lexically_relative(data).generic_string(), failure());
     }
@@ -168,7 +184,9 @@ void find_unlisted(const std::filesystem::path& data, const Variants& variants,
 // A reader of samples that have no checksum yet.
 class OwnReader {
  public:
-  explicit OwnReader(const DatasetVariant& variant) : folder_(variant.folder) {
+  // Both outlive it.
+  OwnReader(const DatasetVariant& variant, const VerifyWaits& waits_for)
+      : variant_(variant), waits_for_(waits_for) {
     if (!variant.packed.empty()) storage_ = make_storage(variant);
   }
 
@@ -176,11 +194,12 @@ class OwnReader {
   Finding read(SampleFile& sample) {
     try {
       if (storage_) {
+        waits_for_(name_sample(variant_, sample));
         storage_->read(sample, buffer_);
         sample.xxh3 = xxh3_of(buffer_.bytes());
         return {};
       }
-      const FileHash found = hash_file(folder_ / sample.path);
+      const FileHash found = hash_watched(variant_.folder / sample.path, waits_for_);
       sample.xxh3 = found.xxh3;
       return {found.bytes == sample.bytes ? "" : "changed while it was read"};
     } catch (const std::exception&) {
@@ -189,23 +208,23 @@ class OwnReader {
   }
 
  private:
-  const std::filesystem::path folder_;
+  const DatasetVariant& variant_;
+  const VerifyWaits& waits_for_;
   std::unique_ptr<Storage> storage_;  // null: each sample is a file
   Buffer buffer_;
 };
 
 }  // namespace
 
-VerifyResult verify_own_folder(
-    DatasetVariant variant, int threads,
-    const std::function<void(std::uint64_t, std::uint64_t)>& on_progress) {
+VerifyResult verify_own_folder(DatasetVariant variant, int threads,
+                               const VerifyProgress& on_progress, const VerifyWaits& waits_for) {
   VerifyResult result{.files = variant.samples.size(), .bytes = variant.total_bytes};
   std::uint64_t done = 0;
   std::mutex mutex;
   in_parallel(
       variant.samples.size(), std::max(threads, 1),
       [&] {
-        return [&, reader = std::make_shared<OwnReader>(variant)](std::size_t i) {
+        return [&, reader = std::make_shared<OwnReader>(variant, waits_for)](std::size_t i) {
           SampleFile& sample = variant.samples[i];
           const Finding finding = reader->read(sample);
           const std::scoped_lock lock(mutex);
@@ -225,17 +244,17 @@ VerifyResult verify_own_folder(
 }
 
 VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
-                            const std::function<void(std::uint64_t, std::uint64_t)>& on_progress) {
+                            const VerifyProgress& on_progress, const VerifyWaits& waits_for) {
   VerifyResult result;
   Variants variants;
-  std::vector<Check> checks = list_checks(data, result, variants);
+  std::vector<Check> checks = list_checks(data, result, variants, waits_for);
   std::uint64_t done = 0, total = 0;
   for (const Check& check : checks) total += check.expected.bytes;
   std::mutex mutex;
   in_parallel(
       checks.size(), std::max(threads, 1),
       [&] {
-        return [&, checker = std::make_shared<Checker>()](std::size_t i) {
+        return [&, checker = std::make_shared<Checker>(waits_for)](std::size_t i) {
           checker->check(data, checks[i]);
           const std::scoped_lock lock(mutex);
           done += checks[i].expected.bytes;
@@ -248,7 +267,7 @@ VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
     result.bytes += check.expected.bytes;
     keep(result, check.name, check.finding);
   }
-  find_unlisted(data, variants, result);
+  find_unlisted(data, variants, result, waits_for);
   return result;
 }
 

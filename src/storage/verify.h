@@ -22,16 +22,24 @@ struct VerifyResult {
 
   bool is_sound() const { return damaged.empty() && unreadable.empty(); }
 };
+// Called with (bytes done, bytes in all) after each sample, by the thread that has checked it, one
+// call at a time; may be empty.
+using VerifyProgress = std::function<void(std::uint64_t, std::uint64_t)>;
+// Told which sample, file or folder a thread waits for next, and again after each piece of a file:
+// whoever hears nothing takes the storage for stalled. From any thread.
+using VerifyWaits = std::function<void(const std::string&)>;
+
 // Reads every file of every variant and compares size and checksum with the manifests. `threads`
-// readers. `on_progress` (may be empty) is called now and then with (bytes done, bytes in all).
-VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
-                            const std::function<void(std::uint64_t, std::uint64_t)>& on_progress);
+// readers.
+VerifyResult verify_dataset(
+    const std::filesystem::path& data, int threads, const VerifyProgress& on_progress,
+    const VerifyWaits& waits_for = [](const std::string&) {});
 
 // Reads every sample of a folder of the user's own (list_image_folder(), list_tar_shards()), which
 // has no checksums to compare with: finds what cannot be read or has changed, and says what two
 // copies can be compared by.
 VerifyResult verify_own_folder(
-    DatasetVariant variant, int threads,
-    const std::function<void(std::uint64_t, std::uint64_t)>& on_progress);
+    DatasetVariant variant, int threads, const VerifyProgress& on_progress,
+    const VerifyWaits& waits_for = [](const std::string&) {});
 
 }  // namespace feedrate::storage

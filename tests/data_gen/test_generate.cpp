@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <mutex>
 #include <opencv2/imgproc.hpp>
 
 #include "data_gen/generate_source.h"
@@ -134,6 +135,26 @@ TEST_F(Generate, reports_progress_to_the_end) {
   std::int64_t bytes = 0;
   for (const auto& summary : generate(options())) bytes += static_cast<std::int64_t>(summary.bytes);
   EXPECT_EQ(last.bytes_written, bytes);
+}
+
+// Whoever watches it names what hangs by that.
+TEST_F(Generate, tells_each_file_that_it_waits_for) {
+  data_gen::GenerateOptions watched = options();
+  watched.containers = {"files", "tar"};
+  std::vector<std::string> told, synced;
+  std::mutex mutex;
+  watched.news.waits_for = [&](const std::string& path) {
+    const std::scoped_lock lock(mutex);
+    told.push_back(path);
+  };
+  watched.news.syncs = [&](const std::string& folder) { synced.push_back(folder); };
+  generate(watched);
+  EXPECT_THAT(told, testing::Contains(watched.data.string()));
+  for (const char* sample : {"jpeg/48x36/class_001/000001.jpg", "raw/32x32/class_002/000002.raw",
+                             "tensor-fp16/16x16/class_003/000003.tensor"})
+    EXPECT_THAT(told, testing::Contains((watched.data / sample).string()));
+  EXPECT_EQ(synced.front(), watched.data.string());
+  EXPECT_THAT(synced, testing::Contains((watched.data / "jpeg.tar/48x36").string()));
 }
 
 TEST_F(Generate, never_makes_more_classes_than_pictures) {

@@ -164,9 +164,9 @@ class ProgramTest(unittest.TestCase):
         except FileNotFoundError:
             return -1
 
-    def stop(self, number, ready, *words):
+    def stop(self, number, ready, *words, **more):
         """Sends the signal once `ready()` is true; the program has 5 seconds to end."""
-        process = self.start(*words)
+        process = self.start(*words, **more)
         try:
             deadline = time.monotonic() + PATIENCE
             while not ready():

@@ -10,7 +10,7 @@ import struct
 import time
 import unittest
 
-from program import CELL, PATIENCE, SHORT, SMALL, ProgramTest, main
+from program import CELL, PATIENCE, SHORT, SIGNALS, SMALL, ProgramTest, main
 from rank_faults import children_of
 
 
@@ -184,6 +184,72 @@ class Faults(ProgramTest):
                 self.assertEqual(answer.code, 1, answer)
                 said = r": stalled: opening it has not come to an end for [12]\.\d s; .*--stall-sec"
                 self.assertRegex(answer.out + answer.err, re.escape(self.data) + said)
+
+    def stalled_open(self):
+        return dict(os.environ, LD_PRELOAD=os.environ["FEEDRATE_STALLED_OPEN"])
+
+    def watched_commands(self):
+        """Commands that carry out their reading and writing aside, and the file that never opens:
+        one that is read, and one of a dataset that is made."""
+        self.data = self.copy_of_data()
+        picture = sorted(glob.glob(self.path("data/jpeg/48x48/class_*/*")))[5]
+        written = self.path("new/jpeg/48x48/class_000/000000.jpg")
+        os.makedirs(os.path.dirname(written))
+        for file in (picture, written + ".partial"):
+            self.write(file + ".stalled", "")
+        own = self.path("data/jpeg/48x48")
+        made = ("--format", "jpeg", *SMALL, "--count", "8")
+        yield ("verify", self.data), picture
+        yield ("gen", self.path("from"), "--from", own, *SMALL), picture
+        yield ("gen", self.path("new"), *made), written
+
+    @unittest.skipUnless(os.environ.get("FEEDRATE_STALLED_OPEN"), "not with a sanitizer")
+    def test_verify_and_gen_name_the_file_that_hangs(self):
+        for words, file in self.watched_commands():
+            with self.subTest(words):
+                began = time.monotonic()
+                process = self.start(*words, "--stall-seconds", "1", env=self.stalled_open())
+                answer = self.finish(process)
+                self.assertLess(time.monotonic() - began, 20)
+                self.assertEqual(answer.code, 1, answer)
+                self.assertEqual(answer.out, "")
+                said = r": stalled: nothing was read or written for [12]\.\d s; .*--stall-seconds$"
+                self.assertRegex(
+                    answer.err.splitlines()[-1], "^feedrate: " + re.escape(file) + said
+                )
+
+    @unittest.skipUnless(os.environ.get("FEEDRATE_STALLED_OPEN"), "not with a sanitizer")
+    def test_verify_and_gen_can_be_interrupted_while_they_hang(self):
+        for words, _ in self.watched_commands():
+            for number in SIGNALS:
+                with self.subTest(words, number=number):
+                    later = time.monotonic() + 1.5
+                    answer = self.stop(
+                        number,
+                        lambda later=later: time.monotonic() > later,
+                        *(*words, "--stall-seconds", "60"),
+                        env=self.stalled_open(),
+                    )
+                    self.assertIn("feedrate: interrupted", answer.err)
+        os.remove(self.path("new/jpeg/48x48/class_000/000000.jpg.partial.stalled"))
+        self.call(*words)  # nothing holds the folder that was being made
+
+    @unittest.skipUnless(os.environ.get("FEEDRATE_STALLED_OPEN"), "not with a sanitizer")
+    def test_verify_of_storage_that_is_only_slow_goes_on(self):
+        data = self.copy_of_data()
+        files = sorted(glob.glob(self.path("data/jpeg/48x48/class_*/*")))[:4]
+        for file in files:
+            self.write(file + ".stalled", "")
+        words = ("verify", data, "--threads", "1", "--stall-seconds", "4")
+        began = time.monotonic()
+        process = self.start(*words, env=self.stalled_open())
+        for file in files:
+            time.sleep(1.5)
+            os.remove(file + ".stalled")
+        answer = self.finish(process)
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn("0 damaged, 0 unreadable", answer.out)
+        self.assertGreater(time.monotonic() - began, 5)
 
     def test_a_stalled_run_can_be_interrupted(self):
         self.a_sample_that_never_comes()

@@ -349,6 +349,43 @@ class Hanging(BadSample):
                 self.nobody_uses(disk, file)
 
 
+    def check_silence(self, process, file):
+        self.wait_for(lambda: process.poll() is not None, seconds=10)
+        self.assertEqual(process.returncode, 1, self.text())
+        self.assertRegex(
+            self.text().splitlines()[-1],
+            f"^feedrate: {file}: stalled: nothing was read or written for [12]",
+        )
+
+    def test_verify_and_gen_end_while_a_thread_hangs_in_the_kernel(self):
+        bad = self.samples("jpeg")[5]
+        own = os.path.join(self.mine, "jpeg/48x48")
+        for words in (("verify", self.mine), ("gen", self.path("new"), "--from", own, *SMALL)):
+            with self.subTest(words[0]):
+                disk = self.hanging(bad)
+                process = self.begin(disk, *words, "--stall-seconds", "1")
+                self.check_silence(process, re.escape(bad))
+                self.nobody_uses(disk, bad)
+
+    def test_gen_ends_where_the_disk_hangs_that_it_writes_to(self):
+        disk = self.disk()
+        new = os.path.join(disk.at, "new")
+        disk.hang()
+        words = ("gen", new, *SMALL, "--format", "jpeg", "--count", "8", "--stall-seconds", "1")
+        process = self.begin(disk, *words)
+        self.check_silence(process, re.escape(new) + "[^:]*")
+
+    def test_verify_can_be_interrupted(self):
+        bad = self.samples("jpeg")[5]
+        disk = self.hanging(bad)
+        process = self.begin(disk, "verify", self.mine, "--stall-seconds", "60")
+        time.sleep(1.5)
+        process.send_signal(signal.SIGTERM)
+        self.wait_for(lambda: process.poll() is not None, seconds=5)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, self.text())
+        self.nobody_uses(disk, bad)
+
+
 class Full(DiskTest):
     def setUp(self):
         super().setUp()

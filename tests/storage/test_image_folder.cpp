@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -15,6 +16,7 @@
 #include "storage/container.h"
 #include "storage/image_folder.h"
 #include "storage/listing.h"
+#include "storage/verify.h"
 #include "tests/temporary_folder.h"
 
 namespace feedrate::tests {
@@ -217,6 +219,14 @@ TEST_F(ImageFolder, TellsHowFarItIs) {
   static constexpr std::string_view kJpeg[] = {".jpg"};
   storage::list_image_folder(root(), kJpeg, 2, [&](std::uint64_t n) { told.push_back(n); });
   EXPECT_THAT(told, testing::IsSupersetOf({1024u, 2048u}));
+}
+
+// One file may take longer than a stall does.
+TEST_F(ImageFolder, VerifyTellsEachPieceOfAFile) {
+  put("class/a.jpg", std::string(1 << 20, 'x'));
+  std::vector<std::string> told;
+  storage::verify_own_folder(list(), 1, {}, [&](const std::string& path) { told.push_back(path); });
+  EXPECT_GE(std::ranges::count(told, (root() / "class/a.jpg").string()), 4);
 }
 
 // Folders whose files are not counted yet may take longer than a stall does.
