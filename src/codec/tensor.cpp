@@ -25,12 +25,13 @@ struct Tables {
   std::uint16_t fp16[256][3];
 };
 
-Tables make_tables() {
+Tables make_tables(Normalisation by) {
+  const ChannelStatistics& channels = statistics_of(by);
   Tables tables;
   for (int value = 0; value < 256; ++value) {
     for (int c = 0; c < 3; ++c) {
       const float scaled = static_cast<float>(value) / 255.0f;
-      tables.fp32[value][c] = (scaled - kMean[c]) / kStd[c];
+      tables.fp32[value][c] = (scaled - channels.mean[c]) / channels.std[c];
       tables.fp16[value][c] = half_from(tables.fp32[value][c]);
     }
   }
@@ -62,10 +63,19 @@ Dtype dtype_from(std::string_view name) {
                    "choose uint8, fp16 or fp32");
 }
 
+const ChannelStatistics& statistics_of(Normalisation normalisation) {
+  static constexpr ChannelStatistics kImageNet = {{kMean[0], kMean[1], kMean[2]},
+                                                  {kStd[0], kStd[1], kStd[2]}},
+                                     kUnit = {{0, 0, 0}, {1, 1, 1}};
+  return normalisation == Normalisation::imagenet ? kImageNet : kUnit;
+}
+
 // Aligned: otherwise the code that the linker puts before it changes the speed of its loop by 10 %.
 [[gnu::aligned(64)]] void normalise(const std::uint8_t* pixels, std::size_t count, Dtype to,
-                                    std::byte* out) {
-  static const Tables tables = make_tables();
+                                    std::byte* out, Normalisation by) {
+  static const Tables imagenet = make_tables(Normalisation::imagenet),
+                      unit = make_tables(Normalisation::unit);
+  const Tables& tables = by == Normalisation::imagenet ? imagenet : unit;
   switch (to) {
     case Dtype::fp16:
       return look_up(tables.fp16, pixels, count, out);

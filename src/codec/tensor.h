@@ -20,8 +20,17 @@ Dtype dtype_from(std::string_view name);  // throws UsageError
 inline constexpr float kMean[3] = {0.485f, 0.456f, 0.406f};
 inline constexpr float kStd[3] = {0.229f, 0.224f, 0.225f};
 
+// What pixels are normalised by: ImageNet's statistics, or a mean of 0 and a deviation of 1, which
+// leave pixel / 255.
+enum class Normalisation : std::uint8_t { imagenet, unit };
+struct ChannelStatistics {
+  float mean[3], std[3];
+};
+const ChannelStatistics& statistics_of(Normalisation normalisation);
+
 // Normalises `count` interleaved RGB pixels (3 * count bytes) into fp16 or fp32.
-void normalise(const std::uint8_t* pixels, std::size_t count, Dtype to, std::byte* out);
+void normalise(const std::uint8_t* pixels, std::size_t count, Dtype to, std::byte* out,
+               Normalisation by = Normalisation::imagenet);
 
 // A precached sample: one file, a 32-byte header, then height * width * 3 elements, interleaved
 // (HWC, so that a batch is NHWC, torch's channels_last). uint8 is as decoded, fp16 and fp32 are

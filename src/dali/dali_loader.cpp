@@ -131,7 +131,7 @@ class DaliLoader : public pipeline::Loader {
     const std::int64_t taken = measure::now_ns();
     if (!direct)
       normalise(reinterpret_cast<const std::uint8_t*>(pixels.data()), bytes / 3, spec_.dtype,
-                batch.pixels);
+                batch.pixels, spec_.normalisation);
     const auto items = static_cast<std::int64_t>(spec_.batch_size);
     std::int64_t encoded_bytes = 0;
     for (const auto encoded : fed.encoded)

@@ -38,6 +38,8 @@ struct DeviceAugmentation {
   codec::PixelSize output;
   pipeline::ResizeFilter filter = pipeline::ResizeFilter::antialias;  // or bilinear
   bool jitter = false;                                                // whether colours change
+  // Not none: a window of `output` pixels, masked and coloured; neither resized nor flipped.
+  pipeline::MaskColour mask_colour = pipeline::MaskColour::none;
 };
 
 // What an emulated step costs beside the device's own time.

@@ -5,6 +5,17 @@
 
 namespace feedrate::pipeline {
 
+MaskColour mask_colour_from(std::string_view augment) {
+  if (augment == "mask-color") return MaskColour::cropped;
+  if (augment == "mask-color-crop-last") return MaskColour::whole;
+  return MaskColour::none;
+}
+
+codec::Rect needed_window(const Augmentation& by, codec::PixelSize stored) {
+  return by.mask_colour == MaskColour::whole ? codec::Rect{0, 0, stored.width, stored.height}
+                                             : by.window;
+}
+
 Augmentation random_resized_crop(codec::PixelSize picture, std::uint64_t seed) {
   Random random(seed);
   const bool flip = (random.bits() & 1) != 0;
@@ -27,6 +38,17 @@ Augmentation random_resized_crop(codec::PixelSize picture, std::uint64_t seed) {
   return {{(picture.width - width) / 2, (picture.height - height) / 2, width, height}, flip};
 }
 
+Augmentation random_masked_crop(codec::PixelSize crop, MaskColour order, codec::PixelSize picture,
+                                std::uint64_t seed) {
+  Random random(seed);
+  const int y = random.below(picture.height - crop.height + 1);
+  const int x = random.below(picture.width - crop.width + 1);
+  Augmentation drawn{{x, y, crop.width, crop.height}};
+  drawn.mask_colour = order;
+  drawn.mask_seed = mix64(seed, 0x6d61736b);  // a stream of its own
+  return drawn;
+}
+
 ColourJitter random_jitter(std::uint64_t seed) {
   Random random(mix64(seed, 0x6a697474));  // a stream of its own
   const auto factor = [&] { return static_cast<float>(random.uniform(0.6, 1.4)); };
@@ -39,6 +61,8 @@ ColourJitter random_jitter(std::uint64_t seed) {
 
 Augmentation draw_augmentation(const AugmentPolicy& policy, codec::PixelSize picture,
                                std::uint64_t seed) {
+  if (policy.mask_colour != MaskColour::none)
+    return random_masked_crop(policy.crop, policy.mask_colour, picture, seed);
   Augmentation drawn = policy.crop_and_flip
                            ? random_resized_crop(picture, seed)
                            : Augmentation{{0, 0, picture.width, picture.height}, false};

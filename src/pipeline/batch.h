@@ -18,6 +18,8 @@ struct BatchSpec {
   codec::Dtype dtype =
       codec::Dtype::uint8;  // uint8: pixels; fp16, fp32: normalised (see normalise() in tensor.h)
   std::size_t encoded_slot = 0;  // bytes of a slot; 0: samples are pixels
+  codec::Normalisation normalisation =
+      codec::Normalisation::imagenet;  // of pixels, on the host or on the device
   std::size_t sample_elements() const {
     return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3;
   }

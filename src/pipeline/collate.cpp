@@ -10,7 +10,7 @@ void collate(std::span<const std::byte> sample, codec::Dtype from, const BatchSp
     std::memcpy(out, sample.data(), spec.sample_bytes());
   } else {
     codec::normalise(reinterpret_cast<const std::uint8_t*>(sample.data()),
-                     spec.sample_elements() / 3, spec.dtype, out);
+                     spec.sample_elements() / 3, spec.dtype, out, spec.normalisation);
   }
 }
 

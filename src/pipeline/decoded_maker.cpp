@@ -27,7 +27,8 @@ class DecodedMaker : public SampleMaker {
     const CachedSample& kept = (*recipe_.decoded_cache)[static_cast<std::size_t>(draw.sample)];
     const std::span<const std::byte> picture = kept.bytes();
     const Augmentation augmentation = finisher_.draw(kept.size, draw, file.name);
-    const codec::DecodedWindow window(pixels_of(picture, kept.size, augmentation.window));
+    const codec::DecodedWindow window(
+        pixels_of(picture, kept.size, needed_window(augmentation, kept.size)));
     finisher_.finish(window, augmentation, out);
   }
 

@@ -33,6 +33,7 @@ class EncodedMaker : public SampleMaker {
     if (stored != recipe_.spec.size) {
       refuse_picture_size(file.name, stored, "use --decoder auto and --augment-on host");
     }
+    check_crop(recipe_.augment, stored, file.name);
     timer_.lap(measure::Stage::collate, static_cast<std::int64_t>(length));
   }
 

@@ -1,15 +1,30 @@
 #include "pipeline/picture_finisher.h"
 
+#include <cstring>
+
 #include "pipeline/collate.h"
 #include "pipeline/jitter.h"
 #include "pipeline/sample_maker.h"
 
 namespace feedrate::pipeline {
+namespace {
+
+// Packed pixels of a picture `width` pixels wide.
+void copy_window(const std::uint8_t* picture, int width, const codec::Rect& window,
+                 std::uint8_t* out) {
+  const auto stride = 3 * static_cast<std::ptrdiff_t>(width);
+  const std::size_t row = 3 * static_cast<std::size_t>(window.width);
+  const std::uint8_t* from = picture + window.y * stride + 3 * window.x;
+  for (int y = 0; y < window.height; ++y, from += stride, out += row) std::memcpy(out, from, row);
+}
+
+}  // namespace
 
 Augmentation PictureFinisher::draw(codec::PixelSize stored, const Draw& draw,
                                    std::string_view name) const {
   if (recipe_.augment_on_device && stored != recipe_.spec.size)
     refuse_picture_size(name, stored, "use --augment-on host");
+  check_crop(recipe_.augment, stored, name);
   const AugmentPolicy policy =
       recipe_.augment_on_device ? AugmentPolicy{false, false} : recipe_.augment;
   return draw_augmentation(policy, stored, draw.augment_seed);
@@ -17,19 +32,35 @@ Augmentation PictureFinisher::draw(codec::PixelSize stored, const Draw& draw,
 
 void PictureFinisher::finish(const codec::DecodedWindow& window, const Augmentation& augmentation,
                              std::byte* out) {
-  // uint8 batches are resized straight into their slot; the others pass through `pixels_`.
+  // uint8 batches are augmented straight into their slot; the others pass through `pixels_`.
   const BatchSpec& spec = recipe_.spec;
   const bool direct = spec.dtype == codec::Dtype::uint8;
-  std::byte* resized = direct ? out : pixels_.resize(spec.sample_elements());
-  resizer_.resize(window, spec.size, augmentation.flip, recipe_.filter,
-                  reinterpret_cast<std::uint8_t*>(resized));
-  jitter_colours(reinterpret_cast<std::uint8_t*>(resized), spec.sample_elements() / 3,
-                 augmentation.jitter);
-  const codec::Rect& taken = augmentation.window;
+  std::byte* pixels = direct ? out : pixels_.resize(spec.sample_elements());
+  augment(window, augmentation, reinterpret_cast<std::uint8_t*>(pixels));
+  const codec::PixelSize shown{window.pixels.width, window.pixels.height};
+  const codec::Rect taken = needed_window(augmentation, shown);
   timer_.lap(measure::Stage::augment, static_cast<std::int64_t>(taken.width) * taken.height * 3);
 
   if (!direct) collate(pixels_.bytes(), codec::Dtype::uint8, spec, out);
   timer_.lap(measure::Stage::collate, static_cast<std::int64_t>(spec.sample_elements()));
+}
+
+void PictureFinisher::augment(const codec::DecodedWindow& window, const Augmentation& by,
+                              std::uint8_t* out) {
+  const BatchSpec& spec = recipe_.spec;
+  if (by.mask_colour != MaskColour::none) return mask(window.pixels, by, out);
+  resizer_.resize(window, spec.size, by.flip, recipe_.filter, out);
+  jitter_colours(out, spec.sample_elements() / 3, by.jitter);
+}
+
+void PictureFinisher::mask(const codec::PixelView& pixels, const Augmentation& by,
+                           std::uint8_t* out) {
+  if (by.mask_colour == MaskColour::cropped) return mask_colourer_.apply(pixels, by.mask_seed, out);
+  // Pixels that are cut off are worked on as well: that is what this order is there to show.
+  auto* whole = reinterpret_cast<std::uint8_t*>(
+      whole_.resize(3 * static_cast<std::size_t>(pixels.width) * pixels.height));
+  mask_colourer_.apply(pixels, by.mask_seed, whole);
+  copy_window(whole, pixels.width, by.window, out);
 }
 
 }  // namespace feedrate::pipeline

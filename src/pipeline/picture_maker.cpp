@@ -16,16 +16,17 @@ class PictureMaker : public SampleMaker {
   void make(const Draw& draw, const FileBytes& file, std::byte* out) override {
     const codec::PixelSize stored = decoder_->open(file.bytes, file.name);
     const Augmentation augmentation = finisher_.draw(stored, draw, file.name);
-    const codec::Rect& wanted = augmentation.window;
-    const codec::DecodedWindow window =
-        decoder_->decode(wanted, recipe_.decode_scale ? reduction_of(wanted) : 1);
+    const codec::Rect wanted = needed_window(augmentation, stored);
+    const codec::DecodedWindow window = decoder_->decode(wanted, reduction_of(augmentation));
     timer_.lap(measure::Stage::decode, static_cast<std::int64_t>(file.bytes.size()));
     finisher_.finish(window, augmentation, out);
   }
 
  private:
   // The largest that leaves both sides at least as long as the output's.
-  int reduction_of(const codec::Rect& window) const {
+  int reduction_of(const Augmentation& by) const {
+    if (!recipe_.decode_scale || by.mask_colour != MaskColour::none) return 1;
+    const codec::Rect& window = by.window;
     const codec::PixelSize to = recipe_.spec.size;
     int reduction = 1;
     while (reduction < 8 && window.width >= 2 * reduction * to.width &&

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "codec/image.h"
+#include "pipeline/augment.h"
 #include "pipeline/sampler.h"
 
 namespace feedrate::pipeline {
@@ -34,5 +35,8 @@ class SampleMaker {
 // Throws an Error: a device that takes whole pictures takes those of one size.
 [[noreturn]] void refuse_picture_size(std::string_view name, codec::PixelSize stored,
                                       const char* remedy);
+
+// Throws an Error that names a picture which is too small to be cropped as the policy says.
+void check_crop(const AugmentPolicy& policy, codec::PixelSize stored, std::string_view name);
 
 }  // namespace feedrate::pipeline

@@ -49,4 +49,12 @@ void refuse_picture_size(std::string_view name, codec::PixelSize stored, const c
               remedy);
 }
 
+void check_crop(const AugmentPolicy& policy, codec::PixelSize stored, std::string_view name) {
+  if (policy.takes(stored)) return;
+  throw Error(std::string(name),
+              "has " + codec::to_string(stored) + " pixels, too few for a crop of " +
+                  codec::to_string(policy.crop) + " that is not resized",
+              "use a smaller --input-size, or --augment train");
+}
+
 }  // namespace feedrate::pipeline

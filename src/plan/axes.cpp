@@ -160,6 +160,11 @@ bool is_picture(const Cell& cell) { return !is_tensor(cell); }
 bool is_jpeg(const Cell& cell) { return cell.is("data", "jpeg"); }
 bool by_nvjpeg(const Cell& cell) { return is_jpeg(cell) && cell.is("decoder", "nvjpeg"); }
 bool is_decoded(const Cell& cell) { return is_picture(cell) && !cell.is("decoder", "raw-read"); }
+bool is_masked(const Cell& cell) {
+  return is_decoded(cell) &&
+         pipeline::mask_colour_from(*cell["augment"]) != pipeline::MaskColour::none;
+}
+bool is_resized(const Cell& cell) { return is_decoded(cell) && !is_masked(cell); }
 
 // With a cache of batches a cell needs no workers; with any cache it does not read the storage.
 bool has_loader(const Cell& cell) {
@@ -181,16 +186,32 @@ bool reads_through_page_cache(const Cell& cell) {
          !(by_engine(cell) && storage::find_io_engine(*cell["io"]).past_page_cache);
 }
 bool copies_batches(const Cell& cell) { return on_cuda(cell) && !cell.is("cache", "device"); }
-// Not whole pictures, for the device or for a cache of them.
+// Not whole pictures, for the device or for a cache of them, nor windows that are not resized.
 bool decodes_windows(const Cell& cell) {
-  return is_jpeg(cell) && is_decoded(cell) && !by_dali(cell) && !by_nvjpeg(cell) &&
+  return is_jpeg(cell) && is_resized(cell) && !by_dali(cell) && !by_nvjpeg(cell) &&
          !cell.is("augment-on", "device") && !cell.is("cache", "decoded");
 }
 
 // --- What a value stands for.
 
+// A crop that is not resized cannot be larger than the picture. Of pictures of many sizes, the one
+// that is too small is named when it comes.
+void check_crop_fits(const std::string& input, const Cell& cell) {
+  if (!is_masked(cell) || cell.is("data", "synthetic")) return;
+  const std::string& stored = *cell["image-size"];
+  if (stored == storage::kMixedSizes) return;
+  const codec::PixelSize from = codec::pixel_size_from(stored), to = codec::pixel_size_from(input);
+  if (to.width <= from.width && to.height <= from.height) return;
+  throw UsageError("--input-size " + input,
+                   "is larger than the pictures (" + stored + "), and --augment " +
+                       *cell["augment"] + " does not resize",
+                   "use --input-size native, or a larger --image-size");
+}
 std::string input_size(const std::string& value, const Cell& cell) {
-  if (value != "native") return value;
+  if (value != "native") {
+    check_crop_fits(value, cell);
+    return value;
+  }
   if (is_picture(cell) && cell.is("image-size", storage::kMixedSizes)) {
     throw UsageError("--input-size native", "the pictures have many sizes",
                      "say which one the network sees: --input-size 224");
@@ -284,6 +305,10 @@ std::vector<Refusal> dali_refusals() {
       {"dali",
        {{"augment", {"jitter"}}},
        "its colours are not those of the other loaders",
+       "use --augment train"},
+      {"dali",
+       {{"augment", {"mask-color", "mask-color-crop-last"}}},
+       "it does not draw such masks",
        "use --augment train"},
       {"dali", {{"on-bad", {"skip"}}}, "a bad sample fails its whole batch", "use --on-bad fail"},
       {"dali",
@@ -648,11 +673,19 @@ Axes augment_axes() {
        .values = {{"train", "random-resized-crop and flip, as ImageNet training does"},
                   {"jitter",
                    "the same, then brightness, contrast and saturation by 0.6 to 1.4 each"},
-                  {"none", "the whole picture, resized"}},
+                  {"none", "the whole picture, resized"},
+                  {"mask-color",
+                   "a random crop that is not resized, a random mask, a colour matrix; / 255 alone "
+                   "normalises"},
+                  {"mask-color-crop-last",
+                   "the same, but the whole picture is masked and coloured before it is cropped"}},
        .canonical = one_of,
        .applies = is_decoded,
        .usual = "train",
-       .set = [](S& s, const std::string& v) { s.augment = {v != "none", v == "jitter"}; },
+       .set =
+           [](S& s, const std::string& v) {
+             s.augment = {v != "none", v == "jitter", pipeline::mask_colour_from(v)};
+           },
        .label = kWhereUnusual},
       {.name = "augment-on",
        .help = "where pictures are augmented",
@@ -722,7 +755,7 @@ Axes decode_axes() {
                   {"bilinear", "four neighbours, not antialiased (as OpenCV INTER_LINEAR)"},
                   {"area", "mean over the area of each output pixel (OpenCV INTER_AREA)"}},
        .canonical = one_of,
-       .applies = is_decoded,
+       .applies = is_resized,
        .usual = "antialias",
        .set = [](S& s, const std::string& v) { s.filter = pipeline::resize_filter_from(v); },
        .label = kWhereUnusual},

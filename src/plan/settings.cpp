@@ -10,6 +10,7 @@ CellSettings settings_of(const Cell& cell) {
   for (const Axis& axis : axes()) {
     if (const auto& value = cell[axis.name]) axis.set(settings, *value);
   }
+  settings.augment.crop = settings.input_size;
   if (!cell["image-size"] || settings.mixed_sizes) settings.image_size = settings.input_size;
   if (settings.data != "synthetic")
     settings.feed = settings.cache == "device" ? device::Feed::resident : device::Feed::streamed;
@@ -17,7 +18,9 @@ CellSettings settings_of(const Cell& cell) {
 }
 
 pipeline::BatchSpec CellSettings::batch_spec(std::size_t encoded_slot) const {
-  return {batch_size, augment_on_device ? image_size : input_size, transfer, encoded_slot};
+  const bool divided = augment.mask_colour != pipeline::MaskColour::none;
+  return {batch_size, augment_on_device ? image_size : input_size, transfer, encoded_slot,
+          divided ? codec::Normalisation::unit : codec::Normalisation::imagenet};
 }
 
 device::StepSpec CellSettings::step_spec(std::uint64_t seed, std::size_t encoded_slot) const {
@@ -32,7 +35,10 @@ device::StepSpec CellSettings::step_spec(std::uint64_t seed, std::size_t encoded
   spec.engine_share = engine_share;
   spec.emulation = emulation;
   if (augment_on_device)
-    spec.augmentation = {.output = input_size, .filter = filter, .jitter = augment.jitter};
+    spec.augmentation = {.output = input_size,
+                         .filter = filter,
+                         .jitter = augment.jitter,
+                         .mask_colour = augment.mask_colour};
   return spec;
 }
 

@@ -38,7 +38,9 @@ double bytes_held(const plan::CellSettings& s, const storage::DatasetVariant& da
   const double picture = pixels_of_largest(s, dataset);
   // A decoder holds about the whole picture, as coefficients or rows and as pixels. The file comes
   // on top.
-  const double decoder = s.data == "tensor" || s.raw_read ? 0 : 8.0 * picture;
+  double decoder = s.data == "tensor" || s.raw_read ? 0 : 8.0 * picture;
+  // One more whole picture, before it is cropped.
+  if (s.augment.mask_colour == pipeline::MaskColour::whole) decoder += 3.0 * picture;
   const auto samples = static_cast<double>(dataset.samples.size());
   const auto files = static_cast<double>(dataset.total_bytes);
   constexpr double kManifestLine = 100;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pipeline/jitter.h"
+#include "train/to_device.h"
 
 namespace feedrate::train {
 namespace {
@@ -78,23 +79,21 @@ BatchAugmenter::BatchAugmenter(c10::Device device, const device::DeviceAugmentat
 
 at::Tensor BatchAugmenter::parameters(std::span<const pipeline::Augmentation> by) const {
   std::vector<float> values;
-  for (const auto& [window, flip, jitter] : by) {
-    for (const int v : {window.x, window.y, window.width, window.height, static_cast<int>(flip)}) {
+  for (const pipeline::Augmentation& drawn : by) {
+    const auto& [x, y, width, height] = drawn.window;
+    const pipeline::ColourJitter& jitter = drawn.jitter;
+    for (const int v : {x, y, width, height, static_cast<int>(drawn.flip)}) {
       values.push_back(static_cast<float>(v));
     }
     values.insert(values.end(), {jitter.brightness, jitter.contrast, jitter.saturation});
   }
-  const at::Tensor on_host = at::tensor(values, at::kFloat).view({-1, kColumns});
-  if (!device_.is_cuda()) return on_host;
-  // From page-locked memory, which is kept until the copy has run: otherwise the host waits for the
-  // device here.
-  return on_host.pin_memory().to(device_, /*non_blocking=*/true);
+  return to_device(at::tensor(values, at::kFloat).view({-1, kColumns}), device_);
 }
 
 at::Tensor BatchAugmenter::resized(const at::Tensor& nhwc, const at::Tensor& parameters) const {
   const auto column = [&](std::int64_t i) {
     return parameters.select(1, i).unsqueeze(1);
-  };  // (N, 1)
+  };                                                                           // (N, 1)
   const at::Tensor mirrored = at::where(column(4) > 0, 1 - across_, across_);  // (N, W)
   const Direction across{column(0), column(2), mirrored, nhwc.size(2)};
   const Direction down{column(1), column(3), down_.unsqueeze(0), nhwc.size(1)};

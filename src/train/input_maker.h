@@ -3,6 +3,7 @@
 
 #include "device/accelerator.h"
 #include "train/batch_augment.h"
+#include "train/batch_mask.h"
 #include "train/normalise.h"
 
 namespace feedrate::train {
@@ -17,25 +18,36 @@ inline at::Tensor in_memory_format(const at::Tensor& input, const device::StepOp
 class InputMaker {
  public:
   InputMaker(const device::StepSpec& spec, c10::Device device, at::ScalarType to)
-      : step_(spec.step), normalise_(device, to) {
-    if (spec.augmentation) augment_.emplace(device, *spec.augmentation);
+      : step_(spec.step), normalise_(device, to, spec.batch.normalisation) {
+    if (!spec.augmentation) return;
+    if (spec.augmentation->mask_colour != pipeline::MaskColour::none) {
+      mask_.emplace(device, *spec.augmentation);
+    } else {
+      augment_.emplace(device, *spec.augmentation);
+    }
   }
 
   // What operator() needs to know of a batch beside its pixels; an undefined tensor where nothing.
   at::Tensor parameters(const pipeline::HostBatch& batch) const {
+    if (mask_) return mask_->parameters(batch.augmentations);
     return augment_ ? augment_->parameters(batch.augmentations) : at::Tensor();
   }
   // `nhwc`: the batch's pixels on the device. Returns (N, 3, H, W) in the run's memory format,
   // sharing nothing with it.
   at::Tensor operator()(const at::Tensor& nhwc, const at::Tensor& parameters) const {
-    return in_memory_format(
-        augment_ ? normalise_.pixels((*augment_)(nhwc, parameters)) : normalise_(nhwc), step_);
+    return in_memory_format(normalised(nhwc, parameters), step_);
   }
 
  private:
+  at::Tensor normalised(const at::Tensor& nhwc, const at::Tensor& parameters) const {
+    if (mask_) return normalise_.pixels((*mask_)(nhwc, parameters));
+    return augment_ ? normalise_.pixels((*augment_)(nhwc, parameters)) : normalise_(nhwc);
+  }
+
   const device::StepOptions step_;
   const Normaliser normalise_;
   std::optional<BatchAugmenter> augment_;
+  std::optional<BatchMask> mask_;
 };
 
 }  // namespace feedrate::train

@@ -2,7 +2,6 @@
 
 #include <ATen/Functions.h>
 
-#include "codec/tensor.h"
 #include "train/normalise_kernel.h"
 
 namespace feedrate::train {
@@ -13,10 +12,10 @@ at::Tensor channels(const float (&values)[3], c10::Device device) {
 }
 
 // Made on the host, so that it has the host's rounding.
-at::Tensor table_of(c10::Device device, at::ScalarType to) {
+at::Tensor table_of(c10::Device device, at::ScalarType to, codec::Normalisation by) {
   const at::Tensor values =
       at::arange(256, at::kByte).view({1, 256, 1, 1}).expand({1, 256, 1, 3}).contiguous();
-  return Normaliser(at::kCPU, to)
+  return Normaliser(at::kCPU, to, by)
       .pixels(values)
       .permute({0, 2, 3, 1})
       .reshape({256, 3})
@@ -28,12 +27,12 @@ at::Tensor table_of(c10::Device device, at::ScalarType to) {
 
 // 255 is a tensor because CUDA's division by a number multiplies with its rounded reciprocal, and
 // what is lost by that is many ulps of a value near zero once the mean is subtracted.
-Normaliser::Normaliser(c10::Device device, at::ScalarType to)
+Normaliser::Normaliser(c10::Device device, at::ScalarType to, codec::Normalisation by)
     : to_(to),
       full_(at::full({1}, 255.0f, at::kFloat).to(device)),
-      mean_(channels(codec::kMean, device)),
-      std_(channels(codec::kStd, device)),
-      table_(device.is_cuda() ? table_of(device, to) : at::Tensor()) {}
+      mean_(channels(codec::statistics_of(by).mean, device)),
+      std_(channels(codec::statistics_of(by).std, device)),
+      table_(device.is_cuda() ? table_of(device, to, by) : at::Tensor()) {}
 
 at::Tensor Normaliser::operator()(const at::Tensor& nhwc) const {
   if (nhwc.scalar_type() == at::kByte) {
