@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
     register_read();
     register_decode(material);
     register_augment(material);
+    register_mask_colour(material);
     register_normalise(material);
     register_sample_source(material);
     register_loader(material);

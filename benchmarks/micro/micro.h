@@ -50,6 +50,7 @@ void set_rates(benchmark::State& state, std::int64_t items, std::int64_t bytes);
 void register_read();
 void register_decode(Material& material);
 void register_augment(Material& material);
+void register_mask_colour(Material& material);
 void register_normalise(Material& material);
 void register_sample_source(Material& material);
 void register_loader(Material& material);

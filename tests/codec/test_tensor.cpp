@@ -81,6 +81,23 @@ TEST(Normalise, is_torchvisions_formula_in_fp32) {
   }
 }
 
+// A mean of 0 and a deviation of 1: what --augment mask-color asks for.
+TEST(Normalise, by_unit_is_a_division_alone) {
+  const TestPicture picture = make_picture(256, 3);
+  const std::size_t count = 256 * 3;
+  Bytes fp32(count * 12), fp16(count * 6);
+  const auto by = codec::Normalisation::unit;
+  codec::normalise(picture.pixels.data(), count, codec::Dtype::fp32, fp32.data(), by);
+  codec::normalise(picture.pixels.data(), count, codec::Dtype::fp16, fp16.data(), by);
+  for (std::size_t i = 0; i < count * 3; ++i) {
+    const float expected = static_cast<float>(picture.pixels[i]) / 255.0f;
+    float found;
+    std::memcpy(&found, &fp32[i * 4], 4);
+    ASSERT_EQ(found, expected);
+    ASSERT_EQ(codec::load_le<std::uint16_t>(&fp16[i * 2]), codec::half_from(expected));
+  }
+}
+
 TEST(Tensor, round_trip) {
   const TestPicture picture = make_picture(19, 11);
   for (const codec::Dtype dtype : kDtypes) {

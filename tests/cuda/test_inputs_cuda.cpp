@@ -69,5 +69,28 @@ TEST_F(CudaInputsTest, AreAugmentedAsOnTheCpu) {
             0.02f);  // of about 4.6; half a level of a pixel
 }
 
+// Integers, and sums that no kernel contracts: the same bytes, then the same division.
+TEST_F(CudaInputsTest, AreMaskedAsOnTheCpu) {
+  for (const auto order : {pipeline::MaskColour::cropped, pipeline::MaskColour::whole}) {
+    device::StepSpec spec = small_spec(device::Feed::streamed, "fp32", false, "library");
+    spec.batch.normalisation = codec::Normalisation::unit;
+    spec.augmentation = {{.output = {24, 24}, .mask_colour = order}};
+    pipeline::BatchLease batch = some_host_batch(spec, 1);
+    pipeline::AugmentPolicy policy;
+    policy.mask_colour = order, policy.crop = {24, 24};
+    for (int i = 0; i < spec.batch.batch_size; ++i) {
+      batch->augmentations[static_cast<std::size_t>(i)] =
+          pipeline::draw_augmentation(policy, spec.batch.size, 77 + static_cast<std::uint64_t>(i));
+    }
+    const train::InputMaker on_cpu(spec, at::kCPU, at::kFloat);
+    const at::Tensor expected =
+        on_cpu(train::borrow_pixels(*batch, spec.batch), on_cpu.parameters(*batch));
+    train::CudaInputs inputs(spec, at::kFloat, stream());
+    const at::Tensor ours = inputs.make(inputs.next(std::move(batch))).input.cpu();
+    inputs.wait();
+    EXPECT_TRUE(at::equal(ours, expected)) << (ours - expected).abs().max().item<float>();
+  }
+}
+
 }  // namespace
 }  // namespace feedrate::tests

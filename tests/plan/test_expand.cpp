@@ -188,6 +188,54 @@ TEST(Expand, ADeviceThatAugmentsGetsWholePictures) {
   refused("loader", "dali");
 }
 
+// A crop that is not resized: the axes of resizing do not concern it.
+TEST(Expand, MaskedPicturesAreCroppedAndNotResized) {
+  const auto expand = [](plan::AxisValues values) {
+    values.insert({"data", {"jpeg"}});
+    values.insert({"image-size", {"1024"}});
+    return plan::expand(values);
+  };
+  const std::pair<const char*, pipeline::MaskColour> kOrders[] = {
+      {"mask-color", pipeline::MaskColour::cropped},
+      {"mask-color-crop-last", pipeline::MaskColour::whole}};
+  for (const auto& [value, order] : kOrders) {
+    const auto cells = expand({{"augment", {value}},
+                               {"resize-filter", {"antialias", "area"}},
+                               {"decode-scale", {"off", "on"}}});
+    ASSERT_EQ(cells.size(), 1u) << value;
+    EXPECT_EQ(cells[0]["augment"], value);
+    EXPECT_FALSE(cells[0]["resize-filter"]);
+    EXPECT_FALSE(cells[0]["decode-scale"]);
+    const plan::CellSettings settings = plan::settings_of(cells[0]);
+    EXPECT_EQ(settings.augment.mask_colour, order);
+    EXPECT_EQ(settings.augment.crop, (codec::PixelSize{224, 224}));
+    EXPECT_EQ(settings.batch_spec().normalisation, codec::Normalisation::unit);
+
+    const plan::CellSettings on_device = plan::settings_of(
+        expand({{"augment", {value}}, {"device", {"cpu"}}, {"augment-on", {"device"}}})[0]);
+    EXPECT_EQ(on_device.batch_spec().size, (codec::PixelSize{1024, 1024}));
+    ASSERT_TRUE(on_device.step_spec(0).augmentation);
+    EXPECT_EQ(on_device.step_spec(0).augmentation->mask_colour, order);
+
+    EXPECT_THROW(expand({{"augment", {value}}, {"loader", {"dali"}}}), UsageError);
+    EXPECT_THROW(expand({{"augment", {value}}, {"input-size", {"1025x64"}}}), UsageError);
+    EXPECT_THROW(expand({{"augment", {value}}, {"input-size", {"64x1025"}}}), UsageError);
+    EXPECT_EQ(expand({{"augment", {value}}, {"input-size", {"native"}}}).size(), 1u);
+    EXPECT_EQ(expand({{"augment", {"train"}}, {"input-size", {"1025"}}}).size(), 1u);
+    EXPECT_EQ(plan::expand(
+                  {{"data", {"synthetic", "tensor"}}, {"image-size", {"64"}}, {"augment", {value}}})
+                  .size(),
+              2u)
+        << "nothing is cropped";
+    EXPECT_EQ(
+        plan::expand({{"data", {"jpeg"}}, {"image-size", {"mixed"}}, {"augment", {value}}}).size(),
+        1u)
+        << "a picture that is too small is named when it comes";
+  }
+  EXPECT_EQ(plan::settings_of(expand({})[0]).batch_spec().normalisation,
+            codec::Normalisation::imagenet);
+}
+
 TEST(Expand, DaliTakesPicturesThatItKnows) {
   EXPECT_EQ(plan::expand({{"data", {"jpeg", "png", "synthetic"}},
                           {"loader", {"dali"}},
@@ -208,6 +256,7 @@ TEST(Expand, DaliTakesPicturesThatItKnows) {
   refused("jpeg", "on-bad", "skip");
   refused("jpeg", "resize-filter", "area");
   refused("jpeg", "augment", "jitter");
+  refused("jpeg", "augment", "mask-color");
 }
 
 TEST(Expand, EqualSpellingsAreOneCell) {

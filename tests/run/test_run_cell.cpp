@@ -86,6 +86,22 @@ TEST_F(RunCell, DecodedPicturesAreAugmentedAndCollatedAlone) {
   }
 }
 
+// The second order works on every pixel of a picture, the first on those of a window.
+TEST_F(RunCell, MaskedPicturesAreCroppedFirstOrLast) {
+  std::vector<double> bytes;
+  for (const char* augment : {"mask-color", "mask-color-crop-last"}) {
+    const run::CellResult result =
+        run(cell({{"data", {"jpeg"}}, {"augment", {augment}}, {"input-size", {"24"}}}));
+    ASSERT_EQ(result.status, run::Status::ok) << augment << result.error;
+    const auto& stage = result.measurement->stages[measure::Stage::augment];
+    ASSERT_GT(stage.items, 0);
+    bytes.push_back(static_cast<double>(stage.bytes) / static_cast<double>(stage.items));
+  }
+  // Near: a window may end between a sample's bytes and its count.
+  EXPECT_NEAR(bytes[0], 3 * 24 * 24, 400);
+  EXPECT_NEAR(bytes[1], 3 * 32 * 32, 700);
+}
+
 // `auto` is each machine's own: what holds for all of them is said.
 TEST(PageCache, OfTwoMachinesTheWeakerHolds) {
   const run::PageCache warm{.state = "warm", .fits = true, .before = 1, .after = 1};
