@@ -82,6 +82,9 @@ TEST(Allocations, ASampleTakesNoMemory) {
       if (tensor) continue;
       recipe.decoded_cache = pipeline::fill_decoded_cache(recipe, 1);
       EXPECT_EQ(allocations_of(recipe), 0) << data << ", decoded before";
+      recipe.augment.mask_colour = pipeline::MaskColour::whole;
+      recipe.augment.crop = recipe.spec.size;
+      EXPECT_EQ(allocations_of(recipe), 0) << data << ", masked";
     }
   }
 }

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,18 +22,20 @@ using pipeline::MaskColour;
 // Sides that divide by nothing: windows end within a JPEG's block, rows within a word.
 constexpr codec::PixelSize kOdd{97, 75}, kCrop{70, 41};
 constexpr std::int64_t kSamples = 8;
+const std::vector<std::string> kFormats = {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw"};
 
 class MaskedSamples : public testing::Test {
  protected:
-  pipeline::SampleRecipe recipe(const std::string& data, MaskColour order) {
-    if (!std::filesystem::exists(folder_.path() / data / "97x75"))
-      make_dataset(folder_.path(), {data}, kOdd, kSamples);
+  MaskedSamples() { make_dataset(folder_.path(), kFormats, kOdd, kSamples); }
+
+  pipeline::SampleRecipe recipe(const std::string& data, MaskColour order,
+                                codec::PixelSize crop = kCrop) {
     dataset_ = storage::open_dataset(folder_.path(), data + "/97x75");
     pipeline::SampleRecipe made{.dataset = &dataset_,
                                 .format = codec::find_picture_format(data),
-                                .spec = {1, kCrop, codec::Dtype::uint8}};
+                                .spec = {1, crop, codec::Dtype::uint8}};
     made.spec.normalisation = codec::Normalisation::unit;
-    made.augment.mask_colour = order, made.augment.crop = kCrop;
+    made.augment.mask_colour = order, made.augment.crop = crop;
     return made;
   }
 
@@ -72,27 +73,34 @@ std::vector<std::uint8_t> masked(const std::vector<std::uint8_t>& picture, codec
   return out;
 }
 
+// What is expected of one whose whole picture is that.
+std::vector<std::uint8_t> expected_of(const std::vector<std::uint8_t>& picture,
+                                      const pipeline::Augmentation& by) {
+  const codec::PixelSize crop{by.window.width, by.window.height};
+  return by.mask_colour == MaskColour::cropped
+             ? masked(cut(picture, kOdd.width, by.window), crop, by.mask_seed)
+             : cut(masked(picture, kOdd, by.mask_seed), kOdd.width, by.window);
+}
+
+// A crop of less than half the picture could be decoded at half its size, and must not be.
 TEST_F(MaskedSamples, ArePixelsOfTheWindowThatWasDrawn) {
   for (const MaskColour order : {MaskColour::cropped, MaskColour::whole}) {
-    pipeline::SampleRecipe made = recipe("jpeg", order);
-    pipeline::SampleRecipe plain = made;
-    plain.augment = {.crop_and_flip = false}, plain.spec.size = kOdd;
-    for (std::int64_t i = 0; i < 2 * kSamples; ++i) {
-      const pipeline::Augmentation drawn =
-          pipeline::draw_augmentation(made.augment, kOdd, draw(i).augment_seed);
-      const auto picture = sample(plain, draw(i));
-      const auto expected =
-          order == MaskColour::cropped
-              ? masked(cut(picture, kOdd.width, drawn.window), kCrop, drawn.mask_seed)
-              : cut(masked(picture, kOdd, drawn.mask_seed), kOdd.width, drawn.window);
-      made.decode_scale = i % 2 != 0;  // a window that is not resized is decoded at its full size
-      EXPECT_EQ(sample(made, draw(i)), expected) << i;
+    for (const codec::PixelSize crop : {kCrop, codec::PixelSize{40, 31}}) {
+      pipeline::SampleRecipe made = recipe("jpeg", order, crop);
+      pipeline::SampleRecipe plain = made;
+      plain.augment = {.crop_and_flip = false}, plain.spec.size = kOdd;
+      for (std::int64_t i = 0; i < 2 * kSamples; ++i) {
+        const pipeline::Augmentation drawn =
+            pipeline::draw_augmentation(made.augment, kOdd, draw(i).augment_seed);
+        made.decode_scale = i % 2 != 0;
+        EXPECT_EQ(sample(made, draw(i)), expected_of(sample(plain, draw(i)), drawn)) << i;
+      }
     }
   }
 }
 
 TEST_F(MaskedSamples, AreTheSameFromFilesAndFromMemory) {
-  for (const char* data : {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw"}) {
+  for (const std::string& data : kFormats) {
     for (const MaskColour order : {MaskColour::cropped, MaskColour::whole}) {
       pipeline::SampleRecipe from_files = recipe(data, order);
       pipeline::SampleRecipe from_memory = from_files;
