@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "cli/options.h"
@@ -13,6 +14,7 @@
 #include "cli/ranks.h"
 #include "cli/result_text.h"
 #include "device/step_trace.h"
+#include "measure/trace_file.h"
 #include "record/record_json.h"
 
 namespace feedrate::cli {
@@ -38,8 +40,8 @@ device::StepTrace trace_of(const run::CellResult& result) {
                           .step_ms = m.step_ms.values};
   // On a CPU the step itself is what takes the time.
   if (m.device.kind != "cpu" && m.steps > 0 && !m.machines.empty()) {
-    trace.host_cpu_ms = 1e3 * std::max(0.0, m.machines.front().use.process_cpu_s) /
-                        static_cast<double>(m.steps);
+    trace.host_cpu_ms =
+        1e3 * std::max(0.0, m.machines.front().use.process_cpu_s) / static_cast<double>(m.steps);
   }
   return trace;
 }
@@ -58,6 +60,28 @@ void check_recording(const plan::Cell& cell, const std::filesystem::path& file) 
   if (!std::ofstream(file, std::ios::app))
     throw Error(file.string(), "cannot be written", "name a file in a folder that can be written");
   if (is_new) std::filesystem::remove(file, none);
+}
+
+// A name that means the same to the ranks' processes. Refuses one that cannot be written, before
+// anything is measured.
+void settle_trace(std::filesystem::path& file) {
+  if (file.empty()) return;
+  measure::check_trace_file(file);
+  file = std::filesystem::absolute(file);
+}
+
+void say_of_trace(const run::TraceOutcome& trace) {
+  if (!trace.problem.empty()) {
+    std::fprintf(stderr, "feedrate: trace: %s\n", trace.problem.c_str());
+  } else if (trace.left_out > 0) {
+    const auto most = static_cast<double>(measure::Trace::kMostEvents);
+    const std::string left_out = trace.left_out < 100  // else thousands() adds a decimal
+                                     ? std::to_string(trace.left_out)
+                                     : thousands(static_cast<double>(trace.left_out));
+    std::fprintf(stderr,
+                 "feedrate: trace: the first %s events of each row, %s more were left out\n",
+                 thousands(most).c_str(), left_out.c_str());
+  }
 }
 
 // A sweep of one cell, live. The ceiling's run shows its progress; the cell's run shows its result
@@ -84,6 +108,8 @@ class LiveRun {
                 }};
   }
 
+  bool lacks_its_trace() const { return lacks_its_trace_; }
+
   // The cell would fail in the same way, or would lack its ceiling. Throws an Error.
   void refuse_a_failed_ceiling() const {
     if (!ceiling_error_.empty())
@@ -103,7 +129,10 @@ class LiveRun {
     } else if (!json_) {
       std::fputs(result_text(record, label_).c_str(), stdout);
     }
-    if (!steps_.empty() && result.measurement) device::write_step_trace(steps_, trace_of(result));
+    if (!result.measurement) return;
+    say_of_trace(result.measurement->trace);
+    lacks_its_trace_ = !result.measurement->trace.problem.empty();
+    if (!steps_.empty()) device::write_step_trace(steps_, trace_of(result));
   }
 
   const bool json_;
@@ -113,6 +142,7 @@ class LiveRun {
   std::optional<double> ceiling_;
   std::string ceiling_error_;
   bool is_last_ = false;
+  bool lacks_its_trace_ = false;
 };
 
 int run(CLI::App& app, RunCommand& command) {
@@ -125,6 +155,7 @@ int run(CLI::App& app, RunCommand& command) {
                      "give one value for each axis, or use `feedrate sweep`");
   }
   if (!command.record_steps.empty()) check_recording(cells.front(), command.record_steps);
+  settle_trace(experiment.trace);
   const auto plan = plan::plan_run(cells.front(), !command.no_ceiling);
   if (launch && launch->rank > 0) return follow(*launch, cells, experiment.run);
 
@@ -136,7 +167,8 @@ int run(CLI::App& app, RunCommand& command) {
   const record::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
   live.refuse_a_failed_ceiling();
   if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted\n");
-  return measuring.exit_code(outcome.ok == plan.size() ? 0 : 1);
+  const bool all_well = outcome.ok == plan.size() && !live.lacks_its_trace();
+  return measuring.exit_code(all_well ? 0 : 1);
 }
 
 }  // namespace
@@ -153,6 +185,10 @@ CommandEntry add_run(CLI::App& program) {
   app->add_option("--record-steps", command->record_steps,
                   "write how long each step took, for --device emulated:trace=FILE elsewhere "
                   "(--data synthetic)")
+      ->type_name("FILE");
+  app->add_option("--trace", command->experiment.trace,
+                  "write what every batch went through, for Perfetto and chrome://tracing; of "
+                  "several ranks that are processes, FILE.rankN each")
       ->type_name("FILE");
   app->add_flag("--json", command->json, "print the record as one line of JSON");
   return {app, [=] { return run(*app, *command); }};

@@ -111,7 +111,8 @@ record::SweepOutcome Measuring::run(const std::vector<plan::PlannedRun>& plan,
                                                           .differences = differences_,
                                                           .stop_at_failure = stop_at_failure,
                                                           .measure_again = !stop_at_failure,
-                                                          .precision = precision},
+                                                          .precision = precision,
+                                                          .trace = options_.trace},
                                                          kept, signals_.token());
   const bool whole = outcome.ok + outcome.failed + outcome.skipped == outcome.planned;
   if (ledger_) record::keep_end(options_.output, {ledger_->size(), ledger_->last_xxh3(), whole});

@@ -19,6 +19,7 @@ struct ExperimentOptions {
   std::filesystem::path data;
   std::filesystem::path output;
   bool anonymize = false;
+  std::filesystem::path trace;  // of `run`: of its cell, not of the ceiling; empty: none
   run::RunOptions run;
 };
 

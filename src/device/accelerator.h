@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/arrivals.h"
+#include "measure/trace.h"
 #include "pipeline/batch.h"
 #include "pipeline/resize.h"
 #include "pipeline/slab_ring.h"
@@ -66,6 +67,7 @@ struct StepSpec {
   // decodes where there is one; the rest is decoded by the GPU's ordinary processors.
   int engine_share = 100;
   Emulation emulation{};
+  measure::TraceLane* copies = nullptr;  // where each copy is kept; outlives the device
 };
 
 // When one step ran on the device, on the clock of now_ns(). Steps end in order.

@@ -102,6 +102,7 @@ class Emulated : public Accelerator {
     const std::int64_t end = std::max(start + copy_ns_, measure::now_ns());
     ++arrivals_.batches;
     arrivals_.busy_ns += end - start;
+    if (spec_.copies) spec_.copies->add(measure::TraceKind::copy, start, end, batch->sequence);
     return end;
   }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "measure/clock.h"
+#include "measure/trace.h"
 
 namespace feedrate::measure {
 
@@ -23,6 +24,8 @@ enum class Stage : std::uint8_t {
 inline constexpr std::size_t kStageCount = 5;
 inline constexpr std::array<std::string_view, kStageCount> kStageNames = {"lock", "read", "decode",
                                                                           "augment", "collate"};
+static_assert(static_cast<std::size_t>(TraceKind::collate) + 1 == kStageCount,
+              "a trace calls the stages by the same numbers");
 
 struct StageTotal {
   std::int64_t wall_ns = 0;  // time that workers spent in the stage, all workers together
@@ -98,7 +101,11 @@ class StageCounters {
 // last lap.
 class StageTimer {
  public:
-  explicit StageTimer(StageCounters& counters) : counters_(counters) {}
+  // `lane`: where the laps are kept one by one, too; null: nowhere.
+  explicit StageTimer(StageCounters& counters, TraceLane* lane = nullptr)
+      : counters_(counters), lane_(lane) {}
+  // The sample of the laps to come, by its place in the rank's stream.
+  void of(std::int64_t sample) { sample_ = sample; }
   // All laps will be of this stage: short ones that follow each other share one look at the CPU
   // clock. No more CPU time is counted than they lasted.
   void expect_only(Stage stage) { only_ = stage; }
@@ -113,6 +120,7 @@ class StageTimer {
   // Counts the first `ns` of the next lap() into `stage` instead, in which the thread only waited.
   void take(Stage stage, std::int64_t ns) {
     counters_.add(stage, ns, 0, 0);
+    if (ns > 0) keep(stage, wall_, wall_ + ns);
     wall_ += ns;
   }
   // A stage that had nothing to do for this sample.
@@ -120,11 +128,17 @@ class StageTimer {
   void lap(Stage stage, std::int64_t bytes) { lap(stage, bytes, 1); }
   // Work for a stage that belongs to no sample of its own, or to one that failed.
   void more(Stage stage) { lap(stage, 0, 0); }
+  // Time of the sample's stage that another one has measured, outside the laps.
+  void add(Stage stage, std::int64_t start_ns, std::int64_t end_ns, std::int64_t cpu_ns) {
+    counters_.add(stage, end_ns - start_ns, cpu_ns, 0, 0);
+    keep(stage, start_ns, end_ns);
+  }
 
  private:
   void lap(Stage stage, std::int64_t bytes, std::int64_t items) {
     const std::int64_t wall = now_ns();
     const std::int64_t lasted = wall - std::exchange(wall_, wall);
+    keep(stage, wall - lasted, wall);
     if (only_) {
       counters_.add(stage, lasted, 0, bytes, items);
       uncounted_ += lasted;
@@ -133,6 +147,9 @@ class StageTimer {
     }
     const std::int64_t cpu = thread_cpu_ns();
     counters_.add(stage, lasted, cpu - std::exchange(cpu_, cpu), bytes, items);
+  }
+  void keep(Stage stage, std::int64_t start_ns, std::int64_t end_ns) {
+    if (lane_) lane_->add(static_cast<TraceKind>(stage), start_ns, end_ns, sample_);
   }
   // Looks at the CPU clock, and counts the CPU time of the laps since the last look that have none,
   // without `other_ns` that went to something else.
@@ -149,6 +166,8 @@ class StageTimer {
   static constexpr std::int64_t kShort = 50'000;  // ns without a look at the CPU clock
 
   StageCounters& counters_;
+  TraceLane* const lane_;
+  std::int64_t sample_ = 0;
   std::optional<Stage> only_;
   std::int64_t uncounted_ = 0;  // ns that the laps lasted whose CPU time is not counted yet
   std::int64_t wall_ = 0;

@@ -36,6 +36,7 @@ struct HostBatch {
   std::vector<Augmentation>
       augmentations;           // batch_size; drawn where the device is to carry them out
   std::int64_t sequence = -1;  // position in the loader's stream, 0, 1, 2 ...
+  std::int64_t ready_ns = 0;   // when it was whole, by now_ns(); 0: not traced, or never queued
 };
 
 class SlabRing;

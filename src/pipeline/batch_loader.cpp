@@ -84,6 +84,7 @@ class BatchLoader : public Loader {
         BatchLease batch = take(tasks_[w]);
         if (!batch) return;
         workers_[w]->fill_all(*batch);
+        workers_[w]->tell_ready(*batch);
         deliver(std::move(batch));
       }
     } catch (...) {

@@ -44,6 +44,7 @@ struct LoaderOptions {
       -1;  // pin worker w to the (first_cpu + w)-th CPU that there is; -1: let the kernel choose
   // So many are made; next() then waits for stop(). 0: endless. DALI's loader goes on.
   std::int64_t batches = 0;
+  measure::Trace* trace = nullptr;  // of this rank; outlives the loader. DALI's does not use it
 };
 
 // The layout of what the program and a loader in a module exchange.

@@ -16,8 +16,8 @@ std::int64_t service_of(const PlantedStage& planted, std::int64_t stream_index) 
 class PlantedMaker : public SampleMaker {
  public:
   PlantedMaker(std::unique_ptr<SampleMaker> inner, const PlantedTimes& times,
-               std::vector<measure::Stage> stages, measure::StageCounters& counters)
-      : inner_(std::move(inner)), times_(times), stages_(std::move(stages)), counters_(counters) {}
+               std::vector<measure::Stage> stages, measure::StageTimer& timer)
+      : inner_(std::move(inner)), times_(times), stages_(std::move(stages)), timer_(timer) {}
 
   void give_up() override { inner_->give_up(); }
   std::span<std::byte> landing(std::size_t bytes, std::byte* out) const override {
@@ -44,20 +44,20 @@ class PlantedMaker : public SampleMaker {
     measure::sleep_until_ns(deadline);
     const std::int64_t end = measure::now_ns();
     owed_ns_ = end - deadline;
-    counters_.add(stage, end - start, 0, 0, 0);
+    timer_.add(stage, start, end, 0);
   }
 
   void burn(measure::Stage stage, std::int64_t service_ns) {
     const std::int64_t start = measure::now_ns(), cpu = measure::thread_cpu_ns();
     std::int64_t used = 0;
     while (used < service_ns) used = measure::thread_cpu_ns() - cpu;
-    counters_.add(stage, measure::now_ns() - start, used, 0, 0);
+    timer_.add(stage, start, measure::now_ns(), used);
   }
 
   const std::unique_ptr<SampleMaker> inner_;
   const PlantedTimes& times_;
   const std::vector<measure::Stage> stages_;
-  measure::StageCounters& counters_;
+  measure::StageTimer& timer_;
   std::int64_t owed_ns_ = 0;
 };
 
@@ -66,8 +66,8 @@ class PlantedMaker : public SampleMaker {
 std::unique_ptr<SampleMaker> make_planted_maker(std::unique_ptr<SampleMaker> inner,
                                                 const PlantedTimes& times,
                                                 std::vector<measure::Stage> stages,
-                                                measure::StageCounters& counters) {
-  return std::make_unique<PlantedMaker>(std::move(inner), times, std::move(stages), counters);
+                                                measure::StageTimer& timer) {
+  return std::make_unique<PlantedMaker>(std::move(inner), times, std::move(stages), timer);
 }
 
 }  // namespace feedrate::pipeline

@@ -102,6 +102,7 @@ class PoolLoader : public Loader {
         const std::shared_ptr<Filling> filling =
             std::move(asked[static_cast<std::size_t>(worker.finish_one())]);
         if (filling->missing.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+        worker.tell_ready(*filling->batch);
         if (!ready_.put(std::move(filling->batch))) break;
       }
     } catch (...) {

@@ -35,11 +35,10 @@ std::vector<measure::Stage> stages_of(const SampleRecipe& recipe) {
 }  // namespace
 
 std::unique_ptr<SampleMaker> make_sample_maker(const SampleRecipe& recipe,
-                                               measure::StageTimer& timer,
-                                               measure::StageCounters& counters) {
+                                               measure::StageTimer& timer) {
   auto maker = unplanted(recipe, timer);
   if (recipe.planted == nullptr) return maker;
-  return make_planted_maker(std::move(maker), *recipe.planted, stages_of(recipe), counters);
+  return make_planted_maker(std::move(maker), *recipe.planted, stages_of(recipe), timer);
 }
 
 void refuse_picture_size(std::string_view name, codec::PixelSize stored, const char* remedy) {

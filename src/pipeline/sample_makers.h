@@ -29,7 +29,6 @@ std::unique_ptr<SampleMaker> make_raw_maker(const SampleRecipe& recipe, measure:
 
 // The one that the recipe asks for, with the times that it plants.
 std::unique_ptr<SampleMaker> make_sample_maker(const SampleRecipe& recipe,
-                                               measure::StageTimer& timer,
-                                               measure::StageCounters& counters);
+                                               measure::StageTimer& timer);
 
 }  // namespace feedrate::pipeline

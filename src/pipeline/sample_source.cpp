@@ -8,11 +8,12 @@
 
 namespace feedrate::pipeline {
 
-SampleSource::SampleSource(const SampleRecipe& recipe, measure::StageCounters& counters)
+SampleSource::SampleSource(const SampleRecipe& recipe, measure::StageCounters& counters,
+                           measure::TraceLane* lane)
     : recipe_(recipe),
       names_(*recipe.dataset),
-      timer_(counters),
-      maker_(make_sample_maker(recipe, timer_, counters)) {
+      timer_(counters, lane),
+      maker_(make_sample_maker(recipe, timer_)) {
   if (recipe.reads_storage()) {
     storage_ = storage::make_storage(*recipe.dataset, recipe.io);
     storage_->count_latencies();
@@ -40,9 +41,13 @@ void SampleSource::ask(int place, const Draw& draw, std::byte* out) {
 
 int SampleSource::await() {
   timer_.start();
-  if (!storage_) return 0;
+  if (!storage_) {
+    timer_.of(places_.front().draw.index);
+    return 0;
+  }
   const storage::ReadCompletion done = next_read();
   Place& p = places_[done.tag];
+  timer_.of(p.draw.index);
   p.file.bytes = done.bytes;
   p.error = done.error;
   if (recipe_.dataset->container->locks) timer_.take(measure::Stage::lock, done.lock_ns);

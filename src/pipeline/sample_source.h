@@ -17,8 +17,10 @@ namespace feedrate::pipeline {
 // its time goes to the worker's StageCounters.
 class SampleSource {
  public:
-  // Both outlive it. Throws what opening the storage throws.
-  SampleSource(const SampleRecipe& recipe, measure::StageCounters& counters);
+  // All outlive it. `lane`: where each stage of each sample is kept; null: nowhere. Throws what
+  // opening the storage throws.
+  SampleSource(const SampleRecipe& recipe, measure::StageCounters& counters,
+               measure::TraceLane* lane = nullptr);
 
   // How many samples may be asked for and not yet made.
   int depth() const { return static_cast<int>(places_.size()); }

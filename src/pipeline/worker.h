@@ -20,7 +20,8 @@ class Worker {
  public:
   explicit Worker(const LoaderOptions& options)
       : options_(options),
-        source_(options.recipe, counters_),
+        lane_(lane_of(options)),
+        source_(options.recipe, counters_, lane_),
         asked_(static_cast<std::size_t>(source_.depth())) {
     for (int place = source_.depth(); place-- > 0;) free_.push_back(place);
   }
@@ -90,6 +91,10 @@ class Worker {
   }
   // Waits until nothing is on its way to a batch any more.
   void let_go() { source_.let_go(); }
+  // Notes when the batch was whole, whose last sample was the worker's last.
+  void tell_ready(HostBatch& batch) const {
+    if (lane_) batch.ready_ns = lane_->last_end_ns();
+  }
   measure::StageTotals stages() const { return counters_.snapshot(); }
   void add_latencies(storage::ReadLatencies& to) const { source_.add_latencies(to); }
 
@@ -102,6 +107,12 @@ class Worker {
     std::byte* out = nullptr;
     int bad = 0;  // samples that were tried for it, in a row
   };
+
+  // A worker that is the training thread has that one's row.
+  static measure::TraceLane* lane_of(const LoaderOptions& options) {
+    if (!options.trace) return nullptr;
+    return options.workers == 0 ? &options.trace->training() : &options.trace->add_worker();
+  }
 
   void label(const Asked& asked) const {
     const auto slot = static_cast<std::size_t>(asked.slot);
@@ -155,6 +166,7 @@ class Worker {
 
   const LoaderOptions& options_;
   measure::StageCounters counters_;
+  measure::TraceLane* const lane_;  // null: not traced
   SampleSource source_;
   std::vector<Asked> asked_;
   std::vector<int> free_;                       // places

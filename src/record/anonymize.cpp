@@ -77,12 +77,13 @@ void clean(Json& json, const std::vector<Anonymizer::Replacement>& replacements)
 }
 
 // Options that take a folder or a file, and what it is called afterwards.
-constexpr std::array<std::pair<std::string_view, const char*>, 5> kPlaces = {
+constexpr std::array<std::pair<std::string_view, const char*>, 6> kPlaces = {
     {{"--dataset", "DATASET"},
      {"-o", "OUTPUT"},
      {"--output", "OUTPUT"},
      {"--config", "CONFIG"},
-     {"--record-steps", "TRACE"}}};
+     {"--record-steps", "TRACE"},
+     {"--trace", "TRACE"}}};
 
 // The file of a recorded device. A comma ends a value. In a command's word a quote is a part of the
 // name, as in "bob's lab".

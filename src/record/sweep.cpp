@@ -122,7 +122,8 @@ class Sweep {
                    run.role == plan::Role::cell && ceiling ? std::optional(ceiling->imgs_per_s)
                                                            : std::nullopt);
     run::CellResult result =
-        runner_.run(run.cell, hooks_.progress, stop_, run.seed(options_.run.seed));
+        runner_.run(run.cell, hooks_.progress, stop_, run.seed(options_.run.seed),
+                    number == total ? options_.trace : std::filesystem::path{});
     std::vector<std::string> differences = options_.differences;
     std::ranges::move(device_differences(before_, result), std::back_inserter(differences));
     const Record record = make_record(std::move(result),

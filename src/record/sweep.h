@@ -32,6 +32,7 @@ struct SweepOptions {
   bool stop_at_failure = false;          // else a failed run does not end the sweep
   bool measure_again = false;            // once, a run in which the process or machine stood still
   std::optional<plan::Precision> precision{};  // that was asked for; goes into the records
+  std::filesystem::path trace{};  // of the plan's last run, not of its ceiling's; empty: none
 };
 
 struct SweepOutcome {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "measure/clock.h"
 #include "ranks/hello.h"
 #include "run/look_ahead.h"
 #include "run/process_work.h"
@@ -74,6 +75,8 @@ RankAnswer joined(std::map<std::size_t, RankAnswer> answers) {
     all.page_cache = of_both(all.page_cache, answer.page_cache);
     if (all.bad.count == 0) all.bad.first = answer.bad.first;
     all.bad.count += answer.bad.count;
+    all.trace.left_out += answer.trace.left_out;
+    if (all.trace.problem.empty()) all.trace.problem = answer.trace.problem;
     std::ranges::move(answer.ranks, std::back_inserter(all.ranks));
   }
   // A second of one process does not tell the other ranks from other processes.
@@ -119,8 +122,14 @@ class ThreadRanks : public CellRanks {
                              .dataset = dataset.get(),
                              .progress = progress,
                              .ranks_here = settings.gpus};
-      RankAnswer answer = carry_out(
-          work, [&](const RankTask& task) { return run_rank_threads(task, stop); }, stop);
+      std::int64_t began_ns = 0;
+      const auto run_all = [&](const RankTask& task) {
+        began_ns = measure::now_ns();
+        return run_rank_threads(task, stop);
+      };
+      RankAnswer answer = carry_out(work, run_all, stop);
+      if (!options.trace.empty() && !answer.interrupted)
+        answer.trace = write_traces(options.trace, answer.ranks, began_ns);
       return answer.interrupted ? std::nullopt : std::optional(std::move(answer));
     } catch (...) {
       if (stop.stop_requested()) return std::nullopt;  // threads that are told to stop may fail

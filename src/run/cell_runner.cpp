@@ -70,9 +70,11 @@ std::optional<std::string> CellRunner::manifest_of(const std::string& variant) c
 }
 
 CellResult CellRunner::run(const plan::Cell& cell, const ProgressSink& progress,
-                           std::stop_token stop, std::optional<std::uint64_t> seed) {
+                           std::stop_token stop, std::optional<std::uint64_t> seed,
+                           const std::filesystem::path& trace) {
   RunOptions options = options_;
   options.seed = seed.value_or(options_.seed);
+  if (!trace.empty()) options.trace = trace;
   CellResult result{.cell = cell, .settings = settings_for(cell), .started_at = utc_now()};
   RankResults kept;
   try {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,10 +62,10 @@ class CellRunner {
   // The hash of a variant's manifest; nothing for one that no checked or measured cell uses.
   std::optional<std::string> manifest_of(const std::string& variant) const;
 
-  // Measures; a failure of the run itself is in the result, not thrown. `seed`: of this run, where
-  // it is not the options'.
+  // Measures; a failure of the run itself is in the result, not thrown. `seed`, `trace`: of this
+  // run, where they are not the options'.
   CellResult run(const plan::Cell& cell, const ProgressSink& progress, std::stop_token stop,
-                 std::optional<std::uint64_t> seed = {});
+                 std::optional<std::uint64_t> seed = {}, const std::filesystem::path& trace = {});
 
  private:
   const plan::CellSettings& settings_for(const plan::Cell& cell);

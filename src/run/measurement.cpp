@@ -254,6 +254,7 @@ Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer&
   m.bad = answer.bad;
   m.loss_last = first.steps.back().loss;
   m.page_cache = answer.page_cache;
+  m.trace = answer.trace;
   m.straggler = straggler_of(ranks, m.step_ms.summary.mean);
   add_surroundings(m, ranks);
   return m;

@@ -63,10 +63,10 @@ struct Measurement {
   StepSeries step_ms, data_wait_ms, device_idle_ms;
   double device_idle_fraction = 0;  // of the window
   DeviceRate device_rate;
-  measure::StageTotals stages;      // of all workers and ranks
+  measure::StageTotals stages;       // of all workers and ranks
   storage::ReadLatencies latencies;  // of all workers and ranks
-  device::Arrivals arrivals;        // of all ranks; zero where nothing is copied
-  std::int64_t queue_capacity = 0;  // samples
+  device::Arrivals arrivals;         // of all ranks; zero where nothing is copied
+  std::int64_t queue_capacity = 0;   // samples
   // Of the rank whose queue was least at rest, share of its window's images; see QueueBalance.
   double drawn_from_queue = 0;
   std::size_t drawn_rank = 0;
@@ -90,6 +90,7 @@ struct Measurement {
   device::DeviceDescription device;
   std::vector<RankMeasurement> ranks;
   std::optional<Straggler> straggler;
+  TraceOutcome trace;  // for the terminal; no part of the record
 };
 
 // The others wait for a rank by at least this share of a step: it is the straggler.

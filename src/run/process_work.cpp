@@ -4,7 +4,9 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
+#include "measure/trace_file.h"
 #include "ranks/thread_groups.h"
 
 namespace feedrate::run {
@@ -30,6 +32,19 @@ RankAnswer carry_out(const ProcessWork& work,
   if (task.recipe && task.recipe->bad) answer.bad = task.recipe->bad->totals();
   if (work.prepares_files) look_after_window(answer.page_cache, work.dataset, slot, stop);
   return answer;
+}
+
+TraceOutcome write_traces(const std::filesystem::path& file, std::vector<RankResult>& ranks,
+                          std::int64_t from_ns) {
+  std::vector<std::shared_ptr<const measure::Trace>> traces;
+  for (RankResult& rank : ranks) {
+    if (rank.trace) traces.push_back(std::exchange(rank.trace, nullptr));
+  }
+  try {
+    return {.left_out = measure::write_trace_file(file, traces, from_ns), .problem = ""};
+  } catch (const std::exception& error) {
+    return {.problem = error.what()};
+  }
 }
 
 std::vector<RankResult> run_rank_threads(const RankTask& task, std::stop_token stop) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -25,6 +26,12 @@ struct ProcessWork {
 RankAnswer carry_out(const ProcessWork& work,
                      const std::function<std::vector<RankResult>(const RankTask&)>& run,
                      std::stop_token stop);
+
+// Writes the traces of a process's ranks, which have ended, to one file, and drops them. Times are
+// relative to `from_ns`, on this machine's now_ns(). A run whose trace cannot be written has been
+// measured all the same.
+TraceOutcome write_traces(const std::filesystem::path& file, std::vector<RankResult>& ranks,
+                          std::int64_t from_ns);
 
 // Runs all ranks of a task as threads of this process. Rethrows the first failure: the others fail
 // only because of it.

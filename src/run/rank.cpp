@@ -36,7 +36,7 @@ std::int64_t batches_of(const RankTask& task, const device::Group& group) {
 
 // Batches for the training thread, whatever the feed.
 std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Accelerator& device,
-                                              const device::Group& group) {
+                                              const device::Group& group, measure::Trace* trace) {
   if (!task.recipe) return nullptr;
   const plan::CellSettings& s = task.settings;
   const storage::DatasetVariant& dataset = *task.recipe->dataset;
@@ -46,6 +46,7 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
                                   s.prefetch,   device.slabs(), s.in_order};
   if (s.pin_workers) options.first_cpu = group.rank() * s.workers;
   options.batches = batches_of(task, group);
+  options.trace = trace;
   if (task.planted_rank.value_or(group.rank()) != group.rank()) options.recipe.planted = nullptr;
   auto loader = pipeline::make_loader(s.loader, std::move(options));
   if (s.cache != "host") return loader;
@@ -64,13 +65,27 @@ std::optional<measure::StorageCounters> counters_below(const RankTask& task) {
   return measure::StorageCounters(dataset.folder);
 }
 
+// Null where none was asked for.
+std::shared_ptr<measure::Trace> open_trace(const RankTask& task, const device::Group& group) {
+  if (!task.trace) return nullptr;
+  return std::make_shared<measure::Trace>(group.rank(), task.settings.batch_size);
+}
+
+std::unique_ptr<device::Accelerator> open_device(const RankTask& task, device::Group& group,
+                                                 measure::Trace* trace) {
+  device::StepSpec step = task.step;
+  if (trace) step.copies = &trace->copies();
+  return task.kind->make(task.settings.device_argument, step, group);
+}
+
 class RankRun {
  public:
   RankRun(const RankTask& task, device::Group& group)
       : task_(task),
         group_(group),
-        device_(task.kind->make(task.settings.device_argument, task.step, group)),
-        loader_(open_loader(task, *device_, group)),
+        trace_(open_trace(task, group)),
+        device_(open_device(task, group, trace_.get())),
+        loader_(open_loader(task, *device_, group, trace_.get())),
         gpu_(device_->describe().pci_address),
         host_(group.rank() == 0 ? std::make_unique<measure::HostMonitor>() : nullptr),
         storage_(group.rank() == 0 ? counters_below(task) : std::nullopt),
@@ -121,10 +136,30 @@ class RankRun {
       batch = loader_->next();
       if (!batch) return false;
     }
-    result_.data_wait_ms.push_back(measure::ms(measure::now_ns() - asked));
-    device_->submit(std::move(batch));
+    const std::int64_t taken = measure::now_ns();
+    result_.data_wait_ms.push_back(measure::ms(taken - asked));
+    if (trace_) {
+      submit_traced(std::move(batch), asked, taken);
+    } else {
+      device_->submit(std::move(batch));
+    }
     device_->collect(result_.steps);
     return true;
+  }
+
+  // Batches that come from no loader are numbered by their steps.
+  void submit_traced(pipeline::BatchLease batch, std::int64_t asked, std::int64_t taken) {
+    using measure::TraceKind;
+    const std::int64_t number =
+        batch ? batch->sequence : static_cast<std::int64_t>(result_.data_wait_ms.size()) - 1;
+    trace_->training().add(TraceKind::wait, asked, taken, number);
+    if (batch && batch->ready_ns != 0) {
+      trace_->queue().add(TraceKind::queue, batch->ready_ns, taken, number);
+      batch->ready_ns = 0;  // a cache hands it out again, and it was in no queue then
+    }
+    trace_->submitted(number);
+    device_->submit(std::move(batch));
+    trace_->training().add(TraceKind::submit, taken, measure::now_ns(), number);
   }
 
   // All ranks enter and leave the window at the same step: rank 0 decides.
@@ -220,7 +255,20 @@ class RankRun {
     result_.samples_ahead_limit = loader_ ? loader_->samples_ahead_limit() : 0;
     if (loader_) result_.loader_library = loader_->library();
     if (loader_) result_.opencv_threads = pipeline::opencv_threads();
+    if (trace_) end_trace();
     return std::move(result_);
+  }
+  // Its workers go on until the loader is gone; who reads the trace has this object behind him.
+  void end_trace() {
+    std::vector<measure::TraceStep> steps;
+    steps.reserve(result_.steps.size());
+    for (const device::StepRecord& step : result_.steps)
+      steps.push_back({step.start_ns, step.end_ns});
+    trace_->set_steps(steps);
+    trace_->set_device(result_.device.name);
+    trace_->mark("window begins", steps[result_.first - 1].end_ns);
+    trace_->mark("window ends", steps[result_.last - 1].end_ns);
+    result_.trace = trace_;
   }
   // What was measured of the window remains, if another rank's fault has ended it.
   RankResult interrupted() {
@@ -264,6 +312,7 @@ class RankRun {
 
   const RankTask& task_;
   device::Group& group_;
+  const std::shared_ptr<measure::Trace> trace_;  // null: not traced
   std::unique_ptr<device::Accelerator> device_;
   std::unique_ptr<pipeline::Loader> loader_;
   const measure::GpuMonitor gpu_;

@@ -12,6 +12,7 @@
 #include "measure/memory.h"
 #include "measure/standstill.h"
 #include "measure/storage_counters.h"
+#include "measure/trace.h"
 #include "pipeline/bad_samples.h"
 #include "pipeline/loader.h"
 #include "run/page_cache_state.h"
@@ -52,6 +53,14 @@ struct RankResult {
   std::string gpu_problem;              // why there are none, for a GPU
   // Ended by the stop token. If its window had begun, its steps so far are there, else none.
   bool interrupted = false;
+  // What was asked for of RankTask::trace. Stays in the process: it is far larger than the rest.
+  std::shared_ptr<const measure::Trace> trace{};
+};
+
+// How the writing of a run's trace went.
+struct TraceOutcome {
+  std::int64_t left_out = 0;  // events that its rows had no room for
+  std::string problem;        // one line; empty: it is written, or none was asked for
 };
 
 // What a process that is a rank, or holds all of them, answers.
@@ -60,6 +69,7 @@ struct RankAnswer {
   pipeline::BadTotals bad;   // samples that were skipped
   PageCache page_cache;      // of the process that prepared it
   bool interrupted = false;  // before the end: `ranks` are those that had begun to measure
+  TraceOutcome trace{};
 };
 
 // Runs one rank to its end on the calling thread. All ranks end with the same window.

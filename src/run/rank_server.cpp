@@ -97,8 +97,11 @@ class RankServer {
                            .progress = progress(),
                            .prepares_files = group_.local_rank() == 0,
                            .ranks_here = are_threads ? settings.gpus : ranks_here_};
-    auto answer =
-        run::carry_out(work, [&](const RankTask& task) { return results_of(task, stop); }, stop);
+    auto answer = run::carry_out(
+        work, [&](const RankTask& task) { return results_of(task, stop); }, stop);
+    if (!order.options.trace.empty() && !answer.interrupted)
+      answer.trace = write_traces(trace_file(order.options, are_threads || settings.gpus == 1),
+                                  answer.ranks, trace_from_ns_);
     for (RankResult& rank : answer.ranks) {
       rank.place = this_place();
       to_common_clock(rank, group_);
@@ -172,8 +175,20 @@ class RankServer {
 
   std::vector<RankResult> results_of(const RankTask& task, std::stop_token stop) {
     group_.barrier();  // no rank measures while another one still fills its cache
+    if (task.trace) agree_on_trace_start();
     if (group_.size() != task.settings.gpus) return run_rank_threads(task, std::move(stop));
     return {run_rank(task, group_, std::move(stop))};
+  }
+
+  // Rank 0's moment, so that the files of several processes can be laid beside each other.
+  void agree_on_trace_start() {
+    const std::int64_t ahead_ns = group_.on_common_clock(0);
+    trace_from_ns_ = group_.broadcast_number(measure::now_ns() + ahead_ns) - ahead_ns;
+  }
+
+  // A trace is too large for the coordinator: each process writes its own, on its own machine.
+  std::filesystem::path trace_file(const RunOptions& options, bool is_only_process) const {
+    return is_only_process ? options.trace : trace_file_of(options.trace, group_.rank());
   }
 
   ProgressSink progress() {
@@ -203,6 +218,7 @@ class RankServer {
   device::AcceleratorRegistry& registry_;
   const int ranks_here_;
   std::atomic<std::int64_t> opening_ns_{0};
+  std::int64_t trace_from_ns_ = 0;  // on this machine's clock
   std::optional<Datasets> datasets_;
 };
 

@@ -58,6 +58,7 @@ RankTask make_rank_task(const plan::CellSettings& settings, const RunOptions& op
                 .seed = options.seed,
                 .recipe = nullptr,
                 .planted_rank = options.planted_rank,
+                .trace = !options.trace.empty(),
                 .progress = std::move(progress)};
   if (dataset) task.recipe = recipe_of(task, options, *dataset, std::move(reads), std::move(stop));
   return task;

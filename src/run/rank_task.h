@@ -37,6 +37,7 @@ struct RankTask {
   std::uint64_t seed = 0;
   std::shared_ptr<const pipeline::SampleRecipe> recipe;  // null: synthetic
   std::optional<int> planted_rank;                       // see RunOptions
+  bool trace = false;                                    // what each batch went through is kept
   ProgressSink progress;                                 // of rank 0; may be empty
 };
 

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "pipeline/planted_times.h"
 #include "run/window.h"
@@ -17,6 +18,15 @@ struct RunOptions {
   bool plant = false;
   std::optional<int> planted_rank;  // in this rank alone
   Appointment appointment{};        // with other runs on this machine
+  std::filesystem::path trace{};    // where this run's trace is written; empty: none
 };
+
+// The trace of one of several ranks that are processes: "x/a.json" -> "x/a.rank2.json".
+inline std::filesystem::path trace_file_of(const std::filesystem::path& trace, int rank) {
+  std::filesystem::path name = trace.stem();
+  name += ".rank" + std::to_string(rank);
+  name += trace.extension();
+  return trace.parent_path() / name;
+}
 
 }  // namespace feedrate::run

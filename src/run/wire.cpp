@@ -84,7 +84,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CacheLook, by, files, of, unwritten_pages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PageCache, state, fits, before, after, look, method, scope,
                                    file_system, loops, loops_before, loops_after, memory_bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache, interrupted)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TraceOutcome, left_out, problem)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache, interrupted, trace)
 
 // File names need not be UTF-8; such a text shows where it is not.
 static constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
@@ -162,7 +163,8 @@ std::string to_text(const RankOrder& order) {
                         {"planted", o.planted},
                         {"plant", o.plant},
                         {"planted_rank", o.planted_rank.value_or(-1)},
-                        {"appointment", o.appointment}}
+                        {"appointment", o.appointment},
+                        {"trace", o.trace.string()}}
       .dump(-1, ' ', false, kReplace);
 }
 
@@ -183,6 +185,7 @@ RankOrder order_from(const std::string& text) {
                    .plant = json.at("plant")};
   if (const int rank = json.at("planted_rank"); rank >= 0) order.options.planted_rank = rank;
   order.options.appointment = json.at("appointment");
+  order.options.trace = json.at("trace").get<std::string>();
   return order;
 }
 
@@ -213,6 +216,9 @@ RankAnswer answer_from(const std::string& text) {
   clean(answer.page_cache);
   clean(answer.bad.first);
   sound(answer.bad.count >= 0 && moderate(answer.bad.count), "bad samples cannot be counted");
+  clean(answer.trace.problem);
+  sound(answer.trace.left_out >= 0 && moderate(answer.trace.left_out),
+        "what a trace left out cannot be counted");
   return answer;
 }
 std::string to_text(const RunProgress& progress) { return nlohmann::json(progress).dump(); }
