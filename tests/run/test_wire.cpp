@@ -30,7 +30,8 @@ TEST(Wire, BringsBackWhatWasSent) {
   const run::RankAnswer answer{
       .ranks = {rank, rank_of(3)},
       .bad = {2, "a \"bad\" file"},
-      .page_cache = {.state = "warm", .before = 0.5, .look = {"mincore", 3, 4}, .loops = "loop0"}};
+      .page_cache = {.state = "warm", .before = 0.5, .look = {"mincore", 3, 4}, .loops = "loop0"},
+      .trace = {7, "it is full"}};
   const run::RankAnswer answer_back = run::answer_from(run::to_text(answer));
   EXPECT_EQ(run::to_text(answer_back), run::to_text(answer));
   EXPECT_EQ(answer_back.ranks.size(), 2u);
@@ -38,6 +39,8 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(answer_back.page_cache.before, 0.5);
   EXPECT_EQ(answer_back.page_cache.look.of, 4);
   EXPECT_EQ(answer_back.page_cache.loops, "loop0");
+  EXPECT_EQ(answer_back.trace.left_out, 7);
+  EXPECT_EQ(answer_back.trace.problem, "it is full");
   const run::RankResult& back = answer_back.ranks[0];
   EXPECT_EQ(back.steps.size(), 10u);
   EXPECT_TRUE(std::isnan(back.steps[3].loss));
@@ -63,7 +66,8 @@ TEST(Wire, BringsBackWhatWasSent) {
                    .limits = {.min_steps = 7, .min_seconds = 0.1},
                    .seed = ~std::uint64_t{0},
                    .plant = true,
-                   .appointment = {5, 6}};
+                   .appointment = {5, 6},
+                   .trace = "/there/trace.json"};
   order.options.planted[1].ns = 42;
   const run::RankOrder order_back = run::order_from(run::to_text(order));
   EXPECT_EQ(run::to_text(order_back), run::to_text(order));
@@ -71,6 +75,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(order_back.options.seed, ~std::uint64_t{0});
   EXPECT_EQ(order_back.options.planted[1].ns, 42);
   EXPECT_EQ(order_back.options.appointment.leaves_ns, 6);
+  EXPECT_EQ(order_back.options.trace, "/there/trace.json");
   EXPECT_EQ(order_back.work, run::Work::copy);
   EXPECT_EQ(order_back.copy_to, "/there");
   EXPECT_EQ(order_back.most_bytes, 5u);
@@ -85,13 +90,16 @@ TEST(Wire, WordsOfAnotherMachineAreCleaned) {
   run::RankResult rank = rank_of(2);
   rank.gpu_problem = "\x1b[31mred";
   rank.storage_counters = {{"a\nb", 0, 1}};
-  const run::RankAnswer answer{
-      .ranks = {rank}, .bad = {1, "a\nb"}, .page_cache = {.state = "warm", .scope = "a\nb"}};
+  const run::RankAnswer answer{.ranks = {rank},
+                               .bad = {1, "a\nb"},
+                               .page_cache = {.state = "warm", .scope = "a\nb"},
+                               .trace = {0, "a\nb"}};
   const run::RankAnswer back = run::answer_from(run::to_text(answer));
   EXPECT_EQ(back.ranks[0].gpu_problem, "?[31mred");
   EXPECT_EQ(back.bad.first, "a?b");
   EXPECT_EQ(back.ranks[0].storage_counters[0].name, "a?b");
   EXPECT_EQ(back.page_cache.scope, "a?b");
+  EXPECT_EQ(back.trace.problem, "a?b");
 }
 
 std::string refusal_of(const std::string& answer) {
@@ -123,15 +131,9 @@ TEST(Wire, RefusesResultsThatMakeNoSense) {
        [](auto& r) { r.steps[0].start_ns = std::numeric_limits<std::int64_t>::min(); }},
       {"total that cannot be", [](auto& r) { r.stages[measure::Stage::read].items = -1; }},
       {"arrivals cannot be", [](auto& r) { r.arrivals.busy_ns = -1; }},
-      {"read below the files",
-       [](auto& r) {
-         r.storage_counters = {{"vda", 0, -1}};
-       }},
+      {"read below the files", [](auto& r) { r.storage_counters = {{"vda", 0, -1}}; }},
       {"count is negative", [](auto& r) { r.samples_ahead_limit = -1; }},
-      {"CPU has no number",
-       [](auto& r) {
-         r.place.cpus = {1, -1};
-       }},
+      {"CPU has no number", [](auto& r) { r.place.cpus = {1, -1}; }},
       {"ran nowhere", [](auto& r) { r.place.host = std::string(300, 'x'); }}};
   for (const auto& [reason, change] : cases) {
     run::RankResult rank = rank_of(2);
