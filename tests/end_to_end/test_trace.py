@@ -1,0 +1,117 @@
+"""`feedrate run --trace FILE`: what Perfetto makes of it, and what is refused."""
+
+import importlib.util
+import json
+import os
+import re
+import unittest
+
+from program import CELL, SHORT, ProgramTest, main
+
+STEPS, COPIES, FIRST_WORKER = 1, 2, 10
+
+
+def trace_processor(file):
+    """Perfetto's own reader; skips the test where it is not to be had. The package fetches the
+    program that reads from the network, which need not be there."""
+    if importlib.util.find_spec("perfetto") is None:
+        raise unittest.SkipTest("PyPI's perfetto is not installed")
+    from perfetto.trace_processor import TraceProcessor
+
+    try:
+        return TraceProcessor(trace=file)
+    except Exception as error:  # whatever keeps the program from coming or starting
+        raise unittest.SkipTest(f"Perfetto's trace processor does not start: {error}") from error
+
+
+def spans(trace, rank=None, row=None):
+    """Events that last, of a rank's row: (start, end, event), in microseconds."""
+    found = []
+    for event in trace["traceEvents"]:
+        fits = rank in (None, event["pid"]) and row in (None, event["tid"])
+        if event["ph"] == "X" and fits:
+            found.append((event["ts"], event["ts"] + event["dur"], event))
+    return found
+
+
+class Trace(ProgramTest):
+    def traced(self, *more, name="trace.json", **options):
+        """The record of a run, and its trace."""
+        record = self.record("--workers", "2", "--trace", self.path(name), *more, **options)
+        with open(self.path(name), encoding="utf-8") as file:
+            return record, json.load(file)
+
+    def test_every_step_is_there_and_lasts_as_long_as_was_measured(self):
+        record, trace = self.traced()
+        moments = {e["name"]: e["ts"] for e in trace["traceEvents"] if e["ph"] == "i"}
+        begins, ends = moments["window begins"], moments["window ends"]
+        steps = spans(trace, 0, STEPS)
+        self.assertEqual([e["args"]["step"] for _, _, e in steps], list(range(len(steps))))
+        within = [(start, end) for start, end, _ in steps if begins < end <= ends + 0.0005]
+        self.assertEqual(len(within), record["steps"])
+        self.assertAlmostEqual((ends - begins) / 1e6, record["window_s"], delta=1e-3)
+        busy = sum(end - start for start, end in within) / (ends - begins)
+        self.assertAlmostEqual(busy, 1 - record["device_idle_fraction"], delta=0.02)
+
+    def test_the_trace_is_of_the_cell_and_not_of_its_ceiling(self):
+        _, trace = self.traced()
+        self.assertTrue(spans(trace, 0, FIRST_WORKER))
+        self.assertTrue(spans(trace, 0, COPIES))
+
+    def test_a_workers_stages_follow_each_other(self):
+        _, trace = self.traced()
+        for worker in (0, 1):
+            row = spans(trace, 0, FIRST_WORKER + worker)
+            names = {event["name"] for _, _, event in row}
+            self.assertLessEqual({"read", "decode", "augment"}, names)
+            for (_, ended, first), (start, _, second) in zip(row, row[1:], strict=False):
+                self.assertLessEqual(ended, start + 0.0005, (first, second))
+
+    def test_ranks_that_are_threads_share_a_file(self):
+        _, trace = self.traced("--gpus", "2", "--no-ceiling")
+        names = {
+            e["pid"]: e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"
+        }
+        self.assertEqual(sorted(names), [0, 1])
+        for rank, name in names.items():
+            self.assertRegex(name, rf"^rank {rank}: .*EMULATED")
+            self.assertTrue(spans(trace, rank, STEPS))
+        self.assertEqual(os.listdir(self.folder), ["trace.json"])
+
+    def test_a_relative_path_is_where_the_program_was_started(self):
+        self.record("--trace", "here.json", "--no-ceiling", data="tensor")
+        self.assertTrue(os.path.exists(self.path("here.json")))
+
+    def test_what_cannot_be_written_is_refused_before_anything_is_measured(self):
+        for name in ("nowhere/trace.json", "."):
+            self.refused(
+                *("run", "--data", "jpeg", "--dataset", self.data, *CELL, *SHORT),
+                *("--trace", self.path(name)),
+                names=[name, "cannot be written"],
+                code=1,
+            )
+
+    def test_names_are_taken_out_of_the_record(self):
+        record, _ = self.traced("--no-ceiling", "--anonymize", name="my secret.json")
+        self.assertNotIn("secret", json.dumps(record))
+
+    def test_perfetto_reads_it(self):
+        record, trace = self.traced()
+        with trace_processor(self.path("trace.json")) as reader:
+            errors = reader.query(
+                "select name, value from stats where severity = 'error' and value > 0"
+            )
+            self.assertEqual([(row.name, row.value) for row in errors], [])
+            steps = next(reader.query("select count(*) n from slice where name = 'step'")).n
+            self.assertEqual(steps, len(spans(trace, 0, STEPS)))
+            self.assertGreaterEqual(steps, record["steps"])
+            rows = {row.name for row in reader.query("select name from thread")}
+            self.assertLessEqual({"training thread", "device: steps", "worker 1"}, rows)
+            counters = {row.name for row in reader.query("select name from counter_track")}
+            self.assertTrue(any(re.search("batches ready", name) for name in counters), counters)
+            waiting = next(reader.query("select count(*) n from slice where name = 'queue'")).n
+            self.assertEqual(waiting, sum(e["ph"] == "b" for e in trace["traceEvents"]))
+
+
+if __name__ == "__main__":
+    main()
