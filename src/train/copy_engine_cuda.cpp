@@ -83,6 +83,7 @@ void CopyEngine::wait() {
 }
 
 void CopyEngine::arrived(Slot& slot) {
+  if (seen_) seen_(slot.begun, slot.copied, slot.lease->sequence);
   slot.lease.reset();
   const auto busy_ns =
       static_cast<std::int64_t>(1e6 * static_cast<double>(slot.begun.elapsed_time(slot.copied)));

@@ -4,8 +4,10 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "device/arrivals.h"
 #include "pipeline/batch.h"
@@ -26,6 +28,10 @@ using PutPixels =
     std::function<device::DecodedBy(std::size_t slot, const pipeline::HostBatch& batch,
                                     const at::Tensor& pixels, const c10::cuda::CUDAStream& stream)>;
 PutPixels plain_copy();
+
+// Is told of a batch's copy when it has ended: the events around it, and the batch's number.
+using SeenCopy = std::function<void(const c10::cuda::CUDAEvent& begun,
+                                    const c10::cuda::CUDAEvent& copied, std::int64_t batch)>;
 
 // Copies batches to a GPU on a stream of its own, into one of two buffers, so that a batch travels
 // while the GPU trains on the one before. Holds a slab until its copy has ended; of the slabs given
@@ -55,6 +61,7 @@ class CopyEngine {
   void wait();     // waits for the copy, and gives back the slab
 
   const device::Arrivals& arrivals() const { return arrivals_; }  // of slabs that were given back
+  void watch(SeenCopy seen) { seen_ = std::move(seen); }
 
  private:
   struct Slot {
@@ -79,6 +86,7 @@ class CopyEngine {
   std::array<Slot, kSlots> slots_;
   std::size_t copies_ = 0;
   device::Arrivals arrivals_;
+  SeenCopy seen_;  // may be empty
 };
 
 }  // namespace feedrate::train

@@ -53,6 +53,7 @@ class CudaAccelerator : public device::Accelerator {
         graphs_(spec.step.cuda_graph,
                 ranks_ > 1 ? kEagerStepsOfReplicas : GraphTurns::kEagerSteps) {
     clock_.emplace(compute);
+    if (spec.copies) inputs_.watch_copies(trace_copies());
   }
   ~CudaAccelerator() override {
     if (cudaStreamSynchronize(compute_.stream()) != cudaSuccess) cudaGetLastError();
@@ -126,6 +127,12 @@ class CudaAccelerator : public device::Accelerator {
   // The Reducer's first steps are unlike the later ones (PyTorch's notes on CUDA graphs with
   // DistributedDataParallel).
   static constexpr std::size_t kEagerStepsOfReplicas = 11;
+
+  SeenCopy trace_copies() {
+    return [this](const CUDAEvent& begun, const CUDAEvent& copied, std::int64_t batch) {
+      spec_.copies->add(measure::TraceKind::copy, clock_->ns(begun), clock_->ns(copied), batch);
+    };
+  }
 
   // Inside a graph, the waiting for gradients cannot be seen.
   bool watches_exchange() const { return ranks_ > 1 && !spec_.step.cuda_graph; }

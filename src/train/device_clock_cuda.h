@@ -14,8 +14,8 @@ class DeviceClock {
   // Waits for the stream.
   explicit DeviceClock(const c10::cuda::CUDAStream& stream);
 
-  // When `event` happened. It has ended, was made with timing, and was recorded after every event
-  // that was given to rebase().
+  // When `event` happened. It has ended and was made with timing. It may have happened a little
+  // before the last event that was given to rebase(): then the difference is negative.
   std::int64_t ns(const c10::cuda::CUDAEvent& event) const;
 
   // CUDA measures differences in a float of milliseconds, which loses its microseconds after some

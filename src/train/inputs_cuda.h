@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "device/accelerator.h"
 #include "train/copy_engine_cuda.h"
@@ -31,6 +32,9 @@ class CudaInputs {
   void release();  // gives back slabs whose copy has ended
   void wait();     // waits for the copies, and gives back the slabs
   device::Arrivals arrivals() const { return copies_ ? copies_->arrivals() : device::Arrivals{}; }
+  void watch_copies(SeenCopy seen) {
+    if (copies_) copies_->watch(std::move(seen));
+  }
 
  private:
   const device::StepSpec spec_;
