@@ -266,8 +266,9 @@ void check_trace_file(const std::filesystem::path& file) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) refuse(file, EISDIR);
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_directory(folder, ignored))
+    refuse(file, ENOTDIR);
   if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse(file, errno);
-  if (!std::filesystem::is_directory(folder, ignored)) refuse(file, ENOTDIR);
 }
 
 }  // namespace feedrate::measure

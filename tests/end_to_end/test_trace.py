@@ -64,7 +64,7 @@ class Trace(ProgramTest):
             row = spans(trace, 0, FIRST_WORKER + worker)
             names = {event["name"] for _, _, event in row}
             self.assertLessEqual({"read", "decode", "augment"}, names)
-            for (_, ended, first), (start, _, second) in zip(row, row[1:], strict=False):
+            for (_, ended, first), (start, _, second) in zip(row, row[1:]):
                 self.assertLessEqual(ended, start + 0.0005, (first, second))
 
     def test_ranks_that_are_threads_share_a_file(self):
