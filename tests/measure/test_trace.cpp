@@ -196,7 +196,7 @@ TEST_F(TraceFile, SaysHowMuchIsLeftOut) {
 
 // Far more than the buffer.
 TEST_F(TraceFile, MayBeLarge) {
-  constexpr std::int64_t kEvents = 50'000;
+  constexpr std::int64_t kEvents = 20'000;
   auto trace = std::make_shared<measure::Trace>(0, 8);
   measure::TraceLane& worker = trace->add_worker();
   for (std::int64_t i = 0; i < kEvents; ++i) worker.add(TraceKind::augment, 10 * i, 10 * i + 9, i);
