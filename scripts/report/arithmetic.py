@@ -263,6 +263,7 @@ def _counts(record):
     drawn_rank = number(ledger.object_at(record, "queue").get("rank"))
     if drawn_rank is not None and drawn_rank not in range(cell.get("gpus") or 1):
         yield f"queue.rank is {drawn_rank}, there are {cell.get('gpus') or 1} GPUs"
+    yield from _drawn_mean(ledger.object_at(record, "queue"), cell.get("gpus") or 1)
     if (
         ledger.positive(data.get("samples"))
         and data.get("mean_bytes") != data.get("bytes", 0) // data["samples"]
@@ -271,6 +272,15 @@ def _counts(record):
             f"dataset.mean_bytes is {data.get('mean_bytes')}, bytes / samples is"
             f" {data.get('bytes', 0) // data['samples']}"
         )
+
+
+def _drawn_mean(queue, gpus):
+    """The mean of all ranks is no further from 0 than the worst rank's; of one rank it is that."""
+    mean, worst = number(queue.get("drawn_mean")), number(queue.get("drawn_fraction"))
+    if mean is None or worst is None:  # an older feedrate's
+        return
+    if abs(mean - worst) > EXACT if gpus == 1 else abs(mean) > abs(worst) + EXACT:
+        yield f"queue.drawn_mean is {mean:.6g}, queue.drawn_fraction of {gpus} GPUs {worst:.6g}"
 
 
 # The percentiles of a read's latency, with the share of all reads that each covers.

@@ -284,6 +284,7 @@ void add_measurement(Json& record, const plan::CellSettings& settings, const run
   record["arrivals"] = arrivals_json(m.arrivals, settings);
   record["queue"] = {{"capacity_samples", m.queue_capacity},
                      {"drawn_fraction", m.drawn_from_queue},
+                     {"drawn_mean", m.drawn_mean},
                      {"rank", m.drawn_rank}};
   record["threads"] = {{"loader", settings.workers * settings.gpus},
                        {"opencv_each", m.opencv_threads},

@@ -128,6 +128,7 @@ TEST(Flags, TheQueueOfTheWorstRankCounts) {
   const auto record = record_of({resting, resting, living, resting});
   EXPECT_EQ(record["queue"]["rank"], 2);
   EXPECT_EQ(record["queue"]["drawn_fraction"], 0.02);
+  EXPECT_NEAR(record["queue"]["drawn_mean"].get<double>(), (3 * 0.001 + 0.02) / 4, 1e-12);
   EXPECT_EQ(severity_of(record, "queue_not_at_rest"), "warning");
   const double rate = record["imgs_per_s"];
   EXPECT_NEAR(record["ci95"][0].get<double>(), 0.98 * rate, 1e-6 * rate) << "wider by it";

@@ -622,6 +622,17 @@ class Sequence(Checked):
             records,
         )
 
+    def test_what_all_queues_gave_is_not_more_than_the_worst_one(self):
+        def gave(mean, worst, gpus):
+            records = copy.deepcopy(sound.sweep(RATES, axes={"gpus": gpus}))
+            records[1]["queue"].update(drawn_mean=mean, drawn_fraction=worst)
+            return [line for line in self.check(records)[1] if "drawn_mean" in line]
+
+        self.assertEqual(gave(0.002, -0.003, 2), [])
+        self.assertEqual(len(gave(0.004, -0.003, 2)), 1)
+        self.assertEqual(gave(0.003, 0.003, 1), [])
+        self.assertEqual(len(gave(0.002, 0.003, 1)), 1)
+
     def test_a_repetition_that_failed_and_was_run_again_is_no_second_result(self):
         records = sound.sweep(RATES)
         for r in records[1:]:
