@@ -14,6 +14,7 @@ TITLES = {
     "throughput_vs_workers": "Throughput against loader workers",
     "throughput_vs_gpus": "Throughput against GPUs",
     "scaling_efficiency": "Scaling efficiency",
+    "utilisation_vs_gpus": "Accelerator utilisation against emulated GPUs",
     "bars": "Throughput by kind of data",
     "ceiling_heatmap": "Share of the ceiling by kind of data and stored size",
     "batch_times": "Every batch of the run",
@@ -35,7 +36,7 @@ AT_EVERY_COUNT = (
     "storage_bandwidth",
     "waiting_cost",
 )
-OVER_COUNTS = ("throughput_vs_gpus", "scaling_efficiency")
+OVER_COUNTS = ("throughput_vs_gpus", "scaling_efficiency", "utilisation_vs_gpus")
 # Figures whose titles state a result; the others show a single run.
 OF_RESULTS = tuple(stem for stem in STEMS if stem not in ("batch_times", "monitors"))
 

@@ -17,6 +17,7 @@ from . import (
     statistics,
     storage,
     time_shares,
+    utilisation,
 )
 from .claims import LOOK, none_words
 from .text import amount, clean, duration, percent, spread
@@ -30,8 +31,10 @@ def finding(plan, claims):
     """The line for a figure of the plan; its title where there is nothing to be said."""
     if plan.module in figures.OVER_COUNTS and len(plan.setting.gpu_counts()) < 2:
         return figures.TITLES[plan.module]
-    if plan.module == "load_vs_detail":  # which needs no ceiling
+    if plan.module == "load_vs_detail":  # which needs no ceiling, like the next
         return _grows(plan, claims) or figures.TITLES[plan.module]
+    if plan.module == "utilisation_vs_gpus":
+        return _feeds(plan) or figures.TITLES[plan.module]
     here = [c for c in plan.setting.cells if c.data != "synthetic" and plan.gpus in (None, c.gpus)]
     places = [c for c in panels.places(here) if c.rate and not c.share_serious]
     if not places:
@@ -210,6 +213,30 @@ def _grows(plan, claims):
     ]
     left = [f"{s.name} (not valid)" for s, _ in found if s.is_serious]
     return "; ".join(words + ([f"not judged: {', '.join(left)}"] if left else []))
+
+
+def _feeds(plan):
+    """With how many GPUs the utilisation holds, as far as no serious flag forbids to say it and the
+    numbers on both sides of an answer were repeated; "" where no number of GPUs is known."""
+    lines = utilisation.lines(plan.setting)
+    valid = [line for line in lines if not utilisation.is_serious(line.cells)]
+    told = [line for line in valid if utilisation.is_repeated(line.counts)]
+    if not told:
+        look = f"{figures.TITLES[plan.module]}: {LOOK}" if valid else NOTHING
+        return look if lines else ""
+    levels = (utilisation.LEAST, utilisation.BETTER)
+    words = dict.fromkeys(
+        f"{line.name}: AU of "
+        + ", of ".join(f"{100 * level:.0f} % or more: {line.words(level)}" for level in levels)
+        for line in told
+    )
+    left = dict.fromkeys(
+        f"{line.name} ({'not repeated' if line in valid else 'not valid'})"
+        for line in lines
+        if line not in told
+    )
+    said = "; ".join(words) + " (emulated)"
+    return said + (f"; not judged: {', '.join(left)}" if left else "")
 
 
 def _reads(cells, _, claims):

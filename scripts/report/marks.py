@@ -55,6 +55,21 @@ def log_ticks(axis, low, high):
     axis.set_minor_locator(NullLocator())
 
 
+def missing(ax, x, colour):
+    """The mark of a cell without a result, at the lower edge: its place, and no value."""
+    ax.annotate(
+        "×",
+        (x, 0),
+        (0, 5),
+        xycoords=("data", "axes fraction"),
+        ha="center",
+        textcoords="offset points",
+        fontsize=style.pt(13),
+        weight="bold",
+        color=colour,
+    )
+
+
 def exclaim(ax, x, y):
     """The mark beside a hollow point: the cell carries a serious flag."""
     ax.annotate(

@@ -49,7 +49,7 @@ def lay_out(setting, context, title, more_legend=(), notes=lambda counts: []):
         for s in series
     }
     drawn = list({id(c): c for row in chosen.values() for c in row}.values())
-    page.foot(drawn, [_workers_used(chosen, sizes), *notes(counts)])
+    page.foot(drawn, [workers_used(chosen, sizes), *notes(counts)])
     return OverGpus(page, sizes, series, counts, chosen, look)
 
 
@@ -62,7 +62,7 @@ def label(ax, axes, i, size, setting):
         ax.tick_params(labelleft=False)
 
 
-def _workers_used(chosen, sizes):
+def workers_used(chosen, sizes):
     """Which worker counts were chosen, in one line: all equal, or by series and size."""
     used = {key: [c.workers for c in row if c.rate] for key, row in chosen.items()}
     every = {w for row in used.values() for w in row if w is not None}

@@ -32,6 +32,13 @@ def files_rate(cell):
     return _per_second(cell, _file_bytes)
 
 
+def run_rate(cell, record):
+    """The same of one run."""
+    read, seconds = _file_bytes(record), record.get("window_s")
+    known = takes_from_files(cell) and read is not None and ledger.positive(seconds)
+    return read / seconds if known else None
+
+
 def storage_rate(cell):
     """Bytes/s that the run's processes got from storage itself; None where the kernel does not
     tell. 0 is an answer: all of it lay in the page cache."""

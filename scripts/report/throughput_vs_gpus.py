@@ -52,17 +52,7 @@ def _line(ax, cells, look):
     )
     marks.points(ax, [(c.gpus, c.rate, c.serious) for c in done], look)
     for cell in (c for c in cells if not c.rate):
-        ax.annotate(
-            "×",
-            (cell.gpus, 0),
-            (0, 5),
-            xycoords=("data", "axes fraction"),
-            ha="center",
-            textcoords="offset points",
-            fontsize=style.pt(13),
-            weight="bold",
-            color=style.marker(look)["color"],
-        )
+        marks.missing(ax, cell.gpus, style.marker(look)["color"])
     if done:
         _linear(ax, done, style.marker(look)["color"])
 

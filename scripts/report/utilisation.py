@@ -1,0 +1,180 @@
+"""Accelerator utilisation (AU): that of emulated GPUs in each run, and with how many of them it
+holds, as src/cli/capacity_search.cpp and src/diagnose/gpu_search.cpp compute them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from . import ledger, panels, statistics, storage, style
+from .text import clean
+from .text import gpus as gpu_words
+
+LEAST, BETTER = 0.90, 0.95  # MLPerf Storage asks for the first of ResNet-50
+CORRECTED = "queue_not_at_rest"  # the flag of what _time_of_step() takes off
+TRACED = "emulated:trace="
+
+
+@dataclass(frozen=True)
+class Count:
+    """What the runs of a cell with so many GPUs came to."""
+
+    gpus: int
+    cell: object
+    shares: tuple  # the utilisation of each run that says enough
+    read: tuple  # bytes/s that each of them read from files; () where one did not count
+    needed: float | None  # bytes/s that the GPUs would take without waiting
+
+    @property
+    def mean(self):
+        return sum(self.shares) / len(self.shares)
+
+    @property
+    def read_mean(self):
+        return sum(self.read) / len(self.read)
+
+
+@dataclass(frozen=True)
+class Held:
+    """The most GPUs that keep a utilisation; 0: not even the fewest tried."""
+
+    gpus: int
+    starved: int | None  # the next number that was tried; None: no more was
+
+    @property
+    def words(self):
+        if not self.gpus:
+            return "none"
+        return ("at least " if self.starved is None else "") + gpu_words(self.gpus)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A kind of data at a stored size."""
+
+    name: str  # without the size, if it has none
+    size: str | None
+    series: object  # style.Series
+    cells: list  # the one chosen at each number of GPUs
+    counts: list  # Counts of those that are known
+
+    def words(self, share):
+        """With how many GPUs the share holds; with ! where a flag forbids to quote it."""
+        return held(self.counts, share).words + (" !" if is_serious(self.cells) else "")
+
+
+def lines(setting):
+    """The Lines of emulated GPUs that are known with two numbers of them or more."""
+    cells = [c for c in setting.cells if c.data != "synthetic"]
+    found = []
+    for size in panels.image_sizes(cells) if setting.kind == "emulated" else []:
+        for series in style.series_of(cells):
+            chosen = panels.best_by_count(panels.of_series(panels.in_panel(cells, size), series))
+            known = counts(chosen)
+            if len(known) > 1:
+                name = series.label + (f" {clean(size, 30)}" if chosen[0].image_size else "")
+                found.append(Line(name, size, series, chosen, known))
+    return found
+
+
+def counts(cells):
+    """The Counts of cells that differ in their GPUs, in their order; a cell of which no run says
+    enough has none."""
+    found = []
+    for cell in cells:
+        told = [r for r in cell.runs if not lacks(r)]
+        if told:
+            shares = tuple(map(of_run, told))
+            found.append(Count(cell.gpus, cell, shares, _read(cell, told), _needed(cell, told[0])))
+    return found
+
+
+def of_run(record):
+    """The share of the time in which the GPUs computed, averaging gradients left out of both. Of a
+    record that lacks nothing."""
+    return _device(record, "step_ms") / (_time_of_step(record) - _device(record, "all_reduce_ms"))
+
+
+def lacks(record):
+    """Why the utilisation of a run is not known, of several runs; "" if it is."""
+    if record["schema"] != ledger.SCHEMAS[-1]:
+        return "their schema is older"
+    if str(record["cell"]["device"]).startswith(TRACED):
+        return "their records do not say how long the recorded steps of the window were"
+    if not ledger.positive(_device(record, "step_ms")) or _device(record, "all_reduce_ms") is None:
+        return "their records do not say how long a step takes"
+    if _drawn(record) is None:
+        return "their records do not say what came out of the stock of all GPUs' queues"
+    if _time_of_step(record) <= _device(record, "all_reduce_ms"):
+        return "averaging the gradients takes longer than their steps"
+    return ""
+
+
+def held(found, share):
+    """With how many GPUs the mean utilisation is `share` or more: the last count before the first
+    one that is below it."""
+    most = 0
+    for count in found:
+        if count.mean < share:
+            return Held(most, count.gpus)
+        most = count.gpus
+    return Held(most, None)
+
+
+def is_repeated(found):
+    """Whether there are repetitions enough on both sides of each answer."""
+    sides = {
+        n for share in (LEAST, BETTER) for h in [held(found, share)] for n in (h.gpus, h.starved)
+    }
+    return all(len(c.shares) >= statistics.LEAST for c in found if c.gpus in sides)
+
+
+def is_serious(cells):
+    """Whether a serious flag forbids to quote the answer, other than that of what is corrected."""
+    flags = (flag for cell in cells for flag in cell.flags)
+    return any(f.get("severity") == "serious" and f.get("name") != CORRECTED for f in flags)
+
+
+def is_corrected(cell):
+    return any(f.get("name") == CORRECTED for f in cell.flags)
+
+
+def _time_of_step(record):
+    """Milliseconds, at the rate that can be kept up: nobody loaded in the window what came out of
+    the queues' stock."""
+    rate = record["imgs_per_s"] * (1 - max(0.0, _drawn(record)))
+    return 1e3 * _images_per_step(record) / rate if rate > 0 else math.inf
+
+
+def _drawn(record):
+    """The mean share over all queues. Older records only have that of the queue that was least at
+    rest: it is the mean if there is one queue, or if all rest."""
+    mean, worst = (
+        ledger.number(ledger.part(record, "queue", key)) for key in ("drawn_mean", "drawn_fraction")
+    )
+    if mean is not None:
+        return mean
+    return worst if worst == 0 or _gpus(record) == 1 else None
+
+
+def _needed(cell, record):
+    size = storage.file_bytes(cell) if storage.takes_from_files(cell) else None
+    per_step = _images_per_step(record)
+    return None if size is None else size * 1e3 * per_step / _device(record, "step_ms")
+
+
+def _read(cell, records):
+    rates = [storage.run_rate(cell, record) for record in records]
+    return () if None in rates else tuple(rates)
+
+
+def _device(record, key):
+    return ledger.number(ledger.part(record, "device", key))
+
+
+def _images_per_step(record):
+    return record["cell"]["batch-size"] * _gpus(record)
+
+
+def _gpus(record):
+    return record["cell"].get("gpus") or 1
