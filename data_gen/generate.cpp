@@ -126,11 +126,13 @@ void record_end(GeneratePlan& plan, const std::vector<Group>& groups, const Posi
       samples.reserve(group.lines.size());
       for (const auto& lines : group.lines) samples.push_back(lines[v]);
       const std::string& name = group.variants[v]->name;
+      plan.news.waits_for((plan.data / name).string());
       storage::VariantRecord record = storage::write_manifest(plan.data / name, samples);
       record.made_from = plan.record.variants[name].made_from;
       plan.record.variants[name] = std::move(record);
     }
   }
+  plan.news.waits_for(plan.data.string());
   storage::write_dataset_record(plan.data, plan.record);
 }
 

@@ -57,6 +57,7 @@ void make_packs(GeneratePlan& plan, const std::function<void(const GenerateProgr
     if (!pack.missing && is_recorded(plan, pack))
       continue;  // the files may have been made anew since
     plan.record.variants[pack.name] = {};
+    plan.news.waits_for((plan.data / pack.from).string());
     storage::write_dataset_record(plan.data, plan.record);
     const storage::DatasetVariant from = storage::open_dataset(plan.data, pack.from);
     const fs::path folder = plan.data / pack.name;
@@ -73,6 +74,7 @@ void make_packs(GeneratePlan& plan, const std::function<void(const GenerateProgr
     if (!whole)
       throw Error("interrupted", "while " + pack.name + " was packed",
                   "run the same command again");
+    plan.news.waits_for(folder.string());
     storage::VariantRecord record = storage::write_manifest(folder, from.samples);
     record.made_from = plan.record.variants[pack.from].made_from;
     plan.record.variants[pack.name] = std::move(record);

@@ -220,7 +220,7 @@ def _feeds(plan):
     numbers on both sides of an answer were repeated; "" where no number of GPUs is known."""
     lines = utilisation.lines(plan.setting)
     valid = [line for line in lines if not utilisation.is_serious(line.cells)]
-    told = [line for line in valid if utilisation.is_repeated(line.counts)]
+    told = [line for line in valid if utilisation.is_repeated(line.unbroken)]
     if not told:
         look = f"{figures.TITLES[plan.module]}: {LOOK}" if valid else NOTHING
         return look if lines else ""

@@ -36,15 +36,15 @@ class Count:
 
 @dataclass(frozen=True)
 class Held:
-    """The most GPUs that keep a utilisation; 0: not even the fewest tried."""
+    """The most GPUs that keep a utilisation; 0: not even the fewest tried, if they are known."""
 
     gpus: int
-    starved: int | None  # the next number that was tried; None: no more was
+    starved: int | None  # the next number that is known; None: no more is
 
     @property
     def words(self):
         if not self.gpus:
-            return "none"
+            return "not known" if self.starved is None else "none"
         return ("at least " if self.starved is None else "") + gpu_words(self.gpus)
 
 
@@ -58,9 +58,17 @@ class Line:
     cells: list  # the one chosen at each number of GPUs
     counts: list  # Counts of those that are known
 
+    @property
+    def unbroken(self):
+        """The counts before the first number that was tried and of which nothing is known: an
+        answer includes all smaller numbers."""
+        known = {count.gpus for count in self.counts}
+        unknown = [cell.gpus for cell in self.cells if cell.gpus not in known]
+        return [count for count in self.counts if not unknown or count.gpus < min(unknown)]
+
     def words(self, share):
         """With how many GPUs the share holds; with ! where a flag forbids to quote it."""
-        return held(self.counts, share).words + (" !" if is_serious(self.cells) else "")
+        return held(self.unbroken, share).words + (" !" if is_serious(self.cells) else "")
 
 
 def lines(setting):

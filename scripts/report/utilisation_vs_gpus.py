@@ -45,7 +45,7 @@ def draw(setting, context):
     axes = _panels(page, len(sizes), reads, alone)
     told = [c for line in lines for c in line.counts] + [c for c in _cells(lines) if not c.rate]
     numbers = sorted({c.gpus for c in told})
-    first = [utilisation.held(lines[0].counts, level).gpus for level in LEVELS if alone]
+    first = [utilisation.held(lines[0].unbroken, level).gpus for level in LEVELS if alone]
     for i, ax in enumerate(axes):
         _frame(ax, numbers, first)
         if at_bottom(axes, i):
@@ -134,7 +134,7 @@ def _utilisation(ax, lines):
         for cell in (c for c in line.cells if not c.rate):
             marks.missing(ax, cell.gpus, _colour(line))
         for level in LEVELS:
-            if most := utilisation.held(line.counts, level).gpus:
+            if most := utilisation.held(line.unbroken, level).gpus:
                 colour = style.YELLOW if len(lines) == 1 else _colour(line)
                 ax.plot([most], [100 * level], linestyle="none", **_held_look(colour))
 

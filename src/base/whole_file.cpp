@@ -43,6 +43,23 @@ void write_whole_file(const std::filesystem::path& path, std::string_view text, 
   write_whole_file(path, std::as_bytes(std::span(text)), durable);
 }
 
+void check_replaceable(const std::filesystem::path& path) {
+  constexpr const char* kElsewhere = "name a file in a folder that can be written";
+  const auto refuse = [&](int error) {
+    throw Error(path.string(), "cannot be written: " + std::generic_category().message(error),
+                remedy_of_writing(error, kElsewhere));
+  };
+  std::error_code ignored;
+  const auto type = std::filesystem::status(path, ignored).type();
+  if (type == std::filesystem::file_type::directory) refuse(EISDIR);
+  if (type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::regular)
+    throw Error(path.string(), "is no file that can be replaced", "name another file");
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_directory(folder, ignored))
+    refuse(ENOTDIR);
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse(errno);
+}
+
 void read_whole_file(const std::filesystem::path& path, std::vector<std::byte>& out) {
   const PosixFile file = PosixFile::open_regular(path);
   struct stat status{};

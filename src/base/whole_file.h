@@ -93,6 +93,10 @@ void write_whole_file(const std::filesystem::path& path, std::span<const std::by
                       bool durable);
 void write_whole_file(const std::filesystem::path& path, std::string_view text, bool durable);
 
+// Refuses what write_whole_file() could not replace, or must not: a folder, a pipe, a device, a
+// file in a folder that cannot be written. Leaves nothing behind. Errors: feedrate::Error.
+void check_replaceable(const std::filesystem::path& path);
+
 // Replaces what is in `out` with the file's bytes. Errors: std::system_error; anything but a
 // regular file is refused.
 void read_whole_file(const std::filesystem::path& path, std::vector<std::byte>& out);

@@ -72,14 +72,13 @@ void Aside::say(std::string_view line) {
 }
 
 void Aside::report_said() {
-  for (std::size_t at = 0; at < said_.size(); at += kMostSaid)
-    group_.report(kSaid + said_.substr(at, kMostSaid));
-  said_.clear();
+  while (!said_.empty() && group_.report(kSaid + said_.substr(0, kMostSaid)))
+    said_.erase(0, kMostSaid);
 }
 
 void Aside::report_progress(const std::string& text) {
   report_said();
-  group_.report(kProgress + text);
+  if (said_.empty()) group_.report(kProgress + text);
 }
 
 SignsOfLife& Aside::watch(const std::string& folder, double stall_seconds) {

@@ -54,7 +54,7 @@ class Aside {
  private:
   int code_of(const std::function<int(Aside&)>& command);
   void report_progress(const std::string& text);
-  void report_said();
+  void report_said();  // what the other process takes of it without being waited for
 
   ranks::SocketGroup& group_;
   const std::stop_token stop_;

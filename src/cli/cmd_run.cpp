@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/whole_file.h"
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "cli/options.h"
@@ -14,7 +14,6 @@
 #include "cli/ranks.h"
 #include "cli/result_text.h"
 #include "device/step_trace.h"
-#include "measure/trace_file.h"
 #include "record/record_json.h"
 
 namespace feedrate::cli {
@@ -46,27 +45,20 @@ device::StepTrace trace_of(const run::CellResult& result) {
   return trace;
 }
 
-// Before anything is measured. Leaves nothing behind: an empty file is no recording.
+// Before anything is measured.
 void check_recording(const plan::Cell& cell, const std::filesystem::path& file) {
   if (!cell.is("data", "synthetic") || !cell.is("gpus", "1")) {
     throw UsageError("--record-steps", "records the steps of one device without any loading",
                      "use --data synthetic --gpus 1");
   }
-  std::error_code none;
-  const auto type = std::filesystem::status(file, none).type();
-  const bool is_new = type == std::filesystem::file_type::not_found;
-  if (!is_new && type != std::filesystem::file_type::regular)
-    throw Error(file.string(), "is no file that can be replaced", "name another file");
-  if (!std::ofstream(file, std::ios::app))
-    throw Error(file.string(), "cannot be written", "name a file in a folder that can be written");
-  if (is_new) std::filesystem::remove(file, none);
+  check_replaceable(file);
 }
 
 // A name that means the same to the ranks' processes. Refuses one that cannot be written, before
 // anything is measured.
 void settle_trace(std::filesystem::path& file) {
   if (file.empty()) return;
-  measure::check_trace_file(file);
+  check_replaceable(file);
   file = std::filesystem::absolute(file);
 }
 
@@ -188,7 +180,7 @@ CommandEntry add_run(CLI::App& program) {
       ->type_name("FILE");
   app->add_option("--trace", command->experiment.trace,
                   "write what every batch went through, for Perfetto and chrome://tracing; of "
-                  "several ranks that are processes, FILE.rankN each")
+                  "several ranks that are processes, NAME.rankN.json each")
       ->type_name("FILE");
   app->add_flag("--json", command->json, "print the record as one line of JSON");
   return {app, [=] { return run(*app, *command); }};

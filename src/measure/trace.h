@@ -44,7 +44,6 @@ class alignas(64) TraceLane {
   TraceLane& operator=(const TraceLane&) = delete;
 
   void add(TraceKind kind, std::int64_t start_ns, std::int64_t end_ns, std::int64_t index) {
-    last_end_ns_ = end_ns;
     if (events_.size() == most_) {
       ++left_out_;
       return;
@@ -55,15 +54,12 @@ class alignas(64) TraceLane {
   const std::string& row() const { return row_; }
   const std::vector<TraceEvent>& events() const { return events_; }
   std::int64_t left_out() const { return left_out_; }
-  // Of the last event, also of one that was left out.
-  std::int64_t last_end_ns() const { return last_end_ns_; }
 
  private:
   const std::string row_;
   const std::size_t most_;
   std::vector<TraceEvent> events_;
   std::int64_t left_out_ = 0;
-  std::int64_t last_end_ns_ = 0;
 };
 
 // The time from start_ns to end_ns in which a step ran; the thread that collects steps has it.

@@ -239,11 +239,6 @@ std::int64_t write_all(Output& out, Ranks ranks, std::int64_t from_ns) {
 
 constexpr const char* kElsewhere = "name a file in a folder that can be written";
 
-[[noreturn]] void refuse(const std::filesystem::path& file, int error) {
-  throw Error(file.string(), "cannot be written: " + std::generic_category().message(error),
-              remedy_of_writing(error, kElsewhere));
-}
-
 }  // namespace
 
 std::int64_t write_trace_file(const std::filesystem::path& file, Ranks ranks,
@@ -258,17 +253,9 @@ std::int64_t write_trace_file(const std::filesystem::path& file, Ranks ranks,
   } catch (const std::system_error& error) {
     std::error_code ignored;
     std::filesystem::remove(partial, ignored);
-    refuse(file, error.code().value());
+    throw Error(file.string(), "cannot be written: " + error.code().message(),
+                remedy_of_writing(error.code().value(), kElsewhere));
   }
-}
-
-void check_trace_file(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) refuse(file, EISDIR);
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_directory(folder, ignored))
-    refuse(file, ENOTDIR);
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse(file, errno);
 }
 
 }  // namespace feedrate::measure

@@ -18,7 +18,4 @@ std::int64_t write_trace_file(const std::filesystem::path& file,
                               std::span<const std::shared_ptr<const Trace>> ranks,
                               std::int64_t from_ns);
 
-// Refuses a file that cannot be written, before anything is measured. Errors: feedrate::Error.
-void check_trace_file(const std::filesystem::path& file);
-
 }  // namespace feedrate::measure

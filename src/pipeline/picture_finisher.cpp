@@ -41,8 +41,10 @@ void PictureFinisher::finish(const codec::DecodedWindow& window, const Augmentat
   const codec::Rect taken = needed_window(augmentation, shown);
   timer_.lap(measure::Stage::augment, static_cast<std::int64_t>(taken.width) * taken.height * 3);
 
-  if (!direct) collate(pixels_.bytes(), codec::Dtype::uint8, spec, out);
-  timer_.lap(measure::Stage::collate, static_cast<std::int64_t>(spec.sample_elements()));
+  const auto bytes = static_cast<std::int64_t>(spec.sample_elements());
+  if (direct) return timer_.pass(measure::Stage::collate, bytes);
+  collate(pixels_.bytes(), codec::Dtype::uint8, spec, out);
+  timer_.lap(measure::Stage::collate, bytes);
 }
 
 void PictureFinisher::augment(const codec::DecodedWindow& window, const Augmentation& by,

@@ -91,9 +91,9 @@ class Worker {
   }
   // Waits until nothing is on its way to a batch any more.
   void let_go() { source_.let_go(); }
-  // Notes when the batch was whole, whose last sample was the worker's last.
+  // Notes that the batch is whole.
   void tell_ready(HostBatch& batch) const {
-    if (lane_) batch.ready_ns = lane_->last_end_ns();
+    if (lane_) batch.ready_ns = measure::now_ns();
   }
   measure::StageTotals stages() const { return counters_.snapshot(); }
   void add_latencies(storage::ReadLatencies& to) const { source_.add_latencies(to); }

@@ -1,5 +1,6 @@
 #include "ranks/connection.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -13,6 +14,11 @@ namespace feedrate::ranks {
 namespace {
 
 constexpr timeval kSendPatience{.tv_sec = 5, .tv_usec = 0};
+// How often so long. What a rank was asked for is worth more: a coordinator whose terminal is held
+// (Ctrl-S) reads on later.
+constexpr int patience_of(MessageKind kind) {
+  return kind == MessageKind::result || kind == MessageKind::failed ? 12 : 1;
+}
 // A message: its body's length (4 bytes, this machine's order: ranks run one program), its kind,
 // its body.
 constexpr std::size_t kHeader = 5;
@@ -68,6 +74,11 @@ bool Connection::send_now(MessageKind kind, std::string_view body) {
   return write(kind, body, MSG_DONTWAIT);
 }
 
+bool Connection::has_room() const {
+  pollfd stream{.fd = descriptor_, .events = POLLOUT, .revents = 0};
+  return poll(&stream, 1, 0) > 0;
+}
+
 bool Connection::write(MessageKind kind, std::string_view body, int flags) {
   if (body.size() > longest(kind)) return false;
   const auto length = static_cast<std::uint32_t>(body.size());
@@ -76,10 +87,12 @@ bool Connection::write(MessageKind kind, std::string_view body, int flags) {
   frame[4] = static_cast<char>(kind);
   frame.append(body);
   const std::lock_guard lock(sending_);
+  int patience = patience_of(kind);
   for (std::size_t sent = 0; sent < frame.size();) {
     const ssize_t n =
         ::send(descriptor_, frame.data() + sent, frame.size() - sent, flags | MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN && flags == 0 && --patience > 0) continue;
     if (n <= 0) {
       if (sent > 0) shut_down();  // the next message would be read as the rest of this one
       return false;

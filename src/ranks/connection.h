@@ -70,11 +70,13 @@ class Connection {
   // The other end has proven itself.
   void trust() { trust_ = Trust::rank; }
 
-  // False: the other end is gone, or has taken nothing for kSendPatience, or the body is longer
-  // than longest(kind).
+  // False: the other end is gone, or has taken nothing for 5 s (of a result, or the reason why
+  // there is none: 60 s), or the body is longer than longest(kind).
   bool send(MessageKind kind, std::string_view body = {});
   // The same at once: false as well if the stream has no room for all of it.
   bool send_now(MessageKind kind, std::string_view body);
+  // A message of some KiB would not wait: the other end takes what it is sent.
+  bool has_room() const;
 
   // The next whole message of those that have arrived. Reads what is there; waits for more only if
   // `wait`. Nothing: there is none yet, or (closed() then) the other end is gone, or sent what is

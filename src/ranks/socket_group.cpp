@@ -131,7 +131,8 @@ void SocketGroup::answer(MessageKind kind, const std::string& body) {
     const std::lock_guard lock(mutex_);
     busy_ = false;  // before the answer is out: the coordinator may end at once when it has it
   }
-  connection_.send(kind, body);
+  // An answer that is lost is waited for without end.
+  if (!connection_.send(kind, body)) connection_.shut_down();
 }
 
 void SocketGroup::finish(const std::string& result) {

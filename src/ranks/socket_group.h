@@ -36,8 +36,11 @@ class SocketGroup : public device::Group {
 
   // The next task; nothing when there is none any more. Waits.
   std::optional<std::string> next_task();
-  // Of rank 0 alone.
-  void report(const std::string& progress) { connection_.send(MessageKind::progress, progress); }
+  // Of rank 0 alone. False, and nothing was reported: the coordinator does not read for now (its
+  // terminal is held, for example), and who measures does not wait for it.
+  bool report(const std::string& progress) {
+    return connection_.has_room() && connection_.send(MessageKind::progress, progress);
+  }
   // Fails where the result is longer than a message may be.
   void finish(const std::string& result);
   void fail(const std::string& reason);

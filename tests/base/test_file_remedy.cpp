@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include "base/whole_file.h"
@@ -70,6 +73,26 @@ TEST(WholeFile, IsDurableWithoutAFoldersName) {
   EXPECT_EQ(message_of([&] { write_whole_file("bare", "text", /*durable=*/true); }), "no error");
   std::filesystem::current_path(before);
   EXPECT_EQ(read_whole_text(folder.path() / "bare"), "text");
+}
+
+TEST(CheckReplaceable, RefusesWhatCouldNotOrMustNotBeReplaced) {
+  const TemporaryFolder folder;
+  const auto refusal = [](const std::filesystem::path& file) {
+    return message_of([&] { check_replaceable(file); });
+  };
+  const auto file = folder.path() / "file";
+  EXPECT_EQ(refusal(file), "no error");
+  EXPECT_FALSE(std::filesystem::exists(file)) << "nothing is left behind";
+  std::ofstream(file) << "x";
+  EXPECT_EQ(refusal(file), "no error");
+  EXPECT_THAT(refusal(folder.path() / "nowhere" / "file"),
+              HasSubstr("nowhere/file: cannot be written: No such file"));
+  EXPECT_THAT(refusal(folder.path()), HasSubstr("Is a directory"));
+  EXPECT_THAT(refusal(file / "below"), HasSubstr("cannot be written: Not a directory"));
+  const auto pipe = folder.path() / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(refusal(pipe), HasSubstr("is no file that can be replaced"));
+  EXPECT_THAT(refusal("/dev/null"), HasSubstr("is no file that can be replaced"));
 }
 
 }  // namespace

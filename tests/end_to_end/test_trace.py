@@ -47,7 +47,7 @@ class Trace(ProgramTest):
         begins, ends = moments["window begins"], moments["window ends"]
         steps = spans(trace, 0, STEPS)
         self.assertEqual([e["args"]["step"] for _, _, e in steps], list(range(len(steps))))
-        within = [(start, end) for start, end, _ in steps if begins < end <= ends + 0.0005]
+        within = [(start, end) for start, end, _ in steps if begins + 0.0005 < end <= ends + 0.0005]
         self.assertEqual(len(within), record["steps"])
         self.assertAlmostEqual((ends - begins) / 1e6, record["window_s"], delta=1e-3)
         busy = sum(end - start for start, end in within) / (ends - begins)

@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <thread>
 
 #include "ranks/connection.h"
@@ -69,6 +70,35 @@ TEST(Connection, WhoSpeaksAnotherLanguageIsHungUpOn) {
             static_cast<ssize_t>(request.size()));
   EXPECT_FALSE(pair.right->receive(true));
   EXPECT_TRUE(pair.right->closed());
+}
+
+// A coordinator whose terminal is held reads nothing: who reports progress does not wait for it,
+// and there is still room to be seen for what comes later.
+TEST(Connection, SaysWhetherTheOtherEndTakesWhatItIsSent) {
+  Pair pair;
+  const std::string progress(1000, 'p');
+  int sent = 0;
+  for (; pair.left->has_room(); ++sent) {
+    ASSERT_LT(sent, 10'000);
+    ASSERT_TRUE(pair.left->send(ranks::MessageKind::progress, progress));
+  }
+  EXPECT_GT(sent, 10);
+  for (; sent > 0; --sent) ASSERT_TRUE(pair.right->receive(true));
+  EXPECT_TRUE(pair.left->has_room());
+}
+
+// A result waits longer than the 5 s of other messages.
+TEST(Connection, WaitsForAReaderThatIsHeldToTakeAResult) {
+  Pair pair;
+  const std::string large(3'000'000, 'x');
+  std::thread reader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5500));
+    const auto message = pair.right->receive(true);
+    ASSERT_TRUE(message);
+    EXPECT_EQ(message->body, large);
+  });
+  EXPECT_TRUE(pair.left->send(ranks::MessageKind::result, large));
+  reader.join();
 }
 
 }  // namespace

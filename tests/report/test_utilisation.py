@@ -128,7 +128,7 @@ class Numbers(unittest.TestCase):
     def test_a_number_of_gpus_holds_up_to_the_first_that_starves(self):
         def held(found, share=0.9):
             (line,) = lines_of(search(found))
-            return utilisation.held(line.counts, share)
+            return utilisation.held(line.unbroken, share)
 
         self.assertEqual(held(FOUND), utilisation.Held(5, 6))
         self.assertEqual(held({1: (1.0,), 2: (0.89,), 4: (0.95,)}), utilisation.Held(1, 2))
@@ -138,6 +138,16 @@ class Numbers(unittest.TestCase):
         self.assertEqual(utilisation.Held(2, None).words, "at least 2 GPUs")
         self.assertEqual(utilisation.Held(1, 2).words, "1 GPU")
         self.assertEqual(utilisation.Held(0, 1).words, "none")
+
+    def test_a_number_of_which_nothing_is_known_ends_the_answer(self):
+        for unknown, due in ((4, "at least 2 GPUs"), (1, "not known")):
+            records = search({1: (1.0,), 2: (1.0,), 4: (1.0,), 8: (0.99,)})
+            for record in records:
+                if record["cell"].get("gpus") == unknown:
+                    del record["queue"]
+            (line,) = lines_of(records)
+            self.assertEqual(len(line.counts), 3)
+            self.assertEqual(line.words(0.9), due)
 
     def test_what_is_read_and_what_is_needed(self):
         (line,) = lines_of(search())

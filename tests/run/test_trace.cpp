@@ -162,8 +162,9 @@ TEST_F(RunTrace, HoldsEveryBatchsLife) {
 
 TEST_F(RunTrace, CountsWhatWaits) {
   ASSERT_EQ(run({{"workers", {"2"}}}).status, run::Status::ok);
+  const json whole = file();
   int queued = 0, counted = 0;
-  for (const json& e : file().at("traceEvents")) {
+  for (const json& e : whole.at("traceEvents")) {
     queued += e.at("ph") == "b";
     if (e.at("name") != "batches ready") continue;
     ++counted;
@@ -171,7 +172,7 @@ TEST_F(RunTrace, CountsWhatWaits) {
     EXPECT_GE(ready, 0);
     EXPECT_LE(ready, 64);
   }
-  EXPECT_EQ(queued, static_cast<int>(rows_of(file()).at({0, kSteps}).size()));
+  EXPECT_EQ(queued, static_cast<int>(rows_of(whole).at({0, kSteps}).size()));
   EXPECT_GT(counted, queued);
 }
 
