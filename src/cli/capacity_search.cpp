@@ -17,6 +17,7 @@ namespace feedrate::cli {
 namespace {
 
 constexpr std::string_view kCorrected = "queue_not_at_rest";  // see kept_up()
+constexpr int kWarmupSteps = 2;        // of a cold run
 constexpr std::size_t kMostRuns = 40;  // of noise that never lets the search end
 
 // The share of the time in which the GPUs computed, averaging gradients left out of both: what
@@ -65,15 +66,14 @@ Reading reading_of(const run::Measurement& m) {
 // Searches one after the other in one sweep, live.
 class Searching {
  public:
-  // `device`: what is emulated. `pass_s`: one GPU's pass over the dataset. `repetitions`: of the
-  // searches.
+  // `device`: what is emulated.
   Searching(Measuring& measuring, const device::EmulatedDevice& device,
-            const run::RunLimits& limits, double pass_s, int repetitions)
+            const SearchOptions& options)
       : measuring_(measuring),
         device_(device),
-        limits_(limits),
-        pass_s_(pass_s),
-        most_runs_(kMostRuns + 6 * static_cast<std::size_t>(repetitions)) {}
+        limits_(options.limits),
+        pass_(options.pass),
+        most_runs_(kMostRuns + 6 * static_cast<std::size_t>(options.repetitions)) {}
 
   // False: interrupted. Throws the Error of a run that failed.
   bool search(const Cells& cells, diagnose::GpuSearch& search, const std::string& title) {
@@ -109,16 +109,18 @@ class Searching {
     }
     return {};
   }
-  // A cold run is one pass over the data, which has to last.
+  // A cold run is one pass over the data, which has to last. Its window is what is left of it
+  // between the first steps and the last ones, whose batches lie in the queues by then.
   void check_pass(const plan::Cell& cell, int gpus) const {
     if (!cell.is("page-cache", "cold")) return;
-    const double pass_s = pass_s_ / gpus;
-    if (pass_s >= 0.75 * limits_.min_seconds) return;
-    throw Error(
-        counted_gpus(gpus),
-        format("would go through the dataset in %.1f s, and a cold run is one pass", pass_s),
-        "use more pictures, --io uring-direct, which reads past the page cache, or "
-        "--page-cache warm");
+    const double steps = pass_.steps / gpus - kWarmupSteps - pass_.steps_ahead;
+    const double window_s = steps * pass_.step_s;
+    if (window_s >= 0.75 * limits_.min_seconds) return;
+    throw Error(counted_gpus(gpus),
+                format("would have loaded the dataset after %.1f s, and a cold run is one pass",
+                       std::max(0.0, window_s)),
+                "use more pictures, --io uring-direct, which reads past the page cache, or "
+                "--page-cache warm");
   }
   record::SweepHooks hooks() {
     return {
@@ -152,7 +154,7 @@ class Searching {
   Measuring& measuring_;
   const device::EmulatedDevice& device_;
   const run::RunLimits limits_;
-  const double pass_s_;
+  const ColdPass pass_;
   const std::size_t most_runs_;
   ProgressLine line_;
   std::string title_, label_, failed_, limit_;
@@ -241,7 +243,7 @@ std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
               .readings = {},
               .seen = {},
               .limit = {}};
-  Searching searching(measuring, device, options.limits, options.pass_s, options.repetitions);
+  Searching searching(measuring, device, options);
   if (!searching.search(cells, found.search, "storage")) return std::nullopt;
   found.readings = searching.readings(), found.limit = searching.limit();
   if (options.takes_cpu) {

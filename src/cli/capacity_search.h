@@ -68,12 +68,18 @@ struct Found {
   std::string limit;  // why more GPUs were not tried
 };
 
+// One GPU's pass over the dataset.
+struct ColdPass {
+  double steps = 0, step_s = 0;
+  int steps_ahead = 0;  // batches that its queue and its workers hold at most
+};
+
 // How a search goes.
 struct SearchOptions {
   run::RunLimits limits;
   int most_gpus = 64;
-  int repetitions = 3;     // on both sides of each answer
-  double pass_s = 0;       // one GPU's pass over the dataset, seconds
+  int repetitions = 3;  // on both sides of each answer
+  ColdPass pass{};
   bool takes_cpu = false;  // steps take CPU of the host: it is searched without as well
 };
 // Searches in one sweep, live, with lines on stderr. `device`: what is emulated. Nothing:

@@ -72,7 +72,7 @@ constexpr double kMaxWarmupSeconds = 2, kMinSeconds = 4, kSteps = 22, kMoreSecon
 void set_default_limits(const CLI::App& app, double step_s, run::RunLimits& limits) {
   if (app.count("--max-warmup-seconds") == 0) limits.max_warmup_seconds = kMaxWarmupSeconds;
   if (app.count("--min-seconds") == 0) limits.min_seconds = std::max(kMinSeconds, kSteps * step_s);
-  if (app.count("--max-seconds") == 0) limits.max_seconds = kMoreSeconds + limits.min_seconds;
+  if (app.count("--max-seconds") == 0) limits.max_seconds = kMoreSeconds + std::max(limits.min_seconds, kSteps * step_s);
 }
 
 // What --help shows of them.
@@ -84,6 +84,15 @@ void show_default_limits(CLI::App& app) {
 
 device::EmulatedDevice emulated_of(const plan::CellSettings& settings) {
   return device::emulated_device(settings.device_argument, settings.step_spec(0));
+}
+
+ColdPass pass_of(const plan::CellSettings& settings, const storage::DatasetVariant& dataset,
+                 const device::EmulatedDevice& emulated) {
+  const auto samples = static_cast<double>(dataset.samples.size());
+  const int queues = settings.loader == "batch" ? std::max(1, settings.workers) : 1;
+  return {.steps = samples / settings.batch_size,
+          .step_s = settings.batch_size / emulated.imgs_per_s,
+          .steps_ahead = settings.prefetch * queues + settings.workers};
 }
 
 // What cannot be searched for. Throws a UsageError.
@@ -154,7 +163,7 @@ int capacity(CLI::App& app, CapacityCommand& command) {
     Measuring measuring(experiment, {cells.of(1)}, std::nullopt);
     if (!measuring.ready()) return measuring.exit_code(1);
     dataset = measuring.dataset_of(cells.of(1));
-    options.pass_s = static_cast<double>(dataset->samples.size()) / emulated.imgs_per_s;
+    options.pass = pass_of(settings, *dataset, emulated);
     measuring.open_ledger({}, /*resume=*/false, /*force=*/false);
     found = search_gpus(measuring, cells, emulated, options);
     if (!found) return measuring.exit_code(1);

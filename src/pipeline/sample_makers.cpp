@@ -53,7 +53,7 @@ void check_crop(const AugmentPolicy& policy, codec::PixelSize stored, std::strin
   throw Error(std::string(name),
               "has " + codec::to_string(stored) + " pixels, too few for a crop of " +
                   codec::to_string(policy.crop) + " that is not resized",
-              "use a smaller --input-size, or --augment train");
+              "use an --input-size that the smallest picture has, --on-bad skip, or --augment train");
 }
 
 }  // namespace feedrate::pipeline

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "device/step_trace.h"
 #include "measure/nvml.h"
 #include "measure/steady_state.h"
 #include "run/window.h"
@@ -102,8 +103,8 @@ Raised queue_not_at_rest(const FlagFacts& facts, const FlagRule& rule) {
       m.ranks.size() < 2 ? "the window's" : "rank " + std::to_string(m.drawn_rank) + "'s";
   return when(share > *rule.threshold,
               percent(share) + " of " + whose + " images " +
-                  (drawn > 0 ? "came out of the stock of the queues: the true rate is lower"
-                             : "went into the stock of the queues: the true rate is higher"),
+                  (drawn > 0 ? "came out of the stock of the queues: the workers made fewer"
+                             : "went into the stock of the queues: the workers made more"),
               share > *rule.serious);
 }
 
@@ -311,7 +312,11 @@ Raised harness_bound(const FlagFacts& facts, const FlagRule& rule) {
   const device::DeviceDescription& device = measured(facts).device;
   const double step_ms = std::max(device.step_ms, device.host_cpu_ms) + device.all_reduce_ms;
   const double reached = measured(facts).imgs_per_s;
-  const double asked = step_ms > 0 ? 1e3 * settings.batch_size * settings.gpus / step_ms : 0;
+  double asked = step_ms > 0 ? 1e3 * settings.batch_size * settings.gpus / step_ms : 0;
+  // The window's part of a recording may have longer steps than the whole: who comes late for one
+  // lets the device idle.
+  if (device::is_trace(settings.device_argument))
+    asked = reached / std::max(1e-9, 1 - measured(facts).device_idle_fraction);
   return when(asked == 0 || reached < *rule.threshold * asked,
               "without any loading " + std::to_string(std::llround(reached)) +
                   " images/s were reached, not the device's rate: the program itself is the limit");
@@ -612,7 +617,7 @@ constexpr FlagRule kRules[] = {
      "see what else uses the memory, or use a dataset that fits into it", page_cache_left},
     {"page_cache.elsewhere", Severity::serious, 0.8, kNone,
      "see what else reads these files, or keeps them in memory (tmpfs, a cache below the page "
-     "cache)",
+     "cache); if the dataset is small, make a larger one: reading ahead begins before the window",
      page_cache_elsewhere},
     // Of the dataset's bytes.
     {"page_cache.backing", Severity::serious, 0.05, kNone,

@@ -102,8 +102,9 @@ bool Window::may_begin_anew(std::span<const device::StepRecord> steps) const {
 
 bool Window::enough(std::span<const device::StepRecord> steps, double drawn, bool all_made) const {
   if (pass_steps_ > 0 && static_cast<std::int64_t>(steps.size()) + 2 >= pass_steps_) return true;
-  // The steps that are left take what lies in the queues: a window with them would be of that, too.
-  if (pass_steps_ > 0 && all_made && is_as_long_as(steps, 1)) return true;
+  // The steps that are left take what lies in the queues: a window with them would be of that, too,
+  // and a short one is flagged.
+  if (pass_steps_ > 0 && all_made) return true;
   if (elapsed(steps, first_opened_) >= limits_.max_seconds) return true;
   if (pass_steps_ > 0) return false;  // the whole pass, once
   const double at_most = is_as_long_as(steps, 2) ? kNearRest : kAtRest;

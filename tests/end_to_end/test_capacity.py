@@ -175,6 +175,11 @@ class Steps(ProgramTest):
         one_more = re.sub(r"(?m)^steps\t(\d+)$", lambda n: f"steps\t{int(n[1]) + 1}", text)
         self.write("a.steps", one_more + "20.5\n")
         self.assertNotEqual(json.loads(self.call(*words).out)["cell_id"], record["cell_id"])
+        head = re.sub(r"(?ms)^steps\t\d+$.*", "", text)
+        long_then_short = ["20"] * 400 + ["1"] * 400  # the window's steps are long
+        self.write("a.steps", head + "\n".join(["steps\t800", "step_ms", *long_then_short, ""]))
+        flags = {flag["name"] for flag in json.loads(self.call(*words).out)["flags"]}
+        self.assertNotIn("harness_bound", flags)
         for part in (text[:-1], text[: text.rindex("\n", 0, -1) + 1], text + "20.5\n"):
             self.write("a.steps", part)
             self.refused(*words, names=[steps, "; record it anew: "], code=1)
@@ -190,7 +195,7 @@ class Steps(ProgramTest):
         self.assertFalse(os.path.exists(self.path("b")))
         self.refused(
             *("run", *cell, "--device", "emulated:400", "--record-steps", self.folder),
-            names=[self.folder, "is no file", "name another"],
+            names=[self.folder, "Is a directory", "name a file"],
             code=1,
         )
         answer = self.call(

@@ -62,7 +62,8 @@ TEST(Window, AColdPassEndsWhenAllIsMade) {
     return steps.size();
   };
   EXPECT_EQ(steps_of(80, 0.1), 81u);
-  EXPECT_EQ(steps_of(80, 0.01), 98u) << "the whole pass is shorter than a window";
+  EXPECT_EQ(steps_of(80, 0.01), 81u) << "also where the window is then short";
+  EXPECT_EQ(steps_of(0, 0.1), 3u) << "all was made before the window opened: a step is measured";
   EXPECT_EQ(steps_of(200, 0.1), 98u);
 }
 
