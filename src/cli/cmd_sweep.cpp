@@ -155,10 +155,10 @@ int sweep(CLI::App& app, SweepCommand& command) {
 
   Measuring measuring(experiment, cells, command.dry_run ? std::nullopt : launch);
   if (!measuring.ready()) return measuring.exit_code(1);
-  measuring.check(plan);
+  const std::size_t unreadable = measuring.check_but_go_on(plan);
   if (command.dry_run) {
     print_plan(plan, command);
-    return 0;
+    return unreadable == 0 ? 0 : 1;
   }
   if (experiment.output.empty())
     throw UsageError("--output", "is needed", "give a folder for the ledger: -o results/NAME");

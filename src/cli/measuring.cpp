@@ -1,6 +1,7 @@
 #include "cli/measuring.h"
 
 #include <cstdio>
+#include <exception>
 
 #include "cli/ranks.h"
 #include "device/registry.h"
@@ -61,11 +62,49 @@ std::shared_ptr<const storage::DatasetVariant> Measuring::dataset_of(const plan:
   return dataset;
 }
 
-void Measuring::check(const std::vector<plan::PlannedRun>& plan) {
-  // A bad device is told before a dataset is listed, which may take long.
+// A bad device is told before a dataset is listed, which may take long.
+void Measuring::check_devices(const std::vector<plan::PlannedRun>& plan) {
   for (const plan::PlannedRun& run : plan) runner_->check_device(run.cell);
+}
+
+void Measuring::check(const std::vector<plan::PlannedRun>& plan) {
+  check_devices(plan);
   for (const plan::PlannedRun& run : plan) runner_->check(run.cell);
   listing_.clear();
+}
+
+std::size_t Measuring::check_but_go_on(const std::vector<plan::PlannedRun>& plan) {
+  check_devices(plan);
+  CellsByError unreadable;
+  std::exception_ptr first;
+  bool reads_any = false;
+  for (const plan::PlannedRun& run : plan) {
+    try {
+      runner_->check(run.cell);
+      reads_any = reads_any || !run.cell.is("data", "synthetic");
+    } catch (const run::UnreadableDataset& error) {
+      if (!first) first = std::current_exception();
+      unreadable[error.what()].insert(run.cell.id());
+    }
+  }
+  listing_.clear();
+  // After Ctrl-C, it may be that which has ended the look at a dataset.
+  if (first && (!reads_any || signals_.token().stop_requested())) std::rethrow_exception(first);
+  return say_unreadable(unreadable);
+}
+
+std::size_t Measuring::say_unreadable(const CellsByError& cells) const {
+  const auto anonymizer = anonymizer_of(options_);
+  std::size_t all = 0;
+  for (const auto& [error, ids] : cells) {
+    const std::string line = anonymizer ? anonymizer->cleaned(error) : error;
+    std::fprintf(stderr, "feedrate: %s (%s; the sweep goes on with the others)\n", line.c_str(),
+                 ids.size() == 1
+                     ? "its cell will fail"
+                     : ("its " + std::to_string(ids.size()) + " cells will fail").c_str());
+    all += ids.size();
+  }
+  return all;
 }
 
 void Measuring::open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume, bool force) {

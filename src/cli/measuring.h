@@ -1,4 +1,6 @@
 #pragma once
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -38,8 +40,13 @@ class Measuring {
   // What a cell reads. Throws an Error.
   std::shared_ptr<const storage::DatasetVariant> dataset_of(const plan::Cell& cell);
 
-  // Refuses what cannot be measured. Throws an Error.
+  // Refuses what cannot be measured. Throws an Error or an UnreadableDataset.
   void check(const std::vector<plan::PlannedRun>& plan);
+
+  // The same for a sweep, which goes on without what it cannot read: says of each such dataset, in
+  // one line, why, and that its cells are going to fail. Returns how many cells these are. Throws
+  // as check() does where no dataset can be read.
+  std::size_t check_but_go_on(const std::vector<plan::PlannedRun>& plan);
 
   // Opens the folder's ledger and writes axes.json beside it; run() writes plan.json. Without a
   // folder nothing is kept. The environment is looked at now: datasets that are measured were
@@ -64,6 +71,10 @@ class Measuring {
   int exit_code(int otherwise) const { return signals_.exit_code(otherwise); }
 
  private:
+  using CellsByError = std::map<std::string, std::set<std::string>>;  // their ids, by the line
+
+  void check_devices(const std::vector<plan::PlannedRun>& plan);
+  std::size_t say_unreadable(const CellsByError& cells) const;
   std::vector<plan::PlannedRun> keep(std::vector<plan::PlannedRun> runs) const;  // in plan.json
 
   const ExperimentOptions& options_;

@@ -1,6 +1,8 @@
 #include "run/cell_checks.h"
 
 #include <cstdint>
+#include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "base/error.h"
@@ -23,9 +25,37 @@ void open_each(const storage::DatasetVariant& dataset, storage::OutstandingReads
   slot.end();
 }
 
+void check_engine(const plan::CellSettings& settings) {
+  const storage::IoEngine& engine = storage::find_io_engine(settings.io);
+  if (engine.check) engine.check();
+}
+
+// What a cell reads, tried in its way; null for synthetic ones. Throws an UnreadableDataset. What
+// the user typed wrong, and what the machine cannot do, is no fault of the dataset.
+std::shared_ptr<const storage::DatasetVariant> readable_dataset(const plan::Cell& cell,
+                                                                const plan::CellSettings& settings,
+                                                                const RunOptions& options,
+                                                                CellRanks& ranks,
+                                                                Datasets& datasets) {
+  const std::string variant = settings.variant(), way = way_of_reading(settings);
+  if (variant.empty()) return nullptr;
+  check_engine(settings);
+  datasets.refuse_unreadable(variant, way);
+  try {
+    ranks.look_ahead(cell, settings, options, datasets);
+    auto dataset = datasets.of(settings);
+    check_reading(settings, *dataset, nullptr);
+    return dataset;
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    datasets.note_unreadable(variant, way, error.what());
+    throw UnreadableDataset(error.what());
+  }
+}
+
 void check_dataset(const plan::CellSettings& settings, const storage::DatasetVariant& dataset) {
   const std::string folder = dataset.folder.string();
-  check_reading(settings, dataset, nullptr);
   if (const int classes = settings.step_spec(0).classes; dataset.classes > classes) {
     throw Error(folder,
                 "has " + std::to_string(dataset.classes) + " classes, the network " +
@@ -58,8 +88,8 @@ void check_dataset(const plan::CellSettings& settings, const storage::DatasetVar
 
 void check_reading(const plan::CellSettings& settings, const storage::DatasetVariant& dataset,
                    storage::OutstandingReads::Slot* slot) {
+  check_engine(settings);
   const storage::IoEngine& engine = storage::find_io_engine(settings.io);
-  if (engine.check) engine.check();
   if (slot) open_each(dataset, *slot);
   // The library of a single file may read from it, too. Several files take long together.
   if (slot && dataset.packed.size() == 1) slot->begin(dataset.samples.front());
@@ -74,6 +104,11 @@ void check_reading(const plan::CellSettings& settings, const storage::DatasetVar
 bool reads_first_sample(const plan::CellSettings& settings) {
   return storage::find_io_engine(settings.io).past_page_cache && settings.cache == "none" &&
          !settings.skip_bad;
+}
+
+std::string way_of_reading(const plan::CellSettings& settings) {
+  return settings.io + " " + std::to_string(settings.io_depth) +
+         (reads_first_sample(settings) ? " first sample" : "");
 }
 
 void check_device(const plan::CellSettings& settings, const RunOptions& options,
@@ -94,8 +129,7 @@ double check_cell(const plan::Cell& cell, const plan::CellSettings& settings,
                   const RunOptions& options, device::AcceleratorRegistry& registry,
                   CellRanks& ranks, Datasets& datasets) {
   check_device(settings, options, registry, ranks);
-  ranks.look_ahead(cell, settings, options, datasets);
-  const auto dataset = datasets.of(settings);
+  const auto dataset = readable_dataset(cell, settings, options, ranks, datasets);
   if (!dataset) return 0;
   if (const pipeline::LoaderKind& loader = pipeline::find_loader_kind(settings.loader);
       loader.check)

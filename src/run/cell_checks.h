@@ -1,4 +1,6 @@
 #pragma once
+#include <string>
+
 #include "device/registry.h"
 #include "plan/settings.h"
 #include "run/cell_ranks.h"
@@ -14,9 +16,9 @@ void check_device(const plan::CellSettings& settings, const RunOptions& options,
                   device::AcceleratorRegistry& registry, const CellRanks& ranks);
 
 // Everything of a cell that can be refused before anything is measured: its device, the number of
-// ranks, the dataset, the loader, memory. Throws an Error naming the thing and the remedy, or what
-// look_ahead() throws. Returns the bytes of host memory that the cell will hold on this
-// machine; 0 for synthetic ones.
+// ranks, the dataset, the loader, memory. Throws an Error naming the thing and the remedy, or an
+// UnreadableDataset, also for what look_ahead() throws. Returns the bytes of host memory that the
+// cell will hold on this machine; 0 for synthetic ones.
 double check_cell(const plan::Cell& cell, const plan::CellSettings& settings,
                   const RunOptions& options, device::AcceleratorRegistry& registry,
                   CellRanks& ranks, Datasets& datasets);
@@ -28,5 +30,8 @@ void check_reading(const plan::CellSettings& settings, const storage::DatasetVar
 // Not every file system takes O_DIRECT, which only a read tells. A sample that is bad for itself is
 // --on-bad's business.
 bool reads_first_sample(const plan::CellSettings& settings);
+// What decides, beside the variant, whether check_reading() finds fault; see
+// Datasets::note_unreadable().
+std::string way_of_reading(const plan::CellSettings& settings);
 
 }  // namespace feedrate::run

@@ -78,6 +78,7 @@ CellResult CellRunner::run(const plan::Cell& cell, const ProgressSink& progress,
   CellResult result{.cell = cell, .settings = settings_for(cell), .started_at = utc_now()};
   RankResults kept;
   try {
+    datasets_.refuse_unreadable(result.settings.variant(), way_of_reading(result.settings));
     result.dataset = datasets_.of(result.settings);
     const auto answer =
         ranks_->run(cell, result.settings, options, result.dataset, progress, stop, kept);

@@ -48,15 +48,15 @@ class CellRunner {
              ranks::RankProcesses& processes, Datasets datasets);
 
   // Everything that can be refused before anything is measured. Throws an Error naming the thing
-  // and the remedy, or, for storage that does not answer, a std::runtime_error of one line. Returns
-  // the bytes of host memory that the cell will hold on this machine.
+  // and the remedy, or an UnreadableDataset, with which run() then fails as well. Returns the bytes
+  // of host memory that the cell will hold on this machine.
   double check(const plan::Cell& cell);
 
   // The part of check() that needs no dataset. Throws an Error.
   void check_device(const plan::Cell& cell);
 
   // What a cell reads, opened under the same watch as by check(); null for synthetic ones. Throws
-  // what check() throws.
+  // an Error, or, for storage that does not answer, a std::runtime_error of one line.
   std::shared_ptr<const storage::DatasetVariant> dataset_of(const plan::Cell& cell);
 
   // The hash of a variant's manifest; nothing for one that no checked or measured cell uses.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,13 @@
 #include "storage/tar_shards.h"
 
 namespace feedrate::run {
+
+// What a cell reads cannot be opened, or not be read in the cell's way, or does not answer: one
+// line that names the thing and the remedy. A sweep goes on with its other cells.
+class UnreadableDataset : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 // The variants of a dataset that cells use, each opened once. Not thread-safe.
 //
@@ -44,6 +52,17 @@ class Datasets {
     looked_at_.emplace(variant, io);
   }
 
+  // What check_cell() has found of a variant, read in a way. It is found once: storage that did not
+  // answer is not waited for again, nor opened by a process that nobody watches.
+  void note_unreadable(const std::string& variant, const std::string& way,
+                       const std::string& error) {
+    unreadable_.insert_or_assign({variant, way}, error);
+  }
+  void refuse_unreadable(const std::string& variant, const std::string& way) const {
+    const auto found = unreadable_.find({variant, way});
+    if (found != unreadable_.end()) throw UnreadableDataset(found->second);
+  }
+
   // What another process tells that lists the same folder.
   void tell_progress(std::uint64_t files) const {
     if (progress_) progress_(files);
@@ -61,7 +80,8 @@ class Datasets {
   storage::ListProgress progress_;
   storage::ListNote note_;
   std::map<std::string, std::shared_ptr<const storage::DatasetVariant>> variants_;
-  std::set<std::pair<std::string, std::string>> looked_at_;  // variant, io
+  std::set<std::pair<std::string, std::string>> looked_at_;                // variant, io
+  std::map<std::pair<std::string, std::string>, std::string> unreadable_;  // by variant, way
 };
 
 // Bytes of an encoded slot where the device decodes, enough for the dataset's largest file, or

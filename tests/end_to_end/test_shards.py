@@ -106,6 +106,64 @@ class Generated(ShardTest):
                 self.assertEqual(len(saved.getvalue()), os.path.getsize(file))
 
 
+class Unreadable(ShardTest):
+    """A variant that is found damaged before anything is measured, beside others that are whole."""
+
+    def setUp(self):
+        super().setUp()
+        data = self.gen("--format", "jpeg,png", "--container", "webdataset")
+        self.shard = os.path.join(data, "jpeg.webdataset", "48x48", "shard-000000.tar")
+        self.whole = content(self.shard)
+        os.truncate(self.shard, 5000)
+        self.words = ["sweep", "--dataset", data, *CELL, *SHORT, "--container", "webdataset"]
+        self.words += ["-o", self.path("ledger")]
+
+    def test_the_sweep_goes_on_with_the_others(self):
+        words = [*self.words, "--data", "jpeg,png", "--workers", "1,2"]
+        answer = self.call(*words, "--repetitions", "2", code=1)
+        said = [line for line in answer.err.splitlines() if " will fail" in line]
+        self.assertEqual(len(said), 1, answer)
+        self.assertRegex(said[0], r"^feedrate: .*\.tar: has 5000 bytes, the manifest says \d+; ")
+        self.assertIn("(its 2 cells will fail; the sweep goes on", said[0])
+        self.assertIn("8 measured, 4 failed", answer.err)
+        for record in self.ledger():
+            bad = record["cell"]["data"] == "jpeg"
+            self.assertEqual(record["status"], "failed" if bad else "ok", record)
+            if bad:
+                self.assertIn(f"{self.shard}: has 5000 bytes", record["error"])
+                self.assertEqual((record["dataset"], record["valid"]), (None, False))
+
+    def test_they_are_measured_by_resume_once_it_is_whole(self):
+        words = [*self.words, "--data", "jpeg,png"]
+        self.call(*words, code=1)
+        with open(self.shard, "wb") as file:
+            file.write(self.whole)
+        answer = self.call(*words, "--resume")
+        self.assertIn(" 0 failed", answer.err)
+        ok = {r["cell"]["data"] for r in self.ledger() if r["status"] == "ok"}
+        self.assertEqual(ok, {"synthetic", "jpeg", "png"})
+
+    def test_a_dry_run_says_it_too(self):
+        answer = self.call(*self.words, "--data", "jpeg,png", "--dry-run", code=1)
+        self.assertIn("its cell will fail", answer.err)
+        self.assertIn("jpeg 48x48", answer.out)
+
+    def test_it_ends_at_once_where_nothing_else_reads(self):
+        names = [self.shard, "has 5000 bytes"]
+        self.refused(*self.words, "--data", "jpeg", "--workers", "1,2", names=names, code=1)
+        self.assertFalse(os.path.exists(self.path("ledger")))
+
+    def test_an_anonymous_sweep_names_no_folder(self):
+        answer = self.call(*self.words, "--data", "jpeg,png", "--anonymize", code=1)
+        said = [line for line in answer.err.splitlines() if "will fail" in line]
+        self.assertIn("DATASET/jpeg.webdataset", said[0])
+        self.assertNotIn(self.path("generated"), said[0])
+
+    def test_what_was_typed_wrong_still_ends_everything(self):
+        words = [*self.words, "--data", "jpeg,png", "--order", "by-shard"]
+        self.refused(*words, names=["--order by-shard"])
+
+
 class Own(ShardTest):
     """Shards as webdataset's ShardWriter names them, in a folder that gen does not know."""
 
