@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/progress.h"
-#include "cli/result_text.h"
 #include "cli/signals.h"
 #include "measure/memory.h"
 #include "ranks/rank_processes.h"
@@ -161,7 +160,7 @@ class Searching {
   diagnose::GpuSearch* search_ = nullptr;
   const Cells* cells_ = nullptr;
   Readings readings_;
-  Seen seen_;
+  Seen seen_{kCorrected};
   std::size_t runs_ = 0;
   int planned_ = 0;  // of all searches: each run has a seed of its own
 };
@@ -207,31 +206,6 @@ Reading mean_of(const std::vector<Reading>& runs) {
   }
   if (that_know > 0) mean.p99_ms = p99_ms / that_know;
   return mean;
-}
-
-void Seen::add(const record::Record& record, const std::string& of) {
-  if (record.result.measurement)
-    page_cache_.insert(page_cache_state(record.result.measurement->page_cache));
-  for (const record::Flag& flag : record.flags) {
-    if (flag.name != kCorrected) keep(flag, of);
-  }
-}
-
-std::string Seen::page_cache() const {
-  return listed(std::vector(page_cache_.begin(), page_cache_.end()));
-}
-
-// Rules that share a name have remedies of their own. The worst run's reason stands for all; of
-// runs that are equally bad, the first one's.
-void Seen::keep(record::Flag flag, const std::string& of) {
-  flag.reason += " (" + of + ")";
-  const auto known = std::ranges::find_if(flags_, [&](const record::Flag& other) {
-    return other.name == flag.name && other.remedy == flag.remedy;
-  });
-  if (known == flags_.end())
-    flags_.push_back(std::move(flag));
-  else if (known->severity < flag.severity)
-    *known = std::move(flag);
 }
 
 std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
@@ -290,7 +264,7 @@ ClientLimit client_limit(const Cells& cells, const ExperimentOptions& experiment
   const std::vector<plan::PlannedRun> plan = {{there.of(gpus), plan::Role::cell, 0}};
   measuring.check(plan);
   measuring.open_ledger(plan, /*resume=*/false, /*force=*/false);
-  ClientLimit limit{.imgs_per_s = 0, .samples = copy.samples(), .seen = {}};
+  ClientLimit limit{.imgs_per_s = 0, .samples = copy.samples(), .seen = Seen(kCorrected)};
   std::string failed;
   ProgressLine line;
   const record::SweepHooks hooks{

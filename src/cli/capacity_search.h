@@ -1,15 +1,14 @@
 #pragma once
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "cli/measuring.h"
 #include "cli/options.h"
+#include "cli/seen.h"
 #include "device/emulated_device.h"
 #include "diagnose/gpu_search.h"
-#include "record/record.h"
 
 namespace feedrate::cli {
 
@@ -42,22 +41,6 @@ struct Reading {
 // Of at least one; the mean p99 is that of the runs that know theirs.
 Reading mean_of(const std::vector<Reading>& runs);
 using Readings = std::map<int, std::vector<Reading>>;  // of each run, by the number of GPUs
-
-// What a reader of the answer has to know, of all runs: each thing once.
-class Seen {
- public:
-  // `of`: which run, "3 GPUs". Left out is what the rates are corrected for.
-  void add(const record::Record& record, const std::string& of);
-  // "cold (fadvise)"; two, if they were not alike.
-  std::string page_cache() const;
-  const std::vector<record::Flag>& flags() const { return flags_; }
-
- private:
-  void keep(record::Flag flag, const std::string& of);
-
-  std::vector<record::Flag> flags_;
-  std::set<std::string> page_cache_;
-};
 
 // What the searches found.
 struct Found {

@@ -103,8 +103,7 @@ void CapacityAnswer::print(const Found& found) const {
                 100 * kLeastUtilisation);
   }
   if (!found.limit.empty()) std::printf("more GPUs were not tried: %s\n", found.limit.c_str());
-  if (const std::string state = found.seen.page_cache(); !state.empty())
-    std::printf("  %-11s%s\n", "page cache", state.c_str());
+  std::fputs(found.seen.page_cache_line().c_str(), stdout);
   for (const record::Flag& flag : found.seen.flags()) std::fputs(flag_line(flag).c_str(), stdout);
   std::fflush(stdout);
 }

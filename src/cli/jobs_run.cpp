@@ -164,9 +164,9 @@ JobsOutcome JobsRun::measure() {
 
 // Each job alone, then all that did not fail by themselves together.
 void JobsRun::measure_repetition() {
+  outcome_.repetitions.emplace_back().together.resize(jobs_.size());
   const AllAlone alone = measure_alone();
-  JobsRepetition& reached = outcome_.repetitions.emplace_back();
-  reached.together.resize(jobs_.size());
+  JobsRepetition& reached = outcome_.repetitions.back();
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     reached.alone.push_back(alone[i] ? std::optional(alone[i]->imgs_per_s) : std::nullopt);
@@ -296,10 +296,19 @@ record::Record JobsRun::keep(const PlannedJob& job, run::CellResult result,
     std::printf("%s\n", record::to_line(json).c_str());
     std::fflush(stdout);
   }
+  note(job, record, title);
+  return record;
+}
+
+// What will stand under the answer, whose table has the jobs' names beside their numbers.
+void JobsRun::note(const PlannedJob& job, const record::Record& record, const std::string& title) {
   for (const record::Flag& flag : record.flags) {
     if (flag.severity == record::Severity::serious) outcome_.spoil(repetition_, title, flag);
   }
-  return record;
+  if (!record.result.measurement) return;
+  const std::string part = record.context.jobs->job == 0 ? "alone: job " : "together: job ";
+  const auto number = std::to_string(&job - jobs_.data() + 1);
+  outcome_.repetitions.back().seen.add(record, in_repetition() + part + number);
 }
 
 }  // namespace feedrate::cli

@@ -12,6 +12,7 @@
 
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/seen.h"
 #include "cli/signals.h"
 #include "device/registry.h"
 #include "plan/cell.h"
@@ -44,6 +45,7 @@ std::vector<std::size_t> order_alone(const std::vector<PlannedJob>& jobs, int re
 struct JobsRepetition {
   std::vector<std::optional<double>> alone, together;  // images/s; none for a job that failed
   double overlap = 0;                                  // see run::Overlap
+  Seen seen{};                                         // of its runs that measured
   bool all_measured() const;                           // together
 };
 
@@ -110,6 +112,7 @@ class JobsRun {
   void show(std::span<const run::RunProgress> seen, std::int64_t opens_ns);
   record::Record keep(const PlannedJob& job, run::CellResult result, const run::RunOptions& options,
                       record::JobsPart part, const std::string& title);
+  void note(const PlannedJob& job, const record::Record& record, const std::string& title);
 
   const ExperimentOptions& experiment_;
   const std::vector<PlannedJob>& jobs_;

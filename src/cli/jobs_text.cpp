@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "cli/result_text.h"
 #include "device/emulated_device.h"
 #include "diagnose/fairness.h"
 #include "measure/statistics.h"
@@ -207,6 +208,17 @@ std::string spoiled_text(const SpoiledRuns& spoiled, std::size_t repetitions) {
   return text + "\n";
 }
 
+// The page cache, and the flags of all runs; those that spoil one are named by themselves.
+std::string seen_text(const JobsOutcome& outcome) {
+  Seen seen;
+  for (const JobsRepetition& repetition : outcome.repetitions) seen.add(repetition.seen);
+  std::string text = seen.page_cache_line();
+  for (const record::Flag& flag : seen.flags()) {
+    if (flag.severity != record::Severity::serious) text += flag_line(flag);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string jobs_text(const std::vector<PlannedJob>& jobs, const JobsOutcome& outcome) {
@@ -219,6 +231,7 @@ std::string jobs_text(const std::vector<PlannedJob>& jobs, const JobsOutcome& ou
   std::string text = table(jobs, rows_of(jobs, outcome, basis, fairness), means);
   if (fairness && basis.jobs.size() > 1) text += fairness_text(jobs, basis, *fairness);
   text += left_out_text(basis);
+  text += seen_text(outcome);
   for (const SpoiledRuns& spoiled : outcome.spoiled) text += spoiled_text(spoiled, repetitions);
   return text;
 }

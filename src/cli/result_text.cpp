@@ -7,10 +7,6 @@
 namespace feedrate::cli {
 namespace {
 
-std::string line_of(std::string_view key, const std::string& value) {
-  return format("  %-11s", std::string(key).c_str()) + value + "\n";
-}
-
 std::string rate_text(const run::Measurement& m) {
   std::string text = thousands(m.imgs_per_s) + " img/s";
   if (m.ci95) {
@@ -173,6 +169,10 @@ std::string result_text(const record::Record& record, const std::string& label) 
   if (!is_ceiling(record)) line("verdict", record.verdict->sentence);
   for (const record::Flag& flag : record.flags) text += flag_line(flag);
   return text;
+}
+
+std::string line_of(std::string_view key, const std::string& value) {
+  return format("  %-11s", std::string(key).c_str()) + value + "\n";
 }
 
 std::string flag_line(const record::Flag& flag) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "record/record.h"
 
@@ -11,6 +12,9 @@ std::string result_text(const record::Record& record, const std::string& label);
 
 // The same in one line, for a sweep's log.
 std::string result_line(const record::Record& record, const std::string& label);
+
+// One of those lines: "  page cache warm\n".
+std::string line_of(std::string_view key, const std::string& value);
 
 // A flag as those lines have it: "  warning    cpu_steal: what was seen; what to do about it\n".
 std::string flag_line(const record::Flag& flag);

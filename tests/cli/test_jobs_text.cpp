@@ -14,6 +14,7 @@
 namespace feedrate::tests {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -119,6 +120,23 @@ TEST(JobsText, WhatMustNotBeQuotedIsSaidOnce) {
               HasSubstr("not to be quoted: alone: job 1: cpu_steal: 20 % were stolen\n"));
   EXPECT_THAT(cli::jobs_text(made_up_jobs(2), {{one, one, one}, {{"alone: job 1", flag, {0, 2}}}}),
               HasSubstr("cpu_steal: 20 % were stolen (in 2 of 3 repetitions)\n"));
+}
+
+// Whether the storage was measured, and what else to know; what spoils a run is named by itself.
+TEST(JobsText, UnderTheAnswerStandThePageCacheAndTheFlags) {
+  record::Record record;
+  record.result.measurement.emplace().page_cache = {.state = "warm", .before = 1};
+  const record::Flag serious{"cpu_steal", record::Severity::serious, "20 % were stolen", "wait"};
+  record.flags = {{"emulated", record::Severity::note, "no device", "look"}, serious};
+  cli::JobsRepetition one = repetition({500, 800}), other = one;
+  one.seen.add(record, "alone: job 1");
+  other.seen.add(record, "together: job 2");
+  EXPECT_THAT(cli::jobs_text(made_up_jobs(2), {{one, other}, {{"alone: job 1", serious, {0}}}}),
+              EndsWith("of the longest window of each repetition\n"
+                       "  page cache warm\n"
+                       "  note       emulated: no device (alone: job 1); look\n"
+                       "not to be quoted: alone: job 1: cpu_steal: 20 % were stolen (in 1 of 2 "
+                       "repetitions)\n"));
 }
 
 // Two ranks of a run may be flagged for the same.

@@ -91,6 +91,9 @@ class Jobs(ProgramTest):
         self.assertGreater(float(fairness.group(1)), 0.99, answer)
         self.assertRegex(answer.out, r"first to starve: (none; the least is [\d.]+ % of|job \d)")
         self.assertIn("EMULATED", answer.out)
+        self.assertRegex(answer.out, r"(?m)^  page cache (warm|as-is)")
+        flags = re.findall(r"(?m)^  (?:note|warning) +(\w+): ", answer.out)
+        self.assertEqual(flags.count("emulated"), 1, "each once")
 
         alone, together = self.parts()
         self.assertEqual([r["status"] for r in alone + together], ["ok"] * 4)
