@@ -208,9 +208,8 @@ Reading mean_of(const std::vector<Reading>& runs) {
   return mean;
 }
 
-std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
-                                 const device::EmulatedDevice& device,
-                                 const SearchOptions& options) {
+Found search_gpus(Measuring& measuring, const Cells& cells, const device::EmulatedDevice& device,
+                  const SearchOptions& options) {
   Found found{.search = {{kLeastUtilisation, kBetterUtilisation},
                          {1, options.most_gpus, options.repetitions}},
               .without_cpu = {},
@@ -218,15 +217,15 @@ std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
               .seen = {},
               .limit = {}};
   Searching searching(measuring, device, options);
-  if (!searching.search(cells, found.search, "storage")) return std::nullopt;
+  found.interrupted = !searching.search(cells, found.search, "storage");
   found.readings = searching.readings(), found.limit = searching.limit();
-  if (options.takes_cpu) {
+  if (options.takes_cpu && !found.interrupted) {
     found.without_cpu.emplace(
         std::vector{kLeastUtilisation},
         diagnose::GpuSearch::Limits{std::max(1, found.search.fed(kLeastUtilisation).gpus),
                                     options.most_gpus, 1});
-    if (!searching.search(cells.with("host-cpu-ms", "0"), *found.without_cpu, "no host CPU"))
-      return std::nullopt;
+    found.interrupted =
+        !searching.search(cells.with("host-cpu-ms", "0"), *found.without_cpu, "no host CPU");
   }
   found.seen = searching.seen();
   return found;

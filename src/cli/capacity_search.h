@@ -49,6 +49,7 @@ struct Found {
   Readings readings;
   Seen seen;
   std::string limit;  // why more GPUs were not tried
+  bool interrupted = false;
 };
 
 // One GPU's pass over the dataset.
@@ -65,11 +66,10 @@ struct SearchOptions {
   ColdPass pass{};
   bool takes_cpu = false;  // steps take CPU of the host: it is searched without as well
 };
-// Searches in one sweep, live, with lines on stderr. `device`: what is emulated. Nothing:
-// interrupted. Throws the Error of a run that failed.
-std::optional<Found> search_gpus(Measuring& measuring, const Cells& cells,
-                                 const device::EmulatedDevice& device,
-                                 const SearchOptions& options);
+// Searches in one sweep, live, with lines on stderr. `device`: what is emulated. Interrupted, it
+// returns what it had measured. Throws the Error of a run that failed.
+Found search_gpus(Measuring& measuring, const Cells& cells, const device::EmulatedDevice& device,
+                  const SearchOptions& options);
 
 // What this machine manages without the storage.
 struct ClientLimit {

@@ -91,6 +91,12 @@ void CapacityAnswer::fed(const diagnose::GpuSearch& search, double share) const 
   std::printf("\n");
 }
 
+void CapacityAnswer::seen(const Seen& seen) const {
+  std::fputs(seen.page_cache_line().c_str(), stdout);
+  for (const record::Flag& flag : seen.flags()) std::fputs(flag_line(flag).c_str(), stdout);
+  std::fflush(stdout);
+}
+
 void CapacityAnswer::print(const Found& found) const {
   heading();
   table(found.search, found.readings);
@@ -103,9 +109,14 @@ void CapacityAnswer::print(const Found& found) const {
                 100 * kLeastUtilisation);
   }
   if (!found.limit.empty()) std::printf("more GPUs were not tried: %s\n", found.limit.c_str());
-  std::fputs(found.seen.page_cache_line().c_str(), stdout);
-  for (const record::Flag& flag : found.seen.flags()) std::fputs(flag_line(flag).c_str(), stdout);
-  std::fflush(stdout);
+  seen(found.seen);
+}
+
+void CapacityAnswer::print_so_far(const Found& found) const {
+  if (found.readings.empty()) return;
+  heading();
+  table(found.search, found.readings);
+  seen(found.seen);
 }
 
 void CapacityAnswer::print_client(const Found& found, const ClientLimit& client) const {

@@ -14,6 +14,8 @@ class CapacityAnswer {
 
   // What was asked for, the table of runs, the answers, and what they do not prove.
   void print(const Found& found) const;
+  // Of a search that was interrupted: no answers.
+  void print_so_far(const Found& found) const;
   // What this machine manages from memory, and which of the two is the limit beyond the answer.
   void print_client(const Found& found, const ClientLimit& client) const;
 
@@ -21,6 +23,7 @@ class CapacityAnswer {
   double host_cpu_ms() const;  // of a step
   void heading() const;
   void table(const diagnose::GpuSearch& search, const Readings& readings) const;
+  void seen(const Seen& seen) const;
   void fed(const diagnose::GpuSearch& search, double share) const;
 
   const plan::CellSettings settings_;

@@ -140,6 +140,11 @@ std::optional<ClientLimit> try_client(const Cells& cells, const ExperimentOption
   }
 }
 
+int interrupted(int exit_code) {
+  std::fprintf(stderr, "feedrate: interrupted\n");
+  return exit_code;
+}
+
 int capacity(CLI::App& app, CapacityCommand& command) {
   ExperimentOptions& experiment = command.experiment;
   set_defaults(experiment);
@@ -166,7 +171,10 @@ int capacity(CLI::App& app, CapacityCommand& command) {
     options.pass = pass_of(settings, *dataset, emulated);
     measuring.open_ledger({}, /*resume=*/false, /*force=*/false);
     found = search_gpus(measuring, cells, emulated, options);
-    if (!found) return measuring.exit_code(1);
+    if (found->interrupted) {
+      CapacityAnswer(settings, emulated, *dataset).print_so_far(*found);
+      return interrupted(measuring.exit_code(1));
+    }
   }
   const CapacityAnswer answer(settings, emulated, *dataset);
   answer.print(*found);
@@ -174,10 +182,7 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   if (!command.no_client) {
     const auto client =
         try_client(cells, experiment, found->search.runs().rbegin()->first, host_cpu_ms);
-    if (client && client->interrupted) {
-      std::fprintf(stderr, "feedrate: interrupted\n");
-      return client->interrupted;
-    }
+    if (client && client->interrupted) return interrupted(client->interrupted);
     if (client) answer.print_client(*found, *client);
     is_all_known = client.has_value();
   }

@@ -236,7 +236,7 @@ VerifyResult verify_own_folder(DatasetVariant variant, int threads,
       [] { return false; });
   std::ranges::sort(result.damaged);
   std::ranges::sort(result.unreadable);
-  if (!result.unreadable.empty()) return result;  // its contents are not known
+  if (!result.is_sound()) return result;  // not all contents are known
   std::string all;
   for (const SampleFile& sample : variant.samples)
     all += sample.path + "\t" + to_hex(sample.xxh3) + "\n";

@@ -4,9 +4,10 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 
-from program import SHORT, SMALL, ProgramTest, main
+from program import SHORT, SIGNALS, SMALL, ProgramTest, main
 
 CPUS = len(os.sched_getaffinity(0))
 WARM = ["--page-cache", "warm", "--image-size", "48", "--input-size", "48", "--batch-size", "8"]
@@ -103,6 +104,33 @@ class Capacity(ProgramTest):
         self.assertIn("AU of 90 % or more: ", answer.out)
         self.assertRegex(answer.out, r"(?m)^  serious +short_window: ")
         self.run_cell(*few, "--max-seconds", "0.3", "--no-ceiling")
+
+    def test_a_signal_leaves_what_was_measured_and_no_answer(self):
+        for number in SIGNALS:
+            with self.subTest(number):
+                shutil.rmtree(self.path("out"), True)
+                answer = self.stop(
+                    number,
+                    lambda: self.records_so_far("out") >= 2,
+                    *("capacity", "--dataset", self.data, *WARM, "--decoder", "raw-read"),
+                    *("--device", "emulated:200", "--host-cpu-ms", "0", "--most-gpus", "4"),
+                    *(*QUICK, "--repetitions", "100", "-o", self.path("out")),
+                )
+                self.assertIn("feedrate: interrupted\n", answer.err)
+                self.assertIn("means of the runs with so many GPUs:\n", answer.out)
+                self.assertRegex(answer.out, r"(?m)^ +1 +[\d.]+% ")
+                self.assertRegex(answer.out, r"(?m)^  page cache warm$")
+                self.assertNotIn("AU of", answer.out)
+
+    def test_a_signal_before_the_first_run_has_ended_leaves_no_table(self):
+        answer = self.stop(
+            SIGNALS[0],
+            lambda: self.records_so_far("out") == 0,
+            *("capacity", "--dataset", self.data, *WARM, "--device", "emulated:200"),
+            *("--warmup-seconds", "50", "--max-warmup-seconds", "60", "-o", self.path("out")),
+        )
+        self.assertIn("feedrate: interrupted\n", answer.err)
+        self.assertEqual(answer.out, "")
 
     def test_what_cannot_be_measured_from_memory_is_no_answer(self):
         """Where the data cannot be copied."""

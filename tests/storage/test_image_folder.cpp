@@ -229,6 +229,18 @@ TEST_F(ImageFolder, VerifyTellsEachPieceOfAFile) {
   EXPECT_GE(std::ranges::count(told, (root() / "class/a.jpg").string()), 4);
 }
 
+// Two copies that lack different contents would have the same checksum.
+TEST_F(ImageFolder, VerifyHasNoChecksumOfContentsThatItCouldNotRead) {
+  put("class/a.jpg", "a");
+  put("class/b.jpg", "b");
+  const auto listed = list();
+  EXPECT_FALSE(storage::verify_own_folder(listed, 1, {}).contents_xxh3.empty());
+  std::filesystem::remove(root() / "class/a.jpg");
+  const storage::VerifyResult result = storage::verify_own_folder(listed, 1, {});
+  EXPECT_FALSE(result.is_sound());
+  EXPECT_EQ(result.contents_xxh3, "");
+}
+
 // Folders whose files are not counted yet may take longer than a stall does.
 TEST(ListCount, TellsThatItGoesOn) {
   std::vector<std::uint64_t> told;
