@@ -10,12 +10,20 @@ from .text import gpus as gpu_words
 SAID = ("device", "device-threads", "model", "batch-size", "precision", "input-size")
 
 
+def emulated(name):
+    """How it is emulated may stand in the name: "H100 (EMULATED from its recorded steps)"."""
+    bare, found, how = name.rpartition(" (EMULATED")
+    if not found:
+        return name + " (EMULATED DEVICE)"
+    return bare.replace(" (EMULATED)", "") + " (EMULATED DEVICE" + how
+
+
 def heading(setting, gpus=None):
     """An emulated device says EMULATED DEVICE and a CPU says CPU, whatever its name is."""
     axes, kind = setting.axes, setting.kind
     name = clean(setting.device.get("name") or axes["device"], 70)
     if kind == "emulated":
-        name = name.replace(" (EMULATED)", "") + " (EMULATED DEVICE)"
+        name = emulated(name)
     elif kind == "cpu" and "cpu" not in name.lower():
         name += " (CPU)"
     words = [name, clean(axes["model"], 40), f"batch {axis_value(axes['batch-size'])}"]

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <stop_token>
@@ -20,13 +21,15 @@
 namespace feedrate::cli {
 namespace {
 
-// What a folder of the user's own may hold.
+// What a folder of the user's own may hold. Formats share endings, as png and png0 do.
 std::vector<std::string_view> picture_endings() {
   std::vector<std::string_view> endings;
-  for (const codec::Format& format : codec::picture_formats()) {
-    endings.push_back(format.extension);
-    if (!format.other_extension.empty()) endings.push_back(format.other_extension);
-  }
+  const auto add = [&](std::string_view ending) {
+    if (!ending.empty() && std::ranges::find(endings, ending) == endings.end())
+      endings.push_back(ending);
+  };
+  for (const codec::Format& format : codec::picture_formats())
+    add(format.extension), add(format.other_extension);
   return endings;
 }
 

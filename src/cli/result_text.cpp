@@ -74,6 +74,13 @@ std::string reads_text(const run::Measurement& m) {
          pinning_text(m.latencies) + late_text(m.latencies);
 }
 
+// What lay in the page cache is no contradiction to reads that went past it.
+std::string in_memory_text(const run::PageCache& cache) {
+  if (cache.state == "bypassed")
+    return "reads went past it; " + percent(cache.before) + " of the files lay in it at the start";
+  return percent(cache.before) + " of it in memory at the start";
+}
+
 // "cold (fadvise): 0.0 % of it in memory at the start (cachestat, 64 of 64 files); 12.1 MB came
 // from storage, 12.1 MB were read"
 std::string page_cache_text(const run::Measurement& m) {
@@ -81,8 +88,8 @@ std::string page_cache_text(const run::Measurement& m) {
   if (cache.state.empty()) return "";
   std::string text = page_cache_state(cache);
   if (cache.before >= 0) {
-    text += ": " + percent(cache.before) +
-            format(" of it in memory at the start (%s, %d of %d files)", cache.look.by.c_str(),
+    text += ": " + in_memory_text(cache) +
+            format(" (%s, %d of %d files)", cache.look.by.c_str(),
                    static_cast<int>(cache.look.files), static_cast<int>(cache.look.of));
   }
   if (m.storage_read_bytes >= 0) {

@@ -59,6 +59,11 @@ EmulatedDevice of_given_rate(std::string_view argument) {
           .caveat = ""};
 }
 
+// Without the words that say it was emulated itself, as they end the name.
+std::string name_of_recorded(const std::string& device) {
+  return device.substr(0, device.find(" (EMULATED"));
+}
+
 EmulatedDevice of_trace(const TraceName& name, const StepSpec& spec) {
   StepTrace trace = read_step_trace(name);
   const std::string asked = "--device emulated:trace=" + name.file;
@@ -75,7 +80,7 @@ EmulatedDevice of_trace(const TraceName& name, const StepSpec& spec) {
   double sum_ms = 0;
   for (const double ms : trace.step_ms) sum_ms += ms;
   const std::size_t steps = trace.step_ms.size();
-  return {.name = trace.device + " (EMULATED from its recorded steps)",
+  return {.name = name_of_recorded(trace.device) + " (EMULATED from its recorded steps)",
           .imgs_per_s = 1e3 * trace.batch_size * static_cast<double>(steps) / sum_ms,
           .bus_bytes_per_s = kPcie4,
           .trace_ms = std::move(trace.step_ms),

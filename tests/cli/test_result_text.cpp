@@ -40,6 +40,10 @@ TEST(ResultText, SaysWhatIsKnownOfThePageCache) {
   EXPECT_THAT(text_of({.state = "warm", .before = -1}),
               HasSubstr("page cache warm; 2.1 MB came from storage"));
   EXPECT_THAT(text_of({}), Not(HasSubstr("page cache"))) << "no files are read";
+  EXPECT_THAT(
+      text_of({.state = "bypassed", .before = 0.983, .look = {"cachestat", 64, 64, 0}}),
+      HasSubstr("page cache bypassed: reads went past it; 98.3 % of the files lay in it at the "
+                "start (cachestat, 64 of 64 files); 2.1 MB came from storage"));
 }
 
 TEST(ResultText, NamesTheRemedyWhereTheKernelPinsMemoryForEachRead) {

@@ -194,6 +194,21 @@ TEST_F(StepTraces, AreReplayedStepByStepAgainAndAgain) {
   }
 }
 
+// The steps may be those of an emulated device, of which a name says so once.
+TEST_F(StepTraces, OfAnEmulatedDeviceSayOnceThatItIs) {
+  const std::string once = "300 img/s (EMULATED from its recorded steps)";
+  const std::vector<std::string> recorded = {"300 img/s", "300 img/s (EMULATED)", once};
+  for (const std::string& name : recorded) {
+    device::write_step_trace(file(), {.device = name,
+                                      .model = "resnet50",
+                                      .precision = "",
+                                      .batch_size = 4,
+                                      .input_size = {8, 8},
+                                      .step_ms = {4}});
+    EXPECT_EQ(device::emulated_device("trace=" + file(), spec()).name, once);
+  }
+}
+
 TEST_F(StepTraces, AreForTheBatchThatTheyWereRecordedWith) {
   device::write_step_trace(file(), {.device = "d",
                                     .model = "resnet50",

@@ -51,6 +51,8 @@ class BadInput(ProgramTest):
             code=1,
         )
         self.refused("verify", "nowhere", names="nowhere: no such folder", code=1)
+        said = self.refused("verify", self.folder, names="holds no .jpg or ", code=1)
+        self.assertEqual(said.count(".png "), 1, "of png and png0")
         self.refused("doctor", "--nowhere", names="--nowhere")
 
     def test_variants_that_are_not_there(self):

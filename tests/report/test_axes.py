@@ -53,6 +53,16 @@ class Tables(Checked):
         self.assertIn("clock base", heading.heading(found[1]))
         self.assertEqual(len(settings.group(records)), 1, "the report's own tables do not know it")
 
+    def test_a_heading_says_once_that_a_device_is_emulated(self):
+        replayed = "(EMULATED DEVICE from its recorded steps)"
+        for name, words in (
+            ("H100 (EMULATED)", "H100 (EMULATED DEVICE)"),
+            ("H100", "H100 (EMULATED DEVICE)"),
+            ("H100 (EMULATED from its recorded steps)", f"H100 {replayed}"),
+            ("9 img/s (EMULATED) (EMULATED from its recorded steps)", f"9 img/s {replayed}"),
+        ):
+            self.assertEqual(heading.emulated(name), words)
+
     def test_settings_are_named_in_the_order_that_they_always_were(self):
         self.assertEqual(
             axes.own().of_setting[:5],
