@@ -68,6 +68,9 @@ void place_samples(DatasetVariant& variant);
 
 // Each in the file of its name; container.cpp lists them.
 Container files_container();
+// The same of a folder of the user's own: its errors advise no `feedrate gen`, which did not make
+// it.
+const Container& own_files();
 Container tar_container();
 Container webdataset_container();
 Container packed_container();

@@ -4,19 +4,36 @@
 namespace feedrate::storage {
 namespace {
 
+std::unique_ptr<Storage> open_files(const DatasetVariant& variant, const Io& io,
+                                    std::string_view remedy) {
+  return io.engine->open({.folder = variant.folder.string() + "/",
+                          .remedy = remedy,
+                          .largest = variant.largest_bytes},
+                         io.depth);
+}
+
 std::unique_ptr<Storage> open(const DatasetVariant& variant, const Io& io) {
-  return io.engine->open(
-      {.folder = variant.folder.string() + "/",
-       .remedy = "the file changed since it was made: run `feedrate verify`, then `feedrate gen` "
-                 "again",
-       .largest = variant.largest_bytes},
-      io.depth);
+  return open_files(variant, io,
+                    "the file changed since it was made: run `feedrate verify`, then `feedrate "
+                    "gen` again");
+}
+
+// No `gen` made these: what changed is only listed anew.
+std::unique_ptr<Storage> open_own(const DatasetVariant& variant, const Io& io) {
+  return open_files(variant, io,
+                    "the file changed since it was listed: leave the pictures alone while they are "
+                    "read, and run again");
 }
 
 }  // namespace
 
 Container files_container() {
   return {.name = "files", .help = "each sample is a file in its class folder", .open = open};
+}
+
+const Container& own_files() {
+  static constexpr Container kOwn{.name = "files", .help = "", .open = open_own};
+  return kOwn;
 }
 
 }  // namespace feedrate::storage

@@ -264,7 +264,7 @@ DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::st
   const std::string root = folder.string();
   ListCount count(progress);
   const std::vector<std::string> classes = classes_of(root, count);
-  DatasetVariant variant{.folder = folder, .container = &containers().front()};
+  DatasetVariant variant{.folder = folder, .container = &own_files()};
   variant.samples = list_paths(root, classes, suffixes, threads, count);
   if (variant.samples.empty()) refuse_empty(root, suffixes, count);
   variant.manifest_xxh3 = look_at_files(root, variant.samples, threads, count);

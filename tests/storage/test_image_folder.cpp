@@ -97,6 +97,19 @@ TEST_F(ImageFolder, ItsManifestIsOfNamesSizesAndTimes) {
   EXPECT_NE(list().manifest_xxh3, older);
 }
 
+// Nobody made it by `gen`, so nobody can make it again by that.
+TEST_F(ImageFolder, APictureThatChangedIsListedAnewAndNotMadeAgain) {
+  put("class/a.jpg", "12");
+  const storage::DatasetVariant variant = list();
+  const auto storage = storage::make_storage(variant);
+  put("class/a.jpg", "1");
+  const auto read = [&] { storage->read(variant.samples[0]); };
+  EXPECT_THAT(read, ThrowsMessage<Error>(HasSubstr("class/a.jpg: has 1 bytes, ")));
+  EXPECT_THAT(read, ThrowsMessage<Error>(HasSubstr("changed since it was listed: ")));
+  EXPECT_THAT(read, ThrowsMessage<Error>(HasSubstr("run again")));
+  EXPECT_THAT(read, ThrowsMessage<Error>(testing::Not(HasSubstr("feedrate gen"))));
+}
+
 TEST_F(ImageFolder, SaysWhatCannotBeRead) {
   refused("mine: No such file or directory");
   fs::create_directories(root());
