@@ -8,6 +8,8 @@
 #include "base/file_remedy.h"
 #include "base/text.h"
 #include "data_gen/generate_pack.h"
+#include "storage/image_folder.h"
+#include "storage/tar_shards.h"
 
 namespace feedrate::data_gen {
 namespace {
@@ -237,6 +239,57 @@ void survey(const GeneratePlan& plan, PlannedVariant& variant) {
   }
 }
 
+// What samples of the user's own may be named: those of every format that is read as it lies.
+std::vector<std::string_view> picture_endings() {
+  std::vector<std::string_view> endings;
+  for (const codec::Format& format : codec::picture_formats()) {
+    endings.push_back(format.extension);
+    if (!format.other_extension.empty()) endings.push_back(format.other_extension);
+  }
+  return endings;
+}
+
+const codec::Format& format_of(std::string_view picture) {
+  return *std::ranges::find_if(codec::picture_formats(), [&](const codec::Format& format) {
+    const auto ends_in = [&](std::string_view ending) {
+      return !ending.empty() && picture.size() > ending.size() &&
+             storage::is_in_any_case(picture.substr(picture.size() - ending.size()), ending);
+    };
+    return ends_in(format.extension) || ends_in(format.other_extension);
+  });
+}
+
+[[noreturn]] void refuse_pictures(const std::string& data, const std::string& picture) {
+  const std::string_view format = format_of(picture).name;
+  std::string remedy = "choose another folder; or read it as it lies: feedrate run --dataset " +
+                       data + " --data " + std::string(format) + " --image-size mixed";
+  if (format == "jpeg" || format == "png")  // what --from takes
+    remedy += "; or take them: feedrate gen OTHER --from " + data;
+  throw UsageError(data, "holds pictures of your own (" + printable(picture, 80) + ")", remedy);
+}
+
+// A dataset.json beside the user's pictures would make `run` take all for a dataset. Samples of an
+// interrupted `gen` whose dataset.json is gone are not the user's: they are kept. Nor is another
+// dataset that lies below.
+void refuse_own_pictures(const GeneratePlan& plan) {
+  const auto listing = [&](std::uint64_t) { plan.news.waits_for(plan.data.string()); };
+  if (!storage::is_image_folder(plan.data, listing)) return;
+  const auto is_gens = [&](const std::string& folder) {
+    std::error_code ignored;
+    return std::ranges::find(plan.variants, folder, &PlannedVariant::name) != plan.variants.end() ||
+           fs::exists(plan.data / folder / "dataset.json", ignored);
+  };
+  const std::string data = plan.data.string();
+  const std::string picture =
+      storage::find_class_picture(plan.data, picture_endings(), is_gens, listing);
+  if (!picture.empty()) refuse_pictures(data, picture);
+  const std::string shard = storage::find_tar_shard(plan.data);
+  if (shard.empty()) return;
+  throw UsageError(data, "holds tar shards of your own (" + printable(shard, 80) + ")",
+                   "choose another folder; or read it as it lies: feedrate run --dataset " + data +
+                       " --data jpeg --image-size mixed --container webdataset");
+}
+
 }  // namespace
 
 GeneratePlan begin_plan(const GenerateOptions& options, const PictureCheck& check) {
@@ -270,6 +323,7 @@ void survey_folder(GeneratePlan& plan, const GenerateOptions& options) {
     plan.record = std::move(made);
   }
   plan.variants = list_variants(options, plan.record);
+  if (!is_there) refuse_own_pictures(plan);
   plan.packs = list_packs(plan, options.containers);
   for (PlannedVariant& variant : plan.variants) {
     survey(plan, variant);

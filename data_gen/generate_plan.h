@@ -52,7 +52,8 @@ struct GeneratePlan {
 GeneratePlan begin_plan(const GenerateOptions& options, const PictureCheck& check);
 
 // Looks at what lies in the folder already. Errors: feedrate::Error when it is a dataset that was
-// made with other options, or when what lies there cannot be read.
+// made with other options, or when what lies there cannot be read; UsageError where it holds
+// pictures or shards of the user's own, which a dataset beside them would hide from `run`.
 void survey_folder(GeneratePlan& plan, const GenerateOptions& options);
 
 // A variant's pixels of sample `index`.

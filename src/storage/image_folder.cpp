@@ -235,6 +235,49 @@ bool holds_variants(const fs::path& data, ListCount& count) {
   return false;
 }
 
+// Looks for one picture of a class, of which it may be the first of a million.
+class FirstPicture {
+ public:
+  FirstPicture(const fs::path& root, std::span<const std::string_view> suffixes,
+               const std::function<bool(const std::string&)>& passes, ListCount& count)
+      : root_(root), suffixes_(suffixes), passes_(passes), count_(count) {}
+
+  // Relative to the root; empty: none.
+  std::string in_class(const std::string& name) {
+    looks_ = 0;
+    return walk(name);
+  }
+
+ private:
+  // Ends a loop of links, too.
+  static constexpr int kMostLooks = 1000;
+
+  std::string walk(const std::string& relative) {
+    if (passes_(relative)) return {};
+    std::vector<std::string> below;
+    std::error_code error;
+    for (fs::directory_iterator entry(root_ / relative, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (++looks_ > kMostLooks) return {};
+      count_.alive();
+      std::error_code ignored;  // a link that leads nowhere is nothing
+      const std::string name = entry->path().filename().string();
+      if (entry->is_directory(ignored)) below.push_back(name);
+      if (has_suffix(name, suffixes_) && entry->is_regular_file(ignored))
+        return relative + "/" + name;
+    }
+    for (const std::string& name : below)
+      if (std::string found = walk(relative + "/" + name); !found.empty()) return found;
+    return {};
+  }
+
+  const fs::path& root_;
+  const std::span<const std::string_view> suffixes_;
+  const std::function<bool(const std::string&)>& passes_;
+  ListCount& count_;
+  int looks_ = 0;  // at entries of this class
+};
+
 }  // namespace
 
 bool is_image_folder(const fs::path& data, const ListProgress& progress) {
@@ -257,6 +300,22 @@ bool holds_class_pictures(const fs::path& folder, std::span<const std::string_vi
   ClassFolder lister(folder.string(), suffixes, count);
   return std::ranges::any_of(classes_of(folder.string(), count),
                              [&](const std::string& name) { return !lister.list(name).empty(); });
+}
+
+std::string find_class_picture(const fs::path& folder, std::span<const std::string_view> suffixes,
+                               const std::function<bool(const std::string&)>& passes,
+                               const ListProgress& progress) {
+  ListCount count(progress);
+  FirstPicture first(folder, suffixes, passes, count);
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (!entry->is_directory(ignored)) continue;
+    if (std::string found = first.in_class(entry->path().filename().string()); !found.empty())
+      return found;
+  }
+  return {};
 }
 
 DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::string_view> suffixes,

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,5 +34,13 @@ bool is_image_folder(const std::filesystem::path& data, const ListProgress& prog
 bool holds_class_pictures(const std::filesystem::path& folder,
                           std::span<const std::string_view> suffixes,
                           const ListProgress& progress = {});
+
+// The first picture that is met in a class folder, relative to `folder`: "a/1.jpg". Empty if there
+// is none among the first entries of each class. Cheap, whatever there is; what cannot be read is
+// passed over. `passes`, which gets relative paths, says which folders are not looked into.
+std::string find_class_picture(const std::filesystem::path& folder,
+                               std::span<const std::string_view> suffixes,
+                               const std::function<bool(const std::string&)>& passes,
+                               const ListProgress& progress = {});
 
 }  // namespace feedrate::storage

@@ -225,13 +225,13 @@ std::string manifest_of(const std::vector<ShardFile>& shards,
 
 }  // namespace
 
-bool holds_tar_shards(const fs::path& data) {
+std::string find_tar_shard(const fs::path& data) {
   std::error_code error;
   for (fs::directory_iterator entry(data, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (is_shard(*entry)) return true;
+    if (is_shard(*entry)) return entry->path().filename().string();
   }
-  return false;
+  return {};
 }
 
 DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::string_view> suffixes,

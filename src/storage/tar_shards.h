@@ -29,7 +29,11 @@ DatasetVariant list_tar_shards(const std::filesystem::path& folder,
                                std::span<const std::string_view> suffixes, int threads,
                                const ListProgress& progress = {}, const ListNote& note = {});
 
+// The name of a tar file in `data`; empty: there is none, or it cannot be told.
+std::string find_tar_shard(const std::filesystem::path& data);
 // Whether tar files lie in `data`.
-bool holds_tar_shards(const std::filesystem::path& data);
+inline bool holds_tar_shards(const std::filesystem::path& data) {
+  return !find_tar_shard(data).empty();
+}
 
 }  // namespace feedrate::storage

@@ -11,7 +11,9 @@ namespace feedrate::tests {
 namespace {
 
 using Failures = DatasetTest;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(Failures, wrong_options_are_usage_errors_before_anything_is_made) {
   const auto expect_usage = [&](auto change) {
@@ -139,6 +141,56 @@ TEST_F(Failures, two_writers_do_not_share_a_folder) {
   EXPECT_THAT(error_of(options()), HasSubstr("another `feedrate gen`"));
   close(held);
   EXPECT_EQ(error_of(options()), "");
+}
+
+// A dataset.json beside them would make `run` take the folder for a dataset.
+TEST_F(Failures, a_folder_of_own_pictures_is_left_alone) {
+  const fs::path mine = options().data;
+  write_text(mine / "notes.txt", "of nobody's concern");
+  write_text(mine / "a/deep/1.JPG", "a picture");
+  const auto before = files_of(mine);
+  EXPECT_THROW(generate(options()), UsageError);
+  const std::string error = error_of(options());
+  EXPECT_THAT(error, testing::StartsWith(mine.string() +
+                                         ": holds pictures of your own (a/deep/1.JPG); choose "
+                                         "another folder; or read it as it lies: feedrate run "
+                                         "--dataset " +
+                                         mine.string() + " --data jpeg --image-size mixed"));
+  EXPECT_THAT(error, testing::EndsWith("feedrate gen OTHER --from " + mine.string()));
+  expect_same(files_of(mine), before);
+  fs::rename(mine / "a/deep/1.JPG", mine / "a/deep/1.bmp");
+  EXPECT_THAT(error_of(options()), AllOf(HasSubstr("--data bmp"), Not(HasSubstr("--from"))));
+  fs::remove_all(mine / "a");
+  EXPECT_EQ(error_of(options()), "") << "other files do no harm";
+}
+
+TEST_F(Failures, a_folder_of_own_shards_is_left_alone) {
+  const fs::path mine = options().data;
+  write_text(mine / "shard-000000.tar", "a shard");
+  EXPECT_THAT(error_of(options()), AllOf(HasSubstr("holds tar shards of your own (shard-000000.tar)"),
+                                         HasSubstr("--container webdataset")));
+  EXPECT_EQ(files_of(mine).size(), 1U);
+}
+
+TEST_F(Failures, a_dataset_below_is_not_taken_for_own_pictures) {
+  generate(options("data/inner"));
+  EXPECT_EQ(error_of(options()), "");
+}
+
+TEST_F(Failures, links_of_a_folder_end) {
+  fs::create_directories(options().data / "a");
+  fs::create_directory_symlink("..", options().data / "a/loop");
+  EXPECT_EQ(error_of(options()), "");
+}
+
+// What an interrupted `gen` has made is not the user's.
+TEST_F(Failures, samples_without_their_records_are_taken_up) {
+  generate(options());
+  const auto before = files_of(options().data);
+  for (const auto& [name, text] : before)
+    if (name.ends_with("files.tsv") || name == "dataset.json") fs::remove(options().data / name);
+  generate(options());
+  expect_same(files_of(options().data), before);
 }
 
 TEST_F(Failures, a_callback_that_throws_ends_the_run) {
