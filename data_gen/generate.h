@@ -9,6 +9,7 @@
 #include "codec/codec.h"
 #include "codec/image.h"
 #include "codec/tensor.h"
+#include "storage/gen_command.h"
 
 namespace feedrate::data_gen {
 
@@ -33,13 +34,13 @@ struct GenerateOptions {
   std::vector<std::string> details{"medium"};    // of generated pictures: storage::kDetails
   std::vector<codec::PixelSize> input_sizes;     // of the tensors; empty: native, every image size
   std::vector<codec::Dtype> tensor_dtypes{codec::Dtype::uint8};
-  std::int64_t count = 2048;  // pictures; with `from`: at most so many, 0 = all
-  int classes = 100;          // synthetic pictures' class folders
+  std::int64_t count = storage::kUsualCount;  // pictures; with `from`: at most so many, 0 = all
+  int classes = storage::kUsualClasses;       // synthetic pictures' class folders
   std::uint64_t seed = 0;
   int threads = 0;  // 0: one per CPU that this process may use
   codec::EncodeOptions encode;
   std::int64_t bytes_per_sample = 0;  // mean of a JPEG, reached by its quality; 0: as encode says
-  bool skip_bad = false;  // leave out pictures of `from` that cannot be decoded
+  bool skip_bad = false;              // leave out pictures of `from` that cannot be decoded
   std::function<void(const std::string&)> on_skipped;  // is told each: "PATH: REASON"; may be empty
   StorageNews news;
 };

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "data_gen/imagenet_like.h"
 #include "data_gen/picture_random.h"
+#include "storage/dataset_record.h"
 
 namespace feedrate::data_gen {
 namespace {
@@ -77,7 +78,7 @@ class ImageNetLikeSource : public SyntheticSource {
   Picture make(std::int64_t index, codec::PixelSize size, float detail) const override {
     return SyntheticSource::make(index, size, kDetail * detail);
   }
-  std::string name() const override { return "generated like imagenet"; }
+  std::string name() const override { return std::string(storage::kLikeImagenet); }
 
  private:
   // ImageNet's pictures, scaled down mostly, have more to see in a pixel than those that the

@@ -39,6 +39,9 @@ std::string line_of_utf8(std::string_view text, std::size_t most);
 // Whether a name holds bytes that a terminal obeys, or that end a line of a file: those of ASCII.
 bool has_control_characters(std::string_view name);
 
+// One word of a command as a shell reads it: in quotes where it needs them.
+std::string shell_word(std::string_view word);
+
 // Empty where it is not set.
 std::string environment_variable(const char* name);
 

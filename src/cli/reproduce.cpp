@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "storage/dataset_record.h"
 
 namespace feedrate::cli {
@@ -153,20 +154,7 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
 
 std::string shell_line(const Words& words) {
   std::string line = "feedrate";
-  for (const std::string& word : words) {
-    line += ' ';
-    const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) ||
-             std::string_view("_-./:,=+%@").find(c) != std::string_view::npos;
-    });
-    if (plain) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) c == '\'' ? line += "'\\''" : line += c;
-    line += '\'';
-  }
+  for (const std::string& word : words) line += ' ' + shell_word(word);
   return line;
 }
 

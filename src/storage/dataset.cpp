@@ -1,41 +1,22 @@
 #include "storage/dataset.h"
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "base/file_remedy.h"
 #include "base/text.h"
 #include "storage/container.h"
+#include "storage/gen_command.h"
 #include "storage/manifest.h"
 
 namespace feedrate::storage {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The command that makes one variant: "tensor-fp16/224x224" is three options.
-std::string gen_command(const fs::path& data, const std::string& variant) {
-  const std::size_t slash = variant.find('/');
-  std::string command = "feedrate gen " + data.string();
-  if (slash == std::string::npos) return command;
-  std::string size = variant.substr(slash + 1), detail;
-  if (const std::size_t dash = size.find('-'); dash != std::string::npos) {
-    detail = " --detail " + size.substr(dash + 1);
-    size.resize(dash);
-  }
-  if (size == kMixedSizes) size += " --like imagenet";
-  std::string format = variant.substr(0, slash);
-  if (const std::size_t dot = format.find('.'); dot != std::string::npos) {
-    command += " --container " + format.substr(dot + 1);
-    format.resize(dot);
-  }
-  if (!format.starts_with("tensor-")) {
-    return command + " --format " + format + " --image-size " + size + detail;
-  }
-  return command + " --format tensor --tensor-dtype " + format.substr(7) + " --input-size " + size;
-}
 
 void check_present(const fs::path& data, const std::string& variant) {
   const std::string remedy = "make it: " + gen_command(data, variant);
@@ -51,18 +32,58 @@ void check_present(const fs::path& data, const std::string& variant) {
   }
 }
 
+// "jpeg.tar/500x375": "jpeg"; "tensor-fp16/224x224": "tensor".
+std::string_view format_in(std::string_view variant) {
+  return variant.substr(0, variant.find_first_of("./-"));
+}
+
+// "jpeg.tar/500x375": "tar"; nothing for plain files.
+std::string_view container_in(std::string_view variant) {
+  const std::string_view folder = variant.substr(0, variant.find('/'));
+  const std::size_t dot = folder.find('.');
+  return dot == std::string_view::npos ? std::string_view() : folder.substr(dot + 1);
+}
+
+// What there is in place of a variant: the others of its format, or else of its container. All of
+// them would be a long line.
+std::string near_to(std::string_view name, const DatasetRecord& record) {
+  if (record.variants.empty()) return "it has no variant at all";
+  const auto named = std::views::keys(record.variants);
+  const auto those = [&](const auto& part_of) {
+    std::vector<std::string> found;
+    std::ranges::copy_if(named, std::back_inserter(found),
+                         [&](const std::string& other) { return part_of(other) == part_of(name); });
+    return found;
+  };
+  std::vector<std::string> near = those(format_in);
+  if (near.empty()) near = those(container_in);
+  return near.empty() ? "and nothing else of its format or container" : "it has " + listed(near);
+}
+
+// A dataset's pictures have one source, which no option changes: what that does not have cannot be
+// added to it.
+std::string make_it(const fs::path& data, const std::string& name, const DatasetRecord& record) {
+  const bool is_from = !is_generated(record.source);
+  const std::string kind = name.substr(std::min(name.find('/'), name.size()));
+  if (is_from && kind.find('-') != std::string::npos)
+    return "pictures of a folder are as they are: leave --detail out";
+  if (!is_from && record.source != kLikeImagenet &&
+      kind.starts_with(std::string("/").append(kMixedSizes)))
+    return "its pictures have one size, so make another dataset: " + gen_command("OTHER", name);
+  return "make it: " + gen_command(data, name, made_of(record, name));
+}
+
 const VariantRecord& find_variant(const fs::path& data, const DatasetRecord& record,
                                   const std::string& name) {
   const auto found = record.variants.find(name);
   if (found == record.variants.end()) {
-    const std::string there = listed(std::views::keys(record.variants));
-    throw Error(data.string(),
-                "has no " + name + ", it has " + (there.empty() ? "no variant at all" : there),
-                "make it: " + gen_command(data, name));
+    throw Error(data.string(), "has no " + name + ", " + near_to(name, record),
+                make_it(data, name, record));
   }
   if (!found->second.complete) {
-    throw Error((data / name).string(), "not complete: `feedrate gen` was interrupted",
-                "run it again with the same options: " + gen_command(data, name));
+    throw Error(
+        (data / name).string(), "not complete: `feedrate gen` was interrupted",
+        "run it again with the same options: " + gen_command(data, name, made_of(record, name)));
   }
   return found->second;
 }
@@ -130,12 +151,6 @@ DatasetVariant open_dataset(const fs::path& data, std::string_view variant) {
   const DatasetRecord record = read_dataset_record(data);
   find_variant(data, record, name);
   DatasetVariant opened = read_variant(data, name, record);
-  opened.made = record.options;
-  opened.made.insert({{"source", record.source},
-                      {"seed", std::to_string(record.seed)},
-                      {"count", std::to_string(record.count)},
-                      {"classes", std::to_string(record.classes)},
-                      {"made_from", record.variants.at(name).made_from}});
   if (opened.samples.empty()) throw Error(opened.folder.string(), "holds no samples");
   if (opened.packed.empty()) {
     check_size(opened, opened.samples.front());

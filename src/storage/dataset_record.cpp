@@ -76,6 +76,19 @@ VariantRecord parse_variant(const std::string& name, const Json& json, const std
 
 }  // namespace
 
+std::map<std::string, std::string> made_of(const DatasetRecord& record,
+                                           const std::string& variant) {
+  std::map<std::string, std::string> made = record.options;
+  const auto found = record.variants.find(variant);
+  made.insert(
+      {{"source", record.source},
+       {"seed", std::to_string(record.seed)},
+       {"count", std::to_string(record.count)},
+       {"classes", std::to_string(record.classes)},
+       {"made_from", found == record.variants.end() ? std::string() : found->second.made_from}});
+  return made;
+}
+
 DatasetRecord read_dataset_record(const std::filesystem::path& data) {
   const std::string file = (data / "dataset.json").string();
   Json json;

@@ -29,6 +29,11 @@ struct DatasetRecord {
 
 // Whether pictures of this DatasetRecord::source need nothing but their options to be made again.
 inline bool is_generated(std::string_view source) { return source.starts_with("generated"); }
+// The one of pictures that have ImageNet's sizes.
+inline constexpr std::string_view kLikeImagenet = "generated like imagenet";
+
+// DatasetVariant::made of a variant, also of one that is not there yet.
+std::map<std::string, std::string> made_of(const DatasetRecord& record, const std::string& variant);
 
 // Errors: feedrate::Error that names the file, what is wrong with it, and the remedy.
 DatasetRecord read_dataset_record(const std::filesystem::path& data);

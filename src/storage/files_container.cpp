@@ -7,7 +7,7 @@ namespace {
 std::unique_ptr<Storage> open_files(const DatasetVariant& variant, const Io& io,
                                     std::string_view remedy) {
   return io.engine->open({.folder = variant.folder.string() + "/",
-                          .remedy = remedy,
+                          .remedy = std::string(remedy),
                           .largest = variant.largest_bytes},
                          io.depth);
 }

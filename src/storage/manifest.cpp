@@ -92,6 +92,7 @@ DatasetVariant read_variant(const std::filesystem::path& data, const std::string
   variant.manifest_xxh3 = recorded.files_xxh3;
   variant.classes = record.classes;
   variant.container = &container_of(name);
+  variant.made = made_of(record, name);
   place_samples(variant);
   return variant;
 }

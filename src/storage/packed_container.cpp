@@ -7,8 +7,7 @@ namespace feedrate::storage {
 namespace {
 
 std::unique_ptr<Storage> open(const DatasetVariant& variant, const Io& io) {
-  return open_packed(variant, io,
-                     "remove it and pack it again by `feedrate gen --container packed`");
+  return open_packed(variant, io);
 }
 
 bool pack(const DatasetVariant& from, const std::filesystem::path& folder,

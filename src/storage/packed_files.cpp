@@ -9,6 +9,7 @@
 #include "base/file_remedy.h"
 #include "base/text.h"
 #include "base/whole_file.h"
+#include "storage/gen_command.h"
 #include "storage/pack.h"
 #include "storage/placed_files.h"
 
@@ -95,14 +96,19 @@ std::vector<std::string> packed_names(const Container& container, std::size_t co
 
 std::unique_ptr<Storage> open_packed(const DatasetVariant& variant, const Io& io,
                                      std::string_view remedy) {
-  Placement placement{
-      .folder = variant.folder.string() + "/", .remedy = remedy, .largest = variant.largest_bytes};
+  Placement placement{.folder = variant.folder.string() + "/",
+                      .remedy = std::string(remedy),
+                      .largest = variant.largest_bytes};
   for (std::size_t i = 0; i < variant.packed.size(); ++i) {
     const std::string path = (variant.folder / variant.packed[i]).string();
     check_length(path, variant.packed_bytes[i], remedy);
     placement.packed.push_back(path);
   }
   return io.engine->open(std::move(placement), io.depth);
+}
+
+std::unique_ptr<Storage> open_packed(const DatasetVariant& variant, const Io& io) {
+  return open_packed(variant, io, "remove it and pack it again: " + gen_command(variant));
 }
 
 bool pack_samples(const Container& container, WriteHeader write_header, const DatasetVariant& from,

@@ -40,9 +40,11 @@ class Placing {
 std::vector<std::string> packed_names(const Container& container, std::size_t count);
 
 // For Container::open(): by io.engine. Throws an Error naming the file that cannot be opened or has
-// another length than `variant` says. `remedy`, for that and for samples that are not there, stays.
+// another length than `variant` says. `remedy` is for that and for samples that are not there.
 std::unique_ptr<Storage> open_packed(const DatasetVariant& variant, const Io& io,
                                      std::string_view remedy);
+// The same of files that `gen` packed: its command is the remedy.
+std::unique_ptr<Storage> open_packed(const DatasetVariant& variant, const Io& io);
 
 // Fills in what stands before a sample: PackedLayout::header bytes, which come as zeros. Throws an
 // Error naming a sample that the container cannot hold.

@@ -15,7 +15,7 @@ struct Placement {
   std::vector<std::string> packed;  // the paths of the files that hold the samples, by
                                     // SampleFile::shard; empty: each sample is a file of its own,
                                     // below `folder`
-  std::string_view remedy;          // for a sample that is not as the manifest says
+  std::string remedy;               // for a sample that is not as the manifest says
   std::uint64_t largest = 0;        // bytes of the largest sample
 };
 

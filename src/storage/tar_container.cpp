@@ -13,7 +13,7 @@ void write_header(const SampleFile& sample, std::span<std::byte> header) {
 }
 
 std::unique_ptr<Storage> open(const DatasetVariant& variant, const Io& io) {
-  return open_packed(variant, io, "remove it and pack it again by `feedrate gen --container tar`");
+  return open_packed(variant, io);
 }
 
 bool pack(const DatasetVariant& from, const std::filesystem::path& folder,

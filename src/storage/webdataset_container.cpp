@@ -38,8 +38,7 @@ std::string_view key_of(const SampleFile& sample) {
 }
 
 std::unique_ptr<Storage> open(const DatasetVariant& variant, const Io& io) {
-  return open_packed(variant, io,
-                     "remove it and pack it again by `feedrate gen --container webdataset`");
+  return open_packed(variant, io);
 }
 
 bool pack(const DatasetVariant& from, const std::filesystem::path& folder,

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "datasets.h"
+#include "storage/gen_command.h"
 #include "storage/manifest.h"
 
 namespace feedrate::tests {
@@ -50,6 +51,72 @@ TEST_F(Dataset, missing_things_are_named_with_the_command_that_makes_them) {
   fs::remove_all(data_);
   EXPECT_THAT(open_error(), HasSubstr("no such folder"));
   EXPECT_THROW(storage::dataset_variants(data_), Error);
+}
+
+// gen refuses to add to a dataset of other options, so the command says them.
+TEST_F(Dataset, the_command_has_the_options_that_the_dataset_was_made_with) {
+  const std::string command =
+      "feedrate gen " + data_.string() +
+      " --container packed --format npy --image-size 24x18 --count 6 --classes 4 --seed 7 "
+      "--png-level 1";
+  EXPECT_THAT(open_error("npy.packed/24x18"), testing::EndsWith("; make it: " + command));
+  data_gen::GenerateOptions usual{
+      .data = folder_ / "usual", .formats = {"raw"}, .image_sizes = {{8, 8}}, .count = 3};
+  usual.encode.jpeg_quality = 80;
+  usual.encode.subsampling = "444";
+  generate(usual);
+  data_ = usual.data;
+  EXPECT_THAT(
+      open_error("bmp/8x8-high"),
+      testing::EndsWith(" --format bmp --image-size 8x8 --detail high --count 3 --classes 3 "
+                        "--quality 80 --subsampling 444"));
+  EXPECT_THAT(open_error("jpeg/mixed"),
+              testing::EndsWith("feedrate gen OTHER --format jpeg --image-size mixed --like "
+                                "imagenet"));
+}
+
+// What is typed is what these are: a new default of gen's needs another line here.
+TEST_F(Dataset, the_command_leaves_out_what_gen_does_by_itself) {
+  const data_gen::GenerateOptions usual;
+  const std::map<std::string, std::string> made{
+      {"source", "generated"},
+      {"count", std::to_string(usual.count)},
+      {"classes", std::to_string(usual.classes)},
+      {"seed", std::to_string(usual.seed)},
+      {"jpeg_quality", std::to_string(usual.encode.jpeg_quality)},
+      {"subsampling", std::string(usual.encode.subsampling)},
+      {"png_level", std::to_string(usual.encode.png_level)},
+      {"source_files", "none"}};
+  EXPECT_EQ(storage::gen_command("d", "jpeg.tar/500x375", made),
+            "feedrate gen d --container tar --format jpeg --image-size 500x375");
+  EXPECT_EQ(storage::gen_command("d", "tensor-fp16/8x8", made),
+            "feedrate gen d --format tensor --tensor-dtype fp16 --input-size 8x8");
+}
+
+TEST_F(Dataset, the_command_names_where_the_pictures_come_from) {
+  const std::string begin = "feedrate gen d --format jpeg --image-size mixed ";
+  EXPECT_EQ(storage::gen_command("d", "jpeg/mixed",
+                                 {{"source", "/my pictures"}, {"classes", "7"}, {"count", "9"}}),
+            begin + "--from '/my pictures' --count 9");
+  EXPECT_EQ(storage::gen_command(
+                "d", "jpeg/mixed",
+                {{"source", "generated like imagenet"}, {"jpeg_quality", "own"}, {"count", "9"}}),
+            begin + "--like imagenet --count 9");
+  EXPECT_EQ(storage::gen_command("d", "jpeg/8x8", {{"bytes_per_sample", "114660"}}),
+            "feedrate gen d --format jpeg --image-size 8x8 --bytes-per-sample 114660");
+}
+
+TEST_F(Dataset, of_many_variants_those_of_the_format_or_the_container_are_named) {
+  storage::DatasetRecord record = storage::read_dataset_record(data_);
+  for (const char* name : {"raw.tar/24x18", "png.packed/24x18", "tensor-uint8/8x8"})
+    record.variants[name] = record.variants["raw/24x18"];
+  storage::write_dataset_record(data_, record);
+  EXPECT_THAT(open_error("raw.packed/24x18"),
+              HasSubstr("has no raw.packed/24x18, it has raw.tar/24x18, raw/24x18; make it"));
+  EXPECT_THAT(open_error("tensor-fp16/8x8"), HasSubstr(", it has tensor-uint8/8x8; make it"));
+  EXPECT_THAT(open_error("npy.packed/24x18"), HasSubstr(", it has png.packed/24x18; make it"));
+  EXPECT_THAT(open_error("npy.hdf5/24x18"),
+              HasSubstr(", and nothing else of its format or container; make it"));
 }
 
 TEST_F(Dataset, lists_its_complete_variants) {

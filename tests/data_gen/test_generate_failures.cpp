@@ -167,8 +167,9 @@ TEST_F(Failures, a_folder_of_own_pictures_is_left_alone) {
 TEST_F(Failures, a_folder_of_own_shards_is_left_alone) {
   const fs::path mine = options().data;
   write_text(mine / "shard-000000.tar", "a shard");
-  EXPECT_THAT(error_of(options()), AllOf(HasSubstr("holds tar shards of your own (shard-000000.tar)"),
-                                         HasSubstr("--container webdataset")));
+  EXPECT_THAT(error_of(options()),
+              AllOf(HasSubstr("holds tar shards of your own (shard-000000.tar)"),
+                    HasSubstr("--container webdataset")));
   EXPECT_EQ(files_of(mine).size(), 1U);
 }
 

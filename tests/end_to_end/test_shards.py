@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import tarfile
 import unittest
 import zipfile
@@ -90,6 +91,15 @@ class Generated(ShardTest):
                 hashes.add(record["dataset"]["manifest_xxh3"])
             self.assertEqual(len(hashes), 1, kind)
         self.assertIn(" 0 damaged", self.call("verify", data).out)
+
+    def test_the_command_that_is_advised_makes_it(self):
+        data = self.gen("--format", "jpeg", "--seed", "3", "--quality", "70")
+        words = ["run", "--data", "npy", "--dataset", data, *CELL, *SHORT, "--container", "packed"]
+        line = self.refused(*words, names=["has no npy.packed/48x48", "make it: "], code=1)
+        command = shlex.split(line.split("make it: ")[1])
+        self.assertEqual(command[:3], ["feedrate", "gen", data])
+        self.call(*command[1:])
+        self.call(*words)
 
     def test_zipped_arrays_are_those_of_npy(self):
         data = self.gen("--format", "npy,npz")

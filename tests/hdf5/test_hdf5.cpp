@@ -114,6 +114,19 @@ TEST_F(Hdf5, WhatCannotBeWrittenIsAdvisedByTheReason) {
                                 "and run the same command again"));
 }
 
+// The folder and the options are those of the dataset.
+TEST_F(Hdf5, WhatIsMissingIsAdvisedByTheCommandThatPacksIt) {
+  const storage::DatasetVariant dataset = open("jpeg.hdf5/40x30");
+  const std::string command = "feedrate gen " + folder_.path().string() +
+                              " --container hdf5 --format jpeg --image-size 40x30 --count 32 "
+                              "--classes 4";
+  const auto opening = [&] { hdf5::open_samples(dataset, {}); };
+  std::ofstream(packed(), std::ios::binary) << "text";
+  EXPECT_THAT(message_of(opening), testing::EndsWith("pack it again: " + command));
+  fs::remove(packed());
+  EXPECT_THAT(message_of(opening), testing::EndsWith("no such file; make it: " + command));
+}
+
 TEST_F(Hdf5, AFileOfOtherSamplesIsRefused) {
   fs::copy_file(packed("tensor-uint8.hdf5/40x30"), packed(), fs::copy_options::overwrite_existing);
   const storage::DatasetVariant dataset = open("jpeg.hdf5/40x30");

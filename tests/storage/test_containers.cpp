@@ -96,11 +96,15 @@ TEST_P(Containers, ADamagedFileIsRefusedNamingIt) {
   const storage::DatasetVariant dataset = open("jpeg", true);
   const std::string whole = text_of(packed());
   const auto opening = [&] { storage::make_storage(dataset); };
+  const std::string again = " and pack it again: feedrate gen " + folder_.path().string() +
+                            " --container " + GetParam() +
+                            " --format jpeg --image-size 40x30 --count 32 --classes 4";
   for (const std::string& bytes :
        {std::string(), std::string("something else"), whole.substr(0, whole.size() / 2),
         whole.substr(0, whole.size() - 1)}) {
     put(bytes);
     EXPECT_THAT(opening, ThrowsMessage<Error>(HasSubstr(packed().string() + ": "))) << bytes.size();
+    EXPECT_THAT(opening, ThrowsMessage<Error>(testing::EndsWith(again))) << bytes.size();
   }
   fs::remove(packed());
   EXPECT_THAT(opening, ThrowsMessage<Error>(HasSubstr(packed().string() + ": ")));

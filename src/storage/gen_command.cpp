@@ -1,0 +1,96 @@
+#include "storage/gen_command.h"
+
+#include "base/text.h"
+#include "storage/dataset_record.h"
+
+namespace feedrate::storage {
+namespace {
+
+using Made = std::map<std::string, std::string>;
+
+// "tensor-fp16.tar/224x224-high", taken apart.
+struct Asked {
+  std::string format, container, dtype, size, detail;
+};
+
+std::string cut_behind(std::string& text, char mark) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string::npos) return {};
+  std::string behind = text.substr(at + 1);
+  text.resize(at);
+  return behind;
+}
+
+Asked take_apart(std::string_view variant) {
+  Asked asked{.format = std::string(variant)};
+  asked.size = cut_behind(asked.format, '/');
+  asked.detail = cut_behind(asked.size, '-');
+  asked.container = cut_behind(asked.format, '.');
+  if (asked.format.starts_with("tensor-")) asked.dtype = cut_behind(asked.format, '-');
+  return asked;
+}
+
+std::string value_in(const Made& made, const std::string& key) {
+  const auto found = made.find(key);
+  return found == made.end() ? std::string() : found->second;
+}
+
+// Which pictures: nothing is said of a source that is not known, unless the size needs one.
+std::string source_words(const Asked& asked, const Made& made) {
+  const std::string source = value_in(made, "source");
+  if (source.empty()) return asked.size == kMixedSizes ? " --like imagenet" : "";
+  if (!is_generated(source)) return " --from " + shell_word(source);
+  return source == kLikeImagenet ? " --like imagenet" : "";
+}
+
+// What would make another dataset, were it left out.
+std::string option_words(const Made& made) {
+  struct Option {
+    const char *key, *words;
+    std::string usual;
+  };
+  const Option options[] = {{"count", " --count ", std::to_string(kUsualCount)},
+                            {"classes", " --classes ", std::to_string(kUsualClasses)},
+                            {"seed", " --seed ", "0"},
+                            {"bytes_per_sample", " --bytes-per-sample ", "0"},
+                            {"jpeg_quality", " --quality ", "90"},
+                            {"subsampling", " --subsampling ", "420"},
+                            {"png_level", " --png-level ", "6"}};
+  const std::string source = value_in(made, "source");
+  const bool is_from = !source.empty() && !is_generated(source);
+  std::string words;
+  for (const Option& option : options) {
+    const std::string value = value_in(made, option.key);
+    // "own": each picture of --like imagenet has its own. Those of a folder have its classes.
+    if (value.empty() || value == "own" || value == option.usual) continue;
+    if (is_from && std::string_view(option.key) == "classes") continue;
+    words += option.words + shell_word(value);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string gen_command(const std::filesystem::path& data, std::string_view variant,
+                        const Made& made) {
+  std::string command = "feedrate gen " + shell_word(data.string());
+  const Asked asked = take_apart(variant);
+  if (asked.size.empty()) return command;
+  if (!asked.container.empty()) command += " --container " + asked.container;
+  if (asked.dtype.empty()) {
+    command += " --format " + asked.format + " --image-size " + asked.size;
+    if (!asked.detail.empty()) command += " --detail " + asked.detail;
+  } else {
+    command += " --format tensor --tensor-dtype " + asked.dtype + " --input-size " + asked.size;
+  }
+  return command + source_words(asked, made) + option_words(made);
+}
+
+std::string gen_command(const DatasetVariant& variant) {
+  const std::filesystem::path& folder = variant.folder;  // DATA/FORMAT/WxH
+  const std::filesystem::path format = folder.parent_path();
+  return gen_command(format.parent_path(), (format.filename() / folder.filename()).string(),
+                     variant.made);
+}
+
+}  // namespace feedrate::storage

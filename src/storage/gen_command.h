@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "storage/dataset.h"
+
+namespace feedrate::storage {
+
+// What `feedrate gen` takes where nothing is typed; codec::EncodeOptions has the rest.
+inline constexpr std::int64_t kUsualCount = 2048;
+inline constexpr int kUsualClasses = 100;
+
+// The command that makes a variant in the dataset `data`, or packs it again. `made`, as in
+// DatasetVariant, adds the options in which the dataset differs from what `gen` takes by itself:
+// without them it would be refused. Empty: nothing is known.
+std::string gen_command(const std::filesystem::path& data, std::string_view variant,
+                        const std::map<std::string, std::string>& made = {});
+// The same of a variant that was opened.
+std::string gen_command(const DatasetVariant& variant);
+
+}  // namespace feedrate::storage
