@@ -11,6 +11,7 @@
 #include "run/cell_memory.h"
 #include "storage/container.h"
 #include "storage/placed_files.h"
+#include "storage/tar_shards.h"
 
 namespace feedrate::run {
 namespace {
@@ -48,10 +49,32 @@ std::shared_ptr<const storage::DatasetVariant> readable_dataset(const plan::Cell
     return dataset;
   } catch (const UsageError&) {
     throw;
+  } catch (const storage::MissingVariant&) {  // was never made: so is this
+    throw;
   } catch (const std::runtime_error& error) {
     datasets.note_unreadable(variant, way, error.what());
     throw UnreadableDataset(error.what());
   }
+}
+
+// How long a shard may become is not an option of `gen`, so that more of them need more samples.
+[[noreturn]] void refuse_by_shard(const storage::DatasetVariant& dataset) {
+  const std::string folder = dataset.folder.string();
+  constexpr std::string_view kOrder = "--order by-shard";
+  const storage::Container& container = *dataset.container;
+  if (container.name != storage::kShardsContainer) {
+    throw UsageError(kOrder, folder + " does not lie in several packed files",
+                     "use --container webdataset, or --order sequential");
+  }
+  if (container.pack == nullptr) {  // of the user's own
+    throw UsageError(kOrder, folder + " holds one shard",
+                     "put its samples into several tar files, or use --order sequential");
+  }
+  throw UsageError(kOrder, folder + " lies in one shard",
+                   "use --order sequential, or a dataset of several: `gen` begins another shard "
+                   "at " +
+                       std::to_string(container.layout.most >> 20) +
+                       " MiB, so give it a larger --count or --image-size");
 }
 
 void check_dataset(const plan::CellSettings& settings, const storage::DatasetVariant& dataset) {
@@ -63,8 +86,7 @@ void check_dataset(const plan::CellSettings& settings, const storage::DatasetVar
                 "make it with at most that many class folders");
   }
   if (settings.order == pipeline::Order::by_shard && dataset.packed.size() < 2) {
-    throw UsageError("--order by-shard", folder + " does not lie in several packed files",
-                     "use --container webdataset, or --order sequential");
+    refuse_by_shard(dataset);
   }
   const auto samples = static_cast<std::int64_t>(dataset.samples.size());
   if (samples < settings.gpus) {

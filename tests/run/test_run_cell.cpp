@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -181,6 +183,41 @@ TEST_F(RunCell, MistakesAreRefusedBeforeMeasuring) {
       testing::HasSubstr("memory"));
   options_.data = "/nowhere";
   EXPECT_THAT(refusal(cell({{"data", {"jpeg"}}})), testing::HasSubstr("/nowhere"));
+}
+
+TEST_F(RunCell, OneShardHasNoOrderOfShards) {
+  const auto by_shard = [&](const char* size, const char* container) {
+    return refusal(plan::expand({{"device", {"emulated:2000"}},
+                                 {"batch-size", {"4"}},
+                                 {"data", {"jpeg"}},
+                                 {"image-size", {size}},
+                                 {"input-size", {"32"}},
+                                 {"container", {container}},
+                                 {"order", {"by-shard"}}})
+                       .at(0));
+  };
+  EXPECT_THAT(by_shard("32", "files"), testing::HasSubstr("; use --container webdataset, or"));
+  data_gen::generate_dataset({.data = options_.data,
+                              .formats = {"jpeg"},
+                              .containers = {"webdataset"},
+                              .image_sizes = {{32, 32}},
+                              .count = 64,
+                              .classes = 4,
+                              .threads = 2},
+                             {}, {});
+  EXPECT_THAT(by_shard("32", "webdataset"),
+              testing::AllOf(testing::HasSubstr(" lies in one shard; use --order sequential, or"),
+                             testing::HasSubstr("256 MiB, so give it a larger --count"),
+                             testing::Not(testing::HasSubstr("--container"))));
+  // The same shard in a folder that gen does not know.
+  const TemporaryFolder mine;
+  std::filesystem::copy(folder_.path() / "jpeg.webdataset/32x32/shard-000000.tar", mine.path());
+  options_.data = mine.path();
+  setenv("XDG_CACHE_HOME", (folder_.path() / "cache").c_str(), 1);  // for the shards' index
+  EXPECT_THAT(by_shard("mixed", "webdataset"),
+              testing::AllOf(testing::HasSubstr(" holds one shard; put its samples into several"),
+                             testing::HasSubstr("or use --order sequential")));
+  unsetenv("XDG_CACHE_HOME");
 }
 
 TEST_F(RunCell, ADamagedFileFailsTheCellAndHasNoThroughput) {
