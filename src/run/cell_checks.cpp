@@ -10,6 +10,7 @@
 #include "pipeline/loader.h"
 #include "run/cell_memory.h"
 #include "storage/container.h"
+#include "storage/dataset.h"
 #include "storage/placed_files.h"
 #include "storage/tar_shards.h"
 

@@ -77,8 +77,8 @@ const VariantRecord& find_variant(const fs::path& data, const DatasetRecord& rec
                                   const std::string& name) {
   const auto found = record.variants.find(name);
   if (found == record.variants.end()) {
-    throw Error(data.string(), "has no " + name + ", " + near_to(name, record),
-                make_it(data, name, record));
+    throw MissingVariant(data.string(), "has no " + name + ", " + near_to(name, record),
+                         make_it(data, name, record));
   }
   if (!found->second.complete) {
     throw Error(

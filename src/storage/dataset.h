@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+
 namespace feedrate::storage {
 
 // One stored sample, as its line in the manifest has it.
@@ -81,6 +83,12 @@ class SampleNames {
   std::string name_;
   std::size_t beginning_ = 0;  // of the name: what it shares with the next one's; 0: no name yet
   std::uint32_t shard_ = 0;
+};
+
+// The dataset is there, and what was asked for was never made.
+class MissingVariant : public Error {
+ public:
+  using Error::Error;
 };
 
 // Reads a variant's manifest and checks it against dataset.json (complete, same hash) and the first
