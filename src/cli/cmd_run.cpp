@@ -14,7 +14,6 @@
 #include "cli/ranks.h"
 #include "cli/result_text.h"
 #include "device/step_trace.h"
-#include "plan/axes.h"
 #include "record/record_json.h"
 
 namespace feedrate::cli {
@@ -138,16 +137,6 @@ class LiveRun {
   bool lacks_its_trace_ = false;
 };
 
-// An axis that does not concern the cell has no value in it. In a sweep's product that is as it
-// should be; who measures one cell means what he types.
-void say_without_effect(const CLI::App& app, const plan::Cell& cell) {
-  for (const plan::Axis& axis : plan::axes()) {
-    const std::string option = "--" + std::string(axis.name);
-    if (app.count(option) > 0 && !cell[axis.name])
-      std::fprintf(stderr, "feedrate: %s has no effect on this cell\n", option.c_str());
-  }
-}
-
 int run(CLI::App& app, RunCommand& command) {
   ExperimentOptions& experiment = command.experiment;
   const auto launch = find_launch(experiment);
@@ -165,7 +154,6 @@ int run(CLI::App& app, RunCommand& command) {
   Measuring measuring(experiment, cells, launch);
   if (!measuring.ready()) return measuring.exit_code(1);
   measuring.check(plan);
-  say_without_effect(app, cells.front());
   measuring.open_ledger(plan, /*resume=*/false, /*force=*/false);
   LiveRun live(command.json, command.record_steps);
   const record::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);

@@ -348,7 +348,6 @@ class Hanging(BadSample):
                 self.assertRegex(self.text().splitlines()[-1], "^feedrate: " + said)
                 self.nobody_uses(disk, file)
 
-
     def check_silence(self, process, file):
         self.wait_for(lambda: process.poll() is not None, seconds=10)
         self.assertEqual(process.returncode, 1, self.text())

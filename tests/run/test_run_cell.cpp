@@ -43,7 +43,7 @@ class RunCell : public testing::Test {
   std::string refusal(const plan::Cell& c) {
     try {
       run::CellRunner(options_, registry_).check(c);
-    } catch (const Error& error) {
+    } catch (const std::runtime_error& error) {
       return error.what();
     }
     return "";
