@@ -262,9 +262,9 @@ const codec::Format& format_of(std::string_view picture) {
 [[noreturn]] void refuse_pictures(const std::string& data, const std::string& picture) {
   const std::string_view format = format_of(picture).name;
   std::string remedy = "choose another folder; or read it as it lies: feedrate run --dataset " +
-                       data + " --data " + std::string(format) + " --image-size mixed";
+                       shell_word(data) + " --data " + std::string(format) + " --image-size mixed";
   if (format == "jpeg" || format == "png")  // what --from takes
-    remedy += "; or take them: feedrate gen OTHER --from " + data;
+    remedy += "; or take them: feedrate gen OTHER --from " + shell_word(data);
   throw UsageError(data, "holds pictures of your own (" + printable(picture, 80) + ")", remedy);
 }
 
@@ -286,8 +286,8 @@ void refuse_own_pictures(const GeneratePlan& plan) {
   const std::string shard = storage::find_tar_shard(plan.data);
   if (shard.empty()) return;
   throw UsageError(data, "holds tar shards of your own (" + printable(shard, 80) + ")",
-                   "choose another folder; or read it as it lies: feedrate run --dataset " + data +
-                       " --data jpeg --image-size mixed --container webdataset");
+                   "choose another folder; or read it as it lies: feedrate run --dataset " +
+                       shell_word(data) + " --data jpeg --image-size mixed --container webdataset");
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ class Searching {
     const double window_s = steps * pass_.step_s;
     if (window_s >= 0.75 * limits_.min_seconds) return;
     throw Error(counted_gpus(gpus),
-                format("would have loaded the dataset after %.1f s, and a cold run is one pass",
+                format("would leave %.1f s of the dataset to measure, and a cold run is one pass",
                        std::max(0.0, window_s)),
                 "use more pictures, --io uring-direct, which reads past the page cache, or "
                 "--page-cache warm");

@@ -72,14 +72,16 @@ constexpr double kMaxWarmupSeconds = 2, kMinSeconds = 4, kSteps = 22, kMoreSecon
 void set_default_limits(const CLI::App& app, double step_s, run::RunLimits& limits) {
   if (app.count("--max-warmup-seconds") == 0) limits.max_warmup_seconds = kMaxWarmupSeconds;
   if (app.count("--min-seconds") == 0) limits.min_seconds = std::max(kMinSeconds, kSteps * step_s);
-  if (app.count("--max-seconds") == 0) limits.max_seconds = kMoreSeconds + std::max(limits.min_seconds, kSteps * step_s);
+  if (app.count("--max-seconds") == 0)
+    limits.max_seconds = kMoreSeconds + std::max(limits.min_seconds, kSteps * step_s);
 }
 
 // What --help shows of them.
 void show_default_limits(CLI::App& app) {
   app.get_option("--max-warmup-seconds")->default_str(format("%g", kMaxWarmupSeconds));
   app.get_option("--min-seconds")->default_str(format("%g, or %g steps", kMinSeconds, kSteps));
-  app.get_option("--max-seconds")->default_str(format("min-seconds + %g", kMoreSeconds));
+  app.get_option("--max-seconds")
+      ->default_str(format("%g + min-seconds, or %g steps", kMoreSeconds, kSteps));
 }
 
 device::EmulatedDevice emulated_of(const plan::CellSettings& settings) {
@@ -89,10 +91,13 @@ device::EmulatedDevice emulated_of(const plan::CellSettings& settings) {
 ColdPass pass_of(const plan::CellSettings& settings, const storage::DatasetVariant& dataset,
                  const device::EmulatedDevice& emulated) {
   const auto samples = static_cast<double>(dataset.samples.size());
-  const int queues = settings.loader == "batch" ? std::max(1, settings.workers) : 1;
+  // Workers of `batch` make batches of their own queues; DALI's are behind those that it has ready.
+  const int ahead = settings.loader == "batch"  ? settings.prefetch * std::max(1, settings.workers)
+                    : settings.loader == "dali" ? 2
+                                                : settings.prefetch + settings.workers;
   return {.steps = samples / settings.batch_size,
           .step_s = settings.batch_size / emulated.imgs_per_s,
-          .steps_ahead = settings.prefetch * queues + settings.workers};
+          .steps_ahead = ahead};
 }
 
 // What cannot be searched for. Throws a UsageError.

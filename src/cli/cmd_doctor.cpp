@@ -232,6 +232,8 @@ void look_at_sweep(Findings& findings, CLI::App& app, ExperimentOptions& experim
       memory = std::max(memory, runner.check(cell));
     } catch (const Error& error) {
       if (troubles.insert(error.what()).second) findings.bad("sweep", error.what(), "");
+    } catch (const run::UnreadableDataset& error) {
+      if (troubles.insert(error.what()).second) findings.bad("sweep", error.what(), "");
     } catch (const std::exception& error) {
       // Storage that does not answer: each further cell would wait for it as long, and leave
       // another process behind.

@@ -100,8 +100,8 @@ std::size_t Measuring::say_unreadable(const CellsByError& cells) const {
     const std::string line = anonymizer ? anonymizer->cleaned(error) : error;
     std::fprintf(stderr, "feedrate: %s (%s; the sweep goes on with the others)\n", line.c_str(),
                  ids.size() == 1
-                     ? "its cell will fail"
-                     : ("its " + std::to_string(ids.size()) + " cells will fail").c_str());
+                     ? "its cell cannot be measured"
+                     : ("its " + std::to_string(ids.size()) + " cells cannot be measured").c_str());
     all += ids.size();
   }
   return all;

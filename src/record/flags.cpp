@@ -4,7 +4,9 @@
 #include <cmath>
 #include <set>
 
+#include "base/error.h"
 #include "base/text.h"
+#include "device/emulated_device.h"
 #include "device/step_trace.h"
 #include "measure/nvml.h"
 #include "measure/steady_state.h"
@@ -306,17 +308,28 @@ Raised scaled_rate(const FlagFacts& facts, const FlagRule&) {
   return when(facts.result.settings.emulated() && !caveat.empty(), caveat);
 }
 
+// The mean length of the window's steps, milliseconds. Its part of a recording may have longer ones
+// than the whole, which counts where the file has gone meanwhile.
+double planned_step_ms(const plan::CellSettings& settings, const run::Measurement& m) {
+  if (!device::is_trace(settings.device_argument)) return m.device.step_ms;
+  try {
+    return device::mean_step_ms(
+        device::emulated_device(settings.device_argument, settings.step_spec(0)),
+        settings.batch_size, static_cast<std::size_t>(m.warmup_steps),
+        static_cast<std::size_t>(m.steps));
+  } catch (const Error&) {
+    return m.device.step_ms;
+  }
+}
+
 Raised harness_bound(const FlagFacts& facts, const FlagRule& rule) {
   const plan::CellSettings& settings = facts.result.settings;
   if (!settings.emulated() || settings.feed == device::Feed::streamed) return {};
   const device::DeviceDescription& device = measured(facts).device;
-  const double step_ms = std::max(device.step_ms, device.host_cpu_ms) + device.all_reduce_ms;
+  const double step_ms = std::max(planned_step_ms(settings, measured(facts)), device.host_cpu_ms) +
+                         device.all_reduce_ms;
   const double reached = measured(facts).imgs_per_s;
-  double asked = step_ms > 0 ? 1e3 * settings.batch_size * settings.gpus / step_ms : 0;
-  // The window's part of a recording may have longer steps than the whole: who comes late for one
-  // lets the device idle.
-  if (device::is_trace(settings.device_argument))
-    asked = reached / std::max(1e-9, 1 - measured(facts).device_idle_fraction);
+  const double asked = step_ms > 0 ? 1e3 * settings.batch_size * settings.gpus / step_ms : 0;
   return when(asked == 0 || reached < *rule.threshold * asked,
               "without any loading " + std::to_string(std::llround(reached)) +
                   " images/s were reached, not the device's rate: the program itself is the limit");

@@ -36,7 +36,7 @@ storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) c
   if (!settings.mixed_sizes || format == nullptr || settings.detail != "medium" ||
       (settings.container != files && settings.container != shards)) {
     const bool holds_shards = storage::holds_tar_shards(folder_);
-    throw Error(
+    throw storage::MissingVariant(
         folder_.string(),
         "holds no dataset.json: it is not a dataset, or a folder of your own pictures",
         "make a dataset: `feedrate gen DIR`; pictures of your own are read with --data jpeg "

@@ -74,18 +74,29 @@ VariantRecord parse_variant(const std::string& name, const Json& json, const std
   return variant;
 }
 
+// Which pictures tensors are made of. Those that are missing are to be of the same as others of
+// their size, so that both hold the same pixels.
+std::string pictures_of(const DatasetRecord& record, const std::string& variant) {
+  const auto found = record.variants.find(variant);
+  if (found != record.variants.end()) return found->second.made_from;
+  if (!variant.starts_with("tensor-")) return {};
+  const std::string size = variant.substr(std::min(variant.find('/'), variant.size()));
+  for (const auto& [name, other] : record.variants) {
+    if (name.starts_with("tensor-") && name.ends_with(size)) return other.made_from;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::map<std::string, std::string> made_of(const DatasetRecord& record,
                                            const std::string& variant) {
   std::map<std::string, std::string> made = record.options;
-  const auto found = record.variants.find(variant);
-  made.insert(
-      {{"source", record.source},
-       {"seed", std::to_string(record.seed)},
-       {"count", std::to_string(record.count)},
-       {"classes", std::to_string(record.classes)},
-       {"made_from", found == record.variants.end() ? std::string() : found->second.made_from}});
+  made.insert({{"source", record.source},
+               {"seed", std::to_string(record.seed)},
+               {"count", std::to_string(record.count)},
+               {"classes", std::to_string(record.classes)},
+               {"made_from", pictures_of(record, variant)}});
   return made;
 }
 

@@ -74,15 +74,18 @@ std::string option_words(const Made& made) {
 std::string gen_command(const std::filesystem::path& data, std::string_view variant,
                         const Made& made) {
   std::string command = "feedrate gen " + shell_word(data.string());
-  const Asked asked = take_apart(variant);
+  Asked asked = take_apart(variant);
   if (asked.size.empty()) return command;
   if (!asked.container.empty()) command += " --container " + asked.container;
   if (asked.dtype.empty()) {
     command += " --format " + asked.format + " --image-size " + asked.size;
-    if (!asked.detail.empty()) command += " --detail " + asked.detail;
   } else {
     command += " --format tensor --tensor-dtype " + asked.dtype + " --input-size " + asked.size;
+    asked.size = value_in(made, "made_from");  // the pictures: their size and detail
+    asked.detail = cut_behind(asked.size, '-');
+    if (!asked.size.empty()) command += " --image-size " + asked.size;
   }
+  if (!asked.detail.empty()) command += " --detail " + asked.detail;
   return command + source_words(asked, made) + option_words(made);
 }
 

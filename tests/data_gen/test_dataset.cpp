@@ -93,6 +93,19 @@ TEST_F(Dataset, the_command_leaves_out_what_gen_does_by_itself) {
             "feedrate gen d --format tensor --tensor-dtype fp16 --input-size 8x8");
 }
 
+// Else they would be made of pictures of gen's usual size, beside others of the same name.
+TEST_F(Dataset, the_command_makes_tensors_of_the_pictures_that_others_of_their_size_are_made_of) {
+  storage::DatasetRecord record = storage::read_dataset_record(data_);
+  record.variants["tensor-uint8/8x8"].made_from = "500x375-high";
+  EXPECT_THAT(
+      storage::gen_command("d", "tensor-fp16/8x8", storage::made_of(record, "tensor-fp16/8x8")),
+      testing::HasSubstr(" --tensor-dtype fp16 --input-size 8x8 --image-size 500x375 --detail "
+                         "high "));
+  EXPECT_THAT(
+      storage::gen_command("d", "tensor-fp16/9x9", storage::made_of(record, "tensor-fp16/9x9")),
+      testing::Not(testing::HasSubstr("--image-size")));
+}
+
 TEST_F(Dataset, the_command_names_where_the_pictures_come_from) {
   const std::string begin = "feedrate gen d --format jpeg --image-size mixed ";
   EXPECT_EQ(storage::gen_command("d", "jpeg/mixed",

@@ -156,7 +156,7 @@ class Capacity(ProgramTest):
         shown = help_of("capacity")
         for limit in ("max-warmup-seconds FLOAT=2", "min-seconds FLOAT=4, or 22 steps"):
             self.assertIn(f"--{limit} ", shown)
-        self.assertIn("--max-seconds FLOAT=min-seconds + 1 ", shown)
+        self.assertIn("--max-seconds FLOAT=1 + min-seconds, or 22 steps ", shown)
         for axis, value in (("data", "jpeg"), ("page-cache", "cold"), ("host-cpu-ms", "10;")):
             self.assertRegex(shown, rf"--{axis} VALUE [^\[]*\[{value}")
         self.assertIn("--max-seconds FLOAT=1.05 * min-seconds ", help_of("jobs"))
@@ -208,6 +208,10 @@ class Steps(ProgramTest):
         self.write("a.steps", head + "\n".join(["steps\t800", "step_ms", *long_then_short, ""]))
         flags = {flag["name"] for flag in json.loads(self.call(*words).out)["flags"]}
         self.assertNotIn("harness_bound", flags)
+        many = str(4 * len(os.sched_getaffinity(0)))  # whose CPU time this machine has not
+        answer = self.call(*words, "--gpus", many, "--host-cpu-ms", "20")
+        flags = {flag["name"] for flag in json.loads(answer.out)["flags"]}
+        self.assertIn("harness_bound", flags)
         for part in (text[:-1], text[: text.rindex("\n", 0, -1) + 1], text + "20.5\n"):
             self.write("a.steps", part)
             self.refused(*words, names=[steps, "; record it anew: "], code=1)

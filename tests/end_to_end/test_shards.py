@@ -134,7 +134,7 @@ class Unreadable(ShardTest):
         said = [line for line in answer.err.splitlines() if " will fail" in line]
         self.assertEqual(len(said), 1, answer)
         self.assertRegex(said[0], r"^feedrate: .*\.tar: has 5000 bytes, the manifest says \d+; ")
-        self.assertIn("(its 2 cells will fail; the sweep goes on", said[0])
+        self.assertIn("(its 2 cells cannot be measured; the sweep goes on", said[0])
         self.assertIn("8 measured, 4 failed", answer.err)
         for record in self.ledger():
             bad = record["cell"]["data"] == "jpeg"
@@ -155,7 +155,7 @@ class Unreadable(ShardTest):
 
     def test_a_dry_run_says_it_too(self):
         answer = self.call(*self.words, "--data", "jpeg,png", "--dry-run", code=1)
-        self.assertIn("its cell will fail", answer.err)
+        self.assertIn("its cell cannot be measured", answer.err)
         self.assertIn("jpeg 48x48", answer.out)
 
     def test_it_ends_at_once_where_nothing_else_reads(self):
