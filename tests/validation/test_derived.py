@@ -25,6 +25,7 @@ MEASURED = [
     for pattern in (
         r"warmup_steps|warmup_s|resident_bytes|loss_last|(step|data_wait|device_idle)_ms/raw/.*",
         r"stages/\d/(bytes)",
+        r"stages/3/items",  # of uint8, which need no collating: no time is derived from them
         r"queue/(capacity_samples|drawn_fraction|drawn_mean|rank)",
         r"cpu_wait_s",
         r"io/(latency|open)_us/.*",
