@@ -239,16 +239,6 @@ void survey(const GeneratePlan& plan, PlannedVariant& variant) {
   }
 }
 
-// What samples of the user's own may be named: those of every format that is read as it lies.
-std::vector<std::string_view> picture_endings() {
-  std::vector<std::string_view> endings;
-  for (const codec::Format& format : codec::picture_formats()) {
-    endings.push_back(format.extension);
-    if (!format.other_extension.empty()) endings.push_back(format.other_extension);
-  }
-  return endings;
-}
-
 const codec::Format& format_of(std::string_view picture) {
   return *std::ranges::find_if(codec::picture_formats(), [&](const codec::Format& format) {
     const auto ends_in = [&](std::string_view ending) {
@@ -281,7 +271,7 @@ void refuse_own_pictures(const GeneratePlan& plan) {
   };
   const std::string data = plan.data.string();
   const std::string picture =
-      storage::find_class_picture(plan.data, picture_endings(), is_gens, listing);
+      storage::find_class_picture(plan.data, codec::picture_endings(), is_gens, listing);
   if (!picture.empty()) refuse_pictures(data, picture);
   const std::string shard = storage::find_tar_shard(plan.data);
   if (shard.empty()) return;

@@ -33,7 +33,7 @@ def files_rate(cell):
 
 
 def run_rate(cell, record):
-    """The same of one run."""
+    """Bytes/s that the stage `read` took from files in one run."""
     read, seconds = _file_bytes(record), record.get("window_s")
     known = takes_from_files(cell) and read is not None and ledger.positive(seconds)
     return read / seconds if known else None

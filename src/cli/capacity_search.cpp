@@ -10,13 +10,13 @@
 #include "measure/memory.h"
 #include "ranks/rank_processes.h"
 #include "run/look_ahead.h"
+#include "run/window.h"
 #include "storage/memory_copy.h"
 
 namespace feedrate::cli {
 namespace {
 
 constexpr std::string_view kCorrected = "queue_not_at_rest";  // see kept_up()
-constexpr int kWarmupSteps = 2;        // of a cold run
 constexpr std::size_t kMostRuns = 40;  // of noise that never lets the search end
 
 // The share of the time in which the GPUs computed, averaging gradients left out of both: what
@@ -112,7 +112,7 @@ class Searching {
   // between the first steps and the last ones, whose batches lie in the queues by then.
   void check_pass(const plan::Cell& cell, int gpus) const {
     if (!cell.is("page-cache", "cold")) return;
-    const double steps = pass_.steps / gpus - kWarmupSteps - pass_.steps_ahead;
+    const double steps = pass_.steps / gpus - run::kColdWarmupSteps - pass_.steps_ahead;
     const double window_s = steps * pass_.step_s;
     if (window_s >= 0.75 * limits_.min_seconds) return;
     throw Error(counted_gpus(gpus),

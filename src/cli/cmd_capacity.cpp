@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "cli/options.h"
+#include "pipeline/loader.h"
 #include "storage/dataset.h"
 
 namespace feedrate::cli {
@@ -91,13 +92,10 @@ device::EmulatedDevice emulated_of(const plan::CellSettings& settings) {
 ColdPass pass_of(const plan::CellSettings& settings, const storage::DatasetVariant& dataset,
                  const device::EmulatedDevice& emulated) {
   const auto samples = static_cast<double>(dataset.samples.size());
-  // Workers of `batch` make batches of their own queues; DALI's are behind those that it has ready.
-  const int ahead = settings.loader == "batch"  ? settings.prefetch * std::max(1, settings.workers)
-                    : settings.loader == "dali" ? 2
-                                                : settings.prefetch + settings.workers;
+  const auto& loader = pipeline::find_loader_kind(settings.loader);
   return {.steps = samples / settings.batch_size,
           .step_s = settings.batch_size / emulated.imgs_per_s,
-          .steps_ahead = ahead};
+          .steps_ahead = loader.batches_ahead(settings.prefetch, settings.workers)};
 }
 
 // What cannot be searched for. Throws a UsageError.

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <stop_token>
@@ -21,18 +20,6 @@
 namespace feedrate::cli {
 namespace {
 
-// What a folder of the user's own may hold. Formats share endings, as png and png0 do.
-std::vector<std::string_view> picture_endings() {
-  std::vector<std::string_view> endings;
-  const auto add = [&](std::string_view ending) {
-    if (!ending.empty() && std::ranges::find(endings, ending) == endings.end())
-      endings.push_back(ending);
-  };
-  for (const codec::Format& format : codec::picture_formats())
-    add(format.extension), add(format.other_extension);
-  return endings;
-}
-
 struct VerifyOptions {
   std::string data;
   int threads = 2;
@@ -40,7 +27,7 @@ struct VerifyOptions {
 };
 
 storage::DatasetVariant list_own_folder(const VerifyOptions& o, Aside& aside, SignsOfLife& signs) {
-  const std::vector<std::string_view> endings = picture_endings();
+  const std::vector<std::string_view> endings = codec::picture_endings();
   const auto listing = [&](std::uint64_t) { signs.alive(); };
   if (!storage::holds_tar_shards(o.data) || storage::holds_class_pictures(o.data, endings, listing))
     return storage::list_image_folder(o.data, endings, o.threads, listing);

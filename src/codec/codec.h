@@ -68,6 +68,9 @@ struct Format {
 // All picture formats, in the order in which they are listed. Thread-safe, immutable.
 std::span<const Format> picture_formats();
 
+// What names of their files may end in, each once: formats share endings, as png and png0 do.
+std::vector<std::string_view> picture_endings();
+
 // The format of that name, or nullptr.
 const Format* find_picture_format(std::string_view name);
 

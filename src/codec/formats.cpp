@@ -13,6 +13,16 @@ std::span<const Format> picture_formats() {
   return formats;
 }
 
+std::vector<std::string_view> picture_endings() {
+  std::vector<std::string_view> endings;
+  const auto add = [&](std::string_view ending) {
+    if (!ending.empty() && std::ranges::find(endings, ending) == endings.end())
+      endings.push_back(ending);
+  };
+  for (const Format& format : picture_formats()) add(format.extension), add(format.other_extension);
+  return endings;
+}
+
 const Format* find_picture_format(std::string_view name) {
   const auto formats = picture_formats();
   const auto found = std::ranges::find(formats, name, &Format::name);

@@ -33,4 +33,14 @@ struct PixelView {
   int height = 0;
 };
 
+// A part of a picture, which has to lie within it; borrows the same pixels.
+inline PixelView window_of(const PixelView& picture, const Rect& window) {
+  return {picture.data + window.y * picture.stride + std::ptrdiff_t{3} * window.x, picture.stride,
+          window.width, window.height};
+}
+// Packed rows.
+inline PixelView packed_view(const std::uint8_t* pixels, PixelSize size) {
+  return {pixels, std::ptrdiff_t{3} * size.width, size.width, size.height};
+}
+
 }  // namespace feedrate::codec

@@ -31,18 +31,20 @@ class PlainDecoder : public Decoder {
 
 }  // namespace
 
+void copy_packed(const PixelView& pixels, std::uint8_t* out) {
+  const std::size_t row_bytes = static_cast<std::size_t>(pixels.width) * 3;
+  const std::uint8_t* from = pixels.data;
+  for (int y = 0; y < pixels.height; ++y, from += pixels.stride, out += row_bytes)
+    std::memcpy(out, from, row_bytes);
+}
+
 PixelView copy_window(const PlainPixels& picture, const Rect& window,
                       std::vector<std::uint8_t>& into) {
-  const std::size_t row_bytes = static_cast<std::size_t>(window.width) * 3;
-  const std::size_t bytes = row_bytes * static_cast<std::size_t>(window.height);
-  if (into.size() < bytes) into.resize(bytes);
-  const std::size_t stride = static_cast<std::size_t>(picture.size.width) * 3;
-  const std::byte* from = picture.first + static_cast<std::size_t>(window.y) * stride +
-                          static_cast<std::size_t>(window.x) * 3;
-  for (int y = 0; y < window.height; ++y, from += stride) {
-    std::memcpy(into.data() + static_cast<std::size_t>(y) * row_bytes, from, row_bytes);
-  }
-  return {into.data(), static_cast<std::ptrdiff_t>(row_bytes), window.width, window.height};
+  const PixelSize size{window.width, window.height};
+  if (into.size() < packed_bytes(size)) into.resize(packed_bytes(size));
+  const auto* first = reinterpret_cast<const std::uint8_t*>(picture.first);
+  copy_packed(window_of(packed_view(first, picture.size), window), into.data());
+  return packed_view(into.data(), size);
 }
 
 std::unique_ptr<Decoder> make_plain_decoder(PlainParser parse) {

@@ -20,6 +20,9 @@ inline std::size_t packed_bytes(PixelSize size) {
   return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3;
 }
 
+// Writes the pixels to `out`, rows packed.
+void copy_packed(const PixelView& pixels, std::uint8_t* out);
+
 // A window's pixels, rows packed, in `into`, which grows where it is too small.
 PixelView copy_window(const PlainPixels& picture, const Rect& window,
                       std::vector<std::uint8_t>& into);

@@ -1,9 +1,8 @@
 #include "measure/trace_file.h"
 
-#include <unistd.h>
+#include <fcntl.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <span>
 #include <string>

@@ -1,5 +1,6 @@
 #include "pipeline/loader.h"
 
+#include <algorithm>
 #include <mutex>
 #include <opencv2/core/utility.hpp>
 
@@ -11,12 +12,14 @@ std::span<const LoaderKind> loader_kinds() {
   static constexpr LoaderKind kKinds[] = {
       {"pool",
        "workers share the samples of a batch; whichever batch is whole first is delivered first",
-       make_pool_loader},
+       make_pool_loader, nullptr, [](int prefetch, int workers) { return prefetch + workers; }},
       {"batch",
        "one worker makes one whole batch, delivered in order, as PyTorch's DataLoader does",
-       make_batch_loader},
+       make_batch_loader, nullptr,
+       [](int prefetch, int workers) { return prefetch * std::max(1, workers); }},
       {"dali", "NVIDIA DALI on the CPU, in as many threads as there are workers; in order",
-       make_dali_loader, check_dali_loader},
+       make_dali_loader, check_dali_loader,
+       [](int, int) { return 2; }},  // DALI's own queue is behind those that are collated
   };
   return kKinds;
 }

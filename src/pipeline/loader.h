@@ -60,6 +60,8 @@ struct LoaderKind {
   // Throws what make() would throw if this build or machine lacks what the loader needs; may be
   // null.
   void (*check)() = nullptr;
+  // The most batches that lie whole in its queues, or are nearly so, when it has loaded all.
+  int (*batches_ahead)(int prefetch, int workers) = nullptr;
 };
 std::span<const LoaderKind> loader_kinds();
 const LoaderKind& find_loader_kind(std::string_view kind);  // throws UsageError

@@ -1,24 +1,11 @@
 #include "pipeline/picture_finisher.h"
 
-#include <cstring>
-
+#include "codec/plain.h"
 #include "pipeline/collate.h"
 #include "pipeline/jitter.h"
 #include "pipeline/sample_maker.h"
 
 namespace feedrate::pipeline {
-namespace {
-
-// Packed pixels of a picture `width` pixels wide.
-void copy_window(const std::uint8_t* picture, int width, const codec::Rect& window,
-                 std::uint8_t* out) {
-  const auto stride = 3 * static_cast<std::ptrdiff_t>(width);
-  const std::size_t row = 3 * static_cast<std::size_t>(window.width);
-  const std::uint8_t* from = picture + window.y * stride + 3 * window.x;
-  for (int y = 0; y < window.height; ++y, from += stride, out += row) std::memcpy(out, from, row);
-}
-
-}  // namespace
 
 Augmentation PictureFinisher::draw(codec::PixelSize stored, const Draw& draw,
                                    std::string_view name) const {
@@ -62,7 +49,8 @@ void PictureFinisher::mask(const codec::PixelView& pixels, const Augmentation& b
   auto* whole = reinterpret_cast<std::uint8_t*>(
       whole_.resize(3 * static_cast<std::size_t>(pixels.width) * pixels.height));
   mask_colourer_.apply(pixels, by.mask_seed, whole);
-  copy_window(whole, pixels.width, by.window, out);
+  const codec::PixelSize size{pixels.width, pixels.height};
+  codec::copy_packed(codec::window_of(codec::packed_view(whole, size), by.window), out);
 }
 
 }  // namespace feedrate::pipeline

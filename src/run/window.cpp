@@ -55,9 +55,8 @@ double Window::elapsed(std::span<const device::StepRecord> steps, std::size_t si
 }
 
 bool Window::warm(std::span<const device::StepRecord> steps) {
-  // A cold pass has no data to spare: two steps for the device's own first-time work.
   if (pass_steps_ > 0) {
-    steady_ = steps.size() >= 2;
+    steady_ = steps.size() >= kColdWarmupSteps;
     return steady_;
   }
   if (steps.size() < 3) return false;

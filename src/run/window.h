@@ -46,6 +46,9 @@ class QueueBalance {
 // this. A window of twice its least length may end at kNearRest.
 inline constexpr double kAtRest = 0.005, kNearRest = 0.01;
 
+// A cold pass has no data to spare: its warm-up is so long, for the device's own first-time work.
+inline constexpr int kColdWarmupSteps = 2;
+
 // `staying`: the window has ended, the run goes on for the others' sake.
 enum class Phase { warming, measuring, staying, done };
 

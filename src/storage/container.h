@@ -68,8 +68,7 @@ void place_samples(DatasetVariant& variant);
 
 // Each in the file of its name; container.cpp lists them.
 Container files_container();
-// The same of a folder of the user's own: its errors advise no `feedrate gen`, which did not make
-// it.
+// Files in a folder of the user's own. `feedrate gen` did not make it, so no error advises that.
 const Container& own_files();
 Container tar_container();
 Container webdataset_container();

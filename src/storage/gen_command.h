@@ -18,7 +18,7 @@ inline constexpr int kUsualClasses = 100;
 // without them it would be refused. Empty: nothing is known.
 std::string gen_command(const std::filesystem::path& data, std::string_view variant,
                         const std::map<std::string, std::string>& made = {});
-// The same of a variant that was opened.
+// For a variant that was opened, which says itself how it was made.
 std::string gen_command(const DatasetVariant& variant);
 
 }  // namespace feedrate::storage

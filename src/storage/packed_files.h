@@ -43,7 +43,7 @@ std::vector<std::string> packed_names(const Container& container, std::size_t co
 // another length than `variant` says. `remedy` is for that and for samples that are not there.
 std::unique_ptr<Storage> open_packed(const DatasetVariant& variant, const Io& io,
                                      std::string_view remedy);
-// The same of files that `gen` packed: its command is the remedy.
+// For files that `gen` packed. The remedy is the command that packs them again.
 std::unique_ptr<Storage> open_packed(const DatasetVariant& variant, const Io& io);
 
 // Fills in what stands before a sample: PackedLayout::header bytes, which come as zeros. Throws an

@@ -29,7 +29,7 @@ DatasetVariant list_tar_shards(const std::filesystem::path& folder,
                                std::span<const std::string_view> suffixes, int threads,
                                const ListProgress& progress = {}, const ListNote& note = {});
 
-// The name of a tar file in `data`; empty: there is none, or it cannot be told.
+// The name of a tar file in `data`. Empty if there is none, or if the folder cannot be read.
 std::string find_tar_shard(const std::filesystem::path& data);
 // Whether tar files lie in `data`.
 inline bool holds_tar_shards(const std::filesystem::path& data) {
