@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/arrivals.h"
+#include "measure/delays.h"
 #include "measure/trace.h"
 #include "pipeline/batch.h"
 #include "pipeline/resize.h"
@@ -68,6 +69,8 @@ struct StepSpec {
   int engine_share = 100;
   Emulation emulation{};
   measure::TraceLane* copies = nullptr;  // where each copy is kept; outlives the device
+  // Of its copies, steps and averaging of gradients; outlives the device. Null: none.
+  const measure::Delays* delays = nullptr;
 };
 
 // When one step ran on the device, on the clock of now_ns(). Steps end in order.

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "codec/codec.h"
+#include "measure/delays.h"
 #include "pipeline/augment.h"
 #include "pipeline/bad_samples.h"
 #include "pipeline/batch.h"
@@ -29,6 +30,8 @@ struct SampleRecipe {
   bool augment_on_device =
       false;  // samples are whole pictures of spec.size; what is drawn goes with the batch
   const PlantedTimes* planted = nullptr;
+  // Of each sample, in the thread that makes it; no stage counts them. Null: none.
+  const measure::Delays* delays = nullptr;
   std::shared_ptr<storage::OutstandingReads>
       reads;  // is told what is read; null: nobody wants to know
   std::shared_ptr<BadSamples>

@@ -1,0 +1,66 @@
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace feedrate::measure {
+
+// Where a run can be delayed on purpose, to learn what limits it: what binds is what slows the
+// whole when it is slowed (Curtsinger and Berger 2015: "Coz: Finding Code that Counts with Causal
+// Profiling", SOSP).
+enum class Place : std::uint8_t {
+  worker,     // each sample, in the loader thread that makes it
+  copy,       // each batch's way to the device
+  step,       // each step, on the device; burnt: in the thread that launches it
+  all_reduce  // each step, after the ranks have averaged their gradients
+};
+inline constexpr std::size_t kPlaceCount = 4;
+inline constexpr std::array<std::string_view, kPlaceCount> kPlaceNames = {"worker", "copy", "step",
+                                                                          "all-reduce"};
+
+struct Delay {
+  std::int64_t ns = 0;  // 0: none
+  bool burns = false;   // CPU time, taken from whatever else runs; else it is slept
+};
+
+// Delays that are switched while a run goes on. One thread sets them, any may serve them.
+class Delays {
+ public:
+  // On top of what set() says, for as long as the run lasts: a known bottleneck, to test the
+  // diagnosis by. Slept. Before the run.
+  void plant(Place place, std::int64_t ns) { planted_[index(place)] = ns; }
+  void set(Place place, Delay delay) {
+    // One number, so that nobody sees the time of one delay with the kind of another.
+    delays_[index(place)].store(2 * delay.ns + (delay.burns ? 1 : 0), std::memory_order_relaxed);
+  }
+  // To sleep now, in ns; and to burn.
+  std::int64_t slept(Place place) const {
+    const std::int64_t now = delays_[index(place)].load(std::memory_order_relaxed);
+    return planted_[index(place)] + (now % 2 == 0 ? now / 2 : 0);
+  }
+  std::int64_t burnt(Place place) const {
+    const std::int64_t now = delays_[index(place)].load(std::memory_order_relaxed);
+    return now % 2 == 1 ? now / 2 : 0;
+  }
+
+ private:
+  static std::size_t index(Place place) { return static_cast<std::size_t>(place); }
+  std::array<std::int64_t, kPlaceCount> planted_{};
+  std::array<std::atomic<std::int64_t>, kPlaceCount> delays_{};
+};
+
+// Sleeps `ns` on average: where one sleep was too long, the next is shorter. For one thread.
+class ExactSleep {
+ public:
+  void sleep(std::int64_t ns);
+
+ private:
+  std::int64_t owed_ns_ = 0;
+};
+
+// Computes until this thread has used `ns` of CPU time.
+void burn(std::int64_t ns);
+
+}  // namespace feedrate::measure
