@@ -22,6 +22,7 @@ CommandEntry add_verify(CLI::App& program);
 CommandEntry add_rank(CLI::App& program);
 CommandEntry add_run(CLI::App& program);
 CommandEntry add_sweep(CLI::App& program);
+CommandEntry add_diagnose(CLI::App& program);
 CommandEntry add_capacity(CLI::App& program);
 CommandEntry add_jobs(CLI::App& program);
 CommandEntry add_report(CLI::App& program);

@@ -136,6 +136,12 @@ std::vector<plan::PlannedRun> Measuring::keep(std::vector<plan::PlannedRun> runs
   return runs;
 }
 
+run::CellResult Measuring::run_blocks(const plan::Cell& cell, const run::BlockPlan& blocks,
+                                      double most_seconds, const run::ProgressSink& progress,
+                                      std::uint64_t seed) {
+  return runner_->run_blocks(cell, blocks, most_seconds, progress, signals_.token(), seed);
+}
+
 record::SweepOutcome Measuring::run(const std::vector<plan::PlannedRun>& plan,
                                     const record::SweepHooks& hooks, bool stop_at_failure,
                                     const std::optional<plan::Precision>& precision) {

@@ -67,6 +67,11 @@ class Measuring {
                            const record::SweepHooks& hooks, bool stop_at_failure,
                            const std::optional<plan::Precision>& precision = {});
 
+  // A cell cut into blocks, see run/blocks.h. The ledger keeps nothing of it.
+  run::CellResult run_blocks(const plan::Cell& cell, const run::BlockPlan& blocks,
+                             double most_seconds, const run::ProgressSink& progress,
+                             std::uint64_t seed);
+
   // 128 + signal if one came, else `otherwise`.
   int exit_code(int otherwise) const { return signals_.exit_code(otherwise); }
 

@@ -70,6 +70,11 @@ double student_t(double confidence, int degrees) {
   return high;
 }
 
+double student_t_below(double t, int degrees) {
+  const double inside = inside_of_student_t(std::abs(t), std::max(degrees, 1));
+  return t < 0 ? (1 - inside) / 2 : (1 + inside) / 2;
+}
+
 std::optional<Interval> block_interval(std::span<const double> step_seconds, double images) {
   constexpr std::size_t kBlocks = 10;
   if (step_seconds.size() < 2 * kBlocks) return std::nullopt;

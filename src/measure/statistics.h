@@ -27,6 +27,9 @@ double student_t_975(int degrees);
 // bisection: good to 1e-6 of its value.
 double student_t(double confidence, int degrees);
 
+// P(T <= t) of the same distribution. Abramowitz and Stegun 26.7.3 and 26.7.4.
+double student_t_below(double t, int degrees);
+
 struct Interval {
   double low = 0;
   double high = 0;

@@ -2,9 +2,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "device/accelerator.h"
 #include "measure/delays.h"
 #include "measure/stages.h"
 
@@ -17,22 +17,59 @@ struct Block {
   measure::Delay delay;  // ns 0: off
 };
 
-// What a run is cut into, once its steps are steady; empty: it is measured as one window.
+// What a run is cut into once its steps are steady; without blocks it is one window.
 struct BlockPlan {
   std::vector<Block> blocks;
-  double seconds = 0.5;  // of a block, at least, after it has settled
-  int least_steps = 4;   // the same, in steps
+  double seconds = 0.5;  // of a block, at least, without the time in which it settles
+  int least_steps = 6;   // the same
 };
 
-// What one block of all ranks gave. A queue that fills or empties within a block says nothing of
-// what the run can keep up: that is the smaller of what the loaders made and what the device took.
+// Decides when a block begins, has settled, and ends. A pure state machine over the steps' times.
+class BlockSchedule {
+ public:
+  explicit BlockSchedule(const BlockPlan& plan) : plan_(plan) {}
+
+  // The first block begins. `steps`: all that ended so far.
+  void begin(std::span<const device::StepRecord> steps);
+  void update(std::span<const device::StepRecord> steps);
+
+  // Rises by one whenever a block begins, or has settled. Starts at 0; block k settles at 2k + 1
+  // and is measured at 2k + 2.
+  std::int64_t mark() const { return mark_; }
+  bool is_over() const;  // the last block has ended
+
+  static std::size_t block_of(std::int64_t mark) { return static_cast<std::size_t>(mark - 1) / 2; }
+  static bool is_measured(std::int64_t mark) { return mark > 0 && mark % 2 == 0; }
+
+ private:
+  const BlockPlan& plan_;
+  std::int64_t mark_ = 0;
+  std::size_t since_ = 0;  // steps at the last change of the mark
+};
+
+// A measured block of one rank.
+struct BlockSpan {
+  std::int64_t block = 0;           // its place in the plan
+  std::int64_t first = 0, last = 0;  // steps[first, last); first >= 1
+  std::int64_t made = -1;           // samples that the loader made; -1: none is made, as with caches
+  double seconds = 0;               // in which it made them
+  measure::StageTotals stages;      // of these
+};
+
+// A measured block of all ranks.
 struct BlockResult {
-  std::size_t block = 0;                   // its place in the plan
-  double taken_per_s = 0, made_per_s = 0;  // images/s of all ranks; made < 0: nothing is made
+  std::size_t block = 0;
+  double taken_per_s = 0;  // images
+  double made_per_s = -1;  // samples; < 0: none is made
   double seconds = 0;
-  double idle_fraction = 0;     // of the device, rank 0's
-  measure::StageTotals stages;  // of all workers and ranks
-  double imgs_per_s() const;    // that the run can keep up
+  double idle_fraction = 0;     // of rank 0's device
+  measure::StageTotals stages;  // of all workers
+
+  // What the run can keep up. A queue that fills or empties within a block says nothing of that: it
+  // is the smaller of what the loaders made and what the devices took.
+  double imgs_per_s() const {
+    return made_per_s < 0 || taken_per_s < made_per_s ? taken_per_s : made_per_s;
+  }
 };
 
 }  // namespace feedrate::run

@@ -75,6 +75,21 @@ CellResult CellRunner::run(const plan::Cell& cell, const ProgressSink& progress,
   RunOptions options = options_;
   options.seed = seed.value_or(options_.seed);
   if (!trace.empty()) options.trace = trace;
+  return run_with(options, cell, progress, std::move(stop));
+}
+
+CellResult CellRunner::run_blocks(const plan::Cell& cell, const BlockPlan& blocks,
+                                  double most_seconds, const ProgressSink& progress,
+                                  std::stop_token stop, std::uint64_t seed) {
+  RunOptions options = options_;
+  options.seed = seed;
+  options.blocks = blocks;
+  options.limits.max_seconds = most_seconds;
+  return run_with(options, cell, progress, std::move(stop));
+}
+
+CellResult CellRunner::run_with(const RunOptions& options, const plan::Cell& cell,
+                                const ProgressSink& progress, std::stop_token stop) {
   CellResult result{.cell = cell, .settings = settings_for(cell), .started_at = utc_now()};
   RankResults kept;
   try {

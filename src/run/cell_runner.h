@@ -67,7 +67,13 @@ class CellRunner {
   CellResult run(const plan::Cell& cell, const ProgressSink& progress, std::stop_token stop,
                  std::optional<std::uint64_t> seed = {}, const std::filesystem::path& trace = {});
 
+  // The same, cut into blocks; it ends after `most_seconds`, even if blocks are left.
+  CellResult run_blocks(const plan::Cell& cell, const BlockPlan& blocks, double most_seconds,
+                        const ProgressSink& progress, std::stop_token stop, std::uint64_t seed);
+
  private:
+  CellResult run_with(const RunOptions& options, const plan::Cell& cell,
+                      const ProgressSink& progress, std::stop_token stop);
   const plan::CellSettings& settings_for(const plan::Cell& cell);
 
   const RunOptions options_;

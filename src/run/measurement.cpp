@@ -186,6 +186,35 @@ void add_steps(Measurement& m, const std::vector<RankResult>& ranks, double imag
   m.data_wait_ms = series_of(waits_of(first));
 }
 
+// Only those that all ranks have measured: they end at the same step.
+void add_blocks(Measurement& m, const std::vector<RankResult>& ranks, double images_per_step) {
+  const RankResult& first = ranks.front();
+  for (std::size_t b = 0; b < first.blocks.size(); ++b) {
+    const BlockSpan& span = first.blocks[b];
+    const auto step = [&](std::int64_t i) { return first.steps[static_cast<std::size_t>(i)]; };
+    const std::int64_t from = step(span.first - 1).end_ns, to = step(span.last - 1).end_ns;
+    BlockResult block{.block = static_cast<std::size_t>(span.block),
+                      .seconds = measure::seconds(to - from)};
+    if (block.seconds <= 0) continue;
+    block.taken_per_s =
+        images_per_step * static_cast<double>(span.last - span.first) / block.seconds;
+    if (span.made >= 0) block.made_per_s = 0;
+    for (const RankResult& rank : ranks) {
+      if (b >= rank.blocks.size() || rank.blocks[b].block != span.block) return;
+      block.stages += rank.blocks[b].stages;
+      if (span.made >= 0) {
+        block.made_per_s +=
+            static_cast<double>(rank.blocks[b].made) / std::max(rank.blocks[b].seconds, 1e-9);
+      }
+    }
+    std::int64_t idle_ns = 0;
+    for (std::int64_t i = span.first; i < span.last; ++i)
+      idle_ns += std::max<std::int64_t>(0, step(i).start_ns - step(i - 1).end_ns);
+    block.idle_fraction = measure::seconds(idle_ns) / block.seconds;
+    m.blocks.push_back(block);
+  }
+}
+
 void add_surroundings(Measurement& m, const std::vector<RankResult>& ranks) {
   const RankResult& first = ranks.front();
   for (const OfMachine& machine : by_machine(ranks)) {
@@ -249,6 +278,7 @@ Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer&
   m.steady = first.steady;
   add_worst_ranks(m, ranks);
   add_steps(m, ranks, static_cast<double>(settings.batch_size) * settings.gpus);
+  add_blocks(m, ranks, static_cast<double>(settings.batch_size) * settings.gpus);
   m.queue_capacity = first.samples_ahead_limit;
   m.loader_library = first.loader_library;
   m.bad = answer.bad;

@@ -90,6 +90,7 @@ struct Measurement {
   device::DeviceDescription device;
   std::vector<RankMeasurement> ranks;
   std::optional<Straggler> straggler;
+  std::vector<BlockResult> blocks;  // of a run that was cut into blocks
   TraceOutcome trace;  // for the terminal; no part of the record
 };
 

@@ -36,7 +36,8 @@ std::int64_t batches_of(const RankTask& task, const device::Group& group) {
 
 // Batches for the training thread, whatever the feed.
 std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Accelerator& device,
-                                              const device::Group& group, measure::Trace* trace) {
+                                              const device::Group& group, measure::Trace* trace,
+                                              const measure::Delays* delays) {
   if (!task.recipe) return nullptr;
   const plan::CellSettings& s = task.settings;
   const storage::DatasetVariant& dataset = *task.recipe->dataset;
@@ -47,6 +48,7 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
   if (s.pin_workers) options.first_cpu = group.rank() * s.workers;
   options.batches = batches_of(task, group);
   options.trace = trace;
+  options.recipe.delays = delays;
   if (task.planted_rank.value_or(group.rank()) != group.rank()) options.recipe.planted = nullptr;
   auto loader = pipeline::make_loader(s.loader, std::move(options));
   if (s.cache != "host") return loader;
@@ -72,8 +74,10 @@ std::shared_ptr<measure::Trace> open_trace(const RankTask& task, const device::G
 }
 
 std::unique_ptr<device::Accelerator> open_device(const RankTask& task, device::Group& group,
-                                                 measure::Trace* trace) {
+                                                 measure::Trace* trace,
+                                                 const measure::Delays* delays) {
   device::StepSpec step = task.step;
+  step.delays = delays;
   if (trace) step.copies = &trace->copies();
   return task.kind->make(task.settings.device_argument, step, group);
 }
@@ -84,13 +88,14 @@ class RankRun {
       : task_(task),
         group_(group),
         trace_(open_trace(task, group)),
-        device_(open_device(task, group, trace_.get())),
-        loader_(open_loader(task, *device_, group, trace_.get())),
+        device_(open_device(task, group, trace_.get(), delays_of(task))),
+        loader_(open_loader(task, *device_, group, trace_.get(), delays_of(task))),
         gpu_(device_->describe().pci_address),
         host_(group.rank() == 0 ? std::make_unique<measure::HostMonitor>() : nullptr),
         storage_(group.rank() == 0 ? counters_below(task) : std::nullopt),
         pass_steps_(pass_steps(task, group)),
-        window_(task.limits, pass_steps_, task.appointment) {}
+        window_(task.limits, pass_steps_, task.appointment),
+        blocks_(task.blocks) {}
 
   RankResult run(std::stop_token stop) {
     const std::stop_callback wake(stop, [this] { interrupt(); });
@@ -113,6 +118,17 @@ class RankRun {
     device_->drain();
     device_->collect(result_.steps);
     return finish();
+  }
+
+  // Null: nothing is ever delayed.
+  const measure::Delays* delays_of(const RankTask& task) {
+    bool any = in_blocks();
+    for (std::size_t place = 0; place < measure::kPlaceCount; ++place) {
+      const std::int64_t ns = task.planted_delays[place];
+      delays_.plant(static_cast<measure::Place>(place), ns);
+      any = any || ns > 0;
+    }
+    return any ? &delays_ : nullptr;
   }
 
   void interrupt() {
@@ -162,47 +178,102 @@ class RankRun {
     trace_->training().add(TraceKind::submit, taken, measure::now_ns(), number);
   }
 
-  // All ranks enter and leave the window at the same step: rank 0 decides.
+  // All ranks enter and leave the window, and its blocks, at the same step: rank 0 decides.
   void advance() {
     const double drawn = queue_.drawn(produced(), consumed());
     if (group_.rank() == 0) {
-      const double most = std::abs(drawn) > std::abs(others_drawn_) ? drawn : others_drawn_;
-      if (device_->settled()) window_.update(result_.steps, most, all_made());
+      if (device_->settled()) decide(std::abs(drawn) > std::abs(others_drawn_) ? drawn : others_drawn_);
       report();
     }
     const std::int64_t mark = agreed_mark(drawn);
     if (mark == mark_) return;
     const bool stayed = has_ended();
+    if (in_blocks() && BlockSchedule::is_measured(mark_)) end_block();
     mark_ = mark;
     if (stayed) return;  // for other jobs; its window is over
     others_drawn_ = 0;   // from the window before
-    const measure::StageTotals stages = loader_ ? loader_->stages() : measure::StageTotals{};
     if (has_ended()) {
-      result_.drawn_from_queue = drawn;
-      result_.stages = stages;
-      result_.stages -= stages_at_start_;
-      result_.latencies = latencies_so_far();
-      result_.latencies -= latencies_at_start_;
-      result_.arrivals = device_->arrivals();
-      result_.arrivals -= arrivals_at_start_;
-      result_.host = measure::host_use(host_at_start_, measure::read_host_counters());
-      result_.storage_counters = measure::read_between(storage_at_start_, read_below());
-      // The window begins at the end of a step, a little before this rank has opened it.
-      result_.standstills =
-          standstills_.between(result_.steps[opened_ - 1].end_ns, measure::now_ns());
-      if (host_) result_.host_series = host_->between(host_at_start_.at_ns, measure::now_ns());
-      result_.process = measure::process_size();
-      result_.gpu = gpu_.between(host_at_start_.at_ns, measure::now_ns());
-      result_.gpu_problem = gpu_.problem();
-    } else {
-      opened_ = result_.steps.size();
-      queue_.open(produced(), consumed());
-      stages_at_start_ = stages;
-      latencies_at_start_ = latencies_so_far();
-      arrivals_at_start_ = device_->arrivals();
-      host_at_start_ = measure::read_host_counters();
-      storage_at_start_ = read_below();
+      end_window(drawn);
+    } else if (!in_blocks() || opened_ == 0) {
+      open_window();
     }
+    if (in_blocks()) enter_block();
+  }
+  bool in_blocks() const { return !task_.blocks.blocks.empty(); }
+
+  // `drawn`: of the queue that is least at rest.
+  void decide(double drawn) {
+    if (!in_blocks() || window_.mark() == 0) window_.update(result_.steps, drawn, all_made());
+    if (!in_blocks() || window_.mark() == 0 || window_.is_over()) return;
+    if (blocks_.mark() == 0) {
+      blocks_.begin(result_.steps);
+    } else {
+      blocks_.update(result_.steps);
+    }
+    const std::size_t first = window_.first_step();
+    if (result_.steps.size() == first) return;
+    const double lasted =
+        measure::seconds(result_.steps.back().end_ns - result_.steps[first - 1].end_ns);
+    const bool is_pass_over =
+        pass_steps_ > 0 &&
+        (all_made() || static_cast<std::int64_t>(result_.steps.size()) + 2 >= pass_steps_);
+    if (blocks_.is_over() || is_pass_over || lasted >= task_.limits.max_seconds)
+      window_.close(result_.steps);
+  }
+
+  void open_window() {
+    opened_ = result_.steps.size();
+    queue_.open(produced(), consumed());
+    stages_at_start_ = stages_so_far();
+    latencies_at_start_ = latencies_so_far();
+    arrivals_at_start_ = device_->arrivals();
+    host_at_start_ = measure::read_host_counters();
+    storage_at_start_ = read_below();
+  }
+  void end_window(double drawn) {
+    result_.drawn_from_queue = drawn;
+    result_.stages = stages_so_far();
+    result_.stages -= stages_at_start_;
+    result_.latencies = latencies_so_far();
+    result_.latencies -= latencies_at_start_;
+    result_.arrivals = device_->arrivals();
+    result_.arrivals -= arrivals_at_start_;
+    result_.host = measure::host_use(host_at_start_, measure::read_host_counters());
+    result_.storage_counters = measure::read_between(storage_at_start_, read_below());
+    // The window begins at the end of a step, a little before this rank has opened it.
+    result_.standstills = standstills_.between(result_.steps[opened_ - 1].end_ns, measure::now_ns());
+    if (host_) result_.host_series = host_->between(host_at_start_.at_ns, measure::now_ns());
+    result_.process = measure::process_size();
+    result_.gpu = gpu_.between(host_at_start_.at_ns, measure::now_ns());
+    result_.gpu_problem = gpu_.problem();
+  }
+
+  // The block of the mark begins, or it has settled and is measured, or the last one is over.
+  void enter_block() {
+    if (has_ended()) return delay_nothing();
+    const std::size_t block = BlockSchedule::block_of(mark_);
+    if (!BlockSchedule::is_measured(mark_)) {
+      delay_nothing();
+      delays_.set(task_.blocks.blocks[block].place, task_.blocks.blocks[block].delay);
+      return;
+    }
+    span_ = {.block = static_cast<std::int64_t>(block),
+             .first = static_cast<std::int64_t>(result_.steps.size()),
+             .stages = stages_so_far()};
+    span_.made = produced();
+    span_began_ns_ = measure::now_ns();
+  }
+  void end_block() {
+    span_.last = static_cast<std::int64_t>(result_.steps.size());
+    span_.seconds = measure::seconds(measure::now_ns() - span_began_ns_);
+    if (span_.made >= 0) span_.made = produced() - span_.made;
+    const measure::StageTotals before = std::exchange(span_.stages, stages_so_far());
+    span_.stages -= before;
+    if (span_.first < span_.last) result_.blocks.push_back(span_);
+  }
+  void delay_nothing() {
+    for (std::size_t place = 0; place < measure::kPlaceCount; ++place)
+      delays_.set(static_cast<measure::Place>(place), {});
   }
   bool has_ended() const { return mark_ >= Window::kEnded; }  // the window
   bool done() const { return mark_ == Window::kDone; }
@@ -211,7 +282,7 @@ class RankRun {
   // the next step.
   std::int64_t agreed_mark(double drawn) {
     const bool decides = group_.rank() == 0;
-    const std::int64_t own = decides ? window_.mark() : std::llround(1e9 * drawn);
+    const std::int64_t own = decides ? decided_mark() : std::llround(1e9 * drawn);
     if (group_.size() == 1) return own;
     const std::vector<std::int64_t> all = group_.all_gather(own);
     const auto most = std::ranges::max_element(all.begin() + 1, all.end(), {}, [](std::int64_t n) {
@@ -221,6 +292,13 @@ class RankRun {
     return all.front();
   }
 
+  std::int64_t decided_mark() const {
+    return in_blocks() && !window_.is_over() ? blocks_.mark() : window_.mark();
+  }
+
+  measure::StageTotals stages_so_far() const {
+    return loader_ ? loader_->stages() : measure::StageTotals{};
+  }
   storage::ReadLatencies latencies_so_far() const {
     storage::ReadLatencies latencies;
     if (loader_) loader_->add_latencies(latencies);
@@ -313,6 +391,7 @@ class RankRun {
   const RankTask& task_;
   device::Group& group_;
   const std::shared_ptr<measure::Trace> trace_;  // null: not traced
+  measure::Delays delays_;                       // outlives what serves them
   std::unique_ptr<device::Accelerator> device_;
   std::unique_ptr<pipeline::Loader> loader_;
   const measure::GpuMonitor gpu_;
@@ -321,7 +400,11 @@ class RankRun {
   measure::StandstillMonitor standstills_;
   const std::int64_t pass_steps_;  // of a cold pass; else 0
   Window window_;
-  std::int64_t mark_ = 0;   // of the window, see Window::mark()
+  BlockSchedule blocks_;
+  BlockSpan span_;  // of the block that is measured
+  std::int64_t span_began_ns_ = 0;
+  // Of the window, see Window::mark(); while it is open and cut into blocks, BlockSchedule's.
+  std::int64_t mark_ = 0;
   std::size_t opened_ = 0;  // step at which this rank's window was opened; 0: not yet
   QueueBalance queue_;
   double others_drawn_ = 0;  // by the other rank whose queue was least at rest, at the step before

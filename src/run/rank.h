@@ -43,6 +43,7 @@ struct RankResult {
   std::vector<measure::HostSample> host_series;  // of the window, once a second; rank 0's alone
   // What was read below the files in the window; rank 0's alone.
   std::vector<measure::StorageCounter> storage_counters;
+  std::vector<BlockSpan> blocks;  // that were measured, of RankTask::blocks
   std::int64_t samples_ahead_limit = 0;
   std::string loader_library;    // see Loader::library()
   int opencv_threads = 0;        // in each loader thread

@@ -37,6 +37,8 @@ struct RankTask {
   std::uint64_t seed = 0;
   std::shared_ptr<const pipeline::SampleRecipe> recipe;  // null: synthetic
   std::optional<int> planted_rank;                       // see RunOptions
+  std::array<std::int64_t, measure::kPlaceCount> planted_delays{};
+  BlockPlan blocks;
   bool trace = false;                                    // what each batch went through is kept
   ProgressSink progress;                                 // of rank 0; may be empty
 };

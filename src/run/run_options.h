@@ -1,10 +1,12 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include "pipeline/planted_times.h"
+#include "run/blocks.h"
 #include "run/window.h"
 
 namespace feedrate::run {
@@ -17,6 +19,9 @@ struct RunOptions {
   pipeline::PlantedTimes planted{};  // zero but in tests of the measurement itself
   bool plant = false;
   std::optional<int> planted_rank;  // in this rank alone
+  // Delays in ns that last for the whole run, by measure::Place, if `plant`: for the same tests.
+  std::array<std::int64_t, measure::kPlaceCount> planted_delays{};
+  BlockPlan blocks{};               // what delays the run is cut into; none: it is one window
   Appointment appointment{};        // with other runs on this machine
   std::filesystem::path trace{};    // where this run's trace is written; empty: none
 };

@@ -40,6 +40,11 @@ Phase Window::update(std::span<const device::StepRecord> steps, double drawn, bo
   return phase_;
 }
 
+void Window::close(std::span<const device::StepRecord> steps) {
+  last_ = steps.size();
+  phase_ = Phase::done;
+}
+
 std::int64_t Window::mark() const {
   if (phase_ == Phase::done) return kDone;
   return phase_ == Phase::staying ? kEnded : windows_;

@@ -68,6 +68,9 @@ class Window {
   // window was opened, see QueueBalance. `all_made`: nothing of a cold pass is left to load.
   Phase update(std::span<const device::StepRecord> steps, double drawn, bool all_made = false);
 
+  // The window is over, whatever it lacks. `steps` as for update(); one of the window at least.
+  void close(std::span<const device::StepRecord> steps);
+
   // Changes whenever the window opens, is begun anew, or ends, and when the run is done: kEnded or
   // more once the window has ended, kDone at last. Ranks take rank 0's, so that all of them open
   // and end the same window.
@@ -76,6 +79,7 @@ class Window {
   std::int64_t mark() const;
   std::size_t first_step() const { return first_; }  // of the window: steps before it are warm-up
   std::size_t last_step() const { return last_; }    // one past the window's last
+  bool is_over() const { return phase_ == Phase::staying || phase_ == Phase::done; }
   bool steady() const { return steady_; }  // the warm-up ended because the steps were steady
 
  private:

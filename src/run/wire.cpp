@@ -75,10 +75,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunLimits, warmup_seconds, max_warmup_seconds
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Appointment, opens_ns, leaves_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, device_idle, elapsed_s,
                                    remaining_s, cached, to_cache)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockSpan, block, first, last, made, seconds, stages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, pid, cpus, quota)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last, steady,
                                    drawn_from_queue, stages, latencies, arrivals, host, standstills,
-                                   host_series, storage_counters, samples_ahead_limit,
+                                   host_series, storage_counters, blocks, samples_ahead_limit,
                                    loader_library, opencv_threads, process, device, place, gpu,
                                    gpu_problem)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CacheLook, by, files, of, unwritten_pages)
@@ -86,6 +87,17 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PageCache, state, fits, before, after, look, 
                                    file_system, loops, loops_before, loops_after, memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TraceOutcome, left_out, problem)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache, interrupted, trace)
+
+static void to_json(nlohmann::json& j, const Block& block) {
+  j = {static_cast<int>(block.place), block.delay.ns, block.delay.burns};
+}
+static void from_json(const nlohmann::json& j, Block& block) {
+  const int place = j.at(0);
+  if (place < 0 || place >= static_cast<int>(measure::kPlaceCount))
+    throw std::invalid_argument("a block delays nothing");
+  block = {static_cast<measure::Place>(place), {j.at(1), j.at(2)}};
+}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockPlan, blocks, seconds, least_steps)
 
 // File names need not be UTF-8; such a text shows where it is not.
 static constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
@@ -122,6 +134,12 @@ static void check(const RankResult& rank) {
     sound(total(stage.wall_ns) && total(stage.cpu_ns) && total(stage.items) && total(stage.bytes),
           "a stage has a total that cannot be");
   sound(total(rank.stages.cpu_wait_ns), "a stage has a total that cannot be");
+  for (const BlockSpan& span : rank.blocks)
+    sound(0 < span.first && span.first < span.last &&
+              span.last <= static_cast<std::int64_t>(rank.steps.size()) && span.block >= 0 &&
+              span.block < 1'000'000 && -1 <= span.made && moderate(span.made) &&
+              span.seconds >= 0,
+          "a block is not within its steps");
   for (const auto* latencies : {&rank.latencies.reads, &rank.latencies.opens})
     for (const std::int64_t count : latencies->counts)
       sound(total(count) && count < kMostReads, "reads cannot be counted");
@@ -163,6 +181,8 @@ std::string to_text(const RankOrder& order) {
                         {"planted", o.planted},
                         {"plant", o.plant},
                         {"planted_rank", o.planted_rank.value_or(-1)},
+                        {"planted_delays", o.planted_delays},
+                        {"blocks", o.blocks},
                         {"appointment", o.appointment},
                         {"trace", o.trace.string()}}
       .dump(-1, ' ', false, kReplace);
@@ -184,6 +204,8 @@ RankOrder order_from(const std::string& text) {
                    .planted = json.at("planted"),
                    .plant = json.at("plant")};
   if (const int rank = json.at("planted_rank"); rank >= 0) order.options.planted_rank = rank;
+  order.options.planted_delays = json.at("planted_delays");
+  order.options.blocks = json.at("blocks");
   order.options.appointment = json.at("appointment");
   order.options.trace = json.at("trace").get<std::string>();
   return order;

@@ -1,0 +1,235 @@
+#include "cli/diagnosing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "cli/progress.h"
+#include "measure/clock.h"
+#include "plan/axes.h"
+#include "plan/expand.h"
+
+namespace feedrate::cli {
+namespace {
+
+using diagnose::Rung;
+using measure::Place;
+
+// The cell with other values; nothing where that cannot be, as no `decoded` of tensors.
+std::optional<plan::Cell> with(const plan::Cell& cell,
+                               const std::map<std::string, std::string>& others) {
+  plan::AxisValues values;
+  for (const plan::Axis& axis : plan::axes())
+    if (const auto& value = cell[axis.name]) values[std::string(axis.name)] = {*value};
+  for (const auto& [axis, value] : others) values[axis] = {value};
+  try {
+    const std::vector<plan::Cell> cells = plan::expand(values);
+    return cells.empty() ? std::nullopt : std::optional(cells.front());
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+// What a run can keep up: what came out of the queues' stock was not loaded in its window.
+double kept_up(const run::Measurement& m) {
+  return m.imgs_per_s * (1 - std::max(0.0, m.drawn_mean));
+}
+
+double loader_cpu_s(const measure::StageTotals& stages) {
+  double cpu_s = 0;
+  for (const measure::StageTotal& stage : stages.stage) cpu_s += measure::seconds(stage.cpu_ns);
+  return cpu_s;
+}
+
+}  // namespace
+
+LadderCells ladder_of(const plan::Cell& cell) {
+  LadderCells ladder;
+  const auto add = [&](Rung rung, const std::optional<plan::Cell>& rung_cell) {
+    if (rung_cell) ladder.emplace(rung, *rung_cell);
+  };
+  ladder.emplace(Rung::synthetic, plan::ceiling_of(cell));
+  for (const Rung rung : {Rung::device, Rung::host, Rung::sample, Rung::decoded, Rung::encoded,
+                          Rung::discard}) {
+    const std::string cache(diagnose::name_of(rung));
+    add(rung, with(cell, {{"cache", cache}, {"page-cache", "auto"}}));
+  }
+  const bool is_cold = cell.is("page-cache", "cold");
+  add(Rung::none, is_cold ? with(cell, {{"page-cache", "warm"}}) : cell);
+  if (cell["page-cache"]) add(Rung::cold, is_cold ? cell : with(cell, {{"page-cache", "cold"}}));
+  return ladder;
+}
+
+std::vector<Probe> probes_of(const plan::CellSettings& settings) {
+  std::vector<Probe> probes;
+  if (settings.loader != "dali") {
+    probes.push_back({Place::worker, false});
+    if (settings.workers > 0) probes.push_back({Place::worker, true});
+  }
+  if (settings.device_kind != "cpu") probes.push_back({Place::copy, false});
+  probes.push_back({Place::step, false});
+  if (settings.gpus > 1) probes.push_back({Place::all_reduce, false});
+  return probes;
+}
+
+DiagnosisPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t probes) {
+  constexpr int kPairs = 6, kMostRounds = 6, kLeastSteps = 6, kSettlingSteps = 3;
+  constexpr double kLeastBlock = 0.2, kLongestBlock = 3, kStartup = 1, kSettles = 0.2;
+  const double least = std::max(kLeastBlock * (1 + kSettles), (kLeastSteps + kSettlingSteps) * step_s);
+  DiagnosisPlan plan{.blocks = {.blocks = {}, .least_steps = kLeastSteps}};
+  for (int rounds = kMostRounds; rounds >= 1; --rounds) {
+    plan.rounds = rounds;
+    plan.pairs = (kPairs + rounds - 1) / rounds;
+    const double blocks = 2.0 * plan.pairs * static_cast<double>(probes);
+    const double each = (budget_s / rounds - ladder_s - kStartup) / blocks;
+    if (each < least && rounds > 1) continue;
+    plan.blocks.seconds = std::clamp(each, least, kLongestBlock) / (1 + kSettles);
+    plan.block_run_s = std::max(each, least) * blocks;
+    // What is too short for that many blocks ends with those that fit.
+    if (each < least) plan.block_run_s = std::max(budget_s - ladder_s - kStartup, 4 * least);
+    break;
+  }
+  return plan;
+}
+
+Diagnosing::Diagnosing(Measuring& measuring, const plan::Cell& cell, LadderCells ladder,
+                       std::uint64_t seed)
+    : measuring_(measuring),
+      cell_(cell),
+      ladder_(std::move(ladder)),
+      settings_(plan::settings_of(cell)),
+      seed_(seed) {
+  servers_ = {.workers = static_cast<double>(std::max(settings_.workers, 1) * settings_.gpus),
+              .cpus = 1,
+              .images_per_step = static_cast<double>(settings_.batch_size) * settings_.gpus};
+}
+
+bool Diagnosing::measure_ladder(int round, const std::string& title) {
+  number_ = round;
+  round_ = {};
+  std::vector<plan::PlannedRun> plan;
+  std::map<std::string, Rung> rungs;  // by cell_id
+  for (const auto& [rung, cell] : ladder_) {
+    if (left_out_.contains(rung)) continue;
+    rungs[cell.id()] = rung;
+    if (rung != Rung::synthetic) plan.push_back({cell, plan::Role::cell, round});
+  }
+  shuffle(plan, mix64(seed_, static_cast<std::uint64_t>(round)));
+  plan.insert(plan.begin(), {ladder_.at(Rung::synthetic), plan::Role::opening_ceiling, round});
+  ProgressLine line;
+  std::string label;
+  const record::SweepHooks hooks{
+      .started =
+          [&](const plan::PlannedRun& run, std::size_t, std::size_t, std::optional<double>) {
+            label = title + " · " + std::string(diagnose::name_of(rungs.at(run.cell.id())));
+            line.show(label);
+          },
+      .progress =
+          [&](const run::RunProgress& p) { line.show(label + ": " + describe(p, std::nullopt)); },
+      .finished =
+          [&](const record::Record& record, const nlohmann::ordered_json&) {
+            add(rungs.at(record.context.run.cell.id()), record);
+          },
+      .more = {}};
+  const record::SweepOutcome outcome = measuring_.run(plan, hooks, /*stop_at_failure=*/false);
+  line.clear();
+  if (outcome.interrupted) return false;
+  const Rung own = cell_.is("page-cache", "cold") ? Rung::cold : Rung::none;
+  for (const Rung needed : {Rung::synthetic, own}) {
+    if (const auto why = left_out_.find(needed); why != left_out_.end())
+      throw Error(needed == own ? cell_.label() : "the ceiling", why->second,
+                  "see that it runs: `feedrate run`");
+  }
+  return true;
+}
+
+void Diagnosing::add(Rung rung, const record::Record& record) {
+  const run::CellResult& result = record.result;
+  if (result.status == run::Status::failed) left_out_.emplace(rung, result.error);
+  if (!result.measurement) return;
+  const run::Measurement& m = *result.measurement;
+  round_.rates[rung] = kept_up(m);
+  if (rung != (cell_.is("page-cache", "cold") ? Rung::cold : Rung::none)) return;
+  round_.capacities = record.verdict->capacities;
+  add_cell(m);
+}
+
+void Diagnosing::add_cell(const run::Measurement& m) {
+  device_ = m.device.name;
+  servers_.cpus = std::max(m.cpu_capacity, 1.0);
+  step_s_ = 1e-3 * m.step_ms.summary.mean;
+  if (m.images > 0 && !m.machines.empty()) {
+    const double all = m.machines.front().use.process_cpu_s;
+    round_.step_cpu_s =
+        std::max(0.0, all - loader_cpu_s(m.stages)) / static_cast<double>(m.images);
+  }
+  double least = m.ranks.size() > 1 ? m.step_ms.summary.mean : 0;
+  for (const run::RankMeasurement& rank : m.ranks) least = std::min(least, rank.sync_ms);
+  const double works_ms = m.step_ms.summary.mean * (1 - m.device_idle_fraction);
+  round_.all_reduce_share = works_ms > 0 ? least / works_ms : 0;
+}
+
+// For each pair the places in another order, and each pair either way round: what changes while the
+// run goes on hits each alike.
+std::vector<run::Block> Diagnosing::blocks_of(const DiagnosisPlan& plan) const {
+  const double rate =
+      round_.rates.at(cell_.is("page-cache", "cold") ? Rung::cold : Rung::none);
+  std::vector<run::Block> blocks;
+  Random coin(mix64(seed_, 0x626c6f636bULL + static_cast<std::uint64_t>(number_)));
+  for (int pair = 0; pair < plan.pairs; ++pair) {
+    std::vector<Probe> probes = probes_of(settings_);
+    shuffle(probes, coin.bits());
+    for (const Probe& probe : probes) {
+      const std::int64_t ns = diagnose::delay_ns(probe.place, probe.burns, rate, servers_);
+      run::Block on{probe.place, {ns, probe.burns}}, off{probe.place, {}};
+      off.delay.burns = probe.burns;
+      const bool on_first = coin.below(2) == 1;
+      blocks.push_back(on_first ? on : off);
+      blocks.push_back(on_first ? off : on);
+    }
+  }
+  return blocks;
+}
+
+bool Diagnosing::measure_blocks(const DiagnosisPlan& plan, const std::string& title) {
+  run::BlockPlan blocks = plan.blocks;
+  blocks.blocks = blocks_of(plan);
+  ProgressLine line;
+  const std::string label = title + " · delays";
+  line.show(label);
+  const run::CellResult result = measuring_.run_blocks(
+      cell_, blocks, plan.block_run_s,
+      [&](const run::RunProgress& p) { line.show(label + ": " + describe(p, std::nullopt)); },
+      mix64(seed_, static_cast<std::uint64_t>(number_)));
+  line.clear();
+  if (result.status == run::Status::interrupted) return false;
+  if (!result.measurement) return true;  // the ladder says what it can by itself
+  std::map<std::size_t, const run::BlockResult*> measured;
+  diagnose::Undelayed undelayed;
+  double off_blocks = 0;
+  for (const run::BlockResult& block : result.measurement->blocks) {
+    measured[block.block] = &block;
+    if (blocks.blocks[block.block].delay.ns > 0) continue;
+    undelayed.stages += block.stages;
+    undelayed.imgs_per_s += block.imgs_per_s();
+    undelayed.idle_fraction += block.idle_fraction;
+    ++off_blocks;
+  }
+  for (std::size_t b = 0; b + 1 < blocks.blocks.size(); b += 2) {
+    if (!measured.contains(b) || !measured.contains(b + 1)) continue;
+    const bool on_first = blocks.blocks[b].delay.ns > 0;
+    const std::size_t on = on_first ? b : b + 1, off = on_first ? b + 1 : b;
+    round_.pairs.push_back({blocks.blocks[on].place, blocks.blocks[on].delay,
+                            measured[on]->imgs_per_s(), measured[off]->imgs_per_s()});
+  }
+  if (off_blocks > 0) {
+    undelayed.imgs_per_s /= off_blocks;
+    undelayed.idle_fraction /= off_blocks;
+    round_.undelayed = undelayed;
+  }
+  return true;
+}
+
+}  // namespace feedrate::cli

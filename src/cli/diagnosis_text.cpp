@@ -1,0 +1,122 @@
+#include "cli/diagnosis_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace feedrate::cli {
+namespace {
+
+using diagnose::Rung;
+
+const char* words_of(Rung rung) {
+  switch (rung) {
+    case Rung::synthetic:
+      return "synthetic: the ceiling";
+    case Rung::device:
+      return "one batch kept on the device";
+    case Rung::host:
+      return "batches kept in host memory";
+    case Rung::sample:
+      return "finished samples kept";
+    case Rung::decoded:
+      return "decoded pictures kept";
+    case Rung::encoded:
+      return "the files' bytes kept";
+    case Rung::none:
+      return "nothing kept";
+    case Rung::cold:
+      return "nothing kept, page cache cold";
+    case Rung::discard:
+      return "synthetic, loaders beside it";
+  }
+  return "";
+}
+
+std::string signed_number(double value) {
+  return format("%s%s", value < 0 ? "-" : "", thousands(std::abs(value)).c_str());
+}
+
+std::string interval(const std::optional<measure::Interval>& ci95) {
+  if (!ci95) return "-";
+  return signed_number(ci95->low) + " to " + signed_number(ci95->high);
+}
+
+std::string rung_line(const diagnose::Evidence& e, Rung rung, const diagnose::Loss* loss) {
+  std::vector<diagnose::Round> rounds;
+  for (const auto& round : e.rounds) rounds.push_back(round.rates);
+  const auto rate = diagnose::rate_of(rounds, rung);
+  if (!rate) return "";
+  std::string line = format("  %-30s %9s  %-18s", words_of(rung), thousands(rate->mean).c_str(),
+                            interval(rate->ci95).c_str());
+  if (loss) {
+    line += format(" %-20s %8s  %s", loss->step.c_str(), signed_number(loss->imgs_per_s.mean).c_str(),
+                   interval(loss->imgs_per_s.ci95).c_str());
+  }
+  while (line.ends_with(' ')) line.pop_back();
+  return line + "\n";
+}
+
+std::string ladder_text(const diagnose::Evidence& e, const diagnose::Diagnosis& d,
+                        const std::map<Rung, std::string>& left_out) {
+  std::string text = format("\n  %-30s %9s  %-18s %-20s %8s  %s\n", "ladder", "img/s", "95 %",
+                            "step", "lost", "95 %");
+  for (std::size_t i = 0; i < diagnose::kRungs; ++i) {
+    const auto rung = static_cast<Rung>(i);
+    const auto loss = std::ranges::find(d.waterfall, rung, &diagnose::Loss::to);
+    text += rung_line(e, rung, loss == d.waterfall.end() ? nullptr : &*loss);
+  }
+  for (const auto& [rung, why] : left_out)
+    text += format("  left out: %s: %s\n", words_of(rung), why.c_str());
+  return text;
+}
+
+std::string slopes_text(const std::vector<diagnose::Slope>& slopes) {
+  if (slopes.empty()) return "";
+  std::string text = format("\n  %-30s %9s  %-18s %s\n", "delayed", "slope", "95 %",
+                            "(1: the whole is slowed as much, 0: not at all)");
+  for (const diagnose::Slope& s : slopes) {
+    const std::string what =
+        format("%s, %s %.3g ms", std::string(measure::kPlaceNames[static_cast<std::size_t>(s.place)]).c_str(),
+               s.burns ? "computing" : "sleeping", s.delay_ms);
+    const std::string range =
+        s.slope.ci95 ? format("%.2f to %.2f", s.slope.ci95->low, s.slope.ci95->high) : "-";
+    text += format("  %-30s %9.2f  %-18s %zu pairs\n", what.c_str(), s.slope.mean, range.c_str(),
+                   s.pairs);
+  }
+  return text;
+}
+
+std::string capacities_text(const std::vector<diagnose::Capacity>& capacities) {
+  if (capacities.empty()) return "";
+  std::string text = format("\n  %-30s %9s  %-18s %s\n", "could deliver alone", "img/s", "used",
+                            "most of its time");
+  for (const diagnose::Capacity& c : capacities) {
+    text += format("  %-30s %9s  %-18s %s, %.0f %%\n", c.resource.c_str(),
+                   thousands(c.imgs_per_s).c_str(), percent(c.utilisation).c_str(),
+                   c.largest_stage.c_str(), 100 * c.largest_share);
+  }
+  return text;
+}
+
+std::string agreement_text(const diagnose::Finding& f) {
+  const auto word = [](const std::string& said) { return said.empty() ? "nothing" : said.c_str(); };
+  return format("  the three kinds of evidence %s: the ladder says %s, the capacities %s, the "
+                "delays %s\n",
+                f.witness.agree ? "agree" : "do not agree", word(f.witness.ladder),
+                word(f.witness.capacities), word(f.witness.slopes));
+}
+
+}  // namespace
+
+std::string diagnosis_text(const diagnose::Evidence& evidence, const diagnose::Diagnosis& diagnosis,
+                           const std::map<Rung, std::string>& left_out) {
+  const diagnose::Finding& f = diagnosis.finding;
+  return f.sentence + format("\n  confidence %.0f %%\n", 100 * std::min(f.confidence, 0.99)) +
+         agreement_text(f) + ladder_text(evidence, diagnosis, left_out) +
+         slopes_text(diagnosis.slopes) +
+         capacities_text(evidence.rounds.back().capacities);
+}
+
+}  // namespace feedrate::cli

@@ -1,0 +1,270 @@
+#include "diagnose/diagnosis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+
+namespace feedrate::diagnose {
+namespace {
+
+using measure::Place;
+
+// Between these, a resource may bind and may not.
+constexpr double kSurely = 0.9, kSurelyNot = 0.1;
+constexpr double kClear = 0.8;  // the confidence of a clear answer, at least
+
+// A resource that may bind, what its time goes into, and how likely it is.
+struct Suspect {
+  std::string name, resource;
+  double binds = 0;  // probability
+};
+
+const Slope* find(const std::vector<Slope>& slopes, Place place, bool burns) {
+  const auto found = std::ranges::find_if(
+      slopes, [&](const Slope& s) { return s.place == place && s.burns == burns; });
+  return found == slopes.end() ? nullptr : &*found;
+}
+
+double binds(const std::vector<Slope>& slopes, Place place, bool burns) {
+  const Slope* slope = find(slopes, place, burns);
+  return slope ? slope->binds() : 0;
+}
+
+std::string largest(const std::map<std::string, double>& shares) {
+  if (shares.empty()) return "";
+  return std::ranges::max_element(shares, {}, [](const auto& part) { return part.second; })->first;
+}
+
+std::vector<Round> ladder_of(const Evidence& e) {
+  std::vector<Round> rounds;
+  for (const RoundEvidence& round : e.rounds) rounds.push_back(round.rates);
+  return rounds;
+}
+
+std::vector<BlockPair> pairs_of(const Evidence& e) {
+  std::vector<BlockPair> pairs;
+  for (const RoundEvidence& round : e.rounds)
+    pairs.insert(pairs.end(), round.pairs.begin(), round.pairs.end());
+  return pairs;
+}
+
+measure::StageTotals undelayed_stages(const Evidence& e) {
+  measure::StageTotals stages;
+  for (const RoundEvidence& round : e.rounds)
+    if (round.undelayed) stages += round.undelayed->stages;
+  return stages;
+}
+
+double mean_over(const Evidence& e, double RoundEvidence::* value) {
+  double sum = 0;
+  for (const RoundEvidence& round : e.rounds) sum += round.*value;
+  return e.rounds.empty() ? 0 : sum / static_cast<double>(e.rounds.size());
+}
+
+// The stage that takes most of a worker's time. Waiting for a CPU is no stage.
+std::string largest_stage(const ServiceTimes& service) {
+  std::map<std::string, double> parts;
+  for (const ServiceTimes::Part& part : service.parts)
+    parts[part.name == kCpuWait ? "shared CPU" : std::string(part.name)] = part.ms;
+  return largest(parts);
+}
+
+// What takes most of the CPUs' time: a stage, or the steps themselves.
+std::string largest_of_cpu(const Evidence& e) {
+  std::map<std::string, double> parts;
+  const measure::StageTotals stages = undelayed_stages(e);
+  for (std::size_t i = 0; i < measure::kStageCount; ++i) {
+    const measure::StageTotal& t = stages.stage[i];
+    if (t.items > 0)
+      parts[std::string(measure::kStageNames[i])] =
+          measure::seconds(t.cpu_ns) / static_cast<double>(t.items);
+  }
+  parts["shared CPU"] = mean_over(e, &RoundEvidence::step_cpu_s);
+  return largest(parts);
+}
+
+double mean_rate(const Evidence& e, Rung rung) {
+  const auto rate = rate_of(ladder_of(e), rung);
+  return rate ? rate->mean : 0;
+}
+
+// The rung of the cell itself: cold where the cell is.
+Rung own_rung(const Evidence& e) {
+  return e.settings.page_cache == "cold" ? Rung::cold : Rung::none;
+}
+
+bool is_shown(const std::optional<Loss>& loss) {
+  return loss && loss->imgs_per_s.mean > 0 &&
+         (!loss->imgs_per_s.ci95 || loss->imgs_per_s.ci95->low > 0);
+}
+
+// What makes the device slower than at the ceiling, where it is the device that binds.
+std::string within_the_step(const Evidence& e) {
+  if (mean_over(e, &RoundEvidence::all_reduce_share) >= 0.5) return "all-reduce";
+  const double images = e.servers.images_per_step;
+  const std::vector<Round> rounds = ladder_of(e);
+  const auto lost = loss_between(rounds, Rung::synthetic, own_rung(e), images);
+  if (!lost || lost->share.mean < 1 - kAtCeiling) return "compute";
+  std::map<std::string, double> parts;
+  const auto add = [&](const char* name, Rung from, Rung to) {
+    const auto loss = loss_between(rounds, from, to, images);
+    if (is_shown(loss)) parts[name] = loss->imgs_per_s.mean;
+  };
+  add("normalise", Rung::synthetic, Rung::device);
+  if (e.serial_copies) add("copy", Rung::device, Rung::host);
+  add("shared CPU", Rung::synthetic, Rung::discard);
+  const std::string most = largest(parts);
+  return most.empty() || parts[most] < lost->imgs_per_s.mean / 3 ? "compute" : most;
+}
+
+// A CPU that binds is not asked about where the workers themselves do: they compute on it.
+double cpu_binds(const std::vector<Slope>& slopes) {
+  return binds(slopes, Place::worker, true) * (1 - binds(slopes, Place::worker, false));
+}
+
+std::vector<Suspect> suspects_of(const Evidence& e, const Diagnosis& d) {
+  std::vector<Suspect> all;
+  if (find(d.slopes, Place::worker, false)) {
+    all.push_back({largest_stage(d.service), "workers", binds(d.slopes, Place::worker, false)});
+    all.push_back({largest_of_cpu(e), "CPU", cpu_binds(d.slopes)});
+  }
+  if (!e.serial_copies && find(d.slopes, Place::copy, false))
+    all.push_back({"copy", "link", binds(d.slopes, Place::copy, false)});
+  if (find(d.slopes, Place::step, false))
+    all.push_back({within_the_step(e), "device", binds(d.slopes, Place::step, false)});
+  return all;
+}
+
+// Where the device waits and no delay costs anything: what nobody here can delay.
+Suspect beyond_delays(const Evidence& e, const Diagnosis& d) {
+  double nothing_binds = 1;
+  for (const Suspect& suspect : suspects_of(e, d)) nothing_binds *= 1 - suspect.binds;
+  const std::string stage = largest_stage(d.service);
+  if (stage == "lock") return {"lock", "library", nothing_binds};
+  if (stage == "read") return {"storage", "storage", nothing_binds};
+  return {"harness", "harness", nothing_binds};
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return text;
+}
+
+void add_name(Finding& finding, const Suspect& suspect) {
+  if (std::ranges::find(finding.names, suspect.name) == finding.names.end())
+    finding.names.push_back(suspect.name);
+  if (std::ranges::find(finding.resources, suspect.resource) == finding.resources.end())
+    finding.resources.push_back(suspect.resource);
+}
+
+// Names those that surely bind, or all that may.
+Finding finding_of(std::vector<Suspect> suspects) {
+  std::ranges::stable_sort(suspects, std::greater<>{}, &Suspect::binds);
+  Finding finding{.confidence = 1};
+  for (const Suspect& suspect : suspects) {
+    if (suspect.binds >= kSurely) add_name(finding, suspect);
+  }
+  if (finding.names.empty()) {
+    for (const Suspect& suspect : suspects)
+      if (suspect.binds > kSurelyNot) add_name(finding, suspect);
+  }
+  if (finding.names.empty() && !suspects.empty()) add_name(finding, suspects.front());
+  for (const Suspect& suspect : suspects) {
+    const bool is_named =
+        std::ranges::find(finding.resources, suspect.resource) != finding.resources.end();
+    finding.confidence *= is_named ? suspect.binds : 1 - suspect.binds;
+  }
+  finding.clear = finding.confidence >= kClear;
+  if (!finding.clear) {  // the ones that may bind as well
+    for (const Suspect& suspect : suspects)
+      if (suspect.binds > kSurelyNot) add_name(finding, suspect);
+    finding.clear = finding.names.size() == 1;
+  }
+  return finding;
+}
+
+// What the ladder says by itself: the step down it that costs most.
+std::string of_ladder(const Evidence& e, const std::vector<Loss>& losses) {
+  const double ceiling = mean_rate(e, Rung::synthetic), own = mean_rate(e, own_rung(e));
+  if (ceiling <= 0 || own <= 0) return "";
+  if (own / ceiling >= kAtCeiling) return "compute";
+  const Loss* most = nullptr;
+  for (const Loss& loss : losses)
+    if (!most || loss.imgs_per_s.mean > most->imgs_per_s.mean) most = &loss;
+  return most ? most->step : "";
+}
+
+std::string of_capacities(const Evidence& e) {
+  if (e.rounds.empty() || e.rounds.back().capacities.empty()) return "";
+  const Capacity& limit = e.rounds.back().capacities.front();
+  if (limit.resource == "device") return "compute";
+  return limit.largest_stage == kCpuWait ? "shared CPU" : limit.largest_stage;
+}
+
+// "decode" is named by "decode", and by "augment and decode".
+bool says(const std::string& witness, const std::string& name) {
+  return witness == name || witness.find(name) != std::string::npos;
+}
+
+bool agrees(const std::string& witness, const std::vector<std::string>& names) {
+  return witness.empty() ||
+         std::ranges::any_of(names, [&](const std::string& name) { return says(witness, name); });
+}
+
+std::string reached(const Evidence& e) {
+  const double ceiling = mean_rate(e, Rung::synthetic), own = mean_rate(e, own_rung(e));
+  if (ceiling <= 0 || own <= 0) return "";
+  return format(": %s of %s img/s, %.0f %% of the ceiling", thousands(own).c_str(),
+                thousands(ceiling).c_str(), 100 * own / ceiling);
+}
+
+std::string sentence_of(const Evidence& e, const Finding& f) {
+  if (f.names.empty()) return "nothing was measured that tells";
+  if (!f.clear) return "not clear between " + joined(f.names) + reached(e);
+  if (f.names.size() > 1) return joined(f.names) + " limit it alike" + reached(e);
+  const std::string& name = f.names.front();
+  if (name == "compute") return "compute-bound" + reached(e);
+  if (name == "harness")
+    return "the device waits, and no delay tells why: uneven steps, or the program itself" +
+           reached(e);
+  if (name == "shared CPU") return "the CPU, which loaders and steps share, limits it" + reached(e);
+  return name + " limits it (" + f.resources.front() + ")" + reached(e);
+}
+
+// The answer where no blocks could be measured: the two other kinds of evidence.
+Finding without_slopes(const Witness& witness) {
+  Finding finding{.clear = witness.ladder == witness.capacities, .confidence = 0.5};
+  for (const std::string& name : {witness.ladder, witness.capacities})
+    if (!name.empty() && std::ranges::find(finding.names, name) == finding.names.end())
+      finding.names.push_back(name);
+  return finding;
+}
+
+}  // namespace
+
+Diagnosis diagnosis_of(const Evidence& e) {
+  Diagnosis d{.waterfall = waterfall(ladder_of(e), e.servers.images_per_step),
+              .slopes = slopes_of(pairs_of(e), e.servers)};
+  d.service = service_times(undelayed_stages(e));
+  const std::string ladder = of_ladder(e, d.waterfall), capacities = of_capacities(e);
+  if (d.slopes.empty()) {
+    d.finding = without_slopes({ladder, capacities, "", false});
+  } else {
+    std::vector<Suspect> suspects = suspects_of(e, d);
+    suspects.push_back(beyond_delays(e, d));
+    d.finding = finding_of(std::move(suspects));
+  }
+  Witness& witness = d.finding.witness;
+  witness = {.ladder = ladder, .capacities = capacities};
+  if (!d.slopes.empty()) witness.slopes = joined(d.finding.names);
+  witness.agree = agrees(ladder, d.finding.names) && agrees(capacities, d.finding.names);
+  d.finding.sentence = sentence_of(e, d.finding);
+  return d;
+}
+
+}  // namespace feedrate::diagnose

@@ -1,0 +1,71 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/capacity.h"
+#include "diagnose/ladder.h"
+#include "diagnose/slopes.h"
+#include "plan/settings.h"
+#include "run/measurement.h"
+
+namespace feedrate::diagnose {
+
+// What the blocks without a delay say of the run itself, all of them together.
+struct Undelayed {
+  measure::StageTotals stages;  // of all workers
+  double imgs_per_s = 0;        // that it keeps up, mean of the blocks
+  double idle_fraction = 0;     // of the device
+};
+
+// What one round measured: every rung once, in shuffled order, and the cell once more, cut into
+// blocks. What a round lacks has failed or does not apply.
+struct RoundEvidence {
+  Round rates;
+  std::vector<BlockPair> pairs;
+  std::optional<Undelayed> undelayed;
+  std::vector<Capacity> capacities;  // of the cell's rung, the one that limits first
+  double step_cpu_s = 0;             // CPU time of the process that an image costs beside the loaders
+  double all_reduce_share = 0;       // of a step: its gradients were averaged
+};
+
+// What a diagnosis rests on.
+struct Evidence {
+  plan::CellSettings settings;
+  Servers servers;
+  bool serial_copies = false;  // the step waits for its copy, as on a CPU
+  std::vector<RoundEvidence> rounds;
+};
+
+// What one kind of evidence says for itself; empty: nothing.
+struct Witness {
+  std::string ladder, capacities, slopes;
+  bool agree = false;  // all that say something name what the verdict names
+};
+
+// What limits the run, in the order of weight. Names: compute, normalise, copy, collate, augment,
+// decode, read, storage, lock, "shared CPU", all-reduce, harness.
+struct Finding {
+  std::vector<std::string> names;      // one; several where they are equally slow, or not clear
+  std::vector<std::string> resources;  // "workers", "CPU", "link", "device", "storage"; as names
+  bool clear = true;  // false: the intervals do not tell which of the names it is
+  double confidence = 0;  // that the names are right, and all of them
+  std::string sentence;
+  Witness witness;
+};
+
+struct Diagnosis {
+  std::vector<Loss> waterfall;
+  std::vector<Slope> slopes;
+  ServiceTimes service;  // of one sample in one worker, wall time
+  Finding finding;
+};
+
+// `evidence` of one round at least, whose ceiling and cell were measured. What is missing (no
+// slopes, rungs that failed) makes the answer less sure, not impossible.
+Diagnosis diagnosis_of(const Evidence& evidence);
+
+// The run reaches at least this share of its ceiling: nothing but the step limits it.
+inline constexpr double kAtCeiling = 0.95;
+
+}  // namespace feedrate::diagnose

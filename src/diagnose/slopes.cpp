@@ -1,0 +1,65 @@
+#include "diagnose/slopes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace feedrate::diagnose {
+namespace {
+
+// Pairs may agree by chance, and few of them do: no slope is known better than this.
+constexpr double kLeastError = 0.02;
+
+// How many images one delay is shared by: so many are under way at a time in that place.
+double images_at_a_time(measure::Place place, bool burns, const Servers& servers) {
+  if (place != measure::Place::worker) return servers.images_per_step;
+  return burns ? std::min(servers.workers, servers.cpus) : servers.workers;
+}
+
+}  // namespace
+
+double Slope::binds() const {
+  if (pairs < 2) return 0.5;
+  return measure::student_t_below((slope.mean - 0.5) / standard_error,
+                                  static_cast<int>(pairs) - 1);
+}
+
+std::int64_t delay_ns(measure::Place place, bool burns, double imgs_per_s, const Servers& servers) {
+  return std::llround(1e9 * kDelayShare * images_at_a_time(place, burns, servers) / imgs_per_s);
+}
+
+double full_factor(const BlockPair& pair, const Servers& servers) {
+  return 1 + 1e-9 * static_cast<double>(pair.delay.ns) * pair.off /
+                 images_at_a_time(pair.place, pair.delay.burns, servers);
+}
+
+std::vector<Slope> slopes_of(std::span<const BlockPair> pairs, const Servers& servers) {
+  std::map<std::pair<measure::Place, bool>, std::vector<double>> slopes;
+  std::map<std::pair<measure::Place, bool>, double> delays_ms;
+  for (const BlockPair& pair : pairs) {
+    if (pair.on <= 0 || pair.off <= 0 || pair.delay.ns <= 0) continue;
+    const std::pair key{pair.place, pair.delay.burns};
+    slopes[key].push_back(std::log(pair.off / pair.on) / std::log(full_factor(pair, servers)));
+    delays_ms[key] += 1e-6 * static_cast<double>(pair.delay.ns);
+  }
+  std::vector<Slope> all;
+  for (const auto& [key, values] : slopes) {
+    const auto n = static_cast<double>(values.size());
+    Slope slope{.place = key.first,
+                .burns = key.second,
+                .delay_ms = delays_ms[key] / n,
+                .pairs = values.size(),
+                .slope = measure::estimate_of(values),
+                .standard_error = kLeastError};
+    if (values.size() > 1) {
+      const double half = measure::t_half_width(values);
+      const double t = measure::student_t_975(static_cast<int>(values.size()) - 1);
+      slope.standard_error = std::max(kLeastError, half / t);
+    }
+    all.push_back(slope);
+  }
+  return all;
+}
+
+}  // namespace feedrate::diagnose

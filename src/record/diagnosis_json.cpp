@@ -1,0 +1,198 @@
+#include "record/diagnosis_json.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "record/record_json.h"
+
+namespace feedrate::record {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using diagnose::Rung;
+
+Json estimate_json(const measure::Estimate& estimate) {
+  Json json = {{"mean", estimate.mean}, {"ci95", nullptr}};
+  if (estimate.ci95) json["ci95"] = {estimate.ci95->low, estimate.ci95->high};
+  return json;
+}
+
+std::size_t runs_of(const std::vector<diagnose::RoundEvidence>& rounds, Rung rung) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(rounds, [&](const auto& round) { return round.rates.contains(rung); }));
+}
+
+Json ladder_json(const DiagnosisOf& of, const diagnose::Evidence& e) {
+  std::vector<diagnose::Round> rounds;
+  for (const diagnose::RoundEvidence& round : e.rounds) rounds.push_back(round.rates);
+  Json json = Json::array();
+  for (std::size_t i = 0; i < diagnose::kRungs; ++i) {
+    const auto rung = static_cast<Rung>(i);
+    const auto why = of.left_out.find(rung);
+    if (const auto rate = diagnose::rate_of(rounds, rung)) {
+      json.push_back({{"rung", diagnose::name_of(rung)},
+                      {"imgs_per_s", estimate_json(*rate)},
+                      {"runs", runs_of(e.rounds, rung)}});
+    } else if (why != of.left_out.end()) {
+      json.push_back({{"rung", diagnose::name_of(rung)}, {"left_out", why->second}});
+    }
+  }
+  return json;
+}
+
+Json waterfall_json(const std::vector<diagnose::Loss>& losses) {
+  Json json = Json::array();
+  for (const diagnose::Loss& loss : losses) {
+    json.push_back({{"step", loss.step},
+                    {"from", diagnose::name_of(loss.from)},
+                    {"to", diagnose::name_of(loss.to)},
+                    {"lost_imgs_per_s", estimate_json(loss.imgs_per_s)},
+                    {"lost_share", estimate_json(loss.share)},
+                    {"ms_per_step", estimate_json(loss.ms_per_step)}});
+  }
+  return json;
+}
+
+std::string_view name_of(measure::Place place) {
+  return measure::kPlaceNames[static_cast<std::size_t>(place)];
+}
+const char* kind_of(bool burns) { return burns ? "burn" : "sleep"; }
+
+Json slopes_json(const std::vector<diagnose::Slope>& slopes) {
+  Json json = Json::array();
+  for (const diagnose::Slope& slope : slopes) {
+    json.push_back({{"place", name_of(slope.place)},
+                    {"kind", kind_of(slope.burns)},
+                    {"delay_ms", slope.delay_ms},
+                    {"pairs", slope.pairs},
+                    {"slope", estimate_json(slope.slope)},
+                    {"binds", slope.binds()}});
+  }
+  return json;
+}
+
+Json service_json(const diagnose::ServiceTimes& service) {
+  Json json = Json::array();
+  for (const auto& part : service.parts) json.push_back({{"stage", part.name}, {"ms", part.ms}});
+  return json;
+}
+
+Json verdict_json(const diagnose::Finding& f) {
+  return {{"names", f.names},
+          {"resources", f.resources},
+          {"clear", f.clear},
+          {"confidence", f.confidence},
+          {"sentence", f.sentence},
+          {"evidence",
+           {{"ladder", f.witness.ladder},
+            {"capacities", f.witness.capacities},
+            {"slopes", f.witness.slopes}}},
+          {"agree", f.witness.agree}};
+}
+
+Json pairs_json(const std::vector<diagnose::BlockPair>& pairs) {
+  Json json = Json::array();
+  for (const diagnose::BlockPair& pair : pairs) {
+    json.push_back({{"place", name_of(pair.place)},
+                    {"kind", kind_of(pair.delay.burns)},
+                    {"delay_ns", pair.delay.ns},
+                    {"on", pair.on},
+                    {"off", pair.off}});
+  }
+  return json;
+}
+
+Json stages_json(const measure::StageTotals& stages) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < measure::kStageCount; ++i) {
+    const measure::StageTotal& t = stages.stage[i];
+    json[std::string(measure::kStageNames[i])] = {t.wall_ns, t.cpu_ns, t.items, t.bytes};
+  }
+  json["cpu_wait_ns"] = stages.cpu_wait_ns;
+  return json;
+}
+
+measure::StageTotals stages_from(const Json& json) {
+  measure::StageTotals stages{.cpu_wait_ns = json.at("cpu_wait_ns")};
+  for (std::size_t i = 0; i < measure::kStageCount; ++i) {
+    const Json& t = json.at(std::string(measure::kStageNames[i]));
+    stages.stage[i] = {t.at(0), t.at(1), t.at(2), t.at(3)};
+  }
+  return stages;
+}
+
+measure::Place place_from(const Json& name) {
+  const auto found = std::ranges::find(measure::kPlaceNames, name.get<std::string>());
+  if (found == measure::kPlaceNames.end())
+    throw std::invalid_argument(name.get<std::string>() + " is no place");
+  return static_cast<measure::Place>(found - measure::kPlaceNames.begin());
+}
+
+Rung rung_from(const std::string& name) {
+  const auto found = std::ranges::find(diagnose::kRungNames, name);
+  if (found == diagnose::kRungNames.end()) throw std::invalid_argument(name + " is no rung");
+  return static_cast<Rung>(found - diagnose::kRungNames.begin());
+}
+
+}  // namespace
+
+Json diagnosis_json(const DiagnosisOf& of, const diagnose::Evidence& evidence,
+                    const diagnose::Diagnosis& diagnosis) {
+  return {{"schema", kDiagnosisSchema},
+          {"cell", cell_json(of.cell)},
+          {"cell_id", of.cell.id()},
+          {"label", of.cell.label()},
+          {"device", of.device},
+          {"emulated", evidence.settings.emulated()},
+          {"rounds", evidence.rounds.size()},
+          {"seconds", of.seconds},
+          {"verdict", verdict_json(diagnosis.finding)},
+          {"ladder", ladder_json(of, evidence)},
+          {"waterfall", waterfall_json(diagnosis.waterfall)},
+          {"slopes", slopes_json(diagnosis.slopes)},
+          {"capacities", capacities_json(evidence.rounds.empty()
+                                             ? std::vector<diagnose::Capacity>{}
+                                             : evidence.rounds.back().capacities)},
+          {"stages", service_json(diagnosis.service)},
+          {"advice", Json::array()},
+          {"patterns", Json::array()}};
+}
+
+Json round_json(const diagnose::RoundEvidence& round) {
+  Json json = {{"rates", Json::object()},
+               {"pairs", pairs_json(round.pairs)},
+               {"undelayed", nullptr},
+               {"capacities", capacities_json(round.capacities)},
+               {"step_cpu_s", round.step_cpu_s},
+               {"all_reduce_share", round.all_reduce_share}};
+  for (const auto& [rung, rate] : round.rates)
+    json["rates"][std::string(diagnose::name_of(rung))] = rate;
+  if (const auto& undelayed = round.undelayed) {
+    json["undelayed"] = {{"stages", stages_json(undelayed->stages)},
+                         {"imgs_per_s", undelayed->imgs_per_s},
+                         {"idle_fraction", undelayed->idle_fraction}};
+  }
+  return json;
+}
+
+diagnose::RoundEvidence round_from(const Json& json) {
+  diagnose::RoundEvidence round{.step_cpu_s = json.at("step_cpu_s"),
+                                .all_reduce_share = json.at("all_reduce_share")};
+  for (const auto& [rung, rate] : json.at("rates").items()) round.rates[rung_from(rung)] = rate;
+  for (const Json& pair : json.at("pairs")) {
+    round.pairs.push_back({place_from(pair.at("place")),
+                           {pair.at("delay_ns"), pair.at("kind") == "burn"},
+                           pair.at("on"),
+                           pair.at("off")});
+  }
+  if (const Json& undelayed = json.at("undelayed"); !undelayed.is_null()) {
+    round.undelayed = {stages_from(undelayed.at("stages")), undelayed.at("imgs_per_s"),
+                       undelayed.at("idle_fraction")};
+  }
+  for (const Json& c : json.at("capacities"))
+    round.capacities.push_back({c.at("resource"), c.at("imgs_per_s"), c.at("utilisation"),
+                                c.at("largest_stage"), c.at("largest_share")});
+  return round;
+}
+
+}  // namespace feedrate::record

@@ -1,0 +1,32 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/diagnosis.h"
+#include "plan/cell.h"
+
+namespace feedrate::record {
+
+inline constexpr std::string_view kDiagnosisSchema = "feedrate.diagnosis/1";
+
+// What a diagnosis is of, and what it left out.
+struct DiagnosisOf {
+  plan::Cell cell;
+  std::string device;
+  double seconds = 0;  // that it took
+  std::map<diagnose::Rung, std::string> left_out;  // why
+};
+
+// DIR/diagnosis.json, which the report draws; docs/columns.md explains every field.
+nlohmann::ordered_json diagnosis_json(const DiagnosisOf& of, const diagnose::Evidence& evidence,
+                                      const diagnose::Diagnosis& diagnosis);
+
+// One round as DIR/rounds.jsonl has it, and back. Reading throws the JSON library's exceptions.
+nlohmann::ordered_json round_json(const diagnose::RoundEvidence& round);
+diagnose::RoundEvidence round_from(const nlohmann::ordered_json& json);
+
+}  // namespace feedrate::record

@@ -1,0 +1,35 @@
+#include "run/blocks.h"
+
+#include "measure/clock.h"
+
+namespace feedrate::run {
+namespace {
+
+// A device has two steps in work when a delay changes, and the loaders as many samples as workers.
+constexpr std::size_t kSettlingSteps = 3;
+constexpr double kSettlingShare = 0.2;  // of a block's seconds
+
+}  // namespace
+
+void BlockSchedule::begin(std::span<const device::StepRecord> steps) {
+  mark_ = 1;
+  since_ = steps.size();
+}
+
+void BlockSchedule::update(std::span<const device::StepRecord> steps) {
+  if (mark_ == 0 || is_over() || steps.size() == since_) return;
+  const bool measures = is_measured(mark_);
+  const std::size_t least = measures ? static_cast<std::size_t>(plan_.least_steps) : kSettlingSteps;
+  const double least_s = measures ? plan_.seconds : kSettlingShare * plan_.seconds;
+  const double lasted =
+      measure::seconds(steps.back().end_ns - steps[since_ == 0 ? 0 : since_ - 1].end_ns);
+  if (steps.size() - since_ < least || lasted < least_s) return;
+  ++mark_;
+  since_ = steps.size();
+}
+
+bool BlockSchedule::is_over() const {
+  return mark_ > 2 * static_cast<std::int64_t>(plan_.blocks.size());
+}
+
+}  // namespace feedrate::run
