@@ -9,6 +9,7 @@
 
 #include "device/registry.h"
 #include "measure/clock.h"
+#include "measure/delays.h"
 
 namespace feedrate::device {
 namespace {
@@ -26,7 +27,8 @@ class Emulated : public Accelerator {
         host_cpu_ns_(std::llround(1e6 * host_cpu_ms(device_, spec.emulation))),
         all_reduce_ns_(group.size() > 1 ? std::llround(1e6 * spec.emulation.all_reduce_ms) : 0),
         copy_ns_(
-            std::llround(1e9 * static_cast<double>(spec.batch.bytes()) / device_.bus_bytes_per_s)) {
+            std::llround(1e9 * static_cast<double>(spec.batch.bytes()) / device_.bus_bytes_per_s)),
+        copy_delay_(spec.delays) {
     measure::use_precise_sleeps();
     if (spec.feed == Feed::synthetic) return;
     for (auto& buffer : buffers_) buffer.resize(spec.batch.bytes());
@@ -56,9 +58,7 @@ class Emulated : public Accelerator {
     const std::int64_t start = std::max(ready, last_end_);
     // The device carries out what the host has launched: it is not done before that is.
     const std::int64_t worked = std::max(start + length_of(steps_), launch());
-    // The ranks average their gradients at the end of the step: none is done before the slowest.
-    const std::int64_t end =
-        (group_.size() > 1 ? group_.all_reduce_latest(worked) : worked) + all_reduce_ns_;
+    const std::int64_t end = group_.size() > 1 ? averaged(worked) : worked;
     queued_.push_back({start, end, std::numeric_limits<double>::quiet_NaN(), end - worked});
     ends_[steps_++ % 2] = last_end_ = end;
   }
@@ -81,16 +81,23 @@ class Emulated : public Accelerator {
     return ns;
   }
   std::int64_t length_of(std::size_t step) const {
-    return trace_ns_.empty() ? step_ns_ : trace_ns_[step % trace_ns_.size()];
+    return (trace_ns_.empty() ? step_ns_ : trace_ns_[step % trace_ns_.size()]) +
+           measure::slept(spec_.delays, measure::Place::step);
   }
   // Burns the CPU time that a step's launches take, and returns when that was done.
   std::int64_t launch() const {
-    if (host_cpu_ns_ > 0) {
-      const std::int64_t until = measure::thread_cpu_ns() + host_cpu_ns_;
-      while (measure::thread_cpu_ns() < until) {
-      }
-    }
+    measure::burn(host_cpu_ns_ + measure::burnt(spec_.delays, measure::Place::step));
     return measure::now_ns();
+  }
+  // The ranks average their gradients at the end of the step: none is done before the slowest.
+  std::int64_t averaged(std::int64_t worked) {
+    constexpr measure::Place kHere = measure::Place::all_reduce;
+    const std::int64_t end =
+        group_.all_reduce_latest(worked) + all_reduce_ns_ + measure::slept(spec_.delays, kHere);
+    const std::int64_t burnt = measure::burnt(spec_.delays, kHere);
+    if (burnt == 0) return end;
+    measure::burn(burnt);
+    return std::max(end, measure::now_ns());
   }
   // Returns when the batch was on the device. The copy overlaps the step before, which is only a
   // deadline; the host waits for it, as it would for a page-locked copy's event before reusing the
@@ -99,6 +106,7 @@ class Emulated : public Accelerator {
     const std::int64_t start = measure::now_ns();
     std::memcpy(buffers_[steps_ % 2].data(), batch->pixels, spec_.batch.bytes());
     measure::sleep_until_ns(start + copy_ns_);
+    copy_delay_.serve(measure::Place::copy);
     const std::int64_t end = std::max(start + copy_ns_, measure::now_ns());
     ++arrivals_.batches;
     arrivals_.busy_ns += end - start;
@@ -113,6 +121,7 @@ class Emulated : public Accelerator {
   const std::vector<std::int64_t> trace_ns_;
   const std::int64_t host_cpu_ns_, all_reduce_ns_;
   const std::int64_t copy_ns_;
+  measure::DelayServer copy_delay_;
   std::array<std::vector<std::byte>, 2> buffers_;
   std::array<std::int64_t, 2> ends_{};
   std::int64_t last_end_ = 0;
@@ -135,7 +144,8 @@ AcceleratorKind emulated_kind() {
       },
       .count = [] { return std::numeric_limits<int>::max(); },
       .check = [](std::string_view argument,
-                  const StepSpec& spec) { emulated_device(argument, spec); }};
+                  const StepSpec& spec) { emulated_device(argument, spec); },
+      .delays = {measure::kPlaces.begin(), measure::kPlaces.end()}};
 }
 
 }  // namespace feedrate::device

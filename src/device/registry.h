@@ -11,6 +11,7 @@
 #include "base/module.h"
 #include "device/accelerator.h"
 #include "device/group.h"
+#include "measure/delays.h"
 
 namespace feedrate::device {
 
@@ -28,6 +29,8 @@ struct AcceleratorKind {
   bool ranks_are_processes = false;
   // Refuses, before anything is measured, an argument that make() would refuse.
   std::function<void(std::string_view argument, const StepSpec& spec)> check;
+  // Where a run on such a device can be delayed. The workers' place is the loader's.
+  std::vector<measure::Place> delays{};
 };
 
 // The devices that this program knows; `train` adds its own when it is loaded.

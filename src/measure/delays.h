@@ -19,6 +19,8 @@ enum class Place : std::uint8_t {
 inline constexpr std::size_t kPlaceCount = 4;
 inline constexpr std::array<std::string_view, kPlaceCount> kPlaceNames = {"worker", "copy", "step",
                                                                           "all-reduce"};
+inline constexpr std::array<Place, kPlaceCount> kPlaces = {Place::worker, Place::copy, Place::step,
+                                                           Place::all_reduce};
 
 struct Delay {
   std::int64_t ns = 0;  // 0: none
@@ -51,10 +53,20 @@ class Delays {
   std::array<std::atomic<std::int64_t>, kPlaceCount> delays_{};
 };
 
+// The same of delays that may be null.
+inline std::int64_t slept(const Delays* delays, Place place) {
+  return delays ? delays->slept(place) : 0;
+}
+inline std::int64_t burnt(const Delays* delays, Place place) {
+  return delays ? delays->burnt(place) : 0;
+}
+
 // Sleeps `ns` on average: where one sleep was too long, the next is shorter. For one thread.
 class ExactSleep {
  public:
   void sleep(std::int64_t ns);
+  // What it has slept too long and will make good; negative: too short.
+  std::int64_t owed_ns() const { return owed_ns_; }
 
  private:
   std::int64_t owed_ns_ = 0;
@@ -62,5 +74,20 @@ class ExactSleep {
 
 // Computes until this thread has used `ns` of CPU time.
 void burn(std::int64_t ns);
+
+// Serves a place in the thread that calls. For one thread.
+class DelayServer {
+ public:
+  explicit DelayServer(const Delays* delays) : delays_(delays) {}  // may be null; outlives it
+  void serve(Place place) {
+    if (delays_ == nullptr) return;
+    sleeps_[static_cast<std::size_t>(place)].sleep(delays_->slept(place));
+    burn(delays_->burnt(place));
+  }
+
+ private:
+  const Delays* const delays_;
+  std::array<ExactSleep, kPlaceCount> sleeps_;
+};
 
 }  // namespace feedrate::measure

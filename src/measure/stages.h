@@ -115,6 +115,10 @@ class StageTimer {
     if (cpu_ < 0 || gap > kNothing) count_cpu(gap < kShort ? gap : 0);
     wall_ = wall;
   }
+  // Before the thread computes something else for long: the CPU time so far is the laps'.
+  void settle() {
+    if (cpu_ >= 0) count_cpu(0);
+  }
   // The end of the last lap, or the last start(), by now_ns().
   std::int64_t last_ns() const { return wall_; }
   // Counts the first `ns` of the next lap() into `stage` instead, in which the thread only waited.

@@ -40,6 +40,9 @@ class SampleSource {
   // When the last sample's last stage ended, or await() last began: by measure::now_ns().
   std::int64_t last_ns() const { return timer_.last_ns(); }
 
+  // Before the thread computes something that is no sample's.
+  void settle() { timer_.settle(); }
+
   // Any thread may ask at any time.
   void add_latencies(storage::ReadLatencies& to) const {
     if (storage_) storage_->add_latencies(to);

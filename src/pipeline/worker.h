@@ -9,6 +9,7 @@
 #include "measure/affinity.h"
 #include "measure/clock.h"
 #include "measure/cpu_wait.h"
+#include "measure/delays.h"
 #include "pipeline/loader.h"
 #include "pipeline/sample_source.h"
 
@@ -63,7 +64,7 @@ class Worker {
         source_.make(place);
         label(asked);
         free_.push_back(place);
-        count_cpu_wait();
+        serve_delay();
         return place;
       } catch (const Error& error) {
         if (!options_.recipe.bad) throw;
@@ -141,13 +142,33 @@ class Worker {
 
   static constexpr std::int64_t kLookNs = 1'000'000;  // a look takes as long as small tensors
 
+  // Delays the sample, if that is asked for now. It is made by then and counted: what the thread
+  // sleeps, burns, or waits for a CPU meanwhile is no stage's. The looks that keep this apart cost
+  // CPU time themselves, which is a part of the delay: it is as long as was asked for.
+  void serve_delay() {
+    constexpr measure::Place kHere = measure::Place::worker;
+    const std::int64_t slept = measure::slept(options_.recipe.delays, kHere);
+    const std::int64_t burnt = measure::burnt(options_.recipe.delays, kHere);
+    const bool delayed = slept > 0 || burnt > 0;
+    const std::int64_t cpu = delayed ? measure::thread_cpu_ns() : 0;
+    count_cpu_wait(delayed);
+    if (!delayed) return;
+    source_.settle();
+    const int looks = options_.workers == 0 ? 1 : 2;  // the second one follows
+    const std::int64_t cost = looks * (measure::thread_cpu_ns() - cpu);
+    if (slept > 0) sleep_.sleep(slept - cost);
+    if (burnt > 0) measure::burn(burnt - cost);
+    if (options_.workers == 0) return;
+    look();
+    left_ns_ = looked_ns_;
+  }
   // How long the stages waited for a CPU. A thread that trains as well waits for one there, too,
   // and nobody can tell which.
-  void count_cpu_wait() {
+  void count_cpu_wait(bool at_once) {
     if (options_.workers == 0) return;
     // Planted times follow the last lap, and the stages' timer does not see them.
     left_ns_ = options_.recipe.planted ? measure::now_ns() : source_.last_ns();
-    if (left_ns_ - looked_ns_ < kLookNs) return;
+    if (!at_once && left_ns_ - looked_ns_ < kLookNs) return;
     cpu_wait_ns_ += look();
     counters_.set_cpu_wait(cpu_wait_ns_);
   }
@@ -170,6 +191,7 @@ class Worker {
   SampleSource source_;
   std::vector<Asked> asked_;
   std::vector<int> free_;                       // places
+  measure::ExactSleep sleep_;
   std::optional<measure::CpuWait> cpu_wait_;    // of the thread that calls finish_one()
   std::int64_t left_ns_ = 0, looked_ns_ = 0;    // finish_one(); the last look
   std::int64_t seen_ns_ = 0, cpu_wait_ns_ = 0;  // of the thread; of its stages

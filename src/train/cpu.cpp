@@ -11,6 +11,7 @@
 #include "device/registry.h"
 #include "measure/affinity.h"
 #include "measure/clock.h"
+#include "measure/delays.h"
 #include "train/accelerators.h"
 #include "train/errors.h"
 #include "train/host_batch.h"
@@ -43,6 +44,7 @@ class CpuAccelerator : public device::Accelerator {
       : spec_(spec),
         precision_(precision_from(spec.precision, kOffered, "cpu")),
         ranks_(group.size()),
+        delays_(spec.delays),
         trainer_(options_of(group)),
         prepare_(spec, at::kCPU, input_type(precision_)) {
     const int threads = spec.threads > 0 ? spec.threads : measure::allowed_cpus();
@@ -68,6 +70,7 @@ class CpuAccelerator : public device::Accelerator {
       const std::int64_t start = measure::now_ns();
       const TrainBatch ready = take(std::move(batch));
       const double loss = trainer_.step(ready.input, ready.labels).item<double>();
+      delays_.serve(measure::Place::step);
       finished_.push_back({start, measure::now_ns(), loss, averaged_ns_ - handed_over_ns_});
       check_loss(loss, "cpu");
     });
@@ -86,7 +89,11 @@ class CpuAccelerator : public device::Accelerator {
     if (group.size() == 1) return options;
     options.replicas = make_process_group(group, at::kCPU);
     options.watch = {.handed_over = [this] { handed_over_ns_ = measure::now_ns(); },
-                     .averaged = [this] { averaged_ns_ = measure::now_ns(); }};
+                     .averaged =
+                         [this] {
+                           delays_.serve(measure::Place::all_reduce);
+                           averaged_ns_ = measure::now_ns();
+                         }};
     return options;
   }
   std::string software() const {
@@ -104,13 +111,16 @@ class CpuAccelerator : public device::Accelerator {
       case device::Feed::streamed:
         break;
     }
-    return {prepare_(borrow_pixels(*batch, spec_.batch), prepare_.parameters(*batch)),
-            copy_labels(*batch, spec_.classes)};
+    TrainBatch ready{prepare_(borrow_pixels(*batch, spec_.batch), prepare_.parameters(*batch)),
+                     copy_labels(*batch, spec_.classes)};
+    delays_.serve(measure::Place::copy);
+    return ready;
   }
 
   const device::StepSpec spec_;
   const Precision precision_;
   const int ranks_;
+  measure::DelayServer delays_;  // copy, step and averaging are all this thread's
   std::int64_t handed_over_ns_ = 0, averaged_ns_ = 0;  // of the last step's gradients
   Trainer trainer_;
   const InputMaker prepare_;
@@ -142,7 +152,8 @@ device::AcceleratorKind cpu_kind() {
           },
           .count = [] { return kMostReplicas; },
           .ranks_are_processes = true,
-          .check = check};
+          .check = check,
+          .delays = {measure::kPlaces.begin(), measure::kPlaces.end()}};
 }
 
 }  // namespace feedrate::train

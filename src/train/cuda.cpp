@@ -20,6 +20,7 @@
 #include "train/pinned_slabs_cuda.h"
 #include "train/process_group.h"
 #include "train/step_graphs_cuda.h"
+#include "train/stream_delay_cuda.h"
 #include "train/trainer.h"
 
 namespace feedrate::train {
@@ -45,6 +46,7 @@ class CudaAccelerator : public device::Accelerator {
         name_("cuda:" + std::to_string(device_.index)),
         precision_(cuda_precision(spec.precision, device_)),
         compute_(compute),
+        step_delay_(spec.delays, measure::Place::step),
         ranks_(group.size()),
         trainer_(options_of(group)),
         inputs_(of_rank(spec, group), input_type(precision_), compute),
@@ -85,6 +87,7 @@ class CudaAccelerator : public device::Accelerator {
         const TrainBatch ready = inputs_.make(slot);
         loss_sum_.add_(trainer_.step(ready.input, ready.labels));
       });
+      step_delay_.queue(compute_);  // outside the graph, which would replay it as it was captured
       inputs_.done_reading();
       C10_CUDA_CHECK(cudaMemcpyAsync(&loss_seen_.get()[started_ % kInFlight], loss_sum_.data_ptr(),
                                      sizeof(float), cudaMemcpyDeviceToHost, compute_.stream()));
@@ -178,6 +181,7 @@ class CudaAccelerator : public device::Accelerator {
   const std::string name_;
   const Precision precision_;
   const CUDAStream compute_;
+  StreamDelay step_delay_;
   const int ranks_;
   std::array<StepEvents, kInFlight> events_;
   std::size_t started_ = 0, ended_ = 0;  // steps; those between are in flight
@@ -215,11 +219,14 @@ device::AcceleratorKind cuda_kind() {
           .make = make,
           .count = cuda_device_count,
           .ranks_are_processes = true,
-          .check = [](std::string_view argument, const device::StepSpec& spec) {
-            check_model(spec);
-            if (spec.batch.encoded_slot != 0) check_nvjpeg();
-            cuda_precision(spec.precision, cuda_device(argument, 0));
-          }};
+          .check =
+              [](std::string_view argument, const device::StepSpec& spec) {
+                check_model(spec);
+                if (spec.batch.encoded_slot != 0) check_nvjpeg();
+                cuda_precision(spec.precision, cuda_device(argument, 0));
+              },
+          // Gradients are averaged within the step, and that may be a graph.
+          .delays = {measure::Place::worker, measure::Place::copy, measure::Place::step}};
 }
 
 }  // namespace feedrate::train

@@ -1,9 +1,27 @@
 #include "train/inputs_cuda.h"
 
+#include <memory>
+
 #include "train/host_batch.h"
 #include "train/jpeg_decoder.h"
+#include "train/stream_delay_cuda.h"
 
 namespace feedrate::train {
+namespace {
+
+PutPixels delayed(PutPixels put, const measure::Delays* delays) {
+  if (delays == nullptr) return put;
+  const auto delay = std::make_shared<StreamDelay>(delays, measure::Place::copy);
+  return
+      [put = std::move(put), delay](std::size_t slot, const pipeline::HostBatch& batch,
+                                    const at::Tensor& pixels, const c10::cuda::CUDAStream& stream) {
+        const device::DecodedBy decoded = put(slot, batch, pixels, stream);
+        delay->queue(stream);
+        return decoded;
+      };
+}
+
+}  // namespace
 
 CudaInputs::CudaInputs(const device::StepSpec& spec, at::ScalarType type,
                        c10::cuda::CUDAStream compute)
@@ -11,7 +29,8 @@ CudaInputs::CudaInputs(const device::StepSpec& spec, at::ScalarType type,
   if (spec.feed == device::Feed::streamed) {
     const bool encoded = spec.batch.encoded_slot != 0;
     copies_.emplace(spec.batch, compute,
-                    encoded ? nvjpeg_decoder(spec, compute.device_index()) : plain_copy());
+                    delayed(encoded ? nvjpeg_decoder(spec, compute.device_index()) : plain_copy(),
+                            spec.delays));
   }
   if (spec.feed == device::Feed::synthetic) synthetic_.emplace(spec, type, device_);
 }

@@ -13,6 +13,7 @@
 #include "device/emulated_device.h"
 #include "device/step_trace.h"
 #include "measure/clock.h"
+#include "measure/delays.h"
 #include "ranks/thread_groups.h"
 #include "tests/message_of.h"
 #include "tests/temporary_folder.h"
@@ -153,6 +154,92 @@ TEST(Emulated, SeveralGpusAverageTheirGradients) {
   other.join();
   for (const device::StepRecord& step : steps) EXPECT_GE(step.sync_ns, 2'000'000);
   EXPECT_GE(steps.back().end_ns - steps.front().end_ns, 27'000'000);
+}
+
+TEST(Emulated, ADelayedStepIsLongerByItsDelay) {
+  const auto groups = ranks::make_thread_groups(1);
+  measure::Delays delays;
+  device::StepSpec spec = spec_of(device::Feed::synthetic);
+  spec.delays = &delays;
+  const auto device = device::emulated_kind().make("200", spec, *groups[0]);  // 20 ms a step
+  std::vector<device::StepRecord> steps;
+  for (int i = 0; i < 6; ++i) {
+    delays.set(measure::Place::step, {.ns = i % 2 * 3'000'000});
+    delays.set(measure::Place::copy, {.ns = 1'000'000'000});        // nothing is copied,
+    delays.set(measure::Place::all_reduce, {.ns = 1'000'000'000});  // and there is one rank
+    device->submit(nullptr);
+  }
+  device->drain();
+  device->collect(steps);
+  ASSERT_EQ(steps.size(), 6u);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_EQ(steps[i].end_ns - steps[i].start_ns, i % 2 == 0 ? 20'000'000 : 23'000'000);
+    EXPECT_EQ(steps[i].sync_ns, 0);
+  }
+}
+
+TEST(Emulated, AStepWhoseDelayBurnsTakesTheLaunchingThreadsTime) {
+  const auto groups = ranks::make_thread_groups(1);
+  measure::Delays delays;
+  delays.set(measure::Place::step, {.ns = 3'000'000, .burns = true});
+  device::StepSpec spec = spec_of(device::Feed::synthetic);
+  spec.delays = &delays;
+  spec.emulation.host_cpu_ms = 1;
+  const auto device = device::emulated_kind().make("inf", spec, *groups[0]);
+  const std::int64_t cpu = measure::thread_cpu_ns();
+  std::vector<device::StepRecord> steps;
+  for (int i = 0; i < 5; ++i) device->submit(nullptr);
+  EXPECT_GE(measure::thread_cpu_ns() - cpu, 5 * 4'000'000);
+  device->drain();
+  device->collect(steps);
+  ASSERT_EQ(steps.size(), 5u);
+  for (const device::StepRecord& step : steps) EXPECT_GE(step.end_ns - step.start_ns, 4'000'000);
+}
+
+TEST(Emulated, ADelayedCopyTakesLonger) {
+  const auto groups = ranks::make_thread_groups(1);
+  measure::Delays delays;
+  device::StepSpec spec = spec_of(device::Feed::streamed);
+  spec.delays = &delays;
+  const auto device = device::emulated_kind().make("inf", spec, *groups[0]);
+  const auto ring = pipeline::SlabRing::make(spec.batch, 2, device->slabs());
+  delays.set(measure::Place::copy, {.ns = 4'000'000});
+  for (int i = 0; i < 5; ++i) device->submit(ring->acquire());
+  const std::int64_t slept_ns = device->arrivals().busy_ns;
+  EXPECT_GE(slept_ns, 5 * 4'000'000);
+  delays.set(measure::Place::copy, {.ns = 4'000'000, .burns = true});
+  const std::int64_t cpu = measure::thread_cpu_ns();
+  for (int i = 0; i < 5; ++i) device->submit(ring->acquire());
+  EXPECT_GE(measure::thread_cpu_ns() - cpu, 5 * 4'000'000);
+  EXPECT_GE(device->arrivals().busy_ns - slept_ns, 5 * 4'000'000);
+}
+
+TEST(Emulated, SeveralGpusAverageTheirGradientsLater) {
+  const auto groups = ranks::make_thread_groups(2);
+  measure::Delays delays;
+  delays.set(measure::Place::all_reduce, {.ns = 5'000'000});
+  device::StepSpec spec = spec_of(device::Feed::synthetic);
+  spec.emulation = {.host_cpu_ms = 0, .all_reduce_ms = 2};
+  spec.delays = &delays;
+  std::vector<device::StepRecord> steps, others;
+  const auto run = [&](std::size_t rank, std::vector<device::StepRecord>& into) {
+    const auto device = device::emulated_kind().make("4000", spec, *groups[rank]);
+    for (int i = 0; i < 10; ++i) device->submit(nullptr);
+    device->drain();
+    device->collect(into);
+  };
+  {
+    const std::jthread other([&] { run(1, others); });
+    run(0, steps);
+  }
+  ASSERT_EQ(steps.size(), 10u);
+  ASSERT_EQ(others.size(), 10u);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_GE(steps[i].sync_ns, 7'000'000);
+    EXPECT_EQ(steps[i].end_ns, others[i].end_ns);
+    // One of the two has waited for nobody.
+    EXPECT_EQ(std::min(steps[i].sync_ns, others[i].sync_ns), 7'000'000);
+  }
 }
 
 class StepTraces : public testing::Test {

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "measure/clock.h"
 #include "measure/cpu_cache.h"
+#include "measure/delays.h"
 #include "pipeline/caches.h"
 #include "pipeline/encoded_slot.h"
 #include "pipeline/loader.h"
@@ -608,6 +609,71 @@ TEST_F(Loaders, StopEndsAWaitingConsumerAndAllWorkers) {
     loader->stop();
     consumer.join();
   }
+}
+
+// Slept after each sample by whoever made it, and no part of a stage: a worker's time is that of
+// its stages and its delays at least.
+TEST_F(Loaders, ADelayedWorkerIsSlowerAndNoStageCountsIt) {
+  constexpr int kBatches = 6;
+  constexpr std::int64_t kDelay = 3'000'000;
+  // One sleep may be shorter than its delay by what one look at the thread's waiting took less than
+  // another.
+  constexpr double kAll = 0.9 * kBatches * kBatch * kDelay;
+  for (const int depth : {1, 4}) {
+    for (const auto& [kind, workers] :
+         {std::pair{"pool", 2}, std::pair{"batch", 2}, std::pair{"pool", 0}}) {
+      measure::Delays delays;
+      delays.set(measure::Place::worker, {.ns = kDelay});
+      pipeline::LoaderOptions o = options("tensor", workers);
+      o.recipe.delays = &delays;
+      o.recipe.io = {&storage::find_io_engine("buffered"), depth};
+      const std::int64_t start = measure::now_ns();
+      const auto loader = pipeline::make_loader(kind, o);
+      for (int i = 0; i < kBatches; ++i) ASSERT_TRUE(loader->next());
+      std::int64_t in_stages = 0;
+      for (const measure::StageTotal& stage : loader->stages().stage) in_stages += stage.wall_ns;
+      const auto spent = static_cast<double>(std::max(workers, 1) * (measure::now_ns() - start));
+      EXPECT_GE(spent, kAll + static_cast<double>(in_stages)) << kind << " " << workers;
+    }
+  }
+}
+
+TEST_F(Loaders, ADelayThatBurnsTakesCpuTimeOfNoStage) {
+  constexpr int kBatches = 6;
+  constexpr std::int64_t kDelay = 1'000'000;
+  constexpr double kAll = 0.9 * kBatches * kBatch * kDelay;
+  measure::Delays delays;
+  delays.set(measure::Place::worker, {.ns = kDelay, .burns = true});
+  for (const int workers : {0, 2}) {
+    pipeline::LoaderOptions o = options("tensor", workers);
+    o.recipe.delays = &delays;
+    const std::int64_t cpu = measure::process_cpu_ns();
+    const auto loader = pipeline::make_loader("pool", o);
+    for (int i = 0; i < kBatches; ++i) ASSERT_TRUE(loader->next());
+    std::int64_t in_stages = 0;
+    for (const measure::StageTotal& stage : loader->stages().stage) in_stages += stage.cpu_ns;
+    EXPECT_GE(static_cast<double>(measure::process_cpu_ns() - cpu),
+              kAll + static_cast<double>(in_stages))
+        << workers;
+  }
+}
+
+TEST_F(Loaders, ADelayIsSwitchedWhileTheLoaderRuns) {
+  measure::Delays delays;
+  pipeline::LoaderOptions o = options("tensor", 0);
+  o.recipe.delays = &delays;
+  const auto loader = pipeline::make_loader("pool", o);
+  const auto cpu_of_next = [&] {
+    const std::int64_t cpu = measure::thread_cpu_ns();
+    EXPECT_TRUE(loader->next());
+    return measure::thread_cpu_ns() - cpu;
+  };
+  constexpr std::int64_t kDelay = 20'000'000;
+  EXPECT_LT(cpu_of_next(), kBatch * kDelay);
+  delays.set(measure::Place::worker, {.ns = kDelay, .burns = true});
+  EXPECT_GE(cpu_of_next(), kBatch * kDelay * 9 / 10);
+  delays.set(measure::Place::worker, {});
+  EXPECT_LT(cpu_of_next(), kBatch * kDelay);
 }
 
 // Every third batch takes long, so that those behind it are whole first.
