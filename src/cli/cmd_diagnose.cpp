@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "cli/measuring.h"
 #include "cli/options.h"
 #include "cli/plant_option.h"
+#include "cli/quantity.h"
 #include "cli/result_text.h"
 #include "measure/clock.h"
 #include "record/diagnosis_json.h"
@@ -19,9 +21,11 @@
 namespace feedrate::cli {
 namespace {
 
+constexpr double kBudget = 120;  // s
+
 struct DiagnoseCommand {
   ExperimentOptions experiment;
-  double budget_s = 120;
+  std::optional<double> budget_s;
   std::vector<std::string> plants;
   bool resume = false;
   bool json = false;
@@ -44,7 +48,10 @@ void set_default_limits(const CLI::App& app, double budget_s, run::RunLimits& li
 class Rounds {
  public:
   Rounds(DiagnoseCommand& command, const plan::Cell& cell)
-      : command_(command), cell_(cell), began_ns_(measure::now_ns()) {}
+      : command_(command),
+        budget_s_(command.budget_s.value_or(kBudget)),
+        cell_(cell),
+        began_ns_(measure::now_ns()) {}
 
   int diagnose(Measuring& measuring) {
     const ExperimentOptions& experiment = command_.experiment;
@@ -61,14 +68,14 @@ class Rounds {
       if (interrupted) break;
       const double ladder_s = seconds() - before_s;
       if (!plan) {
-        plan = plan_of(command_.budget_s - before_s, ladder_s, diagnosing.step_s(),
+        plan = plan_of(budget_s_ - before_s, ladder_s, diagnosing.step_s(),
                        probes_of(evidence_.settings).size());
       }
       interrupted = !diagnosing.measure_blocks(*plan, title);
       if (interrupted) break;
       evidence_.rounds.push_back(diagnosing.round());
       evidence_.servers = diagnosing.servers();
-      if (seconds() + ladder_s > command_.budget_s) break;  // rounds took longer than planned
+      if (seconds() + ladder_s > budget_s_) break;  // rounds took longer than planned
     }
     if (evidence_.rounds.empty() || interrupted) {
       std::fprintf(stderr, "feedrate: interrupted\n");
@@ -101,6 +108,7 @@ class Rounds {
   }
 
   DiagnoseCommand& command_;
+  const double budget_s_;
   const plan::Cell cell_;
   const std::int64_t began_ns_;
   diagnose::Evidence evidence_;
@@ -121,14 +129,15 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
     throw UsageError("feedrate diagnose", "looks at a cell that reads stored data at each step",
                      "use --cache none and stored --data");
   }
-  set_default_limits(app, command.budget_s, experiment.run.limits);
+  const double budget_s = command.budget_s.value_or(kBudget);
+  set_default_limits(app, budget_s, experiment.run.limits);
   plant(command.plants, experiment.run);
   Measuring measuring(experiment, cells, std::nullopt);
   if (!measuring.ready()) return measuring.exit_code(1);
   measuring.check({{cell, plan::Role::cell, 0}});
   measuring.open_ledger({}, command.resume, /*force=*/false);
   std::fprintf(stderr, "diagnosing %s: about %s (--budget)\n", cell.label().c_str(),
-               duration(command.budget_s).c_str());
+               duration(budget_s).c_str());
   return Rounds(command, cell).diagnose(measuring);
 }
 
@@ -142,11 +151,8 @@ CommandEntry add_diagnose(CLI::App& program) {
   app->add_option("-o,--output", command->experiment.output,
                   "keep the records and the diagnosis, in a new ledger in this folder")
       ->type_name("DIR");
-  app->add_option("--budget", command->budget_s, "how long it may take, about")
-      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"min", 60}, {"h", 3600}},
-                                        CLI::AsNumberWithUnit::CASE_INSENSITIVE))
-      ->default_str("120s")
-      ->type_name("TIME");
+  add_duration(*app, "--budget", command->budget_s, "how long it may take, about")
+      ->default_str("2m");
   app->add_flag("--resume", command->resume, "go on with a diagnosis that was interrupted");
   app->add_flag("--json", command->json, "print the diagnosis as one line of JSON");
   add_plant_option(*app, command->plants);

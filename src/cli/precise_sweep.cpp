@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/quantity.h"
 #include "cli/result_text.h"
 #include "measure/clock.h"
 #include "plan/expand.h"
@@ -23,34 +24,6 @@ using Json = nlohmann::ordered_json;
 // Without a budget nobody waits for more.
 constexpr int kMostRepetitions = 200;
 constexpr int kNobodyCounts = 100'000;
-
-using Units = std::map<std::string, double>;
-
-// "2%", "30m": the number in the unit of the map's values.
-std::optional<double> number_with_unit(const std::string& text, const Units& units) {
-  std::size_t end = 0;
-  double number = 0;
-  try {
-    number = std::stod(text, &end);
-  } catch (const std::exception&) {
-    return std::nullopt;
-  }
-  const auto unit = units.find(text.substr(end));
-  if (unit == units.end() || !(number > 0) || !std::isfinite(number)) return std::nullopt;
-  return number * unit->second;
-}
-
-CLI::Option* add_quantity(CLI::App& app, const std::string& name, std::optional<double>& value,
-                          const Units& units, double most, const char* otherwise,
-                          const std::string& help) {
-  return app.add_option_function<std::string>(
-      name,
-      [=, &value](const std::string& text) {
-        value = number_with_unit(text, units);
-        if (!value || *value > most) throw CLI::ValidationError(name + " " + text, otherwise);
-      },
-      help);
-}
 
 // What is known of all cells, and what it takes to know them better.
 class State {
@@ -173,12 +146,9 @@ void add_precision_options(CLI::App& app, PrecisionOptions& options) {
                "repeat cells until the 95 % interval of each share of the ceiling is within ±X %, "
                "after --repetitions of all (then 6 by default)")
       ->type_name("X%");
-  add_quantity(app, "--budget", options.budget_s,
-               {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}}, 1e9,
-               "must be as 90s, 30m or 2h",
+  add_duration(app, "--budget", options.budget_s,
                "after --repetitions of all, start no repetition that would end later; the widest "
-               "intervals come first")
-      ->type_name("TIME");
+               "intervals come first");
 }
 
 void check_precision(const PrecisionOptions& options, int pilot, std::size_t pilot_runs,

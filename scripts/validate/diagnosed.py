@@ -1,0 +1,163 @@
+"""Bottlenecks that are planted, and what `feedrate diagnose` names."""
+
+import json
+import os
+import resource
+import subprocess
+import tempfile
+
+BATCH = 16
+BALANCED_MS = 20.0  # of a batch: what the loaders take where nothing is planted beyond them
+WORKERS = 2
+SIZE = "64x64"
+PICTURES = 512
+
+
+class Case:
+    """A cell with a known bottleneck: the options that plant it, and the names that are right."""
+
+    def __init__(self, kind, factor, names, options, rate, workers=WORKERS, gpus=1):
+        self.kind, self.factor, self.names = kind, factor, names
+        self.options, self.rate, self.workers, self.gpus = options, rate, workers, gpus
+
+    def command(self, program, data, budget, seed):
+        return [
+            program,
+            "diagnose",
+            *("--dataset", data, "--data", "jpeg", "--image-size", SIZE, "--input-size", "64"),
+            *("--device", f"emulated:{self.rate:.6g}", "--batch-size", str(BATCH)),
+            *("--workers", str(self.workers), "--gpus", str(self.gpus)),
+            *("--budget", budget, "--seed", str(seed), "--json"),
+            *self.options,
+        ]
+
+
+def _per_sample(batch_ms, workers=WORKERS):
+    return batch_ms * workers / BATCH
+
+
+def _plant(**times):
+    words = []
+    for place, ms in times.items():
+        words += ["--plant", f"{place.replace('_', '-')}={ms}"]
+    return words
+
+
+def _rate(step_ms):
+    return 1e3 * BATCH / step_ms
+
+
+# What the real work takes of each sample is small beside what is planted, and part of neither.
+def loader_stage(stage, factor):
+    """One stage takes `factor` times as long as the step, all workers together."""
+    ms = _per_sample(factor * BALANCED_MS)
+    return Case(stage, factor, {stage}, _plant(**{stage: f"{ms:.4f}"}), _rate(BALANCED_MS))
+
+
+def copy(factor):
+    others = f"{_per_sample(BALANCED_MS):.4f}"
+    planted = _plant(copy=f"{factor * BALANCED_MS:.4f}", decode=others)
+    return Case("copy", factor, {"copy"}, planted, _rate(BALANCED_MS / 2))
+
+
+def step(factor):
+    others = f"{_per_sample(BALANCED_MS):.4f}"
+    return Case("step", factor, {"compute"}, _plant(decode=others), _rate(factor * BALANCED_MS))
+
+
+def shared_cpu(factor):
+    """Steps and loaders together compute `factor` times as long as the CPUs have time in a step;
+    a good third of it are the steps'."""
+    cpus = len(os.sched_getaffinity(0))
+    all_ms = factor * BALANCED_MS * cpus
+    of_steps = 0.42 * all_ms if cpus <= 2 else 0.9 * factor * BALANCED_MS
+    half = f"{(all_ms - of_steps) / BATCH / 2:.4f}:burn"
+    return Case(
+        "shared CPU",
+        factor,
+        {"shared CPU"},
+        [*_plant(decode=half, augment=half), "--host-cpu-ms", f"{of_steps:.4f}"],
+        _rate(BALANCED_MS),
+        workers=2 * cpus,
+    )
+
+
+def all_reduce(factor):
+    others = f"{_per_sample(BALANCED_MS):.4f}"
+    steps = 0.3 * BALANCED_MS
+    planted = _plant(decode=others, all_reduce=f"{factor * BALANCED_MS - steps:.4f}")
+    return Case("all-reduce", factor, {"all-reduce"}, planted, _rate(steps), gpus=2)
+
+
+def nothing():
+    half = f"{_per_sample(BALANCED_MS / 2):.4f}"
+    return Case("nothing", 1, {"compute"}, _plant(decode=half), _rate(BALANCED_MS))
+
+
+def two_equal():
+    same = f"{_per_sample(BALANCED_MS) - REAL_MS:.4f}"
+    return Case("two equal", 1, {"decode", "compute"}, _plant(decode=same), _rate(BALANCED_MS))
+
+
+REAL_MS = 0.12  # about what the real stages take of a sample of SIZE: the two are to be equal
+PLANTED = {
+    "read": lambda factor: loader_stage("read", factor),
+    "decode": lambda factor: loader_stage("decode", factor),
+    "resize": lambda factor: loader_stage("augment", factor),
+    "collate": lambda factor: loader_stage("collate", factor),
+    "copy": copy,
+    "step": step,
+    "shared CPU": shared_cpu,
+    "all-reduce": all_reduce,
+}
+
+
+def is_right(case, verdict):
+    """Two that are equal are named both, whether that is called clear or not; else one, alone."""
+    return set(verdict["names"]) == case.names
+
+
+class Validation:
+    def __init__(self, program, budget, lines):
+        self.program, self.budget, self.lines = program, budget, lines
+        self.folder = tempfile.TemporaryDirectory(prefix="feedrate-diagnosis-")
+        self.data = os.path.join(self.folder.name, "data")
+        subprocess.run(
+            [program, "gen", self.data, "--image-size", SIZE, "--format", "jpeg"]
+            + ["--count", str(PICTURES)],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def judge(self, name, case, seed):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        answer = subprocess.run(
+            case.command(self.program, self.data, self.budget, seed),
+            check=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found = json.loads(answer.stdout)
+        verdict = found["verdict"]
+        line = {
+            "planted": name,
+            "factor": case.factor,
+            "seed": seed,
+            "names": verdict["names"],
+            "clear": verdict["clear"],
+            "confidence": verdict["confidence"],
+            "agree": verdict["agree"],
+            "evidence": verdict["evidence"],
+            "slopes": {
+                f"{s['place']} {s['kind']}": [s["slope"]["mean"], s["slope"]["ci95"]]
+                for s in found["slopes"]
+            },
+            "seconds": found["seconds"],
+            "cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+            "right": is_right(case, verdict),
+        }
+        self.lines.append(line)
+        return line
