@@ -123,7 +123,7 @@ def _of_any_schema(record):
                 cpus and _is_streamed(cell) and workers > RULES["oversubscribed"].threshold * cpus
             ),
         ),
-        _row("lenient_decoder", cell.get("loader") == "dali" and _is_streamed(cell)),
+        _row("lenient_decoder", cell.get("loader") == "dali" and _trains_on_what_is_loaded(cell)),
         _row("client_cold", _told(record) in PAST_MEMORY),
         _row(
             "bad_samples", (number(record.get("bad_samples")) or 0) > RULES["bad_samples"].threshold
@@ -349,6 +349,10 @@ def _left_as_is(record, before, asked, fetched):
 
 def _is_streamed(cell):
     return cell["data"] != "synthetic" and cell.get("cache") != "device"
+
+
+def _trains_on_what_is_loaded(cell):
+    return _is_streamed(cell) and cell.get("cache") != "discard"
 
 
 def _is_harness_bound(record):

@@ -44,6 +44,10 @@ void refuse_what_cannot_go_on(const plan::Cell& cell) {
     throw UsageError("--data synthetic", "loads nothing, so that it is no job on a storage",
                      "say what the jobs load, as in --data jpeg,png");
   }
+  if (cell.is("cache", "discard")) {
+    throw UsageError("--cache discard", "waits for nothing that it loads: its rate is the device's",
+                     "use --cache none");
+  }
   if (cell.is("page-cache", "cold")) {
     throw UsageError("--page-cache cold",
                      "is one pass over the files, and a job goes on until all have measured",

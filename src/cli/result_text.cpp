@@ -29,9 +29,7 @@ std::string ceiling_text(const record::Record& record) {
                 thousands(ceiling->imgs_per_s).c_str());
 }
 
-bool is_ceiling(const record::Record& record) {
-  return record.result.settings.feed == device::Feed::synthetic;
-}
+bool is_ceiling(const record::Record& record) { return record.result.settings.data == "synthetic"; }
 
 std::string stages_text(const measure::StageTotals& totals) {
   std::string text;

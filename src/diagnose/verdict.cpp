@@ -22,6 +22,8 @@ CapacityInputs inputs_of(const plan::CellSettings& settings, const run::Measurem
   const bool dali = settings.loader == "dali";
   if (dali) run.workers = 1;
   if (dali) run.loader_seen = m.device_idle_fraction >= kModerately;
+  // The loaders work as fast as the steps ask, or fall behind: the run's rate is not theirs.
+  if (settings.discards()) run.loader_seen = false;
   if (m.device.kind != "cpu" && !dali) run.cpus = m.cpu_capacity;
   run.device_ms_per_step = m.step_ms.summary.mean * (1 - m.device_idle_fraction);
   if (m.arrivals.batches > 0) {

@@ -170,7 +170,9 @@ bool is_resized(const Cell& cell) { return is_decoded(cell) && !is_masked(cell);
 bool has_loader(const Cell& cell) {
   return !cell.is("cache", "host") && !cell.is("cache", "device");
 }
-bool reads_storage(const Cell& cell) { return cell.is("cache", "none"); }
+bool reads_storage(const Cell& cell) {
+  return cell.is("cache", "none") || cell.is("cache", "discard");
+}
 bool has_workers(const Cell& cell) { return has_loader(cell) && !cell.is("workers", "0"); }
 // DALI places its threads itself and needs one at least: 0 workers are refused.
 bool by_dali(const Cell& cell) { return has_loader(cell) && cell.is("loader", "dali"); }
@@ -382,6 +384,30 @@ std::vector<Refusal> decoder_refusals() {
   return all;
 }
 
+// The steps of `discard` are those of the ceiling, in a thread that loads nothing.
+std::vector<Refusal> cache_refusals() {
+  return {{"decoded",
+           {{"data", {"tensor"}}},
+           "there is nothing to decode",
+           "use --cache none, encoded or sample"},
+          {"discard",
+           {{"workers", {"0"}}},
+           "no thread loads beside the training thread",
+           "use --workers 1"},
+          {"discard",
+           {{"page-cache", {"cold"}}},
+           "a cold pass ends, and the steps go on without it",
+           "use --page-cache warm or as-is, or --io direct"},
+          {"discard",
+           {{"decoder", {"nvjpeg"}}},
+           "the GPU decodes no batch that is thrown away",
+           "use --decoder auto"},
+          {"discard",
+           {{"augment-on", {"device"}}},
+           "the device augments no batch that is thrown away",
+           "use --augment-on host"}};
+}
+
 std::vector<Refusal> tensor_dtype_refusals() {
   std::vector<Refusal> all;
   for (const std::string_view stored : {"fp16", "fp32"}) {
@@ -489,25 +515,26 @@ Axes data_axes() {
       {.name = "cache",
        .help = "what is kept in memory and not done again",
        .fallback = "none",
-       .values = {{"none", "nothing: every step does everything for every sample"},
-                  {"encoded", "the files' bytes: decode, augment and collate each time"},
-                  {"decoded",
-                   "decoded pictures, uint8 pixels at their stored size: augment and collate each "
-                   "time"},
-                  {"sample",
-                   "augmented uint8 samples (whole pictures with augment-on device): collate each "
-                   "time"},
-                  {"host",
-                   "finished batches in host memory: copied to the device each step, workers idle"},
-                  {"device", "one real batch on the device, normalised each step"}},
+       .values =
+           {{"none", "nothing: every step does everything for every sample"},
+            {"discard",
+             "nothing, but batches are thrown away beside the steps, which train on synthetic "
+             "ones: what the loaders' work costs the steps"},
+            {"encoded", "the files' bytes: decode, augment and collate each time"},
+            {"decoded",
+             "decoded pictures, uint8 pixels at their stored size: augment and collate each "
+             "time"},
+            {"sample",
+             "augmented uint8 samples (whole pictures with augment-on device): collate each "
+             "time"},
+            {"host",
+             "finished batches in host memory: copied to the device each step, workers idle"},
+            {"device", "one real batch on the device, normalised each step"}},
        .canonical = one_of,
        .usual = "none",
        .set = text<&S::cache>,
        .label = {.position = 3},
-       .refusals = {{"decoded",
-                     {{"data", {"tensor"}}},
-                     "there is nothing to decode",
-                     "use --cache none, encoded or sample"}}},
+       .refusals = cache_refusals()},
       {.name = "container",
        .help = "how the samples lie in storage",
        .fallback = "files",

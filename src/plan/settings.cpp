@@ -12,7 +12,7 @@ CellSettings settings_of(const Cell& cell) {
   }
   settings.augment.crop = settings.input_size;
   if (!cell["image-size"] || settings.mixed_sizes) settings.image_size = settings.input_size;
-  if (settings.data != "synthetic")
+  if (settings.data != "synthetic" && !settings.discards())
     settings.feed = settings.cache == "device" ? device::Feed::resident : device::Feed::streamed;
   return settings;
 }

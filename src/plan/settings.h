@@ -43,6 +43,10 @@ struct CellSettings {
   device::Emulation emulation;
 
   bool emulated() const { return device_kind == "emulated"; }
+  // Loaders work, and no step takes their batches.
+  bool discards() const { return data != "synthetic" && cache == "discard"; }
+  // While it is measured; else what is cached is read before that, or nothing is.
+  bool reads_storage() const { return data != "synthetic" && (cache == "none" || discards()); }
 
   // `encoded_slot`: bytes that the dataset's largest file takes, where the device decodes; else 0.
   pipeline::BatchSpec batch_spec(std::size_t encoded_slot = 0) const;

@@ -324,7 +324,8 @@ double planned_step_ms(const plan::CellSettings& settings, const run::Measuremen
 
 Raised harness_bound(const FlagFacts& facts, const FlagRule& rule) {
   const plan::CellSettings& settings = facts.result.settings;
-  if (!settings.emulated() || settings.feed == device::Feed::streamed) return {};
+  if (!settings.emulated() || settings.feed == device::Feed::streamed || settings.discards())
+    return {};
   const device::DeviceDescription& device = measured(facts).device;
   const double step_ms = std::max(planned_step_ms(settings, measured(facts)), device.host_cpu_ms) +
                          device.all_reduce_ms;
@@ -357,8 +358,8 @@ Raised lenient_decoder(const FlagFacts& facts, const FlagRule&) {
 
 Raised oversubscribed(const FlagFacts& facts, const FlagRule& rule) {
   const plan::CellSettings& settings = facts.result.settings;
-  const int threads =
-      settings.feed == device::Feed::streamed ? settings.workers * settings.gpus : 0;
+  const bool loads = settings.feed == device::Feed::streamed || settings.discards();
+  const int threads = loads ? settings.workers * settings.gpus : 0;
   const double cpus = measured(facts).cpu_capacity;
   return when(threads > *rule.threshold * cpus,
               std::to_string(threads) + " loader threads share " + format("%.3g CPUs", cpus));

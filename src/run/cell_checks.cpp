@@ -125,7 +125,7 @@ void check_reading(const plan::CellSettings& settings, const storage::DatasetVar
 }
 
 bool reads_first_sample(const plan::CellSettings& settings) {
-  return storage::find_io_engine(settings.io).past_page_cache && settings.cache == "none" &&
+  return storage::find_io_engine(settings.io).past_page_cache && settings.reads_storage() &&
          !settings.skip_bad;
 }
 

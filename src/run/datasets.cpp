@@ -47,7 +47,7 @@ storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) c
   if (!format->other_extension.empty()) endings.push_back(format->other_extension);
   const int threads = measure::allowed_cpus();
   // A cell that reads no storage in its steps has no container: what lies there decides.
-  const bool are_shards = settings.cache == "none"
+  const bool are_shards = settings.reads_storage()
                               ? settings.container == shards
                               : storage::holds_tar_shards(folder_) &&
                                     !storage::holds_class_pictures(folder_, endings, progress_);

@@ -185,7 +185,7 @@ PageCache of_both(const PageCache& a, const PageCache& b) {
 PageCache prepare_page_cache(const plan::CellSettings& settings,
                              const storage::DatasetVariant* dataset, int ranks_here,
                              storage::OutstandingReads::Slot* slot, std::stop_token stop) {
-  if (!dataset || settings.cache != "none") return {};
+  if (!dataset || !settings.reads_storage()) return {};
   const Files files(*dataset, slot, stop);
   PageCache cache = surroundings_of(settings, *dataset, ranks_here, files);
   if (cache.state == "cold") {

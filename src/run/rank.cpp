@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <optional>
 
+#include "run/discarding.h"
+
 namespace feedrate::run {
 namespace {
 
@@ -57,9 +59,15 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
                                    pipeline::host_cache_batches(spec));
 }
 
+// Null where each step takes its batch, or there are none.
+std::unique_ptr<Discarding> open_discarding(const RankTask& task, pipeline::Loader* loader) {
+  if (!loader || !task.settings.discards()) return nullptr;
+  return std::make_unique<Discarding>(*loader);
+}
+
 // Where the cell reads files.
 std::optional<measure::StorageCounters> counters_below(const RankTask& task) {
-  if (!task.recipe || task.settings.cache != "none") return std::nullopt;
+  if (!task.recipe || !task.settings.reads_storage()) return std::nullopt;
   const storage::DatasetVariant& dataset = *task.recipe->dataset;
   // To find them, the folder is looked at, and what it lies in: either may hang.
   storage::OutstandingReads* reads = task.recipe->reads.get();
@@ -90,6 +98,7 @@ class RankRun {
         trace_(open_trace(task, group)),
         device_(open_device(task, group, trace_.get(), delays_of(task))),
         loader_(open_loader(task, *device_, group, trace_.get(), delays_of(task))),
+        discarding_(open_discarding(task, loader_.get())),
         gpu_(device_->describe().pci_address),
         host_(group.rank() == 0 ? std::make_unique<measure::HostMonitor>() : nullptr),
         storage_(group.rank() == 0 ? counters_below(task) : std::nullopt),
@@ -144,7 +153,7 @@ class RankRun {
     return true;
   }
 
-  // One batch to the device. False: stopped.
+  // One batch to the device, or one step on what lies there. False: stopped.
   bool step() {
     pipeline::BatchLease batch;
     const std::int64_t asked = measure::now_ns();
@@ -159,6 +168,7 @@ class RankRun {
     } else {
       device_->submit(std::move(batch));
     }
+    if (discarding_) discarding_->allow_one();
     device_->collect(result_.steps);
     return true;
   }
@@ -394,6 +404,7 @@ class RankRun {
   measure::Delays delays_;                       // outlives what serves them
   std::unique_ptr<device::Accelerator> device_;
   std::unique_ptr<pipeline::Loader> loader_;
+  const std::unique_ptr<Discarding> discarding_;  // null: the steps take the loader's batches
   const measure::GpuMonitor gpu_;
   const std::unique_ptr<measure::HostMonitor> host_;
   const std::optional<measure::StorageCounters> storage_;

@@ -50,6 +50,19 @@ TEST(Verdict, StepsAsLongAsAtTheCeilingAreNotInputBound) {
   EXPECT_EQ(verdict.sentence, "not input-bound: the device waits 0.2 % of the time");
 }
 
+// Beside synthetic steps, the loaders' rate is not the run's: nobody knows how busy they are.
+TEST(Verdict, OfDiscardedBatchesItSaysWhatTheyCostTheSteps) {
+  plan::CellSettings s = settings();
+  s.cache = "discard";
+  s.feed = device::Feed::synthetic;
+  const auto verdict = diagnose::verdict_of(s, busy_at(86.3), ceiling_of(146));
+  ASSERT_EQ(verdict.capacities.size(), 1u);
+  EXPECT_EQ(verdict.capacities[0].resource, "device");
+  EXPECT_THAT(verdict.sentence,
+              testing::HasSubstr("1.69 times as long as at the ceiling (740.1 ms, there 438.4): "
+                                 "the loaders take 41 % of the CPUs that compute the steps"));
+}
+
 // The loaders took 1 % of a CPU: no step can be a third longer by that.
 TEST(Verdict, AMachineThatBecameSlowerIsNotTheInputsDoing) {
   run::Measurement m = busy_at(110);

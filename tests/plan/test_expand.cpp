@@ -236,6 +236,58 @@ TEST(Expand, MaskedPicturesAreCroppedAndNotResized) {
             codec::Normalisation::imagenet);
 }
 
+// The steps of the ceiling, beside the loaders of a cell without a cache.
+TEST(Expand, DiscardedBatchesAreLoadedAsWithoutACache) {
+  const auto expand = [](plan::AxisValues values) {
+    values.insert({"data", {"jpeg"}});
+    values.insert({"cache", {"none", "discard"}});
+    return plan::expand(values);
+  };
+  const std::vector<plan::Cell> both = expand({{"io", {"uring"}}, {"container", {"webdataset"}}});
+  ASSERT_EQ(both.size(), 2u);
+  for (const plan::Axis& axis : plan::axes()) {
+    if (axis.name != "cache") {
+      EXPECT_EQ(both[0][axis.name], both[1][axis.name]) << axis.name;
+    }
+  }
+  EXPECT_EQ(plan::ceiling_of(both[1]), plan::ceiling_of(both[0]));
+  EXPECT_NE(both[1].label().find(", cache discard"), std::string::npos) << both[1].label();
+  const plan::CellSettings none = plan::settings_of(both[0]), discard = plan::settings_of(both[1]);
+  EXPECT_EQ(none.feed, device::Feed::streamed);
+  EXPECT_FALSE(none.discards());
+  EXPECT_EQ(discard.feed, device::Feed::synthetic);
+  EXPECT_TRUE(discard.discards() && discard.reads_storage());
+  EXPECT_EQ(discard.variant(), none.variant());
+  EXPECT_FALSE(plan::settings_of(plan::ceiling_of(both[1])).discards());
+  EXPECT_EQ(expand({{"data", {"synthetic"}}}).size(), 1u);
+  EXPECT_EQ(expand({{"loader", {"dali"}}}).size(), 2u);
+}
+
+TEST(Expand, DiscardedBatchesAreOfLoadersAlone) {
+  for (const auto& [axis, value] : {std::pair{"workers", "0"},
+                                    {"page-cache", "cold"},
+                                    {"augment-on", "device"},
+                                    {"decoder", "nvjpeg"}}) {
+    for (const char* cache : {"none", "discard"}) {
+      plan::AxisValues values{
+          {"device", {"cuda"}}, {"data", {"jpeg"}}, {"cache", {cache}}, {axis, {value}}};
+      if (cache == std::string("none")) {
+        EXPECT_NO_THROW(plan::expand(values)) << axis;
+      } else {
+        EXPECT_THROW(plan::expand(values), UsageError) << axis;
+      }
+    }
+  }
+  EXPECT_THROW(plan::expand({{"device", {"emulated:100"}},
+                             {"data", {"jpeg"}},
+                             {"cache", {"discard"}},
+                             {"decoder", {"raw-read"}}}),
+               UsageError);
+  // Past the page cache, there is no cold pass.
+  EXPECT_NO_THROW(plan::expand(
+      {{"data", {"jpeg"}}, {"cache", {"discard"}}, {"io", {"direct"}}, {"page-cache", {"cold"}}}));
+}
+
 TEST(Expand, DaliTakesPicturesThatItKnows) {
   EXPECT_EQ(plan::expand({{"data", {"jpeg", "png", "synthetic"}},
                           {"loader", {"dali"}},

@@ -41,6 +41,7 @@ TEST(CellMemory, DecodedPicturesTakeThreeBytesAPixel) {
   EXPECT_DOUBLE_EQ(of_cache("decoded", pictures, 2, true), 2 * kSamples * 3 * kPixels);
   EXPECT_DOUBLE_EQ(of_cache("encoded", pictures), kFiles);
   EXPECT_DOUBLE_EQ(of_cache("sample", pictures), kSamples * 3 * 224 * 224);
+  EXPECT_DOUBLE_EQ(of_cache("discard", pictures), 0);
 }
 
 TEST(CellMemory, OfManySizesTheyTakeAtLeastWhatTheFilesShow) {

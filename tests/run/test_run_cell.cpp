@@ -55,7 +55,7 @@ class RunCell : public testing::Test {
 };
 
 TEST_F(RunCell, EveryCacheAndLoaderRuns) {
-  for (const char* cache : {"none", "encoded", "decoded", "sample", "host", "device"}) {
+  for (const char* cache : {"none", "discard", "encoded", "decoded", "sample", "host", "device"}) {
     for (const char* data : {"jpeg", "tensor"}) {
       if (cache == std::string("decoded") && data == std::string("tensor")) continue;  // refused
       for (const char* loader : {"pool", "batch"}) {
@@ -67,6 +67,44 @@ TEST_F(RunCell, EveryCacheAndLoaderRuns) {
       }
     }
   }
+}
+
+// 2 workers of 20 ms a sample make 100 images a second, and the device takes 2000: the steps wait
+// for none of them.
+TEST_F(RunCell, NoStepWaitsForABatchThatIsDiscarded) {
+  options_.plant = true;
+  options_.planted[static_cast<std::size_t>(measure::Stage::collate)].ns = 20'000'000;
+  options_.limits.min_seconds = 1;
+  for (const char* loader : {"pool", "batch"}) {
+    for (const char* gpus : {"1", "2"}) {
+      const run::CellResult result = run(cell(
+          {{"data", {"tensor"}}, {"cache", {"discard"}}, {"loader", {loader}}, {"gpus", {gpus}}}));
+      ASSERT_EQ(result.status, run::Status::ok) << loader << ": " << result.error;
+      const run::Measurement& m = *result.measurement;
+      const double device = 2000 * std::stod(gpus), loaders = 100 * std::stod(gpus);
+      EXPECT_LT(m.imgs_per_s, device * 1.02);
+      EXPECT_GT(m.imgs_per_s, 3 * loaders) << "at least, on a busy machine";
+      const measure::StageTotal& collate = m.stages[measure::Stage::collate];
+      EXPECT_GT(collate.items, 0);
+      EXPECT_LT(static_cast<double>(collate.items), 1.5 * loaders * m.window_s + 32)
+          << "the loaders go on at their own pace";
+      EXPECT_EQ(m.drawn_from_queue, 0);
+      EXPECT_EQ(m.arrivals.batches, 0);
+      EXPECT_GT(m.latencies.reads.count(), 0);
+      EXPECT_EQ(m.page_cache.state, "warm");
+    }
+  }
+}
+
+// Loaders that are fast enough make what the steps take, and no more: 4 images in 10 ms.
+TEST_F(RunCell, OneBatchIsDiscardedForEachStep) {
+  const run::CellResult result =
+      run(cell({{"data", {"tensor"}}, {"cache", {"discard"}}, {"device", {"emulated:400"}}}));
+  ASSERT_EQ(result.status, run::Status::ok) << result.error;
+  const run::Measurement& m = *result.measurement;
+  const auto made = static_cast<double>(m.stages[measure::Stage::collate].items);
+  EXPECT_LE(made, static_cast<double>(m.images + 4 * 16)) << "what lies in queues may go first";
+  EXPECT_GT(made, 0);
 }
 
 // Cropped and not, resized and not.
@@ -225,24 +263,29 @@ TEST_F(RunCell, ADamagedFileFailsTheCellAndHasNoThroughput) {
   for (const auto& sample : variant.samples)
     std::filesystem::resize_file(variant.folder / sample.path,
                                  sample.bytes - (&sample == &variant.samples[5]));
-  const run::CellResult result = run(cell({{"data", {"jpeg"}}, {"gpus", {"2"}}}));
-  EXPECT_EQ(result.status, run::Status::failed);
-  EXPECT_THAT(result.error, testing::HasSubstr(variant.samples[5].path));
-  EXPECT_FALSE(result.measurement);
+  for (const char* cache : {"none", "discard"}) {
+    const run::CellResult result =
+        run(cell({{"data", {"jpeg"}}, {"cache", {cache}}, {"gpus", {"2"}}}));
+    EXPECT_EQ(result.status, run::Status::failed) << cache;
+    EXPECT_THAT(result.error, testing::HasSubstr(variant.samples[5].path)) << cache;
+    EXPECT_FALSE(result.measurement) << cache;
+  }
 }
 
 TEST_F(RunCell, StoppingEndsItAsInterrupted) {
   options_.limits.min_seconds = 60;
-  for (const char* gpus : {"1", "3"}) {
-    run::CellRunner runner(options_, registry_);
-    std::stop_source stop;
-    std::jthread timer([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
-      stop.request_stop();
-    });
-    const run::CellResult result =
-        runner.run(cell({{"data", {"jpeg"}}, {"gpus", {gpus}}}), {}, stop.get_token());
-    EXPECT_EQ(result.status, run::Status::interrupted);
+  for (const char* cache : {"none", "discard"}) {
+    for (const char* gpus : {"1", "3"}) {
+      run::CellRunner runner(options_, registry_);
+      std::stop_source stop;
+      std::jthread timer([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        stop.request_stop();
+      });
+      const run::CellResult result = runner.run(
+          cell({{"data", {"jpeg"}}, {"cache", {cache}}, {"gpus", {gpus}}}), {}, stop.get_token());
+      EXPECT_EQ(result.status, run::Status::interrupted) << cache;
+    }
   }
 }
 
