@@ -68,7 +68,7 @@ class Journey(ProgramTest):
 
     def test_every_rung_of_the_caches(self):
         for data in ("jpeg", "tensor"):
-            for cache in ("none", "encoded", "decoded", "sample", "host", "device"):
+            for cache in ("none", "discard", "encoded", "decoded", "sample", "host", "device"):
                 if (data, cache) == ("tensor", "decoded"):
                     continue  # there is nothing to decode
                 with self.subTest(data=data, cache=cache):
