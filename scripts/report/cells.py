@@ -241,6 +241,7 @@ class Setting:
     tables: object  # axes.Tables: they say which axes make a setting
     cells: list = field(default_factory=list)
     ceilings: list = field(default_factory=list)
+    diagnosis: object = None  # diagnosis.Diagnosis, where one of its cells was diagnosed
 
     @property
     def device(self):

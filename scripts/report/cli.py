@@ -10,6 +10,7 @@ from . import (
     axes,
     beside,
     derived,
+    diagnosis,
     drawing,
     figures,
     ledger,
@@ -87,6 +88,7 @@ def _report(options):
     context.options = options
     folder = options.output or default_folder(path)
     found = grouping.group(plan.complete(records, context.planned), _say, axes.beside(path))
+    diagnosis.attach(found, path, _say)
     talk.show(terminal.table(found, heading))
     for words in plan.missing(records, context.planned):
         _say(words)
@@ -140,7 +142,9 @@ def make_again(path, records, planned, before, folder):
         records=len(records),
         say=_silent,
     )
-    make(grouping.group(plan.complete(records, planned)), records, path, context, folder)
+    found = grouping.group(plan.complete(records, planned))
+    diagnosis.attach(found, path)
+    make(found, records, path, context, folder)
 
 
 def _silent(_words):

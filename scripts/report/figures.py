@@ -25,6 +25,7 @@ TITLES = {
     "load_vs_detail": "Load time against picture complexity",
     "waiting_cost": "What the input costs",
     "monitors": "Host and GPUs over a run",
+    "waterfall": "What the difference is made of",
 }
 STEMS = tuple(TITLES)
 # Drawn at every GPU count; the others at the smallest one, where the device is best fed, or over
@@ -37,6 +38,8 @@ AT_EVERY_COUNT = (
     "waiting_cost",
 )
 OVER_COUNTS = ("throughput_vs_gpus", "scaling_efficiency", "utilisation_vs_gpus")
+# Drawn of the cell that `feedrate diagnose` looked at, where there is one.
+OF_DIAGNOSIS = ("waterfall",)
 # Figures whose titles state a result; the others show a single run.
 OF_RESULTS = tuple(stem for stem in STEMS if stem not in ("batch_times", "monitors"))
 
@@ -56,18 +59,21 @@ def plan(settings, only=()):
     """Every figure of a report, setting by setting."""
     found = []
     for setting in settings:
-        suffix, counts = _suffix(setting, settings), setting.gpu_counts()
+        suffix = _suffix(setting, settings)
         for stem in (s for s in STEMS if not only or s in only):
-            for n in (
-                [None]
-                if stem in OVER_COUNTS
-                else counts
-                if stem in AT_EVERY_COUNT
-                else [setting.first_count]
-            ):
+            for n in _counts(stem, setting):
                 more = "" if n in (None, setting.first_count) else f".{n}-gpus"
                 found.append(Plan(stem + suffix + more, stem, setting, n, heading(setting, n)))
     return found
+
+
+def _counts(stem, setting):
+    """At which numbers of GPUs the figure is drawn."""
+    if stem in OF_DIAGNOSIS:
+        return [setting.diagnosis.gpus] if setting.diagnosis else []
+    if stem in OVER_COUNTS:
+        return [None]
+    return setting.gpu_counts() if stem in AT_EVERY_COUNT else [setting.first_count]
 
 
 def _suffix(setting, settings):

@@ -29,6 +29,9 @@ ALONE = "Ceiling alone: no cell of stored data"
 
 def finding(plan, claims):
     """The line for a figure of the plan; its title where there is nothing to be said."""
+    if plan.module in figures.OF_DIAGNOSIS:
+        found = plan.setting.diagnosis
+        return f"{figures.TITLES[plan.module]}, {clean(found.label, 80)}: {found.words()}"
     if plan.module in figures.OVER_COUNTS and len(plan.setting.gpu_counts()) < 2:
         return figures.TITLES[plan.module]
     if plan.module == "load_vs_detail":  # which needs no ceiling, like the next
@@ -69,6 +72,8 @@ def _not_judged(cells, claims):
 
 def headline(plan, claims):
     """The same for a slide: where no loss is shown, it says first what the figure is about."""
+    if plan.module in figures.OF_DIAGNOSIS:  # the figure itself names the cell
+        return f"{figures.TITLES[plan.module]}: {plan.setting.diagnosis.words()}"
     words = finding(plan, claims)
     return (
         f"{figures.TITLES[plan.module]}: {words[0].lower()}{words[1:]}"

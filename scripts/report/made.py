@@ -11,7 +11,7 @@ import os
 import platform
 import re
 
-from . import figures, output
+from . import diagnosis, figures, output
 
 NAME, SCHEMA = "files.json", "feedrate.report/1"
 LIBRARIES = ("matplotlib", "numpy", "pillow", "fonttools", "python-pptx", "lxml", "plotly")
@@ -27,6 +27,7 @@ KINDS = {
     "ledger_name": str,
     "ledger_sha256": str,
     "plan_sha256": str,
+    "diagnosis_sha256": str,
     "records": int,
     "feedrate_version": str,
     "drawn_with": dict,
@@ -44,6 +45,7 @@ def write(folder, path, context, names):
         "ledger_name": context.ledger_name,
         "ledger_sha256": sha256(path),
         "plan_sha256": plan_sha256(path),
+        "diagnosis_sha256": sha256(diagnosis.path_of(path)),
         "records": context.records,
         "feedrate_version": context.version,
         "options": {name: getattr(context.options, name) for name in OPTIONS},
@@ -71,6 +73,7 @@ def is_whole(folder, path):
     return bool(
         before
         and before["ledger_sha256"] == sha256(path)
+        and before["diagnosis_sha256"] == sha256(diagnosis.path_of(path))
         and not before["options"]["only"]
         and not before["options"]["no_figures"]
     )
@@ -88,7 +91,8 @@ def read(folder):
     """What write() wrote; None where there is none, or none that can be read."""
     try:
         with open(os.path.join(folder, NAME), encoding="utf-8") as file:
-            made = json.load(file)
+            # "": made before there were diagnoses
+            made = {"diagnosis_sha256": "", **json.load(file)}
         options = made["options"]
         sound = (
             made["schema"] == SCHEMA

@@ -44,12 +44,43 @@ class Page:
             return
         self.above, self.below = 0.83, 0.62  # inches that are taken
         self._tag(setting.kind)
-        self._line(plain(title), 1 - self.inches(0.31), 15, weight="bold", room=0.68)
-        self._line(plain(heading(setting, gpus)), 1 - self.inches(0.60), 11, color="#333333")
+        self._title(plain(title))
+        at = 1 - self.inches(self.above - 0.23)
+        self._line(plain(heading(setting, gpus)), at, 11, color="#333333")
 
     def inches(self, value):
         """Inches of height as a share of the page."""
         return value / self.height
+
+    def _title(self, words, size=15, room=0.68, least=12.0):
+        """On one line, a little smaller if need be; a longer one on several."""
+        width = self._width(words, size)
+        if size * room >= least * width:
+            self._line(words, 1 - self.inches(0.31), size, weight="bold", room=room)
+            return
+        size = 14
+        lines = _split(words, lambda part: self._width(part, size) <= room)
+        for i, line in enumerate(lines):
+            self._line(line, 1 - self.inches(0.28 + 0.25 * i), size, weight="bold", room=room)
+        self.above += 0.25 * (len(lines) - 1)
+
+    def _width(self, words, size):
+        """Of a bold line, as a share of the page's."""
+        text = self.figure.text(0, 0, words, fontsize=size, weight="bold")
+        width = text.get_window_extent(self.figure.canvas.get_renderer()).width
+        text.remove()
+        return width / self.figure.bbox.width
+
+    def explain(self, words):
+        """Sentences below the heading; for a paper, in the caption."""
+        self.caption.append(words)
+        if self.compact:
+            return
+        for line in textwrap.wrap(plain(words, 600), int(122 * self.scale)):
+            y = 1 - self.inches(self.above + 0.02)
+            self._line(line, y, 10, color="#222222")
+            self.above += 0.19
+        self.above += 0.05
 
     def _line(self, words, y, size, room=RIGHT - LEFT, **more):
         text = self.figure.text(LEFT, y, words, fontsize=size, va="center", **more)
@@ -237,6 +268,20 @@ class Page:
             self.figure.text(
                 x, self.middle, words, rotation=90, ha="center", va="center", fontsize=style.pt(11)
             )
+
+
+def _split(words, fits):
+    """The words in as many lines as it takes for each to fit, the first of which ends at a
+    colon."""
+    head, colon, rest = words.partition(": ")
+    lines = [head + ":", ""] if colon and fits(head + ":") else [""]
+    for word in (rest if len(lines) > 1 else words).split():
+        longer = f"{lines[-1]} {word}".strip()
+        if fits(longer) or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
 
 
 def at_bottom(axes, i):

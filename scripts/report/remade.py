@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 
-from . import made, output
+from . import diagnosis, made, output
 from .text import clean, listing
 
 TEXT = (".md", ".csv", ".tex")  # what no library draws
@@ -93,11 +93,10 @@ def _stale(path, before):
             if first and count < len(lines)
             else "made from another state of the ledger, which was changed since"
         )
-    return (
-        ""
-        if made.plan_sha256(path) == before["plan_sha256"]
-        else "made before the last sweep began"
-    )
+    if made.plan_sha256(path) != before["plan_sha256"]:
+        return "made before the last sweep began"
+    same = made.sha256(diagnosis.path_of(path)) == before["diagnosis_sha256"]
+    return "" if same else f"made from another {diagnosis.NAME}, or from none"
 
 
 def _compared(folder, again, before):
