@@ -19,7 +19,16 @@ from . import claims, html_cells, html_records, html_settings, ledger
 from .text import clean
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "html")
-SCRIPTS = ("dom.js", "theme.js", "figures.js", "runs.js", "records.js", "table.js", "page.js")
+SCRIPTS = (
+    "dom.js",
+    "theme.js",
+    "figures.js",
+    "runs.js",
+    "records.js",
+    "table.js",
+    "diagnosis.js",
+    "page.js",
+)
 NOTHING = ""  # plotly makes a style element without text and adds its rules to it
 
 

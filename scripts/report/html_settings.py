@@ -3,7 +3,7 @@ missing."""
 
 from __future__ import annotations
 
-from . import html_figures, panels, stage_times, style, tables, terminal
+from . import html_diagnosis, html_figures, panels, stage_times, style, tables, terminal
 from . import html_look as looks
 from .cells import DRIFTED
 from .heading import heading
@@ -14,7 +14,9 @@ from .text import clean, plus_minus, spread, stored_at
 
 def described(setting, cells, note):
     every = setting.ceilings + setting.cells
+    more = {"diagnosis": html_diagnosis.described(setting, cells)} if setting.diagnosis else {}
     return {
+        **more,
         "heading": heading(setting),
         "badge": style.TAGS[setting.kind][0] if setting.kind in style.TAGS else "",
         "kind": clean(setting.kind, 20),

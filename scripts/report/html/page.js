@@ -29,7 +29,7 @@ function settingBox(setting, i) {
   box.append(
       ...[countSwitch(setting, box)].filter(Boolean),
       el("div", {class: "tiles"}, setting.tiles.map(tile)), warningsBox(setting),
-      legend(setting, hidden, box));
+      ...(setting.diagnosis ? [diagnosisBox(setting)] : []), legend(setting, hidden, box));
   box.append(...setting.figures.map((figure) => figureBox(figure, setting, hidden)));
   return el("div", {}, box);
 }
