@@ -1,0 +1,420 @@
+"""What `feedrate diagnose` found: read, drawn and told no stronger than it is; and without it, a
+report as before."""
+
+import copy
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import diagnoses
+import ledgers
+import payloads
+from report import claims, derived, diagnosis, figures, findings, html_page, ledger, settings
+from test_figures import HAVE_MATPLOTLIB, Program
+from test_html import HAVE_PLOTLY
+
+try:
+    import pptx
+except ImportError:
+    pptx = None
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="feedrate-waterfall-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.ledger = os.path.join(self.folder, "ledger.jsonl")
+
+    def read(self, found):
+        diagnoses.write(self.folder, found)
+        return diagnosis.read(self.ledger)
+
+    def settings(self, found, records=None):
+        """The settings of a ledger with that diagnosis beside it."""
+        path = ledgers.write(self.folder, ledgers.second(records or diagnoses.records()))
+        if found:
+            diagnoses.write(self.folder, found)
+        self.notes = []
+        self.records = ledger.read(path, lambda text: None)
+        grouped = settings.group(self.records)
+        diagnosis.attach(grouped, path, self.notes.append)
+        return grouped
+
+
+class Reader(Folder):
+    def test_no_file_is_nothing(self):
+        self.assertIsNone(diagnosis.read(self.ledger))
+        (setting,) = self.settings(None)
+        self.assertIsNone(setting.diagnosis)
+        self.assertNotIn("waterfall", [plan.module for plan in figures.plan([setting])])
+
+    def test_it_is_read(self):
+        found = self.read(diagnoses.diagnosis())
+        self.assertEqual((found.ceiling.mean, found.reached.name), (2470.0, "none"))
+        self.assertEqual([r.name for r in found.left_out], ["cold"])
+        how = {bar.step.name: bar.how for bar in found.bars()}
+        self.assertEqual(how["normalise"], diagnosis.NOT_TOLD)
+        self.assertEqual(how["decode"], diagnosis.LOSS)
+        self.assertEqual(how["read"], diagnosis.GAIN)
+        named = [bar.step.name for bar in found.bars() if bar.is_named]
+        self.assertEqual(named, ["decode"])
+        self.assertEqual(found.problems(), [])
+
+    def test_what_a_bar_says_follows_from_its_rungs(self):
+        for bar in self.read(diagnoses.diagnosis()).bars():
+            start, end, _ = diagnoses.STEPS[bar.step.name]
+            self.assertAlmostEqual(bar.top, diagnoses.RATES[start])
+            self.assertAlmostEqual(bar.bottom, diagnoses.RATES[end])
+            self.assertAlmostEqual(
+                bar.share, (diagnoses.RATES[start] - diagnoses.RATES[end]) / 2470.0
+            )
+        words = {bar.step.name: bar.words for bar in self.read(diagnoses.diagnosis()).bars()}
+        self.assertEqual(words["decode"], ("−1,241", "50.2 %"))
+        self.assertEqual(words["read"], ("+27", "1.1 %"))
+
+    def test_cold_is_where_the_chain_ends(self):
+        found = diagnoses.diagnosis()
+        found["ladder"][7] = diagnoses.rung("cold", 300.0)
+        self.assertEqual(self.read(found).reached.name, "cold")
+
+    def test_a_broken_file_is_one_line_that_names_it_and_the_place(self):
+        def changed(*path, value):
+            found = diagnoses.diagnosis()
+            at = found
+            for key in path[:-1]:
+                at = at[key]
+            at[path[-1]] = value
+            return found
+
+        cases = [
+            ("{", "it is no JSON"),
+            ("[" * 100000, "it is no JSON"),
+            (changed("schema", value="feedrate.diagnosis/2"), "'feedrate.diagnosis/2' is unknown"),
+            ("[1]", "is unknown"),
+            (changed("cell", value=7), "`cell` is no object"),
+            (changed("rounds", value=0), "`rounds` is no count"),
+            (changed("emulated", value=False), "`emulated` does not fit"),
+            (changed("verdict", "clear", value="yes"), "`verdict.clear` is neither"),
+            (changed("verdict", "confidence", value=7), "`verdict.confidence` is not from 0 to 1"),
+            (changed("waterfall", 2, "from", value="cold"), "`waterfall[2].from` names no rung"),
+            (
+                changed("ladder", 0, "imgs_per_s", "mean", value="2470"),
+                "`ladder[0].imgs_per_s.mean` is no number",
+            ),
+            (
+                changed("ladder", 0, "imgs_per_s", "ci95", value=[3, 2]),
+                "`ladder[0].imgs_per_s.ci95` is no interval",
+            ),
+            (changed("ladder", 0, "rung", value="none"), "`ladder` has a rung twice"),
+            (changed("advice", 0, "remedy", value=None), "`advice[0].remedy` is no text"),
+            (changed("slopes", value={}), "`slopes` is no list"),
+        ]
+        for found, words in cases:
+            with self.assertRaises(ledger.ReportError, msg=words) as caught:
+                self.read(found)
+            line = str(caught.exception)
+            self.assertIn(words, line)
+            self.assertTrue(line.startswith(os.path.join(self.folder, "diagnosis.json")), line)
+            self.assertIn("feedrate diagnose", line)
+            self.assertNotIn("\n", line)
+
+    def test_one_of_another_setting_is_told_and_not_shown(self):
+        found = diagnoses.diagnosis()
+        found["cell"]["batch-size"] = 64
+        (setting,) = self.settings(found)
+        self.assertIsNone(setting.diagnosis)
+        self.assertEqual(len(self.notes), 1)
+        self.assertIn("it is not shown", self.notes[0])
+
+    def test_a_number_that_does_not_follow_is_a_problem(self):
+        found = diagnoses.diagnosis()
+        found["waterfall"][4]["lost_imgs_per_s"]["mean"] *= 1.1
+        self.assertIn(
+            "waterfall[4].lost_imgs_per_s.mean is 1365.1, its rungs differ by 1241",
+            self.read(found).problems(),
+        )
+        found = diagnoses.diagnosis(verdict={"evidence": {"ladder": "decode", "slopes": "read"}})
+        (words,) = self.read(found).problems()
+        self.assertIn("decode and read", words)
+
+
+class Words(Folder):
+    def words(self, **verdict):
+        return self.read(diagnoses.diagnosis(verdict=verdict)).words()
+
+    def test_a_verdict_is_told_no_stronger_than_it_is(self):
+        self.assertEqual(self.words(), "decode limits (confidence 99 %)")
+        self.assertEqual(
+            self.words(names=["decode", "read"], clear=False, confidence=0.6),
+            "not clear between decode and read",
+        )
+        self.assertEqual(self.words(clear=False), "not clear: perhaps decode")
+        self.assertEqual(self.words(names=[]), "no step is shown to limit")
+        self.assertIn("but the evidence does not agree", self.words(agree=False))
+        self.assertIn("(confidence 98 %)", self.words(confidence=0.9899))
+        self.assertIn("(confidence above 99 %)", self.words(confidence=1.0))
+
+    def test_two_rounds_are_a_look(self):
+        found = self.read(diagnoses.diagnosis(rounds=2))
+        self.assertEqual(found.words(), claims.LOOK)
+        self.assertFalse(any(bar.is_named for bar in found.bars()))
+
+    def test_findings_and_slides_say_it(self):
+        found = self.settings(diagnoses.diagnosis())
+        (plan,) = (p for p in figures.plan(found) if p.module == "waterfall")
+        words = "decode limits (confidence 99 %)"
+        self.assertEqual(
+            findings.finding(plan, None),
+            f"What the difference is made of, jpeg 500x375, 2 workers: {words}",
+        )
+        self.assertEqual(findings.headline(plan, None), f"What the difference is made of: {words}")
+
+    def test_what_a_slope_says_is_what_its_interval_says(self):
+        def words(low, high):
+            found = diagnoses.diagnosis()
+            found["slopes"][0]["slope"] = diagnoses.estimate((low + high) / 2, low, high)
+            return self.read(found).slopes[0].words
+
+        self.assertEqual(words(0.9, 1.1), "binds")
+        self.assertEqual(words(-0.1, 0.1), "no cost is shown")
+        self.assertEqual(words(0.3, 0.7), "binds in part")
+        self.assertEqual(words(-0.2, 1.2), "not told: 0 and 1 are both possible")
+        self.assertEqual(words(1.2, 1.4), "slows it by more than the delay")
+        self.assertEqual(self.read(diagnoses.diagnosis()).slopes[2].words, "no interval")
+
+
+@unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
+class Figure(Program):
+    def draw(self, found, *options, code=0, extras=("--no-slides",)):
+        if found is not None:
+            diagnoses.write(self.folder, found)
+        options = options or ("--formats", "svg", "--only", "waterfall")
+        return self.run_report(diagnoses.records(), *options, code=code, extras=extras)
+
+    def svg(self, found):
+        self.draw(found)
+        return self.content("waterfall.svg").decode()
+
+    def test_it_is_registered_and_drawn_in_every_format(self):
+        self.draw(diagnoses.diagnosis(), "--only", "waterfall")
+        self.assertTrue(self.content("waterfall.pdf").startswith(b"%PDF"))
+        self.assertTrue(self.content("waterfall.png").startswith(b"\x89PNG"))
+        svg = self.content("waterfall.svg").decode()
+        for words in (
+            "What the difference is made of: decode limits (confidence 99 %)",
+            "EMULATED DEVICE",
+            "jpeg 500x375, 2 workers. decode limits: without it",
+            "−1,241 img/s",
+            ">50.2 %<",
+            "+27 img/s",
+            "normalise: the interval holds 0",
+            "Left out: cold (the page cache cannot be dropped here: not root).",
+            "discard (no link of the chain)",
+            "From diagnosis.json: 4 rounds in 58 s.",
+        ):
+            self.assertIn(words, svg)
+        column = self.content("paper/waterfall.svg").decode()
+        self.assertIn("−1,241 (50.2 %)", column)
+        self.assertIn("EMULATED DEVICE", column)
+        first = self.content("waterfall.pdf")
+        self.draw(diagnoses.diagnosis(), "--only", "waterfall")
+        self.assertEqual(first, self.content("waterfall.pdf"))
+
+    def test_looks(self):
+        from report import style, waterfall
+
+        diagnoses.write(self.folder, diagnoses.diagnosis())
+        bars = diagnosis.read(os.path.join(self.folder, "ledger.jsonl")).bars()
+        looks = {bar.step.name: waterfall.look_of(bar) for bar in bars}
+        self.assertEqual(looks["normalise"][0], waterfall.MUTED)
+        self.assertEqual(looks["decode"][0], style.VERMILLION)
+        self.assertGreater(looks["decode"][2], looks["augment"][2])
+        self.assertNotEqual(looks["augment"][0], style.GREEN)
+        self.assertEqual({name for name, look in looks.items() if look[3]}, {"read"})
+
+    def test_a_long_title_takes_more_lines_of_the_same_size(self):
+        found = diagnoses.diagnosis(
+            verdict={"names": ["normalise", "augment", "decode"], "clear": False}
+        )
+        svg = self.svg(found)
+        self.assertIn(">What the difference is made of:<", svg)
+        self.assertIn(">not clear between normalise, augment and decode<", svg)
+
+    def test_without_intervals_nothing_is_claimed(self):
+        found = diagnoses.diagnosis(rounds=2)
+        for one in found["ladder"] + found["waterfall"]:
+            for key in {"imgs_per_s", "lost_imgs_per_s", "ms_per_step"} & one.keys():
+                one[key]["ci95"] = None
+        svg = self.svg(found)
+        self.assertIn("nothing is claimed", svg)
+        self.assertNotIn("decode limits", svg)
+        self.assertNotIn("named by the verdict", svg)
+
+    def test_without_a_ceiling_there_is_nothing_to_draw(self):
+        found = diagnoses.diagnosis()
+        found["ladder"][0] = {"rung": "synthetic", "left_out": "it failed"}
+        del found["waterfall"][0]
+        self.draw(found)
+        self.assertFalse(os.path.exists(self.path("waterfall.svg")))
+
+    def test_a_broken_file_ends_the_report_with_one_line(self):
+        for found in ("{", {"schema": "feedrate.diagnosis/9"}):
+            _, err = self.draw(found, code=1)
+            lines = [line for line in err.splitlines() if "diagnosis.json" in line]
+            self.assertEqual(len(lines), 1, err)
+            self.assertEqual(err.splitlines()[-1], lines[0])
+
+    def test_nasty_words_stay_words(self):
+        nasty = "<script>$\\frac{&\x1b[1m"
+        found = diagnoses.diagnosis(label=nasty)
+        found["waterfall"][4]["step"] = nasty
+        found["verdict"].update(names=[nasty], sentence=nasty)
+        found["ladder"][7]["left_out"] = nasty
+        svg = self.svg(found)
+        self.assertNotIn("<script>", svg)
+        self.assertIn("&lt;script&gt;$\\frac{&amp;", svg)
+
+    def test_a_report_without_one_has_no_trace_of_it(self):
+        self.draw(None, "--formats", "svg")
+        self.assertFalse([n for n in os.listdir(self.report) if "waterfall" in n])
+        self.assertNotIn(b"difference is made of", self.content("index.md"))
+        self.draw(diagnoses.diagnosis(), "--formats", "svg")
+        self.assertIn(b"decode limits (confidence 99 %)", self.content("index.md"))
+        os.unlink(os.path.join(self.folder, "diagnosis.json"))
+        self.draw(None, "--formats", "svg")
+        self.assertFalse([n for n in os.listdir(self.report) if "waterfall" in n])
+
+    def validate(self):
+        done = subprocess.run(
+            [
+                sys.executable,
+                os.path.join(ledgers.SCRIPTS, "report"),
+                "check",
+                self.folder,
+                "--no-drawing",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self.assertNotIn(b"Traceback", done.stderr)
+        return done.stdout.decode()
+
+    def test_validate_sees_another_diagnosis_and_numbers_that_do_not_follow(self):
+        self.draw(diagnoses.diagnosis(), "--no-figures")
+        self.assertNotIn("diagnosis.json", self.validate())
+        found = diagnoses.diagnosis(seconds=60.0)
+        diagnoses.write(self.folder, found)
+        self.assertIn("made from another diagnosis.json", self.validate())
+        found["waterfall"][4]["lost_imgs_per_s"]["mean"] = 2000.0
+        diagnoses.write(self.folder, found)
+        self.assertIn("diagnosis.json: waterfall[4].lost_imgs_per_s.mean", self.validate())
+
+    @unittest.skipUnless(pptx, "python-pptx is not installed")
+    def test_one_slide_has_it(self):
+        self.draw(diagnoses.diagnosis(), "--formats", "svg", extras=("--no-paper",))
+        deck = pptx.Presentation(self.path("slides.pptx"))
+        slides = [
+            s
+            for s in deck.slides
+            if s.shapes.title.text
+            == "What the difference is made of: decode limits (confidence 99 %)"
+        ]
+        self.assertEqual(len(slides), 1)
+        self.assertEqual(sum(shape.shape_type == 13 for shape in slides[0].shapes), 1)
+
+
+@unittest.skipUnless(HAVE_PLOTLY, "plotly is not installed")
+class Page(Folder):
+    CONTEXT = derived.Context("x/ledger.jsonl", "0.1.0")
+
+    def setting(self, found, records=None):
+        grouped = self.settings(found, records)
+        data = html_page._data(grouped, self.records, self.CONTEXT, self.ledger, 1, self.fail)
+        return data["settings"][0], data
+
+    def page(self, found):
+        grouped = self.settings(found)
+        return html_page.build(grouped, self.records, self.CONTEXT, self.ledger, self.fail)
+
+    def test_without_a_diagnosis_the_page_is_as_before(self):
+        setting, _ = self.setting(None)
+        self.assertNotIn("diagnosis", setting)
+        with_one, _ = self.setting(diagnoses.diagnosis())
+        self.assertEqual({**setting, "diagnosis": with_one["diagnosis"]}, with_one)
+
+    def test_it_has_verdict_figure_and_tables(self):
+        setting, data = self.setting(diagnoses.diagnosis())
+        found = setting["diagnosis"]
+        self.assertEqual(found["verdict"], "decode limits (confidence 99 %)")
+        self.assertIn(("Confidence", "99 %"), found["facts"])
+        facts = dict(found["facts"])
+        self.assertEqual(
+            facts["Evidence"], "agrees (ladder: decode; capacities: decode; slopes: decode)"
+        )
+        tables = {table["title"]: table["rows"] for table in found["tables"]}
+        self.assertEqual(
+            list(tables),
+            ["Steps", "Delays put in", "Capacities", "Stages", "Advice", "Patterns over time"],
+        )
+        self.assertEqual(
+            tables["Delays put in"][0],
+            ["worker", "burn", "0.25", "6", "0.97 (0.90 to 1.04)", "binds"],
+        )
+        self.assertEqual(tables["Capacities"][0], ["loader", "812", "98 %", "decode", "70 %"])
+        self.assertEqual(
+            [row[2:4] for row in tables["Advice"]],
+            [
+                ["1,600 (1,500 to 1,700)", "1,541 (1,520 to 1,562)"],
+                ["1,200 (1,100 to 1,300)", "not tried"],
+            ],
+        )
+        for table in found["tables"]:
+            for row in table["rows"]:
+                self.assertEqual(len(row), len(table["head"]))
+        (panel,) = found["panels"]
+        steps = panel["data"][1]
+        self.assertEqual(steps["base"][4] + steps["x"][4], diagnoses.RATES["encoded"])
+        self.assertEqual(steps["marker"]["pattern"]["shape"], [""] * 5 + ["/"])
+        self.assertEqual(panel["data"][3]["marker"]["symbol"], "diamond-open")
+        number = steps["customdata"][0]
+        self.assertEqual(data["cells"][number]["name"], "jpeg 500x375, 2 workers")
+        self.assertIn("Left out: cold", found["notes"][0])
+
+    def test_a_look_claims_nothing(self):
+        found = self.setting(diagnoses.diagnosis(rounds=2))[0]["diagnosis"]
+        self.assertEqual((found["verdict"], found["sentence"]), (claims.LOOK, ""))
+        self.assertEqual([name for name, _ in found["facts"]], ["Measured"])
+
+    def test_no_text_of_it_becomes_markup(self):
+        for text in payloads.ALL[:: max(1, len(payloads.ALL) // 12)]:
+            found = nasty(diagnoses.diagnosis(), text)
+            found = self.page(found)
+            before, mark, rest = found.partition('id="report-data">')
+            data = rest.partition("</script>")[0]
+            self.assertFalse(set("<>&") & set(data))
+            told = json.loads(data)["settings"][0]["diagnosis"]
+            (panel,) = told["panels"]
+            self.assertNotIn("<script", "".join(panel["layout"]["yaxis"]["ticktext"]).lower())
+            self.assertNotIn("<img", "".join(panel["data"][1]["hovertext"]).lower())
+
+
+def nasty(found, text):
+    """The diagnosis with that text wherever it holds words of its own."""
+    found = copy.deepcopy(found)
+    found.update(label=text, device=text)
+    found["verdict"].update(names=[text], resources=[text], sentence=text, evidence={text: text})
+    for key in ("waterfall", "slopes", "capacities", "stages", "advice", "patterns"):
+        for one in found[key]:
+            for name, value in one.items():
+                if isinstance(value, str) and name not in ("from", "to"):
+                    one[name] = text
+    found["ladder"][7]["left_out"] = text
+    return found
+
+
+if __name__ == "__main__":
+    unittest.main()
