@@ -161,7 +161,7 @@ def _words(found, bars, discard, end):
         "y": [y for y, _ in texts],
         "text": [plotly(words, 60) for _, words in texts],
         "textposition": "middle right",
-        "textfont": {"color": looks.INK, "size": 11.5},
+        "textfont": {"color": looks.INK, "size": 10.5},
         "hoverinfo": "skip",
         "showlegend": False,
         "cliponaxis": False,
