@@ -52,11 +52,11 @@ double neighbour_correlation(Series x) {
   return squares > 0 ? products / squares : 0;
 }
 
-// Series like a given one, of noise alone: its residuals in another order.
+// Series like a given one, of noise alone of that correlation: its residuals in another order.
 class Noise {
  public:
   Noise(Series like, double correlation)
-      : correlation_(std::clamp(correlation, kNeighbours, 0.9)), middle_(mean_of(like)) {
+      : correlation_(std::min(correlation, 0.9)), middle_(mean_of(like)) {
     for (size_t i = 0; i < like.size(); ++i) {
       const double off = like[i] - middle_;
       residuals_.push_back(i == 0 ? off * first() : off - correlation_ * (like[i - 1] - middle_));
@@ -136,7 +136,7 @@ std::optional<SlowStart> slow_start_of(const Window& w) {
                rest = mean_of(w.step.subspan(split.steps));
   const double share = static_cast<double>(split.steps) * (head - rest) / w.ms;
   if (share < kOfImportance) return std::nullopt;
-  Noise noise(logs, neighbour_correlation(Series(logs).subspan(most)));
+  Noise noise(logs, std::max(kNeighbours, neighbour_correlation(Series(logs).subspan(most))));
   const double p = chance_of(split.t, [&] { return first_steps_above(noise.next(), most).t; });
   if (p > kLevel) return std::nullopt;
   return SlowStart{
@@ -190,7 +190,7 @@ std::optional<Pattern> drift_of(const Window& w) {
   if (share < kOfImportance) return std::nullopt;
   const std::vector<double> blocks = block_means(w.step), logs = logs_of(w.step);
   const double tau = kendalls_tau(blocks);
-  Noise noise(logs, neighbour_correlation(logs));
+  Noise noise(logs, std::max(kNeighbours, neighbour_correlation(logs)));
   std::vector<double> drawn(logs.size());
   const double p = chance_of(std::abs(tau), [&] {
     std::ranges::transform(noise.next(), drawn.begin(), [](double log) { return std::exp(log); });
@@ -205,7 +205,7 @@ std::optional<Pattern> drift_of(const Window& w) {
           "first third %.4g ms a step, last third %.4g ms; Mann-Kendall tau %+.2f of %zu blocks, "
           "p <= %.2g; Theil-Sen %+.1f %% over the window; %.1f %% of it",
           first, last, tau, blocks.size(), p, 100 * moved, 100 * share),
-      format("The steps become %s over the window, so its mean is the rate of no moment. Usually a "
+      format("The steps become %s over the window, so its mean rate held at no time. Usually a "
              "cache that fills or overflows, clocks that fall with heat, or another program. Look "
              "at the monitors, and measure longer, until the rate stays.",
              what)};
@@ -278,6 +278,15 @@ std::string why_spikes(size_t period, const StepsSeen& seen) {
          "collection, another rank. Look at what lies at these steps in a trace.";
 }
 
+// The correlation of what a rhythm leaves: spikes themselves make neighbours unlike. One below 0
+// counts here, too: it makes short periods likely.
+double correlation_without(Series x, size_t period) {
+  const std::vector<double> phases = phase_means(x, period);
+  std::vector<double> rest;
+  for (size_t i = 0; i < x.size(); ++i) rest.push_back(x[i] - phases[i % period]);
+  return std::max(-0.9, neighbour_correlation(rest));
+}
+
 struct Spikes {
   size_t period = 0, long_phases = 0;
   Pattern pattern;
@@ -296,7 +305,7 @@ std::optional<Spikes> spikes_of(const Window& w, const StepsSeen& seen) {
   const double share =
       beyond * static_cast<double>(w.step.size()) / static_cast<double>(found.steps) / w.ms;
   if (share < kOfImportance) return std::nullopt;
-  Noise noise(logs, neighbour_correlation(logs));
+  Noise noise(logs, correlation_without(logs, found.steps));
   const double p = chance_of(found.z, [&] { return strongest_period(noise.next(), workers).z; });
   if (p > kLevel) return std::nullopt;
   const measure::Summary summary = measure::summarise(w.step);

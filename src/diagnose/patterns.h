@@ -26,11 +26,11 @@ struct Pattern {
 
 // The patterns of a window, each of which accounts for 3 % of its time or more and is no chance:
 // noise alone makes it name anything in 1 % of runs at most (kFalseAlarms, a sixth for each
-// pattern: Bonferroni). Noise is the null hypothesis of a first-order autoregressive series of
-// log-durations whose neighbours are correlated by 0.3, or by more where the steps show it: its
-// residuals are permuted (a sieve: Buehlmann 1997, Bernoulli 3:123; p values one draw after the
-// other: Besag and Clifford 1991, Biometrika 78:301), with a fixed seed. So equal steps give equal
-// patterns.
+// pattern: Bonferroni). Noise is a first-order autoregressive series of log-durations, whose
+// neighbours are correlated as the steps show it; for slow starts, drifts and bursts by 0.3 at
+// least. Its residuals are permuted (the sieve bootstrap: Buehlmann 1997, Bernoulli 3:123; p values
+// one draw after the other: Besag and Clifford 1991, Biometrika 78:301), with a fixed seed. So
+// equal steps give equal patterns.
 //
 // slow_start      The first steps take longer. The t statistic of the first k steps against the
 //                 rest, the largest over k <= n/4 (a scan for a change point: Hawkins 1977, JASA
@@ -40,8 +40,9 @@ struct Pattern {
 //                 1975), with the slope of Theil and Sen (Sen 1968, JASA 63:1379). Its share: what
 //                 the window would save if all of it ran like the faster of first and last third.
 // spikes          Every n-th step is long: the variance between the n phases, as chi-square / sd
-//                 (epoch folding: Leahy et al. 1983, ApJ 266:160), the largest n from 2 to 64, or
-//                 of the workers, that comes five times. Its share: phases beyond the median phase.
+//                 (epoch folding: Leahy et al. 1983, ApJ 266:160), the largest over n from 2 to 64
+//                 and n = workers, as far as n comes five times. Its share: what the phases take
+//                 beyond the median phase.
 // bursts          Long waits (beyond the mean) follow each other: how many of them are followed by
 //                 one, against the binomial of a two-state Markov chain of correlation 0.3
 //                 (Cox and Miller 1965, ch. 3). Not named in a window that drifts.
