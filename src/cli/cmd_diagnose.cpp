@@ -16,7 +16,9 @@
 #include "cli/quantity.h"
 #include "cli/result_text.h"
 #include "measure/clock.h"
+#include "measure/memory.h"
 #include "record/diagnosis_json.h"
+#include "record/rounds_file.h"
 
 namespace feedrate::cli {
 namespace {
@@ -27,8 +29,7 @@ struct DiagnoseCommand {
   ExperimentOptions experiment;
   std::optional<double> budget_s;
   std::vector<std::string> plants;
-  bool resume = false;
-  bool json = false;
+  bool resume = false, is_tried = false, json = false;
 };
 
 // Many short runs tell more than one long one. A rung of the first round has a share of the budget:
@@ -45,73 +46,137 @@ void set_default_limits(const CLI::App& app, double budget_s, run::RunLimits& li
   if (app.count("--min-steps") == 0) limits.min_steps = 4;
 }
 
-class Rounds {
+// One diagnosis: rounds until they are as many as were planned, then the answer.
+class Session {
  public:
-  Rounds(DiagnoseCommand& command, const plan::Cell& cell)
+  Session(DiagnoseCommand& command, Measuring& measuring, const plan::Cell& cell)
       : command_(command),
-        budget_s_(command.budget_s.value_or(kBudget)),
+        measuring_(measuring),
         cell_(cell),
-        began_ns_(measure::now_ns()) {}
+        budget_s_(command.budget_s.value_or(kBudget)),
+        began_ns_(measure::now_ns()),
+        diagnosing_(measuring, cell, ladder_of(cell), command.experiment.run.seed),
+        evidence_{.settings = diagnosing_.settings(),
+                  .servers = {},
+                  .serial_copies = diagnosing_.settings().device_kind == "cpu",
+                  .rounds = {}} {}
 
-  int diagnose(Measuring& measuring) {
-    const ExperimentOptions& experiment = command_.experiment;
-    Diagnosing diagnosing(measuring, cell_, ladder_of(cell_), experiment.run.seed);
-    evidence_.settings = diagnosing.settings();
-    evidence_.serial_copies = diagnosing.settings().device_kind == "cpu";
-    std::optional<DiagnosisPlan> plan;
-    bool interrupted = false;
-    for (int round = 0; !plan || round < plan->rounds; ++round) {
-      const std::string title =
-          plan ? format("round %d of %d", round + 1, plan->rounds) : std::string("round 1");
-      const double before_s = seconds();
-      interrupted = !diagnosing.measure_ladder(round, title);
-      if (interrupted) break;
-      const double ladder_s = seconds() - before_s;
-      if (!plan) {
-        plan = plan_of(budget_s_ - before_s, ladder_s, diagnosing.step_s(),
-                       probes_of(evidence_.settings).size());
-      }
-      interrupted = !diagnosing.measure_blocks(*plan, title);
-      if (interrupted) break;
-      evidence_.rounds.push_back(diagnosing.round());
-      evidence_.servers = diagnosing.servers();
-      if (seconds() + ladder_s > budget_s_) break;  // rounds took longer than planned
-    }
-    if (evidence_.rounds.empty() || interrupted) {
-      std::fprintf(stderr, "feedrate: interrupted\n");
-      return measuring.exit_code(1);
-    }
-    return answer(diagnosing);
+  int carry_out() {
+    if (command_.resume) go_on_from(command_.experiment.output);
+    const bool is_whole = measure();
+    if (!is_whole) std::fprintf(stderr, "feedrate: interrupted%s\n", how_to_go_on().c_str());
+    if (evidence_.rounds.empty()) return measuring_.exit_code(1);
+    return measuring_.exit_code(answer(is_whole && command_.is_tried) ? 0 : 1);
   }
 
  private:
   double seconds() const { return measure::seconds(measure::now_ns() - began_ns_); }
+  const std::filesystem::path& folder() const { return command_.experiment.output; }
+  std::string how_to_go_on() const {
+    return folder().empty() ? "" : "; go on: the same command with --resume";
+  }
 
-  int answer(const Diagnosing& diagnosing) {
+  // Throws an Error where the folder holds another cell's.
+  void go_on_from(const std::filesystem::path& folder) {
+    const auto found = record::read_rounds(folder);
+    if (!found) return;
+    if (found->head.cell_id != cell_.id()) {
+      throw Error((folder / record::kRoundsFile).string(), "is of another cell",
+                  "give the same options, or another folder: -o DIR");
+    }
+    head_ = found->head;
+    evidence_.rounds = found->rounds;
+    evidence_.servers = head_->servers;
+  }
+
+  // False: interrupted.
+  bool measure() {
+    const int first = first_repetition();
+    for (int round = 0; !is_enough(); ++round) {
+      const std::string title = title_of(evidence_.rounds.size() + 1);
+      const double before_s = seconds();
+      if (!diagnosing_.measure_ladder(first + round, title)) return false;
+      const double ladder_s = seconds() - before_s;
+      if (!head_) set_head(budget_s_ - before_s, ladder_s);
+      if (!diagnosing_.measure_blocks(head_->plan, title)) return false;
+      evidence_.rounds.push_back(diagnosing_.round());
+      if (!folder().empty()) record::write_rounds(folder(), {*head_, evidence_.rounds});
+      round_s_ = std::max(round_s_, seconds() - before_s);
+    }
+    return true;
+  }
+  // Behind what an interrupted round has left in the ledger.
+  int first_repetition() const {
+    int next = 0;
+    if (!measuring_.ledger()) return next;
+    for (const auto& record : measuring_.ledger()->records())
+      next = std::max(next, record.value("repetition", 0) + 1);
+    return next;
+  }
+  // Rounds that take longer than the first one did end it earlier.
+  bool is_enough() const {
+    const std::size_t done = evidence_.rounds.size();
+    if (!head_ || done == 0) return false;
+    return done >= static_cast<std::size_t>(head_->plan.rounds) ||
+           (!command_.resume && seconds() + 0.7 * round_s_ > budget_s_);
+  }
+  std::string title_of(std::size_t round) const {
+    return head_ ? format("round %zu of %d", round, head_->plan.rounds) : std::string("round 1");
+  }
+  void set_head(double left_s, double ladder_s) {
+    evidence_.servers = diagnosing_.servers();
+    head_ = record::RoundsHead{.cell_id = cell_.id(),
+                               .device = diagnosing_.device(),
+                               .plan = plan_of(left_s, ladder_s, diagnosing_.step_s(),
+                                               probes_of(evidence_.settings).size()),
+                               .servers = evidence_.servers};
+  }
+
+  diagnose::Surroundings surroundings() const {
+    diagnose::Surroundings s{.memory_available = static_cast<double>(measure::memory_available()),
+                             .takes_engines = cell_["io"].has_value()};
+    const auto dataset = measuring_.dataset_of(cell_);
+    if (dataset && !dataset->samples.empty()) {
+      s.samples = static_cast<double>(dataset->samples.size());
+      s.bytes_per_sample = static_cast<double>(dataset->total_bytes) / s.samples;
+    }
+    return s;
+  }
+
+  // Whether all that was asked for has an answer.
+  bool answer(bool is_tried) {
     const diagnose::Diagnosis diagnosis = diagnose::diagnosis_of(evidence_);
-    const nlohmann::ordered_json json = record::diagnosis_json(
-        {cell_, diagnosing.device(), seconds(), diagnosing.left_out()}, evidence_, diagnosis);
-    if (!command_.experiment.output.empty())
-      write_whole_file(command_.experiment.output / "diagnosis.json", json.dump(2) + "\n",
-                       /*durable=*/true);
+    std::vector<diagnose::Remedy> advice =
+        diagnose::advice_of(evidence_, diagnosis, surroundings());
+    const bool is_whole =
+        !is_tried ||
+        diagnosing_.try_out(advice, first_repetition() + static_cast<int>(evidence_.rounds.size()));
+    const record::DiagnosisOf of{.cell = cell_,
+                                 .device = head_->device,
+                                 .seconds = seconds(),
+                                 .left_out = diagnosing_.left_out(),
+                                 .advice = advice,
+                                 .patterns = diagnosing_.patterns()};
+    const auto json = record::diagnosis_json(of, evidence_, diagnosis);
+    if (!folder().empty())
+      write_whole_file(folder() / "diagnosis.json", json.dump(2) + "\n", /*durable=*/true);
     if (command_.json) {
       std::printf("%s\n", json.dump().c_str());
-      return 0;
+    } else {
+      std::fputs(diagnosis_text(of, evidence_, diagnosis).c_str(), stdout);
     }
-    std::printf("%s on %s\n", cell_.label().c_str(), diagnosing.device().c_str());
-    std::fputs(diagnosis_text(evidence_, diagnosis, diagnosing.left_out()).c_str(), stdout);
-    std::printf("\n%zu round%s in %s: what they show holds for this machine, these options and this "
-                "hour.\n",
-                evidence_.rounds.size(), evidence_.rounds.size() == 1 ? "" : "s",
-                duration(seconds()).c_str());
-    return 0;
+    return is_whole;
   }
 
   DiagnoseCommand& command_;
-  const double budget_s_;
+  Measuring& measuring_;
   const plan::Cell cell_;
+  const double budget_s_;
   const std::int64_t began_ns_;
+  Diagnosing diagnosing_;
   diagnose::Evidence evidence_;
+  std::optional<record::RoundsHead> head_;  // from the first round's ladder on
+  double round_s_ = 0;                      // the longest round
 };
 
 int diagnose(CLI::App& app, DiagnoseCommand& command) {
@@ -129,6 +194,8 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
     throw UsageError("feedrate diagnose", "looks at a cell that reads stored data at each step",
                      "use --cache none and stored --data");
   }
+  if (command.resume && experiment.output.empty())
+    throw UsageError("--resume", "needs the folder that holds the diagnosis", "give it: -o DIR");
   const double budget_s = command.budget_s.value_or(kBudget);
   set_default_limits(app, budget_s, experiment.run.limits);
   plant(command.plants, experiment.run);
@@ -138,7 +205,7 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
   measuring.open_ledger({}, command.resume, /*force=*/false);
   std::fprintf(stderr, "diagnosing %s: about %s (--budget)\n", cell.label().c_str(),
                duration(budget_s).c_str());
-  return Rounds(command, cell).diagnose(measuring);
+  return Session(command, measuring, cell).carry_out();
 }
 
 }  // namespace
@@ -154,6 +221,8 @@ CommandEntry add_diagnose(CLI::App& program) {
   add_duration(*app, "--budget", command->budget_s, "how long it may take, about")
       ->default_str("2m");
   app->add_flag("--resume", command->resume, "go on with a diagnosis that was interrupted");
+  app->add_flag("--try", command->is_tried,
+                "measure what the advice promises as well, beyond the budget");
   app->add_flag("--json", command->json, "print the diagnosis as one line of JSON");
   add_plant_option(*app, command->plants);
   return {app, [=] { return diagnose(*app, *command); }};

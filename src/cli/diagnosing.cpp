@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "base/error.h"
@@ -17,25 +18,45 @@ namespace {
 using diagnose::Rung;
 using measure::Place;
 
-// The cell with other values; nothing where that cannot be, as no `decoded` of tensors.
-std::optional<plan::Cell> with(const plan::Cell& cell,
-                               const std::map<std::string, std::string>& others) {
-  plan::AxisValues values;
-  for (const plan::Axis& axis : plan::axes())
-    if (const auto& value = cell[axis.name]) values[std::string(axis.name)] = {*value};
-  for (const auto& [axis, value] : others) values[axis] = {value};
-  try {
-    const std::vector<plan::Cell> cells = plan::expand(values);
-    return cells.empty() ? std::nullopt : std::optional(cells.front());
-  } catch (const UsageError&) {
-    return std::nullopt;
-  }
-}
-
 // What a run can keep up: what came out of the queues' stock was not loaded in its window.
 double kept_up(const run::Measurement& m) {
   return m.imgs_per_s * (1 - std::max(0.0, m.drawn_mean));
 }
+
+// Measures runs one after the other, live.
+class Turns {
+ public:
+  Turns(Measuring& measuring, std::string title)
+      : measuring_(measuring), title_(std::move(title)) {}
+
+  // False: interrupted.
+  bool measure(const std::vector<plan::PlannedRun>& plan,
+               const std::function<std::string(const plan::Cell&)>& name,
+               const std::function<void(const record::Record&)>& add) {
+    const record::SweepHooks hooks{
+        .started =
+            [&](const plan::PlannedRun& run, std::size_t, std::size_t, std::optional<double>) {
+              label_ = title_ + " · " + name(run.cell);
+              line_.show(label_);
+            },
+        .progress =
+            [&](const run::RunProgress& p) {
+              line_.show(label_ + ": " + describe(p, std::nullopt));
+            },
+        .finished = [&](const record::Record& record,
+                        const nlohmann::ordered_json&) { add(record); },
+        .more = {}};
+    const record::SweepOutcome outcome = measuring_.run(plan, hooks, /*stop_at_failure=*/false);
+    line_.clear();
+    return !outcome.interrupted;
+  }
+
+ private:
+  Measuring& measuring_;
+  const std::string title_;
+  ProgressLine line_;
+  std::string label_;
+};
 
 double loader_cpu_s(const measure::StageTotals& stages) {
   double cpu_s = 0;
@@ -44,6 +65,27 @@ double loader_cpu_s(const measure::StageTotals& stages) {
 }
 
 }  // namespace
+
+std::optional<plan::Cell> with(const plan::Cell& cell,
+                               const std::map<std::string, std::string>& others) {
+  plan::AxisValues values;
+  for (const plan::Axis& axis : plan::axes())
+    if (const auto& value = cell[axis.name]) values[std::string(axis.name)] = {*value};
+  for (const auto& [axis, value] : others) {
+    values.erase(axis);
+    if (!value.empty()) values[axis] = {value};
+  }
+  try {
+    const std::vector<plan::Cell> cells = plan::expand(values);
+    return cells.empty() ? std::nullopt : std::optional(cells.front());
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+Rung own_rung(const plan::Cell& cell) {
+  return cell.is("page-cache", "cold") ? Rung::cold : Rung::none;
+}
 
 LadderCells ladder_of(const plan::Cell& cell) {
   LadderCells ladder;
@@ -74,11 +116,11 @@ std::vector<Probe> probes_of(const plan::CellSettings& settings) {
   return probes;
 }
 
-DiagnosisPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t probes) {
+record::DiagnosisPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t probes) {
   constexpr int kPairs = 6, kMostRounds = 6, kLeastSteps = 6, kSettlingSteps = 3;
   constexpr double kLeastBlock = 0.2, kLongestBlock = 3, kStartup = 1, kSettles = 0.2;
   const double least = std::max(kLeastBlock * (1 + kSettles), (kLeastSteps + kSettlingSteps) * step_s);
-  DiagnosisPlan plan{.blocks = {.blocks = {}, .least_steps = kLeastSteps}};
+  record::DiagnosisPlan plan{.blocks = {.blocks = {}, .least_steps = kLeastSteps}};
   for (int rounds = kMostRounds; rounds >= 1; --rounds) {
     plan.rounds = rounds;
     plan.pairs = (kPairs + rounds - 1) / rounds;
@@ -118,25 +160,17 @@ bool Diagnosing::measure_ladder(int round, const std::string& title) {
   }
   shuffle(plan, mix64(seed_, static_cast<std::uint64_t>(round)));
   plan.insert(plan.begin(), {ladder_.at(Rung::synthetic), plan::Role::opening_ceiling, round});
-  ProgressLine line;
-  std::string label;
-  const record::SweepHooks hooks{
-      .started =
-          [&](const plan::PlannedRun& run, std::size_t, std::size_t, std::optional<double>) {
-            label = title + " · " + std::string(diagnose::name_of(rungs.at(run.cell.id())));
-            line.show(label);
-          },
-      .progress =
-          [&](const run::RunProgress& p) { line.show(label + ": " + describe(p, std::nullopt)); },
-      .finished =
-          [&](const record::Record& record, const nlohmann::ordered_json&) {
-            add(rungs.at(record.context.run.cell.id()), record);
-          },
-      .more = {}};
-  const record::SweepOutcome outcome = measuring_.run(plan, hooks, /*stop_at_failure=*/false);
-  line.clear();
-  if (outcome.interrupted) return false;
-  const Rung own = cell_.is("page-cache", "cold") ? Rung::cold : Rung::none;
+  const bool is_whole = Turns(measuring_, title)
+                            .measure(
+                                plan,
+                                [&](const plan::Cell& cell) {
+                                  return std::string(diagnose::name_of(rungs.at(cell.id())));
+                                },
+                                [&](const record::Record& record) {
+                                  add(rungs.at(record.context.run.cell.id()), record);
+                                });
+  if (!is_whole) return false;
+  const Rung own = own_rung(cell_);
   for (const Rung needed : {Rung::synthetic, own}) {
     if (const auto why = left_out_.find(needed); why != left_out_.end())
       throw Error(needed == own ? cell_.label() : "the ceiling", why->second,
@@ -151,7 +185,7 @@ void Diagnosing::add(Rung rung, const record::Record& record) {
   if (!result.measurement) return;
   const run::Measurement& m = *result.measurement;
   round_.rates[rung] = kept_up(m);
-  if (rung != (cell_.is("page-cache", "cold") ? Rung::cold : Rung::none)) return;
+  if (rung != own_rung(cell_)) return;
   round_.capacities = record.verdict->capacities;
   add_cell(m);
 }
@@ -169,13 +203,40 @@ void Diagnosing::add_cell(const run::Measurement& m) {
   for (const run::RankMeasurement& rank : m.ranks) least = std::min(least, rank.sync_ms);
   const double works_ms = m.step_ms.summary.mean * (1 - m.device_idle_fraction);
   round_.all_reduce_share = works_ms > 0 ? least / works_ms : 0;
+  add_patterns(m);
+}
+
+void Diagnosing::add_patterns(const run::Measurement& m) {
+  ++seen_rounds_;
+  const auto loader = std::ranges::find(round_.capacities, "loader", &diagnose::Capacity::resource);
+  const diagnose::StepsSeen steps{.step_ms = m.step_ms.values,
+                                  .data_wait_ms = m.data_wait_ms.values,
+                                  .device_idle_ms = m.device_idle_ms.values,
+                                  .batch_size = settings_.batch_size,
+                                  .workers = settings_.workers,
+                                  .prefetch = settings_.prefetch,
+                                  .loader = settings_.loader,
+                                  .loader_imgs_per_s = loader == round_.capacities.end()
+                                                           ? 0
+                                                           : loader->imgs_per_s / settings_.gpus};
+  for (diagnose::Pattern& pattern : diagnose::patterns_of(steps)) {
+    auto& [rounds, last] = patterns_[pattern.name];
+    ++rounds;
+    last = std::move(pattern);
+  }
+}
+
+std::vector<diagnose::Pattern> Diagnosing::patterns() const {
+  std::vector<diagnose::Pattern> all;
+  for (const auto& [name, seen] : patterns_)
+    if (2 * seen.first > seen_rounds_) all.push_back(seen.second);
+  return all;
 }
 
 // For each pair the places in another order, and each pair either way round: what changes while the
 // run goes on hits each alike.
-std::vector<run::Block> Diagnosing::blocks_of(const DiagnosisPlan& plan) const {
-  const double rate =
-      round_.rates.at(cell_.is("page-cache", "cold") ? Rung::cold : Rung::none);
+std::vector<run::Block> Diagnosing::blocks_of(const record::DiagnosisPlan& plan) const {
+  const double rate = round_.rates.at(own_rung(cell_));
   std::vector<run::Block> blocks;
   Random coin(mix64(seed_, 0x626c6f636bULL + static_cast<std::uint64_t>(number_)));
   for (int pair = 0; pair < plan.pairs; ++pair) {
@@ -193,7 +254,7 @@ std::vector<run::Block> Diagnosing::blocks_of(const DiagnosisPlan& plan) const {
   return blocks;
 }
 
-bool Diagnosing::measure_blocks(const DiagnosisPlan& plan, const std::string& title) {
+bool Diagnosing::measure_blocks(const record::DiagnosisPlan& plan, const std::string& title) {
   run::BlockPlan blocks = plan.blocks;
   blocks.blocks = blocks_of(plan);
   ProgressLine line;
@@ -229,6 +290,47 @@ bool Diagnosing::measure_blocks(const DiagnosisPlan& plan, const std::string& ti
     undelayed.idle_fraction /= off_blocks;
     round_.undelayed = undelayed;
   }
+  return true;
+}
+
+bool Diagnosing::try_out(std::vector<diagnose::Remedy>& advice, int first_round) {
+  constexpr int kTries = 3;
+  std::map<std::string, std::size_t> remedies;  // by cell_id
+  std::vector<plan::Cell> cells;
+  for (std::size_t i = 0; i < advice.size(); ++i) {
+    if (advice[i].changes.empty()) continue;
+    try {
+      const auto cell = with(cell_, advice[i].changes);
+      if (!cell) throw Error("", "cannot be combined with the other options");
+      measuring_.check({{*cell, plan::Role::cell, 0}});
+      remedies[cell->id()] = i;
+      cells.push_back(*cell);
+    } catch (const std::runtime_error& error) {
+      advice[i].not_tried = error.what();
+    }
+  }
+  std::vector<std::vector<double>> rates(advice.size());
+  for (int t = 0; t < kTries && !cells.empty(); ++t) {
+    const int round = first_round + t;
+    std::vector<plan::PlannedRun> plan;
+    for (const plan::Cell& cell : cells) plan.push_back({cell, plan::Role::cell, round});
+    shuffle(plan, mix64(seed_, static_cast<std::uint64_t>(round)));
+    const bool is_whole =
+        Turns(measuring_, "trying the advice")
+            .measure(
+                plan, [&](const plan::Cell& cell) { return advice[remedies.at(cell.id())].name; },
+                [&](const record::Record& record) {
+                  const std::size_t i = remedies.at(record.context.run.cell.id());
+                  if (const auto& m = record.result.measurement) {
+                    rates[i].push_back(kept_up(*m));
+                  } else {
+                    advice[i].not_tried = record.result.error;
+                  }
+                });
+    if (!is_whole) return false;
+  }
+  for (std::size_t i = 0; i < advice.size(); ++i)
+    if (!rates[i].empty()) advice[i].measured = measure::estimate_of_rates(rates[i]);
   return true;
 }
 

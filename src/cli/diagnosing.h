@@ -3,25 +3,27 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/measuring.h"
+#include "diagnose/advice.h"
 #include "diagnose/diagnosis.h"
+#include "diagnose/patterns.h"
 #include "plan/cell.h"
+#include "record/rounds_file.h"
 
 namespace feedrate::cli {
 
 // The rungs of a cell's ladder that can be had: each is the cell with other data or another cache.
 using LadderCells = std::map<diagnose::Rung, plan::Cell>;
 LadderCells ladder_of(const plan::Cell& cell);
-
-// How the time of a diagnosis is spent.
-struct DiagnosisPlan {
-  int rounds = 1;
-  int pairs = 6;               // of blocks, for each place, in each round
-  run::BlockPlan blocks;       // how long a block is
-  double block_run_s = 0;      // of each round, at most
-};
+// The rung that the cell itself is.
+diagnose::Rung own_rung(const plan::Cell& cell);
+// The cell with other values, empty ones as by default; nothing where that cannot be, as no
+// `decoded` of tensors.
+std::optional<plan::Cell> with(const plan::Cell& cell,
+                               const std::map<std::string, std::string>& others);
 
 // Delays that are of use for a cell.
 struct Probe {
@@ -31,7 +33,7 @@ struct Probe {
 std::vector<Probe> probes_of(const plan::CellSettings& settings);
 
 // What `first` (the ladder of the first round, which took `ladder_s`) leaves of the budget.
-DiagnosisPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t probes);
+record::DiagnosisPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t probes);
 
 // Measures rounds of a ladder and of blocks, live. Used by one thread.
 class Diagnosing {
@@ -42,7 +44,11 @@ class Diagnosing {
   // cannot be measured.
   bool measure_ladder(int round, const std::string& title);
   // The blocks of the same round.
-  bool measure_blocks(const DiagnosisPlan& plan, const std::string& title);
+  bool measure_blocks(const record::DiagnosisPlan& plan, const std::string& title);
+
+  // Measures the cells of the remedies, and the cell itself once more in each of some rounds; sets
+  // what they reached, or why not. False: interrupted.
+  bool try_out(std::vector<diagnose::Remedy>& advice, int first_round);
 
   // Of the round that was measured last.
   const diagnose::RoundEvidence& round() const { return round_; }
@@ -50,13 +56,16 @@ class Diagnosing {
   const plan::CellSettings& settings() const { return settings_; }
   double step_s() const { return step_s_; }  // of the cell, mean
   const std::string& device() const { return device_; }
+  // Patterns in the cell's steps that more than half of the rounds showed.
+  std::vector<diagnose::Pattern> patterns() const;
   // Why rungs could not be measured.
   const std::map<diagnose::Rung, std::string>& left_out() const { return left_out_; }
 
  private:
   void add(diagnose::Rung rung, const record::Record& record);
   void add_cell(const run::Measurement& m);
-  std::vector<run::Block> blocks_of(const DiagnosisPlan& plan) const;
+  void add_patterns(const run::Measurement& m);
+  std::vector<run::Block> blocks_of(const record::DiagnosisPlan& plan) const;
 
   Measuring& measuring_;
   const plan::Cell cell_;
@@ -69,6 +78,8 @@ class Diagnosing {
   double step_s_ = 0;
   std::string device_;
   std::map<diagnose::Rung, std::string> left_out_;
+  std::map<std::string, std::pair<int, diagnose::Pattern>> patterns_;  // by name: rounds, the last
+  int seen_rounds_ = 0;  // whose cell was looked at for patterns
 };
 
 }  // namespace feedrate::cli

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "cli/result_text.h"
 
 namespace feedrate::cli {
 namespace {
@@ -108,15 +109,55 @@ std::string agreement_text(const diagnose::Finding& f) {
                 word(f.witness.capacities), word(f.witness.slopes));
 }
 
+std::string patterns_text(const std::vector<diagnose::Pattern>& patterns) {
+  std::string text;
+  for (const diagnose::Pattern& pattern : patterns)
+    text += format("\n  %s: %s (%s)\n", pattern.name.c_str(), pattern.sentence.c_str(),
+                   pattern.statistic.c_str());
+  return text;
+}
+
+std::string remedy_text(const diagnose::Remedy& remedy) {
+  std::string text =
+      format("  %-43s %9s  %-18s", remedy.name.c_str(), thousands(remedy.predicted.mean).c_str(),
+             interval(remedy.predicted.ci95).c_str());
+  if (remedy.measured) {
+    text += format(" %9s  %s", thousands(remedy.measured->mean).c_str(),
+                   interval(remedy.measured->ci95).c_str());
+  }
+  while (text.ends_with(' ')) text.pop_back();
+  text += "\n      " + remedy.options() + (remedy.changes.empty() ? "" : ": ") + remedy.why + "\n";
+  if (!remedy.not_tried.empty()) text += "      not tried: " + remedy.not_tried + "\n";
+  return text;
+}
+
+std::string advice_text(const std::vector<diagnose::Remedy>& advice) {
+  if (advice.empty()) return "";
+  const bool is_tried = std::ranges::any_of(
+      advice, [](const diagnose::Remedy& remedy) { return remedy.measured.has_value(); });
+  std::string text = format("\n  %-43s %9s  %-18s%s\n", "would give", "img/s", "may be",
+                            is_tried ? "  measured  95 %" : "");
+  for (const diagnose::Remedy& remedy : advice) text += remedy_text(remedy);
+  return text;
+}
+
 }  // namespace
 
-std::string diagnosis_text(const diagnose::Evidence& evidence, const diagnose::Diagnosis& diagnosis,
-                           const std::map<Rung, std::string>& left_out) {
+std::string diagnosis_text(const record::DiagnosisOf& of, const diagnose::Evidence& evidence,
+                           const diagnose::Diagnosis& diagnosis) {
   const diagnose::Finding& f = diagnosis.finding;
-  return f.sentence + format("\n  confidence %.0f %%\n", 100 * std::min(f.confidence, 0.99)) +
-         agreement_text(f) + ladder_text(evidence, diagnosis, left_out) +
-         slopes_text(diagnosis.slopes) +
-         capacities_text(evidence.rounds.back().capacities);
+  const std::size_t rounds = evidence.rounds.size();
+  return of.cell.label() + " on " + of.device + "\n" + f.sentence +
+         format("\n  confidence %s\n",
+                f.confidence > 0.99 ? "above 99 %"
+                                    : format("%.0f %%", std::floor(100 * f.confidence)).c_str()) +
+         agreement_text(f) + ladder_text(evidence, diagnosis, of.left_out) +
+         slopes_text(diagnosis.slopes) + capacities_text(evidence.rounds.back().capacities) +
+         patterns_text(of.patterns) + advice_text(of.advice) +
+         format(
+             "\n%zu round%s in %s: what they show holds for this machine, these options and "
+             "this hour.\n",
+             rounds, rounds == 1 ? "" : "s", duration(of.seconds).c_str());
 }
 
 }  // namespace feedrate::cli

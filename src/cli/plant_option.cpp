@@ -23,6 +23,18 @@ std::int64_t nanoseconds(const std::string& text, std::string_view ms) {
   return std::llround(1e6 * value);
 }
 
+// "50@16": 50 ms more for every 16th sample.
+void add_spikes(const std::string& text, std::string_view spike, pipeline::PlantedStage& planted) {
+  if (spike.empty()) return;
+  const auto at = spike.find('@');
+  if (at == std::string_view::npos) refuse(text);
+  const std::string_view every = spike.substr(at + 1);
+  const auto [end, error] =
+      std::from_chars(every.data(), every.data() + every.size(), planted.every);
+  if (error != std::errc{} || end != every.data() + every.size() || planted.every < 1) refuse(text);
+  planted.spike_ns = nanoseconds(text, spike.substr(0, at));
+}
+
 }  // namespace
 
 void add_plant_option(CLI::App& command, std::vector<std::string>& plants) {
@@ -35,6 +47,11 @@ void plant(const std::vector<std::string>& plants, run::RunOptions& options) {
     if (equals == std::string::npos) refuse(text);
     const std::string where = text.substr(0, equals);
     std::string_view ms = std::string_view(text).substr(equals + 1);
+    std::string_view spike;
+    if (const auto at = ms.find(":spike="); at != std::string_view::npos) {
+      spike = ms.substr(at + std::string_view(":spike=").size());
+      ms = ms.substr(0, at);
+    }
     const bool burns = ms.ends_with(":burn");
     if (burns) ms.remove_suffix(std::string_view(":burn").size());
     const std::int64_t ns = nanoseconds(text, ms);
@@ -46,6 +63,7 @@ void plant(const std::vector<std::string>& plants, run::RunOptions& options) {
           options.planted[static_cast<std::size_t>(stage - measure::kStageNames.begin())];
       planted.ns = ns;
       planted.burns = burns;
+      add_spikes(text, spike, planted);
     } else if (place != measure::kPlaceNames.end() && where != "worker" && !burns) {
       options.planted_delays[static_cast<std::size_t>(place - measure::kPlaceNames.begin())] = ns;
     } else {

@@ -12,7 +12,8 @@ namespace feedrate::cli {
 void add_plant_option(CLI::App& command, std::vector<std::string>& plants);
 
 // "read=2", "decode=1.5:burn" (of each sample, in the worker; burnt: CPU time), "copy=3",
-// "step=40", "all-reduce=5" (of each step). Throws a UsageError.
+// "read=2:spike=50@16" (50 ms more for every 16th sample), "step=40", "all-reduce=5" (of each
+// step). Throws a UsageError.
 void plant(const std::vector<std::string>& plants, run::RunOptions& options);
 
 }  // namespace feedrate::cli

@@ -17,18 +17,6 @@ Capacity of_parts(const char* resource, const ServiceTimes& service, double serv
   return capacity;
 }
 
-ServiceTimes cpu_times(const measure::StageTotals& stages) {
-  ServiceTimes service;
-  for (std::size_t i = 0; i < measure::kStageCount; ++i) {
-    const measure::StageTotal& t = stages.stage[i];
-    if (t.items == 0) continue;
-    service.parts.push_back(
-        {measure::kStageNames[i], measure::ms(t.cpu_ns) / static_cast<double>(t.items)});
-    service.ms += service.parts.back().ms;
-  }
-  return service;
-}
-
 bool is_busy_cpu(const Capacity& c) { return c.resource == "cpu" && c.utilisation >= kCpuBound; }
 
 // How long the workers were in their stages and did not compute.
@@ -40,6 +28,18 @@ double off_cpu_ns(const measure::StageTotals& stages) {
 }
 
 }  // namespace
+
+ServiceTimes cpu_times(const measure::StageTotals& stages) {
+  ServiceTimes service;
+  for (std::size_t i = 0; i < measure::kStageCount; ++i) {
+    const measure::StageTotal& t = stages.stage[i];
+    if (t.items == 0) continue;
+    service.parts.push_back(
+        {measure::kStageNames[i], measure::ms(t.cpu_ns) / static_cast<double>(t.items)});
+    service.ms += service.parts.back().ms;
+  }
+  return service;
+}
 
 ServiceTimes service_times(const measure::StageTotals& stages) {
   const double off_cpu = off_cpu_ns(stages);

@@ -40,6 +40,8 @@ struct ServiceTimes {
   double ms = 0;            // of all
 };
 ServiceTimes service_times(const measure::StageTotals& stages);
+// The same of the stages' CPU time.
+ServiceTimes cpu_times(const measure::StageTotals& stages);
 
 struct CapacityInputs {
   double imgs_per_s = 0;  // of the run, all ranks

@@ -251,6 +251,7 @@ Diagnosis diagnosis_of(const Evidence& e) {
   Diagnosis d{.waterfall = waterfall(ladder_of(e), e.servers.images_per_step),
               .slopes = slopes_of(pairs_of(e), e.servers)};
   d.service = service_times(undelayed_stages(e));
+  d.cpu = cpu_times(undelayed_stages(e));
   const std::string ladder = of_ladder(e, d.waterfall), capacities = of_capacities(e);
   if (d.slopes.empty()) {
     d.finding = without_slopes({ladder, capacities, "", false});

@@ -57,7 +57,7 @@ struct Finding {
 struct Diagnosis {
   std::vector<Loss> waterfall;
   std::vector<Slope> slopes;
-  ServiceTimes service;  // of one sample in one worker, wall time
+  ServiceTimes service, cpu;  // of one sample in one worker: wall time, and CPU time
   Finding finding;
 };
 

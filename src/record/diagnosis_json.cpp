@@ -71,9 +71,36 @@ Json slopes_json(const std::vector<diagnose::Slope>& slopes) {
   return json;
 }
 
-Json service_json(const diagnose::ServiceTimes& service) {
+// Of one sample in one worker; waiting for a CPU is no stage.
+Json service_json(const diagnose::ServiceTimes& wall, const diagnose::ServiceTimes& cpu) {
   Json json = Json::array();
-  for (const auto& part : service.parts) json.push_back({{"stage", part.name}, {"ms", part.ms}});
+  for (const auto& part : wall.parts) {
+    const auto its = std::ranges::find(cpu.parts, part.name, &diagnose::ServiceTimes::Part::name);
+    json.push_back({{"stage", part.name},
+                    {"wall_ms", part.ms},
+                    {"cpu_ms", its == cpu.parts.end() ? Json() : Json(its->ms)}});
+  }
+  return json;
+}
+
+Json patterns_json(const std::vector<diagnose::Pattern>& patterns) {
+  Json json = Json::array();
+  for (const diagnose::Pattern& pattern : patterns) {
+    json.push_back(
+        {{"name", pattern.name}, {"statistic", pattern.statistic}, {"sentence", pattern.sentence}});
+  }
+  return json;
+}
+
+Json advice_json(const std::vector<diagnose::Remedy>& advice) {
+  Json json = Json::array();
+  for (const diagnose::Remedy& remedy : advice) {
+    json.push_back({{"remedy", remedy.name},
+                    {"options", remedy.options()},
+                    {"why", remedy.why},
+                    {"predicted", estimate_json(remedy.predicted)},
+                    {"measured", remedy.measured ? estimate_json(*remedy.measured) : Json()}});
+  }
   return json;
 }
 
@@ -138,24 +165,24 @@ Rung rung_from(const std::string& name) {
 
 Json diagnosis_json(const DiagnosisOf& of, const diagnose::Evidence& evidence,
                     const diagnose::Diagnosis& diagnosis) {
-  return {{"schema", kDiagnosisSchema},
-          {"cell", cell_json(of.cell)},
-          {"cell_id", of.cell.id()},
-          {"label", of.cell.label()},
-          {"device", of.device},
-          {"emulated", evidence.settings.emulated()},
-          {"rounds", evidence.rounds.size()},
-          {"seconds", of.seconds},
-          {"verdict", verdict_json(diagnosis.finding)},
-          {"ladder", ladder_json(of, evidence)},
-          {"waterfall", waterfall_json(diagnosis.waterfall)},
-          {"slopes", slopes_json(diagnosis.slopes)},
-          {"capacities", capacities_json(evidence.rounds.empty()
-                                             ? std::vector<diagnose::Capacity>{}
-                                             : evidence.rounds.back().capacities)},
-          {"stages", service_json(diagnosis.service)},
-          {"advice", Json::array()},
-          {"patterns", Json::array()}};
+  return {
+      {"schema", kDiagnosisSchema},
+      {"cell", cell_json(of.cell)},
+      {"cell_id", of.cell.id()},
+      {"label", of.cell.label()},
+      {"device", of.device},
+      {"emulated", evidence.settings.emulated()},
+      {"rounds", evidence.rounds.size()},
+      {"seconds", of.seconds},
+      {"verdict", verdict_json(diagnosis.finding)},
+      {"ladder", ladder_json(of, evidence)},
+      {"waterfall", waterfall_json(diagnosis.waterfall)},
+      {"slopes", slopes_json(diagnosis.slopes)},
+      {"capacities", capacities_json(evidence.rounds.empty() ? std::vector<diagnose::Capacity>{}
+                                                             : evidence.rounds.back().capacities)},
+      {"stages", service_json(diagnosis.service, diagnosis.cpu)},
+      {"advice", advice_json(of.advice)},
+      {"patterns", patterns_json(of.patterns)}};
 }
 
 Json round_json(const diagnose::RoundEvidence& round) {

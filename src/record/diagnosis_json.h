@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnose/advice.h"
 #include "diagnose/diagnosis.h"
+#include "diagnose/patterns.h"
 #include "plan/cell.h"
 
 namespace feedrate::record {
@@ -19,6 +21,8 @@ struct DiagnosisOf {
   std::string device;
   double seconds = 0;  // that it took
   std::map<diagnose::Rung, std::string> left_out;  // why
+  std::vector<diagnose::Remedy> advice{};
+  std::vector<diagnose::Pattern> patterns{};
 };
 
 // DIR/diagnosis.json, which the report draws; docs/columns.md explains every field.

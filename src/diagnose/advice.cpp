@@ -1,0 +1,252 @@
+#include "diagnose/advice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/text.h"
+
+namespace feedrate::diagnose {
+namespace {
+
+using measure::Estimate;
+using measure::Interval;
+
+constexpr int kMostWorkers = 256;                // of one GPU
+constexpr double kMarginOfResize = 256.0 / 224;  // of the shorter side, as pictures are stored
+// CPUs that share a core do less than twice as much together, and a busy machine's clocks fall.
+constexpr double kCpuLow = 0.85, kCpuHigh = 1.05;
+
+// A capacity and what is known of it.
+struct Cap {
+  double mean = std::numeric_limits<double>::infinity();
+  double low = mean, high = mean;
+  std::string name;
+};
+
+Cap cap_of(const std::optional<Estimate>& rate, const std::string& name) {
+  if (!rate) return {};
+  const Interval ci95 = rate->ci95.value_or(Interval{rate->mean, rate->mean});
+  return {rate->mean, ci95.low, ci95.high, name};
+}
+
+class Adviser {
+ public:
+  Adviser(const Evidence& e, const Diagnosis& d, const Surroundings& s) : e_(e), d_(d), s_(s) {
+    for (const RoundEvidence& round : e.rounds) ladder_.push_back(round.rates);
+    const bool is_cold = e.settings.page_cache == "cold";
+    now_ = cap_of(rate_of(ladder_, is_cold ? Rung::cold : Rung::none), "now");
+    device_ = cap_of(rate_of(ladder_, Rung::discard), "the device");
+    if (!std::isfinite(device_.mean) || binds("device"))
+      device_ = binds("device") ? now_ : cap_of(rate_of(ladder_, Rung::synthetic), "the device");
+    device_.name = "the device";
+    const double step_cpu_s = mean_step_cpu_s();
+    cpu_ = cpu_cap(d.cpu.ms * 1e-3 + step_cpu_s);
+  }
+
+  std::vector<Remedy> all() {
+    more_workers();
+    keep_in_memory(Rung::encoded, "the files' bytes");
+    keep_in_memory(Rung::decoded, "decoded pictures");
+    keep_in_memory(Rung::sample, "finished samples, always with the same crops,");
+    precached_tensors();
+    reads_beside();
+    smaller_pictures();
+    augment_on_device();
+    larger_batch();
+    faster_stage();
+    std::erase_if(found_, [&](const Remedy& r) { return r.predicted.mean < kWorthIt * now_.mean; });
+    std::ranges::stable_sort(found_, std::greater<>{},
+                             [](const Remedy& r) { return r.predicted.mean; });
+    return std::move(found_);
+  }
+
+ private:
+  bool binds(const char* resource) const {
+    const auto& all = d_.finding.resources;
+    return std::ranges::find(all, resource) != all.end();
+  }
+  double mean_step_cpu_s() const {
+    double sum = 0;
+    for (const RoundEvidence& round : e_.rounds) sum += round.step_cpu_s;
+    return sum / static_cast<double>(e_.rounds.size());
+  }
+  Cap cpu_cap(double cpu_s_per_image) const {
+    if (cpu_s_per_image <= 0) return {};
+    const double all = e_.servers.cpus / cpu_s_per_image;
+    return {all, kCpuLow * all, kCpuHigh * all, "the CPUs"};
+  }
+  double wall_ms(std::string_view stage) const { return part_of(d_.service, stage); }
+  double cpu_ms(std::string_view stage) const { return part_of(d_.cpu, stage); }
+  static double part_of(const ServiceTimes& times, std::string_view stage) {
+    const auto its = std::ranges::find(times.parts, stage, &ServiceTimes::Part::name);
+    return its == times.parts.end() ? 0 : its->ms;
+  }
+  double slept_slope() const {
+    for (const Slope& slope : d_.slopes)
+      if (slope.place == measure::Place::worker && !slope.burns)
+        return std::clamp(slope.slope.mean, 0.5, 1.0);
+    return 1;
+  }
+
+  // The smallest of them limits. What limits now is one of the caps only where a remedy leaves it.
+  void add(std::string name, std::map<std::string, std::string> changes, std::string why,
+           std::vector<Cap> caps) {
+    const auto least = std::ranges::min_element(caps, {}, &Cap::mean);
+    Estimate predicted{.mean = least->mean};
+    Interval ci95{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    for (const Cap& cap : caps) {
+      ci95.low = std::min(ci95.low, cap.low);
+      ci95.high = std::min(ci95.high, cap.high);
+    }
+    if (std::isfinite(ci95.low) && std::isfinite(ci95.high)) predicted.ci95 = ci95;
+    if (!least->name.empty()) why += "; then " + least->name + " would limit";
+    found_.push_back(
+        {std::move(name), std::move(changes), std::move(why), predicted, std::nullopt, ""});
+  }
+
+  // The workers' own rate, if a sample took `ms` of one of `workers` (of all GPUs).
+  Cap workers_cap(double workers, double ms) const {
+    const double rate = 1e3 * workers / ms;
+    return {rate, 0.95 * rate, 1.05 * rate, "the workers"};
+  }
+  // Where workers bind: what they reach now, times how much less of their time a sample takes.
+  Cap scaled(double factor) const {
+    const double rate = now_.mean * std::pow(factor, slept_slope());
+    const double low = now_.low * std::pow(factor, 0.9 * slept_slope());
+    return {rate, low, now_.high * factor, "the workers"};
+  }
+
+  void more_workers() {
+    const double cpu_free_ms = d_.service.ms - wall_ms(kCpuWait);
+    if (!binds("workers") || e_.settings.workers == 0 || cpu_free_ms <= 0) return;
+    const double most = std::min(device_.mean, cpu_.mean);
+    const int gpus = e_.settings.gpus, now = e_.settings.workers;
+    // 2 % more: the last worker must not be the one that is waited for.
+    const double needed = 1.02 * most * cpu_free_ms * 1e-3 / gpus;
+    const int workers = static_cast<int>(std::clamp(std::ceil(needed), 1.0, double{kMostWorkers}));
+    if (workers <= now) return;
+    add("more workers", {{"workers", std::to_string(workers)}},
+        format("a sample takes %.3g ms of one worker", cpu_free_ms),
+        {scaled(static_cast<double>(workers) / now), cpu_, device_});
+  }
+
+  void keep_in_memory(Rung rung, const char* what) {
+    const auto rate = rate_of(ladder_, rung);
+    if (!rate) return;
+    Cap cap = cap_of(rate, "");
+    add("keep " + std::string(what) + " in memory", {{"cache", std::string(name_of(rung))}},
+        "measured: a rung of the ladder", {cap});
+  }
+
+  void precached_tensors() {
+    const auto kept = rate_of(ladder_, Rung::sample);
+    if (!kept || e_.settings.data == "tensor" || d_.service.ms <= 0) return;
+    const double bytes = static_cast<double>(e_.settings.batch_spec().sample_bytes());
+    // At most in proportion to the bytes: a file costs something by itself.
+    const double read_ms =
+        wall_ms("read") * std::max(1.0, bytes / std::max(1.0, s_.bytes_per_sample));
+    const double collate_ms = wall_ms("collate");
+    Cap workers = workers_cap(e_.servers.workers, std::max(read_ms + collate_ms, 1e-3));
+    workers.high = cap_of(kept, "").high;
+    add("precached tensors", {{"data", "tensor"}, {"image-size", ""}},
+        format("they are read, not decoded: %.0f kB each instead of %.0f", 1e-3 * bytes,
+               1e-3 * s_.bytes_per_sample),
+        {cap_of(kept, "the device"), workers});
+  }
+
+  void reads_beside() {
+    const double waits_ms = wall_ms("read") - cpu_ms("read");
+    if (!binds("workers") || !s_.takes_engines || e_.settings.io != "buffered" ||
+        waits_ms < 0.1 * d_.service.ms)
+      return;
+    const double rest = std::max(d_.service.ms - waits_ms, 0.05 * d_.service.ms);
+    add("several reads at a time", {{"io", "uring"}, {"io-depth", "8"}},
+        format("workers wait %.3g ms of %.3g for each read", waits_ms, d_.service.ms),
+        {scaled(d_.service.ms / rest), cpu_, device_});
+  }
+
+  void smaller_pictures() {
+    const plan::CellSettings& s = e_.settings;
+    if (s.mixed_sizes || s.data == "tensor" || !(binds("workers") || binds("CPU"))) return;
+    const double side = std::min(s.image_size.width, s.image_size.height);
+    const double wanted =
+        std::round(kMarginOfResize * std::max(s.input_size.width, s.input_size.height));
+    if (side < 1.5 * wanted) return;
+    const double scale = wanted / side, pixels = scale * scale;
+    const codec::PixelSize size{static_cast<int>(std::lround(s.image_size.width * scale)),
+                                static_cast<int>(std::lround(s.image_size.height * scale))};
+    const double saved_ms = (1 - pixels) * (wall_ms("decode") + 0.5 * wall_ms("read"));
+    const double saved_cpu_ms = (1 - pixels) * cpu_ms("decode");
+    Cap workers = scaled(d_.service.ms / (d_.service.ms - saved_ms));
+    if (!binds("workers")) workers = {};
+    const Cap cpu = cpu_cap(1e-3 * (d_.cpu.ms - saved_cpu_ms) + mean_step_cpu_s());
+    add("store pictures nearer to the input's size", {{"image-size", codec::to_string(size)}},
+        format("decoding %s takes %.3g ms of %.3g", codec::to_string(s.image_size).c_str(),
+               wall_ms("decode"), d_.service.ms),
+        {workers, cpu, device_});
+  }
+
+  void augment_on_device() {
+    if (e_.settings.device_kind != "cuda" || e_.settings.augment_on_device ||
+        e_.settings.data == "tensor" || !(binds("workers") || binds("CPU")))
+      return;
+    const double rest = d_.service.ms - wall_ms("augment");
+    const Cap cpu = cpu_cap(1e-3 * (d_.cpu.ms - cpu_ms("augment")) + mean_step_cpu_s());
+    add("augment on the device", {{"augment-on", "device"}},
+        "its steps become longer by what augmenting takes there, which is not known before",
+        {scaled(d_.service.ms / std::max(rest, 1e-3)), cpu, device_});
+  }
+
+  // Averaging the gradients takes the same time whatever the batch.
+  void larger_batch() {
+    double share = 0;
+    for (const RoundEvidence& round : e_.rounds) share += round.all_reduce_share;
+    share /= static_cast<double>(e_.rounds.size());
+    if (!binds("device") || share < 0.1) return;
+    const double factor = 1 / (1 - share / 2);
+    const Cap device{now_.mean * factor, now_.low * factor, now_.high * factor, "the device"};
+    add("twice the batch", {{"batch-size", std::to_string(2 * e_.settings.batch_size)}},
+        format("averaging gradients takes %.0f %% of a step", 100 * share), {device, cpu_});
+  }
+
+  // What a remedy would be worth that nobody has yet: the named stage in half the time.
+  void faster_stage() {
+    if (d_.finding.names.size() != 1 || d_.service.ms <= 0) return;
+    const std::string& stage = d_.finding.names.front();
+    const double wall = wall_ms(stage), cpu = cpu_ms(stage);
+    if (wall <= 0) return;
+    if (binds("workers")) {
+      add(stage + " in half the time", {}, format("%.3g ms of %.3g", wall, d_.service.ms),
+          {scaled(1 / (1 - wall / 2 / d_.service.ms)), device_});
+    } else if (binds("CPU") && d_.cpu.ms > 0) {
+      const double factor = 1 / (1 - cpu / 2 / (d_.cpu.ms + 1e3 * mean_step_cpu_s()));
+      add(stage + " in half the CPU time", {}, format("%.3g ms of %.3g", cpu, d_.cpu.ms),
+          {{now_.mean * factor, now_.low * factor, now_.high * factor, "the CPUs"}, device_});
+    }
+  }
+
+  const Evidence& e_;
+  const Diagnosis& d_;
+  const Surroundings& s_;
+  std::vector<Round> ladder_;
+  Cap now_, device_, cpu_;
+  std::vector<Remedy> found_;
+};
+
+}  // namespace
+
+std::string Remedy::options() const {
+  std::string text;
+  for (const auto& [axis, value] : changes)
+    if (!value.empty()) text += (text.empty() ? "--" : " --") + axis + " " + value;
+  return text;
+}
+
+std::vector<Remedy> advice_of(const Evidence& evidence, const Diagnosis& diagnosis,
+                              const Surroundings& surroundings) {
+  return evidence.rounds.empty() ? std::vector<Remedy>{}
+                                 : Adviser(evidence, diagnosis, surroundings).all();
+}
+
+}  // namespace feedrate::diagnose

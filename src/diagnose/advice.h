@@ -1,0 +1,40 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/diagnosis.h"
+#include "measure/statistics.h"
+
+namespace feedrate::diagnose {
+
+// Something to change, and what the cell would then reach.
+struct Remedy {
+  std::string name;                            // "more workers"
+  std::map<std::string, std::string> changes;  // values of axes; --try measures the cell with them
+  std::string why;                             // what the prediction rests on
+  measure::Estimate predicted;                 // images/s
+  std::optional<measure::Estimate> measured{};
+  std::string not_tried{};  // why --try could not measure it
+
+  std::string options() const;  // "--workers 4"
+};
+
+// What a remedy may rest on beside the diagnosis.
+struct Surroundings {
+  double bytes_per_sample = 0;  // as stored
+  double memory_available = 0;  // bytes
+  double samples = 0;           // of the dataset
+  bool has_tensors = false;     // the dataset holds them precached
+  bool takes_engines = true;    // its reads may go by another --io
+};
+
+// What could deliver more, the most first; those that promise less than kWorthIt are left out.
+// A remedy moves one resource's capacity; the next one then limits: the prediction is the smallest.
+std::vector<Remedy> advice_of(const Evidence& evidence, const Diagnosis& diagnosis,
+                              const Surroundings& surroundings);
+
+inline constexpr double kWorthIt = 1.03;  // times what the cell reaches now
+
+}  // namespace feedrate::diagnose

@@ -1,0 +1,38 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/diagnosis.h"
+#include "run/blocks.h"
+
+namespace feedrate::record {
+
+// How a diagnosis spends its time, and what all its rounds have in common.
+struct DiagnosisPlan {
+  int rounds = 1;
+  int pairs = 6;           // of blocks, for each place, in each round
+  run::BlockPlan blocks;   // how long a block is
+  double block_run_s = 0;  // of each round, at most
+};
+struct RoundsHead {
+  std::string cell_id, device;
+  DiagnosisPlan plan;
+  diagnose::Servers servers;
+};
+
+// DIR/rounds.jsonl, beside the ledger: how a diagnosis was planned, and each round that is whole.
+struct Rounds {
+  RoundsHead head;
+  std::vector<diagnose::RoundEvidence> rounds;
+};
+inline constexpr const char* kRoundsFile = "rounds.jsonl";
+
+// Nothing where there is no file, or nothing whole in it. What a crash has cut off is left out.
+// Throws an Error naming a line that says something else.
+std::optional<Rounds> read_rounds(const std::filesystem::path& folder);
+// Replaces the file. Throws an Error.
+void write_rounds(const std::filesystem::path& folder, const Rounds& rounds);
+
+}  // namespace feedrate::record
