@@ -20,6 +20,8 @@ from . import (
     plan,
     talk,
     terminal,
+    trace,
+    trace_report,
 )
 from . import (
     settings as grouping,
@@ -29,6 +31,8 @@ from .text import clean
 
 
 def main(arguments):
+    if any(trace.is_trace(word) for word in arguments if not word.startswith("-")):
+        return trace_report.main(arguments)
     options = _parser().parse_args(arguments)
     # a few figures are no deck: the whole one stays
     options.slides = options.slides and not options.only
@@ -37,7 +41,10 @@ def main(arguments):
 
 def _parser():
     parser = argparse.ArgumentParser(
-        prog="feedrate report", description="Figures, tables and an index from a result folder."
+        prog="feedrate report",
+        description="Figures, tables and an index from a result folder.",
+        epilog="A trace that `feedrate run --trace FILE` wrote has figures of its own: feedrate "
+        "report FILE, and feedrate report FILE --help for their options.",
     )
     parser.add_argument("folder", metavar="DIR", help="the result folder, which holds ledger.jsonl")
     parser.add_argument(
@@ -46,7 +53,7 @@ def _parser():
     parser.add_argument(
         "--formats",
         default="pdf,svg,png",
-        type=_formats,
+        type=output.formats,
         help="figure formats (default: pdf,svg,png)",
     )
     parser.add_argument(
@@ -69,13 +76,6 @@ def _parser():
     parser.add_argument("--no-slides", dest="slides", action="store_false", help="no slides.pptx")
     parser.add_argument("--feedrate-version", default="", help=argparse.SUPPRESS)
     return parser
-
-
-def _formats(text):
-    names = text.split(",")
-    if not set(names) <= set(output.FORMATS):
-        raise argparse.ArgumentTypeError(f"{text!r}: choose from pdf, svg, png")
-    return names
 
 
 _say = talk.sayer("feedrate report")

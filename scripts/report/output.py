@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import re
@@ -27,6 +28,14 @@ ELSEWHERE = {
 }
 # No dates in the files: the same ledger gives the same bytes.
 METADATA = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
+
+
+def formats(text):
+    """What --formats says, as argparse wants it."""
+    names = text.split(",")
+    if not set(names) <= set(FORMATS):
+        raise argparse.ArgumentTypeError(f"{text!r}: choose from pdf, svg, png")
+    return names
 
 
 def write(path, data):

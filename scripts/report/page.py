@@ -25,14 +25,16 @@ class Page:
     the sheet, so that more rows keep their type size relative to each other; a slide then shows
     them smaller. A column (`compact`) gets its height from panels() instead."""
 
-    def __init__(self, setting, title, context, gpus=None, scale=1.0):
+    def __init__(self, setting, title, context, gpus=None, scale=1.0, words=""):
+        """`words` stand below the title in place of the setting's."""
         medium = context.medium
         self.setting, self.context, self.compact = setting, context, medium.height is None
         self.scale = 1.0 if self.compact else scale
         self.factor = medium.text / style.SHEET.text
         self.width = medium.width * self.scale
         self.height = (medium.height or medium.width) * self.scale
-        self.caption = [title + ". " + heading(setting, gpus) + "."]  # a paper's words for it
+        words = words or heading(setting, gpus)
+        self.caption = [title + ". " + words + "."]  # a paper's words for it
         self.figure = Figure(figsize=(self.width, self.height))
         FigureCanvasAgg(self.figure)
         # Inches right of and above the upper left corner, wherever panels() puts that.
@@ -46,7 +48,7 @@ class Page:
         self._tag(setting.kind)
         self._title(plain(title))
         at = 1 - self.inches(self.above - 0.23)
-        self._line(plain(heading(setting, gpus)), at, 11, color="#333333")
+        self._line(plain(words), at, 11, color="#333333")
 
     def inches(self, value):
         """Inches of height as a share of the page."""

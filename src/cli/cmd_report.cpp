@@ -26,9 +26,10 @@ std::filesystem::path ledger_of(const std::filesystem::path& folder) {
   return std::filesystem::is_regular_file(folder) ? folder : folder / "ledger.jsonl";
 }
 
-// Fails before Python starts if the first word is a folder without a ledger.
+// Fails before Python starts if the first word is a folder without a ledger. What may be a trace,
+// Python looks at.
 void need_ledger(const std::vector<std::string>& words) {
-  if (words.empty() || words.front().starts_with("-") ||
+  if (words.empty() || words.front().starts_with("-") || words.front().ends_with(".json") ||
       std::filesystem::exists(ledger_of(words.front())))
     return;
   throw Error(words.front(), "holds no ledger.jsonl",
@@ -69,7 +70,8 @@ std::optional<std::filesystem::path> named_ledger(const std::vector<std::string>
 }  // namespace
 
 CommandEntry add_report(CLI::App& program) {
-  return add_passed_on(program, "report", "Draw the figures and tables of a ledger",
+  return add_passed_on(program, "report",
+                       "Draw the figures and tables of a ledger, or the figures of a trace",
                        [](const std::vector<std::string>& words) {
                          need_ledger(words);
                          become_report(with("report", words));

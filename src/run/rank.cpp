@@ -353,7 +353,7 @@ class RankRun {
     for (const device::StepRecord& step : result_.steps)
       steps.push_back({step.start_ns, step.end_ns});
     trace_->set_steps(steps);
-    trace_->set_device(result_.device.name);
+    trace_->set_device(result_.device.name + (result_.device.kind == "cpu" ? " (CPU)" : ""));
     trace_->mark("window begins", steps[result_.first - 1].end_ns);
     trace_->mark("window ends", steps[result_.last - 1].end_ns);
     result_.trace = trace_;

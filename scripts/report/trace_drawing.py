@@ -1,0 +1,101 @@
+"""What the figures of a trace share: colours of what lasts, and rows of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matplotlib.collections import PolyCollection
+from matplotlib.patches import Patch
+
+from . import style
+from .trace import STAGES
+
+COLOURS = {
+    **{name: style.STAGES[name][0] for name in STAGES},
+    "queue": style.LIGHT,
+    "copy": style.YELLOW,
+    "wait": "#FFFFFF",
+    "submit": style.GREY,
+    "step": style.BLUE,
+    "idle": style.lighter(style.WINE, 0.55),
+    "before": style.lighter(style.BLUE, 0.75),
+}
+HATCHES = {"wait": "////", "idle": "xxxx", "before": "...."}
+WORDS = {
+    "queue": "in the queue",
+    "wait": "training thread waits",
+    "submit": "hands over",
+    "idle": "device idle",
+    "before": "behind the step before",
+}
+FAINT = 0.78  # white in the colours of what belongs to other batches
+DENSE = 3000  # bars beyond which a PDF holds pixels
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a page asks of a setting."""
+
+    kind: str
+
+
+def setting_of(rank):
+    device = rank.device
+    kind = "emulated" if "(EMULATED" in device else "cpu" if device.endswith("(CPU)") else "gpu"
+    return Setting(kind)
+
+
+def bars(ax, y, height, kind, spans, faint=False, rim=None):
+    """Draws [(start, end), …] of one kind in a row whose middle is y."""
+    spans = [(start, end) for start, end in spans if end > start]
+    if not spans:
+        return
+    low, high = y - height / 2, y + height / 2
+    colour = COLOURS.get(kind, style.GREY)
+    hatch = None if faint else HATCHES.get(kind)
+    rim = hatch or kind == "step" if rim is None else rim
+    edge = "white" if kind == "step" else style.EDGE
+    if kind == "copy" and not rim:  # else short ones vanish
+        rim, edge = True, style.lighter(colour, FAINT) if faint else colour
+    ax.add_collection(
+        PolyCollection(
+            [[(a, low), (a, high), (b, high), (b, low)] for a, b in spans],
+            facecolors=style.lighter(colour, FAINT) if faint else colour,
+            edgecolors=edge if rim else "none",
+            linewidths=style.scaled(0.6) if rim else 0,
+            hatch=hatch,
+            zorder=2 if faint else 3,
+            rasterized=len(spans) > DENSE,
+        ),
+        autolim=False,
+    )
+
+
+def of_kinds(row, places):
+    """{kind: [(start, end), …]} of those places of a row."""
+    found = {}
+    for i in places:
+        found.setdefault(row.kinds[i], []).append((row.starts[i], row.ends[i]))
+    return found
+
+
+def shifted(spans, origin):
+    return [(start - origin, end - origin) for start, end in spans]
+
+
+def legend(page, kinds):
+    page.legend(
+        [
+            Patch(facecolor=COLOURS[k], edgecolor=style.EDGE, hatch=HATCHES.get(k), linewidth=0.6)
+            for k in kinds
+        ],
+        [WORDS.get(k, k) for k in kinds],
+    )
+
+
+def label_rows(ax, labels, size=None):
+    """[(y, words), …] at the left."""
+    ax.set_yticks([y for y, _ in labels])
+    ax.set_yticklabels([words for _, words in labels], fontsize=size or style.pt(style.SMALL))
+    ax.tick_params(axis="y", length=0)
+    ax.grid(False, axis="y")
