@@ -10,7 +10,7 @@ from . import style, trace_lives
 from . import trace_drawing as drawing
 from .ledger import ReportError
 from .page import Page
-from .text import listing, percent, tick
+from .text import percent, tick
 from .trace import COPIES, STAGES, STEPS, TRAINING
 
 SENTENCE = "What workers, queue and device did over some steps in the middle of the window"
@@ -29,7 +29,7 @@ def draw(trace, ranks, options, context):
         context,
         scale=max(1.0, _rows(ranks) / 60),
         words=" · ".join(
-            [listing(names) or "a device without a name"]
+            [", ".join(names) or "a device without a name"]
             + ([f"{len(ranks)} ranks"] if len(ranks) > 1 else [])
         ),
     )

@@ -15,7 +15,13 @@ from .ledger import ReportError, number
 from .text import clean
 
 STAGES = ("lock", "read", "decode", "augment", "collate")
-TRAINING, STEPS, COPIES, FIRST_WORKER = 0, 1, 2, 10  # the rows of a rank, see docs/tracing.md
+TRAINING, STEPS, COPIES, FIRST_WORKER, FIRST_OPERATORS = (
+    0,
+    1,
+    2,
+    10,
+    1000,
+)  # the rows of a rank, see docs/tracing.md
 MOST_EVENTS = 200_000  # of a row, unless the file says otherwise
 CHUNK = 1 << 20
 # The objects that it may hold before its events: those of another program's trace may be any.
@@ -76,7 +82,9 @@ class Rank:
 
     @property
     def workers(self):
-        return [self.rows[tid] for tid in sorted(self.rows) if tid >= FIRST_WORKER]
+        return [
+            self.rows[tid] for tid in sorted(self.rows) if FIRST_WORKER <= tid < FIRST_OPERATORS
+        ]
 
     @property
     def loaders(self):
@@ -211,6 +219,8 @@ class _Taker:
                 raise TypeError
             rank = self.ranks[pid] = Rank(pid, ready=(array("d"), array("q")))
         phase, name = event["ph"], event["name"]
+        if event["tid"] >= FIRST_OPERATORS:
+            return  # no figure shows them
         if phase == "X":
             start = event["ts"] / 1e3
             rank.row(event["tid"]).add(

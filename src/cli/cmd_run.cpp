@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -60,6 +61,20 @@ void settle_trace(std::filesystem::path& file) {
   if (file.empty()) return;
   check_replaceable(file);
   file = std::filesystem::absolute(file);
+}
+
+void check_operators(const plan::Cell& cell, const std::filesystem::path& trace) {
+  const std::string device(cell["device"].value_or(""));
+  if (trace.empty()) {
+    throw UsageError("--trace-operators", "there is no trace that they could be in",
+                     "say where: --trace FILE");
+  }
+  if (device.starts_with("emulated")) {
+    throw UsageError("--trace-operators", "an emulated device runs no operators",
+                     "leave it out, or use --device cuda or cpu");
+  }
+  // Before LibTorch is loaded: its profiler calls it an error that a machine has no GPU.
+  setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);
 }
 
 void say_of_trace(const run::TraceOutcome& trace) {
@@ -147,6 +162,7 @@ int run(CLI::App& app, RunCommand& command) {
                      "give one value for each axis, or use `feedrate sweep`");
   }
   if (!command.record_steps.empty()) check_recording(cells.front(), command.record_steps);
+  if (experiment.run.trace_operators) check_operators(cells.front(), experiment.trace);
   settle_trace(experiment.trace);
   const auto plan = plan::plan_run(cells.front(), !command.no_ceiling);
   if (launch && launch->rank > 0) return follow(*launch, cells, experiment.run);
@@ -182,6 +198,9 @@ CommandEntry add_run(CLI::App& program) {
                   "write what every batch went through, for Perfetto and chrome://tracing; of "
                   "several ranks that are processes, NAME.rankN.json each")
       ->type_name("FILE");
+  app->add_flag("--trace-operators", command->experiment.run.trace_operators,
+                "the trace ends with 5 steps more, behind the window, with every operator and "
+                "kernel that LibTorch runs (cpu, cuda)");
   app->add_flag("--json", command->json, "print the record as one line of JSON");
   return {app, [=] { return run(*app, *command); }};
 }

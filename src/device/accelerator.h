@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -123,6 +124,13 @@ class Accelerator {
 
   // Since it was made; all zero where nothing is copied.
   virtual Arrivals arrivals() const { return {}; }
+
+  // Calls steps(), which submits some and drains, and says what operators they were made of, as far
+  // as the device knows any. Steps are slower meanwhile.
+  virtual std::vector<measure::TraceOperator> operators_of(const std::function<void()>& steps) {
+    steps();
+    return {};
+  }
 
   // Waits for every queued step; afterwards collect() has them all and no slab is held.
   virtual void drain() = 0;

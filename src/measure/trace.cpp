@@ -1,6 +1,8 @@
 #include "measure/trace.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace feedrate::measure {
 
@@ -38,9 +40,19 @@ void Trace::set_steps(const std::vector<TraceStep>& steps) {
   }
 }
 
+void Trace::set_operators(std::vector<TraceOperator> operators) {
+  std::ranges::stable_sort(
+      operators, {}, [](const TraceOperator& o) { return std::pair(o.start_ns, -o.duration_ns); });
+  if (operators.size() > most_events_) {
+    operators_left_out_ = static_cast<std::int64_t>(operators.size() - most_events_);
+    operators.resize(most_events_);
+  }
+  operators_ = std::move(operators);
+}
+
 std::int64_t Trace::left_out() const {
-  std::int64_t all =
-      training_.left_out() + queue_.left_out() + copies_.left_out() + steps_.left_out();
+  std::int64_t all = operators_left_out_ + training_.left_out() + queue_.left_out() +
+                     copies_.left_out() + steps_.left_out();
   for (const auto& worker : workers_) all += worker->left_out();
   return all;
 }

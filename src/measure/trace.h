@@ -67,6 +67,16 @@ struct TraceStep {
   std::int64_t start_ns = 0, end_ns = 0;
 };
 
+// What the device's library did within steps, as its own profiler saw it. Those of a row lie one
+// after the other or within each other.
+struct TraceOperator {
+  std::string name;
+  std::int64_t start_ns = 0;  // by now_ns()
+  std::int64_t duration_ns = 0;
+  std::int64_t row = 0;    // a thread, or a stream of the device
+  bool on_device = false;  // a kernel or a copy; else what a thread of this process did
+};
+
 // A moment that is worth a line across all rows.
 struct TraceMark {
   std::string name;
@@ -92,6 +102,8 @@ class Trace {
   void submitted(std::int64_t batch);
   // All steps, in order, once they have ended.
   void set_steps(const std::vector<TraceStep>& steps);
+  // The first `most` of them stay.
+  void set_operators(std::vector<TraceOperator> operators);
   void mark(std::string name, std::int64_t at_ns) { marks_.push_back({std::move(name), at_ns}); }
   void set_device(std::string name) { device_ = std::move(name); }
 
@@ -99,12 +111,14 @@ class Trace {
   int batch_size() const { return batch_size_; }
   const std::string& device() const { return device_; }
   const std::vector<TraceMark>& marks() const { return marks_; }
+  const std::vector<TraceOperator>& operators() const { return operators_; }
   const std::vector<std::unique_ptr<TraceLane>>& workers() const { return workers_; }
   const TraceLane& training() const { return training_; }
   const TraceLane& queue() const { return queue_; }
   const TraceLane& copies() const { return copies_; }
   const TraceLane& steps() const { return steps_; }
   std::size_t most_events() const { return most_events_; }
+  std::int64_t operators_left_out() const { return operators_left_out_; }
   std::int64_t left_out() const;
 
  private:
@@ -114,6 +128,8 @@ class Trace {
   std::vector<std::unique_ptr<TraceLane>> workers_;
   std::vector<std::int64_t> batches_;  // by step
   std::vector<TraceMark> marks_;
+  std::vector<TraceOperator> operators_;  // in the order of their starts
+  std::int64_t operators_left_out_ = 0;
   std::string device_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +22,7 @@ namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 20;
 // Rows of a rank, as the file numbers them.
-constexpr int kTraining = 0, kSteps = 1, kCopies = 2, kFirstWorker = 10;
+constexpr int kTraining = 0, kSteps = 1, kCopies = 2, kFirstWorker = 10, kFirstOperators = 1000;
 
 // Appends to a file through a buffer. Errors: std::system_error.
 class Output {
@@ -98,6 +99,7 @@ class RankWriter {
     row(kCopies, trace_.copies());
     for (std::size_t w = 0; w < trace_.workers().size(); ++w)
       row(kFirstWorker + static_cast<int>(w), *trace_.workers()[w]);
+    operators();
     queue();
     batches_ready();
     device_busy();
@@ -137,6 +139,24 @@ class RankWriter {
       if (e.kind == TraceKind::step) out_ << "\"step\":" << step++ << ",";
       if (is_stage(e.kind)) out_ << "\"sample\":" << e.index << ",";
       out_ << "\"batch\":" << (is_stage(e.kind) ? e.index / trace_.batch_size() : e.index) << "}}";
+    }
+  }
+
+  // A row for each thread and each stream, in the order of their first ones, below the device's.
+  void operators() {
+    std::map<std::pair<bool, std::int64_t>, int> rows;
+    for (const TraceOperator& o : trace_.operators()) {
+      const auto next = kFirstOperators + static_cast<int>(rows.size());
+      const auto [row, is_new] = rows.try_emplace({o.on_device, o.row}, next);
+      if (is_new) {
+        name("thread_name", next,
+             (o.on_device ? "operators: stream " : "operators: thread ") + std::to_string(o.row));
+        begin("M", "thread_sort_index", next)
+            << ",\"args\":{\"sort_index\":" << std::int64_t{kCopies} << "}}";
+      }
+      begin_named("X", o.name, row->second) << ",\"cat\":\"operator\",\"ts\":";
+      out_.micros(o.start_ns - from_ns_) << ",\"dur\":";
+      out_.micros(o.duration_ns) << ",\"args\":{}}";
     }
   }
 
@@ -185,12 +205,22 @@ class RankWriter {
     end_at(at_ns);
   }
 
-  // What each event begins with.
+  // What each event begins with. Names of our own need no quoting.
   Output& begin(std::string_view phase, std::string_view name, int tid) {
+    begin_event(phase) << "\"" << name << "\"";
+    return row_of(tid);
+  }
+  Output& begin_named(std::string_view phase, std::string_view name, int tid) {
+    begin_event(phase).quoted(name);
+    return row_of(tid);
+  }
+  Output& begin_event(std::string_view phase) {
     out_.flush_if_full();
     out_ << (std::exchange(is_first_, false) ? "\n" : ",\n");
-    return out_ << "{\"ph\":\"" << phase << "\",\"name\":\"" << name
-                << "\",\"pid\":" << std::int64_t{trace_.rank()} << ",\"tid\":" << std::int64_t{tid};
+    return out_ << "{\"ph\":\"" << phase << "\",\"name\":";
+  }
+  Output& row_of(int tid) {
+    return out_ << ",\"pid\":" << std::int64_t{trace_.rank()} << ",\"tid\":" << std::int64_t{tid};
   }
   void end_at(std::int64_t at_ns) {
     out_ << ",\"ts\":";
@@ -205,16 +235,18 @@ class RankWriter {
 
 // The rows that are not whole.
 void write_left_out(Output& out, const Trace& trace, bool& is_first) {
-  const auto add = [&](const TraceLane& lane) {
-    if (lane.left_out() == 0) return;
+  const auto add_row = [&](std::string_view row, std::int64_t left_out) {
+    if (left_out == 0) return;
     out << (std::exchange(is_first, false) ? "" : ",");
     out << "{\"rank\":" << std::int64_t{trace.rank()} << ",\"row\":";
-    out.quoted(lane.row());
-    out << ",\"events\":" << lane.left_out() << "}";
+    out.quoted(row);
+    out << ",\"events\":" << left_out << "}";
   };
+  const auto add = [&](const TraceLane& lane) { add_row(lane.row(), lane.left_out()); };
   for (const TraceLane* lane : {&trace.training(), &trace.steps(), &trace.copies(), &trace.queue()})
     add(*lane);
   for (const auto& worker : trace.workers()) add(*worker);
+  add_row("operators", trace.operators_left_out());
 }
 
 using Ranks = std::span<const std::shared_ptr<const Trace>>;

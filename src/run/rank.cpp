@@ -124,6 +124,7 @@ class RankRun {
       if (stop.stop_requested() || !step()) return interrupted();
       advance();
     }
+    if (task_.trace_operators && !watch_operators(stop)) return interrupted();
     device_->drain();
     device_->collect(result_.steps);
     return finish();
@@ -151,6 +152,20 @@ class RankRun {
     device_->keep(*batch);
     loader_->stop();
     return true;
+  }
+
+  // Some steps more, behind the window, which they would slow. All ranks make as many. False:
+  // stopped.
+  bool watch_operators(const std::stop_token& stop) {
+    constexpr int kSteps = 5;
+    bool goes_on = true;
+    device_->drain();
+    trace_->mark("operators begin", measure::now_ns());
+    trace_->set_operators(device_->operators_of([&] {
+      for (int i = 0; i < kSteps && goes_on; ++i) goes_on = !stop.stop_requested() && step();
+      device_->drain();
+    }));
+    return goes_on;
   }
 
   // One batch to the device, or one step on what lies there. False: stopped.

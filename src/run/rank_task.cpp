@@ -60,6 +60,7 @@ RankTask make_rank_task(const plan::CellSettings& settings, const RunOptions& op
                 .planted_rank = options.planted_rank,
                 .blocks = options.blocks,
                 .trace = !options.trace.empty(),
+                .trace_operators = options.trace_operators && !options.trace.empty(),
                 .progress = std::move(progress)};
   if (options.plant) task.planted_delays = options.planted_delays;
   if (dataset) task.recipe = recipe_of(task, options, *dataset, std::move(reads), std::move(stop));

@@ -40,6 +40,7 @@ struct RankTask {
   std::array<std::int64_t, measure::kPlaceCount> planted_delays{};
   BlockPlan blocks;
   bool trace = false;                                    // what each batch went through is kept
+  bool trace_operators = false;                          // see RunOptions
   ProgressSink progress;                                 // of rank 0; may be empty
 };
 

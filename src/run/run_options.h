@@ -24,6 +24,7 @@ struct RunOptions {
   BlockPlan blocks{};               // what delays the run is cut into; none: it is one window
   Appointment appointment{};        // with other runs on this machine
   std::filesystem::path trace{};    // where this run's trace is written; empty: none
+  bool trace_operators = false;     // it ends with steps that the device's library takes apart
 };
 
 // The trace of one of several ranks that are processes: "x/a.json" -> "x/a.rank2.json".

@@ -184,7 +184,8 @@ std::string to_text(const RankOrder& order) {
                         {"planted_delays", o.planted_delays},
                         {"blocks", o.blocks},
                         {"appointment", o.appointment},
-                        {"trace", o.trace.string()}}
+                        {"trace", o.trace.string()},
+                        {"trace_operators", o.trace_operators}}
       .dump(-1, ' ', false, kReplace);
 }
 
@@ -208,6 +209,7 @@ RankOrder order_from(const std::string& text) {
   order.options.blocks = json.at("blocks");
   order.options.appointment = json.at("appointment");
   order.options.trace = json.at("trace").get<std::string>();
+  order.options.trace_operators = json.at("trace_operators");
   return order;
 }
 

@@ -16,6 +16,7 @@
 #include "train/errors.h"
 #include "train/host_batch.h"
 #include "train/input_maker.h"
+#include "train/operators.h"
 #include "train/process_group.h"
 #include "train/synthetic.h"
 #include "train/trainer.h"
@@ -80,6 +81,10 @@ class CpuAccelerator : public device::Accelerator {
     finished.insert(finished.end(), finished_.begin(), finished_.end());
     finished_.clear();
   }
+  std::vector<measure::TraceOperator> operators_of(const std::function<void()>& steps) override {
+    return train::operators_of(/*on_gpu=*/false, steps);
+  }
+
   void drain() override {}
 
  private:

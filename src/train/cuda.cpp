@@ -17,6 +17,7 @@
 #include "train/errors.h"
 #include "train/inputs_cuda.h"
 #include "train/jpeg_decoder.h"
+#include "train/operators.h"
 #include "train/pinned_slabs_cuda.h"
 #include "train/process_group.h"
 #include "train/step_graphs_cuda.h"
@@ -110,6 +111,10 @@ class CudaAccelerator : public device::Accelerator {
   bool settled() const override { return ended_ >= settled_at_; }
 
   device::Arrivals arrivals() const override { return inputs_.arrivals(); }
+
+  std::vector<measure::TraceOperator> operators_of(const std::function<void()>& steps) override {
+    return train::operators_of(/*on_gpu=*/true, steps);
+  }
 
   void drain() override {
     on_device([&] {

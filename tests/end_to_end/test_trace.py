@@ -8,7 +8,8 @@ import unittest
 
 from program import CELL, SHORT, ProgramTest, main
 
-STEPS, COPIES, FIRST_WORKER = 1, 2, 10
+STEPS, COPIES, FIRST_WORKER, FIRST_OPERATORS = 1, 2, 10, 1000
+WITH_TORCH = os.environ.get("FEEDRATE_TORCH") == "ON"
 
 
 def trace_processor(file):
@@ -94,6 +95,38 @@ class Trace(ProgramTest):
     def test_names_are_taken_out_of_the_record(self):
         record, _ = self.traced("--no-ceiling", "--anonymize", name="my secret.json")
         self.assertNotIn("secret", json.dumps(record))
+
+    def test_operators_need_a_trace_and_a_device_that_has_some(self):
+        words = ("run", "--data", "jpeg", "--dataset", self.data, *CELL, *SHORT)
+        self.refused(*words, "--trace-operators", names=["--trace-operators", "--trace FILE"])
+        self.refused(
+            *(*words, "--trace-operators", "--trace", self.path("trace.json")),
+            names=["--trace-operators", "emulated"],
+        )
+
+    @unittest.skipUnless(WITH_TORCH, "this build has no LibTorch")
+    def test_operators_are_of_steps_behind_the_window(self):
+        answer = self.call(
+            *("run", "--device", "cpu", "--model", "resnet18", "--batch-size", "2"),
+            *("--input-size", "32", "--data", "synthetic", "--no-ceiling", *SHORT),
+            *("--max-warmup-seconds", "3", "--max-seconds", "5", "--json"),
+            *("--trace", self.path("trace.json"), "--trace-operators"),
+        )
+        record = json.loads(answer.out)
+        with open(self.path("trace.json"), encoding="utf-8") as file:
+            trace = json.load(file)
+        moments = {e["name"]: e["ts"] for e in trace["traceEvents"] if e["ph"] == "i"}
+        found = [s for s in spans(trace) if s[2]["tid"] >= FIRST_OPERATORS]
+        names = [event["name"] for _, _, event in found]
+        self.assertIn("aten::convolution", names)
+        self.assertLess(moments["window ends"], moments["operators begin"])
+        steps = [s for s in spans(trace, 0, STEPS) if s[0] >= moments["operators begin"]]
+        self.assertEqual(len(steps), 5)
+        apart = 5000  # two clocks
+        self.assertGreater(min(start for start, _, _ in found), steps[0][0] - apart)
+        self.assertLess(max(end for _, end, _ in found), steps[-1][1] + apart)
+        within = [s for s in spans(trace, 0, STEPS) if s[1] <= moments["window ends"] + 0.0005]
+        self.assertGreaterEqual(len(within), record["steps"])
 
     def test_perfetto_reads_it(self):
         record, trace = self.traced()

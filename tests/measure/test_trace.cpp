@@ -107,6 +107,42 @@ TEST(TraceLane, HasTheStagesNames) {
     EXPECT_EQ(measure::name_of(static_cast<TraceKind>(i)), measure::kStageNames[i]);
 }
 
+TEST_F(TraceFile, HasARowForEachThreadAndStreamOfTheOperators) {
+  auto trace = std::make_shared<measure::Trace>(1, 8);
+  trace->set_operators({{"aten::mm", 2'000, 500, 77},
+                        {"kernel<\"a\\b\">", 2'300, 100, 7, true},
+                        {"aten::matmul", 2'000, 900, 77},
+                        {"backward", 3'000, 10, 78}});
+  const json file = written({trace}, 1'000);
+  std::map<std::string, json> by_name;
+  for (const json& event : some(file, "X")) by_name[event.at("name")] = event;
+  ASSERT_EQ(by_name.size(), 4u);
+  const json outer = by_name.at("aten::matmul"), inner = by_name.at("aten::mm");
+  EXPECT_EQ(outer.at("tid"), inner.at("tid"));
+  EXPECT_EQ(outer.at("pid"), 1);
+  EXPECT_EQ(outer.at("ts"), 1.0);
+  EXPECT_EQ(outer.at("dur"), 0.9);
+  EXPECT_EQ(some(file, "X").front(), outer) << "before what lies within it";
+  const json kernel = by_name.at("kernel<\"a\\b\">");
+  EXPECT_NE(kernel.at("tid"), outer.at("tid"));
+  EXPECT_NE(by_name.at("backward").at("tid"), outer.at("tid"));
+  std::map<int, std::string> rows;
+  for (const json& event : some(file, "M", "thread_name"))
+    rows[event.at("tid")] = event.at("args").at("name");
+  EXPECT_EQ(rows.at(outer.at("tid")), "operators: thread 77");
+  EXPECT_EQ(rows.at(kernel.at("tid")), "operators: stream 7");
+}
+
+TEST_F(TraceFile, HoldsTheFirstOperators) {
+  auto trace = std::make_shared<measure::Trace>(0, 8, 2);
+  trace->set_operators({{"c", 30, 1}, {"a", 10, 1}, {"b", 20, 1}});
+  const json file = written({trace}, 0);
+  EXPECT_EQ(left_out_, 1);
+  ASSERT_EQ(some(file, "X").size(), 2u);
+  EXPECT_EQ(some(file, "X")[1].at("name"), "b");
+  EXPECT_EQ(file.at("otherData").at("left_out_of_rows").at(0).at("row"), "operators");
+}
+
 TEST_F(TraceFile, HasARowForEachThreadAndTheDevice) {
   constexpr std::int64_t kStart = 5'000'000'000'000;
   auto trace = std::make_shared<measure::Trace>(1, 4);

@@ -168,6 +168,22 @@ class TraceFigures(unittest.TestCase):
         self.assertAlmostEqual((low + high) / 2, 100, delta=10)
         self.refused(text_of(Made()), "--at 99", "no step ran then", more=["--at", "99"])
 
+    def test_operators_are_no_workers(self):
+        made = Made(device="")
+        made.span("aten::mm", 1000, 3.0, 1.0, 0)
+        made.name(1000, "operators: thread 7")
+        self.assertEqual(
+            [row.name for row in self.read(made).ranks[0].workers], ["worker 0", "worker 1"]
+        )
+        code, _, err = self.run_report(self.file(text_of(made)), "--formats", "svg")
+        self.assertEqual(code, 0, err)
+
+    def test_a_device_may_have_no_name(self):
+        made = Made()
+        made.events = [e for e in made.events if e["name"] != "process_name"]
+        code, _, err = self.run_report(self.file(text_of(made)), "--formats", "svg")
+        self.assertEqual(code, 0, err)
+
     def test_several_ranks_of_one_file_or_of_several(self):
         one = self.file(text_of(Made(0), Made(1)), "both.json")
         code, out, err = self.run_report(one, "--formats", "svg")

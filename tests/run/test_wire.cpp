@@ -67,7 +67,8 @@ TEST(Wire, BringsBackWhatWasSent) {
                    .seed = ~std::uint64_t{0},
                    .plant = true,
                    .appointment = {5, 6},
-                   .trace = "/there/trace.json"};
+                   .trace = "/there/trace.json",
+                   .trace_operators = true};
   order.options.planted[1].ns = 42;
   const run::RankOrder order_back = run::order_from(run::to_text(order));
   EXPECT_EQ(run::to_text(order_back), run::to_text(order));
@@ -76,6 +77,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(order_back.options.planted[1].ns, 42);
   EXPECT_EQ(order_back.options.appointment.leaves_ns, 6);
   EXPECT_EQ(order_back.options.trace, "/there/trace.json");
+  EXPECT_TRUE(order_back.options.trace_operators);
   EXPECT_EQ(order_back.work, run::Work::copy);
   EXPECT_EQ(order_back.copy_to, "/there");
   EXPECT_EQ(order_back.most_bytes, 5u);
