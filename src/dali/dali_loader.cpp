@@ -90,6 +90,7 @@ class DaliLoader : public pipeline::Loader {
     for (int slot = 0; slot < spec_.batch_size; ++slot) {
       fed.draws.push_back(options_.sampler.at(fed.sequence * spec_.batch_size + slot));
       timer_.start();
+      timer_.begin(measure::Stage::read);
       fed.encoded.push_back(read(fed.draws.back(), fed.files[static_cast<std::size_t>(slot)]));
       inputs.push_back({fed.encoded.back(), augment(fed.draws.back(), fed.encoded.back())});
       timer_.lap(measure::Stage::read, static_cast<std::int64_t>(fed.encoded.back().size()));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "measure/clock.h"
+#include "measure/ranges.h"
 #include "measure/trace.h"
 
 namespace feedrate::measure {
@@ -109,7 +110,15 @@ class StageTimer {
   // All laps will be of this stage: short ones that follow each other share one look at the CPU
   // clock. No more CPU time is counted than they lasted.
   void expect_only(Stage stage) { only_ = stage; }
+  // A stage begins: for tools that show ranges, of which the next lap() or start() ends it.
+  void begin(Stage stage) {
+    if (!shows_ranges_) return;
+    end_any_range();
+    begin_range(static_cast<TraceKind>(stage));
+    in_range_ = true;
+  }
   void start() {
+    end_any_range();
     const std::int64_t wall = now_ns(), gap = wall - wall_;
     // In a short gap the thread has computed something else; in a long one it has slept, mostly.
     if (cpu_ < 0 || gap > kNothing) count_cpu(gap < kShort ? gap : 0);
@@ -142,6 +151,7 @@ class StageTimer {
   void lap(Stage stage, std::int64_t bytes, std::int64_t items) {
     const std::int64_t wall = now_ns();
     const std::int64_t lasted = wall - std::exchange(wall_, wall);
+    end_any_range();
     keep(stage, wall - lasted, wall);
     if (only_) {
       counters_.add(stage, lasted, 0, bytes, items);
@@ -151,6 +161,9 @@ class StageTimer {
     }
     const std::int64_t cpu = thread_cpu_ns();
     counters_.add(stage, lasted, cpu - std::exchange(cpu_, cpu), bytes, items);
+  }
+  void end_any_range() {
+    if (std::exchange(in_range_, false)) end_range();
   }
   void keep(Stage stage, std::int64_t start_ns, std::int64_t end_ns) {
     if (lane_) lane_->add(static_cast<TraceKind>(stage), start_ns, end_ns, sample_);
@@ -171,6 +184,8 @@ class StageTimer {
 
   StageCounters& counters_;
   TraceLane* const lane_;
+  const bool shows_ranges_ = shows_ranges();
+  bool in_range_ = false;
   std::int64_t sample_ = 0;
   std::optional<Stage> only_;
   std::int64_t uncounted_ = 0;  // ns that the laps lasted whose CPU time is not counted yet

@@ -13,6 +13,7 @@ class CachedMaker : public SampleMaker {
   void make(const Draw& draw, const FileBytes&, std::byte* out) override {
     const auto sample = (*recipe_.sample_cache)[static_cast<std::size_t>(draw.sample)].bytes();
     const bool pixels = sample.size() == recipe_.spec.sample_elements();
+    timer_.begin(measure::Stage::collate);
     collate(sample, pixels ? codec::Dtype::uint8 : recipe_.spec.dtype, recipe_.spec, out);
     timer_.lap(measure::Stage::collate, static_cast<std::int64_t>(sample.size()));
   }

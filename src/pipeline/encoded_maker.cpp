@@ -23,6 +23,7 @@ class EncodedMaker : public SampleMaker {
   }
 
   void make(const Draw&, const FileBytes& file, std::byte* out) override {
+    timer_.begin(measure::Stage::collate);
     const std::size_t length = file.bytes.size() + file.landed;
     if (!fits(length))
       throw Error(std::string(file.name), "is larger than a slot of its batch",

@@ -19,6 +19,7 @@ Augmentation PictureFinisher::draw(codec::PixelSize stored, const Draw& draw,
 
 void PictureFinisher::finish(const codec::DecodedWindow& window, const Augmentation& augmentation,
                              std::byte* out) {
+  timer_.begin(measure::Stage::augment);
   // uint8 batches are augmented straight into their slot; the others pass through `pixels_`.
   const BatchSpec& spec = recipe_.spec;
   const bool direct = spec.dtype == codec::Dtype::uint8;
@@ -30,6 +31,7 @@ void PictureFinisher::finish(const codec::DecodedWindow& window, const Augmentat
 
   const auto bytes = static_cast<std::int64_t>(spec.sample_elements());
   if (direct) return timer_.pass(measure::Stage::collate, bytes);
+  timer_.begin(measure::Stage::collate);
   collate(pixels_.bytes(), codec::Dtype::uint8, spec, out);
   timer_.lap(measure::Stage::collate, bytes);
 }

@@ -14,6 +14,7 @@ class PictureMaker : public SampleMaker {
 
   void give_up() override { timer_.more(measure::Stage::decode); }
   void make(const Draw& draw, const FileBytes& file, std::byte* out) override {
+    timer_.begin(measure::Stage::decode);
     const codec::PixelSize stored = decoder_->open(file.bytes, file.name);
     const Augmentation augmentation = finisher_.draw(stored, draw, file.name);
     const codec::Rect wanted = needed_window(augmentation, stored);

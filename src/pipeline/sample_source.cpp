@@ -45,6 +45,7 @@ int SampleSource::await() {
     timer_.of(places_.front().draw.index);
     return 0;
   }
+  timer_.begin(measure::Stage::read);
   const storage::ReadCompletion done = next_read();
   Place& p = places_[done.tag];
   timer_.of(p.draw.index);

@@ -28,6 +28,7 @@ class TensorMaker : public SampleMaker {
     check(tensor, file.name);
     const auto bytes = static_cast<std::int64_t>(tensor.payload.size());
     if (file.landed != 0) return timer_.pass(measure::Stage::collate, bytes);
+    timer_.begin(measure::Stage::collate);
     collate(tensor.payload, tensor.dtype, recipe_.spec, out);
     timer_.lap(measure::Stage::collate, bytes);
   }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "measure/ranges.h"
 #include "run/discarding.h"
 
 namespace feedrate::run {
@@ -173,19 +174,27 @@ class RankRun {
     pipeline::BatchLease batch;
     const std::int64_t asked = measure::now_ns();
     if (task_.settings.feed == device::Feed::streamed) {
+      const measure::Range range(measure::TraceKind::wait,
+                                 static_cast<std::int64_t>(result_.data_wait_ms.size()));
       batch = loader_->next();
       if (!batch) return false;
     }
     const std::int64_t taken = measure::now_ns();
     result_.data_wait_ms.push_back(measure::ms(taken - asked));
+    hand_over(std::move(batch), asked, taken);
+    if (discarding_) discarding_->allow_one();
+    device_->collect(result_.steps);
+    return true;
+  }
+
+  void hand_over(pipeline::BatchLease batch, std::int64_t asked, std::int64_t taken) {
+    const auto number = static_cast<std::int64_t>(result_.data_wait_ms.size()) - 1;
+    const measure::Range range(measure::TraceKind::submit, number);
     if (trace_) {
       submit_traced(std::move(batch), asked, taken);
     } else {
       device_->submit(std::move(batch));
     }
-    if (discarding_) discarding_->allow_one();
-    device_->collect(result_.steps);
-    return true;
   }
 
   // Batches that come from no loader are numbered by their steps.

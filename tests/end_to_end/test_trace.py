@@ -128,6 +128,28 @@ class Trace(ProgramTest):
         within = [s for s in spans(trace, 0, STEPS) if s[1] <= moments["window ends"] + 0.0005]
         self.assertGreaterEqual(len(within), record["steps"])
 
+    @unittest.skipUnless(os.environ.get("FEEDRATE_COUNT_RANGES"), "no NVTX, or a sanitizer")
+    def test_a_tool_of_nvtx_is_shown_every_stage_and_step(self):
+        tool = {"NVTX_INJECTION64_PATH": os.environ["FEEDRATE_COUNT_RANGES"]}
+        counts = self.path("ranges")
+        record, trace = self.traced(
+            "--no-ceiling", env={**os.environ, **tool, "COUNT_RANGES": counts}
+        )
+        with open(counts, encoding="utf-8") as file:
+            *lines, ended = [line.split() for line in file]
+        begun = {name: int(count) for domain, name, count in lines if domain == "feedrate"}
+        self.assertEqual(len(begun), len(lines))
+        self.assertEqual(sum(begun.values()), int(ended[1]))
+        traced = {}
+        for event in trace["traceEvents"]:
+            traced[event["name"]] = traced.get(event["name"], 0) + (event["ph"] == "X")
+        self.assertEqual(begun["submit"], traced["submit"])
+        self.assertEqual(begun["wait"], traced["wait"])
+        for stage in ("read", "decode", "augment"):
+            # what workers made when the run had ended may be in one of them only
+            self.assertAlmostEqual(begun[stage], traced[stage], delta=8 * 64, msg=stage)
+            self.assertGreaterEqual(begun[stage], 8 * record["steps"], stage)
+
     def test_perfetto_reads_it(self):
         record, trace = self.traced()
         with trace_processor(self.path("trace.json")) as reader:
