@@ -4,11 +4,23 @@ import importlib.util
 import json
 import os
 import re
+import subprocess
+import sys
 import unittest
 
-from program import CELL, SHORT, ProgramTest, main
+from program import CELL, ROOT, SHORT, ProgramTest, main
 
 STEPS, COPIES, FIRST_WORKER, FIRST_OPERATORS = 1, 2, 10, 1000
+# Needs no matplotlib.
+LIVES = """
+import json, sys
+from report import trace, trace_lives
+
+found = trace.read(sys.argv[1:])
+low, high, _ = trace_lives.window(found, found.ranks)
+lives = trace_lives.lives(found.ranks[0], low + 5e-7, high + 5e-7)
+print(json.dumps([[ms for _, ms in life.parts()] for life in lives]))
+"""
 WITH_TORCH = os.environ.get("FEEDRATE_TORCH") == "ON"
 
 
@@ -95,6 +107,29 @@ class Trace(ProgramTest):
     def test_names_are_taken_out_of_the_record(self):
         record, _ = self.traced("--no-ceiling", "--anonymize", name="my secret.json")
         self.assertNotIn("secret", json.dumps(record))
+
+    def test_the_report_reads_the_life_of_every_batch(self):
+        record, _ = self.traced("--no-ceiling")
+        answer = subprocess.run(
+            [sys.executable, "-c", LIVES, self.path("trace.json")],
+            env=dict(os.environ, PYTHONPATH=os.path.join(ROOT, "scripts")),
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            check=True,
+        )
+        lives = json.loads(answer.stdout)
+        self.assertEqual(len(lives), record["steps"])
+        for made, *others in lives:
+            self.assertGreater(made, 0)
+            self.assertGreaterEqual(min(others), 0)
+        mean = sum(life[-1] for life in lives) / len(lives)
+        self.assertAlmostEqual(mean, 1e3 * 8 / 2000, delta=0.5)
+
+    def test_the_report_refuses_what_is_no_trace(self):
+        with open(self.path("cut.json"), "w", encoding="utf-8") as file:
+            file.write('{"displayTimeUnit":"ms","traceEvents":[{"ph":"M"')
+        self.refused("report", "cut.json", names=["cut.json", "is cut off"], code=1)
+        self.refused("report", "none.json", names=["none.json"], code=1)
 
     def test_operators_need_a_trace_and_a_device_that_has_some(self):
         words = ("run", "--data", "jpeg", "--dataset", self.data, *CELL, *SHORT)
