@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/diagnosing.h"
 #include "cli/diagnosis_text.h"
+#include "cli/ledger_evidence.h"
 #include "cli/measuring.h"
 #include "cli/options.h"
 #include "cli/plant_option.h"
@@ -24,11 +26,14 @@ namespace feedrate::cli {
 namespace {
 
 constexpr double kBudget = 120;  // s
+// Samples that a rung's cache keeps: each run fills it anew.
+constexpr std::size_t kMostCached = 512;
 
 struct DiagnoseCommand {
   ExperimentOptions experiment;
   std::optional<double> budget_s;
   std::vector<std::string> plants;
+  std::filesystem::path from;
   bool resume = false, is_tried = false, json = false;
 };
 
@@ -44,6 +49,15 @@ void set_default_limits(const CLI::App& app, double budget_s, run::RunLimits& li
   unless_typed("--min-seconds", limits.min_seconds, 0.5 * each);
   unless_typed("--max-seconds", limits.max_seconds, 0.75 * each);
   if (app.count("--min-steps") == 0) limits.min_steps = 4;
+}
+
+void print(bool as_json, const record::DiagnosisOf& of, const diagnose::Evidence& evidence,
+           const diagnose::Diagnosis& diagnosis) {
+  if (as_json) {
+    std::printf("%s\n", record::diagnosis_json(of, evidence, diagnosis).dump().c_str());
+  } else {
+    std::fputs(diagnosis_text(of, evidence, diagnosis).c_str(), stdout);
+  }
 }
 
 // One diagnosis: rounds until they are as many as were planned, then the answer.
@@ -157,14 +171,12 @@ class Session {
                                  .left_out = diagnosing_.left_out(),
                                  .advice = advice,
                                  .patterns = diagnosing_.patterns()};
-    const auto json = record::diagnosis_json(of, evidence_, diagnosis);
-    if (!folder().empty())
-      write_whole_file(folder() / "diagnosis.json", json.dump(2) + "\n", /*durable=*/true);
-    if (command_.json) {
-      std::printf("%s\n", json.dump().c_str());
-    } else {
-      std::fputs(diagnosis_text(of, evidence_, diagnosis).c_str(), stdout);
+    if (!folder().empty()) {
+      write_whole_file(folder() / "diagnosis.json",
+                       record::diagnosis_json(of, evidence_, diagnosis).dump(2) + "\n",
+                       /*durable=*/true);
     }
+    print(command_.json, of, evidence_, diagnosis);
     return is_whole;
   }
 
@@ -179,7 +191,17 @@ class Session {
   double round_s_ = 0;                      // the longest round
 };
 
+// Of a ledger that is there: nothing is measured, and nothing written.
+int diagnose_ledger(const DiagnoseCommand& command) {
+  LedgerEvidence found = evidence_from(command.from, command.experiment.where);
+  const diagnose::Diagnosis diagnosis = diagnose::diagnosis_of(found.evidence);
+  found.of.advice = diagnose::advice_of(found.evidence, diagnosis, {.takes_engines = false});
+  print(command.json, found.of, found.evidence, diagnosis);
+  return 0;
+}
+
 int diagnose(CLI::App& app, DiagnoseCommand& command) {
+  if (!command.from.empty()) return diagnose_ledger(command);
   ExperimentOptions& experiment = command.experiment;
   if (experiment.axes["data"].empty() && experiment.config.empty())
     experiment.axes["data"] = {"jpeg"};
@@ -198,6 +220,7 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
     throw UsageError("--resume", "needs the folder that holds the diagnosis", "give it: -o DIR");
   const double budget_s = command.budget_s.value_or(kBudget);
   set_default_limits(app, budget_s, experiment.run.limits);
+  experiment.run.most_cached = kMostCached;
   plant(command.plants, experiment.run);
   Measuring measuring(experiment, cells, std::nullopt);
   if (!measuring.ready()) return measuring.exit_code(1);
@@ -220,6 +243,10 @@ CommandEntry add_diagnose(CLI::App& program) {
       ->type_name("DIR");
   add_duration(*app, "--budget", command->budget_s, "how long it may take, about")
       ->default_str("2m");
+  app->add_option("--from", command->from,
+                  "measure nothing: say what the ledger in this folder tells of the cell that "
+                  "--where leaves")
+      ->type_name("DIR");
   app->add_flag("--resume", command->resume, "go on with a diagnosis that was interrupted");
   app->add_flag("--try", command->is_tried,
                 "measure what the advice promises as well, beyond the budget");

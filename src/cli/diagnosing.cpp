@@ -104,6 +104,12 @@ LadderCells ladder_of(const plan::Cell& cell) {
   return ladder;
 }
 
+diagnose::Servers servers_of(const plan::CellSettings& settings) {
+  return {.workers = static_cast<double>(std::max(settings.workers, 1) * settings.gpus),
+          .cpus = 1,
+          .images_per_step = static_cast<double>(settings.batch_size) * settings.gpus};
+}
+
 std::vector<Probe> probes_of(const plan::CellSettings& settings) {
   std::vector<Probe> probes;
   if (settings.loader != "dali") {
@@ -128,7 +134,8 @@ record::DiagnosisPlan plan_of(double budget_s, double ladder_s, double step_s, s
     const double each = (budget_s / rounds - ladder_s - kStartup) / blocks;
     if (each < least && rounds > 1) continue;
     plan.blocks.seconds = std::clamp(each, least, kLongestBlock) / (1 + kSettles);
-    plan.block_run_s = std::max(each, least) * blocks;
+    // Blocks end with a step, and delayed ones have longer steps.
+    plan.block_run_s = 1.3 * std::max(each, least) * blocks;
     // What is too short for that many blocks ends with those that fit.
     if (each < least) plan.block_run_s = std::max(budget_s - ladder_s - kStartup, 4 * least);
     break;
@@ -143,14 +150,26 @@ Diagnosing::Diagnosing(Measuring& measuring, const plan::Cell& cell, LadderCells
       ladder_(std::move(ladder)),
       settings_(plan::settings_of(cell)),
       seed_(seed) {
-  servers_ = {.workers = static_cast<double>(std::max(settings_.workers, 1) * settings_.gpus),
-              .cpus = 1,
-              .images_per_step = static_cast<double>(settings_.batch_size) * settings_.gpus};
+  servers_ = servers_of(settings_);
+}
+
+// A rung that cannot be measured here is left out by name; the ceiling and the cell are needed.
+void Diagnosing::check_rungs() {
+  for (const auto& [rung, cell] : ladder_) {
+    try {
+      measuring_.check({{cell, plan::Role::cell, 0}});
+    } catch (const std::runtime_error& error) {
+      if (rung == Rung::synthetic || rung == own_rung(cell_)) throw;
+      left_out_.emplace(rung, error.what());
+    }
+  }
+  are_checked_ = true;
 }
 
 bool Diagnosing::measure_ladder(int round, const std::string& title) {
   number_ = round;
   round_ = {};
+  if (!are_checked_) check_rungs();
   std::vector<plan::PlannedRun> plan;
   std::map<std::string, Rung> rungs;  // by cell_id
   for (const auto& [rung, cell] : ladder_) {

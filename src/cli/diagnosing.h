@@ -25,6 +25,9 @@ diagnose::Rung own_rung(const plan::Cell& cell);
 std::optional<plan::Cell> with(const plan::Cell& cell,
                                const std::map<std::string, std::string>& others);
 
+// What is known of them before anything is measured.
+diagnose::Servers servers_of(const plan::CellSettings& settings);
+
 // Delays that are of use for a cell.
 struct Probe {
   measure::Place place = measure::Place::worker;
@@ -62,6 +65,7 @@ class Diagnosing {
   const std::map<diagnose::Rung, std::string>& left_out() const { return left_out_; }
 
  private:
+  void check_rungs();
   void add(diagnose::Rung rung, const record::Record& record);
   void add_cell(const run::Measurement& m);
   void add_patterns(const run::Measurement& m);
@@ -79,6 +83,7 @@ class Diagnosing {
   std::string device_;
   std::map<diagnose::Rung, std::string> left_out_;
   std::map<std::string, std::pair<int, diagnose::Pattern>> patterns_;  // by name: rounds, the last
+  bool are_checked_ = false;
   int seen_rounds_ = 0;  // whose cell was looked at for patterns
 };
 

@@ -48,7 +48,7 @@ class Adviser {
     more_workers();
     keep_in_memory(Rung::encoded, "the files' bytes");
     keep_in_memory(Rung::decoded, "decoded pictures");
-    keep_in_memory(Rung::sample, "finished samples, always with the same crops,");
+    keep_in_memory(Rung::sample, "finished samples");
     precached_tensors();
     reads_beside();
     smaller_pictures();
@@ -136,7 +136,9 @@ class Adviser {
     if (!rate) return;
     Cap cap = cap_of(rate, "");
     add("keep " + std::string(what) + " in memory", {{"cache", std::string(name_of(rung))}},
-        "measured: a rung of the ladder", {cap});
+        rung == Rung::sample ? "a rung of the ladder; their crops are then always the same"
+                             : "a rung of the ladder",
+        {cap});
   }
 
   void precached_tensors() {

@@ -216,9 +216,7 @@ diagnose::RoundEvidence round_from(const Json& json) {
     round.undelayed = {stages_from(undelayed.at("stages")), undelayed.at("imgs_per_s"),
                        undelayed.at("idle_fraction")};
   }
-  for (const Json& c : json.at("capacities"))
-    round.capacities.push_back({c.at("resource"), c.at("imgs_per_s"), c.at("utilisation"),
-                                c.at("largest_stage"), c.at("largest_share")});
+  round.capacities = capacities_from(json.at("capacities"));
   return round;
 }
 

@@ -10,6 +10,7 @@
 #include "device/step_trace.h"
 #include "measure/nvml.h"
 #include "measure/steady_state.h"
+#include "run/dataset_part.h"
 #include "run/window.h"
 
 namespace feedrate::record {
@@ -32,6 +33,14 @@ Raised emulated(const FlagFacts& facts, const FlagRule&) {
 
 Raised planted(const FlagFacts& facts, const FlagRule&) {
   return when(facts.options.plant, "service times were planted in stages");
+}
+
+Raised cached_part(const FlagFacts& facts, const FlagRule&) {
+  if (!facts.result.dataset) return {};
+  const std::size_t all = facts.result.dataset->samples.size();
+  const std::size_t kept = run::kept_samples(facts.result.settings, all, facts.options.most_cached);
+  return when(kept < all, std::to_string(kept) + " of " + std::to_string(all) +
+                              " samples were kept in memory, evenly spread, to save time");
 }
 
 // --- The window.
@@ -560,6 +569,8 @@ constexpr FlagRule kRules[] = {
     {"emulated", Severity::note, kNone, kNone, "run with --device cuda for a measured ceiling",
      emulated, true},
     {"planted", Severity::serious, kNone, kNone, "run without planted times", planted, true, true},
+    {"cached_part", Severity::note, kNone, kNone,
+     "use `feedrate run` or `sweep`, which keep them all", cached_part, false, true},
     {"unsteady.warmup", Severity::warning, kNone, kNone, "raise --max-warmup-seconds",
      unsteady_warmup},
     {"unsteady.window", Severity::warning, kNone, kNone,

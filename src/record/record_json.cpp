@@ -44,6 +44,15 @@ Json capacities_json(const std::vector<diagnose::Capacity>& capacities) {
   return list;
 }
 
+std::vector<diagnose::Capacity> capacities_from(const Json& json) {
+  std::vector<diagnose::Capacity> all;
+  for (const Json& c : json) {
+    all.push_back({c.at("resource"), c.at("imgs_per_s"), c.at("utilisation"), c.at("largest_stage"),
+                   c.at("largest_share")});
+  }
+  return all;
+}
+
 std::string to_line(const Json& record) {
   return record.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -21,6 +21,8 @@ nlohmann::ordered_json cell_json(const plan::Cell& cell);  // every axis, in can
 plan::Cell cell_from(const nlohmann::ordered_json& json);
 nlohmann::ordered_json limits_json(const run::RunLimits& limits);
 nlohmann::ordered_json capacities_json(const std::vector<diagnose::Capacity>& capacities);
+// Throws the JSON library's exceptions.
+std::vector<diagnose::Capacity> capacities_from(const nlohmann::ordered_json& json);
 
 // The record as one line of JSON; bytes that are no UTF-8 (in a path, say) are replaced, not
 // refused.

@@ -9,6 +9,7 @@
 #include "pipeline/encoded_slot.h"
 #include "pipeline/loader.h"
 #include "run/cell_memory.h"
+#include "run/dataset_part.h"
 #include "storage/container.h"
 #include "storage/dataset.h"
 #include "storage/placed_files.h"
@@ -158,7 +159,10 @@ double check_cell(const plan::Cell& cell, const plan::CellSettings& settings,
       loader.check)
     loader.check();
   check_dataset(settings, *dataset);
-  return check_memory(settings, *dataset, ranks.here(settings), ranks.apart(settings));
+  const auto part =
+      part_of(*dataset, kept_samples(settings, dataset->samples.size(), options.most_cached));
+  return check_memory(settings, part ? *part : *dataset, ranks.here(settings),
+                      ranks.apart(settings));
 }
 
 }  // namespace feedrate::run

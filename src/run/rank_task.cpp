@@ -4,6 +4,7 @@
 
 #include "measure/affinity.h"
 #include "pipeline/caches.h"
+#include "run/dataset_part.h"
 #include "run/datasets.h"
 
 namespace feedrate::run {
@@ -63,7 +64,11 @@ RankTask make_rank_task(const plan::CellSettings& settings, const RunOptions& op
                 .trace_operators = options.trace_operators && !options.trace.empty(),
                 .progress = std::move(progress)};
   if (options.plant) task.planted_delays = options.planted_delays;
-  if (dataset) task.recipe = recipe_of(task, options, *dataset, std::move(reads), std::move(stop));
+  if (!dataset) return task;
+  task.part =
+      part_of(*dataset, kept_samples(settings, dataset->samples.size(), options.most_cached));
+  task.recipe = recipe_of(task, options, task.part ? *task.part : *dataset, std::move(reads),
+                          std::move(stop));
   return task;
 }
 

@@ -35,6 +35,7 @@ struct RankTask {
   const device::AcceleratorKind* kind = nullptr;
   device::StepSpec step;
   std::uint64_t seed = 0;
+  std::shared_ptr<const storage::DatasetVariant> part;   // of the dataset, if not all is cached
   std::shared_ptr<const pipeline::SampleRecipe> recipe;  // null: synthetic
   std::optional<int> planted_rank;                       // see RunOptions
   std::array<std::int64_t, measure::kPlaceCount> planted_delays{};

@@ -182,6 +182,7 @@ std::string to_text(const RankOrder& order) {
                         {"plant", o.plant},
                         {"planted_rank", o.planted_rank.value_or(-1)},
                         {"planted_delays", o.planted_delays},
+                        {"most_cached", o.most_cached},
                         {"blocks", o.blocks},
                         {"appointment", o.appointment},
                         {"trace", o.trace.string()},
@@ -206,6 +207,7 @@ RankOrder order_from(const std::string& text) {
                    .plant = json.at("plant")};
   if (const int rank = json.at("planted_rank"); rank >= 0) order.options.planted_rank = rank;
   order.options.planted_delays = json.at("planted_delays");
+  order.options.most_cached = json.at("most_cached");
   order.options.blocks = json.at("blocks");
   order.options.appointment = json.at("appointment");
   order.options.trace = json.at("trace").get<std::string>();

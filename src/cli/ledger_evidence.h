@@ -1,0 +1,23 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "diagnose/diagnosis.h"
+#include "record/diagnosis_json.h"
+
+namespace feedrate::cli {
+
+// What a ledger that is there already says of one cell.
+struct LedgerEvidence {
+  record::DiagnosisOf of;
+  diagnose::Evidence evidence;
+};
+
+// `where`: conditions that leave one cell that reads stored data at each step. Rungs that the
+// ledger lacks are in DiagnosisOf::left_out. Blocks with delays are there if `feedrate diagnose`
+// wrote the folder. Throws an Error or a UsageError.
+LedgerEvidence evidence_from(const std::filesystem::path& folder,
+                             const std::vector<std::string>& where);
+
+}  // namespace feedrate::cli
