@@ -20,6 +20,7 @@
 #include "measure/clock.h"
 #include "measure/memory.h"
 #include "record/diagnosis_json.h"
+#include "record/record_json.h"
 #include "record/rounds_file.h"
 
 namespace feedrate::cli {
@@ -54,7 +55,7 @@ void set_default_limits(const CLI::App& app, double budget_s, run::RunLimits& li
 void print(bool as_json, const record::DiagnosisOf& of, const diagnose::Evidence& evidence,
            const diagnose::Diagnosis& diagnosis) {
   if (as_json) {
-    std::printf("%s\n", record::diagnosis_json(of, evidence, diagnosis).dump().c_str());
+    std::printf("%s\n", record::to_line(record::diagnosis_json(of, evidence, diagnosis)).c_str());
   } else {
     std::fputs(diagnosis_text(of, evidence, diagnosis).c_str(), stdout);
   }
@@ -101,6 +102,7 @@ class Session {
     head_ = found->head;
     evidence_.rounds = found->rounds;
     evidence_.servers = head_->servers;
+    diagnosing_.go_on_from(head_->seen);
   }
 
   // False: interrupted.
@@ -114,6 +116,7 @@ class Session {
       if (!head_) set_head(budget_s_ - before_s, ladder_s);
       if (!diagnosing_.measure_blocks(head_->plan, title)) return false;
       evidence_.rounds.push_back(diagnosing_.round());
+      head_->seen = diagnosing_.seen();
       if (!folder().empty()) record::write_rounds(folder(), {*head_, evidence_.rounds});
       round_s_ = std::max(round_s_, seconds() - before_s);
     }
@@ -139,11 +142,11 @@ class Session {
   }
   void set_head(double left_s, double ladder_s) {
     evidence_.servers = diagnosing_.servers();
-    head_ = record::RoundsHead{.cell_id = cell_.id(),
-                               .device = diagnosing_.device(),
-                               .plan = plan_of(left_s, ladder_s, diagnosing_.step_s(),
-                                               probes_of(evidence_.settings).size()),
-                               .servers = evidence_.servers};
+    head_ = record::RoundsHead{
+        .cell_id = cell_.id(),
+        .device = diagnosing_.device(),
+        .plan = plan_of(left_s, ladder_s, diagnosing_.step_s(), diagnosing_.probes()),
+        .servers = evidence_.servers};
   }
 
   diagnose::Surroundings surroundings() const {
@@ -168,13 +171,16 @@ class Session {
     const record::DiagnosisOf of{.cell = cell_,
                                  .device = head_->device,
                                  .seconds = seconds(),
-                                 .left_out = diagnosing_.left_out(),
+                                 .left_out = diagnosing_.seen().left_out,
                                  .advice = advice,
                                  .patterns = diagnosing_.patterns()};
     if (!folder().empty()) {
-      write_whole_file(folder() / "diagnosis.json",
-                       record::diagnosis_json(of, evidence_, diagnosis).dump(2) + "\n",
-                       /*durable=*/true);
+      write_whole_file(
+          folder() / "diagnosis.json",
+          record::diagnosis_json(of, evidence_, diagnosis)
+                  .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+              "\n",
+          /*durable=*/true);
     }
     print(command_.json, of, evidence_, diagnosis);
     return is_whole;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -110,34 +111,46 @@ diagnose::Servers servers_of(const plan::CellSettings& settings) {
           .images_per_step = static_cast<double>(settings.batch_size) * settings.gpus};
 }
 
-std::vector<Probe> probes_of(const plan::CellSettings& settings) {
+std::vector<Probe> probes_of(const plan::CellSettings& settings,
+                             std::span<const measure::Place> served) {
   std::vector<Probe> probes;
+  const auto add = [&](Place place, bool burns) {
+    if (std::ranges::find(served, place) != served.end()) probes.push_back({place, burns});
+  };
   if (settings.loader != "dali") {
-    probes.push_back({Place::worker, false});
-    if (settings.workers > 0) probes.push_back({Place::worker, true});
+    add(Place::worker, false);
+    if (settings.workers > 0) add(Place::worker, true);
   }
-  if (settings.device_kind != "cpu") probes.push_back({Place::copy, false});
-  probes.push_back({Place::step, false});
-  if (settings.gpus > 1) probes.push_back({Place::all_reduce, false});
+  if (settings.device_kind != "cpu") add(Place::copy, false);
+  add(Place::step, false);
+  if (settings.gpus > 1) add(Place::all_reduce, false);
   return probes;
 }
 
 record::DiagnosisPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t probes) {
-  constexpr int kPairs = 6, kMostRounds = 6, kLeastSteps = 6, kSettlingSteps = 3;
-  constexpr double kLeastBlock = 0.2, kLongestBlock = 3, kStartup = 1, kSettles = 0.2;
-  const double least = std::max(kLeastBlock * (1 + kSettles), (kLeastSteps + kSettlingSteps) * step_s);
+  constexpr int kLeastPairs = 6, kMostPairs = 16;  // for each place, all rounds together
+  constexpr int kMostRounds = 6, kWantedRounds = 3;
+  constexpr int kLeastSteps = 6, kSettlingSteps = 3;
+  constexpr double kBlock = 0.6, kLongestBlock = 3, kStartup = 1, kSettles = 0.2;
+  // Of a block, with the time in which it settles.
+  const double least = std::max(kBlock, (kLeastSteps + kSettlingSteps) * step_s);
   record::DiagnosisPlan plan{.blocks = {.blocks = {}, .least_steps = kLeastSteps}};
-  for (int rounds = kMostRounds; rounds >= 1; --rounds) {
+  // The ladder has half of the time where it can be had in kWantedRounds or more.
+  const int by_half = static_cast<int>(budget_s / 2 / std::max(ladder_s, 1e-3));
+  for (int rounds = std::clamp(by_half, kWantedRounds, kMostRounds); rounds >= 1; --rounds) {
+    const double left_s = budget_s / rounds - ladder_s - kStartup;
+    const double each_pair = 2 * least * static_cast<double>(probes);
+    const int needed = (kLeastPairs + rounds - 1) / rounds;
+    const int fit = static_cast<int>(left_s / each_pair);
+    if (fit < needed && rounds > 1) continue;
     plan.rounds = rounds;
-    plan.pairs = (kPairs + rounds - 1) / rounds;
+    plan.pairs = std::clamp(fit, needed, std::max(needed, kMostPairs / rounds));
     const double blocks = 2.0 * plan.pairs * static_cast<double>(probes);
-    const double each = (budget_s / rounds - ladder_s - kStartup) / blocks;
-    if (each < least && rounds > 1) continue;
-    plan.blocks.seconds = std::clamp(each, least, kLongestBlock) / (1 + kSettles);
-    // Blocks end with a step, and delayed ones have longer steps.
-    plan.block_run_s = 1.3 * std::max(each, least) * blocks;
-    // What is too short for that many blocks ends with those that fit.
-    if (each < least) plan.block_run_s = std::max(budget_s - ladder_s - kStartup, 4 * least);
+    const double each = std::clamp(left_s / blocks, least, std::max(least, kLongestBlock));
+    plan.blocks.seconds = each / (1 + kSettles);
+    // Blocks end with a step, and delayed ones have longer steps. What is too short for all blocks
+    // ends with those that fit.
+    plan.block_run_s = fit < needed ? std::max(left_s, 4 * least) : 1.3 * each * blocks;
     break;
   }
   return plan;
@@ -149,6 +162,7 @@ Diagnosing::Diagnosing(Measuring& measuring, const plan::Cell& cell, LadderCells
       cell_(cell),
       ladder_(std::move(ladder)),
       settings_(plan::settings_of(cell)),
+      probes_(probes_of(settings_, measuring.delays_served(cell))),
       seed_(seed) {
   servers_ = servers_of(settings_);
 }
@@ -160,7 +174,7 @@ void Diagnosing::check_rungs() {
       measuring_.check({{cell, plan::Role::cell, 0}});
     } catch (const std::runtime_error& error) {
       if (rung == Rung::synthetic || rung == own_rung(cell_)) throw;
-      left_out_.emplace(rung, error.what());
+      seen_.left_out.emplace(rung, error.what());
     }
   }
   are_checked_ = true;
@@ -173,7 +187,7 @@ bool Diagnosing::measure_ladder(int round, const std::string& title) {
   std::vector<plan::PlannedRun> plan;
   std::map<std::string, Rung> rungs;  // by cell_id
   for (const auto& [rung, cell] : ladder_) {
-    if (left_out_.contains(rung)) continue;
+    if (seen_.left_out.contains(rung)) continue;
     rungs[cell.id()] = rung;
     if (rung != Rung::synthetic) plan.push_back({cell, plan::Role::cell, round});
   }
@@ -191,7 +205,7 @@ bool Diagnosing::measure_ladder(int round, const std::string& title) {
   if (!is_whole) return false;
   const Rung own = own_rung(cell_);
   for (const Rung needed : {Rung::synthetic, own}) {
-    if (const auto why = left_out_.find(needed); why != left_out_.end())
+    if (const auto why = seen_.left_out.find(needed); why != seen_.left_out.end())
       throw Error(needed == own ? cell_.label() : "the ceiling", why->second,
                   "see that it runs: `feedrate run`");
   }
@@ -200,7 +214,7 @@ bool Diagnosing::measure_ladder(int round, const std::string& title) {
 
 void Diagnosing::add(Rung rung, const record::Record& record) {
   const run::CellResult& result = record.result;
-  if (result.status == run::Status::failed) left_out_.emplace(rung, result.error);
+  if (result.status == run::Status::failed) seen_.left_out.emplace(rung, result.error);
   if (!result.measurement) return;
   const run::Measurement& m = *result.measurement;
   round_.rates[rung] = kept_up(m);
@@ -214,7 +228,11 @@ void Diagnosing::add_cell(const run::Measurement& m) {
   servers_.cpus = std::max(m.cpu_capacity, 1.0);
   step_s_ = 1e-3 * m.step_ms.summary.mean;
   if (m.images > 0 && !m.machines.empty()) {
-    const double all = m.machines.front().use.process_cpu_s;
+    // Of rank 0's process; the others are taken to be like it.
+    std::set<std::pair<std::string, int>> processes;
+    for (const run::RankMeasurement& rank : m.ranks)
+      processes.emplace(rank.place.host, rank.place.pid);
+    const double all = m.machines.front().use.process_cpu_s * static_cast<double>(processes.size());
     round_.step_cpu_s =
         std::max(0.0, all - loader_cpu_s(m.stages)) / static_cast<double>(m.images);
   }
@@ -226,7 +244,7 @@ void Diagnosing::add_cell(const run::Measurement& m) {
 }
 
 void Diagnosing::add_patterns(const run::Measurement& m) {
-  ++seen_rounds_;
+  ++seen_.rounds;
   const auto loader = std::ranges::find(round_.capacities, "loader", &diagnose::Capacity::resource);
   const diagnose::StepsSeen steps{.step_ms = m.step_ms.values,
                                   .data_wait_ms = m.data_wait_ms.values,
@@ -239,16 +257,16 @@ void Diagnosing::add_patterns(const run::Measurement& m) {
                                                            ? 0
                                                            : loader->imgs_per_s / settings_.gpus};
   for (diagnose::Pattern& pattern : diagnose::patterns_of(steps)) {
-    auto& [rounds, last] = patterns_[pattern.name];
-    ++rounds;
-    last = std::move(pattern);
+    record::SeenPattern& seen = seen_.patterns[pattern.name];
+    ++seen.rounds;
+    seen.last = std::move(pattern);
   }
 }
 
 std::vector<diagnose::Pattern> Diagnosing::patterns() const {
   std::vector<diagnose::Pattern> all;
-  for (const auto& [name, seen] : patterns_)
-    if (2 * seen.first > seen_rounds_) all.push_back(seen.second);
+  for (const auto& [name, seen] : seen_.patterns)
+    if (2 * seen.rounds > seen_.rounds) all.push_back(seen.last);
   return all;
 }
 
@@ -259,7 +277,7 @@ std::vector<run::Block> Diagnosing::blocks_of(const record::DiagnosisPlan& plan)
   std::vector<run::Block> blocks;
   Random coin(mix64(seed_, 0x626c6f636bULL + static_cast<std::uint64_t>(number_)));
   for (int pair = 0; pair < plan.pairs; ++pair) {
-    std::vector<Probe> probes = probes_of(settings_);
+    std::vector<Probe> probes = probes_;
     shuffle(probes, coin.bits());
     for (const Probe& probe : probes) {
       const std::int64_t ns = diagnose::delay_ns(probe.place, probe.burns, rate, servers_);
@@ -290,6 +308,7 @@ bool Diagnosing::measure_blocks(const record::DiagnosisPlan& plan, const std::st
   diagnose::Undelayed undelayed;
   double off_blocks = 0;
   for (const run::BlockResult& block : result.measurement->blocks) {
+    if (block.block >= blocks.blocks.size()) continue;  // another machine's word
     measured[block.block] = &block;
     if (blocks.blocks[block.block].delay.ns > 0) continue;
     undelayed.stages += block.stages;

@@ -2,6 +2,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +34,9 @@ struct Probe {
   measure::Place place = measure::Place::worker;
   bool burns = false;
 };
-std::vector<Probe> probes_of(const plan::CellSettings& settings);
+// `served`: the places that the cell's device knows how to delay.
+std::vector<Probe> probes_of(const plan::CellSettings& settings,
+                             std::span<const measure::Place> served);
 
 // What `first` (the ladder of the first round, which took `ladder_s`) leaves of the budget.
 record::DiagnosisPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t probes);
@@ -49,8 +52,8 @@ class Diagnosing {
   // The blocks of the same round.
   bool measure_blocks(const record::DiagnosisPlan& plan, const std::string& title);
 
-  // Measures the cells of the remedies, and the cell itself once more in each of some rounds; sets
-  // what they reached, or why not. False: interrupted.
+  // Measures the cells of the remedies in some rounds; sets what they reached, or why not. False:
+  // interrupted.
   bool try_out(std::vector<diagnose::Remedy>& advice, int first_round);
 
   // Of the round that was measured last.
@@ -61,8 +64,11 @@ class Diagnosing {
   const std::string& device() const { return device_; }
   // Patterns in the cell's steps that more than half of the rounds showed.
   std::vector<diagnose::Pattern> patterns() const;
-  // Why rungs could not be measured.
-  const std::map<diagnose::Rung, std::string>& left_out() const { return left_out_; }
+  std::size_t probes() const { return probes_.size(); }
+
+  // Beside the rounds' evidence, of all rounds; set by a diagnosis that goes on.
+  const record::SeenInRounds& seen() const { return seen_; }
+  void go_on_from(record::SeenInRounds seen) { seen_ = std::move(seen); }
 
  private:
   void check_rungs();
@@ -75,16 +81,15 @@ class Diagnosing {
   const plan::Cell cell_;
   const LadderCells ladder_;
   const plan::CellSettings settings_;
+  const std::vector<Probe> probes_;
   const std::uint64_t seed_;
   diagnose::RoundEvidence round_;
   diagnose::Servers servers_;
   int number_ = 0;
   double step_s_ = 0;
   std::string device_;
-  std::map<diagnose::Rung, std::string> left_out_;
-  std::map<std::string, std::pair<int, diagnose::Pattern>> patterns_;  // by name: rounds, the last
+  record::SeenInRounds seen_;
   bool are_checked_ = false;
-  int seen_rounds_ = 0;  // whose cell was looked at for patterns
 };
 
 }  // namespace feedrate::cli

@@ -101,6 +101,20 @@ std::string capacities_text(const std::vector<diagnose::Capacity>& capacities) {
   return text;
 }
 
+// Never rounded up: certainty is not on offer.
+std::string share_text(double share) {
+  return share > 0.99 ? "above 99 %" : format("%.0f %%", std::floor(100 * share));
+}
+
+std::string confidence_text(const diagnose::Finding& f) {
+  if (f.confidence) return "  confidence " + share_text(*f.confidence) + "\n";
+  std::string text;
+  for (const diagnose::Suspect& s : f.suspects)
+    text += (text.empty() ? "  likely: " : ", ") + s.name + " (" + s.resource + ") " +
+            share_text(s.binds);
+  return text.empty() ? "" : text + "\n";
+}
+
 std::string agreement_text(const diagnose::Finding& f) {
   const auto word = [](const std::string& said) { return said.empty() ? "nothing" : said.c_str(); };
   return format("  the three kinds of evidence %s: the ladder says %s, the capacities %s, the "
@@ -147,10 +161,7 @@ std::string diagnosis_text(const record::DiagnosisOf& of, const diagnose::Eviden
                            const diagnose::Diagnosis& diagnosis) {
   const diagnose::Finding& f = diagnosis.finding;
   const std::size_t rounds = evidence.rounds.size();
-  return of.cell.label() + " on " + of.device + "\n" + f.sentence +
-         format("\n  confidence %s\n",
-                f.confidence > 0.99 ? "above 99 %"
-                                    : format("%.0f %%", std::floor(100 * f.confidence)).c_str()) +
+  return of.cell.label() + " on " + of.device + "\n" + f.sentence + "\n" + confidence_text(f) +
          agreement_text(f) + ladder_text(evidence, diagnosis, of.left_out) +
          slopes_text(diagnosis.slopes) + capacities_text(evidence.rounds.back().capacities) +
          patterns_text(of.patterns) + advice_text(of.advice) +

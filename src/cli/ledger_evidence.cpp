@@ -49,9 +49,11 @@ void leave_out_cold_rungs(std::map<std::string, plan::Cell>& cells) {
   for (const std::string& id : rungs) cells.erase(id);
 }
 
+// `diagnosed`: the id of the cell that the folder's own diagnosis is of; empty: it has none.
 plan::Cell only_cell(const std::filesystem::path& file, const std::vector<Json>& records,
-                     const std::vector<std::string>& where) {
+                     const std::vector<std::string>& where, const std::string& diagnosed) {
   std::map<std::string, plan::Cell> cells = candidates_of(records, where);
+  if (const auto its = cells.find(diagnosed); its != cells.end()) return its->second;
   leave_out_cold_rungs(cells);
   if (cells.size() == 1) return cells.begin()->second;
   if (cells.empty()) {
@@ -117,13 +119,15 @@ LedgerEvidence evidence_from(const std::filesystem::path& folder,
   const std::filesystem::path file = folder / "ledger.jsonl";
   const record::LedgerText text = record::read_ledger(file);
   try {
-    LedgerEvidence found{.of = {.cell = only_cell(file, text.records, where)}, .evidence = {}};
+    const auto rounds = record::read_rounds(folder);
+    const std::string diagnosed = rounds ? rounds->head.cell_id : "";
+    LedgerEvidence found{.of = {.cell = only_cell(file, text.records, where, diagnosed)},
+                         .evidence = {}};
     diagnose::Evidence& e = found.evidence;
     e.settings = plan::settings_of(found.of.cell);
     e.serial_copies = e.settings.device_kind == "cpu";
     e.servers = servers_of(e.settings);
     read_rungs(text.records, ladder_of(found.of.cell), found);
-    const auto rounds = record::read_rounds(folder);
     if (rounds && rounds->head.cell_id == found.of.cell.id() && !rounds->rounds.empty()) {
       e.rounds = rounds->rounds;
       e.servers = rounds->head.servers;

@@ -136,6 +136,10 @@ std::vector<plan::PlannedRun> Measuring::keep(std::vector<plan::PlannedRun> runs
   return runs;
 }
 
+std::span<const measure::Place> Measuring::delays_served(const plan::Cell& cell) {
+  return registry_.find(plan::settings_of(cell).device).delays;
+}
+
 run::CellResult Measuring::run_blocks(const plan::Cell& cell, const run::BlockPlan& blocks,
                                       double most_seconds, const run::ProgressSink& progress,
                                       std::uint64_t seed) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,9 @@ class Measuring {
   record::SweepOutcome run(const std::vector<plan::PlannedRun>& plan,
                            const record::SweepHooks& hooks, bool stop_at_failure,
                            const std::optional<plan::Precision>& precision = {});
+
+  // Where the cell's device can be delayed.
+  std::span<const measure::Place> delays_served(const plan::Cell& cell);
 
   // A cell cut into blocks, see run/blocks.h. The ledger keeps nothing of it.
   run::CellResult run_blocks(const plan::Cell& cell, const run::BlockPlan& blocks,

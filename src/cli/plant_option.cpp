@@ -58,13 +58,14 @@ void plant(const std::vector<std::string>& plants, run::RunOptions& options) {
     const auto stage = std::ranges::find(measure::kStageNames, where);
     const auto place = std::ranges::find(measure::kPlaceNames, where);
     options.plant = true;
-    if (stage != measure::kStageNames.end()) {
+    if (stage != measure::kStageNames.end() && where != "lock") {
       auto& planted =
           options.planted[static_cast<std::size_t>(stage - measure::kStageNames.begin())];
       planted.ns = ns;
       planted.burns = burns;
       add_spikes(text, spike, planted);
-    } else if (place != measure::kPlaceNames.end() && where != "worker" && !burns) {
+    } else if (place != measure::kPlaceNames.end() && where != "worker" && !burns &&
+               spike.empty()) {
       options.planted_delays[static_cast<std::size_t>(place - measure::kPlaceNames.begin())] = ns;
     } else {
       refuse(text);

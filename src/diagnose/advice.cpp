@@ -131,14 +131,27 @@ class Adviser {
         {scaled(static_cast<double>(workers) / now), cpu_, device_});
   }
 
+  // Of the whole dataset; 0: unknown.
+  double kept_bytes(Rung rung) const {
+    const plan::CellSettings& settings = e_.settings;
+    const int copies = settings.emulated() ? 1 : settings.gpus;  // ranks that are processes
+    if (rung == Rung::encoded) return copies * s_.samples * s_.bytes_per_sample;
+    if (rung == Rung::sample)
+      return copies * s_.samples * static_cast<double>(settings.batch_spec().sample_elements());
+    if (settings.mixed_sizes) return 0;
+    return copies * 3.0 * s_.samples * settings.image_size.width * settings.image_size.height;
+  }
+
   void keep_in_memory(Rung rung, const char* what) {
+    constexpr double kShareOfMemory = 0.8;
     const auto rate = rate_of(ladder_, rung);
-    if (!rate) return;
-    Cap cap = cap_of(rate, "");
-    add("keep " + std::string(what) + " in memory", {{"cache", std::string(name_of(rung))}},
-        rung == Rung::sample ? "a rung of the ladder; their crops are then always the same"
-                             : "a rung of the ladder",
-        {cap});
+    const double bytes = kept_bytes(rung);
+    if (!rate || (s_.memory_available > 0 && bytes > kShareOfMemory * s_.memory_available)) return;
+    std::string why = "a rung of the ladder";
+    if (bytes > 0) why += format("; takes %s MB of memory", thousands(1e-6 * bytes).c_str());
+    if (rung == Rung::sample) why += "; their crops are then always the same";
+    add("keep " + std::string(what) + " in memory", {{"cache", std::string(name_of(rung))}}, why,
+        {cap_of(rate, "")});
   }
 
   void precached_tensors() {

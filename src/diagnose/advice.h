@@ -25,8 +25,7 @@ struct Remedy {
 struct Surroundings {
   double bytes_per_sample = 0;  // as stored
   double memory_available = 0;  // bytes
-  double samples = 0;           // of the dataset
-  bool has_tensors = false;     // the dataset holds them precached
+  double samples = 0;           // of the dataset; 0: unknown
   bool takes_engines = true;    // its reads may go by another --io
 };
 

@@ -12,15 +12,8 @@ namespace {
 
 using measure::Place;
 
-// Between these, a resource may bind and may not.
-constexpr double kSurely = 0.9, kSurelyNot = 0.1;
-constexpr double kClear = 0.8;  // the confidence of a clear answer, at least
-
-// A resource that may bind, what its time goes into, and how likely it is.
-struct Suspect {
-  std::string name, resource;
-  double binds = 0;  // probability
-};
+constexpr double kSurelyNot = 0.1;  // what is less likely is not named
+constexpr double kClear = 0.8;      // the confidence of a clear answer, at least
 
 const Slope* find(const std::vector<Slope>& slopes, Place place, bool burns) {
   const auto found = std::ranges::find_if(
@@ -120,28 +113,36 @@ std::string within_the_step(const Evidence& e) {
   return most.empty() || parts[most] < lost->imgs_per_s.mean / 3 ? "compute" : most;
 }
 
-// A CPU that binds is not asked about where the workers themselves do: they compute on it.
-double cpu_binds(const std::vector<Slope>& slopes) {
-  return binds(slopes, Place::worker, true) * (1 - binds(slopes, Place::worker, false));
+// Threads that compute all the time are slowed by both kinds of delay: then they are what binds,
+// not the CPUs. Where both spend most of their time in the same stage, it does not matter which.
+void add_loaders(std::vector<Suspect>& all, const Evidence& e, const Diagnosis& d) {
+  if (!find(d.slopes, Place::worker, false)) return;
+  const double slept = binds(d.slopes, Place::worker, false);
+  const double burnt = binds(d.slopes, Place::worker, true) * (1 - slept);
+  const std::string of_workers = largest_stage(d.service), of_cpu = largest_of_cpu(e);
+  if (of_workers == of_cpu) {
+    all.push_back({of_workers, burnt > slept ? "CPU" : "workers", slept + burnt});
+  } else {
+    all.push_back({of_workers, "workers", slept});
+    all.push_back({of_cpu, "CPU", burnt});
+  }
 }
 
 std::vector<Suspect> suspects_of(const Evidence& e, const Diagnosis& d) {
   std::vector<Suspect> all;
-  if (find(d.slopes, Place::worker, false)) {
-    all.push_back({largest_stage(d.service), "workers", binds(d.slopes, Place::worker, false)});
-    all.push_back({largest_of_cpu(e), "CPU", cpu_binds(d.slopes)});
-  }
+  add_loaders(all, e, d);
   if (!e.serial_copies && find(d.slopes, Place::copy, false))
     all.push_back({"copy", "link", binds(d.slopes, Place::copy, false)});
   if (find(d.slopes, Place::step, false))
     all.push_back({within_the_step(e), "device", binds(d.slopes, Place::step, false)});
+  std::ranges::stable_sort(all, std::greater<>{}, &Suspect::binds);
   return all;
 }
 
-// Where the device waits and no delay costs anything: what nobody here can delay.
-Suspect beyond_delays(const Evidence& e, const Diagnosis& d) {
+// Where no delay costs anything: what nobody here can delay.
+Suspect beyond_delays(const std::vector<Suspect>& suspects, const Diagnosis& d) {
   double nothing_binds = 1;
-  for (const Suspect& suspect : suspects_of(e, d)) nothing_binds *= 1 - suspect.binds;
+  for (const Suspect& suspect : suspects) nothing_binds *= 1 - suspect.binds;
   const std::string stage = largest_stage(d.service);
   if (stage == "lock") return {"lock", "library", nothing_binds};
   if (stage == "read") return {"storage", "storage", nothing_binds};
@@ -162,40 +163,39 @@ void add_name(Finding& finding, const Suspect& suspect) {
     finding.resources.push_back(suspect.resource);
 }
 
-// Names those that surely bind, or all that may.
-Finding finding_of(std::vector<Suspect> suspects) {
+// That those are what the run waits for which are at least as likely as not, and the others not.
+double confidence_of(const std::vector<Suspect>& suspects) {
+  double all = 1;
+  for (const Suspect& suspect : suspects) all *= std::max(suspect.binds, 1 - suspect.binds);
+  return all;
+}
+
+// The likeliest answer, if it is likely enough; else all that may be it.
+Finding finding_of(std::vector<Suspect> suspects, const Suspect& beyond) {
+  Finding finding{.confidence = confidence_of(suspects)};
+  finding.clear = *finding.confidence >= kClear;
+  const double least = finding.clear ? 0.5 : kSurelyNot;
+  for (const Suspect& suspect : suspects)
+    if (suspect.binds >= least) add_name(finding, suspect);
+  if (beyond.binds >= least) add_name(finding, beyond);
+  if (finding.names.size() < 2) finding.clear = true;  // whatever the resource is
+  if (!finding.clear) finding.confidence.reset();
+  suspects.push_back(beyond);
   std::ranges::stable_sort(suspects, std::greater<>{}, &Suspect::binds);
-  Finding finding{.confidence = 1};
-  for (const Suspect& suspect : suspects) {
-    if (suspect.binds >= kSurely) add_name(finding, suspect);
-  }
-  if (finding.names.empty()) {
-    for (const Suspect& suspect : suspects)
-      if (suspect.binds > kSurelyNot) add_name(finding, suspect);
-  }
-  if (finding.names.empty() && !suspects.empty()) add_name(finding, suspects.front());
-  for (const Suspect& suspect : suspects) {
-    const bool is_named =
-        std::ranges::find(finding.resources, suspect.resource) != finding.resources.end();
-    finding.confidence *= is_named ? suspect.binds : 1 - suspect.binds;
-  }
-  finding.clear = finding.confidence >= kClear;
-  if (!finding.clear) {  // the ones that may bind as well
-    for (const Suspect& suspect : suspects)
-      if (suspect.binds > kSurelyNot) add_name(finding, suspect);
-    finding.clear = finding.names.size() == 1;
-  }
+  finding.suspects = std::move(suspects);
   return finding;
 }
 
-// What the ladder says by itself: the step down it that costs most.
+// What the ladder says by itself: the step down to the cell that costs most.
 std::string of_ladder(const Evidence& e, const std::vector<Loss>& losses) {
   const double ceiling = mean_rate(e, Rung::synthetic), own = mean_rate(e, own_rung(e));
   if (ceiling <= 0 || own <= 0) return "";
   if (own / ceiling >= kAtCeiling) return "compute";
   const Loss* most = nullptr;
-  for (const Loss& loss : losses)
+  for (const Loss& loss : losses) {
+    if (loss.to > own_rung(e)) continue;
     if (!most || loss.imgs_per_s.mean > most->imgs_per_s.mean) most = &loss;
+  }
   return most ? most->step : "";
 }
 
@@ -206,14 +206,27 @@ std::string of_capacities(const Evidence& e) {
   return limit.largest_stage == kCpuWait ? "shared CPU" : limit.largest_stage;
 }
 
-// "decode" is named by "decode", and by "augment and decode".
-bool says(const std::string& witness, const std::string& name) {
-  return witness == name || witness.find(name) != std::string::npos;
+// What a kind of evidence calls a thing that it cannot tell from another: a ladder's ceiling
+// averages gradients as well, and no capacity says what a step is made of, or what of a read is the
+// storage's.
+bool is_meant(const std::string& witness, const std::string& name) {
+  if (witness == "compute") return name == "all-reduce" || name == "compute";
+  if (witness == "read") return name == "read" || name == "storage" || name == "lock";
+  return witness.find(name) != std::string::npos;  // "decode" by "augment and decode"
 }
 
-bool agrees(const std::string& witness, const std::vector<std::string>& names) {
-  return witness.empty() ||
-         std::ranges::any_of(names, [&](const std::string& name) { return says(witness, name); });
+bool capacity_means(const std::string& witness, const std::string& name) {
+  const bool is_in_step = name == "normalise" || name == "copy" || name == "shared CPU";
+  return is_meant(witness, name) || (witness == "compute" && is_in_step);
+}
+
+void judge(Witness& witness, const std::vector<std::string>& names) {
+  const auto any = [&](const std::string& said,
+                       bool (*means)(const std::string&, const std::string&)) {
+    return said.empty() ||
+           std::ranges::any_of(names, [&](const auto& name) { return means(said, name); });
+  };
+  witness.agree = any(witness.ladder, is_meant) && any(witness.capacities, capacity_means);
 }
 
 std::string reached(const Evidence& e) {
@@ -224,7 +237,7 @@ std::string reached(const Evidence& e) {
 }
 
 std::string sentence_of(const Evidence& e, const Finding& f) {
-  if (f.names.empty()) return "nothing was measured that tells";
+  if (f.names.empty()) return "nothing that was measured tells what limits it" + reached(e);
   if (!f.clear) return "not clear between " + joined(f.names) + reached(e);
   if (f.names.size() > 1) return joined(f.names) + " limit it alike" + reached(e);
   const std::string& name = f.names.front();
@@ -233,12 +246,13 @@ std::string sentence_of(const Evidence& e, const Finding& f) {
     return "the device waits, and no delay tells why: uneven steps, or the program itself" +
            reached(e);
   if (name == "shared CPU") return "the CPU, which loaders and steps share, limits it" + reached(e);
-  return name + " limits it (" + f.resources.front() + ")" + reached(e);
+  const std::string of = f.resources.empty() ? "" : " (" + f.resources.front() + ")";
+  return name + " limits it" + of + reached(e);
 }
 
 // The answer where no blocks could be measured: the two other kinds of evidence.
 Finding without_slopes(const Witness& witness) {
-  Finding finding{.clear = witness.ladder == witness.capacities, .confidence = 0.5};
+  Finding finding{.clear = witness.ladder == witness.capacities};
   for (const std::string& name : {witness.ladder, witness.capacities})
     if (!name.empty() && std::ranges::find(finding.names, name) == finding.names.end())
       finding.names.push_back(name);
@@ -256,14 +270,13 @@ Diagnosis diagnosis_of(const Evidence& e) {
   if (d.slopes.empty()) {
     d.finding = without_slopes({ladder, capacities, "", false});
   } else {
-    std::vector<Suspect> suspects = suspects_of(e, d);
-    suspects.push_back(beyond_delays(e, d));
-    d.finding = finding_of(std::move(suspects));
+    const std::vector<Suspect> suspects = suspects_of(e, d);
+    d.finding = finding_of(suspects, beyond_delays(suspects, d));
   }
   Witness& witness = d.finding.witness;
   witness = {.ladder = ladder, .capacities = capacities};
   if (!d.slopes.empty()) witness.slopes = joined(d.finding.names);
-  witness.agree = agrees(ladder, d.finding.names) && agrees(capacities, d.finding.names);
+  judge(witness, d.finding.names);
   d.finding.sentence = sentence_of(e, d.finding);
   return d;
 }

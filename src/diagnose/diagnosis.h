@@ -43,13 +43,20 @@ struct Witness {
   bool agree = false;  // all that say something name what the verdict names
 };
 
+// Something that the run may wait for, what its time goes into, and how likely it is.
+struct Suspect {
+  std::string name, resource;
+  double binds = 0;  // probability
+};
+
 // What limits the run, in the order of weight. Names: compute, normalise, copy, collate, augment,
 // decode, read, storage, lock, "shared CPU", all-reduce, harness.
 struct Finding {
   std::vector<std::string> names;      // one; several where they are equally slow, or not clear
-  std::vector<std::string> resources;  // "workers", "CPU", "link", "device", "storage"; as names
+  std::vector<std::string> resources;  // theirs: "workers", "CPU", "link", "device", "storage" ...
   bool clear = true;  // false: the intervals do not tell which of the names it is
-  double confidence = 0;  // that the names are right, and all of them
+  std::optional<double> confidence;  // that the run waits for the names, and for nothing else
+  std::vector<Suspect> suspects;     // all, the likeliest first
   std::string sentence;
   Witness witness;
 };

@@ -20,9 +20,8 @@ double images_at_a_time(measure::Place place, bool burns, const Servers& servers
 }  // namespace
 
 double Slope::binds() const {
-  if (pairs < 2) return 0.5;
-  return measure::student_t_below((slope.mean - 0.5) / standard_error,
-                                  static_cast<int>(pairs) - 1);
+  if (degrees < 1) return 0.5;
+  return measure::student_t_below((slope.mean - 0.5) / standard_error, degrees);
 }
 
 std::int64_t delay_ns(measure::Place place, bool burns, double imgs_per_s, const Servers& servers) {
@@ -45,17 +44,19 @@ std::vector<Slope> slopes_of(std::span<const BlockPair> pairs, const Servers& se
   }
   std::vector<Slope> all;
   for (const auto& [key, values] : slopes) {
-    const auto n = static_cast<double>(values.size());
     Slope slope{.place = key.first,
                 .burns = key.second,
-                .delay_ms = delays_ms[key] / n,
+                .delay_ms = delays_ms[key] / static_cast<double>(values.size()),
                 .pairs = values.size(),
-                .slope = measure::estimate_of(values),
-                .standard_error = kLeastError};
+                .slope = {.mean = values.front(), .ci95 = std::nullopt}};
     if (values.size() > 1) {
-      const double half = measure::t_half_width(values);
-      const double t = measure::student_t_975(static_cast<int>(values.size()) - 1);
-      slope.standard_error = std::max(kLeastError, half / t);
+      const measure::TrimmedMean mean = measure::trimmed_mean(values);
+      slope.slope.mean = mean.mean;
+      slope.standard_error = std::max(kLeastError, mean.standard_error);
+      slope.degrees = mean.degrees;
+      const double half = measure::student_t_975(mean.degrees) * slope.standard_error;
+      if (values.size() >= measure::kLeastRepetitions)
+        slope.slope.ci95 = {mean.mean - half, mean.mean + half};
     }
     all.push_back(slope);
   }

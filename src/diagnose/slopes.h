@@ -31,8 +31,9 @@ struct Slope {
   bool burns = false;
   double delay_ms = 0;      // per sample in a worker, else per step
   std::size_t pairs = 0;
-  measure::Estimate slope;  // over the pairs; from 3 on with an interval
+  measure::Estimate slope;  // trimmed mean of the pairs; from 3 on with an interval
   double standard_error = 0;
+  int degrees = 0;  // of freedom; 0: one pair tells nothing of its error
 
   // P(slope > 1/2), by Student's t: that the run waits for it. Half of what a place that binds
   // costs is halfway between the two.

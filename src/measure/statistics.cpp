@@ -134,4 +134,23 @@ Estimate estimate_of(std::span<const double> values) {
   return found;
 }
 
+TrimmedMean trimmed_mean(std::span<const double> values) {
+  constexpr double kTrimmed = 0.2;
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  const std::size_t n = sorted.size(),
+                    off = static_cast<std::size_t>(kTrimmed * static_cast<double>(n));
+  const std::size_t kept = n - 2 * off;
+  TrimmedMean found{.mean = mean_of(std::span(sorted).subspan(off, kept)),
+                    .degrees = static_cast<int>(kept) - 1};
+  std::fill_n(sorted.begin(), off, sorted[off]);
+  std::fill_n(sorted.rbegin(), off, sorted[n - 1 - off]);
+  const double mean = mean_of(sorted);
+  double squares = 0;
+  for (const double x : sorted) squares += (x - mean) * (x - mean);
+  const double all = static_cast<double>(n), deviation = std::sqrt(squares / (all - 1));
+  found.standard_error = deviation / (static_cast<double>(kept) / all * std::sqrt(all));
+  return found;
+}
+
 }  // namespace feedrate::measure

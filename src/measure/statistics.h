@@ -57,4 +57,14 @@ Estimate estimate_of_rates(std::span<const double> rates);    // the interval is
 Estimate estimate_of_shares(std::span<const double> shares);  // geometric mean; the same interval
 Estimate estimate_of(std::span<const double> values);         // of the values themselves
 
+// The mean without the largest and smallest fifth of the values, and its standard error: from the
+// winsorised variance, for Student's t with `degrees` degrees of freedom (Tukey and McLaughlin
+// 1963, Sankhya A 25:331; Yuen 1974, Biometrika 61:165). A value that another program has spoilt
+// does not count. Two values at least.
+struct TrimmedMean {
+  double mean = 0, standard_error = 0;
+  int degrees = 1;
+};
+TrimmedMean trimmed_mean(std::span<const double> values);
+
 }  // namespace feedrate::measure

@@ -99,8 +99,16 @@ Json advice_json(const std::vector<diagnose::Remedy>& advice) {
                     {"options", remedy.options()},
                     {"why", remedy.why},
                     {"predicted", estimate_json(remedy.predicted)},
-                    {"measured", remedy.measured ? estimate_json(*remedy.measured) : Json()}});
+                    {"measured", remedy.measured ? estimate_json(*remedy.measured) : Json()},
+                    {"not_tried", remedy.not_tried.empty() ? Json() : Json(remedy.not_tried)}});
   }
+  return json;
+}
+
+Json suspects_json(const std::vector<diagnose::Suspect>& suspects) {
+  Json json = Json::array();
+  for (const diagnose::Suspect& s : suspects)
+    json.push_back({{"name", s.name}, {"resource", s.resource}, {"binds", s.binds}});
   return json;
 }
 
@@ -108,7 +116,8 @@ Json verdict_json(const diagnose::Finding& f) {
   return {{"names", f.names},
           {"resources", f.resources},
           {"clear", f.clear},
-          {"confidence", f.confidence},
+          {"confidence", f.confidence ? Json(*f.confidence) : Json()},
+          {"suspects", suspects_json(f.suspects)},
           {"sentence", f.sentence},
           {"evidence",
            {{"ladder", f.witness.ladder},
@@ -155,13 +164,13 @@ measure::Place place_from(const Json& name) {
   return static_cast<measure::Place>(found - measure::kPlaceNames.begin());
 }
 
+}  // namespace
+
 Rung rung_from(const std::string& name) {
   const auto found = std::ranges::find(diagnose::kRungNames, name);
   if (found == diagnose::kRungNames.end()) throw std::invalid_argument(name + " is no rung");
   return static_cast<Rung>(found - diagnose::kRungNames.begin());
 }
-
-}  // namespace
 
 Json diagnosis_json(const DiagnosisOf& of, const diagnose::Evidence& evidence,
                     const diagnose::Diagnosis& diagnosis) {

@@ -29,6 +29,9 @@ struct DiagnosisOf {
 nlohmann::ordered_json diagnosis_json(const DiagnosisOf& of, const diagnose::Evidence& evidence,
                                       const diagnose::Diagnosis& diagnosis);
 
+// Throws std::invalid_argument.
+diagnose::Rung rung_from(const std::string& name);
+
 // One round as DIR/rounds.jsonl has it, and back. Reading throws the JSON library's exceptions.
 nlohmann::ordered_json round_json(const diagnose::RoundEvidence& round);
 diagnose::RoundEvidence round_from(const nlohmann::ordered_json& json);

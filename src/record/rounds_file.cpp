@@ -7,6 +7,7 @@
 #include "base/whole_file.h"
 #include "record/diagnosis_json.h"
 #include "record/ledger.h"
+#include "record/record_json.h"
 
 namespace feedrate::record {
 namespace {
@@ -14,6 +15,29 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "feedrate.rounds/1";
+
+Json seen_json(const SeenInRounds& seen) {
+  Json json = {{"rounds", seen.rounds}, {"patterns", Json::array()}, {"left_out", Json::object()}};
+  for (const auto& [name, pattern] : seen.patterns) {
+    json["patterns"].push_back({{"name", name},
+                                {"rounds", pattern.rounds},
+                                {"statistic", pattern.last.statistic},
+                                {"sentence", pattern.last.sentence}});
+  }
+  for (const auto& [rung, why] : seen.left_out)
+    json["left_out"][std::string(diagnose::name_of(rung))] = why;
+  return json;
+}
+
+SeenInRounds seen_from(const Json& json) {
+  SeenInRounds seen{.rounds = json.at("rounds")};
+  for (const Json& p : json.at("patterns")) {
+    const std::string name = p.at("name");
+    seen.patterns[name] = {p.at("rounds"), {name, p.at("statistic"), p.at("sentence")}};
+  }
+  for (const auto& [rung, why] : json.at("left_out").items()) seen.left_out[rung_from(rung)] = why;
+  return seen;
+}
 
 Json head_json(const RoundsHead& head) {
   return {{"schema", kSchema},
@@ -26,7 +50,8 @@ Json head_json(const RoundsHead& head) {
           {"block_run_s", head.plan.block_run_s},
           {"workers", head.servers.workers},
           {"cpus", head.servers.cpus},
-          {"images_per_step", head.servers.images_per_step}};
+          {"images_per_step", head.servers.images_per_step},
+          {"seen", seen_json(head.seen)}};
 }
 
 RoundsHead head_from(const Json& json) {
@@ -39,7 +64,8 @@ RoundsHead head_from(const Json& json) {
                               .seconds = json.at("block_s"),
                               .least_steps = json.at("block_steps")},
                    .block_run_s = json.at("block_run_s")},
-          .servers = {json.at("workers"), json.at("cpus"), json.at("images_per_step")}};
+          .servers = {json.at("workers"), json.at("cpus"), json.at("images_per_step")},
+          .seen = seen_from(json.at("seen"))};
 }
 
 }  // namespace
@@ -72,9 +98,9 @@ std::optional<Rounds> read_rounds(const std::filesystem::path& folder) {
 }
 
 void write_rounds(const std::filesystem::path& folder, const Rounds& rounds) {
-  std::string text = head_json(rounds.head).dump() + "\n";
+  std::string text = to_line(head_json(rounds.head)) + "\n";
   for (const diagnose::RoundEvidence& round : rounds.rounds)
-    text += round_json(round).dump() + "\n";
+    text += to_line(round_json(round)) + "\n";
   write_whole_file(folder / kRoundsFile, text, /*durable=*/true);
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "diagnose/diagnosis.h"
+#include "diagnose/patterns.h"
 #include "run/blocks.h"
 
 namespace feedrate::record {
@@ -16,10 +18,23 @@ struct DiagnosisPlan {
   run::BlockPlan blocks;   // how long a block is
   double block_run_s = 0;  // of each round, at most
 };
+// A pattern in the cell's steps, and how many rounds showed it.
+struct SeenPattern {
+  int rounds = 0;
+  diagnose::Pattern last;
+};
+// What rounds showed beside their evidence.
+struct SeenInRounds {
+  int rounds = 0;                                    // whose steps were looked at
+  std::map<std::string, SeenPattern> patterns{};     // by name
+  std::map<diagnose::Rung, std::string> left_out{};  // why rungs could not be measured
+};
+
 struct RoundsHead {
   std::string cell_id, device;
   DiagnosisPlan plan;
   diagnose::Servers servers;
+  SeenInRounds seen{};
 };
 
 // DIR/rounds.jsonl, beside the ledger: how a diagnosis was planned, and each round that is whole.

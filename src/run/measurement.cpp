@@ -207,10 +207,10 @@ void add_blocks(Measurement& m, const std::vector<RankResult>& ranks, double ima
             static_cast<double>(rank.blocks[b].made) / std::max(rank.blocks[b].seconds, 1e-9);
       }
     }
-    std::int64_t idle_ns = 0;
+    double idle_s = 0;
     for (std::int64_t i = span.first; i < span.last; ++i)
-      idle_ns += std::max<std::int64_t>(0, step(i).start_ns - step(i - 1).end_ns);
-    block.idle_fraction = measure::seconds(idle_ns) / block.seconds;
+      idle_s += std::max(0.0, measure::seconds(step(i).start_ns - step(i - 1).end_ns));
+    block.idle_fraction = idle_s / block.seconds;
     m.blocks.push_back(block);
   }
 }

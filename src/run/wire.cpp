@@ -115,6 +115,23 @@ static bool moderate(std::int64_t value) {
 // The sum over all buckets and ranks has room in an int64.
 constexpr std::int64_t kMostReads = 1'000'000'000'000;
 
+static void check(const measure::StageTotals& stages) {
+  const auto total = [](std::int64_t value) { return value >= 0 && moderate(value); };
+  for (const measure::StageTotal& stage : stages.stage)
+    sound(total(stage.wall_ns) && total(stage.cpu_ns) && total(stage.items) && total(stage.bytes),
+          "a stage has a total that cannot be");
+  sound(total(stages.cpu_wait_ns), "a stage has a total that cannot be");
+}
+
+static void check(const BlockSpan& span, std::size_t steps) {
+  constexpr std::int64_t kMostBlocks = 1'000'000;
+  sound(0 < span.first && span.first < span.last && span.last <= static_cast<std::int64_t>(steps) &&
+            span.block >= 0 && span.block < kMostBlocks && -1 <= span.made && moderate(span.made) &&
+            std::isfinite(span.seconds) && span.seconds >= 0,
+        "a block is not within its steps");
+  check(span.stages);
+}
+
 // What computing with a result relies on.
 static void check(const RankResult& rank) {
   sound(0 < rank.first && rank.first < rank.last && rank.last <= rank.steps.size() &&
@@ -130,16 +147,8 @@ static void check(const RankResult& rank) {
               rank.data_wait_ms[i] >= 0,
           "a step ends before the one before it, or waits for less than no time");
   const auto total = [](std::int64_t value) { return value >= 0 && moderate(value); };
-  for (const measure::StageTotal& stage : rank.stages.stage)
-    sound(total(stage.wall_ns) && total(stage.cpu_ns) && total(stage.items) && total(stage.bytes),
-          "a stage has a total that cannot be");
-  sound(total(rank.stages.cpu_wait_ns), "a stage has a total that cannot be");
-  for (const BlockSpan& span : rank.blocks)
-    sound(0 < span.first && span.first < span.last &&
-              span.last <= static_cast<std::int64_t>(rank.steps.size()) && span.block >= 0 &&
-              span.block < 1'000'000 && -1 <= span.made && moderate(span.made) &&
-              span.seconds >= 0,
-          "a block is not within its steps");
+  check(rank.stages);
+  for (const BlockSpan& span : rank.blocks) check(span, rank.steps.size());
   for (const auto* latencies : {&rank.latencies.reads, &rank.latencies.opens})
     for (const std::int64_t count : latencies->counts)
       sound(total(count) && count < kMostReads, "reads cannot be counted");
