@@ -1,0 +1,211 @@
+#include "diagnose/advice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "tests/diagnose/made_up_evidence.h"
+
+namespace feedrate::tests {
+namespace {
+
+using diagnose::Remedy;
+using diagnose::Rung;
+using diagnose::Surroundings;
+using measure::Stage;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+constexpr MadeUpEvidence::Slopes kWorkersBind{.worker = 1, .burnt = 1};
+
+std::vector<Remedy> advice_of(const MadeUpEvidence& made_up, const Surroundings& around = {}) {
+  return diagnose::advice_of(made_up.evidence, made_up.diagnosis(), around);
+}
+// Nothing where it is not among the advice.
+std::optional<Remedy> found(const std::vector<Remedy>& advice, const std::string& name) {
+  for (const Remedy& remedy : advice)
+    if (remedy.name == name) return remedy;
+  return std::nullopt;
+}
+
+// 200 images/s of 4 workers; a device of 1000 asks for 1000 * 20 ms = 20 workers, and 2 % more.
+TEST(Advice, AsManyWorkersAsTheDeviceAsksFor) {
+  const auto advice = advice_of(MadeUpEvidence().slopes(kWorkersBind));
+  const auto workers = found(advice, "more workers");
+  ASSERT_TRUE(workers);
+  EXPECT_EQ(workers->options(), "--workers 21");
+  EXPECT_NEAR(workers->predicted.mean, 1000, 1) << "then the device, not 21/4 * 200";
+  EXPECT_THAT(workers->why, EndsWith("then the device would limit"));
+}
+
+// 8 CPUs, 14 ms of each sample: no more than 571 images/s, whatever the workers.
+TEST(Advice, TheSmallestCapacityThatIsLeftLimits) {
+  MadeUpEvidence made_up;
+  made_up.evidence.servers.cpus = 8;
+  const auto workers = found(advice_of(made_up.slopes(kWorkersBind)), "more workers");
+  ASSERT_TRUE(workers);
+  EXPECT_NEAR(workers->predicted.mean, 8 / 14e-3, 1);
+  EXPECT_EQ(workers->changes.at("workers"), "12") << "ceil(1.02 * 571 * 0.020)";
+  EXPECT_THAT(workers->why, EndsWith("then the CPUs would limit"));
+}
+
+// The steps take a CPU as well.
+TEST(Advice, TheStepsOwnCpuTimeIsNotTheLoaders) {
+  MadeUpEvidence made_up;
+  made_up.evidence.servers.cpus = 8;
+  for (auto& round : made_up.evidence.rounds) round.step_cpu_s = 2e-3;
+  const auto workers = found(advice_of(made_up.slopes(kWorkersBind)), "more workers");
+  ASSERT_TRUE(workers);
+  EXPECT_NEAR(workers->predicted.mean, 8 / 16e-3, 1);
+}
+
+TEST(Advice, ADeviceBesideLoadersIsSlowerThanItsCeiling) {
+  const auto workers = found(
+      advice_of(MadeUpEvidence().slopes(kWorkersBind).rate(Rung::discard, 600)), "more workers");
+  ASSERT_TRUE(workers);
+  EXPECT_NEAR(workers->predicted.mean, 600, 1);
+  EXPECT_EQ(workers->changes.at("workers"), "13") << "ceil(1.02 * 600 * 0.020)";
+}
+
+TEST(Advice, WorkersAreOfOneGpu) {
+  MadeUpEvidence made_up;
+  made_up.evidence.settings.gpus = 2;
+  made_up.evidence.settings.workers = 2;
+  const auto workers = found(advice_of(made_up.slopes(kWorkersBind)), "more workers");
+  ASSERT_TRUE(workers);
+  EXPECT_EQ(workers->changes.at("workers"), "11") << "ceil(20.4 / 2)";
+}
+
+TEST(Advice, MoreWorkersHelpNothingElse) {
+  EXPECT_FALSE(found(advice_of(MadeUpEvidence().slopes({.copy = 1})), "more workers"));
+  EXPECT_FALSE(found(advice_of(MadeUpEvidence().slopes({.burnt = 1})), "more workers"));
+}
+
+TEST(Advice, RungsThatWereMeasuredAreTheirOwnPredictionTheMostFirst) {
+  const auto advice = advice_of(
+      MadeUpEvidence().slopes({.copy = 1}).rate(Rung::encoded, 300).rate(Rung::decoded, 500));
+  ASSERT_GE(advice.size(), 2u);
+  EXPECT_EQ(advice[0].options(), "--cache decoded");
+  EXPECT_EQ(advice[0].predicted.mean, 500);
+  EXPECT_TRUE(advice[0].predicted.ci95) << "three rounds";
+  EXPECT_EQ(advice[1].options(), "--cache encoded");
+}
+
+TEST(Advice, WhatIsNotWorthItIsLeftOut) {
+  const auto options = [](double rate) {
+    return advice_of(MadeUpEvidence().slopes({.copy = 1}).rate(Rung::encoded, rate)).size();
+  };
+  EXPECT_EQ(options(205), 0u) << "2.5 % more";
+  EXPECT_EQ(options(207), 1u) << "3.5 % more";
+}
+
+TEST(Advice, AtTheCeilingThereIsNone) {
+  EXPECT_TRUE(advice_of(MadeUpEvidence()
+                            .slopes({.step = 1})
+                            .rate(Rung::none, 990)
+                            .rate(Rung::encoded, 1000)
+                            .rate(Rung::sample, 1000))
+                  .empty());
+}
+
+// 150.5 kB are read instead of 100, in 6 ms instead of 4, and 1 ms of collating stays.
+TEST(Advice, TensorsAreReadAndNotDecoded) {
+  const Surroundings around{.bytes_per_sample = 100e3};
+  MadeUpEvidence made_up;
+  made_up.slopes(kWorkersBind).rate(Rung::sample, 900);
+  const auto tensors = found(advice_of(made_up, around), "precached tensors");
+  ASSERT_TRUE(tensors);
+  EXPECT_EQ(tensors->options(), "--data tensor");
+  EXPECT_EQ(tensors->changes.at("image-size"), "") << "as by default";
+  EXPECT_NEAR(tensors->predicted.mean, 4e3 / (4 * 1.50528 + 1), 1);
+  made_up.rate(Rung::sample, 400);
+  EXPECT_NEAR(found(advice_of(made_up, around), "precached tensors")->predicted.mean, 400, 1)
+      << "no faster than what is finished already";
+  made_up.evidence.settings.data = "tensor";
+  EXPECT_FALSE(found(advice_of(made_up, around), "precached tensors"));
+}
+
+// 750 of 256 pixels that are asked for: (256/750)^2 of the work of decoding, and of half the
+// reading's.
+TEST(Advice, PicturesMayBeStoredSmaller) {
+  constexpr const char* kSmaller = "store pictures nearer to the input's size";
+  MadeUpEvidence made_up;
+  made_up.slopes(kWorkersBind);
+  made_up.evidence.settings.image_size = {1000, 750};
+  const auto smaller = found(advice_of(made_up), kSmaller);
+  ASSERT_TRUE(smaller);
+  EXPECT_EQ(smaller->options(), "--image-size 341x256");
+  const double saved_ms = (1 - 256.0 * 256 / 750 / 750) * (12 + 4 / 2.0);
+  EXPECT_NEAR(smaller->predicted.mean, 200 * 20 / (20 - saved_ms), 2);
+  made_up.evidence.settings.image_size = {500, 375};
+  EXPECT_FALSE(found(advice_of(made_up), kSmaller)) << "near enough";
+}
+
+TEST(Advice, WorkersThatWaitForReadsMayHaveSeveralUnderWay) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kWorkersBind).stage(Stage::read, 24, 1);  // 40 ms in all
+  const auto reads = found(advice_of(made_up), "several reads at a time");
+  ASSERT_TRUE(reads);
+  EXPECT_EQ(reads->options(), "--io uring --io-depth 8");
+  EXPECT_NEAR(reads->predicted.mean, 200 * 40.0 / 17, 3);
+  EXPECT_FALSE(found(advice_of(made_up, {.takes_engines = false}), "several reads at a time"));
+  made_up.stage(Stage::read, 2, 1);
+  EXPECT_FALSE(found(advice_of(made_up), "several reads at a time")) << "1 of 18 ms";
+}
+
+TEST(Advice, TheDeviceMayAugment) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kWorkersBind);
+  EXPECT_FALSE(found(advice_of(made_up), "augment on the device")) << "only a GPU does";
+  made_up.evidence.settings.device_kind = "cuda";
+  const auto device = found(advice_of(made_up), "augment on the device");
+  ASSERT_TRUE(device);
+  EXPECT_EQ(device->options(), "--augment-on device");
+  EXPECT_NEAR(device->predicted.mean, 200 * 20.0 / 17, 2);
+}
+
+// Twice the images for one averaging: 0.6 + 0.4 / 2 of the time for each.
+TEST(Advice, ALargerBatchHalvesWhatAveragingCosts) {
+  MadeUpEvidence made_up;
+  made_up.slopes({.step = 1}).rate(Rung::none, 900);
+  for (auto& round : made_up.evidence.rounds) round.all_reduce_share = 0.4;
+  const auto batch = found(advice_of(made_up), "twice the batch");
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->options(), "--batch-size 20");
+  EXPECT_NEAR(batch->predicted.mean, 900 / 0.8, 1e-6);
+  EXPECT_THAT(batch->why, HasSubstr("40 %"));
+  for (auto& round : made_up.evidence.rounds) round.all_reduce_share = 0.05;
+  EXPECT_FALSE(found(advice_of(made_up), "twice the batch"));
+}
+
+TEST(Advice, WhatAFasterStageWouldBeWorth) {
+  const auto workers =
+      found(advice_of(MadeUpEvidence().slopes(kWorkersBind)), "decode in half the time");
+  ASSERT_TRUE(workers);
+  EXPECT_EQ(workers->options(), "") << "nothing that --try could set";
+  EXPECT_NEAR(workers->predicted.mean, 200 * 20.0 / 14, 3);
+  const auto cpu =
+      found(advice_of(MadeUpEvidence().slopes({.burnt = 1})), "decode in half the CPU time");
+  ASSERT_TRUE(cpu);
+  EXPECT_NEAR(cpu->predicted.mean, 200 * 14.0 / 9, 1e-6);
+}
+
+TEST(Advice, WithoutARoundThereIsNone) {
+  MadeUpEvidence made_up;
+  made_up.evidence.rounds.clear();
+  EXPECT_TRUE(diagnose::advice_of(made_up.evidence, {}, {}).empty());
+}
+
+// --- Known defects: these say what is right.
+
+// 1.3 million pictures of 100 kB: nobody keeps them in 16 GB. `feedrate diagnose` tells of both.
+TEST(Advice, DISABLED_WhatDoesNotFitIntoMemoryIsNotAdvised) {
+  const Surroundings around{.bytes_per_sample = 100e3, .memory_available = 16e9, .samples = 1.3e6};
+  EXPECT_TRUE(
+      advice_of(MadeUpEvidence().slopes({.copy = 1}).rate(Rung::encoded, 900), around).empty());
+}
+
+}  // namespace
+}  // namespace feedrate::tests
