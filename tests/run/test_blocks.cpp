@@ -1,0 +1,256 @@
+#include "run/blocks.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "device/registry.h"
+#include "plan/expand.h"
+#include "run/cell_runner.h"
+#include "run/measurement.h"
+#include "tests/run/made_up_rank.h"
+#include "tests/support.h"
+
+namespace feedrate::tests {
+namespace {
+
+using measure::Place;
+using run::BlockPlan;
+using run::BlockSchedule;
+
+BlockPlan plan_of(std::size_t blocks, double seconds, int least_steps) {
+  return {
+      .blocks = std::vector<run::Block>(blocks), .seconds = seconds, .least_steps = least_steps};
+}
+
+// Steps of 10 ms, one after the other; the schedule sees each as it ends.
+class Steps {
+ public:
+  // How many more steps it took until the mark rose; 100 if it did not.
+  int until_next_mark(BlockSchedule& schedule) {
+    const std::int64_t mark = schedule.mark();
+    int more = 0;
+    while (schedule.mark() == mark && more < 100) {
+      add();
+      ++more;
+      schedule.update(steps_);
+    }
+    return more;
+  }
+  void add() {
+    const std::int64_t now = static_cast<std::int64_t>(steps_.size()) * 10 * kMs;
+    steps_.push_back({now, now + 10 * kMs});
+  }
+  std::span<const device::StepRecord> all() const { return steps_; }
+
+ private:
+  std::vector<device::StepRecord> steps_;
+};
+
+TEST(BlockSchedule, NothingHappensBeforeItBegins) {
+  const BlockPlan plan = plan_of(1, 0.01, 1);
+  BlockSchedule schedule(plan);
+  Steps steps;
+  EXPECT_EQ(steps.until_next_mark(schedule), 100);
+  EXPECT_EQ(schedule.mark(), 0);
+  EXPECT_FALSE(schedule.is_over());
+  schedule.begin(steps.all());
+  EXPECT_EQ(schedule.mark(), 1);
+}
+
+// A fifth of its 0.5 s to settle, and then all of it.
+TEST(BlockSchedule, ABlockSettlesAndIsMeasured) {
+  const BlockPlan plan = plan_of(2, 0.5, 6);
+  BlockSchedule schedule(plan);
+  Steps steps;
+  steps.add();
+  schedule.begin(steps.all());
+  EXPECT_EQ(steps.until_next_mark(schedule), 10);
+  EXPECT_EQ(schedule.mark(), 2);
+  EXPECT_EQ(steps.until_next_mark(schedule), 50);
+  EXPECT_EQ(schedule.mark(), 3) << "the next one settles";
+  EXPECT_EQ(steps.until_next_mark(schedule), 10);
+  EXPECT_FALSE(schedule.is_over());
+  EXPECT_EQ(steps.until_next_mark(schedule), 50);
+  EXPECT_TRUE(schedule.is_over());
+  EXPECT_EQ(steps.until_next_mark(schedule), 100) << "and stays so";
+}
+
+TEST(BlockSchedule, LongStepsMakeLongBlocks) {
+  const BlockPlan plan = plan_of(1, 0.001, 6);
+  BlockSchedule schedule(plan);
+  Steps steps;
+  steps.add();
+  schedule.begin(steps.all());
+  EXPECT_EQ(steps.until_next_mark(schedule), 3) << "two steps were in work when the delay changed";
+  EXPECT_EQ(steps.until_next_mark(schedule), 6) << "the least steps";
+  EXPECT_TRUE(schedule.is_over());
+}
+
+TEST(BlockSchedule, WithoutANewStepNothingChanges) {
+  const BlockPlan plan = plan_of(1, 0, 0);
+  BlockSchedule schedule(plan);
+  Steps steps;
+  steps.add();
+  schedule.begin(steps.all());
+  schedule.update(steps.all());
+  schedule.update(steps.all());
+  EXPECT_EQ(schedule.mark(), 1);
+}
+
+TEST(BlockSchedule, MarksTellTheBlockAndWhetherItIsMeasured) {
+  EXPECT_FALSE(BlockSchedule::is_measured(0));
+  for (std::size_t block = 0; block < 3; ++block) {
+    const auto settles = static_cast<std::int64_t>(2 * block + 1);
+    EXPECT_EQ(BlockSchedule::block_of(settles), block);
+    EXPECT_EQ(BlockSchedule::block_of(settles + 1), block);
+    EXPECT_FALSE(BlockSchedule::is_measured(settles));
+    EXPECT_TRUE(BlockSchedule::is_measured(settles + 1));
+  }
+}
+
+TEST(BlockResult, KeepsUpWhatIsMadeAndTaken) {
+  const auto keeps_up = [](double taken, double made) {
+    return run::BlockResult{.taken_per_s = taken, .made_per_s = made}.imgs_per_s();
+  };
+  EXPECT_EQ(keeps_up(100, 80), 80) << "out of the queue's stock";
+  EXPECT_EQ(keeps_up(100, 120), 100) << "into the queue";
+  EXPECT_EQ(keeps_up(100, -1), 100) << "nothing is made";
+  EXPECT_EQ(keeps_up(100, 0), 0) << "made was none";
+}
+
+// A rank that measured blocks of four steps of 10 ms each, and made `made` samples in 20 ms of one.
+run::RankResult rank_with_blocks(std::int64_t blocks, std::int64_t made) {
+  run::RankResult rank = rank_of(0, 40);
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    run::BlockSpan span{
+        .block = b, .first = 2 + 5 * b, .last = 6 + 5 * b, .made = made, .seconds = 0.020};
+    span.stages[measure::Stage::decode] = {5, 3, 1, 0};
+    rank.blocks.push_back(span);
+  }
+  return rank;
+}
+run::Measurement measured(std::vector<run::RankResult> ranks) {
+  plan::CellSettings settings;
+  settings.batch_size = 8;
+  settings.gpus = static_cast<int>(ranks.size());
+  return run::measurement_of(settings, {.ranks = std::move(ranks)});
+}
+
+TEST(Blocks, AreOfAllRanks) {
+  const auto m = measured({rank_with_blocks(1, 10), rank_with_blocks(1, 20)});
+  ASSERT_EQ(m.blocks.size(), 1u);
+  const run::BlockResult& block = m.blocks[0];
+  EXPECT_NEAR(block.seconds, 0.040, 1e-9);
+  EXPECT_NEAR(block.taken_per_s, 4 * 8 * 2 / 0.040, 1e-6);
+  EXPECT_NEAR(block.made_per_s, (10 + 20) / 0.020, 1e-6);
+  EXPECT_EQ(block.stages[measure::Stage::decode].wall_ns, 10);
+  EXPECT_EQ(block.idle_fraction, 0);
+}
+
+TEST(Blocks, TheDevicesWaitingIsIdle) {
+  run::RankResult rank = rank_with_blocks(1, -1);
+  for (device::StepRecord& step : rank.steps) step.start_ns += 4 * kMs;
+  const auto m = measured({rank});
+  ASSERT_EQ(m.blocks.size(), 1u);
+  EXPECT_NEAR(m.blocks[0].idle_fraction, 0.4, 1e-9);
+  EXPECT_LT(m.blocks[0].made_per_s, 0) << "nothing is made";
+}
+
+TEST(Blocks, ThoseThatNotAllRanksMeasuredAreLeftOut) {
+  EXPECT_EQ(measured({rank_with_blocks(3, 1), rank_with_blocks(2, 1)}).blocks.size(), 2u);
+  run::RankResult other = rank_with_blocks(3, 1);
+  other.blocks.erase(other.blocks.begin());
+  EXPECT_TRUE(measured({rank_with_blocks(3, 1), other}).blocks.empty());
+}
+
+// 2 workers of 8 ms a sample make 250 images/s, the device takes 1000.
+class BlocksOfACell : public testing::Test {
+ protected:
+  BlocksOfACell() {
+    make_dataset(folder_.path(), {"raw"}, {8, 8}, 64);
+    options_.data = folder_.path();
+    options_.plant = true;
+    options_.limits = {.warmup_seconds = 0.2, .max_warmup_seconds = 2, .min_steps = 4};
+    options_.planted[static_cast<std::size_t>(measure::Stage::decode)].ns = 8 * kMs;
+  }
+  run::Measurement measure(const BlockPlan& blocks, const char* gpus, double most_seconds = 60) {
+    device::AcceleratorRegistry registry;
+    const plan::Cell cell = plan::expand({{"device", {"emulated:1000"}},
+                                          {"data", {"raw"}},
+                                          {"workers", {"2"}},
+                                          {"gpus", {gpus}},
+                                          {"batch-size", {"4"}},
+                                          {"image-size", {"8"}},
+                                          {"input-size", {"8"}}})
+                                .at(0);
+    const run::CellResult result =
+        run::CellRunner(options_, registry).run_blocks(cell, blocks, most_seconds, {}, {}, 1);
+    EXPECT_EQ(result.status, run::Status::ok) << result.error;
+    return result.measurement.value_or(run::Measurement{});
+  }
+  // Every other block has it.
+  static BlockPlan every_other(Place place, std::int64_t ns) {
+    BlockPlan plan{.seconds = 0.3};
+    for (int pair = 0; pair < 3; ++pair) {
+      plan.blocks.push_back({place, {}});
+      plan.blocks.push_back({place, {.ns = ns}});
+    }
+    return plan;
+  }
+  // The mean logarithm of how much slower the delayed blocks are.
+  static double slower(const run::Measurement& m) {
+    double all = 0;
+    for (const run::BlockResult& block : m.blocks)
+      all += (block.block % 2 == 0 ? 1 : -1) * std::log(block.imgs_per_s());
+    return all / (static_cast<double>(m.blocks.size()) / 2);
+  }
+
+  TemporaryFolder folder_;
+  run::RunOptions options_;
+};
+
+// 4 ms more of a sample: 167 images/s.
+TEST_F(BlocksOfACell, ADelayInTheWorkersThatBindShowsInItsBlocks) {
+  const run::Measurement m = measure(every_other(Place::worker, 4 * kMs), "1");
+  ASSERT_EQ(m.blocks.size(), 6u);
+  const double expected = std::log(12.0 / 8);
+  EXPECT_GT(slower(m), 0.6 * expected);
+  EXPECT_LT(slower(m), 1.4 * expected);
+  EXPECT_LT(m.blocks[0].imgs_per_s(), 250 * 1.1) << "no faster than the workers";
+  EXPECT_GT(m.blocks[0].idle_fraction, 0.4) << "the device waits for them";
+  EXPECT_GT(m.blocks[0].stages[measure::Stage::decode].items, 0);
+}
+
+// 4 ms more of a step of 4 ms, which has 16.
+TEST_F(BlocksOfACell, ADelayInStepsThatWaitDoesNot) {
+  const run::Measurement m = measure(every_other(Place::step, 4 * kMs), "1");
+  ASSERT_EQ(m.blocks.size(), 6u);
+  EXPECT_LT(std::abs(slower(m)), 0.4 * std::log(12.0 / 8));
+  EXPECT_LT(m.blocks[1].idle_fraction, m.blocks[0].idle_fraction) << "but it was there";
+}
+
+TEST_F(BlocksOfACell, AllRanksHaveTheSameBlocks) {
+  const run::Measurement m = measure(every_other(Place::worker, 4 * kMs), "2");
+  ASSERT_EQ(m.blocks.size(), 6u);
+  for (std::size_t b = 0; b < m.blocks.size(); ++b) EXPECT_EQ(m.blocks[b].block, b);
+  EXPECT_GT(slower(m), 0.6 * std::log(12.0 / 8));
+}
+
+TEST_F(BlocksOfACell, ARunThatIsTooShortEndsWithTheBlocksThatFit) {
+  const run::Measurement m = measure(every_other(Place::worker, 4 * kMs), "1", 0.9);
+  EXPECT_GE(m.blocks.size(), 1u);
+  EXPECT_LT(m.blocks.size(), 6u);
+}
+
+// --- A known defect: this says what is right.
+
+// The end of the run cuts the third block off: it is as good as none.
+TEST_F(BlocksOfACell, DISABLED_ABlockThatIsCutShortIsNotMeasured) {
+  const run::Measurement m = measure(every_other(Place::worker, 4 * kMs), "1", 0.95);
+  for (const run::BlockResult& block : m.blocks) EXPECT_GE(block.seconds, 0.3) << block.block;
+}
+
+}  // namespace
+}  // namespace feedrate::tests
