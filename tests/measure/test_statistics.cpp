@@ -40,6 +40,21 @@ TEST(Statistics, StudentTAgreesWithTheTables) {
   EXPECT_NEAR(measure::student_t(0.5, 1), 1, 1e-6);
 }
 
+// Closed forms of one and two degrees of freedom, and the tables' quantiles.
+TEST(Statistics, StudentTBelow) {
+  EXPECT_NEAR(measure::student_t_below(0, 5), 0.5, 1e-12);
+  EXPECT_NEAR(measure::student_t_below(1, 1), 0.75, 1e-12);
+  EXPECT_NEAR(measure::student_t_below(-1, 1), 0.25, 1e-12);
+  EXPECT_NEAR(measure::student_t_below(3, 2), 0.5 + 3 / (2 * std::sqrt(2.0 + 9)), 1e-12);
+  for (const int degrees : {1, 2, 3, 4, 7, 20}) {
+    const double t = measure::student_t_975(degrees);
+    EXPECT_NEAR(measure::student_t_below(t, degrees), 0.975, 1e-4) << degrees;
+    EXPECT_NEAR(measure::student_t_below(-t, degrees), 0.025, 1e-4) << degrees;
+  }
+  EXPECT_EQ(measure::student_t_below(1, 0), measure::student_t_below(1, 1)) << "one at least";
+  EXPECT_NEAR(measure::student_t_below(1e9, 3), 1, 1e-9);
+}
+
 TEST(Statistics, BlockIntervalNeedsTwentySteps) {
   const std::vector<double> steps(19, 0.1);
   EXPECT_FALSE(measure::block_interval(steps, 10).has_value());
