@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SMALL = ["--image-size", "48", "--input-size", "48"]
 CELL = SMALL + ["--device", "emulated:2000", "--batch-size", "8"]
 SHORT = ["--min-seconds", "0.2", "--warmup-seconds", "0.05"]
-TALK = re.compile(r"preparing|warming up|measuring|checked|img/s|\d+ %")
+TALK = re.compile(r"preparing|warming up|measuring|checked|img/s|\d+ %|^diagnosing |^round \d")
 SKIPPED = 77  # the exit code of a file of which nothing ran: ctest says so, not "Passed"
 PATIENCE = 60  # seconds until a program that hangs is killed
 

@@ -1,0 +1,457 @@
+"""What limits one cell, how sure that is, and what would help."""
+
+import errno
+import glob
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from forbidden import forbid
+from program import ProgramTest, main, program, records_of
+
+SIZE = ["--image-size", "64", "--input-size", "64"]
+JPEG = ["--data", "jpeg", *SIZE, "--batch-size", "8"]
+CELL = [*JPEG, "--device", "emulated:800", "--workers", "2"]
+SLOW_DECODE = ["--budget", "14s", "--plant", "decode=6"]  # 2 workers: 333 images/s of 800
+# Shorter than the budget would have them, so that several rounds fit.
+BRIEF = [
+    *("--warmup-seconds", "0.05", "--max-warmup-seconds", "0.1"),
+    *("--min-seconds", "0.1", "--max-seconds", "0.2"),
+]
+FADVISE = {"x86_64": 221, "aarch64": 223}.get(platform.machine())
+RUNGS = ["synthetic", "device", "host", "sample", "decoded", "encoded", "none", "cold", "discard"]
+FIELDS = {
+    *("schema", "cell", "cell_id", "label", "device", "emulated", "rounds", "seconds", "verdict"),
+    *("ladder", "waterfall", "slopes", "capacities", "stages", "advice", "patterns"),
+}
+VERDICT = {"names", "resources", "clear", "confidence", "sentence", "evidence", "agree"}
+LOSS = {"step", "from", "to", "lost_imgs_per_s", "lost_share", "ms_per_step"}
+SLOPE = {"place", "kind", "delay_ms", "pairs", "slope", "binds"}
+CAPACITY = {"resource", "imgs_per_s", "utilisation", "largest_stage", "largest_share"}
+REMEDY = {"remedy", "options", "why", "predicted", "measured"}
+NUMBER, RANGE = r"([\d,]+)", r"[\d,]+ to [\d,]+"
+
+
+def lines_of(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.readlines()
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+class DiagnoseTest(ProgramTest):
+    pictures = None
+    of_decode = None
+
+    @classmethod
+    def setUpClass(cls):
+        if DiagnoseTest.pictures is None:
+            DiagnoseTest.pictures = tempfile.mkdtemp(prefix="feedrate-e2e-pictures-")
+            unittest.addModuleCleanup(shutil.rmtree, DiagnoseTest.pictures, True)
+            for name, count in (("many", "192"), ("few", "8")):
+                words = ["--format", "jpeg", "--count", count, "--classes", "4", *SIZE]
+                subprocess.run(
+                    [program(), "gen", os.path.join(cls.pictures, name), *words],
+                    check=True,
+                    capture_output=True,
+                )
+        cls.data = os.path.join(cls.pictures, "many")
+        cls.few = os.path.join(cls.pictures, "few")
+
+    def words(self, *more, cell=CELL, data=None):
+        return ["diagnose", "--dataset", data or self.data, *cell, *more]
+
+    def diagnose(self, *more, cell=CELL, data=None, **options):
+        return self.call(*self.words(*more, cell=cell, data=data), **options)
+
+    def one_line(self, answer):
+        """The JSON that is all of stdout."""
+        self.assertEqual(answer.out.count("\n"), 1, answer)
+        self.assertTrue(answer.out.endswith("\n"), answer)
+        return json.loads(answer.out)
+
+    def decode_is_slow(self):
+        """(answer, folder) of a diagnosis that many tests look at, with a folder of their own.
+        Made once."""
+        if DiagnoseTest.of_decode is None:
+            folder = os.path.join(self.pictures, "decode")
+            shutil.rmtree(folder, True)
+            answer = self.diagnose(*SLOW_DECODE, "-o", folder, "--json")
+            DiagnoseTest.of_decode = answer, folder
+        answer, folder = DiagnoseTest.of_decode
+        return answer, shutil.copytree(folder, self.path("out"))
+
+    def rounds(self, name="out"):
+        """Whole ones so far; -1 before there is a file."""
+        try:
+            return len(lines_of(self.path(name, "rounds.jsonl"))) - 1
+        except FileNotFoundError:
+            return -1
+
+
+class Answers(DiagnoseTest):
+    def test_a_planted_decode_is_named(self):
+        answer, _ = self.decode_is_slow()
+        found = self.one_line(answer)
+        verdict = found["verdict"]
+        self.assertEqual((verdict["names"], verdict["resources"]), (["decode"], ["workers"]))
+        self.assertTrue(verdict["clear"])
+        self.assertGreater(verdict["confidence"], 0.8)
+        self.assertIn("decode limits it (workers): ", verdict["sentence"])
+        self.assertEqual(verdict["evidence"]["capacities"], "decode")
+        slopes = {(s["place"], s["kind"]): s["binds"] for s in found["slopes"]}
+        self.assertGreater(slopes["worker", "sleep"], 0.9)
+        self.assertLess(slopes["step", "sleep"], 0.5)
+        decode = next(s for s in found["stages"] if s["stage"] == "decode")
+        self.assertGreater(decode["wall_ms"], 5)
+        self.assertLess(decode["cpu_ms"], 4, "what was planted sleeps")
+        rates = {r["rung"]: r["imgs_per_s"]["mean"] for r in found["ladder"] if "runs" in r}
+        self.assertLess(rates["none"], 1.1 * 2 / 6e-3)
+        self.assertLess(rates["encoded"], 1.1 * 2 / 6e-3)
+        self.assertGreater(rates["decoded"], 1.3 * rates["encoded"], "it spares the decoding")
+
+    def test_the_json_has_every_field(self):
+        answer, folder = self.decode_is_slow()
+        found = self.one_line(answer)
+        self.assertEqual(set(found), FIELDS)
+        self.assertEqual(found["schema"], "feedrate.diagnosis/1")
+        self.assertIs(found["emulated"], True)
+        self.assertIn("EMULATED", found["device"])
+        self.assertEqual(found["cell"]["workers"], 2)
+        self.assertEqual(set(found["verdict"]), VERDICT)
+        self.assertEqual(set(found["verdict"]["evidence"]), {"ladder", "capacities", "slopes"})
+        self.assertEqual([rung["rung"] for rung in found["ladder"]], RUNGS)
+        for rung in found["ladder"]:
+            fields = {"rung", "left_out"} if "left_out" in rung else {"rung", "imgs_per_s", "runs"}
+            self.assertEqual(set(rung), fields)
+        # A disk that cannot be dropped (tmpfs) has no cold run.
+        self.assertLessEqual({r["rung"] for r in found["ladder"] if "left_out" in r}, {"cold"})
+        for name, fields in (
+            ("waterfall", LOSS),
+            ("slopes", SLOPE),
+            ("capacities", CAPACITY),
+            ("stages", {"stage", "wall_ms", "cpu_ms"}),
+            ("advice", REMEDY),
+        ):
+            self.assertTrue(found[name], name)
+            for entry in found[name]:
+                self.assertEqual(set(entry), fields, name)
+        self.assertEqual({remedy["measured"] for remedy in found["advice"]}, {None})
+        with open(os.path.join(folder, "diagnosis.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file), found, "the file says what was printed")
+
+    def test_the_folder_is_whole(self):
+        answer, folder = self.decode_is_slow()
+        found = self.one_line(answer)
+        head, *rounds = map(json.loads, lines_of(folder, "rounds.jsonl"))
+        self.assertEqual(head["cell_id"], found["cell_id"])
+        self.assertEqual(len(rounds), found["rounds"])
+        self.assertEqual(
+            set(rounds[0]["rates"]), {r["rung"] for r in found["ladder"] if "runs" in r}
+        )
+        records = records_of(folder)
+        for record in records:
+            self.assertIn("planted", [flag["name"] for flag in record["flags"]])
+        measured = {r["cell"]["cache"] for r in records if r["cell"]["data"] == "jpeg"}
+        self.assertLessEqual({"device", "host", "sample", "encoded", "discard"}, measured)
+        self.call("validate", folder)
+
+    def test_the_report_draws_the_waterfall(self):
+        _, folder = self.decode_is_slow()
+        words = ["report", folder, "--only", "waterfall", "--formats", "svg", "--no-paper"]
+        answer = self.finish(self.start(*words))
+        if "Python module matplotlib is missing" in answer.err:
+            self.skipTest("needs matplotlib: ./scripts/quickstart")
+        self.assertEqual(answer.code, 0, answer)
+        (figure,) = glob.glob(os.path.join(folder, "report", "waterfall*.svg"))
+        self.assertGreater(os.path.getsize(figure), 1000)
+        self.call("validate", folder, "--no-drawing")
+
+    def test_nothing_planted_is_compute_bound(self):
+        answer = self.diagnose("--budget", "10s")
+        heading, sentence, *rest = answer.out.splitlines()
+        self.assertIn("EMULATED", heading)
+        self.assertRegex(sentence, rf"^compute-bound: {NUMBER} of {NUMBER} img/s, \d+ % of the")
+        self.assertRegex(rest[0], r"^  confidence (above 99|\d+) %$")
+        for part in ("the three kinds of evidence ", "ladder ", "delayed ", "could deliver alone "):
+            self.assertRegex(answer.out, rf"(?m)^  {part}")
+        self.assertRegex(answer.out, r"(?m)^  synthetic: the ceiling +\d")
+        self.assertRegex(answer.out, r"\d rounds? in \d")
+        self.assertRegex(answer.err, r"^diagnosing jpeg.*: about 10 s \(--budget\)\n")
+        self.assertEqual(os.listdir(self.folder), [], "without -o nothing is kept")
+
+    def test_a_budget_that_is_too_short_says_what_it_can(self):
+        found = self.one_line(self.diagnose("--budget", "2s", "--json"))
+        self.assertEqual(found["rounds"], 1)
+        self.assertIn(" of the ceiling", found["verdict"]["sentence"])
+        self.assertTrue(found["verdict"]["names"])
+        self.assertEqual({r["imgs_per_s"]["ci95"] is None for r in found["ladder"][:2]}, {True})
+
+    def test_help_tells_of_all_but_what_is_for_tests(self):
+        shown = self.call("diagnose", "--help").out
+        for option in ("--budget TIME", "--try", "--resume", "--json", "-o"):
+            self.assertRegex(shown, rf"(?m)^ +{option}\b")
+        self.assertNotIn("plant", shown)
+
+
+class Advice(DiagnoseTest):
+    def test_what_was_not_tried_has_one_number(self):
+        _, folder = self.decode_is_slow()
+        answer = self.diagnose(*SLOW_DECODE, "-o", folder, "--resume")
+        self.assertRegex(answer.out, rf"(?m)^  more workers +{NUMBER}  {RANGE}$")
+        self.assertNotRegex(answer.out, r"(?m)^  would give .* measured")
+        self.assertNotRegex(answer.out, r"(?m) $", "blanks at a line's end")
+
+    def test_what_was_promised_is_measured(self):
+        """In a folder whose diagnosis is whole: its rounds are not measured again."""
+        _, folder = self.decode_is_slow()
+        rounds, before = lines_of(folder, "rounds.jsonl"), records_of(folder)
+        answer = self.diagnose(*SLOW_DECODE, "-o", folder, "--resume", "--try")
+        self.assertEqual(lines_of(folder, "rounds.jsonl"), rounds)
+        self.assertRegex(answer.out, r"(?m)^  would give +img/s  may be +measured  95 %$")
+        told = re.search(
+            rf"(?m)^  more workers +{NUMBER}  {RANGE} +{NUMBER}  {RANGE}\n +--workers (\d+): ",
+            answer.out,
+        )
+        self.assertTrue(told, answer)
+        with open(os.path.join(folder, "diagnosis.json"), encoding="utf-8") as file:
+            found = json.load(file)
+        advice = {remedy["remedy"]: remedy for remedy in found["advice"]}["more workers"]
+        self.assertEqual(number(told[1]), round(advice["predicted"]["mean"]))
+        self.assertEqual(number(told[2]), round(advice["measured"]["mean"]))
+        self.assertEqual(advice["options"], f"--workers {told[3]}")
+        own = next(r for r in found["ladder"] if r["rung"] == "none")["imgs_per_s"]["mean"]
+        self.assertGreater(advice["measured"]["mean"], 1.3 * own)
+
+        records = records_of(folder)
+        self.assertEqual(records[: len(before)], before)
+        tried = [r for r in records[len(before) :] if r["cell"]["workers"] == int(told[3])]
+        self.assertGreaterEqual(len(tried), 3)
+        self.assertEqual({r["status"] for r in tried}, {"ok"})
+        self.assertLessEqual(advice["measured"]["mean"], max(r["imgs_per_s"] for r in tried) + 1)
+
+        tensors = re.search(r"(?m)^  precached tensors .*\n.*\n +not tried: (.*)$", answer.out)
+        self.assertTrue(tensors, answer)
+        self.assertIn("tensor-uint8", tensors[1], "the folder holds pictures alone")
+        self.call("validate", folder)
+
+    def test_a_signal_says_that_it_was_interrupted(self):
+        _, folder = self.decode_is_slow()
+        before = self.records_so_far("out")
+        answer = self.stop(
+            signal.SIGINT,
+            lambda: self.records_so_far("out") > before,
+            *self.words(*SLOW_DECODE, "-o", folder, "--resume", "--try"),
+        )
+        self.assertIn("decode limits it", answer.out)
+        self.assertEqual(answer.err.count("feedrate: interrupted"), 1, answer)
+        self.call("validate", folder)
+
+
+class Interrupted(DiagnoseTest):
+    def told_once(self, answer):
+        said = [line for line in answer.err.splitlines() if line.startswith("feedrate: ")]
+        stopping = "feedrate: stopping (once more to stop at once)"
+        interrupted = "feedrate: interrupted; go on: the same command with --resume"
+        self.assertEqual(said, [stopping, interrupted], answer)
+
+    def test_whole_rounds_are_kept_and_used(self):
+        cell = [*JPEG, "--device", "emulated:1600", "--workers", "0"]
+        words = [*BRIEF, "--budget", "20s", "-o", self.path("out"), "--json"]
+        answer = self.stop(
+            signal.SIGINT, lambda: self.rounds() == 1, *self.words(*words, cell=cell)
+        )
+        self.told_once(answer)
+        self.assertEqual(self.one_line(answer)["rounds"], 1)
+        kept, records = lines_of(self.path("out", "rounds.jsonl")), self.ledger("out")
+        self.assertEqual(len(kept), 2)
+        planned = json.loads(kept[0])["rounds"]
+        self.assertGreater(planned, 1)
+        self.call("validate", self.path("out"))
+
+        found = self.one_line(self.diagnose(*words, "--resume", cell=cell))
+        self.assertEqual(found["rounds"], planned)
+        rounds = lines_of(self.path("out", "rounds.jsonl"))
+        self.assertEqual(rounds[:2], kept)
+        self.assertEqual(len(rounds), 1 + planned)
+        self.assertEqual(self.ledger("out")[: len(records)], records)
+        identities = [(r["cell_id"], r["repetition"]) for r in self.ledger("out")]
+        self.assertEqual(len(identities), len(set(identities)), "no run is counted twice")
+        self.call("validate", self.path("out"))
+
+    def test_before_a_round_is_whole_only_runs_are_kept(self):
+        words = [*BRIEF, "--budget", "2s", "-o", self.path("out")]
+        answer = self.stop(
+            signal.SIGINT, lambda: self.records_so_far("out") >= 2, *self.words(*words)
+        )
+        self.told_once(answer)
+        self.assertEqual(answer.out, "")
+        self.assertEqual(self.rounds(), -1)
+        self.assertFalse(os.path.exists(self.path("out", "diagnosis.json")))
+        records = self.ledger("out")
+        self.assertGreaterEqual(len(records), 2)
+
+        found = self.one_line(self.diagnose(*words, "--resume", "--json"))
+        self.assertEqual((found["rounds"], self.rounds()), (1, 1))
+        self.assertEqual(self.ledger("out")[: len(records)], records)
+        self.call("validate", self.path("out"))
+
+
+class Rungs(DiagnoseTest):
+    """That cannot be measured."""
+
+    def left_out(self, found):
+        return {r["rung"]: r["left_out"] for r in found["ladder"] if "left_out" in r}
+
+    def test_a_dataset_that_is_too_small_for_one_leaves_that_out(self):
+        words = [*BRIEF, "--budget", "2s", "-o", self.path("out"), "--json"]
+        found = self.one_line(self.diagnose(*words, data=self.few))
+        left_out = self.left_out(found)
+        self.assertEqual(list(left_out), ["cold"])
+        self.assertIn("too small for a cold run", left_out["cold"])
+        self.call("validate", self.path("out"))
+        again = self.one_line(self.diagnose(*words, "--resume", data=self.few))
+        took = found.pop("seconds"), again.pop("seconds")
+        with self.subTest("a diagnosis that is whole says the same again"):
+            self.assertEqual(again, found)
+        with self.subTest("and how long its rounds took"):
+            self.assertGreaterEqual(took[1], took[0])
+
+    def test_a_page_cache_that_keeps_everything_has_no_cold_rung(self):
+        if FADVISE is None:
+            self.skipTest("the number of fadvise is not known here")
+        kept = {
+            "preexec_fn": forbid(FADVISE, errno.EPERM),
+            "env": {**os.environ, "FEEDRATE_DROP_CACHES": "no"},
+        }
+        answer = self.diagnose(*BRIEF, "--budget", "2s", **kept)
+        self.assertRegex(
+            answer.out,
+            r"(?m)^  left out: nothing kept, page cache cold: .*stays in the page cache",
+        )
+        self.refused(
+            *self.words(*BRIEF, "--budget", "2s", "--page-cache", "cold"),
+            names=["cold", "stays in the page cache"],
+            code=1,
+            talk=True,
+            **kept,
+        )
+
+    def test_a_cold_cell_of_too_few_pictures_is_refused_at_once(self):
+        self.refused(
+            *self.words("--budget", "2s", "--page-cache", "cold", data=self.few),
+            names=[self.few, "too small for a cold run"],
+            code=1,
+        )
+
+    def test_loaders_beside_the_steps_are_a_cell_of_their_own(self):
+        words = ["--cache", "discard", "--min-seconds", "0.3", "--warmup-seconds", "0.1", "--json"]
+        answer = self.call("run", "--dataset", self.data, *CELL, *words)
+        record = self.one_line(answer)
+        self.assertEqual((record["status"], record["cell"]["cache"]), ("ok", "discard"))
+        self.assertGreater(record["imgs_per_s"], 0.5 * 800)
+        made = {stage["name"]: stage["items"] for stage in record["stages"]}
+        self.assertGreater(made["decode"], 0, "its loaders work, although nobody waits for them")
+        self.refused(
+            *("run", "--dataset", self.data, *JPEG, "--device", "emulated:800"),
+            *("--cache", "discard", "--workers", "0"),
+            names=["discard", "--workers 1"],
+        )
+
+
+class BadInput(DiagnoseTest):
+    def test_what_is_typed_wrong_is_named(self):
+        for more, names in (
+            (["--data", "synthetic"], ["stored data", "stored --data"]),
+            (["--workers", "1,2"], ["looks at one cell", "make 2"]),
+            (["--cache", "host"], ["--cache none"]),
+            (["--cache", "discard"], ["--cache none"]),
+            (["--resume"], ["--resume", "-o DIR"]),
+            (["--budget", "0"], ["--budget 0", "90s"]),
+            (["--budget", "-3s"], ["--budget -3s", "90s"]),
+            (["--budget", "soon"], ["--budget soon", "90s"]),
+            (["--budget", "nan"], ["--budget nan", "90s"]),
+            (["--plant", "decode"], ["--plant decode", "decode=1.5"]),
+            (["--plant", "nowhere=3"], ["--plant nowhere=3", "all-reduce"]),
+            (["--plant", "decode=-1"], ["--plant decode=-1"]),
+            (["--plant", "read=2:spike=50"], ["--plant read=2:spike=50"]),
+        ):
+            with self.subTest(more):
+                cell = [*SIZE, "--device", "emulated:800"]
+                self.refused(*self.words(*more, cell=cell), names=names)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_launchers_processes_are_refused(self):
+        """Each would make a diagnosis of its own."""
+        self.refused(
+            *self.words("--budget", "2s"),
+            names=["feedrate diagnose", "torchrun", "without a launcher"],
+            env={**os.environ, "RANK": "0", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"},
+        )
+
+    def test_a_dataset_that_is_missing_is_named(self):
+        none = self.path("none")
+        self.refused(*self.words("-o", self.path("out"), data=none), names=none, code=1)
+        cell = ["--data", "png", *CELL[2:]]
+        self.refused(*self.words(cell=cell), names=["png/64x64", "gen"], code=1)
+
+    def test_a_ledger_that_is_there_wants_resume(self):
+        _, folder = self.decode_is_slow()
+        before = records_of(folder), lines_of(folder, "rounds.jsonl")
+        message = self.refused(
+            *self.words(*SLOW_DECODE, "-o", folder),
+            names=["ledger.jsonl", "--resume", "-o DIR"],
+            code=1,
+        )
+        self.assertNotIn("sweep", message, "a sweep does not go on with a diagnosis")
+        self.assertEqual((records_of(folder), lines_of(folder, "rounds.jsonl")), before)
+
+    def test_another_cells_diagnosis_is_not_gone_on_with(self):
+        _, folder = self.decode_is_slow()
+        before = records_of(folder), lines_of(folder, "rounds.jsonl")
+        cell = [*JPEG[:-1], "16", "--device", "emulated:800", "--workers", "2"]
+        self.refused(
+            *self.words(*SLOW_DECODE, "-o", folder, "--resume", cell=cell),
+            names=["rounds.jsonl", "another cell", "-o DIR"],
+            code=1,
+        )
+        self.assertEqual((records_of(folder), lines_of(folder, "rounds.jsonl")), before)
+
+    def test_other_limits_are_not_mixed_with_those_that_were_measured(self):
+        """As of `sweep --resume`."""
+        _, folder = self.decode_is_slow()
+        for more in (["--min-seconds", "0.7"], ["--seed", "7"]):
+            with self.subTest(more):
+                self.refused(
+                    *self.words(*SLOW_DECODE, "-o", folder, "--resume", *more),
+                    names=["ledger.jsonl", more[0].strip("-").replace("-", "_"), more[1]],
+                    code=1,
+                )
+
+    def test_rounds_that_are_none_are_named(self):
+        _, folder = self.decode_is_slow()
+        rounds = lines_of(folder, "rounds.jsonl")
+        for bad in (
+            "{}\n",
+            "nonsense\n",
+            rounds[1].replace('"pairs":[{', '"pairs":[{"place":1},{'),
+        ):
+            with self.subTest(bad[:20]):
+                self.write("out/rounds.jsonl", rounds[0] + bad)
+                self.refused(
+                    *self.words(*SLOW_DECODE, "-o", folder, "--resume"),
+                    names=["rounds.jsonl, line 2", "is no round"],
+                    code=1,
+                )
+
+
+if __name__ == "__main__":
+    main()
