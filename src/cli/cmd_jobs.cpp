@@ -13,8 +13,8 @@
 #include "cli/jobs_run.h"
 #include "cli/jobs_text.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "plan/axes.h"
-#include "ranks/launch.h"
 
 namespace feedrate::cli {
 namespace {
@@ -28,15 +28,6 @@ struct JobsCommand {
   int copies = 1, repetitions = 1;
   bool json = false, dry_run = false;
 };
-
-void refuse_launchers() {
-  const auto launch = ranks::launch_of(environment_variable);
-  if (!launch) return;
-  throw UsageError("feedrate jobs",
-                   "starts its jobs itself, and " + launch->launcher + " has started " +
-                       std::to_string(launch->size) + " ranks",
-                   "start it without a launcher");
-}
 
 // A job goes on loading until the last one has measured.
 void refuse_what_cannot_go_on(const plan::Cell& cell) {
@@ -108,7 +99,7 @@ std::vector<PlannedJob> jobs_of(CLI::App& app, JobsCommand& command) {
 }
 
 int run_jobs(CLI::App& app, JobsCommand& command) {
-  refuse_launchers();
+  refuse_launchers("feedrate jobs", "starts its jobs itself");
   const std::vector<PlannedJob> jobs = jobs_of(app, command);
   run::RunLimits& limits = command.experiment.run.limits;
   if (app.count("--max-seconds") == 0) limits.max_seconds = kLongest * limits.min_seconds;

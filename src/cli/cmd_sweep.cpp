@@ -17,6 +17,7 @@
 #include "measure/clock.h"
 #include "record/record_json.h"
 #include "record/resume.h"
+#include "record/rounds_file.h"
 
 namespace feedrate::cli {
 namespace {
@@ -162,6 +163,11 @@ int sweep(CLI::App& app, SweepCommand& command) {
   }
   if (experiment.output.empty())
     throw UsageError("--output", "is needed", "give a folder for the ledger: -o results/NAME");
+  if (resumes && std::filesystem::exists(experiment.output / record::kRoundsFile)) {
+    throw Error(experiment.output.string(),
+                "holds a diagnosis, which `feedrate diagnose` goes on with",
+                "choose another folder: -o DIR");
+  }
   measuring.open_ledger(plan, resumes, command.force_resume);
   if (is_precise) check_pilot(*measuring.ledger(), command.repetitions);
 

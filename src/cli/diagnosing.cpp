@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "cli/ledger_evidence.h"
 #include "cli/progress.h"
 #include "measure/clock.h"
 #include "plan/axes.h"
@@ -203,6 +204,7 @@ bool Diagnosing::measure_ladder(int round, const std::string& title) {
                                   add(rungs.at(record.context.run.cell.id()), record);
                                 });
   if (!is_whole) return false;
+  add_from_ledger(rungs);
   const Rung own = own_rung(cell_);
   for (const Rung needed : {Rung::synthetic, own}) {
     if (const auto why = seen_.left_out.find(needed); why != seen_.left_out.end())
@@ -210,6 +212,24 @@ bool Diagnosing::measure_ladder(int round, const std::string& title) {
                   "see that it runs: `feedrate run`");
   }
   return true;
+}
+
+// What an interrupted round had measured already.
+void Diagnosing::add_from_ledger(const std::map<std::string, Rung>& rungs) {
+  if (!measuring_.ledger()) return;
+  for (const nlohmann::ordered_json& record : measuring_.ledger()->records()) {
+    const auto rung = rungs.find(record.value("cell_id", ""));
+    if (rung == rungs.end() || record.at("repetition") != number_ || record.at("status") != "ok" ||
+        round_.rates.contains(rung->second))
+      continue;
+    const bool is_own = rung->second == own_rung(cell_);
+    add_record(record, rung->second, is_own, round_);
+    if (!is_own) continue;
+    round_.undelayed.reset();  // its blocks tell it better
+    device_ = record.at("device").at("name");
+    servers_.cpus = std::max(1.0, record.at("threads").value("cpu_capacity", 1.0));
+    step_s_ = 1e-3 * record.at("step_ms").at("mean").get<double>();
+  }
 }
 
 void Diagnosing::add(Rung rung, const record::Record& record) {

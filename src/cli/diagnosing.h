@@ -72,6 +72,7 @@ class Diagnosing {
 
  private:
   void check_rungs();
+  void add_from_ledger(const std::map<std::string, diagnose::Rung>& rungs);  // by cell_id
   void add(diagnose::Rung rung, const record::Record& record);
   void add_cell(const run::Measurement& m);
   void add_patterns(const run::Measurement& m);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "base/text.h"
 #include "cli/result_text.h"
+#include "record/record_json.h"
 
 namespace feedrate::cli {
 namespace {
@@ -169,6 +171,15 @@ std::string diagnosis_text(const record::DiagnosisOf& of, const diagnose::Eviden
              "\n%zu round%s in %s: what they show holds for this machine, these options and "
              "this hour.\n",
              rounds, rounds == 1 ? "" : "s", duration(of.seconds).c_str());
+}
+
+void print_diagnosis(bool as_json, const record::DiagnosisOf& of,
+                     const diagnose::Evidence& evidence, const diagnose::Diagnosis& diagnosis) {
+  if (as_json) {
+    std::printf("%s\n", record::to_line(record::diagnosis_json(of, evidence, diagnosis)).c_str());
+  } else {
+    std::fputs(diagnosis_text(of, evidence, diagnosis).c_str(), stdout);
+  }
 }
 
 }  // namespace feedrate::cli

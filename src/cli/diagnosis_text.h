@@ -11,4 +11,8 @@ namespace feedrate::cli {
 std::string diagnosis_text(const record::DiagnosisOf& of, const diagnose::Evidence& evidence,
                            const diagnose::Diagnosis& diagnosis);
 
+// Prints that, or one line of JSON.
+void print_diagnosis(bool as_json, const record::DiagnosisOf& of,
+                     const diagnose::Evidence& evidence, const diagnose::Diagnosis& diagnosis);
+
 }  // namespace feedrate::cli

@@ -81,13 +81,6 @@ double all_reduce_share(const Json& record) {
   return works > 0 ? least / works : 0;
 }
 
-void add_own(diagnose::RoundEvidence& round, const Json& record) {
-  const run::Measurement m = record::verdict_inputs_from(record);
-  round.capacities = record::capacities_from(record.at("capacities"));
-  round.undelayed = {m.stages, m.imgs_per_s, m.device_idle_fraction};
-  round.all_reduce_share = all_reduce_share(record);
-}
-
 void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
                 LedgerEvidence& found) {
   std::map<std::string, Rung> rungs;
@@ -97,9 +90,9 @@ void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
     const auto rung = rungs.find(record.at("cell_id"));
     if (rung == rungs.end() || !is_measured(record) || !record.value("valid", true)) continue;
     diagnose::RoundEvidence& round = rounds[record.at("repetition")];
-    round.rates[rung->second] = kept_up(record);
-    if (rung->second != own_rung(found.of.cell)) continue;
-    add_own(round, record);
+    const bool is_own = rung->second == own_rung(found.of.cell);
+    add_record(record, rung->second, is_own, round);
+    if (!is_own) continue;
     found.of.device = record.at("device").at("name");
     found.evidence.servers.cpus = std::max(1.0, record.at("threads").value("cpu_capacity", 1.0));
   }
@@ -113,6 +106,15 @@ void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
 }
 
 }  // namespace
+
+void add_record(const Json& record, Rung rung, bool is_own, diagnose::RoundEvidence& round) {
+  round.rates[rung] = kept_up(record);
+  if (!is_own) return;
+  const run::Measurement m = record::verdict_inputs_from(record);
+  round.capacities = record::capacities_from(record.at("capacities"));
+  round.undelayed = {m.stages, m.imgs_per_s, m.device_idle_fraction};
+  round.all_reduce_share = all_reduce_share(record);
+}
 
 LedgerEvidence evidence_from(const std::filesystem::path& folder,
                              const std::vector<std::string>& where) {

@@ -14,6 +14,11 @@ struct LedgerEvidence {
   diagnose::Evidence evidence;
 };
 
+// Adds what a record says of a rung to its round; of the cell itself also all that follows from
+// its stages. Throws the JSON library's exceptions where the record lacks something.
+void add_record(const nlohmann::ordered_json& record, diagnose::Rung rung, bool is_own,
+                diagnose::RoundEvidence& round);
+
 // `where`: conditions that leave one cell that reads stored data at each step. Rungs that the
 // ledger lacks are in DiagnosisOf::left_out. Blocks with delays are there if `feedrate diagnose`
 // wrote the folder. Throws an Error or a UsageError.

@@ -34,6 +34,15 @@ std::optional<ranks::Launch> find_launch(ExperimentOptions& options) {
   return launch;
 }
 
+void refuse_launchers(const std::string& command, const std::string& how) {
+  const auto launch = ranks::launch_of(environment_variable);
+  if (!launch) return;
+  throw UsageError(
+      command,
+      how + ", and " + launch->launcher + " has started " + std::to_string(launch->size) + " ranks",
+      "start it without a launcher");
+}
+
 std::unique_ptr<ranks::RankProcesses> open_ranks(const std::optional<ranks::Launch>& launch,
                                                  const std::vector<plan::Cell>& cells,
                                                  const run::RunOptions& options,

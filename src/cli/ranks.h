@@ -11,6 +11,9 @@ namespace feedrate::cli {
 // started it. Under a launcher, --gpus defaults to the number of its ranks.
 std::optional<ranks::Launch> find_launch(ExperimentOptions& options);
 
+// For a command that does without one: `how`, "starts its jobs itself". Throws a UsageError.
+void refuse_launchers(const std::string& command, const std::string& how);
+
 // The ranks for a command that measures `cells`. For rank 0's process, or one that no launcher has
 // started. Null if `stop` came while it waited for the other ranks.
 std::unique_ptr<ranks::RankProcesses> open_ranks(const std::optional<ranks::Launch>& launch,

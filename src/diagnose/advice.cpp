@@ -40,7 +40,7 @@ class Adviser {
     if (!std::isfinite(device_.mean) || binds("device"))
       device_ = binds("device") ? now_ : cap_of(rate_of(ladder_, Rung::synthetic), "the device");
     device_.name = "the device";
-    const double step_cpu_s = mean_step_cpu_s();
+    const double step_cpu_s = e.mean_step_cpu_s();
     cpu_ = cpu_cap(d.cpu.ms * 1e-3 + step_cpu_s);
   }
 
@@ -65,11 +65,6 @@ class Adviser {
   bool binds(const char* resource) const {
     const auto& all = d_.finding.resources;
     return std::ranges::find(all, resource) != all.end();
-  }
-  double mean_step_cpu_s() const {
-    double sum = 0;
-    for (const RoundEvidence& round : e_.rounds) sum += round.step_cpu_s;
-    return sum / static_cast<double>(e_.rounds.size());
   }
   Cap cpu_cap(double cpu_s_per_image) const {
     if (cpu_s_per_image <= 0) return {};
@@ -195,7 +190,7 @@ class Adviser {
     const double saved_cpu_ms = (1 - pixels) * cpu_ms("decode");
     Cap workers = scaled(d_.service.ms / (d_.service.ms - saved_ms));
     if (!binds("workers")) workers = {};
-    const Cap cpu = cpu_cap(1e-3 * (d_.cpu.ms - saved_cpu_ms) + mean_step_cpu_s());
+    const Cap cpu = cpu_cap(1e-3 * (d_.cpu.ms - saved_cpu_ms) + e_.mean_step_cpu_s());
     add("store pictures nearer to the input's size", {{"image-size", codec::to_string(size)}},
         format("decoding %s takes %.3g ms of %.3g", codec::to_string(s.image_size).c_str(),
                wall_ms("decode"), d_.service.ms),
@@ -207,7 +202,7 @@ class Adviser {
         e_.settings.data == "tensor" || !(binds("workers") || binds("CPU")))
       return;
     const double rest = d_.service.ms - wall_ms("augment");
-    const Cap cpu = cpu_cap(1e-3 * (d_.cpu.ms - cpu_ms("augment")) + mean_step_cpu_s());
+    const Cap cpu = cpu_cap(1e-3 * (d_.cpu.ms - cpu_ms("augment")) + e_.mean_step_cpu_s());
     add("augment on the device", {{"augment-on", "device"}},
         "its steps become longer by what augmenting takes there, which is not known before",
         {scaled(d_.service.ms / std::max(rest, 1e-3)), cpu, device_});
@@ -235,7 +230,7 @@ class Adviser {
       add(stage + " in half the time", {}, format("%.3g ms of %.3g", wall, d_.service.ms),
           {scaled(1 / (1 - wall / 2 / d_.service.ms)), device_});
     } else if (binds("CPU") && d_.cpu.ms > 0) {
-      const double factor = 1 / (1 - cpu / 2 / (d_.cpu.ms + 1e3 * mean_step_cpu_s()));
+      const double factor = 1 / (1 - cpu / 2 / (d_.cpu.ms + 1e3 * e_.mean_step_cpu_s()));
       add(stage + " in half the CPU time", {}, format("%.3g ms of %.3g", cpu, d_.cpu.ms),
           {{now_.mean * factor, now_.low * factor, now_.high * factor, "the CPUs"}, device_});
     }

@@ -75,7 +75,7 @@ std::string largest_of_cpu(const Evidence& e) {
       parts[std::string(measure::kStageNames[i])] =
           measure::seconds(t.cpu_ns) / static_cast<double>(t.items);
   }
-  parts["shared CPU"] = mean_over(e, &RoundEvidence::step_cpu_s);
+  parts["shared CPU"] = e.mean_step_cpu_s();
   return largest(parts);
 }
 
@@ -260,6 +260,16 @@ Finding without_slopes(const Witness& witness) {
 }
 
 }  // namespace
+
+double Evidence::mean_step_cpu_s() const {
+  double sum = 0;
+  int known = 0;
+  for (const RoundEvidence& round : rounds) {
+    sum += round.step_cpu_s;
+    known += round.step_cpu_s > 0 ? 1 : 0;
+  }
+  return known == 0 ? 0 : sum / known;
+}
 
 Diagnosis diagnosis_of(const Evidence& e) {
   Diagnosis d{.waterfall = waterfall(ladder_of(e), e.servers.images_per_step),

@@ -35,6 +35,8 @@ struct Evidence {
   Servers servers;
   bool serial_copies = false;  // the step waits for its copy, as on a CPU
   std::vector<RoundEvidence> rounds;
+
+  double mean_step_cpu_s() const;  // over the rounds that know it
 };
 
 // What one kind of evidence says for itself; empty: nothing.

@@ -149,8 +149,9 @@ Ledger::~Ledger() { close(fd_); }
 
 void Ledger::load(bool resume) {
   if (lseek(fd_, 0, SEEK_END) > 0 && !resume) {
-    throw Error(path_.string(), "already holds results",
-                "`feedrate sweep --resume` adds to it; or choose another folder: -o DIR");
+    throw Error(
+        path_.string(), "already holds results",
+        "choose another folder: -o DIR; `sweep` and `diagnose` go on with theirs by --resume");
   }
   text_ = read_ledger(path_);
 }

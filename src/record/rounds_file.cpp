@@ -43,6 +43,8 @@ Json head_json(const RoundsHead& head) {
   return {{"schema", kSchema},
           {"cell_id", head.cell_id},
           {"device", head.device},
+          {"planted", head.planted},
+          {"seconds", head.seconds},
           {"rounds", head.plan.rounds},
           {"pairs", head.plan.pairs},
           {"block_s", head.plan.blocks.seconds},
@@ -58,6 +60,8 @@ RoundsHead head_from(const Json& json) {
   if (json.at("schema") != kSchema) throw std::invalid_argument("its schema is unknown");
   return {.cell_id = json.at("cell_id"),
           .device = json.at("device"),
+          .planted = json.at("planted"),
+          .seconds = json.at("seconds"),
           .plan = {.rounds = json.at("rounds"),
                    .pairs = json.at("pairs"),
                    .blocks = {.blocks = {},

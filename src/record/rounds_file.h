@@ -32,6 +32,8 @@ struct SeenInRounds {
 
 struct RoundsHead {
   std::string cell_id, device;
+  std::string planted;  // see --plant
+  double seconds = 0;   // that it took so far
   DiagnosisPlan plan;
   diagnose::Servers servers;
   SeenInRounds seen{};

@@ -89,13 +89,11 @@ TEST(PlantOption, RefusesWhatIsNoPlaceOrNoTime) {
 // --- Known defects: these say what is right.
 
 // Where nothing is planted although it was asked for, no diagnosis can be tested.
-TEST(PlantOption, DISABLED_RefusesSpikesWhereThereAreNone) {
+TEST(PlantOption, RefusesSpikesWhereThereAreNone) {
   for (const char* text : {"step=2:spike=50@16", "copy=3:spike=x", "read=2:spike="})
     EXPECT_THROW(planted({text}), UsageError) << text;
 }
-TEST(PlantOption, DISABLED_RefusesALockThatNoMakerServes) {
-  EXPECT_THROW(planted({"lock=2"}), UsageError);
-}
+TEST(PlantOption, RefusesALockThatNoMakerServes) { EXPECT_THROW(planted({"lock=2"}), UsageError); }
 
 }  // namespace
 }  // namespace feedrate::tests

@@ -201,7 +201,7 @@ TEST(Advice, WithoutARoundThereIsNone) {
 // --- Known defects: these say what is right.
 
 // 1.3 million pictures of 100 kB: nobody keeps them in 16 GB. `feedrate diagnose` tells of both.
-TEST(Advice, DISABLED_WhatDoesNotFitIntoMemoryIsNotAdvised) {
+TEST(Advice, WhatDoesNotFitIntoMemoryIsNotAdvised) {
   const Surroundings around{.bytes_per_sample = 100e3, .memory_available = 16e9, .samples = 1.3e6};
   EXPECT_TRUE(
       advice_of(MadeUpEvidence().slopes({.copy = 1}).rate(Rung::encoded, 900), around).empty());

@@ -234,7 +234,7 @@ TEST(Diagnosis, ServiceTimesAreOfAllRounds) {
 
 // --- Known defects: these say what is right.
 
-TEST(Diagnosis, DISABLED_WithoutSlopesAStageThatBothNameIsClear) {
+TEST(Diagnosis, WithoutSlopesAStageThatBothNameIsClear) {
   MadeUpEvidence made_up;
   made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300).capacity("loader", "decode");
   const Finding f = made_up.diagnosis().finding;
@@ -242,20 +242,20 @@ TEST(Diagnosis, DISABLED_WithoutSlopesAStageThatBothNameIsClear) {
   EXPECT_THAT(f.sentence, StartsWith("decode limits it"));
 }
 
-TEST(Diagnosis, DISABLED_WithoutSlopesOneWitnessAloneIsNotBetweenOne) {
+TEST(Diagnosis, WithoutSlopesOneWitnessAloneIsNotBetweenOne) {
   MadeUpEvidence made_up;
   made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300);
   EXPECT_THAT(made_up.diagnosis().finding.sentence, Not(HasSubstr("between decode:")));
 }
 
-TEST(Diagnosis, DISABLED_WithoutSlopesAStepOverAMissingRungIsNotNamedTwice) {
+TEST(Diagnosis, WithoutSlopesAStepOverAMissingRungIsNotNamedTwice) {
   MadeUpEvidence made_up;
   made_up.rate(Rung::sample, 900).rate(Rung::encoded, 300).capacity("loader", "decode");
   EXPECT_THAT(made_up.diagnosis().finding.names, ElementsAre("decode"));
 }
 
 // A warm cell reads nothing from storage, however slow that is: its cold rung lies below it.
-TEST(Diagnosis, DISABLED_TheLadderIsReadDownToTheCellAlone) {
+TEST(Diagnosis, TheLadderIsReadDownToTheCellAlone) {
   MadeUpEvidence made_up;
   made_up.slopes(kWorkersBind).rate(Rung::decoded, 310).rate(Rung::encoded, 210);
   made_up.rate(Rung::synthetic, 320).rate(Rung::cold, 20);
@@ -264,7 +264,7 @@ TEST(Diagnosis, DISABLED_TheLadderIsReadDownToTheCellAlone) {
   EXPECT_TRUE(f.witness.agree);
 }
 
-TEST(Diagnosis, DISABLED_StorageIsWhatALadderAndCapacitiesThatSayReadMean) {
+TEST(Diagnosis, StorageIsWhatALadderAndCapacitiesThatSayReadMean) {
   MadeUpEvidence made_up;
   made_up.slopes({}).stage(Stage::read, 100, 1).capacity("loader", "read");
   made_up.rate(Rung::encoded, 900);
@@ -272,7 +272,7 @@ TEST(Diagnosis, DISABLED_StorageIsWhatALadderAndCapacitiesThatSayReadMean) {
 }
 
 // That it is decoding is sure, only whether for want of workers or of CPUs is not.
-TEST(Diagnosis, DISABLED_OneNameOfTwoResourcesIsAsSureAsBothTogether) {
+TEST(Diagnosis, OneNameOfTwoResourcesIsAsSureAsBothTogether) {
   MadeUpEvidence made_up;
   made_up.slope(Place::worker, false, 0.5, 0.8).slope(Place::worker, true, 1);
   made_up.slope(Place::step, false, 0);

@@ -167,7 +167,7 @@ TEST(RoundsFile, ARoundAloneIsNoDiagnosis) {
 // --- A known defect: this says what is right.
 
 // As in all that the program writes: bytes that are no UTF-8 are replaced, not refused.
-TEST(RoundsFile, DISABLED_ADevicesNameMayBeAnyBytes) {
+TEST(RoundsFile, ADevicesNameMayBeAnyBytes) {
   const TemporaryFolder folder;
   record::Rounds written = made_up_rounds(1);
   written.head.device = "GPU \xff";

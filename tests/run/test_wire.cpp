@@ -224,7 +224,7 @@ TEST(Wire, MutatedResultsAreRefusedOrHarmless) {
 // --- A known defect: this says what is right.
 
 // They are added up over the ranks.
-TEST(Wire, DISABLED_RefusesABlocksTotalsThatCannotBe) {
+TEST(Wire, RefusesABlocksTotalsThatCannotBe) {
   run::RankResult rank = rank_of(2);
   rank.blocks = {{.first = 2, .last = 5}};
   rank.blocks[0].stages[measure::Stage::read].wall_ns = std::numeric_limits<std::int64_t>::max();
