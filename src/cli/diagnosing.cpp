@@ -132,26 +132,30 @@ record::DiagnosisPlan plan_of(double budget_s, double ladder_s, double step_s, s
   constexpr int kLeastPairs = 6, kMostPairs = 16;  // for each place, all rounds together
   constexpr int kMostRounds = 6, kWantedRounds = 3;
   constexpr int kLeastSteps = 6, kSettlingSteps = 3;
-  constexpr double kBlock = 0.6, kLongestBlock = 3, kStartup = 1, kSettles = 0.2;
-  // Of a block, with the time in which it settles.
-  const double least = std::max(kBlock, (kLeastSteps + kSettlingSteps) * step_s);
+  // Seconds of a block, with the time in which it settles: what will do, and what is wanted.
+  constexpr double kLeast = 0.2, kWanted = 0.6, kLongest = 3;
+  constexpr double kStartup = 1, kSettles = 0.2;
+  const double steps_s = (kLeastSteps + kSettlingSteps) * step_s;
+  const double least = std::max(kLeast, steps_s), wanted = std::max(kWanted, steps_s);
   record::DiagnosisPlan plan{.blocks = {.blocks = {}, .least_steps = kLeastSteps}};
-  // The ladder has half of the time where it can be had in kWantedRounds or more.
-  const int by_half = static_cast<int>(budget_s / 2 / std::max(ladder_s, 1e-3));
-  for (int rounds = std::clamp(by_half, kWantedRounds, kMostRounds); rounds >= 1; --rounds) {
+  for (int rounds = kMostRounds; rounds >= 1; --rounds) {
     const double left_s = budget_s / rounds - ladder_s - kStartup;
-    const double each_pair = 2 * least * static_cast<double>(probes);
     const int needed = (kLeastPairs + rounds - 1) / rounds;
-    const int fit = static_cast<int>(left_s / each_pair);
-    if (fit < needed && rounds > 1) continue;
+    const double pair_of_each = 2 * static_cast<double>(probes);  // blocks
+    const double each = left_s / (pair_of_each * needed);
+    // The ladder has half of the time at most where that leaves enough rounds for an interval.
+    const bool is_long_enough =
+        rounds > kWantedRounds ? each >= wanted && left_s >= ladder_s : each >= least;
+    if (!is_long_enough && rounds > 1) continue;
     plan.rounds = rounds;
-    plan.pairs = std::clamp(fit, needed, std::max(needed, kMostPairs / rounds));
-    const double blocks = 2.0 * plan.pairs * static_cast<double>(probes);
-    const double each = std::clamp(left_s / blocks, least, std::max(least, kLongestBlock));
-    plan.blocks.seconds = each / (1 + kSettles);
+    plan.pairs = std::clamp(static_cast<int>(left_s / (pair_of_each * wanted)), needed,
+                            std::max(needed, kMostPairs / rounds));
+    const double blocks = pair_of_each * plan.pairs;
+    const double block_s = std::clamp(left_s / blocks, least, std::max(least, kLongest));
+    plan.blocks.seconds = block_s / (1 + kSettles);
     // Blocks end with a step, and delayed ones have longer steps. What is too short for all blocks
     // ends with those that fit.
-    plan.block_run_s = fit < needed ? std::max(left_s, 4 * least) : 1.3 * each * blocks;
+    plan.block_run_s = is_long_enough ? 1.3 * block_s * blocks : std::max(left_s, 4 * least);
     break;
   }
   return plan;

@@ -28,7 +28,7 @@ DiagnosisSession::DiagnosisSession(DiagnosisOrder order, Measuring& measuring,
   head_ = {.cell_id = cell_.id(), .planted = order_.planted, .plan = {.rounds = 0}};
   if (order_.resume) go_on();
   measuring_.open_ledger(first_ladder(), order_.resume, /*force=*/false);
-  if (!order_.folder.empty()) keep();
+  if (!order_.folder.empty() && head_.plan.rounds == 0) keep();
 }
 
 double DiagnosisSession::seconds() const { return measure::seconds(measure::now_ns() - began_ns_); }

@@ -151,8 +151,8 @@ std::string advice_text(const std::vector<diagnose::Remedy>& advice) {
   if (advice.empty()) return "";
   const bool is_tried = std::ranges::any_of(
       advice, [](const diagnose::Remedy& remedy) { return remedy.measured.has_value(); });
-  std::string text = format("\n  %-43s %9s  %-18s%s\n", "would give", "img/s", "may be",
-                            is_tried ? "  measured  95 %" : "");
+  std::string text = format("\n  %-43s %9s  %s\n", "would give", "img/s",
+                            is_tried ? "may be               measured  95 %" : "may be");
   for (const diagnose::Remedy& remedy : advice) text += remedy_text(remedy);
   return text;
 }
