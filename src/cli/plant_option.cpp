@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 
@@ -25,7 +26,6 @@ std::int64_t nanoseconds(const std::string& text, std::string_view ms) {
 
 // "50@16": 50 ms more for every 16th sample.
 void add_spikes(const std::string& text, std::string_view spike, pipeline::PlantedStage& planted) {
-  if (spike.empty()) return;
   const auto at = spike.find('@');
   if (at == std::string_view::npos) refuse(text);
   const std::string_view every = spike.substr(at + 1);
@@ -47,7 +47,7 @@ void plant(const std::vector<std::string>& plants, run::RunOptions& options) {
     if (equals == std::string::npos) refuse(text);
     const std::string where = text.substr(0, equals);
     std::string_view ms = std::string_view(text).substr(equals + 1);
-    std::string_view spike;
+    std::optional<std::string_view> spike;
     if (const auto at = ms.find(":spike="); at != std::string_view::npos) {
       spike = ms.substr(at + std::string_view(":spike=").size());
       ms = ms.substr(0, at);
@@ -63,9 +63,8 @@ void plant(const std::vector<std::string>& plants, run::RunOptions& options) {
           options.planted[static_cast<std::size_t>(stage - measure::kStageNames.begin())];
       planted.ns = ns;
       planted.burns = burns;
-      add_spikes(text, spike, planted);
-    } else if (place != measure::kPlaceNames.end() && where != "worker" && !burns &&
-               spike.empty()) {
+      if (spike) add_spikes(text, *spike, planted);
+    } else if (place != measure::kPlaceNames.end() && where != "worker" && !burns && !spike) {
       options.planted_delays[static_cast<std::size_t>(place - measure::kPlaceNames.begin())] = ns;
     } else {
       refuse(text);

@@ -238,6 +238,7 @@ std::string reached(const Evidence& e) {
 
 std::string sentence_of(const Evidence& e, const Finding& f) {
   if (f.names.empty()) return "nothing that was measured tells what limits it" + reached(e);
+  if (!f.clear && f.names.size() == 1) return "perhaps " + f.names.front() + reached(e);
   if (!f.clear) return "not clear between " + joined(f.names) + reached(e);
   if (f.names.size() > 1) return joined(f.names) + " limit it alike" + reached(e);
   const std::string& name = f.names.front();
@@ -250,12 +251,15 @@ std::string sentence_of(const Evidence& e, const Finding& f) {
   return name + " limits it" + of + reached(e);
 }
 
-// The answer where no blocks could be measured: the two other kinds of evidence.
+// The answer where no blocks could be measured: the two other kinds of evidence. A ladder that
+// lacks a rung names two steps, of which the capacities may name one.
 Finding without_slopes(const Witness& witness) {
-  Finding finding{.clear = witness.ladder == witness.capacities};
-  for (const std::string& name : {witness.ladder, witness.capacities})
-    if (!name.empty() && std::ranges::find(finding.names, name) == finding.names.end())
-      finding.names.push_back(name);
+  const std::string &ladder = witness.ladder, &capacities = witness.capacities;
+  if (!ladder.empty() && !capacities.empty() && is_meant(ladder, capacities))
+    return {.names = {capacities}, .clear = true};
+  Finding finding{.clear = false};
+  for (const std::string& name : {ladder, capacities})
+    if (!name.empty()) finding.names.push_back(name);
   return finding;
 }
 

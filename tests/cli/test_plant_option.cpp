@@ -86,8 +86,6 @@ TEST(PlantOption, RefusesWhatIsNoPlaceOrNoTime) {
   EXPECT_THAT(message_of([] { planted({"read=2ms"}); }), HasSubstr("--plant read=2ms"));
 }
 
-// --- Known defects: these say what is right.
-
 // Where nothing is planted although it was asked for, no diagnosis can be tested.
 TEST(PlantOption, RefusesSpikesWhereThereAreNone) {
   for (const char* text : {"step=2:spike=50@16", "copy=3:spike=x", "read=2:spike="})

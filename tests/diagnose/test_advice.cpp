@@ -198,8 +198,6 @@ TEST(Advice, WithoutARoundThereIsNone) {
   EXPECT_TRUE(diagnose::advice_of(made_up.evidence, {}, {}).empty());
 }
 
-// --- Known defects: these say what is right.
-
 // 1.3 million pictures of 100 kB: nobody keeps them in 16 GB. `feedrate diagnose` tells of both.
 TEST(Advice, WhatDoesNotFitIntoMemoryIsNotAdvised) {
   const Surroundings around{.bytes_per_sample = 100e3, .memory_available = 16e9, .samples = 1.3e6};
