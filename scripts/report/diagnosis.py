@@ -170,8 +170,10 @@ class Diagnosis:
 
     @property
     def reached(self):
-        """The last rung of the chain that was measured; None where there is none but the
+        """The rung at which the chain ends: the cell itself; None where there is none but the
         ceiling."""
+        if self.steps:
+            return next(r for r in self.ladder if r.name == self.steps[-1].end)
         chain = [r for r in self.ladder if r.rate and r.name not in (SYNTHETIC, DISCARD)]
         return chain[-1] if chain else None
 
@@ -222,7 +224,7 @@ class Diagnosis:
 
     def problems(self):
         """What does not follow from its own numbers, as lines for `feedrate validate`."""
-        found, names = [], {step.name for step in self.steps}
+        found = []
         for i, step in enumerate(self.steps):
             start, end = self.rate(step.start).mean, self.rate(step.end).mean
             off, lost = abs(start - end - step.lost.mean), step.lost
@@ -232,9 +234,6 @@ class Diagnosis:
                     f"waterfall[{i}].lost_imgs_per_s.mean is {step.lost.mean:.6g}, its rungs differ"
                     f" by {start - end:.6g}"
                 )
-        told = {what for _, what in self.verdict.evidence if what in names}
-        if self.verdict.agrees and len(told) > 1:
-            found.append(f"verdict.agree is true, but its evidence names {listing(sorted(told))}")
         return found
 
 

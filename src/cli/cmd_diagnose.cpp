@@ -56,6 +56,11 @@ void set_default_limits(const CLI::App& app, double budget_s, run::RunLimits& li
   unless_typed("--min-seconds", limits.min_seconds, 0.5 * each);
   unless_typed("--max-seconds", limits.max_seconds, 0.75 * each);
   if (app.count("--min-steps") == 0) limits.min_steps = 4;
+  // What was typed holds, whatever the budget would have.
+  if (app.count("--max-seconds") == 0)
+    limits.max_seconds = std::max(limits.max_seconds, 1.5 * limits.min_seconds);
+  if (app.count("--max-warmup-seconds") == 0)
+    limits.max_warmup_seconds = std::max(limits.max_warmup_seconds, limits.warmup_seconds);
 }
 
 // Of a ledger that is there: nothing is measured, and nothing written.

@@ -73,6 +73,12 @@ void check_operators(const plan::Cell& cell, const std::filesystem::path& trace)
     throw UsageError("--trace-operators", "an emulated device runs no operators",
                      "leave it out, or use --device cuda or cpu");
   }
+  if (cell.is("page-cache", "cold")) {
+    throw UsageError("--trace-operators",
+                     "watches some steps behind the window, and a cold run "
+                     "is one pass over the data, which is then over",
+                     "use --page-cache warm");
+  }
   // Before LibTorch is loaded: its profiler calls it an error that a machine has no GPU.
   setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);
 }

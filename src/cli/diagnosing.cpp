@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -102,7 +103,9 @@ LadderCells ladder_of(const plan::Cell& cell) {
   }
   const bool is_cold = cell.is("page-cache", "cold");
   add(Rung::none, is_cold ? with(cell, {{"page-cache", "warm"}}) : cell);
-  if (cell["page-cache"]) add(Rung::cold, is_cold ? cell : with(cell, {{"page-cache", "cold"}}));
+  // What lies in the page cache of an as-is cell must stay as it is.
+  if (cell["page-cache"] && !cell.is("page-cache", "as-is"))
+    add(Rung::cold, is_cold ? cell : with(cell, {{"page-cache", "cold"}}));
   return ladder;
 }
 
@@ -197,6 +200,9 @@ bool Diagnosing::measure_ladder(int round, const std::string& title) {
     if (rung != Rung::synthetic) plan.push_back({cell, plan::Role::cell, round});
   }
   shuffle(plan, mix64(seed_, static_cast<std::uint64_t>(round)));
+  // It takes from the others what they find in the page cache.
+  std::ranges::stable_partition(
+      plan, [](const plan::PlannedRun& run) { return !run.cell.is("page-cache", "cold"); });
   plan.insert(plan.begin(), {ladder_.at(Rung::synthetic), plan::Role::opening_ceiling, round});
   const bool is_whole = Turns(measuring_, title)
                             .measure(
@@ -221,7 +227,8 @@ bool Diagnosing::measure_ladder(int round, const std::string& title) {
 // What an interrupted round had measured already.
 void Diagnosing::add_from_ledger(const std::map<std::string, Rung>& rungs) {
   if (!measuring_.ledger()) return;
-  for (const nlohmann::ordered_json& record : measuring_.ledger()->records()) {
+  // A run that was measured again stands behind the one that was spoilt.
+  for (const nlohmann::ordered_json& record : std::views::reverse(measuring_.ledger()->records())) {
     const auto rung = rungs.find(record.value("cell_id", ""));
     if (rung == rungs.end() || record.at("repetition") != number_ || record.at("status") != "ok" ||
         round_.rates.contains(rung->second))
@@ -329,16 +336,13 @@ bool Diagnosing::measure_blocks(const record::DiagnosisPlan& plan, const std::st
   if (result.status == run::Status::interrupted) return false;
   if (!result.measurement) return true;  // the ladder says what it can by itself
   std::map<std::size_t, const run::BlockResult*> measured;
-  diagnose::Undelayed undelayed;
-  double off_blocks = 0;
+  std::optional<measure::StageTotals> undelayed;
   for (const run::BlockResult& block : result.measurement->blocks) {
     if (block.block >= blocks.blocks.size()) continue;  // another machine's word
     measured[block.block] = &block;
     if (blocks.blocks[block.block].delay.ns > 0) continue;
-    undelayed.stages += block.stages;
-    undelayed.imgs_per_s += block.imgs_per_s();
-    undelayed.idle_fraction += block.idle_fraction;
-    ++off_blocks;
+    if (!undelayed) undelayed.emplace();
+    *undelayed += block.stages;
   }
   for (std::size_t b = 0; b + 1 < blocks.blocks.size(); b += 2) {
     if (!measured.contains(b) || !measured.contains(b + 1)) continue;
@@ -347,52 +351,101 @@ bool Diagnosing::measure_blocks(const record::DiagnosisPlan& plan, const std::st
     round_.pairs.push_back({blocks.blocks[on].place, blocks.blocks[on].delay,
                             measured[on]->imgs_per_s(), measured[off]->imgs_per_s()});
   }
-  if (off_blocks > 0) {
-    undelayed.imgs_per_s /= off_blocks;
-    undelayed.idle_fraction /= off_blocks;
-    round_.undelayed = undelayed;
-  }
+  round_.undelayed = undelayed;
   return true;
 }
 
-bool Diagnosing::try_out(std::vector<diagnose::Remedy>& advice, int first_round) {
-  constexpr int kTries = 3;
-  std::map<std::string, std::size_t> remedies;  // by cell_id
-  std::vector<plan::Cell> cells;
+namespace {
+
+// A cell to try, for the remedy of this number.
+struct Trial {
+  plan::Cell cell;
+  std::size_t remedy = 0;
+  std::optional<int> workers;  // of a search for W*
+  std::vector<double> rates;   // images/s
+};
+
+std::vector<std::map<std::string, std::string>> variants_of(const diagnose::Remedy& remedy) {
+  std::vector<std::map<std::string, std::string>> all;
+  for (const int workers : remedy.workers_to_try()) {
+    all.push_back(remedy.changes);
+    all.back()["workers"] = std::to_string(workers);
+  }
+  // What a cache would bring is a rung of the ladder: it is measured.
+  if (all.empty() && !remedy.changes.empty() && !remedy.changes.contains("cache"))
+    all.push_back(remedy.changes);
+  return all;
+}
+
+// By cell_id.
+std::map<std::string, Trial> trials_of(Measuring& measuring, const plan::Cell& cell,
+                                       std::vector<diagnose::Remedy>& advice) {
+  std::map<std::string, Trial> trials;
   for (std::size_t i = 0; i < advice.size(); ++i) {
-    if (advice[i].changes.empty()) continue;
-    try {
-      const auto cell = with(cell_, advice[i].changes);
-      if (!cell) throw Error("", "cannot be combined with the other options");
-      measuring_.check({{*cell, plan::Role::cell, 0}});
-      remedies[cell->id()] = i;
-      cells.push_back(*cell);
-    } catch (const std::runtime_error& error) {
-      advice[i].not_tried = error.what();
+    for (const auto& changes : variants_of(advice[i])) {
+      try {
+        const auto changed = with(cell, changes);
+        if (!changed) throw Error(cell.label(), "its other options refuse that");
+        measuring.check({{*changed, plan::Role::cell, 0}});
+        Trial trial{.cell = *changed, .remedy = i, .workers = {}, .rates = {}};
+        if (const auto workers = changes.find("workers"); workers != changes.end())
+          trial.workers = std::stoi(workers->second);
+        trials.emplace(changed->id(), std::move(trial));
+      } catch (const std::runtime_error& error) {
+        advice[i].not_tried = error.what();
+      }
     }
   }
-  std::vector<std::vector<double>> rates(advice.size());
-  for (int t = 0; t < kTries && !cells.empty(); ++t) {
+  return trials;
+}
+
+// What an interrupted trial had measured already: a sweep leaves that out.
+void add_tried_before(const record::Ledger* ledger, int from, int to,
+                      std::map<std::string, Trial>& trials) {
+  if (!ledger) return;
+  for (const nlohmann::ordered_json& record : ledger->records()) {
+    const auto trial = trials.find(record.value("cell_id", ""));
+    const int round = record.value("repetition", -1);
+    if (trial == trials.end() || record.at("status") != "ok" || round < from || round >= to)
+      continue;
+    diagnose::RoundEvidence one;
+    add_record(record, Rung::none, /*is_own=*/false, one);
+    trial->second.rates.push_back(one.rates.at(Rung::none));
+  }
+}
+
+}  // namespace
+
+bool Diagnosing::try_out(std::vector<diagnose::Remedy>& advice, int first_round) {
+  constexpr int kTries = 3;
+  std::map<std::string, Trial> trials = trials_of(measuring_, cell_, advice);
+  for (int t = 0; t < kTries && !trials.empty(); ++t) {
     const int round = first_round + t;
     std::vector<plan::PlannedRun> plan;
-    for (const plan::Cell& cell : cells) plan.push_back({cell, plan::Role::cell, round});
+    for (const auto& [id, trial] : trials) plan.push_back({trial.cell, plan::Role::cell, round});
     shuffle(plan, mix64(seed_, static_cast<std::uint64_t>(round)));
-    const bool is_whole =
-        Turns(measuring_, "trying the advice")
-            .measure(
-                plan, [&](const plan::Cell& cell) { return advice[remedies.at(cell.id())].name; },
-                [&](const record::Record& record) {
-                  const std::size_t i = remedies.at(record.context.run.cell.id());
-                  if (const auto& m = record.result.measurement) {
-                    rates[i].push_back(kept_up(*m));
-                  } else {
-                    advice[i].not_tried = record.result.error;
-                  }
-                });
-    if (!is_whole) return false;
+    const auto name = [&](const plan::Cell& cell) {
+      return advice[trials.at(cell.id()).remedy].name;
+    };
+    const auto add = [&](const record::Record& record) {
+      Trial& trial = trials.at(record.context.run.cell.id());
+      if (const auto& m = record.result.measurement) {
+        trial.rates.push_back(kept_up(*m));
+      } else {
+        advice[trial.remedy].not_tried = record.result.error;
+      }
+    };
+    if (!Turns(measuring_, "trying the advice").measure(plan, name, add)) return false;
   }
-  for (std::size_t i = 0; i < advice.size(); ++i)
-    if (!rates[i].empty()) advice[i].measured = measure::estimate_of_rates(rates[i]);
+  add_tried_before(measuring_.ledger(), first_round, first_round + kTries, trials);
+  for (const auto& [id, trial] : trials) {
+    if (trial.rates.empty()) continue;
+    diagnose::Remedy& remedy = advice[trial.remedy];
+    const measure::Estimate rate = measure::estimate_of_rates(trial.rates);
+    if (trial.workers) remedy.by_workers[*trial.workers] = rate;
+    if (!trial.workers || remedy.changes.at("workers") == std::to_string(*trial.workers))
+      remedy.measured = rate;
+  }
   return true;
 }
 

@@ -85,7 +85,10 @@ bool DiagnosisSession::measure_round() {
   const double before_s = seconds();
   if (!diagnosing_.measure_ladder(number, title)) return false;
   const double ladder_s = seconds() - before_s;
-  if (head_.plan.rounds == 0) set_plan(order_.budget_s - before_s, ladder_s);
+  if (head_.plan.rounds == 0) {
+    set_plan(order_.budget_s - before_s, ladder_s);
+    if (!order_.folder.empty()) keep();
+  }
   if (!diagnosing_.measure_blocks(head_.plan, title)) return false;
   evidence_.rounds.push_back(diagnosing_.round());
   round_s_ = std::max(round_s_, seconds() - before_s);

@@ -47,9 +47,7 @@ std::string interval(const std::optional<measure::Interval>& ci95) {
 }
 
 std::string rung_line(const diagnose::Evidence& e, Rung rung, const diagnose::Loss* loss) {
-  std::vector<diagnose::Round> rounds;
-  for (const auto& round : e.rounds) rounds.push_back(round.rates);
-  const auto rate = diagnose::rate_of(rounds, rung);
+  const auto rate = diagnose::rate_of(e.ladder(), rung);
   if (!rate) return "";
   std::string line = format("  %-30s %9s  %-18s", words_of(rung), thousands(rate->mean).c_str(),
                             interval(rate->ci95).c_str());
@@ -112,8 +110,8 @@ std::string confidence_text(const diagnose::Finding& f) {
   if (f.confidence) return "  confidence " + share_text(*f.confidence) + "\n";
   std::string text;
   for (const diagnose::Suspect& s : f.suspects)
-    text += (text.empty() ? "  likely: " : ", ") + s.name + " (" + s.resource + ") " +
-            share_text(s.binds);
+    text += (text.empty() ? "  likely: " : ", ") + diagnose::joined(s.names) + " (" + s.resource +
+            ") " + share_text(s.binds);
   return text.empty() ? "" : text + "\n";
 }
 
@@ -133,6 +131,18 @@ std::string patterns_text(const std::vector<diagnose::Pattern>& patterns) {
   return text;
 }
 
+// "measured by workers: 3: 480, 5: 800, 8: 801; W* is 5"
+std::string workers_text(const diagnose::Remedy& remedy) {
+  std::string text;
+  for (const auto& [workers, rate] : remedy.by_workers) {
+    text += text.empty() ? "measured by workers: " : ", ";
+    text += std::to_string(workers) + ": " + thousands(rate.mean);
+  }
+  const auto enough = remedy.enough_workers();
+  return text +
+         (enough ? "; W* is " + std::to_string(*enough) : std::string("; more may help still"));
+}
+
 std::string remedy_text(const diagnose::Remedy& remedy) {
   std::string text =
       format("  %-43s %9s  %-18s", remedy.name.c_str(), thousands(remedy.predicted.mean).c_str(),
@@ -143,6 +153,7 @@ std::string remedy_text(const diagnose::Remedy& remedy) {
   }
   while (text.ends_with(' ')) text.pop_back();
   text += "\n      " + remedy.options() + (remedy.changes.empty() ? "" : ": ") + remedy.why + "\n";
+  if (!remedy.by_workers.empty()) text += "      " + workers_text(remedy) + "\n";
   if (!remedy.not_tried.empty()) text += "      not tried: " + remedy.not_tried + "\n";
   return text;
 }

@@ -112,7 +112,7 @@ void add_record(const Json& record, Rung rung, bool is_own, diagnose::RoundEvide
   if (!is_own) return;
   const run::Measurement m = record::verdict_inputs_from(record);
   round.capacities = record::capacities_from(record.at("capacities"));
-  round.undelayed = {m.stages, m.imgs_per_s, m.device_idle_fraction};
+  round.undelayed = m.stages;
   round.all_reduce_share = all_reduce_share(record);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "base/text.h"
@@ -33,13 +34,17 @@ Cap cap_of(const std::optional<Estimate>& rate, const std::string& name) {
 class Adviser {
  public:
   Adviser(const Evidence& e, const Diagnosis& d, const Surroundings& s) : e_(e), d_(d), s_(s) {
-    for (const RoundEvidence& round : e.rounds) ladder_.push_back(round.rates);
+    ladder_ = e.ladder();
     const bool is_cold = e.settings.page_cache == "cold";
     now_ = cap_of(rate_of(ladder_, is_cold ? Rung::cold : Rung::none), "now");
     device_ = cap_of(rate_of(ladder_, Rung::discard), "the device");
     if (!std::isfinite(device_.mean) || binds("device"))
       device_ = binds("device") ? now_ : cap_of(rate_of(ladder_, Rung::synthetic), "the device");
     device_.name = "the device";
+    // Real batches are copied and normalised as well.
+    if (const Cap host = cap_of(rate_of(ladder_, Rung::host), "the device");
+        !binds("device") && host.mean < device_.mean)
+      device_ = host;
     const double step_cpu_s = e.mean_step_cpu_s();
     cpu_ = cpu_cap(d.cpu.ms * 1e-3 + step_cpu_s);
   }
@@ -251,6 +256,28 @@ std::string Remedy::options() const {
   for (const auto& [axis, value] : changes)
     if (!value.empty()) text += (text.empty() ? "--" : " --") + axis + " " + value;
   return text;
+}
+
+std::vector<int> Remedy::workers_to_try() const {
+  const auto its = changes.find("workers");
+  if (its == changes.end()) return {};
+  const int predicted = std::stoi(its->second);
+  std::vector<int> all;
+  for (const double share : {0.5, 0.75, 1.0, 1.5}) {
+    const int workers = std::max(1, static_cast<int>(std::lround(share * predicted)));
+    if (all.empty() || workers > all.back()) all.push_back(workers);
+  }
+  return all;
+}
+
+std::optional<int> Remedy::enough_workers() const {
+  if (by_workers.empty()) return std::nullopt;
+  double best = 0;
+  for (const auto& [workers, rate] : by_workers) best = std::max(best, rate.mean);
+  const auto enough = std::ranges::find_if(
+      by_workers, [&](const auto& tried) { return tried.second.mean >= kAsGood * best; });
+  const bool is_last = std::next(enough) == by_workers.end() && by_workers.size() > 1;
+  return is_last ? std::nullopt : std::optional(enough->first);
 }
 
 std::vector<Remedy> advice_of(const Evidence& evidence, const Diagnosis& diagnosis,

@@ -17,6 +17,13 @@ struct Remedy {
   measure::Estimate predicted;                 // images/s
   std::optional<measure::Estimate> measured{};
   std::string not_tried{};  // why --try could not measure it
+  // Of more workers: what so many reached, by workers of one GPU, its own number among them.
+  std::map<int, measure::Estimate> by_workers{};
+  // W*: the fewest of these that reach kAsGood of the best; nothing if that is the largest number
+  // tried and better than the one before it, so that more may help.
+  std::optional<int> enough_workers() const;
+  // The numbers to try for that; empty for other remedies.
+  std::vector<int> workers_to_try() const;
 
   std::string options() const;  // "--workers 4"
 };
@@ -34,6 +41,7 @@ struct Surroundings {
 std::vector<Remedy> advice_of(const Evidence& evidence, const Diagnosis& diagnosis,
                               const Surroundings& surroundings);
 
+inline constexpr double kAsGood = 0.98;
 inline constexpr double kWorthIt = 1.03;  // times what the cell reaches now
 
 }  // namespace feedrate::diagnose

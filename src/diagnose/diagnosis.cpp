@@ -14,6 +14,7 @@ using measure::Place;
 
 constexpr double kSurelyNot = 0.1;  // what is less likely is not named
 constexpr double kClear = 0.8;      // the confidence of a clear answer, at least
+constexpr double kAbout = 0.8;      // of the largest part: nobody can say that it is smaller
 
 const Slope* find(const std::vector<Slope>& slopes, Place place, bool burns) {
   const auto found = std::ranges::find_if(
@@ -21,20 +22,17 @@ const Slope* find(const std::vector<Slope>& slopes, Place place, bool burns) {
   return found == slopes.end() ? nullptr : &*found;
 }
 
-double binds(const std::vector<Slope>& slopes, Place place, bool burns) {
-  const Slope* slope = find(slopes, place, burns);
-  return slope ? slope->binds() : 0;
-}
+using Names = std::vector<std::string>;
 
-std::string largest(const std::map<std::string, double>& shares) {
-  if (shares.empty()) return "";
-  return std::ranges::max_element(shares, {}, [](const auto& part) { return part.second; })->first;
-}
-
-std::vector<Round> ladder_of(const Evidence& e) {
-  std::vector<Round> rounds;
-  for (const RoundEvidence& round : e.rounds) rounds.push_back(round.rates);
-  return rounds;
+// The largest, and those that are about as large, the largest first.
+Names largest(const std::map<std::string, double>& shares) {
+  std::vector<std::pair<double, std::string>> sorted;
+  for (const auto& [name, share] : shares) sorted.emplace_back(share, name);
+  std::ranges::stable_sort(sorted, std::greater<>{}, [](const auto& part) { return part.first; });
+  Names names;
+  for (const auto& [share, name] : sorted)
+    if (share > 0 && share >= kAbout * sorted.front().first) names.push_back(name);
+  return names;
 }
 
 std::vector<BlockPair> pairs_of(const Evidence& e) {
@@ -47,7 +45,7 @@ std::vector<BlockPair> pairs_of(const Evidence& e) {
 measure::StageTotals undelayed_stages(const Evidence& e) {
   measure::StageTotals stages;
   for (const RoundEvidence& round : e.rounds)
-    if (round.undelayed) stages += round.undelayed->stages;
+    if (round.undelayed) stages += *round.undelayed;
   return stages;
 }
 
@@ -58,7 +56,7 @@ double mean_over(const Evidence& e, double RoundEvidence::* value) {
 }
 
 // The stage that takes most of a worker's time. Waiting for a CPU is no stage.
-std::string largest_stage(const ServiceTimes& service) {
+Names largest_stages(const ServiceTimes& service) {
   std::map<std::string, double> parts;
   for (const ServiceTimes::Part& part : service.parts)
     parts[part.name == kCpuWait ? "shared CPU" : std::string(part.name)] = part.ms;
@@ -66,7 +64,7 @@ std::string largest_stage(const ServiceTimes& service) {
 }
 
 // What takes most of the CPUs' time: a stage, or the steps themselves.
-std::string largest_of_cpu(const Evidence& e) {
+Names largest_of_cpu(const Evidence& e) {
   std::map<std::string, double> parts;
   const measure::StageTotals stages = undelayed_stages(e);
   for (std::size_t i = 0; i < measure::kStageCount; ++i) {
@@ -80,7 +78,7 @@ std::string largest_of_cpu(const Evidence& e) {
 }
 
 double mean_rate(const Evidence& e, Rung rung) {
-  const auto rate = rate_of(ladder_of(e), rung);
+  const auto rate = rate_of(e.ladder(), rung);
   return rate ? rate->mean : 0;
 }
 
@@ -94,13 +92,16 @@ bool is_shown(const std::optional<Loss>& loss) {
          (!loss->imgs_per_s.ci95 || loss->imgs_per_s.ci95->low > 0);
 }
 
+bool is_at_ceiling(const Evidence& e) {
+  return mean_rate(e, own_rung(e)) >= kAtCeiling * mean_rate(e, Rung::synthetic);
+}
+
 // What makes the device slower than at the ceiling, where it is the device that binds.
-std::string within_the_step(const Evidence& e) {
-  if (mean_over(e, &RoundEvidence::all_reduce_share) >= 0.5) return "all-reduce";
+Names within_the_step(const Evidence& e) {
+  if (mean_over(e, &RoundEvidence::all_reduce_share) >= 0.5) return {"all-reduce"};
+  if (is_at_ceiling(e)) return {"compute"};
   const double images = e.servers.images_per_step;
-  const std::vector<Round> rounds = ladder_of(e);
-  const auto lost = loss_between(rounds, Rung::synthetic, own_rung(e), images);
-  if (!lost || lost->share.mean < 1 - kAtCeiling) return "compute";
+  const std::vector<Round> rounds = e.ladder();
   std::map<std::string, double> parts;
   const auto add = [&](const char* name, Rung from, Rung to) {
     const auto loss = loss_between(rounds, from, to, images);
@@ -109,32 +110,52 @@ std::string within_the_step(const Evidence& e) {
   add("normalise", Rung::synthetic, Rung::device);
   if (e.serial_copies) add("copy", Rung::device, Rung::host);
   add("shared CPU", Rung::synthetic, Rung::discard);
-  const std::string most = largest(parts);
-  return most.empty() || parts[most] < lost->imgs_per_s.mean / 3 ? "compute" : most;
+  const Names most = largest(parts);
+  const double lost = mean_rate(e, Rung::synthetic) - mean_rate(e, own_rung(e));
+  if (most.empty() || parts[most.front()] < lost / 3) return {"compute"};
+  return most;
+}
+
+// A CPU step is slowed by whatever computes. That is no loss as long as the ceiling is reached.
+Names of_busy_cpus(const Evidence& e) {
+  const Names most = largest_of_cpu(e);
+  return !most.empty() && most.front() == "shared CPU" && is_at_ceiling(e) ? Names{"compute"}
+                                                                           : most;
+}
+
+// A place that no pair of blocks tells of may bind, for all that is known.
+double binds(const std::vector<Slope>& slopes, Place place, bool burns) {
+  const Slope* slope = find(slopes, place, burns);
+  return slope ? slope->binds() : 0.5;
 }
 
 // Threads that compute all the time are slowed by both kinds of delay: then they are what binds,
 // not the CPUs. Where both spend most of their time in the same stage, it does not matter which.
 void add_loaders(std::vector<Suspect>& all, const Evidence& e, const Diagnosis& d) {
-  if (!find(d.slopes, Place::worker, false)) return;
   const double slept = binds(d.slopes, Place::worker, false);
-  const double burnt = binds(d.slopes, Place::worker, true) * (1 - slept);
-  const std::string of_workers = largest_stage(d.service), of_cpu = largest_of_cpu(e);
+  const bool is_burnt = find(d.slopes, Place::worker, true) != nullptr;
+  const double burnt = is_burnt ? binds(d.slopes, Place::worker, true) * (1 - slept) : 0;
+  const Names of_workers = largest_stages(d.service), of_cpu = of_busy_cpus(e);
   if (of_workers == of_cpu) {
     all.push_back({of_workers, burnt > slept ? "CPU" : "workers", slept + burnt});
   } else {
     all.push_back({of_workers, "workers", slept});
-    all.push_back({of_cpu, "CPU", burnt});
+    if (is_burnt) all.push_back({of_cpu, "CPU", burnt});
   }
+}
+
+// What the device decodes stands in the way of its copies: a delay of the one is one of the other.
+Suspect link_of(const Evidence& e, const Diagnosis& d) {
+  const double its = binds(d.slopes, Place::copy, false);
+  return e.settings.decode_on_device ? Suspect{{"decode"}, "decoder", its}
+                                     : Suspect{{"copy"}, "link", its};
 }
 
 std::vector<Suspect> suspects_of(const Evidence& e, const Diagnosis& d) {
   std::vector<Suspect> all;
   add_loaders(all, e, d);
-  if (!e.serial_copies && find(d.slopes, Place::copy, false))
-    all.push_back({"copy", "link", binds(d.slopes, Place::copy, false)});
-  if (find(d.slopes, Place::step, false))
-    all.push_back({within_the_step(e), "device", binds(d.slopes, Place::step, false)});
+  if (!e.serial_copies) all.push_back(link_of(e, d));
+  all.push_back({within_the_step(e), "device", binds(d.slopes, Place::step, false)});
   std::ranges::stable_sort(all, std::greater<>{}, &Suspect::binds);
   return all;
 }
@@ -143,22 +164,17 @@ std::vector<Suspect> suspects_of(const Evidence& e, const Diagnosis& d) {
 Suspect beyond_delays(const std::vector<Suspect>& suspects, const Diagnosis& d) {
   double nothing_binds = 1;
   for (const Suspect& suspect : suspects) nothing_binds *= 1 - suspect.binds;
-  const std::string stage = largest_stage(d.service);
-  if (stage == "lock") return {"lock", "library", nothing_binds};
-  if (stage == "read") return {"storage", "storage", nothing_binds};
-  return {"harness", "harness", nothing_binds};
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-  return text;
+  const Names stages = largest_stages(d.service);
+  const std::string stage = stages.empty() ? "" : stages.front();
+  if (stage == "lock") return {{"lock"}, "library", nothing_binds};
+  if (stage == "read") return {{"storage"}, "storage", nothing_binds};
+  return {{"harness"}, "harness", nothing_binds};
 }
 
 void add_name(Finding& finding, const Suspect& suspect) {
-  if (std::ranges::find(finding.names, suspect.name) == finding.names.end())
-    finding.names.push_back(suspect.name);
+  for (const std::string& name : suspect.names)
+    if (std::ranges::find(finding.names, name) == finding.names.end())
+      finding.names.push_back(name);
   if (std::ranges::find(finding.resources, suspect.resource) == finding.resources.end())
     finding.resources.push_back(suspect.resource);
 }
@@ -178,7 +194,10 @@ Finding finding_of(std::vector<Suspect> suspects, const Suspect& beyond) {
   for (const Suspect& suspect : suspects)
     if (suspect.binds >= least) add_name(finding, suspect);
   if (beyond.binds >= least) add_name(finding, beyond);
-  if (finding.names.size() < 2) finding.clear = true;  // whatever the resource is
+  // One thing to name, whatever the resource is.
+  const bool is_one = std::ranges::all_of(
+      suspects, [&](const Suspect& s) { return s.binds < least || s.names == finding.names; });
+  if (is_one && beyond.binds < least && !finding.names.empty()) finding.clear = true;
   if (!finding.clear) finding.confidence.reset();
   suspects.push_back(beyond);
   std::ranges::stable_sort(suspects, std::greater<>{}, &Suspect::binds);
@@ -192,10 +211,8 @@ std::string of_ladder(const Evidence& e, const std::vector<Loss>& losses) {
   if (ceiling <= 0 || own <= 0) return "";
   if (own / ceiling >= kAtCeiling) return "compute";
   const Loss* most = nullptr;
-  for (const Loss& loss : losses) {
-    if (loss.to > own_rung(e)) continue;
+  for (const Loss& loss : losses)
     if (!most || loss.imgs_per_s.mean > most->imgs_per_s.mean) most = &loss;
-  }
   return most ? most->step : "";
 }
 
@@ -211,7 +228,8 @@ std::string of_capacities(const Evidence& e) {
 // storage's.
 bool is_meant(const std::string& witness, const std::string& name) {
   if (witness == "compute") return name == "all-reduce" || name == "compute";
-  if (witness == "read") return name == "read" || name == "storage" || name == "lock";
+  if (witness == "read" || witness == "storage")
+    return name == "read" || name == "storage" || name == "lock";
   return witness.find(name) != std::string::npos;  // "decode" by "augment and decode"
 }
 
@@ -255,7 +273,9 @@ std::string sentence_of(const Evidence& e, const Finding& f) {
 // lacks a rung names two steps, of which the capacities may name one.
 Finding without_slopes(const Witness& witness) {
   const std::string &ladder = witness.ladder, &capacities = witness.capacities;
-  if (!ladder.empty() && !capacities.empty() && is_meant(ladder, capacities))
+  // A step over several rungs that are missing names half of the pipeline.
+  const bool tells = std::ranges::count(ladder, ',') == 0 && std::ranges::count(ladder, ' ') <= 2;
+  if (tells && !ladder.empty() && !capacities.empty() && is_meant(ladder, capacities))
     return {.names = {capacities}, .clear = true};
   Finding finding{.clear = false};
   for (const std::string& name : {ladder, capacities})
@@ -264,6 +284,19 @@ Finding without_slopes(const Witness& witness) {
 }
 
 }  // namespace
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return text;
+}
+
+std::vector<Round> Evidence::ladder() const {
+  std::vector<Round> all;
+  for (const RoundEvidence& round : rounds) all.push_back(round.rates);
+  return all;
+}
 
 double Evidence::mean_step_cpu_s() const {
   double sum = 0;
@@ -276,7 +309,7 @@ double Evidence::mean_step_cpu_s() const {
 }
 
 Diagnosis diagnosis_of(const Evidence& e) {
-  Diagnosis d{.waterfall = waterfall(ladder_of(e), e.servers.images_per_step),
+  Diagnosis d{.waterfall = waterfall(e.ladder(), own_rung(e), e.servers.images_per_step),
               .slopes = slopes_of(pairs_of(e), e.servers)};
   d.service = service_times(undelayed_stages(e));
   d.cpu = cpu_times(undelayed_stages(e));

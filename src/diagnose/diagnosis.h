@@ -11,19 +11,12 @@
 
 namespace feedrate::diagnose {
 
-// What the blocks without a delay say of the run itself, all of them together.
-struct Undelayed {
-  measure::StageTotals stages;  // of all workers
-  double imgs_per_s = 0;        // that it keeps up, mean of the blocks
-  double idle_fraction = 0;     // of the device
-};
-
 // What one round measured: every rung once, in shuffled order, and the cell once more, cut into
 // blocks. What a round lacks has failed or does not apply.
 struct RoundEvidence {
   Round rates;
   std::vector<BlockPair> pairs;
-  std::optional<Undelayed> undelayed;
+  std::optional<measure::StageTotals> undelayed;  // of the blocks without a delay, all workers
   std::vector<Capacity> capacities;  // of the cell's rung, the one that limits first
   double step_cpu_s = 0;             // CPU time of the process that an image costs beside the loaders
   double all_reduce_share = 0;       // of a step: its gradients were averaged
@@ -37,6 +30,7 @@ struct Evidence {
   std::vector<RoundEvidence> rounds;
 
   double mean_step_cpu_s() const;  // over the rounds that know it
+  std::vector<Round> ladder() const;
 };
 
 // What one kind of evidence says for itself; empty: nothing.
@@ -45,9 +39,10 @@ struct Witness {
   bool agree = false;  // all that say something name what the verdict names
 };
 
-// Something that the run may wait for, what its time goes into, and how likely it is.
+// Something that the run may wait for, and how likely it is.
 struct Suspect {
-  std::string name, resource;
+  std::vector<std::string> names;  // what most of its time goes into; several that are about alike
+  std::string resource;
   double binds = 0;  // probability
 };
 
@@ -73,6 +68,9 @@ struct Diagnosis {
 // `evidence` of one round at least, whose ceiling and cell were measured. What is missing (no
 // slopes, rungs that failed) makes the answer less sure, not impossible.
 Diagnosis diagnosis_of(const Evidence& evidence);
+
+// "decode", "decode and augment", "a, b and c".
+std::string joined(const std::vector<std::string>& names);
 
 // The run reaches at least this share of its ceiling: nothing but the step limits it.
 inline constexpr double kAtCeiling = 0.95;

@@ -57,10 +57,10 @@ std::optional<Loss> loss_between(const std::vector<Round>& rounds, Rung from, Ru
               .ms_per_step = measure::estimate_of(ms)};
 }
 
-std::vector<Loss> waterfall(const std::vector<Round>& rounds, double images_per_step) {
+std::vector<Loss> waterfall(const std::vector<Round>& rounds, Rung own, double images_per_step) {
   std::vector<Loss> losses;
   Rung from = Rung::synthetic;
-  for (std::size_t i = 1; i <= index(Rung::cold); ++i) {
+  for (std::size_t i = 1; i <= index(own); ++i) {
     const auto to = static_cast<Rung>(i);
     if (!is_measured(rounds, to)) continue;
     if (auto loss = loss_between(rounds, from, to, images_per_step)) {

@@ -49,7 +49,7 @@ struct Loss {
 std::optional<measure::Estimate> rate_of(const std::vector<Round>& rounds, Rung rung);
 std::optional<Loss> loss_between(const std::vector<Round>& rounds, Rung from, Rung to,
                                  double images_per_step);
-// From the ceiling down, without `discard`. `images_per_step`: of all ranks.
-std::vector<Loss> waterfall(const std::vector<Round>& rounds, double images_per_step);
+// From the ceiling down to the cell's own rung. `images_per_step`: of all ranks.
+std::vector<Loss> waterfall(const std::vector<Round>& rounds, Rung own, double images_per_step);
 
 }  // namespace feedrate::diagnose

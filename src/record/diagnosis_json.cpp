@@ -23,8 +23,7 @@ std::size_t runs_of(const std::vector<diagnose::RoundEvidence>& rounds, Rung run
 }
 
 Json ladder_json(const DiagnosisOf& of, const diagnose::Evidence& e) {
-  std::vector<diagnose::Round> rounds;
-  for (const diagnose::RoundEvidence& round : e.rounds) rounds.push_back(round.rates);
+  const std::vector<diagnose::Round> rounds = e.ladder();
   Json json = Json::array();
   for (std::size_t i = 0; i < diagnose::kRungs; ++i) {
     const auto rung = static_cast<Rung>(i);
@@ -92,6 +91,16 @@ Json patterns_json(const std::vector<diagnose::Pattern>& patterns) {
   return json;
 }
 
+// Null where no search was made.
+Json workers_json(const diagnose::Remedy& remedy) {
+  if (remedy.by_workers.empty()) return nullptr;
+  Json json = {{"rates", Json::array()}, {"enough", nullptr}};
+  for (const auto& [workers, rate] : remedy.by_workers)
+    json["rates"].push_back({{"workers", workers}, {"imgs_per_s", estimate_json(rate)}});
+  if (const auto enough = remedy.enough_workers()) json["enough"] = *enough;
+  return json;
+}
+
 Json advice_json(const std::vector<diagnose::Remedy>& advice) {
   Json json = Json::array();
   for (const diagnose::Remedy& remedy : advice) {
@@ -100,6 +109,7 @@ Json advice_json(const std::vector<diagnose::Remedy>& advice) {
                     {"why", remedy.why},
                     {"predicted", estimate_json(remedy.predicted)},
                     {"measured", remedy.measured ? estimate_json(*remedy.measured) : Json()},
+                    {"by_workers", workers_json(remedy)},
                     {"not_tried", remedy.not_tried.empty() ? Json() : Json(remedy.not_tried)}});
   }
   return json;
@@ -108,7 +118,8 @@ Json advice_json(const std::vector<diagnose::Remedy>& advice) {
 Json suspects_json(const std::vector<diagnose::Suspect>& suspects) {
   Json json = Json::array();
   for (const diagnose::Suspect& s : suspects)
-    json.push_back({{"name", s.name}, {"resource", s.resource}, {"binds", s.binds}});
+    json.push_back(
+        {{"name", diagnose::joined(s.names)}, {"resource", s.resource}, {"binds", s.binds}});
   return json;
 }
 
@@ -204,9 +215,7 @@ Json round_json(const diagnose::RoundEvidence& round) {
   for (const auto& [rung, rate] : round.rates)
     json["rates"][std::string(diagnose::name_of(rung))] = rate;
   if (const auto& undelayed = round.undelayed) {
-    json["undelayed"] = {{"stages", stages_json(undelayed->stages)},
-                         {"imgs_per_s", undelayed->imgs_per_s},
-                         {"idle_fraction", undelayed->idle_fraction}};
+    json["undelayed"] = stages_json(*undelayed);
   }
   return json;
 }
@@ -222,8 +231,7 @@ diagnose::RoundEvidence round_from(const Json& json) {
                            pair.at("off")});
   }
   if (const Json& undelayed = json.at("undelayed"); !undelayed.is_null()) {
-    round.undelayed = {stages_from(undelayed.at("stages")), undelayed.at("imgs_per_s"),
-                       undelayed.at("idle_fraction")};
+    round.undelayed = stages_from(undelayed);
   }
   round.capacities = capacities_from(json.at("capacities"));
   return round;

@@ -186,32 +186,47 @@ void add_steps(Measurement& m, const std::vector<RankResult>& ranks, double imag
   m.data_wait_ms = series_of(waits_of(first));
 }
 
+// The same block of each rank; empty where one lacks it.
+std::vector<const BlockSpan*> spans_of(const std::vector<RankResult>& ranks, std::int64_t block) {
+  std::vector<const BlockSpan*> spans;
+  for (const RankResult& rank : ranks) {
+    const auto span = std::ranges::find(rank.blocks, block, &BlockSpan::block);
+    if (span == rank.blocks.end()) return {};
+    spans.push_back(&*span);
+  }
+  return spans;
+}
+
+BlockResult block_of(const std::vector<RankResult>& ranks,
+                     const std::vector<const BlockSpan*>& spans, double images_per_step) {
+  const BlockSpan& span = *spans.front();
+  const auto step = [&](std::int64_t i) {
+    return ranks.front().steps[static_cast<std::size_t>(i)];
+  };
+  const double seconds = measure::seconds(step(span.last - 1).end_ns - step(span.first - 1).end_ns);
+  BlockResult block{.block = static_cast<std::size_t>(span.block), .seconds = seconds};
+  if (seconds <= 0) return block;
+  block.taken_per_s = images_per_step * static_cast<double>(span.last - span.first) / seconds;
+  if (span.made >= 0) block.made_per_s = 0;
+  for (const BlockSpan* its : spans) {
+    block.stages += its->stages;
+    if (span.made >= 0)
+      block.made_per_s += static_cast<double>(its->made) / std::max(its->seconds, 1e-9);
+  }
+  double idle_s = 0;
+  for (std::int64_t i = span.first; i < span.last; ++i)
+    idle_s += std::max(0.0, measure::seconds(step(i).start_ns - step(i - 1).end_ns));
+  block.idle_fraction = idle_s / seconds;
+  return block;
+}
+
 // Only those that all ranks have measured: they end at the same step.
 void add_blocks(Measurement& m, const std::vector<RankResult>& ranks, double images_per_step) {
-  const RankResult& first = ranks.front();
-  for (std::size_t b = 0; b < first.blocks.size(); ++b) {
-    const BlockSpan& span = first.blocks[b];
-    const auto step = [&](std::int64_t i) { return first.steps[static_cast<std::size_t>(i)]; };
-    const std::int64_t from = step(span.first - 1).end_ns, to = step(span.last - 1).end_ns;
-    BlockResult block{.block = static_cast<std::size_t>(span.block),
-                      .seconds = measure::seconds(to - from)};
-    if (block.seconds <= 0) continue;
-    block.taken_per_s =
-        images_per_step * static_cast<double>(span.last - span.first) / block.seconds;
-    if (span.made >= 0) block.made_per_s = 0;
-    for (const RankResult& rank : ranks) {
-      if (b >= rank.blocks.size() || rank.blocks[b].block != span.block) return;
-      block.stages += rank.blocks[b].stages;
-      if (span.made >= 0) {
-        block.made_per_s +=
-            static_cast<double>(rank.blocks[b].made) / std::max(rank.blocks[b].seconds, 1e-9);
-      }
-    }
-    double idle_s = 0;
-    for (std::int64_t i = span.first; i < span.last; ++i)
-      idle_s += std::max(0.0, measure::seconds(step(i).start_ns - step(i - 1).end_ns));
-    block.idle_fraction = idle_s / block.seconds;
-    m.blocks.push_back(block);
+  for (const BlockSpan& span : ranks.front().blocks) {
+    const auto spans = spans_of(ranks, span.block);
+    if (spans.empty()) continue;
+    const BlockResult block = block_of(ranks, spans, images_per_step);
+    if (block.seconds > 0) m.blocks.push_back(block);
   }
 }
 

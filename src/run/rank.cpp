@@ -303,10 +303,11 @@ class RankRun {
     if (span_.made >= 0) span_.made = produced() - span_.made;
     const measure::StageTotals before = std::exchange(span_.stages, stages_so_far());
     span_.stages -= before;
-    // One that the run's end cuts off is none.
-    const bool is_whole = span_.last - span_.first >= task_.blocks.least_steps &&
-                          span_.seconds >= 0.9 * task_.blocks.seconds;
-    if (is_whole) result_.blocks.push_back(span_);
+    // One that the run's end cuts off is none; rank 0 says so for all.
+    const bool is_whole =
+        group_.rank() > 0 || (span_.last - span_.first >= task_.blocks.least_steps &&
+                              span_.seconds >= 0.9 * task_.blocks.seconds);
+    if (is_whole && span_.first < span_.last) result_.blocks.push_back(span_);
   }
   void delay_nothing() {
     for (std::size_t place = 0; place < measure::kPlaceCount; ++place)

@@ -53,7 +53,7 @@ class MadeUpEvidence {
     return *this;
   }
   MadeUpEvidence& stage(measure::Stage stage, double wall_ms, double cpu_ms) {
-    for (auto& round : evidence.rounds) round.undelayed->stages[stage] = each(wall_ms, cpu_ms);
+    for (auto& round : evidence.rounds) round.undelayed.value()[stage] = each(wall_ms, cpu_ms);
     return *this;
   }
   // Two pairs in each round, `scatter` apart.

@@ -16,6 +16,7 @@ using diagnose::Finding;
 using diagnose::Rung;
 using measure::Place;
 using measure::Stage;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -49,8 +50,8 @@ TEST(Diagnosis, WorkersThatWaitForACpuShareIt) {
   MadeUpEvidence made_up;
   made_up.slopes(kWorkersBind);
   for (auto& round : made_up.evidence.rounds) {
-    for (auto& stage : round.undelayed->stages.stage) stage.cpu_ns = 0;
-    round.undelayed->stages.cpu_wait_ns = std::llround(1e6 * 19 * 100);  // of 20 ms
+    for (auto& stage : round.undelayed.value().stage) stage.cpu_ns = 0;
+    round.undelayed.value().cpu_wait_ns = std::llround(1e6 * 19 * 100);  // of 20 ms
   }
   expect_clear(made_up.diagnosis().finding, "shared CPU", "workers");
 }
@@ -61,7 +62,7 @@ TEST(Diagnosis, ACpuThatBindsIsNamedByWhatComputesMost) {
   made_up.slopes({.burnt = 1}).stage(Stage::read, 100, 1);
   for (auto& round : made_up.evidence.rounds) round.step_cpu_s = 2e-3;
   expect_clear(made_up.diagnosis().finding, "decode", "CPU");
-  for (auto& round : made_up.evidence.rounds) round.step_cpu_s = 11e-3;
+  for (auto& round : made_up.evidence.rounds) round.step_cpu_s = 20e-3;
   const Finding shared = made_up.diagnosis().finding;
   expect_clear(shared, "shared CPU", "CPU");
   EXPECT_THAT(shared.sentence, StartsWith("the CPU, which loaders and steps share, limits it"));
@@ -146,6 +147,7 @@ TEST(Diagnosis, WhatIntervalsDoNotTellIsNotClear) {
 TEST(Diagnosis, WhatMayBindAsWellIsNamedToo) {
   MadeUpEvidence made_up;
   made_up.slope(Place::worker, false, 1).slope(Place::step, false, 0.5, 0.8);
+  made_up.slope(Place::copy, false, 0);
   const Finding f = made_up.diagnosis().finding;
   EXPECT_THAT(f.names, ElementsAre("decode", "compute"));
   EXPECT_FALSE(f.clear);
@@ -226,7 +228,7 @@ TEST(Diagnosis, ServiceTimesAreOfAllRounds) {
   MadeUpEvidence made_up;
   made_up.slopes(kWorkersBind);
   made_up.evidence.rounds[1].undelayed.reset();  // its blocks failed
-  made_up.evidence.rounds[2].undelayed->stages[Stage::decode] = each(18, 10);
+  made_up.evidence.rounds[2].undelayed.value()[Stage::decode] = each(18, 10);
   const Diagnosis d = made_up.diagnosis();
   EXPECT_NEAR(d.service.ms, 4 + (12 + 18) / 2.0 + 3 + 1, 1e-6);
   EXPECT_NEAR(d.cpu.ms, 1 + 10 + 2 + 1, 1e-6);
@@ -273,10 +275,36 @@ TEST(Diagnosis, StorageIsWhatALadderAndCapacitiesThatSayReadMean) {
 TEST(Diagnosis, OneNameOfTwoResourcesIsAsSureAsBothTogether) {
   MadeUpEvidence made_up;
   made_up.slope(Place::worker, false, 0.5, 0.8).slope(Place::worker, true, 1);
-  made_up.slope(Place::step, false, 0);
+  made_up.slope(Place::step, false, 0).slope(Place::copy, false, 0);
   const Finding f = made_up.diagnosis().finding;
   EXPECT_THAT(f.names, ElementsAre("decode"));
   EXPECT_GT(f.confidence, 0.7);
+}
+
+// Threads of a library are not ours to delay.
+TEST(Diagnosis, APlaceThatNothingTellsOfMayBind) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::step, false, 0).slope(Place::copy, false, 0);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_FALSE(f.clear);
+  EXPECT_THAT(f.names, Contains("decode"));
+}
+
+TEST(Diagnosis, StagesThatAreAboutAlikeAreNamedTogether) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kWorkersBind).stage(Stage::decode, 10, 10).stage(Stage::augment, 9, 9);
+  EXPECT_THAT(made_up.diagnosis().finding.names, ElementsAre("decode", "augment"));
+}
+
+// As long as the ceiling is reached, a CPU step that is slowed by whatever computes is no loss.
+TEST(Diagnosis, AtTheCeilingABusyCpuIsTheStepsOwn) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::worker, false, 0).slope(Place::worker, true, 1.2);
+  made_up.slope(Place::step, false, 1).slope(Place::copy, false, 0).rate(Rung::none, 990);
+  for (auto& round : made_up.evidence.rounds) round.step_cpu_s = 20e-3;
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("compute"));
+  EXPECT_TRUE(f.clear);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST(Ladder, EachStepIsNamedByWhatItAdds) {
   const Round round = {{Rung::synthetic, 1000}, {Rung::device, 950},  {Rung::host, 900},
                        {Rung::sample, 800},     {Rung::decoded, 600}, {Rung::encoded, 300},
                        {Rung::none, 200},       {Rung::cold, 100},    {Rung::discard, 990}};
-  const auto losses = diagnose::waterfall({round}, kImagesPerStep);
+  const auto losses = diagnose::waterfall({round}, Rung::cold, kImagesPerStep);
   EXPECT_EQ(steps_of(losses), (std::vector<std::string>{"normalise", "copy", "collate", "augment",
                                                         "decode", "read", "storage"}))
       << "discard stands beside the ladder";
@@ -44,9 +44,17 @@ TEST(Ladder, ALossInItsClosedForm) {
   EXPECT_FALSE(loss->imgs_per_s.ci95) << "one round";
 }
 
+TEST(Ladder, EndsAtTheCellsOwnRung) {
+  const Round round = {{Rung::synthetic, 1000}, {Rung::none, 200}, {Rung::cold, 100}};
+  const auto losses = diagnose::waterfall({round}, Rung::none, kImagesPerStep);
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_EQ(losses.front().to, Rung::none) << "a warm cell does not pay for storage";
+}
+
 TEST(Ladder, AStepOverAMissingRungNamesAllThatItAdds) {
-  const auto losses = diagnose::waterfall(
-      {{{Rung::synthetic, 1000}, {Rung::sample, 800}, {Rung::encoded, 300}}}, kImagesPerStep);
+  const auto losses =
+      diagnose::waterfall({{{Rung::synthetic, 1000}, {Rung::sample, 800}, {Rung::encoded, 300}}},
+                          Rung::cold, kImagesPerStep);
   EXPECT_EQ(steps_of(losses),
             (std::vector<std::string>{"normalise and copy and collate", "augment and decode"}));
   EXPECT_EQ(losses[1].from, Rung::sample);
@@ -54,8 +62,8 @@ TEST(Ladder, AStepOverAMissingRungNamesAllThatItAdds) {
 }
 
 TEST(Ladder, ALowerRungMayBeFaster) {
-  const auto losses =
-      diagnose::waterfall({{{Rung::synthetic, 1000}, {Rung::device, 1010}}}, kImagesPerStep);
+  const auto losses = diagnose::waterfall({{{Rung::synthetic, 1000}, {Rung::device, 1010}}},
+                                          Rung::cold, kImagesPerStep);
   ASSERT_EQ(losses.size(), 1u);
   EXPECT_NEAR(losses[0].imgs_per_s.mean, -10, 1e-9);
   EXPECT_LT(losses[0].share.mean, 0);
@@ -89,7 +97,8 @@ TEST(Ladder, ARungOfNoRoundHasNoRate) {
   const std::vector<Round> rounds = {{{Rung::none, 100}}, {{Rung::none, 300}}};
   EXPECT_FALSE(diagnose::rate_of(rounds, Rung::cold));
   EXPECT_NEAR(diagnose::rate_of(rounds, Rung::none)->mean, 200, 1e-9);
-  EXPECT_TRUE(diagnose::waterfall(rounds, kImagesPerStep).empty()) << "nothing above it";
+  EXPECT_TRUE(diagnose::waterfall(rounds, Rung::cold, kImagesPerStep).empty())
+      << "nothing above it";
 }
 
 TEST(Ladder, NamesAreThoseOfTheCaches) {

@@ -43,7 +43,7 @@ VERDICT = {
 LOSS = {"step", "from", "to", "lost_imgs_per_s", "lost_share", "ms_per_step"}
 SLOPE = {"place", "kind", "delay_ms", "pairs", "slope", "binds"}
 CAPACITY = {"resource", "imgs_per_s", "utilisation", "largest_stage", "largest_share"}
-REMEDY = {"remedy", "options", "why", "predicted", "measured", "not_tried"}
+REMEDY = {"remedy", "options", "why", "predicted", "measured", "by_workers", "not_tried"}
 NUMBER, RANGE = r"([\d,]+)", r"[\d,]+ to [\d,]+"
 
 

@@ -107,7 +107,7 @@ TEST(DiagnosisJson, HasASlopeForEachPlace) {
 TEST(DiagnosisJson, WaitingForACpuHasNoCpuTime) {
   MadeUpEvidence made_up = made_up_evidence();
   for (auto& round : made_up.evidence.rounds)
-    round.undelayed->stages.cpu_wait_ns = std::llround(1e6 * 100);  // 1 ms of each sample
+    round.undelayed->cpu_wait_ns = std::llround(1e6 * 100);  // 1 ms of each sample
   const Json stages = json_of(made_up)["stages"];
   ASSERT_EQ(stages.size(), 5u);
   EXPECT_EQ(stages[1]["stage"], "decode");
