@@ -76,9 +76,12 @@ class Reader(Folder):
         self.assertEqual(words["decode"], ("−1,241", "50.2 %"))
         self.assertEqual(words["read"], ("+27", "1.1 %"))
 
-    def test_cold_is_where_the_chain_ends(self):
+    def test_the_chain_ends_at_the_cell_itself(self):
         found = diagnoses.diagnosis()
         found["ladder"][7] = diagnoses.rung("cold", 300.0)
+        self.assertEqual(self.read(found).reached.name, "none", "a warm cell pays for no storage")
+        rates = {**diagnoses.RATES, "cold": 300.0}
+        found["waterfall"].append(diagnoses.step("storage", "none", "cold", [500.0, 576.0], rates))
         self.assertEqual(self.read(found).reached.name, "cold")
 
     def test_a_broken_file_is_one_line_that_names_it_and_the_place(self):
@@ -137,9 +140,6 @@ class Reader(Folder):
             "waterfall[4].lost_imgs_per_s.mean is 1365.1, its rungs differ by 1241",
             self.read(found).problems(),
         )
-        found = diagnoses.diagnosis(verdict={"evidence": {"ladder": "decode", "slopes": "read"}})
-        (words,) = self.read(found).problems()
-        self.assertIn("decode and read", words)
 
 
 class Words(Folder):
