@@ -15,8 +15,8 @@ using measure::Interval;
 
 constexpr int kMostWorkers = 256;                // of one GPU
 constexpr double kMarginOfResize = 256.0 / 224;  // of the shorter side, as pictures are stored
-// CPUs that share a core do less than twice as much together, and a busy machine's clocks fall.
-constexpr double kCpuLow = 0.85, kCpuHigh = 1.05;
+// CPUs that share a core do far less than twice as much together, and a busy machine's clocks fall.
+constexpr double kCpuLow = 0.6, kCpuHigh = 1.05;
 
 // A capacity and what is known of it.
 struct Cap {
