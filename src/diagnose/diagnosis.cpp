@@ -194,11 +194,7 @@ Finding finding_of(std::vector<Suspect> suspects, const Suspect& beyond) {
   for (const Suspect& suspect : suspects)
     if (suspect.binds >= least) add_name(finding, suspect);
   if (beyond.binds >= least) add_name(finding, beyond);
-  // One thing to name, whatever the resource is.
-  const bool is_one = std::ranges::all_of(
-      suspects, [&](const Suspect& s) { return s.binds < least || s.names == finding.names; });
-  if (is_one && beyond.binds < least && !finding.names.empty()) finding.clear = true;
-  if (!finding.clear) finding.confidence.reset();
+  if (!finding.clear && finding.names.size() != 1) finding.confidence.reset();
   suspects.push_back(beyond);
   std::ranges::stable_sort(suspects, std::greater<>{}, &Suspect::binds);
   finding.suspects = std::move(suspects);
