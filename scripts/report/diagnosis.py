@@ -17,6 +17,7 @@ NAME = "diagnosis.json"
 MOST_BYTES = 4 << 20
 KIND = "95 % interval over rounds"
 SYNTHETIC, DISCARD = "synthetic", "discard"
+BESIDE = (SYNTHETIC, DISCARD, "cpus")  # no links of the chain below the ceiling
 # How the loss of a step is told: as what it is, or why it is not.
 LOSS, GAIN, NOT_TOLD, NO_INTERVAL = "loss", "gain", "not told from 0", "no interval"
 # Rungs are rounded, and a round may lack one: within this share of the ceiling, a loss and the
@@ -174,7 +175,7 @@ class Diagnosis:
         ceiling."""
         if self.steps:
             return next(r for r in self.ladder if r.name == self.steps[-1].end)
-        chain = [r for r in self.ladder if r.rate and r.name not in (SYNTHETIC, DISCARD)]
+        chain = [r for r in self.ladder if r.rate and r.name not in BESIDE]
         return chain[-1] if chain else None
 
     @property

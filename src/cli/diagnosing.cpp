@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "cli/ledger_evidence.h"
 #include "cli/progress.h"
+#include "measure/affinity.h"
 #include "measure/clock.h"
 #include "plan/axes.h"
 #include "plan/expand.h"
@@ -101,6 +102,12 @@ LadderCells ladder_of(const plan::Cell& cell) {
     const std::string cache(diagnose::name_of(rung));
     add(rung, with(cell, {{"cache", cache}, {"page-cache", "auto"}}));
   }
+  const int gpus = plan::settings_of(cell).gpus;
+  add(Rung::cpus,
+      with(cell, {{"device", "emulated:inf"},
+                  {"host-cpu-ms", ""},
+                  {"all-reduce-ms", ""},
+                  {"workers", std::to_string(std::max(1, measure::allowed_cpus() / gpus))}}));
   const bool is_cold = cell.is("page-cache", "cold");
   add(Rung::none, is_cold ? with(cell, {{"page-cache", "warm"}}) : cell);
   // What lies in the page cache of an as-is cell must stay as it is.

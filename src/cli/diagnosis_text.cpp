@@ -33,6 +33,8 @@ const char* words_of(Rung rung) {
       return "nothing kept, page cache cold";
     case Rung::discard:
       return "synthetic, loaders beside it";
+    case Rung::cpus:
+      return "loaders alone, one for each CPU";
   }
   return "";
 }

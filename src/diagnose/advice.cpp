@@ -71,10 +71,20 @@ class Adviser {
     const auto& all = d_.finding.resources;
     return std::ranges::find(all, resource) != all.end();
   }
+  // Where loaders alone were measured with one for each CPU, in proportion to that: CPUs that share
+  // a core do less than twice as much together, and nothing else shows how much.
   Cap cpu_cap(double cpu_s_per_image) const {
     if (cpu_s_per_image <= 0) return {};
-    const double all = e_.servers.cpus / cpu_s_per_image;
-    return {all, kCpuLow * all, kCpuHigh * all, "the CPUs"};
+    const auto measured = rate_of(ladder_, Rung::cpus);
+    const double of_loaders_s = 1e-3 * d_.cpu.ms;
+    if (!measured || of_loaders_s <= 0) {
+      const double all = e_.servers.cpus / cpu_s_per_image;
+      return {all, kCpuLow * all, kCpuHigh * all, "the CPUs"};
+    }
+    Cap cap = cap_of(measured, "the CPUs");
+    const double share = of_loaders_s / cpu_s_per_image;
+    cap.mean *= share, cap.low *= share, cap.high *= share;
+    return cap;
   }
   double wall_ms(std::string_view stage) const { return part_of(d_.service, stage); }
   double cpu_ms(std::string_view stage) const { return part_of(d_.cpu, stage); }

@@ -6,7 +6,7 @@ namespace feedrate::diagnose {
 namespace {
 
 constexpr std::array<std::string_view, kRungs> kAdded = {
-    "", "normalise", "copy", "collate", "augment", "decode", "read", "storage", ""};
+    "", "normalise", "copy", "collate", "augment", "decode", "read", "storage", "", ""};
 
 std::size_t index(Rung rung) { return static_cast<std::size_t>(rung); }
 

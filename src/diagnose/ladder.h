@@ -22,11 +22,14 @@ enum class Rung : std::uint8_t {
   encoded,    // the files' bytes: decoded
   none,       // the cell itself, its files in the page cache or as they are: read
   cold,       // the same from storage
-  discard     // beside the ladder: synthetic steps, while loaders make batches for nobody
+  // Beside the ladder:
+  discard,  // synthetic steps, while loaders make batches for nobody
+  cpus      // loaders alone, one for each CPU: the device takes any rate
 };
-inline constexpr std::size_t kRungs = 9;
+inline constexpr std::size_t kRungs = 10;
 inline constexpr std::array<std::string_view, kRungs> kRungNames = {
-    "synthetic", "device", "host", "sample", "decoded", "encoded", "none", "cold", "discard"};
+    "synthetic", "device", "host", "sample",  "decoded",
+    "encoded",   "none",   "cold", "discard", "cpus"};
 std::string_view name_of(Rung rung);
 // What a rung does that the one before it does not: "normalise" ...; empty for the first and the
 // last.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/affinity.h"
 #include "plan/expand.h"
 
 namespace feedrate::tests {
@@ -46,6 +47,15 @@ TEST(LadderOf, PicturesHaveEveryRung) {
     EXPECT_TRUE(ladder.at(rung).is("cache", diagnose::name_of(rung)));
     EXPECT_TRUE(ladder.at(rung).is("data", "jpeg"));
   }
+}
+
+TEST(LadderOf, LoadersAloneHaveEveryCpu) {
+  const LadderCells ladder = cli::ladder_of(cell_of({{"gpus", {"2"}}, {"host-cpu-ms", {"5"}}}));
+  const plan::CellSettings alone = plan::settings_of(ladder.at(Rung::cpus));
+  EXPECT_EQ(alone.device, "emulated:inf");
+  EXPECT_EQ(alone.workers, std::max(1, measure::allowed_cpus() / 2));
+  EXPECT_LE(alone.emulation.host_cpu_ms, 0);
+  EXPECT_EQ(alone.data, "jpeg");
 }
 
 TEST(LadderOf, TensorsAreNotDecoded) {

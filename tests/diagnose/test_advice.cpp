@@ -51,6 +51,20 @@ TEST(Advice, TheSmallestCapacityThatIsLeftLimits) {
   EXPECT_THAT(workers->why, EndsWith("then the CPUs would limit"));
 }
 
+// Two CPUs of one core: what loaders alone reach on all of them is measured, not reckoned.
+TEST(Advice, WhatAllCpusReachIsMeasured) {
+  MadeUpEvidence made_up;
+  made_up.evidence.servers.cpus = 8;
+  made_up.rate(Rung::cpus, 400);
+  const auto workers = found(advice_of(made_up.slopes(kWorkersBind)), "more workers");
+  ASSERT_TRUE(workers);
+  EXPECT_NEAR(workers->predicted.mean, 400, 1);
+  EXPECT_THAT(workers->why, EndsWith("then the CPUs would limit"));
+  for (auto& round : made_up.evidence.rounds) round.step_cpu_s = 14e-3;
+  const auto shared = found(advice_of(made_up.slopes(kWorkersBind)), "more workers");
+  EXPECT_FALSE(shared) << "the steps take half of the CPUs: 200 img/s is what it reaches now";
+}
+
 // The steps take a CPU as well.
 TEST(Advice, TheStepsOwnCpuTimeIsNotTheLoaders) {
   MadeUpEvidence made_up;
