@@ -161,3 +161,79 @@ class Validation:
         }
         self.lines.append(line)
         return line
+
+
+# --- Advice: what it promises, beside what --try measures.
+
+# Each cell with the remedies whose prediction counts, fixed before anything was measured. What a
+# planted time cannot show is not among them: reads that are slept do not overlap.
+SMALL = ["--image-size", SIZE, "--input-size", "64", "--batch-size", str(BATCH)]
+LARGE = ["--batch-size", "32"]
+ALL_REDUCE = ["--device", f"emulated:{_rate(8):.6g}", "--gpus", "2"]
+
+
+def _slow(stage, factor, workers=WORKERS):
+    ms = f"{_per_sample(factor * BALANCED_MS):.4f}"
+    return [
+        *("--device", f"emulated:{_rate(BALANCED_MS):.6g}", "--workers", str(workers)),
+        *SMALL,
+        *_plant(**{stage: ms}),
+    ]
+
+
+def _pictures(data, size, rate, workers):
+    words = ["--device", f"emulated:{rate}", "--workers", str(workers), *LARGE]
+    return [*words, "--data", data, "--image-size", size]
+
+
+WORKERS_AND_TENSORS = ("more workers", "precached tensors")
+NEARER = "store pictures nearer to the input's size"
+ADVISED = [
+    *((_slow("decode", factor), WORKERS_AND_TENSORS) for factor in (1.5, 2, 3, 5)),
+    *((_slow("augment", factor), WORKERS_AND_TENSORS) for factor in (1.5, 3)),
+    *((_slow("read", factor), ("more workers",)) for factor in (1.5, 2, 4)),
+    (_slow("decode", 4, workers=1), WORKERS_AND_TENSORS),
+    (_pictures("jpeg", "500x375", 4000, 1), WORKERS_AND_TENSORS),
+    (_pictures("jpeg", "500x375", 8000, 1), WORKERS_AND_TENSORS),
+    (_pictures("jpeg", "1024x1024", 1500, 1), (*WORKERS_AND_TENSORS, NEARER)),
+    (_pictures("jpeg", "1024x1024", 1500, 2), ("precached tensors", NEARER)),
+    (_pictures("png", "1024x1024", 1500, 1), (*WORKERS_AND_TENSORS, NEARER)),
+    (_pictures("png", "1024x1024", 1500, 2), ("precached tensors", NEARER)),
+    *(
+        (
+            [*ALL_REDUCE, "--workers", "1", *SMALL, "--plant", f"all-reduce={ms}"],
+            ("twice the batch",),
+        )
+        for ms in (8, 12, 20)
+    ),
+]
+HELPS = 1.2  # measured / now: only remedies that help as much count
+WITHIN = 0.1  # of what was measured
+
+
+def make_pictures(program, folder):
+    sizes = ["--image-size", f"{SIZE},500x375,1024x1024,256x256", "--format", "jpeg,tensor"]
+    for more in (["--input-size", "64"], ["--input-size", "224"]):
+        subprocess.run([program, "gen", folder, *sizes, *more, "--count", "512"], check=True)
+    png = ["--image-size", "1024x1024,256x256", "--format", "png", "--count", "512"]
+    subprocess.run([program, "gen", folder, *png], check=True)
+
+
+def advised(program, data, budget, cell, seed):
+    """The remedies of one diagnosis that were tried, by name: (now, predicted, interval,
+    measured)."""
+    words = [program, "diagnose", "--dataset", data, "--budget", budget, "--seed", str(seed)]
+    answer = subprocess.run(
+        [*words, "--json", "--try", *cell],
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        encoding="utf-8",
+    )
+    found = json.loads(answer.stdout)
+    now = next(r["imgs_per_s"]["mean"] for r in found["ladder"] if r["rung"] == "none")
+    return {
+        a["remedy"]: (now, a["predicted"]["mean"], a["predicted"]["ci95"], a["measured"]["mean"])
+        for a in found["advice"]
+        if a["measured"]
+    }
