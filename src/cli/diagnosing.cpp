@@ -22,6 +22,12 @@ namespace {
 using diagnose::Rung;
 using measure::Place;
 
+// Flags that say that something else used the machine, or changed it, or spoilt what is read.
+// Others say that runs are short, which the rounds make up for.
+constexpr std::string_view kOfTheMachine[] = {
+    "noisy_neighbour", "cpu_steal", "cpu_quota", "memory_pressure", "stopped",
+    "clock_changed",   "straggler", "planted",   "bad_samples",     "ceiling_exceeded"};
+
 // What a run can keep up: what came out of the queues' stock was not loaded in its window.
 double kept_up(const run::Measurement& m) {
   return m.imgs_per_s * (1 - std::max(0.0, m.drawn_mean));
@@ -252,6 +258,13 @@ void Diagnosing::add_from_ledger(const std::map<std::string, Rung>& rungs) {
 
 void Diagnosing::add(Rung rung, const record::Record& record) {
   const run::CellResult& result = record.result;
+  ++seen_.runs;
+  for (const record::Flag& flag : record.flags) {
+    if (std::ranges::find(kOfTheMachine, flag.name) == std::end(kOfTheMachine)) continue;
+    record::SeenFlag& seen = seen_.flags[flag.name];
+    ++seen.runs;
+    seen.reason = flag.reason, seen.remedy = flag.remedy;
+  }
   if (result.status == run::Status::failed) seen_.left_out.emplace(rung, result.error);
   if (!result.measurement) return;
   const run::Measurement& m = *result.measurement;

@@ -145,6 +145,16 @@ std::string workers_text(const diagnose::Remedy& remedy) {
          (enough ? "; W* is " + std::to_string(*enough) : std::string("; more may help still"));
 }
 
+std::string flags_text(const record::DiagnosisOf& of) {
+  std::string text;
+  for (const auto& [name, flag] : of.flags) {
+    text += text.empty() ? "\n" : "";
+    text += format("  warning: %s in %d of %d runs: %s; %s\n", name.c_str(), flag.runs, of.runs,
+                   flag.reason.c_str(), flag.remedy.c_str());
+  }
+  return text;
+}
+
 std::string remedy_text(const diagnose::Remedy& remedy) {
   std::string text =
       format("  %-43s %9s  %-18s", remedy.name.c_str(), thousands(remedy.predicted.mean).c_str(),

@@ -177,6 +177,15 @@ measure::Place place_from(const Json& name) {
 
 }  // namespace
 
+Json seen_flags_json(const std::map<std::string, SeenFlag>& flags) {
+  Json json = Json::array();
+  for (const auto& [name, flag] : flags) {
+    json.push_back(
+        {{"name", name}, {"runs", flag.runs}, {"reason", flag.reason}, {"remedy", flag.remedy}});
+  }
+  return json;
+}
+
 Rung rung_from(const std::string& name) {
   const auto found = std::ranges::find(diagnose::kRungNames, name);
   if (found == diagnose::kRungNames.end()) throw std::invalid_argument(name + " is no rung");
@@ -202,7 +211,9 @@ Json diagnosis_json(const DiagnosisOf& of, const diagnose::Evidence& evidence,
                                                              : evidence.rounds.back().capacities)},
       {"stages", service_json(diagnosis.service, diagnosis.cpu)},
       {"advice", advice_json(of.advice)},
-      {"patterns", patterns_json(of.patterns)}};
+      {"patterns", patterns_json(of.patterns)},
+      {"runs", of.runs},
+      {"flags", seen_flags_json(of.flags)}};
 }
 
 Json round_json(const diagnose::RoundEvidence& round) {

@@ -10,6 +10,7 @@
 #include "diagnose/diagnosis.h"
 #include "diagnose/patterns.h"
 #include "plan/cell.h"
+#include "record/rounds_file.h"
 
 namespace feedrate::record {
 
@@ -23,11 +24,15 @@ struct DiagnosisOf {
   std::map<diagnose::Rung, std::string> left_out;  // why
   std::vector<diagnose::Remedy> advice{};
   std::vector<diagnose::Pattern> patterns{};
+  int runs = 0;                             // of the ladder
+  std::map<std::string, SeenFlag> flags{};  // of these, by name
 };
 
 // DIR/diagnosis.json, which the report draws; docs/columns.md explains every field.
 nlohmann::ordered_json diagnosis_json(const DiagnosisOf& of, const diagnose::Evidence& evidence,
                                       const diagnose::Diagnosis& diagnosis);
+
+nlohmann::ordered_json seen_flags_json(const std::map<std::string, SeenFlag>& flags);
 
 // Throws std::invalid_argument.
 diagnose::Rung rung_from(const std::string& name);

@@ -26,6 +26,8 @@ Json seen_json(const SeenInRounds& seen) {
   }
   for (const auto& [rung, why] : seen.left_out)
     json["left_out"][std::string(diagnose::name_of(rung))] = why;
+  json["runs"] = seen.runs;
+  json["flags"] = seen_flags_json(seen.flags);
   return json;
 }
 
@@ -36,6 +38,9 @@ SeenInRounds seen_from(const Json& json) {
     seen.patterns[name] = {p.at("rounds"), {name, p.at("statistic"), p.at("sentence")}};
   }
   for (const auto& [rung, why] : json.at("left_out").items()) seen.left_out[rung_from(rung)] = why;
+  seen.runs = json.at("runs");
+  for (const Json& flag : json.at("flags"))
+    seen.flags[flag.at("name")] = {flag.at("runs"), flag.at("reason"), flag.at("remedy")};
   return seen;
 }
 
@@ -44,6 +49,7 @@ Json head_json(const RoundsHead& head) {
           {"cell_id", head.cell_id},
           {"device", head.device},
           {"planted", head.planted},
+          {"budget_s", head.budget_s},
           {"seconds", head.seconds},
           {"rounds", head.plan.rounds},
           {"pairs", head.plan.pairs},
@@ -61,6 +67,7 @@ RoundsHead head_from(const Json& json) {
   return {.cell_id = json.at("cell_id"),
           .device = json.at("device"),
           .planted = json.at("planted"),
+          .budget_s = json.at("budget_s"),
           .seconds = json.at("seconds"),
           .plan = {.rounds = json.at("rounds"),
                    .pairs = json.at("pairs"),

@@ -23,16 +23,25 @@ struct SeenPattern {
   int rounds = 0;
   diagnose::Pattern last;
 };
+// A flag of the ladder's runs that says that something else used the machine, or that a number is
+// off.
+struct SeenFlag {
+  int runs = 0;                // that raised it
+  std::string reason, remedy;  // of the last one
+};
 // What rounds showed beside their evidence.
 struct SeenInRounds {
   int rounds = 0;                                    // whose steps were looked at
   std::map<std::string, SeenPattern> patterns{};     // by name
   std::map<diagnose::Rung, std::string> left_out{};  // why rungs could not be measured
+  int runs = 0;                                      // of the ladder
+  std::map<std::string, SeenFlag> flags{};           // of these, by name
 };
 
 struct RoundsHead {
   std::string cell_id, device;
   std::string planted;  // see --plant
+  double budget_s = 0;  // from which the runs' limits follow
   double seconds = 0;   // that it took so far
   DiagnosisPlan plan;
   diagnose::Servers servers;
