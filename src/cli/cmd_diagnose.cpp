@@ -16,6 +16,7 @@
 #include "cli/plant_option.h"
 #include "cli/quantity.h"
 #include "cli/ranks.h"
+#include "record/rounds_file.h"
 
 namespace feedrate::cli {
 namespace {
@@ -64,7 +65,11 @@ void set_default_limits(const CLI::App& app, double budget_s, run::RunLimits& li
 }
 
 // Of a ledger that is there: nothing is measured, and nothing written.
-int diagnose_ledger(const DiagnoseCommand& command) {
+int diagnose_ledger(const CLI::App& app, const DiagnoseCommand& command) {
+  for (const char* option : {"--try", "--resume", "--output", "--budget", "--dataset"}) {
+    if (app.count(option) == 0) continue;
+    throw UsageError(option, "is about measuring, and --from measures nothing", "leave it out");
+  }
   LedgerEvidence found = evidence_from(command.from, command.experiment.where);
   const diagnose::Diagnosis diagnosis = diagnose::diagnosis_of(found.evidence);
   found.of.advice = diagnose::advice_of(found.evidence, diagnosis, {.takes_engines = false});
@@ -73,7 +78,7 @@ int diagnose_ledger(const DiagnoseCommand& command) {
 }
 
 int diagnose(CLI::App& app, DiagnoseCommand& command) {
-  if (!command.from.empty()) return diagnose_ledger(command);
+  if (!command.from.empty()) return diagnose_ledger(app, command);
   ExperimentOptions& experiment = command.experiment;
   refuse_launchers("feedrate diagnose", "starts its ranks itself");
   if (experiment.axes["data"].empty() && experiment.config.empty())
@@ -82,7 +87,10 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
   refuse_kind(cells);
   if (command.resume && experiment.output.empty())
     throw UsageError("--resume", "needs the folder that holds the diagnosis", "give it: -o DIR");
-  const double budget_s = command.budget_s.value_or(kBudget);
+  double budget_s = command.budget_s.value_or(kBudget);
+  // Runs of one diagnosis are alike: their limits follow from the budget that it began with.
+  if (command.resume)
+    if (const auto begun = record::read_rounds(experiment.output)) budget_s = begun->head.budget_s;
   set_default_limits(app, budget_s, experiment.run.limits);
   experiment.run.most_cached = kMostCached;
   plant(command.plants, experiment.run);

@@ -128,6 +128,10 @@ diagnose::Servers servers_of(const plan::CellSettings& settings) {
           .images_per_step = static_cast<double>(settings.batch_size) * settings.gpus};
 }
 
+bool has_serial_copies(const plan::CellSettings& settings) {
+  return settings.device_kind == "cpu" || (settings.emulated() && settings.workers == 0);
+}
+
 std::vector<Probe> probes_of(const plan::CellSettings& settings,
                              std::span<const measure::Place> served) {
   std::vector<Probe> probes;
@@ -138,7 +142,7 @@ std::vector<Probe> probes_of(const plan::CellSettings& settings,
     add(Place::worker, false);
     if (settings.workers > 0) add(Place::worker, true);
   }
-  if (settings.device_kind != "cpu") add(Place::copy, false);
+  if (!has_serial_copies(settings)) add(Place::copy, false);
   add(Place::step, false);
   if (settings.gpus > 1) add(Place::all_reduce, false);
   return probes;

@@ -29,6 +29,10 @@ std::optional<plan::Cell> with(const plan::Cell& cell,
 // What is known of them before anything is measured.
 diagnose::Servers servers_of(const plan::CellSettings& settings);
 
+// Whether the steps wait for each copy, as on a CPU, or the loading, which an emulated copy holds
+// up where one thread does both.
+bool has_serial_copies(const plan::CellSettings& settings);
+
 // Delays that are of use for a cell.
 struct Probe {
   measure::Place place = measure::Place::worker;

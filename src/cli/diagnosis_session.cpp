@@ -24,8 +24,11 @@ DiagnosisSession::DiagnosisSession(DiagnosisOrder order, Measuring& measuring,
       began_ns_(measure::now_ns()),
       diagnosing_(measuring, cell, ladder_, order_.seed) {
   evidence_.settings = diagnosing_.settings();
-  evidence_.serial_copies = evidence_.settings.device_kind == "cpu";
-  head_ = {.cell_id = cell_.id(), .planted = order_.planted, .plan = {.rounds = 0}};
+  evidence_.serial_copies = has_serial_copies(evidence_.settings);
+  head_ = {.cell_id = cell_.id(),
+           .planted = order_.planted,
+           .budget_s = order_.budget_s,
+           .plan = {.rounds = 0}};
   if (order_.resume) go_on();
   measuring_.open_ledger(first_ladder(), order_.resume, /*force=*/false);
   if (!order_.folder.empty() && head_.plan.rounds == 0) keep();
@@ -88,6 +91,7 @@ bool DiagnosisSession::measure_round() {
   if (head_.plan.rounds == 0) {
     set_plan(order_.budget_s - before_s, ladder_s);
     if (!order_.folder.empty()) keep();
+    say_if_too_short(before_s + ladder_s);
   }
   if (!diagnosing_.measure_blocks(head_.plan, title)) return false;
   evidence_.rounds.push_back(diagnosing_.round());
@@ -109,6 +113,17 @@ void DiagnosisSession::set_plan(double left_s, double ladder_s) {
   head_.device = diagnosing_.device();
   head_.servers = evidence_.servers;
   head_.plan = plan_of(left_s, ladder_s, diagnosing_.step_s(), diagnosing_.probes());
+}
+
+// `first_s`: until the end of the first ladder.
+void DiagnosisSession::say_if_too_short(double first_s) const {
+  const double whole_s = first_s + head_.plan.block_run_s;
+  if (head_.plan.rounds > 1 || whole_s < 1.2 * order_.budget_s) return;
+  std::fprintf(
+      stderr,
+      "feedrate: one round takes about %s, longer than --budget: a smaller --batch-size, or "
+      "a larger budget, tells more\n",
+      duration(whole_s).c_str());
 }
 
 void DiagnosisSession::keep() {
@@ -140,7 +155,9 @@ bool DiagnosisSession::answer(bool is_tried) {
                                .seconds = before_s_ + seconds(),
                                .left_out = diagnosing_.seen().left_out,
                                .advice = advice,
-                               .patterns = diagnosing_.patterns()};
+                               .patterns = diagnosing_.patterns(),
+                               .runs = diagnosing_.seen().runs,
+                               .flags = diagnosing_.seen().flags};
   if (!order_.folder.empty()) {
     using Json = nlohmann::ordered_json;
     const Json json = record::diagnosis_json(of, evidence_, diagnosis);

@@ -39,6 +39,7 @@ class DiagnosisSession {
   bool measure_round();
   bool is_enough() const;
   void set_plan(double left_s, double ladder_s);
+  void say_if_too_short(double first_s) const;
   void keep();
   diagnose::Surroundings surroundings() const;
   bool answer(bool is_tried);

@@ -180,20 +180,31 @@ std::string advice_text(const std::vector<diagnose::Remedy>& advice) {
   return text;
 }
 
+// The label of an emulated cell ends with that word, and so does its device's name.
+std::string heading(const record::DiagnosisOf& of) {
+  constexpr std::string_view kEmulated = ", EMULATED";
+  std::string label = of.cell.label();
+  if (label.ends_with(kEmulated)) label.resize(label.size() - kEmulated.size());
+  return label + " on " + of.device;
+}
+
+// `seconds`: 0 where nothing was measured.
+std::string rounds_text(std::size_t rounds, double seconds) {
+  std::string text = format("%zu round%s", rounds, rounds == 1 ? "" : "s");
+  if (seconds > 0) text += " in " + duration(seconds);
+  return text + ": what they show holds for this machine, these options and this hour.\n";
+}
+
 }  // namespace
 
 std::string diagnosis_text(const record::DiagnosisOf& of, const diagnose::Evidence& evidence,
                            const diagnose::Diagnosis& diagnosis) {
   const diagnose::Finding& f = diagnosis.finding;
   const std::size_t rounds = evidence.rounds.size();
-  return of.cell.label() + " on " + of.device + "\n" + f.sentence + "\n" + confidence_text(f) +
-         agreement_text(f) + ladder_text(evidence, diagnosis, of.left_out) +
-         slopes_text(diagnosis.slopes) + capacities_text(evidence.rounds.back().capacities) +
-         patterns_text(of.patterns) + advice_text(of.advice) +
-         format(
-             "\n%zu round%s in %s: what they show holds for this machine, these options and "
-             "this hour.\n",
-             rounds, rounds == 1 ? "" : "s", duration(of.seconds).c_str());
+  return heading(of) + "\n" + f.sentence + "\n" + confidence_text(f) + agreement_text(f) +
+         ladder_text(evidence, diagnosis, of.left_out) + slopes_text(diagnosis.slopes) +
+         capacities_text(evidence.rounds.back().capacities) + patterns_text(of.patterns) +
+         advice_text(of.advice) + flags_text(of) + "\n" + rounds_text(rounds, of.seconds);
 }
 
 void print_diagnosis(bool as_json, const record::DiagnosisOf& of,

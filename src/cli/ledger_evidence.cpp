@@ -127,7 +127,7 @@ LedgerEvidence evidence_from(const std::filesystem::path& folder,
                          .evidence = {}};
     diagnose::Evidence& e = found.evidence;
     e.settings = plan::settings_of(found.of.cell);
-    e.serial_copies = e.settings.device_kind == "cpu";
+    e.serial_copies = has_serial_copies(e.settings);
     e.servers = servers_of(e.settings);
     read_rungs(text.records, ladder_of(found.of.cell), found);
     if (rounds && rounds->head.cell_id == found.of.cell.id() && !rounds->rounds.empty()) {

@@ -37,16 +37,8 @@ class Adviser {
     ladder_ = e.ladder();
     const bool is_cold = e.settings.page_cache == "cold";
     now_ = cap_of(rate_of(ladder_, is_cold ? Rung::cold : Rung::none), "now");
-    device_ = cap_of(rate_of(ladder_, Rung::discard), "the device");
-    if (!std::isfinite(device_.mean) || binds("device"))
-      device_ = binds("device") ? now_ : cap_of(rate_of(ladder_, Rung::synthetic), "the device");
-    device_.name = "the device";
-    // Real batches are copied and normalised as well.
-    if (const Cap host = cap_of(rate_of(ladder_, Rung::host), "the device");
-        !binds("device") && host.mean < device_.mean)
-      device_ = host;
-    const double step_cpu_s = e.mean_step_cpu_s();
-    cpu_ = cpu_cap(d.cpu.ms * 1e-3 + step_cpu_s);
+    device_ = device_cap();
+    cpu_ = cpu_cap(d.cpu.ms * 1e-3 + e.mean_step_cpu_s());
   }
 
   std::vector<Remedy> all() {
@@ -67,6 +59,18 @@ class Adviser {
   }
 
  private:
+  // What the device could take. Where it alone limits, that is what it takes now.
+  Cap device_cap() const {
+    if (binds("device") && !binds("workers") && !binds("CPU"))
+      return {now_.mean, now_.low, now_.high, "the device"};
+    Cap least = cap_of(rate_of(ladder_, Rung::synthetic), "the device");
+    // Loaders beside it may slow it; real batches are copied and normalised.
+    for (const Rung rung : {Rung::discard, Rung::host}) {
+      const Cap cap = cap_of(rate_of(ladder_, rung), "the device");
+      if (cap.mean < least.mean) least = cap;
+    }
+    return least;
+  }
   bool binds(const char* resource) const {
     const auto& all = d_.finding.resources;
     return std::ranges::find(all, resource) != all.end();

@@ -14,6 +14,8 @@ using measure::Place;
 
 constexpr double kSurelyNot = 0.1;  // what is less likely is not named
 constexpr double kClear = 0.8;      // the confidence of a clear answer, at least
+constexpr double kNothingToGain = 0.98;  // of the ceiling
+constexpr double kImpossible = 1.05;     // times the ceiling: that had a worse moment
 constexpr double kAbout = 0.8;      // of the largest part: nobody can say that it is smaller
 
 const Slope* find(const std::vector<Slope>& slopes, Place place, bool burns) {
@@ -92,9 +94,12 @@ bool is_shown(const std::optional<Loss>& loss) {
          (!loss->imgs_per_s.ci95 || loss->imgs_per_s.ci95->low > 0);
 }
 
-bool is_at_ceiling(const Evidence& e) {
-  return mean_rate(e, own_rung(e)) >= kAtCeiling * mean_rate(e, Rung::synthetic);
+double share_of_ceiling(const Evidence& e) {
+  const double ceiling = mean_rate(e, Rung::synthetic);
+  return ceiling > 0 ? mean_rate(e, own_rung(e)) / ceiling : 0;
 }
+
+bool is_at_ceiling(const Evidence& e) { return share_of_ceiling(e) >= kAtCeiling; }
 
 // What makes the device slower than at the ceiling, where it is the device that binds.
 Names within_the_step(const Evidence& e) {
@@ -201,6 +206,14 @@ Finding finding_of(std::vector<Suspect> suspects, const Suspect& beyond) {
   return finding;
 }
 
+// Delays may tell nothing, and yet the ladder tells enough.
+void set_compute_bound(Finding& finding) {
+  finding.names = {"compute"};
+  finding.resources = {"device"};
+  finding.clear = true;
+  finding.confidence.reset();
+}
+
 // What the ladder says by itself: the step down to the cell that costs most.
 std::string of_ladder(const Evidence& e, const std::vector<Loss>& losses) {
   const double ceiling = mean_rate(e, Rung::synthetic), own = mean_rate(e, own_rung(e));
@@ -246,8 +259,12 @@ void judge(Witness& witness, const std::vector<std::string>& names) {
 std::string reached(const Evidence& e) {
   const double ceiling = mean_rate(e, Rung::synthetic), own = mean_rate(e, own_rung(e));
   if (ceiling <= 0 || own <= 0) return "";
-  return format(": %s of %s img/s, %.0f %% of the ceiling", thousands(own).c_str(),
-                thousands(ceiling).c_str(), 100 * own / ceiling);
+  const std::string text =
+      format(": %s of %s img/s, %.0f %% of the ceiling", thousands(own).c_str(),
+             thousands(ceiling).c_str(), 100 * own / ceiling);
+  return own <= kImpossible * ceiling
+             ? text
+             : text + ", which cannot be: something else slowed the ceiling; measure again";
 }
 
 std::string sentence_of(const Evidence& e, const Finding& f) {
@@ -315,6 +332,9 @@ Diagnosis diagnosis_of(const Evidence& e) {
   } else {
     const std::vector<Suspect> suspects = suspects_of(e, d);
     d.finding = finding_of(suspects, beyond_delays(suspects, d));
+    const double share = share_of_ceiling(e);
+    if (!d.finding.clear && share >= kNothingToGain && share <= kImpossible)
+      set_compute_bound(d.finding);
   }
   Witness& witness = d.finding.witness;
   witness = {.ladder = ladder, .capacities = capacities};

@@ -85,6 +85,7 @@ CellResult CellRunner::run_blocks(const plan::Cell& cell, const BlockPlan& block
   options.seed = seed;
   options.blocks = blocks;
   options.limits.max_seconds = most_seconds;
+  options.limits.min_seconds = most_seconds;  // by which the progress says how much is left
   return run_with(options, cell, progress, std::move(stop));
 }
 
