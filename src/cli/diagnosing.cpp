@@ -273,6 +273,9 @@ void Diagnosing::add(Rung rung, const record::Record& record) {
   if (!result.measurement) return;
   const run::Measurement& m = *result.measurement;
   round_.rates[rung] = kept_up(m);
+  if (rung == Rung::cpus && !m.machines.empty())
+    round_.cpus_busy = std::max(0.0, m.machines.front().use.process_cpu_s) /
+                       std::max(m.window_s * m.cpu_capacity, 1e-9);
   if (rung != own_rung(cell_)) return;
   round_.capacities = record.verdict->capacities;
   add_cell(m);

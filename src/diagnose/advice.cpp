@@ -80,13 +80,14 @@ class Adviser {
   Cap cpu_cap(double cpu_s_per_image) const {
     if (cpu_s_per_image <= 0) return {};
     const auto measured = rate_of(ladder_, Rung::cpus);
-    const double of_loaders_s = 1e-3 * d_.cpu.ms;
-    if (!measured || of_loaders_s <= 0) {
+    const double of_loaders_s = 1e-3 * d_.cpu.ms, busy = e_.mean_cpus_busy();
+    if (!measured || of_loaders_s <= 0 || busy <= 0) {
       const double all = e_.servers.cpus / cpu_s_per_image;
       return {all, kCpuLow * all, kCpuHigh * all, "the CPUs"};
     }
     Cap cap = cap_of(measured, "the CPUs");
-    const double share = of_loaders_s / cpu_s_per_image;
+    // What they leave of the CPUs, more of them would use.
+    const double share = of_loaders_s / cpu_s_per_image / std::min(busy, 1.0);
     cap.mean *= share, cap.low *= share, cap.high *= share;
     return cap;
   }

@@ -57,6 +57,17 @@ double mean_over(const Evidence& e, double RoundEvidence::* value) {
   return e.rounds.empty() ? 0 : sum / static_cast<double>(e.rounds.size());
 }
 
+// Over the rounds that know it; 0 where none does.
+double mean_known(const Evidence& e, double RoundEvidence::*value) {
+  double sum = 0;
+  int known = 0;
+  for (const RoundEvidence& round : e.rounds) {
+    sum += round.*value;
+    known += round.*value > 0 ? 1 : 0;
+  }
+  return known == 0 ? 0 : sum / known;
+}
+
 // The stage that takes most of a worker's time. Waiting for a CPU is no stage.
 Names largest_stages(const ServiceTimes& service) {
   std::map<std::string, double> parts;
@@ -311,15 +322,8 @@ std::vector<Round> Evidence::ladder() const {
   return all;
 }
 
-double Evidence::mean_step_cpu_s() const {
-  double sum = 0;
-  int known = 0;
-  for (const RoundEvidence& round : rounds) {
-    sum += round.step_cpu_s;
-    known += round.step_cpu_s > 0 ? 1 : 0;
-  }
-  return known == 0 ? 0 : sum / known;
-}
+double Evidence::mean_step_cpu_s() const { return mean_known(*this, &RoundEvidence::step_cpu_s); }
+double Evidence::mean_cpus_busy() const { return mean_known(*this, &RoundEvidence::cpus_busy); }
 
 Diagnosis diagnosis_of(const Evidence& e) {
   Diagnosis d{.waterfall = waterfall(e.ladder(), own_rung(e), e.servers.images_per_step),

@@ -19,6 +19,7 @@ struct RoundEvidence {
   std::optional<measure::StageTotals> undelayed;  // of the blocks without a delay, all workers
   std::vector<Capacity> capacities;  // of the cell's rung, the one that limits first
   double step_cpu_s = 0;             // CPU time of the process that an image costs beside the loaders
+  double cpus_busy = 0;              // share of the CPUs' time that loaders alone took; 0: unknown
   double all_reduce_share = 0;       // of a step: its gradients were averaged
 };
 
@@ -30,6 +31,7 @@ struct Evidence {
   std::vector<RoundEvidence> rounds;
 
   double mean_step_cpu_s() const;  // over the rounds that know it
+  double mean_cpus_busy() const;   // the same
   std::vector<Round> ladder() const;
 };
 

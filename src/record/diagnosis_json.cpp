@@ -222,6 +222,7 @@ Json round_json(const diagnose::RoundEvidence& round) {
                {"undelayed", nullptr},
                {"capacities", capacities_json(round.capacities)},
                {"step_cpu_s", round.step_cpu_s},
+               {"cpus_busy", round.cpus_busy},
                {"all_reduce_share", round.all_reduce_share}};
   for (const auto& [rung, rate] : round.rates)
     json["rates"][std::string(diagnose::name_of(rung))] = rate;
@@ -233,6 +234,7 @@ Json round_json(const diagnose::RoundEvidence& round) {
 
 diagnose::RoundEvidence round_from(const Json& json) {
   diagnose::RoundEvidence round{.step_cpu_s = json.at("step_cpu_s"),
+                                .cpus_busy = json.at("cpus_busy"),
                                 .all_reduce_share = json.at("all_reduce_share")};
   for (const auto& [rung, rate] : json.at("rates").items()) round.rates[rung_from(rung)] = rate;
   for (const Json& pair : json.at("pairs")) {

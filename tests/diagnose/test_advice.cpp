@@ -56,6 +56,7 @@ TEST(Advice, WhatAllCpusReachIsMeasured) {
   MadeUpEvidence made_up;
   made_up.evidence.servers.cpus = 8;
   made_up.rate(Rung::cpus, 400);
+  for (auto& round : made_up.evidence.rounds) round.cpus_busy = 1;
   const auto workers = found(advice_of(made_up.slopes(kWorkersBind)), "more workers");
   ASSERT_TRUE(workers);
   EXPECT_NEAR(workers->predicted.mean, 400, 1);
@@ -63,6 +64,17 @@ TEST(Advice, WhatAllCpusReachIsMeasured) {
   for (auto& round : made_up.evidence.rounds) round.step_cpu_s = 14e-3;
   const auto shared = found(advice_of(made_up.slopes(kWorkersBind)), "more workers");
   EXPECT_FALSE(shared) << "the steps take half of the CPUs: 200 img/s is what it reaches now";
+}
+
+// Loaders that sleep leave most of the CPUs to more of them.
+TEST(Advice, WhatLoadersLeaveOfTheCpusCounts) {
+  MadeUpEvidence made_up;
+  made_up.evidence.servers.cpus = 8;
+  made_up.rate(Rung::cpus, 400);
+  for (auto& round : made_up.evidence.rounds) round.cpus_busy = 0.5;
+  const auto workers = found(advice_of(made_up.slopes(kWorkersBind)), "more workers");
+  ASSERT_TRUE(workers);
+  EXPECT_NEAR(workers->predicted.mean, 800, 1);
 }
 
 // The steps take a CPU as well.

@@ -307,5 +307,22 @@ TEST(Diagnosis, AtTheCeilingABusyCpuIsTheStepsOwn) {
   EXPECT_TRUE(f.clear);
 }
 
+// Whatever delays say in noise: there is nothing to gain.
+TEST(Diagnosis, AtTheCeilingWhatIsNotClearIsComputeBound) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::worker, false, 0.5, 0.8).slope(Place::step, false, 0.5, 0.8);
+  made_up.slope(Place::copy, false, 0).rate(Rung::none, 995);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("compute"));
+  EXPECT_FALSE(f.confidence) << "the ladder says it, not the delays";
+}
+
+TEST(Diagnosis, ACellAboveItsCeilingSaysThatThisCannotBe) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::worker, false, 0).slope(Place::step, false, 1).slope(Place::copy, false, 0);
+  EXPECT_THAT(made_up.rate(Rung::none, 1300).diagnosis().finding.sentence,
+              HasSubstr("130 % of the ceiling, which cannot be"));
+}
+
 }  // namespace
 }  // namespace feedrate::tests
