@@ -23,6 +23,7 @@ POWER_CAP = "power cap"
 UNSEEN = {
     "unsteady",
     "planted",
+    "cached_part",  # how much a diagnosis keeps stands in no record
     "scaled_rate",
     "clock_changed",
     "gpu_unseen",

@@ -29,6 +29,7 @@ RUNGS = ["synthetic", "device", "host", "sample", "decoded", "encoded", "none", 
 FIELDS = {
     *("schema", "cell", "cell_id", "label", "device", "emulated", "rounds", "seconds", "verdict"),
     *("ladder", "waterfall", "slopes", "capacities", "stages", "advice", "patterns"),
+    *("runs", "flags"),
 }
 VERDICT = {
     "names",
