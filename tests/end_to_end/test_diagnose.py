@@ -25,7 +25,18 @@ BRIEF = [
     *("--min-seconds", "0.1", "--max-seconds", "0.2"),
 ]
 FADVISE = {"x86_64": 221, "aarch64": 223}.get(platform.machine())
-RUNGS = ["synthetic", "device", "host", "sample", "decoded", "encoded", "none", "cold", "discard"]
+RUNGS = [
+    "synthetic",
+    "device",
+    "host",
+    "sample",
+    "decoded",
+    "encoded",
+    "none",
+    "cold",
+    "discard",
+    "cpus",
+]
 FIELDS = {
     *("schema", "cell", "cell_id", "label", "device", "emulated", "rounds", "seconds", "verdict"),
     *("ladder", "waterfall", "slopes", "capacities", "stages", "advice", "patterns"),
