@@ -16,7 +16,7 @@
 namespace feedrate::cli {
 namespace {
 
-constexpr std::string_view kCorrected = "queue_not_at_rest";  // see kept_up()
+constexpr std::string_view kCorrected = "queue_not_at_rest";  // see run::kept_up()
 constexpr std::size_t kMostRuns = 40;  // of noise that never lets the search end
 
 // The share of the time in which the GPUs computed, averaging gradients left out of both: what
@@ -27,12 +27,6 @@ double utilisation_of(double imgs_per_s, double step_ms, const run::CellResult& 
   return step_ms / (1e3 * images / imgs_per_s - result.measurement->device.all_reduce_ms);
 }
 
-// The rate that can be kept up: what came out of the queues' stock in the window was not loaded in
-// it. So no window has to wait until the queues are at rest, which takes minutes near the answer.
-double kept_up(const run::Measurement& m) {
-  return m.imgs_per_s * (1 - std::max(0.0, m.drawn_mean));
-}
-
 diagnose::GpusRun gpus_run(const run::CellResult& result, const device::EmulatedDevice& device) {
   const run::Measurement& m = *result.measurement;
   // The window holds a part of a trace, whose steps may be longer or shorter than the others.
@@ -41,9 +35,9 @@ diagnose::GpusRun gpus_run(const run::CellResult& result, const device::Emulated
                                                    static_cast<std::size_t>(m.steps));
   std::vector<double> step_s;
   for (const double ms : m.step_ms.values) step_s.push_back(1e-3 * ms);
-  const double share = kept_up(m) / m.imgs_per_s;
+  const double share = run::kept_up(m) / m.imgs_per_s;
   const int images = result.settings.batch_size * result.settings.gpus;
-  diagnose::GpusRun run{.utilisation = utilisation_of(kept_up(m), computing_ms, result),
+  diagnose::GpusRun run{.utilisation = utilisation_of(run::kept_up(m), computing_ms, result),
                         .ci95 = measure::block_interval(step_s, share * images)};
   if (run.ci95) {
     run.ci95->low = utilisation_of(run.ci95->low, computing_ms, result);
@@ -54,7 +48,7 @@ diagnose::GpusRun gpus_run(const run::CellResult& result, const device::Emulated
 
 Reading reading_of(const run::Measurement& m) {
   const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
-  Reading reading{.imgs_per_s = kept_up(m),
+  Reading reading{.imgs_per_s = run::kept_up(m),
                   .bytes_per_s = bytes / m.window_s,
                   .reads_per_s = static_cast<double>(m.latencies.count()) / m.window_s};
   if (const auto p99_ns = m.latencies.percentile_ns(0.99))
@@ -147,7 +141,7 @@ class Searching {
     search_->add(result.settings.gpus, run);
     readings_[result.settings.gpus].push_back(reading_of(*result.measurement));
     std::fprintf(stderr, "%s: %s img/s, utilisation %.1f %%\n", label_.c_str(),
-                 thousands(kept_up(*result.measurement)).c_str(), 100 * run.utilisation);
+                 thousands(run::kept_up(*result.measurement)).c_str(), 100 * run.utilisation);
   }
 
   Measuring& measuring_;

@@ -28,11 +28,6 @@ constexpr std::string_view kOfTheMachine[] = {
     "noisy_neighbour", "cpu_steal", "cpu_quota", "memory_pressure", "stopped",
     "clock_changed",   "straggler", "planted",   "bad_samples",     "ceiling_exceeded"};
 
-// What a run can keep up: what came out of the queues' stock was not loaded in its window.
-double kept_up(const run::Measurement& m) {
-  return m.imgs_per_s * (1 - std::max(0.0, m.drawn_mean));
-}
-
 // Measures runs one after the other, live.
 class Turns {
  public:
@@ -103,8 +98,8 @@ LadderCells ladder_of(const plan::Cell& cell) {
     if (rung_cell) ladder.emplace(rung, *rung_cell);
   };
   ladder.emplace(Rung::synthetic, plan::ceiling_of(cell));
-  for (const Rung rung : {Rung::device, Rung::host, Rung::sample, Rung::decoded, Rung::encoded,
-                          Rung::discard}) {
+  for (const Rung rung :
+       {Rung::device, Rung::host, Rung::sample, Rung::decoded, Rung::encoded, Rung::discard}) {
     const std::string cache(diagnose::name_of(rung));
     add(rung, with(cell, {{"cache", cache}, {"page-cache", "auto"}}));
   }
@@ -272,7 +267,7 @@ void Diagnosing::add(Rung rung, const record::Record& record) {
   if (result.status == run::Status::failed) seen_.left_out.emplace(rung, result.error);
   if (!result.measurement) return;
   const run::Measurement& m = *result.measurement;
-  round_.rates[rung] = kept_up(m);
+  round_.rates[rung] = run::kept_up(m);
   if (rung == Rung::cpus && !m.machines.empty())
     round_.cpus_busy = std::max(0.0, m.machines.front().use.process_cpu_s) /
                        std::max(m.window_s * m.cpu_capacity, 1e-9);
@@ -291,8 +286,7 @@ void Diagnosing::add_cell(const run::Measurement& m) {
     for (const run::RankMeasurement& rank : m.ranks)
       processes.emplace(rank.place.host, rank.place.pid);
     const double all = m.machines.front().use.process_cpu_s * static_cast<double>(processes.size());
-    round_.step_cpu_s =
-        std::max(0.0, all - loader_cpu_s(m.stages)) / static_cast<double>(m.images);
+    round_.step_cpu_s = std::max(0.0, all - loader_cpu_s(m.stages)) / static_cast<double>(m.images);
   }
   double least = m.ranks.size() > 1 ? m.step_ms.summary.mean : 0;
   for (const run::RankMeasurement& rank : m.ranks) least = std::min(least, rank.sync_ms);
@@ -457,7 +451,7 @@ bool Diagnosing::try_out(std::vector<diagnose::Remedy>& advice, int first_round)
     const auto add = [&](const record::Record& record) {
       Trial& trial = trials.at(record.context.run.cell.id());
       if (const auto& m = record.result.measurement) {
-        trial.rates.push_back(kept_up(*m));
+        trial.rates.push_back(run::kept_up(*m));
       } else {
         advice[trial.remedy].not_tried = record.result.error;
       }

@@ -35,8 +35,7 @@ class Adviser {
  public:
   Adviser(const Evidence& e, const Diagnosis& d, const Surroundings& s) : e_(e), d_(d), s_(s) {
     ladder_ = e.ladder();
-    const bool is_cold = e.settings.page_cache == "cold";
-    now_ = cap_of(rate_of(ladder_, is_cold ? Rung::cold : Rung::none), "now");
+    now_ = cap_of(rate_of(ladder_, e.own_rung()), "now");
     device_ = device_cap();
     cpu_ = cpu_cap(d.cpu.ms * 1e-3 + e.mean_step_cpu_s());
   }
@@ -230,9 +229,7 @@ class Adviser {
 
   // Averaging the gradients takes the same time whatever the batch.
   void larger_batch() {
-    double share = 0;
-    for (const RoundEvidence& round : e_.rounds) share += round.all_reduce_share;
-    share /= static_cast<double>(e_.rounds.size());
+    const double share = e_.mean_all_reduce_share();
     if (!binds("device") || share < 0.1) return;
     const double factor = 1 / (1 - share / 2);
     const Cap device{now_.mean * factor, now_.low * factor, now_.high * factor, "the device"};

@@ -12,11 +12,11 @@ namespace {
 
 using measure::Place;
 
-constexpr double kSurelyNot = 0.1;  // what is less likely is not named
-constexpr double kClear = 0.8;      // the confidence of a clear answer, at least
+constexpr double kSurelyNot = 0.1;       // what is less likely is not named
+constexpr double kClear = 0.8;           // the confidence of a clear answer, at least
 constexpr double kNothingToGain = 0.98;  // of the ceiling
 constexpr double kImpossible = 1.05;     // times the ceiling: that had a worse moment
-constexpr double kAbout = 0.8;      // of the largest part: nobody can say that it is smaller
+constexpr double kAbout = 0.8;           // of the largest part: nobody can say that it is smaller
 
 const Slope* find(const std::vector<Slope>& slopes, Place place, bool burns) {
   const auto found = std::ranges::find_if(
@@ -51,14 +51,8 @@ measure::StageTotals undelayed_stages(const Evidence& e) {
   return stages;
 }
 
-double mean_over(const Evidence& e, double RoundEvidence::* value) {
-  double sum = 0;
-  for (const RoundEvidence& round : e.rounds) sum += round.*value;
-  return e.rounds.empty() ? 0 : sum / static_cast<double>(e.rounds.size());
-}
-
 // Over the rounds that know it; 0 where none does.
-double mean_known(const Evidence& e, double RoundEvidence::*value) {
+double mean_known(const Evidence& e, double RoundEvidence::* value) {
   double sum = 0;
   int known = 0;
   for (const RoundEvidence& round : e.rounds) {
@@ -77,27 +71,16 @@ Names largest_stages(const ServiceTimes& service) {
 }
 
 // What takes most of the CPUs' time: a stage, or the steps themselves.
-Names largest_of_cpu(const Evidence& e) {
+Names largest_of_cpu(const Evidence& e, const ServiceTimes& cpu) {
   std::map<std::string, double> parts;
-  const measure::StageTotals stages = undelayed_stages(e);
-  for (std::size_t i = 0; i < measure::kStageCount; ++i) {
-    const measure::StageTotal& t = stages.stage[i];
-    if (t.items > 0)
-      parts[std::string(measure::kStageNames[i])] =
-          measure::seconds(t.cpu_ns) / static_cast<double>(t.items);
-  }
-  parts["shared CPU"] = e.mean_step_cpu_s();
+  for (const ServiceTimes::Part& part : cpu.parts) parts[std::string(part.name)] = part.ms;
+  parts["shared CPU"] = 1e3 * e.mean_step_cpu_s();
   return largest(parts);
 }
 
 double mean_rate(const Evidence& e, Rung rung) {
   const auto rate = rate_of(e.ladder(), rung);
   return rate ? rate->mean : 0;
-}
-
-// The rung of the cell itself: cold where the cell is.
-Rung own_rung(const Evidence& e) {
-  return e.settings.page_cache == "cold" ? Rung::cold : Rung::none;
 }
 
 bool is_shown(const std::optional<Loss>& loss) {
@@ -107,14 +90,14 @@ bool is_shown(const std::optional<Loss>& loss) {
 
 double share_of_ceiling(const Evidence& e) {
   const double ceiling = mean_rate(e, Rung::synthetic);
-  return ceiling > 0 ? mean_rate(e, own_rung(e)) / ceiling : 0;
+  return ceiling > 0 ? mean_rate(e, e.own_rung()) / ceiling : 0;
 }
 
 bool is_at_ceiling(const Evidence& e) { return share_of_ceiling(e) >= kAtCeiling; }
 
 // What makes the device slower than at the ceiling, where it is the device that binds.
 Names within_the_step(const Evidence& e) {
-  if (mean_over(e, &RoundEvidence::all_reduce_share) >= 0.5) return {"all-reduce"};
+  if (e.mean_all_reduce_share() >= 0.5) return {"all-reduce"};
   if (is_at_ceiling(e)) return {"compute"};
   const double images = e.servers.images_per_step;
   const std::vector<Round> rounds = e.ladder();
@@ -127,14 +110,14 @@ Names within_the_step(const Evidence& e) {
   if (e.serial_copies) add("copy", Rung::device, Rung::host);
   add("shared CPU", Rung::synthetic, Rung::discard);
   const Names most = largest(parts);
-  const double lost = mean_rate(e, Rung::synthetic) - mean_rate(e, own_rung(e));
+  const double lost = mean_rate(e, Rung::synthetic) - mean_rate(e, e.own_rung());
   if (most.empty() || parts[most.front()] < lost / 3) return {"compute"};
   return most;
 }
 
 // A CPU step is slowed by whatever computes. That is no loss as long as the ceiling is reached.
-Names of_busy_cpus(const Evidence& e) {
-  const Names most = largest_of_cpu(e);
+Names of_busy_cpus(const Evidence& e, const ServiceTimes& cpu) {
+  const Names most = largest_of_cpu(e, cpu);
   return !most.empty() && most.front() == "shared CPU" && is_at_ceiling(e) ? Names{"compute"}
                                                                            : most;
 }
@@ -151,7 +134,7 @@ void add_loaders(std::vector<Suspect>& all, const Evidence& e, const Diagnosis& 
   const double slept = binds(d.slopes, Place::worker, false);
   const bool is_burnt = find(d.slopes, Place::worker, true) != nullptr;
   const double burnt = is_burnt ? binds(d.slopes, Place::worker, true) * (1 - slept) : 0;
-  const Names of_workers = largest_stages(d.service), of_cpu = of_busy_cpus(e);
+  const Names of_workers = largest_stages(d.service), of_cpu = of_busy_cpus(e, d.cpu);
   if (of_workers == of_cpu) {
     all.push_back({of_workers, burnt > slept ? "CPU" : "workers", slept + burnt});
   } else {
@@ -227,7 +210,7 @@ void set_compute_bound(Finding& finding) {
 
 // What the ladder says by itself: the step down to the cell that costs most.
 std::string of_ladder(const Evidence& e, const std::vector<Loss>& losses) {
-  const double ceiling = mean_rate(e, Rung::synthetic), own = mean_rate(e, own_rung(e));
+  const double ceiling = mean_rate(e, Rung::synthetic), own = mean_rate(e, e.own_rung());
   if (ceiling <= 0 || own <= 0) return "";
   if (own / ceiling >= kAtCeiling) return "compute";
   const Loss* most = nullptr;
@@ -268,7 +251,7 @@ void judge(Witness& witness, const std::vector<std::string>& names) {
 }
 
 std::string reached(const Evidence& e) {
-  const double ceiling = mean_rate(e, Rung::synthetic), own = mean_rate(e, own_rung(e));
+  const double ceiling = mean_rate(e, Rung::synthetic), own = mean_rate(e, e.own_rung());
   if (ceiling <= 0 || own <= 0) return "";
   const std::string text =
       format(": %s of %s img/s, %.0f %% of the ceiling", thousands(own).c_str(),
@@ -316,6 +299,8 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
+Rung Evidence::own_rung() const { return settings.page_cache == "cold" ? Rung::cold : Rung::none; }
+
 std::vector<Round> Evidence::ladder() const {
   std::vector<Round> all;
   for (const RoundEvidence& round : rounds) all.push_back(round.rates);
@@ -325,11 +310,18 @@ std::vector<Round> Evidence::ladder() const {
 double Evidence::mean_step_cpu_s() const { return mean_known(*this, &RoundEvidence::step_cpu_s); }
 double Evidence::mean_cpus_busy() const { return mean_known(*this, &RoundEvidence::cpus_busy); }
 
+double Evidence::mean_all_reduce_share() const {
+  double sum = 0;
+  for (const RoundEvidence& round : rounds) sum += round.all_reduce_share;
+  return rounds.empty() ? 0 : sum / static_cast<double>(rounds.size());
+}
+
 Diagnosis diagnosis_of(const Evidence& e) {
-  Diagnosis d{.waterfall = waterfall(e.ladder(), own_rung(e), e.servers.images_per_step),
+  Diagnosis d{.waterfall = waterfall(e.ladder(), e.own_rung(), e.servers.images_per_step),
               .slopes = slopes_of(pairs_of(e), e.servers)};
-  d.service = service_times(undelayed_stages(e));
-  d.cpu = cpu_times(undelayed_stages(e));
+  const measure::StageTotals stages = undelayed_stages(e);
+  d.service = service_times(stages);
+  d.cpu = cpu_times(stages);
   const std::string ladder = of_ladder(e, d.waterfall), capacities = of_capacities(e);
   if (d.slopes.empty()) {
     d.finding = without_slopes({ladder, capacities, "", false});

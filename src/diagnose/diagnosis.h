@@ -17,10 +17,10 @@ struct RoundEvidence {
   Round rates;
   std::vector<BlockPair> pairs;
   std::optional<measure::StageTotals> undelayed;  // of the blocks without a delay, all workers
-  std::vector<Capacity> capacities;  // of the cell's rung, the one that limits first
-  double step_cpu_s = 0;             // CPU time of the process that an image costs beside the loaders
-  double cpus_busy = 0;              // share of the CPUs' time that loaders alone took; 0: unknown
-  double all_reduce_share = 0;       // of a step: its gradients were averaged
+  std::vector<Capacity> capacities;               // of the cell's rung, the one that limits first
+  double step_cpu_s = 0;        // CPU time of the process that an image costs beside the loaders
+  double cpus_busy = 0;         // share of the CPUs' time that loaders alone took; 0: unknown
+  double all_reduce_share = 0;  // of a step: its gradients were averaged
 };
 
 // What a diagnosis rests on.
@@ -32,7 +32,9 @@ struct Evidence {
 
   double mean_step_cpu_s() const;  // over the rounds that know it
   double mean_cpus_busy() const;   // the same
+  double mean_all_reduce_share() const;
   std::vector<Round> ladder() const;
+  Rung own_rung() const;  // of the cell itself: cold where the cell is
 };
 
 // What one kind of evidence says for itself; empty: nothing.
@@ -53,9 +55,9 @@ struct Suspect {
 struct Finding {
   std::vector<std::string> names;      // one; several where they are equally slow, or not clear
   std::vector<std::string> resources;  // theirs: "workers", "CPU", "link", "device", "storage" ...
-  bool clear = true;  // false: the intervals do not tell which of the names it is
-  std::optional<double> confidence;  // that the run waits for the names, and for nothing else
-  std::vector<Suspect> suspects;     // all, the likeliest first
+  bool clear = true;                   // false: the intervals do not tell which of the names it is
+  std::optional<double> confidence;    // that the run waits for the names, and for nothing else
+  std::vector<Suspect> suspects;       // all, the likeliest first
   std::string sentence;
   Witness witness;
 };

@@ -257,6 +257,8 @@ void add_worst_ranks(Measurement& m, const std::vector<RankResult>& ranks) {
 
 }  // namespace
 
+double kept_up(const Measurement& m) { return m.imgs_per_s * (1 - std::max(0.0, m.drawn_mean)); }
+
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 RankMeasurement measurement_of(const plan::CellSettings& settings, const RankResult& rank) {

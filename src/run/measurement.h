@@ -91,8 +91,12 @@ struct Measurement {
   std::vector<RankMeasurement> ranks;
   std::optional<Straggler> straggler;
   std::vector<BlockResult> blocks;  // of a run that was cut into blocks
-  TraceOutcome trace;  // for the terminal; no part of the record
+  TraceOutcome trace;               // for the terminal; no part of the record
 };
+
+// The rate that can be kept up: what came out of the queues' stock in the window was not loaded in
+// it. images/s.
+double kept_up(const Measurement& measurement);
 
 // The others wait for a rank by at least this share of a step: it is the straggler.
 inline constexpr double kStraggles = 0.05;
