@@ -54,8 +54,9 @@ std::string rung_line(const diagnose::Evidence& e, Rung rung, const diagnose::Lo
   std::string line = format("  %-30s %9s  %-18s", words_of(rung), thousands(rate->mean).c_str(),
                             interval(rate->ci95).c_str());
   if (loss) {
-    line += format(" %-20s %8s  %s", loss->step.c_str(), signed_number(loss->imgs_per_s.mean).c_str(),
-                   interval(loss->imgs_per_s.ci95).c_str());
+    line +=
+        format(" %-20s %8s  %s", loss->step.c_str(), signed_number(loss->imgs_per_s.mean).c_str(),
+               interval(loss->imgs_per_s.ci95).c_str());
   }
   while (line.ends_with(' ')) line.pop_back();
   return line + "\n";
@@ -81,7 +82,8 @@ std::string slopes_text(const std::vector<diagnose::Slope>& slopes) {
                             "(1: the whole is slowed as much, 0: not at all)");
   for (const diagnose::Slope& s : slopes) {
     const std::string what =
-        format("%s, %s %.3g ms", std::string(measure::kPlaceNames[static_cast<std::size_t>(s.place)]).c_str(),
+        format("%s, %s %.3g ms",
+               std::string(measure::kPlaceNames[static_cast<std::size_t>(s.place)]).c_str(),
                s.burns ? "computing" : "sleeping", s.delay_ms);
     const std::string range =
         s.slope.ci95 ? format("%.2f to %.2f", s.slope.ci95->low, s.slope.ci95->high) : "-";
@@ -119,10 +121,11 @@ std::string confidence_text(const diagnose::Finding& f) {
 
 std::string agreement_text(const diagnose::Finding& f) {
   const auto word = [](const std::string& said) { return said.empty() ? "nothing" : said.c_str(); };
-  return format("  the three kinds of evidence %s: the ladder says %s, the capacities %s, the "
-                "delays %s\n",
-                f.witness.agree ? "agree" : "do not agree", word(f.witness.ladder),
-                word(f.witness.capacities), word(f.witness.slopes));
+  return format(
+      "  the three kinds of evidence %s: the ladder says %s, the capacities %s, the "
+      "delays %s\n",
+      f.witness.agree ? "agree" : "do not agree", word(f.witness.ladder),
+      word(f.witness.capacities), word(f.witness.slopes));
 }
 
 std::string patterns_text(const std::vector<diagnose::Pattern>& patterns) {

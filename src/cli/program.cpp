@@ -30,10 +30,10 @@ int run_program(int argc, char** argv) {
       "2 a mistake in\n"
       "what was typed; 3 `compare`: something is slower or lost; 130, 143 interrupted");
   const std::vector<CommandEntry> commands = {
-      add_gen(program), add_run(program), add_sweep(program), add_diagnose(program), add_capacity(program),
-      add_jobs(program),      add_report(program), add_compare(program), add_validate(program),
-      add_reproduce(program), add_verify(program), add_rank(program),    add_list(program),
-      add_doctor(program)};
+      add_gen(program),      add_run(program),       add_sweep(program),  add_diagnose(program),
+      add_capacity(program), add_jobs(program),      add_report(program), add_compare(program),
+      add_validate(program), add_reproduce(program), add_verify(program), add_rank(program),
+      add_list(program),     add_doctor(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

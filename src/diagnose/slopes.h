@@ -18,8 +18,8 @@ struct BlockPair {
 
 // What the delays' resources are made of: how many serve at a time, all ranks together.
 struct Servers {
-  double workers = 1;        // threads that make samples
-  double cpus = 1;           // that they may use
+  double workers = 1;  // threads that make samples
+  double cpus = 1;     // that they may use
   double images_per_step = 1;
 };
 
@@ -29,7 +29,7 @@ struct Servers {
 struct Slope {
   measure::Place place = measure::Place::worker;
   bool burns = false;
-  double delay_ms = 0;      // per sample in a worker, else per step
+  double delay_ms = 0;  // per sample in a worker, else per step
   std::size_t pairs = 0;
   measure::Estimate slope;  // trimmed mean of the pairs; from 3 on with an interval
   double standard_error = 0;

@@ -190,7 +190,7 @@ class Worker {
   measure::TraceLane* const lane_;  // null: not traced
   SampleSource source_;
   std::vector<Asked> asked_;
-  std::vector<int> free_;                       // places
+  std::vector<int> free_;  // places
   measure::ExactSleep sleep_;
   std::optional<measure::CpuWait> cpu_wait_;    // of the thread that calls finish_one()
   std::int64_t left_ns_ = 0, looked_ns_ = 0;    // finish_one(); the last look

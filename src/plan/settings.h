@@ -26,7 +26,7 @@ struct CellSettings {
   int device_threads = 0;  // 0: not on the CPU
   codec::PixelSize image_size, input_size;
   std::string detail = "medium";  // of stored pictures
-  bool mixed_sizes = false;  // of stored pictures: image_size means nothing
+  bool mixed_sizes = false;       // of stored pictures: image_size means nothing
   codec::Dtype tensor_dtype = codec::Dtype::uint8, transfer = codec::Dtype::uint8;
   pipeline::AugmentPolicy augment;
   pipeline::ResizeFilter filter = pipeline::ResizeFilter::antialias;

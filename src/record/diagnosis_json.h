@@ -20,7 +20,7 @@ inline constexpr std::string_view kDiagnosisSchema = "feedrate.diagnosis/1";
 struct DiagnosisOf {
   plan::Cell cell;
   std::string device;
-  double seconds = 0;  // that it took
+  double seconds = 0;                              // that it took
   std::map<diagnose::Rung, std::string> left_out;  // why
   std::vector<diagnose::Remedy> advice{};
   std::vector<diagnose::Pattern> patterns{};

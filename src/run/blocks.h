@@ -49,11 +49,11 @@ class BlockSchedule {
 
 // A measured block of one rank.
 struct BlockSpan {
-  std::int64_t block = 0;           // its place in the plan
+  std::int64_t block = 0;            // its place in the plan
   std::int64_t first = 0, last = 0;  // steps[first, last); first >= 1
-  std::int64_t made = -1;           // samples that the loader made; -1: none is made, as with caches
-  double seconds = 0;               // in which it made them
-  measure::StageTotals stages;      // of these
+  std::int64_t made = -1;       // samples that the loader made; -1: none is made, as with caches
+  double seconds = 0;           // in which it made them
+  measure::StageTotals stages;  // of these
 };
 
 // A measured block of all ranks.

@@ -216,7 +216,8 @@ class RankRun {
   void advance() {
     const double drawn = queue_.drawn(produced(), consumed());
     if (group_.rank() == 0) {
-      if (device_->settled()) decide(std::abs(drawn) > std::abs(others_drawn_) ? drawn : others_drawn_);
+      if (device_->settled())
+        decide(std::abs(drawn) > std::abs(others_drawn_) ? drawn : others_drawn_);
       report();
     }
     const std::int64_t mark = agreed_mark(drawn);
@@ -275,7 +276,8 @@ class RankRun {
     result_.host = measure::host_use(host_at_start_, measure::read_host_counters());
     result_.storage_counters = measure::read_between(storage_at_start_, read_below());
     // The window begins at the end of a step, a little before this rank has opened it.
-    result_.standstills = standstills_.between(result_.steps[opened_ - 1].end_ns, measure::now_ns());
+    result_.standstills =
+        standstills_.between(result_.steps[opened_ - 1].end_ns, measure::now_ns());
     if (host_) result_.host_series = host_->between(host_at_start_.at_ns, measure::now_ns());
     result_.process = measure::process_size();
     result_.gpu = gpu_.between(host_at_start_.at_ns, measure::now_ns());

@@ -40,9 +40,9 @@ struct RankTask {
   std::optional<int> planted_rank;                       // see RunOptions
   std::array<std::int64_t, measure::kPlaceCount> planted_delays{};
   BlockPlan blocks;
-  bool trace = false;                                    // what each batch went through is kept
-  bool trace_operators = false;                          // see RunOptions
-  ProgressSink progress;                                 // of rank 0; may be empty
+  bool trace = false;            // what each batch went through is kept
+  bool trace_operators = false;  // see RunOptions
+  ProgressSink progress;         // of rank 0; may be empty
 };
 
 // The task of a cell: opens its device's kind and fills its caches; returns early, with caches that

@@ -303,8 +303,7 @@ TEST_F(StepTraces, AreForTheBatchThatTheyWereRecordedWith) {
                                     .batch_size = 32,
                                     .input_size = {8, 8},
                                     .step_ms = {4}});
-  const std::string error =
-      message_of([&] { device::emulated_device("trace=" + file(), spec()); });
+  const std::string error = message_of([&] { device::emulated_device("trace=" + file(), spec()); });
   EXPECT_NE(error.find("use --batch-size 32"), std::string::npos) << error;
 }
 

@@ -179,19 +179,15 @@ TEST(Patterns, HaveOneNameEach) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     EXPECT_EQ(names(made_up(200, seed, kFlat, [](int i) { return i % 8 == 3 ? 200.0 : 0; })),
               "spikes ");
-    EXPECT_EQ(names(made_up(
-                  200, seed, [](int i) { return 50 + 0.1 * i; }, kNone)),
-              "drift ");
-    EXPECT_EQ(names(made_up(
-                  200, seed, [](int i) { return i < 10 ? 200.0 : 50; }, kNone)),
-              "slow_start ");
+    EXPECT_EQ(names(made_up(200, seed, [](int i) { return 50 + 0.1 * i; }, kNone)), "drift ");
+    EXPECT_EQ(
+        names(made_up(200, seed, [](int i) { return i < 10 ? 200.0 : 50; }, kNone)), "slow_start ");
     EXPECT_THAT(names(with_bursts(600, seed, 6, 30)), testing::AnyOf("bursts ", ""));
   }
 }
 
 TEST(Patterns, NeedNoWaits) {
-  const MadeUp run = made_up(
-      200, 1, [](int i) { return i % 8 == 0 ? 250.0 : 50; }, kNone);
+  const MadeUp run = made_up(200, 1, [](int i) { return i % 8 == 0 ? 250.0 : 50; }, kNone);
   const auto found = diagnose::patterns_of({.step_ms = run.step, .workers = 8, .loader = "batch"});
   EXPECT_TRUE(named(found, "spikes"));
   const auto shorter = diagnose::patterns_of(
@@ -301,9 +297,8 @@ TEST(Drift, IsFoundInBothDirections) {
 
 TEST(Drift, SaysWhichWay) {
   const auto statistic = [](double change) {
-    const auto found = made_up(
-                           300, 1, [=](int i) { return 50 * (1 + change * i / 300); }, kNone)
-                           .patterns();
+    const auto found =
+        made_up(300, 1, [=](int i) { return 50 * (1 + change * i / 300); }, kNone).patterns();
     const Pattern* drift = named(found, "drift");
     return drift ? drift->sentence : "";
   };
@@ -312,9 +307,7 @@ TEST(Drift, SaysWhichWay) {
 }
 
 TEST(Drift, OfOneLateChangeIsFound) {
-  EXPECT_GE(seeds_with(
-                "drift", 300, [](int i) { return i < 200 ? 50.0 : 75.0; }, kNone),
-            9);
+  EXPECT_GE(seeds_with("drift", 300, [](int i) { return i < 200 ? 50.0 : 75.0; }, kNone), 9);
 }
 
 TEST(Drift, TooSmallOrUpAndDownIsNone) {
@@ -322,9 +315,8 @@ TEST(Drift, TooSmallOrUpAndDownIsNone) {
                 "drift", 1000, [](int i) { return 50 + 2.5 * i / 1000; }, kNone),
             0)
       << "1.6 % of the window";
-  EXPECT_EQ(seeds_with(
-                "drift", 1000, [](int i) { return 50 + 20 * std::sin(i / 20.0); }, kNone),
-            0);
+  EXPECT_EQ(
+      seeds_with("drift", 1000, [](int i) { return 50 + 20 * std::sin(i / 20.0); }, kNone), 0);
 }
 
 // --------------------------------------------------------------------------------- slow start
@@ -333,9 +325,8 @@ TEST(SlowStart, IsFoundWithItsLength) {
   for (const int first : {4, 10, 40}) {
     int found = 0, drifts = 0;
     for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-      const auto patterns = made_up(
-                                200, seed, [=](int i) { return i < first ? 200.0 : 50; }, kNone)
-                                .patterns();
+      const auto patterns =
+          made_up(200, seed, [=](int i) { return i < first ? 200.0 : 50; }, kNone).patterns();
       const Pattern* start = named(patterns, "slow_start");
       found += start && start->statistic.starts_with("first " + std::to_string(first) + " ");
       drifts += named(patterns, "drift") != nullptr;
@@ -346,15 +337,10 @@ TEST(SlowStart, IsFoundWithItsLength) {
 }
 
 TEST(SlowStart, LaterOrFastStartsAreNone) {
-  EXPECT_EQ(seeds_with(
-                "slow_start", 200, [](int i) { return i < 100 ? 80.0 : 50; }, kNone),
-            0);
-  EXPECT_EQ(seeds_with(
-                "slow_start", 200, [](int i) { return i < 20 ? 20.0 : 50; }, kNone),
-            0);
-  EXPECT_EQ(seeds_with(
-                "slow_start", 200, [](int i) { return i / 10 == 8 ? 200.0 : 50; }, kNone),
-            0);
+  EXPECT_EQ(seeds_with("slow_start", 200, [](int i) { return i < 100 ? 80.0 : 50; }, kNone), 0);
+  EXPECT_EQ(seeds_with("slow_start", 200, [](int i) { return i < 20 ? 20.0 : 50; }, kNone), 0);
+  EXPECT_EQ(
+      seeds_with("slow_start", 200, [](int i) { return i / 10 == 8 ? 200.0 : 50; }, kNone), 0);
 }
 
 TEST(SlowStart, DoesNotHideARhythm) {
@@ -416,13 +402,11 @@ TEST(Desynchronised, ARigidRhythmOrNoneIsNot) {
     const auto fixed = [](int) { return 3.0; };
     rigid += has(rounds(400, seed, fixed, kNever), "desynchronised");
     even += has(rounds(400, seed, fixed, [](int) { return 1.0; }), "desynchronised");
-    random += has(rounds(
-                      400, seed, [&](int) { return 8 * chance.uniform(); }, kNever),
-                  "desynchronised");
+    random +=
+        has(rounds(400, seed, [&](int) { return 8 * chance.uniform(); }, kNever), "desynchronised");
     other += has(made_up(400, seed, kFlat, [](int i) { return i % 9 == 0 ? 200.0 : 0; }),
                  "desynchronised");
-    MadeUp wanders = rounds(
-        400, seed, [](int i) { return i / 50.0; }, kNever);
+    MadeUp wanders = rounds(400, seed, [](int i) { return i / 50.0; }, kNever);
     wanders.loader = "pool";
     pool += has(wanders, "desynchronised");
   }

@@ -155,10 +155,7 @@ TEST(Wire, RefusesResultsThatMakeNoSense) {
        [](auto& r) { r.steps[0].start_ns = std::numeric_limits<std::int64_t>::min(); }},
       {"total that cannot be", [](auto& r) { r.stages[measure::Stage::read].items = -1; }},
       {"arrivals cannot be", [](auto& r) { r.arrivals.busy_ns = -1; }},
-      {"read below the files",
-       [](auto& r) {
-         r.storage_counters = {{"vda", 0, -1}};
-       }},
+      {"read below the files", [](auto& r) { r.storage_counters = {{"vda", 0, -1}}; }},
       {"count is negative", [](auto& r) { r.samples_ahead_limit = -1; }},
       {"block is not within its steps", [](auto& r) { r.blocks = {{.first = 0, .last = 3}}; }},
       {"block is not within its steps", [](auto& r) { r.blocks = {{.first = 3, .last = 3}}; }},
@@ -167,10 +164,7 @@ TEST(Wire, RefusesResultsThatMakeNoSense) {
        [](auto& r) { r.blocks = {{.block = -1, .first = 3, .last = 4}}; }},
       {"block is not within its steps",
        [](auto& r) { r.blocks = {{.first = 3, .last = 4, .seconds = -1}}; }},
-      {"CPU has no number",
-       [](auto& r) {
-         r.place.cpus = {1, -1};
-       }},
+      {"CPU has no number", [](auto& r) { r.place.cpus = {1, -1}; }},
       {"ran nowhere", [](auto& r) { r.place.host = std::string(300, 'x'); }}};
   for (const auto& [reason, change] : cases) {
     run::RankResult rank = rank_of(2);
