@@ -30,7 +30,7 @@ class LocalRanks : public RankProcesses {
       links.push_back(children.start(command_of(command_, r, count, device::kLoopback),
                                      share_of_cpus(cpus, r, count)));
     if (count == 1) links[0].name = "the cell's process";
-    Coordinator coordinator(std::move(links), [&children] { return children.look(); }, kGraceNs);
+    Coordinator coordinator(std::move(links), [&children] { return children.look(); }, kResultNs);
     const bool done = coordinator.run(task, hooks, std::move(stop));
     coordinator.end();
     if (done) children.end(kGraceNs);
@@ -51,7 +51,7 @@ class LaunchedRanks : public RankProcesses {
       : size_(launch.size), here_(launch.local_size), aside_(command) {
     others.insert(others.begin(),
                   own_.start(command_of(command, 0, launch.size, launch.host), own_cpus(launch)));
-    coordinator_.emplace(std::move(others), [this] { return own_.look(); }, kSilenceNs);
+    coordinator_.emplace(std::move(others), [this] { return own_.look(); }, kResultNs);
   }
   ~LaunchedRanks() override {
     coordinator_.reset();

