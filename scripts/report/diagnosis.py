@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from . import ledger, statistics
 from .claims import LOOK
-from .text import axis_value, clean, listing
+from .text import amount, axis_value, clean, listing
 
 SCHEMA = "feedrate.diagnosis/1"
 NAME = "diagnosis.json"
@@ -49,7 +49,7 @@ class Slope:
 
     place: str
     kind: str
-    delay_ms: float
+    delay: str  # "0.25 ms", "20 % more reads"
     slope: object  # Estimate; its n counts pairs
 
     @property
@@ -435,9 +435,15 @@ def _slope(at):
     return Slope(
         at.get("place").text(),
         at.get("kind").text(),
-        at.get("delay_ms").number(),
+        _delay(at.get("delay_ms").number(optional=True), at.get("extra_reads")),
         at.get("slope").estimate(at.get("pairs").count()),
     )
+
+
+def _delay(ms, extra_reads):
+    if ms is None:
+        return f"{100 * extra_reads.number():.0f} % more reads"
+    return f"{amount(ms)} ms"
 
 
 def _capacity(at):

@@ -243,9 +243,9 @@ def _tables(found):
     yield _table(
         "Delays put in",
         "Slope: by how much of the delay the whole is slowed. 0: it costs nothing; 1: it binds.",
-        ["place", "kind", "delay, ms", "pairs", "slope", "says"],
+        ["place", "kind", "delay", "pairs", "slope", "says"],
         [
-            [s.place, s.kind, amount(s.delay_ms), s.slope.n, _interval(s.slope, _slope), s.words]
+            [s.place, s.kind, s.delay, s.slope.n, _interval(s.slope, _slope), s.words]
             for s in found.slopes
         ],
         (2, 3, 4),

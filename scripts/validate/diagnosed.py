@@ -118,8 +118,8 @@ def is_right(case, verdict):
 
 
 class Validation:
-    def __init__(self, program, budget, lines):
-        self.program, self.budget, self.lines = program, budget, lines
+    def __init__(self, program, budget):
+        self.program, self.budget = program, budget
         self.folder = tempfile.TemporaryDirectory(prefix="feedrate-diagnosis-")
         self.data = os.path.join(self.folder.name, "data")
         subprocess.run(
@@ -142,7 +142,7 @@ class Validation:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         found = json.loads(answer.stdout)
         verdict = found["verdict"]
-        line = {
+        return {
             "planted": name,
             "factor": case.factor,
             "seed": seed,
@@ -152,15 +152,15 @@ class Validation:
             "agree": verdict["agree"],
             "evidence": verdict["evidence"],
             "slopes": {
-                f"{s['place']} {s['kind']}": [s["slope"]["mean"], s["slope"]["ci95"]]
+                f"{s['place']} {s['kind']}": [
+                    round(x, 3) for x in (s["slope"]["mean"], *(s["slope"]["ci95"] or []))
+                ]
                 for s in found["slopes"]
             },
-            "seconds": found["seconds"],
-            "cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+            "seconds": round(found["seconds"], 1),
+            "cpu_s": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 2),
             "right": is_right(case, verdict),
         }
-        self.lines.append(line)
-        return line
 
 
 # --- Advice: what it promises, beside what --try measures.

@@ -87,6 +87,30 @@ std::string line_of_utf8(std::string_view text, std::size_t most) {
   return shown.size() <= most ? shown : shown.substr(0, cut) + "...";
 }
 
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string all;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    // A line's own indentation belongs to its first word.
+    const std::size_t begins = text.find_first_not_of(' ');
+    const std::size_t end = std::min(text.find(' ', begins), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto length = static_cast<std::size_t>(
+        std::ranges::count_if(word, [](char c) { return (c & 0xc0) != 0x80; }));
+    if (column > 0 && column + 1 + length > width) {
+      all += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > 0) {
+      all += ' ';
+      ++column;
+    }
+    all += word;
+    column += length;
+  }
+  return all;
+}
+
 bool has_control_characters(std::string_view name) {
   return std::ranges::any_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }

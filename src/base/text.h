@@ -27,6 +27,10 @@ std::string listed(const Range& range, TextOf text_of = {}) {
   return all;
 }
 
+// In lines of at most `width` characters (UTF-8), broken between words; each but the first begins
+// with `indent` blanks. A longer word has a line for itself.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+
 // One line of printable ASCII, at most `most` characters (three at least): a text may come from
 // anywhere, and a terminal obeys control characters. What is not printable becomes "?", and what is
 // cut off "...".

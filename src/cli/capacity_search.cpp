@@ -256,7 +256,7 @@ ClientLimit client_limit(const Cells& cells, const ExperimentOptions& experiment
   Measuring measuring(from_memory, {there.of(gpus)}, std::nullopt);
   const std::vector<plan::PlannedRun> plan = {{there.of(gpus), plan::Role::cell, 0}};
   measuring.check(plan);
-  measuring.open_ledger(plan, /*resume=*/false, /*force=*/false);
+  measuring.open_ledger(plan, /*resume=*/false);
   ClientLimit limit{.imgs_per_s = 0, .samples = copy.samples(), .seen = Seen(kCorrected)};
   std::string failed;
   ProgressLine line;

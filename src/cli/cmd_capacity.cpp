@@ -172,7 +172,7 @@ int capacity(CLI::App& app, CapacityCommand& command) {
     if (!measuring.ready()) return measuring.exit_code(1);
     dataset = measuring.dataset_of(cells.of(1));
     options.pass = pass_of(settings, *dataset, emulated);
-    measuring.open_ledger({}, /*resume=*/false, /*force=*/false);
+    measuring.open_ledger({}, /*resume=*/false);
     found = search_gpus(measuring, cells, emulated, options);
     if (found->interrupted) {
       CapacityAnswer(settings, emulated, *dataset).print_so_far(*found);

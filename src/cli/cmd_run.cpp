@@ -176,7 +176,7 @@ int run(CLI::App& app, RunCommand& command) {
   Measuring measuring(experiment, cells, launch);
   if (!measuring.ready()) return measuring.exit_code(1);
   measuring.check(plan);
-  measuring.open_ledger(plan, /*resume=*/false, /*force=*/false);
+  measuring.open_ledger(plan, /*resume=*/false);
   LiveRun live(command.json, command.record_steps);
   const record::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
   live.refuse_a_failed_ceiling();

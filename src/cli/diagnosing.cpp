@@ -127,10 +127,10 @@ bool has_serial_copies(const plan::CellSettings& settings) {
   return settings.device_kind == "cpu" || (settings.emulated() && settings.workers == 0);
 }
 
-std::vector<Probe> probes_of(const plan::CellSettings& settings,
-                             std::span<const measure::Place> served) {
+std::vector<Probe> probes_of(const plan::CellSettings& settings, const ProbesWanted& wanted) {
   std::vector<Probe> probes;
   const auto add = [&](Place place, bool burns) {
+    const auto& served = wanted.served;
     if (std::ranges::find(served, place) != served.end()) probes.push_back({place, burns});
   };
   if (settings.loader != "dali") {
@@ -139,7 +139,9 @@ std::vector<Probe> probes_of(const plan::CellSettings& settings,
   }
   if (!has_serial_copies(settings)) add(Place::copy, false);
   add(Place::step, false);
+  if (wanted.launching && !has_serial_copies(settings)) add(Place::step, true);
   if (settings.gpus > 1) add(Place::all_reduce, false);
+  if (wanted.storage && settings.loader != "dali") add(Place::storage, false);
   return probes;
 }
 
@@ -182,7 +184,7 @@ Diagnosing::Diagnosing(Measuring& measuring, const plan::Cell& cell, LadderCells
       cell_(cell),
       ladder_(std::move(ladder)),
       settings_(plan::settings_of(cell)),
-      probes_(probes_of(settings_, measuring.delays_served(cell))),
+      wanted_{.served = measuring.delays_served(cell)},
       seed_(seed) {
   servers_ = servers_of(settings_);
 }
@@ -250,6 +252,7 @@ void Diagnosing::add_from_ledger(const std::map<std::string, Rung>& rungs) {
     if (!is_own) continue;
     round_.undelayed.reset();  // its blocks tell it better
     device_ = record.at("device").at("name");
+    look_at_storage(record.at("dataset").value("page_cache", ""));
     servers_.cpus = std::max(1.0, record.at("threads").value("cpu_capacity", 1.0));
     step_s_ = 1e-3 * record.at("step_ms").at("mean").get<double>();
   }
@@ -273,7 +276,20 @@ void Diagnosing::add(Rung rung, const record::Record& record) {
                        std::max(m.window_s * m.cpu_capacity, 1e-9);
   if (rung != own_rung(cell_)) return;
   round_.capacities = record.verdict->capacities;
+  look_at_storage(m.page_cache.state);
   add_cell(m);
+}
+
+// Where the cell's files come from storage, and samples can be read past the page cache.
+void Diagnosing::look_at_storage(const std::string& page_cache) {
+  if (page_cache.empty() || page_cache == "warm") return;
+  const auto past_it = with(cell_, {{"io", "direct"}, {"io-depth", ""}, {"page-cache", ""}});
+  if (!past_it) return;
+  try {
+    measuring_.check({{*past_it, plan::Role::cell, 0}});
+    wanted_.storage = true;
+  } catch (const std::runtime_error&) {  // the storage is then named by elimination
+  }
 }
 
 void Diagnosing::add_cell(const run::Measurement& m) {
@@ -290,8 +306,8 @@ void Diagnosing::add_cell(const run::Measurement& m) {
   }
   double least = m.ranks.size() > 1 ? m.step_ms.summary.mean : 0;
   for (const run::RankMeasurement& rank : m.ranks) least = std::min(least, rank.sync_ms);
-  const double works_ms = m.step_ms.summary.mean * (1 - m.device_idle_fraction);
-  round_.all_reduce_share = works_ms > 0 ? least / works_ms : 0;
+  round_.all_reduce_share =
+      diagnose::all_reduce_share(least, m.step_ms.summary.mean, m.device_idle_fraction);
   add_patterns(m);
 }
 
@@ -324,14 +340,15 @@ std::vector<diagnose::Pattern> Diagnosing::patterns() const {
 
 // For each pair the places in another order, and each pair either way round: what changes while the
 // run goes on hits each alike.
-std::vector<run::Block> Diagnosing::blocks_of(const record::DiagnosisPlan& plan) const {
+std::vector<run::Block> Diagnosing::blocks_of(const record::DiagnosisPlan& plan,
+                                              const std::vector<Probe>& probes) const {
   const double rate = round_.rates.at(own_rung(cell_));
   std::vector<run::Block> blocks;
   Random coin(mix64(seed_, 0x626c6f636bULL + static_cast<std::uint64_t>(number_)));
   for (int pair = 0; pair < plan.pairs; ++pair) {
-    std::vector<Probe> probes = probes_;
-    shuffle(probes, coin.bits());
-    for (const Probe& probe : probes) {
+    std::vector<Probe> shuffled = probes;
+    shuffle(shuffled, coin.bits());
+    for (const Probe& probe : shuffled) {
       const std::int64_t ns = diagnose::delay_ns(probe.place, probe.burns, rate, servers_);
       run::Block on{probe.place, {ns, probe.burns}}, off{probe.place, {}};
       off.delay.burns = probe.burns;
@@ -343,14 +360,19 @@ std::vector<run::Block> Diagnosing::blocks_of(const record::DiagnosisPlan& plan)
   return blocks;
 }
 
-bool Diagnosing::measure_blocks(const record::DiagnosisPlan& plan, const std::string& title) {
+bool Diagnosing::measure_blocks(const record::DiagnosisPlan& plan, bool nothing_binds,
+                                const std::string& title) {
+  ProbesWanted wanted = wanted_;
+  wanted.launching = nothing_binds;
+  const std::vector<Probe> probes = probes_of(settings_, wanted);
+  const double more = static_cast<double>(probes.size()) / static_cast<double>(this->probes());
   run::BlockPlan blocks = plan.blocks;
-  blocks.blocks = blocks_of(plan);
+  blocks.blocks = blocks_of(plan, probes);
   ProgressLine line;
   const std::string label = title + " · delays";
   line.show(label);
   const run::CellResult result = measuring_.run_blocks(
-      cell_, blocks, plan.block_run_s,
+      cell_, blocks, plan.block_run_s * more,
       [&](const run::RunProgress& p) { line.show(label + ": " + describe(p, std::nullopt)); },
       mix64(seed_, static_cast<std::uint64_t>(number_)));
   line.clear();

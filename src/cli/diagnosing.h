@@ -33,14 +33,18 @@ diagnose::Servers servers_of(const plan::CellSettings& settings);
 // up where one thread does both.
 bool has_serial_copies(const plan::CellSettings& settings);
 
-// Delays that are of use for a cell.
+// A delay that is of use for a cell.
 struct Probe {
   measure::Place place = measure::Place::worker;
   bool burns = false;
 };
-// `served`: the places that the cell's device knows how to delay.
-std::vector<Probe> probes_of(const plan::CellSettings& settings,
-                             std::span<const measure::Place> served);
+// What decides which are.
+struct ProbesWanted {
+  std::span<const measure::Place> served;  // by the cell's device
+  bool storage = false;                    // reads reach it, and more of them can
+  bool launching = false;                  // nothing else binds: see Finding
+};
+std::vector<Probe> probes_of(const plan::CellSettings& settings, const ProbesWanted& wanted);
 
 // What `first` (the ladder of the first round, which took `ladder_s`) leaves of the budget.
 record::DiagnosisPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t probes);
@@ -53,8 +57,9 @@ class Diagnosing {
   // The ladder of a round. False: interrupted. Throws an Error where the ceiling or the cell itself
   // cannot be measured.
   bool measure_ladder(int round, const std::string& title);
-  // The blocks of the same round.
-  bool measure_blocks(const record::DiagnosisPlan& plan, const std::string& title);
+  // The blocks of the same round. `nothing_binds`: as far as the rounds before tell.
+  bool measure_blocks(const record::DiagnosisPlan& plan, bool nothing_binds,
+                      const std::string& title);
 
   // Measures the cells of the remedies in some rounds; sets what they reached, or why not. False:
   // interrupted.
@@ -68,7 +73,8 @@ class Diagnosing {
   const std::string& device() const { return device_; }
   // Patterns in the cell's steps that more than half of the rounds showed.
   std::vector<diagnose::Pattern> patterns() const;
-  std::size_t probes() const { return probes_.size(); }
+  // After the first ladder: how many places the blocks of each round delay, mostly.
+  std::size_t probes() const { return probes_of(settings_, wanted_).size(); }
 
   // Beside the rounds' evidence, of all rounds; set by a diagnosis that goes on.
   const record::SeenInRounds& seen() const { return seen_; }
@@ -80,13 +86,15 @@ class Diagnosing {
   void add(diagnose::Rung rung, const record::Record& record);
   void add_cell(const run::Measurement& m);
   void add_patterns(const run::Measurement& m);
-  std::vector<run::Block> blocks_of(const record::DiagnosisPlan& plan) const;
+  void look_at_storage(const std::string& page_cache);
+  std::vector<run::Block> blocks_of(const record::DiagnosisPlan& plan,
+                                    const std::vector<Probe>& probes) const;
 
   Measuring& measuring_;
   const plan::Cell cell_;
   const LadderCells ladder_;
   const plan::CellSettings settings_;
-  const std::vector<Probe> probes_;
+  ProbesWanted wanted_;
   const std::uint64_t seed_;
   diagnose::RoundEvidence round_;
   diagnose::Servers servers_;

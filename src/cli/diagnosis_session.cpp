@@ -30,7 +30,7 @@ DiagnosisSession::DiagnosisSession(DiagnosisOrder order, Measuring& measuring,
            .budget_s = order_.budget_s,
            .plan = {.rounds = 0}};
   if (order_.resume) go_on();
-  measuring_.open_ledger(first_ladder(), order_.resume, /*force=*/false);
+  measuring_.open_ledger(first_ladder(), order_.resume);
   if (!order_.folder.empty() && head_.plan.rounds == 0) keep();
 }
 
@@ -93,7 +93,9 @@ bool DiagnosisSession::measure_round() {
     if (!order_.folder.empty()) keep();
     say_if_too_short(before_s + ladder_s);
   }
-  if (!diagnosing_.measure_blocks(head_.plan, title)) return false;
+  const bool nothing_binds =
+      number > 0 && diagnose::diagnosis_of(evidence_).finding.nothing_else_binds();
+  if (!diagnosing_.measure_blocks(head_.plan, nothing_binds, title)) return false;
   evidence_.rounds.push_back(diagnosing_.round());
   round_s_ = std::max(round_s_, seconds() - before_s);
   if (!order_.folder.empty()) keep();

@@ -39,6 +39,12 @@ const char* words_of(Rung rung) {
   return "";
 }
 
+// Lines that a terminal of 80 columns does not break.
+std::string paragraph(std::size_t indent, const std::string& text) {
+  constexpr std::size_t kColumns = 80, kFurther = 4;
+  return wrapped(std::string(indent, ' ') + text, kColumns, indent + kFurther) + "\n";
+}
+
 std::string signed_number(double value) {
   return format("%s%s", value < 0 ? "-" : "", thousands(std::abs(value)).c_str());
 }
@@ -48,46 +54,66 @@ std::string interval(const std::optional<measure::Interval>& ci95) {
   return signed_number(ci95->low) + " to " + signed_number(ci95->high);
 }
 
-std::string rung_line(const diagnose::Evidence& e, Rung rung, const diagnose::Loss* loss) {
-  const auto rate = diagnose::rate_of(e.ladder(), rung);
-  if (!rate) return "";
-  std::string line = format("  %-30s %9s  %-18s", words_of(rung), thousands(rate->mean).c_str(),
-                            interval(rate->ci95).c_str());
-  if (loss) {
-    line +=
-        format(" %-20s %8s  %s", loss->step.c_str(), signed_number(loss->imgs_per_s.mean).c_str(),
-               interval(loss->imgs_per_s.ci95).c_str());
+// What a rung does that those above it do not; of the others, what they are.
+std::string label_of(Rung rung, const diagnose::Loss* loss) {
+  if (loss) return "+ " + loss->step;
+  switch (rung) {
+    case Rung::cold:
+      return "cold page cache";
+    case Rung::discard:
+      return "ceiling beside loaders";
+    case Rung::cpus:
+      return "loaders alone, all CPUs";
+    default:
+      return words_of(rung);
   }
+}
+
+std::string without_blanks_at_end(std::string line) {
   while (line.ends_with(' ')) line.pop_back();
   return line + "\n";
 }
 
+std::string rung_line(const diagnose::Evidence& e, Rung rung, const diagnose::Loss* loss) {
+  const auto rate = diagnose::rate_of(e.ladder(), rung);
+  if (!rate) return "";
+  std::string line = format("  %-24s %8s  %-17s", label_of(rung, loss).c_str(),
+                            thousands(rate->mean).c_str(), interval(rate->ci95).c_str());
+  if (loss) {
+    line += format(" %8s  %s", signed_number(loss->imgs_per_s.mean).c_str(),
+                   interval(loss->imgs_per_s.ci95).c_str());
+  }
+  return without_blanks_at_end(line);
+}
+
 std::string ladder_text(const diagnose::Evidence& e, const diagnose::Diagnosis& d,
                         const std::map<Rung, std::string>& left_out) {
-  std::string text = format("\n  %-30s %9s  %-18s %-20s %8s  %s\n", "ladder", "img/s", "95 %",
-                            "step", "lost", "95 %");
+  std::string text =
+      format("\n  %-24s %8s  %-17s %8s  %s\n", "ladder", "img/s", "95 %", "lost", "95 %");
   for (std::size_t i = 0; i < diagnose::kRungs; ++i) {
     const auto rung = static_cast<Rung>(i);
     const auto loss = std::ranges::find(d.waterfall, rung, &diagnose::Loss::to);
     text += rung_line(e, rung, loss == d.waterfall.end() ? nullptr : &*loss);
   }
   for (const auto& [rung, why] : left_out)
-    text += format("  left out: %s: %s\n", words_of(rung), why.c_str());
+    text += paragraph(2, format("left out: %s: %s", words_of(rung), why.c_str()));
   return text;
 }
 
 std::string slopes_text(const std::vector<diagnose::Slope>& slopes) {
   if (slopes.empty()) return "";
-  std::string text = format("\n  %-30s %9s  %-18s %s\n", "delayed", "slope", "95 %",
-                            "(1: the whole is slowed as much, 0: not at all)");
+  std::string text =
+      format("\n  %-24s %8s  %-17s %s\n", "delayed", "slope", "95 %", "0: no cost, 1: all of it");
   for (const diagnose::Slope& s : slopes) {
+    const std::string place(measure::kPlaceNames[static_cast<std::size_t>(s.place)]);
     const std::string what =
-        format("%s, %s %.3g ms",
-               std::string(measure::kPlaceNames[static_cast<std::size_t>(s.place)]).c_str(),
-               s.burns ? "computing" : "sleeping", s.delay_ms);
+        s.place == measure::Place::storage
+            ? format("%s, %.0f %% more reads", place.c_str(), 100 * s.extra_reads)
+            : format("%s, %s %.3g ms", place.c_str(), s.burns ? "computing" : "sleeping",
+                     s.delay_ms);
     const std::string range =
         s.slope.ci95 ? format("%.2f to %.2f", s.slope.ci95->low, s.slope.ci95->high) : "-";
-    text += format("  %-30s %9.2f  %-18s %zu pairs\n", what.c_str(), s.slope.mean, range.c_str(),
+    text += format("  %-24s %8.2f  %-17s %zu pairs\n", what.c_str(), s.slope.mean, range.c_str(),
                    s.pairs);
   }
   return text;
@@ -95,10 +121,10 @@ std::string slopes_text(const std::vector<diagnose::Slope>& slopes) {
 
 std::string capacities_text(const std::vector<diagnose::Capacity>& capacities) {
   if (capacities.empty()) return "";
-  std::string text = format("\n  %-30s %9s  %-18s %s\n", "could deliver alone", "img/s", "used",
+  std::string text = format("\n  %-24s %8s  %-17s %s\n", "could deliver alone", "img/s", "used",
                             "most of its time");
   for (const diagnose::Capacity& c : capacities) {
-    text += format("  %-30s %9s  %-18s %s, %.0f %%\n", c.resource.c_str(),
+    text += format("  %-24s %8s  %-17s %s, %.0f %%\n", c.resource.c_str(),
                    thousands(c.imgs_per_s).c_str(), percent(c.utilisation).c_str(),
                    c.largest_stage.c_str(), 100 * c.largest_share);
   }
@@ -114,25 +140,25 @@ std::string confidence_text(const diagnose::Finding& f) {
   if (f.confidence) return "  confidence " + share_text(*f.confidence) + "\n";
   std::string text;
   for (const diagnose::Suspect& s : f.suspects)
-    text += (text.empty() ? "  likely: " : ", ") + diagnose::joined(s.names) + " (" + s.resource +
+    text += (text.empty() ? "likely: " : ", ") + diagnose::joined(s.names) + " (" + s.resource +
             ") " + share_text(s.binds);
-  return text.empty() ? "" : text + "\n";
+  return text.empty() ? "" : paragraph(2, text);
 }
 
 std::string agreement_text(const diagnose::Finding& f) {
   const auto word = [](const std::string& said) { return said.empty() ? "nothing" : said.c_str(); };
-  return format(
-      "  the three kinds of evidence %s: the ladder says %s, the capacities %s, the "
-      "delays %s\n",
-      f.witness.agree ? "agree" : "do not agree", word(f.witness.ladder),
-      word(f.witness.capacities), word(f.witness.slopes));
+  return paragraph(
+      2, format("the three kinds of evidence %s: the ladder says %s, the capacities %s, the "
+                "delays %s",
+                f.witness.agree ? "agree" : "do not agree", word(f.witness.ladder),
+                word(f.witness.capacities), word(f.witness.slopes)));
 }
 
 std::string patterns_text(const std::vector<diagnose::Pattern>& patterns) {
   std::string text;
   for (const diagnose::Pattern& pattern : patterns)
-    text += format("\n  %s: %s (%s)\n", pattern.name.c_str(), pattern.sentence.c_str(),
-                   pattern.statistic.c_str());
+    text += "\n" + paragraph(2, format("%s: %s (%s)", pattern.name.c_str(),
+                                       pattern.sentence.c_str(), pattern.statistic.c_str()));
   return text;
 }
 
@@ -152,33 +178,30 @@ std::string flags_text(const record::DiagnosisOf& of) {
   std::string text;
   for (const auto& [name, flag] : of.flags) {
     text += text.empty() ? "\n" : "";
-    text += format("  warning: %s in %d of %d runs: %s; %s\n", name.c_str(), flag.runs, of.runs,
-                   flag.reason.c_str(), flag.remedy.c_str());
+    text += paragraph(2, format("warning: %s in %d of %d runs: %s; %s", name.c_str(), flag.runs,
+                                of.runs, flag.reason.c_str(), flag.remedy.c_str()));
   }
   return text;
 }
 
 std::string remedy_text(const diagnose::Remedy& remedy) {
-  std::string text =
-      format("  %-43s %9s  %-18s", remedy.name.c_str(), thousands(remedy.predicted.mean).c_str(),
-             interval(remedy.predicted.ci95).c_str());
+  std::string text = without_blanks_at_end(format("  %-45s %9s  %-20s", remedy.name.c_str(),
+                                                  thousands(remedy.predicted.mean).c_str(),
+                                                  interval(remedy.predicted.ci95).c_str()));
   if (remedy.measured) {
-    text += format(" %9s  %s", thousands(remedy.measured->mean).c_str(),
-                   interval(remedy.measured->ci95).c_str());
+    text += without_blanks_at_end(format("  %45s %9s  %-20s",
+                                         "measured:", thousands(remedy.measured->mean).c_str(),
+                                         interval(remedy.measured->ci95).c_str()));
   }
-  while (text.ends_with(' ')) text.pop_back();
-  text += "\n      " + remedy.options() + (remedy.changes.empty() ? "" : ": ") + remedy.why + "\n";
-  if (!remedy.by_workers.empty()) text += "      " + workers_text(remedy) + "\n";
-  if (!remedy.not_tried.empty()) text += "      not tried: " + remedy.not_tried + "\n";
+  text += paragraph(6, remedy.options() + (remedy.changes.empty() ? "" : ": ") + remedy.why);
+  if (!remedy.by_workers.empty()) text += paragraph(6, workers_text(remedy));
+  if (!remedy.not_tried.empty()) text += paragraph(6, "not tried: " + remedy.not_tried);
   return text;
 }
 
 std::string advice_text(const std::vector<diagnose::Remedy>& advice) {
   if (advice.empty()) return "";
-  const bool is_tried = std::ranges::any_of(
-      advice, [](const diagnose::Remedy& remedy) { return remedy.measured.has_value(); });
-  std::string text = format("\n  %-43s %9s  %s\n", "would give", "img/s",
-                            is_tried ? "may be               measured  95 %" : "may be");
+  std::string text = format("\n  %-45s %9s  %s\n", "would give", "img/s", "may be");
   for (const diagnose::Remedy& remedy : advice) text += remedy_text(remedy);
   return text;
 }
@@ -195,7 +218,8 @@ std::string heading(const record::DiagnosisOf& of) {
 std::string rounds_text(std::size_t rounds, double seconds) {
   std::string text = format("%zu round%s", rounds, rounds == 1 ? "" : "s");
   if (seconds > 0) text += " in " + duration(seconds);
-  return text + ": what they show holds for this machine, these options and this hour.\n";
+  return paragraph(0,
+                   text + ": what they show holds for this machine, these options and this hour.");
 }
 
 }  // namespace
@@ -204,10 +228,11 @@ std::string diagnosis_text(const record::DiagnosisOf& of, const diagnose::Eviden
                            const diagnose::Diagnosis& diagnosis) {
   const diagnose::Finding& f = diagnosis.finding;
   const std::size_t rounds = evidence.rounds.size();
-  return heading(of) + "\n" + f.sentence + "\n" + confidence_text(f) + agreement_text(f) +
-         ladder_text(evidence, diagnosis, of.left_out) + slopes_text(diagnosis.slopes) +
-         capacities_text(evidence.rounds.back().capacities) + patterns_text(of.patterns) +
-         advice_text(of.advice) + flags_text(of) + "\n" + rounds_text(rounds, of.seconds);
+  return paragraph(0, heading(of)) + paragraph(0, f.sentence) + confidence_text(f) +
+         agreement_text(f) + ladder_text(evidence, diagnosis, of.left_out) +
+         slopes_text(diagnosis.slopes) + capacities_text(evidence.rounds.back().capacities) +
+         patterns_text(of.patterns) + advice_text(of.advice) + flags_text(of) + "\n" +
+         rounds_text(rounds, of.seconds);
 }
 
 void print_diagnosis(bool as_json, const record::DiagnosisOf& of,

@@ -76,9 +76,8 @@ double all_reduce_share(const Json& record) {
   if (ranks.size() < 2) return 0;
   double least = std::numeric_limits<double>::infinity();
   for (const Json& rank : ranks) least = std::min(least, rank.at("sync_ms_mean").get<double>());
-  const double works = record.at("step_ms").at("mean").get<double>() *
-                       (1 - record.at("device_idle_fraction").get<double>());
-  return works > 0 ? least / works : 0;
+  return diagnose::all_reduce_share(least, record.at("step_ms").at("mean"),
+                                    record.at("device_idle_fraction"));
 }
 
 void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,

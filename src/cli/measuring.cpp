@@ -107,7 +107,8 @@ std::size_t Measuring::say_unreadable(const CellsByError& cells) const {
   return all;
 }
 
-void Measuring::open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume, bool force) {
+void Measuring::open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume,
+                            std::optional<bool> force) {
   anonymizer_ = anonymizer_of(options_);
   environment_ = environment_of(options_, anonymizer_);
   if (options_.output.empty()) return;

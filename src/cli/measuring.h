@@ -52,8 +52,10 @@ class Measuring {
   // Opens the folder's ledger and writes axes.json beside it; run() writes plan.json. Without a
   // folder nothing is kept. The environment is looked at now: datasets that are measured were
   // opened before, and so their storage answers. `resume`: adds to a ledger that holds records;
-  // `force`: even where they were measured otherwise. Throws an Error.
-  void open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume, bool force);
+  // `force`: even where they were measured otherwise; no value: the command has no such option.
+  // Throws an Error.
+  void open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume,
+                   std::optional<bool> force = {});
   const record::Ledger* ledger() const { return ledger_.get(); }
 
   // The runs of the plan that the ledger lacks.

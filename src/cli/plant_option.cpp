@@ -64,7 +64,8 @@ void plant(const std::vector<std::string>& plants, run::RunOptions& options) {
       planted.ns = ns;
       planted.burns = burns;
       if (spike) add_spikes(text, *spike, planted);
-    } else if (place != measure::kPlaceNames.end() && where != "worker" && !burns && !spike) {
+    } else if (place != measure::kPlaceNames.end() && where != "worker" && where != "storage" &&
+               !burns && !spike) {
       options.planted_delays[static_cast<std::size_t>(place - measure::kPlaceNames.begin())] = ns;
     } else {
       refuse(text);

@@ -143,9 +143,25 @@ void add_loaders(std::vector<Suspect>& all, const Evidence& e, const Diagnosis& 
   }
 }
 
+// To launch a step is a part of it, and the ceiling launches as well.
+Suspect training_thread(const Evidence& e, double binds) {
+  return {is_at_ceiling(e) ? Names{"compute"} : Names{"harness"}, "training thread", binds};
+}
+
+// Whether the copies have as much to do as what binds must have. Not known: they may.
+bool are_copies_busy(const Evidence& e) {
+  constexpr double kLeast = 0.5;
+  if (e.rounds.empty()) return true;
+  const auto& all = e.rounds.back().capacities;
+  const auto link = std::ranges::find(all, "link", &Capacity::resource);
+  return link == all.end() || link->utilisation >= kLeast;
+}
+
 // What the device decodes stands in the way of its copies: a delay of the one is one of the other.
+// An emulated copy holds up the thread that launches the steps, which may be what is short.
 Suspect link_of(const Evidence& e, const Diagnosis& d) {
   const double its = binds(d.slopes, Place::copy, false);
+  if (!e.settings.decode_on_device && !are_copies_busy(e)) return training_thread(e, its);
   return e.settings.decode_on_device ? Suspect{{"decode"}, "decoder", its}
                                      : Suspect{{"copy"}, "link", its};
 }
@@ -155,6 +171,13 @@ std::vector<Suspect> suspects_of(const Evidence& e, const Diagnosis& d) {
   add_loaders(all, e, d);
   if (!e.serial_copies) all.push_back(link_of(e, d));
   all.push_back({within_the_step(e), "device", binds(d.slopes, Place::step, false)});
+  if (const Slope* storage = find(d.slopes, Place::storage, false))
+    all.push_back({{"storage"}, "storage", storage->binds()});
+  // CPU time of the thread that launches the steps is CPU time: where that is short, it says so.
+  if (const Slope* launching = find(d.slopes, Place::step, true)) {
+    const double others = std::ranges::max(all, {}, &Suspect::binds).binds;
+    all.push_back(training_thread(e, launching->binds() * (1 - others)));
+  }
   std::ranges::stable_sort(all, std::greater<>{}, &Suspect::binds);
   return all;
 }
@@ -166,7 +189,8 @@ Suspect beyond_delays(const std::vector<Suspect>& suspects, const Diagnosis& d) 
   const Names stages = largest_stages(d.service);
   const std::string stage = stages.empty() ? "" : stages.front();
   if (stage == "lock") return {{"lock"}, "library", nothing_binds};
-  if (stage == "read") return {{"storage"}, "storage", nothing_binds};
+  const bool is_asked = find(d.slopes, Place::storage, false) != nullptr;
+  if (stage == "read" && !is_asked) return {{"storage"}, "storage", nothing_binds};
   return {{"harness"}, "harness", nothing_binds};
 }
 
@@ -268,6 +292,8 @@ std::string sentence_of(const Evidence& e, const Finding& f) {
   if (f.names.size() > 1) return joined(f.names) + " limit it alike" + reached(e);
   const std::string& name = f.names.front();
   if (name == "compute") return "compute-bound" + reached(e);
+  if (name == "harness" && f.resources.front() == "training thread")
+    return "the thread that launches the steps limits it" + reached(e);
   if (name == "harness")
     return "the device waits, and no delay tells why: uneven steps, or the program itself" +
            reached(e);
@@ -291,6 +317,15 @@ Finding without_slopes(const Witness& witness) {
 }
 
 }  // namespace
+
+bool Finding::nothing_else_binds() const {
+  return !suspects.empty() && suspects.front().names == Names{"harness"};
+}
+
+double all_reduce_share(double least_sync_ms, double step_ms, double device_idle_fraction) {
+  const double works_ms = step_ms * (1 - device_idle_fraction);
+  return works_ms > 0 ? least_sync_ms / works_ms : 0;
+}
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;

@@ -60,6 +60,9 @@ struct Finding {
   std::vector<Suspect> suspects;       // all, the likeliest first
   std::string sentence;
   Witness witness;
+
+  // Likeliest is that what limits the run is no resource that has been delayed, or the program.
+  bool nothing_else_binds() const;
 };
 
 struct Diagnosis {
@@ -72,6 +75,10 @@ struct Diagnosis {
 // `evidence` of one round at least, whose ceiling and cell were measured. What is missing (no
 // slopes, rungs that failed) makes the answer less sure, not impossible.
 Diagnosis diagnosis_of(const Evidence& evidence);
+
+// Of the time in which the devices work, what averaging gradients takes. `least_sync_ms`: of the
+// rank that waited for the others least; 0 of a single one.
+double all_reduce_share(double least_sync_ms, double step_ms, double device_idle_fraction);
 
 // "decode", "decode and augment", "a, b and c".
 std::string joined(const std::vector<std::string>& names);

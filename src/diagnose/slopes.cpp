@@ -17,6 +17,11 @@ double images_at_a_time(measure::Place place, bool burns, const Servers& servers
   return burns ? std::min(servers.workers, servers.cpus) : servers.workers;
 }
 
+// Per sample.
+double extra_reads(const BlockPair& pair) {
+  return static_cast<double>(pair.delay.ns) / static_cast<double>(measure::kReadEach);
+}
+
 }  // namespace
 
 double Slope::binds() const {
@@ -25,28 +30,35 @@ double Slope::binds() const {
 }
 
 std::int64_t delay_ns(measure::Place place, bool burns, double imgs_per_s, const Servers& servers) {
+  if (place == measure::Place::storage) return std::llround(kDelayShare * measure::kReadEach);
   return std::llround(1e9 * kDelayShare * images_at_a_time(place, burns, servers) / imgs_per_s);
 }
 
 double full_factor(const BlockPair& pair, const Servers& servers) {
+  if (pair.place == measure::Place::storage) return 1 + extra_reads(pair);
   return 1 + 1e-9 * static_cast<double>(pair.delay.ns) * pair.off /
                  images_at_a_time(pair.place, pair.delay.burns, servers);
 }
 
 std::vector<Slope> slopes_of(std::span<const BlockPair> pairs, const Servers& servers) {
   std::map<std::pair<measure::Place, bool>, std::vector<double>> slopes;
-  std::map<std::pair<measure::Place, bool>, double> delays_ms;
+  std::map<std::pair<measure::Place, bool>, double> delays_ms, reads;
   for (const BlockPair& pair : pairs) {
     if (pair.on <= 0 || pair.off <= 0 || pair.delay.ns <= 0) continue;
     const std::pair key{pair.place, pair.delay.burns};
     slopes[key].push_back(std::log(pair.off / pair.on) / std::log(full_factor(pair, servers)));
-    delays_ms[key] += 1e-6 * static_cast<double>(pair.delay.ns);
+    if (pair.place == measure::Place::storage) {
+      reads[key] += extra_reads(pair);
+    } else {
+      delays_ms[key] += 1e-6 * static_cast<double>(pair.delay.ns);
+    }
   }
   std::vector<Slope> all;
   for (const auto& [key, values] : slopes) {
     Slope slope{.place = key.first,
                 .burns = key.second,
                 .delay_ms = delays_ms[key] / static_cast<double>(values.size()),
+                .extra_reads = reads[key] / static_cast<double>(values.size()),
                 .pairs = values.size(),
                 .slope = {.mean = values.front(), .ci95 = std::nullopt}};
     if (values.size() > 1) {

@@ -29,7 +29,8 @@ struct Servers {
 struct Slope {
   measure::Place place = measure::Place::worker;
   bool burns = false;
-  double delay_ms = 0;  // per sample in a worker, else per step
+  double delay_ms = 0;     // per sample in a worker, else per step; of the storage: 0
+  double extra_reads = 0;  // per sample; of other places than the storage: 0
   std::size_t pairs = 0;
   measure::Estimate slope;  // trimmed mean of the pairs; from 3 on with an interval
   double standard_error = 0;
@@ -42,7 +43,8 @@ struct Slope {
 
 // Delays are chosen so long that a place that binds slows the run by this share.
 inline constexpr double kDelayShare = 0.2;
-// The delay of one sample, or of one step, for that. `imgs_per_s`: what the run reaches.
+// The delay of one sample, or of one step, for that; of the storage, the reads that do it.
+// `imgs_per_s`: what the run reaches.
 std::int64_t delay_ns(measure::Place place, bool burns, double imgs_per_s, const Servers& servers);
 // By how much it would slow a run that waited for its place alone: 1.2 for such a delay.
 double full_factor(const BlockPair& pair, const Servers& servers);

@@ -11,16 +11,19 @@ namespace feedrate::measure {
 // whole when it is slowed (Curtsinger and Berger 2015: "Coz: Finding Code that Counts with Causal
 // Profiling", SOSP).
 enum class Place : std::uint8_t {
-  worker,     // each sample, in the loader thread that makes it
-  copy,       // each batch's way to the device
-  step,       // each step, on the device; burnt: in the thread that launches it
-  all_reduce  // each step, after the ranks have averaged their gradients
+  worker,      // each sample, in the loader thread that makes it
+  copy,        // each batch's way to the device
+  step,        // each step, on the device; burnt: in the thread that launches it
+  all_reduce,  // each step, after the ranks have averaged their gradients
+  storage      // which gets more to read: of kReadEach samples, as many as the delay has ns once
+               // more, by threads of their own
 };
-inline constexpr std::size_t kPlaceCount = 4;
+inline constexpr std::size_t kPlaceCount = 5;
 inline constexpr std::array<std::string_view, kPlaceCount> kPlaceNames = {"worker", "copy", "step",
-                                                                          "all-reduce"};
+                                                                          "all-reduce", "storage"};
 inline constexpr std::array<Place, kPlaceCount> kPlaces = {Place::worker, Place::copy, Place::step,
-                                                           Place::all_reduce};
+                                                           Place::all_reduce, Place::storage};
+inline constexpr std::int64_t kReadEach = 1'000'000'000;
 
 struct Delay {
   std::int64_t ns = 0;  // 0: none

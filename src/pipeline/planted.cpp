@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "measure/clock.h"
+#include "measure/delays.h"
 
 namespace feedrate::pipeline {
 namespace {
@@ -40,25 +41,21 @@ class PlantedMaker : public SampleMaker {
   void serve(measure::Stage stage, std::int64_t service_ns) {
     if (service_ns == 0) return;
     const std::int64_t start = measure::now_ns();
-    const std::int64_t deadline = start + service_ns - owed_ns_;
-    measure::sleep_until_ns(deadline);
-    const std::int64_t end = measure::now_ns();
-    owed_ns_ = end - deadline;
-    timer_.add(stage, start, end, 0);
+    sleep_.sleep(service_ns);
+    timer_.add(stage, start, measure::now_ns(), 0);
   }
 
   void burn(measure::Stage stage, std::int64_t service_ns) {
     const std::int64_t start = measure::now_ns(), cpu = measure::thread_cpu_ns();
-    std::int64_t used = 0;
-    while (used < service_ns) used = measure::thread_cpu_ns() - cpu;
-    timer_.add(stage, start, measure::now_ns(), used);
+    measure::burn(service_ns);
+    timer_.add(stage, start, measure::now_ns(), measure::thread_cpu_ns() - cpu);
   }
 
   const std::unique_ptr<SampleMaker> inner_;
   const PlantedTimes& times_;
   const std::vector<measure::Stage> stages_;
   measure::StageTimer& timer_;
-  std::int64_t owed_ns_ = 0;
+  measure::ExactSleep sleep_;
 };
 
 }  // namespace

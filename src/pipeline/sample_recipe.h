@@ -16,6 +16,8 @@
 
 namespace feedrate::pipeline {
 
+class ExtraReads;
+
 // What samples are made of, the same for all workers of a rank. Outlives every source.
 struct SampleRecipe {
   const storage::DatasetVariant* dataset = nullptr;
@@ -32,6 +34,7 @@ struct SampleRecipe {
   const PlantedTimes* planted = nullptr;
   // Of each sample, in the thread that makes it; no stage counts them. Null: none.
   const measure::Delays* delays = nullptr;
+  ExtraReads* extra_reads = nullptr;  // is told of each sample that was made; may be null
   std::shared_ptr<storage::OutstandingReads>
       reads;  // is told what is read; null: nobody wants to know
   std::shared_ptr<BadSamples>

@@ -10,6 +10,7 @@
 #include "measure/clock.h"
 #include "measure/cpu_wait.h"
 #include "measure/delays.h"
+#include "pipeline/extra_reads.h"
 #include "pipeline/loader.h"
 #include "pipeline/sample_source.h"
 
@@ -64,6 +65,7 @@ class Worker {
         source_.make(place);
         label(asked);
         free_.push_back(place);
+        if (options_.recipe.extra_reads) options_.recipe.extra_reads->sample_made();
         serve_delay();
         return place;
       } catch (const Error& error) {

@@ -55,14 +55,19 @@ Json waterfall_json(const std::vector<diagnose::Loss>& losses) {
 std::string_view name_of(measure::Place place) {
   return measure::kPlaceNames[static_cast<std::size_t>(place)];
 }
-const char* kind_of(bool burns) { return burns ? "burn" : "sleep"; }
+const char* kind_of(measure::Place place, bool burns) {
+  if (place == measure::Place::storage) return "read";
+  return burns ? "burn" : "sleep";
+}
 
 Json slopes_json(const std::vector<diagnose::Slope>& slopes) {
   Json json = Json::array();
   for (const diagnose::Slope& slope : slopes) {
+    const bool is_storage = slope.place == measure::Place::storage;
     json.push_back({{"place", name_of(slope.place)},
-                    {"kind", kind_of(slope.burns)},
-                    {"delay_ms", slope.delay_ms},
+                    {"kind", kind_of(slope.place, slope.burns)},
+                    {"delay_ms", is_storage ? Json() : Json(slope.delay_ms)},
+                    {"extra_reads", is_storage ? Json(slope.extra_reads) : Json()},
                     {"pairs", slope.pairs},
                     {"slope", estimate_json(slope.slope)},
                     {"binds", slope.binds()}});
@@ -141,7 +146,7 @@ Json pairs_json(const std::vector<diagnose::BlockPair>& pairs) {
   Json json = Json::array();
   for (const diagnose::BlockPair& pair : pairs) {
     json.push_back({{"place", name_of(pair.place)},
-                    {"kind", kind_of(pair.delay.burns)},
+                    {"kind", kind_of(pair.place, pair.delay.burns)},
                     {"delay_ns", pair.delay.ns},
                     {"on", pair.on},
                     {"off", pair.off}});

@@ -17,15 +17,16 @@ using Json = nlohmann::ordered_json;
 
 class Comparison {
  public:
-  Comparison(const Ledger& ledger, bool force) : ledger_(ledger), force_(force) {}
+  Comparison(const Ledger& ledger, std::optional<bool> force) : ledger_(ledger), force_(force) {}
 
   void look(const std::string& what, const Json& then, const Json& now) {
     if (then == now) return;
-    if (!force_) {
+    if (!force_.value_or(false)) {
       throw Error(
           ledger_.path().string(),
           "was measured with another " + what + " (" + then.dump() + ", now " + now.dump() + ")",
-          "choose another folder for this: -o DIR; or mix them, flagged: --force-resume");
+          std::string("choose another folder for this: -o DIR") +
+              (force_ ? "; or mix them, flagged: --force-resume" : ""));
     }
     if (std::ranges::find(found_, what) == found_.end()) found_.push_back(what);
   }
@@ -41,7 +42,7 @@ class Comparison {
 
  private:
   const Ledger& ledger_;
-  const bool force_;
+  const std::optional<bool> force_;
   std::vector<std::string> found_;
 };
 
@@ -112,7 +113,8 @@ std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
 
 std::vector<std::string> differences(const Ledger& ledger, const run::CellRunner& runner,
                                      const Json& environment, const run::RunOptions& options,
-                                     const std::set<std::string>& cells, bool force) {
+                                     const std::set<std::string>& cells,
+                                     std::optional<bool> force) {
   Comparison comparison(ledger, force);
   const Json limits = limits_json(options.limits);
   for (const Json& record : ledger.records()) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,12 +24,12 @@ std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
 // jpeg/500x375" ... Records of another program, machine, state of the machine, storage, seed,
 // length or dataset would make one ledger of two experiments. `cells`: ids of what is measured now;
 // limits are compared for these alone. Throws an Error that names the first difference, unless
-// `force`; then returns all, each once. A ledger of `feedrate jobs` or `feedrate capacity` is
-// refused always.
+// `force`; then returns all, each once. No value: the command cannot be forced. A ledger of
+// `feedrate jobs` or `feedrate capacity` is refused always.
 std::vector<std::string> differences(const Ledger& ledger, const run::CellRunner& runner,
                                      const nlohmann::ordered_json& environment,
                                      const run::RunOptions& options,
-                                     const std::set<std::string>& cells, bool force);
+                                     const std::set<std::string>& cells, std::optional<bool> force);
 
 // How a measured device differs from the device of records with the same `cell.device` and
 // `cell.gpus`: "device.name", "device.software" (several GPUs have a library more, which averages

@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/random.h"
 #include "measure/ranges.h"
+#include "pipeline/extra_reads.h"
 #include "run/discarding.h"
 
 namespace feedrate::run {
@@ -40,7 +42,8 @@ std::int64_t batches_of(const RankTask& task, const device::Group& group) {
 // Batches for the training thread, whatever the feed.
 std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Accelerator& device,
                                               const device::Group& group, measure::Trace* trace,
-                                              const measure::Delays* delays) {
+                                              const measure::Delays* delays,
+                                              pipeline::ExtraReads* extra_reads) {
   if (!task.recipe) return nullptr;
   const plan::CellSettings& s = task.settings;
   const storage::DatasetVariant& dataset = *task.recipe->dataset;
@@ -52,12 +55,28 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
   options.batches = batches_of(task, group);
   options.trace = trace;
   options.recipe.delays = delays;
+  options.recipe.extra_reads = extra_reads;
   if (task.planted_rank.value_or(group.rank()) != group.rank()) options.recipe.planted = nullptr;
   auto loader = pipeline::make_loader(s.loader, std::move(options));
   if (s.cache != "host") return loader;
   const pipeline::BatchSpec& spec = task.recipe->spec;
   return pipeline::make_host_cache(std::move(loader), spec, device.slabs(),
                                    pipeline::host_cache_batches(spec));
+}
+
+// Null where no block asks for them.
+std::unique_ptr<pipeline::ExtraReads> open_extra_reads(const RankTask& task,
+                                                       const device::Group& group,
+                                                       const measure::Delays* delays) {
+  const auto is_storage = [](const Block& block) { return block.place == measure::Place::storage; };
+  if (!task.recipe || !delays || std::ranges::none_of(task.blocks.blocks, is_storage))
+    return nullptr;
+  // Far more than a share of the workers' reads needs.
+  constexpr int kLeast = 2, kMost = 64;
+  const int in_flight = std::max(task.settings.workers, 1) * task.settings.io_depth;
+  return std::make_unique<pipeline::ExtraReads>(
+      *task.recipe->dataset, *delays, std::clamp(in_flight, kLeast, kMost),
+      mix64(task.seed, static_cast<std::uint64_t>(group.rank())), task.recipe->reads.get());
 }
 
 // Null where each step takes its batch, or there are none.
@@ -98,7 +117,9 @@ class RankRun {
         group_(group),
         trace_(open_trace(task, group)),
         device_(open_device(task, group, trace_.get(), delays_of(task))),
-        loader_(open_loader(task, *device_, group, trace_.get(), delays_of(task))),
+        extra_reads_(open_extra_reads(task, group, delays_of(task))),
+        loader_(
+            open_loader(task, *device_, group, trace_.get(), delays_of(task), extra_reads_.get())),
         discarding_(open_discarding(task, loader_.get())),
         gpu_(device_->describe().pci_address),
         host_(group.rank() == 0 ? std::make_unique<measure::HostMonitor>() : nullptr),
@@ -433,6 +454,7 @@ class RankRun {
   const std::shared_ptr<measure::Trace> trace_;  // null: not traced
   measure::Delays delays_;                       // outlives what serves them
   std::unique_ptr<device::Accelerator> device_;
+  const std::unique_ptr<pipeline::ExtraReads> extra_reads_;  // null: none; outlives the loader
   std::unique_ptr<pipeline::Loader> loader_;
   const std::unique_ptr<Discarding> discarding_;  // null: the steps take the loader's batches
   const measure::GpuMonitor gpu_;

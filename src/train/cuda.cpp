@@ -231,7 +231,8 @@ device::AcceleratorKind cuda_kind() {
                 cuda_precision(spec.precision, cuda_device(argument, 0));
               },
           // Gradients are averaged within the step, and that may be a graph.
-          .delays = {measure::Place::worker, measure::Place::copy, measure::Place::step}};
+          .delays = {measure::Place::worker, measure::Place::copy, measure::Place::step,
+                     measure::Place::storage}};
 }
 
 }  // namespace feedrate::train

@@ -66,6 +66,16 @@ TEST(ControlCharacters, AreThoseOfAscii) {
     EXPECT_FALSE(has_control_characters(name)) << name;
 }
 
+TEST(Wrapped, BreaksBetweenWords) {
+  EXPECT_EQ(wrapped("one two three", 7, 2), "one two\n  three");
+  EXPECT_EQ(wrapped("  one two", 5, 4), "  one\n    two") << "the first line's blanks stay";
+  EXPECT_EQ(wrapped("one unbreakable two", 5, 0), "one\nunbreakable\ntwo");
+  EXPECT_EQ(wrapped("\xc3\xbc\xc3\xbc \xc3\xbc", 4, 0), "\xc3\xbc\xc3\xbc \xc3\xbc")
+      << "4 characters";
+  EXPECT_EQ(wrapped("", 10, 2), "");
+  EXPECT_EQ(wrapped("as it is", 80, 2), "as it is");
+}
+
 TEST(LineOfUtf8, IsCutBetweenCharacters) {
   EXPECT_EQ(line_of_utf8("üüü", 6), "üüü");
   EXPECT_EQ(line_of_utf8("üüüü", 7), "üü...");

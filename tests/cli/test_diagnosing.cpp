@@ -115,9 +115,11 @@ TEST(With, AColdCellMayKeepItsFiles) {
   EXPECT_TRUE(cli::with(cold, {{"data", "tensor"}, {"image-size", ""}}));
 }
 
-std::vector<std::string> probes_of(plan::CellSettings settings) {
+std::vector<std::string> probes_of(const plan::CellSettings& settings, bool storage = false,
+                                   bool launching = false) {
   std::vector<std::string> names;
-  for (const cli::Probe& probe : cli::probes_of(settings, measure::kPlaces))
+  const cli::ProbesWanted wanted{measure::kPlaces, storage, launching};
+  for (const cli::Probe& probe : cli::probes_of(settings, wanted))
     names.push_back(std::string(measure::kPlaceNames[static_cast<std::size_t>(probe.place)]) +
                     (probe.burns ? " burnt" : ""));
   return names;
@@ -129,6 +131,23 @@ TEST(ProbesOf, AreWhatTheCellHas) {
   EXPECT_EQ(probes_of(settings), (Names{"worker", "worker burnt", "copy", "step"}));
   settings.gpus = 2;
   EXPECT_EQ(probes_of(settings).back(), "all-reduce");
+}
+
+TEST(ProbesOf, TheStorageIsAskedWhereReadsReachIt) {
+  plan::CellSettings settings = plan::settings_of(cell_of({}));
+  EXPECT_EQ(probes_of(settings, true),
+            (Names{"worker", "worker burnt", "copy", "step", "storage"}));
+  settings.loader = "dali";
+  EXPECT_EQ(probes_of(settings, true), (Names{"copy", "step"})) << "it tells of no sample";
+}
+
+TEST(ProbesOf, TheThreadThatLaunchesIsAskedLast) {
+  plan::CellSettings settings = plan::settings_of(cell_of({}));
+  EXPECT_EQ(probes_of(settings, false, true),
+            (Names{"worker", "worker burnt", "copy", "step", "step burnt"}));
+  settings.device_kind = "cpu";
+  EXPECT_EQ(probes_of(settings, false, true), (Names{"worker", "worker burnt", "step"}))
+      << "it trains itself";
 }
 
 TEST(ProbesOf, OneThreadThatLoadsIsNotAskedForItsCpu) {
@@ -146,7 +165,7 @@ TEST(ProbesOf, AreThoseThatTheDeviceServes) {
   plan::CellSettings settings = plan::settings_of(cell_of({}));
   settings.gpus = 2;
   const measure::Place served[] = {measure::Place::step};
-  const auto probes = cli::probes_of(settings, served);
+  const auto probes = cli::probes_of(settings, {.served = served, .storage = true});
   ASSERT_EQ(probes.size(), 1U);
   EXPECT_EQ(probes.front().place, measure::Place::step);
 }

@@ -111,6 +111,49 @@ TEST(Diagnosis, WhereNoDelayCostsAnythingReadingMeansTheStorage) {
                "storage", "storage");
 }
 
+TEST(Diagnosis, AStorageThatMoreReadsSlowDownIsNamed) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).slope(Place::storage, false, 1);
+  expect_clear(made_up.diagnosis().finding, "storage", "storage");
+  EXPECT_THAT(made_up.diagnosis().finding.sentence, StartsWith("storage limits it"));
+}
+
+TEST(Diagnosis, AStorageThatServesMoreReadsIsNotNamedByElimination) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).slope(Place::storage, false, 0).stage(Stage::read, 100, 1);
+  expect_clear(made_up.diagnosis().finding, "harness", "harness");
+}
+
+TEST(Diagnosis, TheThreadThatLaunchesStepsIsTheHarness) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).slope(Place::step, true, 1);
+  const Finding f = made_up.diagnosis().finding;
+  expect_clear(f, "harness", "training thread");
+  EXPECT_THAT(f.sentence, StartsWith("the thread that launches the steps limits it"));
+  EXPECT_TRUE(f.nothing_else_binds());
+}
+
+// An emulated copy holds it up, and has next to nothing to do.
+TEST(Diagnosis, ACopyThatIsIdleDoesNotBindTheThreadThatLaunchesDoes) {
+  const auto idle = [](double utilisation) {
+    MadeUpEvidence made_up;
+    made_up.slopes({.copy = 1}).capacity("link", "copy");
+    for (auto& round : made_up.evidence.rounds) round.capacities.front().utilisation = utilisation;
+    return made_up;
+  };
+  expect_clear(idle(0.01).diagnosis().finding, "harness", "training thread");
+  expect_clear(idle(0.01).rate(Rung::none, 990).diagnosis().finding, "compute", "training thread");
+  expect_clear(idle(0.9).diagnosis().finding, "copy", "link");
+}
+
+TEST(Diagnosis, WhereTheCpuIsShortItIsNotTheThreadThatLaunches) {
+  MadeUpEvidence made_up;
+  made_up.slopes({.burnt = 1}).slope(Place::step, true, 1);
+  const Finding f = made_up.diagnosis().finding;
+  expect_clear(f, "decode", "CPU");
+  EXPECT_FALSE(f.nothing_else_binds());
+}
+
 TEST(Diagnosis, WhereNoDelayCostsAnythingALockMeansTheLock) {
   expect_clear(MadeUpEvidence().slopes({}).stage(Stage::lock, 100, 0).diagnosis().finding, "lock",
                "library");

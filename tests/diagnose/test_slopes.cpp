@@ -45,6 +45,15 @@ TEST(Slopes, APlaceThatTheRunWaitsForAloneHasSlopeOne) {
   EXPECT_NEAR(slopes[2].delay_ms, 30, 1e-9);
 }
 
+// A fifth more to read: 1.2 times the work.
+TEST(Slopes, AStorageThatServesNoMoreReadsHasSlopeOne) {
+  const std::int64_t reads = diagnose::delay_ns(Place::storage, false, 400, kServers);
+  const auto slopes = slopes_of({{Place::storage, {reads, false}, 400 / 1.2, 400}});
+  EXPECT_NEAR(slopes.at(0).slope.mean, 1, 1e-9);
+  EXPECT_NEAR(slopes.at(0).extra_reads, 0.2, 1e-9);
+  EXPECT_EQ(slopes.at(0).delay_ms, 0);
+}
+
 TEST(Slopes, APlaceWithRoomToSpareHasSlopeZero) {
   const auto slopes = slopes_of({{Place::worker, {3 * kMs, false}, 400, 400}});
   EXPECT_NEAR(slopes.at(0).slope.mean, 0, 1e-12);

@@ -53,10 +53,14 @@ VERDICT = {
     "agree",
 }
 LOSS = {"step", "from", "to", "lost_imgs_per_s", "lost_share", "ms_per_step"}
-SLOPE = {"place", "kind", "delay_ms", "pairs", "slope", "binds"}
+SLOPE = {"place", "kind", "delay_ms", "extra_reads", "pairs", "slope", "binds"}
 CAPACITY = {"resource", "imgs_per_s", "utilisation", "largest_stage", "largest_share"}
 REMEDY = {"remedy", "options", "why", "predicted", "measured", "by_workers", "not_tried"}
 NUMBER, RANGE = r"([\d,]+)", r"[\d,]+ to [\d,]+"
+
+
+def unwrapped(text):
+    return " ".join(text.split())
 
 
 def lines_of(*path):
@@ -228,7 +232,9 @@ class Advice(DiagnoseTest):
         _, folder = self.decode_is_slow()
         answer = self.diagnose(*SLOW_DECODE, "-o", folder, "--resume")
         self.assertRegex(answer.out, rf"(?m)^  more workers +{NUMBER}  {RANGE}$")
-        self.assertNotRegex(answer.out, r"(?m)^  would give .* measured")
+        self.assertNotIn("measured:", answer.out)
+        for line in answer.out.splitlines():
+            self.assertLessEqual(len(line), 80, line)
         self.assertNotRegex(answer.out, r"(?m) $", "blanks at a line's end")
 
     def test_what_was_promised_is_measured(self):
@@ -237,9 +243,10 @@ class Advice(DiagnoseTest):
         rounds, before = lines_of(folder, "rounds.jsonl"), records_of(folder)
         answer = self.diagnose(*SLOW_DECODE, "-o", folder, "--resume", "--try")
         self.assertEqual(lines_of(folder, "rounds.jsonl"), rounds)
-        self.assertRegex(answer.out, r"(?m)^  would give +img/s  may be +measured  95 %$")
+        self.assertRegex(answer.out, r"(?m)^  would give +img/s  may be$")
         told = re.search(
-            rf"(?m)^  more workers +{NUMBER}  {RANGE} +{NUMBER}  {RANGE}\n +--workers (\d+): ",
+            rf"(?m)^  more workers +{NUMBER}  {RANGE}\n +measured: +{NUMBER}  {RANGE}\n"
+            r" +--workers (\d+): ",
             answer.out,
         )
         self.assertTrue(told, answer)
@@ -259,7 +266,7 @@ class Advice(DiagnoseTest):
         self.assertEqual({r["status"] for r in tried}, {"ok"})
         self.assertLessEqual(advice["measured"]["mean"], max(r["imgs_per_s"] for r in tried) + 1)
 
-        tensors = re.search(r"(?m)^  precached tensors .*\n.*\n +not tried: (.*)$", answer.out)
+        tensors = re.search(r"precached tensors .*? not tried: (.*)$", unwrapped(answer.out))
         self.assertTrue(tensors, answer)
         self.assertIn("tensor-uint8", tensors[1], "the folder holds pictures alone")
         self.call("validate", folder)
@@ -357,8 +364,8 @@ class Rungs(DiagnoseTest):
         }
         answer = self.diagnose(*BRIEF, "--budget", "2s", **kept)
         self.assertRegex(
-            answer.out,
-            r"(?m)^  left out: nothing kept, page cache cold: .*stays in the page cache",
+            unwrapped(answer.out),
+            r" left out: nothing kept, page cache cold: .*stays in the page cache",
         )
         self.refused(
             *self.words(*BRIEF, "--budget", "2s", "--page-cache", "cold"),

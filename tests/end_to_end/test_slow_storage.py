@@ -87,6 +87,38 @@ class Slow(DiskTest):
                 # The kernel lets the bytes through in portions of 0.1 s.
                 self.assertAlmostEqual(record["io"]["bytes_per_s"] / rate, 1, delta=0.05)
 
+    def diagnosed(self, disk, workers, **options):
+        """The verdict and the slopes of raw pictures that are read past the page cache."""
+        size = ["--image-size", "64x64"]
+        data = os.path.join(disk.at, "data")
+        self.call("gen", data, "--format", "raw", *size, "--count", "512", "--classes", "4")
+        disk.forget()
+        words = ["diagnose", "--data", "raw", "--dataset", data, *size, "--input-size", "32"]
+        words += ["--io", "direct", "--workers", str(workers), "--batch-size", "16"]
+        words += ["--device", "emulated:8000", "--budget", "30s"]
+        found = self.measured(*words, **options)
+        slopes = {(s["place"], s["kind"]): s["slope"]["mean"] for s in found["slopes"]}
+        return found["verdict"], slopes
+
+    def test_a_diagnosis_names_a_storage_that_gives_no_more(self):
+        disk = self.disk(slow_device.plain)
+        try:
+            limit = self.enter(slow_device.rate_limited(disk.device, 10_000_000))
+        except slow_device.DeviceError as error:
+            self.skipTest(str(error))
+        verdict, slopes = self.diagnosed(disk, workers=8, preexec_fn=limit)
+        self.assertGreater(slopes["storage", "read"], 0.5, slopes)
+        self.assertLess(slopes["worker", "sleep"], 0.5, slopes)
+        self.assertEqual(verdict["names"][0], "storage", verdict)
+        self.assertEqual(verdict["resources"][0], "storage", verdict)
+
+    def test_a_diagnosis_names_workers_that_wait_for_a_storage_with_room_to_spare(self):
+        verdict, slopes = self.diagnosed(self.disk(delay_ms=5), workers=2)
+        self.assertLess(slopes["storage", "read"], 0.5, slopes)
+        self.assertGreater(slopes["worker", "sleep"], 0.5, slopes)
+        self.assertEqual(verdict["names"][0], "read", verdict)
+        self.assertEqual(verdict["resources"][0], "workers", verdict)
+
     def test_each_read_takes_as_long_as_the_device_and_a_depth_makes_them_overlap(self):
         delay_ms = 20
         self.dataset_on(self.disk(delay_ms=delay_ms))

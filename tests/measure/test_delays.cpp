@@ -20,6 +20,7 @@ TEST(Delays, AreSetForEachPlaceAlone) {
   EXPECT_EQ(delays.burnt(Place::step), 9);
   EXPECT_EQ(delays.slept(Place::worker), 0);
   EXPECT_EQ(delays.burnt(Place::all_reduce), 0);
+  EXPECT_EQ(delays.slept(Place::storage), 0);
   delays.set(Place::step, {});
   EXPECT_EQ(delays.burnt(Place::step), 0);
 }

@@ -102,6 +102,17 @@ TEST(DiagnosisJson, HasASlopeForEachPlace) {
   EXPECT_NEAR(slopes[0]["slope"]["mean"], 1, 1e-6);
   EXPECT_GT(slopes[0]["binds"], 0.99);
   EXPECT_LT(slopes[2]["binds"], 0.01);
+  EXPECT_TRUE(slopes[0]["extra_reads"].is_null());
+}
+
+TEST(DiagnosisJson, TheStoragesDelayIsReads) {
+  MadeUpEvidence made_up = made_up_evidence();
+  made_up.slope(measure::Place::storage, false, 1);
+  const Json slope = json_of(made_up)["slopes"].back();
+  EXPECT_EQ(slope["place"], "storage");
+  EXPECT_EQ(slope["kind"], "read");
+  EXPECT_TRUE(slope["delay_ms"].is_null());
+  EXPECT_NEAR(slope["extra_reads"], 0.2, 1e-9);
 }
 
 TEST(DiagnosisJson, WaitingForACpuHasNoCpuTime) {

@@ -362,7 +362,7 @@ class Page(Folder):
         )
         self.assertEqual(
             tables["Delays put in"][0],
-            ["worker", "burn", "0.25", "6", "0.97 (0.90 to 1.04)", "binds"],
+            ["worker", "burn", "0.25 ms", "6", "0.97 (0.90 to 1.04)", "binds"],
         )
         self.assertEqual(tables["Capacities"][0], ["loader", "812", "98 %", "decode", "70 %"])
         self.assertEqual(

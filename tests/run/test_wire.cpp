@@ -190,7 +190,7 @@ TEST(Wire, RefusesABlockOfNoPlace) {
   EXPECT_NO_THROW(run::order_from(text));
   const std::string block = "[3,1,false]";
   ASSERT_NE(text.find(block), std::string::npos) << text;
-  text.replace(text.find(block), block.size(), "[4,1,false]");
+  text.replace(text.find(block), block.size(), "[5,1,false]");
   EXPECT_THROW(run::order_from(text), std::invalid_argument);
 }
 
