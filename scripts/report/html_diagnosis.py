@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from . import diagnosis, figures, style, waterfall
+from . import diagnosis, diagnosis_tables, figures, style, waterfall
 from . import html_look as looks
 from .html_throughput import panel
-from .text import amount, clean, plotly, spread
+from .text import clean, plotly
 
 SENTENCE = (
     "From the synthetic ceiling down to what the cell reaches: each bar is what a step between two"
@@ -31,7 +31,7 @@ def described(setting, cells):
             for rung in found.left_out
         ]
         + ([waterfall.BESIDE] if found.rate(diagnosis.DISCARD) else []),
-        "tables": [table for table in _tables(found) if table["rows"]],
+        "tables": diagnosis_tables.of(found),
     }
 
 
@@ -196,7 +196,7 @@ def _beside(y, rate):
 
 
 def _whole(rate):
-    return looks.lines(f"{_interval(rate)} images/s", f"n = {rate.n}")
+    return looks.lines(f"{diagnosis_tables.interval(rate)} images/s", f"n = {rate.n}")
 
 
 def _hover(bar):
@@ -205,115 +205,6 @@ def _hover(bar):
         step.name,
         f"from {step.start} to {step.end}",
         f"{rate} images/s, {share} of the ceiling",
-        f"lost: {_interval(step.lost, _signed)} images/s",
+        f"lost: {diagnosis_tables.interval(step.lost, diagnosis_tables.signed)} images/s",
         "" if bar.how in (diagnosis.LOSS, diagnosis.GAIN) else bar.how,
     )
-
-
-def _interval(estimate, words=amount):
-    return "" if estimate is None else spread(estimate, words)
-
-
-def _signed(value):
-    return amount(value).replace("-", "−")
-
-
-def _tables(found):
-    """[{title, note, head, numbers (the columns that are), rows, classes}, …]"""
-    bars = {id(bar.step): bar for bar in found.bars()}
-    yield _table(
-        "Steps",
-        "Lost: a number below zero is a gain.",
-        ["step", "from", "to", "lost, images/s", "of the ceiling", "ms per step", ""],
-        [
-            [
-                step.name,
-                step.start,
-                step.end,
-                _interval(step.lost, _signed),
-                f"{100 * bars[id(step)].share:.1f} %".replace("-", "−") if id(step) in bars else "",
-                _interval(step.ms, _signed),
-                diagnosis.how(step.lost),
-            ]
-            for step in found.steps
-        ],
-        (3, 4, 5),
-        [_class(bars.get(id(step))) for step in found.steps],
-    )
-    yield _table(
-        "Delays put in",
-        "Slope: by how much of the delay the whole is slowed. 0: it costs nothing; 1: it binds.",
-        ["place", "kind", "delay", "pairs", "slope", "says"],
-        [
-            [s.place, s.kind, s.delay, s.slope.n, _interval(s.slope, _slope), s.words]
-            for s in found.slopes
-        ],
-        (2, 3, 4),
-    )
-    yield _table(
-        "Capacities",
-        "What each resource could give alone, and how much of it is in use.",
-        ["resource", "images/s", "in use", "largest stage", "its share"],
-        [
-            [c.resource, amount(c.rate), _percent(c.utilisation), c.stage, _percent(c.share)]
-            for c in found.capacities
-        ],
-        (1, 2, 4),
-    )
-    yield _table(
-        "Stages",
-        "Of one sample in one worker.",
-        ["stage", "ms", "ms of CPU"],
-        [
-            [s.name, amount(s.wall_ms), "" if s.cpu_ms is None else amount(s.cpu_ms)]
-            for s in found.stages
-        ],
-        (1, 2),
-    )
-    yield _table(
-        "Advice",
-        "Images per second: predicted from the diagnosis; measured where a run tried it.",
-        ["remedy", "options", "predicted", "measured", "why"],
-        [
-            [
-                a.remedy,
-                a.options,
-                _interval(a.predicted),
-                _interval(a.measured) or "not tried",
-                a.why,
-            ]
-            for a in found.advice
-        ],
-        (2, 3),
-    )
-    yield _table(
-        "Patterns over time",
-        "",
-        ["pattern", "statistic", "what it says"],
-        [[p.name, p.statistic, p.sentence] for p in found.patterns],
-    )
-
-
-def _table(title, note, head, rows, numbers=(), classes=()):
-    return {
-        "title": title,
-        "note": note,
-        "head": head,
-        "numbers": list(numbers),
-        "rows": [[clean(word, 400) for word in row] for row in rows],
-        "classes": list(classes),
-    }
-
-
-def _class(bar):
-    if bar is None:
-        return ""
-    return "named" if bar.is_named else "untold" if bar.how == diagnosis.NOT_TOLD else ""
-
-
-def _slope(value):
-    return f"{value:.2f}".replace("-", "−")
-
-
-def _percent(share):
-    return "" if share is None else f"{100 * share:.0f} %"

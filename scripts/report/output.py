@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 
-from . import claims, findings
+from . import claims, diagnosis_tables, findings
 from . import figures as plans
 from .cells import DRIFTED
 from .ledger import ReportError
@@ -136,7 +136,23 @@ def index(settings, title_of, figures, leads_to, context):
         if gone:
             lines += ["", "Missing (never counted as zero):", ""]
             lines += [f"- {markdown(words)}" for words in gone]
+        lines += _diagnosis(setting.diagnosis) if setting.diagnosis else []
     return "\n".join(lines) + "\n"
+
+
+def _diagnosis(found):
+    lines = ["", f"### Diagnosis of {markdown(found.label)}", "", f"{markdown(found.words())}."]
+    for table in diagnosis_tables.of(found):
+        lines += ["", " ".join(f"{table['title']}. {table['note']}".split()), ""]
+        lines += ["| " + " | ".join(map(markdown, table["head"])) + " |"]
+        lines += [
+            "|"
+            + "".join(
+                "---:|" if i in table["numbers"] else "---|" for i in range(len(table["head"]))
+            )
+        ]
+        lines += ["| " + " | ".join(map(markdown, row)) + " |" for row in table["rows"]]
+    return lines
 
 
 def _findings(settings):

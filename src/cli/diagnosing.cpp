@@ -308,6 +308,9 @@ void Diagnosing::add_cell(const run::Measurement& m) {
   for (const run::RankMeasurement& rank : m.ranks) least = std::min(least, rank.sync_ms);
   round_.all_reduce_share =
       diagnose::all_reduce_share(least, m.step_ms.summary.mean, m.device_idle_fraction);
+  const std::int64_t opens_ns = m.latencies.opens.percentile_ns(0.5);
+  if (const auto reads_ns = m.latencies.percentile_ns(0.5); reads_ns.value_or(0) > 0)
+    round_.open_share = static_cast<double>(opens_ns) / static_cast<double>(*reads_ns);
   add_patterns(m);
 }
 

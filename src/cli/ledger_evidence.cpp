@@ -80,6 +80,15 @@ double all_reduce_share(const Json& record) {
                                     record.at("device_idle_fraction"));
 }
 
+double open_share(const Json& record) {
+  const Json io = record.value("io", Json());
+  if (!io.is_object() || !io["open_us"].is_object()) return 0;
+  const Json opens = io["open_us"]["median"], reads = io["latency_us"]["median"];
+  return opens.is_number() && reads.is_number() && reads > 0
+             ? opens.get<double>() / reads.get<double>()
+             : 0;
+}
+
 void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
                 LedgerEvidence& found) {
   std::map<std::string, Rung> rungs;
@@ -113,6 +122,7 @@ void add_record(const Json& record, Rung rung, bool is_own, diagnose::RoundEvide
   round.capacities = record::capacities_from(record.at("capacities"));
   round.undelayed = m.stages;
   round.all_reduce_share = all_reduce_share(record);
+  round.open_share = open_share(record);
 }
 
 LedgerEvidence evidence_from(const std::filesystem::path& folder,

@@ -46,9 +46,13 @@ class Adviser {
     keep_in_memory(Rung::decoded, "decoded pictures");
     keep_in_memory(Rung::sample, "finished samples");
     precached_tensors();
+    undecoded_pictures();
     reads_beside();
+    one_file();
+    more_prefetch();
     smaller_pictures();
     augment_on_device();
+    decode_on_device();
     larger_batch();
     faster_stage();
     std::erase_if(found_, [&](const Remedy& r) { return r.predicted.mean < kWorthIt * now_.mean; });
@@ -195,9 +199,48 @@ class Adviser {
         {scaled(d_.service.ms / rest), cpu_, device_});
   }
 
+  // Bigger files that need no decoder.
+  void undecoded_pictures() {
+    const plan::CellSettings& s = e_.settings;
+    const bool is_raw = s.data == "raw" || s.data == "tensor";
+    if (is_raw || s.mixed_sizes || !(binds("workers") || binds("CPU"))) return;
+    const double bytes = 3.0 * s.image_size.width * s.image_size.height;
+    const double more = bytes / std::max(1.0, s_.bytes_per_sample) - 1;
+    if (s_.bytes_per_sample <= 0 || more < 0) return;
+    const double rest_ms = d_.service.ms - wall_ms("decode") + more * wall_ms("read");
+    const double rest_cpu_ms = d_.cpu.ms - cpu_ms("decode") + more * cpu_ms("read");
+    Cap workers = scaled(d_.service.ms / std::max(rest_ms, 1e-3));
+    if (!binds("workers")) workers = {};
+    add("store decoded pictures", {{"data", "raw"}},
+        format("they need no decoding: %.0f kB each instead of %.0f", 1e-3 * bytes,
+               1e-3 * s_.bytes_per_sample),
+        {workers, cpu_cap(1e-3 * rest_cpu_ms + e_.mean_step_cpu_s()), device_});
+  }
+
+  // One open file instead of one for each sample.
+  void one_file() {
+    const double opens_ms = e_.mean_open_share() * wall_ms("read");
+    if (!binds("workers") || e_.settings.container != "files" || opens_ms <= 0) return;
+    add("all samples in one file", {{"container", "packed"}},
+        format("workers open files for %.3g ms of %.3g", opens_ms, d_.service.ms),
+        {scaled(d_.service.ms / std::max(d_.service.ms - opens_ms, 1e-3)), cpu_, device_});
+  }
+
+  // Where nothing is slow on average, and yet the device waits: uneven batches.
+  void more_prefetch() {
+    const auto& all = e_.rounds.back().capacities;
+    const auto loader = std::ranges::find(all, "loader", &Capacity::resource);
+    const bool is_slow = binds("workers") || binds("CPU") || binds("storage") || binds("device");
+    if (is_slow || loader == all.end() || e_.settings.workers == 0) return;
+    const Cap loaders{loader->imgs_per_s, now_.low, loader->imgs_per_s, "the workers"};
+    add("twice the prefetch", {{"prefetch", std::to_string(2 * e_.settings.prefetch)}},
+        "the workers could make more: their batches come unevenly", {loaders, cpu_, device_});
+  }
+
   void smaller_pictures() {
     const plan::CellSettings& s = e_.settings;
-    if (s.mixed_sizes || s.data == "tensor" || !(binds("workers") || binds("CPU"))) return;
+    const bool is_bound = binds("workers") || binds("CPU") || binds("storage");
+    if (s.mixed_sizes || s.data == "tensor" || !is_bound) return;
     const double side = std::min(s.image_size.width, s.image_size.height);
     const double wanted =
         std::round(kMarginOfResize * std::max(s.input_size.width, s.input_size.height));
@@ -210,10 +253,13 @@ class Adviser {
     Cap workers = scaled(d_.service.ms / (d_.service.ms - saved_ms));
     if (!binds("workers")) workers = {};
     const Cap cpu = cpu_cap(1e-3 * (d_.cpu.ms - saved_cpu_ms) + e_.mean_step_cpu_s());
+    // Small pictures have more detail to a pixel, so their files shrink by less.
+    Cap storage{now_.mean / pixels, now_.low / scale, now_.high / pixels, "the storage"};
+    if (!binds("storage")) storage = {};
     add("store pictures nearer to the input's size", {{"image-size", codec::to_string(size)}},
         format("decoding %s takes %.3g ms of %.3g", codec::to_string(s.image_size).c_str(),
                wall_ms("decode"), d_.service.ms),
-        {workers, cpu, device_});
+        {workers, storage, cpu, device_});
   }
 
   void augment_on_device() {
@@ -225,6 +271,19 @@ class Adviser {
     add("augment on the device", {{"augment-on", "device"}},
         "its steps become longer by what augmenting takes there, which is not known before",
         {scaled(d_.service.ms / std::max(rest, 1e-3)), cpu, device_});
+  }
+
+  void decode_on_device() {
+    const plan::CellSettings& s = e_.settings;
+    if (s.device_kind != "cuda" || s.decode_on_device || s.data != "jpeg" || s.loader == "dali" ||
+        !(binds("workers") || binds("CPU")))
+      return;
+    const double wall = wall_ms("decode") + wall_ms("augment");
+    const double cpu = cpu_ms("decode") + cpu_ms("augment");
+    add("decode on the device", {{"decoder", "nvjpeg"}},
+        "it augments as well; what that takes of it is not known before",
+        {scaled(d_.service.ms / std::max(d_.service.ms - wall, 1e-3)),
+         cpu_cap(1e-3 * (d_.cpu.ms - cpu) + e_.mean_step_cpu_s()), device_});
   }
 
   // Averaging the gradients takes the same time whatever the batch.

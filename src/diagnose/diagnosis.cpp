@@ -344,6 +344,7 @@ std::vector<Round> Evidence::ladder() const {
 
 double Evidence::mean_step_cpu_s() const { return mean_known(*this, &RoundEvidence::step_cpu_s); }
 double Evidence::mean_cpus_busy() const { return mean_known(*this, &RoundEvidence::cpus_busy); }
+double Evidence::mean_open_share() const { return mean_known(*this, &RoundEvidence::open_share); }
 
 double Evidence::mean_all_reduce_share() const {
   double sum = 0;

@@ -21,6 +21,7 @@ struct RoundEvidence {
   double step_cpu_s = 0;        // CPU time of the process that an image costs beside the loaders
   double cpus_busy = 0;         // share of the CPUs' time that loaders alone took; 0: unknown
   double all_reduce_share = 0;  // of a step: its gradients were averaged
+  double open_share = 0;        // of a read: its file was opened; medians. 0: unknown, or no file
 };
 
 // What a diagnosis rests on.
@@ -33,6 +34,7 @@ struct Evidence {
   double mean_step_cpu_s() const;  // over the rounds that know it
   double mean_cpus_busy() const;   // the same
   double mean_all_reduce_share() const;
+  double mean_open_share() const;  // over the rounds that know it
   std::vector<Round> ladder() const;
   Rung own_rung() const;  // of the cell itself: cold where the cell is
 };

@@ -228,7 +228,8 @@ Json round_json(const diagnose::RoundEvidence& round) {
                {"capacities", capacities_json(round.capacities)},
                {"step_cpu_s", round.step_cpu_s},
                {"cpus_busy", round.cpus_busy},
-               {"all_reduce_share", round.all_reduce_share}};
+               {"all_reduce_share", round.all_reduce_share},
+               {"open_share", round.open_share}};
   for (const auto& [rung, rate] : round.rates)
     json["rates"][std::string(diagnose::name_of(rung))] = rate;
   if (const auto& undelayed = round.undelayed) {
@@ -240,7 +241,8 @@ Json round_json(const diagnose::RoundEvidence& round) {
 diagnose::RoundEvidence round_from(const Json& json) {
   diagnose::RoundEvidence round{.step_cpu_s = json.at("step_cpu_s"),
                                 .cpus_busy = json.at("cpus_busy"),
-                                .all_reduce_share = json.at("all_reduce_share")};
+                                .all_reduce_share = json.at("all_reduce_share"),
+                                .open_share = json.at("open_share")};
   for (const auto& [rung, rate] : json.at("rates").items()) round.rates[rung_from(rung)] = rate;
   for (const Json& pair : json.at("pairs")) {
     round.pairs.push_back({place_from(pair.at("place")),

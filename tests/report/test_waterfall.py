@@ -284,6 +284,8 @@ class Figure(Program):
         self.assertNotIn(b"difference is made of", self.content("index.md"))
         self.draw(diagnoses.diagnosis(), "--formats", "svg")
         self.assertIn(b"decode limits (confidence 99 %)", self.content("index.md"))
+        for row in (b"| storage | read | 20 % more reads | 6 |", b"### Diagnosis of jpeg"):
+            self.assertIn(row, self.content("index.md"))
         os.unlink(os.path.join(self.folder, "diagnosis.json"))
         self.draw(None, "--formats", "svg")
         self.assertFalse([n for n in os.listdir(self.report) if "waterfall" in n])
