@@ -146,6 +146,7 @@ class Validation:
             "planted": name,
             "factor": case.factor,
             "seed": seed,
+            "budget": self.budget,
             "names": verdict["names"],
             "clear": verdict["clear"],
             "confidence": verdict["confidence"],

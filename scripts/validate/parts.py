@@ -15,6 +15,7 @@ from . import (
     precision,
     report_of_500,
     shown,
+    trace_cost,
 )
 
 
@@ -78,5 +79,6 @@ ALL = {
     "neighbour": _in_folder(neighbour.run),
     "conditions": _in_folder(conditions.run),
     "cold": _in_folder(cold.run),
+    "trace": _in_folder(trace_cost.run),
     "report": _in_folder(report_of_500.run),
 }

@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace feedrate {
 
@@ -88,27 +89,27 @@ std::string line_of_utf8(std::string_view text, std::size_t most) {
 }
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
-  std::string all;
-  std::size_t column = 0;
-  while (!text.empty()) {
-    // A line's own indentation belongs to its first word.
-    const std::size_t begins = text.find_first_not_of(' ');
-    const std::size_t end = std::min(text.find(' ', begins), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  constexpr std::string_view kBetween = " \t\r\n";
+  std::string all(std::min(text.find_first_not_of(' '), text.size()), ' ');
+  std::size_t column = all.size();
+  bool is_first = true;
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBetween), text.size()));
+    if (text.empty()) return all;
+    const std::string_view word = text.substr(0, text.find_first_of(kBetween));
+    text.remove_prefix(word.size());
     const auto length = static_cast<std::size_t>(
         std::ranges::count_if(word, [](char c) { return (c & 0xc0) != 0x80; }));
-    if (column > 0 && column + 1 + length > width) {
+    if (!is_first && column + 1 + length > width) {
       all += "\n" + std::string(indent, ' ');
       column = indent;
-    } else if (column > 0) {
+    } else if (!std::exchange(is_first, false)) {
       all += ' ';
       ++column;
     }
     all += word;
     column += length;
   }
-  return all;
 }
 
 bool has_control_characters(std::string_view name) {

@@ -28,7 +28,8 @@ std::string listed(const Range& range, TextOf text_of = {}) {
 }
 
 // In lines of at most `width` characters (UTF-8), broken between words; each but the first begins
-// with `indent` blanks. A longer word has a line for itself.
+// with `indent` blanks. Blanks and line ends between words become one blank, those at the end
+// none. A longer word has a line for itself.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
 // One line of printable ASCII, at most `most` characters (three at least): a text may come from

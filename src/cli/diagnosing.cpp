@@ -252,7 +252,7 @@ void Diagnosing::add_from_ledger(const std::map<std::string, Rung>& rungs) {
     if (!is_own) continue;
     round_.undelayed.reset();  // its blocks tell it better
     device_ = record.at("device").at("name");
-    look_at_storage(record.at("dataset").value("page_cache", ""));
+    look_at_storage(round_.page_cache);
     servers_.cpus = std::max(1.0, record.at("threads").value("cpu_capacity", 1.0));
     step_s_ = 1e-3 * record.at("step_ms").at("mean").get<double>();
   }
@@ -280,9 +280,12 @@ void Diagnosing::add(Rung rung, const record::Record& record) {
   add_cell(m);
 }
 
-// Where the cell's files come from storage, and samples can be read past the page cache.
+// Where each of the cell's reads is the storage's, one at random like the extra ones, and samples
+// can be read past the page cache.
 void Diagnosing::look_at_storage(const std::string& page_cache) {
-  if (page_cache.empty() || page_cache == "warm") return;
+  round_.page_cache = page_cache;
+  const bool is_read = page_cache == "cold" || page_cache == "bypassed";
+  if (!is_read || settings_.order != pipeline::Order::shuffled) return;
   const auto past_it = with(cell_, {{"io", "direct"}, {"io-depth", ""}, {"page-cache", ""}});
   if (!past_it) return;
   try {
@@ -352,8 +355,8 @@ std::vector<run::Block> Diagnosing::blocks_of(const record::DiagnosisPlan& plan,
     std::vector<Probe> shuffled = probes;
     shuffle(shuffled, coin.bits());
     for (const Probe& probe : shuffled) {
-      const std::int64_t ns = diagnose::delay_ns(probe.place, probe.burns, rate, servers_);
-      run::Block on{probe.place, {ns, probe.burns}}, off{probe.place, {}};
+      run::Block on{probe.place, diagnose::delay_of(probe.place, probe.burns, rate, servers_)},
+          off{probe.place, {}};
       off.delay.burns = probe.burns;
       const bool on_first = coin.below(2) == 1;
       blocks.push_back(on_first ? on : off);
@@ -386,16 +389,19 @@ bool Diagnosing::measure_blocks(const record::DiagnosisPlan& plan, bool nothing_
   for (const run::BlockResult& block : result.measurement->blocks) {
     if (block.block >= blocks.blocks.size()) continue;  // another machine's word
     measured[block.block] = &block;
-    if (blocks.blocks[block.block].delay.ns > 0) continue;
+    if (blocks.blocks[block.block].delay.is_on()) continue;
     if (!undelayed) undelayed.emplace();
     *undelayed += block.stages;
   }
   for (std::size_t b = 0; b + 1 < blocks.blocks.size(); b += 2) {
     if (!measured.contains(b) || !measured.contains(b + 1)) continue;
-    const bool on_first = blocks.blocks[b].delay.ns > 0;
+    const bool on_first = blocks.blocks[b].delay.is_on();
     const std::size_t on = on_first ? b : b + 1, off = on_first ? b + 1 : b;
-    round_.pairs.push_back({blocks.blocks[on].place, blocks.blocks[on].delay,
-                            measured[on]->imgs_per_s(), measured[off]->imgs_per_s()});
+    diagnose::BlockPair pair{blocks.blocks[on].place, blocks.blocks[on].delay,
+                             measured[on]->imgs_per_s(), measured[off]->imgs_per_s()};
+    // What was asked of the storage counts as far as it was read.
+    const double asked = std::exchange(pair.delay.reads, measured[on]->extra_reads);
+    if (2 * pair.delay.reads >= asked) round_.pairs.push_back(pair);
   }
   round_.undelayed = undelayed;
   return true;

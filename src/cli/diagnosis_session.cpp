@@ -94,7 +94,7 @@ bool DiagnosisSession::measure_round() {
     say_if_too_short(before_s + ladder_s);
   }
   const bool nothing_binds =
-      number > 0 && diagnose::diagnosis_of(evidence_).finding.nothing_else_binds();
+      number > 0 && diagnose::diagnosis_of(evidence_).finding.nothing_usual_binds();
   if (!diagnosing_.measure_blocks(head_.plan, nothing_binds, title)) return false;
   evidence_.rounds.push_back(diagnosing_.round());
   round_s_ = std::max(round_s_, seconds() - before_s);

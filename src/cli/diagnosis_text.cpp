@@ -77,10 +77,10 @@ std::string without_blanks_at_end(std::string line) {
 std::string rung_line(const diagnose::Evidence& e, Rung rung, const diagnose::Loss* loss) {
   const auto rate = diagnose::rate_of(e.ladder(), rung);
   if (!rate) return "";
-  std::string line = format("  %-24s %8s  %-17s", label_of(rung, loss).c_str(),
+  std::string line = format("  %-25s%8s  %-16s", label_of(rung, loss).c_str(),
                             thousands(rate->mean).c_str(), interval(rate->ci95).c_str());
   if (loss) {
-    line += format(" %8s  %s", signed_number(loss->imgs_per_s.mean).c_str(),
+    line += format("%8s  %s", signed_number(loss->imgs_per_s.mean).c_str(),
                    interval(loss->imgs_per_s.ci95).c_str());
   }
   return without_blanks_at_end(line);
@@ -89,7 +89,7 @@ std::string rung_line(const diagnose::Evidence& e, Rung rung, const diagnose::Lo
 std::string ladder_text(const diagnose::Evidence& e, const diagnose::Diagnosis& d,
                         const std::map<Rung, std::string>& left_out) {
   std::string text =
-      format("\n  %-24s %8s  %-17s %8s  %s\n", "ladder", "img/s", "95 %", "lost", "95 %");
+      format("\n  %-25s%8s  %-16s%8s  %s\n", "ladder", "img/s", "95 %", "lost", "95 %");
   for (std::size_t i = 0; i < diagnose::kRungs; ++i) {
     const auto rung = static_cast<Rung>(i);
     const auto loss = std::ranges::find(d.waterfall, rung, &diagnose::Loss::to);
@@ -103,17 +103,16 @@ std::string ladder_text(const diagnose::Evidence& e, const diagnose::Diagnosis& 
 std::string slopes_text(const std::vector<diagnose::Slope>& slopes) {
   if (slopes.empty()) return "";
   std::string text =
-      format("\n  %-24s %8s  %-17s %s\n", "delayed", "slope", "95 %", "0: no cost, 1: all of it");
+      format("\n  %-25s%8s  %-16s %s\n", "delayed", "slope", "95 %", "0: no cost, 1: all of it");
   for (const diagnose::Slope& s : slopes) {
     const std::string place(measure::kPlaceNames[static_cast<std::size_t>(s.place)]);
     const std::string what =
         s.place == measure::Place::storage
             ? format("%s, %.0f %% more reads", place.c_str(), 100 * s.extra_reads)
-            : format("%s, %s %.3g ms", place.c_str(), s.burns ? "computing" : "sleeping",
-                     s.delay_ms);
+            : format("%s, %s %.3g ms", place.c_str(), s.burns ? "burn" : "sleep", s.delay_ms);
     const std::string range =
         s.slope.ci95 ? format("%.2f to %.2f", s.slope.ci95->low, s.slope.ci95->high) : "-";
-    text += format("  %-24s %8.2f  %-17s %zu pairs\n", what.c_str(), s.slope.mean, range.c_str(),
+    text += format("  %-25s%8.2f  %-16s %zu pairs\n", what.c_str(), s.slope.mean, range.c_str(),
                    s.pairs);
   }
   return text;
@@ -121,10 +120,10 @@ std::string slopes_text(const std::vector<diagnose::Slope>& slopes) {
 
 std::string capacities_text(const std::vector<diagnose::Capacity>& capacities) {
   if (capacities.empty()) return "";
-  std::string text = format("\n  %-24s %8s  %-17s %s\n", "could deliver alone", "img/s", "used",
+  std::string text = format("\n  %-25s%8s  %-16s %s\n", "could deliver alone", "img/s", "used",
                             "most of its time");
   for (const diagnose::Capacity& c : capacities) {
-    text += format("  %-24s %8s  %-17s %s, %.0f %%\n", c.resource.c_str(),
+    text += format("  %-25s%8s  %-16s %s, %.0f %%\n", c.resource.c_str(),
                    thousands(c.imgs_per_s).c_str(), percent(c.utilisation).c_str(),
                    c.largest_stage.c_str(), 100 * c.largest_share);
   }

@@ -123,6 +123,8 @@ void add_record(const Json& record, Rung rung, bool is_own, diagnose::RoundEvide
   round.undelayed = m.stages;
   round.all_reduce_share = all_reduce_share(record);
   round.open_share = open_share(record);
+  const Json dataset = record.value("dataset", Json());
+  if (dataset.is_object()) round.page_cache = dataset.value("page_cache", "");
 }
 
 LedgerEvidence evidence_from(const std::filesystem::path& folder,

@@ -230,8 +230,8 @@ class Adviser {
   void more_prefetch() {
     const auto& all = e_.rounds.back().capacities;
     const auto loader = std::ranges::find(all, "loader", &Capacity::resource);
-    const bool is_slow = binds("workers") || binds("CPU") || binds("storage") || binds("device");
-    if (is_slow || loader == all.end() || e_.settings.workers == 0) return;
+    const bool is_uneven = d_.finding.resources == std::vector<std::string>{"harness"};
+    if (!is_uneven || loader == all.end() || e_.settings.workers == 0) return;
     const Cap loaders{loader->imgs_per_s, now_.low, loader->imgs_per_s, "the workers"};
     add("twice the prefetch", {{"prefetch", std::to_string(2 * e_.settings.prefetch)}},
         "the workers could make more: their batches come unevenly", {loaders, cpu_, device_});

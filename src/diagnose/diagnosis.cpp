@@ -143,55 +143,82 @@ void add_loaders(std::vector<Suspect>& all, const Evidence& e, const Diagnosis& 
   }
 }
 
-// To launch a step is a part of it, and the ceiling launches as well.
-Suspect training_thread(const Evidence& e, double binds) {
-  return {is_at_ceiling(e) ? Names{"compute"} : Names{"harness"}, "training thread", binds};
-}
-
 // Whether the copies have as much to do as what binds must have. Not known: they may.
 bool are_copies_busy(const Evidence& e) {
   constexpr double kLeast = 0.5;
-  if (e.rounds.empty()) return true;
-  const auto& all = e.rounds.back().capacities;
-  const auto link = std::ranges::find(all, "link", &Capacity::resource);
-  return link == all.end() || link->utilisation >= kLeast;
+  double sum = 0;
+  int known = 0;
+  for (const RoundEvidence& round : e.rounds) {
+    const auto link = std::ranges::find(round.capacities, "link", &Capacity::resource);
+    if (link == round.capacities.end()) continue;
+    sum += link->utilisation;
+    ++known;
+  }
+  return known == 0 || sum >= kLeast * known;
+}
+
+// An emulated copy holds up the thread that launches the steps, which may be what is short.
+bool is_copy_the_threads(const Evidence& e) {
+  return !e.settings.decode_on_device && !are_copies_busy(e);
 }
 
 // What the device decodes stands in the way of its copies: a delay of the one is one of the other.
-// An emulated copy holds up the thread that launches the steps, which may be what is short.
 Suspect link_of(const Evidence& e, const Diagnosis& d) {
   const double its = binds(d.slopes, Place::copy, false);
-  if (!e.settings.decode_on_device && !are_copies_busy(e)) return training_thread(e, its);
   return e.settings.decode_on_device ? Suspect{{"decode"}, "decoder", its}
                                      : Suspect{{"copy"}, "link", its};
+}
+
+double none_binds(const std::vector<Suspect>& suspects) {
+  double none = 1;
+  for (const Suspect& suspect : suspects) none *= 1 - suspect.binds;
+  return none;
+}
+
+// Two delays tell of the thread that launches the steps. Its CPU time is CPU time: where that, or
+// anything else, is short, a burnt step says so. To launch a step is a part of it, and the ceiling
+// launches as well.
+void add_training_thread(std::vector<Suspect>& all, const Evidence& e, const Diagnosis& d) {
+  const Slope* launching = find(d.slopes, Place::step, true);
+  double its = launching && launching->degrees > 0 ? launching->binds() * none_binds(all) : 0;
+  if (!e.serial_copies && is_copy_the_threads(e))
+    its = std::max(its, binds(d.slopes, Place::copy, false));
+  if (its > 0)
+    all.push_back({is_at_ceiling(e) ? Names{"compute"} : Names{"harness"}, "training thread", its});
+}
+
+// Reading takes CPU time, too: where that is short, more reads cost something as well.
+void add_storage(std::vector<Suspect>& all, const Diagnosis& d) {
+  const Slope* storage = find(d.slopes, Place::storage, false);
+  if (!storage) return;
+  const Slope* cpu = find(d.slopes, Place::worker, true);
+  all.push_back({{"storage"}, "storage", storage->binds() * (cpu ? 1 - cpu->binds() : 1)});
 }
 
 std::vector<Suspect> suspects_of(const Evidence& e, const Diagnosis& d) {
   std::vector<Suspect> all;
   add_loaders(all, e, d);
-  if (!e.serial_copies) all.push_back(link_of(e, d));
+  if (!e.serial_copies && !is_copy_the_threads(e)) all.push_back(link_of(e, d));
   all.push_back({within_the_step(e), "device", binds(d.slopes, Place::step, false)});
-  if (const Slope* storage = find(d.slopes, Place::storage, false))
-    all.push_back({{"storage"}, "storage", storage->binds()});
-  // CPU time of the thread that launches the steps is CPU time: where that is short, it says so.
-  if (const Slope* launching = find(d.slopes, Place::step, true)) {
-    const double others = std::ranges::max(all, {}, &Suspect::binds).binds;
-    all.push_back(training_thread(e, launching->binds() * (1 - others)));
-  }
+  add_storage(all, d);
+  add_training_thread(all, e, d);
   std::ranges::stable_sort(all, std::greater<>{}, &Suspect::binds);
   return all;
 }
 
 // Where no delay costs anything: what nobody here can delay.
-Suspect beyond_delays(const std::vector<Suspect>& suspects, const Diagnosis& d) {
-  double nothing_binds = 1;
-  for (const Suspect& suspect : suspects) nothing_binds *= 1 - suspect.binds;
+Suspect beyond_delays(const std::vector<Suspect>& suspects, const Evidence& e, const Diagnosis& d) {
+  const auto is = [&](const char* name, const char* resource) {
+    return Suspect{{name}, resource, none_binds(suspects), /*is_delayed=*/false};
+  };
+  if (is_at_ceiling(e)) return is("compute", "device");
   const Names stages = largest_stages(d.service);
   const std::string stage = stages.empty() ? "" : stages.front();
-  if (stage == "lock") return {{"lock"}, "library", nothing_binds};
+  if (stage == "lock") return is("lock", "library");
   const bool is_asked = find(d.slopes, Place::storage, false) != nullptr;
-  if (stage == "read" && !is_asked) return {{"storage"}, "storage", nothing_binds};
-  return {{"harness"}, "harness", nothing_binds};
+  const bool is_in_memory = !e.rounds.empty() && e.rounds.back().page_cache == "warm";
+  if (stage == "read" && !is_asked && !is_in_memory) return is("storage", "storage");
+  return is("harness", "harness");
 }
 
 void add_name(Finding& finding, const Suspect& suspect) {
@@ -209,17 +236,29 @@ double confidence_of(const std::vector<Suspect>& suspects) {
   return all;
 }
 
-// The likeliest answer, if it is likely enough; else all that may be it.
-Finding finding_of(std::vector<Suspect> suspects, const Suspect& beyond) {
+// Where what is left has the same names as a suspect, the answer is the same whichever it is.
+void merge(std::vector<Suspect>& suspects, Suspect& left) {
+  for (Suspect& suspect : suspects) {
+    if (suspect.names != left.names) continue;
+    const double either = std::min(1.0, suspect.binds + left.binds);
+    Suspect& likelier = suspect.binds >= left.binds ? suspect : left;
+    suspect.binds = left.binds = 0;
+    likelier.binds = either;
+  }
+}
+
+// The likeliest answer, if it is likely enough; else all that may be it. `left`: what it is if it
+// is none of the suspects.
+Finding finding_of(std::vector<Suspect> suspects, Suspect left) {
+  merge(suspects, left);
   Finding finding{.confidence = confidence_of(suspects)};
   finding.clear = *finding.confidence >= kClear;
+  suspects.push_back(left);
+  std::ranges::stable_sort(suspects, std::greater<>{}, &Suspect::binds);
   const double least = finding.clear ? 0.5 : kSurelyNot;
   for (const Suspect& suspect : suspects)
     if (suspect.binds >= least) add_name(finding, suspect);
-  if (beyond.binds >= least) add_name(finding, beyond);
   if (!finding.clear && finding.names.size() != 1) finding.confidence.reset();
-  suspects.push_back(beyond);
-  std::ranges::stable_sort(suspects, std::greater<>{}, &Suspect::binds);
   finding.suspects = std::move(suspects);
   return finding;
 }
@@ -318,8 +357,9 @@ Finding without_slopes(const Witness& witness) {
 
 }  // namespace
 
-bool Finding::nothing_else_binds() const {
-  return !suspects.empty() && suspects.front().names == Names{"harness"};
+bool Finding::nothing_usual_binds() const {
+  return !suspects.empty() &&
+         (!suspects.front().is_delayed || suspects.front().resource == "training thread");
 }
 
 double all_reduce_share(double least_sync_ms, double step_ms, double device_idle_fraction) {
@@ -363,7 +403,7 @@ Diagnosis diagnosis_of(const Evidence& e) {
     d.finding = without_slopes({ladder, capacities, "", false});
   } else {
     const std::vector<Suspect> suspects = suspects_of(e, d);
-    d.finding = finding_of(suspects, beyond_delays(suspects, d));
+    d.finding = finding_of(suspects, beyond_delays(suspects, e, d));
     const double share = share_of_ceiling(e);
     if (!d.finding.clear && share >= kNothingToGain && share <= kImpossible)
       set_compute_bound(d.finding);

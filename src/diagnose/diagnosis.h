@@ -22,6 +22,7 @@ struct RoundEvidence {
   double cpus_busy = 0;         // share of the CPUs' time that loaders alone took; 0: unknown
   double all_reduce_share = 0;  // of a step: its gradients were averaged
   double open_share = 0;        // of a read: its file was opened; medians. 0: unknown, or no file
+  std::string page_cache;       // see run::PageCache::state; of the cell's run
 };
 
 // What a diagnosis rests on.
@@ -49,7 +50,8 @@ struct Witness {
 struct Suspect {
   std::vector<std::string> names;  // what most of its time goes into; several that are about alike
   std::string resource;
-  double binds = 0;  // probability
+  double binds = 0;        // probability
+  bool is_delayed = true;  // else it is what is left where no delay costs anything
 };
 
 // What limits the run, in the order of weight. Names: compute, normalise, copy, collate, augment,
@@ -63,8 +65,8 @@ struct Finding {
   std::string sentence;
   Witness witness;
 
-  // Likeliest is that what limits the run is no resource that has been delayed, or the program.
-  bool nothing_else_binds() const;
+  // Likeliest is that the run waits for nothing that is always delayed.
+  bool nothing_usual_binds() const;
 };
 
 struct Diagnosis {

@@ -17,11 +17,6 @@ double images_at_a_time(measure::Place place, bool burns, const Servers& servers
   return burns ? std::min(servers.workers, servers.cpus) : servers.workers;
 }
 
-// Per sample.
-double extra_reads(const BlockPair& pair) {
-  return static_cast<double>(pair.delay.ns) / static_cast<double>(measure::kReadEach);
-}
-
 }  // namespace
 
 double Slope::binds() const {
@@ -29,13 +24,15 @@ double Slope::binds() const {
   return measure::student_t_below((slope.mean - 0.5) / standard_error, degrees);
 }
 
-std::int64_t delay_ns(measure::Place place, bool burns, double imgs_per_s, const Servers& servers) {
-  if (place == measure::Place::storage) return std::llround(kDelayShare * measure::kReadEach);
-  return std::llround(1e9 * kDelayShare * images_at_a_time(place, burns, servers) / imgs_per_s);
+measure::Delay delay_of(measure::Place place, bool burns, double imgs_per_s,
+                        const Servers& servers) {
+  if (place == measure::Place::storage) return {.reads = kDelayShare};
+  const double images = images_at_a_time(place, burns, servers);
+  return {.ns = std::llround(1e9 * kDelayShare * images / imgs_per_s), .burns = burns};
 }
 
 double full_factor(const BlockPair& pair, const Servers& servers) {
-  if (pair.place == measure::Place::storage) return 1 + extra_reads(pair);
+  if (pair.place == measure::Place::storage) return 1 + pair.delay.reads;
   return 1 + 1e-9 * static_cast<double>(pair.delay.ns) * pair.off /
                  images_at_a_time(pair.place, pair.delay.burns, servers);
 }
@@ -44,14 +41,11 @@ std::vector<Slope> slopes_of(std::span<const BlockPair> pairs, const Servers& se
   std::map<std::pair<measure::Place, bool>, std::vector<double>> slopes;
   std::map<std::pair<measure::Place, bool>, double> delays_ms, reads;
   for (const BlockPair& pair : pairs) {
-    if (pair.on <= 0 || pair.off <= 0 || pair.delay.ns <= 0) continue;
+    if (pair.on <= 0 || pair.off <= 0 || !pair.delay.is_on()) continue;
     const std::pair key{pair.place, pair.delay.burns};
     slopes[key].push_back(std::log(pair.off / pair.on) / std::log(full_factor(pair, servers)));
-    if (pair.place == measure::Place::storage) {
-      reads[key] += extra_reads(pair);
-    } else {
-      delays_ms[key] += 1e-6 * static_cast<double>(pair.delay.ns);
-    }
+    delays_ms[key] += 1e-6 * static_cast<double>(pair.delay.ns);
+    reads[key] += pair.delay.reads;
   }
   std::vector<Slope> all;
   for (const auto& [key, values] : slopes) {

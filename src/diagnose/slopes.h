@@ -45,7 +45,8 @@ struct Slope {
 inline constexpr double kDelayShare = 0.2;
 // The delay of one sample, or of one step, for that; of the storage, the reads that do it.
 // `imgs_per_s`: what the run reaches.
-std::int64_t delay_ns(measure::Place place, bool burns, double imgs_per_s, const Servers& servers);
+measure::Delay delay_of(measure::Place place, bool burns, double imgs_per_s,
+                        const Servers& servers);
 // By how much it would slow a run that waited for its place alone: 1.2 for such a delay.
 double full_factor(const BlockPair& pair, const Servers& servers);
 

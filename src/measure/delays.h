@@ -15,19 +15,20 @@ enum class Place : std::uint8_t {
   copy,        // each batch's way to the device
   step,        // each step, on the device; burnt: in the thread that launches it
   all_reduce,  // each step, after the ranks have averaged their gradients
-  storage      // which gets more to read: of kReadEach samples, as many as the delay has ns once
-               // more, by threads of their own
+  storage      // which gets more to read, by threads of their own
 };
 inline constexpr std::size_t kPlaceCount = 5;
 inline constexpr std::array<std::string_view, kPlaceCount> kPlaceNames = {"worker", "copy", "step",
                                                                           "all-reduce", "storage"};
 inline constexpr std::array<Place, kPlaceCount> kPlaces = {Place::worker, Place::copy, Place::step,
                                                            Place::all_reduce, Place::storage};
-inline constexpr std::int64_t kReadEach = 1'000'000'000;
 
 struct Delay {
   std::int64_t ns = 0;  // 0: none
   bool burns = false;   // CPU time, taken from whatever else runs; else it is slept
+  double reads = 0;     // of the storage alone: more, for each sample
+
+  bool is_on() const { return ns > 0 || reads > 0; }
 };
 
 // Delays that are switched while a run goes on. One thread sets them, any may serve them.
@@ -39,6 +40,7 @@ class Delays {
   void set(Place place, Delay delay) {
     // One number, so that nobody sees the time of one delay with the kind of another.
     delays_[index(place)].store(2 * delay.ns + (delay.burns ? 1 : 0), std::memory_order_relaxed);
+    if (place == Place::storage) reads_.store(delay.reads, std::memory_order_relaxed);
   }
   // To sleep now, in ns; and to burn.
   std::int64_t slept(Place place) const {
@@ -49,11 +51,14 @@ class Delays {
     const std::int64_t now = delays_[index(place)].load(std::memory_order_relaxed);
     return now % 2 == 1 ? now / 2 : 0;
   }
+  // More for each sample, now.
+  double reads() const { return reads_.load(std::memory_order_relaxed); }
 
  private:
   static std::size_t index(Place place) { return static_cast<std::size_t>(place); }
   std::array<std::int64_t, kPlaceCount> planted_{};
   std::array<std::atomic<std::int64_t>, kPlaceCount> delays_{};
+  std::atomic<double> reads_{0};
 };
 
 // The same of delays that may be null.

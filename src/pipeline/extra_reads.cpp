@@ -1,6 +1,7 @@
 #include "pipeline/extra_reads.h"
 
-#include "base/error.h"
+#include <exception>
+
 #include "base/random.h"
 #include "storage/container.h"
 
@@ -14,46 +15,41 @@ ExtraReads::ExtraReads(const storage::DatasetVariant& dataset, const measure::De
     storages_.push_back(storage::make_storage(dataset, past_page_cache));
     if (reads) storages_.back()->tell(reads->add());
   }
-  for (int t = 0; t < threads; ++t) {
-    threads_.emplace_back([this, t, seed] {
-      const auto number = static_cast<std::size_t>(t);
-      read_on(*storages_[number], mix64(seed, number));
+  for (std::size_t t = 0; t < storages_.size(); ++t) {
+    threads_.emplace_back([this, t, seed](const std::stop_token& stop) {
+      read_on(*storages_[t], mix64(seed, t), stop);
     });
   }
 }
 
-ExtraReads::~ExtraReads() {
-  over_ = true;
-  wanted_.release(static_cast<std::ptrdiff_t>(threads_.size()));
-}
-
 void ExtraReads::sample_made() {
-  const std::int64_t share = delays_.slept(measure::Place::storage);
+  const double share = delays_.reads();
   if (share <= 0) return;
-  const std::int64_t before = owed_.fetch_add(share, std::memory_order_relaxed);
-  const std::int64_t reads = (before + share) / measure::kReadEach - before / measure::kReadEach;
-  for (std::int64_t i = 0; i < reads; ++i) {
-    if (waiting_.fetch_add(1) >= static_cast<std::int64_t>(threads_.size())) {
-      waiting_.fetch_sub(1);
-      return;
-    }
-    wanted_.release();
+  const std::scoped_lock lock(mutex_);
+  for (owed_ += share; owed_ >= 1; --owed_) {
+    if (to_begin_ + under_way_ >= static_cast<int>(storages_.size())) continue;
+    ++to_begin_;
+    wanted_.notify_one();
   }
 }
 
-void ExtraReads::read_on(storage::Storage& storage, std::uint64_t seed) {
+void ExtraReads::read_on(storage::Storage& storage, std::uint64_t seed,
+                         const std::stop_token& stop) {
   Random chance(seed);
-  for (;;) {
-    wanted_.acquire();
-    if (over_) return;
-    const auto sample =
-        static_cast<std::size_t>(chance.below(static_cast<int>(dataset_.samples.size())));
+  std::unique_lock lock(mutex_);
+  while (wanted_.wait(lock, stop, [this] { return to_begin_ > 0; })) {
+    --to_begin_, ++under_way_;
+    lock.unlock();
+    const int sample = chance.below(static_cast<int>(dataset_.samples.size()));
+    bool is_read = true;
     try {
-      storage.read(dataset_.samples[sample]);
-      count_.fetch_add(1, std::memory_order_relaxed);
-    } catch (const Error&) {  // the worker that needs it says so
+      storage.read(dataset_.samples[static_cast<std::size_t>(sample)]);
+    } catch (const std::exception&) {  // the worker that needs it says so
+      is_read = false;
     }
-    waiting_.fetch_sub(1);
+    lock.lock();
+    --under_way_;
+    if (is_read) count_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 

@@ -51,7 +51,7 @@ class LaunchedRanks : public RankProcesses {
       : size_(launch.size), here_(launch.local_size), aside_(command) {
     others.insert(others.begin(),
                   own_.start(command_of(command, 0, launch.size, launch.host), own_cpus(launch)));
-    coordinator_.emplace(std::move(others), [this] { return own_.look(); }, kResultNs);
+    coordinator_.emplace(std::move(others), [this] { return own_.look(); }, kSilenceNs);
   }
   ~LaunchedRanks() override {
     coordinator_.reset();

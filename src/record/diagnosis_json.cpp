@@ -148,6 +148,7 @@ Json pairs_json(const std::vector<diagnose::BlockPair>& pairs) {
     json.push_back({{"place", name_of(pair.place)},
                     {"kind", kind_of(pair.place, pair.delay.burns)},
                     {"delay_ns", pair.delay.ns},
+                    {"extra_reads", pair.delay.reads},
                     {"on", pair.on},
                     {"off", pair.off}});
   }
@@ -229,7 +230,8 @@ Json round_json(const diagnose::RoundEvidence& round) {
                {"step_cpu_s", round.step_cpu_s},
                {"cpus_busy", round.cpus_busy},
                {"all_reduce_share", round.all_reduce_share},
-               {"open_share", round.open_share}};
+               {"open_share", round.open_share},
+               {"page_cache", round.page_cache}};
   for (const auto& [rung, rate] : round.rates)
     json["rates"][std::string(diagnose::name_of(rung))] = rate;
   if (const auto& undelayed = round.undelayed) {
@@ -242,11 +244,12 @@ diagnose::RoundEvidence round_from(const Json& json) {
   diagnose::RoundEvidence round{.step_cpu_s = json.at("step_cpu_s"),
                                 .cpus_busy = json.at("cpus_busy"),
                                 .all_reduce_share = json.at("all_reduce_share"),
-                                .open_share = json.at("open_share")};
+                                .open_share = json.at("open_share"),
+                                .page_cache = json.at("page_cache")};
   for (const auto& [rung, rate] : json.at("rates").items()) round.rates[rung_from(rung)] = rate;
   for (const Json& pair : json.at("pairs")) {
     round.pairs.push_back({place_from(pair.at("place")),
-                           {pair.at("delay_ns"), pair.at("kind") == "burn"},
+                           {pair.at("delay_ns"), pair.at("kind") == "burn", pair.at("extra_reads")},
                            pair.at("on"),
                            pair.at("off")});
   }

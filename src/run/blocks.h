@@ -51,9 +51,10 @@ class BlockSchedule {
 struct BlockSpan {
   std::int64_t block = 0;            // its place in the plan
   std::int64_t first = 0, last = 0;  // steps[first, last); first >= 1
-  std::int64_t made = -1;       // samples that the loader made; -1: none is made, as with caches
-  double seconds = 0;           // in which it made them
-  measure::StageTotals stages;  // of these
+  std::int64_t made = -1;        // samples that the loader made; -1: none is made, as with caches
+  std::int64_t extra_reads = 0;  // see pipeline::ExtraReads
+  double seconds = 0;            // in which it made them
+  measure::StageTotals stages;   // of these
 };
 
 // A measured block of all ranks.
@@ -61,6 +62,7 @@ struct BlockResult {
   std::size_t block = 0;
   double taken_per_s = 0;  // images
   double made_per_s = -1;  // samples; < 0: none is made
+  double extra_reads = 0;  // for each sample that was made
   double seconds = 0;
   double idle_fraction = 0;     // of rank 0's device
   measure::StageTotals stages;  // of all workers

@@ -208,11 +208,15 @@ BlockResult block_of(const std::vector<RankResult>& ranks,
   if (seconds <= 0) return block;
   block.taken_per_s = images_per_step * static_cast<double>(span.last - span.first) / seconds;
   if (span.made >= 0) block.made_per_s = 0;
+  double made = 0, extra_reads = 0;
   for (const BlockSpan* its : spans) {
     block.stages += its->stages;
     if (span.made >= 0)
       block.made_per_s += static_cast<double>(its->made) / std::max(its->seconds, 1e-9);
+    made += static_cast<double>(its->made);
+    extra_reads += static_cast<double>(its->extra_reads);
   }
+  if (made > 0) block.extra_reads = extra_reads / made;
   double idle_s = 0;
   for (std::int64_t i = span.first; i < span.last; ++i)
     idle_s += std::max(0.0, measure::seconds(step(i).start_ns - step(i - 1).end_ns));

@@ -64,19 +64,23 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
                                    pipeline::host_cache_batches(spec));
 }
 
-// Null where no block asks for them.
+// Null where no block asks for them, or they cannot be had: none are counted then.
 std::unique_ptr<pipeline::ExtraReads> open_extra_reads(const RankTask& task,
                                                        const device::Group& group,
                                                        const measure::Delays* delays) {
   const auto is_storage = [](const Block& block) { return block.place == measure::Place::storage; };
   if (!task.recipe || !delays || std::ranges::none_of(task.blocks.blocks, is_storage))
     return nullptr;
-  // Far more than a share of the workers' reads needs.
+  // Twice as many as a fifth of the workers' reads keeps busy.
   constexpr int kLeast = 2, kMost = 64;
   const int in_flight = std::max(task.settings.workers, 1) * task.settings.io_depth;
-  return std::make_unique<pipeline::ExtraReads>(
-      *task.recipe->dataset, *delays, std::clamp(in_flight, kLeast, kMost),
-      mix64(task.seed, static_cast<std::uint64_t>(group.rank())), task.recipe->reads.get());
+  try {
+    return std::make_unique<pipeline::ExtraReads>(
+        *task.recipe->dataset, *delays, std::clamp(2 * in_flight / 5, kLeast, kMost),
+        mix64(task.seed, static_cast<std::uint64_t>(group.rank())), task.recipe->reads.get());
+  } catch (const std::runtime_error&) {  // too few descriptors or threads, no O_DIRECT
+    return nullptr;
+  }
 }
 
 // Null where each step takes its batch, or there are none.
@@ -318,12 +322,14 @@ class RankRun {
              .first = static_cast<std::int64_t>(result_.steps.size()),
              .stages = stages_so_far()};
     span_.made = produced();
+    span_.extra_reads = extra_reads();
     span_began_ns_ = measure::now_ns();
   }
   void end_block() {
     span_.last = static_cast<std::int64_t>(result_.steps.size());
     span_.seconds = measure::seconds(measure::now_ns() - span_began_ns_);
     if (span_.made >= 0) span_.made = produced() - span_.made;
+    span_.extra_reads = extra_reads() - span_.extra_reads;
     const measure::StageTotals before = std::exchange(span_.stages, stages_so_far());
     span_.stages -= before;
     // One that the run's end cuts off is none; rank 0 says so for all.
@@ -336,6 +342,7 @@ class RankRun {
     for (std::size_t place = 0; place < measure::kPlaceCount; ++place)
       delays_.set(static_cast<measure::Place>(place), {});
   }
+  std::int64_t extra_reads() const { return extra_reads_ ? extra_reads_->count() : 0; }
   bool has_ended() const { return mark_ >= Window::kEnded; }  // the window
   bool done() const { return mark_ == Window::kDone; }
 

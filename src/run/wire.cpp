@@ -75,7 +75,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunLimits, warmup_seconds, max_warmup_seconds
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Appointment, opens_ns, leaves_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, device_idle, elapsed_s,
                                    remaining_s, cached, to_cache)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockSpan, block, first, last, made, seconds, stages)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockSpan, block, first, last, made, extra_reads, seconds,
+                                   stages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, pid, cpus, quota)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last, steady,
                                    drawn_from_queue, stages, latencies, arrivals, host, standstills,
@@ -89,13 +90,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TraceOutcome, left_out, problem)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache, interrupted, trace)
 
 static void to_json(nlohmann::json& j, const Block& block) {
-  j = {static_cast<int>(block.place), block.delay.ns, block.delay.burns};
+  j = {static_cast<int>(block.place), block.delay.ns, block.delay.burns, block.delay.reads};
 }
 static void from_json(const nlohmann::json& j, Block& block) {
   const int place = j.at(0);
   if (place < 0 || place >= static_cast<int>(measure::kPlaceCount))
     throw std::invalid_argument("a block delays nothing");
-  block = {static_cast<measure::Place>(place), {j.at(1), j.at(2)}};
+  block = {static_cast<measure::Place>(place), {j.at(1), j.at(2), j.at(3)}};
 }
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockPlan, blocks, seconds, least_steps)
 
@@ -127,6 +128,7 @@ static void check(const BlockSpan& span, std::size_t steps) {
   constexpr std::int64_t kMostBlocks = 1'000'000;
   sound(0 < span.first && span.first < span.last && span.last <= static_cast<std::int64_t>(steps) &&
             span.block >= 0 && span.block < kMostBlocks && -1 <= span.made && moderate(span.made) &&
+            0 <= span.extra_reads && span.extra_reads <= kMostReads &&
             std::isfinite(span.seconds) && span.seconds >= 0,
         "a block is not within its steps");
   check(span.stages);

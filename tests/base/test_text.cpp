@@ -72,6 +72,8 @@ TEST(Wrapped, BreaksBetweenWords) {
   EXPECT_EQ(wrapped("one unbreakable two", 5, 0), "one\nunbreakable\ntwo");
   EXPECT_EQ(wrapped("\xc3\xbc\xc3\xbc \xc3\xbc", 4, 0), "\xc3\xbc\xc3\xbc \xc3\xbc")
       << "4 characters";
+  EXPECT_EQ(wrapped("one \n two  ", 80, 2), "one two");
+  EXPECT_EQ(wrapped("one  two", 3, 1), "one\n two");
   EXPECT_EQ(wrapped("", 10, 2), "");
   EXPECT_EQ(wrapped("as it is", 80, 2), "as it is");
 }

@@ -12,9 +12,7 @@ namespace feedrate::tests {
 inline diagnose::BlockPair pair_of(measure::Place place, bool burns, double slope,
                                    const diagnose::Servers& servers, double off = 200) {
   diagnose::BlockPair pair{
-      .place = place,
-      .delay = {.ns = diagnose::delay_ns(place, burns, off, servers), .burns = burns},
-      .off = off};
+      .place = place, .delay = diagnose::delay_of(place, burns, off, servers), .off = off};
   pair.on = off / std::pow(diagnose::full_factor(pair, servers), slope);
   return pair;
 }

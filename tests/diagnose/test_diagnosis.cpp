@@ -130,7 +130,7 @@ TEST(Diagnosis, TheThreadThatLaunchesStepsIsTheHarness) {
   const Finding f = made_up.diagnosis().finding;
   expect_clear(f, "harness", "training thread");
   EXPECT_THAT(f.sentence, StartsWith("the thread that launches the steps limits it"));
-  EXPECT_TRUE(f.nothing_else_binds());
+  EXPECT_TRUE(f.nothing_usual_binds());
 }
 
 // An emulated copy holds it up, and has next to nothing to do.
@@ -146,12 +146,44 @@ TEST(Diagnosis, ACopyThatIsIdleDoesNotBindTheThreadThatLaunchesDoes) {
   expect_clear(idle(0.9).diagnosis().finding, "copy", "link");
 }
 
+// One pair tells nothing: what is left has the same name.
+TEST(Diagnosis, WhatIsLeftAndTheThreadThatLaunchesAreOneHarness) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).slope(Place::step, true, 0.5, 0.8);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("harness"));
+  EXPECT_TRUE(f.clear);
+}
+
+// What is read lies in memory: no storage limits it.
+TEST(Diagnosis, AWarmCellIsNotTheStorages) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).stage(Stage::read, 100, 1);
+  for (auto& round : made_up.evidence.rounds) round.page_cache = "warm";
+  const Finding f = made_up.diagnosis().finding;
+  expect_clear(f, "harness", "harness");
+  EXPECT_TRUE(f.nothing_usual_binds());
+}
+
+TEST(Diagnosis, WhereNothingBindsAtTheCeilingItIsCompute) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).stage(Stage::read, 100, 1).rate(Rung::none, 970);
+  expect_clear(made_up.diagnosis().finding, "compute", "device");
+}
+
+// More reads take CPU time, and the CPU is what is short.
+TEST(Diagnosis, WhereTheCpuIsShortItIsNotTheStorage) {
+  MadeUpEvidence made_up;
+  made_up.slopes({.burnt = 1}).slope(Place::storage, false, 0.9);
+  expect_clear(made_up.diagnosis().finding, "decode", "CPU");
+}
+
 TEST(Diagnosis, WhereTheCpuIsShortItIsNotTheThreadThatLaunches) {
   MadeUpEvidence made_up;
   made_up.slopes({.burnt = 1}).slope(Place::step, true, 1);
   const Finding f = made_up.diagnosis().finding;
   expect_clear(f, "decode", "CPU");
-  EXPECT_FALSE(f.nothing_else_binds());
+  EXPECT_FALSE(f.nothing_usual_binds());
 }
 
 TEST(Diagnosis, WhereNoDelayCostsAnythingALockMeansTheLock) {

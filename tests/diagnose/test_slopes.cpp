@@ -47,8 +47,8 @@ TEST(Slopes, APlaceThatTheRunWaitsForAloneHasSlopeOne) {
 
 // A fifth more to read: 1.2 times the work.
 TEST(Slopes, AStorageThatServesNoMoreReadsHasSlopeOne) {
-  const std::int64_t reads = diagnose::delay_ns(Place::storage, false, 400, kServers);
-  const auto slopes = slopes_of({{Place::storage, {reads, false}, 400 / 1.2, 400}});
+  const measure::Delay reads = diagnose::delay_of(Place::storage, false, 400, kServers);
+  const auto slopes = slopes_of({{Place::storage, reads, 400 / 1.2, 400}});
   EXPECT_NEAR(slopes.at(0).slope.mean, 1, 1e-9);
   EXPECT_NEAR(slopes.at(0).extra_reads, 0.2, 1e-9);
   EXPECT_EQ(slopes.at(0).delay_ms, 0);
@@ -62,10 +62,8 @@ TEST(Slopes, APlaceWithRoomToSpareHasSlopeZero) {
 // The delay takes 20 % of what would show, and 9.5 % of it were to spare.
 TEST(Slopes, HalfOfTheFullEffectIsSlopeOneHalf) {
   const double off = 400, full = 1.2;
-  const BlockPair half{Place::step,
-                       {diagnose::delay_ns(Place::step, false, off, kServers), false},
-                       off / std::sqrt(full),
-                       off};
+  const BlockPair half{Place::step, diagnose::delay_of(Place::step, false, off, kServers),
+                       off / std::sqrt(full), off};
   const auto slopes = slopes_of({half, half, half});
   EXPECT_NEAR(slopes.at(0).slope.mean, 0.5, 1e-6);
   EXPECT_NEAR(slopes.at(0).binds(), 0.5, 1e-3);
@@ -74,7 +72,7 @@ TEST(Slopes, HalfOfTheFullEffectIsSlopeOneHalf) {
 TEST(Slopes, DelaysAreChosenForTheSameFullEffectEverywhere) {
   for (const Place place : measure::kPlaces) {
     for (const bool burns : {false, true}) {
-      const BlockPair pair{place, {diagnose::delay_ns(place, burns, 250, kServers), burns}, 0, 250};
+      const BlockPair pair{place, diagnose::delay_of(place, burns, 250, kServers), 0, 250};
       EXPECT_NEAR(diagnose::full_factor(pair, kServers), 1 + diagnose::kDelayShare, 1e-6);
     }
   }
@@ -82,12 +80,13 @@ TEST(Slopes, DelaysAreChosenForTheSameFullEffectEverywhere) {
 
 // Eight threads sleep at the same time; on two CPUs, two of them compute.
 TEST(Slopes, BurntDelaysAreSharedByTheCpusAndSleptOnesByTheWorkers) {
-  EXPECT_EQ(diagnose::delay_ns(Place::worker, false, 100, kServers), 16 * kMs);
-  EXPECT_EQ(diagnose::delay_ns(Place::worker, true, 100, kServers), 4 * kMs);
+  EXPECT_EQ(diagnose::delay_of(Place::worker, false, 100, kServers).ns, 16 * kMs);
+  EXPECT_EQ(diagnose::delay_of(Place::worker, true, 100, kServers).ns, 4 * kMs);
   const Servers many_cpus{.workers = 8, .cpus = 64, .images_per_step = 64};
-  EXPECT_EQ(diagnose::delay_ns(Place::worker, true, 100, many_cpus), 16 * kMs)
+  EXPECT_EQ(diagnose::delay_of(Place::worker, true, 100, many_cpus).ns, 16 * kMs)
       << "no more CPUs than workers";
-  EXPECT_EQ(diagnose::delay_ns(Place::step, false, 100, kServers), 128 * kMs) << "of a whole step";
+  EXPECT_EQ(diagnose::delay_of(Place::step, false, 100, kServers).ns, 128 * kMs)
+      << "of a whole step";
 }
 
 TEST(Slopes, AreInTheOrderOfPlacesSleptBeforeBurnt) {

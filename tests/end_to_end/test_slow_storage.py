@@ -95,7 +95,7 @@ class Slow(DiskTest):
         disk.forget()
         words = ["diagnose", "--data", "raw", "--dataset", data, *size, "--input-size", "32"]
         words += ["--io", "direct", "--workers", str(workers), "--batch-size", "16"]
-        words += ["--device", "emulated:8000", "--budget", "30s"]
+        words += ["--device", "emulated:8000", "--budget", "40s"]
         found = self.measured(*words, **options)
         slopes = {(s["place"], s["kind"]): s["slope"]["mean"] for s in found["slopes"]}
         return found["verdict"], slopes

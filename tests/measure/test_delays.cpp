@@ -20,7 +20,11 @@ TEST(Delays, AreSetForEachPlaceAlone) {
   EXPECT_EQ(delays.burnt(Place::step), 9);
   EXPECT_EQ(delays.slept(Place::worker), 0);
   EXPECT_EQ(delays.burnt(Place::all_reduce), 0);
-  EXPECT_EQ(delays.slept(Place::storage), 0);
+  EXPECT_EQ(delays.reads(), 0);
+  delays.set(Place::storage, {.reads = 0.2});
+  EXPECT_EQ(delays.reads(), 0.2);
+  delays.set(Place::storage, {});
+  EXPECT_EQ(delays.reads(), 0);
   delays.set(Place::step, {});
   EXPECT_EQ(delays.burnt(Place::step), 0);
 }

@@ -31,10 +31,11 @@ record::Rounds made_up_rounds(std::size_t count) {
                .servers = {.workers = 8, .cpus = 3.5, .images_per_step = 64}}};
   for (std::size_t n = 0; n < count; ++n) {
     diagnose::RoundEvidence round{
-        .step_cpu_s = 1e-3 / 3, .all_reduce_share = 0.25, .open_share = 0.5};
+        .step_cpu_s = 1e-3 / 3, .all_reduce_share = 0.25, .open_share = 0.5, .page_cache = "cold"};
     round.rates = {{Rung::synthetic, 1000.0 / 3}, {Rung::cold, 7.0 + static_cast<double>(n)}};
     round.pairs = {{measure::Place::all_reduce, {123, false}, 90.5, 100.25},
-                   {measure::Place::worker, {456, true}, 80, 100}};
+                   {measure::Place::worker, {456, true}, 80, 100},
+                   {measure::Place::storage, {.reads = 0.19}, 80, 100}};
     round.capacities = {{"loader", 250, 0.8, "decode", 0.5}};
     round.undelayed.emplace();
     (*round.undelayed)[measure::Stage::decode] = {11, 12, 13, 14};
@@ -73,7 +74,10 @@ TEST(RoundsFile, BringsBackWhatWasWritten) {
   EXPECT_EQ(round.step_cpu_s, 1e-3 / 3);
   EXPECT_EQ(round.all_reduce_share, 0.25);
   EXPECT_EQ(round.open_share, 0.5);
-  ASSERT_EQ(round.pairs.size(), 2u);
+  EXPECT_EQ(round.page_cache, "cold");
+  ASSERT_EQ(round.pairs.size(), 3u);
+  EXPECT_EQ(round.pairs[2].place, measure::Place::storage);
+  EXPECT_EQ(round.pairs[2].delay.reads, 0.19);
   EXPECT_EQ(round.pairs[0].place, measure::Place::all_reduce);
   EXPECT_EQ(round.pairs[0].delay.ns, 123);
   EXPECT_FALSE(round.pairs[0].delay.burns);

@@ -139,7 +139,10 @@ run::Measurement measured(std::vector<run::RankResult> ranks) {
 }
 
 TEST(Blocks, AreOfAllRanks) {
-  const auto m = measured({rank_with_blocks(1, 10), rank_with_blocks(1, 20)});
+  std::vector<run::RankResult> ranks = {rank_with_blocks(1, 10), rank_with_blocks(1, 20)};
+  ranks[0].blocks[0].extra_reads = 4;
+  ranks[1].blocks[0].extra_reads = 5;
+  const auto m = measured(std::move(ranks));
   ASSERT_EQ(m.blocks.size(), 1u);
   const run::BlockResult& block = m.blocks[0];
   EXPECT_NEAR(block.seconds, 0.040, 1e-9);
@@ -147,6 +150,7 @@ TEST(Blocks, AreOfAllRanks) {
   EXPECT_NEAR(block.made_per_s, (10 + 20) / 0.020, 1e-6);
   EXPECT_EQ(block.stages[measure::Stage::decode].wall_ns, 10);
   EXPECT_EQ(block.idle_fraction, 0);
+  EXPECT_NEAR(block.extra_reads, (4 + 5) / 30.0, 1e-9) << "for each sample";
 }
 
 TEST(Blocks, TheDevicesWaitingIsIdle) {

@@ -27,7 +27,8 @@ TEST(Wire, BringsBackWhatWasSent) {
   rank.gpu_problem = "none";
   rank.host_series.push_back({3, {.cpu_busy = 0.25, .cpu_mhz = 2500}});
   rank.storage_counters = {{"loop0", 0, 4096}};
-  rank.blocks.push_back({.block = 3, .first = 2, .last = 5, .made = 7, .seconds = 0.5});
+  rank.blocks.push_back(
+      {.block = 3, .first = 2, .last = 5, .made = 7, .extra_reads = 2, .seconds = 0.5});
   rank.blocks[0].stages[measure::Stage::augment] = {5, 6, 7, 8};
   const run::RankAnswer answer{
       .ranks = {rank, rank_of(3)},
@@ -63,6 +64,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(back.blocks[0].first, 2);
   EXPECT_EQ(back.blocks[0].last, 5);
   EXPECT_EQ(back.blocks[0].made, 7);
+  EXPECT_EQ(back.blocks[0].extra_reads, 2);
   EXPECT_EQ(back.blocks[0].seconds, 0.5);
   EXPECT_EQ(back.blocks[0].stages[measure::Stage::augment].bytes, 8);
 
@@ -80,10 +82,11 @@ TEST(Wire, BringsBackWhatWasSent) {
                    .trace_operators = true};
   order.options.planted[1].ns = 42;
   order.options.planted_delays[2] = 43;
-  order.options.blocks = {
-      .blocks = {{measure::Place::copy, {44, false}}, {measure::Place::worker, {45, true}}},
-      .seconds = 0.25,
-      .least_steps = 9};
+  order.options.blocks = {.blocks = {{measure::Place::copy, {44, false}},
+                                     {measure::Place::worker, {45, true}},
+                                     {measure::Place::storage, {.reads = 0.2}}},
+                          .seconds = 0.25,
+                          .least_steps = 9};
   const run::RankOrder order_back = run::order_from(run::to_text(order));
   EXPECT_EQ(run::to_text(order_back), run::to_text(order));
   EXPECT_EQ(order_back.cell.id(), order.cell.id());
@@ -92,7 +95,8 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(order_back.options.planted_delays[2], 43);
   EXPECT_EQ(order_back.options.blocks.seconds, 0.25);
   EXPECT_EQ(order_back.options.blocks.least_steps, 9);
-  ASSERT_EQ(order_back.options.blocks.blocks.size(), 2u);
+  ASSERT_EQ(order_back.options.blocks.blocks.size(), 3u);
+  EXPECT_EQ(order_back.options.blocks.blocks[2].delay.reads, 0.2);
   EXPECT_EQ(order_back.options.blocks.blocks[0].place, measure::Place::copy);
   EXPECT_EQ(order_back.options.blocks.blocks[0].delay.ns, 44);
   EXPECT_FALSE(order_back.options.blocks.blocks[0].delay.burns);
@@ -188,9 +192,9 @@ TEST(Wire, RefusesABlockOfNoPlace) {
   order.options.blocks.blocks = {{measure::Place::all_reduce, {1, false}}};
   std::string text = run::to_text(order);
   EXPECT_NO_THROW(run::order_from(text));
-  const std::string block = "[3,1,false]";
+  const std::string block = "[3,1,false,0.0]";
   ASSERT_NE(text.find(block), std::string::npos) << text;
-  text.replace(text.find(block), block.size(), "[5,1,false]");
+  text.replace(text.find(block), block.size(), "[5,1,false,0.0]");
   EXPECT_THROW(run::order_from(text), std::invalid_argument);
 }
 
