@@ -7,8 +7,8 @@ decodes small JPEGs, and the device is emulated at the rate of the step. The dat
 
   feedrate gen data/ --format jpeg --image-size 64x64 --count 2048
 
-The names of the verdict are folded whatever the truth is: names of two classes are `none` (two are
-alike), a verdict that is not clear is `unclear`.
+The names of the verdict are folded whatever the truth is: a verdict that is not clear is `unclear`,
+else names of two classes are `none` (two are alike).
 """
 
 import argparse
@@ -65,9 +65,9 @@ def command_of(bottleneck, a, folder):
 
 def folded(verdict):
     classes = {FOLDED.get(name, "unclear") for name in verdict["names"]}
-    if len(classes) > 1:
-        return "none"
-    return classes.pop() if classes and verdict["clear"] else "unclear"
+    if not classes or not verdict["clear"]:
+        return "unclear"
+    return "none" if len(classes) > 1 else classes.pop()
 
 
 def main():
