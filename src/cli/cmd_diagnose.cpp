@@ -72,7 +72,7 @@ int diagnose_ledger(const CLI::App& app, const DiagnoseCommand& command) {
   }
   LedgerEvidence found = evidence_from(command.from, command.experiment.where);
   const diagnose::Diagnosis diagnosis = diagnose::diagnosis_of(found.evidence);
-  found.of.advice = diagnose::advice_of(found.evidence, diagnosis, {.takes_engines = false});
+  found.of.advice = diagnose::advice_of(found.evidence, diagnosis, found.surroundings);
   print_diagnosis(command.json, found.of, found.evidence, diagnosis);
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <ranges>
 #include <set>
@@ -218,16 +219,7 @@ bool Diagnosing::measure_ladder(int round, const std::string& title) {
   std::ranges::stable_partition(
       plan, [](const plan::PlannedRun& run) { return !run.cell.is("page-cache", "cold"); });
   plan.insert(plan.begin(), {ladder_.at(Rung::synthetic), plan::Role::opening_ceiling, round});
-  const bool is_whole = Turns(measuring_, title)
-                            .measure(
-                                plan,
-                                [&](const plan::Cell& cell) {
-                                  return std::string(diagnose::name_of(rungs.at(cell.id())));
-                                },
-                                [&](const record::Record& record) {
-                                  add(rungs.at(record.context.run.cell.id()), record);
-                                });
-  if (!is_whole) return false;
+  if (!measure_rungs(plan, rungs, title)) return false;
   add_from_ledger(rungs);
   const Rung own = own_rung(cell_);
   for (const Rung needed : {Rung::synthetic, own}) {
@@ -236,6 +228,16 @@ bool Diagnosing::measure_ladder(int round, const std::string& title) {
                   "see that it runs: `feedrate run`");
   }
   return true;
+}
+
+// False: interrupted.
+bool Diagnosing::measure_rungs(const std::vector<plan::PlannedRun>& plan,
+                               const std::map<std::string, Rung>& rungs, const std::string& title) {
+  const auto rung_of = [&](const plan::Cell& cell) { return rungs.at(cell.id()); };
+  return Turns(measuring_, title)
+      .measure(
+          plan, [&](const plan::Cell& cell) { return std::string(name_of(rung_of(cell))); },
+          [&](const record::Record& record) { add(rung_of(record.context.run.cell), record); });
 }
 
 // What an interrupted round had measured already.
@@ -383,7 +385,10 @@ bool Diagnosing::measure_blocks(const record::DiagnosisPlan& plan, bool nothing_
       mix64(seed_, static_cast<std::uint64_t>(number_)));
   line.clear();
   if (result.status == run::Status::interrupted) return false;
-  if (!result.measurement) return true;  // the ladder says what it can by itself
+  if (!result.measurement) {  // the ladder says what it can by itself
+    std::fprintf(stderr, "feedrate: no delay could be measured: %s\n", result.error.c_str());
+    return true;
+  }
   std::map<std::size_t, const run::BlockResult*> measured;
   std::optional<measure::StageTotals> undelayed;
   for (const run::BlockResult& block : result.measurement->blocks) {

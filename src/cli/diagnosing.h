@@ -82,6 +82,8 @@ class Diagnosing {
 
  private:
   void check_rungs();
+  bool measure_rungs(const std::vector<plan::PlannedRun>& plan,
+                     const std::map<std::string, diagnose::Rung>& rungs, const std::string& title);
   void add_from_ledger(const std::map<std::string, diagnose::Rung>& rungs);  // by cell_id
   void add(diagnose::Rung rung, const record::Record& record);
   void add_cell(const run::Measurement& m);

@@ -103,6 +103,10 @@ void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
     if (!is_own) continue;
     found.of.device = record.at("device").at("name");
     found.evidence.servers.cpus = std::max(1.0, record.at("threads").value("cpu_capacity", 1.0));
+    if (const Json dataset = record.value("dataset", Json()); dataset.is_object()) {
+      found.surroundings.samples = dataset.value("samples", 0.0);
+      found.surroundings.bytes_per_sample = dataset.value("mean_bytes", 0.0);
+    }
   }
   for (auto& [repetition, round] : rounds)
     if (round.rates.contains(own_rung(found.of.cell))) found.evidence.rounds.push_back(round);
@@ -135,7 +139,8 @@ LedgerEvidence evidence_from(const std::filesystem::path& folder,
     const auto rounds = record::read_rounds(folder);
     const std::string diagnosed = rounds ? rounds->head.cell_id : "";
     LedgerEvidence found{.of = {.cell = only_cell(file, text.records, where, diagnosed)},
-                         .evidence = {}};
+                         .evidence = {},
+                         .surroundings = {.takes_engines = false}};
     diagnose::Evidence& e = found.evidence;
     e.settings = plan::settings_of(found.of.cell);
     e.serial_copies = has_serial_copies(e.settings);
@@ -144,6 +149,8 @@ LedgerEvidence evidence_from(const std::filesystem::path& folder,
     if (rounds && rounds->head.cell_id == found.of.cell.id() && !rounds->rounds.empty()) {
       e.rounds = rounds->rounds;
       e.servers = rounds->head.servers;
+      found.of.device = rounds->head.device;
+      found.of.left_out = rounds->head.seen.left_out;
     }
     if (e.rounds.empty()) {
       throw Error(file.string(), "holds no valid record of " + found.of.cell.label(),

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/advice.h"
 #include "diagnose/diagnosis.h"
 #include "record/diagnosis_json.h"
 
@@ -12,6 +13,7 @@ namespace feedrate::cli {
 struct LedgerEvidence {
   record::DiagnosisOf of;
   diagnose::Evidence evidence;
+  diagnose::Surroundings surroundings;  // of the dataset alone
 };
 
 // Adds what a record says of a rung to its round; of the cell itself also all that follows from

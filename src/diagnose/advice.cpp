@@ -135,9 +135,14 @@ class Adviser {
     return {rate, low, now_.high * factor, "the workers"};
   }
 
+  // If a sample took `ms` of one worker.
+  Cap workers_if_they_bind(double ms) const {
+    return binds("workers") ? scaled(d_.service.ms / std::max(ms, 1e-3)) : Cap{};
+  }
+
   void more_workers() {
     const double cpu_free_ms = d_.service.ms - wall_ms(kCpuWait);
-    if (!binds("workers") || e_.settings.workers == 0 || cpu_free_ms <= 0) return;
+    if (!binds("workers") || cpu_free_ms <= 0) return;
     const double most = std::min(device_.mean, cpu_.mean);
     const int gpus = e_.settings.gpus, now = e_.settings.workers;
     // 2 % more: the last worker must not be the one that is waited for.
@@ -146,7 +151,9 @@ class Adviser {
     if (workers <= now) return;
     add("more workers", {{"workers", std::to_string(workers)}},
         format("a sample takes %.3g ms of one worker", cpu_free_ms),
-        {scaled(static_cast<double>(workers) / now), cpu_, device_});
+        {now > 0 ? scaled(static_cast<double>(workers) / now)
+                 : workers_cap(static_cast<double>(workers) * gpus, cpu_free_ms),
+         cpu_, device_});
   }
 
   // Of the whole dataset; 0: unknown.
@@ -175,10 +182,10 @@ class Adviser {
   void precached_tensors() {
     const auto kept = rate_of(ladder_, Rung::sample);
     if (!kept || e_.settings.data == "tensor" || d_.service.ms <= 0) return;
+    if (s_.bytes_per_sample <= 0) return;
     const double bytes = static_cast<double>(e_.settings.batch_spec().sample_bytes());
     // At most in proportion to the bytes: a file costs something by itself.
-    const double read_ms =
-        wall_ms("read") * std::max(1.0, bytes / std::max(1.0, s_.bytes_per_sample));
+    const double read_ms = wall_ms("read") * std::max(1.0, bytes / s_.bytes_per_sample);
     const double collate_ms = wall_ms("collate");
     Cap workers = workers_cap(e_.servers.workers, std::max(read_ms + collate_ms, 1e-3));
     workers.high = cap_of(kept, "").high;
@@ -209,12 +216,11 @@ class Adviser {
     if (s_.bytes_per_sample <= 0 || more < 0) return;
     const double rest_ms = d_.service.ms - wall_ms("decode") + more * wall_ms("read");
     const double rest_cpu_ms = d_.cpu.ms - cpu_ms("decode") + more * cpu_ms("read");
-    Cap workers = scaled(d_.service.ms / std::max(rest_ms, 1e-3));
-    if (!binds("workers")) workers = {};
     add("store decoded pictures", {{"data", "raw"}},
         format("they need no decoding: %.0f kB each instead of %.0f", 1e-3 * bytes,
                1e-3 * s_.bytes_per_sample),
-        {workers, cpu_cap(1e-3 * rest_cpu_ms + e_.mean_step_cpu_s()), device_});
+        {workers_if_they_bind(rest_ms), cpu_cap(1e-3 * rest_cpu_ms + e_.mean_step_cpu_s()),
+         device_});
   }
 
   // One open file instead of one for each sample.
@@ -250,8 +256,7 @@ class Adviser {
                                 static_cast<int>(std::lround(s.image_size.height * scale))};
     const double saved_ms = (1 - pixels) * (wall_ms("decode") + 0.5 * wall_ms("read"));
     const double saved_cpu_ms = (1 - pixels) * cpu_ms("decode");
-    Cap workers = scaled(d_.service.ms / (d_.service.ms - saved_ms));
-    if (!binds("workers")) workers = {};
+    const Cap workers = workers_if_they_bind(d_.service.ms - saved_ms);
     const Cap cpu = cpu_cap(1e-3 * (d_.cpu.ms - saved_cpu_ms) + e_.mean_step_cpu_s());
     // Small pictures have more detail to a pixel, so their files shrink by less.
     Cap storage{now_.mean / pixels, now_.low / scale, now_.high / pixels, "the storage"};
@@ -270,7 +275,7 @@ class Adviser {
     const Cap cpu = cpu_cap(1e-3 * (d_.cpu.ms - cpu_ms("augment")) + e_.mean_step_cpu_s());
     add("augment on the device", {{"augment-on", "device"}},
         "its steps become longer by what augmenting takes there, which is not known before",
-        {scaled(d_.service.ms / std::max(rest, 1e-3)), cpu, device_});
+        {workers_if_they_bind(rest), cpu, device_});
   }
 
   void decode_on_device() {
@@ -282,7 +287,7 @@ class Adviser {
     const double cpu = cpu_ms("decode") + cpu_ms("augment");
     add("decode on the device", {{"decoder", "nvjpeg"}},
         "it augments as well; what that takes of it is not known before",
-        {scaled(d_.service.ms / std::max(d_.service.ms - wall, 1e-3)),
+        {workers_if_they_bind(d_.service.ms - wall),
          cpu_cap(1e-3 * (d_.cpu.ms - cpu) + e_.mean_step_cpu_s()), device_});
   }
 

@@ -128,9 +128,13 @@ double binds(const std::vector<Slope>& slopes, Place place, bool burns) {
   return slope ? slope->binds() : 0.5;
 }
 
+// DALI's threads are its own.
+bool has_no_delayed_workers(const Evidence& e) { return e.settings.loader == "dali"; }
+
 // Threads that compute all the time are slowed by both kinds of delay: then they are what binds,
 // not the CPUs. Where both spend most of their time in the same stage, it does not matter which.
 void add_loaders(std::vector<Suspect>& all, const Evidence& e, const Diagnosis& d) {
+  if (has_no_delayed_workers(e)) return;  // what is left speaks for them
   const double slept = binds(d.slopes, Place::worker, false);
   const bool is_burnt = find(d.slopes, Place::worker, true) != nullptr;
   const double burnt = is_burnt ? binds(d.slopes, Place::worker, true) * (1 - slept) : 0;
@@ -158,9 +162,7 @@ bool are_copies_busy(const Evidence& e) {
 }
 
 // An emulated copy holds up the thread that launches the steps, which may be what is short.
-bool is_copy_the_threads(const Evidence& e) {
-  return !e.settings.decode_on_device && !are_copies_busy(e);
-}
+bool is_copy_the_threads(const Evidence& e) { return e.settings.emulated() && !are_copies_busy(e); }
 
 // What the device decodes stands in the way of its copies: a delay of the one is one of the other.
 Suspect link_of(const Evidence& e, const Diagnosis& d) {
@@ -214,6 +216,8 @@ Suspect beyond_delays(const std::vector<Suspect>& suspects, const Evidence& e, c
   if (is_at_ceiling(e)) return is("compute", "device");
   const Names stages = largest_stages(d.service);
   const std::string stage = stages.empty() ? "" : stages.front();
+  if (has_no_delayed_workers(e) && !stages.empty())
+    return {stages, "workers", none_binds(suspects), /*is_delayed=*/false};
   if (stage == "lock") return is("lock", "library");
   const bool is_asked = find(d.slopes, Place::storage, false) != nullptr;
   const bool is_in_memory = !e.rounds.empty() && e.rounds.back().page_cache == "warm";
@@ -277,8 +281,10 @@ std::string of_ladder(const Evidence& e, const std::vector<Loss>& losses) {
   if (ceiling <= 0 || own <= 0) return "";
   if (own / ceiling >= kAtCeiling) return "compute";
   const Loss* most = nullptr;
-  for (const Loss& loss : losses)
+  for (const Loss& loss : losses) {
+    if (!is_shown(loss)) continue;
     if (!most || loss.imgs_per_s.mean > most->imgs_per_s.mean) most = &loss;
+  }
   return most ? most->step : "";
 }
 

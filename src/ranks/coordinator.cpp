@@ -67,8 +67,10 @@ bool Coordinator::run(const std::string& task, const TaskHooks& hooks, std::stop
     serve(hooks);
     look_for_losses();
     if (stop.stop_requested() && !aborted_) stopped = true, abort_all();
-    // After a stop somebody waits for the end.
-    const std::int64_t grace_ns = stop.stop_requested() ? std::min(grace_ns_, kGraceNs) : grace_ns_;
+    // After a stop somebody waits for the end; after a loss the library may never release the other
+    // ranks.
+    const bool soon = stop.stop_requested() || !loss_.who.empty();
+    const std::int64_t grace_ns = soon ? std::min(grace_ns_, kGraceNs) : grace_ns_;
     if (aborted_ && measure::now_ns() - aborted_ns_ > grace_ns) give_up();
   }
   // The operating system reports the end of a process a moment after its connection closes.

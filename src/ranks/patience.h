@@ -12,9 +12,7 @@ inline constexpr std::int64_t kStoppedNs = 5'000'000'000;  // a child that stays
 inline constexpr std::int64_t kArrivalNs =
     120'000'000'000;  // until all ranks of another launcher are there
 inline constexpr std::int64_t kGraceNs =
-    1'500'000'000;  // for ranks of ours to end, where somebody waits for that
-inline constexpr std::int64_t kResultNs =
-    6'000'000'000;  // for ranks to hand in what they have, after another one has ended the task
+    1'500'000'000;  // for ranks of ours to end a task that another one has ended
 
 inline constexpr int kExitOrphaned = 4;  // of a rank whose coordinator is gone
 

@@ -30,7 +30,7 @@ class LocalRanks : public RankProcesses {
       links.push_back(children.start(command_of(command_, r, count, device::kLoopback),
                                      share_of_cpus(cpus, r, count)));
     if (count == 1) links[0].name = "the cell's process";
-    Coordinator coordinator(std::move(links), [&children] { return children.look(); }, kResultNs);
+    Coordinator coordinator(std::move(links), [&children] { return children.look(); }, kGraceNs);
     const bool done = coordinator.run(task, hooks, std::move(stop));
     coordinator.end();
     if (done) children.end(kGraceNs);

@@ -53,19 +53,26 @@ int SocketGroup::listen() const { return listen_at(host_of_first_, 0).descriptor
 
 void SocketGroup::attend() {
   while (auto message = connection_.receive(/*wait=*/true)) {
-    const bool aborts = message->kind == MessageKind::abort;
-    std::unique_lock lock(mutex_);
-    if (!hear(std::move(*message)))
-      end_as_orphan(rank_, host_of_first_, "sent what no rank 0 sends");
-    std::stop_source task = stop_;
-    lock.unlock();
+    // First, so that who is woken from a call finds that it was told to stop.
+    if (message->kind == MessageKind::abort) stop_task();
+    {
+      const std::lock_guard lock(mutex_);
+      if (!hear(std::move(*message)))
+        end_as_orphan(rank_, host_of_first_, "sent what no rank 0 sends");
+    }
     changed_.notify_all();
-    if (aborts) task.request_stop();  // whose callbacks come back here
   }
   const std::lock_guard lock(mutex_);
   if (leaving_ || (ended_ && !busy_)) return;
   if (ended_) _exit(kExitOrphaned);  // its library may wait for other ranks for ever
   end_as_orphan(rank_, host_of_first_, "is gone");
+}
+
+void SocketGroup::stop_task() {
+  std::unique_lock lock(mutex_);
+  std::stop_source task = stop_;
+  lock.unlock();
+  task.request_stop();  // whose callbacks come back here
 }
 
 bool SocketGroup::hear(Message message) {

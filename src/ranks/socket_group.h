@@ -57,6 +57,7 @@ class SocketGroup : public device::Group {
   std::string meet(Call call, std::string_view value);
   void attend();
   // Under mutex_. False: no coordinator says that.
+  void stop_task();
   bool hear(Message message);
   void beat();
 

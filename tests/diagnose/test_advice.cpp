@@ -40,6 +40,17 @@ TEST(Advice, AsManyWorkersAsTheDeviceAsksFor) {
   EXPECT_THAT(workers->why, EndsWith("then the device would limit"));
 }
 
+// The thread that trains loads as well: 20 ms of each sample are its own.
+TEST(Advice, WorkersOfTheirOwnWhereThereAreNone) {
+  MadeUpEvidence made_up;
+  made_up.evidence.settings.workers = 0;
+  made_up.evidence.servers.workers = 1;
+  const auto workers = found(advice_of(made_up.slopes({.worker = 1})), "more workers");
+  ASSERT_TRUE(workers);
+  EXPECT_EQ(workers->options(), "--workers 21");
+  EXPECT_NEAR(workers->predicted.mean, 1000, 1);
+}
+
 // 8 CPUs, 14 ms of each sample: no more than 571 images/s, whatever the workers.
 TEST(Advice, TheSmallestCapacityThatIsLeftLimits) {
   MadeUpEvidence made_up;

@@ -137,13 +137,40 @@ TEST(Diagnosis, TheThreadThatLaunchesStepsIsTheHarness) {
 TEST(Diagnosis, ACopyThatIsIdleDoesNotBindTheThreadThatLaunchesDoes) {
   const auto idle = [](double utilisation) {
     MadeUpEvidence made_up;
-    made_up.slopes({.copy = 1}).capacity("link", "copy");
+    made_up.slopes({.copy = 1}).capacity("link", "copy").evidence.settings.device_kind = "emulated";
     for (auto& round : made_up.evidence.rounds) round.capacities.front().utilisation = utilisation;
     return made_up;
   };
   expect_clear(idle(0.01).diagnosis().finding, "harness", "training thread");
   expect_clear(idle(0.01).rate(Rung::none, 990).diagnosis().finding, "compute", "training thread");
   expect_clear(idle(0.9).diagnosis().finding, "copy", "link");
+  MadeUpEvidence gpu = idle(0.01);
+  gpu.evidence.settings.device_kind = "cuda";
+  expect_clear(gpu.diagnosis().finding, "copy", "link");
+}
+
+// Its threads cannot be delayed: where nothing else costs anything, they are what is left.
+TEST(Diagnosis, DalisLoaderIsWhatIsLeft) {
+  MadeUpEvidence made_up;
+  made_up.evidence.settings.loader = "dali";
+  made_up.slope(Place::copy, false, 0).slope(Place::step, false, 0);
+  expect_clear(made_up.diagnosis().finding, "decode", "workers");
+  MadeUpEvidence device;
+  device.evidence.settings.loader = "dali";
+  device.slope(Place::copy, false, 0).slope(Place::step, false, 1).rate(Rung::none, 990);
+  expect_clear(device.diagnosis().finding, "compute", "device");
+}
+
+// A rung that wanders by more than it loses names nothing.
+TEST(Diagnosis, TheLadderNamesOnlyALossThatIsShown) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kWorkersBind).rate(Rung::encoded, 500);
+  EXPECT_EQ(made_up.diagnosis().finding.witness.ladder,
+            "normalise and copy and collate and augment and decode");
+  double off = -800;
+  for (auto& round : made_up.evidence.rounds) round.rates[Rung::encoded] = 500 + (off += 400);
+  for (auto& round : made_up.evidence.rounds) round.rates[Rung::none] = 500;
+  EXPECT_EQ(made_up.diagnosis().finding.witness.ladder, "");
 }
 
 // One pair tells nothing: what is left has the same name.

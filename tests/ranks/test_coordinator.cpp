@@ -2,9 +2,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
 #include <limits>
 #include <ostream>
+#include <stop_token>
+#include <string>
 #include <thread>
 
 #include "base/error.h"
@@ -145,6 +148,28 @@ TEST(Coordinator, EndsTheTaskWhenItIsStopped) {
 }
 
 // One rank is gone; another one, whose connection to it broke, tells of that first.
+// Else a rank could not tell what it has measured so far from a failure.
+TEST(Coordinator, WhoIsWokenFromACallFindsThatItWasToldToStop) {
+  std::atomic<int> found{0}, woken{0};
+  Ranks ranks(2, [&](ranks::SocketGroup& group, const std::string&) -> std::string {
+    if (group.rank() == 0) throw Error("memory", "exhausted");
+    const std::stop_token stop = group.stop_token();
+    try {
+      group.barrier();
+    } catch (const Error&) {
+      ++woken;
+      if (stop.stop_requested()) ++found;
+      throw;
+    }
+    return {};
+  });
+  ranks::Coordinator coordinator(ranks.links(), {}, kGrace);
+  for (int i = 0; i < 500; ++i)
+    EXPECT_THAT(message_of([&] { coordinator.run("", {}, {}); }), testing::HasSubstr("exhausted"));
+  EXPECT_EQ(woken, 500);
+  EXPECT_EQ(found, woken);
+}
+
 TEST(Coordinator, ALostRankIsTheCauseOfWhatTheOthersSay) {
   Ranks ranks(3, [](ranks::SocketGroup& group, const std::string&) -> std::string {
     if (group.rank() == 0) throw Error("Gloo", "connection closed by peer");
