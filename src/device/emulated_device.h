@@ -15,7 +15,7 @@ struct EmulatedDevice {
   double bus_bytes_per_s = 0;
   std::vector<double> trace_ms{};  // the lengths of the steps, one after the other, again and
                                    // again; empty: all are alike
-  double host_cpu_ms = 0;  // CPU time of a step on the host
+  double host_cpu_ms = 0;          // CPU time of a step on the host
   std::string source;
   std::string precision;  // of the published rate
   std::string caveat;     // how imgs_per_s differs from the published rate; empty: not

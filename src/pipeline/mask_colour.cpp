@@ -33,7 +33,7 @@ void spread(std::uint64_t bits, std::uint8_t* kept) {
 // Every processor makes the same bits: the order of the sums is fixed, and CMakeLists.txt forbids
 // to contract them.
 inline std::uint8_t coloured(int channel, float red, float green, float blue) {
-  const float(&by)[3] = kToYcc[channel];
+  const float (&by)[3] = kToYcc[channel];
   const float value =
       by[0] * red + by[1] * green + by[2] * blue + (kYccOffsets[channel] + 0.5f);  // rounds below
   return static_cast<std::uint8_t>(std::clamp(static_cast<int>(value), 0, 255));

@@ -50,10 +50,11 @@ void refuse_picture_size(std::string_view name, codec::PixelSize stored, const c
 
 void check_crop(const AugmentPolicy& policy, codec::PixelSize stored, std::string_view name) {
   if (policy.takes(stored)) return;
-  throw Error(std::string(name),
-              "has " + codec::to_string(stored) + " pixels, too few for a crop of " +
-                  codec::to_string(policy.crop) + " that is not resized",
-              "use an --input-size that the smallest picture has, --on-bad skip, or --augment train");
+  throw Error(
+      std::string(name),
+      "has " + codec::to_string(stored) + " pixels, too few for a crop of " +
+          codec::to_string(policy.crop) + " that is not resized",
+      "use an --input-size that the smallest picture has, --on-bad skip, or --augment train");
 }
 
 }  // namespace feedrate::pipeline

@@ -10,10 +10,10 @@
 namespace feedrate::pipeline {
 namespace {
 
-// The value at a position of a permutation of 0 ... size - 1, by its key. A Feistel network permutes
-// the next even power of two; walking along it until the value falls below `size` (fewer than 4
-// rounds on average) makes it a permutation of them (Black and Rogaway 2002, "cycle walking"). No
-// table, whatever the size.
+// The value at a position of a permutation of 0 ... size - 1, by its key. A Feistel network
+// permutes the next even power of two; walking along it until the value falls below `size` (fewer
+// than 4 rounds on average) makes it a permutation of them (Black and Rogaway 2002, "cycle
+// walking"). No table, whatever the size.
 std::int64_t permuted(std::int64_t position, std::int64_t size, std::uint64_t key) {
   const int bits = std::bit_width(static_cast<std::uint64_t>(size - 1));
   const int half_bits = std::max(1, (bits + 1) / 2);

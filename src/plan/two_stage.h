@@ -6,9 +6,9 @@ namespace feedrate::plan {
 // How precisely a sweep is to know each cell's share of the ceiling. Stein's two-stage rule (1945,
 // "A two-sample test for a linear hypothesis whose power is independent of the variance"): the
 // spread over the first repetitions, the pilot, says how many there have to be, at least. The
-// interval with that spread, and its degrees of freedom, around the mean of all repetitions then holds the
-// truth in 95 % of cases, however many there are. A spread that kept deciding would end a sweep
-// where it happens to be small.
+// interval with that spread, and its degrees of freedom, around the mean of all repetitions then
+// holds the truth in 95 % of cases, however many there are. A spread that kept deciding would end a
+// sweep where it happens to be small.
 struct Precision {
   // Of the 95 % interval of a share, the half-width as a part of the share: 0.02 is 2 %. 0: as
   // small as the time allows.

@@ -18,7 +18,7 @@ namespace feedrate::storage {
 struct ReadRequest {
   std::uint32_t tag = 0;  // below the storage's depth, and not in flight: names the request
   const SampleFile* sample = nullptr;  // as the manifest has it; stays until the completion
-  std::span<std::byte> tail{};  // receives the sample's last bytes, as many as it holds
+  std::span<std::byte> tail{};         // receives the sample's last bytes, as many as it holds
 };
 
 struct ReadCompletion {

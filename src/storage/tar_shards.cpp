@@ -50,7 +50,7 @@ bool is_shard(const fs::directory_entry& entry) {
 
 // To open a pipe would hang.
 ShardFile look_at(const fs::path& path) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0)
     throw Error(path.string(), std::strerror(errno), "mend it or take it out of the folder");
   if (!S_ISREG(info.st_mode)) throw Error(path.string(), "is no file", "take it out of the folder");

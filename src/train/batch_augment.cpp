@@ -93,7 +93,7 @@ at::Tensor BatchAugmenter::parameters(std::span<const pipeline::Augmentation> by
 at::Tensor BatchAugmenter::resized(const at::Tensor& nhwc, const at::Tensor& parameters) const {
   const auto column = [&](std::int64_t i) {
     return parameters.select(1, i).unsqueeze(1);
-  };                                                                           // (N, 1)
+  };  // (N, 1)
   const at::Tensor mirrored = at::where(column(4) > 0, 1 - across_, across_);  // (N, W)
   const Direction across{column(0), column(2), mirrored, nhwc.size(2)};
   const Direction down{column(1), column(3), down_.unsqueeze(0), nhwc.size(1)};

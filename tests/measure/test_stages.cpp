@@ -36,8 +36,7 @@ void nothing() {}
 TEST(StageTimer, CountsTheCpuTimeOfShortLapsTogether) {
   constexpr int kLaps = 1000;
   constexpr std::int64_t kNs = 20'000;
-  const auto totals = time_laps(
-      kLaps, [] { burn(kNs); }, nothing)[Stage::read];
+  const auto totals = time_laps(kLaps, [] { burn(kNs); }, nothing)[Stage::read];
   EXPECT_EQ(totals.items, kLaps);
   EXPECT_EQ(totals.bytes, 100 * kLaps);
   EXPECT_LE(totals.cpu_ns, totals.wall_ns);
@@ -47,8 +46,8 @@ TEST(StageTimer, CountsTheCpuTimeOfShortLapsTogether) {
 // Whatever the thread computes between two laps is none of the stage's.
 TEST(StageTimer, CountsNoCpuTimeOfLapsThatSleep) {
   constexpr int kLaps = 20;
-  const auto totals = time_laps(
-      kLaps, [] { sleep(2'000'000); }, [] { burn(20'000'000 / kLaps); })[Stage::read];
+  const auto totals =
+      time_laps(kLaps, [] { sleep(2'000'000); }, [] { burn(20'000'000 / kLaps); })[Stage::read];
   EXPECT_EQ(totals.items, kLaps);
   EXPECT_EQ(totals.bytes, 100 * kLaps);
   EXPECT_GE(totals.wall_ns, kLaps * 2'000'000);

@@ -266,12 +266,9 @@ TEST(IoEngine, TellsAFileThatCannotBeReadFromADamagedOne) {
   fs::create_symlink("/proc/self/mem", folder.path() / "broken");
   const auto storage =
       storage::find_io_engine("buffered").open({.folder = folder.path().string() + "/"}, 1);
-  EXPECT_THAT(
-      [&] {
-        storage->read({"broken", 0, 4});
-      },
-      ThrowsMessage<UnreadableError>(
-          AllOf(HasSubstr("broken: Input/output error at byte 0; "), HasSubstr("dmesg"))));
+  EXPECT_THAT([&] { storage->read({"broken", 0, 4}); },
+              ThrowsMessage<UnreadableError>(
+                  AllOf(HasSubstr("broken: Input/output error at byte 0; "), HasSubstr("dmesg"))));
   EXPECT_THROW(storage->read({"none", 0, 4}), Error);
 }
 
