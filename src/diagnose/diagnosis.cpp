@@ -162,7 +162,9 @@ bool are_copies_busy(const Evidence& e) {
 }
 
 // An emulated copy holds up the thread that launches the steps, which may be what is short.
-bool is_copy_the_threads(const Evidence& e) { return e.settings.emulated() && !are_copies_busy(e); }
+bool is_copy_the_threads(const Evidence& e) {
+  return !e.serial_copies && e.settings.emulated() && !are_copies_busy(e);
+}
 
 // What the device decodes stands in the way of its copies: a delay of the one is one of the other.
 Suspect link_of(const Evidence& e, const Diagnosis& d) {
@@ -177,19 +179,18 @@ double none_binds(const std::vector<Suspect>& suspects) {
   return none;
 }
 
-// Two delays tell of the thread that launches the steps. Its CPU time is CPU time: where that, or
-// anything else, is short, a burnt step says so. To launch a step is a part of it, and the ceiling
-// launches as well.
+// A burnt step delays the thread that launches the steps. It also slows a run that waits for the
+// CPUs, so it counts only as far as nothing else binds. The ceiling launches its steps as well: who
+// reaches it is compute-bound.
 void add_training_thread(std::vector<Suspect>& all, const Evidence& e, const Diagnosis& d) {
   const Slope* launching = find(d.slopes, Place::step, true);
   double its = launching && launching->degrees > 0 ? launching->binds() * none_binds(all) : 0;
-  if (!e.serial_copies && is_copy_the_threads(e))
-    its = std::max(its, binds(d.slopes, Place::copy, false));
+  if (is_copy_the_threads(e)) its = std::max(its, binds(d.slopes, Place::copy, false));
   if (its > 0)
     all.push_back({is_at_ceiling(e) ? Names{"compute"} : Names{"harness"}, "training thread", its});
 }
 
-// Reading takes CPU time, too: where that is short, more reads cost something as well.
+// More reads take CPU time. So they slow a run that waits for the CPUs, too.
 void add_storage(std::vector<Suspect>& all, const Diagnosis& d) {
   const Slope* storage = find(d.slopes, Place::storage, false);
   if (!storage) return;
