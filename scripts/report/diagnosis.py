@@ -29,7 +29,7 @@ SAME = 0.02
 class Rung:
     name: str
     rate: object  # Estimate of images/s; None: it was left out
-    left_out: str  # why
+    left_out: str  # why; of one with a rate: of later rounds
 
 
 @dataclass(frozen=True)
@@ -51,21 +51,14 @@ class Slope:
     kind: str
     delay: str  # "0.25 ms", "20 % more reads"
     slope: object  # Estimate; its n counts pairs
+    binds: object  # probability that the run waits for the place; None: unknown
 
     @property
     def words(self):
-        """What the interval says, and no more."""
-        s = self.slope
-        if s.low is None:
+        """How likely it is that the run waits for the place, as the verdict takes it."""
+        if self.slope.low is None:
             return NO_INTERVAL
-        nothing, whole = s.low <= 0 <= s.high, s.low <= 1 <= s.high
-        if nothing and whole:
-            return "not told: 0 and 1 are both possible"
-        if whole:
-            return "binds"
-        if nothing or s.high < 0:
-            return "no cost is shown"
-        return "binds in part" if s.high < 1 else "slows it by more than the delay"
+        return "" if self.binds is None else confidence(self.binds)
 
 
 @dataclass(frozen=True)
@@ -102,6 +95,8 @@ class Advice:
     why: str
     predicted: object  # Estimate of images/s, None where there is none
     measured: object  # the same; None: not tried
+    not_tried: str = ""  # why
+    by_workers: str = ""  # of a search for the number of workers: what it measured
 
 
 @dataclass(frozen=True)
@@ -109,6 +104,16 @@ class Pattern:
     name: str
     statistic: str
     sentence: str
+
+
+@dataclass(frozen=True)
+class SeenFlag:
+    """A flag of the ladder's runs: something else used the machine, or a number is off."""
+
+    name: str
+    runs: int  # that raised it
+    reason: str
+    remedy: str
 
 
 @dataclass(frozen=True)
@@ -156,6 +161,9 @@ class Diagnosis:
     verdict: Verdict
     advice: tuple
     patterns: tuple
+    warnings: tuple = ()
+    runs: object = None  # of the ladder; None: unknown
+    blocks_failed: str = ""  # why there are no slopes, or too few
 
     @property
     def gpus(self):
@@ -179,8 +187,22 @@ class Diagnosis:
         return chain[-1] if chain else None
 
     @property
-    def left_out(self):
-        return [r for r in self.ladder if not r.rate]
+    def caveats(self):
+        """What could not be measured and what disturbed it, a sentence each."""
+        found = [
+            f"Left out{' of later rounds' if rung.rate else ''}: {clean(rung.name, 30)}"
+            f" ({clean(rung.left_out, 200)})."
+            for rung in self.ladder
+            if rung.left_out
+        ]
+        if self.blocks_failed:
+            of = " of some rounds" if self.slopes else ""
+            found.append(f"Left out{of}: delays ({clean(self.blocks_failed, 200)}).")
+        of = f" of {self.runs:.0f}" if self.runs else ""
+        return found + [
+            f"Warning: {clean(w.name, 30)} in {w.runs}{of} runs: {clean(w.reason, 150)}."
+            for w in self.warnings
+        ]
 
     @property
     def is_look(self):
@@ -405,6 +427,9 @@ def _diagnosis(at):
         _verdict(at.get("verdict")),
         at.get("advice").each(lambda one: _advice(one, rounds)),
         at.get("patterns").each(_pattern),
+        at.get("flags").each(_warning),
+        at.get("runs").number(optional=True),
+        at.get("blocks_failed").text(optional=True),
     )
 
 
@@ -415,7 +440,7 @@ def _rung(at):
     rate = at.get("imgs_per_s").estimate(at.get("runs").count())
     if rate.mean <= 0:
         at.get("imgs_per_s").get("mean").fail("is not above zero")
-    return Rung(name, rate, "")
+    return Rung(name, rate, at.get("left_out").text(optional=True))
 
 
 def _step(at, rounds, measured):
@@ -437,6 +462,7 @@ def _slope(at):
         at.get("kind").text(),
         _delay(at.get("delay_ms").number(optional=True), at.get("extra_reads")),
         at.get("slope").estimate(at.get("pairs").count()),
+        at.get("binds").share(),
     )
 
 
@@ -484,6 +510,29 @@ def _advice(at, rounds):
         at.get("why").text(optional=True),
         at.get("predicted").estimate(rounds, optional=True),
         at.get("measured").estimate(rounds, optional=True),
+        at.get("not_tried").text(optional=True),
+        _by_workers(at.get("by_workers")),
+    )
+
+
+def _by_workers(at):
+    """ "2 workers: 480; 3: 612; W* is 3"; "" where no search was made."""
+    if at.value is None:
+        return ""
+    tried = at.get("rates").each(
+        lambda one: (one.get("workers").count(), one.get("imgs_per_s").estimate(1).mean)
+    )
+    enough = at.get("enough").number(optional=True)
+    words = "; ".join(f"{workers}: {rate_words(rate)}" for workers, rate in tried)
+    return f"by workers {words}; " + ("more may help" if enough is None else f"W* is {enough:.0f}")
+
+
+def _warning(at):
+    return SeenFlag(
+        at.get("name").text(),
+        at.get("runs").count(),
+        at.get("reason").text(optional=True),
+        at.get("remedy").text(optional=True),
     )
 
 

@@ -34,13 +34,14 @@ def _all(found):
     )
     yield _table(
         "Delays put in",
-        "Slope: by how much of the delay the whole is slowed. 0: it costs nothing; 1: it binds.",
-        ["place", "kind", "delay", "pairs", "slope", "says"],
+        "Slope: by how much of the delay the whole is slowed. 0: it costs nothing; 1: all of it."
+        " Limits with: the probability that the slope is above 1/2.",
+        ["place", "kind", "delay", "pairs", "slope", "limits with"],
         [
             [s.place, s.kind, s.delay, s.slope.n, interval(s.slope, _slope), s.words]
             for s in found.slopes
         ],
-        (2, 3, 4),
+        (2, 3, 4, 5),
     )
     yield _table(
         "Capacities",
@@ -72,7 +73,7 @@ def _all(found):
                 a.options,
                 interval(a.predicted),
                 interval(a.measured) or "not tried",
-                a.why,
+                "; ".join(filter(None, (a.why, a.by_workers, _not_tried(a)))),
             ]
             for a in found.advice
         ],
@@ -84,6 +85,10 @@ def _all(found):
         ["pattern", "statistic", "what it says"],
         [[p.name, p.statistic, p.sentence] for p in found.patterns],
     )
+
+
+def _not_tried(advice):
+    return f"not tried: {advice.not_tried}" if advice.not_tried else ""
 
 
 def _table(title, note, head, rows, numbers=(), classes=()):

@@ -26,11 +26,7 @@ def described(setting, cells):
         "facts": _facts(found),
         "explains": SENTENCE,
         "panels": _waterfall(found, _number(setting, cells)),
-        "notes": [
-            f"Left out: {clean(rung.name, 40)} ({clean(rung.left_out, 300)})."
-            for rung in found.left_out
-        ]
-        + ([waterfall.BESIDE] if found.rate(diagnosis.DISCARD) else []),
+        "notes": found.caveats + ([waterfall.BESIDE] if found.rate(diagnosis.DISCARD) else []),
         "tables": diagnosis_tables.of(found),
     }
 

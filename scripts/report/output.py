@@ -142,6 +142,7 @@ def index(settings, title_of, figures, leads_to, context):
 
 def _diagnosis(found):
     lines = ["", f"### Diagnosis of {markdown(found.label)}", "", f"{markdown(found.words())}."]
+    lines += ["", *(f"- {markdown(words)}" for words in found.caveats)] if found.caveats else []
     for table in diagnosis_tables.of(found):
         lines += ["", " ".join(f"{table['title']}. {table['note']}".split()), ""]
         lines += ["| " + " | ".join(map(markdown, table["head"])) + " |"]

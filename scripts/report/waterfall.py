@@ -88,10 +88,7 @@ def _notes(found):
         )
     if found.rate(diagnosis.DISCARD):
         notes.append(BESIDE)
-    notes += [
-        f"Left out: {clean(rung.name, 30)} ({clean(rung.left_out, 200)})."
-        for rung in found.left_out
-    ]
+    notes += found.caveats
     took = f" in {found.seconds:.0f} s" if found.seconds is not None else ""
     rounds = "1 round" if found.rounds == 1 else f"{found.rounds} rounds"
     return notes + [f"From {diagnosis.NAME}: {rounds}{took}."]

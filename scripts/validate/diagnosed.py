@@ -66,18 +66,20 @@ def step(factor):
 
 def shared_cpu(factor):
     """Steps and loaders together compute `factor` times as long as the CPUs have time in a step;
-    a good third of it are the steps'."""
-    cpus = len(os.sched_getaffinity(0))
+    a good third of it are the steps'. These are of two GPUs: a thread that launches the steps of
+    one alone would be busy nearly all the time, and limit as well."""
+    cpus, gpus = len(os.sched_getaffinity(0)), 2
     all_ms = factor * BALANCED_MS * cpus
-    of_steps = 0.42 * all_ms if cpus <= 2 else 0.9 * factor * BALANCED_MS
-    half = f"{(all_ms - of_steps) / BATCH / 2:.4f}:burn"
+    of_steps = min(0.42 * all_ms, 0.9 * gpus * factor * BALANCED_MS)
+    half = f"{(all_ms - of_steps) / (gpus * BATCH) / 2:.4f}:burn"
     return Case(
         "shared CPU",
         factor,
         {"shared CPU"},
-        [*_plant(decode=half, augment=half), "--host-cpu-ms", f"{of_steps:.4f}"],
+        [*_plant(decode=half, augment=half), "--host-cpu-ms", f"{of_steps / gpus:.4f}"],
         _rate(BALANCED_MS),
-        workers=2 * cpus,
+        workers=cpus,
+        gpus=gpus,
     )
 
 
@@ -112,8 +114,9 @@ PLANTED = {
 
 
 def is_right(case, verdict):
-    """Two that are equal are named both, whether that is called clear or not; else one, alone."""
-    return set(verdict["names"]) == case.names
+    """One is named, alone and clearly; of two that are equal both, clearly or not."""
+    is_clear = verdict["clear"] or len(case.names) > 1
+    return is_clear and set(verdict["names"]) == case.names
 
 
 def burns(case):
@@ -124,6 +127,7 @@ def burns(case):
 class Validation:
     def __init__(self, program, budget):
         self.program, self.budget = program, budget
+        self.version = version_of(program)
         self.folder = tempfile.TemporaryDirectory(prefix="feedrate-diagnosis-")
         self.data = os.path.join(self.folder.name, "data")
         subprocess.run(
@@ -140,6 +144,7 @@ class Validation:
         found = json.loads(answer)
         verdict = found["verdict"]
         return {
+            "version": self.version,
             "planted": name,
             "factor": case.factor,
             "seed": seed,
@@ -161,6 +166,13 @@ class Validation:
         }
 
 
+def version_of(program):
+    """ "0.1.0 (9e3a3cb66de8)"."""
+    return subprocess.run(
+        [program, "--version"], check=True, stdout=subprocess.PIPE, encoding="utf-8"
+    ).stdout.strip()
+
+
 def _run(command):
     """What it prints, and the CPU time that it took."""
     with subprocess.Popen(
@@ -169,7 +181,7 @@ def _run(command):
         answer = process.stdout.read()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    if process.returncode and not answer:  # 1 with an answer: something of it failed
         raise subprocess.CalledProcessError(process.returncode, command)
     return answer, used.ru_utime + used.ru_stime
 
@@ -234,14 +246,8 @@ def advised(program, data, budget, cell, seed):
     """The remedies of one diagnosis that were tried, by name: (now, predicted, interval,
     measured)."""
     words = [program, "diagnose", "--dataset", data, "--budget", budget, "--seed", str(seed)]
-    answer = subprocess.run(
-        [*words, "--json", "--try", *cell],
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        encoding="utf-8",
-    )
-    found = json.loads(answer.stdout)
+    answer, _ = _run([*words, "--json", "--try", *cell])
+    found = json.loads(answer)
     now = next(r["imgs_per_s"]["mean"] for r in found["ladder"] if r["rung"] == "none")
     return {
         a["remedy"]: (now, a["predicted"]["mean"], a["predicted"]["ci95"], a["measured"]["mean"])

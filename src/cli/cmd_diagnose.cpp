@@ -16,6 +16,8 @@
 #include "cli/plant_option.h"
 #include "cli/quantity.h"
 #include "cli/ranks.h"
+#include "cli/trials.h"
+#include "plan/axes.h"
 #include "record/rounds_file.h"
 
 namespace feedrate::cli {
@@ -66,13 +68,22 @@ void set_default_limits(const CLI::App& app, double budget_s, run::RunLimits& li
 
 // Of a ledger that is there: nothing is measured, and nothing written.
 int diagnose_ledger(const CLI::App& app, const DiagnoseCommand& command) {
-  for (const char* option : {"--try", "--resume", "--output", "--budget", "--dataset"}) {
+  for (const char* option :
+       {"--try", "--resume", "--output", "--budget", "--dataset", "--config", "--min-seconds",
+        "--max-seconds", "--warmup-seconds", "--max-warmup-seconds", "--min-steps",
+        "--stall-seconds", "--seed", "--anonymize", "--plant"}) {
     if (app.count(option) == 0) continue;
     throw UsageError(option, "is about measuring, and --from measures nothing", "leave it out");
   }
+  for (const plan::Axis& axis : plan::axes()) {
+    const std::string option = "--" + std::string(axis.name);
+    if (app.count(option) == 0) continue;
+    throw UsageError(option, "says how to measure, and --from measures nothing",
+                     "choose the ledger's cell: --where " + std::string(axis.name) + "=VALUE");
+  }
   LedgerEvidence found = evidence_from(command.from, command.experiment.where);
   const diagnose::Diagnosis diagnosis = diagnose::diagnosis_of(found.evidence);
-  found.of.advice = diagnose::advice_of(found.evidence, diagnosis, found.surroundings);
+  found.of.advice = advice_for(found.of.cell, found.evidence, diagnosis, found.surroundings);
   print_diagnosis(command.json, found.of, found.evidence, diagnosis);
   return 0;
 }

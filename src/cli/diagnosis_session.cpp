@@ -1,6 +1,7 @@
 #include "cli/diagnosis_session.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "base/whole_file.h"
 #include "cli/diagnosis_text.h"
 #include "cli/result_text.h"
+#include "cli/trials.h"
 #include "measure/clock.h"
 #include "measure/memory.h"
 #include "record/diagnosis_json.h"
@@ -22,16 +24,15 @@ DiagnosisSession::DiagnosisSession(DiagnosisOrder order, Measuring& measuring,
       cell_(cell),
       ladder_(ladder_of(cell)),
       began_ns_(measure::now_ns()),
-      diagnosing_(measuring, cell, ladder_, order_.seed) {
-  evidence_.settings = diagnosing_.settings();
-  evidence_.serial_copies = has_serial_copies(evidence_.settings);
+      live_(measuring, cell, ladder_, order_.seed, [this] { keep(); }) {
+  evidence_.settings = live_.settings();
   head_ = {.cell_id = cell_.id(),
            .planted = order_.planted,
            .budget_s = order_.budget_s,
            .plan = {.rounds = 0}};
   if (order_.resume) go_on();
   measuring_.open_ledger(first_ladder(), order_.resume);
-  if (!order_.folder.empty() && head_.plan.rounds == 0) keep();
+  if (head_.plan.rounds == 0) keep();
 }
 
 double DiagnosisSession::seconds() const { return measure::seconds(measure::now_ns() - began_ns_); }
@@ -53,11 +54,12 @@ void DiagnosisSession::go_on() {
   }
   if (found->head.cell_id != cell_.id() || found->head.planted != order_.planted)
     throw Error(file.string(), "is of another cell", "give the same options, or another -o DIR");
+  goes_on_ = true;
   head_ = found->head;
   before_s_ = head_.seconds;
   evidence_.rounds = found->rounds;
   evidence_.servers = head_.servers;
-  diagnosing_.go_on_from(head_.seen);
+  live_.go_on_from(head_.seen);
 }
 
 int DiagnosisSession::carry_out() {
@@ -69,14 +71,27 @@ int DiagnosisSession::carry_out() {
                  order_.folder.empty() ? "" : "; go on: the same command with --resume");
   }
   if (evidence_.rounds.empty()) return measuring_.exit_code(1);
-  const bool is_answered = answer(is_whole && order_.is_tried);
-  return measuring_.exit_code(is_whole && is_answered ? 0 : 1);
+  const bool is_answered = answer(is_whole && !has_failed_ && order_.is_tried);
+  const bool is_good = is_whole && is_answered && !has_failed_ && !lacks_blocks();
+  return measuring_.exit_code(is_good ? 0 : 1);
 }
 
-// False: interrupted.
+// They failed in each round.
+bool DiagnosisSession::lacks_blocks() const {
+  return !live_.seen().blocks_failed.empty() && evidence_.pairs().empty();
+}
+
+// False: interrupted. Where a round fails, those before it give the answer, if there are any.
 bool DiagnosisSession::measure() {
-  while (!is_enough())
-    if (!measure_round()) return false;
+  while (!is_enough() && !has_failed_) {
+    try {
+      if (!measure_round()) return false;
+    } catch (const Error& error) {
+      if (evidence_.rounds.empty()) throw;
+      std::fprintf(stderr, "feedrate: %s; the rounds before it give the answer\n", error.what());
+      has_failed_ = true;
+    }
+  }
   return true;
 }
 
@@ -86,19 +101,18 @@ bool DiagnosisSession::measure_round() {
   std::string title = format("round %d", number + 1);
   if (head_.plan.rounds > 0) title += format(" of %d", head_.plan.rounds);
   const double before_s = seconds();
-  if (!diagnosing_.measure_ladder(number, title)) return false;
-  const double ladder_s = seconds() - before_s;
-  if (head_.plan.rounds == 0) {
-    set_plan(order_.budget_s - before_s, ladder_s);
-    if (!order_.folder.empty()) keep();
-    say_if_too_short(before_s + ladder_s);
+  if (!live_.measure_ladder(number, title)) return false;
+  if (head_.plan.rounds == 0) {  // its ladder may have begun before
+    const double ladder_s = before_s_ + seconds() - before_s;
+    set_plan(before_s, ladder_s);
+    keep();
   }
   const bool nothing_binds =
       number > 0 && diagnose::diagnosis_of(evidence_).finding.nothing_usual_binds();
-  if (!diagnosing_.measure_blocks(head_.plan, nothing_binds, title)) return false;
-  evidence_.rounds.push_back(diagnosing_.round());
+  if (!live_.measure_blocks(head_.plan, nothing_binds, title)) return false;
+  evidence_.rounds.push_back(live_.round());
   round_s_ = std::max(round_s_, seconds() - before_s);
-  if (!order_.folder.empty()) keep();
+  keep();
   return true;
 }
 
@@ -107,29 +121,32 @@ bool DiagnosisSession::is_enough() const {
   const std::size_t done = evidence_.rounds.size();
   if (head_.plan.rounds == 0 || done == 0) return false;
   return done >= static_cast<std::size_t>(head_.plan.rounds) ||
-         (!order_.resume && seconds() + 0.7 * round_s_ > order_.budget_s);
+         (!goes_on_ && seconds() + 0.7 * round_s_ > order_.budget_s);
 }
 
-void DiagnosisSession::set_plan(double left_s, double ladder_s) {
-  evidence_.servers = diagnosing_.servers();
-  head_.device = diagnosing_.device();
+// `before_s`: until the ladder began.
+void DiagnosisSession::set_plan(double before_s, double ladder_s) {
+  evidence_.servers = live_.servers();
+  head_.device = live_.facts().device;
   head_.servers = evidence_.servers;
-  head_.plan = plan_of(left_s, ladder_s, diagnosing_.step_s(), diagnosing_.probes());
-}
-
-// `first_s`: until the end of the first ladder.
-void DiagnosisSession::say_if_too_short(double first_s) const {
-  const double whole_s = first_s + head_.plan.block_run_s;
-  if (head_.plan.rounds > 1 || whole_s < 1.2 * order_.budget_s) return;
+  const auto [plan, needs_s] =
+      plan_of(order_.budget_s - before_s, ladder_s, live_.facts().step_s, live_.probes());
+  head_.plan = plan;
+  if (!needs_s) return;
+  // A larger budget makes the ladder's runs longer, too.
+  const double longer = std::max(0.0, *needs_s / order_.budget_s - 1);
+  const double enough_s = 1.1 * (before_s + *needs_s + longer * ladder_s);
   std::fprintf(
       stderr,
-      "feedrate: one round takes about %s, longer than --budget: a smaller --batch-size, or "
-      "a larger budget, tells more\n",
-      duration(whole_s).c_str());
+      "feedrate: --budget %s is too short for %d pairs of blocks of each delay, those that "
+      "fit are measured: some %.0f s would do, or a smaller --batch-size\n",
+      duration(order_.budget_s).c_str(), kLeastPairs, std::ceil(enough_s));
 }
 
+// What an interrupted diagnosis goes on from.
 void DiagnosisSession::keep() {
-  head_.seen = diagnosing_.seen();
+  if (order_.folder.empty()) return;
+  head_.seen = live_.seen();
   head_.seconds = before_s_ + seconds();
   record::write_rounds(order_.folder, {head_, evidence_.rounds});
 }
@@ -148,18 +165,16 @@ diagnose::Surroundings DiagnosisSession::surroundings() const {
 // Whether all that was asked for has an answer.
 bool DiagnosisSession::answer(bool is_tried) {
   const diagnose::Diagnosis diagnosis = diagnose::diagnosis_of(evidence_);
-  std::vector<diagnose::Remedy> advice = diagnose::advice_of(evidence_, diagnosis, surroundings());
-  const bool is_whole =
-      !is_tried || diagnosing_.try_out(advice, static_cast<int>(evidence_.rounds.size()));
-  if (!is_whole) std::fprintf(stderr, "feedrate: interrupted\n");
+  std::vector<diagnose::Remedy> advice = advice_for(cell_, evidence_, diagnosis, surroundings());
+  const Tried tried = is_tried ? try_out(measuring_, cell_, advice,
+                                         static_cast<int>(evidence_.rounds.size()), order_.seed)
+                               : Tried::all;
+  if (tried == Tried::interrupted) std::fprintf(stderr, "feedrate: interrupted\n");
   const record::DiagnosisOf of{.cell = cell_,
                                .device = head_.device,
                                .seconds = before_s_ + seconds(),
-                               .left_out = diagnosing_.seen().left_out,
-                               .advice = advice,
-                               .patterns = diagnosing_.patterns(),
-                               .runs = diagnosing_.seen().runs,
-                               .flags = diagnosing_.seen().flags};
+                               .seen = live_.seen(),
+                               .advice = advice};
   if (!order_.folder.empty()) {
     using Json = nlohmann::ordered_json;
     const Json json = record::diagnosis_json(of, evidence_, diagnosis);
@@ -168,7 +183,7 @@ bool DiagnosisSession::answer(bool is_tried) {
                      /*durable=*/true);
   }
   print_diagnosis(order_.json, of, evidence_, diagnosis);
-  return is_whole;
+  return tried == Tried::all;
 }
 
 }  // namespace feedrate::cli

@@ -4,8 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "cli/diagnosing.h"
+#include "cli/live_rounds.h"
 #include "cli/measuring.h"
+#include "diagnose/advice.h"
 #include "diagnose/diagnosis.h"
 #include "plan/cell.h"
 #include "record/rounds_file.h"
@@ -38,8 +39,8 @@ class DiagnosisSession {
   bool measure();
   bool measure_round();
   bool is_enough() const;
-  void set_plan(double left_s, double ladder_s);
-  void say_if_too_short(double first_s) const;
+  void set_plan(double before_s, double ladder_s);
+  bool lacks_blocks() const;
   void keep();
   diagnose::Surroundings surroundings() const;
   bool answer(bool is_tried);
@@ -49,11 +50,13 @@ class DiagnosisSession {
   const plan::Cell cell_;
   const LadderCells ladder_;
   const std::int64_t began_ns_;
-  Diagnosing diagnosing_;
+  LiveRounds live_;
   diagnose::Evidence evidence_;
   record::RoundsHead head_;
-  double before_s_ = 0;  // that the rounds took which were there already
-  double round_s_ = 0;   // the longest of the others
+  bool goes_on_ = false;     // with rounds that were there already
+  bool has_failed_ = false;  // after whole rounds
+  double before_s_ = 0;      // that the rounds took which were there already
+  double round_s_ = 0;       // the longest of the others
 };
 
 }  // namespace feedrate::cli

@@ -46,7 +46,8 @@ std::string paragraph(std::size_t indent, const std::string& text) {
 }
 
 std::string signed_number(double value) {
-  return format("%s%s", value < 0 ? "-" : "", thousands(std::abs(value)).c_str());
+  const std::string size = thousands(std::abs(value));
+  return value < 0 && size.find_first_of("123456789") != std::string::npos ? "-" + size : size;
 }
 
 std::string interval(const std::optional<measure::Interval>& ci95) {
@@ -95,15 +96,20 @@ std::string ladder_text(const diagnose::Evidence& e, const diagnose::Diagnosis& 
     const auto loss = std::ranges::find(d.waterfall, rung, &diagnose::Loss::to);
     text += rung_line(e, rung, loss == d.waterfall.end() ? nullptr : &*loss);
   }
-  for (const auto& [rung, why] : left_out)
-    text += paragraph(2, format("left out: %s: %s", words_of(rung), why.c_str()));
+  for (const auto& [rung, why] : left_out) {
+    const bool was_measured = diagnose::rate_of(e.ladder(), rung).has_value();
+    text += paragraph(2, format("left out%s: %s: %s", was_measured ? " of later rounds" : "",
+                                words_of(rung), why.c_str()));
+  }
   return text;
 }
 
-std::string slopes_text(const std::vector<diagnose::Slope>& slopes) {
-  if (slopes.empty()) return "";
-  std::string text =
-      format("\n  %-25s%8s  %-16s %s\n", "delayed", "slope", "95 %", "0: no cost, 1: all of it");
+// `failed`: why a round lacks blocks; empty: none failed.
+std::string slopes_text(const std::vector<diagnose::Slope>& slopes, const std::string& failed) {
+  std::string text = "\n";
+  if (!slopes.empty())
+    text +=
+        format("  %-25s%8s  %-16s %s\n", "delayed", "slope", "95 %", "0: no cost, 1: all of it");
   for (const diagnose::Slope& s : slopes) {
     const std::string place(measure::kPlaceNames[static_cast<std::size_t>(s.place)]);
     const std::string what =
@@ -115,7 +121,10 @@ std::string slopes_text(const std::vector<diagnose::Slope>& slopes) {
     text += format("  %-25s%8.2f  %-16s %zu pairs\n", what.c_str(), s.slope.mean, range.c_str(),
                    s.pairs);
   }
-  return text;
+  if (!failed.empty())
+    text += paragraph(2, format("left out%s: delays: %s", slopes.empty() ? "" : " of some rounds",
+                                failed.c_str()));
+  return text == "\n" ? "" : text;
 }
 
 std::string capacities_text(const std::vector<diagnose::Capacity>& capacities) {
@@ -145,12 +154,14 @@ std::string confidence_text(const diagnose::Finding& f) {
 }
 
 std::string agreement_text(const diagnose::Finding& f) {
+  const diagnose::Witness& w = f.witness;
   const auto word = [](const std::string& said) { return said.empty() ? "nothing" : said.c_str(); };
-  return paragraph(
-      2, format("the three kinds of evidence %s: the ladder says %s, the capacities %s, the "
-                "delays %s",
-                f.witness.agree ? "agree" : "do not agree", word(f.witness.ladder),
-                word(f.witness.capacities), word(f.witness.slopes)));
+  const bool say_all = !w.ladder.empty() && !w.capacities.empty() && !w.slopes.empty();
+  const char* how = !w.agree  ? "the three kinds of evidence do not agree"
+                    : say_all ? "the three kinds of evidence agree"
+                              : "the evidence that says something agrees";
+  return paragraph(2, format("%s: the ladder says %s, the capacities %s, the delays %s", how,
+                             word(w.ladder), word(w.capacities), word(w.slopes)));
 }
 
 std::string patterns_text(const std::vector<diagnose::Pattern>& patterns) {
@@ -175,10 +186,10 @@ std::string workers_text(const diagnose::Remedy& remedy) {
 
 std::string flags_text(const record::DiagnosisOf& of) {
   std::string text;
-  for (const auto& [name, flag] : of.flags) {
+  for (const auto& [name, flag] : of.seen.flags) {
     text += text.empty() ? "\n" : "";
     text += paragraph(2, format("warning: %s in %d of %d runs: %s; %s", name.c_str(), flag.runs,
-                                of.runs, flag.reason.c_str(), flag.remedy.c_str()));
+                                of.seen.runs, flag.reason.c_str(), flag.remedy.c_str()));
   }
   return text;
 }
@@ -228,10 +239,11 @@ std::string diagnosis_text(const record::DiagnosisOf& of, const diagnose::Eviden
   const diagnose::Finding& f = diagnosis.finding;
   const std::size_t rounds = evidence.rounds.size();
   return paragraph(0, heading(of)) + paragraph(0, f.sentence) + confidence_text(f) +
-         agreement_text(f) + ladder_text(evidence, diagnosis, of.left_out) +
-         slopes_text(diagnosis.slopes) + capacities_text(evidence.rounds.back().capacities) +
-         patterns_text(of.patterns) + advice_text(of.advice) + flags_text(of) + "\n" +
-         rounds_text(rounds, of.seconds);
+         agreement_text(f) + ladder_text(evidence, diagnosis, of.seen.left_out) +
+         slopes_text(diagnosis.slopes, of.seen.blocks_failed) +
+         capacities_text(evidence.rounds.back().capacities) +
+         patterns_text(of.seen.patterns_of_most()) + advice_text(of.advice) + flags_text(of) +
+         "\n" + rounds_text(rounds, of.seconds);
 }
 
 void print_diagnosis(bool as_json, const record::DiagnosisOf& of,

@@ -1,15 +1,15 @@
 #include "cli/ledger_evidence.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 
 #include "base/error.h"
-#include "cli/diagnosing.h"
+#include "cli/delay_plan.h"
+#include "cli/ladder_cells.h"
+#include "cli/record_evidence.h"
 #include "plan/where.h"
 #include "record/ledger.h"
-#include "record/measurement_json.h"
 #include "record/record_json.h"
 #include "record/rounds_file.h"
 
@@ -66,29 +66,6 @@ plan::Cell only_cell(const std::filesystem::path& file, const std::vector<Json>&
                    "choose one: --where AXIS=VALUE");
 }
 
-double kept_up(const Json& record) {
-  const double drawn = record.contains("queue") ? record["queue"].value("drawn_mean", 0.0) : 0.0;
-  return record.at("imgs_per_s").get<double>() * (1 - std::max(0.0, drawn));
-}
-
-double all_reduce_share(const Json& record) {
-  const Json ranks = record.value("ranks", Json::array());
-  if (ranks.size() < 2) return 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (const Json& rank : ranks) least = std::min(least, rank.at("sync_ms_mean").get<double>());
-  return diagnose::all_reduce_share(least, record.at("step_ms").at("mean"),
-                                    record.at("device_idle_fraction"));
-}
-
-double open_share(const Json& record) {
-  const Json io = record.value("io", Json());
-  if (!io.is_object() || !io["open_us"].is_object()) return 0;
-  const Json opens = io["open_us"]["median"], reads = io["latency_us"]["median"];
-  return opens.is_number() && reads.is_number() && reads > 0
-             ? opens.get<double>() / reads.get<double>()
-             : 0;
-}
-
 void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
                 LedgerEvidence& found) {
   std::map<std::string, Rung> rungs;
@@ -101,8 +78,9 @@ void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
     const bool is_own = rung->second == own_rung(found.of.cell);
     add_record(record, rung->second, is_own, round);
     if (!is_own) continue;
-    found.of.device = record.at("device").at("name");
-    found.evidence.servers.cpus = std::max(1.0, record.at("threads").value("cpu_capacity", 1.0));
+    const CellFacts facts = facts_of(record);
+    found.of.device = facts.device;
+    found.evidence.servers.cpus = facts.cpus;
     if (const Json dataset = record.value("dataset", Json()); dataset.is_object()) {
       found.surroundings.samples = dataset.value("samples", 0.0);
       found.surroundings.bytes_per_sample = dataset.value("mean_bytes", 0.0);
@@ -113,23 +91,11 @@ void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
   for (const auto& [rung, cell] : ladder) {
     const bool is_there = std::ranges::any_of(
         found.evidence.rounds, [&](const auto& round) { return round.rates.contains(rung); });
-    if (!is_there) found.of.left_out.emplace(rung, "not in this ledger");
+    if (!is_there) found.of.seen.left_out.emplace(rung, "not in this ledger");
   }
 }
 
 }  // namespace
-
-void add_record(const Json& record, Rung rung, bool is_own, diagnose::RoundEvidence& round) {
-  round.rates[rung] = kept_up(record);
-  if (!is_own) return;
-  const run::Measurement m = record::verdict_inputs_from(record);
-  round.capacities = record::capacities_from(record.at("capacities"));
-  round.undelayed = m.stages;
-  round.all_reduce_share = all_reduce_share(record);
-  round.open_share = open_share(record);
-  const Json dataset = record.value("dataset", Json());
-  if (dataset.is_object()) round.page_cache = dataset.value("page_cache", "");
-}
 
 LedgerEvidence evidence_from(const std::filesystem::path& folder,
                              const std::vector<std::string>& where) {
@@ -143,14 +109,13 @@ LedgerEvidence evidence_from(const std::filesystem::path& folder,
                          .surroundings = {.takes_engines = false}};
     diagnose::Evidence& e = found.evidence;
     e.settings = plan::settings_of(found.of.cell);
-    e.serial_copies = has_serial_copies(e.settings);
     e.servers = servers_of(e.settings);
     read_rungs(text.records, ladder_of(found.of.cell), found);
     if (rounds && rounds->head.cell_id == found.of.cell.id() && !rounds->rounds.empty()) {
       e.rounds = rounds->rounds;
       e.servers = rounds->head.servers;
       found.of.device = rounds->head.device;
-      found.of.left_out = rounds->head.seen.left_out;
+      found.of.seen = rounds->head.seen;
     }
     if (e.rounds.empty()) {
       throw Error(file.string(), "holds no valid record of " + found.of.cell.label(),

@@ -16,14 +16,9 @@ struct LedgerEvidence {
   diagnose::Surroundings surroundings;  // of the dataset alone
 };
 
-// Adds what a record says of a rung to its round; of the cell itself also all that follows from
-// its stages. Throws the JSON library's exceptions where the record lacks something.
-void add_record(const nlohmann::ordered_json& record, diagnose::Rung rung, bool is_own,
-                diagnose::RoundEvidence& round);
-
 // `where`: conditions that leave one cell that reads stored data at each step. Rungs that the
-// ledger lacks are in DiagnosisOf::left_out. Blocks with delays are there if `feedrate diagnose`
-// wrote the folder. Throws an Error or a UsageError.
+// ledger lacks are left out, in DiagnosisOf::seen. Blocks with delays are there if `feedrate
+// diagnose` wrote the folder. Throws an Error or a UsageError.
 LedgerEvidence evidence_from(const std::filesystem::path& folder,
                              const std::vector<std::string>& where);
 

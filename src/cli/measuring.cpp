@@ -137,6 +137,10 @@ std::vector<plan::PlannedRun> Measuring::keep(std::vector<plan::PlannedRun> runs
   return runs;
 }
 
+std::string Measuring::cleaned(const std::string& line) const {
+  return anonymizer_ ? anonymizer_->cleaned(line) : line;
+}
+
 std::span<const measure::Place> Measuring::delays_served(const plan::Cell& cell) {
   return registry_.find(plan::settings_of(cell).device).delays;
 }

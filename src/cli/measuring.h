@@ -78,6 +78,9 @@ class Measuring {
                              double most_seconds, const run::ProgressSink& progress,
                              std::uint64_t seed);
 
+  // A line for a file of the ledger's folder: without names, if the ledger is to have none.
+  std::string cleaned(const std::string& line) const;
+
   // 128 + signal if one came, else `otherwise`.
   int exit_code(int otherwise) const { return signals_.exit_code(otherwise); }
 

@@ -29,6 +29,10 @@ std::string steps_between(Rung from, Rung to) {
 std::string_view name_of(Rung rung) { return kRungNames[index(rung)]; }
 std::string_view added_by(Rung rung) { return kAdded[index(rung)]; }
 
+bool Loss::is_shown() const {
+  return imgs_per_s.mean > 0 && (!imgs_per_s.ci95 || imgs_per_s.ci95->low > 0);
+}
+
 std::optional<measure::Estimate> rate_of(const std::vector<Round>& rounds, Rung rung) {
   std::vector<double> rates;
   for (const Round& round : rounds)

@@ -46,6 +46,8 @@ struct Loss {
   measure::Estimate imgs_per_s;   // lost; < 0: the lower rung is faster
   measure::Estimate share;        // of the ceiling's rate
   measure::Estimate ms_per_step;  // more
+
+  bool is_shown() const;  // its interval lies above 0
 };
 
 // Over the rounds that have both rungs; rungs that no round has are left out.

@@ -43,6 +43,11 @@ struct CellSettings {
   device::Emulation emulation;
 
   bool emulated() const { return device_kind == "emulated"; }
+  // The steps wait for each copy, as on a CPU, or the loading does, which an emulated copy holds up
+  // where one thread does both.
+  bool has_serial_copies() const { return device_kind == "cpu" || (emulated() && workers == 0); }
+  // DALI's threads are its own: nobody can delay them, and they tell of no single sample.
+  bool workers_can_be_delayed() const { return loader != "dali"; }
   // Loaders work, and no step takes their batches.
   bool discards() const { return data != "synthetic" && cache == "discard"; }
   // While it is measured; else what is cached is read before that, or nothing is.

@@ -27,12 +27,13 @@ Json ladder_json(const DiagnosisOf& of, const diagnose::Evidence& e) {
   Json json = Json::array();
   for (std::size_t i = 0; i < diagnose::kRungs; ++i) {
     const auto rung = static_cast<Rung>(i);
-    const auto why = of.left_out.find(rung);
+    const auto why = of.seen.left_out.find(rung);
     if (const auto rate = diagnose::rate_of(rounds, rung)) {
       json.push_back({{"rung", diagnose::name_of(rung)},
                       {"imgs_per_s", estimate_json(*rate)},
                       {"runs", runs_of(e.rounds, rung)}});
-    } else if (why != of.left_out.end()) {
+      if (why != of.seen.left_out.end()) json.back()["left_out"] = why->second;
+    } else if (why != of.seen.left_out.end()) {
       json.push_back({{"rung", diagnose::name_of(rung)}, {"left_out", why->second}});
     }
   }
@@ -213,13 +214,14 @@ Json diagnosis_json(const DiagnosisOf& of, const diagnose::Evidence& evidence,
       {"ladder", ladder_json(of, evidence)},
       {"waterfall", waterfall_json(diagnosis.waterfall)},
       {"slopes", slopes_json(diagnosis.slopes)},
+      {"blocks_failed", of.seen.blocks_failed.empty() ? Json() : Json(of.seen.blocks_failed)},
       {"capacities", capacities_json(evidence.rounds.empty() ? std::vector<diagnose::Capacity>{}
                                                              : evidence.rounds.back().capacities)},
       {"stages", service_json(diagnosis.service, diagnosis.cpu)},
       {"advice", advice_json(of.advice)},
-      {"patterns", patterns_json(of.patterns)},
-      {"runs", of.runs},
-      {"flags", seen_flags_json(of.flags)}};
+      {"patterns", patterns_json(of.seen.patterns_of_most())},
+      {"runs", of.seen.runs},
+      {"flags", seen_flags_json(of.seen.flags)}};
 }
 
 Json round_json(const diagnose::RoundEvidence& round) {

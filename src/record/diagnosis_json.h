@@ -1,6 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -8,7 +7,6 @@
 
 #include "diagnose/advice.h"
 #include "diagnose/diagnosis.h"
-#include "diagnose/patterns.h"
 #include "plan/cell.h"
 #include "record/rounds_file.h"
 
@@ -16,16 +14,13 @@ namespace feedrate::record {
 
 inline constexpr std::string_view kDiagnosisSchema = "feedrate.diagnosis/1";
 
-// What a diagnosis is of, and what it left out.
+// What a diagnosis is of, and what its rounds showed beside their evidence.
 struct DiagnosisOf {
   plan::Cell cell;
   std::string device;
-  double seconds = 0;                              // that it took
-  std::map<diagnose::Rung, std::string> left_out;  // why
+  double seconds = 0;  // that it took; 0: nothing was measured
+  SeenInRounds seen{};
   std::vector<diagnose::Remedy> advice{};
-  std::vector<diagnose::Pattern> patterns{};
-  int runs = 0;                             // of the ladder
-  std::map<std::string, SeenFlag> flags{};  // of these, by name
 };
 
 // DIR/diagnosis.json, which the report draws; docs/columns.md explains every field.

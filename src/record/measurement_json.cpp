@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -166,8 +167,18 @@ Json counters_json(const std::vector<measure::StorageCounter>& counters) {
   return json;
 }
 
+std::size_t processes_of(const run::Measurement& m) {
+  std::set<std::pair<std::string, int>> processes;
+  for (const run::RankMeasurement& rank : m.ranks)
+    processes.emplace(rank.place.host, rank.place.pid);
+  return std::max<std::size_t>(1, processes.size());
+}
+
 Json monitors_json(const run::Measurement& m) {
   Json json = use_json(m.machines.front().use);
+  const double cpu_s = m.machines.front().use.process_cpu_s;
+  json["process_cpu_s"] = cpu_s < 0 ? Json() : Json(run::rounded(cpu_s));
+  json["processes"] = processes_of(m);
   json["storage_read_bytes"] = std::llround(m.storage_read_bytes);
   json["storage_counters"] = counters_json(m.storage_counters);
   json["stopped_s"] = run::rounded(m.standstills.stopped_s);

@@ -28,6 +28,7 @@ Json seen_json(const SeenInRounds& seen) {
     json["left_out"][std::string(diagnose::name_of(rung))] = why;
   json["runs"] = seen.runs;
   json["flags"] = seen_flags_json(seen.flags);
+  json["blocks_failed"] = seen.blocks_failed;
   return json;
 }
 
@@ -41,6 +42,7 @@ SeenInRounds seen_from(const Json& json) {
   seen.runs = json.at("runs");
   for (const Json& flag : json.at("flags"))
     seen.flags[flag.at("name")] = {flag.at("runs"), flag.at("reason"), flag.at("remedy")};
+  seen.blocks_failed = json.value("blocks_failed", "");
   return seen;
 }
 
@@ -80,6 +82,13 @@ RoundsHead head_from(const Json& json) {
 }
 
 }  // namespace
+
+std::vector<diagnose::Pattern> SeenInRounds::patterns_of_most() const {
+  std::vector<diagnose::Pattern> most;
+  for (const auto& [name, seen] : patterns)
+    if (2 * seen.rounds > rounds) most.push_back(seen.last);
+  return most;
+}
 
 std::optional<Rounds> read_rounds(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / kRoundsFile;

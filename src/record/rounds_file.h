@@ -36,6 +36,10 @@ struct SeenInRounds {
   std::map<diagnose::Rung, std::string> left_out{};  // why rungs could not be measured
   int runs = 0;                                      // of the ladder
   std::map<std::string, SeenFlag> flags{};           // of these, by name
+  std::string blocks_failed{};                       // why a round lacks blocks; empty: none failed
+
+  // Those that more than half of the rounds showed.
+  std::vector<diagnose::Pattern> patterns_of_most() const;
 };
 
 struct RoundsHead {

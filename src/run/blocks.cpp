@@ -3,13 +3,6 @@
 #include "measure/clock.h"
 
 namespace feedrate::run {
-namespace {
-
-// A device has two steps in work when a delay changes, and the loaders as many samples as workers.
-constexpr std::size_t kSettlingSteps = 3;
-constexpr double kSettlingShare = 0.2;  // of a block's seconds
-
-}  // namespace
 
 void BlockSchedule::begin(std::span<const device::StepRecord> steps) {
   mark_ = 1;

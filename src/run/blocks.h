@@ -17,6 +17,11 @@ struct Block {
   measure::Delay delay;  // ns 0: off
 };
 
+// How long a block settles: a device has two steps in work when a delay changes, and the loaders as
+// many samples as workers.
+inline constexpr std::size_t kSettlingSteps = 3;
+inline constexpr double kSettlingShare = 0.2;  // of a block's seconds
+
 // What a run is cut into once its steps are steady; without blocks it is one window.
 struct BlockPlan {
   std::vector<Block> blocks;

@@ -115,6 +115,17 @@ TEST(Advice, WorkersAreOfOneGpu) {
   EXPECT_EQ(workers->changes.at("workers"), "11") << "ceil(20.4 / 2)";
 }
 
+// DALI's threads tell nothing of a sample: 4 reach 200 images/s together, 1000 take 21 of them.
+TEST(Advice, WorkersThatCannotBeDelayedCountByWhatTheyReach) {
+  MadeUpEvidence made_up;
+  made_up.evidence.settings.loader = "dali";
+  made_up.stage(Stage::read, 0.1, 0.1).stage(Stage::decode, 5, 0.1);
+  made_up.stage(Stage::augment, 0, 0).stage(Stage::collate, 0, 0);
+  const auto workers = found(advice_of(made_up.slopes({})), "more workers");
+  ASSERT_TRUE(workers);
+  EXPECT_EQ(workers->changes.at("workers"), "21");
+}
+
 TEST(Advice, MoreWorkersHelpNothingElse) {
   EXPECT_FALSE(found(advice_of(MadeUpEvidence().slopes({.copy = 1})), "more workers"));
   EXPECT_FALSE(found(advice_of(MadeUpEvidence().slopes({.burnt = 1})), "more workers"));
@@ -298,6 +309,23 @@ TEST(Advice, WithoutARoundThereIsNone) {
 }
 
 // 1.3 million pictures of 100 kB: nobody keeps them in 16 GB. `feedrate diagnose` tells of both.
+// A JPEG has about a byte for each pixel at most: 1000 of 1 MB are 3 GB of pixels or more.
+TEST(Advice, PicturesOfManySizesAreTakenForWhatTheyAreAtLeast) {
+  MadeUpEvidence made_up;
+  made_up.evidence.settings.mixed_sizes = true;
+  made_up.rate(Rung::decoded, 900).slopes(kWorkersBind);
+  Surroundings around{.bytes_per_sample = 1e6, .memory_available = 4e9, .samples = 1000};
+  const auto kept = found(advice_of(made_up, around), "keep decoded pictures in memory");
+  ASSERT_TRUE(kept);
+  EXPECT_THAT(kept->why, HasSubstr("takes at least 3,000 MB of memory"));
+  around.memory_available = 3e9;
+  EXPECT_FALSE(found(advice_of(made_up, around), "keep decoded pictures in memory"));
+  around.memory_available = 0;
+  const auto unknown = found(advice_of(made_up, around), "keep decoded pictures in memory");
+  ASSERT_TRUE(unknown);
+  EXPECT_THAT(unknown->why, HasSubstr("whether that fits is not known"));
+}
+
 TEST(Advice, WhatDoesNotFitIntoMemoryIsNotAdvised) {
   const Surroundings around{.bytes_per_sample = 100e3, .memory_available = 16e9, .samples = 1.3e6};
   EXPECT_TRUE(

@@ -75,10 +75,10 @@ TEST(Diagnosis, ACopyThatBindsIsTheLinks) {
 // On a CPU, the step waits for its copy: its delay is one of the step, and tells nothing.
 TEST(Diagnosis, ASerialCopyIsOfTheStep) {
   MadeUpEvidence made_up;
-  made_up.evidence.serial_copies = true;
+  made_up.evidence.settings.device_kind = "cpu";
   made_up.slopes({.copy = 1, .step = 1}).rate(Rung::device, 980).rate(Rung::host, 250);
   expect_clear(made_up.diagnosis().finding, "copy", "device");
-  made_up.evidence.serial_copies = false;
+  made_up.evidence.settings.device_kind = "emulated";
   const Finding beside = made_up.diagnosis().finding;
   EXPECT_THAT(beside.resources, UnorderedElementsAre("link", "device"));
 }
@@ -243,6 +243,17 @@ TEST(Diagnosis, WhatIntervalsDoNotTellIsNotClear) {
   EXPECT_THAT(f.sentence, StartsWith("not clear between "));
   EXPECT_THAT(f.sentence, HasSubstr("decode"));
   EXPECT_THAT(f.sentence, HasSubstr("compute"));
+}
+
+// Then the delays have said nothing.
+TEST(Diagnosis, WhereTheCeilingIsReachedIntervalsNeedNotTell) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::worker, false, 0.5, 0.8).slope(Place::step, false, 0.5, 0.8);
+  const Finding f = made_up.rate(Rung::none, 985).diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("compute"));
+  EXPECT_TRUE(f.clear);
+  EXPECT_FALSE(f.confidence);
+  EXPECT_EQ(f.witness.slopes, "");
 }
 
 // One that surely binds, and one that may.

@@ -164,15 +164,18 @@ class ProgramTest(unittest.TestCase):
         except FileNotFoundError:
             return -1
 
+    def until(self, process, ready):
+        deadline = time.monotonic() + PATIENCE
+        while not ready():
+            self.assertIsNone(process.poll(), "ended before it got so far")
+            self.assertLess(time.monotonic(), deadline, "never got so far")
+            time.sleep(0.02)
+
     def stop(self, number, ready, *words, **more):
         """Sends the signal once `ready()` is true; the program has 5 seconds to end."""
         process = self.start(*words, **more)
         try:
-            deadline = time.monotonic() + PATIENCE
-            while not ready():
-                self.assertIsNone(process.poll(), "ended before it could be stopped")
-                self.assertLess(time.monotonic(), deadline, "never got so far")
-                time.sleep(0.02)
+            self.until(process, ready)
             sent = time.monotonic()
             process.send_signal(number)
             answer = self.finish(process)

@@ -40,7 +40,7 @@ RUNGS = [
 FIELDS = {
     *("schema", "cell", "cell_id", "label", "device", "emulated", "rounds", "seconds", "verdict"),
     *("ladder", "waterfall", "slopes", "capacities", "stages", "advice", "patterns"),
-    *("runs", "flags"),
+    *("runs", "flags", "blocks_failed"),
 }
 VERDICT = {
     "names",
@@ -206,7 +206,12 @@ class Answers(DiagnoseTest):
         self.assertIn("EMULATED", heading)
         self.assertRegex(sentence, rf"^compute-bound: {NUMBER} of {NUMBER} img/s, \d+ % of the")
         self.assertRegex(rest[0], r"^  confidence (above 99|\d+) %$")
-        for part in ("the three kinds of evidence ", "ladder ", "delayed ", "could deliver alone "):
+        for part in (
+            "the (three kinds of evidence|evidence that says something) ",
+            "ladder ",
+            "delayed ",
+            "could deliver alone ",
+        ):
             self.assertRegex(answer.out, rf"(?m)^  {part}")
         self.assertRegex(answer.out, r"(?m)^  synthetic: the ceiling +\d")
         self.assertRegex(answer.out, r"\d rounds? in \d")
@@ -214,7 +219,12 @@ class Answers(DiagnoseTest):
         self.assertEqual(os.listdir(self.folder), [], "without -o nothing is kept")
 
     def test_a_budget_that_is_too_short_says_what_it_can(self):
-        found = self.one_line(self.diagnose("--budget", "2s", "--json"))
+        answer = self.diagnose("--budget", "2s", "--json")
+        self.assertRegex(
+            answer.err,
+            r"(?m)^feedrate: --budget 2.* s is too short for 6 pairs .*: some \d+ s would",
+        )
+        found = self.one_line(answer)
         self.assertEqual(found["rounds"], 1)
         self.assertIn(" of the ceiling", found["verdict"]["sentence"])
         self.assertTrue(found["verdict"]["names"])
@@ -375,12 +385,55 @@ class Rungs(DiagnoseTest):
             **kept,
         )
 
+    def test_a_cold_pass_that_is_shorter_than_the_blocks_is_made_again(self):
+        """48 steps of 10 ms: one pass has room for a pair of blocks or two."""
+        cell = [*JPEG[:-1], "4", "--device", "emulated:400", "--workers", "2"]
+        cell += ["--page-cache", "cold"]
+        answer = self.finish(
+            self.start(*self.words(*BRIEF, "--budget", "15s", "--json", cell=cell))
+        )
+        if answer.code == 1 and "page cache" in answer.err:
+            self.skipTest("the page cache of this file system cannot be dropped")
+        self.assertEqual(answer.code, 0, answer)
+        pairs = {s["place"]: s["pairs"] for s in self.one_line(answer)["slopes"]}
+        self.assertGreaterEqual(sum(pairs.values()), 6, pairs)
+        self.assertLessEqual({"worker", "step"}, set(pairs))
+
     def test_a_cold_cell_of_too_few_pictures_is_refused_at_once(self):
         self.refused(
             *self.words("--budget", "2s", "--page-cache", "cold", data=self.few),
             names=[self.few, "too small for a cold run"],
             code=1,
         )
+
+    def test_what_fails_in_a_later_round_leaves_the_answer_to_those_before(self):
+        data = shutil.copytree(self.data, self.path("data"))
+        process = self.start(
+            *self.words(*BRIEF, "--budget", "60s", "-o", self.path("out"), "--json", data=data)
+        )
+        try:
+            self.until(process, lambda: self.rounds() == 1)
+            head = json.loads(lines_of(self.path("out", "rounds.jsonl"))[0])
+            self.assertGreater(head["rounds"], 2)
+            for picture in glob.glob(os.path.join(data, "jpeg", "*", "*", "*")):
+                os.unlink(picture)
+            answer = self.finish(process)
+        finally:
+            process.kill()
+        self.assertEqual(answer.code, 1, answer)
+        self.assertRegex(
+            answer.err, r"(?m)^feedrate: jpeg.*; the rounds before it give the answer$"
+        )
+        found = self.one_line(answer)
+        self.assertEqual(found["rounds"], len(lines_of(self.path("out", "rounds.jsonl"))) - 1)
+        with self.subTest("the next start measures that round again"):
+            shutil.rmtree(data)
+            shutil.copytree(self.data, data)
+            words = [*BRIEF, "--budget", "60s", "-o", self.path("out"), "--json", "--resume"]
+            again = self.one_line(self.diagnose(*words, data=data))
+            self.assertEqual(again["rounds"], head["rounds"])
+            runs = {rung["rung"]: rung.get("runs") for rung in again["ladder"]}
+            self.assertEqual(runs["encoded"], again["rounds"], "it failed with the cell alone")
 
     def test_loaders_beside_the_steps_are_a_cell_of_their_own(self):
         words = ["--cache", "discard", "--min-seconds", "0.3", "--warmup-seconds", "0.1", "--json"]
@@ -418,6 +471,19 @@ class BadInput(DiagnoseTest):
                 cell = [*SIZE, "--device", "emulated:800"]
                 self.refused(*self.words(*more, cell=cell), names=names)
         self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_ledger_is_diagnosed_as_it_is(self):
+        answer, folder = self.decode_is_slow()
+        for more, names in (
+            (["--workers", "4"], ["--workers", "--where workers=VALUE"]),
+            (["--budget", "5s"], ["--budget", "leave it out"]),
+        ):
+            with self.subTest(more):
+                self.refused("diagnose", "--from", folder, *more, names=names)
+        found = self.one_line(self.call("diagnose", "--from", folder, "--json"))
+        measured = self.one_line(answer)
+        for field in ("verdict", "ladder", "slopes", "runs", "flags", "patterns"):
+            self.assertEqual(found[field], measured[field], field)
 
     def test_a_launchers_processes_are_refused(self):
         """Each would make a diagnosis of its own."""

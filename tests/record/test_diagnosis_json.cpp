@@ -17,7 +17,7 @@ record::DiagnosisOf made_up_of() {
   return {.cell = plan::expand({{"device", {"emulated:1000"}}, {"data", {"jpeg"}}}).at(0),
           .device = "a device",
           .seconds = 12.5,
-          .left_out = {}};
+          .seen = {}};
 }
 MadeUpEvidence made_up_evidence() {
   MadeUpEvidence made_up;
@@ -84,10 +84,11 @@ TEST(DiagnosisJson, IntervalsAreFromThreeRoundsOn) {
 
 TEST(DiagnosisJson, ARungThatWasLeftOutSaysWhy) {
   record::DiagnosisOf of = made_up_of();
-  of.left_out = {{Rung::cold, "may not drop the page cache"}, {Rung::encoded, "failed once"}};
+  of.seen.left_out = {{Rung::cold, "may not drop the page cache"}, {Rung::encoded, "failed once"}};
   const Json ladder = json_of(made_up_evidence(), of)["ladder"];
   EXPECT_EQ(ladder.back(), Json({{"rung", "cold"}, {"left_out", "may not drop the page cache"}}));
-  EXPECT_FALSE(ladder[2].contains("left_out")) << "other rounds have it";
+  EXPECT_EQ(ladder[2]["left_out"], "failed once");
+  EXPECT_TRUE(ladder[2].contains("imgs_per_s")) << "other rounds have it";
 }
 
 TEST(DiagnosisJson, HasASlopeForEachPlace) {
@@ -144,7 +145,9 @@ TEST(DiagnosisJson, AdviceSaysWhetherItWasMeasured) {
                 .predicted = {.mean = 900, .ci95 = measure::Interval{800, 950}},
                 .measured = measure::Estimate{.mean = 880}},
                {.name = "decode in half the time", .predicted = {.mean = 300}}};
-  of.patterns = {{.name = "spikes", .statistic = "7 of 100", .sentence = "it is"}};
+  of.seen.rounds = 1;
+  of.seen.patterns["spikes"] = {1,
+                                {.name = "spikes", .statistic = "7 of 100", .sentence = "it is"}};
   const Json json = json_of(made_up_evidence(), of);
   ASSERT_EQ(json["advice"].size(), 2u);
   EXPECT_EQ(json["advice"][0]["remedy"], "more workers");

@@ -27,6 +27,20 @@ TEST(MeasurementJson, TellsOfEachRank) {
   EXPECT_TRUE(ranks[1]["gpu"].is_null());
 }
 
+TEST(MeasurementJson, TellsOfTheProcesses) {
+  run::RankResult one = rank_of(4), other = rank_of(3);
+  one.place = {.host = "node1", .pid = 7, .cpus = {}};
+  other.place = {.host = "node1", .pid = 8, .cpus = {}};
+  one.host.process_cpu_s = 1.5;
+  const auto monitors = record_of({one, other})["monitors"];
+  EXPECT_EQ(monitors["process_cpu_s"], 1.5) << "the first rank's";
+  EXPECT_EQ(monitors["processes"], 2);
+  one.host.process_cpu_s = -1;
+  const auto unknown = record_of({one, one})["monitors"];
+  EXPECT_TRUE(unknown["process_cpu_s"].is_null());
+  EXPECT_EQ(unknown["processes"], 1) << "threads of one";
+}
+
 TEST(MeasurementJson, ReadsThatWereSeenLateCountAndHideTheLongest) {
   run::RankResult rank = rank_of(0);
   rank.latencies.reads.counts[77] = 480;

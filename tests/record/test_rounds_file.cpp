@@ -28,7 +28,8 @@ record::Rounds made_up_rounds(std::size_t count) {
                         .pairs = 2,
                         .blocks = {.blocks = {}, .seconds = 0.1 + 0.2, .least_steps = 9},
                         .block_run_s = 12.5},
-               .servers = {.workers = 8, .cpus = 3.5, .images_per_step = 64}}};
+               .servers = {.workers = 8, .cpus = 3.5, .images_per_step = 64},
+               .seen = {.blocks_failed = "a file is broken"}}};
   for (std::size_t n = 0; n < count; ++n) {
     diagnose::RoundEvidence round{
         .step_cpu_s = 1e-3 / 3, .all_reduce_share = 0.25, .open_share = 0.5, .page_cache = "cold"};
@@ -68,6 +69,7 @@ TEST(RoundsFile, BringsBackWhatWasWritten) {
   EXPECT_EQ(found->head.servers.workers, 8);
   EXPECT_EQ(found->head.servers.cpus, 3.5);
   EXPECT_EQ(found->head.servers.images_per_step, 64);
+  EXPECT_EQ(found->head.seen.blocks_failed, "a file is broken");
   ASSERT_EQ(found->rounds.size(), 2u);
   const diagnose::RoundEvidence& round = found->rounds[1];
   EXPECT_EQ(round.rates, written.rounds[1].rates);
@@ -128,6 +130,17 @@ TEST(RoundsFile, ATornLastLineIsLeftOut) {
     replace_text(folder, text.substr(0, text.size() - torn));
     EXPECT_EQ(record::read_rounds(folder.path())->rounds.size(), 2u);
   }
+}
+
+// As folders of before have it.
+TEST(RoundsFile, AHeadThatKnowsNothingOfFailedBlocksHasNone) {
+  const TemporaryFolder folder;
+  record::write_rounds(folder.path(), made_up_rounds(1));
+  std::string text = text_of(folder);
+  const std::string field = ",\"blocks_failed\":\"a file is broken\"";
+  ASSERT_NE(text.find(field), std::string::npos);
+  replace_text(folder, text.erase(text.find(field), field.size()));
+  EXPECT_EQ(record::read_rounds(folder.path())->head.seen.blocks_failed, "");
 }
 
 TEST(RoundsFile, AForeignLineIsNamedWithItsNumber) {

@@ -71,6 +71,7 @@ def diagnosis(**changes):
                 "extra_reads": None,
                 "pairs": 6,
                 "slope": estimate(0.97, 0.9, 1.04),
+                "binds": 0.9999,
             },
             {
                 "place": "device",
@@ -79,6 +80,7 @@ def diagnosis(**changes):
                 "extra_reads": None,
                 "pairs": 6,
                 "slope": estimate(0.01, -0.03, 0.05),
+                "binds": 0.0001,
             },
             {
                 "place": "copy",
@@ -87,6 +89,7 @@ def diagnosis(**changes):
                 "extra_reads": None,
                 "pairs": 2,
                 "slope": estimate(0.4),
+                "binds": 0.4,
             },
             {
                 "place": "storage",
@@ -95,6 +98,7 @@ def diagnosis(**changes):
                 "extra_reads": 0.2,
                 "pairs": 6,
                 "slope": estimate(0.02, -0.05, 0.09),
+                "binds": 0.03,
             },
         ],
         "capacities": [
@@ -133,6 +137,13 @@ def diagnosis(**changes):
                 "why": "the loader is busy and CPUs are idle",
                 "predicted": estimate(1600.0, 1500.0, 1700.0),
                 "measured": estimate(1541.0, 1520.0, 1562.0),
+                "by_workers": {
+                    "rates": [
+                        {"workers": 2, "imgs_per_s": estimate(838.0)},
+                        {"workers": 4, "imgs_per_s": estimate(1541.0)},
+                    ],
+                    "enough": 4,
+                },
             },
             {
                 "remedy": "decode smaller",
@@ -140,6 +151,7 @@ def diagnosis(**changes):
                 "why": "pictures are larger than what is cut out of them",
                 "predicted": estimate(1200.0, 1100.0, 1300.0),
                 "measured": None,
+                "not_tried": "the build has no such decoder",
             },
         ],
         "patterns": [
@@ -149,6 +161,16 @@ def diagnosis(**changes):
                 "sentence": "every 64th step takes four times as long",
             }
         ],
+        "runs": 36,
+        "flags": [
+            {
+                "name": "noisy_neighbour",
+                "runs": 20,
+                "reason": "other programs used 30 % of the CPUs",
+                "remedy": "end them",
+            }
+        ],
+        "blocks_failed": None,
     }
     found = copy.deepcopy(found)
     found["verdict"].update(changes.pop("verdict", {}))

@@ -55,7 +55,7 @@ class Reader(Folder):
     def test_it_is_read(self):
         found = self.read(diagnoses.diagnosis())
         self.assertEqual((found.ceiling.mean, found.reached.name), (2470.0, "none"))
-        self.assertEqual([r.name for r in found.left_out], ["cold"])
+        self.assertEqual([r.name for r in found.ladder if not r.rate], ["cold"])
         how = {bar.step.name: bar.how for bar in found.bars()}
         self.assertEqual(how["normalise"], diagnosis.NOT_TOLD)
         self.assertEqual(how["decode"], diagnosis.LOSS)
@@ -173,18 +173,31 @@ class Words(Folder):
         )
         self.assertEqual(findings.headline(plan, None), f"What the difference is made of: {words}")
 
-    def test_what_a_slope_says_is_what_its_interval_says(self):
-        def words(low, high):
-            found = diagnoses.diagnosis()
-            found["slopes"][0]["slope"] = diagnoses.estimate((low + high) / 2, low, high)
-            return self.read(found).slopes[0].words
+    def test_a_slope_says_how_likely_it_limits_as_the_verdict_takes_it(self):
+        words = [slope.words for slope in self.read(diagnoses.diagnosis()).slopes]
+        self.assertEqual(words, ["above 99 %", "0 %", "no interval", "3 %"])
+        unknown = diagnoses.diagnosis()
+        del unknown["slopes"][0]["binds"]
+        self.assertEqual(self.read(unknown).slopes[0].words, "")
 
-        self.assertEqual(words(0.9, 1.1), "binds")
-        self.assertEqual(words(-0.1, 0.1), "no cost is shown")
-        self.assertEqual(words(0.3, 0.7), "binds in part")
-        self.assertEqual(words(-0.2, 1.2), "not told: 0 and 1 are both possible")
-        self.assertEqual(words(1.2, 1.4), "slows it by more than the delay")
-        self.assertEqual(self.read(diagnoses.diagnosis()).slopes[2].words, "no interval")
+    def test_caveats_say_what_was_left_out_and_what_disturbed_it(self):
+        found = diagnoses.diagnosis(blocks_failed="a file is broken")
+        found["ladder"][1]["left_out"] = "a file is gone"
+        self.assertEqual(
+            self.read(found).caveats,
+            [
+                "Left out of later rounds: device (a file is gone).",
+                "Left out: cold (the page cache cannot be dropped here: not root).",
+                "Left out of some rounds: delays (a file is broken).",
+                "Warning: noisy_neighbour in 20 of 36 runs: other programs used 30 % of the CPUs.",
+            ],
+        )
+
+    def test_caveats_of_an_older_file_are_what_it_left_out(self):
+        found = diagnoses.diagnosis()
+        for key in ("flags", "runs", "blocks_failed"):
+            del found[key]
+        self.assertEqual(len(self.read(found).caveats), 1)
 
 
 @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
@@ -364,7 +377,7 @@ class Page(Folder):
         )
         self.assertEqual(
             tables["Delays put in"][0],
-            ["worker", "burn", "0.25 ms", "6", "0.97 (0.90 to 1.04)", "binds"],
+            ["worker", "burn", "0.25 ms", "6", "0.97 (0.90 to 1.04)", "above 99 %"],
         )
         self.assertEqual(tables["Capacities"][0], ["loader", "812", "98 %", "decode", "70 %"])
         self.assertEqual(
@@ -374,6 +387,8 @@ class Page(Folder):
                 ["1,200 (1,100 to 1,300)", "not tried"],
             ],
         )
+        self.assertIn("by workers 2: 838; 4: 1,541; W* is 4", tables["Advice"][0][4])
+        self.assertIn("not tried: the build has no such decoder", tables["Advice"][1][4])
         for table in found["tables"]:
             for row in table["rows"]:
                 self.assertEqual(len(row), len(table["head"]))

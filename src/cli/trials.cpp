@@ -1,0 +1,129 @@
+#include "cli/trials.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <ranges>
+#include <string>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "cli/ladder_cells.h"
+#include "cli/live_runs.h"
+#include "cli/record_evidence.h"
+
+namespace feedrate::cli {
+
+namespace {
+
+// A cell to try, for the remedy of this number.
+struct Trial {
+  plan::Cell cell;
+  std::size_t remedy = 0;
+  std::optional<int> workers;   // of a search for W*
+  std::map<int, double> rates;  // images/s, by round: of a run that was spoilt, the next one's
+};
+
+std::vector<std::map<std::string, std::string>> variants_of(const diagnose::Remedy& remedy) {
+  std::vector<std::map<std::string, std::string>> all;
+  for (const int workers : remedy.workers_to_try()) {
+    all.push_back(remedy.changes);
+    all.back()["workers"] = std::to_string(workers);
+  }
+  // What a cache would bring is a rung of the ladder: it is measured.
+  if (all.empty() && !remedy.changes.empty() && !remedy.changes.contains("cache"))
+    all.push_back(remedy.changes);
+  return all;
+}
+
+// By cell_id.
+std::map<std::string, Trial> trials_of(Measuring& measuring, const plan::Cell& cell,
+                                       std::vector<diagnose::Remedy>& advice) {
+  std::map<std::string, Trial> trials;
+  for (std::size_t i = 0; i < advice.size(); ++i) {
+    for (const auto& changes : variants_of(advice[i])) {
+      try {
+        const auto changed = with(cell, changes);
+        if (!changed) throw Error(cell.label(), "its other options refuse that");
+        measuring.check({{*changed, plan::Role::cell, 0}});
+        Trial trial{.cell = *changed, .remedy = i, .workers = {}, .rates = {}};
+        if (const auto workers = changes.find("workers"); workers != changes.end())
+          trial.workers = std::stoi(workers->second);
+        trials.emplace(changed->id(), std::move(trial));
+      } catch (const std::runtime_error& error) {
+        advice[i].not_tried = measuring.cleaned(error.what());
+      }
+    }
+  }
+  return trials;
+}
+
+// What an interrupted trial had measured already: a sweep leaves that out.
+void add_tried_before(const record::Ledger* ledger, int from, int to,
+                      std::map<std::string, Trial>& trials) {
+  if (!ledger) return;
+  for (const nlohmann::ordered_json& record : std::views::reverse(ledger->records())) {
+    const auto trial = trials.find(record.value("cell_id", ""));
+    const int round = record.value("repetition", -1);
+    if (trial == trials.end() || record.at("status") != "ok" || round < from || round >= to)
+      continue;
+    trial->second.rates.emplace(round, kept_up(record));
+  }
+}
+
+void set_what_they_reached(const std::map<std::string, Trial>& trials,
+                           std::vector<diagnose::Remedy>& advice) {
+  for (const auto& [id, trial] : trials) {
+    if (trial.rates.empty()) continue;
+    diagnose::Remedy& remedy = advice[trial.remedy];
+    std::vector<double> rates;
+    for (const auto& [round, one] : trial.rates) rates.push_back(one);
+    const measure::Estimate rate = measure::estimate_of_rates(rates);
+    if (trial.workers) remedy.by_workers[*trial.workers] = rate;
+    if (!trial.workers || remedy.changes.at("workers") == std::to_string(*trial.workers))
+      remedy.measured = rate;
+  }
+}
+
+}  // namespace
+
+std::vector<diagnose::Remedy> advice_for(const plan::Cell& cell, const diagnose::Evidence& evidence,
+                                         const diagnose::Diagnosis& diagnosis,
+                                         const diagnose::Surroundings& surroundings) {
+  std::vector<diagnose::Remedy> advice = diagnose::advice_of(evidence, diagnosis, surroundings);
+  std::erase_if(advice, [&](const diagnose::Remedy& r) { return !with(cell, r.changes); });
+  return advice;
+}
+
+Tried try_out(Measuring& measuring, const plan::Cell& cell, std::vector<diagnose::Remedy>& advice,
+              int first_round, std::uint64_t seed) {
+  constexpr int kTries = 3;
+  std::map<std::string, Trial> trials = trials_of(measuring, cell, advice);
+  const LiveRuns runs{
+      .title = "trying the advice",
+      .name = [&](const plan::Cell& tried) { return advice[trials.at(tried.id()).remedy].name; },
+      .add =
+          [&](const record::Record& record, const nlohmann::ordered_json& json) {
+            Trial& trial = trials.at(record.context.run.cell.id());
+            if (record.result.measurement) {
+              trial.rates[record.context.run.repetition] = kept_up(json);
+            } else {
+              advice[trial.remedy].not_tried = measuring.cleaned(record.result.error);
+            }
+          },
+      .more = {}};
+  for (int t = 0; t < kTries && !trials.empty(); ++t) {
+    const int round = first_round + t;
+    std::vector<plan::PlannedRun> plan;
+    for (const auto& [id, trial] : trials) plan.push_back({trial.cell, plan::Role::cell, round});
+    shuffle(plan, mix64(seed, static_cast<std::uint64_t>(round)));
+    if (!runs.measure(measuring, plan)) return Tried::interrupted;
+  }
+  add_tried_before(measuring.ledger(), first_round, first_round + kTries, trials);
+  set_what_they_reached(trials, advice);
+  const bool have_all =
+      std::ranges::none_of(trials, [](const auto& trial) { return trial.second.rates.empty(); });
+  return have_all ? Tried::all : Tried::not_all;
+}
+
+}  // namespace feedrate::cli

@@ -1,0 +1,23 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "cli/measuring.h"
+#include "diagnose/advice.h"
+#include "plan/cell.h"
+
+namespace feedrate::cli {
+
+// What could deliver more, as far as the cell's other options allow it: see diagnose::advice_of().
+std::vector<diagnose::Remedy> advice_for(const plan::Cell& cell, const diagnose::Evidence& evidence,
+                                         const diagnose::Diagnosis& diagnosis,
+                                         const diagnose::Surroundings& surroundings);
+
+// How far the advice was tried: `not_all`: the runs of a remedy failed.
+enum class Tried { all, not_all, interrupted };
+// Measures the cells of the remedies in some rounds, from `first_round` on, each round in an order
+// of its own that `seed` draws; sets what they reached, or why not.
+Tried try_out(Measuring& measuring, const plan::Cell& cell, std::vector<diagnose::Remedy>& advice,
+              int first_round, std::uint64_t seed);
+
+}  // namespace feedrate::cli

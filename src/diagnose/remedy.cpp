@@ -1,0 +1,38 @@
+#include "diagnose/remedy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace feedrate::diagnose {
+
+std::string Remedy::options() const {
+  std::string text;
+  for (const auto& [axis, value] : changes)
+    if (!value.empty()) text += (text.empty() ? "--" : " --") + axis + " " + value;
+  return text;
+}
+
+std::vector<int> Remedy::workers_to_try() const {
+  const auto its = changes.find("workers");
+  if (its == changes.end()) return {};
+  const int predicted = std::stoi(its->second);
+  std::vector<int> all;
+  for (const double share : {0.5, 0.75, 1.0, 1.5}) {
+    const int workers = std::max(1, static_cast<int>(std::lround(share * predicted)));
+    if (all.empty() || workers > all.back()) all.push_back(workers);
+  }
+  return all;
+}
+
+std::optional<int> Remedy::enough_workers() const {
+  if (by_workers.empty()) return std::nullopt;
+  double best = 0;
+  for (const auto& [workers, rate] : by_workers) best = std::max(best, rate.mean);
+  const auto enough = std::ranges::find_if(
+      by_workers, [&](const auto& tried) { return tried.second.mean >= kAsGood * best; });
+  const bool is_last = std::next(enough) == by_workers.end() && by_workers.size() > 1;
+  return is_last ? std::nullopt : std::optional(enough->first);
+}
+
+}  // namespace feedrate::diagnose

@@ -1,0 +1,118 @@
+#include "cli/ladder_cells.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "measure/affinity.h"
+#include "plan/expand.h"
+#include "plan/settings.h"
+
+namespace feedrate::tests {
+namespace {
+
+using cli::LadderCells;
+using diagnose::Rung;
+
+plan::Cell cell_of(plan::AxisValues values) {
+  values.insert({"device", {"emulated:1000"}});
+  values.insert({"data", {"jpeg"}});
+  values.insert({"workers", {"2"}});
+  return plan::expand(values).at(0);
+}
+std::set<Rung> rungs_of(const LadderCells& ladder) {
+  std::set<Rung> rungs;
+  for (const auto& [rung, cell] : ladder) rungs.insert(rung);
+  return rungs;
+}
+std::set<std::string> ids_of(const LadderCells& ladder) {
+  std::set<std::string> ids;
+  for (const auto& [rung, cell] : ladder) ids.insert(cell.id());
+  return ids;
+}
+
+TEST(LadderOf, PicturesHaveEveryRung) {
+  const plan::Cell cell = cell_of({});
+  const LadderCells ladder = cli::ladder_of(cell);
+  EXPECT_EQ(rungs_of(ladder).size(), diagnose::kRungs);
+  EXPECT_EQ(ids_of(ladder).size(), ladder.size()) << "each is another cell";
+  EXPECT_EQ(ladder.at(Rung::none), cell);
+  EXPECT_EQ(ladder.at(Rung::synthetic), plan::ceiling_of(cell));
+  EXPECT_TRUE(ladder.at(Rung::cold).is("page-cache", "cold"));
+  for (const Rung rung :
+       {Rung::device, Rung::host, Rung::sample, Rung::decoded, Rung::encoded, Rung::discard}) {
+    EXPECT_TRUE(ladder.at(rung).is("cache", diagnose::name_of(rung)));
+    EXPECT_TRUE(ladder.at(rung).is("data", "jpeg"));
+  }
+}
+
+TEST(LadderOf, LoadersAloneHaveEveryCpu) {
+  const LadderCells ladder = cli::ladder_of(cell_of({{"gpus", {"2"}}, {"host-cpu-ms", {"5"}}}));
+  const plan::CellSettings alone = plan::settings_of(ladder.at(Rung::cpus));
+  EXPECT_EQ(alone.device, "emulated:inf");
+  EXPECT_EQ(alone.workers, std::max(1, measure::allowed_cpus() / 2));
+  EXPECT_LE(alone.emulation.host_cpu_ms, 0);
+  EXPECT_EQ(alone.data, "jpeg");
+}
+
+TEST(LadderOf, TensorsAreNotDecoded) {
+  const LadderCells ladder = cli::ladder_of(cell_of({{"data", {"tensor"}}}));
+  EXPECT_FALSE(ladder.contains(Rung::decoded));
+  for (const Rung rung : {Rung::synthetic, Rung::device, Rung::host, Rung::sample, Rung::none,
+                          Rung::cold, Rung::discard})
+    EXPECT_TRUE(ladder.contains(rung)) << diagnose::name_of(rung);
+}
+
+TEST(LadderOf, AColdCellHasAWarmRungAboveIt) {
+  const plan::Cell cell = cell_of({{"page-cache", {"cold"}}});
+  const LadderCells ladder = cli::ladder_of(cell);
+  EXPECT_EQ(cli::own_rung(cell), Rung::cold);
+  EXPECT_EQ(ladder.at(Rung::cold), cell);
+  EXPECT_TRUE(ladder.at(Rung::none).is("page-cache", "warm"));
+  EXPECT_EQ(rungs_of(ladder).size(), diagnose::kRungs)
+      << "what keeps files in memory cares for no page cache";
+  EXPECT_EQ(cli::own_rung(cell_of({})), Rung::none);
+}
+
+TEST(LadderOf, WithoutWorkersNobodyLoadsBesideTheSteps) {
+  EXPECT_FALSE(cli::ladder_of(cell_of({{"workers", {"0"}}})).contains(Rung::discard));
+}
+
+// Direct I/O goes past the page cache: there is nothing cold about it.
+TEST(LadderOf, DirectReadsHaveNoColdRung) {
+  const LadderCells ladder = cli::ladder_of(cell_of({{"io", {"direct"}}}));
+  EXPECT_FALSE(ladder.contains(Rung::cold));
+  EXPECT_TRUE(ladder.contains(Rung::none));
+}
+
+TEST(With, ChangesOneValueAndKeepsTheOthers) {
+  const auto more = cli::with(cell_of({{"batch-size", {"16"}}}), {{"workers", "7"}});
+  ASSERT_TRUE(more);
+  EXPECT_TRUE(more->is("workers", "7"));
+  EXPECT_TRUE(more->is("batch-size", "16"));
+  EXPECT_EQ(cli::with(*more, {{"workers", "2"}})->id(), cell_of({{"batch-size", {"16"}}}).id());
+}
+
+TEST(With, AnEmptyValueIsTheDefault) {
+  const plan::Cell cell = cell_of({{"prefetch", {"9"}}});
+  EXPECT_EQ(cli::with(cell, {{"prefetch", ""}})->id(), cell_of({}).id());
+}
+
+TEST(With, WhatCannotBeIsNothing) {
+  EXPECT_FALSE(cli::with(cell_of({{"data", {"tensor"}}}), {{"cache", "decoded"}}));
+  EXPECT_FALSE(cli::with(cell_of({}), {{"workers", "many"}}));
+  EXPECT_FALSE(cli::with(cell_of({}), {{"no such axis", "1"}}));
+}
+
+// What is advised for a cold cell, --try measures as such a cell.
+TEST(With, AColdCellMayKeepItsFiles) {
+  const plan::Cell cold = cell_of({{"page-cache", {"cold"}}});
+  for (const char* cache : {"encoded", "decoded", "sample"})
+    EXPECT_TRUE(cli::with(cold, {{"cache", cache}})) << cache;
+  EXPECT_TRUE(cli::with(cold, {{"data", "tensor"}, {"image-size", ""}}));
+}
+
+}  // namespace
+}  // namespace feedrate::tests
