@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from . import arithmetic, cli, diagnosis, ledger, plan, remade, sequence, talk
+from . import arithmetic, cli, diagnosis_file, ledger, plan, remade, sequence, talk
 from .text import clean
 
 _say = talk.sayer("feedrate validate")
@@ -48,9 +48,9 @@ def _check(options):
     path = ledger.find(options.folder)
     findings, notes, numbered, broken = _ledger(path)
     count = len(numbered)
-    diagnosed = diagnosis.read(path)
+    diagnosed = diagnosis_file.read(path)
     if diagnosed:
-        findings += [f"{diagnosis.NAME}: {words}" for words in diagnosed.problems()]
+        findings += [f"{diagnosis_file.NAME}: {words}" for words in diagnosed.problems()]
     report = options.output or cli.default_folder(path)
     files = ""
     records = [{**ledger.upgrade(record), ledger.LINE: n} for n, record in numbered]

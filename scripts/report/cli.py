@@ -10,7 +10,7 @@ from . import (
     axes,
     beside,
     derived,
-    diagnosis,
+    diagnosis_file,
     drawing,
     figures,
     ledger,
@@ -88,7 +88,7 @@ def _report(options):
     context.options = options
     folder = options.output or default_folder(path)
     found = grouping.group(plan.complete(records, context.planned), _say, axes.beside(path))
-    diagnosis.attach(found, path, _say)
+    diagnosis_file.attach(found, path, _say)
     talk.show(terminal.table(found, heading))
     for words in plan.missing(records, context.planned):
         _say(words)
@@ -143,7 +143,7 @@ def make_again(path, records, planned, before, folder):
         say=_silent,
     )
     found = grouping.group(plan.complete(records, planned))
-    diagnosis.attach(found, path)
+    diagnosis_file.attach(found, path)
     make(found, records, path, context, folder)
 
 

@@ -11,7 +11,7 @@ import os
 import platform
 import re
 
-from . import diagnosis, figures, output
+from . import diagnosis_file, figures, output
 
 NAME, SCHEMA = "files.json", "feedrate.report/1"
 LIBRARIES = ("matplotlib", "numpy", "pillow", "fonttools", "python-pptx", "lxml", "plotly")
@@ -45,7 +45,7 @@ def write(folder, path, context, names):
         "ledger_name": context.ledger_name,
         "ledger_sha256": sha256(path),
         "plan_sha256": plan_sha256(path),
-        "diagnosis_sha256": sha256(diagnosis.path_of(path)),
+        "diagnosis_sha256": sha256(diagnosis_file.path_of(path)),
         "records": context.records,
         "feedrate_version": context.version,
         "options": {name: getattr(context.options, name) for name in OPTIONS},
@@ -73,7 +73,7 @@ def is_whole(folder, path):
     return bool(
         before
         and before["ledger_sha256"] == sha256(path)
-        and before["diagnosis_sha256"] == sha256(diagnosis.path_of(path))
+        and before["diagnosis_sha256"] == sha256(diagnosis_file.path_of(path))
         and not before["options"]["only"]
         and not before["options"]["no_figures"]
     )

@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 
-from . import diagnosis, made, output
+from . import diagnosis_file, made, output
 from .text import clean, listing
 
 TEXT = (".md", ".csv", ".tex")  # what no library draws
@@ -95,8 +95,8 @@ def _stale(path, before):
         )
     if made.plan_sha256(path) != before["plan_sha256"]:
         return "made before the last sweep began"
-    same = made.sha256(diagnosis.path_of(path)) == before["diagnosis_sha256"]
-    return "" if same else f"made from another {diagnosis.NAME}, or from none"
+    same = made.sha256(diagnosis_file.path_of(path)) == before["diagnosis_sha256"]
+    return "" if same else f"made from another {diagnosis_file.NAME}, or from none"
 
 
 def _compared(folder, again, before):

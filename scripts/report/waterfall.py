@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from . import diagnosis, figures, statistics, style
+from . import diagnosis, diagnosis_file, figures, statistics, style
 from .findings import headline
 from .page import Page
 from .text import clean, listing, plain, tick
@@ -91,7 +91,7 @@ def _notes(found):
     notes += found.caveats
     took = f" in {found.seconds:.0f} s" if found.seconds is not None else ""
     rounds = "1 round" if found.rounds == 1 else f"{found.rounds} rounds"
-    return notes + [f"From {diagnosis.NAME}: {rounds}{took}."]
+    return notes + [f"From {diagnosis_file.NAME}: {rounds}{took}."]
 
 
 def look_of(bar):

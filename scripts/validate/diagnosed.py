@@ -138,17 +138,22 @@ class Validation:
             stderr=subprocess.DEVNULL,
         )
 
-    def judge(self, name, case, seed):
-        command = case.command(self.program, self.data, self.budget, seed)
-        answer, cpu_s = _run(command)
-        found = json.loads(answer)
-        verdict = found["verdict"]
+    def head_of(self, name, case, seed):
+        """What a diagnosis is of."""
         return {
             "version": self.version,
             "planted": name,
             "factor": case.factor,
             "seed": seed,
             "budget": self.budget,
+        }
+
+    def judge(self, case, seed):
+        command = case.command(self.program, self.data, self.budget, seed)
+        answer, cpu_s = _run(command)
+        found = json.loads(answer)
+        verdict = found["verdict"]
+        return {
             "names": verdict["names"],
             "clear": verdict["clear"],
             "confidence": verdict["confidence"],

@@ -105,8 +105,8 @@ bool DiagnosisSession::measure_round() {
   if (head_.plan.rounds == 0) {  // its ladder may have begun before
     const double ladder_s = before_s_ + seconds() - before_s;
     set_plan(before_s, ladder_s);
-    keep();
   }
+  keep();
   const bool nothing_binds =
       number > 0 && diagnose::diagnosis_of(evidence_).finding.nothing_usual_binds();
   if (!live_.measure_blocks(head_.plan, nothing_binds, title)) return false;

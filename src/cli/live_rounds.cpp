@@ -90,8 +90,7 @@ bool LiveRounds::measure_ladder(int round, const std::string& title) {
     throw Error(needed == Rung::synthetic ? "the ceiling" : cell_.label(), needed_failed_[needed],
                 "see that it runs: `feedrate run`");
   }
-  add_patterns();
-  ran_();
+  count_patterns();
   return true;
 }
 
@@ -167,7 +166,7 @@ void LiveRounds::add(Rung rung, const record::Record& record, const nlohmann::or
   }
   if (result.measurement) {
     add_rates(rung, json);
-    if (rung == own_rung(cell_)) steps_ = *result.measurement;
+    if (rung == own_rung(cell_)) patterns_ = patterns_in(*result.measurement);
   }
   ran_();
 }
@@ -186,15 +185,11 @@ void LiveRounds::look_at_storage() {
   }
 }
 
-// Of the round's last run of the cell: another one of it was spoilt.
-void LiveRounds::add_patterns() {
-  const auto m = std::exchange(steps_, std::nullopt);
-  if (!m) return;  // it ran before an interruption
-  ++seen_.rounds;
+std::vector<diagnose::Pattern> LiveRounds::patterns_in(const run::Measurement& m) const {
   const auto loader = std::ranges::find(round_.capacities, "loader", &diagnose::Capacity::resource);
-  const diagnose::StepsSeen steps{.step_ms = m->step_ms.values,
-                                  .data_wait_ms = m->data_wait_ms.values,
-                                  .device_idle_ms = m->device_idle_ms.values,
+  const diagnose::StepsSeen steps{.step_ms = m.step_ms.values,
+                                  .data_wait_ms = m.data_wait_ms.values,
+                                  .device_idle_ms = m.device_idle_ms.values,
                                   .batch_size = settings_.batch_size,
                                   .workers = settings_.workers,
                                   .prefetch = settings_.prefetch,
@@ -202,7 +197,15 @@ void LiveRounds::add_patterns() {
                                   .loader_imgs_per_s = loader == round_.capacities.end()
                                                            ? 0
                                                            : loader->imgs_per_s / settings_.gpus};
-  for (diagnose::Pattern& pattern : diagnose::patterns_of(steps)) {
+  return diagnose::patterns_of(steps);
+}
+
+// Of the round's last run of the cell: another one of it was spoilt.
+void LiveRounds::count_patterns() {
+  auto patterns = std::exchange(patterns_, std::nullopt);
+  if (!patterns) return;  // it ran before an interruption
+  ++seen_.rounds;
+  for (diagnose::Pattern& pattern : *patterns) {
     record::SeenPattern& seen = seen_.patterns[pattern.name];
     ++seen.rounds;
     seen.last = std::move(pattern);

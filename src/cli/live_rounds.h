@@ -49,7 +49,8 @@ class LiveRounds {
   void add_from_ledger(const std::map<std::string, diagnose::Rung>& rungs);  // by cell_id
   void add(diagnose::Rung rung, const record::Record& record, const nlohmann::ordered_json& json);
   void add_rates(diagnose::Rung rung, const nlohmann::ordered_json& record);
-  void add_patterns();
+  std::vector<diagnose::Pattern> patterns_in(const run::Measurement& m) const;
+  void count_patterns();
   void look_at_storage();
   bool is_needed(diagnose::Rung rung) const;  // else the others go on without it
   run::CellResult measure_once(const run::BlockPlan& blocks, double most_s, std::uint64_t run,
@@ -74,8 +75,8 @@ class LiveRounds {
   CellFacts facts_;
   int number_ = 0;
   record::SeenInRounds seen_;
-  std::optional<run::Measurement> steps_;                // the round's last of the cell
-  std::map<diagnose::Rung, std::string> needed_failed_;  // why the ceiling, the cell
+  std::optional<std::vector<diagnose::Pattern>> patterns_;  // of the round's last run of the cell
+  std::map<diagnose::Rung, std::string> needed_failed_;     // why the ceiling, the cell
   bool are_checked_ = false;
 };
 

@@ -59,7 +59,7 @@ double cpus_busy(const Json& record) {
 
 double kept_up(const Json& record) {
   const double drawn = record.contains("queue") ? record["queue"].value("drawn_mean", 0.0) : 0.0;
-  return record.at("imgs_per_s").get<double>() * (1 - std::max(0.0, drawn));
+  return run::kept_up(record.at("imgs_per_s"), drawn);
 }
 
 void add_record(const Json& record, Rung rung, bool is_own, diagnose::RoundEvidence& round) {

@@ -13,7 +13,6 @@
 #include "cli/record_evidence.h"
 
 namespace feedrate::cli {
-
 namespace {
 
 // A cell to try, for the remedy of this number.

@@ -261,7 +261,11 @@ void add_worst_ranks(Measurement& m, const std::vector<RankResult>& ranks) {
 
 }  // namespace
 
-double kept_up(const Measurement& m) { return m.imgs_per_s * (1 - std::max(0.0, m.drawn_mean)); }
+double kept_up(double imgs_per_s, double drawn_mean) {
+  return imgs_per_s * (1 - std::max(0.0, drawn_mean));
+}
+
+double kept_up(const Measurement& m) { return kept_up(m.imgs_per_s, m.drawn_mean); }
 
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 

@@ -97,6 +97,7 @@ struct Measurement {
 // The rate that can be kept up: what came out of the queues' stock in the window was not loaded in
 // it. images/s.
 double kept_up(const Measurement& measurement);
+double kept_up(double imgs_per_s, double drawn_mean);
 
 // The others wait for a rank by at least this share of a step: it is the straggler.
 inline constexpr double kStraggles = 0.05;

@@ -13,7 +13,17 @@ import unittest
 import diagnoses
 import ledgers
 import payloads
-from report import claims, derived, diagnosis, figures, findings, html_page, ledger, settings
+from report import (
+    claims,
+    derived,
+    diagnosis,
+    diagnosis_file,
+    figures,
+    findings,
+    html_page,
+    ledger,
+    settings,
+)
 from test_figures import HAVE_MATPLOTLIB, Program
 from test_html import HAVE_PLOTLY
 
@@ -31,7 +41,7 @@ class Folder(unittest.TestCase):
 
     def read(self, found):
         diagnoses.write(self.folder, found)
-        return diagnosis.read(self.ledger)
+        return diagnosis_file.read(self.ledger)
 
     def settings(self, found, records=None):
         """The settings of a ledger with that diagnosis beside it."""
@@ -41,13 +51,13 @@ class Folder(unittest.TestCase):
         self.notes = []
         self.records = ledger.read(path, lambda text: None)
         grouped = settings.group(self.records)
-        diagnosis.attach(grouped, path, self.notes.append)
+        diagnosis_file.attach(grouped, path, self.notes.append)
         return grouped
 
 
 class Reader(Folder):
     def test_no_file_is_nothing(self):
-        self.assertIsNone(diagnosis.read(self.ledger))
+        self.assertIsNone(diagnosis_file.read(self.ledger))
         (setting,) = self.settings(None)
         self.assertIsNone(setting.diagnosis)
         self.assertNotIn("waterfall", [plan.module for plan in figures.plan([setting])])
@@ -241,7 +251,7 @@ class Figure(Program):
         from report import style, waterfall
 
         diagnoses.write(self.folder, diagnoses.diagnosis())
-        bars = diagnosis.read(os.path.join(self.folder, "ledger.jsonl")).bars()
+        bars = diagnosis_file.read(os.path.join(self.folder, "ledger.jsonl")).bars()
         looks = {bar.step.name: waterfall.look_of(bar) for bar in bars}
         self.assertEqual(looks["normalise"][0], waterfall.MUTED)
         self.assertEqual(looks["decode"][0], style.VERMILLION)
