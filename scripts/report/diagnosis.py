@@ -210,11 +210,17 @@ class Diagnosis:
                 step,
                 self.rate(step.start).mean,
                 step.lost.mean / self.ceiling.mean,
-                how(step.lost),
+                told,
                 step.name in names,
             )
-            for step in (self.steps if self.ceiling else ())
+            for step, told in (zip(self.steps, self.told()) if self.ceiling else ())
         ]
+
+    def told(self):
+        """Of each step what it is: LOSS, GAIN, NOT_TOLD or NO_INTERVAL. The risk that any is told
+        that there is not is 5 % at most, however many steps there are (Holm 1979)."""
+        adjusted = statistics.holm([statistics.p_of_zero(s.lost) for s in self.steps])
+        return [_how(step.lost, p) for step, p in zip(self.steps, adjusted)]
 
     def is_of(self, setting):
         """Whether its cell is one of the setting's."""
@@ -267,7 +273,7 @@ def confidence(share):
     return "above 99 %" if share > 0.99 else f"{math.floor(100 * share + 1e-9)} %"
 
 
-def how(lost):
+def _how(lost, p):
     if lost.low is None:
         return NO_INTERVAL
-    return NOT_TOLD if lost.low <= 0 <= lost.high else LOSS if lost.mean > 0 else GAIN
+    return NOT_TOLD if p >= 0.05 else LOSS if lost.mean > 0 else GAIN

@@ -12,6 +12,7 @@ SCHEMA = "feedrate.diagnosis/1"
 NAME = "diagnosis.json"
 MOST_BYTES = 4 << 20
 KIND = "95 % interval over rounds"
+MAY_BE = "what it may be: no 95 % interval"  # of a prediction
 
 
 def path_of(ledger_path):
@@ -119,7 +120,7 @@ class _At:
             self.fail("is neither true nor false")
         return self.value
 
-    def estimate(self, n, optional=False):
+    def estimate(self, n, optional=False, kind=KIND):
         if optional and self.value is None:
             return None
         mean, interval = self.get("mean").number(), self.get("ci95")
@@ -128,7 +129,7 @@ class _At:
         ends = interval.each(_At.number)
         if len(ends) != 2 or ends[0] > ends[1]:
             interval.fail("is no interval")
-        return statistics.Estimate(mean, *ends, n, KIND)
+        return statistics.Estimate(mean, *ends, n, kind)
 
 
 def _fail(words):
@@ -242,7 +243,7 @@ def _advice(at, rounds):
         at.get("remedy").text(),
         at.get("options").text(optional=True),
         at.get("why").text(optional=True),
-        at.get("predicted").estimate(rounds, optional=True),
+        at.get("predicted").estimate(rounds, kind=MAY_BE, optional=True),
         at.get("measured").estimate(rounds, optional=True),
         at.get("not_tried").text(optional=True),
         _by_workers(at.get("by_workers")),
@@ -258,7 +259,14 @@ def _by_workers(at):
     )
     enough = at.get("enough").number(optional=True)
     words = "; ".join(f"{workers}: {diagnosis.rate_words(rate)}" for workers, rate in tried)
-    return f"by workers {words}; " + ("more may help" if enough is None else f"W* is {enough:.0f}")
+    return f"by workers {words}" + _enough(enough, [workers for workers, _ in tried])
+
+
+def _enough(workers, tried):
+    if workers is None:
+        return "; more may help" if len(tried) > 1 else ""
+    fewer = " or fewer" if workers > 1 and workers == min(tried) else ""
+    return f"; W* is {workers:.0f}{fewer}"
 
 
 def _warning(at):

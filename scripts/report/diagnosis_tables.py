@@ -15,7 +15,7 @@ def _all(found):
     bars = {id(bar.step): bar for bar in found.bars()}
     yield _table(
         "Steps",
-        "Lost: a number below zero is a gain.",
+        "Lost: a number below zero is a gain. A loss is told at 5 % for all steps together.",
         ["step", "from", "to", "lost, images/s", "of the ceiling", "ms per step", ""],
         [
             [
@@ -25,9 +25,9 @@ def _all(found):
                 interval(step.lost, signed),
                 f"{100 * bars[id(step)].share:.1f} %".replace("-", "−") if id(step) in bars else "",
                 interval(step.ms, signed),
-                diagnosis.how(step.lost),
+                told,
             ]
-            for step in found.steps
+            for step, told in zip(found.steps, found.told())
         ],
         (3, 4, 5),
         [_class(bars.get(id(step))) for step in found.steps],
@@ -65,14 +65,15 @@ def _all(found):
     )
     yield _table(
         "Advice",
-        "Images per second: predicted from the diagnosis; measured where a run tried it.",
+        "Images per second: predicted from the diagnosis, with what it may be (no 95 % interval);"
+        " measured where a run tried it.",
         ["remedy", "options", "predicted", "measured", "why"],
         [
             [
                 a.remedy,
                 a.options,
                 interval(a.predicted),
-                interval(a.measured) or "not tried",
+                interval(a.measured) or _unmeasured(a),
                 "; ".join(filter(None, (a.why, a.by_workers, _not_tried(a)))),
             ]
             for a in found.advice
@@ -85,6 +86,12 @@ def _all(found):
         ["pattern", "statistic", "what it says"],
         [[p.name, p.statistic, p.sentence] for p in found.patterns],
     )
+
+
+def _unmeasured(advice):
+    if not advice.options:
+        return "a what-if"
+    return "in the ladder" if advice.options.startswith("--cache ") else "not tried"
 
 
 def _not_tried(advice):

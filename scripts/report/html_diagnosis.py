@@ -9,7 +9,7 @@ from .text import clean, plotly
 
 SENTENCE = (
     "From the synthetic ceiling down to what the cell reaches: each bar is what a step between two"
-    " rungs takes, with its 95 % interval. Gray: the interval holds 0, so nothing is told. Hatched:"
+    " rungs takes, with its 95 % interval. Gray: not told from 0. Hatched:"
     " the rung after the step is faster. Heavy rim: named by the verdict."
 )
 DISCARD = "discard"

@@ -307,6 +307,17 @@ def _squared_error(values, pilot):
     return centre, error * error, degrees
 
 
+def p_of_zero(estimate):
+    """Two-sided, of a mean with a t-interval: how often a true mean of 0 would seem to be as far
+    from it. 1 without an interval."""
+    if estimate.low is None or estimate.mean == 0:
+        return 1.0
+    if estimate.half_width == 0:
+        return 0.0
+    errors = t_quantile(0.975, estimate.df) * abs(estimate.mean) / estimate.half_width
+    return 2 * (1 - _t_cdf(errors, estimate.df))
+
+
 def holm(values):
     """The p-values adjusted for their number (Holm 1979), in the same order: calling those below
     0.05 different is wrong about any of them in at most 5 % of such families."""

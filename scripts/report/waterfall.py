@@ -80,7 +80,7 @@ def _notes(found):
     unsure = [clean(b.step.name, 30) for b in found.bars() if b.how == diagnosis.NOT_TOLD]
     if unsure:
         notes.append(
-            f"Pale: {listing(unsure)}: the interval holds 0, so no loss and no gain is told."
+            f"Pale: {listing(unsure)}: not told from 0, with a risk of 5 % for all steps together."
         )
     if found.is_look:
         notes.append(
@@ -96,7 +96,7 @@ def _notes(found):
 
 def look_of(bar):
     """(fill, rim, width of the rim, hatch): the verdict's steps in full colour with a heavy rim,
-    others paler, and gray where the interval holds 0."""
+    others paler, and gray where they are not told from 0."""
     colour = COLOURS.get(bar.step.name, style.GREY)
     if bar.how in (diagnosis.NOT_TOLD, diagnosis.NO_INTERVAL):
         fill = MUTED

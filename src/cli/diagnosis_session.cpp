@@ -166,24 +166,42 @@ diagnose::Surroundings DiagnosisSession::surroundings() const {
 bool DiagnosisSession::answer(bool is_tried) {
   const diagnose::Diagnosis diagnosis = diagnose::diagnosis_of(evidence_);
   std::vector<diagnose::Remedy> advice = advice_for(cell_, evidence_, diagnosis, surroundings());
-  const Tried tried = is_tried ? try_out(measuring_, cell_, advice,
-                                         static_cast<int>(evidence_.rounds.size()), order_.seed)
-                               : Tried::all;
-  if (tried == Tried::interrupted) std::fprintf(stderr, "feedrate: interrupted\n");
+  const Tried tried = is_tried ? try_advice(advice) : Tried::all;
   const record::DiagnosisOf of{.cell = cell_,
                                .device = head_.device,
                                .seconds = before_s_ + seconds(),
                                .seen = live_.seen(),
                                .advice = advice};
-  if (!order_.folder.empty()) {
-    using Json = nlohmann::ordered_json;
-    const Json json = record::diagnosis_json(of, evidence_, diagnosis);
-    write_whole_file(order_.folder / "diagnosis.json",
-                     json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n",
-                     /*durable=*/true);
-  }
+  const bool is_written = write(record::diagnosis_json(of, evidence_, diagnosis));
   print_diagnosis(order_.json, of, evidence_, diagnosis);
-  return tried == Tried::all;
+  return is_written && tried == Tried::all;
+}
+
+// Whatever fails here, the diagnosis is there to be printed.
+Tried DiagnosisSession::try_advice(std::vector<diagnose::Remedy>& advice) {
+  try {
+    const Tried tried =
+        try_out(measuring_, cell_, advice, static_cast<int>(evidence_.rounds.size()), order_.seed);
+    if (tried == Tried::interrupted) std::fprintf(stderr, "feedrate: interrupted\n");
+    return tried;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "feedrate: %s\n", error.what());
+    return Tried::not_all;
+  }
+}
+
+bool DiagnosisSession::write(const nlohmann::ordered_json& json) const {
+  if (order_.folder.empty()) return true;
+  try {
+    write_whole_file(
+        order_.folder / "diagnosis.json",
+        json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n",
+        /*durable=*/true);
+    return true;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "feedrate: %s\n", error.what());
+    return false;
+  }
 }
 
 }  // namespace feedrate::cli

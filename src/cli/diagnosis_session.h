@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "cli/live_rounds.h"
 #include "cli/measuring.h"
+#include "cli/trials.h"
 #include "diagnose/advice.h"
 #include "diagnose/diagnosis.h"
 #include "plan/cell.h"
@@ -44,6 +46,8 @@ class DiagnosisSession {
   void keep();
   diagnose::Surroundings surroundings() const;
   bool answer(bool is_tried);
+  Tried try_advice(std::vector<diagnose::Remedy>& advice);
+  bool write(const nlohmann::ordered_json& json) const;
 
   const DiagnosisOrder order_;
   Measuring& measuring_;

@@ -180,8 +180,9 @@ std::string workers_text(const diagnose::Remedy& remedy) {
     text += std::to_string(workers) + ": " + thousands(rate.mean);
   }
   const auto enough = remedy.enough_workers();
-  return text +
-         (enough ? "; W* is " + std::to_string(*enough) : std::string("; more may help still"));
+  if (!enough) return remedy.by_workers.size() < 2 ? text : text + "; more may help still";
+  text += "; W* is " + std::to_string(*enough);
+  return *enough > 1 && *enough == remedy.by_workers.begin()->first ? text + " or fewer" : text;
 }
 
 std::string flags_text(const record::DiagnosisOf& of) {

@@ -8,6 +8,7 @@
 #include "cli/delay_plan.h"
 #include "cli/ladder_cells.h"
 #include "cli/record_evidence.h"
+#include "plan/axes.h"
 #include "plan/where.h"
 #include "record/ledger.h"
 #include "record/record_json.h"
@@ -19,8 +20,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using diagnose::Rung;
 
+// Alone: one of several jobs, or of a search for GPUs, is no repetition.
 bool is_measured(const Json& record) {
-  return record.at("status") == "ok" && record.value("place", 0) == 0;
+  return record.at("status") == "ok" && record.value("place", 0) == 0 && !record.contains("jobs") &&
+         !record.contains("search");
 }
 
 // The cells that may be diagnosed, each once.
@@ -49,6 +52,18 @@ void leave_out_cold_rungs(std::map<std::string, plan::Cell>& cells) {
   for (const std::string& id : rungs) cells.erase(id);
 }
 
+// "device and workers": the axes of which these cells have several values.
+std::string differing_axes(const std::map<std::string, plan::Cell>& cells) {
+  std::vector<std::string> names;
+  for (const plan::Axis& axis : plan::axes()) {
+    const auto is_first = [&](const auto& cell) {
+      return cell.second[axis.name] == cells.begin()->second[axis.name];
+    };
+    if (!std::ranges::all_of(cells, is_first)) names.emplace_back(axis.name);
+  }
+  return diagnose::joined(names);
+}
+
 // `diagnosed`: the id of the cell that the folder's own diagnosis is of; empty: it has none.
 plan::Cell only_cell(const std::filesystem::path& file, const std::vector<Json>& records,
                      const std::vector<std::string>& where, const std::string& diagnosed) {
@@ -57,13 +72,14 @@ plan::Cell only_cell(const std::filesystem::path& file, const std::vector<Json>&
   leave_out_cold_rungs(cells);
   if (cells.size() == 1) return cells.begin()->second;
   if (cells.empty()) {
-    throw Error(file.string(), "holds no measured cell of that kind that reads stored data",
+    throw Error(file.string(),
+                "holds no cell of that kind that was measured by itself and reads stored data",
                 "measure one: `feedrate diagnose --dataset DIR`");
   }
-  throw UsageError(file.string(),
-                   "holds " + std::to_string(cells.size()) + " cells, such as " +
-                       cells.begin()->second.label() + " and " + cells.rbegin()->second.label(),
-                   "choose one: --where AXIS=VALUE");
+  throw UsageError(
+      file.string(),
+      "holds " + std::to_string(cells.size()) + " cells, which differ in " + differing_axes(cells),
+      "choose one: --where AXIS=VALUE");
 }
 
 void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,

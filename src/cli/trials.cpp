@@ -21,6 +21,7 @@ struct Trial {
   std::size_t remedy = 0;
   std::optional<int> workers;   // of a search for W*
   std::map<int, double> rates;  // images/s, by round: of a run that was spoilt, the next one's
+  std::string failure;          // of its last run that failed
 };
 
 std::vector<std::map<std::string, std::string>> variants_of(const diagnose::Remedy& remedy) {
@@ -35,22 +36,30 @@ std::vector<std::map<std::string, std::string>> variants_of(const diagnose::Reme
   return all;
 }
 
+std::optional<int> workers_in(const std::map<std::string, std::string>& changes) {
+  const auto workers = changes.find("workers");
+  return workers == changes.end() ? std::nullopt : std::optional(std::stoi(workers->second));
+}
+
+// Of a search for W*, one number of several.
+void set_not_tried(diagnose::Remedy& remedy, std::optional<int> workers, const std::string& why) {
+  remedy.not_tried = (workers ? "--workers " + std::to_string(*workers) + ": " : "") + why;
+}
+
 // By cell_id.
 std::map<std::string, Trial> trials_of(Measuring& measuring, const plan::Cell& cell,
                                        std::vector<diagnose::Remedy>& advice) {
   std::map<std::string, Trial> trials;
   for (std::size_t i = 0; i < advice.size(); ++i) {
     for (const auto& changes : variants_of(advice[i])) {
+      const auto workers = workers_in(changes);
       try {
         const auto changed = with(cell, changes);
         if (!changed) throw Error(cell.label(), "its other options refuse that");
         measuring.check({{*changed, plan::Role::cell, 0}});
-        Trial trial{.cell = *changed, .remedy = i, .workers = {}, .rates = {}};
-        if (const auto workers = changes.find("workers"); workers != changes.end())
-          trial.workers = std::stoi(workers->second);
-        trials.emplace(changed->id(), std::move(trial));
+        trials.emplace(changed->id(), Trial{*changed, i, workers, {}, {}});
       } catch (const std::runtime_error& error) {
-        advice[i].not_tried = measuring.cleaned(error.what());
+        set_not_tried(advice[i], workers, measuring.cleaned(error.what()));
       }
     }
   }
@@ -73,8 +82,11 @@ void add_tried_before(const record::Ledger* ledger, int from, int to,
 void set_what_they_reached(const std::map<std::string, Trial>& trials,
                            std::vector<diagnose::Remedy>& advice) {
   for (const auto& [id, trial] : trials) {
-    if (trial.rates.empty()) continue;
     diagnose::Remedy& remedy = advice[trial.remedy];
+    if (trial.rates.empty()) {
+      set_not_tried(remedy, trial.workers, trial.failure);
+      continue;
+    }
     std::vector<double> rates;
     for (const auto& [round, one] : trial.rates) rates.push_back(one);
     const measure::Estimate rate = measure::estimate_of_rates(rates);
@@ -107,7 +119,7 @@ Tried try_out(Measuring& measuring, const plan::Cell& cell, std::vector<diagnose
             if (record.result.measurement) {
               trial.rates[record.context.run.repetition] = kept_up(json);
             } else {
-              advice[trial.remedy].not_tried = measuring.cleaned(record.result.error);
+              trial.failure = measuring.cleaned(record.result.error);
             }
           },
       .more = {}};

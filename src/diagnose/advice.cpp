@@ -49,12 +49,15 @@ class Adviser {
            std::vector<Cap> caps) {
     const auto least = std::ranges::min_element(caps, {}, &Cap::mean);
     Estimate predicted{.mean = least->mean};
-    Interval ci95{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    Interval ci95 = Cap{}.may_be.value();
     for (const Cap& cap : caps) {
-      ci95.low = std::min(ci95.low, cap.low);
-      ci95.high = std::min(ci95.high, cap.high);
+      if (!cap.may_be) continue;
+      ci95.low = std::min(ci95.low, cap.may_be->low);
+      ci95.high = std::min(ci95.high, cap.may_be->high);
     }
-    if (std::isfinite(ci95.low) && std::isfinite(ci95.high)) predicted.ci95 = ci95;
+    const bool is_known =
+        std::ranges::all_of(caps, [](const Cap& c) { return c.may_be.has_value(); });
+    if (is_known && std::isfinite(ci95.high)) predicted.ci95 = ci95;
     if (!least->name.empty()) why += "; then " + least->name + " would limit";
     found_.push_back(
         {std::move(name), std::move(changes), std::move(why), predicted, std::nullopt, ""});
@@ -77,7 +80,14 @@ class Adviser {
         format("a sample takes %.3g ms of one worker", 1e3 / each),
         {now > 0 ? caps_.scaled(static_cast<double>(workers) / now)
                  : caps_.workers(static_cast<double>(workers) * gpus, cpu_free_ms),
-         caps_.cpus(), caps_.device()});
+         caps_.storage(), caps_.cpus(), caps_.device()});
+  }
+
+  // As a cache keeps it: stored tensors as they are, pixels in a byte for each value.
+  double bytes_of_sample() const {
+    const pipeline::BatchSpec spec = e_.settings.batch_spec();
+    return static_cast<double>(e_.settings.data == "tensor" ? spec.sample_bytes()
+                                                            : spec.sample_elements());
   }
 
   // Of the whole dataset; 0: unknown. Of pictures of many sizes, a low estimate: a JPEG has at most
@@ -87,8 +97,7 @@ class Adviser {
     const int copies = settings.emulated() ? 1 : settings.gpus;  // ranks that are processes
     const double files = s_.samples * s_.bytes_per_sample;
     if (rung == Rung::encoded) return copies * files;
-    if (rung == Rung::sample)
-      return copies * s_.samples * static_cast<double>(settings.batch_spec().sample_elements());
+    if (rung == Rung::sample) return copies * s_.samples * bytes_of_sample();
     if (settings.mixed_sizes) return copies * (settings.data == "jpeg" ? 3.0 : 1.0) * files;
     return copies * 3.0 * s_.samples * settings.image_size.width * settings.image_size.height;
   }
@@ -118,11 +127,11 @@ class Adviser {
     const double read_ms = caps_.wall_ms("read") * std::max(1.0, bytes / s_.bytes_per_sample);
     const double collate_ms = caps_.wall_ms("collate");
     Cap workers = caps_.workers(e_.servers.workers, std::max(read_ms + collate_ms, 1e-3));
-    workers.high = cap_of(kept, "").high;
+    if (kept->ci95 && workers.may_be) workers.may_be->high = kept->ci95->high;
     add("precached tensors", {{"data", "tensor"}, {"image-size", ""}},
         format("they are read, not decoded: %.0f kB each instead of %.0f", 1e-3 * bytes,
                1e-3 * s_.bytes_per_sample),
-        {cap_of(kept, "the device"), workers});
+        {caps_.device(), cap_of(kept, ""), workers, caps_.storage(bytes / s_.bytes_per_sample)});
   }
 
   void reads_beside() {
@@ -133,7 +142,7 @@ class Adviser {
     const double rest = std::max(d_.service.ms - waits_ms, 0.05 * d_.service.ms);
     add("several reads at a time", {{"io", "uring"}, {"io-depth", "8"}},
         format("workers wait %.3g ms of %.3g for each read", waits_ms, d_.service.ms),
-        {caps_.scaled(d_.service.ms / rest), caps_.cpus(), caps_.device()});
+        {caps_.scaled(d_.service.ms / rest), caps_.storage(), caps_.cpus(), caps_.device()});
   }
 
   // Bigger files that need no decoder.
@@ -149,7 +158,8 @@ class Adviser {
     add("store decoded pictures", {{"data", "raw"}},
         format("they need no decoding: %.0f kB each instead of %.0f", 1e-3 * bytes,
                1e-3 * s_.bytes_per_sample),
-        {caps_.workers_if_they_bind(rest_ms), caps_.cpus_if(rest_cpu_ms), caps_.device()});
+        {caps_.workers_if_they_bind(rest_ms), caps_.storage(1 + more), caps_.cpus_if(rest_cpu_ms),
+         caps_.device()});
   }
 
   // One open file instead of one for each sample.
@@ -158,8 +168,8 @@ class Adviser {
     if (!caps_.binds("workers") || e_.settings.container != "files" || opens_ms <= 0) return;
     add("all samples in one file", {{"container", "packed"}},
         format("workers open files for %.3g ms of %.3g", opens_ms, d_.service.ms),
-        {caps_.scaled(d_.service.ms / std::max(d_.service.ms - opens_ms, 1e-3)), caps_.cpus(),
-         caps_.device()});
+        {caps_.scaled(d_.service.ms / std::max(d_.service.ms - opens_ms, 1e-3)), caps_.storage(),
+         caps_.cpus(), caps_.device()});
   }
 
   // Where nothing is slow on average, and yet the device waits: uneven batches.
@@ -168,7 +178,8 @@ class Adviser {
     const auto loader = std::ranges::find(all, "loader", &Capacity::resource);
     const bool is_uneven = d_.finding.resources == std::vector<std::string>{"harness"};
     if (!is_uneven || loader == all.end() || e_.settings.workers == 0) return;
-    const Cap loaders{loader->imgs_per_s, caps_.now().low, loader->imgs_per_s, "the workers"};
+    Cap loaders{loader->imgs_per_s, caps_.now().may_be, "the workers"};
+    if (loaders.may_be) loaders.may_be->high = loader->imgs_per_s;
     add("twice the prefetch", {{"prefetch", std::to_string(2 * e_.settings.prefetch)}},
         "the workers could make more: their batches come unevenly",
         {loaders, caps_.cpus(), caps_.device()});
@@ -190,9 +201,8 @@ class Adviser {
     const Cap workers = caps_.workers_if_they_bind(d_.service.ms - saved_ms);
     const Cap cpu = caps_.cpus_if(d_.cpu.ms - saved_cpu_ms);
     // Small pictures have more detail to a pixel, so their files shrink by less.
-    Cap storage{caps_.now().mean / pixels, caps_.now().low / scale, caps_.now().high / pixels,
-                "the storage"};
-    if (!caps_.binds("storage")) storage = {};
+    Cap storage = caps_.storage(pixels);
+    if (storage.may_be) storage.may_be->low *= pixels / scale;
     add("store pictures nearer to the input's size", {{"image-size", codec::to_string(size)}},
         format("decoding %s takes %.3g ms of %.3g", codec::to_string(s.image_size).c_str(),
                caps_.wall_ms("decode"), d_.service.ms),
@@ -207,7 +217,7 @@ class Adviser {
     const Cap cpu = caps_.cpus_if(d_.cpu.ms - caps_.cpu_ms("augment"));
     add("augment on the device", {{"augment-on", "device"}},
         "its steps become longer by what augmenting takes there, which is not known before",
-        {caps_.workers_if_they_bind(rest), cpu, caps_.device()});
+        {caps_.workers_if_they_bind(rest), caps_.storage(), cpu, caps_.device()});
   }
 
   void decode_on_device() {
@@ -219,8 +229,8 @@ class Adviser {
     const double cpu = caps_.cpu_ms("decode") + caps_.cpu_ms("augment");
     add("decode on the device", {{"decoder", "nvjpeg"}},
         "it augments as well; what that takes of it is not known before",
-        {caps_.workers_if_they_bind(d_.service.ms - wall), caps_.cpus_if(d_.cpu.ms - cpu),
-         caps_.device()});
+        {caps_.workers_if_they_bind(d_.service.ms - wall), caps_.storage(),
+         caps_.cpus_if(d_.cpu.ms - cpu), caps_.device()});
   }
 
   // Averaging the gradients takes the same time whatever the batch.
@@ -228,8 +238,7 @@ class Adviser {
     const double share = e_.mean_all_reduce_share();
     if (!caps_.binds("device") || share < 0.1) return;
     const double factor = 1 / (1 - share / 2);
-    const Cap device{caps_.now().mean * factor, caps_.now().low * factor, caps_.now().high * factor,
-                     "the device"};
+    const Cap device = caps_.now().times(factor, "the device");
     add("twice the batch", {{"batch-size", std::to_string(2 * e_.settings.batch_size)}},
         format("averaging gradients takes %.0f %% of a step", 100 * share), {device, caps_.cpus()});
   }
@@ -242,13 +251,11 @@ class Adviser {
     if (wall <= 0) return;
     if (caps_.binds("workers")) {
       add(stage + " in half the time", {}, format("%.3g ms of %.3g", wall, d_.service.ms),
-          {caps_.scaled(1 / (1 - wall / 2 / d_.service.ms)), caps_.device()});
+          {caps_.scaled(1 / (1 - wall / 2 / d_.service.ms)), caps_.storage(), caps_.device()});
     } else if (caps_.binds("CPU") && d_.cpu.ms > 0) {
       const double factor = 1 / (1 - cpu / 2 / (d_.cpu.ms + 1e3 * e_.mean_step_cpu_s()));
       add(stage + " in half the CPU time", {}, format("%.3g ms of %.3g", cpu, d_.cpu.ms),
-          {{caps_.now().mean * factor, caps_.now().low * factor, caps_.now().high * factor,
-            "the CPUs"},
-           caps_.device()});
+          {caps_.now().times(factor, "the CPUs"), caps_.storage(), caps_.device()});
     }
   }
 

@@ -16,8 +16,13 @@ constexpr double kCpuLow = 0.6, kCpuHigh = 1.05;
 
 Cap cap_of(const std::optional<Estimate>& rate, const std::string& name) {
   if (!rate) return {};
-  const Interval ci95 = rate->ci95.value_or(Interval{rate->mean, rate->mean});
-  return {rate->mean, ci95.low, ci95.high, name};
+  return {rate->mean, rate->ci95, name};
+}
+
+Cap Cap::times(double factor, const std::string& by) const {
+  Cap cap{mean * factor, may_be, by};
+  if (cap.may_be) cap.may_be = Interval{factor * may_be->low, factor * may_be->high};
+  return cap;
 }
 
 Caps::Caps(const Evidence& evidence, const Diagnosis& diagnosis)
@@ -40,8 +45,7 @@ double Caps::part_of(const ServiceTimes& times, std::string_view stage) {
 
 // Where the device alone limits, that is what it takes now.
 Cap Caps::device_cap() const {
-  if (binds("device") && !binds("workers") && !binds("CPU"))
-    return {now_.mean, now_.low, now_.high, "the device"};
+  if (binds("device") && !binds("workers") && !binds("CPU")) return now_.times(1, "the device");
   Cap least = cap_of(rung(Rung::synthetic), "the device");
   // Loaders beside it may slow it; real batches are copied and normalised.
   for (const Rung other : {Rung::discard, Rung::host}) {
@@ -59,32 +63,54 @@ Cap Caps::cpus_if(double loader_cpu_ms) const {
   const auto measured = rung(Rung::cpus);
   const double of_loaders_s = 1e-3 * d_.cpu.ms, busy = e_.mean_cpus_busy();
   if (!measured || of_loaders_s <= 0 || busy <= 0) {
-    const double all = e_.servers.cpus / cpu_s_per_image;
-    return {all, kCpuLow * all, kCpuHigh * all, "the CPUs"};
+    return with_margin(e_.servers.cpus / cpu_s_per_image, kCpuLow, kCpuHigh, "the CPUs");
   }
-  Cap cap = cap_of(measured, "the CPUs");
   // What they leave of the CPUs, more of them would use.
   const double share = of_loaders_s / cpu_s_per_image / std::min(busy, 1.0);
-  cap.mean *= share, cap.low *= share, cap.high *= share;
+  return cap_of(measured, "").times(share, "the CPUs");
+}
+
+// Of fewer than three rounds nothing is known of how wide it ought to be.
+Cap Caps::with_margin(double mean, double low, double high, const std::string& name) const {
+  Cap cap{mean, std::nullopt, name};
+  if (now_.may_be) cap.may_be = Interval{low * mean, high * mean};
   return cap;
 }
 
-double Caps::slept_slope() const {
-  for (const Slope& slope : d_.slopes)
-    if (slope.place == measure::Place::worker && !slope.burns)
-      return std::clamp(slope.slope.mean, 0.5, 1.0);
-  return 1;
+Cap Caps::storage(double bytes) const {
+  if (binds("storage")) return now_.times(1 / bytes, "the storage");
+  if (!e_.reads_reach_storage()) return {};
+  const auto asked = std::ranges::find(d_.slopes, measure::Place::storage, &Slope::place);
+  const double served = asked == d_.slopes.end() ? 1 : 1 + kDelayShare;
+  Cap cap;
+  cap.may_be->low = served * now_.mean / bytes;
+  return cap;
+}
+
+// Where workers surely limit, a slope that is not told from 1 counts as 1: a large factor would
+// raise its noise to its own power. The lower end is that of the slope.
+Caps::Exponent Caps::of_workers() const {
+  for (const Slope& found : d_.slopes) {
+    if (found.place != measure::Place::worker || found.burns) continue;
+    const measure::Estimate& slope = found.slope;
+    const bool may_be_all = slope.ci95 && slope.ci95->high >= 1;
+    if (!d_.finding.clear) return {.likely = std::clamp(slope.mean, 0.0, 1.0), .low = 0};
+    return {.likely = may_be_all ? 1 : std::clamp(slope.mean, 0.5, 1.0),
+            .low = slope.ci95 ? std::clamp(slope.ci95->low, 0.0, 1.0) : 0};
+  }
+  return {};
 }
 
 Cap Caps::workers(double workers, double ms) const {
-  const double rate = 1e3 * workers / ms;
-  return {rate, 0.95 * rate, 1.05 * rate, "the workers"};
+  return with_margin(1e3 * workers / ms, 0.95, 1.05, "the workers");
 }
 
 Cap Caps::scaled(double factor) const {
-  const double rate = now_.mean * std::pow(factor, slept_slope());
-  const double low = now_.low * std::pow(factor, 0.9 * slept_slope());
-  return {rate, low, now_.high * factor, "the workers"};
+  const auto [likely, low] = of_workers();
+  Cap cap{now_.mean * std::pow(factor, likely), now_.may_be, "the workers"};
+  if (cap.may_be)
+    cap.may_be = Interval{now_.may_be->low * std::pow(factor, low), now_.may_be->high * factor};
+  return cap;
 }
 
 Cap Caps::workers_if_they_bind(double ms) const {

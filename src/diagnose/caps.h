@@ -13,8 +13,10 @@ namespace feedrate::diagnose {
 // What something could deliver, images/s, and what is known of it.
 struct Cap {
   double mean = std::numeric_limits<double>::infinity();
-  double low = mean, high = mean;
+  std::optional<measure::Interval> may_be = measure::Interval{mean, mean};  // nothing: not known
   std::string name;  // "the workers"; empty: it is no limit of its own
+
+  Cap times(double factor, const std::string& by) const;
 };
 Cap cap_of(const std::optional<measure::Estimate>& rate, const std::string& name);
 
@@ -40,6 +42,9 @@ class Caps {
   Cap cpus_if(double loader_cpu_ms) const;
   // `workers` (of all GPUs) alone, if a sample took `ms` of one of them.
   Cap workers(double workers, double ms) const;
+  // The storage, if so many times the bytes were read for a sample. Where it does not limit yet,
+  // only its lower end is known: what it has shown that it serves.
+  Cap storage(double bytes = 1) const;
   // The workers, if they became so many times as fast.
   Cap scaled(double factor) const;
   // The same, if a sample took `ms` of one worker; no limit where they do not bind.
@@ -48,7 +53,12 @@ class Caps {
  private:
   static double part_of(const ServiceTimes& times, std::string_view stage);
   Cap device_cap() const;
-  double slept_slope() const;
+  // Of the factor by which workers become faster, in what the whole then gains.
+  struct Exponent {
+    double likely = 1, low = 0;
+  };
+  Exponent of_workers() const;
+  Cap with_margin(double mean, double low, double high, const std::string& name) const;
 
   const Evidence& e_;
   const Diagnosis& d_;

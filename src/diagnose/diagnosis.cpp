@@ -11,7 +11,6 @@ namespace {
 constexpr double kSurelyNot = 0.1;       // what is less likely is not named
 constexpr double kClear = 0.8;           // the confidence of a clear answer, at least
 constexpr double kNothingToGain = 0.98;  // of the ceiling
-constexpr double kImpossible = 1.05;     // times the ceiling: that had a worse moment
 
 void add_name(Finding& finding, const Suspect& suspect) {
   for (const std::string& name : suspect.names)
@@ -63,15 +62,21 @@ void set_compute_bound(Finding& finding) {
   finding.confidence.reset();
 }
 
+// What is left of an answer beside a ceiling that cannot be true.
+void set_doubtful(Finding& finding) {
+  finding.clear = false;
+  finding.confidence.reset();
+}
+
 std::string reached(const Evidence& e) {
   const double ceiling = e.mean_rate(Rung::synthetic), own = e.mean_rate(e.own_rung());
   if (ceiling <= 0 || own <= 0) return "";
   const std::string text =
       format(": %s of %s img/s, %.0f %% of the ceiling", thousands(own).c_str(),
              thousands(ceiling).c_str(), 100 * own / ceiling);
-  return own <= kImpossible * ceiling
-             ? text
-             : text + ", which cannot be: something else slowed the ceiling; measure again";
+  return e.is_impossible()
+             ? text + ", which cannot be: something else slowed the ceiling; measure again"
+             : text;
 }
 
 std::string sentence_of(const Evidence& e, const Finding& f) {
@@ -92,13 +97,14 @@ std::string sentence_of(const Evidence& e, const Finding& f) {
 }
 
 // The answer where no blocks could be measured: the two other kinds of evidence. A ladder that
-// lacks a rung names two steps, of which the capacities may name one.
-Finding without_slopes(const Witness& witness) {
+// lacks a rung names two steps, of which the capacities may name one. Fewer rounds than an interval
+// needs make nothing clear.
+Finding without_slopes(const Evidence& e, const Witness& witness) {
   const std::string &ladder = witness.ladder, &capacities = witness.capacities;
   // A step over several rungs that are missing names half of the pipeline.
   const bool tells = std::ranges::count(ladder, ',') == 0 && std::ranges::count(ladder, ' ') <= 2;
   if (tells && !ladder.empty() && !capacities.empty() && is_meant(ladder, capacities))
-    return {.names = {capacities}, .clear = true};
+    return {.names = {capacities}, .clear = e.rounds.size() >= measure::kLeastRepetitions};
   Finding finding{.clear = false};
   for (const std::string& name : {ladder, capacities})
     if (!name.empty()) finding.names.push_back(name);
@@ -128,17 +134,18 @@ Diagnosis diagnosis_of(const Evidence& e) {
               {}};
   Witness witness = witness_of(e, d.waterfall);
   if (d.slopes.empty()) {
-    d.finding = without_slopes(witness);
+    d.finding = without_slopes(e, witness);
   } else {
     const std::vector<Suspect> suspects = suspects_of(e, d);
     d.finding = finding_of(suspects, beyond_delays(suspects, e, d));
     const double share = e.share_of_ceiling();
-    if (!d.finding.clear && share >= kNothingToGain && share <= kImpossible) {
+    if (!d.finding.clear && share >= kNothingToGain && !e.is_impossible()) {
       set_compute_bound(d.finding);
     } else {
       witness.slopes = joined(d.finding.names);
     }
   }
+  if (e.is_impossible()) set_doubtful(d.finding);
   judge(witness, d.finding.names);
   d.finding.witness = witness;
   d.finding.sentence = sentence_of(e, d.finding);

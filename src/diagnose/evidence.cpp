@@ -63,6 +63,14 @@ double Evidence::share_of_ceiling() const {
   return ceiling > 0 ? mean_rate(own_rung()) / ceiling : 0;
 }
 
-bool Evidence::is_at_ceiling() const { return share_of_ceiling() >= kAtCeiling; }
+bool Evidence::is_at_ceiling() const {
+  return share_of_ceiling() >= kAtCeiling && !is_impossible();
+}
+bool Evidence::is_impossible() const { return share_of_ceiling() > kImpossible; }
+
+bool Evidence::reads_reach_storage() const {
+  const std::string state = rounds.empty() ? "" : rounds.back().page_cache;
+  return settings.page_cache == "cold" || state == "cold" || state == "bypassed";
+}
 
 }  // namespace feedrate::diagnose

@@ -13,6 +13,8 @@ namespace feedrate::diagnose {
 
 // The run reaches at least this share of its ceiling: nothing but the step limits it.
 inline constexpr double kAtCeiling = 0.95;
+// More than that cannot be: the ceiling had a worse moment.
+inline constexpr double kImpossible = 1.05;
 
 // What one round measured: every rung once, in shuffled order, and the cell once more, cut into
 // blocks. What a round lacks has failed or does not apply.
@@ -44,7 +46,9 @@ struct Evidence {
   Rung own_rung() const;                   // of the cell itself: cold where the cell is
   double mean_rate(Rung rung) const;       // images/s; 0: it was not measured
   double share_of_ceiling() const;         // that the cell reaches; 0: unknown
-  bool is_at_ceiling() const;              // see kAtCeiling
+  bool is_at_ceiling() const;              // see kAtCeiling; not beyond what can be
+  bool is_impossible() const;              // see kImpossible
+  bool reads_reach_storage() const;        // no page cache serves them
 };
 
 // Of the time in which the devices work, what averaging gradients takes. `least_sync_ms`: of the

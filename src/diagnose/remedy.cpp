@@ -18,7 +18,7 @@ std::vector<int> Remedy::workers_to_try() const {
   if (its == changes.end()) return {};
   const int predicted = std::stoi(its->second);
   std::vector<int> all;
-  for (const double share : {0.5, 0.75, 1.0, 1.5}) {
+  for (const double share : {0.25, 0.5, 0.75, 1.0, 1.5}) {
     const int workers = std::max(1, static_cast<int>(std::lround(share * predicted)));
     if (all.empty() || workers > all.back()) all.push_back(workers);
   }
@@ -26,13 +26,12 @@ std::vector<int> Remedy::workers_to_try() const {
 }
 
 std::optional<int> Remedy::enough_workers() const {
-  if (by_workers.empty()) return std::nullopt;
+  if (by_workers.size() < 2) return std::nullopt;
   double best = 0;
   for (const auto& [workers, rate] : by_workers) best = std::max(best, rate.mean);
   const auto enough = std::ranges::find_if(
       by_workers, [&](const auto& tried) { return tried.second.mean >= kAsGood * best; });
-  const bool is_last = std::next(enough) == by_workers.end() && by_workers.size() > 1;
-  return is_last ? std::nullopt : std::optional(enough->first);
+  return std::next(enough) == by_workers.end() ? std::nullopt : std::optional(enough->first);
 }
 
 }  // namespace feedrate::diagnose

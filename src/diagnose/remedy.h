@@ -18,10 +18,10 @@ struct Remedy {
   measure::Estimate predicted;                 // images/s
   std::optional<measure::Estimate> measured{};
   std::string not_tried{};  // why --try could not measure it
-  // Of more workers: what so many reached, by workers of one GPU, its own number among them.
+  // Of more workers: what so many reached, by workers of one GPU.
   std::map<int, measure::Estimate> by_workers{};
   // W*: the fewest of these that reach kAsGood of the best; nothing if that is the largest number
-  // tried and better than the one before it, so that more may help.
+  // tried, so that more may help, or the only one. If it is the smallest one tried, fewer may do.
   std::optional<int> enough_workers() const;
   // The numbers to try for that; empty for other remedies.
   std::vector<int> workers_to_try() const;

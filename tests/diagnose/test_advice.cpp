@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -49,6 +50,73 @@ TEST(Advice, WorkersOfTheirOwnWhereThereAreNone) {
   ASSERT_TRUE(workers);
   EXPECT_EQ(workers->options(), "--workers 21");
   EXPECT_NEAR(workers->predicted.mean, 1000, 1);
+}
+
+// A stage in half the time, of which seven tenths are felt. A slope that scatters so widely that it
+// may be 1 counts as 1, and the lower end alone has the rest.
+TEST(Advice, ASlopeThatMayBeOneCountsAsOne) {
+  const auto halved = [](double slope, double scatter) {
+    MadeUpEvidence made_up;
+    made_up.slope(measure::Place::worker, false, slope, scatter)
+        .slope(measure::Place::worker, true, 1)
+        .slope(measure::Place::copy, false, 0)
+        .slope(measure::Place::step, false, 0);
+    EXPECT_TRUE(made_up.diagnosis().finding.clear);
+    return found(advice_of(made_up), "decode in half the time").value().predicted;
+  };
+  const double factor = 20.0 / (20 - 6);  // decode takes 12 ms of 20
+  EXPECT_NEAR(halved(0.7, 0.02).mean, 200 * std::pow(factor, 0.7), 1);
+  EXPECT_NEAR(halved(0.7, 0.02).ci95.value().low, 200 * std::pow(factor, 0.7), 10);
+  EXPECT_NEAR(halved(0.9, 0.5).mean, 200 * factor, 1);
+  EXPECT_LT(halved(0.9, 0.5).ci95.value().low, 200 * std::pow(factor, 0.8));
+}
+
+TEST(Advice, AnAnswerThatIsNotClearMayMeanNoGain) {
+  MadeUpEvidence made_up;
+  made_up.slope(measure::Place::worker, false, 0.5, 0.8).slope(measure::Place::copy, false, 0);
+  made_up.slope(measure::Place::step, false, 0.5, 0.8);
+  ASSERT_FALSE(made_up.diagnosis().finding.clear);
+  const auto workers = found(advice_of(made_up), "more workers");
+  ASSERT_TRUE(workers);
+  EXPECT_NEAR(workers->predicted.mean, 200 * std::sqrt(21.0 / 4), 1);
+  EXPECT_NEAR(workers->predicted.ci95.value().low, 200, 1);
+}
+
+TEST(Advice, FewerThanThreeRoundsGiveNoInterval) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kWorkersBind).rate(Rung::encoded, 500);
+  made_up.evidence.rounds.resize(2);
+  const auto advice = advice_of(made_up);
+  ASSERT_GE(advice.size(), 3u);
+  for (const Remedy& remedy : advice) EXPECT_FALSE(remedy.predicted.ci95) << remedy.name;
+}
+
+// 200 images/s are all that it has shown; where it was asked for a fifth more, 240.
+TEST(Advice, NobodyKnowsWhatAStorageServesBeyondWhatItWasAskedFor) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kWorkersBind).stage(Stage::read, 12, 1);
+  EXPECT_GT(found(advice_of(made_up), "more workers").value().predicted.ci95.value().low, 400);
+  for (auto& round : made_up.evidence.rounds) round.page_cache = "bypassed";
+  const auto may_be = [&] {
+    return found(advice_of(made_up), "more workers").value().predicted.ci95.value();
+  };
+  EXPECT_NEAR(may_be().low, 200, 1);
+  EXPECT_NEAR(may_be().high, 1000, 1);
+  made_up.slope(measure::Place::storage, false, 0);
+  EXPECT_NEAR(may_be().low, 240, 1);
+}
+
+TEST(Advice, TheFewestWorkersThatAreEnough) {
+  Remedy remedy{.name = "more workers", .changes = {{"workers", "20"}}, .why = {}, .predicted = {}};
+  EXPECT_THAT(remedy.workers_to_try(), testing::ElementsAre(5, 10, 15, 20, 30));
+  remedy.changes["workers"] = "2";
+  EXPECT_THAT(remedy.workers_to_try(), testing::ElementsAre(1, 2, 3));
+  remedy.by_workers = {{2, {100, {}}}};
+  EXPECT_FALSE(remedy.enough_workers()) << "one number is no search";
+  remedy.by_workers = {{2, {100, {}}}, {4, {197, {}}}, {8, {200, {}}}};
+  EXPECT_EQ(remedy.enough_workers(), 4);
+  remedy.by_workers[8].mean = 300;
+  EXPECT_FALSE(remedy.enough_workers()) << "more may help";
 }
 
 // 8 CPUs, 14 ms of each sample: no more than 571 images/s, whatever the workers.
@@ -324,6 +392,17 @@ TEST(Advice, PicturesOfManySizesAreTakenForWhatTheyAreAtLeast) {
   const auto unknown = found(advice_of(made_up, around), "keep decoded pictures in memory");
   ASSERT_TRUE(unknown);
   EXPECT_THAT(unknown->why, HasSubstr("whether that fits is not known"));
+}
+
+TEST(Advice, StoredTensorsAreKeptAsTheyAre) {
+  MadeUpEvidence made_up;
+  made_up.evidence.settings.data = "tensor";
+  made_up.evidence.settings.transfer = codec::Dtype::fp32;
+  made_up.rate(Rung::sample, 900).slopes(kWorkersBind);
+  const Surroundings around{.memory_available = 1e12, .samples = 1000};
+  const auto kept = found(advice_of(made_up, around), "keep finished samples in memory");
+  ASSERT_TRUE(kept);
+  EXPECT_THAT(kept->why, HasSubstr("takes 602 MB of memory")) << "1000 * 224 * 224 * 3 * 4";
 }
 
 TEST(Advice, WhatDoesNotFitIntoMemoryIsNotAdvised) {

@@ -353,6 +353,10 @@ TEST(Diagnosis, WithoutSlopesAStageThatBothNameIsClear) {
   const Finding f = made_up.diagnosis().finding;
   EXPECT_TRUE(f.clear);
   EXPECT_THAT(f.sentence, StartsWith("decode limits it"));
+  made_up.evidence.rounds.resize(2);
+  const Finding look = made_up.diagnosis().finding;
+  EXPECT_FALSE(look.clear) << "no interval";
+  EXPECT_THAT(look.sentence, StartsWith("perhaps decode"));
 }
 
 TEST(Diagnosis, WithoutSlopesOneWitnessAloneIsNotBetweenOne) {
@@ -435,6 +439,17 @@ TEST(Diagnosis, ACellAboveItsCeilingSaysThatThisCannotBe) {
   made_up.slope(Place::worker, false, 0).slope(Place::step, false, 1).slope(Place::copy, false, 0);
   EXPECT_THAT(made_up.rate(Rung::none, 1300).diagnosis().finding.sentence,
               HasSubstr("130 % of the ceiling, which cannot be"));
+}
+
+// It waits for a lock, while its ceiling was slowed by something else.
+TEST(Diagnosis, ACeilingThatCannotBeMakesNothingClear) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).stage(Stage::lock, 40, 0).rate(Rung::none, 1300);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_FALSE(f.clear);
+  EXPECT_FALSE(f.confidence);
+  EXPECT_THAT(f.names, ElementsAre("lock"));
+  EXPECT_EQ(f.witness.ladder, "");
 }
 
 }  // namespace

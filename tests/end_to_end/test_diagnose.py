@@ -56,7 +56,7 @@ LOSS = {"step", "from", "to", "lost_imgs_per_s", "lost_share", "ms_per_step"}
 SLOPE = {"place", "kind", "delay_ms", "extra_reads", "pairs", "slope", "binds"}
 CAPACITY = {"resource", "imgs_per_s", "utilisation", "largest_stage", "largest_share"}
 REMEDY = {"remedy", "options", "why", "predicted", "measured", "by_workers", "not_tried"}
-NUMBER, RANGE = r"([\d,]+)", r"[\d,]+ to [\d,]+"
+NUMBER, RANGE = r"([\d,]+)", r"(?:[\d,]+ to [\d,]+|-)"
 
 
 def unwrapped(text):
@@ -435,6 +435,14 @@ class Rungs(DiagnoseTest):
             runs = {rung["rung"]: rung.get("runs") for rung in again["ladder"]}
             self.assertEqual(runs["encoded"], again["rounds"], "it failed with the cell alone")
 
+    def test_an_answer_that_cannot_be_written_is_printed(self):
+        _, folder = self.decode_is_slow()
+        os.unlink(os.path.join(folder, "diagnosis.json"))
+        os.mkdir(os.path.join(folder, "diagnosis.json"))
+        answer = self.diagnose(*SLOW_DECODE, "-o", folder, "--resume", code=1)
+        self.assertIn("decode limits it", answer.out)
+        self.assertRegex(answer.err, r"(?m)^feedrate: .*diagnosis\.json")
+
     def test_loaders_beside_the_steps_are_a_cell_of_their_own(self):
         words = ["--cache", "discard", "--min-seconds", "0.3", "--warmup-seconds", "0.1", "--json"]
         answer = self.call("run", "--dataset", self.data, *CELL, *words)
@@ -484,6 +492,69 @@ class BadInput(DiagnoseTest):
         measured = self.one_line(answer)
         for field in ("verdict", "ladder", "slopes", "runs", "flags", "patterns"):
             self.assertEqual(found[field], measured[field], field)
+
+    def swept(self, repetitions, rungs):
+        """A ledger such as a sweep writes, in which decoding is slow: those rungs, and the cell."""
+        _, folder = self.decode_is_slow()
+        records = [r for r in records_of(folder) if r["repetition"] == 0]
+        kept = []
+        for record in records:
+            cell = record["cell"]
+            name = "synthetic" if cell["data"] == "synthetic" else cell["cache"]
+            is_other = cell["page-cache"] == "cold" or cell["device"] != "emulated:800"
+            if is_other or name not in (*rungs, "synthetic", "none"):
+                continue
+            # What is planted spoils a record. Here it stands for a decoder that is as slow.
+            record["flags"] = [f for f in record["flags"] if f["name"] != "planted"]
+            record["valid"] = True
+            kept += [{**record, "repetition": i} for i in range(repetitions)]
+        os.mkdir(self.path("swept"))
+        self.write("swept/ledger.jsonl", "".join(json.dumps(r) + "\n" for r in kept))
+        return self.path("swept")
+
+    def test_a_sweep_has_the_ladder_and_the_capacities(self):
+        folder = self.swept(3, ("host", "decoded", "encoded"))
+        found = self.one_line(self.call("diagnose", "--from", folder, "--json"))
+        self.assertEqual(found["rounds"], 3)
+        self.assertEqual((found["verdict"]["names"], found["verdict"]["clear"]), (["decode"], True))
+        self.assertEqual((found["slopes"], found["verdict"]["confidence"]), ([], None))
+        rungs = {rung["rung"]: rung for rung in found["ladder"]}
+        for name in ("device", "sample", "discard"):
+            self.assertEqual(rungs[name]["left_out"], "not in this ledger")
+        (own,) = [
+            r["imgs_per_s"]
+            for r in records_of(folder)
+            if (r["repetition"], r["cell"]["data"], r["cell"]["cache"]) == (0, "jpeg", "none")
+        ]
+        self.assertLessEqual(rungs["none"]["imgs_per_s"]["mean"], own * 1.001)
+        self.assertGreater(rungs["none"]["imgs_per_s"]["mean"], own * 0.8)
+        steps = [loss["step"] for loss in found["waterfall"]]
+        self.assertEqual(steps, ["normalise and copy", "collate and augment", "decode", "read"])
+
+    def test_one_repetition_is_a_look(self):
+        folder = self.swept(1, ("decoded", "encoded"))
+        found = self.one_line(self.call("diagnose", "--from", folder, "--json"))
+        self.assertEqual((found["rounds"], found["verdict"]["clear"]), (1, False))
+        self.assertRegex(found["verdict"]["sentence"], "^perhaps decode: ")
+        for remedy in found["advice"]:
+            self.assertIsNone(remedy["predicted"]["ci95"], remedy)
+
+    def test_of_several_cells_one_is_to_be_chosen(self):
+        limits = ["--min-seconds", "0.2", "--warmup-seconds", "0.05", "--workers", "1,2"]
+        self.call("sweep", "--dataset", self.data, *CELL[:-2], *limits, "-o", self.path("swept"))
+        ledger = ["diagnose", "--from", self.path("swept")]
+        self.refused(*ledger, names=["holds 2 cells, which differ in workers", "--where AXIS=VALUE"])
+        chosen = self.call(*ledger, "--where", "workers=1")
+        self.assertIn("jpeg 64x64, 1 worker,", chosen.out)
+        self.refused(*ledger, "--where", "workers=7", names=["holds no cell of that kind"], code=1)
+
+    def test_jobs_that_ran_beside_each_other_are_no_repetitions(self):
+        limits = ["--min-seconds", "0.3", "--warmup-seconds", "0.05", "--copies", "2"]
+        cell = ["--dataset", self.data, *CELL, *limits, "-o", self.path("jobs")]
+        self.call("jobs", *cell)
+        self.assertTrue(any("jobs" in record for record in records_of(self.path("jobs"))))
+        alone = ["diagnose", "--from", self.path("jobs")]
+        self.refused(*alone, names=["ledger.jsonl", "measured by itself"], code=1)
 
     def test_a_launchers_processes_are_refused(self):
         """Each would make a diagnosis of its own."""

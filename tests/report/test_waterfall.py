@@ -234,7 +234,7 @@ class Figure(Program):
             "−1,241 img/s",
             ">50.2 %<",
             "+27 img/s",
-            "normalise: the interval holds 0",
+            "normalise: not told from 0",
             "Left out: cold (the page cache cannot be dropped here: not root).",
             "discard (no link of the chain)",
             "From diagnosis.json: 4 rounds in 58 s.",
@@ -370,6 +370,26 @@ class Page(Folder):
         self.assertNotIn("diagnosis", setting)
         with_one, _ = self.setting(diagnoses.diagnosis())
         self.assertEqual({**setting, "diagnosis": with_one["diagnosis"]}, with_one)
+
+    def test_advice_that_nobody_tries_says_why(self):
+        for options, said in (("--cache decoded", "in the ladder"), (None, "a what-if")):
+            found = diagnoses.diagnosis()
+            found["advice"][1]["options"] = options
+            setting, _ = self.setting(found)
+            tables = {table["title"]: table["rows"] for table in setting["diagnosis"]["tables"]}
+            self.assertEqual(tables["Advice"][1][3], said)
+
+    def test_a_loss_is_told_at_one_risk_for_all_steps(self):
+        """An interval that just leaves 0 out is one of several that might."""
+        found = diagnoses.diagnosis()
+        for step in found["waterfall"]:
+            mean = step["lost_imgs_per_s"]["mean"]
+            off = {"normalise": 0.91, "decode": 0.01}.get(step["step"], 5) * abs(mean)
+            step["lost_imgs_per_s"]["ci95"] = [mean - off, mean + off]
+        setting, _ = self.setting(found)
+        tables = {table["title"]: table["rows"] for table in setting["diagnosis"]["tables"]}
+        told = {row[0]: row[-1] for row in tables["Steps"]}
+        self.assertEqual((told["normalise"], told["decode"]), ("not told from 0", "loss"))
 
     def test_it_has_verdict_figure_and_tables(self):
         setting, data = self.setting(diagnoses.diagnosis())
