@@ -217,10 +217,16 @@ class Diagnosis:
         ]
 
     def told(self):
-        """Of each step what it is: LOSS, GAIN, NOT_TOLD or NO_INTERVAL. The risk that any is told
-        that there is not is 5 % at most, however many steps there are (Holm 1979)."""
-        adjusted = statistics.holm([statistics.p_of_zero(s.lost) for s in self.steps])
-        return [_how(step.lost, p) for step, p in zip(self.steps, adjusted)]
+        """Of each step what it is: LOSS, GAIN, NOT_TOLD or NO_INTERVAL. The risk that any step
+        is told that costs nothing is 5 % at most for those that the verdict names, which rests on
+        other evidence, and 5 % for all others together (Holm 1979)."""
+        named = [s for s in self.steps if s.name in self.verdict.names]
+        others = [s for s in self.steps if s.name not in self.verdict.names]
+        told = {}
+        for family in (named, others):
+            adjusted = statistics.holm([statistics.p_of_zero(s.lost) for s in family])
+            told |= {id(s): _how(s.lost, p) for s, p in zip(family, adjusted)}
+        return [told[id(s)] for s in self.steps]
 
     def is_of(self, setting):
         """Whether its cell is one of the setting's."""

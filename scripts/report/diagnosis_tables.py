@@ -15,7 +15,8 @@ def _all(found):
     bars = {id(bar.step): bar for bar in found.bars()}
     yield _table(
         "Steps",
-        "Lost: a number below zero is a gain. A loss is told at 5 % for all steps together.",
+        "Lost: a number below zero is a gain. Told from 0 with a risk of 5 %: of what the"
+        " verdict names, and of all others together.",
         ["step", "from", "to", "lost, images/s", "of the ceiling", "ms per step", ""],
         [
             [

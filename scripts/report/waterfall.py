@@ -80,7 +80,8 @@ def _notes(found):
     unsure = [clean(b.step.name, 30) for b in found.bars() if b.how == diagnosis.NOT_TOLD]
     if unsure:
         notes.append(
-            f"Pale: {listing(unsure)}: not told from 0, with a risk of 5 % for all steps together."
+            f"Pale: {listing(unsure)}: not told from 0 (risk: 5 % for what the verdict names,"
+            " 5 % for all others together)."
         )
     if found.is_look:
         notes.append(

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/delay_plan.h"
 #include "cli/diagnosis_session.h"
 #include "cli/diagnosis_text.h"
 #include "cli/ledger_evidence.h"
@@ -47,10 +48,8 @@ void refuse_kind(const std::vector<plan::Cell>& cells) {
   }
 }
 
-// Many short runs tell more than one long one. A rung of the first round has a share of the budget:
-// half of it for some 9 rungs of 3 rounds or more.
 void set_default_limits(const CLI::App& app, double budget_s, run::RunLimits& limits) {
-  const double each = std::clamp(budget_s / 2 / 9 / 3, 0.4, 5.0);
+  const double each = ladder_run_s(budget_s);
   const auto unless_typed = [&](const char* option, double& limit, double value) {
     if (app.count(option) == 0) limit = value;
   };

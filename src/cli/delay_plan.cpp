@@ -32,6 +32,8 @@ std::vector<Probe> probes_of(const plan::CellSettings& settings, const ProbesWan
   return probes;
 }
 
+double ladder_run_s(double budget_s) { return std::clamp(budget_s / 2 / 9 / 3, 0.4, 5.0); }
+
 DelayPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t probes) {
   constexpr int kMostPairs = 16;  // of each kind of delay, all rounds together
   constexpr int kMostRounds = 6, kWantedRounds = 3;

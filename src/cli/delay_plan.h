@@ -27,6 +27,10 @@ struct ProbesWanted {
 };
 std::vector<Probe> probes_of(const plan::CellSettings& settings, const ProbesWanted& wanted);
 
+// Of a run of the ladder, with its warm-up. Many short runs tell more than one long one: half of
+// the budget is for some 9 rungs of 3 rounds or more.
+double ladder_run_s(double budget_s);
+
 // Of each kind of delay, all rounds together, at least.
 inline constexpr int kLeastPairs = 6;
 

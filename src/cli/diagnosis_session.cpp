@@ -134,7 +134,7 @@ void DiagnosisSession::set_plan(double before_s, double ladder_s) {
   head_.plan = plan;
   if (!needs_s) return;
   // A larger budget makes the ladder's runs longer, too.
-  const double longer = std::max(0.0, *needs_s / order_.budget_s - 1);
+  const double longer = ladder_run_s(*needs_s) / ladder_run_s(order_.budget_s) - 1;
   const double enough_s = 1.1 * (before_s + *needs_s + longer * ladder_s);
   std::fprintf(
       stderr,
@@ -166,10 +166,11 @@ diagnose::Surroundings DiagnosisSession::surroundings() const {
 bool DiagnosisSession::answer(bool is_tried) {
   const diagnose::Diagnosis diagnosis = diagnose::diagnosis_of(evidence_);
   std::vector<diagnose::Remedy> advice = advice_for(cell_, evidence_, diagnosis, surroundings());
+  const double rounds_s = before_s_ + seconds();
   const Tried tried = is_tried ? try_advice(advice) : Tried::all;
   const record::DiagnosisOf of{.cell = cell_,
                                .device = head_.device,
-                               .seconds = before_s_ + seconds(),
+                               .seconds = rounds_s,
                                .seen = live_.seen(),
                                .advice = advice};
   const bool is_written = write(record::diagnosis_json(of, evidence_, diagnosis));

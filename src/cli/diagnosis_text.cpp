@@ -118,8 +118,8 @@ std::string slopes_text(const std::vector<diagnose::Slope>& slopes, const std::s
             : format("%s, %s %.3g ms", place.c_str(), s.burns ? "burn" : "sleep", s.delay_ms);
     const std::string range =
         s.slope.ci95 ? format("%.2f to %.2f", s.slope.ci95->low, s.slope.ci95->high) : "-";
-    text += format("  %-25s%8.2f  %-16s %zu pairs\n", what.c_str(), s.slope.mean, range.c_str(),
-                   s.pairs);
+    text += format("  %-25s%8.2f  %-16s %zu pair%s\n", what.c_str(), s.slope.mean, range.c_str(),
+                   s.pairs, s.pairs == 1 ? "" : "s");
   }
   if (!failed.empty())
     text += paragraph(2, format("left out%s: delays: %s", slopes.empty() ? "" : " of some rounds",
@@ -146,10 +146,13 @@ std::string share_text(double share) {
 
 std::string confidence_text(const diagnose::Finding& f) {
   if (f.confidence) return "  confidence " + share_text(*f.confidence) + "\n";
+  constexpr double kLeast = 0.01;  // what is less likely tells nobody anything
   std::string text;
-  for (const diagnose::Suspect& s : f.suspects)
+  for (const diagnose::Suspect& s : f.suspects) {
+    if (s.binds < kLeast) continue;
     text += (text.empty() ? "likely: " : ", ") + diagnose::joined(s.names) + " (" + s.resource +
             ") " + share_text(s.binds);
+  }
   return text.empty() ? "" : paragraph(2, text);
 }
 
@@ -229,8 +232,11 @@ std::string heading(const record::DiagnosisOf& of) {
 std::string rounds_text(std::size_t rounds, double seconds) {
   std::string text = format("%zu round%s", rounds, rounds == 1 ? "" : "s");
   if (seconds > 0) text += " in " + duration(seconds);
-  return paragraph(0,
-                   text + ": what they show holds for this machine, these options and this hour.");
+  return paragraph(
+      0,
+      text + (seconds > 0 ? ": what they show holds for this machine, these options and this hour."
+                          : ": what they show holds for the machine, the options and the hour of "
+                            "the ledger."));
 }
 
 }  // namespace

@@ -106,7 +106,9 @@ class Adviser {
     constexpr double kShareOfMemory = 0.8;
     const auto rate = caps_.rung(rung);
     const double bytes = kept_bytes(rung);
-    if (!rate || (s_.memory_available > 0 && bytes > kShareOfMemory * s_.memory_available)) return;
+    const auto gain = loss_between(e_.ladder(), rung, e_.own_rung(), e_.servers.images_per_step);
+    if (!rate || !gain || !gain->is_shown()) return;
+    if (s_.memory_available > 0 && bytes > kShareOfMemory * s_.memory_available) return;
     std::string why = "a rung of the ladder";
     const bool is_least = e_.settings.mixed_sizes && rung == Rung::decoded;
     if (bytes > 0)

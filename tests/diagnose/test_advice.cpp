@@ -209,6 +209,15 @@ TEST(Advice, RungsThatWereMeasuredAreTheirOwnPredictionTheMostFirst) {
   EXPECT_EQ(advice[1].options(), "--cache encoded");
 }
 
+// It was faster in two rounds, and slower in one.
+TEST(Advice, ARungWhoseGainIsNotToldIsNoAdvice) {
+  MadeUpEvidence made_up;
+  made_up.slopes({.copy = 1}).rate(Rung::encoded, 300);
+  EXPECT_TRUE(found(advice_of(made_up), "keep the files' bytes in memory"));
+  made_up.evidence.rounds[1].rates[Rung::encoded] = 150;
+  EXPECT_FALSE(found(advice_of(made_up), "keep the files' bytes in memory"));
+}
+
 TEST(Advice, WhatIsNotWorthItIsLeftOut) {
   const auto options = [](double rate) {
     return advice_of(MadeUpEvidence().slopes({.copy = 1}).rate(Rung::encoded, rate)).size();

@@ -543,7 +543,9 @@ class BadInput(DiagnoseTest):
         limits = ["--min-seconds", "0.2", "--warmup-seconds", "0.05", "--workers", "1,2"]
         self.call("sweep", "--dataset", self.data, *CELL[:-2], *limits, "-o", self.path("swept"))
         ledger = ["diagnose", "--from", self.path("swept")]
-        self.refused(*ledger, names=["holds 2 cells, which differ in workers", "--where AXIS=VALUE"])
+        self.refused(
+            *ledger, names=["holds 2 cells, which differ in workers", "--where AXIS=VALUE"]
+        )
         chosen = self.call(*ledger, "--where", "workers=1")
         self.assertIn("jpeg 64x64, 1 worker,", chosen.out)
         self.refused(*ledger, "--where", "workers=7", names=["holds no cell of that kind"], code=1)

@@ -380,7 +380,8 @@ class Page(Folder):
             self.assertEqual(tables["Advice"][1][3], said)
 
     def test_a_loss_is_told_at_one_risk_for_all_steps(self):
-        """An interval that just leaves 0 out is one of several that might."""
+        """An interval that just leaves 0 out is one of several that might, but for the one that
+        the verdict names."""
         found = diagnoses.diagnosis()
         for step in found["waterfall"]:
             mean = step["lost_imgs_per_s"]["mean"]
@@ -390,6 +391,11 @@ class Page(Folder):
         tables = {table["title"]: table["rows"] for table in setting["diagnosis"]["tables"]}
         told = {row[0]: row[-1] for row in tables["Steps"]}
         self.assertEqual((told["normalise"], told["decode"]), ("not told from 0", "loss"))
+        found["verdict"]["names"] = ["normalise"]
+        setting, _ = self.setting(found)
+        tables = {table["title"]: table["rows"] for table in setting["diagnosis"]["tables"]}
+        told = {row[0]: row[-1] for row in tables["Steps"]}
+        self.assertEqual((told["normalise"], told["decode"]), ("loss", "loss"))
 
     def test_it_has_verdict_figure_and_tables(self):
         setting, data = self.setting(diagnoses.diagnosis())
