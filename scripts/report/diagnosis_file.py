@@ -10,6 +10,7 @@ from .text import amount, clean
 
 SCHEMA = "feedrate.diagnosis/1"
 NAME = "diagnosis.json"
+ANY_RATE = "emulated:inf"
 MOST_BYTES = 4 << 20
 KIND = "95 % interval over rounds"
 MAY_BE = "what it may be: no 95 % interval"  # of a prediction
@@ -24,6 +25,8 @@ def attach(settings, ledger_path, note=lambda text: None):
     found = read(ledger_path)
     if not found:
         return
+    # A rung of it whose device takes any rate: there is no ceiling to compare it with.
+    settings[:] = [s for s in settings if s.axes.get("device") != ANY_RATE or found.is_of(s)]
     for setting in settings:
         if found.is_of(setting):
             setting.diagnosis = found

@@ -83,6 +83,8 @@ int diagnose_ledger(const CLI::App& app, const DiagnoseCommand& command) {
   LedgerEvidence found = evidence_from(command.from, command.experiment.where);
   const diagnose::Diagnosis diagnosis = diagnose::diagnosis_of(found.evidence);
   found.of.advice = advice_for(found.of.cell, found.evidence, diagnosis, found.surroundings);
+  add_tried(found.records, found.of.cell, found.of.advice,
+            static_cast<int>(found.evidence.rounds.size()));
   print_diagnosis(command.json, found.of, found.evidence, diagnosis);
   return 0;
 }

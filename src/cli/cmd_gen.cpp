@@ -151,7 +151,7 @@ CommandEntry add_gen(CLI::App& program) {
   app->add_option("--png-level", g.encode.png_level, "PNG compression level")
       ->capture_default_str()
       ->check(CLI::Range(0, 9));
-  app->add_option("--seed", g.seed, "seed of the pictures")->capture_default_str();
+  add_seed_option(*app, g.seed, "seed of the pictures");
   app->add_option("--threads", g.threads, "0: one per CPU")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));

@@ -160,11 +160,15 @@ std::string agreement_text(const diagnose::Finding& f) {
   const diagnose::Witness& w = f.witness;
   const auto word = [](const std::string& said) { return said.empty() ? "nothing" : said.c_str(); };
   const bool say_all = !w.ladder.empty() && !w.capacities.empty() && !w.slopes.empty();
-  const char* how = !w.agree  ? "the three kinds of evidence do not agree"
+  const bool is_delayed = !f.suspects.empty();
+  const char* how = !w.agree  ? is_delayed ? "the three kinds of evidence do not agree"
+                                           : "the two kinds of evidence do not agree"
                     : say_all ? "the three kinds of evidence agree"
                               : "the evidence that says something agrees";
-  return paragraph(2, format("%s: the ladder says %s, the capacities %s, the delays %s", how,
-                             word(w.ladder), word(w.capacities), word(w.slopes)));
+  const std::string delays =
+      is_delayed ? std::string(", the delays ") + word(w.slopes) : "; no delay was measured";
+  return paragraph(2, format("%s: the ladder says %s, the capacities %s%s", how, word(w.ladder),
+                             word(w.capacities), delays.c_str()));
 }
 
 std::string patterns_text(const std::vector<diagnose::Pattern>& patterns) {

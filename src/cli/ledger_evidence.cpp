@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "cli/delay_plan.h"
@@ -116,13 +117,14 @@ void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
 LedgerEvidence evidence_from(const std::filesystem::path& folder,
                              const std::vector<std::string>& where) {
   const std::filesystem::path file = folder / "ledger.jsonl";
-  const record::LedgerText text = record::read_ledger(file);
+  record::LedgerText text = record::read_ledger(file);
   try {
     const auto rounds = record::read_rounds(folder);
     const std::string diagnosed = rounds ? rounds->head.cell_id : "";
     LedgerEvidence found{.of = {.cell = only_cell(file, text.records, where, diagnosed)},
                          .evidence = {},
-                         .surroundings = {.takes_engines = false}};
+                         .surroundings = {.takes_engines = false},
+                         .records = {}};
     diagnose::Evidence& e = found.evidence;
     e.settings = plan::settings_of(found.of.cell);
     e.servers = servers_of(e.settings);
@@ -137,6 +139,7 @@ LedgerEvidence evidence_from(const std::filesystem::path& folder,
       throw Error(file.string(), "holds no valid record of " + found.of.cell.label(),
                   "measure it: `feedrate diagnose --dataset DIR`");
     }
+    found.records = std::move(text.records);
     return found;
   } catch (const nlohmann::json::exception& error) {
     throw Error(file.string(),

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct LedgerEvidence {
   record::DiagnosisOf of;
   diagnose::Evidence evidence;
   diagnose::Surroundings surroundings;  // of the dataset alone
+  std::vector<nlohmann::ordered_json> records;
 };
 
 // `where`: conditions that leave one cell that reads stored data at each step. Rungs that the

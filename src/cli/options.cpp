@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string>
@@ -39,6 +40,7 @@ CLI::Validator number_that(const std::string& wanted, bool (*holds)(double, doub
         const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), value);
         const bool good =
             error == std::errc{} && end == typed.data() + typed.size() && holds(value, bound);
+        if (good && std::isinf(value)) return typed + " has no end";
         return good ? "" : typed + " is not a number " + wanted;
       },
       "");
@@ -51,6 +53,16 @@ CLI::Validator at_least(double bound) {
 CLI::Validator above(double bound) {
   return number_that(
       "above " + CLI::detail::to_string(bound), [](double v, double b) { return v > b; }, bound);
+}
+
+// CLI11 takes -1 of an unsigned number for the largest.
+CLI::Validator whole() {
+  return CLI::Validator(
+      [](std::string& typed) -> std::string {
+        const bool is_negative = typed.starts_with('-');
+        return is_negative ? typed + " is not a whole number of at least 0" : "";
+      },
+      "");
 }
 
 // A value from the config for an option that is no axis; the command line wins.
@@ -128,6 +140,10 @@ void add_stall_option(CLI::App& command, double& seconds) {
       ->check(above(0));
 }
 
+void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& help) {
+  command.add_option("--seed", seed, help)->capture_default_str()->check(whole());
+}
+
 void add_experiment_options(CLI::App& command, ExperimentOptions& options, const std::string& axes,
                             const std::map<std::string, std::string>& defaults) {
   for (const plan::Axis& axis : plan::axes()) {
@@ -155,10 +171,8 @@ void add_experiment_options(CLI::App& command, ExperimentOptions& options, const
       ->type_name("FILE");
   command.add_flag("--anonymize", options.anonymize,
                    "leave host and user names and paths out of the records");
-  command
-      .add_option("--seed", options.run.seed,
-                  "seed of weights, shuffling, crops and the order of cells")
-      ->capture_default_str();
+  add_seed_option(command, options.run.seed,
+                  "seed of weights, shuffling, crops and the order of cells");
   add_limit_options(command, options.run.limits);
 }
 

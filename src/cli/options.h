@@ -1,5 +1,6 @@
 #pragma once
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -31,6 +32,9 @@ void add_experiment_options(CLI::App& command, ExperimentOptions& options, const
 
 // Adds --stall-seconds to a command that is carried out aside (aside.h).
 void add_stall_option(CLI::App& command, double& seconds);
+
+// Adds --seed, a whole number of at least 0.
+void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& help);
 
 // One product of axes, and the dataset that its cells read.
 struct CellGroup {

@@ -28,7 +28,7 @@ int run_program(int argc, char** argv) {
       "emulated:a100\n"
       "Exit codes: 0 all that was asked is done, flagged or not; 1 something asked has no answer; "
       "2 a mistake in\n"
-      "what was typed; 3 `compare`: something is slower or lost; 130, 143 interrupted");
+      "what was typed; 3 `compare`: something is slower or lost; 129, 130, 143 interrupted");
   const std::vector<CommandEntry> commands = {
       add_gen(program),      add_run(program),       add_sweep(program),  add_diagnose(program),
       add_capacity(program), add_jobs(program),      add_report(program), add_compare(program),

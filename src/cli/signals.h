@@ -5,10 +5,10 @@
 
 namespace feedrate::cli {
 
-// Turns SIGINT and SIGTERM into a stop token, without handlers or global state: the signals are
-// blocked for every thread that starts after this object, and one thread waits for them. A second
-// signal, or 4.5 s without the program having ended after the first, ends it at once with 128 +
-// signal.
+// Turns SIGINT, SIGTERM and SIGHUP (a terminal that is gone) into a stop token, without handlers or
+// global state: the signals are blocked for every thread that starts after this object, and one
+// thread waits for them. A second signal, or 4.5 s without the program having ended after the
+// first, ends it at once with 128 + signal.
 class SignalWatcher {
  public:
   SignalWatcher();

@@ -15,6 +15,8 @@
 namespace feedrate::cli {
 namespace {
 
+constexpr int kTries = 3;  // rounds
+
 // A cell to try, for the remedy of this number.
 struct Trial {
   plan::Cell cell;
@@ -46,45 +48,49 @@ void set_not_tried(diagnose::Remedy& remedy, std::optional<int> workers, const s
   remedy.not_tried = (workers ? "--workers " + std::to_string(*workers) + ": " : "") + why;
 }
 
-// By cell_id.
-std::map<std::string, Trial> trials_of(Measuring& measuring, const plan::Cell& cell,
-                                       std::vector<diagnose::Remedy>& advice) {
-  std::map<std::string, Trial> trials;
-  for (std::size_t i = 0; i < advice.size(); ++i) {
-    for (const auto& changes : variants_of(advice[i])) {
-      const auto workers = workers_in(changes);
-      try {
-        const auto changed = with(cell, changes);
-        if (!changed) throw Error(cell.label(), "its other options refuse that");
-        measuring.check({{*changed, plan::Role::cell, 0}});
-        trials.emplace(changed->id(), Trial{*changed, i, workers, {}, {}});
-      } catch (const std::runtime_error& error) {
-        set_not_tried(advice[i], workers, measuring.cleaned(error.what()));
-      }
-    }
-  }
+using Trials = std::map<std::string, Trial>;  // by cell_id
+
+Trials trials_of(const plan::Cell& cell, const std::vector<diagnose::Remedy>& advice) {
+  Trials trials;
+  for (std::size_t i = 0; i < advice.size(); ++i)
+    for (const auto& changes : variants_of(advice[i]))
+      if (const auto changed = with(cell, changes))
+        trials.emplace(changed->id(), Trial{*changed, i, workers_in(changes), {}, {}});
   return trials;
 }
 
-// What an interrupted trial had measured already: a sweep leaves that out.
-void add_tried_before(const record::Ledger* ledger, int from, int to,
-                      std::map<std::string, Trial>& trials) {
-  if (!ledger) return;
-  for (const nlohmann::ordered_json& record : std::views::reverse(ledger->records())) {
+// Those that this dataset and this machine can run.
+void leave_out_refused(Measuring& measuring, Trials& trials,
+                       std::vector<diagnose::Remedy>& advice) {
+  std::erase_if(trials, [&](const auto& one) {
+    const Trial& trial = one.second;
+    try {
+      measuring.check({{trial.cell, plan::Role::cell, 0}});
+      return false;
+    } catch (const std::runtime_error& error) {
+      set_not_tried(advice[trial.remedy], trial.workers, measuring.cleaned(error.what()));
+      return true;
+    }
+  });
+}
+
+// What the rounds of trials measured before: a sweep leaves that out.
+void add_tried_before(const std::vector<nlohmann::ordered_json>& records, int first_round,
+                      Trials& trials) {
+  for (const nlohmann::ordered_json& record : std::views::reverse(records)) {
     const auto trial = trials.find(record.value("cell_id", ""));
     const int round = record.value("repetition", -1);
-    if (trial == trials.end() || record.at("status") != "ok" || round < from || round >= to)
-      continue;
+    const bool is_of_trials = round >= first_round && round < first_round + kTries;
+    if (trial == trials.end() || record.at("status") != "ok" || !is_of_trials) continue;
     trial->second.rates.emplace(round, kept_up(record));
   }
 }
 
-void set_what_they_reached(const std::map<std::string, Trial>& trials,
-                           std::vector<diagnose::Remedy>& advice) {
+void set_what_they_reached(const Trials& trials, std::vector<diagnose::Remedy>& advice) {
   for (const auto& [id, trial] : trials) {
     diagnose::Remedy& remedy = advice[trial.remedy];
     if (trial.rates.empty()) {
-      set_not_tried(remedy, trial.workers, trial.failure);
+      if (!trial.failure.empty()) set_not_tried(remedy, trial.workers, trial.failure);
       continue;
     }
     std::vector<double> rates;
@@ -108,8 +114,8 @@ std::vector<diagnose::Remedy> advice_for(const plan::Cell& cell, const diagnose:
 
 Tried try_out(Measuring& measuring, const plan::Cell& cell, std::vector<diagnose::Remedy>& advice,
               int first_round, std::uint64_t seed) {
-  constexpr int kTries = 3;
-  std::map<std::string, Trial> trials = trials_of(measuring, cell, advice);
+  Trials trials = trials_of(cell, advice);
+  leave_out_refused(measuring, trials, advice);
   const LiveRuns runs{
       .title = "trying the advice",
       .name = [&](const plan::Cell& tried) { return advice[trials.at(tried.id()).remedy].name; },
@@ -130,11 +136,18 @@ Tried try_out(Measuring& measuring, const plan::Cell& cell, std::vector<diagnose
     shuffle(plan, mix64(seed, static_cast<std::uint64_t>(round)));
     if (!runs.measure(measuring, plan)) return Tried::interrupted;
   }
-  add_tried_before(measuring.ledger(), first_round, first_round + kTries, trials);
+  if (measuring.ledger()) add_tried_before(measuring.ledger()->records(), first_round, trials);
   set_what_they_reached(trials, advice);
   const bool have_all =
       std::ranges::none_of(trials, [](const auto& trial) { return trial.second.rates.empty(); });
   return have_all ? Tried::all : Tried::not_all;
+}
+
+void add_tried(const std::vector<nlohmann::ordered_json>& records, const plan::Cell& cell,
+               std::vector<diagnose::Remedy>& advice, int first_round) {
+  Trials trials = trials_of(cell, advice);
+  add_tried_before(records, first_round, trials);
+  set_what_they_reached(trials, advice);
 }
 
 }  // namespace feedrate::cli

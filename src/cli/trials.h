@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "cli/measuring.h"
@@ -19,5 +20,8 @@ enum class Tried { all, not_all, interrupted };
 // of its own that `seed` draws; sets what they reached, or why not.
 Tried try_out(Measuring& measuring, const plan::Cell& cell, std::vector<diagnose::Remedy>& advice,
               int first_round, std::uint64_t seed);
+// Sets what they reached when it was tried, as the records of that ledger have it.
+void add_tried(const std::vector<nlohmann::ordered_json>& records, const plan::Cell& cell,
+               std::vector<diagnose::Remedy>& advice, int first_round);
 
 }  // namespace feedrate::cli

@@ -30,6 +30,7 @@ std::string signal_name(int number) {
   if (getppid() != parent) _exit(kExitOrphaned);
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -11,9 +11,9 @@
 namespace feedrate::ranks {
 
 // Ranks on this machine: copies of this program, each with one end of a stream as its descriptor
-// kRankDescriptor. They ignore SIGINT and SIGTERM, as their parent ends them. The kernel kills them
-// when the thread that started them is gone. What they say, on stdout too, comes out at this
-// process's stderr (ErrorPipe), at each look() and in end(). Used by one thread.
+// kRankDescriptor. They ignore SIGINT, SIGTERM and SIGHUP, as their parent ends them. The kernel
+// kills them when the thread that started them is gone. What they say, on stdout too, comes out at
+// this process's stderr (ErrorPipe), at each look() and in end(). Used by one thread.
 class Children {
  public:
   static constexpr int kRankDescriptor = 3;

@@ -1,6 +1,8 @@
 """What users type wrong, and what the machine lacks."""
 
 import os
+import shutil
+import subprocess
 import unittest
 
 from program import CELL, ROOT, SHORT, SMALL, ProgramTest, main, program
@@ -122,11 +124,32 @@ class BadInput(ProgramTest):
             ("--warmup-seconds", "-1"),
             ("--min-steps", "x"),
             ("--seed", "x"),
+            ("--seed", "-1"),
             ("--max-seconds", "0"),
+            ("--max-seconds", "inf"),
+            ("--min-seconds", "inf"),
+            ("--min-seconds", "nan"),
+            ("--stall-seconds", "inf"),
         ):
             with self.subTest(option=option, value=value):
                 self.refused("run", *CELL, f"{option}={value}", names=[option, value])
         self.refused("sweep", *CELL, "--repetitions", "0", names=["--repetitions", "0"])
+
+    def test_a_closed_stream_is_no_ledger(self):
+        """Progress is not written into the file that is opened next. A result that has no place to
+        go to is a failure."""
+        sweep = [program(), *self.sweep_words(*SHORT)]
+        for closed in ("0<&-", "1>&-", "2>&-"):
+            with self.subTest(closed):
+                shutil.rmtree(self.path("ledger"), True)
+                words = ["sh", "-c", f'exec "$@" {closed}', "sh", *sweep]
+                done = subprocess.run(words, cwd=self.folder, capture_output=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done)
+                self.assertEqual([r["status"] for r in self.ledger()], ["ok"] * 3)
+        words = ["sh", "-c", 'exec "$@" 1>&-', "sh", program(), "list"]
+        done = subprocess.run(words, capture_output=True, timeout=60, encoding="utf-8")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("standard output: could not be written", done.stderr)
 
     def test_what_gen_cannot_make(self):
         for words, names in (

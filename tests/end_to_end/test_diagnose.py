@@ -276,6 +276,11 @@ class Advice(DiagnoseTest):
         self.assertEqual({r["status"] for r in tried}, {"ok"})
         self.assertLessEqual(advice["measured"]["mean"], max(r["imgs_per_s"] for r in tried) + 1)
 
+        again = self.one_line(self.call("diagnose", "--from", folder, "--json"))
+        tried = {remedy["remedy"]: remedy for remedy in again["advice"]}["more workers"]
+        for field in ("measured", "by_workers"):
+            self.assertEqual(tried[field], advice[field])
+
         tensors = re.search(r"precached tensors .*? not tried: (.*)$", unwrapped(answer.out))
         self.assertTrue(tensors, answer)
         self.assertIn("tensor-uint8", tensors[1], "the folder holds pictures alone")

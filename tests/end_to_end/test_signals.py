@@ -1,9 +1,10 @@
-"""SIGINT and SIGTERM in every phase."""
+"""SIGINT and SIGTERM in every phase, and a terminal that is gone."""
 
 import json
 import os
 import re
 import shutil
+import signal
 import time
 
 from program import CELL, SHORT, SIGNALS, ProgramTest, main
@@ -56,6 +57,26 @@ class Signals(ProgramTest):
                 self.check_and_resume(
                     answer, ["ok", "interrupted"], "--warmup-seconds", "0.1", "--min-seconds", "1.2"
                 )
+
+    def test_a_terminal_that_is_gone(self):
+        """SIGHUP ends it like SIGTERM, but not under nohup, which has it ignored."""
+        words = self.sweep_words("--warmup-seconds", "0.1", "--min-seconds", "1.2")
+        for disposition in (signal.SIG_DFL, signal.SIG_IGN):
+            with self.subTest(disposition):
+                shutil.rmtree(self.path("ledger"), True)
+                process = self.start(
+                    *words, preexec_fn=lambda: signal.signal(signal.SIGHUP, disposition)
+                )
+                try:
+                    self.until(process, lambda: self.records_so_far() == 1)
+                    process.send_signal(signal.SIGHUP)
+                    answer = self.finish(process)
+                finally:
+                    process.kill()
+                ended = disposition == signal.SIG_DFL
+                self.assertEqual(answer.code, 128 + signal.SIGHUP if ended else 0, answer)
+                statuses = [record["status"] for record in self.ledger()]
+                self.assertEqual(statuses, ["ok", "interrupted"] if ended else ["ok"] * 3)
 
     def test_an_interrupted_run_is_no_failed_one(self):
         answer = self.stop(

@@ -371,6 +371,20 @@ class Page(Folder):
         with_one, _ = self.setting(diagnoses.diagnosis())
         self.assertEqual({**setting, "diagnosis": with_one["diagnosis"]}, with_one)
 
+    def test_loaders_that_no_device_holds_up_are_no_setting(self):
+        """A rung of the diagnosis: a device that takes any rate is no ceiling."""
+        records = diagnoses.records()
+        alone = [
+            {**r, "cell_id": "0" * 16, "cell": {**r["cell"], "device": "emulated:inf"}}
+            for r in records
+            if r["role"] == "cell"
+        ]
+        with_one = self.settings(diagnoses.diagnosis(), records + alone)
+        self.assertNotIn("emulated:inf", [s.axes["device"] for s in with_one])
+        os.unlink(os.path.join(self.folder, diagnosis_file.NAME))
+        without = self.settings(None, records + alone)
+        self.assertIn("emulated:inf", [s.axes["device"] for s in without])
+
     def test_advice_that_nobody_tries_says_why(self):
         for options, said in (("--cache decoded", "in the ladder"), (None, "a what-if")):
             found = diagnoses.diagnosis()
