@@ -174,7 +174,7 @@ void LiveRounds::add(Rung rung, const record::Record& record, const nlohmann::or
 // Where each of the cell's reads is the storage's, one at random like the extra ones, and samples
 // can be read past the page cache.
 void LiveRounds::look_at_storage() {
-  const bool is_read = round_.page_cache == "cold" || round_.page_cache == "bypassed";
+  const bool is_read = round_.reads_reach_storage();
   if (!is_read || settings_.order != pipeline::Order::shuffled) return;
   const auto past_it = with(cell_, {{"io", "direct"}, {"io-depth", ""}, {"page-cache", ""}});
   if (!past_it) return;

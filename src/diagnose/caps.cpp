@@ -80,8 +80,8 @@ Cap Caps::with_margin(double mean, double low, double high, const std::string& n
 Cap Caps::storage(double bytes) const {
   if (binds("storage")) return now_.times(1 / bytes, "the storage");
   if (!e_.reads_reach_storage()) return {};
-  const auto asked = std::ranges::find(d_.slopes, measure::Place::storage, &Slope::place);
-  const double served = asked == d_.slopes.end() ? 1 : 1 + kDelayShare;
+  const bool was_asked = slope_of(d_.slopes, measure::Place::storage, false) != nullptr;
+  const double served = was_asked ? 1 + kDelayShare : 1;
   Cap cap;
   cap.may_be->low = served * now_.mean / bytes;
   return cap;
@@ -90,15 +90,13 @@ Cap Caps::storage(double bytes) const {
 // Where workers surely limit, a slope that is not told from 1 counts as 1: a large factor would
 // raise its noise to its own power. The lower end is that of the slope.
 Caps::Exponent Caps::of_workers() const {
-  for (const Slope& found : d_.slopes) {
-    if (found.place != measure::Place::worker || found.burns) continue;
-    const measure::Estimate& slope = found.slope;
-    const bool may_be_all = slope.ci95 && slope.ci95->high >= 1;
-    if (!d_.finding.clear) return {.likely = std::clamp(slope.mean, 0.0, 1.0), .low = 0};
-    return {.likely = may_be_all ? 1 : std::clamp(slope.mean, 0.5, 1.0),
-            .low = slope.ci95 ? std::clamp(slope.ci95->low, 0.0, 1.0) : 0};
-  }
-  return {};
+  const Slope* slept = slope_of(d_.slopes, measure::Place::worker, false);
+  if (!slept) return {};
+  const auto& [mean, ci95] = slept->slope;
+  if (!d_.finding.clear) return {.likely = std::clamp(mean, 0.0, 1.0), .low = 0};
+  const bool may_be_all = ci95 && ci95->high >= 1;
+  return {.likely = may_be_all ? 1 : std::clamp(mean, 0.5, 1.0),
+          .low = ci95 ? std::clamp(ci95->low, 0.0, 1.0) : 0};
 }
 
 Cap Caps::workers(double workers, double ms) const {

@@ -69,8 +69,7 @@ bool Evidence::is_at_ceiling() const {
 bool Evidence::is_impossible() const { return share_of_ceiling() > kImpossible; }
 
 bool Evidence::reads_reach_storage() const {
-  const std::string state = rounds.empty() ? "" : rounds.back().page_cache;
-  return settings.page_cache == "cold" || state == "cold" || state == "bypassed";
+  return settings.page_cache == "cold" || (!rounds.empty() && rounds.back().reads_reach_storage());
 }
 
 }  // namespace feedrate::diagnose

@@ -28,6 +28,8 @@ struct RoundEvidence {
   double all_reduce_share = 0;  // of a step: its gradients were averaged
   double open_share = 0;        // of a read: its file was opened; medians. 0: unknown, or no file
   std::string page_cache;       // see run::PageCache::state; of the cell's run
+
+  bool reads_reach_storage() const { return page_cache == "cold" || page_cache == "bypassed"; }
 };
 
 // What a diagnosis rests on.

@@ -69,4 +69,10 @@ std::vector<Slope> slopes_of(std::span<const BlockPair> pairs, const Servers& se
   return all;
 }
 
+const Slope* slope_of(const std::vector<Slope>& slopes, measure::Place place, bool burns) {
+  const auto found = std::ranges::find_if(
+      slopes, [&](const Slope& s) { return s.place == place && s.burns == burns; });
+  return found == slopes.end() ? nullptr : &*found;
+}
+
 }  // namespace feedrate::diagnose

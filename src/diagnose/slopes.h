@@ -41,6 +41,9 @@ struct Slope {
   double binds() const;
 };
 
+// Of that delay; null where no pair of blocks had it.
+const Slope* slope_of(const std::vector<Slope>& slopes, measure::Place place, bool burns);
+
 // Delays are chosen so long that a place that binds slows the run by this share.
 inline constexpr double kDelayShare = 0.2;
 // The delay of one sample, or of one step, for that; of the storage, the reads that do it.

@@ -11,12 +11,6 @@ using measure::Place;
 
 constexpr double kAbout = 0.8;  // of the largest part: nobody can say that it is smaller
 
-const Slope* find(const std::vector<Slope>& slopes, Place place, bool burns) {
-  const auto found = std::ranges::find_if(
-      slopes, [&](const Slope& s) { return s.place == place && s.burns == burns; });
-  return found == slopes.end() ? nullptr : &*found;
-}
-
 using Names = std::vector<std::string>;
 
 // The largest, and those that are about as large, the largest first.
@@ -75,7 +69,7 @@ Names of_busy_cpus(const Evidence& e, const ServiceTimes& cpu) {
 
 // A place that no pair of blocks tells of may bind, for all that is known.
 double binds(const std::vector<Slope>& slopes, Place place, bool burns) {
-  const Slope* slope = find(slopes, place, burns);
+  const Slope* slope = slope_of(slopes, place, burns);
   return slope ? slope->binds() : 0.5;
 }
 
@@ -84,7 +78,7 @@ double binds(const std::vector<Slope>& slopes, Place place, bool burns) {
 void add_loaders(std::vector<Suspect>& all, const Evidence& e, const Delayed& d) {
   if (!e.settings.workers_can_be_delayed()) return;  // what is left speaks for them
   const double slept = binds(d.slopes, Place::worker, false);
-  const bool is_burnt = find(d.slopes, Place::worker, true) != nullptr;
+  const bool is_burnt = slope_of(d.slopes, Place::worker, true) != nullptr;
   const double burnt = is_burnt ? binds(d.slopes, Place::worker, true) * (1 - slept) : 0;
   const Names of_workers = largest_stages(d.service), of_cpu = of_busy_cpus(e, d.cpu);
   if (of_workers == of_cpu) {
@@ -131,7 +125,7 @@ double none_binds(const std::vector<Suspect>& suspects) {
 // CPUs, so it counts only as far as nothing else binds. The ceiling launches its steps as well: who
 // reaches it is compute-bound.
 void add_training_thread(std::vector<Suspect>& all, const Evidence& e, const Delayed& d) {
-  const Slope* launching = find(d.slopes, Place::step, true);
+  const Slope* launching = slope_of(d.slopes, Place::step, true);
   double its = launching && launching->degrees > 0 ? launching->binds() * none_binds(all) : 0;
   if (is_copy_the_threads(e)) its = std::max(its, binds(d.slopes, Place::copy, false));
   if (its > 0)
@@ -141,9 +135,9 @@ void add_training_thread(std::vector<Suspect>& all, const Evidence& e, const Del
 
 // More reads take CPU time. So they slow a run that waits for the CPUs, too.
 void add_storage(std::vector<Suspect>& all, const Delayed& d) {
-  const Slope* storage = find(d.slopes, Place::storage, false);
+  const Slope* storage = slope_of(d.slopes, Place::storage, false);
   if (!storage) return;
-  const Slope* cpu = find(d.slopes, Place::worker, true);
+  const Slope* cpu = slope_of(d.slopes, Place::worker, true);
   all.push_back({{"storage"}, "storage", storage->binds() * (cpu ? 1 - cpu->binds() : 1)});
 }
 
@@ -170,7 +164,7 @@ Suspect beyond_delays(const std::vector<Suspect>& suspects, const Evidence& e, c
   if (!e.settings.workers_can_be_delayed() && !stages.empty())
     return {stages, "workers", none_binds(suspects), /*is_delayed=*/false};
   if (stage == "lock") return is("lock", "library");
-  const bool is_asked = find(d.slopes, Place::storage, false) != nullptr;
+  const bool is_asked = slope_of(d.slopes, Place::storage, false) != nullptr;
   const bool is_in_memory = !e.rounds.empty() && e.rounds.back().page_cache == "warm";
   if (stage == "read" && !is_asked && !is_in_memory) return is("storage", "storage");
   return is("harness", "harness");
