@@ -22,7 +22,8 @@ class Journey(ProgramTest):
         self.assertIn("0 damaged", verified.out)
         result = self.call("run", "--data", "jpeg", "--dataset", self.path("d"), *CELL, *SHORT)
         self.assertIn("EMULATED", result.out)
-        self.assertIn("of the ceiling", result.out)
+        # Beside a busy neighbour a ceiling may be unfit to be quoted: then the reason is said.
+        self.assertRegex(result.out, r"ceiling +[\d,]+ img/s|% of the ceiling|no share of it: ")
 
     def test_gen_again_changes_nothing(self):
         words = ("gen", self.path("d"), "--count", "4", "--classes", "2", "--format", "png", *SMALL)
