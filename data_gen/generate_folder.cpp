@@ -60,7 +60,7 @@ std::vector<FoundPicture> spread(std::vector<FoundPicture> all, std::int64_t cou
 }
 
 // ImageNet has a PNG under a JPEG's name, so the first bytes decide, not the extension.
-std::string_view format_of(const std::vector<std::byte>& file, const std::string& path) {
+std::string_view format_name_of(const std::vector<std::byte>& file, const std::string& path) {
   if (file.size() >= 2 && std::memcmp(file.data(), "\xff\xd8", 2) == 0) return "jpeg";
   if (file.size() >= 4 && std::memcmp(file.data(), "\x89PNG", 4) == 0) return "png";
   throw Error(path, "neither a JPEG nor a PNG", "remove or replace the file");
@@ -77,7 +77,8 @@ auto decode_picture(const fs::path& path, const StorageNews& news, const Use& us
     refuse_reading(path.string(), error.code().message(), error.code().value(),
                    "remove or replace the file");
   }
-  const auto decoder = codec::find_picture_format(format_of(file, path.string()))->make_decoder();
+  const auto decoder =
+      codec::find_picture_format(format_name_of(file, path.string()))->make_decoder();
   const codec::PixelSize stored = decoder->open(file, path.string());
   return use(decoder->decode({0, 0, stored.width, stored.height}, 1).pixels);
 }

@@ -91,8 +91,8 @@ void with_type(const Tensor& x, const Body& body) {
 }
 
 // What the loops need of each channel, made of what was saved.
-struct Channels {
-  explicit Channels(const BatchNormSaved& saved)
+struct SavedChannels {
+  explicit SavedChannels(const BatchNormSaved& saved)
       : mean(data<float>(saved.mean)),
         scale(static_cast<std::size_t>(saved.mean.numel())),
         shift(scale.size()) {
@@ -163,7 +163,7 @@ void statistics(BatchNormSaved& saved, const BatchNormState& state) {
 }
 
 Tensor normalise(BatchNormSaved& saved, const Tensor& shortcut) {
-  const Channels channels(saved);
+  const SavedChannels channels(saved);
   const Tensor y = at::empty_like(saved.x);
   if (shortcut.defined())
     saved.passed = at::empty_like(saved.x, saved.x.options().dtype(at::kByte));
@@ -181,7 +181,7 @@ Tensor normalise(BatchNormSaved& saved, const Tensor& shortcut) {
 
 Tensor reduce(const BatchNormSaved& saved, const Tensor& gradient, const Tensor& other,
               Tensor& through) {
-  const Channels channels(saved);
+  const SavedChannels channels(saved);
   if (saved.passed.defined()) through = at::empty_like(saved.x);
   std::vector<double> sums;
   with_type(saved.x, [&]<typename T>(T) {
@@ -206,7 +206,7 @@ Tensor reduce(const BatchNormSaved& saved, const Tensor& gradient, const Tensor&
 }
 
 Tensor input_gradient(const BatchNormSaved& saved, const Tensor& gradient, const Tensor& sums) {
-  const Channels channels(saved);
+  const SavedChannels channels(saved);
   const auto count = static_cast<std::size_t>(saved.x.size(1));
   const auto n = static_cast<float>(row_count(saved.x));
   std::vector<float> slope(count), constant(count);

@@ -31,9 +31,11 @@ Conv2d conv(int in, int out, int kernel, int stride) {
   return Conv2d(Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
 }
 
+}  // namespace
+
 // The shortcut where a block changes the shape: a 1x1 convolution (the paper's option B).
-struct Projection : torch::nn::Module {
-  Projection(int in, int out, int stride)
+struct ResNetProjection : torch::nn::Module {
+  ResNetProjection(int in, int out, int stride)
       : conv0(register_module("0", conv(in, out, 1, stride))),
         bn1(register_module("1", BatchNorm(out))) {}
 
@@ -43,11 +45,11 @@ struct Projection : torch::nn::Module {
   BatchNorm bn1;
 };
 
-struct Block : torch::nn::Module {
+struct ResNetBlock : torch::nn::Module {
   // The projection is made first and registered last: both orders are torchvision's, of random
   // numbers and of parameters.
-  Block(int in, int out, int stride) {
-    if (stride != 1 || in != out) projection = std::make_shared<Projection>(in, out, stride);
+  ResNetBlock(int in, int out, int stride) {
+    if (stride != 1 || in != out) projection = std::make_shared<ResNetProjection>(in, out, stride);
   }
   virtual Forked forward(const Forked& x) = 0;
 
@@ -55,14 +57,16 @@ struct Block : torch::nn::Module {
     return projection ? projection->forward(x.shortcut) : x.shortcut;
   }
 
-  std::shared_ptr<Projection> projection;  // null: the identity
+  std::shared_ptr<ResNetProjection> projection;  // null: the identity
 };
 
-struct BasicBlock : Block {
+namespace {
+
+struct BasicBlock : ResNetBlock {
   static constexpr int expansion = 1;
 
   BasicBlock(int in, int width, int stride)
-      : Block(in, width, stride),
+      : ResNetBlock(in, width, stride),
         conv1(register_module("conv1", conv(in, width, 3, stride))),
         bn1(register_module("bn1", BatchNorm(width))),
         conv2(register_module("conv2", conv(width, width, 3, 1))),
@@ -82,11 +86,11 @@ struct BasicBlock : Block {
   BatchNorm bn2;
 };
 
-struct Bottleneck : Block {
+struct Bottleneck : ResNetBlock {
   static constexpr int expansion = 4;
 
   Bottleneck(int in, int width, int stride)
-      : Block(in, width * expansion, stride),
+      : ResNetBlock(in, width * expansion, stride),
         conv1(register_module("conv1", conv(in, width, 1, 1))),
         bn1(register_module("bn1", BatchNorm(width))),
         conv2(register_module("conv2", conv(width, width, 3, stride))),  // v1.5: the stride is here
@@ -119,7 +123,7 @@ struct ResNetStage : torch::nn::Module {
     return x;
   }
 
-  std::vector<std::shared_ptr<Block>> blocks;
+  std::vector<std::shared_ptr<ResNetBlock>> blocks;
 };
 
 namespace {

@@ -70,7 +70,7 @@ std::map<std::string, std::string> shown_defaults() {
 // interval needs.
 constexpr double kMaxWarmupSeconds = 2, kMinSeconds = 4, kSteps = 22, kMoreSeconds = 1;
 
-void set_default_limits(const CLI::App& app, double step_s, run::RunLimits& limits) {
+void set_capacity_limits(const CLI::App& app, double step_s, run::RunLimits& limits) {
   if (app.count("--max-warmup-seconds") == 0) limits.max_warmup_seconds = kMaxWarmupSeconds;
   if (app.count("--min-seconds") == 0) limits.min_seconds = std::max(kMinSeconds, kSteps * step_s);
   if (app.count("--max-seconds") == 0)
@@ -159,7 +159,7 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   check_kind(experiment, settings);
   check_output(experiment.output);
   const device::EmulatedDevice emulated = emulated_of(settings);
-  set_default_limits(app, settings.batch_size / emulated.imgs_per_s, experiment.run.limits);
+  set_capacity_limits(app, settings.batch_size / emulated.imgs_per_s, experiment.run.limits);
   const double host_cpu_ms = device::host_cpu_ms(emulated, settings.emulation);
   SearchOptions options{.limits = experiment.run.limits,
                         .most_gpus = command.most_gpus,

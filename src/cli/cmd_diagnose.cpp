@@ -48,7 +48,7 @@ void refuse_kind(const std::vector<plan::Cell>& cells) {
   }
 }
 
-void set_default_limits(const CLI::App& app, double budget_s, run::RunLimits& limits) {
+void set_diagnosis_limits(const CLI::App& app, double budget_s, run::RunLimits& limits) {
   const double each = ladder_run_s(budget_s);
   const auto unless_typed = [&](const char* option, double& limit, double value) {
     if (app.count(option) == 0) limit = value;
@@ -103,7 +103,7 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
   // Runs of one diagnosis are alike: their limits follow from the budget that it began with.
   if (command.resume)
     if (const auto begun = record::read_rounds(experiment.output)) budget_s = begun->head.budget_s;
-  set_default_limits(app, budget_s, experiment.run.limits);
+  set_diagnosis_limits(app, budget_s, experiment.run.limits);
   experiment.run.most_cached = kMostCached;
   plant(command.plants, experiment.run);
   Measuring measuring(experiment, cells, std::nullopt);

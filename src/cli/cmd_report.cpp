@@ -36,7 +36,7 @@ void need_ledger(const std::vector<std::string>& words) {
               "measure first: `feedrate sweep -o " + words.front() + "`");
 }
 
-std::vector<std::string> with(const char* command, std::vector<std::string> words) {
+std::vector<std::string> with_command(const char* command, std::vector<std::string> words) {
   words.insert(words.begin(), command);
   return words;
 }
@@ -74,7 +74,7 @@ CommandEntry add_report(CLI::App& program) {
                        "Draw the figures and tables of a ledger, or the figures of a trace",
                        [](const std::vector<std::string>& words) {
                          need_ledger(words);
-                         become_report(with("report", words));
+                         become_report(with_command("report", words));
                        });
 }
 
@@ -82,7 +82,7 @@ CommandEntry add_compare(CLI::App& program) {
   return add_passed_on(
       program, "compare",
       "Compare ledgers with a first one, cell by cell: faster, slower, equal or inconclusive",
-      [](const std::vector<std::string>& words) { become_report(with("compare", words)); });
+      [](const std::vector<std::string>& words) { become_report(with_command("compare", words)); });
 }
 
 CommandEntry add_validate(CLI::App& program) {
@@ -91,7 +91,7 @@ CommandEntry add_validate(CLI::App& program) {
       "Derive again what a ledger's records and its report say, and name what differs",
       [](const std::vector<std::string>& words) {
         need_ledger(words);
-        auto all = with("check", words);
+        auto all = with_command("check", words);
         if (const auto file = named_ledger(words))
           all.push_back("--found=" + std::to_string(print_findings(*file)));
         become_report(all);

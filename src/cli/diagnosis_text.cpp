@@ -140,18 +140,18 @@ std::string capacities_text(const std::vector<diagnose::Capacity>& capacities) {
 }
 
 // Never rounded up: certainty is not on offer.
-std::string share_text(double share) {
+std::string rounded_share_text(double share) {
   return share > 0.99 ? "above 99 %" : format("%.0f %%", std::floor(100 * share));
 }
 
 std::string confidence_text(const diagnose::Finding& f) {
-  if (f.confidence) return "  confidence " + share_text(*f.confidence) + "\n";
+  if (f.confidence) return "  confidence " + rounded_share_text(*f.confidence) + "\n";
   constexpr double kLeast = 0.01;  // what is less likely tells nobody anything
   std::string text;
   for (const diagnose::Suspect& s : f.suspects) {
     if (s.binds < kLeast) continue;
     text += (text.empty() ? "likely: " : ", ") + diagnose::joined(s.names) + " (" + s.resource +
-            ") " + share_text(s.binds);
+            ") " + rounded_share_text(s.binds);
   }
   return text.empty() ? "" : paragraph(2, text);
 }

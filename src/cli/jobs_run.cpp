@@ -282,10 +282,12 @@ record::Record JobsRun::keep(const PlannedJob& job, run::CellResult result,
   const Store& store = store_of(job);
   part.base_seed = experiment_.run.seed;
   if (!result.measurement) part.overlap.reset();
-  record::RunContext context{.run = {.cell = job.cell, .repetition = repetition_},
-                             .order = order_++,
-                             .first_page_cache = first_page_caches_[job.first],
-                             .jobs = part};
+  record::RunContext context;
+  context.run.cell = job.cell;
+  context.run.repetition = repetition_;
+  context.order = order_++;
+  context.first_page_cache = first_page_caches_[job.first];
+  context.jobs = part;
   record::Record record =
       record::make_record(std::move(result), std::move(context), options, store.anonymizer());
   nlohmann::ordered_json json = store.writer(options).json_of(record);

@@ -24,7 +24,7 @@ ranks::RunIdentity identity_of(const std::vector<plan::Cell>& cells,
   return {record::binary_hash(), to_hex(xxh3_of(text)), ranks::secret_of(std::getenv)};
 }
 
-void say(const std::string& line) { std::fprintf(stderr, "feedrate: %s\n", line.c_str()); }
+void say_line(const std::string& line) { std::fprintf(stderr, "feedrate: %s\n", line.c_str()); }
 
 }  // namespace
 
@@ -49,13 +49,13 @@ std::unique_ptr<ranks::RankProcesses> open_ranks(const std::optional<ranks::Laun
                                                  std::stop_token stop) {
   if (!launch) return ranks::make_local_ranks({"rank"});
   return ranks::make_launched_ranks(*launch, identity_of(cells, options), {"rank"}, std::move(stop),
-                                    say);
+                                    say_line);
 }
 
 int follow(const ranks::Launch& launch, const std::vector<plan::Cell>& cells,
            const run::RunOptions& options) {
   const auto group = ranks::join_ranks(launch, identity_of(cells, options), ranks::kArrivalNs,
-                                       ranks::kSilenceNs, say);
+                                       ranks::kSilenceNs, say_line);
   if (const std::vector<int> cpus = ranks::own_cpus(launch); !cpus.empty())
     measure::keep_to_cpus(cpus);
   device::AcceleratorRegistry registry;

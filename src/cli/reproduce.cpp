@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 // Options of a command whose value is a folder or file of this machine.
 constexpr const char* kOutput[] = {"-o", "--output"};
 constexpr const char* kConfig[] = {"--config"};
-constexpr const char* kDataset[] = {"--dataset"};
+constexpr const char* kDatasetWords[] = {"--dataset"};
 
 // Sets an option's value, in either form ("--x V", "--x=V"). If the option is missing, adds it only
 // if `always`.
@@ -135,7 +135,7 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
                                    : "";
     Words run = words;
     set(run, kOutput, output, true);
-    if (!folder.empty()) set(run, kDataset, folder, !dataset.empty());
+    if (!folder.empty()) set(run, kDatasetWords, folder, !dataset.empty());
     if (!config.empty())
       set(run, kConfig, output + "/config-" + std::to_string(reproduction.runs.size()) + ".toml",
           false);

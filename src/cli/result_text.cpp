@@ -7,7 +7,7 @@
 namespace feedrate::cli {
 namespace {
 
-std::string rate_text(const run::Measurement& m) {
+std::string throughput_text(const run::Measurement& m) {
   std::string text = thousands(m.imgs_per_s) + " img/s";
   if (m.ci95) {
     text +=
@@ -163,7 +163,7 @@ std::string result_text(const record::Record& record, const std::string& label) 
   const auto line = [&](std::string_view key, const std::string& value) {
     if (!value.empty()) text += line_of(key, value);
   };
-  line("throughput", rate_text(m));
+  line("throughput", throughput_text(m));
   line("ceiling", ceiling_text(record));
   line("step", step_text(m));
   line("waiting", waiting_text(record));

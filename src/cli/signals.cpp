@@ -19,7 +19,7 @@ sigset_t watched() {
   return set;
 }
 
-void say(const char* text, std::size_t size) {
+void write_all(const char* text, std::size_t size) {
   if (write(STDERR_FILENO, text, size) < 0) return;  // stderr is closed: nothing to do
 }
 
@@ -54,7 +54,7 @@ void SignalWatcher::watch(std::stop_token ended) {
       deadline = measure::now_ns() + kPatience;
       static constexpr char kText[] = "\nfeedrate: stopping (once more to stop at once)\n";
       const std::size_t skip = isatty(STDERR_FILENO) ? 0 : 1;  // the live line has no end of line
-      say(kText + skip, sizeof kText - 1 - skip);
+      write_all(kText + skip, sizeof kText - 1 - skip);
       stop_.request_stop();
     } else if (got > 0 || (deadline > 0 && measure::now_ns() > deadline)) {
       // A record that is being written just now may be torn: --resume cuts it off.

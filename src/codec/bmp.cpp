@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kFileHeaderBytes = 14;
 constexpr std::size_t kInfoHeaderBytes = 40;
-constexpr std::size_t kHeaderBytes = kFileHeaderBytes + kInfoHeaderBytes;
+constexpr std::size_t kHeadersBytes = kFileHeaderBytes + kInfoHeaderBytes;
 
 struct BmpLayout {
   PixelSize size;
@@ -29,7 +29,7 @@ std::int64_t row_bytes_of(std::int64_t width, int pixel_bytes) {
 }
 
 BmpLayout parse_bmp(std::span<const std::byte> file, std::string_view name) {
-  if (file.size() < kHeaderBytes || std::memcmp(file.data(), "BM", 2) != 0) {
+  if (file.size() < kHeadersBytes || std::memcmp(file.data(), "BM", 2) != 0) {
     refuse_picture(name, "not a BMP file, or cut off in its header");
   }
   const std::int64_t file_bytes = load_le<std::uint32_t>(&file[2]);
@@ -99,10 +99,10 @@ class BmpDecoder : public Decoder {
 void encode_bmp(const PixelView& pixels, const EncodeOptions&, std::vector<std::byte>& out) {
   const std::int64_t row_bytes = row_bytes_of(pixels.width, 3);
   const std::int64_t pixel_bytes = row_bytes * pixels.height;
-  out.assign(kHeaderBytes + static_cast<std::size_t>(pixel_bytes), std::byte{0});
+  out.assign(kHeadersBytes + static_cast<std::size_t>(pixel_bytes), std::byte{0});
   std::memcpy(out.data(), "BM", 2);
   store_le(&out[2], static_cast<std::uint32_t>(out.size()));
-  store_le(&out[10], static_cast<std::uint32_t>(kHeaderBytes));
+  store_le(&out[10], static_cast<std::uint32_t>(kHeadersBytes));
   store_le(&out[14], static_cast<std::uint32_t>(kInfoHeaderBytes));
   store_le(&out[18], static_cast<std::uint32_t>(pixels.width));
   store_le(&out[22], static_cast<std::uint32_t>(pixels.height));
@@ -111,7 +111,7 @@ void encode_bmp(const PixelView& pixels, const EncodeOptions&, std::vector<std::
   store_le(&out[34], static_cast<std::uint32_t>(pixel_bytes));
   for (int y = 0; y < pixels.height; ++y) {
     const std::uint8_t* from = pixels.data + y * pixels.stride;
-    std::byte* to = out.data() + kHeaderBytes + row_bytes * (pixels.height - 1 - y);
+    std::byte* to = out.data() + kHeadersBytes + row_bytes * (pixels.height - 1 - y);
     for (int x = 0; x < pixels.width; ++x, from += 3, to += 3) {
       to[0] = static_cast<std::byte>(from[2]);
       to[1] = static_cast<std::byte>(from[1]);

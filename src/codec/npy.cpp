@@ -11,8 +11,8 @@
 namespace feedrate::codec {
 namespace {
 
-constexpr char kMagic[] = "\x93NUMPY\x01\x00";  // with the version, 1.0
-constexpr std::size_t kFixedBytes = 10;         // magic, version, u16 length of the header text
+constexpr char kNpyMagic[] = "\x93NUMPY\x01\x00";  // with the version, 1.0
+constexpr std::size_t kFixedBytes = 10;            // magic, version, u16 length of the header text
 
 // The header is the text of a Python dictionary. Only what numpy writes for our arrays is taken:
 // three known keys, each once, in any order.
@@ -109,7 +109,7 @@ void encode_npy(const PixelView& pixels, const EncodeOptions&, std::vector<std::
 }  // namespace
 
 NpyHeader parse_npy_header(std::span<const std::byte> start, std::string_view name) {
-  if (start.size() < kFixedBytes || std::memcmp(start.data(), kMagic, 8) != 0) {
+  if (start.size() < kFixedBytes || std::memcmp(start.data(), kNpyMagic, 8) != 0) {
     refuse_picture(name, "not a .npy file of version 1.0");
   }
   const std::size_t length = load_le<std::uint16_t>(&start[8]);
@@ -126,7 +126,7 @@ void append_npy(const PixelView& pixels, std::vector<std::byte>& out) {
   text.append(63 - (kFixedBytes + text.size()) % 64, ' ').push_back('\n');
   const std::size_t begin = out.size();
   out.resize(begin + kFixedBytes);
-  std::memcpy(&out[begin], kMagic, 8);
+  std::memcpy(&out[begin], kNpyMagic, 8);
   store_le(&out[begin + 8], static_cast<std::uint16_t>(text.size()));
   const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
   out.insert(out.end(), bytes, bytes + text.size());

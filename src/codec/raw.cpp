@@ -9,23 +9,23 @@
 namespace feedrate::codec {
 namespace {
 
-constexpr std::size_t kHeaderBytes = 16;
-constexpr char kMagic[] = "FRRAW001";
+constexpr std::size_t kRawHeaderBytes = 16;
+constexpr char kRawMagic[] = "FRRAW001";
 
 PlainPixels parse_raw(std::span<const std::byte> file, std::string_view name) {
-  if (file.size() < kHeaderBytes || std::memcmp(file.data(), kMagic, 8) != 0) {
+  if (file.size() < kRawHeaderBytes || std::memcmp(file.data(), kRawMagic, 8) != 0) {
     refuse_picture(name, "not a raw picture (no FRRAW001 header)");
   }
   const auto height = load_le<std::uint32_t>(&file[8]);
   const auto width = load_le<std::uint32_t>(&file[12]);
   const PixelSize size = checked_size(width, height, name);
-  check_payload(file.size() - kHeaderBytes, packed_bytes(size), name);
-  return {size, file.data() + kHeaderBytes};
+  check_payload(file.size() - kRawHeaderBytes, packed_bytes(size), name);
+  return {size, file.data() + kRawHeaderBytes};
 }
 
 void encode_raw(const PixelView& pixels, const EncodeOptions&, std::vector<std::byte>& out) {
-  out.resize(kHeaderBytes);
-  std::memcpy(out.data(), kMagic, 8);
+  out.resize(kRawHeaderBytes);
+  std::memcpy(out.data(), kRawMagic, 8);
   store_le(&out[8], static_cast<std::uint32_t>(pixels.height));
   store_le(&out[12], static_cast<std::uint32_t>(pixels.width));
   append_packed(pixels, out);

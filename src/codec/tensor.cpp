@@ -15,7 +15,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "payloads are stored in native order");
 
-constexpr char kMagic[] = "FRTENSR1";
+constexpr char kTensorMagic[] = "FRTENSR1";
 constexpr std::array<std::string_view, 3> kNames = {"uint8", "fp16", "fp32"};
 
 // A pixel has only 256 values in each of three channels, so normalising is a look-up, and its
@@ -93,7 +93,7 @@ TensorView parse_tensor(std::span<const std::byte> file, std::string_view name) 
 
 TensorView parse_tensor(std::span<const std::byte> header, std::span<const std::byte> payload,
                         std::string_view name) {
-  if (header.size() < kTensorHeaderBytes || std::memcmp(header.data(), kMagic, 8) != 0) {
+  if (header.size() < kTensorHeaderBytes || std::memcmp(header.data(), kTensorMagic, 8) != 0) {
     refuse_picture(name, "not a tensor file (no FRTENSR1 header)");
   }
   const auto dtype = load_le<std::uint32_t>(&header[8]);
@@ -122,7 +122,7 @@ void encode_tensor(const PixelView& pixels, Dtype dtype, std::vector<std::byte>&
   const std::size_t row_bytes = row_pixels * 3 * size_of(dtype);
   const std::size_t payload = row_bytes * static_cast<std::size_t>(pixels.height);
   out.resize(kTensorHeaderBytes + payload);
-  std::memcpy(out.data(), kMagic, 8);
+  std::memcpy(out.data(), kTensorMagic, 8);
   store_le(&out[8], static_cast<std::uint32_t>(dtype));
   store_le(&out[12], static_cast<std::uint32_t>(pixels.height));
   store_le(&out[16], static_cast<std::uint32_t>(pixels.width));

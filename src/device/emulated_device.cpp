@@ -11,7 +11,6 @@
 namespace feedrate::device {
 namespace {
 
-constexpr double kPcie4 = 25e9;      // x16, page-locked, bytes/s as reached
 constexpr double kLeastRate = 0.01;  // images/s; below it a step takes longer than anybody waits
 
 EmulatedDevice published(const PublishedRate& rate, const StepSpec& spec) {

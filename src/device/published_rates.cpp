@@ -3,9 +3,6 @@
 namespace feedrate::device {
 namespace {
 
-constexpr double kPcie3 = 12e9, kPcie4 = 25e9,
-                 kPcie5 = 50e9;  // x16, page-locked, bytes/s as reached
-
 // Where each figure can be looked up again. All are of ResNet-50 v1.5 at 224x224 on ImageNet.
 constexpr std::string_view kMlperf =
     "MLPerf Training, closed division, NVIDIA's MXNet, fp16, 8 GPUs / 8: "

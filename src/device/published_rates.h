@@ -4,6 +4,9 @@
 
 namespace feedrate::device {
 
+// Host to device over 16 lanes from page-locked memory, in bytes/s, as such cards reach it.
+inline constexpr double kPcie3 = 12e9, kPcie4 = 25e9, kPcie5 = 50e9;
+
 // A published ResNet-50 training rate at 224x224, one GPU.
 struct PublishedRate {
   std::string_view name;    // as typed after "emulated:"

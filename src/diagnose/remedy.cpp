@@ -16,10 +16,10 @@ std::string Remedy::options() const {
 std::vector<int> Remedy::workers_to_try() const {
   const auto its = changes.find("workers");
   if (its == changes.end()) return {};
-  const int predicted = std::stoi(its->second);
+  const int forecast = std::stoi(its->second);
   std::vector<int> all;
   for (const double share : {0.25, 0.5, 0.75, 1.0, 1.5}) {
-    const int workers = std::max(1, static_cast<int>(std::lround(share * predicted)));
+    const int workers = std::max(1, static_cast<int>(std::lround(share * forecast)));
     if (all.empty() || workers > all.back()) all.push_back(workers);
   }
   return all;

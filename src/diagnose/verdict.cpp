@@ -64,7 +64,7 @@ double cpus_of_loaders(const run::Measurement& m) {
 }
 
 // What a run loses to its input, as shares of its window.
-struct Loss {
+struct WaitLoss {
   double waits = 0;      // the device waits beyond what it waits at the ceiling, too
   double waits_too = 0;  // what it waits at the ceiling, too
   bool slower = false;   // the intervals show longer steps,
@@ -84,11 +84,11 @@ double most_by_cpus(const plan::CellSettings& settings, const run::Measurement& 
   return is_bounded ? std::min(1.0, 2 * cpus_of_loaders(m)) : 1;
 }
 
-Loss loss_of(const plan::CellSettings& settings, const run::Measurement& m,
-             const std::optional<Slowdown>& slowdown, const std::optional<Ceiling>& ceiling) {
+WaitLoss loss_of(const plan::CellSettings& settings, const run::Measurement& m,
+                 const std::optional<Slowdown>& slowdown, const std::optional<Ceiling>& ceiling) {
   const double idle = m.device_idle_fraction;
   const double bound = most_by_cpus(settings, m);
-  Loss loss{.waits = idle, .most_of_steps = bound};
+  WaitLoss loss{.waits = idle, .most_of_steps = bound};
   if (ceiling && ceiling->device.imgs_per_s > 0) {
     const double an_image_s = 1 / ceiling->imgs_per_s - 1 / ceiling->device.imgs_per_s;
     loss.waits_too = std::min(idle, m.imgs_per_s * std::max(0.0, an_image_s));
@@ -116,7 +116,7 @@ std::string beside_the_steps(const plan::CellSettings& settings, const run::Meas
 }
 
 std::string why_it_is_slower(const plan::CellSettings& settings, const run::Measurement& m,
-                             const Slowdown& slowdown, const Loss& loss) {
+                             const Slowdown& slowdown, const WaitLoss& loss) {
   const double step_ms = m.step_ms.summary.mean * (1 - m.device_idle_fraction);
   const std::string text =
       format("a step takes %.2f times as long as at the ceiling (%.4g ms, there %.4g)",
@@ -135,7 +135,7 @@ std::string why_it_is_slower(const plan::CellSettings& settings, const run::Meas
                     cpus_of_loaders(m), m.cpu_capacity);
 }
 
-std::string waits_text(const run::Measurement& m, const Loss& loss, const char* how) {
+std::string waits_text(const run::Measurement& m, const WaitLoss& loss, const char* how) {
   const std::string text = format(how, 100 * m.device_idle_fraction) + " of the time";
   return loss.waits_too < kWorthAWord
              ? text
@@ -157,7 +157,7 @@ std::string why_unknown(const run::Measurement& m, const std::optional<Ceiling>&
 }
 
 // Of a run that loses little, or nobody knows how much.
-std::string when_little_is_lost(const run::Measurement& m, const Loss& loss,
+std::string when_little_is_lost(const run::Measurement& m, const WaitLoss& loss,
                                 const std::string& slow, const std::optional<Ceiling>& ceiling,
                                 bool is_synthetic) {
   std::string text = waits_text(m, loss, "the device waits %.1f %%");
@@ -178,7 +178,7 @@ std::string sentence(const plan::CellSettings& settings, const run::Measurement&
         "itself is the limit",
         100 * m.device_idle_fraction);
   }
-  const Loss loss = loss_of(settings, m, verdict.slowdown, ceiling);
+  const WaitLoss loss = loss_of(settings, m, verdict.slowdown, ceiling);
   const std::string slow =
       loss.slower ? why_it_is_slower(settings, m, *verdict.slowdown, loss) : "";
   if (loss.all < kModerately || verdict.capacities.empty())

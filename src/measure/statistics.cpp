@@ -22,11 +22,11 @@ double inside_of_student_t(double t, int degrees) {
   return is_odd ? 2 / std::numbers::pi * (angle + sine * sum) : sine * sum;
 }
 
+}  // namespace
+
 double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
-
-}  // namespace
 
 double quantile(std::span<const double> sorted, double q) {
   const double position = q * static_cast<double>(sorted.size() - 1);

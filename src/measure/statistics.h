@@ -20,6 +20,8 @@ Summary summarise(std::span<const double> values);
 // Fan 1996, numpy's default). `sorted` is ascending and not empty.
 double quantile(std::span<const double> sorted, double q);
 
+double mean_of(std::span<const double> values);  // of which there is at least one
+
 // 97.5 % quantile of Student's t with `degrees` >= 1 degrees of freedom (two-sided 95 % interval).
 double student_t_975(int degrees);
 // The t for which P(|T| <= t) is `confidence`, from 0 to less than 1, of Student's t with `degrees`

@@ -34,10 +34,6 @@ std::vector<double> blocks_of(std::span<const double> sums, std::size_t length) 
   return means;
 }
 
-double mean_of(std::span<const double> x) {
-  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
-}
-
 // How far the least-squares line moves from the first block to the last, and half its 95 %
 // interval; shares of the mean.
 struct Slope {

@@ -9,8 +9,8 @@
 namespace feedrate::plan {
 namespace {
 
-[[noreturn]] void refuse(const std::filesystem::path& file, const toml::node& node,
-                         const std::string& reason) {
+[[noreturn]] void refuse_node(const std::filesystem::path& file, const toml::node& node,
+                              const std::string& reason) {
   throw UsageError(file.string() + ":" + std::to_string(node.source().begin.line), reason,
                    "a key takes a string, a number, a boolean or an array of them");
 }
@@ -24,14 +24,14 @@ std::string scalar(const std::filesystem::path& file, const toml::node& node) {
     text << *real;
     return text.str();
   }
-  refuse(file, node, "is no value of an option");
+  refuse_node(file, node, "is no value of an option");
 }
 
 std::vector<std::string> values(const std::filesystem::path& file, const toml::node& node) {
   std::vector<std::string> all;
   if (const toml::array* array = node.as_array()) {
     for (const toml::node& item : *array) all.push_back(scalar(file, item));
-    if (all.empty()) refuse(file, node, "is an empty list");
+    if (all.empty()) refuse_node(file, node, "is an empty list");
   } else {
     all.push_back(scalar(file, node));
   }
@@ -63,7 +63,7 @@ Suite read_suite(const std::filesystem::path& file) {
   Suite suite{table_values(file, top), {}};
   if (const toml::node* sweeps = top.get("sweep")) {
     if (!sweeps->is_array_of_tables())
-      refuse(file, *sweeps, "`sweep` is no list of tables: write [[sweep]]");
+      refuse_node(file, *sweeps, "`sweep` is no list of tables: write [[sweep]]");
     for (const toml::node& table : *sweeps->as_array())
       suite.sweeps.push_back(table_values(file, *table.as_table()));
   }

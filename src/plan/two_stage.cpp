@@ -9,7 +9,7 @@
 namespace feedrate::plan {
 namespace {
 
-constexpr double kMost = 1e6;  // repetitions: what needs more is out of reach
+constexpr double kMostRepetitions = 1e6;  // repetitions: what needs more is out of reach
 
 // t · s of the values, kWider: over sqrt(n) it is the half-width for a mean of n.
 double reach_of(std::span<const double> logs) {
@@ -30,7 +30,8 @@ double half_width(std::span<const double> logs, int pilot) {
 
 int repetitions_needed(std::span<const double> logs, const Precision& precision) {
   const double ratio = widest_reach(logs, precision.pilot) / std::log1p(precision.target);
-  const double needed = std::isfinite(ratio) ? std::min(std::ceil(ratio * ratio), kMost) : kMost;
+  const double needed = std::isfinite(ratio) ? std::min(std::ceil(ratio * ratio), kMostRepetitions)
+                                             : kMostRepetitions;
   return std::max(static_cast<int>(needed), static_cast<int>(logs.size()));
 }
 

@@ -25,7 +25,7 @@ constexpr int kMostBeatsATurn = 16;
 constexpr int kMostSaid = 16;  // lines about ranks that went away
 constexpr std::int64_t kFirstNewsNs = 10'000'000'000, kNewsNs = 30'000'000'000;
 constexpr std::int64_t kGreetingNs = 5'000'000'000;  // from the call to the proof
-constexpr int kTurnMs = 100;
+constexpr int kLookMs = 100;
 
 // A connection that has not proven itself yet.
 struct Stranger {
@@ -124,7 +124,7 @@ class Rendezvous {
     for (int told = 0; told < kClockExchanges;) {
       if (stop.stop_requested()) return false;
       pollfd wanted{.fd = connection.descriptor(), .events = POLLIN, .revents = 0};
-      poll(&wanted, 1, kTurnMs);
+      poll(&wanted, 1, kLookMs);
       const auto asked = connection.receive(/*wait=*/false);
       if (asked && asked->kind == MessageKind::clock) {
         connection.send_now(MessageKind::clock, bytes_of(measure::now_ns()));
@@ -158,7 +158,7 @@ class Rendezvous {
     }
     for (const Stranger& stranger : strangers_)
       wanted.push_back({.fd = stranger.connection->descriptor(), .events = POLLIN, .revents = 0});
-    poll(wanted.data(), wanted.size(), kTurnMs);
+    poll(wanted.data(), wanted.size(), kLookMs);
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       if (wanted[1 + i].revents != 0) hear(ranks_[i]);
     }

@@ -3,7 +3,7 @@
 namespace feedrate::ranks {
 namespace {
 
-constexpr std::size_t kMostSaid = 16;
+constexpr std::size_t kMostTurnedAway = 16;
 
 std::string counted(std::int64_t count) {
   return count == 1 ? "1 connection was turned away"
@@ -24,9 +24,9 @@ void TurnedAway::add_without_proof(const std::string& from, const std::string& r
 void TurnedAway::add(Said& said, const std::string& from, const std::string& reason) {
   ++count_;
   last_ = {from, reason};
-  if (said.size() == kMostSaid || !said.insert(last_).second || !say_) return;
+  if (said.size() == kMostTurnedAway || !said.insert(last_).second || !say_) return;
   say_(from + ": turned away: it " + reason);
-  if (said.size() == kMostSaid) say_("from here on, others like this one are only counted");
+  if (said.size() == kMostTurnedAway) say_("from here on, others like this one are only counted");
 }
 
 void TurnedAway::close() {

@@ -53,7 +53,7 @@ Json waterfall_json(const std::vector<diagnose::Loss>& losses) {
   return json;
 }
 
-std::string_view name_of(measure::Place place) {
+std::string_view place_name(measure::Place place) {
   return measure::kPlaceNames[static_cast<std::size_t>(place)];
 }
 const char* kind_of(measure::Place place, bool burns) {
@@ -65,7 +65,7 @@ Json slopes_json(const std::vector<diagnose::Slope>& slopes) {
   Json json = Json::array();
   for (const diagnose::Slope& slope : slopes) {
     const bool is_storage = slope.place == measure::Place::storage;
-    json.push_back({{"place", name_of(slope.place)},
+    json.push_back({{"place", place_name(slope.place)},
                     {"kind", kind_of(slope.place, slope.burns)},
                     {"delay_ms", is_storage ? Json() : Json(slope.delay_ms)},
                     {"extra_reads", is_storage ? Json(slope.extra_reads) : Json()},
@@ -146,7 +146,7 @@ Json verdict_json(const diagnose::Finding& f) {
 Json pairs_json(const std::vector<diagnose::BlockPair>& pairs) {
   Json json = Json::array();
   for (const diagnose::BlockPair& pair : pairs) {
-    json.push_back({{"place", name_of(pair.place)},
+    json.push_back({{"place", place_name(pair.place)},
                     {"kind", kind_of(pair.place, pair.delay.burns)},
                     {"delay_ns", pair.delay.ns},
                     {"extra_reads", pair.delay.reads},
@@ -156,7 +156,7 @@ Json pairs_json(const std::vector<diagnose::BlockPair>& pairs) {
   return json;
 }
 
-Json stages_json(const measure::StageTotals& stages) {
+Json undelayed_json(const measure::StageTotals& stages) {
   Json json = Json::object();
   for (std::size_t i = 0; i < measure::kStageCount; ++i) {
     const measure::StageTotal& t = stages.stage[i];
@@ -166,7 +166,7 @@ Json stages_json(const measure::StageTotals& stages) {
   return json;
 }
 
-measure::StageTotals stages_from(const Json& json) {
+measure::StageTotals undelayed_from(const Json& json) {
   measure::StageTotals stages{.cpu_wait_ns = json.at("cpu_wait_ns")};
   for (std::size_t i = 0; i < measure::kStageCount; ++i) {
     const Json& t = json.at(std::string(measure::kStageNames[i]));
@@ -237,7 +237,7 @@ Json round_json(const diagnose::RoundEvidence& round) {
   for (const auto& [rung, rate] : round.rates)
     json["rates"][std::string(diagnose::name_of(rung))] = rate;
   if (const auto& undelayed = round.undelayed) {
-    json["undelayed"] = stages_json(*undelayed);
+    json["undelayed"] = undelayed_json(*undelayed);
   }
   return json;
 }
@@ -256,7 +256,7 @@ diagnose::RoundEvidence round_from(const Json& json) {
                            pair.at("off")});
   }
   if (const Json& undelayed = json.at("undelayed"); !undelayed.is_null()) {
-    round.undelayed = stages_from(undelayed);
+    round.undelayed = undelayed_from(undelayed);
   }
   round.capacities = capacities_from(json.at("capacities"));
   return round;

@@ -31,7 +31,7 @@ void check_there_are_enough(const plan::CellSettings& settings,
 }
 
 // A rank's place, as an answer of its process gives it.
-std::string name_of(std::size_t process, const RankAnswer& answer) {
+std::string rank_name(std::size_t process, const RankAnswer& answer) {
   const RankPlace place = answer.ranks.empty() ? RankPlace{} : answer.ranks.front().place;
   return ranks::rank_name(static_cast<int>(process), place.host, place.pid);
 }
@@ -52,7 +52,7 @@ void check_windows(std::map<std::size_t, RankAnswer>& answers) {
   for (const auto& [process, answer] : answers) {
     for (const RankResult& rank : answer.ranks) {
       if (window(rank) == usual) continue;
-      const Error error(name_of(process, answer),
+      const Error error(rank_name(process, answer),
                         format("measured steps %zu to %zu, most ranks %zu to %zu", rank.first,
                                rank.last, usual.first, usual.second));
       const std::size_t odd = process;
@@ -65,7 +65,7 @@ void check_windows(std::map<std::size_t, RankAnswer>& answers) {
 // Only what another rank's fault has ended may be incomplete.
 void check_all_have_ended(const std::map<std::size_t, RankAnswer>& answers) {
   for (const auto& [process, answer] : answers) {
-    if (answer.interrupted) throw Error(name_of(process, answer), "ended before the others");
+    if (answer.interrupted) throw Error(rank_name(process, answer), "ended before the others");
   }
 }
 

@@ -12,14 +12,14 @@ namespace feedrate::storage {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::string_view kSchema = "feedrate.dataset/1";
-constexpr std::string_view kRemedy = kRestoreDataset;
+constexpr std::string_view kDatasetSchema = "feedrate.dataset/1";
 
 // dataset.json, field by field: a missing or mistyped one is an Error that names it.
 class Reader {
  public:
   Reader(const Json& json, std::string file) : json_(json), file_(std::move(file)) {
-    if (!json_.is_object()) throw Error(file_, "not a JSON object where one belongs", kRemedy);
+    if (!json_.is_object())
+      throw Error(file_, "not a JSON object where one belongs", kRestoreDataset);
   }
 
   template <typename Value>
@@ -37,14 +37,14 @@ class Reader {
                              static_cast<std::uint64_t>(std::numeric_limits<Value>::max());
       }
     }
-    if (!right) throw Error(file_, std::string("wrong value of \"") + key + "\"", kRemedy);
+    if (!right) throw Error(file_, std::string("wrong value of \"") + key + "\"", kRestoreDataset);
     return field.get<Value>();
   }
 
   const Json& object(const char* key) const {
     const Json& field = at(key);
     if (!field.is_object()) {
-      throw Error(file_, std::string("\"") + key + "\" is not an object", kRemedy);
+      throw Error(file_, std::string("\"") + key + "\" is not an object", kRestoreDataset);
     }
     return field;
   }
@@ -54,7 +54,8 @@ class Reader {
  private:
   const Json& at(const char* key) const {
     const auto found = json_.find(key);
-    if (found == json_.end()) throw Error(file_, std::string("has no \"") + key + "\"", kRemedy);
+    if (found == json_.end())
+      throw Error(file_, std::string("has no \"") + key + "\"", kRestoreDataset);
     return *found;
   }
 
@@ -63,7 +64,8 @@ class Reader {
 };
 
 VariantRecord parse_variant(const std::string& name, const Json& json, const std::string& file) {
-  if (!stays_inside(name)) throw Error(file, "\"" + name + "\" is no name of a variant", kRemedy);
+  if (!stays_inside(name))
+    throw Error(file, "\"" + name + "\" is no name of a variant", kRestoreDataset);
   const Reader reader(json, file);
   VariantRecord variant;
   variant.files = reader.get<std::uint64_t>("files");
@@ -106,14 +108,15 @@ DatasetRecord read_dataset_record(const std::filesystem::path& data) {
   try {
     json = Json::parse(read_dataset_text(file));
   } catch (const Json::parse_error& error) {
-    throw Error(file, "not valid JSON at byte " + std::to_string(error.byte), kRemedy);
+    throw Error(file, "not valid JSON at byte " + std::to_string(error.byte), kRestoreDataset);
   } catch (const Json::exception&) {
-    throw Error(file, "not valid JSON: a number out of range", kRemedy);
+    throw Error(file, "not valid JSON: a number out of range", kRestoreDataset);
   }
   const Reader reader(json, file);
   const auto schema = reader.get<std::string>("schema");
-  if (schema != kSchema) {
-    throw Error(file, "has schema \"" + schema + "\", this program reads " + std::string(kSchema),
+  if (schema != kDatasetSchema) {
+    throw Error(file,
+                "has schema \"" + schema + "\", this program reads " + std::string(kDatasetSchema),
                 "make the dataset again in another folder");
   }
   DatasetRecord record;
@@ -133,7 +136,7 @@ DatasetRecord read_dataset_record(const std::filesystem::path& data) {
 }
 
 void write_dataset_record(const std::filesystem::path& data, const DatasetRecord& record) {
-  Json json = {{"schema", kSchema},         {"seed", record.seed},
+  Json json = {{"schema", kDatasetSchema},  {"seed", record.seed},
                {"source", record.source},   {"count", record.count},
                {"classes", record.classes}, {"options", Json::object()},
                {"variants", Json::object()}};

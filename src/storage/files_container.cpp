@@ -4,31 +4,32 @@
 namespace feedrate::storage {
 namespace {
 
-std::unique_ptr<Storage> open_files(const DatasetVariant& variant, const Io& io,
-                                    std::string_view remedy) {
+std::unique_ptr<Storage> open_as(const DatasetVariant& variant, const Io& io,
+                                 std::string_view remedy) {
   return io.engine->open({.folder = variant.folder.string() + "/",
                           .remedy = std::string(remedy),
                           .largest = variant.largest_bytes},
                          io.depth);
 }
 
-std::unique_ptr<Storage> open(const DatasetVariant& variant, const Io& io) {
-  return open_files(variant, io,
-                    "the file changed since it was made: run `feedrate verify`, then `feedrate "
-                    "gen` again");
+std::unique_ptr<Storage> files_storage(const DatasetVariant& variant, const Io& io) {
+  return open_as(variant, io,
+                 "the file changed since it was made: run `feedrate verify`, then `feedrate "
+                 "gen` again");
 }
 
 // No `gen` made these: what changed is only listed anew.
 std::unique_ptr<Storage> open_own(const DatasetVariant& variant, const Io& io) {
-  return open_files(variant, io,
-                    "the file changed since it was listed: leave the pictures alone while they are "
-                    "read, and run again");
+  return open_as(variant, io,
+                 "the file changed since it was listed: leave the pictures alone while they are "
+                 "read, and run again");
 }
 
 }  // namespace
 
 Container files_container() {
-  return {.name = "files", .help = "each sample is a file in its class folder", .open = open};
+  return {
+      .name = "files", .help = "each sample is a file in its class folder", .open = files_storage};
 }
 
 const Container& own_files() {

@@ -13,8 +13,6 @@
 namespace feedrate::storage {
 namespace {
 
-constexpr std::string_view kRemedy = kRestoreDataset;
-
 template <typename Int>
 bool parse_number(std::string_view text, Int& value, int base = 10) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
@@ -49,7 +47,7 @@ std::string read_dataset_text(const std::filesystem::path& path) {
     return read_whole_text(path);
   } catch (const std::system_error& error) {
     refuse_reading(path.string(), "cannot read it: " + error.code().message(), error.code().value(),
-                   kRemedy);
+                   kRestoreDataset);
   }
 }
 
@@ -68,7 +66,7 @@ std::vector<SampleFile> read_manifest(const std::filesystem::path& data, const s
     }
     if (!wrong.empty()) {
       const auto line = std::ranges::count(text.substr(0, text.size() - rest.size()), '\n') + 1;
-      throw Error(file, "line " + std::to_string(line) + " " + std::string(wrong), kRemedy);
+      throw Error(file, "line " + std::to_string(line) + " " + std::string(wrong), kRestoreDataset);
     }
     bytes += samples.back().bytes;
     rest.remove_prefix(end + 1);
@@ -77,7 +75,7 @@ std::vector<SampleFile> read_manifest(const std::filesystem::path& data, const s
       to_hex(xxh3_of(text)) != variant.files_xxh3) {
     throw Error(file,
                 "not the manifest that dataset.json describes (edited, or of another dataset)",
-                kRemedy);
+                kRestoreDataset);
   }
   return samples;
 }

@@ -134,7 +134,7 @@ class MappedReads : public ReadsOnDemand {
   std::vector<Own> own_;  // by tag
 };
 
-void check() {
+void check_mapping() {
   std::byte byte{};
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   void* const at = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(&byte) / page * page);
@@ -153,7 +153,7 @@ IoEngine mapped_reads() {
           .open = [](Placement placement, int depth) -> std::unique_ptr<Storage> {
             return std::make_unique<MappedReads>(std::move(placement), depth);
           },
-          .check = check};
+          .check = check_mapping};
 }
 
 }  // namespace feedrate::storage

@@ -29,7 +29,7 @@ constexpr const char* kMemory = "/dev/shm";  // tmpfs on every Linux
 
 // Other versions name theirs "feedrate-copy-PID-...", do not lock them, and remove what has that
 // beginning and a number of no process.
-constexpr std::string_view kName = "feedrate-locked-";
+constexpr std::string_view kCopyName = "feedrate-locked-";
 
 // What processes that were killed have left: the lock of a folder goes with its process, however it
 // ends. A process id in its name would not do: another process may have that id by now, and one in
@@ -37,7 +37,7 @@ constexpr std::string_view kName = "feedrate-locked-";
 void remove_left_over() {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(kMemory, ignored)) {
-    if (!entry.path().filename().string().starts_with(kName)) continue;
+    if (!entry.path().filename().string().starts_with(kCopyName)) continue;
     try {
       const PosixFile folder(entry.path(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
       if (flock(folder.get(), LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), ignored);
@@ -87,7 +87,7 @@ MemoryCopy::Folder MemoryCopy::new_folder() {
     PosixFile lock(made, O_RDONLY | O_DIRECTORY);
     if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
       throw std::system_error(errno, std::generic_category());
-    fs::path folder = fs::path(kMemory) / (std::string(kName) + made.substr(made.size() - 6));
+    fs::path folder = fs::path(kMemory) / (std::string(kCopyName) + made.substr(made.size() - 6));
     fs::rename(made, folder);
     return {std::move(folder), std::move(lock)};
   } catch (const std::system_error& error) {

@@ -6,12 +6,12 @@
 namespace feedrate::storage {
 namespace {
 
-std::unique_ptr<Storage> open(const DatasetVariant& variant, const Io& io) {
+std::unique_ptr<Storage> packed_storage(const DatasetVariant& variant, const Io& io) {
   return open_packed(variant, io);
 }
 
-bool pack(const DatasetVariant& from, const std::filesystem::path& folder,
-          const PackProgress& progress) {
+bool write_one_file(const DatasetVariant& from, const std::filesystem::path& folder,
+                    const PackProgress& progress) {
   const auto no_header = [](const SampleFile&, std::span<std::byte>) {};
   return pack_samples(packed_container(), no_header, from, folder, progress);
 }
@@ -22,8 +22,8 @@ Container packed_container() {
   return {.name = "packed",
           .help = "one file of all samples back to back, without headers",
           .packed = "samples.bin",
-          .open = open,
-          .pack = pack};
+          .open = packed_storage,
+          .pack = write_one_file};
 }
 
 }  // namespace feedrate::storage

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kSchema = "feedrate.shards/1", kEnd = "end\t";
+constexpr std::string_view kShardsSchema = "feedrate.shards/1", kShardsEnd = "end\t";
 constexpr std::string_view kDamaged = "is damaged", kOthers = "is of other shards";
 
 // Sums lines up, so that damage shows.
@@ -35,7 +35,7 @@ class LinesHash {
     hash_ = mix64(hash_, xxh3_of(line));
     return line;
   }
-  std::string end_line() const { return std::string(kEnd) + to_hex(hash_); }
+  std::string end_line() const { return std::string(kShardsEnd) + to_hex(hash_); }
 
  private:
   std::uint64_t hash_ = 0;
@@ -53,7 +53,7 @@ std::string line_of(const SampleFile& sample) {
 }
 
 template <typename Int>
-bool parse_number(std::string_view text, Int& value) {
+bool parse_field(std::string_view text, Int& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
 }
@@ -70,8 +70,8 @@ std::optional<SampleFile> parse_sample(std::string_view line,
   }
   SampleFile sample{.path = std::string(fields[4])};
   const bool are_numbers =
-      parse_number(fields[0], sample.shard) && parse_number(fields[1], sample.offset) &&
-      parse_number(fields[2], sample.bytes) && parse_number(fields[3], sample.label);
+      parse_field(fields[0], sample.shard) && parse_field(fields[1], sample.offset) &&
+      parse_field(fields[2], sample.bytes) && parse_field(fields[3], sample.label);
   if (!are_numbers || sample.shard >= shards.size() || sample.label < kNoLabel) return std::nullopt;
   const std::uint64_t length = shards[sample.shard].bytes;
   if (sample.offset > length || sample.bytes > length - sample.offset) return std::nullopt;
@@ -82,7 +82,7 @@ bool write_index(const fs::path& path, const std::vector<ShardFile>& shards,
                  const std::vector<SampleFile>& samples) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   LinesHash hash;
-  out << hash.add(std::string(kSchema)) << '\n' << hash.add(count_line(shards)) << '\n';
+  out << hash.add(std::string(kShardsSchema)) << '\n' << hash.add(count_line(shards)) << '\n';
   for (const ShardFile& shard : shards) out << hash.add(line_of(shard)) << '\n';
   for (const SampleFile& sample : samples) out << hash.add(line_of(sample)) << '\n';
   out << hash.end_line() << '\n';
@@ -117,14 +117,14 @@ KeptIndex read_shard_index(const fs::path& index, const std::vector<ShardFile>& 
     return KeptIndex{.wrong = std::string(wrong)};
   };
 
-  if (!next() || hash.add(line) != kSchema) return unusable(kDamaged);
+  if (!next() || hash.add(line) != kShardsSchema) return unusable(kDamaged);
   if (!next() || hash.add(line) != count_line(shards)) return unusable(kOthers);
   for (const ShardFile& shard : shards) {
     if (!next() || !line.starts_with(shard.name + "\t")) return unusable(kOthers);
     if (hash.add(line) != line_of(shard)) return unusable("is older than " + shard.name);
   }
   KeptIndex kept;
-  while (next() && !line.starts_with(kEnd)) {
+  while (next() && !line.starts_with(kShardsEnd)) {
     std::optional<SampleFile> sample = parse_sample(hash.add(line), shards);
     if (!sample) return unusable(kDamaged);
     kept.samples.push_back(std::move(*sample));

@@ -12,12 +12,12 @@ void write_header(const SampleFile& sample, std::span<std::byte> header) {
   write_tar_header(sample.path, sample.bytes, header);
 }
 
-std::unique_ptr<Storage> open(const DatasetVariant& variant, const Io& io) {
+std::unique_ptr<Storage> tar_storage(const DatasetVariant& variant, const Io& io) {
   return open_packed(variant, io);
 }
 
-bool pack(const DatasetVariant& from, const std::filesystem::path& folder,
-          const PackProgress& progress) {
+bool write_tar(const DatasetVariant& from, const std::filesystem::path& folder,
+               const PackProgress& progress) {
   return pack_samples(tar_container(), write_header, from, folder, progress);
 }
 
@@ -28,8 +28,8 @@ Container tar_container() {
           .help = "one tar file, read at the offsets that the manifest gives",
           .packed = "samples.tar",
           .layout = {.header = kTarBlock, .block = kTarBlock, .end = 2 * kTarBlock},
-          .open = open,
-          .pack = pack};
+          .open = tar_storage,
+          .pack = write_tar};
 }
 
 }  // namespace feedrate::storage

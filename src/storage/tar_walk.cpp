@@ -27,10 +27,10 @@ constexpr std::string_view kAgain = "copy or make it again, or take it out of th
 // How compressed files begin. (bzip2 does with letters, as a name may.)
 constexpr struct {
   std::string_view magic, name;
-} kCompressed[] = {{"\x1f\x8b", "gzip"},
-                   {"\x28\xb5\x2f\xfd", "zstd"},
-                   {"\xfd\x37zXZ", "xz"},
-                   {"\x04\x22\x4d\x18", "lz4"}};
+} kCompressions[] = {{"\x1f\x8b", "gzip"},
+                     {"\x28\xb5\x2f\xfd", "zstd"},
+                     {"\xfd\x37zXZ", "xz"},
+                     {"\x04\x22\x4d\x18", "lz4"}};
 
 bool is_file(char type) { return type == '0' || type == '\0' || type == '7'; }
 // Links, devices, folders and pipes: whatever their size says, none follows.
@@ -39,7 +39,7 @@ bool is_extended(char type) {
   return type == 'x' || type == 'X' || type == 'g' || type == 'L' || type == 'K';
 }
 
-std::optional<std::uint64_t> number_of(std::string_view digits) {
+std::optional<std::uint64_t> decimal_of(std::string_view digits) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
@@ -92,7 +92,7 @@ std::string_view TarWalk::text_of(const TarMember& member) {
 void TarWalk::refuse_compressed() {
   const std::uint64_t bytes = std::min<std::uint64_t>(size_, 8);
   const std::string_view begin = text_of({.bytes = bytes});
-  for (const auto& [magic, name] : kCompressed) {
+  for (const auto& [magic, name] : kCompressions) {
     if (!begin.starts_with(magic)) continue;
     throw Error(path_, "is compressed (" + std::string(name) + ")",
                 "unpack it: samples are read where they lie");
@@ -138,7 +138,7 @@ bool TarWalk::take_extended(const TarMember& member, char type, Extended& extend
 void TarWalk::take_pax(const TarMember& member, Extended& extended) {
   for (std::string_view text = text_of(member); !text.empty();) {
     const std::size_t space = std::min(text.find(' '), text.size());
-    const std::uint64_t length = number_of(text.substr(0, space)).value_or(0);
+    const std::uint64_t length = decimal_of(text.substr(0, space)).value_or(0);
     if (length < space + 2 || length > text.size() || text[length - 1] != '\n')
       refuse("holds a damaged extended header at byte " + std::to_string(member.offset));
     const std::string_view record = text.substr(space + 1, length - space - 2);
@@ -146,7 +146,7 @@ void TarWalk::take_pax(const TarMember& member, Extended& extended) {
     const std::string_view key = record.substr(0, equals),
                            value = record.substr(std::min(equals + 1, record.size()));
     if (key == "path") extended.name = value;
-    if (key == "size") extended.bytes = number_of(value);
+    if (key == "size") extended.bytes = decimal_of(value);
     if (key.starts_with("GNU.sparse.")) refuse_sparse(extended.name);
     text.remove_prefix(length);
   }

@@ -328,11 +328,11 @@ class UringReads : public Storage {
 };
 
 template <bool Direct>
-std::unique_ptr<Storage> open(Placement placement, int depth) {
+std::unique_ptr<Storage> open_uring(Placement placement, int depth) {
   return std::make_unique<UringReads>(std::move(placement), depth, Direct);
 }
 
-void check() {
+void check_uring() {
   if (kernel_is_older_than(5, 18)) refuse_ring(ENOSYS);
   Ring{4};
 }
@@ -342,16 +342,16 @@ void check() {
 IoEngine uring_reads() {
   return {.name = "uring",
           .help = "io_uring through the page cache: up to io-depth requests travel at once",
-          .open = open<false>,
-          .check = check};
+          .open = open_uring<false>,
+          .check = check_uring};
 }
 
 IoEngine direct_uring_reads() {
   return {.name = "uring-direct",
           .help = "io_uring with O_DIRECT, past the page cache",
           .past_page_cache = true,
-          .open = open<true>,
-          .check = check};
+          .open = open_uring<true>,
+          .check = check_uring};
 }
 
 }  // namespace feedrate::storage

@@ -37,12 +37,12 @@ std::string_view key_of(const SampleFile& sample) {
   return path.substr(0, dot);
 }
 
-std::unique_ptr<Storage> open(const DatasetVariant& variant, const Io& io) {
+std::unique_ptr<Storage> webdataset_storage(const DatasetVariant& variant, const Io& io) {
   return open_packed(variant, io);
 }
 
-bool pack(const DatasetVariant& from, const std::filesystem::path& folder,
-          const PackProgress& progress) {
+bool write_webdataset(const DatasetVariant& from, const std::filesystem::path& folder,
+                      const PackProgress& progress) {
   return pack_samples(webdataset_container(), write_shard_header, from, folder, progress);
 }
 
@@ -65,8 +65,8 @@ Container webdataset_container() {
                      .block = kTarBlock,
                      .end = 2 * kTarBlock,
                      .most = kShardBytes},
-          .open = open,
-          .pack = pack};
+          .open = webdataset_storage,
+          .pack = write_webdataset};
 }
 
 }  // namespace feedrate::storage

@@ -135,7 +135,7 @@ class CpuAccelerator : public device::Accelerator {
   std::vector<device::StepRecord> finished_;
 };
 
-void check(std::string_view argument, const device::StepSpec& spec) {
+void check_spec(std::string_view argument, const device::StepSpec& spec) {
   if (!argument.empty()) {
     throw UsageError("--device cpu:" + std::string(argument), "cpu takes nothing after the colon",
                      "use --device cpu");
@@ -151,13 +151,13 @@ device::AcceleratorKind cpu_kind() {
           .help = "trains on this machine's processors",
           .make = [](std::string_view argument, const device::StepSpec& spec,
                      device::Group& group) -> std::unique_ptr<device::Accelerator> {
-            check(argument, spec);
+            check_spec(argument, spec);
             return guarded("cpu", spec,
                            [&] { return std::make_unique<CpuAccelerator>(spec, group); });
           },
           .count = [] { return kMostReplicas; },
           .ranks_are_processes = true,
-          .check = check,
+          .check = check_spec,
           .delays = {measure::kPlaces.begin(), measure::kPlaces.end()}};
 }
 

@@ -16,7 +16,7 @@ std::string version_text(int version) {
 }
 
 // `status`: what counting the devices said.
-[[noreturn]] void refuse(cudaError_t status) {
+[[noreturn]] void refuse_status(cudaError_t status) {
   int supported = 0;  // CUDA version that the driver knows; 0: there is no driver
   if (cudaDriverGetVersion(&supported) != cudaSuccess) supported = 0;
   cudaGetLastError();
@@ -83,7 +83,7 @@ CudaDevice cuda_device(std::string_view argument, int otherwise) {
   CudaDevice device{.index = parse_index(argument, otherwise)};
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess || count == 0) refuse(status);
+  if (status != cudaSuccess || count == 0) refuse_status(status);
   if (device.index >= count) {
     throw Error("--device cuda:" + std::to_string(device.index),
                 "this machine shows " + std::to_string(count) + " CUDA device(s), numbered from 0",
@@ -91,7 +91,7 @@ CudaDevice cuda_device(std::string_view argument, int otherwise) {
   }
   cudaDeviceProp properties{};
   const cudaError_t asked = cudaGetDeviceProperties(&properties, device.index);
-  if (asked != cudaSuccess) refuse(asked);
+  if (asked != cudaSuccess) refuse_status(asked);
   device.name = properties.name;
   device.capability = 10 * properties.major + properties.minor;
   if (device.capability < kLeastCapability) {

@@ -18,7 +18,7 @@
 namespace feedrate::train {
 namespace {
 
-void check(nvjpegStatus_t status, const char* what) {
+void expect_success(nvjpegStatus_t status, const char* what) {
   if (status == NVJPEG_STATUS_SUCCESS) return;
   throw Error("nvJPEG", std::string(what) + " failed (status " + std::to_string(status) + ")",
               "run `feedrate verify`, or use --decoder auto");
@@ -31,10 +31,10 @@ const unsigned char* bytes_of(Encoded picture) {
 
 // One of nvJPEG's ways of decoding, with what it keeps for each slot whose batch may still be under
 // way.
-class Backend {
+class Decoding {
  public:
   // Not there (ready() is false) where the GPU has no such hardware.
-  explicit Backend(nvjpegBackend_t backend) {
+  explicit Decoding(nvjpegBackend_t backend) {
     const nvjpegStatus_t status =
         library_.create(backend, nullptr, nullptr, NVJPEG_FLAGS_DEFAULT, &handle_);
     if (status == NVJPEG_STATUS_ARCH_MISMATCH ||
@@ -42,19 +42,20 @@ class Backend {
       handle_ = nullptr;
       return;
     }
-    check(status, "starting");
-    for (auto& state : states_) check(library_.state_create(handle_, &state.handle), "starting");
-    check(library_.stream_create(handle_, &header_), "starting");
+    expect_success(status, "starting");
+    for (auto& state : states_)
+      expect_success(library_.state_create(handle_, &state.handle), "starting");
+    expect_success(library_.stream_create(handle_, &header_), "starting");
   }
-  ~Backend() {
+  ~Decoding() {
     if (header_) library_.stream_destroy(header_);
     for (auto& state : states_) {
       if (state.handle) library_.state_destroy(state.handle);
     }
     if (handle_) library_.destroy(handle_);
   }
-  Backend(const Backend&) = delete;
-  Backend& operator=(const Backend&) = delete;
+  Decoding(const Decoding&) = delete;
+  Decoding& operator=(const Decoding&) = delete;
 
   bool ready() const { return handle_ != nullptr; }
 
@@ -65,7 +66,7 @@ class Backend {
       return false;
     unsigned width = 0, height = 0;
     int refused = 1;
-    check(library_.frame_dimensions(header_, &width, &height), "reading a header");
+    expect_success(library_.frame_dimensions(header_, &width, &height), "reading a header");
     if (static_cast<int>(width) != size.width || static_cast<int>(height) != size.height)
       return false;
     return library_.batched_supported(handle_, header_, &refused) == NVJPEG_STATUS_SUCCESS &&
@@ -91,14 +92,15 @@ class Backend {
     }
     State& state = states_[slot];
     if (state.pictures != which.size()) {
-      check(library_.batched_initialize(handle_, state.handle, static_cast<int>(which.size()), 1,
-                                        NVJPEG_OUTPUT_RGBI),
-            "starting a batch");
+      expect_success(
+          library_.batched_initialize(handle_, state.handle, static_cast<int>(which.size()), 1,
+                                      NVJPEG_OUTPUT_RGBI),
+          "starting a batch");
       state.pictures = which.size();
     }
-    check(library_.batched_decode(handle_, state.handle, data.data(), lengths.data(), places.data(),
-                                  stream),
-          "decoding a batch");
+    expect_success(library_.batched_decode(handle_, state.handle, data.data(), lengths.data(),
+                                           places.data(), stream),
+                   "decoding a batch");
   }
 
  private:
@@ -178,7 +180,7 @@ class NvjpegDecoder {
 
   const pipeline::BatchSpec batch_;
   const int share_;
-  Backend engine_, processors_;
+  Decoding engine_, processors_;
   const c10::cuda::CUDAStream beside_;
   c10::cuda::CUDAEvent before_{cudaEventDisableTiming}, after_{cudaEventDisableTiming};
   const std::unique_ptr<codec::Decoder> host_;

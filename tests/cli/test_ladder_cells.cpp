@@ -16,7 +16,7 @@ namespace {
 using cli::LadderCells;
 using diagnose::Rung;
 
-plan::Cell cell_of(plan::AxisValues values) {
+plan::Cell cell_with(plan::AxisValues values) {
   values.insert({"device", {"emulated:1000"}});
   values.insert({"data", {"jpeg"}});
   values.insert({"workers", {"2"}});
@@ -34,7 +34,7 @@ std::set<std::string> ids_of(const LadderCells& ladder) {
 }
 
 TEST(LadderOf, PicturesHaveEveryRung) {
-  const plan::Cell cell = cell_of({});
+  const plan::Cell cell = cell_with({});
   const LadderCells ladder = cli::ladder_of(cell);
   EXPECT_EQ(rungs_of(ladder).size(), diagnose::kRungs);
   EXPECT_EQ(ids_of(ladder).size(), ladder.size()) << "each is another cell";
@@ -49,7 +49,7 @@ TEST(LadderOf, PicturesHaveEveryRung) {
 }
 
 TEST(LadderOf, LoadersAloneHaveEveryCpu) {
-  const LadderCells ladder = cli::ladder_of(cell_of({{"gpus", {"2"}}, {"host-cpu-ms", {"5"}}}));
+  const LadderCells ladder = cli::ladder_of(cell_with({{"gpus", {"2"}}, {"host-cpu-ms", {"5"}}}));
   const plan::CellSettings alone = plan::settings_of(ladder.at(Rung::cpus));
   EXPECT_EQ(alone.device, "emulated:inf");
   EXPECT_EQ(alone.workers, std::max(1, measure::allowed_cpus() / 2));
@@ -58,7 +58,7 @@ TEST(LadderOf, LoadersAloneHaveEveryCpu) {
 }
 
 TEST(LadderOf, TensorsAreNotDecoded) {
-  const LadderCells ladder = cli::ladder_of(cell_of({{"data", {"tensor"}}}));
+  const LadderCells ladder = cli::ladder_of(cell_with({{"data", {"tensor"}}}));
   EXPECT_FALSE(ladder.contains(Rung::decoded));
   for (const Rung rung : {Rung::synthetic, Rung::device, Rung::host, Rung::sample, Rung::none,
                           Rung::cold, Rung::discard})
@@ -66,49 +66,49 @@ TEST(LadderOf, TensorsAreNotDecoded) {
 }
 
 TEST(LadderOf, AColdCellHasAWarmRungAboveIt) {
-  const plan::Cell cell = cell_of({{"page-cache", {"cold"}}});
+  const plan::Cell cell = cell_with({{"page-cache", {"cold"}}});
   const LadderCells ladder = cli::ladder_of(cell);
   EXPECT_EQ(cli::own_rung(cell), Rung::cold);
   EXPECT_EQ(ladder.at(Rung::cold), cell);
   EXPECT_TRUE(ladder.at(Rung::none).is("page-cache", "warm"));
   EXPECT_EQ(rungs_of(ladder).size(), diagnose::kRungs)
       << "what keeps files in memory cares for no page cache";
-  EXPECT_EQ(cli::own_rung(cell_of({})), Rung::none);
+  EXPECT_EQ(cli::own_rung(cell_with({})), Rung::none);
 }
 
 TEST(LadderOf, WithoutWorkersNobodyLoadsBesideTheSteps) {
-  EXPECT_FALSE(cli::ladder_of(cell_of({{"workers", {"0"}}})).contains(Rung::discard));
+  EXPECT_FALSE(cli::ladder_of(cell_with({{"workers", {"0"}}})).contains(Rung::discard));
 }
 
 // Direct I/O goes past the page cache: there is nothing cold about it.
 TEST(LadderOf, DirectReadsHaveNoColdRung) {
-  const LadderCells ladder = cli::ladder_of(cell_of({{"io", {"direct"}}}));
+  const LadderCells ladder = cli::ladder_of(cell_with({{"io", {"direct"}}}));
   EXPECT_FALSE(ladder.contains(Rung::cold));
   EXPECT_TRUE(ladder.contains(Rung::none));
 }
 
 TEST(With, ChangesOneValueAndKeepsTheOthers) {
-  const auto more = cli::with(cell_of({{"batch-size", {"16"}}}), {{"workers", "7"}});
+  const auto more = cli::with(cell_with({{"batch-size", {"16"}}}), {{"workers", "7"}});
   ASSERT_TRUE(more);
   EXPECT_TRUE(more->is("workers", "7"));
   EXPECT_TRUE(more->is("batch-size", "16"));
-  EXPECT_EQ(cli::with(*more, {{"workers", "2"}})->id(), cell_of({{"batch-size", {"16"}}}).id());
+  EXPECT_EQ(cli::with(*more, {{"workers", "2"}})->id(), cell_with({{"batch-size", {"16"}}}).id());
 }
 
 TEST(With, AnEmptyValueIsTheDefault) {
-  const plan::Cell cell = cell_of({{"prefetch", {"9"}}});
-  EXPECT_EQ(cli::with(cell, {{"prefetch", ""}})->id(), cell_of({}).id());
+  const plan::Cell cell = cell_with({{"prefetch", {"9"}}});
+  EXPECT_EQ(cli::with(cell, {{"prefetch", ""}})->id(), cell_with({}).id());
 }
 
 TEST(With, WhatCannotBeIsNothing) {
-  EXPECT_FALSE(cli::with(cell_of({{"data", {"tensor"}}}), {{"cache", "decoded"}}));
-  EXPECT_FALSE(cli::with(cell_of({}), {{"workers", "many"}}));
-  EXPECT_FALSE(cli::with(cell_of({}), {{"no such axis", "1"}}));
+  EXPECT_FALSE(cli::with(cell_with({{"data", {"tensor"}}}), {{"cache", "decoded"}}));
+  EXPECT_FALSE(cli::with(cell_with({}), {{"workers", "many"}}));
+  EXPECT_FALSE(cli::with(cell_with({}), {{"no such axis", "1"}}));
 }
 
 // What is advised for a cold cell, --try measures as such a cell.
 TEST(With, AColdCellMayKeepItsFiles) {
-  const plan::Cell cold = cell_of({{"page-cache", {"cold"}}});
+  const plan::Cell cold = cell_with({{"page-cache", {"cold"}}});
   for (const char* cache : {"encoded", "decoded", "sample"})
     EXPECT_TRUE(cli::with(cold, {{"cache", cache}})) << cache;
   EXPECT_TRUE(cli::with(cold, {{"data", "tensor"}, {"image-size", ""}}));

@@ -8,7 +8,7 @@ namespace {
 
 using record::Severity;
 
-record::Record record_of(const run::PageCache& cache, std::vector<record::Flag> flags = {}) {
+record::Record seen_record(const run::PageCache& cache, std::vector<record::Flag> flags = {}) {
   record::Record record;
   record.result.measurement.emplace().page_cache = cache;
   record.flags = std::move(flags);
@@ -24,23 +24,23 @@ std::vector<std::string> reasons(const cli::Seen& seen) {
 TEST(Seen, NamesEachStateOfThePageCacheOnce) {
   cli::Seen seen;
   EXPECT_EQ(seen.page_cache_line(), "");
-  seen.add(record_of({}), "1 GPU");
+  seen.add(seen_record({}), "1 GPU");
   EXPECT_EQ(seen.page_cache_line(), "") << "no files were read";
   const run::PageCache warm{.state = "warm", .before = 1};
-  for (int i = 0; i < 2; ++i) seen.add(record_of(warm), "1 GPU");
+  for (int i = 0; i < 2; ++i) seen.add(seen_record(warm), "1 GPU");
   EXPECT_EQ(seen.page_cache_line(), "  page cache warm\n");
-  seen.add(record_of({.state = "bypassed"}), "2 GPUs");
+  seen.add(seen_record({.state = "bypassed"}), "2 GPUs");
   EXPECT_EQ(seen.page_cache_line(), "  page cache bypassed, warm\n");
 }
 
 // Was it the page cache that was measured, or the storage?
 TEST(Seen, OfAPageCacheAsItIsSaysHowMuchLayInIt) {
   cli::Seen seen;
-  seen.add(record_of({.state = "as-is", .before = -1}), "1 GPU");
+  seen.add(seen_record({.state = "as-is", .before = -1}), "1 GPU");
   EXPECT_EQ(seen.page_cache_line(), "  page cache as-is\n");
-  seen.add(record_of({.state = "as-is", .before = 0.98}), "1 GPU");
+  seen.add(seen_record({.state = "as-is", .before = 0.98}), "1 GPU");
   EXPECT_EQ(seen.page_cache_line(), "  page cache as-is: 98.0 % of it in memory at the start\n");
-  seen.add(record_of({.state = "as-is", .before = 0.25}), "1 GPU");
+  seen.add(seen_record({.state = "as-is", .before = 0.25}), "1 GPU");
   EXPECT_EQ(seen.page_cache_line(),
             "  page cache as-is: 25.0 to 98.0 % of it in memory at the start\n");
 }
@@ -50,18 +50,18 @@ TEST(Seen, KeepsEachFlagOnceWithTheWorstRunsReason) {
     return record::Flag{"cpu_steal", severity, reason, "ask for a machine of your own"};
   };
   cli::Seen first, second;
-  first.add(record_of({}, {stolen(Severity::note, "1 %")}), "job 1");
-  first.add(record_of({}, {stolen(Severity::note, "2 %")}), "job 2");
+  first.add(seen_record({}, {stolen(Severity::note, "1 %")}), "job 1");
+  first.add(seen_record({}, {stolen(Severity::note, "2 %")}), "job 2");
   EXPECT_EQ(reasons(first), (std::vector<std::string>{"1 % (job 1)"}));
-  second.add(record_of({}, {stolen(Severity::warning, "9 %")}), "job 3");
+  second.add(seen_record({}, {stolen(Severity::warning, "9 %")}), "job 3");
   first.add(second);
   EXPECT_EQ(reasons(first), (std::vector<std::string>{"9 % (job 3)"}));
-  first.add(record_of({}, {{"cpu_steal", Severity::note, "another", "another remedy"}}), "job 4");
+  first.add(seen_record({}, {{"cpu_steal", Severity::note, "another", "another remedy"}}), "job 4");
   EXPECT_EQ(first.flags().size(), 2u) << "rules that share a name have remedies of their own";
 }
 
 TEST(Seen, LeavesOutWhatTheRatesAreCorrectedFor) {
-  const record::Record record = record_of({}, {{"queue_not_at_rest", Severity::warning, "", ""}});
+  const record::Record record = seen_record({}, {{"queue_not_at_rest", Severity::warning, "", ""}});
   cli::Seen corrected("queue_not_at_rest"), other;
   corrected.add(record, "1 GPU"), other.add(record, "1 GPU");
   EXPECT_TRUE(corrected.flags().empty());

@@ -23,7 +23,7 @@ using testing::Not;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
-constexpr MadeUpEvidence::Slopes kWorkersBind{.worker = 1, .burnt = 1};
+constexpr MadeUpEvidence::Slopes kSlotsBind{.worker = 1, .burnt = 1};
 constexpr MadeUpEvidence::Slopes kDeviceBinds{.step = 1};
 
 void expect_clear(const Finding& finding, const std::string& name, const std::string& resource) {
@@ -39,7 +39,7 @@ TEST(Diagnosis, WorkersThatBindAreNamedByTheirLargestStage) {
                                     {Stage::decode, "decode"},
                                     {Stage::augment, "augment"},
                                     {Stage::collate, "collate"}}) {
-    const Finding f = MadeUpEvidence().slopes(kWorkersBind).stage(stage, 50, 1).diagnosis().finding;
+    const Finding f = MadeUpEvidence().slopes(kSlotsBind).stage(stage, 50, 1).diagnosis().finding;
     expect_clear(f, name, "workers");
     EXPECT_EQ(f.sentence,
               std::string(name) + " limits it (workers): 200 of 1,000 img/s, 20 % of the ceiling");
@@ -48,7 +48,7 @@ TEST(Diagnosis, WorkersThatBindAreNamedByTheirLargestStage) {
 
 TEST(Diagnosis, WorkersThatWaitForACpuShareIt) {
   MadeUpEvidence made_up;
-  made_up.slopes(kWorkersBind);
+  made_up.slopes(kSlotsBind);
   for (auto& round : made_up.evidence.rounds) {
     for (auto& stage : round.undelayed.value().stage) stage.cpu_ns = 0;
     round.undelayed.value().cpu_wait_ns = std::llround(1e6 * 19 * 100);  // of 20 ms
@@ -164,7 +164,7 @@ TEST(Diagnosis, DalisLoaderIsWhatIsLeft) {
 // A rung that wanders by more than it loses names nothing.
 TEST(Diagnosis, TheLadderNamesOnlyALossThatIsShown) {
   MadeUpEvidence made_up;
-  made_up.slopes(kWorkersBind).rate(Rung::encoded, 500);
+  made_up.slopes(kSlotsBind).rate(Rung::encoded, 500);
   EXPECT_EQ(made_up.diagnosis().finding.witness.ladder,
             "normalise and copy and collate and augment and decode");
   double off = -800;
@@ -277,13 +277,13 @@ TEST(Diagnosis, OnePairIsNotClear) {
 TEST(Diagnosis, AColdCellIsComparedByItsColdRung) {
   MadeUpEvidence made_up;
   made_up.evidence.settings.page_cache = "cold";
-  made_up.slopes(kWorkersBind).rate(Rung::cold, 100);
+  made_up.slopes(kSlotsBind).rate(Rung::cold, 100);
   EXPECT_THAT(made_up.diagnosis().finding.sentence, HasSubstr("100 of 1,000 img/s"));
 }
 
 TEST(Diagnosis, TheThreeKindsOfEvidenceSpeakForThemselves) {
   MadeUpEvidence made_up;
-  made_up.slopes(kWorkersBind).capacity("loader", "decode");
+  made_up.slopes(kSlotsBind).capacity("loader", "decode");
   made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300);
   const Finding f = made_up.diagnosis().finding;
   EXPECT_EQ(f.witness.ladder, "decode");
@@ -294,7 +294,7 @@ TEST(Diagnosis, TheThreeKindsOfEvidenceSpeakForThemselves) {
 
 TEST(Diagnosis, AWitnessThatNamesAnotherDisagrees) {
   MadeUpEvidence made_up;
-  made_up.slopes(kWorkersBind).capacity("loader", "augment");
+  made_up.slopes(kSlotsBind).capacity("loader", "augment");
   made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300);
   EXPECT_FALSE(made_up.diagnosis().finding.witness.agree);
   made_up.capacity("loader", "decode").rate(Rung::encoded, 890);
@@ -303,7 +303,7 @@ TEST(Diagnosis, AWitnessThatNamesAnotherDisagrees) {
 
 TEST(Diagnosis, AStepOverAMissingRungAgreesWithEachPartOfIt) {
   MadeUpEvidence made_up;
-  made_up.slopes(kWorkersBind).rate(Rung::sample, 900).rate(Rung::encoded, 300);
+  made_up.slopes(kSlotsBind).rate(Rung::sample, 900).rate(Rung::encoded, 300);
   const Finding f = made_up.diagnosis().finding;
   EXPECT_EQ(f.witness.ladder, "augment and decode");
   EXPECT_TRUE(f.witness.agree);
@@ -311,7 +311,7 @@ TEST(Diagnosis, AStepOverAMissingRungAgreesWithEachPartOfIt) {
 
 TEST(Diagnosis, WaitingForACpuIsCalledTheSameByCapacities) {
   MadeUpEvidence made_up;
-  made_up.slopes(kWorkersBind).capacity("loader", "CPU wait");
+  made_up.slopes(kSlotsBind).capacity("loader", "CPU wait");
   EXPECT_EQ(made_up.diagnosis().finding.witness.capacities, "shared CPU");
   made_up.capacity("device", "step");
   EXPECT_EQ(made_up.diagnosis().finding.witness.capacities, "compute");
@@ -339,7 +339,7 @@ TEST(Diagnosis, WithoutSlopesBothMaySayCompute) {
 
 TEST(Diagnosis, ServiceTimesAreOfAllRounds) {
   MadeUpEvidence made_up;
-  made_up.slopes(kWorkersBind);
+  made_up.slopes(kSlotsBind);
   made_up.evidence.rounds[1].undelayed.reset();  // its blocks failed
   made_up.evidence.rounds[2].undelayed.value()[Stage::decode] = each(18, 10);
   const Diagnosis d = made_up.diagnosis();
@@ -374,7 +374,7 @@ TEST(Diagnosis, WithoutSlopesAStepOverAMissingRungIsNotNamedTwice) {
 // A warm cell reads nothing from storage, however slow that is: its cold rung lies below it.
 TEST(Diagnosis, TheLadderIsReadDownToTheCellAlone) {
   MadeUpEvidence made_up;
-  made_up.slopes(kWorkersBind).rate(Rung::decoded, 310).rate(Rung::encoded, 210);
+  made_up.slopes(kSlotsBind).rate(Rung::decoded, 310).rate(Rung::encoded, 210);
   made_up.rate(Rung::synthetic, 320).rate(Rung::cold, 20);
   const Finding f = made_up.diagnosis().finding;
   EXPECT_EQ(f.witness.ladder, "decode");
@@ -409,7 +409,7 @@ TEST(Diagnosis, APlaceThatNothingTellsOfMayBind) {
 
 TEST(Diagnosis, StagesThatAreAboutAlikeAreNamedTogether) {
   MadeUpEvidence made_up;
-  made_up.slopes(kWorkersBind).stage(Stage::decode, 10, 10).stage(Stage::augment, 9, 9);
+  made_up.slopes(kSlotsBind).stage(Stage::decode, 10, 10).stage(Stage::augment, 9, 9);
   EXPECT_THAT(made_up.diagnosis().finding.names, ElementsAre("decode", "augment"));
 }
 

@@ -20,7 +20,7 @@
 namespace feedrate::tests {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kPlantedMs = 1'000'000;
 constexpr double kMostTaken = 0.05;  // share of the CPUs
 // Instrumented code is slower at everything that the closed forms leave out.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -41,10 +41,10 @@ class Planted : public testing::Test {
                        .min_steps = 20,
                        .min_seconds = 2,
                        .max_seconds = 60};
-    plant(measure::Stage::read).ns = 2 * kMs;
-    plant(measure::Stage::decode).ns = 4 * kMs;
-    plant(measure::Stage::augment).ns = 1 * kMs;
-    plant(measure::Stage::collate).ns = 1 * kMs;  // 8 ms in all
+    plant(measure::Stage::read).ns = 2 * kPlantedMs;
+    plant(measure::Stage::decode).ns = 4 * kPlantedMs;
+    plant(measure::Stage::augment).ns = 1 * kPlantedMs;
+    plant(measure::Stage::collate).ns = 1 * kPlantedMs;  // 8 ms in all
   }
   void TearDown() override {
     if (most_taken_ > kMostTaken && !HasFailure())
@@ -132,7 +132,7 @@ TEST_F(Planted, TheTrainingThreadLoads) {
 
 TEST_F(Planted, SpikesEveryN) {
   plant(measure::Stage::read).every = 8;
-  plant(measure::Stage::read).spike_ns = 24 * kMs;  // mean service 8 + 24/8 = 11 ms
+  plant(measure::Stage::read).spike_ns = 24 * kPlantedMs;  // mean service 8 + 24/8 = 11 ms
   const auto pool =
       measure({{"device", {"emulated:1000"}}, {"workers", {"2"}}, {"loader", {"pool"}}});
   expect_rate(pool, 2 / 0.011);
@@ -149,7 +149,7 @@ TEST_F(Planted, SpikesEveryN) {
 TEST_F(Planted, RareLongSpikesAreInTheThroughput) {
   options_.limits.min_seconds = 6;
   plant(measure::Stage::decode).every = 64;
-  plant(measure::Stage::decode).spike_ns = 512 * kMs;  // mean service 8 + 512/64 = 16 ms
+  plant(measure::Stage::decode).spike_ns = 512 * kPlantedMs;  // mean service 8 + 512/64 = 16 ms
   const Run run = measure({{"device", {"emulated:1000"}}, {"workers", {"1"}}});
   // The window may cut one of its about 6 periods: compare with the spikes that it holds.
   const double images = run.measured.images, spikes = std::round(images / 64);
@@ -212,7 +212,7 @@ TEST_F(Planted, LoadersThatTakeTheStepsCpusAreNotTheDevicesWork) {
   } catch (const Error& error) {
     GTEST_SKIP() << error.what();
   }
-  for (auto& stage : options_.planted) stage = {.ns = 8 * kMs, .burns = true};
+  for (auto& stage : options_.planted) stage = {.ns = 8 * kPlantedMs, .burns = true};
   run::CellRunner burning(options_, registry);
   run::CellResult ceiling, result;
   diagnose::Verdict verdict;

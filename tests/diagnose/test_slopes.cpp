@@ -14,7 +14,7 @@ using diagnose::Servers;
 using diagnose::Slope;
 using measure::Place;
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kSlopeMs = 1'000'000;
 constexpr Servers kServers{.workers = 8, .cpus = 2, .images_per_step = 64};
 
 std::vector<Slope> slopes_of(const std::vector<BlockPair>& pairs) {
@@ -33,11 +33,11 @@ double rate_with(double off, double delay_s, double n) { return 1 / (1 / off + d
 TEST(Slopes, APlaceThatTheRunWaitsForAloneHasSlopeOne) {
   const double off = 400;
   const std::vector<BlockPair> pairs = {
-      {Place::worker, {3 * kMs, false}, rate_with(off, 3e-3, 8), off},
-      {Place::worker, {3 * kMs, true}, rate_with(off, 3e-3, 2), off},
-      {Place::copy, {30 * kMs, false}, rate_with(off, 30e-3, 64), off},
-      {Place::step, {30 * kMs, false}, rate_with(off, 30e-3, 64), off},
-      {Place::all_reduce, {30 * kMs, false}, rate_with(off, 30e-3, 64), off}};
+      {Place::worker, {3 * kSlopeMs, false}, rate_with(off, 3e-3, 8), off},
+      {Place::worker, {3 * kSlopeMs, true}, rate_with(off, 3e-3, 2), off},
+      {Place::copy, {30 * kSlopeMs, false}, rate_with(off, 30e-3, 64), off},
+      {Place::step, {30 * kSlopeMs, false}, rate_with(off, 30e-3, 64), off},
+      {Place::all_reduce, {30 * kSlopeMs, false}, rate_with(off, 30e-3, 64), off}};
   const auto slopes = slopes_of(pairs);
   ASSERT_EQ(slopes.size(), 5u);
   for (const Slope& slope : slopes) EXPECT_NEAR(slope.slope.mean, 1, 1e-9);
@@ -55,7 +55,7 @@ TEST(Slopes, AStorageThatServesNoMoreReadsHasSlopeOne) {
 }
 
 TEST(Slopes, APlaceWithRoomToSpareHasSlopeZero) {
-  const auto slopes = slopes_of({{Place::worker, {3 * kMs, false}, 400, 400}});
+  const auto slopes = slopes_of({{Place::worker, {3 * kSlopeMs, false}, 400, 400}});
   EXPECT_NEAR(slopes.at(0).slope.mean, 0, 1e-12);
 }
 
@@ -80,12 +80,12 @@ TEST(Slopes, DelaysAreChosenForTheSameFullEffectEverywhere) {
 
 // Eight threads sleep at the same time; on two CPUs, two of them compute.
 TEST(Slopes, BurntDelaysAreSharedByTheCpusAndSleptOnesByTheWorkers) {
-  EXPECT_EQ(diagnose::delay_of(Place::worker, false, 100, kServers).ns, 16 * kMs);
-  EXPECT_EQ(diagnose::delay_of(Place::worker, true, 100, kServers).ns, 4 * kMs);
+  EXPECT_EQ(diagnose::delay_of(Place::worker, false, 100, kServers).ns, 16 * kSlopeMs);
+  EXPECT_EQ(diagnose::delay_of(Place::worker, true, 100, kServers).ns, 4 * kSlopeMs);
   const Servers many_cpus{.workers = 8, .cpus = 64, .images_per_step = 64};
-  EXPECT_EQ(diagnose::delay_of(Place::worker, true, 100, many_cpus).ns, 16 * kMs)
+  EXPECT_EQ(diagnose::delay_of(Place::worker, true, 100, many_cpus).ns, 16 * kSlopeMs)
       << "no more CPUs than workers";
-  EXPECT_EQ(diagnose::delay_of(Place::step, false, 100, kServers).ns, 128 * kMs)
+  EXPECT_EQ(diagnose::delay_of(Place::step, false, 100, kServers).ns, 128 * kSlopeMs)
       << "of a whole step";
 }
 
@@ -135,8 +135,8 @@ TEST(Slopes, PairsThatAgreeByChanceAreNotKnownForCertain) {
 }
 
 TEST(Slopes, PairsWithoutARateOrADelayAreLeftOut) {
-  EXPECT_TRUE(slopes_of({{Place::copy, {kMs, false}, 0, 100},
-                         {Place::copy, {kMs, false}, 100, 0},
+  EXPECT_TRUE(slopes_of({{Place::copy, {kSlopeMs, false}, 0, 100},
+                         {Place::copy, {kSlopeMs, false}, 100, 0},
                          {Place::copy, {0, false}, 100, 100}})
                   .empty());
 }

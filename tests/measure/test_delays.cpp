@@ -8,7 +8,7 @@ namespace {
 
 using measure::Place;
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kDelayMs = 1'000'000;
 
 TEST(Delays, AreSetForEachPlaceAlone) {
   measure::Delays delays;
@@ -51,7 +51,7 @@ TEST(Delays, WhereThereAreNoneNothingIsDelayed) {
 // wakes the thread.
 TEST(ExactSleep, TakesOffWhatWasSleptTooLong) {
   measure::ExactSleep sleep;
-  constexpr std::int64_t kShort = kMs / 10;
+  constexpr std::int64_t kShort = kDelayMs / 10;
   const std::int64_t begin = measure::now_ns();
   for (int i = 0; i < 100; ++i) {
     const std::int64_t owed = sleep.owed_ns(), before = measure::now_ns();
@@ -66,19 +66,19 @@ TEST(ExactSleep, TakesOffWhatWasSleptTooLong) {
 
 TEST(ExactSleep, ADebtIsWorkedOffWithoutSleeping) {
   measure::ExactSleep sleep;
-  sleep.sleep(-1000 * kMs);  // as if it had slept a second too long
+  sleep.sleep(-1000 * kDelayMs);  // as if it had slept a second too long
   const std::int64_t owed = sleep.owed_ns();
-  EXPECT_GE(owed, 1000 * kMs);
+  EXPECT_GE(owed, 1000 * kDelayMs);
   const std::int64_t before = measure::now_ns();
-  for (int i = 0; i < 9; ++i) sleep.sleep(100 * kMs);
+  for (int i = 0; i < 9; ++i) sleep.sleep(100 * kDelayMs);
   const std::int64_t lasted = measure::now_ns() - before;
-  EXPECT_GE(sleep.owed_ns(), owed - 900 * kMs);
-  EXPECT_LE(sleep.owed_ns(), owed - 900 * kMs + lasted) << "what it lasted is owed, too";
+  EXPECT_GE(sleep.owed_ns(), owed - 900 * kDelayMs);
+  EXPECT_LE(sleep.owed_ns(), owed - 900 * kDelayMs + lasted) << "what it lasted is owed, too";
 }
 
 TEST(ExactSleep, ZeroIsNoSleep) {
   measure::ExactSleep sleep;
-  sleep.sleep(-5 * kMs);
+  sleep.sleep(-5 * kDelayMs);
   const std::int64_t owed = sleep.owed_ns();
   sleep.sleep(0);
   EXPECT_EQ(sleep.owed_ns(), owed);
@@ -86,21 +86,21 @@ TEST(ExactSleep, ZeroIsNoSleep) {
 
 TEST(Burn, TakesCpuTime) {
   const std::int64_t cpu = measure::thread_cpu_ns();
-  measure::burn(3 * kMs);
-  EXPECT_GE(measure::thread_cpu_ns() - cpu, 3 * kMs);
+  measure::burn(3 * kDelayMs);
+  EXPECT_GE(measure::thread_cpu_ns() - cpu, 3 * kDelayMs);
 }
 
 TEST(DelayServer, SleepsAndBurnsAtItsPlace) {
   measure::Delays delays;
   measure::DelayServer server(&delays);
-  delays.set(Place::copy, {.ns = 5 * kMs});
+  delays.set(Place::copy, {.ns = 5 * kDelayMs});
   std::int64_t start = measure::now_ns();
   server.serve(Place::copy);
-  EXPECT_GE(measure::now_ns() - start, 5 * kMs);
-  delays.set(Place::copy, {.ns = 5 * kMs, .burns = true});
+  EXPECT_GE(measure::now_ns() - start, 5 * kDelayMs);
+  delays.set(Place::copy, {.ns = 5 * kDelayMs, .burns = true});
   const std::int64_t cpu = measure::thread_cpu_ns();
   server.serve(Place::copy);
-  EXPECT_GE(measure::thread_cpu_ns() - cpu, 5 * kMs);
+  EXPECT_GE(measure::thread_cpu_ns() - cpu, 5 * kDelayMs);
 }
 
 }  // namespace

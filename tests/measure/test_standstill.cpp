@@ -11,21 +11,21 @@
 namespace feedrate::tests {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000, kPeriod = 20 * kMs;
+constexpr std::int64_t kStandstillMs = 1'000'000, kPeriod = 20 * kStandstillMs;
 
 // Beats at the given moments; the process computes for `cpu` of the time on each of two CPUs.
 class Heart {
  public:
   void beat(std::int64_t at_ms, double cpu = 1.0, std::int64_t asleep_ms = 0,
             std::int64_t waited_ms = 0) {
-    const std::int64_t passed = at_ms * kMs - now_.monotonic_ns;
+    const std::int64_t passed = at_ms * kStandstillMs - now_.monotonic_ns;
     now_.monotonic_ns += passed;
-    now_.boottime_ns += passed + asleep_ms * kMs;
+    now_.boottime_ns += passed + asleep_ms * kStandstillMs;
     now_.process_cpu_ns += static_cast<std::int64_t>(2 * cpu * static_cast<double>(passed));
-    now_.cpu_wait_ns += waited_ms * kMs;
+    now_.cpu_wait_ns += waited_ms * kStandstillMs;
     finder.beat(now_);
   }
-  double stopped_s() const { return finder.between(0, 1'000'000 * kMs).stopped_s; }
+  double stopped_s() const { return finder.between(0, 1'000'000 * kStandstillMs).stopped_s; }
 
   measure::StandstillFinder finder{kPeriod, 2};
 
@@ -46,8 +46,9 @@ TEST(Standstill, ALateBeatWithoutCpuTimeIsOne) {
   heart.beat(3020, 0.001);
   heart.beat(3040);
   EXPECT_NEAR(heart.stopped_s(), 2.98, 1e-9);
-  EXPECT_NEAR(heart.finder.between(0, 1020 * kMs).stopped_s, 0.98, 1e-9) << "cut to the window";
-  EXPECT_EQ(heart.finder.between(3040 * kMs, 4000 * kMs).stopped_s, 0);
+  EXPECT_NEAR(heart.finder.between(0, 1020 * kStandstillMs).stopped_s, 0.98, 1e-9)
+      << "cut to the window";
+  EXPECT_EQ(heart.finder.between(3040 * kStandstillMs, 4000 * kStandstillMs).stopped_s, 0);
 }
 
 TEST(Standstill, ThreadsThatLeaveTheHeartNoCpuAreNone) {
@@ -80,10 +81,10 @@ TEST(Standstill, AMachineThatSleptIsSeenByItsOtherClock) {
   heart.beat(20);
   heart.beat(40, 1.0, 7000);
   heart.beat(60);
-  const measure::Standstills all = heart.finder.between(0, 100 * kMs);
+  const measure::Standstills all = heart.finder.between(0, 100 * kStandstillMs);
   EXPECT_EQ(all.stopped_s, 0);
   EXPECT_NEAR(all.suspended_s, 7, 1e-9);
-  EXPECT_EQ(heart.finder.between(50 * kMs, 100 * kMs).suspended_s, 0);
+  EXPECT_EQ(heart.finder.between(50 * kStandstillMs, 100 * kStandstillMs).suspended_s, 0);
 }
 
 // Stops a process for half a second while it computes or sleeps, and has it say what it saw.
@@ -100,15 +101,15 @@ double seen_by_a_stopped_process(bool busy) {
         while (busy && !stop.stop_requested()) {
         }
       });
-      measure::sleep_until_ns(start + 1500 * kMs);
+      measure::sleep_until_ns(start + 1500 * kStandstillMs);
       seen = monitor.between(start, measure::now_ns()).stopped_s;
     }
     _exit(write(answer[1], &seen, sizeof seen) == sizeof seen ? 0 : 1);
   }
-  measure::sleep_until_ns(measure::now_ns() + 300 * kMs);
+  measure::sleep_until_ns(measure::now_ns() + 300 * kStandstillMs);
   kill(child, SIGSTOP);
   const std::int64_t stopped = measure::now_ns();
-  measure::sleep_until_ns(stopped + 800 * kMs);
+  measure::sleep_until_ns(stopped + 800 * kStandstillMs);
   const double lasted = measure::seconds(measure::now_ns() - stopped);
   kill(child, SIGCONT);
   double seen = -1;

@@ -16,12 +16,12 @@ namespace {
 
 using at::Tensor;
 
-struct Case {
+struct BatchNormCase {
   std::int64_t pictures, channels, height, width;
   at::ScalarType type = at::kFloat;
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& c) {
+std::ostream& operator<<(std::ostream& out, const BatchNormCase& c) {
   return out << c.pictures << "x" << c.channels << "x" << c.height << "x" << c.width << " "
              << c.type;
 }
@@ -37,7 +37,7 @@ struct Pass {
 
 Tensor in_channels_last(const Tensor& t) { return t.contiguous(at::MemoryFormat::ChannelsLast); }
 
-Pass some_input(const Case& c, double offset = 0.3) {
+Pass some_input(const BatchNormCase& c, double offset = 0.3) {
   at::manual_seed(11);
   const std::vector<std::int64_t> shape{c.pictures, c.channels, c.height, c.width};
   const auto some = [&] { return in_channels_last(at::randn(shape)).to(c.type); };
@@ -94,25 +94,25 @@ Pass fused(const Pass& in, Form form) {
   return p;
 }
 
-double distance(const Tensor& a, const Tensor& b) {
+double distance_to(const Tensor& a, const Tensor& b) {
   return (a.to(at::kDouble) - b).norm().item<double>() / b.norm().item<double>();
 }
 
 // `bound` is a share of each result's norm: a single value may differ where rounding turns a ReLU
 // whose input is near zero.
 void expect_near(const Pass& ours, const Pass& exact, double bound) {
-  EXPECT_LT(distance(ours.y, exact.y), bound);
-  EXPECT_LT(distance(ours.of_x, exact.of_x), bound);
-  EXPECT_LT(distance(ours.of_weight, exact.of_weight), bound);
-  EXPECT_LT(distance(ours.of_bias, exact.of_bias), bound);
-  EXPECT_LT(distance(ours.state.running_mean, exact.state.running_mean), bound);
-  EXPECT_LT(distance(ours.state.running_var, exact.state.running_var), bound);
+  EXPECT_LT(distance_to(ours.y, exact.y), bound);
+  EXPECT_LT(distance_to(ours.of_x, exact.of_x), bound);
+  EXPECT_LT(distance_to(ours.of_weight, exact.of_weight), bound);
+  EXPECT_LT(distance_to(ours.of_bias, exact.of_bias), bound);
+  EXPECT_LT(distance_to(ours.state.running_mean, exact.state.running_mean), bound);
+  EXPECT_LT(distance_to(ours.state.running_var, exact.state.running_var), bound);
   if (exact.of_shortcut.defined()) {
-    EXPECT_LT(distance(ours.of_shortcut, exact.of_shortcut), bound);
+    EXPECT_LT(distance_to(ours.of_shortcut, exact.of_shortcut), bound);
   }
 }
 
-class FusedBatchNorm : public ::testing::TestWithParam<Case> {};
+class FusedBatchNorm : public ::testing::TestWithParam<BatchNormCase> {};
 
 TEST_P(FusedBatchNorm, IsTheStepsOneByOneInDouble) {
   const Pass in = some_input(GetParam());
@@ -127,10 +127,12 @@ TEST_P(FusedBatchNorm, IsTheStepsOneByOneInDouble) {
 // Odd numbers of everything, one row for a thread, more rows than are summed in floats, ResNet's
 // own.
 INSTANTIATE_TEST_SUITE_P(Shapes, FusedBatchNorm,
-                         ::testing::Values(Case{1, 3, 3, 3}, Case{3, 5, 7, 3}, Case{5, 17, 1, 1},
-                                           Case{5, 3, 31, 29}, Case{2, 64, 56, 56},
-                                           Case{2, 2048, 7, 7}, Case{3, 33, 9, 5, at::kBFloat16},
-                                           Case{2, 256, 14, 14, at::kBFloat16}));
+                         ::testing::Values(BatchNormCase{1, 3, 3, 3}, BatchNormCase{3, 5, 7, 3},
+                                           BatchNormCase{5, 17, 1, 1}, BatchNormCase{5, 3, 31, 29},
+                                           BatchNormCase{2, 64, 56, 56},
+                                           BatchNormCase{2, 2048, 7, 7},
+                                           BatchNormCase{3, 33, 9, 5, at::kBFloat16},
+                                           BatchNormCase{2, 256, 14, 14, at::kBFloat16}));
 
 TEST(FusedBatchNormNumbers, KeepTheVarianceWhereTheMeanIsLarge) {
   const Pass in = some_input({4, 8, 16, 16}, /*offset=*/1000);
@@ -148,7 +150,7 @@ TEST(FusedBatchNormNumbers, DoNotDependOnChanceNorMuchOnTheThreads) {
   at::set_num_threads(1);
   const Pass alone = fused(in, Form::add_relu);
   at::set_num_threads(threads);
-  EXPECT_LT(distance(once.of_x, alone.of_x.to(at::kDouble)), 1e-6);
+  EXPECT_LT(distance_to(once.of_x, alone.of_x.to(at::kDouble)), 1e-6);
 }
 
 TEST(FusedBatchNormNumbers, KeepANaN) {
@@ -208,8 +210,8 @@ TEST(FusedBatchNormInAResNet, GivesGradientsAsGoodAsTheLibrarys) {
     const auto ours = gradients(name, at::kFloat, models::BatchNormKind::fused);
     double worst_library = 0, worst_ours = 0;
     for (std::size_t i = 0; i < exact.size(); ++i) {
-      worst_library = std::max(worst_library, distance(library[i], exact[i]));
-      worst_ours = std::max(worst_ours, distance(ours[i], exact[i]));
+      worst_library = std::max(worst_library, distance_to(library[i], exact[i]));
+      worst_ours = std::max(worst_ours, distance_to(ours[i], exact[i]));
     }
     EXPECT_LT(worst_ours, std::max(2 * worst_library, 0.05)) << name;  // 0.05: a few turned ReLUs
   }

@@ -10,17 +10,17 @@
 namespace feedrate::tests {
 namespace {
 
-using Pixels = std::vector<std::uint8_t>;
+using Jittered = std::vector<std::uint8_t>;
 
-Pixels noise(std::size_t count) {
+Jittered noise(std::size_t count) {
   std::mt19937 random(3);
-  Pixels pixels(3 * count);
+  Jittered pixels(3 * count);
   for (auto& p : pixels) p = static_cast<std::uint8_t>(random());
   return pixels;
 }
 
 // torchvision's three adjustments of float pictures, as its documentation defines them, in doubles.
-std::vector<double> expected(const Pixels& pixels, const pipeline::ColourJitter& by) {
+std::vector<double> expected(const Jittered& pixels, const pipeline::ColourJitter& by) {
   const auto cut = [](double v) { return std::clamp(v, 0.0, 255.0); };
   std::vector<double> v(pixels.begin(), pixels.end());
   const auto gray = [&](std::size_t i) {
@@ -42,8 +42,8 @@ std::vector<double> expected(const Pixels& pixels, const pipeline::ColourJitter&
 TEST(Jitter, IsTorchvisionsDefinition) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const pipeline::ColourJitter by = pipeline::random_jitter(seed);
-    const Pixels before = noise(321);
-    Pixels after = before;
+    const Jittered before = noise(321);
+    Jittered after = before;
     pipeline::jitter_colours(after.data(), 321, by);
     const auto wanted = expected(before, by);
     for (std::size_t i = 0; i < after.size(); ++i)
@@ -52,7 +52,7 @@ TEST(Jitter, IsTorchvisionsDefinition) {
 }
 
 TEST(Jitter, FactorsOfOneChangeNothing) {
-  Pixels pixels = noise(10);
+  Jittered pixels = noise(10);
   pipeline::jitter_colours(pixels.data(), 10, {});
   EXPECT_EQ(pixels, noise(10));
 }

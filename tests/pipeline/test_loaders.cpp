@@ -25,18 +25,18 @@
 namespace feedrate::tests {
 namespace {
 
-constexpr codec::PixelSize kStored{40, 30}, kInput{16, 16};
+constexpr codec::PixelSize kStoredSize{40, 30}, kInput{16, 16};
 constexpr int kBatch = 5;
 
 class Loaders : public testing::Test {
  protected:
-  Loaders() { make_dataset(folder_.path(), {"jpeg", "png", "tensor"}, kStored, 64); }
+  Loaders() { make_dataset(folder_.path(), {"jpeg", "png", "tensor"}, kStoredSize, 64); }
 
   pipeline::LoaderOptions options(const std::string& data, int workers,
                                   codec::Dtype dtype = codec::Dtype::uint8) {
     if (data == "tensor") {
       dataset_ = storage::open_dataset(folder_.path(), "tensor-uint8/40x30");
-      return {{.dataset = &dataset_, .format = nullptr, .spec = {kBatch, kStored, dtype}},
+      return {{.dataset = &dataset_, .format = nullptr, .spec = {kBatch, kStoredSize, dtype}},
               {64, 1, 0, 1},
               workers,
               2,
@@ -131,7 +131,7 @@ TEST_F(Loaders, SamplesThatAreOnTheirWayAreTheSameAndAreCountedOnce) {
 
 // A storage that writes down what it is asked for and what it has read, in one worker's order, and
 // reads in an order of its own.
-std::vector<std::string> told;
+std::vector<std::string> story;
 class Telling : public storage::Storage {
  public:
   Telling(const storage::DatasetVariant& variant, int depth)
@@ -140,7 +140,7 @@ class Telling : public storage::Storage {
  private:
   void start(std::span<const storage::ReadRequest> requests) override {
     for (const storage::ReadRequest& request : requests) {
-      told.push_back("ask " + request.sample->path);
+      story.push_back("ask " + request.sample->path);
       asked_.push_back(request);
     }
   }
@@ -149,7 +149,7 @@ class Telling : public storage::Storage {
     const auto chosen = asked_.begin() + static_cast<std::ptrdiff_t>(turn_++ % asked_.size());
     const storage::ReadRequest request = *chosen;
     asked_.erase(chosen);
-    told.push_back("read " + request.sample->path);
+    story.push_back("read " + request.sample->path);
     done[0] = files_->read(*request.sample, request.tail);
     done[0].tag = request.tag;
     return 1;
@@ -174,13 +174,13 @@ TEST_F(Loaders, AsManyFilesAsTheDepthAreOnTheirWay) {
       const auto expected = pixels(*pipeline::make_loader(kind, o), o.recipe.spec, 4);
       dataset_.container = &telling;
       o.recipe.io.depth = kDepth;
-      told.clear();
+      story.clear();
       {
         const auto loader = pipeline::make_loader(kind, o);
         EXPECT_EQ(pixels(*loader, o.recipe.spec, 4), expected);
       }
       int on_their_way = 0, most = 0;
-      for (const std::string& line : told) {
+      for (const std::string& line : story) {
         on_their_way += line.starts_with("ask") ? 1 : -1;
         most = std::max(most, on_their_way);
       }
@@ -274,7 +274,7 @@ TEST_F(Loaders, ReducedDecodingMovesNothing) {
 TEST_F(Loaders, ForTheDeviceToAugmentWholePicturesComeWithWhatWasDrawn) {
   for (const char* kind : {"pool", "batch"}) {
     pipeline::LoaderOptions o = options("png", 3);
-    o.recipe.spec.size = kStored;
+    o.recipe.spec.size = kStoredSize;
     o.recipe.augment.jitter = true;
     o.recipe.augment_on_device = true;
     const auto loader = pipeline::make_loader(kind, o);
@@ -284,7 +284,7 @@ TEST_F(Loaders, ForTheDeviceToAugmentWholePicturesComeWithWhatWasDrawn) {
         const auto at = static_cast<std::size_t>(slot);
         const pipeline::Draw draw = o.sampler.at(batch->sequence * kBatch + slot);
         const pipeline::Augmentation expected =
-            pipeline::draw_augmentation(o.recipe.augment, kStored, draw.augment_seed);
+            pipeline::draw_augmentation(o.recipe.augment, kStoredSize, draw.augment_seed);
         EXPECT_EQ(batch->augmentations[at].window, expected.window);
         EXPECT_EQ(batch->augmentations[at].flip, expected.flip);
         EXPECT_EQ(batch->augmentations[at].jitter, expected.jitter);
@@ -301,7 +301,7 @@ TEST_F(Loaders, ForTheDeviceToAugmentWholePicturesComeWithWhatWasDrawn) {
 
 TEST_F(Loaders, APictureOfAnotherSizeCannotGoToTheDeviceWhole) {
   pipeline::LoaderOptions o = options("png", 0);
-  o.recipe.spec.size = {kStored.width, kStored.height + 1};
+  o.recipe.spec.size = {kStoredSize.width, kStoredSize.height + 1};
   o.recipe.augment_on_device = true;
   EXPECT_THAT([&] { pipeline::make_loader("pool", o)->next(); },
               testing::ThrowsMessage<Error>(testing::HasSubstr("has 40x30 pixels")));
@@ -314,7 +314,7 @@ TEST_F(Loaders, ForTheDeviceToDecodeFilesComeAsTheyAre) {
     std::size_t largest = 0;
     for (const storage::SampleFile& file : o.recipe.dataset->samples)
       largest = std::max<std::size_t>(largest, file.bytes);
-    o.recipe.spec.size = kStored;
+    o.recipe.spec.size = kStoredSize;
     o.recipe.spec.encoded_slot = pipeline::encoded_slot_for(largest);
     o.recipe.augment_on_device = true;
     if (cached) o.recipe.encoded_cache = pipeline::fill_encoded_cache(o.recipe, 1);
@@ -340,7 +340,7 @@ TEST_F(Loaders, ForTheDeviceToDecodeFilesComeAsTheyAre) {
 
 TEST_F(Loaders, AFileThatOutgrowsItsSlotIsRefusedByName) {
   pipeline::LoaderOptions o = options("jpeg", 0);
-  o.recipe.spec.size = kStored;
+  o.recipe.spec.size = kStoredSize;
   o.recipe.spec.encoded_slot = 64;
   o.recipe.augment_on_device = true;
   EXPECT_THAT([&] { pipeline::make_loader("pool", o)->next(); },
@@ -372,7 +372,7 @@ TEST_F(Loaders, PoolFillsTheQueueAndThenRests) {
 TEST_F(Loaders, NormalisedTransferAgreesWithNormalise) {
   auto raw_loader = pipeline::make_loader("pool", options("tensor", 0));
   const pipeline::BatchLease raw = raw_loader->next();
-  const pipeline::BatchSpec spec{kBatch, kStored, codec::Dtype::fp32};
+  const pipeline::BatchSpec spec{kBatch, kStoredSize, codec::Dtype::fp32};
   std::vector<float> expected(spec.sample_elements() * kBatch);
   codec::normalise(reinterpret_cast<const std::uint8_t*>(raw->pixels), expected.size() / 3,
                    codec::Dtype::fp32, reinterpret_cast<std::byte*>(expected.data()));

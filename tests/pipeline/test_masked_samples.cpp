@@ -21,12 +21,12 @@ using pipeline::MaskColour;
 
 // Sides that divide by nothing: windows end within a JPEG's block, rows within a word.
 constexpr codec::PixelSize kOdd{97, 75}, kCrop{70, 41};
-constexpr std::int64_t kSamples = 8;
+constexpr std::int64_t kMaskedSamples = 8;
 const std::vector<std::string> kFormats = {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw"};
 
 class MaskedSamples : public testing::Test {
  protected:
-  MaskedSamples() { make_dataset(folder_.path(), kFormats, kOdd, kSamples); }
+  MaskedSamples() { make_dataset(folder_.path(), kFormats, kOdd, kMaskedSamples); }
 
   pipeline::SampleRecipe recipe(const std::string& data, MaskColour order,
                                 codec::PixelSize crop = kCrop) {
@@ -48,7 +48,7 @@ class MaskedSamples : public testing::Test {
   }
 
   static pipeline::Draw draw(std::int64_t index) {
-    return pipeline::Sampler(kSamples, 3, 0, 1).at(index);
+    return pipeline::Sampler(kMaskedSamples, 3, 0, 1).at(index);
   }
 
   TemporaryFolder folder_;
@@ -89,7 +89,7 @@ TEST_F(MaskedSamples, ArePixelsOfTheWindowThatWasDrawn) {
       pipeline::SampleRecipe made = recipe("jpeg", order, crop);
       pipeline::SampleRecipe plain = made;
       plain.augment = {.crop_and_flip = false}, plain.spec.size = kOdd;
-      for (std::int64_t i = 0; i < 2 * kSamples; ++i) {
+      for (std::int64_t i = 0; i < 2 * kMaskedSamples; ++i) {
         const pipeline::Augmentation drawn =
             pipeline::draw_augmentation(made.augment, kOdd, draw(i).augment_seed);
         made.decode_scale = i % 2 != 0;
@@ -107,7 +107,7 @@ TEST_F(MaskedSamples, AreTheSameFromFilesAndFromMemory) {
       from_memory.decoded_cache = pipeline::fill_decoded_cache(from_files, 2);
       for (const codec::Dtype dtype : {codec::Dtype::uint8, codec::Dtype::fp16}) {
         from_files.spec.dtype = from_memory.spec.dtype = dtype;
-        for (std::int64_t i = 0; i < 2 * kSamples; ++i)
+        for (std::int64_t i = 0; i < 2 * kMaskedSamples; ++i)
           ASSERT_EQ(sample(from_files, draw(i)), sample(from_memory, draw(i))) << data << i;
       }
     }
@@ -155,10 +155,10 @@ TEST_F(MaskedSamples, ForTheDeviceComeAsTheyAreWithWhatWasDrawn) {
   made.spec.size = kOdd;
   pipeline::SampleRecipe plain = made;
   plain.augment = {.crop_and_flip = false}, plain.augment_on_device = false;
-  const pipeline::LoaderOptions options{made, pipeline::Sampler(kSamples, 3, 0, 1), 1, 2,
+  const pipeline::LoaderOptions options{made, pipeline::Sampler(kMaskedSamples, 3, 0, 1), 1, 2,
                                         pipeline::host_slabs()};
   const auto loader = pipeline::make_loader("batch", options);
-  for (std::int64_t i = 0; i < kSamples; ++i) {
+  for (std::int64_t i = 0; i < kMaskedSamples; ++i) {
     const pipeline::BatchLease batch = loader->next();
     const pipeline::Augmentation expected =
         pipeline::draw_augmentation(made.augment, kOdd, draw(i).augment_seed);

@@ -12,29 +12,29 @@
 namespace feedrate::tests {
 namespace {
 
-using Pixels = std::vector<std::uint8_t>;
+using ResizePixels = std::vector<std::uint8_t>;
 
 struct Picture {
   codec::PixelSize size;
-  Pixels pixels;
+  ResizePixels pixels;
   codec::PixelView view() const { return {pixels.data(), 3 * size.width, size.width, size.height}; }
 };
 
-Picture noise(codec::PixelSize size, unsigned seed = 1) {
-  Picture picture{size, Pixels(static_cast<std::size_t>(size.width) * size.height * 3)};
+Picture noise_of(codec::PixelSize size, unsigned seed = 1) {
+  Picture picture{size, ResizePixels(static_cast<std::size_t>(size.width) * size.height * 3)};
   std::mt19937 random(seed);
   for (auto& value : picture.pixels) value = static_cast<std::uint8_t>(random());
   return picture;
 }
 
-Pixels resized(const Picture& picture, codec::PixelSize to, pipeline::ResizeFilter filter,
-               bool flip = false) {
-  Pixels out(static_cast<std::size_t>(to.width) * to.height * 3);
+ResizePixels resized(const Picture& picture, codec::PixelSize to, pipeline::ResizeFilter filter,
+                     bool flip = false) {
+  ResizePixels out(static_cast<std::size_t>(to.width) * to.height * 3);
   pipeline::Resizer().resize(codec::DecodedWindow(picture.view()), to, flip, filter, out.data());
   return out;
 }
 
-int largest_difference(const Pixels& a, const Pixels& b) {
+int largest_difference(const ResizePixels& a, const ResizePixels& b) {
   EXPECT_EQ(a.size(), b.size());
   int largest = 0;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
@@ -69,8 +69,8 @@ std::vector<double> triangle(const std::vector<double>& line, int to) {
   return out;
 }
 
-Pixels exact_antialias(const Picture& picture, codec::PixelSize to) {
-  Pixels out(static_cast<std::size_t>(to.width) * to.height * 3);
+ResizePixels exact_antialias(const Picture& picture, codec::PixelSize to) {
+  ResizePixels out(static_cast<std::size_t>(to.width) * to.height * 3);
   for (int c = 0; c < 3; ++c) {
     std::vector<std::vector<double>> rows;
     for (int y = 0; y < picture.size.height; ++y) {
@@ -95,8 +95,8 @@ Pixels exact_antialias(const Picture& picture, codec::PixelSize to) {
 
 TEST(Resizer, BilinearIsOpenCvsWithinOneLevel) {
   for (const auto& [from, to] : kCases) {
-    const Picture picture = noise(from);
-    Pixels expected(static_cast<std::size_t>(to.width) * to.height * 3);
+    const Picture picture = noise_of(from);
+    ResizePixels expected(static_cast<std::size_t>(to.width) * to.height * 3);
     const cv::Mat source(from.height, from.width, CV_8UC3,
                          const_cast<std::uint8_t*>(picture.pixels.data()));
     cv::Mat target(to.height, to.width, CV_8UC3, expected.data());
@@ -109,7 +109,7 @@ TEST(Resizer, BilinearIsOpenCvsWithinOneLevel) {
 
 TEST(Resizer, AntialiasIsTheTriangleWithinOneLevel) {
   for (const auto& [from, to] : kCases) {
-    const Picture picture = noise(from);
+    const Picture picture = noise_of(from);
     EXPECT_LE(largest_difference(resized(picture, to, pipeline::ResizeFilter::antialias),
                                  exact_antialias(picture, to)),
               1)
@@ -120,12 +120,12 @@ TEST(Resizer, AntialiasIsTheTriangleWithinOneLevel) {
 TEST(Resizer, FlatStaysFlat) {
   for (const int level : {0, 1, 127, 254, 255}) {
     for (const auto& [from, to] : kCases) {
-      Picture picture = noise(from);
+      Picture picture = noise_of(from);
       std::fill(picture.pixels.begin(), picture.pixels.end(), static_cast<std::uint8_t>(level));
       for (const auto filter : {pipeline::ResizeFilter::bilinear, pipeline::ResizeFilter::antialias,
                                 pipeline::ResizeFilter::area}) {
-        const Pixels made = resized(picture, to, filter);
-        EXPECT_EQ(made, Pixels(made.size(), static_cast<std::uint8_t>(level)));
+        const ResizePixels made = resized(picture, to, filter);
+        EXPECT_EQ(made, ResizePixels(made.size(), static_cast<std::uint8_t>(level)));
       }
     }
   }
@@ -135,9 +135,9 @@ TEST(Resizer, FlipMirrors) {
   for (const auto filter : {pipeline::ResizeFilter::bilinear, pipeline::ResizeFilter::antialias,
                             pipeline::ResizeFilter::area}) {
     for (const auto& [from, to] : kCases) {
-      const Picture picture = noise(from);
-      const Pixels straight = resized(picture, to, filter);
-      Pixels mirrored(straight.size());
+      const Picture picture = noise_of(from);
+      const ResizePixels straight = resized(picture, to, filter);
+      ResizePixels mirrored(straight.size());
       for (int y = 0; y < to.height; ++y) {
         for (int x = 0; x < to.width; ++x) {
           for (int c = 0; c < 3; ++c) {
@@ -152,7 +152,7 @@ TEST(Resizer, FlipMirrors) {
 }
 
 TEST(Resizer, SameSizeIsACopy) {
-  const Picture picture = noise({37, 23});
+  const Picture picture = noise_of({37, 23});
   for (const auto filter : {pipeline::ResizeFilter::bilinear, pipeline::ResizeFilter::antialias,
                             pipeline::ResizeFilter::area}) {
     EXPECT_EQ(resized(picture, picture.size, filter), picture.pixels);
@@ -160,8 +160,8 @@ TEST(Resizer, SameSizeIsACopy) {
 }
 
 TEST(Resizer, AreaIsTheMeanOfTheSourcePixels) {
-  const Picture picture = noise({4, 4});
-  const Pixels out = resized(picture, {1, 1}, pipeline::ResizeFilter::area);
+  const Picture picture = noise_of({4, 4});
+  const ResizePixels out = resized(picture, {1, 1}, pipeline::ResizeFilter::area);
   for (std::size_t c = 0; c < 3; ++c) {
     double mean = 0;
     for (std::size_t i = c; i < picture.pixels.size(); i += 3) mean += picture.pixels[i] / 16.0;
@@ -171,7 +171,7 @@ TEST(Resizer, AreaIsTheMeanOfTheSourcePixels) {
 
 // A window's rows lie further apart than they are wide, and nothing behind the last may be read.
 TEST(Resizer, ReadsTheWindowAlone) {
-  const Picture whole = noise({60, 40});
+  const Picture whole = noise_of({60, 40});
   const int width = 41, height = 23;
   Picture cut{{width, height}, {}};
   for (int y = 0; y < height; ++y) {
@@ -179,7 +179,7 @@ TEST(Resizer, ReadsTheWindowAlone) {
     cut.pixels.insert(cut.pixels.end(), row, row + 3 * width);
   }
   for (const auto filter : {pipeline::ResizeFilter::bilinear, pipeline::ResizeFilter::antialias}) {
-    Pixels out(64 * 64 * 3);
+    ResizePixels out(64 * 64 * 3);
     pipeline::Resizer().resize(
         codec::DecodedWindow({whole.pixels.data() + 3 * (17 * 60 + 19), 180, width, height}),
         {64, 64}, false, filter, out.data());
@@ -189,14 +189,14 @@ TEST(Resizer, ReadsTheWindowAlone) {
 
 // A window that begins and ends within pixels: of a slope, whose values tell where they were taken.
 TEST(Resizer, AWindowMayBeginWithinAPixel) {
-  Picture slope{{40, 30}, Pixels(40 * 30 * 3)};
+  Picture slope{{40, 30}, ResizePixels(40 * 30 * 3)};
   for (int y = 0; y < 30; ++y) {
     for (int x = 0; x < 40; ++x) {
       auto* pixel = &slope.pixels[static_cast<std::size_t>(3 * (y * 40 + x))];
       pixel[0] = static_cast<std::uint8_t>(6 * x), pixel[1] = static_cast<std::uint8_t>(8 * y);
     }
   }
-  Pixels out(8 * 8 * 3);
+  ResizePixels out(8 * 8 * 3);
   pipeline::Resizer().resize({slope.view(), 2.5, 3.25, 24, 16}, {8, 8}, false,
                              pipeline::ResizeFilter::bilinear, out.data());
   for (int y = 0; y < 8; ++y) {

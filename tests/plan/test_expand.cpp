@@ -12,7 +12,7 @@
 namespace feedrate::tests {
 namespace {
 
-std::vector<std::string> labels(const plan::AxisValues& chosen) {
+std::vector<std::string> labels_of(const plan::AxisValues& chosen) {
   std::vector<std::string> all;
   for (const plan::Cell& cell : plan::expand(chosen)) all.push_back(cell.label());
   return all;
@@ -62,10 +62,10 @@ TEST(Expand, TwoNamesOfATraceAreOneCell) {
 }
 
 TEST(Expand, ProductOfAxesAgainstATable) {
-  EXPECT_EQ(labels({{"device", {"emulated:a100"}},
-                    {"data", {"synthetic", "tensor", "jpeg"}},
-                    {"image-size", {"224", "500x375"}},
-                    {"workers", {"1", "2"}}}),
+  EXPECT_EQ(labels_of({{"device", {"emulated:a100"}},
+                       {"data", {"synthetic", "tensor", "jpeg"}},
+                       {"image-size", {"224", "500x375"}},
+                       {"workers", {"1", "2"}}}),
             (std::vector<std::string>{
                 "synthetic, input 224x224, EMULATED",
                 "tensor uint8, 1 worker, input 224x224, EMULATED",
@@ -78,9 +78,9 @@ TEST(Expand, ProductOfAxesAgainstATable) {
 }
 
 TEST(Expand, NativeTrainsAtEachStoredSize) {
-  EXPECT_EQ(labels({{"data", {"synthetic", "tensor", "png"}},
-                    {"image-size", {"64", "96"}},
-                    {"input-size", {"native"}}}),
+  EXPECT_EQ(labels_of({{"data", {"synthetic", "tensor", "png"}},
+                       {"image-size", {"64", "96"}},
+                       {"input-size", {"native"}}}),
             (std::vector<std::string>{
                 "synthetic, input 64x64", "synthetic, input 96x96",
                 "tensor uint8, 2 workers, input 64x64", "tensor uint8, 2 workers, input 96x96",

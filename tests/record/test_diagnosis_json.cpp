@@ -25,12 +25,13 @@ MadeUpEvidence made_up_evidence() {
   made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300);
   return made_up;
 }
-Json json_of(const MadeUpEvidence& made_up, const record::DiagnosisOf& of = made_up_of()) {
+Json diagnosis_json_of(const MadeUpEvidence& made_up,
+                       const record::DiagnosisOf& of = made_up_of()) {
   return record::diagnosis_json(of, made_up.evidence, made_up.diagnosis());
 }
 
 TEST(DiagnosisJson, SaysWhatItIsOf) {
-  const Json json = json_of(made_up_evidence());
+  const Json json = diagnosis_json_of(made_up_evidence());
   EXPECT_EQ(json["schema"], "feedrate.diagnosis/1");
   EXPECT_EQ(json["cell_id"], made_up_of().cell.id());
   EXPECT_EQ(json["label"], made_up_of().cell.label());
@@ -42,7 +43,7 @@ TEST(DiagnosisJson, SaysWhatItIsOf) {
 }
 
 TEST(DiagnosisJson, HasTheVerdictAndWhatItRestsOn) {
-  const Json verdict = json_of(made_up_evidence())["verdict"];
+  const Json verdict = diagnosis_json_of(made_up_evidence())["verdict"];
   EXPECT_EQ(verdict["names"], Json({"decode"}));
   EXPECT_EQ(verdict["resources"], Json({"workers"}));
   EXPECT_EQ(verdict["clear"], true);
@@ -55,7 +56,7 @@ TEST(DiagnosisJson, HasTheVerdictAndWhatItRestsOn) {
 }
 
 TEST(DiagnosisJson, HasTheLadderAndWhatEachStepLost) {
-  const Json json = json_of(made_up_evidence());
+  const Json json = diagnosis_json_of(made_up_evidence());
   ASSERT_EQ(json["ladder"].size(), 4u) << "the rungs that were measured, from the ceiling down";
   EXPECT_EQ(json["ladder"][0]["rung"], "synthetic");
   EXPECT_EQ(json["ladder"][0]["imgs_per_s"]["mean"], 1000.0);
@@ -71,12 +72,12 @@ TEST(DiagnosisJson, HasTheLadderAndWhatEachStepLost) {
 
 TEST(DiagnosisJson, IntervalsAreFromThreeRoundsOn) {
   MadeUpEvidence made_up = made_up_evidence();
-  const Json three = json_of(made_up)["ladder"][0]["imgs_per_s"]["ci95"];
+  const Json three = diagnosis_json_of(made_up)["ladder"][0]["imgs_per_s"]["ci95"];
   ASSERT_EQ(three.size(), 2u);
   EXPECT_LE(three[0], 1000.0);
   EXPECT_GE(three[1], 1000.0);
   made_up.evidence.rounds.resize(2);
-  const Json two = json_of(made_up);
+  const Json two = diagnosis_json_of(made_up);
   EXPECT_TRUE(two["ladder"][0]["imgs_per_s"]["ci95"].is_null());
   EXPECT_TRUE(two["waterfall"][0]["lost_share"]["ci95"].is_null());
   EXPECT_EQ(two["rounds"], 2);
@@ -85,14 +86,14 @@ TEST(DiagnosisJson, IntervalsAreFromThreeRoundsOn) {
 TEST(DiagnosisJson, ARungThatWasLeftOutSaysWhy) {
   record::DiagnosisOf of = made_up_of();
   of.seen.left_out = {{Rung::cold, "may not drop the page cache"}, {Rung::encoded, "failed once"}};
-  const Json ladder = json_of(made_up_evidence(), of)["ladder"];
+  const Json ladder = diagnosis_json_of(made_up_evidence(), of)["ladder"];
   EXPECT_EQ(ladder.back(), Json({{"rung", "cold"}, {"left_out", "may not drop the page cache"}}));
   EXPECT_EQ(ladder[2]["left_out"], "failed once");
   EXPECT_TRUE(ladder[2].contains("imgs_per_s")) << "other rounds have it";
 }
 
 TEST(DiagnosisJson, HasASlopeForEachPlace) {
-  const Json slopes = json_of(made_up_evidence())["slopes"];
+  const Json slopes = diagnosis_json_of(made_up_evidence())["slopes"];
   ASSERT_EQ(slopes.size(), 4u);
   EXPECT_EQ(slopes[1]["place"], "worker");
   EXPECT_EQ(slopes[1]["kind"], "burn");
@@ -109,7 +110,7 @@ TEST(DiagnosisJson, HasASlopeForEachPlace) {
 TEST(DiagnosisJson, TheStoragesDelayIsReads) {
   MadeUpEvidence made_up = made_up_evidence();
   made_up.slope(measure::Place::storage, false, 1);
-  const Json slope = json_of(made_up)["slopes"].back();
+  const Json slope = diagnosis_json_of(made_up)["slopes"].back();
   EXPECT_EQ(slope["place"], "storage");
   EXPECT_EQ(slope["kind"], "read");
   EXPECT_TRUE(slope["delay_ms"].is_null());
@@ -120,7 +121,7 @@ TEST(DiagnosisJson, WaitingForACpuHasNoCpuTime) {
   MadeUpEvidence made_up = made_up_evidence();
   for (auto& round : made_up.evidence.rounds)
     round.undelayed->cpu_wait_ns = std::llround(1e6 * 100);  // 1 ms of each sample
-  const Json stages = json_of(made_up)["stages"];
+  const Json stages = diagnosis_json_of(made_up)["stages"];
   ASSERT_EQ(stages.size(), 5u);
   EXPECT_EQ(stages[1]["stage"], "decode");
   EXPECT_NEAR(stages[1]["cpu_ms"], 10, 1e-6);
@@ -132,7 +133,7 @@ TEST(DiagnosisJson, WaitingForACpuHasNoCpuTime) {
 TEST(DiagnosisJson, CapacitiesAreOfTheLastRound) {
   MadeUpEvidence made_up = made_up_evidence();
   made_up.evidence.rounds.back().capacities = {{"device", 500, 0.4, "step", 1}};
-  const Json capacities = json_of(made_up)["capacities"];
+  const Json capacities = diagnosis_json_of(made_up)["capacities"];
   ASSERT_EQ(capacities.size(), 1u);
   EXPECT_EQ(capacities[0]["resource"], "device");
 }
@@ -148,7 +149,7 @@ TEST(DiagnosisJson, AdviceSaysWhetherItWasMeasured) {
   of.seen.rounds = 1;
   of.seen.patterns["spikes"] = {1,
                                 {.name = "spikes", .statistic = "7 of 100", .sentence = "it is"}};
-  const Json json = json_of(made_up_evidence(), of);
+  const Json json = diagnosis_json_of(made_up_evidence(), of);
   ASSERT_EQ(json["advice"].size(), 2u);
   EXPECT_EQ(json["advice"][0]["remedy"], "more workers");
   EXPECT_EQ(json["advice"][0]["options"], "--workers 21") << "what is as by default is not typed";

@@ -7,7 +7,8 @@
 namespace feedrate::tests {
 namespace {
 
-nlohmann::ordered_json record_of(const plan::PlannedRun& run, const char* status, bool valid) {
+nlohmann::ordered_json finished_record(const plan::PlannedRun& run, const char* status,
+                                       bool valid) {
   return {{"cell_id", run.cell.id()},
           {"repetition", run.repetition},
           {"place", plan::position_of(run.role)},
@@ -22,7 +23,7 @@ TEST(Resume, WhatIsMeasuredAgainBringsItsCeilings) {
   const auto places_without = [&](std::size_t invalid) {  // of what is missing
     std::vector<nlohmann::ordered_json> records;
     for (std::size_t i = 0; i < plan.size(); ++i)
-      records.push_back(record_of(plan[i], "ok", i != invalid));
+      records.push_back(finished_record(plan[i], "ok", i != invalid));
     std::vector<std::pair<int, plan::Role>> missing;
     for (const auto& run : record::missing_of(plan, records))
       missing.emplace_back(run.repetition, run.role);
@@ -44,7 +45,7 @@ TEST(Resume, WhatAnotherRunWouldFindAgainIsNotMissing) {
   const auto missing_with = [&](const char* flag) {
     std::vector<nlohmann::ordered_json> records;
     for (const auto& run : plan) {
-      records.push_back(record_of(run, "ok", false));
+      records.push_back(finished_record(run, "ok", false));
       records.back()["flags"] = {{{"name", "emulated"}, {"severity", "note"}},
                                  {{"name", flag}, {"severity", "serious"}}};
     }
@@ -58,7 +59,7 @@ TEST(Resume, WhatTheLedgerHoldsIsNotMissing) {
   const auto plan = plan::plan_sweep(two_settings(), 2, 0);
   std::vector<nlohmann::ordered_json> records;
   for (const std::size_t i : {0u, 2u, 3u, 4u})
-    records.push_back(record_of(plan[i], i == 3 ? "failed" : "ok", i != 3 && i != 4));
+    records.push_back(finished_record(plan[i], i == 3 ? "failed" : "ok", i != 3 && i != 4));
   const auto missing = record::missing_of(plan, records);
   ASSERT_EQ(missing.size(), plan.size() - 2);
   EXPECT_EQ(missing[0].cell, plan[1].cell);

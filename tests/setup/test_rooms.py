@@ -16,15 +16,17 @@ BUILD = os.path.abspath(sys.argv.pop(1))
 
 
 def commands():
-    """{room: (file, words of its compile command)} of one source of each room."""
+    """{room: (file, words of its compile command)} of one source of each room. A file may be one
+    of CMake's that includes several of the room's."""
     with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as file:
         entries = json.load(file)
     found = {}
     for entry in entries:
-        place = os.path.relpath(entry["file"], ROOT).split(os.sep)
-        room = place[1] if place[0] == "src" and len(place) > 2 else place[0]
-        if room not in ("tests", "benchmarks", "src", "..") and entry["file"].endswith(".cpp"):
-            found.setdefault(room, (entry["file"], shlex.split(entry["command"])))
+        words = shlex.split(entry["command"])
+        place = words[words.index("-o") + 1].split("/CMakeFiles/")[0].split("/")
+        room = place[1] if place[0] == "src" and len(place) > 1 else place[0]
+        if room not in ("tests", "benchmarks", "src") and entry["file"].endswith((".cpp", ".cxx")):
+            found.setdefault(room, (entry["file"], words))
     return found
 
 

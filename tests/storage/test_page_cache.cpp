@@ -79,10 +79,10 @@ TEST_F(PageCache, HoldsNothingOfDroppedFiles) {
 }
 
 TEST_F(PageCache, APackedFileIsWarmedToItsEnd) {
-  constexpr std::uint64_t kPacked = (1 << 20) + 17;
-  std::ofstream(folder_.path() / "all") << std::string(kPacked, 'x');
+  constexpr std::uint64_t kLength = (1 << 20) + 17;
+  std::ofstream(folder_.path() / "all") << std::string(kLength, 'x');
   variant_.packed = {"all"};
-  variant_.packed_bytes = {kPacked};
+  variant_.packed_bytes = {kLength};
   variant_.samples = {{"a", 0, 100, 0, 512}, {"b", 0, 100, 0, 700'000}};
   if (!can_drop()) GTEST_SKIP() << "this file system keeps it";
   EXPECT_EQ(look().share, 0);

@@ -16,12 +16,12 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr int kClasses = 4, kBatch = 8, kSide = 32;
+constexpr int kColours = 4, kPerBatch = 8, kPixels = 32;
 
 device::StepSpec spec_of(device::Feed feed, codec::Dtype dtype = codec::Dtype::uint8) {
-  return {.batch = {.batch_size = kBatch, .size = {kSide, kSide}, .dtype = dtype},
+  return {.batch = {.batch_size = kPerBatch, .size = {kPixels, kPixels}, .dtype = dtype},
           .model = "resnet18",
-          .classes = kClasses,
+          .classes = kColours,
           .threads = 1,
           .seed = 1,
           .feed = feed};
@@ -34,15 +34,15 @@ std::unique_ptr<device::Accelerator> make(const device::AcceleratorKind& kind,
 
 // Each class is a colour, with a little noise.
 void paint(pipeline::HostBatch& batch, const pipeline::BatchSpec& spec, int step) {
-  constexpr std::uint8_t colours[kClasses][3] = {
+  constexpr std::uint8_t colours[kColours][3] = {
       {220, 30, 30}, {30, 220, 30}, {30, 30, 220}, {200, 200, 40}};
   unsigned noise = 2463534242u + static_cast<unsigned>(step);
-  std::vector<std::uint8_t> pixels(spec.sample_elements() * kBatch);
+  std::vector<std::uint8_t> pixels(spec.sample_elements() * kPerBatch);
   for (std::size_t i = 0; i < pixels.size(); ++i) {
     const std::size_t picture = i / spec.sample_elements();
     noise ^= noise << 13, noise ^= noise >> 17, noise ^= noise << 5;
-    pixels[i] = static_cast<std::uint8_t>(colours[picture % kClasses][i % 3] + noise % 32);
-    batch.labels[picture] = static_cast<std::int64_t>(picture % kClasses);
+    pixels[i] = static_cast<std::uint8_t>(colours[picture % kColours][i % 3] + noise % 32);
+    batch.labels[picture] = static_cast<std::int64_t>(picture % kColours);
   }
   codec::normalise(pixels.data(), pixels.size() / 3, spec.dtype, batch.pixels);
 }
@@ -139,7 +139,7 @@ TEST(Cpu, NamesALabelThatTheNetworkLacks) {
   const auto cpu = make(train::cpu_kind(), spec);
   pipeline::BatchLease batch = pipeline::SlabRing::make(spec.batch, 1, cpu->slabs())->acquire();
   paint(*batch, spec.batch, 0);
-  batch->labels[3] = kClasses;
+  batch->labels[3] = kColours;
   EXPECT_THAT(message_of([&] { cpu->submit(std::move(batch)); }), HasSubstr("label 4"));
 }
 

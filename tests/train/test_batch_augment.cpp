@@ -16,7 +16,7 @@ using pipeline::ResizeFilter;
 constexpr codec::PixelSize kStored{60, 45}, kOutput{32, 24};
 
 // Smooth, so that a pixel's place shows in its value.
-at::Tensor pictures(int count) {
+at::Tensor augment_pictures(int count) {
   at::manual_seed(1);
   const at::Tensor coarse = at::rand({count, 3, 6, 8}) * 255;
   return at::upsample_bicubic2d(coarse, {kStored.height, kStored.width}, false)
@@ -50,7 +50,7 @@ std::vector<pipeline::Augmentation> draws(int count, bool jitter) {
 }
 
 TEST(BatchAugmenter, MakesWhatAWorkerMakesOfEachSample) {
-  const at::Tensor batch = pictures(40);
+  const at::Tensor batch = augment_pictures(40);
   for (const auto& [filter, jitter] :
        {std::pair(ResizeFilter::bilinear, false), std::pair(ResizeFilter::antialias, false),
         std::pair(ResizeFilter::bilinear, true), std::pair(ResizeFilter::antialias, true)}) {
@@ -72,7 +72,7 @@ TEST(BatchAugmenter, MakesWhatAWorkerMakesOfEachSample) {
 }
 
 TEST(InputMaker, NormalisesWhatWasAugmented) {
-  const at::Tensor batch = pictures(4);
+  const at::Tensor batch = augment_pictures(4);
   device::StepSpec spec{.batch = {4, kStored, codec::Dtype::uint8},
                         .augmentation = {{.output = kOutput}}};
   pipeline::HostBatch host;
@@ -90,7 +90,7 @@ TEST(InputMaker, NormalisesWhatWasAugmented) {
 }
 
 TEST(InputMaker, WithoutAugmentationIsTheNormaliser) {
-  const at::Tensor batch = pictures(3);
+  const at::Tensor batch = augment_pictures(3);
   const train::InputMaker make({.batch = {3, kStored, codec::Dtype::uint8}}, at::kCPU, at::kHalf);
   EXPECT_TRUE(
       at::equal(make(batch, make.parameters({})), train::Normaliser(at::kCPU, at::kHalf)(batch)));

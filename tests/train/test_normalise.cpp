@@ -19,7 +19,7 @@ at::Tensor all_values() {
       .contiguous();
 }
 
-at::Tensor by_host(const at::Tensor& pixels, codec::Dtype dtype, at::ScalarType type) {
+at::Tensor normalised_by_host(const at::Tensor& pixels, codec::Dtype dtype, at::ScalarType type) {
   at::Tensor out = at::empty(pixels.sizes(), type);
   codec::normalise(pixels.data_ptr<std::uint8_t>(), kHeight * kWidth, dtype,
                    static_cast<std::byte*>(out.data_ptr()));
@@ -29,9 +29,9 @@ at::Tensor by_host(const at::Tensor& pixels, codec::Dtype dtype, at::ScalarType 
 TEST(Normaliser, GivesTheHostsValuesBitForBit) {
   const at::Tensor pixels = all_values();
   EXPECT_TRUE(at::equal(train::Normaliser(at::kCPU, at::kFloat)(pixels),
-                        by_host(pixels, codec::Dtype::fp32, at::kFloat)));
+                        normalised_by_host(pixels, codec::Dtype::fp32, at::kFloat)));
   EXPECT_TRUE(at::equal(train::Normaliser(at::kCPU, at::kHalf)(pixels),
-                        by_host(pixels, codec::Dtype::fp16, at::kHalf)));
+                        normalised_by_host(pixels, codec::Dtype::fp16, at::kHalf)));
 }
 
 // The GPU's kernel, run thread by thread on the CPU; sizes that leave one, two and three bytes
@@ -56,7 +56,8 @@ TEST(NormaliseBlocks, GiveTheHostsValuesBitForBit) {
 
 TEST(Normaliser, RoundsBfloat16Once) {
   const at::Tensor pixels = all_values();
-  const at::Tensor expected = by_host(pixels, codec::Dtype::fp32, at::kFloat).to(at::kBFloat16);
+  const at::Tensor expected =
+      normalised_by_host(pixels, codec::Dtype::fp32, at::kFloat).to(at::kBFloat16);
   EXPECT_TRUE(at::equal(train::Normaliser(at::kCPU, at::kBFloat16)(pixels), expected));
 }
 

@@ -26,7 +26,7 @@ void refuse_many_scans(j_common_ptr info) {
 }
 
 // a * b / 255, rounded, for bytes.
-int scaled(int a, int b) {
+int scaled_light(int a, int b) {
   const int product = a * b + 128;
   return (product + (product >> 8)) >> 8;
 }
@@ -38,7 +38,7 @@ void cmyk_row_to_rgb(const std::uint8_t* cmyk, int width, std::uint8_t* rgb) {
   for (int x = 0; x < width; ++x, cmyk += 4, rgb += 3) {
     const int light = cmyk[3];
     for (int c = 0; c < 3; ++c) {
-      rgb[c] = static_cast<std::uint8_t>(std::max(0, light - scaled(255 - cmyk[c], light)));
+      rgb[c] = static_cast<std::uint8_t>(std::max(0, light - scaled_light(255 - cmyk[c], light)));
     }
   }
 }

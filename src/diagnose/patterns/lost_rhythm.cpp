@@ -17,10 +17,10 @@ namespace {
 using std::size_t;
 
 // Waits laid on a circle of one round of the workers: their sum, and that of their vectors.
-struct Round {
+struct RhythmRound {
   double wait = 0;
   std::complex<double> vector;
-  Round& operator+=(const Round& other) {
+  RhythmRound& operator+=(const RhythmRound& other) {
     wait += other.wait;
     vector += other.vector;
     return *this;
@@ -29,10 +29,10 @@ struct Round {
   double r() const { return wait > 0 ? std::abs(vector) / wait : 0; }
 };
 
-std::vector<Round> rounds_of(Series wait, size_t workers) {
-  std::vector<Round> rounds;
+std::vector<RhythmRound> rhythm_rounds_of(Series wait, size_t workers) {
+  std::vector<RhythmRound> rounds;
   for (size_t at = 0; at + workers <= wait.size(); at += workers) {
-    Round& round = rounds.emplace_back();
+    RhythmRound& round = rounds.emplace_back();
     for (size_t i = 0; i < workers; ++i) {
       const double angle =
           2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(workers);
@@ -42,22 +42,22 @@ std::vector<Round> rounds_of(Series wait, size_t workers) {
   return rounds;
 }
 
-constexpr double kClear = 0.5;  // r of a rhythm worth the word
+constexpr double kClearRhythm = 0.5;  // r of a rhythm worth the word
 constexpr size_t kRoundsOfABlock = 4, kFewestBlocks = 4, kMostBlocks = 24;
 
 // None where there are too few.
-std::vector<Round> blocks_of(std::span<const Round> rounds) {
+std::vector<RhythmRound> blocks_of(std::span<const RhythmRound> rounds) {
   const size_t count = std::min(rounds.size() / kRoundsOfABlock, kMostBlocks);
   if (count < kFewestBlocks) return {};
-  std::vector<Round> blocks(count);
+  std::vector<RhythmRound> blocks(count);
   for (size_t i = 0; i < rounds.size(); ++i) blocks[i * count / rounds.size()] += rounds[i];
   return blocks;
 }
 
 // Root mean square of the blocks' r, each block with the weight of its waiting.
-double local_r(std::span<const Round> blocks) {
+double local_r(std::span<const RhythmRound> blocks) {
   double squares = 0, wait = 0;
-  for (const Round& block : blocks)
+  for (const RhythmRound& block : blocks)
     squares += block.r() * block.r() * block.wait, wait += block.wait;
   return wait > 0 ? std::sqrt(squares / wait) : 0;
 }
@@ -66,20 +66,20 @@ double local_r(std::span<const Round> blocks) {
 
 std::optional<Pattern> desynchronised_of(const Window& w, const StepsSeen& seen) {
   if (seen.loader != "batch" || seen.workers < 2) return std::nullopt;
-  std::vector<Round> rounds = rounds_of(w.wait, static_cast<size_t>(seen.workers));
-  const std::vector<Round> blocks = blocks_of(rounds);
+  std::vector<RhythmRound> rounds = rhythm_rounds_of(w.wait, static_cast<size_t>(seen.workers));
+  const std::vector<RhythmRound> blocks = blocks_of(rounds);
   if (blocks.empty()) return std::nullopt;
-  Round all;
+  RhythmRound all;
   double with_rhythm_ms = 0;
-  for (const Round& block : blocks) all += block, with_rhythm_ms += block.wait * block.r();
+  for (const RhythmRound& block : blocks) all += block, with_rhythm_ms += block.wait * block.r();
   const double local = local_r(blocks);
   const double lost = w.idle.empty() ? with_rhythm_ms : std::min(with_rhythm_ms, sum_of(w.idle));
   if (lost / w.ms < kOfImportance) return std::nullopt;
-  const std::span<const Round> in_order(blocks);
+  const std::span<const RhythmRound> in_order(blocks);
   const double first = local_r(in_order.first(blocks.size() / 3)),
                last = local_r(in_order.last(blocks.size() / 3));
-  const bool fades = first >= kClear && last < first / 2,
-             wanders = local >= kClear && all.r() < 0.7 * local;
+  const bool fades = first >= kClearRhythm && last < first / 2,
+             wanders = local >= kClearRhythm && all.r() < 0.7 * local;
   if (!fades && !wanders) return std::nullopt;
   std::uint64_t seed = 0;
   const double p = chance_of(local, [&] {
