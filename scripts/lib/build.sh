@@ -59,3 +59,16 @@ build_preset() {
     cmake --preset "$preset" ${options[@]+"${options[@]}"}
   "${build[@]}" || die "build/$preset" "does not build" "the first error above names the file"
 }
+
+has_gpu() {
+  command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU '
+}
+
+# gpu_architectures: what to compile CUDA kernels for: the GPUs of this machine; without one, a form
+# that any GPU's driver finishes when it loads it. (A bundle for other machines takes all.)
+gpu_architectures() {
+  local found=""
+  ! has_gpu || found="$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+    grep -E '^[0-9]+\.[0-9]+$' | sort -u | paste -sd ';')"
+  printf '%s' "${found:-7.5+PTX}"
+}

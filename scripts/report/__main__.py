@@ -9,6 +9,10 @@ import sys
 
 if __name__ == "__main__":
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    from report import interrupts
+
+    name = {"compare": "compare", "check": "validate"}.get("".join(sys.argv[1:2]), "report")
+    interrupts.install("feedrate " + name)
     from report import check, cli, compare
 
     commands = {"report": cli.main, "compare": compare.main, "check": check.main}

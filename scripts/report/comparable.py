@@ -12,7 +12,7 @@ DATA_AXES = {"data", "image-size", "input-size", "tensor-dtype", "container"}
 # Limits that set how long is measured count always; the maxima only where a run came up to them.
 LIMITS = ("warmup_seconds", "min_seconds", "min_steps")
 MAXIMA = ("max_warmup_seconds", "max_seconds")
-AT_THE_MAXIMUM = {"unsteady", "short_window", "queue_not_at_rest"}
+AT_THE_MAXIMUM = {"unsteady", "short_warmup", "short_window", "queue_not_at_rest"}
 
 
 def obstacle(pair, rules):

@@ -22,6 +22,7 @@ POWER_CAP = "power cap"
 # forced.
 UNSEEN = {
     "unsteady",
+    "short_warmup",
     "planted",
     "cached_part",  # how much a diagnosis keeps stands in no record
     "scaled_rate",

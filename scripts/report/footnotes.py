@@ -54,7 +54,9 @@ def warnings(cells, single_runs):
             f"Warning: a ceiling carries a serious flag ({_serious(ceilings)}): no share of it is"
             " to be quoted."
         )
-    unsteady = [c for c in cells if any(f.get("name") == "unsteady" for f in c.flags)]
+    unsteady = [
+        c for c in cells if any(f.get("name") in ("unsteady", "short_warmup") for f in c.flags)
+    ]
     if unsteady:
         lines.append(
             f"Warning: the steps of {len(unsteady)} of {len(cells)} cells were not seen to be"

@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 
-from . import claims, diagnosis_tables, findings
+from . import claims, diagnosis_tables, findings, interrupts
 from . import figures as plans
 from .cells import DRIFTED
 from .ledger import ReportError
@@ -41,8 +41,9 @@ def formats(text):
 def write(path, data):
     """Atomically: a reader sees the old file or the new one, never half of it."""
     folder = os.path.dirname(path) or "."
+    interrupts.sweep(folder, TEMPORARY)
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=folder)
+        descriptor, temporary = tempfile.mkstemp(prefix=interrupts.prefix(TEMPORARY), dir=folder)
     except OSError as error:
         raise ReportError(
             folder,
@@ -67,6 +68,7 @@ def write(path, data):
 def make_folder(folder):
     try:
         os.makedirs(folder, exist_ok=True)
+        interrupts.sweep(folder, TEMPORARY)  # forks write there, too
     except OSError as error:
         raise ReportError(
             folder, error.strerror or "cannot be made", "name another folder with --output"

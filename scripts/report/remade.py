@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 
-from . import diagnosis_file, made, output
+from . import diagnosis_file, interrupts, made, output
 from .text import clean, listing
 
 TEXT = (".md", ".csv", ".tex")  # what no library draws
@@ -38,6 +38,7 @@ def problems(folder, path, make, draw=True):
             len(before["files"]),
         )
     with tempfile.TemporaryDirectory(prefix="feedrate-validate-") as again:
+        interrupts.discard(again)
         make(again, before)
         more, notes = _compared(folder, again, before)
     told = {words.split(": ")[0] for words in findings}

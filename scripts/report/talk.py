@@ -40,4 +40,14 @@ def show(text):
     try:
         print(plainer, flush=True)
     except BrokenPipeError:  # `feedrate report DIR | head`: the files and the exit code still count
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_stdout()
+    except OSError as error:
+        _close_stdout()
+        raise ReportError(
+            "standard output", error.strerror or "could not be written", "free some space"
+        )
+
+
+def _close_stdout():
+    """What it still holds must not fail once more when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

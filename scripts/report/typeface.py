@@ -12,6 +12,8 @@ import os
 import shutil
 import tempfile
 
+from . import interrupts
+
 FACES = (("DejaVuSans.ttf", 400), ("DejaVuSans-Bold.ttf", 700))
 CUT = "DejaVu Sans"  # the name that the figures ask for, now of the cut font
 WHOLE = "DejaVu Sans (whole)"  # and of the one that it was cut from
@@ -29,6 +31,7 @@ LETTERS = (
 def cut():
     """The folder of the cut faces, which goes when this process ends."""
     folder = tempfile.mkdtemp(prefix="feedrate-type-")
+    interrupts.discard(folder)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     from fontTools import subset
 

@@ -27,6 +27,9 @@ struct Module {
   bool deep_binding = false;  // its libraries' own symbols before the program's (RTLD_DEEPBIND)
 };
 
+// Whether this build has it. Nothing is loaded.
+bool has_module(const Module& module);
+
 // The exported function; the object stays loaded. Errors: feedrate::Error. Thread-safe.
 void* load_module(const Module& module);
 

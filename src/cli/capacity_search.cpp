@@ -123,9 +123,7 @@ class Searching {
               line_.show(label_ + ": preparing");
             },
         .progress =
-            [this](const run::RunProgress& p) {
-              line_.show(label_ + ": " + describe(p, std::nullopt));
-            },
+            [this](const run::RunProgress& p) { line_.show(label_, describe(p, std::nullopt)); },
         .finished = [this](const record::Record& record,
                            const nlohmann::ordered_json&) { finish(record); },
         .more = [this] { return next(); }};
@@ -263,9 +261,7 @@ ClientLimit client_limit(const Cells& cells, const ExperimentOptions& experiment
   const record::SweepHooks hooks{
       .started = [](const plan::PlannedRun&, std::size_t, std::size_t, std::optional<double>) {},
       .progress =
-          [&](const run::RunProgress& p) {
-            line.show("from memory: " + describe(p, std::nullopt));
-          },
+          [&](const run::RunProgress& p) { line.show("from memory", describe(p, std::nullopt)); },
       .finished =
           [&](const record::Record& record, const nlohmann::ordered_json&) {
             failed = record.result.error;

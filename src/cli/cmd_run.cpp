@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -14,6 +15,8 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/result_text.h"
+#include "cli/signals.h"
+#include "cli/small_dataset.h"
 #include "device/step_trace.h"
 #include "record/record_json.h"
 
@@ -22,8 +25,10 @@ namespace {
 
 struct RunCommand {
   ExperimentOptions experiment;
+  int repetitions = 1;
   bool json = false;
   bool no_ceiling = false;
+  bool measures_the_ceiling = false;  // the cell is synthetic: its ceiling is itself
   std::filesystem::path record_steps;
 };
 
@@ -97,23 +102,26 @@ void say_of_trace(const run::TraceOutcome& trace) {
   }
 }
 
-// A sweep of one cell, live. The ceiling's run shows its progress; the cell's run shows its result
-// as well.
+// A sweep of one cell, live. Every run shows its progress; at the end the cell's runs are shown.
 class LiveRun {
  public:
-  LiveRun(bool json, std::filesystem::path steps) : json_(json), steps_(std::move(steps)) {}
+  // `ledger`: of the records, shown to the user; empty: they are not kept.
+  LiveRun(const RunCommand& command, std::string ledger)
+      : command_(command), ledger_(std::move(ledger)), line_(command.experiment.quiet) {}
 
   record::SweepHooks hooks() {
     return {.started =
-                [this](const plan::PlannedRun& run, std::size_t number, std::size_t total,
+                [this](const plan::PlannedRun& run, std::size_t, std::size_t,
                        std::optional<double> ceiling) {
-                  label_ = run.cell.label(), ceiling_ = ceiling, is_last_ = number == total;
-                  line_.show(label_ + ": preparing");
+                  label_ = run.cell.label(), ceiling_ = ceiling;
+                  title_ =
+                      command_.repetitions == 1
+                          ? label_
+                          : format("[%d/%d] ", run.repetition + 1, command_.repetitions) + label_;
+                  line_.show(title_, {"preparing"});
                 },
             .progress =
-                [this](const run::RunProgress& p) {
-                  line_.show(label_ + ": " + describe(p, ceiling_));
-                },
+                [this](const run::RunProgress& p) { line_.show(title_, describe(p, ceiling_)); },
             .finished =
                 [this](const record::Record& record, const nlohmann::ordered_json& json) {
                   line_.clear();
@@ -129,34 +137,64 @@ class LiveRun {
       throw Error("the ceiling", ceiling_error_, "measure without it: --no-ceiling");
   }
 
+  // What the runs come to, if one of them was measured.
+  void conclude() const {
+    if (command_.json || measured_.empty()) return;
+    if (command_.experiment.verbose) {
+      for (const record::Record& record : measured_)
+        std::fputs(result_text(record, label_).c_str(), stdout);
+    }
+    if (!command_.experiment.verbose || measured_.size() > 1)
+      std::fputs(result_summary(measured_, label_, ledger_).c_str(), stdout);
+  }
+
  private:
   void finish(const record::Record& record, const nlohmann::ordered_json& json) {
     const run::CellResult& result = record.result;
-    if (!is_last_) {
+    if (record.context.run.role != plan::Role::cell && !command_.measures_the_ceiling) {
       if (result.status == run::Status::failed) ceiling_error_ = result.error;
       return;
     }
-    if (json_) std::printf("%s\n", record::to_line(json).c_str());
-    if (result.status == run::Status::failed) {
+    if (command_.json) std::printf("%s\n", record::to_line(json).c_str());
+    if (result.status == run::Status::failed)
       std::fprintf(stderr, "feedrate: %s\n", result.error.c_str());
-    } else if (!json_) {
-      std::fputs(result_text(record, label_).c_str(), stdout);
-    }
     if (!result.measurement) return;
+    measured_.push_back(record);
     say_of_trace(result.measurement->trace);
     lacks_its_trace_ = !result.measurement->trace.problem.empty();
-    if (!steps_.empty()) device::write_step_trace(steps_, trace_of(result));
+    if (!command_.record_steps.empty())
+      device::write_step_trace(command_.record_steps, trace_of(result));
   }
 
-  const bool json_;
-  const std::filesystem::path steps_;
+  const RunCommand& command_;
+  const std::string ledger_;
   ProgressLine line_;
-  std::string label_;
+  std::string label_, title_;
   std::optional<double> ceiling_;
   std::string ceiling_error_;
-  bool is_last_ = false;
+  std::vector<record::Record> measured_;
   bool lacks_its_trace_ = false;
 };
+
+// The cell behind its ceiling, as often as was asked for.
+std::vector<plan::PlannedRun> repeated_plan(const plan::Cell& cell, const RunCommand& command) {
+  std::vector<plan::PlannedRun> all;
+  for (int repetition = 0; repetition < command.repetitions; ++repetition) {
+    for (plan::PlannedRun run : plan::plan_run(cell, !command.no_ceiling)) {
+      run.repetition = repetition;
+      all.push_back(std::move(run));
+    }
+  }
+  return all;
+}
+
+// `feedrate run` and nothing that says what to measure.
+bool names_nothing(const RunCommand& command) {
+  const ExperimentOptions& typed = command.experiment;
+  return typed.config.empty() && typed.data.empty() && typed.trace.empty() &&
+         command.record_steps.empty() &&
+         std::ranges::all_of(typed.axes, [](const auto& axis) { return axis.second.empty(); });
+}
 
 int run(CLI::App& app, RunCommand& command) {
   ExperimentOptions& experiment = command.experiment;
@@ -170,19 +208,40 @@ int run(CLI::App& app, RunCommand& command) {
   if (!command.record_steps.empty()) check_recording(cells.front(), command.record_steps);
   if (experiment.run.trace_operators) check_operators(cells.front(), experiment.trace);
   settle_trace(experiment.trace);
-  const auto plan = plan::plan_run(cells.front(), !command.no_ceiling);
+  command.measures_the_ceiling = cells.front().is("data", "synthetic");
+  const auto plan = repeated_plan(cells.front(), command);
   if (launch && launch->rank > 0) return follow(*launch, cells, experiment.run);
 
   Measuring measuring(experiment, cells, launch);
   if (!measuring.ready()) return measuring.exit_code(1);
   measuring.check(plan);
   measuring.open_ledger(plan, /*resume=*/false);
-  LiveRun live(command.json, command.record_steps);
+  LiveRun live(command, measuring.ledger() ? measuring.ledger()->path() : "");
   const record::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
   live.refuse_a_failed_ceiling();
+  live.conclude();
   if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted\n");
   const bool all_well = outcome.ok == plan.size() && !live.lacks_its_trace();
   return measuring.exit_code(all_well ? 0 : 1);
+}
+
+// The same with pictures that are made for it.
+int run_small(CLI::App& app, RunCommand& command) {
+  std::optional<SmallDataset> dataset;
+  {
+    const SignalWatcher signals;
+    try {
+      dataset.emplace(command.experiment.quiet, signals.token());
+    } catch (const Error&) {
+      if (!signals.token().stop_requested()) throw;
+      std::fprintf(stderr, "feedrate: interrupted\n");
+      return signals.exit_code(1);
+    }
+  }
+  command.experiment.data = dataset->folder();
+  command.experiment.axes["data"] = {"jpeg"};
+  command.experiment.axes["image-size"] = {"mixed"};
+  return run(app, command);
 }
 
 }  // namespace
@@ -207,8 +266,16 @@ CommandEntry add_run(CLI::App& program) {
   app->add_flag("--trace-operators", command->experiment.run.trace_operators,
                 "the trace ends with 5 steps more, behind the window, with every operator and "
                 "kernel that LibTorch runs (cpu, cuda)");
-  app->add_flag("--json", command->json, "print the record as one line of JSON");
-  return {app, [=] { return run(*app, *command); }};
+  app->add_option("--repetitions", command->repetitions,
+                  "measure the ceiling and the cell so many times; three give an interval")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app->add_flag("--json", command->json, "print each record as one line of JSON");
+  add_talk_options(*app, command->experiment.quiet, command->experiment.verbose,
+                   "print every figure, stage and warning of the runs");
+  return {app, [=] {
+            return names_nothing(*command) ? run_small(*app, *command) : run(*app, *command);
+          }};
 }
 
 }  // namespace feedrate::cli

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -14,6 +16,8 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/result_text.h"
+#include "cli/sweep_table.h"
+#include "cli/terminal.h"
 #include "measure/clock.h"
 #include "record/record_json.h"
 #include "record/resume.h"
@@ -77,11 +81,15 @@ void print_plan(std::vector<plan::PlannedRun> plan, const SweepCommand& command)
 }
 
 // What a person sees of a sweep: stderr for the log and the live line, stdout for records (--json).
+// On a terminal the log is a table that fills, elsewhere (and with --verbose) a line for each run.
 class SweepLog {
  public:
   // `grows`: nobody knows yet how many repetitions there will be.
-  SweepLog(bool json, bool grows, const run::RunLimits& limits)
-      : json_(json), grows_(grows), limits_(limits) {}
+  SweepLog(const SweepCommand& command, bool grows)
+      : command_(command),
+        grows_(grows),
+        is_table_(isatty(STDERR_FILENO) == 1 && !command.experiment.verbose),
+        line_(command.experiment.quiet) {}
 
   record::SweepHooks hooks() {
     return {
@@ -100,16 +108,32 @@ class SweepLog {
         grows_ ? "repetition " + std::to_string(run.repetition + 1) + ", " : "";
     title_ =
         "[" + turn + std::to_string(number) + "/" + std::to_string(total) + "] " + run.cell.label();
-    left_ = total - number + 1;
-    line_.show(title_ + ": preparing");
+    number_ = number, left_ = total - number + 1;
+    if (is_table_ && !table_) {
+      table_.emplace(terminal_columns(), total, shows_colours(STDERR_FILENO));
+      if (!command_.experiment.quiet) std::fprintf(stderr, "%s\n", table_->header().c_str());
+    }
+    line_.show(title_, {"preparing"});
   }
   void show(const run::RunProgress& progress) {
-    line_.show(title_ + ": " + describe(progress, ceiling_) + eta());
+    LiveNumbers numbers = describe(progress, ceiling_);
+    // Where there is room for one time only, it is the sweep's.
+    run::RunProgress without_time = progress;
+    without_time.remaining_s = -1;
+    numbers.push_back(describe(without_time, ceiling_).back());
+    for (std::string& form : numbers) form += eta();
+    line_.show(title_, numbers);
   }
   void finish(const record::Record& record, const nlohmann::ordered_json& json) {
     line_.clear();
-    std::fprintf(stderr, "%s\n", result_line(record, title_).c_str());
-    if (json_) {
+    // What failed is said even to those who want no progress.
+    if (!command_.experiment.quiet || !record.result.measurement) {
+      const std::string text = table_ ? table_->row(record, number_) : result_line(record, title_);
+      std::fprintf(stderr, "%s\n", text.c_str());
+    }
+    if (command_.experiment.verbose && record.result.measurement)
+      std::fputs(result_text(record, record.context.run.cell.label()).c_str(), stderr);
+    if (command_.json) {
       std::printf("%s\n", record::to_line(json).c_str());
       std::fflush(stdout);
     }
@@ -118,17 +142,18 @@ class SweepLog {
   std::string eta() const {
     const double each =
         done_ > 0 ? measure::seconds(measure::now_ns() - start_ns_) / static_cast<double>(done_)
-                  : limits_.warmup_seconds + limits_.min_seconds;
-    return (grows_ ? " · repetition " : " · sweep ") +
-           thousands(each * static_cast<double>(left_)) + " s left";
+                  : least_seconds(command_.experiment.run.limits);
+    return (grows_ ? " · repetition " : " · sweep ") + duration(each * static_cast<double>(left_)) +
+           " left";
   }
 
-  const bool json_, grows_;
-  const run::RunLimits limits_;
+  const SweepCommand& command_;
+  const bool grows_, is_table_;
   ProgressLine line_;
+  std::optional<SweepTable> table_;
   std::string title_;
   std::optional<double> ceiling_;  // of the run in progress
-  std::size_t left_ = 0, done_ = 0;
+  std::size_t number_ = 0, left_ = 0, done_ = 0;
   std::int64_t start_ns_ = measure::now_ns();
 };
 
@@ -140,7 +165,6 @@ void say_outcome(const record::SweepOutcome& outcome, const record::Ledger& ledg
 
 int sweep(CLI::App& app, SweepCommand& command) {
   ExperimentOptions& experiment = command.experiment;
-  const run::RunLimits& limits = experiment.run.limits;
   const auto launch = find_launch(experiment);
   const std::vector<plan::Cell> cells = cells_of(app, experiment);
   const bool is_precise = command.precision.is_asked();
@@ -150,7 +174,7 @@ int sweep(CLI::App& app, SweepCommand& command) {
   // Of a sweep that goes on nobody knows yet how many runs are missing.
   if (is_precise)
     check_precision(command.precision, command.repetitions, resumes ? 0 : plan.size(),
-                    least_seconds(limits));
+                    least_seconds(experiment.run.limits));
   if (launch && launch->rank > 0)
     return command.dry_run ? 0 : follow(*launch, cells, experiment.run);
 
@@ -171,13 +195,16 @@ int sweep(CLI::App& app, SweepCommand& command) {
   measuring.open_ledger(plan, resumes, command.force_resume);
   if (is_precise) check_pilot(*measuring.ledger(), command.repetitions);
 
-  std::fprintf(stderr, "%s\n", summary_of(measuring.missing(plan), command).c_str());
-  SweepLog log(command.json, is_precise, limits);
+  if (!command.experiment.quiet)
+    std::fprintf(stderr, "%s\n", summary_of(measuring.missing(plan), command).c_str());
+  SweepLog log(command, is_precise);
   const record::SweepOutcome outcome =
       is_precise ? sweep_to_precision(measuring, cells, command.precision, command.repetitions,
-                                      experiment.run.seed, least_seconds(limits), log.hooks())
+                                      experiment.run.seed, least_seconds(experiment.run.limits),
+                                      log.hooks())
                  : measuring.run(plan, log.hooks(), /*stop_at_failure=*/false);
-  say_outcome(outcome, *measuring.ledger());
+  if (!command.experiment.quiet || outcome.failed > 0 || outcome.interrupted)
+    say_outcome(outcome, *measuring.ledger());
   return measuring.exit_code(outcome.failed == 0 ? 0 : 1);
 }
 
@@ -203,6 +230,8 @@ CommandEntry add_sweep(CLI::App& program) {
                 "from the ledger's; flags what it adds");
   app->add_flag("--dry-run", command->dry_run, "print the plan and end");
   app->add_flag("--json", command->json, "print every record as a line of JSON as well");
+  add_talk_options(*app, command->experiment.quiet, command->experiment.verbose,
+                   "log every figure, stage and warning of each run");
   return {app, [=] { return sweep(*app, *command); }};
 }
 

@@ -214,7 +214,7 @@ JobsRun::AllAlone JobsRun::measure_alone() {
 std::optional<JobsRun::Alone> JobsRun::run_alone(const PlannedJob& job) {
   const std::string title = "alone: " + job.name, shown = in_repetition() + title;
   const auto progress = [&](const run::RunProgress& p) {
-    line_.show(shown + ": " + describe(p, std::nullopt));
+    line_.show(shown, describe(p, std::nullopt));
   };
   line_.show(shown + ": preparing");
   const run::RunOptions options = options_of(job, order_);

@@ -249,10 +249,9 @@ bool LiveRounds::measure_blocks(const record::DiagnosisPlan& plan, bool nothing_
   line.show(title + kDelays);
   for (std::uint64_t run = 0; !blocks.blocks.empty() && left_s > 2 * blocks.seconds; ++run) {
     const std::int64_t began_ns = measure::now_ns();
-    const run::CellResult result =
-        measure_once(blocks, left_s, run, [&](const run::RunProgress& p) {
-          line.show(title + kDelays + ": " + describe(p, std::nullopt));
-        });
+    const run::CellResult result = measure_once(
+        blocks, left_s, run,
+        [&](const run::RunProgress& p) { line.show(title + kDelays, describe(p, std::nullopt)); });
     line.clear();
     left_s -= measure::seconds(measure::now_ns() - began_ns);
     if (result.status == run::Status::interrupted) return false;

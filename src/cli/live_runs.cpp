@@ -16,8 +16,7 @@ bool LiveRuns::measure(Measuring& measuring, const std::vector<plan::PlannedRun>
             label = title + " · " + name(run.cell);
             line.show(label);
           },
-      .progress =
-          [&](const run::RunProgress& p) { line.show(label + ": " + describe(p, std::nullopt)); },
+      .progress = [&](const run::RunProgress& p) { line.show(label, describe(p, std::nullopt)); },
       .finished = add,
       .more = more};
   const record::SweepOutcome outcome = measuring.run(plan, hooks, /*stop_at_failure=*/false);

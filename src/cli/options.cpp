@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/stored_size.h"
+#include "device/default_device.h"
 #include "plan/axes.h"
 #include "plan/suite.h"
 #include "plan/where.h"
@@ -109,7 +113,7 @@ void add_limit_options(CLI::App& command, run::RunLimits& limits) {
       ->group(group);
   command
       .add_option("--max-warmup-seconds", limits.max_warmup_seconds,
-                  "longest warm-up; then measure, flagged `unsteady`")
+                  "longest warm-up; then measure, flagged `unsteady` or `short_warmup`")
       ->capture_default_str()
       ->check(at_least(0))
       ->group(group);
@@ -138,6 +142,12 @@ void add_stall_option(CLI::App& command, double& seconds) {
   command.add_option("--stall-seconds", seconds, "storage that does nothing for longer ends it")
       ->capture_default_str()
       ->check(above(0));
+}
+
+void add_talk_options(CLI::App& command, bool& quiet, bool& verbose, const std::string& more) {
+  CLI::Option* const quietly =
+      command.add_flag("-q,--quiet", quiet, "no progress: the result and errors alone");
+  command.add_flag("-v,--verbose", verbose, more)->excludes(quietly);
 }
 
 void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& help) {
@@ -195,6 +205,44 @@ static std::optional<std::filesystem::path> own_dataset(const std::string& file,
   return own.mapped().front();
 }
 
+// Whoever named no device is told which one takes its place.
+static void say_which_device(const std::vector<CellGroup>& groups,
+                             const std::vector<std::string>& typed) {
+  const bool is_auto = typed.empty() || std::ranges::find(typed, "auto") != typed.end();
+  const device::DefaultDevice stands = device::default_device();
+  if (!is_auto || stands.why_no_gpu.empty()) return;
+  for (const CellGroup& group : groups)
+    for (const plan::Cell& cell : group.cells)
+      if (cell.is("device", stands.name)) {
+        std::fprintf(stderr, "feedrate: %s: using %s (--device cpu trains for real)\n",
+                     stands.why_no_gpu.c_str(), stands.name.c_str());
+        return;
+      }
+}
+
+// Who names no size, of a dataset that holds only one, means that one.
+static void fill_in_the_only_size(plan::AxisValues& chosen, const std::filesystem::path& data,
+                                  bool quiet) {
+  const auto of = [&](const char* axis, const char* otherwise) {
+    const auto found = chosen.find(axis);
+    return found == chosen.end() ? std::vector<std::string>{otherwise} : found->second;
+  };
+  if (data.empty() || chosen.contains("image-size")) return;
+  std::set<std::string> kinds;
+  for (const std::string& kind : of("data", "synthetic"))
+    for (const std::string& container : of("container", "files"))
+      if (kind != "synthetic" && kind != "tensor")
+        kinds.insert(container == "files" ? kind : kind + "." + container);
+  if (kinds.empty()) return;
+  const auto only = only_stored_size(data, kinds, std::chrono::seconds(2));
+  if (!only || (only->size == "224x224" && only->detail.empty())) return;
+  chosen["image-size"] = {only->size};
+  if (!only->detail.empty() && !chosen.contains("detail")) chosen["detail"] = {only->detail};
+  if (!quiet)
+    std::fprintf(stderr, "feedrate: --image-size %s, as nothing else is in %s\n",
+                 only->size.c_str(), data.c_str());
+}
+
 // `own_datasets`: whether tables may name one.
 static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& options,
                                         bool own_datasets) {
@@ -220,12 +268,17 @@ static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& op
   check_axes(file, base);
   for (const plan::AxisValues& table : suite.sweeps) check_axes(file, table);
   bool has_cells = false;
+  std::vector<std::string> devices = options.axes["device"];
+  for (const auto& of : {base, suite.sweeps.front()})
+    if (const auto in_file = of.find("device"); in_file != of.end() && devices.empty())
+      devices = in_file->second;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     plan::AxisValues chosen = base;
     for (const auto& [axis, values] : suite.sweeps[i]) chosen[axis] = values;
     for (const auto& [axis, values] : options.axes) {
       if (!values.empty()) chosen[axis] = values;
     }
+    fill_in_the_only_size(chosen, groups[i].data, options.quiet);
     std::vector<std::string> conditions = options.where;
     if (const auto own = chosen.extract(kWhere))
       conditions.insert(conditions.end(), own.mapped().begin(), own.mapped().end());
@@ -235,6 +288,7 @@ static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& op
   if (!has_cells)
     throw UsageError("--where", "leaves no cell",
                      "see the plan without it: `feedrate sweep --dry-run`");
+  if (!options.quiet) say_which_device(groups, devices);
   return groups;
 }
 

@@ -20,7 +20,8 @@ struct ExperimentOptions {
   std::filesystem::path data;
   std::filesystem::path output;
   bool anonymize = false;
-  std::filesystem::path trace;  // of `run`: of its cell, not of the ceiling; empty: none
+  bool quiet = false, verbose = false;  // of commands with add_talk_options()
+  std::filesystem::path trace;          // of `run`: of its cell, not of the ceiling; empty: none
   run::RunOptions run;
 };
 
@@ -32,6 +33,9 @@ void add_experiment_options(CLI::App& command, ExperimentOptions& options, const
 
 // Adds --stall-seconds to a command that is carried out aside (aside.h).
 void add_stall_option(CLI::App& command, double& seconds);
+
+// Adds --quiet and --verbose, of which one may be given. `more`: what the second one does.
+void add_talk_options(CLI::App& command, bool& quiet, bool& verbose, const std::string& more);
 
 // Adds --seed, a whole number of at least 0.
 void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& help);

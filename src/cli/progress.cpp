@@ -1,39 +1,44 @@
 #include "cli/progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "base/text.h"
+#include "cli/terminal.h"
 #include "measure/clock.h"
 
 namespace feedrate::cli {
 namespace {
 
-std::size_t columns() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
-}
-
-// Cuts to the terminal's width, counting UTF-8 characters, so that the line never wraps.
-std::string fitted(const std::string& text) {
-  std::size_t seen = 0, bytes = 0;
-  for (; bytes < text.size(); ++bytes) {
-    if ((text[bytes] & 0xc0) != 0x80 && ++seen >= columns()) break;
-  }
-  return text.substr(0, bytes);
-}
+constexpr std::size_t kLeastLabel = 8;  // characters that tell one cell from the next
 
 }  // namespace
 
-ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(bool quiet) : terminal_(isatty(STDERR_FILENO) == 1), quiet_(quiet) {}
+
+std::string live_text(const std::string& label, const LiveNumbers& numbers, std::size_t columns) {
+  const std::size_t least = std::min(length_of(label), kLeastLabel);
+  for (const std::string& form : numbers) {
+    const std::size_t taken = length_of(form) + 2;
+    if (taken + least <= columns) return shortened(label, columns - taken) + ": " + form;
+  }
+  return shortened(numbers.back(), columns);
+}
+
+void ProgressLine::show(const std::string& label, const LiveNumbers& numbers) {
+  // The last column stays free: a terminal may wrap when it is written.
+  show(terminal_ ? live_text(label, numbers, terminal_columns() - 1)
+                 : label + ": " + numbers.front());
+}
 
 void ProgressLine::show(const std::string& text, double plain_every_s) {
+  if (quiet_) return;
   const std::int64_t now = measure::now_ns();
   if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s", fitted(text).c_str());
+    std::fprintf(stderr, "\r\033[K%s", shortened(text, terminal_columns() - 1).c_str());
     std::fflush(stderr);
     shown_ = true;
   } else if (last_ns_ == 0 || measure::seconds(now - last_ns_) >= plain_every_s) {
@@ -49,27 +54,30 @@ void ProgressLine::clear() {
   shown_ = false;
 }
 
-std::string describe(const run::RunProgress& p, std::optional<double> ceiling) {
-  char text[160];
+LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling) {
   if (p.to_cache > 0) {
     const auto done = static_cast<double>(p.cached), all = static_cast<double>(p.to_cache);
-    std::snprintf(text, sizeof text, " samples · %.0f %%", 100 * done / all);
-    return "filling the cache · " + thousands(done) + " of " + thousands(all) + text;
+    const std::string share = format("%.0f %%", 100 * done / all);
+    return {
+        "filling the cache · " + thousands(done) + " of " + thousands(all) + " samples · " + share,
+        "filling the cache " + share};
   }
-  std::snprintf(text, sizeof text, "%s %.1f s",
-                p.phase == run::Phase::warming ? "warming up" : "measuring", p.elapsed_s);
-  std::string line = std::string(text) + " · " + thousands(p.imgs_per_s) + " img/s";
+  const bool warms = p.phase == run::Phase::warming;
+  const std::string rate = thousands(p.imgs_per_s) + " img/s";
+  std::string all = (warms ? "warming up " : "measuring ") + format("%.1f s", p.elapsed_s) + " · " +
+                    rate,
+              fewer = (warms ? "warm-up · " : "") + rate, few = rate;
   if (ceiling && *ceiling > 0) {
-    std::snprintf(text, sizeof text, " · %.0f %% of the ceiling", 100 * p.imgs_per_s / *ceiling);
-    line += text;
+    const std::string share = format(" · %.0f %%", 100 * p.imgs_per_s / *ceiling);
+    all += share + " of the ceiling", fewer += share, few += share;
   }
-  std::snprintf(text, sizeof text, " · device waits %.0f %%", 100 * p.device_idle);
-  line += text;
+  all += format(" · device waits %.0f %%", 100 * p.device_idle);
+  fewer += format(" · waits %.0f %%", 100 * p.device_idle);
   if (p.remaining_s >= 0) {
-    std::snprintf(text, sizeof text, " · %.0f s left", p.remaining_s);
-    line += text;
+    const std::string left = " · " + format("%.0f s left", std::ceil(p.remaining_s));
+    all += left, fewer += left, few += left;
   }
-  return line;
+  return {all, fewer, few};
 }
 
 std::string listing_text(const std::filesystem::path& folder, std::uint64_t files) {

@@ -3,31 +3,44 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "run/rank_task.h"
 
 namespace feedrate::cli {
 
+// The same numbers in words of falling length; the first one says all.
+using LiveNumbers = std::vector<std::string>;
+
+// What fits into so many columns: the first of the numbers beside which a recognisable label has
+// room, with the label cut at its end ("jpeg 224x2…: 500 img/s"). Where not even the shortest have,
+// they stand alone.
+std::string live_text(const std::string& label, const LiveNumbers& numbers, std::size_t columns);
+
 // One line on stderr that says how far things are: rewritten in place on a terminal, a plain line
 // every few seconds elsewhere. Used by one thread.
 class ProgressLine {
  public:
-  ProgressLine();
+  // `quiet`: it shows nothing.
+  explicit ProgressLine(bool quiet = false);
   ~ProgressLine() { clear(); }
   // Shows `text` now (terminal), or if the last plain line is older than `plain_every_s`.
   void show(const std::string& text, double plain_every_s = 5);
+  // "LABEL: NUMBERS", as live_text() fits them into the terminal; elsewhere all of it.
+  void show(const std::string& label, const LiveNumbers& numbers);
   // Removes the line from the terminal, so that other output can follow.
   void clear();
 
  private:
-  bool terminal_;
+  const bool terminal_, quiet_;
   bool shown_ = false;
   std::int64_t last_ns_ = 0;
 };
 
 // "filling the cache · 1,204 of 8,192 samples · 15 %", then
-// "warming up 1.2 s · 1,204 img/s · 43 % of the ceiling · waiting for data 57 % · 3 s left"
-std::string describe(const run::RunProgress& progress, std::optional<double> ceiling);
+// "warming up 1.2 s · 1,204 img/s · 43 % of the ceiling · device waits 57 % · 3 s left", then
+// shorter words for it.
+LiveNumbers describe(const run::RunProgress& progress, std::optional<double> ceiling);
 
 // "listing photos · 12,288 files"; without the number before the first one is found.
 std::string listing_text(const std::filesystem::path& folder, std::uint64_t files);

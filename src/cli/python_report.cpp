@@ -1,5 +1,6 @@
 #include "cli/python_report.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -50,6 +51,12 @@ void become_report(const std::vector<std::string>& more) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   std::fflush(nullptr);
+  // Held back until the report's own handler is there (scripts/report/interrupts.py): Python's
+  // answer to Ctrl-C is a traceback.
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &interrupt, nullptr);
   execvp(python.c_str(), arguments.data());
   throw Error(python, std::strerror(errno),
               "run scripts/bootstrap, or set FEEDRATE_PYTHON to a Python with matplotlib");

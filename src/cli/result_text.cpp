@@ -1,8 +1,11 @@
 #include "cli/result_text.h"
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include "base/text.h"
+#include "measure/statistics.h"
 
 namespace feedrate::cli {
 namespace {
@@ -28,6 +31,15 @@ std::string ceiling_text(const record::Record& record) {
                 100 * record.result.measurement->imgs_per_s / ceiling->imgs_per_s,
                 thousands(ceiling->imgs_per_s).c_str());
 }
+
+// "1,234 ± 12", or without the interval where there is none.
+std::string spread_text(const measure::Estimate& e, double unit, std::string (*number)(double)) {
+  std::string text = number(unit * e.mean);
+  if (e.ci95)
+    text += " (95 %: " + number(unit * e.ci95->low) + " to " + number(unit * e.ci95->high) + ")";
+  return text;
+}
+std::string one_decimal(double value) { return format("%.1f", value); }
 
 bool is_ceiling(const record::Record& record) { return record.result.settings.data == "synthetic"; }
 
@@ -135,6 +147,73 @@ std::string waiting_text(const record::Record& record) {
   return text;
 }
 
+bool has_measurement(const record::Record& record) { return record.result.measurement.has_value(); }
+
+const record::Flag* serious_flag(const record::Record& record) {
+  const auto found =
+      std::ranges::find(record.flags, record::Severity::serious, &record::Flag::severity);
+  return found == record.flags.end() ? nullptr : &*found;
+}
+
+// "1,234 ± 12 img/s" of three repetitions or more, else the last one's.
+std::string summed_throughput(std::span<const record::Record> records) {
+  std::vector<double> rates, shares;
+  for (const record::Record& record : records) {
+    if (!has_measurement(record)) continue;
+    rates.push_back(record.result.measurement->imgs_per_s);
+    if (const auto ceiling = record.fit_ceiling())
+      shares.push_back(rates.back() / ceiling->imgs_per_s);
+  }
+  const record::Record& last =
+      *std::ranges::find_if(records.rbegin(), records.rend(), has_measurement);
+  if (rates.size() < 2) {
+    const std::string ceiling = ceiling_text(last);
+    return throughput_text(*last.result.measurement) + (ceiling.empty() ? "" : "; " + ceiling);
+  }
+  std::string text = spread_text(measure::estimate_of_rates(rates), 1, thousands) + " img/s";
+  if (shares.size() == rates.size())
+    text += ", " + spread_text(measure::estimate_of_shares(shares), 100, one_decimal) +
+            " % of the ceiling";
+  return text + format(" (%d repetitions%s)", static_cast<int>(rates.size()),
+                       rates.size() < measure::kLeastRepetitions ? "; three give an interval" : "");
+}
+
+std::string device_text(const plan::CellSettings& settings, const run::Measurement& m) {
+  return format("waits for data %.1f %% of the time; %.3f ms a step of %d images",
+                100 * m.device_idle_fraction, m.step_ms.summary.mean,
+                settings.batch_size * settings.gpus);
+}
+
+std::string verdict_text(const record::Record& record) {
+  return is_ceiling(record) ? "this is the ceiling: what the device does with data for nothing"
+                            : record.verdict->sentence;
+}
+
+// What to do next.
+std::string next_step_text(const record::Record& record) {
+  if (const record::Flag* flag = serious_flag(record))
+    return "do not quote this (" + flag->name + ": " + flag->reason + "): " + flag->remedy;
+  if (is_ceiling(record)) return "measure your data against it: --data jpeg --dataset DIR";
+  if (record.ceiling() && !record.fit_ceiling())
+    return "measure both again on a quiet machine: its ceiling must not be quoted";
+  if (record.verdict->input_bound)
+    return "what would help, and by how much: `feedrate diagnose` with the same options";
+  if (!record.ceiling())
+    return "leave --no-ceiling out, and it says how far from the ceiling this is";
+  return "faster loading has little to gain here; fewer --workers may do";
+}
+
+// "noisy_neighbour, cpu_steal", each once.
+std::string warnings_text(std::span<const record::Record> records) {
+  std::set<std::string> seen;
+  std::string names;
+  for (const record::Record& record : records)
+    for (const record::Flag& flag : record.flags)
+      if (flag.severity == record::Severity::warning && seen.insert(flag.name).second)
+        names += (names.empty() ? "" : ", ") + flag.name;
+  return names.empty() ? "" : names + " (--verbose explains)";
+}
+
 // "resnet50, batch 64, Intel Xeon ..., fp32"
 std::string setting_text(const plan::CellSettings& settings, const run::Measurement& m) {
   std::string text = settings.model + format(", batch %d, ", settings.batch_size) + m.device.name;
@@ -173,6 +252,23 @@ std::string result_text(const record::Record& record, const std::string& label) 
   line("page cache", page_cache_text(m));
   if (!is_ceiling(record)) line("verdict", record.verdict->sentence);
   for (const record::Flag& flag : record.flags) text += flag_line(flag);
+  return text;
+}
+
+std::string result_summary(std::span<const record::Record> records, const std::string& label,
+                           const std::string& ledger) {
+  const auto last = std::ranges::find_if(records.rbegin(), records.rend(), has_measurement);
+  const plan::CellSettings& settings = last->result.settings;
+  const run::Measurement& m = *last->result.measurement;
+  std::string text = label + "  ·  " + setting_text(settings, m) + "\n";
+  text += line_of("throughput", summed_throughput(records));
+  text += line_of("device", device_text(settings, m));
+  text += line_of("verdict", verdict_text(*last));
+  text += line_of("advice", next_step_text(*last));
+  text += line_of("record", (ledger.empty() ? "not kept (-o DIR keeps it)" : ledger) +
+                                "; every figure of it: --verbose");
+  if (const std::string names = warnings_text(records); !names.empty())
+    text += line_of("warnings", names);
   return text;
 }
 

@@ -1,10 +1,19 @@
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "record/record.h"
 
 namespace feedrate::cli {
+
+// What a person acts on, in five lines below a title: rate and share of the ceiling, what the
+// device did meanwhile, the verdict, the advice, where the record is; then the names of the
+// warnings. `records`: the cell's, one for each repetition, of which one at least has a
+// measurement; from three on the rate and the share have intervals. `ledger`: where they are kept;
+// empty: nowhere.
+std::string result_summary(std::span<const record::Record> records, const std::string& label,
+                           const std::string& ledger);
 
 // A finished run in a few lines for a person: throughput with its interval, share of the ceiling,
 // step and waiting times, stages, the verdict, the flags.

@@ -32,6 +32,8 @@ std::pair<std::string_view, std::string_view> split_device(std::string_view devi
   return {device.substr(0, colon), device.substr(colon + 1)};
 }
 
+bool trains_on_devices() { return has_module(kTraining); }
+
 AcceleratorRegistry::AcceleratorRegistry() { add(emulated_kind()); }
 
 const AcceleratorKind& AcceleratorRegistry::find(std::string_view device) {

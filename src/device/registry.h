@@ -47,6 +47,9 @@ class AcceleratorRegistry {
   bool training_loaded_ = false;
 };
 
+// Whether this build can train at all; no library is loaded for the answer.
+bool trains_on_devices();
+
 // "emulated:a100" -> {"emulated", "a100"}
 std::pair<std::string_view, std::string_view> split_device(std::string_view device);
 

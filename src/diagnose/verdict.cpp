@@ -181,8 +181,7 @@ std::string sentence(const plan::CellSettings& settings, const run::Measurement&
   const WaitLoss loss = loss_of(settings, m, verdict.slowdown, ceiling);
   const std::string slow =
       loss.slower ? why_it_is_slower(settings, m, *verdict.slowdown, loss) : "";
-  if (loss.all < kModerately || verdict.capacities.empty())
-    return when_little_is_lost(m, loss, slow, ceiling, is_synthetic);
+  if (!verdict.input_bound) return when_little_is_lost(m, loss, slow, ceiling, is_synthetic);
   const std::string text = format("%s input-bound: ", loss.all < kHighly ? "moderately" : "highly");
   if (loss.waits < kModerately)
     return text + waits_text(m, loss, "the device waits only %.1f %%") + ", but " + slow;
@@ -212,6 +211,9 @@ Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& m
   Verdict verdict{.capacities = capacities(inputs_of(settings, measurement)),
                   .slowdown = ceiling ? slowdown_of(measurement, *ceiling) : std::nullopt,
                   .sentence = {}};
+  verdict.input_bound =
+      settings.data != "synthetic" && !verdict.capacities.empty() &&
+      loss_of(settings, measurement, verdict.slowdown, ceiling).all >= kModerately;
   verdict.sentence = sentence(settings, measurement, verdict, ceiling);
   return verdict;
 }

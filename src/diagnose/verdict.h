@@ -35,6 +35,8 @@ struct Verdict {
   std::vector<Capacity> capacities;  // the resource that limits comes first
   std::optional<Slowdown> slowdown;
   std::string sentence;
+  bool input_bound =
+      false;  // moderately or highly: at least 5 % of the window is lost to the input
 };
 
 // Bands by the share of the window that the input costs: the waiting beyond that at the ceiling

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "codec/codec.h"
+#include "device/default_device.h"
 #include "device/registry.h"
 #include "device/step_trace.h"
 #include "measure/affinity.h"
@@ -101,6 +102,7 @@ std::string native_or_size(const Axis& axis, const std::string& typed) {
 // One spelling of a rate, so that equal cells have equal ids: emulated:500.0 is emulated:500.
 std::string device(const Axis& axis, const std::string& typed) {
   if (typed.empty()) refuse(axis, typed, known_values(axis));
+  if (typed == "auto") return device::default_device().name;
   const auto [kind, argument] = device::split_device(typed);
   if (kind == "emulated" && device::is_trace(argument))
     return "emulated:" + device::with_content(argument);
@@ -428,8 +430,9 @@ Axes device_axes() {
   return {
       {.name = "device",
        .help = "what trains",
-       .fallback = "cuda",
-       .values = {{"cuda", "an NVIDIA GPU, through LibTorch"},
+       .fallback = "auto",
+       .values = {{"auto", "a GPU where one is, else emulated:a100"},
+                  {"cuda", "an NVIDIA GPU, through LibTorch"},
                   {"cpu", "really trains, on the CPU"},
                   {"emulated:NAME",
                    "takes real batches at a published rate, no GPU (a100, h100, h200, v100 ...)"},

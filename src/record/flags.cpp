@@ -47,12 +47,16 @@ Raised cached_part(const FlagFacts& facts, const FlagRule&) {
 
 Raised unsteady_warmup(const FlagFacts& facts, const FlagRule&) {
   const run::Measurement& m = measured(facts);
-  return when(!m.steady,
-              m.warmup_steps > measure::kSteadyNeeds
-                  ? "the steps were still changing when the warm-up's time was over"
-                  : format("the warm-up's time was over after %d steps; whether steps are steady "
-                           "shows after %d",
-                           static_cast<int>(m.warmup_steps), measure::kSteadyNeeds + 1));
+  return when(!m.steady && m.warmup_steps > measure::kSteadyNeeds,
+              "the steps were still changing when the warm-up's time was over");
+}
+
+Raised short_warmup(const FlagFacts& facts, const FlagRule&) {
+  const run::Measurement& m = measured(facts);
+  return when(!m.steady && m.warmup_steps <= measure::kSteadyNeeds,
+              format("the warm-up's time was over after %d steps; whether steps are steady shows "
+                     "after %d",
+                     static_cast<int>(m.warmup_steps), measure::kSteadyNeeds + 1));
 }
 
 Raised unsteady_window(const FlagFacts& facts, const FlagRule&) {
@@ -576,6 +580,8 @@ constexpr FlagRule kRules[] = {
     {"unsteady.window", Severity::warning, kNone, kNone,
      "warm up longer (--warmup-seconds), or see what changed: batch_times of the report",
      unsteady_window},
+    {"short_warmup", Severity::warning, kNone, kNone,
+     "raise --max-warmup-seconds, or lower --batch-size", short_warmup},
     // Shares of the least that was asked for. A flag names what ended the window, see
     // longer_window().
     {"short_window", Severity::warning, 1.0, 0.5,

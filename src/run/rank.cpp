@@ -452,7 +452,7 @@ class RankRun {
           static_cast<double>(to - from) * task_.settings.batch_size * group_.size() / span;
       p.device_idle = std::min(1.0, idle / span);
     }
-    if (measuring) p.remaining_s = std::max(0.0, task_.limits.min_seconds - span);
+    p.remaining_s = window_.seconds_left(result_.steps);
     task_.progress(p);
   }
 

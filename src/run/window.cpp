@@ -67,7 +67,10 @@ bool Window::warm(std::span<const device::StepRecord> steps) {
   if (steps.size() < 3) return false;
   if (appointment_.opens_ns > 0) return keeps_appointment(steps);
   const double elapsed = measure::seconds(steps.back().end_ns - steps.front().start_ns);
-  if (elapsed >= limits_.max_warmup_seconds) return true;
+  if (elapsed >= limits_.max_warmup_seconds) {
+    steady_ = measure::is_steady(step_durations(steps, 1, steps.size()));
+    return true;
+  }
   if (elapsed < limits_.warmup_seconds || steps.size() < next_check_) return false;
   next_check_ = steps.size() + steps.size() / 8 + 1;  // the cost of a check grows with the steps
   steady_ = measure::is_steady(step_durations(steps, 1, steps.size()));
@@ -113,6 +116,18 @@ bool Window::enough(std::span<const device::StepRecord> steps, double drawn, boo
   if (pass_steps_ > 0) return false;  // the whole pass, once
   const double at_most = is_as_long_as(steps, 2) ? kNearRest : kAtRest;
   return is_as_long_as(steps, 1) && std::abs(drawn) <= at_most;
+}
+
+double Window::seconds_left(std::span<const device::StepRecord> steps) const {
+  if (phase_ != Phase::measuring || steps.size() <= first_) return -1;
+  const auto done = static_cast<double>(steps.size() - first_);
+  const double lasted = elapsed(steps, first_), step = lasted / done;
+  const double left =
+      pass_steps_ > 0
+          ? static_cast<double>(pass_steps_ - static_cast<std::int64_t>(steps.size())) * step
+          : std::max(limits_.min_seconds - lasted, (limits_.min_steps - done) * step);
+  const double most = limits_.max_seconds - elapsed(steps, first_opened_);
+  return left > 0 ? std::clamp(most, 0.0, left) : -1;
 }
 
 void QueueBalance::open(std::int64_t produced, std::int64_t consumed) {

@@ -80,6 +80,9 @@ class Window {
   std::size_t first_step() const { return first_; }  // of the window: steps before it are warm-up
   std::size_t last_step() const { return last_; }    // one past the window's last
   bool is_over() const { return phase_ == Phase::staying || phase_ == Phase::done; }
+  // Estimate of what an open window still needs, at the pace of its steps so far, in seconds; < 0
+  // where nobody knows: no window is open, or it lasts until the queues are at rest.
+  double seconds_left(std::span<const device::StepRecord> steps) const;
   bool steady() const { return steady_; }  // the warm-up ended because the steps were steady
 
  private:

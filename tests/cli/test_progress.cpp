@@ -16,7 +16,8 @@ TEST(Describe, AWarmUpSaysSo) {
                            .device_idle = 0.57,
                            .elapsed_s = 1.2,
                            .remaining_s = -1};
-  EXPECT_EQ(cli::describe(p, std::nullopt), "warming up 1.2 s · 1,204 img/s · device waits 57 %");
+  EXPECT_EQ(cli::describe(p, std::nullopt).front(),
+            "warming up 1.2 s · 1,204 img/s · device waits 57 %");
 }
 
 TEST(Describe, AMeasurementShowsTheCeilingAndTheRest) {
@@ -25,18 +26,39 @@ TEST(Describe, AMeasurementShowsTheCeilingAndTheRest) {
                            .device_idle = 0,
                            .elapsed_s = 3,
                            .remaining_s = 2};
-  EXPECT_EQ(cli::describe(p, 1000),
+  EXPECT_EQ(cli::describe(p, 1000).front(),
             "measuring 3.0 s · 500 img/s · 50 % of the ceiling · device waits 0 % · 2 s left");
 }
 
 TEST(Describe, ACacheIsFilledBeforeTheWarmUp) {
-  EXPECT_EQ(cli::describe({.cached = 1204, .to_cache = 8192}, 1000),
+  EXPECT_EQ(cli::describe({.cached = 1204, .to_cache = 8192}, 1000).front(),
             "filling the cache · 1,204 of 8,192 samples · 15 %");
 }
 
 TEST(Describe, NoCeilingNoShare) {
-  EXPECT_THAT(cli::describe({}, 0), Not(HasSubstr("ceiling")));
-  EXPECT_THAT(cli::describe({}, std::nullopt), StartsWith("warming up"));
+  EXPECT_THAT(cli::describe({}, 0).front(), Not(HasSubstr("ceiling")));
+  EXPECT_THAT(cli::describe({}, std::nullopt).front(), StartsWith("warming up"));
+}
+
+// What matters stays: the rate, the share, the time left. The label gives way.
+TEST(LiveText, FitsIntoAnyTerminal) {
+  const run::RunProgress p{.phase = run::Phase::measuring,
+                           .imgs_per_s = 1500,
+                           .device_idle = 0.41,
+                           .elapsed_s = 3,
+                           .remaining_s = 1.2};
+  const auto numbers = cli::describe(p, 3000);
+  const std::string label = "[7/36] jpeg 224x224, 2 workers, input 224x224, EMULATED";
+  EXPECT_EQ(cli::live_text(label, numbers, 200),
+            label +
+                ": measuring 3.0 s · 1,500 img/s · 50 % of the ceiling · device waits 41 % · "
+                "2 s left");
+  EXPECT_EQ(cli::live_text(label, numbers, 79),
+            "[7/36] jpeg 224x224, 2 workers, in…: 1,500 img/s · 50 % · waits 41 % · 2 s left");
+  EXPECT_EQ(cli::live_text(label, numbers, 40), "[7/36] j…: 1,500 img/s · 50 % · 2 s left");
+  EXPECT_EQ(cli::live_text(label, numbers, 30), "1,500 img/s · 50 % · 2 s left");
+  EXPECT_EQ(cli::live_text(label, numbers, 10), "1,500 img…");
+  EXPECT_EQ(cli::live_text("short", {"1 img/s"}, 40), "short: 1 img/s");
 }
 
 TEST(Listing, CountsWhatItHasFound) {

@@ -3,12 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+#include <vector>
+
 #include "tests/record/made_up_results.h"
 #include "tests/run/made_up_rank.h"
 
 namespace feedrate::tests {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -44,6 +49,66 @@ TEST(ResultText, SaysWhatIsKnownOfThePageCache) {
       shown_of({.state = "bypassed", .before = 0.983, .look = {"cachestat", 64, 64, 0}}),
       HasSubstr("page cache bypassed: reads went past it; 98.3 % of the files lay in it at the "
                 "start (cachestat, 64 of 64 files); 2.1 MB came from storage"));
+}
+
+record::Record summary_record(std::optional<double> ceiling) {
+  const plan::AxisValues axes = {
+      {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+  run::CellResult result = result_of(axes, {.ranks = {rank_that_read()}});
+  const plan::Cell cell = result.cell;
+  std::optional<diagnose::Ceiling> of;
+  if (ceiling) of = diagnose::Ceiling{*ceiling, {}};
+  record::Record record = record::make_record(
+      std::move(result), {plan::PlannedRun{cell, plan::Role::cell}, 0, of, {}, {}}, {});
+  record.flags.clear();
+  return record;
+}
+
+TEST(ResultSummary, IsFiveLinesBelowATitle) {
+  const std::vector<record::Record> one = {summary_record(1e6)};
+  const std::string text = cli::result_summary(one, "jpeg", "R/ledger.jsonl");
+  EXPECT_EQ(std::ranges::count(text, '\n'), 6) << text;
+  for (const char* line : {"\n  throughput ", "\n  device ", "\n  verdict ", "\n  advice ",
+                           "\n  record     R/ledger.jsonl; "})
+    EXPECT_THAT(text, HasSubstr(line));
+  EXPECT_THAT(text, HasSubstr(" % of the ceiling (1,000,000 img/s)"));
+  EXPECT_THAT(cli::result_summary(one, "jpeg", ""), HasSubstr("record     not kept (-o DIR"));
+}
+
+TEST(ResultSummary, HasAnIntervalFromThreeRepetitionsOn) {
+  std::vector<record::Record> records(2, summary_record(1e6));
+  EXPECT_THAT(cli::result_summary(records, "jpeg", ""),
+              AllOf(HasSubstr("(2 repetitions; three give an interval)"), Not(HasSubstr("95 %"))));
+  records.push_back(summary_record(1e6));
+  EXPECT_THAT(cli::result_summary(records, "jpeg", ""),
+              AllOf(HasSubstr(" img/s, "), HasSubstr(" (95 %: "), HasSubstr("(3 repetitions)")));
+  records[1].result.measurement.reset();
+  EXPECT_THAT(cli::result_summary(records, "jpeg", ""), HasSubstr("(2 repetitions;"))
+      << "one of them failed";
+}
+
+TEST(ResultSummary, AdviceIsTheRemedyOfWhatMayNotBeQuoted) {
+  record::Record record = summary_record(1e6);
+  record.flags.push_back({.name = "harness_bound",
+                          .severity = record::Severity::serious,
+                          .reason = "why",
+                          .remedy = "do this"});
+  record.flags.push_back({.name = "cpu_steal", .severity = record::Severity::warning});
+  const std::string text = cli::result_summary(std::vector{record}, "jpeg", "");
+  EXPECT_THAT(text, HasSubstr("advice     do not quote this (harness_bound: why): do this\n"));
+  EXPECT_THAT(text, HasSubstr("warnings   cpu_steal (--verbose explains)\n"));
+}
+
+TEST(ResultSummary, AdviceFollowsTheVerdict) {
+  record::Record record = summary_record(std::nullopt);
+  record.verdict->input_bound = true;
+  EXPECT_THAT(cli::result_summary(std::vector{record}, "jpeg", ""),
+              HasSubstr("`feedrate diagnose`"));
+  record.verdict->input_bound = false;
+  EXPECT_THAT(cli::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("--no-ceiling"));
+  record = summary_record(1e6);
+  record.verdict->input_bound = false;
+  EXPECT_THAT(cli::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("little to gain"));
 }
 
 TEST(ResultText, NamesTheRemedyWhereTheKernelPinsMemoryForEachRead) {

@@ -47,7 +47,7 @@ class SlowRuns(ProgramTest):
     def words(self, state, *more):
         state = [] if state is None else ["--page-cache", state]
         where = ["--dataset", self.data, "-o", self.path("ledger")]
-        return ["run", "--data", "jpeg", *where, *SLOW, *WINDOW, *state, *more]
+        return ["run", "--data", "jpeg", *where, *SLOW, *WINDOW, "--verbose", *state, *more]
 
     def run_slow(self, state, *more, action=None, **options):
         """The record of a run, and what the terminal showed."""

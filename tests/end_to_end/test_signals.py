@@ -5,9 +5,10 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import time
 
-from program import CELL, SHORT, SIGNALS, ProgramTest, main
+from program import CELL, SHORT, SIGNALS, ProgramTest, main, program
 
 
 class Signals(ProgramTest):
@@ -171,6 +172,57 @@ class Signals(ProgramTest):
         )
         self.call(*words)
         self.assertIn("60 samples", self.call("verify", self.path("d")).out)
+
+
+class Reports(ProgramTest):
+    """`report`, `validate` and `compare`: one line, nothing half-written, no traceback."""
+
+    def setUp(self):
+        super().setUp()
+        for folder in ("a", "b"):
+            self.sweep("--workers", "1,2", output=folder)
+
+    def test_interrupts(self):
+        # While Python starts, while it reads, while it draws.
+        for after_s in (0.1, 0.5, 1, 2):
+            for words in (("report", "a"), ("validate", "b"), ("compare", "a", "b")):
+                with self.subTest(words, after_s=after_s):
+                    process = self.start(*words, env={**os.environ, "TMPDIR": self.folder})
+                    time.sleep(after_s)
+                    process.send_signal(signal.SIGINT)
+                    answer = self.finish(process)
+                    self.assertNotIn("Traceback", answer.err)
+                    if answer.code == -signal.SIGINT:
+                        continue  # the program had not yet come to Python
+                    if answer.code == 130:
+                        last = answer.err.splitlines()[-1]
+                        self.assertEqual(last, f"feedrate {words[0]}: interrupted", answer)
+                    else:
+                        self.assertIn(answer.code, (0, 1), answer)  # it was done before
+                    left = [
+                        name
+                        for _, folders, files in os.walk(self.folder)
+                        for name in files + folders
+                        if name.startswith((".report-", "feedrate-"))
+                    ]
+                    self.assertEqual(left, [])
+
+    def test_a_full_disk_behind_stdout(self):
+        for words in (("report", "a"), ("compare", "a", "b")):
+            with self.subTest(words), open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run(
+                    [program(), *words],
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    encoding="utf-8",
+                    cwd=self.folder,
+                )
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(
+                    f"feedrate {words[0]}: standard output: No space left on device; free some",
+                    done.stderr,
+                )
+                self.assertNotIn("Traceback", done.stderr)
 
 
 if __name__ == "__main__":

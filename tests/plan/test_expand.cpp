@@ -78,7 +78,8 @@ TEST(Expand, ProductOfAxesAgainstATable) {
 }
 
 TEST(Expand, NativeTrainsAtEachStoredSize) {
-  EXPECT_EQ(labels_of({{"data", {"synthetic", "tensor", "png"}},
+  EXPECT_EQ(labels_of({{"device", {"cuda"}},
+                       {"data", {"synthetic", "tensor", "png"}},
                        {"image-size", {"64", "96"}},
                        {"input-size", {"native"}}}),
             (std::vector<std::string>{
@@ -164,7 +165,8 @@ TEST(Expand, DecodedPicturesAreKeptWhereTheHostDecodesThem) {
 }
 
 TEST(Expand, ADeviceThatAugmentsGetsWholePictures) {
-  const auto settings = plan::settings_of(plan::expand({{"data", {"jpeg"}},
+  const auto settings = plan::settings_of(plan::expand({{"device", {"cuda"}},
+                                                        {"data", {"jpeg"}},
                                                         {"image-size", {"500x375"}},
                                                         {"augment-on", {"device"}},
                                                         {"augment", {"jitter"}}})[0]);
@@ -174,13 +176,16 @@ TEST(Expand, ADeviceThatAugmentsGetsWholePictures) {
   EXPECT_EQ(augmentation->output, (codec::PixelSize{224, 224}));
   EXPECT_EQ(augmentation->filter, pipeline::ResizeFilter::antialias);
   EXPECT_TRUE(augmentation->jitter);
-  EXPECT_EQ(
-      plan::expand({{"data", {"tensor", "synthetic"}}, {"augment-on", {"host", "device"}}}).size(),
-      2u);
+  EXPECT_EQ(plan::expand({{"device", {"cuda"}},
+                          {"data", {"tensor", "synthetic"}},
+                          {"augment-on", {"host", "device"}}})
+                .size(),
+            2u);
   const auto refused = [](const char* axis, const char* value) {
-    EXPECT_THROW(plan::expand({{"data", {"jpeg"}}, {"augment-on", {"device"}}, {axis, {value}}}),
-                 UsageError)
-        << value;
+    plan::AxisValues values = {
+        {"device", {"cuda"}}, {"data", {"jpeg"}}, {"augment-on", {"device"}}};
+    values[axis] = {value};
+    EXPECT_THROW(plan::expand(values), UsageError) << value;
   };
   refused("device", "emulated:a100");
   refused("resize-filter", "area");
@@ -434,8 +439,10 @@ TEST(Cell, StepOptionsGoWithTheCeilingAndIntoTheStep) {
   for (const plan::AxisValues& impossible :
        {plan::AxisValues{
             {"device", {"cpu"}}, {"batch-norm", {"fused"}}, {"memory-format", {"contiguous"}}},
-        plan::AxisValues{
-            {"precision", {"fp16"}}, {"cuda-graph", {"on"}}, {"optimizer", {"loop"}}}}) {
+        plan::AxisValues{{"device", {"cuda"}},
+                         {"precision", {"fp16"}},
+                         {"cuda-graph", {"on"}},
+                         {"optimizer", {"loop"}}}}) {
     EXPECT_THROW(plan::expand(impossible), UsageError);
   }
   EXPECT_NE(

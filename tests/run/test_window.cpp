@@ -67,6 +67,43 @@ TEST(Window, AColdPassEndsWhenAllIsMade) {
   EXPECT_EQ(steps_of(200, 0.1), 98u);
 }
 
+// Feeds steps of so many seconds until the window has `steps` of them.
+double left_after(std::size_t steps, double step_s, std::int64_t pass_steps = 0) {
+  run::Window window(kLimits, pass_steps);
+  std::vector<device::StepRecord> all;
+  std::int64_t now = 0;
+  while (window.first_step() == 0 || all.size() < window.first_step() + steps) {
+    const std::int64_t start = now;
+    all.push_back({start, now += std::llround(1e9 * step_s), 0});
+    window.update(all, 0.1);
+  }
+  return window.seconds_left(all);
+}
+
+// Steps that were slow at first and are even from then on: the last look must see that.
+TEST(Window, LooksOnceMoreWhenTheWarmUpsTimeIsOver) {
+  run::Window window(kLimits, 0);
+  std::vector<device::StepRecord> all;
+  std::int64_t now = 0;
+  while (window.first_step() == 0 && all.size() < 1000) {
+    const std::int64_t start = now;
+    // Looks come after 16, 19, 22, 25, 29, 33 and 38 steps; 10 s are over after 37.
+    all.push_back({start, now += all.size() < 18 ? 370'000'000 : 180'000'000, 0});
+    window.update(all, 0);
+  }
+  EXPECT_LT(all.size(), 38u);
+  EXPECT_TRUE(window.steady());
+}
+
+TEST(Window, TellsWhatItStillNeeds) {
+  EXPECT_NEAR(left_after(10, 0.1), 4, 1e-6) << "5 s at least";
+  EXPECT_NEAR(left_after(10, 2), 20, 1e-6) << "20 steps at least";
+  EXPECT_LT(left_after(60, 0.1), 0) << "it waits for the queue to come to rest";
+  EXPECT_NEAR(left_after(10, 9), 10, 1e-6) << "100 s at most";
+  EXPECT_NEAR(left_after(10, 0.1, 52), 4, 1e-6) << "one pass";
+  EXPECT_LT(run::Window(kLimits, 0).seconds_left({}), 0);
+}
+
 TEST(Window, SteadyStepsGiveTheirRate) {
   const Outcome o = drive([](std::int64_t) { return 0.1; }, kNoStock);
   EXPECT_TRUE(o.window.steady());

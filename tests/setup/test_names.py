@@ -1,5 +1,5 @@
-"""A name is one thing in a room: several of its files are compiled as one, where a name of an unnamed
-namespace that another file also has does not compile, or, worse, is an overload of it.
+"""A name is one thing in a room: several of its files are compiled as one, where a name of an
+unnamed namespace that another file also has does not compile, or, worse, is an overload of it.
 """
 
 import collections

@@ -1,0 +1,52 @@
+#include "cli/stored_size.h"
+
+#include <future>
+#include <memory>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "storage/dataset.h"
+
+namespace feedrate::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+StoredSize stored_size_from(const std::string& folder) {
+  const auto dash = folder.find('-');
+  return {folder.substr(0, dash), dash == std::string::npos ? "" : folder.substr(dash + 1)};
+}
+
+std::optional<StoredSize> look(const fs::path& dataset, const std::set<std::string>& kinds) {
+  std::error_code error;
+  if (!fs::is_directory(dataset, error)) return std::nullopt;
+  if (!fs::exists(dataset / "dataset.json", error))
+    return StoredSize{std::string(storage::kMixedSizes), ""};
+  std::optional<StoredSize> only;
+  for (const std::string& kind : kinds) {
+    for (fs::directory_iterator entry(dataset / kind, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (!fs::exists(entry->path() / "files.tsv", error)) continue;
+      const StoredSize found = stored_size_from(entry->path().filename().string());
+      if (only && *only != found) return std::nullopt;
+      only = found;
+    }
+    if (error) return std::nullopt;
+  }
+  return only;
+}
+
+}  // namespace
+
+std::optional<StoredSize> only_stored_size(const fs::path& dataset,
+                                           const std::set<std::string>& kinds,
+                                           std::chrono::milliseconds patience) {
+  // A thread of its own, left behind where the storage does not answer.
+  auto found = std::make_shared<std::promise<std::optional<StoredSize>>>();
+  auto answer = found->get_future();
+  std::thread([=] { found->set_value(look(dataset, kinds)); }).detach();
+  return answer.wait_for(patience) == std::future_status::ready ? answer.get() : std::nullopt;
+}
+
+}  // namespace feedrate::cli

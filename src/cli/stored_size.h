@@ -1,0 +1,24 @@
+#pragma once
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace feedrate::cli {
+
+// A size as --image-size and --detail name it.
+struct StoredSize {
+  std::string size;    // "500x375", "mixed"
+  std::string detail;  // empty: the usual one
+  bool operator==(const StoredSize&) const = default;
+};
+
+// The one size in which a dataset holds pictures of these kinds ("jpeg", "png.tar"), all of them;
+// "mixed" for a folder of pictures that no `gen` made. None if there are several or none, or if the
+// storage has not answered in time: what is read then says why. Never throws.
+std::optional<StoredSize> only_stored_size(const std::filesystem::path& dataset,
+                                           const std::set<std::string>& kinds,
+                                           std::chrono::milliseconds patience);
+
+}  // namespace feedrate::cli

@@ -1,0 +1,66 @@
+#include "cli/sweep_table.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/terminal.h"
+
+namespace feedrate::cli {
+namespace {
+
+constexpr std::size_t kRate = 9, kShare = 9, kWaits = 8;  // columns, with the space before them
+constexpr std::size_t kNarrow = 60;                       // below it the waiting is left out
+
+std::string right(const std::string& text, std::size_t width) {
+  const std::size_t length = length_of(text);
+  return std::string(width >= length ? width - length : 1, ' ') + text;
+}
+
+std::string share_column(const record::Record& record) {
+  if (record.context.run.role != plan::Role::cell) return "ceiling";
+  const auto ceiling = record.fit_ceiling();
+  if (!ceiling) return "-";
+  return format("%.1f %%", 100 * record.result.measurement->imgs_per_s / ceiling->imgs_per_s);
+}
+
+Colour colour_of(const record::Record& record) {
+  if (!record.valid) return Colour::red;
+  const bool warns = std::ranges::any_of(
+      record.flags, [](const record::Flag& f) { return f.severity == record::Severity::warning; });
+  return warns ? Colour::yellow : Colour::none;
+}
+
+}  // namespace
+
+SweepTable::SweepTable(std::size_t columns, std::size_t runs, bool colours)
+    : columns_(columns), run_width_(2 * std::to_string(runs).size() + 1), colours_(colours) {}
+
+std::string SweepTable::line(const std::string& run, const std::string& label,
+                             const std::string& rate, const std::string& share,
+                             const std::string& waits) const {
+  const bool narrow = columns_ < kNarrow;
+  const std::size_t taken = run_width_ + 1 + kRate + kShare + (narrow ? 0 : kWaits);
+  const std::size_t left = columns_ > taken + 8 ? columns_ - taken : 8;
+  const std::string shown = shortened(label, left);
+  return right(run, run_width_) + " " + shown + std::string(left - length_of(shown), ' ') +
+         right(rate, kRate) + right(share, kShare) + (narrow ? "" : right(waits, kWaits));
+}
+
+std::string SweepTable::header() const { return line("run", "", "img/s", "ceiling", "waits"); }
+
+std::string SweepTable::row(const record::Record& record, std::size_t number) const {
+  const std::string run = std::to_string(number);
+  const std::string label = record.context.run.cell.label();
+  const run::CellResult& result = record.result;
+  if (!result.measurement) {
+    return coloured(right(run, run_width_) + " " + label + ": " +
+                        std::string(run::name_of(result.status)) +
+                        (result.error.empty() ? "" : ": " + result.error),
+                    Colour::red, colours_);
+  }
+  return coloured(line(run, label, thousands(result.measurement->imgs_per_s), share_column(record),
+                       format("%.1f %%", 100 * result.measurement->device_idle_fraction)),
+                  colour_of(record), colours_);
+}
+
+}  // namespace feedrate::cli

@@ -1,0 +1,70 @@
+#include "cli/sweep_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/terminal.h"
+#include "tests/record/made_up_results.h"
+#include "tests/run/made_up_rank.h"
+
+namespace feedrate::tests {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+record::Record table_record(double ceiling_imgs_per_s) {
+  const plan::AxisValues axes = {
+      {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+  run::CellResult result = result_of(axes, {.ranks = {rank_of(0, 41)}});
+  const plan::Cell cell = result.cell;
+  return record::make_record(std::move(result),
+                             {plan::PlannedRun{cell, plan::Role::cell},
+                              0,
+                              diagnose::Ceiling{ceiling_imgs_per_s, {}},
+                              {},
+                              {}},
+                             {});
+}
+
+TEST(SweepTable, IsAsWideAsTheTerminalAndNotWider) {
+  const record::Record record = table_record(2 * table_record(1).result.measurement->imgs_per_s);
+  for (const std::size_t columns : {200u, 80u, 60u, 59u, 40u}) {
+    const cli::SweepTable table(columns, 120, /*colours=*/false);
+    EXPECT_EQ(cli::length_of(table.header()), columns);
+    EXPECT_EQ(cli::length_of(table.row(record, 7)), columns) << table.row(record, 7);
+    EXPECT_THAT(table.row(record, 7), HasSubstr("50.0 %")) << "numbers stay";
+  }
+  EXPECT_THAT(cli::SweepTable(80, 120, false).header(),
+              AllOf(HasSubstr("img/s"), HasSubstr("ceiling"), EndsWith("waits")));
+  EXPECT_THAT(cli::SweepTable(40, 120, false).header(), EndsWith("ceiling"));
+  EXPECT_THAT(cli::SweepTable(40, 120, false).row(record, 7), HasSubstr("…"))
+      << "the label gives way";
+}
+
+TEST(SweepTable, AFailedRunSaysAllOfItsError) {
+  record::Record record = table_record(1000);
+  record.result.measurement.reset();
+  record.result.status = run::Status::failed;
+  record.result.error = std::string(100, 'x') + " end";
+  EXPECT_THAT(cli::SweepTable(40, 9, false).row(record, 3),
+              AllOf(StartsWith("  3 jpeg"), EndsWith("xxx end")));
+}
+
+TEST(SweepTable, ColoursByMeaning) {
+  record::Record record = table_record(1000);
+  record.flags.clear(), record.valid = true;
+  const cli::SweepTable table(80, 9, /*colours=*/true);
+  EXPECT_THAT(table.row(record, 1), Not(HasSubstr("\033")));
+  record.flags.push_back({.name = "cpu_steal", .severity = record::Severity::warning});
+  EXPECT_THAT(table.row(record, 1), StartsWith("\033[33m"));
+  record.valid = false;
+  EXPECT_THAT(table.row(record, 1), AllOf(StartsWith("\033[31m"), EndsWith("\033[0m")));
+  EXPECT_THAT(cli::SweepTable(80, 9, false).row(record, 1), Not(HasSubstr("\033")));
+}
+
+}  // namespace
+}  // namespace feedrate::tests
