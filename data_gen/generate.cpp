@@ -16,6 +16,7 @@
 #include "data_gen/disk_space.h"
 #include "data_gen/generate_pack.h"
 #include "data_gen/generate_plan.h"
+#include "data_gen/generate_repair.h"
 #include "data_gen/generate_sample.h"
 #include "measure/affinity.h"
 #include "measure/clock.h"
@@ -148,6 +149,7 @@ std::vector<VariantSummary> generate_dataset(
   make_folder(plan.data);
   const PosixFile folder = lock_folder(plan.data);
   survey_folder(plan, options);
+  if (options.repair) remove_damaged(plan, threads, on_progress, stop);
   check_disk_space(plan);
   std::vector<Group> groups = group_by_picture(plan);
   if (!groups.empty()) {

@@ -40,7 +40,8 @@ struct GenerateOptions {
   int threads = 0;  // 0: one per CPU that this process may use
   codec::EncodeOptions encode;
   std::int64_t bytes_per_sample = 0;  // mean of a JPEG, reached by its quality; 0: as encode says
-  bool skip_bad = false;              // leave out pictures of `from` that cannot be decoded
+  bool repair = false;    // read what is there, and make again what its manifest does not know
+  bool skip_bad = false;  // leave out pictures of `from` that cannot be decoded
   std::function<void(const std::string&)> on_skipped;  // is told each: "PATH: REASON"; may be empty
   StorageNews news;
 };

@@ -12,7 +12,8 @@ namespace {
 // Empty: there is none.
 std::filesystem::path path_of(const Module& module) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  for (const auto& path : {program / ".." / "lib" / module.file, program / module.file})
+  for (const auto& path : {program / ".." / "lib" / "feedrate" / module.file,
+                           program / ".." / "lib" / module.file, program / module.file})
     if (std::filesystem::exists(path)) return path;
   return {};
 }

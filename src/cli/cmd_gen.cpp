@@ -33,7 +33,7 @@ std::string bar(const data_gen::GenerateProgress& p, std::int64_t start_ns) {
   char text[160];
   if (p.checking || p.packing) {
     std::snprintf(text, sizeof text, "%s: %lld/%lld",
-                  p.packing ? "packing the samples" : "checking the pictures",
+                  p.packing ? "packing the samples" : "checking the files",
                   static_cast<long long>(p.samples_done), static_cast<long long>(p.samples));
     return text;
   }
@@ -142,6 +142,8 @@ CommandEntry add_gen(CLI::App& program) {
   app->add_option("--from", o->from, "re-encode the pictures (jpeg, png) below this folder instead")
       ->type_name("DIR");
   app->add_flag("--skip-bad", g.skip_bad, "leave out pictures of --from that cannot be decoded");
+  app->add_flag("--repair", g.repair,
+                "read every file that is there, and make again those that are damaged");
   app->add_option("--quality", g.encode.jpeg_quality, "JPEG quality")
       ->capture_default_str()
       ->check(CLI::Range(1, 100));

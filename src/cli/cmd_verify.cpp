@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -13,6 +15,8 @@
 #include "cli/options.h"
 #include "codec/codec.h"
 #include "run/window.h"
+#include "storage/dataset_record.h"
+#include "storage/gen_command.h"
 #include "storage/image_folder.h"
 #include "storage/tar_shards.h"
 #include "storage/verify.h"
@@ -50,6 +54,27 @@ storage::VerifyResult check_files(const VerifyOptions& o, Aside& aside, SignsOfL
                                     waits_for);
 }
 
+// What makes the damaged files again, a command for each variant. Packed ones are packed anew, once
+// they are removed.
+std::set<std::string> repairs(const std::filesystem::path& data,
+                              const std::vector<std::string>& damaged) {
+  std::set<std::string> commands;
+  std::error_code ignored;
+  if (damaged.empty() || !std::filesystem::exists(data / "dataset.json", ignored)) return commands;
+  const storage::DatasetRecord record = storage::read_dataset_record(data);
+  for (const auto& [name, variant] : record.variants) {
+    const std::string below = (data / name).string() + "/";
+    const bool is_packed = name.substr(0, name.find('/')).find('.') != std::string::npos;
+    const auto is_of_it = [&](const std::string& file) {
+      return file.starts_with(below) || file.starts_with(name + "/");
+    };
+    if (!is_packed && std::ranges::any_of(damaged, is_of_it))
+      commands.insert(storage::gen_command(data, name, storage::made_of(record, name)) +
+                      " --repair");
+  }
+  return commands;
+}
+
 int verify(const VerifyOptions& o, Aside& aside) {
   const std::stop_callback at_once(aside.stop_token(), [&] { aside.leave(); });
   SignsOfLife& signs = aside.watch(o.data, o.stall_seconds);
@@ -66,6 +91,8 @@ int verify(const VerifyOptions& o, Aside& aside) {
                      static_cast<unsigned long long>(result.files),
                      static_cast<double>(result.bytes) / 1e6, result.damaged.size(),
                      result.unreadable.size()));
+  for (const std::string& command : repairs(o.data, result.damaged))
+    aside.print("to make them again: " + command + "\n");
   if (!result.contents_xxh3.empty()) {
     aside.print("checksum of all contents: " + result.contents_xxh3 +
                 " (a copy that has the same is the same)\n");

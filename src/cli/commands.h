@@ -31,5 +31,7 @@ CommandEntry add_validate(CLI::App& program);
 CommandEntry add_reproduce(CLI::App& program);
 CommandEntry add_list(CLI::App& program);
 CommandEntry add_doctor(CLI::App& program);
+CommandEntry add_completion(CLI::App& program);
+CommandEntry add_manual(CLI::App& program);
 
 }  // namespace feedrate::cli

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "base/closest.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/stored_size.h"
@@ -34,6 +35,18 @@ constexpr const char* kDataset = "dataset";
 bool is_axis(std::string_view name) {
   return std::any_of(plan::axes().begin(), plan::axes().end(),
                      [&](const plan::Axis& axis) { return axis.name == name; });
+}
+
+std::vector<std::string> axis_names() {
+  std::vector<std::string> names;
+  for (const plan::Axis& axis : plan::axes()) names.emplace_back(axis.name);
+  return names;
+}
+
+// ":12", as compilers have it.
+std::string at_line(const plan::KeyLines& lines, const std::string& key) {
+  const auto found = lines.find(key);
+  return found == lines.end() ? "" : ":" + std::to_string(found->second);
 }
 
 // CLI11's own range checks print the largest double in full.
@@ -74,8 +87,9 @@ void set_option(CLI::App& command, const std::string& file, const std::string& n
                 const std::vector<std::string>& values) {
   CLI::Option* option = command.get_option_no_throw("--" + name);
   if (!option || name == "config" || name == "help") {
+    const std::string meant = did_you_mean(name, option_names(command));
     throw UsageError(file + ": " + name, "is neither an axis nor an option",
-                     "`feedrate sweep --help` lists both");
+                     meant.empty() ? "`feedrate sweep --help` lists both" : meant);
   }
   if (option->count() > 0) return;
   try {
@@ -87,18 +101,22 @@ void set_option(CLI::App& command, const std::string& file, const std::string& n
 }
 
 // What a file says is checked before flags are laid over it, so that an error can name the file.
-void check_axes(const std::string& file, const plan::AxisValues& chosen) {
+void check_axes(const std::string& file, const plan::AxisValues& chosen,
+                const plan::KeyLines& lines) {
   for (const auto& [name, values] : chosen) {
     if (name == kWhere) continue;
+    const std::string place = file + at_line(lines, name);
     if (!is_axis(name)) {
-      throw UsageError(file + ": " + name, "is no axis",
-                       "other options go to the top of the file, above [[sweep]]");
+      const std::string meant = did_you_mean(name, axis_names());
+      throw UsageError(
+          place + ": " + name, "is no axis",
+          meant.empty() ? "other options go to the top of the file, above [[sweep]]" : meant);
     }
     try {
       for (const std::string& value : values)
         plan::axis_named(name).canonical(plan::axis_named(name), value);
     } catch (const UsageError& error) {
-      throw UsageError(file, error.what());
+      throw UsageError(place, error.what());
     }
   }
 }
@@ -137,6 +155,13 @@ void add_limit_options(CLI::App& command, run::RunLimits& limits) {
 }
 
 }  // namespace
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  return names;
+}
 
 void add_stall_option(CLI::App& command, double& seconds) {
   command.add_option("--stall-seconds", seconds, "storage that does nothing for longer ends it")
@@ -220,6 +245,18 @@ static void say_which_device(const std::vector<CellGroup>& groups,
       }
 }
 
+// An emulated device has the precision of the rate that was published of it.
+static void check_precision_counts(const std::vector<CellGroup>& groups,
+                                   const std::vector<std::string>& typed) {
+  if (typed.empty()) return;
+  for (const CellGroup& group : groups)
+    for (const plan::Cell& cell : group.cells)
+      if (cell["precision"]) return;
+  throw UsageError("--precision " + typed.front(),
+                   "concerns no cell here: an emulated device keeps to its rate",
+                   "leave it out, or use --device cuda or cpu");
+}
+
 // Who names no size, of a dataset that holds only one, means that one.
 static void fill_in_the_only_size(plan::AxisValues& chosen, const std::filesystem::path& data,
                                   bool quiet) {
@@ -255,18 +292,19 @@ static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& op
     if (is_axis(key)) {
       base[key] = values;
     } else {
-      set_option(command, file, key, values);
+      set_option(command, file + at_line(suite.lines, key), key, values);
     }
   }
   options.run.data = options.data;
-  if (suite.sweeps.empty()) suite.sweeps.emplace_back();
+  if (suite.sweeps.empty()) suite.sweeps.emplace_back(), suite.sweep_lines.emplace_back();
   std::vector<CellGroup> groups;
   for (plan::AxisValues& table : suite.sweeps) {
     const auto own = own_datasets ? own_dataset(file, table) : std::nullopt;
     groups.push_back({{}, own && !is_typed ? *own : options.data});
   }
-  check_axes(file, base);
-  for (const plan::AxisValues& table : suite.sweeps) check_axes(file, table);
+  check_axes(file, base, suite.lines);
+  for (std::size_t i = 0; i < suite.sweeps.size(); ++i)
+    check_axes(file, suite.sweeps[i], suite.sweep_lines[i]);
   bool has_cells = false;
   std::vector<std::string> devices = options.axes["device"];
   for (const auto& of : {base, suite.sweeps.front()})
@@ -288,6 +326,7 @@ static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& op
   if (!has_cells)
     throw UsageError("--where", "leaves no cell",
                      "see the plan without it: `feedrate sweep --dry-run`");
+  check_precision_counts(groups, options.axes["precision"]);
   if (!options.quiet) say_which_device(groups, devices);
   return groups;
 }

@@ -37,6 +37,9 @@ void add_stall_option(CLI::App& command, double& seconds);
 // Adds --quiet and --verbose, of which one may be given. `more`: what the second one does.
 void add_talk_options(CLI::App& command, bool& quiet, bool& verbose, const std::string& more);
 
+// The long names of a command's options, without dashes.
+std::vector<std::string> option_names(const CLI::App& command);
+
 // Adds --seed, a whole number of at least 0.
 void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& help);
 

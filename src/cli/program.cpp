@@ -6,11 +6,27 @@
 #include <string>
 #include <vector>
 
+#include "base/closest.h"
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "record/environment.h"
 
 namespace feedrate::cli {
+
+// Of the first word that begins as an option does and is none of the subcommand's: what it may have
+// been meant to be. Empty: nothing is near.
+static std::string what_an_option_meant(const CLI::App& command, int argc, char** argv) {
+  std::vector<std::string> names = option_names(command);
+  for (std::string& name : names) name.insert(0, "--");
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (word == "--") break;
+    if (word.starts_with("--") && std::ranges::find(names, word) == names.end())
+      return did_you_mean(word, names);
+  }
+  return "";
+}
 
 int run_program(int argc, char** argv) {
   const bool is_aside = argc > 1 && argv[1] == kAside;  // one that this program has started
@@ -24,16 +40,15 @@ int run_program(int argc, char** argv) {
       "--version", std::string(record::version()) + " (" + std::string(record::git_commit()) + ")");
   program.require_subcommand(1);
   program.footer(
-      "Start: feedrate gen data/ && feedrate run --data jpeg --dataset data/ --device "
-      "emulated:a100\n"
+      "Start: feedrate run; then feedrate gen data/ && feedrate run --data jpeg --dataset data/\n"
       "Exit codes: 0 all that was asked is done, flagged or not; 1 something asked has no answer; "
       "2 a mistake in\n"
       "what was typed; 3 `compare`: something is slower or lost; 129, 130, 143 interrupted");
   const std::vector<CommandEntry> commands = {
-      add_gen(program),      add_run(program),       add_sweep(program),  add_diagnose(program),
-      add_capacity(program), add_jobs(program),      add_report(program), add_compare(program),
-      add_validate(program), add_reproduce(program), add_verify(program), add_rank(program),
-      add_list(program),     add_doctor(program)};
+      add_gen(program),      add_run(program),       add_sweep(program),      add_diagnose(program),
+      add_capacity(program), add_jobs(program),      add_report(program),     add_compare(program),
+      add_validate(program), add_reproduce(program), add_verify(program),     add_rank(program),
+      add_list(program),     add_doctor(program),    add_completion(program), add_manual(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -43,15 +58,22 @@ int run_program(int argc, char** argv) {
       std::fputs(help.str().c_str(), stdout);
       return 0;
     }
-    const bool known =
-        argc > 1 && std::any_of(commands.begin(), commands.end(), [&](const CommandEntry& c) {
-          return c.app->get_name() == argv[1];
-        });
-    if (argc > 1 && argv[1][0] != '-' && !known) {
-      throw UsageError(argv[1], "is no subcommand", "`feedrate --help` lists them");
+    const auto known = std::ranges::find_if(commands, [&](const CommandEntry& command) {
+      return argc > 1 && command.app->get_name() == argv[1];
+    });
+    if (argc > 1 && argv[1][0] != '-' && known == commands.end()) {
+      std::vector<std::string> names;
+      for (const CommandEntry& command : commands)
+        if (!command.app->get_group().empty()) names.push_back(command.app->get_name());
+      const std::string meant = did_you_mean(argv[1], names);
+      throw UsageError(argv[1], "is no subcommand",
+                       meant.empty() ? "`feedrate --help` lists them" : meant);
     }
-    throw UsageError("command line", error.what(),
-                     "see `feedrate --help`, or --help after the subcommand");
+    const std::string meant =
+        known == commands.end() ? "" : what_an_option_meant(*known->app, argc, argv);
+    throw UsageError(
+        "command line", error.what(),
+        meant.empty() ? "see `feedrate --help`, or --help after the subcommand" : meant);
   }
   for (const CommandEntry& command : commands) {
     if (!command.app->parsed()) continue;

@@ -1,5 +1,6 @@
 #include "cli/stored_size.h"
 
+#include <algorithm>
 #include <future>
 #include <memory>
 #include <system_error>
@@ -18,11 +19,24 @@ StoredSize stored_size_from(const std::string& folder) {
   return {folder.substr(0, dash), dash == std::string::npos ? "" : folder.substr(dash + 1)};
 }
 
+// Of a folder that no `gen` made: class folders, or tar shards where those are asked for.
+bool holds_what_is_asked(const fs::path& folder, const std::set<std::string>& kinds) {
+  std::error_code error;
+  const bool shards =
+      std::ranges::any_of(kinds, [](const std::string& k) { return k.ends_with(".webdataset"); });
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    if (shards ? entry->path().extension() == ".tar" : entry->is_directory(error)) return true;
+  return false;
+}
+
 std::optional<StoredSize> look(const fs::path& dataset, const std::set<std::string>& kinds) {
   std::error_code error;
   if (!fs::is_directory(dataset, error)) return std::nullopt;
-  if (!fs::exists(dataset / "dataset.json", error))
+  if (!fs::exists(dataset / "dataset.json", error)) {
+    if (!holds_what_is_asked(dataset, kinds)) return std::nullopt;
     return StoredSize{std::string(storage::kMixedSizes), ""};
+  }
   std::optional<StoredSize> only;
   for (const std::string& kind : kinds) {
     for (fs::directory_iterator entry(dataset / kind, error), end; !error && entry != end;

@@ -10,10 +10,15 @@ namespace {
 int side(std::string_view text, std::string_view whole) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > 8192) {
-    throw UsageError(std::string(whole), "is not a size in pixels",
-                     "use WxH, or N for NxN, sides 1 to 8192");
+  constexpr int kMost = 8192;
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1) {
+    if (error == std::errc::result_out_of_range) value = kMost + 1;
+    if (value <= kMost)
+      throw UsageError(std::string(whole), "is not a size in pixels", "use WxH, or N for NxN");
   }
+  if (value > kMost)
+    throw UsageError(std::string(whole), "is larger than this program takes",
+                     "use sides of 1 to " + std::to_string(kMost));
   return value;
 }
 

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/closest.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "codec/codec.h"
@@ -31,7 +32,12 @@ std::string one_of(const Axis& axis, const std::string& typed) {
   for (const AxisValue& value : axis.values) {
     if (value.value == typed) return typed;
   }
-  refuse(axis, typed, known_values(axis));
+  std::vector<std::string> names;
+  for (const AxisValue& value : axis.values) names.emplace_back(value.value);
+  const std::string meant = did_you_mean(typed, names);
+  throw UsageError("--" + std::string(axis.name) + " " + typed,
+                   "is not a value of this axis" + (meant.empty() ? "" : ": " + meant),
+                   "use " + known_values(axis));
 }
 
 constexpr int kMost = 1 << 20;  // workers, GPUs, batches: sums of larger ones would leave an int
@@ -88,8 +94,10 @@ std::string auto_or_milliseconds(const Axis& axis, const std::string& typed) {
 std::string size(const Axis& axis, const std::string& typed) {
   try {
     return codec::to_string(codec::pixel_size_from(typed));
-  } catch (const UsageError&) {
-    refuse(axis, typed, "WxH, or N for NxN");
+  } catch (const UsageError& error) {
+    // "TYPED: is not ...; use ..."
+    throw UsageError("--" + std::string(axis.name) + " " + typed,
+                     std::string(error.what()).substr(typed.size() + 2));
   }
 }
 std::string mixed_or_size(const Axis& axis, const std::string& typed) {
@@ -966,7 +974,11 @@ const Axis& axis_named(std::string_view name) {
   for (const Axis& axis : axes()) {
     if (axis.name == name) return axis;
   }
-  throw UsageError(std::string(name), "is no axis", "`feedrate list` shows the axes");
+  std::vector<std::string> names;
+  for (const Axis& axis : axes()) names.emplace_back(axis.name);
+  const std::string meant = did_you_mean(name, names);
+  throw UsageError(std::string(name), "is no axis",
+                   meant.empty() ? "`feedrate list` shows the axes" : meant);
 }
 
 }  // namespace feedrate::plan

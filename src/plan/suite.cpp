@@ -38,10 +38,13 @@ std::vector<std::string> values(const std::filesystem::path& file, const toml::n
   return all;
 }
 
-AxisValues table_values(const std::filesystem::path& file, const toml::table& table) {
+AxisValues table_values(const std::filesystem::path& file, const toml::table& table,
+                        KeyLines& lines) {
   AxisValues all;
   for (const auto& [key, node] : table) {
-    if (key.str() != "sweep") all[std::string(key.str())] = values(file, node);
+    if (key.str() == "sweep") continue;
+    all[std::string(key.str())] = values(file, node);
+    lines[std::string(key.str())] = static_cast<int>(node.source().begin.line);
   }
   return all;
 }
@@ -60,12 +63,14 @@ Suite read_suite(const std::filesystem::path& file) {
     throw UsageError(file.string() + ":" + std::to_string(error.source().begin.line),
                      std::string(error.description()));
   }
-  Suite suite{table_values(file, top), {}};
+  Suite suite;
+  suite.defaults = table_values(file, top, suite.lines);
   if (const toml::node* sweeps = top.get("sweep")) {
     if (!sweeps->is_array_of_tables())
       refuse_node(file, *sweeps, "`sweep` is no list of tables: write [[sweep]]");
     for (const toml::node& table : *sweeps->as_array())
-      suite.sweeps.push_back(table_values(file, *table.as_table()));
+      suite.sweeps.push_back(
+          table_values(file, *table.as_table(), suite.sweep_lines.emplace_back()));
   }
   return suite;
 }

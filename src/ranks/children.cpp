@@ -108,7 +108,12 @@ void Children::reap(Child& child, std::optional<LostRank>& lost) {
             child.rank,
             "was killed (" + signal_name(WTERMSIG(status)) + ")" +
                 (WTERMSIG(status) == SIGKILL ? ", as the kernel does where memory runs out" : "")};
-      if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+      if (WIFEXITED(status) && WEXITSTATUS(status) == kExitOrphaned)
+        lost = {
+            child.rank,
+            "ended, as the process that started it stood still for too long (was it stopped, or "
+            "the machine asleep?)"};
+      else if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
         lost = {child.rank, "ended with code " + std::to_string(WEXITSTATUS(status))};
       return;
     }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -179,6 +180,10 @@ nlohmann::ordered_json Ledger::append(nlohmann::ordered_json record) {
     }
     refuse_writing(path_, error, go_on(record));
   }
+  struct stat now{};
+  if (fstat(fd_, &now) == 0 && now.st_nlink == 0)
+    throw Error(path_.string(), "was removed while it was written",
+                "what it held is lost: measure again, into a folder that stays");
   ++appended_;
   text_.last_xxh3 = line_xxh3(std::string_view(line).substr(0, line.size() - 1));
   return record;

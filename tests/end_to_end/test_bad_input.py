@@ -116,6 +116,33 @@ class BadInput(ProgramTest):
         self.refused(*self.cell("--image-size", "48,96"), names=["one cell", "feedrate sweep"])
         self.refused("sweep", "--data", "synthetic", *CELL, names="--output")
 
+    def test_what_was_meant_is_asked(self):
+        for words, meant in (
+            (("swep",), "did you mean sweep?"),
+            (("rnak",), "`feedrate --help` lists them"),  # a command that is not for typing
+            (("run", "--worker", "2"), "did you mean --workers?"),
+            (("run", "--imagesize=48"), "did you mean --image-size?"),
+            (("gen", "d", "--fromat", "jpeg"), "did you mean --format?"),
+            (("run", *CELL, "--data", "jpg"), "did you mean jpeg?"),
+            (("sweep", *CELL, "--where", "worker=2"), "did you mean workers?"),
+        ):
+            with self.subTest(words):
+                self.refused(*words, names=meant)
+
+    def test_a_size_too_large_names_the_limit(self):
+        for words in (
+            self.cell("--image-size", "100000x100000"),
+            ["gen", self.path("d"), "--image-size", "100000x100000"],
+            ["gen", self.path("d"), "--image-size", "99999999999"],
+        ):
+            self.refused(*words, names=["larger than this program takes", "8192"])
+
+    def test_a_precision_that_concerns_no_cell(self):
+        self.refused(
+            *self.cell("--image-size", "48", "--precision", "fp32"),
+            names=["--precision fp32", "emulated"],
+        )
+
     def test_numbers_out_of_range(self):
         for option, value in (
             ("--min-seconds", "abc"),

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 
 from program import CELL, SHORT, ProgramTest, main
@@ -34,6 +36,19 @@ class Damage(ProgramTest):
                 verified = self.call("verify", data, code=1)
                 self.assertIn("damaged: " + name, verified.out)
                 self.assertIn("1 damaged", verified.out)
+                self.repair(verified, data, name)
+
+    def repair(self, verified, data, name):
+        """What `verify` says makes it as it was."""
+        (command,) = re.findall(
+            r"(?m)^to make them again: feedrate (gen .*--repair)$", verified.out
+        )
+        self.call(*shlex.split(command))
+        self.assertIn("0 damaged", self.call("verify", data).out)
+        with open(os.path.join(data, name), "rb") as file:
+            content = file.read()
+        with open(os.path.join(self.data, name), "rb") as file:
+            self.assertEqual(content, file.read())
 
     def test_shorter(self):
         self.check(lambda content: content[:300])

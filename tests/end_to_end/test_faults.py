@@ -59,6 +59,29 @@ class Faults(ProgramTest):
         self.assertFalse(lost[0]["valid"])
         return lost[0]["error"], began
 
+    def test_a_folder_that_is_removed_meanwhile_is_told(self):
+        process = self.start(*self.words("--data", "jpeg", "--workers", "1,2"))
+        self.wait_for_a_record()
+        shutil.rmtree(self.path("ledger"))
+        answer = self.finish(process)
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn("ledger.jsonl: was removed while it was written", answer.err)
+        self.assertNotIn(" measured, ", answer.err)
+
+    def test_a_program_that_stood_still_is_the_reason(self):
+        process = self.start(
+            *self.words("--data", "jpeg", "--workers", "1,2", "--min-seconds", "1")
+        )
+        self.wait_for_a_record()
+        os.kill(process.pid, signal.SIGSTOP)
+        time.sleep(11)  # a rank is patient for 9 s
+        os.kill(process.pid, signal.SIGCONT)
+        answer = self.finish(process)
+        self.assertEqual(answer.code, 1, answer)
+        (lost,) = [r for r in self.ledger() if r["status"] == "failed"]
+        self.assertIn("stood still for too long", lost["error"])
+        self.assertEqual([r["status"] for r in self.ledger()].count("ok"), 3, answer)
+
     def test_a_crash_spares_the_other_cells(self):
         error, _ = self.hit_the_cell(signal.SIGABRT)
         self.assertRegex(error, r"^the cell's process: was killed \(SIGABRT\)")

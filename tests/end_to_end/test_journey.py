@@ -25,6 +25,17 @@ class Journey(ProgramTest):
         # Beside a busy neighbour a ceiling may be unfit to be quoted: then the reason is said.
         self.assertRegex(result.out, r"ceiling +[\d,]+ img/s|% of the ceiling|no share of it: ")
 
+    def test_the_only_stored_size_is_the_default(self):
+        few = ("--count", "8", "--classes", "2", "--format", "jpeg")
+        self.call("gen", self.path("d"), *few, "--image-size", "96", "--detail", "low")
+        words = ("run", "--data", "jpeg", "--dataset", self.path("d"), "--input-size", "48")
+        words += ("--device", "emulated:2000", "--batch-size", "8", *SHORT)
+        answer = self.call(*words)
+        self.assertIn("--image-size 96x96, as nothing else is in " + self.path("d"), answer.err)
+        self.assertIn("jpeg 96x96", answer.out)
+        self.call("gen", self.path("d"), *few, "--image-size", "48", "--detail", "low")
+        self.refused(*words, names=["jpeg/224x224"], code=1)
+
     def test_gen_again_changes_nothing(self):
         words = ("gen", self.path("d"), "--count", "4", "--classes", "2", "--format", "png", *SMALL)
         self.call(*words)

@@ -36,7 +36,7 @@ class WaysToRead(ProgramTest):
                 self.assertIsNone(record["io"]["registered_buffers"])  # of uring-direct alone
 
     def test_the_terminal_shows_files_a_second(self):
-        answer = self.run_cell("--decoder", "raw-read")
+        answer = self.run_cell("--decoder", "raw-read", "--verbose")
         self.assertRegex(answer.out, r"reads +[\d,]+ files/s, \d+ MB/s; each [\d.]+ ms median")
         self.assertNotIn("decode 0", answer.out)
 
@@ -97,7 +97,6 @@ class OwnFolder(ProgramTest):
 
     def test_says_what_is_missing(self):
         for more, names, code in (
-            (["--data", "jpeg"], [self.mine, "dataset.json", "--image-size mixed"], 1),
             (["--data", "png", "--image-size", "mixed"], [self.mine, "holds no .png"], 1),
             (
                 ["--data", "jpeg", "--image-size", "mixed", "--container", "tar"],
@@ -107,6 +106,13 @@ class OwnFolder(ProgramTest):
         ):
             with self.subTest(more):
                 self.refused("run", *self.words, *SHORT, *more, names=names, code=code)
+
+    def test_its_pictures_sizes_are_the_default(self):
+        answer = self.call("run", *self.words, *SHORT, "--data", "jpeg")
+        self.assertIn(
+            f"feedrate: --image-size mixed, as nothing else is in {self.mine}\n", answer.err
+        )
+        self.assertIn("jpeg mixed", answer.out)
 
     def test_a_made_dataset_is_none(self):
         words = ("--dataset", self.data, "--data", "jpeg", "--image-size", "mixed", *SHORT)

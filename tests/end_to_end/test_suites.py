@@ -128,6 +128,18 @@ class Suites(ProgramTest):
         self.mistake("[[sweep]]\nmin-seconds = 2\n", "min-seconds", "suite.toml")
         self.mistake('config = "suite.toml"\n', "config", "suite.toml")
 
+    def test_mistakes_are_shown_with_their_lines(self):
+        for text, names in (
+            ('data = "jpeg"\n\nworker = 2\n', [":3: worker", "did you mean workers?"]),
+            ('data = "jpeg"\nworkers = "two"\n', [":2: --workers two"]),
+            ('[[sweep]]\ndata = "jpeg"\n[[sweep]]\ndata = "jpg"\n', [":4: --data jpg", "jpeg?"]),
+            ("[[sweep]]\n\n\nmin-seconds = 3\n", [":4: min-seconds", "above [[sweep]]"]),
+        ):
+            with self.subTest(text):
+                file = self.write("s.toml", text)
+                words = ["sweep", "--config", file, *CELL, "-o", self.path("r")]
+                self.refused(*words, names=["s.toml" + names[0], *names[1:]])
+
     def test_values_that_no_option_takes_name_the_file(self):
         self.mistake('workers = "x"\n', "workers", "x", "suite.toml")
         self.mistake('min-seconds = "abc"\n', "min-seconds", "abc", "suite.toml")

@@ -1,0 +1,40 @@
+# `cmake --install`, and a Debian package of it (`cpack -G DEB` in the build folder): the program, its
+# modules, the report's Python, the man page and the shells' completions.
+include(GNUInstallDirs)
+install(TARGETS feedrate RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+foreach(module IN ITEMS train hdf5 dali)
+  if(TARGET feedrate_${module}_module)
+    # Not in Debian's folder of an architecture: the program looks beside its own bin/.
+    install(TARGETS feedrate_${module}_module LIBRARY DESTINATION lib/feedrate)
+  endif()
+endforeach()
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/scripts/report DESTINATION ${CMAKE_INSTALL_DATADIR}/feedrate
+        PATTERN __pycache__ EXCLUDE)
+install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE
+              ${CMAKE_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/feedrate)
+# The program writes them itself, from the table that --help shows.
+set(written ${CMAKE_BINARY_DIR}/written)
+add_custom_command(OUTPUT ${written}/feedrate.1 ${written}/feedrate ${written}/_feedrate
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${written}
+  COMMAND sh -c "$<TARGET_FILE:feedrate> manual > ${written}/feedrate.1"
+  COMMAND sh -c "$<TARGET_FILE:feedrate> completion bash > ${written}/feedrate"
+  COMMAND sh -c "$<TARGET_FILE:feedrate> completion zsh > ${written}/_feedrate"
+  DEPENDS feedrate VERBATIM)
+add_custom_target(feedrate_written ALL DEPENDS ${written}/feedrate.1)
+install(FILES ${written}/feedrate.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${written}/feedrate
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${written}/_feedrate DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+
+set(CPACK_PACKAGE_NAME feedrate)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Measures what training data costs")
+set(CPACK_PACKAGE_CONTACT "the authors of feedrate")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_GENERATOR TGZ)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS python3)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-matplotlib, python3-numpy")
+include(CPack)
