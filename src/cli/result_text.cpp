@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/terminal.h"
 #include "measure/statistics.h"
 
 namespace feedrate::cli {
@@ -192,7 +193,8 @@ std::string verdict_text(const record::Record& record) {
 // What to do next.
 std::string next_step_text(const record::Record& record) {
   if (const record::Flag* flag = serious_flag(record))
-    return "do not quote this (" + flag->name + ": " + flag->reason + "): " + flag->remedy;
+    return "do not quote this (" + flag->name + ": " + shortened(flag->reason, 140) +
+           "): " + flag->remedy;
   if (is_ceiling(record)) return "measure your data against it: --data jpeg --dataset DIR";
   if (record.ceiling() && !record.fit_ceiling())
     return "measure both again on a quiet machine: its ceiling must not be quoted";

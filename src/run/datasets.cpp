@@ -26,7 +26,7 @@ std::shared_ptr<const storage::DatasetVariant> Datasets::of(const plan::CellSett
 storage::DatasetVariant Datasets::open(const plan::CellSettings& settings,
                                        const std::string& variant) const {
   if (storage::is_image_folder(folder_, progress_)) return open_own(settings);
-  return storage::open_dataset(folder_, variant);
+  return storage::open_dataset(folder_, variant, settings.skip_bad);
 }
 
 storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) const {

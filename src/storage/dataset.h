@@ -92,9 +92,11 @@ class MissingVariant : public Error {
 };
 
 // Reads a variant's manifest and checks it against dataset.json (complete, same hash) and the first
-// and last file against their sizes; reads no sample. Errors: feedrate::Error that names what is
-// missing (folder, variant, with the variants that there are) and the `feedrate gen` that makes it.
-DatasetVariant open_dataset(const std::filesystem::path& data, std::string_view variant);
+// and last file against their sizes, unless samples may be bad; reads no sample. Errors:
+// feedrate::Error that names what is missing (folder, variant, with the variants that there are)
+// and the `feedrate gen` that makes it.
+DatasetVariant open_dataset(const std::filesystem::path& data, std::string_view variant,
+                            bool samples_may_be_bad = false);
 
 // The variants that DATA/dataset.json lists as complete, e.g. {"jpeg/500x375", "png/500x375"}.
 std::vector<std::string> dataset_variants(const std::filesystem::path& data);

@@ -150,6 +150,20 @@ class Damage(ProgramTest):
         self.assertIn(name, failed[0]["error"])
         self.assertEqual([r["role"] for r in self.ledger()], ["ceiling", "cell", "cell", "ceiling"])
 
+    def test_the_first_and_the_last_sample_may_be_skipped_too(self):
+        data = self.copy_of_data()
+        folder = os.path.join(data, "jpeg", "48x48")
+        with open(os.path.join(folder, "files.tsv"), encoding="utf-8") as file:
+            names = [line.split("\t")[0] for line in file]
+        os.remove(os.path.join(folder, names[0]))
+        with open(os.path.join(folder, names[-1]), "r+b") as file:
+            file.truncate(100)
+        words = ("run", "--data", "jpeg", "--dataset", data, *CELL, *SHORT, "--no-ceiling")
+        self.refused(*words, names=names[0], code=1, talk=True)
+        record = json.loads(self.call(*words, "--on-bad", "skip", "--json").out)
+        flags = {flag["name"] for flag in record["flags"]}
+        self.assertEqual((record["status"], "bad_samples" in flags), ("ok", True))
+
     def test_a_damaged_manifest(self):
         data = self.copy_of_data()
         with open(os.path.join(data, "jpeg", "48x48", "files.tsv"), "a", encoding="utf-8") as file:
