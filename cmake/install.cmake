@@ -16,9 +16,9 @@ install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE
 set(written ${CMAKE_BINARY_DIR}/written)
 add_custom_command(OUTPUT ${written}/feedrate.1 ${written}/feedrate ${written}/_feedrate
   COMMAND ${CMAKE_COMMAND} -E make_directory ${written}
-  COMMAND sh -c "$<TARGET_FILE:feedrate> manual > ${written}/feedrate.1"
-  COMMAND sh -c "$<TARGET_FILE:feedrate> completion bash > ${written}/feedrate"
-  COMMAND sh -c "$<TARGET_FILE:feedrate> completion zsh > ${written}/_feedrate"
+  COMMAND sh -c "'$<TARGET_FILE:feedrate>' manual > '${written}/feedrate.1'"
+  COMMAND sh -c "'$<TARGET_FILE:feedrate>' completion bash > '${written}/feedrate'"
+  COMMAND sh -c "'$<TARGET_FILE:feedrate>' completion zsh > '${written}/_feedrate'"
   DEPENDS feedrate VERBATIM)
 add_custom_target(feedrate_written ALL DEPENDS ${written}/feedrate.1)
 install(FILES ${written}/feedrate.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

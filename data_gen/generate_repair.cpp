@@ -28,6 +28,13 @@ bool is_damaged(const std::filesystem::path& path, const storage::SampleFile& kn
   return file.size() != known.bytes || xxh3_of(file) != known.xxh3;
 }
 
+void remove_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::remove(path, error) && error)
+    throw Error(path.string(), "is damaged, and cannot be removed: " + error.message(),
+                remedy_of_writing(error.value(), "remove it yourself", ", and "));
+}
+
 }  // namespace
 
 void remove_damaged(GeneratePlan& plan, int threads,
@@ -46,7 +53,7 @@ void remove_damaged(GeneratePlan& plan, int threads,
         // One of another size is counted as missing already.
         if (is_damaged(path, variant.known[i], file)) {
           if (file.size() == variant.known[i].bytes) ++removed;
-          std::filesystem::remove(path);
+          remove_file(path);
         }
         const std::scoped_lock lock(mutex);
         ++progress.samples_done;

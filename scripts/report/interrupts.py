@@ -42,6 +42,14 @@ def _end(program):
     if os.getpid() != OWNER:  # a fork that has not yet set its own
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        _clean_up()
+    finally:  # whatever cannot be cleaned up
+        os.write(2, f"{program}: interrupted\n".encode())
+        os._exit(128 + signal.SIGINT)
+
+
+def _clean_up():
     for child in multiprocessing.active_children():
         child.kill()
         child.join()
@@ -51,5 +59,3 @@ def _end(program):
                 os.unlink(os.path.join(folder, name))
     for folder in _temporary:
         shutil.rmtree(folder, ignore_errors=True)
-    os.write(2, f"{program}: interrupted\n".encode())
-    os._exit(128 + signal.SIGINT)

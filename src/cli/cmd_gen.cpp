@@ -142,8 +142,10 @@ CommandEntry add_gen(CLI::App& program) {
   app->add_option("--from", o->from, "re-encode the pictures (jpeg, png) below this folder instead")
       ->type_name("DIR");
   app->add_flag("--skip-bad", g.skip_bad, "leave out pictures of --from that cannot be decoded");
-  app->add_flag("--repair", g.repair,
-                "read every file that is there, and make again those that are damaged");
+  app->add_flag(
+      "--repair", g.repair,
+      "read every sample file that is there, and make again those that are damaged (of containers: "
+      "remove them, and they are packed again)");
   app->add_option("--quality", g.encode.jpeg_quality, "JPEG quality")
       ->capture_default_str()
       ->check(CLI::Range(1, 100));

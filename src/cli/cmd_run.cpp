@@ -113,11 +113,10 @@ class LiveRun {
     return {.started =
                 [this](const plan::PlannedRun& run, std::size_t, std::size_t,
                        std::optional<double> ceiling) {
-                  label_ = run.cell.label(), ceiling_ = ceiling;
-                  title_ =
-                      command_.repetitions == 1
-                          ? label_
-                          : format("[%d/%d] ", run.repetition + 1, command_.repetitions) + label_;
+                  ceiling_ = ceiling;
+                  title_ = run.cell.label();
+                  if (command_.repetitions > 1)
+                    title_ = format("[%d/%d] ", run.repetition + 1, command_.repetitions) + title_;
                   line_.show(title_, {"preparing"});
                 },
             .progress =
@@ -140,12 +139,13 @@ class LiveRun {
   // What the runs come to, if one of them was measured.
   void conclude() const {
     if (command_.json || measured_.empty()) return;
+    const std::string label = measured_.back().context.run.cell.label();
     if (command_.experiment.verbose) {
       for (const record::Record& record : measured_)
-        std::fputs(result_text(record, label_).c_str(), stdout);
+        std::fputs(result_text(record, label).c_str(), stdout);
     }
     if (!command_.experiment.verbose || measured_.size() > 1)
-      std::fputs(result_summary(measured_, label_, ledger_).c_str(), stdout);
+      std::fputs(result_summary(measured_, label, ledger_).c_str(), stdout);
   }
 
  private:
@@ -169,7 +169,7 @@ class LiveRun {
   const RunCommand& command_;
   const std::string ledger_;
   ProgressLine line_;
-  std::string label_, title_;
+  std::string title_;
   std::optional<double> ceiling_;
   std::string ceiling_error_;
   std::vector<record::Record> measured_;
@@ -218,8 +218,8 @@ int run(CLI::App& app, RunCommand& command) {
   measuring.open_ledger(plan, /*resume=*/false);
   LiveRun live(command, measuring.ledger() ? measuring.ledger()->path() : "");
   const record::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
-  live.refuse_a_failed_ceiling();
   live.conclude();
+  live.refuse_a_failed_ceiling();
   if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted\n");
   const bool all_well = outcome.ok == plan.size() && !live.lacks_its_trace();
   return measuring.exit_code(all_well ? 0 : 1);
@@ -234,6 +234,8 @@ int run_small(CLI::App& app, RunCommand& command) {
       dataset.emplace(command.experiment.quiet, signals.token());
     } catch (const Error&) {
       if (!signals.token().stop_requested()) throw;
+    }
+    if (signals.token().stop_requested()) {
       std::fprintf(stderr, "feedrate: interrupted\n");
       return signals.exit_code(1);
     }
@@ -274,7 +276,9 @@ CommandEntry add_run(CLI::App& program) {
   add_talk_options(*app, command->experiment.quiet, command->experiment.verbose,
                    "print every figure, stage and warning of the runs");
   return {app, [=] {
-            return names_nothing(*command) ? run_small(*app, *command) : run(*app, *command);
+            // Ranks that another program has started would each make pictures of their own.
+            const bool is_alone = names_nothing(*command) && !find_launch(command->experiment);
+            return is_alone ? run_small(*app, *command) : run(*app, *command);
           }};
 }
 

@@ -66,7 +66,9 @@ std::set<std::string> repairs(const std::filesystem::path& data,
     const std::string below = (data / name).string() + "/";
     const bool is_packed = name.substr(0, name.find('/')).find('.') != std::string::npos;
     const auto is_of_it = [&](const std::string& file) {
-      return file.starts_with(below) || file.starts_with(name + "/");
+      // A manifest that is damaged vouches for nothing: files are not to be checked against it.
+      return (file.starts_with(below) || file.starts_with(name + "/")) &&
+             file.find("/files.tsv") == std::string::npos;
     };
     if (!is_packed && std::ranges::any_of(damaged, is_of_it))
       commands.insert(storage::gen_command(data, name, storage::made_of(record, name)) +

@@ -186,23 +186,45 @@ std::string device_text(const plan::CellSettings& settings, const run::Measureme
 }
 
 std::string verdict_text(const record::Record& record) {
-  return is_ceiling(record) ? "this is the ceiling: what the device does with data for nothing"
-                            : record.verdict->sentence;
+  return (is_ceiling(record) ? "this is the ceiling; " : "") + record.verdict->sentence;
+}
+
+// Nothing where every run may be quoted. Of several runs, how many may not.
+std::string not_to_be_quoted(std::span<const record::Record> records) {
+  const record::Flag* first = nullptr;
+  int many = 0, all = 0;
+  for (const record::Record& record : records) {
+    if (!has_measurement(record)) continue;
+    ++all;
+    const record::Flag* const flag = serious_flag(record);
+    if (!flag) continue;
+    ++many;
+    if (!first) first = flag;
+  }
+  if (!first) return "";
+  const std::string which = all > 1 ? format("%d of %d repetitions; ", many, all) : "";
+  return "do not quote this (" + which + first->name + ": " + shortened(first->reason, 140) +
+         "): " + first->remedy;
 }
 
 // What to do next.
-std::string next_step_text(const record::Record& record) {
-  if (const record::Flag* flag = serious_flag(record))
-    return "do not quote this (" + flag->name + ": " + shortened(flag->reason, 140) +
-           "): " + flag->remedy;
-  if (is_ceiling(record)) return "measure your data against it: --data jpeg --dataset DIR";
-  if (record.ceiling() && !record.fit_ceiling())
+std::string next_step_text(std::span<const record::Record> records, const record::Record& last) {
+  if (const std::string why = not_to_be_quoted(records); !why.empty()) return why;
+  const plan::CellSettings& settings = last.result.settings;
+  if (is_ceiling(last)) return "measure your data against it: --data jpeg --dataset DIR";
+  if (last.ceiling() && !last.fit_ceiling())
     return "measure both again on a quiet machine: its ceiling must not be quoted";
-  if (record.verdict->input_bound)
-    return "what would help, and by how much: `feedrate diagnose` with the same options";
-  if (!record.ceiling())
+  if (last.verdict->input_bound) {
+    return last.result.cell.is("cache", "none")
+               ? "what would help, and by how much: `feedrate diagnose`, on the same cell"
+               : "compare it with other caches and workers: `feedrate sweep`";
+  }
+  if (!last.ceiling())
     return "leave --no-ceiling out, and it says how far from the ceiling this is";
-  return "faster loading has little to gain here; fewer --workers may do";
+  if (!last.verdict->sentence.starts_with("not input-bound"))
+    return "measure longer, to be sure: --min-seconds, or --repetitions 3";
+  return std::string("faster loading has little to gain here") +
+         (settings.workers > 1 ? "; fewer --workers may do" : "");
 }
 
 // "noisy_neighbour, cpu_steal", each once.
@@ -264,9 +286,10 @@ std::string result_summary(std::span<const record::Record> records, const std::s
   const run::Measurement& m = *last->result.measurement;
   std::string text = label + "  ·  " + setting_text(settings, m) + "\n";
   text += line_of("throughput", summed_throughput(records));
-  text += line_of("device", device_text(settings, m));
-  text += line_of("verdict", verdict_text(*last));
-  text += line_of("advice", next_step_text(*last));
+  const std::string of = records.size() > 1 ? "in the last repetition: " : "";
+  text += line_of("device", of + device_text(settings, m));
+  text += line_of("verdict", of + verdict_text(*last));
+  text += line_of("advice", next_step_text(records, *last));
   text += line_of("record", (ledger.empty() ? "not kept (-o DIR keeps it)" : ledger) +
                                 "; every figure of it: --verbose");
   if (const std::string names = warnings_text(records); !names.empty())

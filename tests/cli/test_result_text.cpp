@@ -99,6 +99,17 @@ TEST(ResultSummary, AdviceIsTheRemedyOfWhatMayNotBeQuoted) {
   EXPECT_THAT(text, HasSubstr("warnings   cpu_steal (--verbose explains)\n"));
 }
 
+TEST(ResultSummary, OneRunThatMayNotBeQuotedIsTold) {
+  std::vector<record::Record> records(3, summary_record(1e6));
+  records[0].flags.push_back({.name = "stopped",
+                              .severity = record::Severity::serious,
+                              .reason = "for 1.2 s",
+                              .remedy = "measure again"});
+  const std::string text = cli::result_summary(records, "jpeg", "");
+  EXPECT_THAT(text, HasSubstr("do not quote this (1 of 3 repetitions; stopped: for 1.2 s): "));
+  EXPECT_THAT(text, HasSubstr("device     in the last repetition: "));
+}
+
 TEST(ResultSummary, AdviceFollowsTheVerdict) {
   record::Record record = summary_record(std::nullopt);
   record.verdict->input_bound = true;
@@ -108,7 +119,10 @@ TEST(ResultSummary, AdviceFollowsTheVerdict) {
   EXPECT_THAT(cli::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("--no-ceiling"));
   record = summary_record(1e6);
   record.verdict->input_bound = false;
+  record.verdict->sentence = "not input-bound: the device waits 0.1 % of the time";
   EXPECT_THAT(cli::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("little to gain"));
+  record.verdict->sentence = "perhaps moderately input-bound: the device waits 4 % of the time";
+  EXPECT_THAT(cli::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("measure longer"));
 }
 
 TEST(ResultText, NamesTheRemedyWhereTheKernelPinsMemoryForEachRead) {
