@@ -1,5 +1,7 @@
 #include "cli/stored_size.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <future>
 #include <memory>
@@ -59,7 +61,16 @@ std::optional<StoredSize> only_stored_size(const fs::path& dataset,
   // A thread of its own, left behind where the storage does not answer.
   auto found = std::make_shared<std::promise<std::optional<StoredSize>>>();
   auto answer = found->get_future();
-  std::thread([=] { found->set_value(look(dataset, kinds)); }).detach();
+  // Signals are for those who wait for them (signals.h), not for this thread, which may hang.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([=] { found->set_value(look(dataset, kinds)); }).detach();
+  } catch (const std::system_error&) {  // no thread is to be had
+    patience = std::chrono::milliseconds(0);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return answer.wait_for(patience) == std::future_status::ready ? answer.get() : std::nullopt;
 }
 
