@@ -88,6 +88,11 @@ std::string line_of_utf8(std::string_view text, std::size_t most) {
   return shown.size() <= most ? shown : shown.substr(0, cut) + "...";
 }
 
+std::size_t character_count(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
   constexpr std::string_view kBetween = " \t\r\n";
   std::string all(std::min(text.find_first_not_of(' '), text.size()), ' ');
@@ -98,8 +103,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
     if (text.empty()) return all;
     const std::string_view word = text.substr(0, text.find_first_of(kBetween));
     text.remove_prefix(word.size());
-    const auto length = static_cast<std::size_t>(
-        std::ranges::count_if(word, [](char c) { return (c & 0xc0) != 0x80; }));
+    const std::size_t length = character_count(word);
     if (!is_first && column + 1 + length > width) {
       all += "\n" + std::string(indent, ' ');
       column = indent;

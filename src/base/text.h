@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ std::string listed(const Range& range, TextOf text_of = {}) {
   }
   return all;
 }
+
+// UTF-8 characters.
+std::size_t character_count(std::string_view text);
 
 // In lines of at most `width` characters (UTF-8), broken between words; each but the first begins
 // with `indent` blanks. Blanks and line ends between words become one blank, those at the end

@@ -37,12 +37,6 @@ bool is_axis(std::string_view name) {
                      [&](const plan::Axis& axis) { return axis.name == name; });
 }
 
-std::vector<std::string> axis_names() {
-  std::vector<std::string> names;
-  for (const plan::Axis& axis : plan::axes()) names.emplace_back(axis.name);
-  return names;
-}
-
 // ":12", as compilers have it.
 std::string at_line(const plan::KeyLines& lines, const std::string& key) {
   const auto found = lines.find(key);
@@ -107,7 +101,7 @@ void check_axes(const std::string& file, const plan::AxisValues& chosen,
     if (name == kWhere) continue;
     const std::string place = file + at_line(lines, name);
     if (!is_axis(name)) {
-      const std::string meant = did_you_mean(name, axis_names());
+      const std::string meant = did_you_mean(name, plan::axis_names());
       throw UsageError(
           place + ": " + name, "is no axis",
           meant.empty() ? "other options go to the top of the file, above [[sweep]]" : meant);
@@ -234,8 +228,9 @@ static std::optional<std::filesystem::path> own_dataset(const std::string& file,
 static void say_which_device(const std::vector<CellGroup>& groups,
                              const std::vector<std::string>& typed) {
   const bool is_auto = typed.empty() || std::ranges::find(typed, "auto") != typed.end();
+  if (!is_auto) return;
   const device::DefaultDevice stands = device::default_device();
-  if (!is_auto || stands.why_no_gpu.empty()) return;
+  if (stands.why_no_gpu.empty()) return;
   for (const CellGroup& group : groups)
     for (const plan::Cell& cell : group.cells)
       if (cell.is("device", stands.name)) {

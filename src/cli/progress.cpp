@@ -20,9 +20,9 @@ constexpr std::size_t kLeastLabel = 8;  // characters that tell one cell from th
 ProgressLine::ProgressLine(bool quiet) : terminal_(isatty(STDERR_FILENO) == 1), quiet_(quiet) {}
 
 std::string live_text(const std::string& label, const LiveNumbers& numbers, std::size_t columns) {
-  const std::size_t least = std::min(length_of(label), kLeastLabel);
+  const std::size_t least = std::min(character_count(label), kLeastLabel);
   for (const std::string& form : numbers) {
-    const std::size_t taken = length_of(form) + 2;
+    const std::size_t taken = character_count(form) + 2;
     if (taken + least <= columns) return shortened(label, columns - taken) + ": " + form;
   }
   return shortened(numbers.back(), columns);

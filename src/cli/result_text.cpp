@@ -33,7 +33,7 @@ std::string ceiling_text(const record::Record& record) {
                 thousands(ceiling->imgs_per_s).c_str());
 }
 
-// "1,234 ± 12", or without the interval where there is none.
+// "1,234 (95 %: 1,220 to 1,248)", or without the interval where there is none.
 std::string spread_text(const measure::Estimate& e, double unit, std::string (*number)(double)) {
   std::string text = number(unit * e.mean);
   if (e.ci95)
@@ -156,7 +156,7 @@ const record::Flag* serious_flag(const record::Record& record) {
   return found == record.flags.end() ? nullptr : &*found;
 }
 
-// "1,234 ± 12 img/s" of three repetitions or more, else the last one's.
+// One run's rate and share, or the means over several and their intervals.
 std::string summed_throughput(std::span<const record::Record> records) {
   std::vector<double> rates, shares;
   for (const record::Record& record : records) {

@@ -12,7 +12,7 @@ constexpr std::size_t kRate = 9, kShare = 9, kWaits = 8;  // columns, with the s
 constexpr std::size_t kNarrow = 60;                       // below it the waiting is left out
 
 std::string right(const std::string& text, std::size_t width) {
-  const std::size_t length = length_of(text);
+  const std::size_t length = character_count(text);
   return std::string(width >= length ? width - length : 1, ' ') + text;
 }
 
@@ -42,7 +42,7 @@ std::string SweepTable::line(const std::string& run, const std::string& label,
   const std::size_t taken = run_width_ + 1 + kRate + kShare + (narrow ? 0 : kWaits);
   const std::size_t left = columns_ > taken + 8 ? columns_ - taken : 8;
   const std::string shown = shortened(label, left);
-  return right(run, run_width_) + " " + shown + std::string(left - length_of(shown), ' ') +
+  return right(run, run_width_) + " " + shown + std::string(left - character_count(shown), ' ') +
          right(rate, kRate) + right(share, kShare) + (narrow ? "" : right(waits, kWaits));
 }
 

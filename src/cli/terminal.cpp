@@ -3,8 +3,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
+
+#include "base/text.h"
 
 namespace feedrate::cli {
 
@@ -13,13 +14,8 @@ std::size_t terminal_columns() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
-std::size_t length_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
 std::string shortened(const std::string& text, std::size_t most) {
-  if (length_of(text) <= most) return text;
+  if (character_count(text) <= most) return text;
   if (most == 0) return "";
   std::size_t seen = 0, bytes = 0;
   for (; bytes < text.size(); ++bytes)

@@ -8,8 +8,6 @@ namespace feedrate::cli {
 // The terminal behind stderr: 80 columns where nobody says how many.
 std::size_t terminal_columns();
 
-// UTF-8 characters.
-std::size_t length_of(std::string_view text);
 // At most so many characters; "…" says that some are missing.
 std::string shortened(const std::string& text, std::size_t most);
 

@@ -970,13 +970,17 @@ std::span<const Axis> axes() {
   return all;
 }
 
+std::vector<std::string> axis_names() {
+  std::vector<std::string> names;
+  for (const Axis& axis : axes()) names.emplace_back(axis.name);
+  return names;
+}
+
 const Axis& axis_named(std::string_view name) {
   for (const Axis& axis : axes()) {
     if (axis.name == name) return axis;
   }
-  std::vector<std::string> names;
-  for (const Axis& axis : axes()) names.emplace_back(axis.name);
-  const std::string meant = did_you_mean(name, names);
+  const std::string meant = did_you_mean(name, axis_names());
   throw UsageError(std::string(name), "is no axis",
                    meant.empty() ? "`feedrate list` shows the axes" : meant);
 }

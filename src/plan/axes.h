@@ -71,6 +71,7 @@ struct Axis {
 
 // In canonical order: the order of the ledger, of cell_id and of --help. Thread-safe, immutable.
 std::span<const Axis> axes();
+std::vector<std::string> axis_names();
 const Axis& axis_named(std::string_view name);  // throws UsageError
 
 }  // namespace feedrate::plan

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/terminal.h"
+#include "base/text.h"
 #include "tests/record/made_up_results.h"
 #include "tests/run/made_up_rank.h"
 
@@ -34,8 +34,8 @@ TEST(SweepTable, IsAsWideAsTheTerminalAndNotWider) {
   const record::Record record = table_record(2 * table_record(1).result.measurement->imgs_per_s);
   for (const std::size_t columns : {200u, 80u, 60u, 59u, 40u}) {
     const cli::SweepTable table(columns, 120, /*colours=*/false);
-    EXPECT_EQ(cli::length_of(table.header()), columns);
-    EXPECT_EQ(cli::length_of(table.row(record, 7)), columns) << table.row(record, 7);
+    EXPECT_EQ(character_count(table.header()), columns);
+    EXPECT_EQ(character_count(table.row(record, 7)), columns) << table.row(record, 7);
     EXPECT_THAT(table.row(record, 7), HasSubstr("50.0 %")) << "numbers stay";
   }
   EXPECT_THAT(cli::SweepTable(80, 120, false).header(),
