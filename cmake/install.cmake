@@ -14,17 +14,26 @@ install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE
               ${CMAKE_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/feedrate)
 # The program writes them itself, from the table that --help shows.
 set(written ${CMAKE_BINARY_DIR}/written)
-add_custom_command(OUTPUT ${written}/feedrate.1 ${written}/feedrate ${written}/_feedrate
-  COMMAND ${CMAKE_COMMAND} -E make_directory ${written}
-  COMMAND sh -c "'$<TARGET_FILE:feedrate>' manual > '${written}/feedrate.1'"
-  COMMAND sh -c "'$<TARGET_FILE:feedrate>' completion bash > '${written}/feedrate'"
-  COMMAND sh -c "'$<TARGET_FILE:feedrate>' completion zsh > '${written}/_feedrate'"
-  DEPENDS feedrate VERBATIM)
-add_custom_target(feedrate_written ALL DEPENDS ${written}/feedrate.1)
+install(CODE "
+  file(MAKE_DIRECTORY \"${written}\")
+  foreach(words IN ITEMS \"manual/feedrate.1\" \"completion;bash/feedrate\" \"completion;zsh/_feedrate\")
+    cmake_path(GET words PARENT_PATH command)
+    cmake_path(GET words FILENAME file)
+    execute_process(COMMAND \"$<TARGET_FILE:feedrate>\" \${command}
+                    OUTPUT_FILE \"${written}/\${file}\" COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()")
 install(FILES ${written}/feedrate.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${written}/feedrate
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${written}/_feedrate DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+
+if(FEEDRATE_TORCH)
+  install(CODE "
+    if(\"\${CMAKE_INSTALL_PREFIX} \$ENV{DESTDIR}\" MATCHES _CPack_Packages)
+      message(WARNING \"the package's training module finds LibTorch where it lies on this machine: for \"
+              \"other machines build with -DFEEDRATE_TORCH=OFF, or use scripts/bundle, which takes it along\")
+    endif()")
+endif()
 
 set(CPACK_PACKAGE_NAME feedrate)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Measures what training data costs")

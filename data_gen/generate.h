@@ -42,7 +42,8 @@ struct GenerateOptions {
   std::int64_t bytes_per_sample = 0;  // mean of a JPEG, reached by its quality; 0: as encode says
   bool repair = false;    // read what is there, and make again what its manifest does not know
   bool skip_bad = false;  // leave out pictures of `from` that cannot be decoded
-  std::function<void(const std::string&)> on_skipped;  // is told each: "PATH: REASON"; may be empty
+  // Is told of pictures of `from` that are left out, and how many: "PATH: REASON"; may be empty.
+  std::function<void(const std::string&, std::int64_t)> on_skipped;
   StorageNews news;
 };
 

@@ -2,6 +2,7 @@
 
 // The user's own pictures as a source (`--from`).
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -29,9 +30,48 @@ struct FoundPicture {
   codec::PixelSize size;  // known once it was decoded
 };
 
+// Counts what lies beside the pictures that are taken and looks like one.
+class Unread {
+ public:
+  explicit Unread(const fs::path& folder) : folder_(folder) {}
+
+  void add(const std::string& path, bool is_dangling) {
+    static constexpr std::string_view kOthers[] = {".gif",  ".bmp",  ".webp", ".tif", ".tiff",
+                                                   ".avif", ".heic", ".heif", ".jxl", ".jp2"};
+    std::string ending = fs::path(path).extension().string();
+    std::ranges::transform(ending, ending.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (is_dangling) ending = "link";
+    if (!is_dangling && std::ranges::find(kOthers, ending) == std::end(kOthers)) return;
+    Some& some = of_[ending];
+    if (some.count++ == 0 || path < some.first) some.first = path;
+  }
+
+  void tell(const std::function<void(const std::string&, std::int64_t)>& on_skipped) const {
+    if (!on_skipped) return;
+    for (const auto& [ending, some] : of_) {
+      const std::string reason = ending == "link"
+                                     ? "a link that leads nowhere"
+                                     : "a *" + ending + "; *.jpg, *.jpeg and *.png are read";
+      const std::string more =
+          some.count > 1 ? ", and " + std::to_string(some.count - 1) + " more of these" : "";
+      on_skipped((folder_ / some.first).string() + ": " + reason + more, some.count);
+    }
+  }
+
+ private:
+  struct Some {
+    std::int64_t count = 0;
+    std::string first;
+  };
+  const fs::path& folder_;
+  std::map<std::string, Some> of_;  // by ending
+};
+
 // By the rule by which `run --dataset FOLDER` reads it, so that both take the same files.
-std::vector<FoundPicture> find_pictures(const fs::path& folder, const StorageNews& news) {
+std::vector<FoundPicture> find_pictures(const fs::path& folder, const PictureCheck& check) {
   static constexpr std::string_view kEndings[] = {".jpg", ".jpeg", ".png"};
+  const StorageNews& news = check.news;
   const std::string name = folder.string();
   news.waits_for(name);
   std::error_code error;
@@ -41,10 +81,15 @@ std::vector<FoundPicture> find_pictures(const fs::path& folder, const StorageNew
   }
   std::vector<FoundPicture> found;
   const auto listing = [&](std::uint64_t) { news.waits_for(name); };
-  for (const std::string& path : storage::list_pictures(folder, kEndings, listing)) {
+  Unread unread(folder);
+  const storage::LeftOut left_out{
+      [&](const std::string& path, bool is_dangling) { unread.add(path, is_dangling); },
+      check.skip_bad};
+  for (const std::string& path : storage::list_pictures(folder, kEndings, listing, left_out)) {
     const std::size_t slash = path.find('/');
     found.push_back({path, slash == std::string::npos ? "class_000" : path.substr(0, slash)});
   }
+  unread.tell(check.on_skipped);
   std::ranges::sort(found, {}, &FoundPicture::path);
   return found;
 }
@@ -124,7 +169,7 @@ void drop_bad(const fs::path& folder, std::vector<FoundPicture>& pictures,
       good.push_back(std::move(pictures[i]));
       continue;
     }
-    if (check.skip_bad && check.on_skipped) check.on_skipped(reasons[i]);
+    if (check.skip_bad && check.on_skipped) check.on_skipped(reasons[i], 1);
     if (i + 1 - good.size() <= kListed) list.append("\n  ").append(reasons[i]);
   }
   const std::size_t bad = pictures.size() - good.size();
@@ -143,7 +188,7 @@ class FolderSource : public PictureSource {
   FolderSource(const fs::path& folder, std::int64_t count, const PictureCheck& check)
       : folder_(fs::absolute(folder).lexically_normal()),
         news_(check.news),
-        pictures_(spread(find_pictures(folder_, news_), count)) {
+        pictures_(spread(find_pictures(folder_, check), count)) {
     drop_bad(folder_, pictures_, check);
     if (pictures_.empty()) {
       throw Error(folder_.string(), "holds no *.jpg, *.jpeg or *.png that can be decoded",

@@ -14,8 +14,8 @@ namespace feedrate::data_gen {
 struct PictureCheck {
   int threads = 1;
   bool skip_bad = false;  // leave out what cannot be decoded
-  std::function<void(const std::string&)>
-      on_skipped;  // is told each; may be empty, as may the others
+  // See GenerateOptions; may be empty, as may the others.
+  std::function<void(const std::string&, std::int64_t)> on_skipped;
   std::function<void(const GenerateProgress&)> on_progress;
   std::function<bool()> stop;
   StorageNews news;
@@ -24,7 +24,8 @@ struct PictureCheck {
 // Every *.jpg, *.jpeg and *.png below `folder` (storage::list_pictures()), sorted by path. The
 // class is the first folder on the way (ImageFolder), "class_000" for pictures that lie in `folder`
 // itself; a folder without pictures is no class. `count` above 0 takes so many of them, evenly
-// spread, so that every class keeps its share. Each is decoded once. Errors: feedrate::Error for a
+// spread, so that every class keeps its share. Each is decoded once. Pictures of other formats and
+// links that lead nowhere are left out, counted and told. Errors: feedrate::Error for a
 // missing folder, one without pictures, or a list of those that cannot be decoded.
 std::unique_ptr<PictureSource> make_folder_source(const std::filesystem::path& folder,
                                                   std::int64_t count, const PictureCheck& check);

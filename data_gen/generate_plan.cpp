@@ -96,7 +96,12 @@ void check_options(const GenerateOptions& options) {
 
 // Pictures that the program wrote itself must not become its input when it is run again.
 void check_apart(const fs::path& data, const fs::path& from) {
-  const fs::path below = fs::weakly_canonical(data).lexically_relative(fs::weakly_canonical(from));
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(from, error);
+  if (error)
+    refuse_reading(from.string(), error.message(), error.value(),
+                   "name a folder of pictures that can be read");
+  const fs::path below = fs::weakly_canonical(data, error).lexically_relative(real);
   if (!below.empty() && *below.begin() != "..") {
     throw UsageError(data.string(), "lies inside the folder that the pictures come from",
                      "choose a folder outside " + from.string());

@@ -27,6 +27,10 @@ class ReportError(Exception):
         return f"{thing}: {reason}" + (f"; {remedy}" if remedy else "")
 
 
+class TypedError(ReportError):
+    """The same where what was typed is the mistake, which only a ledger could tell: exit code 2."""
+
+
 def find(folder):
     """The ledger's path for a result folder, or for the path of a ledger itself."""
     path = folder if os.path.isfile(folder) else os.path.join(folder, "ledger.jsonl")

@@ -3,10 +3,11 @@ chosen axes, the one that is alike in all others."""
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 
 from .cells import Ceiling
-from .ledger import ReportError
+from .ledger import ReportError, TypedError
 from .text import axis_value, clean
 
 
@@ -36,9 +37,11 @@ def pairs(a_cells, b_cells, across=()):
     known = {axis for cell in a_cells + b_cells for axis in cell.axes}
     for axis in across:
         if axis not in known:
-            raise ReportError(
+            near = difflib.get_close_matches(axis, known, 1)
+            raise TypedError(
                 f"--across {clean(axis, 40)}",
-                "no cell has such an axis",
+                "no cell has such an axis"
+                + (f": did you mean {clean(near[0], 40)}?" if near else ""),
                 "choose from " + ", ".join(clean(a, 40) for a in sorted(known)),
             )
     found = _same(a_cells, b_cells)

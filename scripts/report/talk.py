@@ -1,12 +1,12 @@
 """What every command of the report says, and how: talk to stderr, results to stdout, a failure as
-one line and the exit code 1."""
+one line and the exit code 1, or 2 where the mistake is in what was typed."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from .ledger import ReportError
+from .ledger import ReportError, TypedError
 from .text import clean
 
 
@@ -25,7 +25,7 @@ def guarded(say, action):
         return action()
     except ReportError as error:
         say(str(error))
-        return 1
+        return 2 if isinstance(error, TypedError) else 1
 
 
 def show(text):

@@ -80,9 +80,9 @@ int generate(GenOptions& o, Aside& aside) {
     aside.show([&] { return bar(p, start); });
   };
   std::int64_t skipped = 0;
-  o.generate.on_skipped = [&](const std::string& picture) {
+  o.generate.on_skipped = [&](const std::string& picture, std::int64_t pictures) {
     aside.say("feedrate: left out: " + picture);
-    ++skipped;
+    skipped += pictures;
   };
   const std::vector<data_gen::VariantSummary> made = data_gen::generate_dataset(
       o.generate, progress, [stop = aside.stop_token()] { return stop.stop_requested(); });
@@ -92,7 +92,7 @@ int generate(GenOptions& o, Aside& aside) {
                static_cast<long long>(v.files), static_cast<double>(v.bytes) / 1e6,
                v.files > 0 ? static_cast<double>(v.bytes) / static_cast<double>(v.files) : 0));
   }
-  if (skipped > 0) aside.say(std::to_string(skipped) + " pictures left out");
+  if (skipped > 0) aside.say(std::to_string(skipped) + " left out");
   aside.say(format("made in %.1f s", measure::seconds(measure::now_ns() - start)));
   return 0;
 }

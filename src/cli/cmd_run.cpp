@@ -16,6 +16,7 @@
 #include "cli/ranks.h"
 #include "cli/result_text.h"
 #include "cli/signals.h"
+#include "cli/slow_step.h"
 #include "cli/small_dataset.h"
 #include "device/step_trace.h"
 #include "record/record_json.h"
@@ -105,22 +106,25 @@ void say_of_trace(const run::TraceOutcome& trace) {
 // A sweep of one cell, live. Every run shows its progress; at the end the cell's runs are shown.
 class LiveRun {
  public:
-  // `ledger`: of the records, shown to the user; empty: they are not kept.
-  LiveRun(const RunCommand& command, std::string ledger)
-      : command_(command), ledger_(std::move(ledger)), line_(command.experiment.quiet) {}
+  // `ledger`: of the records, shown to the user; empty: they are not kept. `runs`: the sweep's.
+  LiveRun(const RunCommand& command, std::string ledger, std::size_t runs)
+      : command_(command),
+        ledger_(std::move(ledger)),
+        runs_(runs),
+        line_(command.experiment.quiet) {}
 
   record::SweepHooks hooks() {
     return {.started =
                 [this](const plan::PlannedRun& run, std::size_t, std::size_t,
                        std::optional<double> ceiling) {
                   ceiling_ = ceiling;
+                  cell_ = run.cell;
                   title_ = run.cell.label();
                   if (command_.repetitions > 1)
                     title_ = format("[%d/%d] ", run.repetition + 1, command_.repetitions) + title_;
                   line_.show(title_, {"preparing"});
                 },
-            .progress =
-                [this](const run::RunProgress& p) { line_.show(title_, describe(p, ceiling_)); },
+            .progress = [this](const run::RunProgress& p) { show(p); },
             .finished =
                 [this](const record::Record& record, const nlohmann::ordered_json& json) {
                   line_.clear();
@@ -149,6 +153,15 @@ class LiveRun {
   }
 
  private:
+  void show(const run::RunProgress& progress) {
+    if (!told_slow_ && !command_.experiment.quiet) {
+      const std::string slow =
+          slow_step_text(progress, cell_, command_.experiment.run.limits, runs_);
+      told_slow_ = !slow.empty();
+      if (told_slow_) line_.clear(), std::fprintf(stderr, "feedrate: %s\n", slow.c_str());
+    }
+    line_.show(title_, describe(progress, ceiling_));
+  }
   void finish(const record::Record& record, const nlohmann::ordered_json& json) {
     const run::CellResult& result = record.result;
     if (record.context.run.role != plan::Role::cell && !command_.measures_the_ceiling) {
@@ -168,8 +181,11 @@ class LiveRun {
 
   const RunCommand& command_;
   const std::string ledger_;
+  const std::size_t runs_;
   ProgressLine line_;
+  plan::Cell cell_;  // of the run in progress
   std::string title_;
+  bool told_slow_ = false;
   std::optional<double> ceiling_;
   std::string ceiling_error_;
   std::vector<record::Record> measured_;
@@ -216,7 +232,7 @@ int run(CLI::App& app, RunCommand& command) {
   if (!measuring.ready()) return measuring.exit_code(1);
   measuring.check(plan);
   measuring.open_ledger(plan, /*resume=*/false);
-  LiveRun live(command, measuring.ledger() ? measuring.ledger()->path() : "");
+  LiveRun live(command, measuring.ledger() ? measuring.ledger()->path() : "", plan.size());
   const record::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
   live.conclude();
   live.refuse_a_failed_ceiling();

@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/result_text.h"
+#include "cli/slow_step.h"
 #include "cli/sweep_table.h"
 #include "cli/terminal.h"
 #include "measure/clock.h"
@@ -100,32 +101,49 @@ class SweepLog {
                            const nlohmann::ordered_json& json) { finish(record, json); }};
   }
 
+  // "2 must not be quoted (!): harness_bound"; empty where there is none.
+  std::string not_to_be_quoted() const {
+    if (serious_runs_ == 0) return "";
+    return std::to_string(serious_runs_) + " must not be quoted (!): " + listed(serious_flags_);
+  }
+
  private:
+  void note(const record::Record& record) {
+    if (!record.result.measurement || record.valid) return;
+    ++serious_runs_;
+    for (const record::Flag& flag : record.flags)
+      if (flag.severity == record::Severity::serious) serious_flags_.insert(flag.name);
+  }
   void start(const plan::PlannedRun& run, std::size_t number, std::size_t total,
              std::optional<double> ceiling) {
     ceiling_ = ceiling;
+    cell_ = run.cell;
     const std::string turn =
         grows_ ? "repetition " + std::to_string(run.repetition + 1) + ", " : "";
     title_ =
         "[" + turn + std::to_string(number) + "/" + std::to_string(total) + "] " + run.cell.label();
     number_ = number, left_ = total - number + 1;
     if (is_table_ && !table_) {
-      table_.emplace(terminal_columns(), total, shows_colours(STDERR_FILENO));
+      table_.emplace(terminal_columns(), total, grows_, shows_colours(STDERR_FILENO));
       if (!command_.experiment.quiet) std::fprintf(stderr, "%s\n", table_->header().c_str());
     }
     line_.show(title_, {"preparing"});
   }
   void show(const run::RunProgress& progress) {
-    LiveNumbers numbers = describe(progress, ceiling_);
-    // Where there is room for one time only, it is the sweep's.
-    run::RunProgress without_time = progress;
-    without_time.remaining_s = -1;
-    numbers.push_back(describe(without_time, ceiling_).back());
-    for (std::string& form : numbers) form += eta();
-    line_.show(title_, numbers);
+    say_slow(progress);
+    line_.show(title_, describe(progress, ceiling_, eta()));
+  }
+  void say_slow(const run::RunProgress& progress) {
+    if (told_slow_ || command_.experiment.quiet) return;
+    const std::string slow = slow_step_text(progress, cell_, command_.experiment.run.limits, left_);
+    told_slow_ = !slow.empty();
+    if (!told_slow_) return;
+    line_.clear();
+    std::fprintf(stderr, "feedrate: %s\n", slow.c_str());
   }
   void finish(const record::Record& record, const nlohmann::ordered_json& json) {
     line_.clear();
+    note(record);
     // What failed is said even to those who want no progress.
     if (!command_.experiment.quiet || !record.result.measurement) {
       const std::string text = table_ ? table_->row(record, number_) : result_line(record, title_);
@@ -152,8 +170,11 @@ class SweepLog {
   ProgressLine line_;
   std::optional<SweepTable> table_;
   std::string title_;
-  std::optional<double> ceiling_;  // of the run in progress
-  std::size_t number_ = 0, left_ = 0, done_ = 0;
+  plan::Cell cell_;                // of the run in progress
+  std::optional<double> ceiling_;  // of the same
+  bool told_slow_ = false;
+  std::size_t number_ = 0, left_ = 0, done_ = 0, serious_runs_ = 0;
+  std::set<std::string> serious_flags_;
   std::int64_t start_ns_ = measure::now_ns();
 };
 
@@ -203,6 +224,8 @@ int sweep(CLI::App& app, SweepCommand& command) {
                                       experiment.run.seed, least_seconds(experiment.run.limits),
                                       log.hooks())
                  : measuring.run(plan, log.hooks(), /*stop_at_failure=*/false);
+  const std::string bad = log.not_to_be_quoted();
+  if (!bad.empty()) std::fprintf(stderr, "%s\n", bad.c_str());
   if (!command.experiment.quiet || outcome.failed > 0 || outcome.interrupted)
     say_outcome(outcome, *measuring.ledger());
   return measuring.exit_code(outcome.failed == 0 ? 0 : 1);

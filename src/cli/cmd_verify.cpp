@@ -19,6 +19,7 @@
 #include "storage/gen_command.h"
 #include "storage/image_folder.h"
 #include "storage/tar_shards.h"
+#include "storage/variant_name.h"
 #include "storage/verify.h"
 
 namespace feedrate::cli {
@@ -64,7 +65,7 @@ std::set<std::string> repairs(const std::filesystem::path& data,
   const storage::DatasetRecord record = storage::read_dataset_record(data);
   for (const auto& [name, variant] : record.variants) {
     const std::string below = (data / name).string() + "/";
-    const bool is_packed = name.substr(0, name.find('/')).find('.') != std::string::npos;
+    const bool is_packed = !storage::variant_name_from(name).container.empty();
     const auto is_of_it = [&](const std::string& file) {
       // A manifest that is damaged vouches for nothing: files are not to be checked against it.
       return (file.starts_with(below) || file.starts_with(name + "/")) &&

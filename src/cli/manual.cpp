@@ -87,7 +87,7 @@ std::string manual_of(const CLI::App& program, const std::string& version) {
       roff(program.get_description()) + "\n";
   for (const CLI::App* command : shown_commands(program)) {
     text += ".SH \"FEEDRATE " + roff(command->get_name()) + "\"\n" +
-            roff(command->get_description()) + ".\n" + roff_options(*command);
+            roff(command->get_description()) + "\n" + roff_options(*command);
     if (options_of(*command).empty())  // they are read by another program, which says them itself
       text += "Its options: " + roff("feedrate " + command->get_name() + " --help") + "\n";
   }
@@ -116,14 +116,21 @@ std::string bash_completion_of(const CLI::App& program) {
          "  local word=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
          "  local options=\"\" values=\"\" head=\"\"\n"
          "  COMPREPLY=()\n"
+         "  # The shell takes --data=jpeg for three words.\n"
+         "  if [[ $before == = ]]; then\n"
+         "    before=\"${COMP_WORDS[COMP_CWORD-2]}\"\n"
+         "  elif [[ $word == = ]]; then\n"
+         "    word=\"\"\n"
+         "  fi\n"
          "  if ((COMP_CWORD == 1)); then\n"
          "    COMPREPLY=($(compgen -W \"" +
          names +
          "--help --version\" -- \"$word\"))\n"
          "    return\n"
          "  fi\n"
-         "  case \"$before\" in\n" +
-         values +
+         "  case \"$before\" in\n"
+         "    completion) values=\"" +
+         kShells + "\" ;;\n" + values +
          "  esac\n"
          "  if [[ -n $values ]]; then\n"
          "    [[ $word != *,* ]] || head=\"${word%,*},\"\n"
@@ -173,7 +180,9 @@ std::string zsh_completion_of(const CLI::App& program) {
                  "' \\\n";
       }
     }
-    cases += "        '*:file:_files'\n      ;;\n";
+    cases += command->get_name() == "completion"
+                 ? "        '1:shell:(" + std::string(kShells) + ")'\n      ;;\n"
+                 : "        '*:file:_files'\n      ;;\n";
   }
   return "#compdef feedrate\n"
          "# feedrate's completion for zsh: lay it into a folder of $fpath, as _feedrate.\n"

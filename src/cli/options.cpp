@@ -224,20 +224,21 @@ static std::optional<std::filesystem::path> own_dataset(const std::string& file,
   return own.mapped().front();
 }
 
-// Whoever named no device is told which one takes its place.
-static void say_which_device(const std::vector<CellGroup>& groups,
-                             const std::vector<std::string>& typed) {
-  const bool is_auto = typed.empty() || std::ranges::find(typed, "auto") != typed.end();
-  if (!is_auto) return;
+// Whether cells have the device that takes the place of a GPU, and nobody named it.
+static bool is_stood_in_for(const plan::AxisValues& chosen, const std::vector<plan::Cell>& cells) {
+  const auto typed = chosen.find("device");
+  if (typed != chosen.end() && std::ranges::find(typed->second, "auto") == typed->second.end())
+    return false;
   const device::DefaultDevice stands = device::default_device();
-  if (stands.why_no_gpu.empty()) return;
-  for (const CellGroup& group : groups)
-    for (const plan::Cell& cell : group.cells)
-      if (cell.is("device", stands.name)) {
-        std::fprintf(stderr, "feedrate: %s: using %s (--device cpu trains for real)\n",
-                     stands.why_no_gpu.c_str(), stands.name.c_str());
-        return;
-      }
+  return !stands.why_no_gpu.empty() && std::ranges::any_of(cells, [&](const plan::Cell& cell) {
+    return cell.is("device", stands.name);
+  });
+}
+
+static void say_what_stands_in() {
+  const device::DefaultDevice stands = device::default_device();
+  std::fprintf(stderr, "feedrate: %s: using %s (--device cpu trains for real)\n",
+               stands.why_no_gpu.c_str(), stands.name.c_str());
 }
 
 // An emulated device has the precision of the rate that was published of it.
@@ -252,27 +253,31 @@ static void check_precision_counts(const std::vector<CellGroup>& groups,
                    "leave it out, or use --device cuda or cpu");
 }
 
-// Who names no size, of a dataset that holds only one, means that one.
-static void fill_in_the_only_size(plan::AxisValues& chosen, const std::filesystem::path& data,
-                                  bool quiet) {
+// Who names no size, of a dataset that holds only one, means that one. Returns what was filled in,
+// for the user; empty: nothing.
+static std::string fill_in_the_only_size(plan::AxisValues& chosen,
+                                         const std::filesystem::path& data) {
   const auto of = [&](const char* axis, const char* otherwise) {
     const auto found = chosen.find(axis);
     return found == chosen.end() ? std::vector<std::string>{otherwise} : found->second;
   };
-  if (data.empty() || chosen.contains("image-size")) return;
+  if (data.empty() || chosen.contains("image-size")) return "";
   std::set<std::string> kinds;
   for (const std::string& kind : of("data", "synthetic"))
     for (const std::string& container : of("container", "files"))
       if (kind != "synthetic" && kind != "tensor")
         kinds.insert(container == "files" ? kind : kind + "." + container);
-  if (kinds.empty()) return;
+  if (kinds.empty()) return "";
   const auto only = only_stored_size(data, kinds, std::chrono::seconds(2));
-  if (!only || (only->size == "224x224" && only->detail.empty())) return;
+  if (!only || (only->size == "224x224" && only->detail.empty())) return "";
+  std::string filled = "--image-size " + only->size;
   chosen["image-size"] = {only->size};
-  if (!only->detail.empty() && !chosen.contains("detail")) chosen["detail"] = {only->detail};
-  if (!quiet)
-    std::fprintf(stderr, "feedrate: --image-size %s, as nothing else is in %s\n",
-                 only->size.c_str(), data.c_str());
+  if (!only->detail.empty() && !chosen.contains("detail")) {
+    chosen["detail"] = {only->detail};
+    filled += " --detail " + only->detail;
+  }
+  return filled + (only->made ? ", as nothing else is in " : ", as no `feedrate gen` made ") +
+         data.string();
 }
 
 // `own_datasets`: whether tables may name one.
@@ -300,29 +305,29 @@ static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& op
   check_axes(file, base, suite.lines);
   for (std::size_t i = 0; i < suite.sweeps.size(); ++i)
     check_axes(file, suite.sweeps[i], suite.sweep_lines[i]);
-  bool has_cells = false;
-  std::vector<std::string> devices = options.axes["device"];
-  for (const auto& of : {base, suite.sweeps.front()})
-    if (const auto in_file = of.find("device"); in_file != of.end() && devices.empty())
-      devices = in_file->second;
+  bool has_cells = false, stands_in = false;
+  std::set<std::string> said;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     plan::AxisValues chosen = base;
     for (const auto& [axis, values] : suite.sweeps[i]) chosen[axis] = values;
     for (const auto& [axis, values] : options.axes) {
       if (!values.empty()) chosen[axis] = values;
     }
-    fill_in_the_only_size(chosen, groups[i].data, options.quiet);
+    const std::string filled = fill_in_the_only_size(chosen, groups[i].data);
+    if (!filled.empty() && !options.quiet && said.insert(filled).second)
+      std::fprintf(stderr, "feedrate: %s\n", filled.c_str());
     std::vector<std::string> conditions = options.where;
     if (const auto own = chosen.extract(kWhere))
       conditions.insert(conditions.end(), own.mapped().begin(), own.mapped().end());
     groups[i].cells = where(plan::expand(chosen), conditions);
     has_cells = has_cells || !groups[i].cells.empty();
+    stands_in = stands_in || is_stood_in_for(chosen, groups[i].cells);
   }
   if (!has_cells)
     throw UsageError("--where", "leaves no cell",
                      "see the plan without it: `feedrate sweep --dry-run`");
   check_precision_counts(groups, options.axes["precision"]);
-  if (!options.quiet) say_which_device(groups, devices);
+  if (stands_in && !options.quiet) say_what_stands_in();
   return groups;
 }
 

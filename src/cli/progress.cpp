@@ -11,11 +11,6 @@
 #include "measure/clock.h"
 
 namespace feedrate::cli {
-namespace {
-
-constexpr std::size_t kLeastLabel = 8;  // characters that tell one cell from the next
-
-}  // namespace
 
 ProgressLine::ProgressLine(bool quiet) : terminal_(isatty(STDERR_FILENO) == 1), quiet_(quiet) {}
 
@@ -54,13 +49,14 @@ void ProgressLine::clear() {
   shown_ = false;
 }
 
-LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling) {
+LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling,
+                     const std::string& sweep) {
   if (p.to_cache > 0) {
     const auto done = static_cast<double>(p.cached), all = static_cast<double>(p.to_cache);
     const std::string share = format("%.0f %%", 100 * done / all);
-    return {
-        "filling the cache · " + thousands(done) + " of " + thousands(all) + " samples · " + share,
-        "filling the cache " + share};
+    return {"filling the cache · " + thousands(done) + " of " + thousands(all) + " samples · " +
+                share + sweep,
+            "filling the cache " + share + sweep};
   }
   const bool warms = p.phase == run::Phase::warming;
   const std::string rate = thousands(p.imgs_per_s) + " img/s";
@@ -73,11 +69,11 @@ LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling) {
   }
   all += format(" · device waits %.0f %%", 100 * p.device_idle);
   fewer += format(" · waits %.0f %%", 100 * p.device_idle);
-  if (p.remaining_s >= 0) {
-    const std::string left = " · " + format("%.0f s left", std::ceil(p.remaining_s));
-    all += left, fewer += left, few += left;
-  }
-  return {all, fewer, few};
+  const std::string left =
+      p.remaining_s < 0 ? "" : " · " + format("%.0f s left", std::ceil(p.remaining_s));
+  LiveNumbers forms = {all + left + sweep, fewer + left + sweep, few + left + sweep};
+  if (!sweep.empty()) forms.push_back(few + sweep);
+  return forms;
 }
 
 std::string listing_text(const std::filesystem::path& folder, std::uint64_t files) {

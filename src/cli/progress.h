@@ -39,8 +39,10 @@ class ProgressLine {
 
 // "filling the cache · 1,204 of 8,192 samples · 15 %", then
 // "warming up 1.2 s · 1,204 img/s · 43 % of the ceiling · device waits 57 % · 3 s left", then
-// shorter words for it.
-LiveNumbers describe(const run::RunProgress& progress, std::optional<double> ceiling);
+// shorter words for it. `sweep`: another time, " · sweep 3 min left", behind each of them; where
+// there is room for one time only, it is this one.
+LiveNumbers describe(const run::RunProgress& progress, std::optional<double> ceiling,
+                     const std::string& sweep = {});
 
 // "listing photos · 12,288 files"; without the number before the first one is found.
 std::string listing_text(const std::filesystem::path& folder, std::uint64_t files);

@@ -31,6 +31,7 @@ void say_line(const std::string& line) { std::fprintf(stderr, "feedrate: %s\n", 
 std::optional<ranks::Launch> find_launch(ExperimentOptions& options) {
   const auto launch = ranks::launch_of(environment_variable);
   if (launch && options.axes["gpus"].empty()) options.axes["gpus"] = {std::to_string(launch->size)};
+  if (launch && launch->rank > 0) options.quiet = true;  // rank 0 speaks for all
   return launch;
 }
 

@@ -8,7 +8,8 @@
 namespace feedrate::cli {
 
 // The rank that a launcher (torchrun, mpirun, srun) gave this process; nothing if no launcher
-// started it. Under a launcher, --gpus defaults to the number of its ranks.
+// started it. Under a launcher, --gpus defaults to the number of its ranks, and all but rank 0 are
+// quiet.
 std::optional<ranks::Launch> find_launch(ExperimentOptions& options);
 
 // For a command that does without one: `how`, "starts its jobs itself". Throws a UsageError.

@@ -5,7 +5,11 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "plan/settings.h"
+#include "record/record_json.h"
+#include "run/datasets.h"
 #include "storage/dataset_record.h"
+#include "storage/variant_name.h"
 
 namespace feedrate::cli {
 namespace {
@@ -41,21 +45,15 @@ bool is_own_folder(const Json& dataset) {
   return dataset.contains("made") && !dataset["made"].contains("seed");
 }
 
-// "500x375-high": the words that say which pictures.
-void add_size(Words& words, const std::string& kind) {
-  const std::size_t dash = std::min(kind.find('-'), kind.size());
-  words.insert(words.end(), {"--image-size", kind.substr(0, dash)});
-  if (dash < kind.size()) words.insert(words.end(), {"--detail", kind.substr(dash + 1)});
+// The words that say which pictures.
+void add_size(Words& words, const storage::VariantName& pictures) {
+  words.insert(words.end(), {"--image-size", pictures.size});
+  if (!pictures.detail.empty()) words.insert(words.end(), {"--detail", pictures.detail});
 }
 
-// "jpeg.tar/500x375", "tensor-uint8/224x224": the words of `gen` that make it.
+// The words of `gen` that make a variant.
 Words gen_words(const Json& dataset, const std::string& folder) {
-  const std::string variant = dataset["variant"], size = variant.substr(variant.find('/') + 1);
-  std::string format = variant.substr(0, variant.find('/')), container, dtype;
-  if (const auto dot = format.find('.'); dot != std::string::npos)
-    container = format.substr(dot + 1), format.resize(dot);
-  if (const auto dash = format.find('-'); dash != std::string::npos)
-    dtype = format.substr(dash + 1), format.resize(dash);
+  const auto variant = storage::variant_name_from(dataset["variant"].get<std::string>());
   const Json& made = dataset["made"];
   const auto how = [&](const char* key) {
     return made.contains(key) ? made[key].get<std::string>() : std::string();
@@ -68,17 +66,18 @@ Words gen_words(const Json& dataset, const std::string& folder) {
   if (how("source").ends_with("like imagenet")) words.insert(words.end(), {"--like", "imagenet"});
   if (made.contains("bytes_per_sample"))
     words.insert(words.end(), {"--bytes-per-sample", how("bytes_per_sample")});
-  words.insert(words.end(),
-               {"--count", how("count"), "--png-level", how("png_level"), "--format", format});
+  words.insert(words.end(), {"--count", how("count"), "--png-level", how("png_level"), "--format",
+                             variant.format});
   if (how("jpeg_quality") != "own")
     words.insert(words.end(),
                  {"--quality", how("jpeg_quality"), "--subsampling", how("subsampling")});
-  if (!container.empty()) words.insert(words.end(), {"--container", "files," + container});
-  if (dtype.empty())
-    add_size(words, size);
+  if (!variant.container.empty())
+    words.insert(words.end(), {"--container", "files," + variant.container});
+  if (variant.dtype.empty())
+    add_size(words, variant);
   else
-    words.insert(words.end(), {"--tensor-dtype", dtype, "--input-size", size}),
-        add_size(words, how("made_from"));
+    words.insert(words.end(), {"--tensor-dtype", variant.dtype, "--input-size", variant.size}),
+        add_size(words, storage::variant_name_from("/" + how("made_from")));
   return words;
 }
 
@@ -92,6 +91,9 @@ int launched_gpus(const Json& record, const Words& words, const std::string& con
   return gpus > 1 && !said && config.find("gpus") == std::string::npos ? gpus : 0;
 }
 
+// What stands in a record for bytes that are no UTF-8.
+constexpr const char* kNoUtf8 = "\xef\xbf\xbd";
+
 template <typename Value>
 bool add_once(std::vector<Value>& list, const Value& value) {
   if (std::ranges::find(list, value) != list.end()) return false;
@@ -99,7 +101,38 @@ bool add_once(std::vector<Value>& list, const Value& value) {
   return true;
 }
 
+void add_data(std::vector<MeasuredData>& all, const std::string& folder, const Json& record) {
+  const auto is_it = [&](const MeasuredData& known) {
+    return known.folder == folder && known.dataset["variant"] == record["dataset"]["variant"];
+  };
+  if (std::ranges::none_of(all, is_it)) all.push_back({folder, record["dataset"], record["cell"]});
+}
+
+std::string samples_and_bytes(std::uint64_t samples, std::uint64_t bytes) {
+  return std::to_string(samples) + " samples of " + std::to_string(bytes) + " bytes";
+}
+
 }  // namespace
+
+void check_same(const MeasuredData& data) {
+  const auto now = run::Datasets(data.folder).of(plan::settings_of(record::cell_from(data.cell)));
+  const std::string variant = data.dataset["variant"];
+  const std::string remedy = "to measure it all the same, carry out what is printed without --run";
+  if (is_own_folder(data.dataset)) {
+    const std::string was = samples_and_bytes(data.dataset["samples"], data.dataset["bytes"]),
+                      is = samples_and_bytes(now->samples.size(), now->total_bytes);
+    if (was == is) return;
+    throw Error(data.folder, "is not what was measured: " + is + " in all, then " + was, remedy);
+  }
+  const std::string then = data.dataset["manifest_xxh3"];
+  if (then == now->manifest_xxh3) return;
+  throw Error(data.folder + "/" + variant,
+              "is not what was measured: " + std::to_string(now->samples.size()) +
+                  " samples with manifest " + now->manifest_xxh3 + ", then " +
+                  std::to_string(data.dataset["samples"].get<std::uint64_t>()) + " with " + then +
+                  " (pictures that changed, or another libjpeg)",
+              remedy);
+}
 
 Reproduction reproduction_of(const std::vector<Json>& records, const std::string& dataset,
                              const std::string& output) {
@@ -115,6 +148,11 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
     const std::string folder =
         !dataset.empty() || !data.is_object() ? dataset : data["path"].get<std::string>();
     if (data.is_object()) {
+      add_data(reproduction.data, folder, record);
+      if (folder.find(kNoUtf8) != std::string::npos)
+        add_once(reproduction.notes, "the name of " + folder +
+                                         " is no UTF-8, and was not kept as it is: give the "
+                                         "folder, --dataset DIR");
       const bool is_generated = !is_own_folder(data);
       if (data.contains("made") && is_generated)
         add_once(reproduction.datasets, gen_words(data, folder));

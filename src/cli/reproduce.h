@@ -7,10 +7,18 @@ namespace feedrate::cli {
 
 using Words = std::vector<std::string>;  // of one command of this program, its name left out
 
+// What the records say of one variant of a dataset, and where it is read the next time.
+struct MeasuredData {
+  std::string folder;
+  nlohmann::ordered_json dataset;  // as the record has it
+  nlohmann::ordered_json cell;     // one that reads it
+};
+
 // What makes a ledger again: its datasets, then its sweeps.
 struct Reproduction {
-  std::vector<Words> datasets;  // `gen ...`
-  std::vector<Words> runs;      // `sweep ...`, `run ...`, as they were typed, but for the folders
+  std::vector<Words> datasets;     // `gen ...`
+  std::vector<MeasuredData> data;  // what the runs are to read
+  std::vector<Words> runs;  // `sweep ...`, `run ...`, as they were typed, but for the folders
   std::vector<std::string> configs;  // text of each run's --config; empty: it had none
   std::vector<std::string> notes;    // what cannot be the same again
 };
@@ -20,6 +28,10 @@ struct Reproduction {
 // made.
 Reproduction reproduction_of(const std::vector<nlohmann::ordered_json>& records,
                              const std::string& dataset, const std::string& output);
+
+// Throws an Error where what lies there now is not what was measured: by the hash of the manifest;
+// of a folder of the user's own, whose hash has the files' times in it, by samples and bytes.
+void check_same(const MeasuredData& data);
 
 // Quoted for a POSIX shell.
 std::string shell_line(const Words& words);

@@ -214,14 +214,14 @@ std::string next_step_text(std::span<const record::Record> records, const record
   if (is_ceiling(last)) return "measure your data against it: --data jpeg --dataset DIR";
   if (last.ceiling() && !last.fit_ceiling())
     return "measure both again on a quiet machine: its ceiling must not be quoted";
-  if (last.verdict->input_bound) {
+  if (last.verdict->is_input_bound()) {
     return last.result.cell.is("cache", "none")
                ? "what would help, and by how much: `feedrate diagnose`, on the same cell"
                : "compare it with other caches and workers: `feedrate sweep`";
   }
   if (!last.ceiling())
     return "leave --no-ceiling out, and it says how far from the ceiling this is";
-  if (!last.verdict->sentence.starts_with("not input-bound"))
+  if (last.verdict->band == diagnose::Band::unknown)
     return "measure longer, to be sure: --min-seconds, or --repetitions 3";
   return std::string("faster loading has little to gain here") +
          (settings.workers > 1 ? "; fewer --workers may do" : "");

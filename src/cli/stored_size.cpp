@@ -37,7 +37,7 @@ std::optional<StoredSize> look(const fs::path& dataset, const std::set<std::stri
   if (!fs::is_directory(dataset, error)) return std::nullopt;
   if (!fs::exists(dataset / "dataset.json", error)) {
     if (!holds_what_is_asked(dataset, kinds)) return std::nullopt;
-    return StoredSize{std::string(storage::kMixedSizes), ""};
+    return StoredSize{std::string(storage::kMixedSizes), "", /*made=*/false};
   }
   std::optional<StoredSize> only;
   for (const std::string& kind : kinds) {

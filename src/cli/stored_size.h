@@ -11,6 +11,7 @@ namespace feedrate::cli {
 struct StoredSize {
   std::string size;    // "500x375", "mixed"
   std::string detail;  // empty: the usual one
+  bool made = true;    // by `gen`; else a folder of pictures as it lies
   bool operator==(const StoredSize&) const = default;
 };
 

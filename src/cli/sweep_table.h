@@ -7,13 +7,14 @@
 namespace feedrate::cli {
 
 // A sweep's finished runs as rows of a table on a terminal: which run, what, images/s, share of the
-// ceiling, how long the device waits. Rows are as wide as the terminal, never wider: the label
-// gives way, the numbers stay. Immutable.
+// ceiling, how long the device waits; "!" behind the rate that must not be quoted. Rows are as wide
+// as the terminal, not wider: the label gives way, the numbers stay. Immutable.
 class SweepTable {
  public:
-  // `columns`: of the terminal. `runs`: how many there will be, for the width of the first column.
+  // `columns`: of the terminal. `runs`: how many there will be, for the width of the first column;
+  // `of_each`: in each repetition, and the column begins with the repetition ("2.5").
   // `colours`: red for what has no number that may be quoted, yellow for one with warnings.
-  SweepTable(std::size_t columns, std::size_t runs, bool colours);
+  SweepTable(std::size_t columns, std::size_t runs, bool of_each, bool colours);
 
   std::string header() const;
   // `number` counts from 1. A failed run's row ends with the whole error, however long that is.
@@ -24,7 +25,7 @@ class SweepTable {
                    const std::string& share, const std::string& waits) const;
 
   const std::size_t columns_, run_width_;
-  const bool colours_;
+  const bool of_each_, colours_;
 };
 
 }  // namespace feedrate::cli

@@ -10,6 +10,8 @@ std::size_t terminal_columns();
 
 // At most so many characters; "…" says that some are missing.
 std::string shortened(const std::string& text, std::size_t most);
+// A label that is shorter hardly tells one cell from the next.
+inline constexpr std::size_t kLeastLabel = 8;
 
 // By meaning: red: an error, or what may not be quoted; yellow: a warning.
 enum class Colour { none, red, yellow };

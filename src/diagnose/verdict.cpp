@@ -156,33 +156,45 @@ std::string why_unknown(const run::Measurement& m, const std::optional<Ceiling>&
       there / here);
 }
 
+bool is_own_limit(const plan::CellSettings& settings, const run::Measurement& m) {
+  return settings.data == "synthetic" && m.device_idle_fraction >= kModerately;
+}
+
+Band band_of(const plan::CellSettings& settings, const run::Measurement& m, const Verdict& verdict,
+             const WaitLoss& loss) {
+  if (is_own_limit(settings, m)) return Band::unknown;
+  if (settings.data == "synthetic") return Band::not_bound;
+  if (loss.all >= kModerately && !verdict.capacities.empty())
+    return loss.all < kHighly ? Band::moderately : Band::highly;
+  return loss.waits + loss.most_of_steps < kModerately ? Band::not_bound : Band::unknown;
+}
+
 // Of a run that loses little, or nobody knows how much.
 std::string when_little_is_lost(const run::Measurement& m, const WaitLoss& loss,
                                 const std::string& slow, const std::optional<Ceiling>& ceiling,
-                                bool is_synthetic) {
+                                Band band) {
   std::string text = waits_text(m, loss, "the device waits %.1f %%");
   if (loss.slower) text += "; " + slow;
-  if (is_synthetic || loss.waits + loss.most_of_steps < kModerately)
-    return "not input-bound: " + text;
+  if (band == Band::not_bound) return "not input-bound: " + text;
   if (loss.by_loading) return "perhaps moderately input-bound: " + text;
   if (loss.slower) return text;
   return text + why_unknown(m, ceiling);
 }
 
 std::string sentence(const plan::CellSettings& settings, const run::Measurement& m,
-                     const Verdict& verdict, const std::optional<Ceiling>& ceiling) {
-  const bool is_synthetic = settings.data == "synthetic";
-  if (is_synthetic && m.device_idle_fraction >= kModerately) {
+                     const Verdict& verdict, const WaitLoss& loss,
+                     const std::optional<Ceiling>& ceiling) {
+  if (is_own_limit(settings, m)) {
     return format(
         "the device waits %.0f %% of the time although nothing is loaded: the program "
         "itself is the limit",
         100 * m.device_idle_fraction);
   }
-  const WaitLoss loss = loss_of(settings, m, verdict.slowdown, ceiling);
   const std::string slow =
       loss.slower ? why_it_is_slower(settings, m, *verdict.slowdown, loss) : "";
-  if (!verdict.input_bound) return when_little_is_lost(m, loss, slow, ceiling, is_synthetic);
-  const std::string text = format("%s input-bound: ", loss.all < kHighly ? "moderately" : "highly");
+  if (!verdict.is_input_bound()) return when_little_is_lost(m, loss, slow, ceiling, verdict.band);
+  const std::string text =
+      format("%s input-bound: ", verdict.band == Band::highly ? "highly" : "moderately");
   if (loss.waits < kModerately)
     return text + waits_text(m, loss, "the device waits only %.1f %%") + ", but " + slow;
   return text + waits_text(m, loss, "the device waits %.0f %%") + why_it_waits(verdict.capacities) +
@@ -210,11 +222,11 @@ Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& m
                    const std::optional<Ceiling>& ceiling) {
   Verdict verdict{.capacities = capacities(inputs_of(settings, measurement)),
                   .slowdown = ceiling ? slowdown_of(measurement, *ceiling) : std::nullopt,
+                  .band = Band::unknown,
                   .sentence = {}};
-  verdict.input_bound =
-      settings.data != "synthetic" && !verdict.capacities.empty() &&
-      loss_of(settings, measurement, verdict.slowdown, ceiling).all >= kModerately;
-  verdict.sentence = sentence(settings, measurement, verdict, ceiling);
+  const WaitLoss loss = loss_of(settings, measurement, verdict.slowdown, ceiling);
+  verdict.band = band_of(settings, measurement, verdict, loss);
+  verdict.sentence = sentence(settings, measurement, verdict, loss, ceiling);
   return verdict;
 }
 

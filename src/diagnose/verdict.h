@@ -30,20 +30,23 @@ struct Slowdown {
 // Nothing where one of the two has too few steps for an interval.
 std::optional<Slowdown> slowdown_of(const run::Measurement& measurement, const Ceiling& ceiling);
 
+// Whether loading limits a run, see verdict_of(). `unknown`: the steps are too few or too uneven to
+// tell, or the machine was slower than at the ceiling.
+enum class Band { unknown, not_bound, moderately, highly };
+
 // Which resource limits a run, and which stage in it.
 struct Verdict {
   std::vector<Capacity> capacities;  // the resource that limits comes first
   std::optional<Slowdown> slowdown;
+  Band band = Band::unknown;
   std::string sentence;
-  bool input_bound =
-      false;  // moderately or highly: at least 5 % of the window is lost to the input
+  bool is_input_bound() const { return band == Band::moderately || band == Band::highly; }
 };
 
 // Bands by the share of the window that the input costs: the waiting beyond that at the ceiling
 // and, where the intervals of the steps show it and loading can be why, the time by which they were
-// longer. Below 5 %
-// a run is not input-bound, below 20 % moderately, from there on highly. Without a ceiling only the
-// waiting is known, and the sentence says so.
+// longer. Below 5 % a run is not input-bound, below 20 % moderately, from there on highly. Without
+// a ceiling only the waiting is known, and the sentence says so.
 Verdict verdict_of(const plan::CellSettings& settings, const run::Measurement& measurement,
                    const std::optional<Ceiling>& ceiling);
 

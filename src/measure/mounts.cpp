@@ -1,6 +1,9 @@
 #include "measure/mounts.h"
 
+#include <sys/vfs.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -13,6 +16,30 @@ constexpr std::string_view kServed[] = {
     "9p",     "afs",  "beegfs", "ceph",   "cifs",     "coda",     "glusterfs", "gpfs",
     "lustre", "mmfs", "ncpfs",  "nfs",    "nfs4",     "orangefs", "panfs",     "prl_fs",
     "pvfs2",  "smb3", "smbfs",  "vboxsf", "virtiofs", "vmhgfs",   "wekafs"};
+
+// By the number that statfs() gives: statfs(2), linux/magic.h.
+struct NamedNumber {
+  std::uint32_t number;
+  const char* name;
+};
+constexpr NamedNumber kTypes[] = {
+    {0xef53, "ext4"},        {0x58465342, "xfs"},      {0x9123683e, "btrfs"},
+    {0xf2f52010, "f2fs"},    {0x2fc12fc1, "zfs"},      {0x01021994, "tmpfs"},
+    {0x794c7630, "overlay"}, {0x73717368, "squashfs"}, {0x6969, "nfs"},
+    {0xff534d42, "cifs"},    {0xfe534d42, "smb3"},     {0x00c36400, "ceph"},
+    {0x0bd00bd0, "lustre"},  {0x47504653, "gpfs"},     {0x01021997, "9p"},
+    {0x5346414f, "afs"},     {0x65735546, "fuse"},     {0x19830326, "beegfs"}};
+
+// In a chroot the file system of the root is in no table of mounts. Its type matters all the same:
+// what a server may keep of a file is not seen here.
+std::optional<Mount> unlisted(const std::filesystem::path& path) {
+  struct statfs info;
+  if (statfs(path.c_str(), &info) != 0) return std::nullopt;
+  const auto number = static_cast<std::uint32_t>(info.f_type);
+  const auto known = std::ranges::find(kTypes, number, &NamedNumber::number);
+  if (known == std::end(kTypes)) return std::nullopt;
+  return Mount{.type = known->name, .device = {}, .options = {}, .point = {}};
+}
 
 bool is_inside(const std::string& path, const std::string& point) {
   return path.starts_with(point) &&
@@ -52,7 +79,7 @@ std::optional<Mount> mount_of(const std::filesystem::path& path,
     // Of two at one point, the later one hides the other.
     if (!best || mount.point.size() >= best->point.size()) best = mount;
   }
-  return best;
+  return best ? best : unlisted(path);
 }
 
 bool is_served(std::string_view type) {

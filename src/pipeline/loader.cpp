@@ -34,12 +34,12 @@ const LoaderKind& find_loader_kind(std::string_view kind) {
 
 namespace {
 
-// A worker is one thread: OpenCV must not start a pool of its own within each. Set once, because
-// two calls at a time end TBB's arena twice and corrupt the heap; ranks that are threads make their
-// loaders at once.
+// A worker is one thread: OpenCV must not start a pool of its own within each. 0 leaves the library
+// of threads out altogether, 1 still makes an arena of TBB's. Set once, because two calls at a time
+// end that arena twice and corrupt the heap; ranks that are threads make their loaders at once.
 void keep_opencv_to_one_thread() {
   static std::once_flag set;
-  std::call_once(set, [] { cv::setNumThreads(1); });
+  std::call_once(set, [] { cv::setNumThreads(0); });
 }
 
 }  // namespace

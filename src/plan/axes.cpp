@@ -1,5 +1,6 @@
 #include "plan/axes.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -243,6 +244,14 @@ std::string augment_on(const std::string& value, const Cell& cell) {
 std::string decoder(const std::string& value, const Cell& cell) {
   return value == "nvjpeg" && !is_jpeg(cell) ? "auto" : value;
 }
+// A step on a CPU, which trains a few images/s with each core, then takes about as long whatever
+// the machine is. Of one image, batch normalisation may have one value per channel.
+std::string batch_size(const std::string& value, const Cell& cell) {
+  constexpr int kUsual = 64, kLeast = 2;
+  if (value != "auto") return value;
+  return std::to_string(on_cpu(cell) ? std::clamp(measure::allowed_cpus(), kLeast, kUsual)
+                                     : kUsual);
+}
 std::string device_threads(const std::string& value, const Cell&) {
   return value == "auto" ? std::to_string(measure::allowed_cpus()) : value;
 }
@@ -473,10 +482,12 @@ Axes device_axes() {
        .set = text<&S::model>},
       {.name = "batch-size",
        .help = "images per GPU and step",
-       .fallback = "64",
-       .canonical = from_one,
+       .fallback = "auto",
+       .values = {{"N", "images"}, {"auto", "64; on a cpu as many as it has cores, from 2 to 64"}},
+       .canonical = auto_or_from_one,
        .number = true,
        .ceiling = true,
+       .resolved = batch_size,
        .set = number<&S::batch_size>},
       {.name = "precision",
        .help = "number format of the training step",

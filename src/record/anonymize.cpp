@@ -136,8 +136,8 @@ void hide_server(Json& mount) {
   std::stringstream options(mount["mount_options"].get<std::string>());
   for (std::string option; std::getline(options, option, ',');) {
     static constexpr std::array kNames = {
-        "addr=",     "clientaddr=", "mountaddr=", "upperdir=", "lowerdir=", "workdir=",
-        "username=", "user=",       "domain=",    "ip=",       "unc=",      "source="};
+        "addr=", "clientaddr=", "mountaddr=", "upperdir=", "lowerdir=", "workdir=",   "username=",
+        "user=", "domain=",     "ip=",        "unc=",      "source=",   "lowerdir+=", "datadir+="};
     if (std::ranges::any_of(kNames, [&](const char* name) { return option.starts_with(name); }))
       continue;
     kept += (kept.empty() ? "" : ",") + option;

@@ -73,7 +73,8 @@ bool is_shorter_than(double share, const FlagFacts& facts) {
 // By what ended the window: nothing else makes the next one longer.
 std::string longer_window(const FlagFacts& facts) {
   const std::string longest = "raise --max-seconds";
-  if (measured(facts).ranks.front().window_s >= facts.options.limits.max_seconds) return longest;
+  if (measured(facts).ranks.front().window_s >= facts.options.limits.max_seconds)
+    return longest + ", or shorten the steps with a smaller --batch-size";
   if (facts.result.settings.page_cache == "cold")
     return "make a larger dataset (a cold run is one pass)";
   return is_shorter_than(1, facts) ? longest : "raise --min-steps";

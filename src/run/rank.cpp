@@ -425,11 +425,20 @@ class RankRun {
     return std::move(result_);
   }
 
+  // Of itself it says little: it does what is done once, too.
+  void report_first_step() const {
+    const device::StepRecord& first = result_.steps.front();
+    const double lasted = measure::seconds(first.end_ns - first.start_ns);
+    RunProgress p{.elapsed_s = lasted, .remaining_s = -1};
+    if (lasted > 0) p.imgs_per_s = task_.settings.batch_size * group_.size() / lasted;
+    task_.progress(p);
+  }
   void report() {
     constexpr std::int64_t kEvery = 100'000'000;  // ten times a second
     const std::int64_t now = measure::now_ns();
-    if (!task_.progress || result_.steps.size() < 2 || now - reported_ns_ < kEvery) return;
+    if (!task_.progress || result_.steps.empty() || now - reported_ns_ < kEvery) return;
     reported_ns_ = now;
+    if (result_.steps.size() == 1) return report_first_step();
     const bool measuring = mark_ > 0 && result_.steps.size() > window_.first_step();
     const std::size_t from =
         measuring ? window_.first_step() : std::max<std::size_t>(1, result_.steps.size() / 2);

@@ -107,6 +107,36 @@ static void sound(bool holds, const char* otherwise) {
   if (!holds) throw std::invalid_argument(otherwise);
 }
 
+// A name that the other process opens must come through as it is: each byte travels as the
+// character of its number, U+0000 to U+00FF.
+static std::string text_of_bytes(const std::string& bytes) {
+  std::string text;
+  for (const char byte : bytes) {
+    const auto number = static_cast<unsigned char>(byte);
+    if (number < 0x80) {
+      text += byte;
+    } else {
+      text += static_cast<char>(0xc0 | number >> 6);
+      text += static_cast<char>(0x80 | (number & 0x3f));
+    }
+  }
+  return text;
+}
+static std::string bytes_of_text(const std::string& text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto number = static_cast<unsigned char>(text[i]);
+    if (number < 0x80) {
+      bytes += text[i];
+      continue;
+    }
+    sound((number & 0xfc) == 0xc0 && i + 1 < text.size(),
+          "a name has characters that are no bytes");
+    bytes += static_cast<char>((number & 0x03) << 6 | (text[++i] & 0x3f));
+  }
+  return bytes;
+}
+
 // A difference of two overflows no int64, nor does the sum of a few.
 static bool moderate(std::int64_t value) {
   constexpr std::int64_t kMost = 1'000'000'000'000'000'000;  // of nanoseconds: 31 years
@@ -178,15 +208,16 @@ static void check(const RankResult& rank) {
 std::string to_text(const RankOrder& order) {
   nlohmann::json cell = nlohmann::json::object();
   for (const plan::Axis& axis : plan::axes()) {
-    if (const auto& value = order.cell[axis.name]) cell[std::string(axis.name)] = *value;
+    if (const auto& value = order.cell[axis.name])
+      cell[std::string(axis.name)] = text_of_bytes(*value);
   }
   const RunOptions& o = order.options;
   return nlohmann::json{{"cell", cell},
                         {"manifest", order.manifest},
                         {"work", order.work},
-                        {"copy_to", order.copy_to.string()},
+                        {"copy_to", text_of_bytes(order.copy_to.string())},
                         {"most_bytes", order.most_bytes},
-                        {"data", o.data.string()},
+                        {"data", text_of_bytes(o.data.string())},
                         {"limits", o.limits},
                         {"seed", o.seed},
                         {"planted", o.planted},
@@ -196,7 +227,7 @@ std::string to_text(const RankOrder& order) {
                         {"most_cached", o.most_cached},
                         {"blocks", o.blocks},
                         {"appointment", o.appointment},
-                        {"trace", o.trace.string()},
+                        {"trace", text_of_bytes(o.trace.string())},
                         {"trace_operators", o.trace_operators}}
       .dump(-1, ' ', false, kReplace);
 }
@@ -207,11 +238,11 @@ RankOrder order_from(const std::string& text) {
   sound(0 <= work && work <= static_cast<int>(Work::copy), "it is no work");
   RankOrder order{.manifest = json.at("manifest"),
                   .work = static_cast<Work>(work),
-                  .copy_to = json.at("copy_to").get<std::string>(),
+                  .copy_to = bytes_of_text(json.at("copy_to")),
                   .most_bytes = json.at("most_bytes")};
   for (const auto& [axis, value] : json.at("cell").items())
-    order.cell.set(axis, value.get<std::string>());
-  order.options = {.data = json.at("data").get<std::string>(),
+    order.cell.set(axis, bytes_of_text(value));
+  order.options = {.data = bytes_of_text(json.at("data")),
                    .limits = json.at("limits"),
                    .seed = json.at("seed"),
                    .planted = json.at("planted"),
@@ -221,7 +252,7 @@ RankOrder order_from(const std::string& text) {
   order.options.most_cached = json.at("most_cached");
   order.options.blocks = json.at("blocks");
   order.options.appointment = json.at("appointment");
-  order.options.trace = json.at("trace").get<std::string>();
+  order.options.trace = bytes_of_text(json.at("trace"));
   order.options.trace_operators = json.at("trace_operators");
   return order;
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "storage/packed_files.h"
+#include "storage/variant_name.h"
 
 namespace feedrate::storage {
 
@@ -20,19 +21,18 @@ const Container* find_container(std::string_view name) {
 }
 
 const Container& container_of(std::string_view variant) {
-  const std::string_view format = variant.substr(0, variant.find('/'));
-  const std::size_t dot = format.find('.');
-  if (dot == std::string_view::npos) return containers().front();
-  if (const Container* found = find_container(format.substr(dot + 1))) return *found;
+  const std::string container = variant_name_from(variant).container;
+  if (container.empty()) return containers().front();
+  if (const Container* found = find_container(container)) return *found;
   throw Error(variant, "lies in a container that this program does not know",
               "use a newer feedrate");
 }
 
 std::string in_container(std::string_view variant, std::string_view container) {
   if (container == containers().front().name) return std::string(variant);
-  const std::size_t slash = std::min(variant.find('/'), variant.size());
-  std::string name(variant.substr(0, slash));
-  return name.append(".").append(container).append(variant.substr(slash));
+  VariantName name = variant_name_from(variant);
+  name.container = container;
+  return name.text();
 }
 
 void place_samples(DatasetVariant& variant) {

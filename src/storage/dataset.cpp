@@ -12,6 +12,7 @@
 #include "storage/container.h"
 #include "storage/gen_command.h"
 #include "storage/manifest.h"
+#include "storage/variant_name.h"
 
 namespace feedrate::storage {
 namespace {
@@ -32,31 +33,20 @@ void check_present(const fs::path& data, const std::string& variant) {
   }
 }
 
-// "jpeg.tar/500x375": "jpeg"; "tensor-fp16/224x224": "tensor".
-std::string_view format_in(std::string_view variant) {
-  return variant.substr(0, variant.find_first_of("./-"));
-}
-
-// "jpeg.tar/500x375": "tar"; nothing for plain files.
-std::string_view container_in(std::string_view variant) {
-  const std::string_view folder = variant.substr(0, variant.find('/'));
-  const std::size_t dot = folder.find('.');
-  return dot == std::string_view::npos ? std::string_view() : folder.substr(dot + 1);
-}
-
 // What there is in place of a variant: the others of its format, or else of its container. All of
 // them would be a long line.
 std::string near_to(std::string_view name, const DatasetRecord& record) {
   if (record.variants.empty()) return "it has no variant at all";
   const auto named = std::views::keys(record.variants);
-  const auto those = [&](const auto& part_of) {
+  const auto those = [&, wanted = variant_name_from(name)](std::string VariantName::* part) {
     std::vector<std::string> found;
-    std::ranges::copy_if(named, std::back_inserter(found),
-                         [&](const std::string& other) { return part_of(other) == part_of(name); });
+    std::ranges::copy_if(named, std::back_inserter(found), [&](const std::string& other) {
+      return variant_name_from(other).*part == wanted.*part;
+    });
     return found;
   };
-  std::vector<std::string> near = those(format_in);
-  if (near.empty()) near = those(container_in);
+  std::vector<std::string> near = those(&VariantName::format);
+  if (near.empty()) near = those(&VariantName::container);
   return near.empty() ? "and nothing else of its format or container" : "it has " + listed(near);
 }
 
@@ -64,11 +54,10 @@ std::string near_to(std::string_view name, const DatasetRecord& record) {
 // added to it.
 std::string make_it(const fs::path& data, const std::string& name, const DatasetRecord& record) {
   const bool is_from = !is_generated(record.source);
-  const std::string kind = name.substr(std::min(name.find('/'), name.size()));
-  if (is_from && kind.find('-') != std::string::npos)
+  const VariantName wanted = variant_name_from(name);
+  if (is_from && !wanted.detail.empty())
     return "pictures of a folder are as they are: leave --detail out";
-  if (!is_from && record.source != kLikeImagenet &&
-      kind.starts_with(std::string("/").append(kMixedSizes)))
+  if (!is_from && record.source != kLikeImagenet && wanted.size == kMixedSizes)
     return "its pictures have one size, so make another dataset: " + gen_command("OTHER", name);
   return "make it: " + gen_command(data, name, made_of(record, name));
 }

@@ -2,33 +2,12 @@
 
 #include "base/text.h"
 #include "storage/dataset_record.h"
+#include "storage/variant_name.h"
 
 namespace feedrate::storage {
 namespace {
 
 using Made = std::map<std::string, std::string>;
-
-// "tensor-fp16.tar/224x224-high", taken apart.
-struct Asked {
-  std::string format, container, dtype, size, detail;
-};
-
-std::string cut_behind(std::string& text, char mark) {
-  const std::size_t at = text.find(mark);
-  if (at == std::string::npos) return {};
-  std::string behind = text.substr(at + 1);
-  text.resize(at);
-  return behind;
-}
-
-Asked take_apart(std::string_view variant) {
-  Asked asked{.format = std::string(variant)};
-  asked.size = cut_behind(asked.format, '/');
-  asked.detail = cut_behind(asked.size, '-');
-  asked.container = cut_behind(asked.format, '.');
-  if (asked.format.starts_with("tensor-")) asked.dtype = cut_behind(asked.format, '-');
-  return asked;
-}
 
 std::string value_in(const Made& made, const std::string& key) {
   const auto found = made.find(key);
@@ -36,7 +15,7 @@ std::string value_in(const Made& made, const std::string& key) {
 }
 
 // Which pictures: nothing is said of a source that is not known, unless the size needs one.
-std::string source_words(const Asked& asked, const Made& made) {
+std::string source_words(const VariantName& asked, const Made& made) {
   const std::string source = value_in(made, "source");
   if (source.empty()) return asked.size == kMixedSizes ? " --like imagenet" : "";
   if (!is_generated(source)) return " --from " + shell_word(source);
@@ -74,15 +53,15 @@ std::string option_words(const Made& made) {
 std::string gen_command(const std::filesystem::path& data, std::string_view variant,
                         const Made& made) {
   std::string command = "feedrate gen " + shell_word(data.string());
-  Asked asked = take_apart(variant);
+  VariantName asked = variant_name_from(variant);
   if (asked.size.empty()) return command;
   if (!asked.container.empty()) command += " --container " + asked.container;
   if (asked.dtype.empty()) {
     command += " --format " + asked.format + " --image-size " + asked.size;
   } else {
     command += " --format tensor --tensor-dtype " + asked.dtype + " --input-size " + asked.size;
-    asked.size = value_in(made, "made_from");  // the pictures: their size and detail
-    asked.detail = cut_behind(asked.size, '-');
+    // The pictures: their size and detail.
+    asked = variant_name_from("/" + value_in(made, "made_from"));
     if (!asked.size.empty()) command += " --image-size " + asked.size;
   }
   if (!asked.detail.empty()) command += " --detail " + asked.detail;

@@ -25,7 +25,9 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNoChange = "the folder must not change while it is listed";
 
-enum class Kind { folder, file, other };
+const LeftOut kNobodyAsks{};
+
+enum class Kind { folder, file, dangling, other };
 struct Entry {
   std::string name;
   Kind kind = Kind::other;
@@ -58,25 +60,27 @@ bool has_suffix(std::string_view name, std::span<const std::string_view> suffixe
   });
 }
 
-// A link is what it leads to. One that leads nowhere is nothing, unless it is `wanted`: what cannot
-// be looked at for another reason may be a folder of pictures. `name` is relative to the folder,
-// whose path is for errors.
-Kind kind_behind(int folder, const std::string& path, const char* name, bool wanted) {
+// A link is what it leads to. One that leads nowhere is refused if it is `needed`. What cannot be
+// looked at for another reason may be a folder of pictures, and is refused, too. `name` is relative
+// to the folder, whose path is for errors.
+Kind kind_behind(int folder, const std::string& path, const char* name, bool needed) {
   struct stat info;
   if (fstatat(folder, name, &info, 0) == 0) return kind_of(info.st_mode);
   const int error = errno;
   const bool dangles = error == ENOENT || error == ELOOP || error == ENOTDIR;
-  if (dangles && !wanted) return Kind::other;
+  if (dangles && !needed) return Kind::dangling;
   check_name(path, name);
   refuse_reading(path + "/" + name,
-                 error == ENOENT ? "is a link that leads nowhere" : std::strerror(error), error,
-                 "mend it or take it out of the folder");
+                 error == ENOENT  ? "is a link that leads nowhere"
+                 : error == ELOOP ? "is a link that leads back to itself"
+                                  : std::strerror(error),
+                 error, "mend it or take it out of the folder");
 }
 
 // In name order. What is neither a folder nor ends in one of `wanted` is not checked: whatever else
-// lies there does no harm.
+// lies there does no harm. `may_dangle`: links of a wanted name, too.
 std::vector<Entry> entries_of(const std::string& path, std::span<const std::string_view> wanted,
-                              ListCount& count) {
+                              ListCount& count, bool may_dangle = false) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
   if (!folder) refuse_reading(path, std::strerror(errno), errno, kNoChange);
   std::vector<Entry> entries;
@@ -89,7 +93,7 @@ std::vector<Entry> entries_of(const std::string& path, std::span<const std::stri
     if (entry->d_type == DT_DIR) kind = Kind::folder;
     if (entry->d_type == DT_REG) kind = Kind::file;
     if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
-      kind = kind_behind(dirfd(folder.get()), path, entry->d_name, is_wanted);
+      kind = kind_behind(dirfd(folder.get()), path, entry->d_name, is_wanted && !may_dangle);
     if (kind == Kind::folder || is_wanted) check_name(path, name);
     if (kind == Kind::other && is_wanted) {
       throw Error(path + "/" + std::string(name), "is no file: a pipe, a socket or a device",
@@ -107,9 +111,10 @@ std::vector<Entry> entries_of(const std::string& path, std::span<const std::stri
 // The pictures of one class, or of all of the folder.
 class ClassFolder {
  public:
-  // `count` outlives it.
-  ClassFolder(const std::string& root, std::span<const std::string_view> suffixes, ListCount& count)
-      : root_(root), suffixes_(suffixes), count_(count) {}
+  // `count` and `left_out` outlive it.
+  ClassFolder(const std::string& root, std::span<const std::string_view> suffixes, ListCount& count,
+              const LeftOut& left_out)
+      : root_(root), suffixes_(suffixes), count_(count), left_out_(left_out) {}
 
   // Their paths relative to the root; `name`: of the class, empty for the root itself.
   std::vector<std::string> list(const std::string& name) {
@@ -125,11 +130,15 @@ class ClassFolder {
     if (std::ranges::find(way_, id) != way_.end())
       throw Error(path, "is a link to a folder that it lies in", "take it out of the folder");
     way_.push_back(id);
-    for (const Entry& entry : entries_of(path, suffixes_, count_)) {
+    for (const Entry& entry : entries_of(path, suffixes_, count_, left_out_.dangling_samples)) {
       std::string below = relative.empty() ? entry.name : relative + "/" + entry.name;
-      if (entry.kind == Kind::folder) walk(below);
-      if (entry.kind == Kind::file && has_suffix(entry.name, suffixes_))
+      if (entry.kind == Kind::folder) {
+        walk(below);
+      } else if (entry.kind == Kind::file && has_suffix(entry.name, suffixes_)) {
         paths_.push_back(std::move(below));
+      } else if (entry.kind != Kind::other && left_out_.tell) {
+        left_out_.tell(below, entry.kind == Kind::dangling);
+      }
     }
     way_.pop_back();
   }
@@ -137,6 +146,7 @@ class ClassFolder {
   const std::string root_;
   const std::span<const std::string_view> suffixes_;
   ListCount& count_;
+  const LeftOut& left_out_;
   std::vector<FolderId> way_;  // from the class down to where it is
   std::vector<std::string> paths_;
 };
@@ -178,9 +188,8 @@ std::vector<SampleFile> list_paths(const std::string& root, const std::vector<st
   in_parallel(
       classes.size(), threads,
       [&] {
-        return [&, lister = std::make_shared<ClassFolder>(root, suffixes, count)](std::size_t i) {
-          of_class[i] = lister->list(classes[i]);
-        };
+        const auto lister = std::make_shared<ClassFolder>(root, suffixes, count, kNobodyAsks);
+        return [&, lister](std::size_t i) { of_class[i] = lister->list(classes[i]); };
       },
       [] { return false; });
   std::vector<SampleFile> samples;
@@ -289,15 +298,15 @@ bool is_image_folder(const fs::path& data, const ListProgress& progress) {
 
 std::vector<std::string> list_pictures(const fs::path& folder,
                                        std::span<const std::string_view> suffixes,
-                                       const ListProgress& progress) {
+                                       const ListProgress& progress, const LeftOut& left_out) {
   ListCount count(progress);
-  return ClassFolder(folder.string(), suffixes, count).list("");
+  return ClassFolder(folder.string(), suffixes, count, left_out).list("");
 }
 
 bool holds_class_pictures(const fs::path& folder, std::span<const std::string_view> suffixes,
                           const ListProgress& progress) {
   ListCount count(progress);
-  ClassFolder lister(folder.string(), suffixes, count);
+  ClassFolder lister(folder.string(), suffixes, count, kNobodyAsks);
   return std::ranges::any_of(classes_of(folder.string(), count),
                              [&](const std::string& name) { return !lister.list(name).empty(); });
 }

@@ -22,11 +22,19 @@ DatasetVariant list_image_folder(const std::filesystem::path& folder,
                                  std::span<const std::string_view> suffixes, int threads,
                                  const ListProgress& progress = {});
 
+// What of a folder is no sample: a file that ends otherwise, or a link that leads nowhere, relative
+// to the folder.
+struct LeftOut {
+  std::function<void(const std::string& path, bool is_dangling)> tell;
+  bool dangling_samples = false;  // links of a sample's name are left out too, else an Error
+};
+
 // The pictures below `folder` at any depth by the same rule, also those that lie in no class: their
 // paths relative to it, in no order. There may be none. Errors: as there.
 std::vector<std::string> list_pictures(const std::filesystem::path& folder,
                                        std::span<const std::string_view> suffixes,
-                                       const ListProgress& progress = {});
+                                       const ListProgress& progress = {},
+                                       const LeftOut& left_out = {});
 
 // Whether `data` is a folder of the user's own: one that `feedrate gen` has not made.
 bool is_image_folder(const std::filesystem::path& data, const ListProgress& progress = {});

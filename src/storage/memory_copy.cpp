@@ -19,6 +19,7 @@
 #include "storage/container.h"
 #include "storage/dataset_record.h"
 #include "storage/manifest.h"
+#include "storage/variant_name.h"
 
 namespace feedrate::storage {
 namespace {
@@ -68,10 +69,10 @@ std::string name_in_copy(const std::string& path, std::size_t number) {
          (dot == std::string::npos ? "" : path.substr(dot));
 }
 
-// "jpeg.tar/500x375" -> "jpeg/500x375"
-std::string without_container(const std::string& name) {
-  const std::size_t slash = name.find('/'), dot = std::min(name.find('.'), slash);
-  return name.substr(0, dot) + name.substr(slash);
+std::string without_container(const std::string& variant) {
+  VariantName name = variant_name_from(variant);
+  name.container.clear();
+  return name.text();
 }
 
 }  // namespace

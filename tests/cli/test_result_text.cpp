@@ -112,16 +112,15 @@ TEST(ResultSummary, OneRunThatMayNotBeQuotedIsTold) {
 
 TEST(ResultSummary, AdviceFollowsTheVerdict) {
   record::Record record = summary_record(std::nullopt);
-  record.verdict->input_bound = true;
+  record.verdict->band = diagnose::Band::moderately;
   EXPECT_THAT(cli::result_summary(std::vector{record}, "jpeg", ""),
               HasSubstr("`feedrate diagnose`"));
-  record.verdict->input_bound = false;
+  record.verdict->band = diagnose::Band::not_bound;
   EXPECT_THAT(cli::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("--no-ceiling"));
   record = summary_record(1e6);
-  record.verdict->input_bound = false;
-  record.verdict->sentence = "not input-bound: the device waits 0.1 % of the time";
+  record.verdict->band = diagnose::Band::not_bound;
   EXPECT_THAT(cli::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("little to gain"));
-  record.verdict->sentence = "perhaps moderately input-bound: the device waits 4 % of the time";
+  record.verdict->band = diagnose::Band::unknown;
   EXPECT_THAT(cli::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("measure longer"));
 }
 

@@ -32,17 +32,36 @@ record::Record table_record(double ceiling_imgs_per_s) {
 
 TEST(SweepTable, IsAsWideAsTheTerminalAndNotWider) {
   const record::Record record = table_record(2 * table_record(1).result.measurement->imgs_per_s);
-  for (const std::size_t columns : {200u, 80u, 60u, 59u, 40u}) {
-    const cli::SweepTable table(columns, 120, /*colours=*/false);
+  for (const std::size_t columns : {200u, 80u, 60u, 59u, 40u, 31u}) {
+    const cli::SweepTable table(columns, 120, /*of_each=*/false, /*colours=*/false);
     EXPECT_EQ(character_count(table.header()), columns);
     EXPECT_EQ(character_count(table.row(record, 7)), columns) << table.row(record, 7);
     EXPECT_THAT(table.row(record, 7), HasSubstr("50.0 %")) << "numbers stay";
   }
-  EXPECT_THAT(cli::SweepTable(80, 120, false).header(),
+  const cli::SweepTable tiny(26, 120, false, false);
+  EXPECT_LE(character_count(tiny.row(record, 7)), 26u) << "without a label";
+  EXPECT_THAT(tiny.row(record, 7), HasSubstr("50.0 %"));
+  EXPECT_THAT(cli::SweepTable(80, 120, false, false).header(),
               AllOf(HasSubstr("img/s"), HasSubstr("ceiling"), EndsWith("waits")));
-  EXPECT_THAT(cli::SweepTable(40, 120, false).header(), EndsWith("ceiling"));
-  EXPECT_THAT(cli::SweepTable(40, 120, false).row(record, 7), HasSubstr("…"))
+  EXPECT_THAT(cli::SweepTable(40, 120, false, false).header(), EndsWith("ceiling"));
+  EXPECT_THAT(cli::SweepTable(40, 120, false, false).row(record, 7), HasSubstr("…"))
       << "the label gives way";
+}
+
+TEST(SweepTable, WhatMustNotBeQuotedIsMarkedWithoutColours) {
+  record::Record record = table_record(1000);
+  record.valid = true;
+  EXPECT_THAT(cli::SweepTable(80, 9, false, false).row(record, 1), Not(HasSubstr("!")));
+  record.valid = false;
+  EXPECT_THAT(cli::SweepTable(80, 9, false, false).row(record, 1), HasSubstr("! "));
+}
+
+TEST(SweepTable, SaysWhichRepetitionWhereNobodyKnowsHowMany) {
+  record::Record record = table_record(1000);
+  record.context.run.repetition = 11;
+  const cli::SweepTable table(80, 12, /*of_each=*/true, /*colours=*/false);
+  EXPECT_THAT(table.row(record, 4), StartsWith("  12.4 jpeg"));
+  EXPECT_EQ(character_count(table.row(record, 12)), 80u);
 }
 
 TEST(SweepTable, AFailedRunSaysAllOfItsError) {
@@ -50,20 +69,20 @@ TEST(SweepTable, AFailedRunSaysAllOfItsError) {
   record.result.measurement.reset();
   record.result.status = run::Status::failed;
   record.result.error = std::string(100, 'x') + " end";
-  EXPECT_THAT(cli::SweepTable(40, 9, false).row(record, 3),
+  EXPECT_THAT(cli::SweepTable(40, 9, false, false).row(record, 3),
               AllOf(StartsWith("  3 jpeg"), EndsWith("xxx end")));
 }
 
 TEST(SweepTable, ColoursByMeaning) {
   record::Record record = table_record(1000);
   record.flags.clear(), record.valid = true;
-  const cli::SweepTable table(80, 9, /*colours=*/true);
+  const cli::SweepTable table(80, 9, /*of_each=*/false, /*colours=*/true);
   EXPECT_THAT(table.row(record, 1), Not(HasSubstr("\033")));
   record.flags.push_back({.name = "cpu_steal", .severity = record::Severity::warning});
   EXPECT_THAT(table.row(record, 1), StartsWith("\033[33m"));
   record.valid = false;
   EXPECT_THAT(table.row(record, 1), AllOf(StartsWith("\033[31m"), EndsWith("\033[0m")));
-  EXPECT_THAT(cli::SweepTable(80, 9, false).row(record, 1), Not(HasSubstr("\033")));
+  EXPECT_THAT(cli::SweepTable(80, 9, false, false).row(record, 1), Not(HasSubstr("\033")));
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <map>
+#include <string>
+
 #include "data_gen/generate_source.h"
 #include "datasets.h"
 #include "storage/image_folder.h"
@@ -9,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 class From : public DatasetTest {
  protected:
@@ -109,7 +113,9 @@ TEST_F(From, broken_pictures_are_left_out_where_that_is_asked_for) {
   data_gen::GenerateOptions skipping = from_options();
   std::vector<std::string> skipped;
   skipping.skip_bad = true;
-  skipping.on_skipped = [&](const std::string& picture) { skipped.push_back(picture); };
+  skipping.on_skipped = [&](const std::string& picture, std::int64_t) {
+    skipped.push_back(picture);
+  };
   generate(skipping);
   EXPECT_THAT(skipped, ElementsAre(HasSubstr("n01/b.jpg: ")));
   EXPECT_THAT(paths_of(storage::open_dataset(skipping.data, "jpeg/32x24")),
@@ -118,6 +124,37 @@ TEST_F(From, broken_pictures_are_left_out_where_that_is_asked_for) {
   // Once the picture is gone the same dataset is meant, with or without the flag.
   fs::remove(pictures() / "n01/b.jpg");
   generate(from_options());
+}
+
+TEST_F(From, what_is_no_picture_that_it_reads_is_counted_and_named) {
+  add_picture("n01/a.jpg", 1);
+  for (const char* name : {"n01/b.gif", "n01/c.GIF", "n01/notes.txt", "n01/d.webp"})
+    write_text(pictures() / name, "x");
+  fs::create_symlink("nowhere", pictures() / "n02");
+  data_gen::GenerateOptions options = from_options();
+  std::map<std::string, std::int64_t> left_out;
+  options.on_skipped = [&](const std::string& what, std::int64_t pictures) {
+    left_out[what.substr(what.find("pictures/"))] = pictures;
+  };
+  generate(options);
+  EXPECT_EQ(paths_of(storage::open_dataset(options.data, "jpeg/32x24")).size(), 1u);
+  const std::string read = "; *.jpg, *.jpeg and *.png are read";
+  EXPECT_THAT(left_out,
+              ElementsAre(Pair("pictures/n01/b.gif: a *.gif" + read + ", and 1 more of these", 2),
+                          Pair("pictures/n01/d.webp: a *.webp" + read, 1),
+                          Pair("pictures/n02: a link that leads nowhere", 1)));
+}
+
+TEST_F(From, a_link_of_a_pictures_name_that_leads_nowhere_is_a_bad_picture) {
+  add_picture("n01/a.jpg", 1);
+  fs::create_symlink("nowhere", pictures() / "n01/b.jpg");
+  EXPECT_THAT(error_of(from_options()), HasSubstr("n01/b.jpg: is a link that leads nowhere"));
+  data_gen::GenerateOptions skipping = from_options();
+  skipping.skip_bad = true;
+  std::int64_t left_out = 0;
+  skipping.on_skipped = [&](const std::string&, std::int64_t pictures) { left_out += pictures; };
+  generate(skipping);
+  EXPECT_EQ(left_out, 1);
 }
 
 TEST_F(From, a_folder_without_pictures_is_an_error) {

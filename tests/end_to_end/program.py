@@ -98,6 +98,7 @@ class ProgramTest(unittest.TestCase):
             stderr=subprocess.PIPE,
             cwd=self.folder,
             encoding="utf-8",
+            errors="surrogateescape",  # a file's name may be any bytes
             **more,
         )
 

@@ -81,6 +81,24 @@ class Damage(ProgramTest):
             talk=True,
         )
 
+    def test_a_link_that_leads_to_itself(self):
+        data = self.copy_of_data()
+        name = self.hurt(data, "jpeg/48x48", lambda content: content)
+        os.remove(os.path.join(data, name))
+        os.symlink(os.path.basename(name), os.path.join(data, name))
+        verified = self.call("verify", data, code=1)
+        self.assertIn(f"damaged: {name}: Too many levels of symbolic links\n", verified.out)
+        self.assertIn("1 damaged", verified.out)
+        self.repair(verified, data, name)
+        loop = self.path("loop")
+        os.symlink("loop", loop)
+        for words, names in (
+            (("verify", loop), "no such folder"),
+            (("gen", self.path("made"), "--from", loop), "Too many levels of symbolic links; name"),
+            (("gen", os.path.join(loop, "made")), "cannot make the folder"),
+        ):
+            self.refused(*words, names=[loop, names], code=1)
+
     def test_tensor_headers(self):
         # dtype, height (negative, and so large that a product overflows), channels, length
         for at, value in (

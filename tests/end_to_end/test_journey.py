@@ -31,7 +31,9 @@ class Journey(ProgramTest):
         words = ("run", "--data", "jpeg", "--dataset", self.path("d"), "--input-size", "48")
         words += ("--device", "emulated:2000", "--batch-size", "8", *SHORT)
         answer = self.call(*words)
-        self.assertIn("--image-size 96x96, as nothing else is in " + self.path("d"), answer.err)
+        self.assertIn(
+            "--image-size 96x96 --detail low, as nothing else is in " + self.path("d"), answer.err
+        )
         self.assertIn("jpeg 96x96", answer.out)
         self.call("gen", self.path("d"), *few, "--image-size", "48", "--detail", "low")
         self.refused(*words, names=["jpeg/224x224"], code=1)

@@ -42,6 +42,9 @@ class Completion(ProgramTest):
         self.assertEqual(self.completed("run", "--data", "jp"), ["jpeg"])
         self.assertEqual(self.completed("sweep", "--data", "jpeg,te"), ["jpeg,tensor"])
         self.assertEqual(self.completed("sweep", "--loader", "p"), ["pool"])
+        self.assertEqual(self.completed("run", "--data", "=", "jp"), ["jpeg"])
+        self.assertIn("jpeg", self.completed("run", "--data", "="))
+        self.assertEqual(self.completed("completion", ""), ["bash", "zsh"])
 
     @unittest.skipUnless(shutil.which("zsh"), "no zsh here")
     def test_zsh_takes_its_own(self):

@@ -110,9 +110,32 @@ class OwnFolder(ProgramTest):
     def test_its_pictures_sizes_are_the_default(self):
         answer = self.call("run", *self.words, *SHORT, "--data", "jpeg")
         self.assertIn(
-            f"feedrate: --image-size mixed, as nothing else is in {self.mine}\n", answer.err
+            f"feedrate: --image-size mixed, as no `feedrate gen` made {self.mine}\n", answer.err
         )
         self.assertIn("jpeg mixed", answer.out)
+
+    def test_names_need_be_no_utf8(self):
+        def odd(name):
+            return os.fsdecode(os.fsencode(self.path(name)) + b"-\xff\xc3")
+
+        mine = odd("mine")
+        os.mkdir(mine)
+        for name in sorted(os.listdir(self.mine)):
+            shutil.copytree(
+                os.path.join(self.mine, name),
+                os.path.join(mine, os.fsdecode(b"\xe9" + name.encode())),
+            )
+        cell = ("--device", "emulated:2000", "--batch-size", "8", "--input-size", "48", *SHORT)
+        self.call("run", "--data", "jpeg", "--dataset", mine, *cell, "--trace", odd("trace"))
+        self.assertTrue(os.path.exists(odd("trace")))
+        words = ("--format", "jpeg", "--image-size", "48", "--count", "0")
+        self.call("gen", odd("made"), "--from", mine, *words)
+        self.assertIn(" 0 damaged", self.call("verify", odd("made")).out)
+        sweep = ("sweep", "--data", "jpeg", "--dataset", odd("made"), *cell, "--image-size", "48")
+        sweep += ("-o", odd("results"))
+        self.call(*sweep)
+        self.assertIn("3 already there", self.call(*sweep, "--resume").err)
+        self.call("validate", odd("results"))
 
     def test_a_made_dataset_is_none(self):
         words = ("--dataset", self.data, "--data", "jpeg", "--image-size", "mixed", *SHORT)

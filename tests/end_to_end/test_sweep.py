@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import time
 
 from program import CELL, SHORT, ProgramTest, identity, main
@@ -136,6 +137,32 @@ class Sweeping(ProgramTest):
             for records in (first, again)
         ]
         self.assertEqual(*data)
+
+    def test_other_data_is_not_measured_in_its_place(self):
+        pictures = self.path("pictures")
+        words = ("--count", "40", "--classes", "2", "--image-size", "64", "--format", "jpeg")
+        self.call("gen", self.path("made"), *words)
+        shutil.copytree(self.path("made", "jpeg", "64x64"), pictures)
+        os.remove(os.path.join(pictures, "files.tsv"))
+        self.call("gen", self.path("from"), "--from", pictures, *words)
+        own = ("--dataset", pictures, "--data", "jpeg")
+        cell = ("--device", "emulated:500", "--batch-size", "4", "--input-size", "64")
+        self.call("sweep", *own, *cell, *SHORT, "-o", self.path("own"))
+        made = ("--dataset", self.path("from"), "--data", "jpeg", "--image-size", "64")
+        self.call("sweep", *made, *cell, *SHORT, "-o", self.path("of-from"))
+        lost = sorted(os.listdir(os.path.join(pictures, "class_000")))[0]
+        os.remove(os.path.join(pictures, "class_000", lost))
+        shutil.rmtree(self.path("from"))
+        for ledger, names in (
+            ("own", ["39 samples", "then 40 samples"]),
+            ("of-from", ["jpeg/64x64", "39 samples", "then 40"]),
+        ):
+            again = self.path(ledger + "-again")
+            answer = self.finish(self.start("reproduce", self.path(ledger), "-o", again, "--run"))
+            self.assertEqual(answer.code, 1, answer)
+            for name in ["is not what was measured", *names]:
+                self.assertIn(name, answer.err.splitlines()[-1])
+            self.assertFalse(os.path.exists(again), again)
 
     def test_a_resumed_sweep_is_one_and_its_dataset_can_be_elsewhere(self):
         config = self.write(

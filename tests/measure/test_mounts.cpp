@@ -34,9 +34,20 @@ TEST_F(Mounts, TheLaterOfTwoHidesTheOther) {
 }
 
 TEST_F(Mounts, WhatCannotBeReadIsNone) {
-  EXPECT_EQ(point_of("/data"), "none");
+  EXPECT_EQ(point_of("/no such folder"), "none");
   write("proc/self/mounts", "\n/dev/vda\n");
-  EXPECT_EQ(point_of("/data"), "none");
+  EXPECT_EQ(point_of("/no such folder"), "none");
+}
+
+// As in a chroot.
+TEST_F(Mounts, OneThatIsNotListedHasItsTypeAlone) {
+  const auto listed = measure::mount_of("/dev/shm");
+  if (!listed || listed->type != "tmpfs") GTEST_SKIP() << "/dev/shm is no tmpfs here";
+  write("proc/self/mounts", "proc /proc proc rw 0 0\n");
+  const auto found = measure::mount_of("/dev/shm", root_ / "proc");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->type, "tmpfs");
+  EXPECT_EQ(found->device, "");
 }
 
 TEST(FileSystems, OfAServerOrAProgramAreTold) {

@@ -123,5 +123,20 @@ TEST(Statistics, RepetitionsThatAgreeToTheLastBitProveNoTinyDifference) {
   EXPECT_GT(found.ci95->high, 1);
 }
 
+// By hand: of 1 to 10 the fifths are 1, 2 and 9, 10; winsorised 3 3 3 4 5 6 7 8 8 8, whose variance
+// is 42.5 / 9; Yuen's standard error divides by the share that was kept.
+TEST(TrimmedMean, HasYuensStandardError) {
+  const std::vector<double> values = {7, 1, 10, 3, 5, 9, 2, 8, 4, 6};
+  const measure::TrimmedMean found = measure::trimmed_mean(values);
+  EXPECT_NEAR(found.mean, 5.5, 1e-12);
+  EXPECT_NEAR(found.standard_error, std::sqrt(42.5 / 9) / (0.6 * std::sqrt(10)), 1e-12);
+  EXPECT_EQ(found.degrees, 5);
+  std::vector<double> spoilt = values;
+  spoilt[2] = 1e9;
+  EXPECT_EQ(measure::trimmed_mean(spoilt).standard_error, found.standard_error);
+  const std::vector<double> four = {1, 2, 4, 5};  // nothing is cut off: the usual one
+  EXPECT_NEAR(measure::trimmed_mean(four).standard_error, std::sqrt(10.0 / 3) / 2, 1e-12);
+}
+
 }  // namespace
 }  // namespace feedrate::tests

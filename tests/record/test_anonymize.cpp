@@ -87,6 +87,16 @@ TEST(Anonymizer, NamesNeitherHostsNorProcessesNorServers) {
             "rank 1 was killed");
 }
 
+TEST(Anonymizer, NamesNoFolderOfAContainersLayers) {
+  const Json mount = {{"type", "overlay"},
+                      {"device", "overlay"},
+                      {"mount_options",
+                       "rw,lowerdir=/home/me/layers/l1,upperdir=/home/me/u,workdir=/home/me/w,"
+                       "lowerdir+=/home/me/l2,datadir+=/home/me/d,xino=off"}};
+  const Json clean = anonymous("", "", {{"environment", {{"file_system", mount}}}});
+  EXPECT_EQ(clean["environment"]["file_system"]["mount_options"], "rw,xino=off");
+}
+
 TEST(Anonymizer, CountsOtherMachines) {
   const Json clean = anonymous("", "",
                                {{"ranks",

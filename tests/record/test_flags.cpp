@@ -112,7 +112,8 @@ TEST(Flags, AShortWindowsRemedyIsWhatEndedIt) {
     return found;
   };
   using Remedies = std::set<std::string>;
-  const Remedies longer = {"raise --max-seconds"}, more_steps = {"raise --min-steps"},
+  const Remedies longer = {"raise --max-seconds, or shorten the steps with a smaller --batch-size"},
+                 more_steps = {"raise --min-steps"},
                  more_data = {"make a larger dataset (a cold run is one pass)"};
   EXPECT_EQ(remedies("warm", 15, {.min_steps = 5, .min_seconds = 0.1}), more_steps);
   EXPECT_EQ(remedies("warm", 15, {.min_seconds = 0.1, .max_seconds = 0.15}), longer);

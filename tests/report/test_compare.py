@@ -443,8 +443,8 @@ class Matching(Compared):
         code, _, err = self.run_on(
             sound.sweep(steady()), sound.sweep(steady(), LATER), "--across", "wrkers"
         )
-        self.assertEqual(code, 1)
-        self.assertIn("no cell has such an axis; choose from", err)
+        self.assertEqual(code, 2)
+        self.assertIn("no cell has such an axis: did you mean workers?; choose from", err)
 
 
 class Many(Compared):

@@ -113,6 +113,18 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(news.note, "a?b") << "of one line";
 }
 
+TEST(Wire, NamesThatAreNoUtf8ComeThroughAsTheyAre) {
+  std::string all;
+  for (int byte = 1; byte < 256; ++byte) all += static_cast<char>(byte);
+  run::RankOrder order{.cell = plan::expand({{"device", {"emulated:1000"}}}).at(0), .copy_to = all};
+  order.options.data = all;
+  order.options.trace = "/\xc3\xbc \xff";
+  const run::RankOrder back = run::order_from(run::to_text(order));
+  EXPECT_EQ(back.options.data, order.options.data);
+  EXPECT_EQ(back.options.trace, order.options.trace);
+  EXPECT_EQ(back.copy_to, order.copy_to);
+}
+
 // The terminal obeys control characters, and the other machine may be anybody's.
 TEST(Wire, WordsOfAnotherMachineAreCleaned) {
   run::RankResult rank = rank_of(2);
@@ -137,6 +149,21 @@ std::string refusal_of(const std::string& answer) {
     return error.what();
   }
   return "no error";
+}
+
+TEST(Wire, RefusesALatencyThatNoBucketHolds) {
+  run::RankResult rank = rank_of(2);
+  rank.latencies.reads.counts.fill(0);
+  rank.latencies.opens.counts.fill(0);
+  rank.latencies.reads.counts[77] = 5;
+  std::string text = run::to_text(run::RankAnswer{.ranks = {rank}});
+  const std::string bucket = "[77,5]";
+  ASSERT_NE(text.find(bucket), std::string::npos) << text;
+  for (const char* other : {"[1000000,5]", "[-1,5]", "[18446744073709551615,5]"}) {
+    std::string changed = text;
+    changed.replace(changed.find(bucket), bucket.size(), other);
+    EXPECT_NE(refusal_of(changed), "no error") << other;
+  }
 }
 
 TEST(Wire, RefusesResultsThatMakeNoSense) {

@@ -356,5 +356,21 @@ TEST(IoEngine, TellsReadsWhoseEndNobodyWaitedFor) {
 
 TEST(IoEngine, MustBeKnown) { EXPECT_THROW(storage::find_io_engine("none"), UsageError); }
 
+// Files of /proc come in pieces of a page at most, as from a slow server.
+TEST(ShortReads, AreGoneOnWithWhereTheyEnded) {
+  const char* const file = "/proc/kallsyms";
+  std::ifstream stream(file);
+  const std::string whole{std::istreambuf_iterator<char>(stream), {}};
+  if (whole.size() < 10'000) GTEST_SKIP() << file << " is too short here";
+  storage::Placement placement{
+      .folder = "/proc/", .remedy = "nothing helps", .largest = whole.size()};
+  const auto storage = storage::find_io_engine("buffered").open(std::move(placement), 1);
+  storage::Buffer buffer;
+  storage->read({.path = "kallsyms", .bytes = whole.size()}, buffer);
+  const std::span<const std::byte> bytes = buffer.bytes();
+  const std::string read{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  EXPECT_TRUE(read == whole) << "of " << whole.size() << " bytes";
+}
+
 }  // namespace
 }  // namespace feedrate::tests

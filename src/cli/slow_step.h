@@ -1,0 +1,16 @@
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "plan/cell.h"
+#include "run/rank_task.h"
+
+namespace feedrate::cli {
+
+// What to lower where a step takes so long that a run takes more than a minute: one line, with how
+// long `runs` of them take. Empty: they are fast enough, nobody knows yet, or nothing can be
+// lowered.
+std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& cell,
+                           const run::RunLimits& limits, std::size_t runs);
+
+}  // namespace feedrate::cli
