@@ -44,7 +44,8 @@ std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& c
   if (progress.steps == 0 || progress.elapsed_s <= 0 || cell.is("page-cache", "cold")) return "";
   const double step_s = progress.elapsed_s / static_cast<double>(progress.steps);
   const double steps = steps_of_a_run(step_s, limits), run_s = steps * step_s;
-  if (run_s <= std::max(kLongRun, limits.warmup_seconds + limits.min_seconds)) return "";
+  const double asked_s = limits.warmup_seconds + limits.min_seconds;
+  if (run_s <= std::max(kLongRun, 1.5 * asked_s)) return "";
   const std::vector<std::string> ways =
       shorter(cell, kLongRun / run_s, /*is_loader=*/progress.device_idle > 0.5);
   if (ways.empty()) return "";

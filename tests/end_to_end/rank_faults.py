@@ -139,6 +139,9 @@ def hit(program, device, size, number, delay, by_launcher=False, rank=None, term
             return None
         os.kill(ranks[rank], number)
         if terminate:
+            # A launcher hears of the death when it is over, and the rank's connections are closed.
+            while any(p.pid == ranks[rank] and p.poll() is None for p in processes):
+                time.sleep(0.005)
             time.sleep(0.1)
             processes[0].send_signal(signal.SIGTERM)
         return rank, *judge(
