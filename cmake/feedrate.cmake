@@ -44,8 +44,8 @@ endfunction()
 # feedrate_room(NAME SOURCES a.cpp ... USES upstream_rooms_and_libraries ...) A room sees the
 # headers of the rooms that it uses, transitively, and no others: each room has an include folder of
 # its own, which holds a link to the room and nothing else. A backward include does not compile.
-# UNTIMED: nothing in the room runs while something is measured, so it is optimised little: that
-# halves its compile time.
+# UNTIMED: what the room does is not timed (it shows how far others are), so it is optimised little:
+# that halves its compile time. src/CMakeLists.txt keeps its copies of inline functions out.
 function(feedrate_room name)
   cmake_parse_arguments(ROOM "UNTIMED" "" "SOURCES;USES" ${ARGN})
   add_library(feedrate_${name} STATIC ${ROOM_SOURCES})
