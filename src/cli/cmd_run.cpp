@@ -243,6 +243,7 @@ int run(CLI::App& app, RunCommand& command) {
 
 // The same with pictures that are made for it.
 int run_small(CLI::App& app, RunCommand& command) {
+  const HeldSignals held;  // the pictures are removed, whenever a signal comes
   std::optional<SmallDataset> dataset;
   {
     const SignalWatcher signals;

@@ -224,7 +224,7 @@ int sweep(CLI::App& app, SweepCommand& command) {
                                       experiment.run.seed, least_seconds(experiment.run.limits),
                                       log.hooks())
                  : measuring.run(plan, log.hooks(), /*stop_at_failure=*/false);
-  const std::string bad = log.not_to_be_quoted();
+  const std::string bad = command.experiment.quiet ? "" : log.not_to_be_quoted();
   if (!bad.empty()) std::fprintf(stderr, "%s\n", bad.c_str());
   if (!command.experiment.quiet || outcome.failed > 0 || outcome.interrupted)
     say_outcome(outcome, *measuring.ledger());

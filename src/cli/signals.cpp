@@ -1,6 +1,5 @@
 #include "cli/signals.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include "measure/clock.h"
@@ -25,17 +24,20 @@ void write_all(const char* text, std::size_t size) {
 
 }  // namespace
 
-SignalWatcher::SignalWatcher() {
+HeldSignals::HeldSignals() {
   const sigset_t set = watched();
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  pthread_sigmask(SIG_BLOCK, &set, &before_);
+}
+
+HeldSignals::~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+SignalWatcher::SignalWatcher() {
   thread_ = std::jthread([this](std::stop_token ended) { watch(ended); });
 }
 
 SignalWatcher::~SignalWatcher() {
   thread_.request_stop();
   thread_.join();
-  const sigset_t set = watched();
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 int SignalWatcher::exit_code(int otherwise) const {

@@ -1,9 +1,24 @@
 #pragma once
+#include <signal.h>
+
 #include <atomic>
 #include <stop_token>
 #include <thread>
 
 namespace feedrate::cli {
+
+// While it lives, the signals that a SignalWatcher waits for stay pending where none does: one that
+// comes between two of them is seen by the second. For the main thread, before others start.
+class HeldSignals {
+ public:
+  HeldSignals();
+  ~HeldSignals();
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 // Turns SIGINT, SIGTERM and SIGHUP (a terminal that is gone) into a stop token, without handlers or
 // global state: the signals are blocked for every thread that starts after this object, and one
@@ -19,6 +34,7 @@ class SignalWatcher {
 
  private:
   void watch(std::stop_token ended);
+  const HeldSignals held_;
   std::stop_source stop_;
   std::atomic<int> signal_{0};
   std::jthread thread_;

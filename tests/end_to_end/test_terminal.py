@@ -114,6 +114,19 @@ class Terminal(ProgramTest):
         self.assertEqual([r["role"] for r in self.ledger("kept")], ["ceiling", "cell"] * 3)
         self.assertEqual([r["repetition"] for r in self.ledger("kept")], [0, 0, 1, 1, 2, 2])
 
+    def test_a_run_that_takes_long_says_what_to_lower(self):
+        words = ("--data", "synthetic", "--device", "emulated:20", "--batch-size", "40")
+        process = self.start("run", *words)
+        try:
+            told = next((line for line in process.stderr if "a faster answer" in line), "")
+        finally:
+            process.kill()
+            self.finish(process)
+        self.assertRegex(
+            told, r"^feedrate: a step takes 2 s here.* about \d+ s; .*: --batch-size \d+$"
+        )
+        self.assertNotIn("a faster answer", self.call("run", *words[:2], *CELL, *SHORT).err)
+
     @unittest.skipIf(HAS_GPU, "a GPU is here")
     def test_the_stand_in_for_a_gpu_is_named(self):
         words = ["run", "--data", "synthetic", *SHORT]

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
+#include <string>
 
 #include "base/error.h"
+#include "measure/affinity.h"
 #include "plan/axes.h"
 #include "plan/expand.h"
 #include "plan/settings.h"
@@ -314,6 +317,18 @@ TEST(Expand, DaliTakesPicturesThatItKnows) {
   refused("jpeg", "resize-filter", "area");
   refused("jpeg", "augment", "jitter");
   refused("jpeg", "augment", "mask-color");
+}
+
+TEST(Expand, ACpusBatchIsAsLargeAsItHasCores) {
+  const auto batch_of = [](const char* device, const char* typed) {
+    return plan::expand({{"device", {device}}, {"batch-size", {typed}}})[0]["batch-size"].value();
+  };
+  const int cores = measure::allowed_cpus();
+  EXPECT_EQ(batch_of("cpu", "auto"), std::to_string(std::min(64, std::max(2, cores))));
+  EXPECT_EQ(batch_of("cpu", "7"), "7");
+  EXPECT_EQ(batch_of("emulated:1000", "auto"), "64");
+  EXPECT_EQ(batch_of("cuda", "auto"), "64");
+  EXPECT_EQ(plan::expand({})[0]["batch-size"], "64");
 }
 
 TEST(Expand, EqualSpellingsAreOneCell) {
