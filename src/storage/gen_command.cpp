@@ -9,14 +9,14 @@ namespace {
 
 using Made = std::map<std::string, std::string>;
 
-std::string value_in(const Made& made, const std::string& key) {
+std::string made_with(const Made& made, const std::string& key) {
   const auto found = made.find(key);
   return found == made.end() ? std::string() : found->second;
 }
 
 // Which pictures: nothing is said of a source that is not known, unless the size needs one.
 std::string source_words(const VariantName& asked, const Made& made) {
-  const std::string source = value_in(made, "source");
+  const std::string source = made_with(made, "source");
   if (source.empty()) return asked.size == kMixedSizes ? " --like imagenet" : "";
   if (!is_generated(source)) return " --from " + shell_word(source);
   return source == kLikeImagenet ? " --like imagenet" : "";
@@ -35,11 +35,11 @@ std::string option_words(const Made& made) {
                             {"jpeg_quality", " --quality ", "90"},
                             {"subsampling", " --subsampling ", "420"},
                             {"png_level", " --png-level ", "6"}};
-  const std::string source = value_in(made, "source");
+  const std::string source = made_with(made, "source");
   const bool is_from = !source.empty() && !is_generated(source);
   std::string words;
   for (const Option& option : options) {
-    const std::string value = value_in(made, option.key);
+    const std::string value = made_with(made, option.key);
     // "own": each picture of --like imagenet has its own. Those of a folder have its classes.
     if (value.empty() || value == "own" || value == option.usual) continue;
     if (is_from && std::string_view(option.key) == "classes") continue;
@@ -61,7 +61,7 @@ std::string gen_command(const std::filesystem::path& data, std::string_view vari
   } else {
     command += " --format tensor --tensor-dtype " + asked.dtype + " --input-size " + asked.size;
     // The pictures: their size and detail.
-    asked = variant_name_from("/" + value_in(made, "made_from"));
+    asked = variant_name_from("/" + made_with(made, "made_from"));
     if (!asked.size.empty()) command += " --image-size " + asked.size;
   }
   if (!asked.detail.empty()) command += " --detail " + asked.detail;

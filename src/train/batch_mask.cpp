@@ -23,8 +23,8 @@ at::Tensor times(const at::Tensor& x, std::uint64_t factor) {
   return x * static_cast<std::int64_t>(factor);
 }
 
-// mix64 of base/random.h.
-at::Tensor mix64(at::Tensor x) {
+// mix64() of base/random.h, for each element.
+at::Tensor mixed64(at::Tensor x) {
   x = x + static_cast<std::int64_t>(0x9e3779b97f4a7c15ULL);
   x = times(at::bitwise_xor(x, shifted_right(x, 30)), 0xbf58476d1ce4e5b9ULL);
   x = times(at::bitwise_xor(x, shifted_right(x, 27)), 0x94d049bb133111ebULL);
@@ -93,7 +93,7 @@ at::Tensor BatchMask::masks(const at::Tensor& seeds, std::int64_t height,
   const auto words = static_cast<std::int64_t>(pipeline::mask_words(static_cast<int>(width)));
   const at::Tensor first =
       seeds.unsqueeze(1) + at::arange(0, 2 * height * words, 2, seeds.options());
-  const at::Tensor drawn = at::bitwise_and(mix64(first), mix64(first + 1));
+  const at::Tensor drawn = at::bitwise_and(mixed64(first), mixed64(first + 1));
   const at::Tensor bytes = drawn.view(at::kByte).unsqueeze(2);
   const at::Tensor bits = at::bitwise_and(at::bitwise_right_shift(bytes, bits_), 1);
   return bits.view({seeds.size(0), height, 64 * words}).slice(2, 0, width).to(at::kBool);

@@ -22,18 +22,18 @@ constexpr int kInner[2][2] = {{-20995, 4177}, {-4176, -20995}};  // outputs 1 an
 // Of inputs 1 and 3 where 5 and 7 are zero, for outputs 0 to 3.
 constexpr int kOddHalf[4][2] = {{11363, 9633}, {9633, -2259}, {6437, -11362}, {2260, -6436}};
 
-int wrapped(int value) { return static_cast<std::int16_t>(value); }
+int int16_of(int value) { return static_cast<std::int16_t>(value); }
 
 // Eight inputs `step` apart to eight outputs, rounded by `shift`.
 void transform(const std::int16_t* in, int step, int shift, int out[8]) {
   const auto at = [&](int i) { return static_cast<int>(in[i * step]); };
   const int round = 1 << (shift - 1);
-  const int sum = wrapped(at(0) + at(4)) * 8192 + round,
-            difference = wrapped(at(0) - at(4)) * 8192 + round;
+  const int sum = int16_of(at(0) + at(4)) * 8192 + round,
+            difference = int16_of(at(0) - at(4)) * 8192 + round;
   const int tilt = at(2) * kEvenSum[0] + at(6) * kEvenSum[1];
   const int bend = at(2) * kEvenDifference[0] + at(6) * kEvenDifference[1];
   const int even[4] = {sum + tilt, difference + bend, difference - bend, sum - tilt};
-  const int z3 = wrapped(at(3) + at(7)), z4 = wrapped(at(1) + at(5));
+  const int z3 = int16_of(at(3) + at(7)), z4 = int16_of(at(1) + at(5));
   const int z73 = z3 * kSums73[0] + z4 * kSums73[1], z51 = z3 * kSums51[0] + z4 * kSums51[1];
   const auto outer = [&](int i) { return at(7) * kOuter[i][0] + at(1) * kOuter[i][1]; };
   const auto inner = [&](int i) { return at(5) * kInner[i][0] + at(3) * kInner[i][1]; };
@@ -51,7 +51,7 @@ void idct_plain(const std::int16_t* coefficients, std::uint8_t* out, std::ptrdif
       std::all_of(coefficients + 8, coefficients + 64, [](int c) { return c == 0; });
   for (int x = 0; x < 8; ++x) {
     if (one_row) {
-      std::fill_n(line, 8, wrapped(4 * coefficients[x]));
+      std::fill_n(line, 8, int16_of(4 * coefficients[x]));
     } else {
       transform(coefficients + x, 8, kDctColumnShift, line);
     }
@@ -66,7 +66,7 @@ void idct_plain(const std::int16_t* coefficients, std::uint8_t* out, std::ptrdif
 
 // The result of both passes where only the first coefficient is not zero.
 void flat(int first, std::uint8_t* out, std::ptrdiff_t stride) {
-  const std::uint8_t sample = dct_sample((wrapped(4 * first) + 16) >> 5);
+  const std::uint8_t sample = dct_sample((int16_of(4 * first) + 16) >> 5);
   for (int y = 0; y < 8; ++y) std::memset(out + y * stride, sample, 8);
 }
 

@@ -31,7 +31,7 @@ int channels_of(std::uint8_t colour_type) {
   }
 }
 
-std::optional<PngLayout> layout_of(std::span<const std::uint8_t> header) {
+std::optional<PngLayout> png_layout(std::span<const std::uint8_t> header) {
   if (header.size() != 13) return std::nullopt;
   const std::uint8_t depth = header[8], compression = header[10], filter = header[11],
                      interlace = header[12];
@@ -63,7 +63,7 @@ std::optional<PngLayout> read_png_chunks(std::span<const std::byte> file,
       if (is("IHDR") != !layout) return std::nullopt;  // first, and once
       if (is("IDAT")) {
         data.push_back({contents, length});
-      } else if (layout = layout_of({contents, length}); !layout) {
+      } else if (layout = png_layout({contents, length}); !layout) {
         return std::nullopt;
       }
     }
