@@ -54,6 +54,8 @@ function(feedrate_room name)
   target_link_libraries(feedrate_${name} PUBLIC ${ROOM_USES} PRIVATE feedrate_flags)
   if(ROOM_UNTIMED)
     target_compile_options(feedrate_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  else()
+    set_property(GLOBAL APPEND PROPERTY feedrate_timed_rooms feedrate_${name})
   endif()
 endfunction()
 

@@ -14,11 +14,12 @@ install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE
               ${CMAKE_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/feedrate)
 # The program writes them itself, from the table that --help shows.
 set(written ${CMAKE_BINARY_DIR}/written)
+file(MAKE_DIRECTORY ${written})
 install(CODE "
-  file(MAKE_DIRECTORY \"${written}\")
   foreach(words IN ITEMS \"manual/feedrate.1\" \"completion;bash/feedrate\" \"completion;zsh/_feedrate\")
     cmake_path(GET words PARENT_PATH command)
     cmake_path(GET words FILENAME file)
+    file(REMOVE \"${written}/\${file}\")  # it may be another user's
     execute_process(COMMAND \"$<TARGET_FILE:feedrate>\" \${command}
                     OUTPUT_FILE \"${written}/\${file}\" COMMAND_ERROR_IS_FATAL ANY)
   endforeach()")

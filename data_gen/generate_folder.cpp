@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file_remedy.h"
 #include "base/in_parallel.h"
+#include "base/text.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
 #include "codec/codec.h"
@@ -50,12 +51,13 @@ class Unread {
   void tell(const std::function<void(const std::string&, std::int64_t)>& on_skipped) const {
     if (!on_skipped) return;
     for (const auto& [ending, some] : of_) {
-      const std::string reason = ending == "link"
-                                     ? "a link that leads nowhere"
-                                     : "a *" + ending + "; *.jpg, *.jpeg and *.png are read";
       const std::string more =
-          some.count > 1 ? ", and " + std::to_string(some.count - 1) + " more of these" : "";
-      on_skipped((folder_ / some.first).string() + ": " + reason + more, some.count);
+          some.count > 1 ? " (and " + std::to_string(some.count - 1) + " more)" : "";
+      const std::string reason = ending == "link"
+                                     ? "a link that leads nowhere" + more
+                                     : "a *" + ending + more + "; gen reads *.jpg, *.jpeg, *.png";
+      // A name may hold what a terminal obeys: nobody has checked it.
+      on_skipped(line_of_utf8((folder_ / some.first).string(), 1000) + ": " + reason, some.count);
     }
   }
 

@@ -1,6 +1,8 @@
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/manual.h"
@@ -15,7 +17,7 @@ CommandEntry add_completion(CLI::App& program) {
       "What makes a shell complete this program's words: source <(feedrate completion bash)");
   app->add_option("SHELL", *shell, "bash or zsh")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh"}));
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kShells), std::end(kShells))));
   const CLI::App* all = &program;
   return {app, [=] {
             const std::string script =

@@ -58,7 +58,9 @@ int carry_out_all(const Reproduction& reproduction, const std::string& output) {
   for (const Words& words : reproduction.datasets) {
     if (const int code = carry_out(words); code != 0) return code;
   }
-  for (const MeasuredData& data : reproduction.data) check_same(data);
+  for (const MeasuredData& data : reproduction.data)
+    if (const std::string note = check_same(data); !note.empty())
+      std::fprintf(stderr, "feedrate: note: %s\n", note.c_str());
   for (std::size_t i = 0; i < reproduction.runs.size(); ++i) {
     if (!reproduction.configs[i].empty()) {
       make_folder(output, "choose another folder: -o DIR");

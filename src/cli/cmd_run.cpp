@@ -106,12 +106,9 @@ void say_of_trace(const run::TraceOutcome& trace) {
 // A sweep of one cell, live. Every run shows its progress; at the end the cell's runs are shown.
 class LiveRun {
  public:
-  // `ledger`: of the records, shown to the user; empty: they are not kept. `runs`: the sweep's.
-  LiveRun(const RunCommand& command, std::string ledger, std::size_t runs)
-      : command_(command),
-        ledger_(std::move(ledger)),
-        runs_(runs),
-        line_(command.experiment.quiet) {}
+  // `ledger`: of the records, shown to the user; empty: they are not kept.
+  LiveRun(const RunCommand& command, std::string ledger)
+      : command_(command), ledger_(std::move(ledger)), line_(command.experiment.quiet) {}
 
   record::SweepHooks hooks() {
     return {.started =
@@ -155,8 +152,7 @@ class LiveRun {
  private:
   void show(const run::RunProgress& progress) {
     if (!told_slow_ && !command_.experiment.quiet) {
-      const std::string slow =
-          slow_step_text(progress, cell_, command_.experiment.run.limits, runs_);
+      const std::string slow = slow_step_text(progress, cell_, command_.experiment.run.limits);
       told_slow_ = !slow.empty();
       if (told_slow_) line_.clear(), std::fprintf(stderr, "feedrate: %s\n", slow.c_str());
     }
@@ -181,7 +177,6 @@ class LiveRun {
 
   const RunCommand& command_;
   const std::string ledger_;
-  const std::size_t runs_;
   ProgressLine line_;
   plan::Cell cell_;  // of the run in progress
   std::string title_;
@@ -232,7 +227,7 @@ int run(CLI::App& app, RunCommand& command) {
   if (!measuring.ready()) return measuring.exit_code(1);
   measuring.check(plan);
   measuring.open_ledger(plan, /*resume=*/false);
-  LiveRun live(command, measuring.ledger() ? measuring.ledger()->path() : "", plan.size());
+  LiveRun live(command, measuring.ledger() ? measuring.ledger()->path() : "");
   const record::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
   live.conclude();
   live.refuse_a_failed_ceiling();

@@ -135,7 +135,7 @@ class SweepLog {
   }
   void say_slow(const run::RunProgress& progress) {
     if (told_slow_ || command_.experiment.quiet) return;
-    const std::string slow = slow_step_text(progress, cell_, command_.experiment.run.limits, left_);
+    const std::string slow = slow_step_text(progress, cell_, command_.experiment.run.limits);
     told_slow_ = !slow.empty();
     if (!told_slow_) return;
     line_.clear();

@@ -40,6 +40,12 @@ std::map<std::string, std::vector<std::string>> known_axis_values() {
   return known;
 }
 
+std::string shells() {
+  std::string all = listed(kShells);
+  std::erase(all, ',');
+  return all;
+}
+
 std::string with_each(const std::string& text, const std::string& characters, const char* before) {
   std::string all;
   for (const char c : text) {
@@ -89,7 +95,7 @@ std::string manual_of(const CLI::App& program, const std::string& version) {
     text += ".SH \"FEEDRATE " + roff(command->get_name()) + "\"\n" +
             roff(command->get_description()) + "\n" + roff_options(*command);
     if (options_of(*command).empty())  // they are read by another program, which says them itself
-      text += "Its options: " + roff("feedrate " + command->get_name() + " --help") + "\n";
+      text += ".br\nIts options: " + roff("feedrate " + command->get_name() + " --help") + "\n";
   }
   return text + ".SH NOTES\n" + roff(program.get_footer()) +
          "\n.SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf it is set to anything, no colours are shown.\n"
@@ -130,7 +136,7 @@ std::string bash_completion_of(const CLI::App& program) {
          "  fi\n"
          "  case \"$before\" in\n"
          "    completion) values=\"" +
-         kShells + "\" ;;\n" + values +
+         shells() + "\" ;;\n" + values +
          "  esac\n"
          "  if [[ -n $values ]]; then\n"
          "    [[ $word != *,* ]] || head=\"${word%,*},\"\n"
@@ -181,7 +187,7 @@ std::string zsh_completion_of(const CLI::App& program) {
       }
     }
     cases += command->get_name() == "completion"
-                 ? "        '1:shell:(" + std::string(kShells) + ")'\n      ;;\n"
+                 ? "        '1:shell:(" + shells() + ")'\n      ;;\n"
                  : "        '*:file:_files'\n      ;;\n";
   }
   return "#compdef feedrate\n"

@@ -9,7 +9,7 @@ namespace feedrate::cli {
 std::string manual_of(const CLI::App& program, const std::string& version);
 
 // The shells that have a completion, and are the values of the subcommand that writes it.
-inline constexpr const char* kShells = "bash zsh";
+inline constexpr const char* kShells[] = {"bash", "zsh"};
 // What makes a shell complete subcommands, options and the values of axes, also behind a comma. To
 // be sourced, or laid where the shell looks for it.
 std::string bash_completion_of(const CLI::App& program);

@@ -276,8 +276,8 @@ static std::string fill_in_the_only_size(plan::AxisValues& chosen,
     chosen["detail"] = {only->detail};
     filled += " --detail " + only->detail;
   }
-  return filled + (only->made ? ", as nothing else is in " : ", as no `feedrate gen` made ") +
-         data.string();
+  return filled + (only->made ? ", as nothing else is in " + data.string()
+                              : ", as `feedrate gen` did not make " + data.string());
 }
 
 // `own_datasets`: whether tables may name one.

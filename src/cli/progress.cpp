@@ -59,6 +59,7 @@ LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling,
             "filling the cache " + share + sweep};
   }
   const bool warms = p.phase == run::Phase::warming;
+  if (warms && p.steps == 0) return {format("the first step took %.1f s", p.elapsed_s) + sweep};
   const std::string rate = thousands(p.imgs_per_s) + " img/s";
   std::string all = (warms ? "warming up " : "measuring ") + format("%.1f s", p.elapsed_s) + " · " +
                     rate,

@@ -37,7 +37,7 @@ class ProgressLine {
   std::int64_t last_ns_ = 0;
 };
 
-// "filling the cache · 1,204 of 8,192 samples · 15 %", then
+// "filling the cache · 1,204 of 8,192 samples · 15 %", then "the first step took 1.2 s", then
 // "warming up 1.2 s · 1,204 img/s · 43 % of the ceiling · device waits 57 % · 3 s left", then
 // shorter words for it. `sweep`: another time, " · sweep 3 min left", behind each of them; where
 // there is room for one time only, it is this one.

@@ -1,7 +1,9 @@
 #include "cli/reproduce.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -81,14 +83,18 @@ Words gen_words(const Json& dataset, const std::string& folder) {
   return words;
 }
 
+bool says(const Words& words, const std::string& config, const std::string& option) {
+  return config.find(option) != std::string::npos ||
+         std::ranges::any_of(words, [&](const std::string& word) {
+           return word == "--" + option || word.starts_with("--" + option + "=");
+         });
+}
+
 // How many ranks a launcher had started; 0 if the command itself or its config gives the number, or
 // if there was one rank.
 int launched_gpus(const Json& record, const Words& words, const std::string& config) {
   const int gpus = record["cell"].value("gpus", 1);
-  const bool said = std::ranges::any_of(words, [](const std::string& word) {
-    return word == "--gpus" || word.starts_with("--gpus=");
-  });
-  return gpus > 1 && !said && config.find("gpus") == std::string::npos ? gpus : 0;
+  return gpus > 1 && !says(words, config, "gpus") ? gpus : 0;
 }
 
 // What stands in a record for bytes that are no UTF-8.
@@ -109,29 +115,40 @@ void add_data(std::vector<MeasuredData>& all, const std::string& folder, const J
 }
 
 std::string samples_and_bytes(std::uint64_t samples, std::uint64_t bytes) {
-  return std::to_string(samples) + " samples of " + std::to_string(bytes) + " bytes";
+  return std::to_string(samples) + " samples, " + std::to_string(bytes) + " bytes in all";
+}
+
+// What `--batch-size auto` stood for in the records of a command, if it trained on a CPU: that
+// hangs on the machine's cores, and an older program meant 64.
+std::set<int> batches_of(const std::vector<Json>& records, const Json& command) {
+  std::set<int> sizes;
+  bool on_cpu = false;
+  for (const Json& record : records) {
+    if (record["environment"].value("command", Json()) != command) continue;
+    on_cpu = on_cpu || record["cell"].value("device", "") == "cpu";
+    sizes.insert(record["cell"]["batch-size"].get<int>());
+  }
+  return on_cpu ? sizes : std::set<int>();
 }
 
 }  // namespace
 
-void check_same(const MeasuredData& data) {
+std::string check_same(const MeasuredData& data) {
   const auto now = run::Datasets(data.folder).of(plan::settings_of(record::cell_from(data.cell)));
-  const std::string variant = data.dataset["variant"];
-  const std::string remedy = "to measure it all the same, carry out what is printed without --run";
-  if (is_own_folder(data.dataset)) {
-    const std::string was = samples_and_bytes(data.dataset["samples"], data.dataset["bytes"]),
-                      is = samples_and_bytes(now->samples.size(), now->total_bytes);
-    if (was == is) return;
-    throw Error(data.folder, "is not what was measured: " + is + " in all, then " + was, remedy);
-  }
   const std::string then = data.dataset["manifest_xxh3"];
-  if (then == now->manifest_xxh3) return;
-  throw Error(data.folder + "/" + variant,
-              "is not what was measured: " + std::to_string(now->samples.size()) +
-                  " samples with manifest " + now->manifest_xxh3 + ", then " +
-                  std::to_string(data.dataset["samples"].get<std::uint64_t>()) + " with " + then +
-                  " (pictures that changed, or another libjpeg)",
-              remedy);
+  if (then == now->manifest_xxh3) return "";
+  const std::string was = samples_and_bytes(data.dataset["samples"], data.dataset["bytes"]),
+                    is = samples_and_bytes(now->samples.size(), now->total_bytes);
+  const bool is_own = is_own_folder(data.dataset);
+  if (is_own && was == is) {
+    return data.folder +
+           " has the number of pictures and of bytes that were measured; names, classes or times "
+           "differ";
+  }
+  throw Error(is_own ? data.folder : data.folder + "/" + data.dataset["variant"].get<std::string>(),
+              "is not what was measured: " + is + "; then " + was +
+                  (is_own ? "" : " (manifest " + now->manifest_xxh3 + ", then " + then + ")"),
+              "to measure it all the same, carry out what is printed without --run");
 }
 
 Reproduction reproduction_of(const std::vector<Json>& records, const std::string& dataset,
@@ -183,6 +200,15 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
                                        std::to_string(gpus) +
                                        " ranks; so they start on this machine");
     }
+    const std::set<int> batches = says(words, config, "batch-size")
+                                      ? std::set<int>()
+                                      : batches_of(records, environment["command"]);
+    if (batches.size() == 1)
+      run.insert(run.end(), {"--batch-size", std::to_string(*batches.begin())});
+    else if (!batches.empty())
+      add_once(reproduction.notes,
+               std::string("on a CPU a batch has as many images as there are cores, and here there "
+                           "may be others: give each cell's own --batch-size"));
     if (!reproduction.runs.empty()) run.push_back("--resume");  // into the same ledger
     reproduction.runs.push_back(run);
     reproduction.configs.push_back(config);

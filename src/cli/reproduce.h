@@ -29,9 +29,10 @@ struct Reproduction {
 Reproduction reproduction_of(const std::vector<nlohmann::ordered_json>& records,
                              const std::string& dataset, const std::string& output);
 
-// Throws an Error where what lies there now is not what was measured: by the hash of the manifest;
-// of a folder of the user's own, whose hash has the files' times in it, by samples and bytes.
-void check_same(const MeasuredData& data);
+// Throws an Error where what lies there now is not what was measured, by the hash of the manifest.
+// That of a folder of the user's own has the files' times in it: where it differs, so that a copy
+// may do, numbers and bytes decide, and what is returned says so; else it is empty.
+std::string check_same(const MeasuredData& data);
 
 // Quoted for a POSIX shell.
 std::string shell_line(const Words& words);

@@ -254,8 +254,8 @@ std::string result_line(const record::Record& record, const std::string& label) 
            (result.error.empty() ? "" : ": " + result.error);
   }
   const std::string ceiling = is_ceiling(record) ? "the ceiling" : ceiling_text(record);
-  return label + ": " + thousands(result.measurement->imgs_per_s) + " img/s" +
-         (ceiling.empty() ? "" : ", " + ceiling);
+  return label + ": " + thousands(result.measurement->imgs_per_s) + (record.valid ? "" : "!") +
+         " img/s" + (ceiling.empty() ? "" : ", " + ceiling);
 }
 
 std::string result_text(const record::Record& record, const std::string& label) {

@@ -19,7 +19,7 @@ std::string result_summary(std::span<const record::Record> records, const std::s
 // step and waiting times, stages, the verdict, the flags.
 std::string result_text(const record::Record& record, const std::string& label);
 
-// The same in one line, for a sweep's log.
+// The same in one line, for a sweep's log: "!" behind the rate that must not be quoted.
 std::string result_line(const record::Record& record, const std::string& label);
 
 // One of those lines: "  page cache warm\n".

@@ -1,5 +1,4 @@
 #pragma once
-#include <cstddef>
 #include <string>
 
 #include "plan/cell.h"
@@ -7,10 +6,9 @@
 
 namespace feedrate::cli {
 
-// What to lower where a step takes so long that a run takes more than a minute: one line, with how
-// long `runs` of them take. Empty: they are fast enough, nobody knows yet, or nothing can be
-// lowered.
+// What to lower where a step takes so long that the run takes more than a minute: one line, with
+// how long it takes. Empty: it is fast enough, nobody knows yet, or nothing can be lowered.
 std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& cell,
-                           const run::RunLimits& limits, std::size_t runs);
+                           const run::RunLimits& limits);
 
 }  // namespace feedrate::cli

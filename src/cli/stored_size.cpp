@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "storage/dataset.h"
+#include "storage/variant_name.h"
 
 namespace feedrate::cli {
 namespace {
@@ -17,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 StoredSize stored_size_from(const std::string& folder) {
-  const auto dash = folder.find('-');
-  return {folder.substr(0, dash), dash == std::string::npos ? "" : folder.substr(dash + 1)};
+  const storage::VariantName name = storage::variant_name_from("/" + folder);
+  return {name.size, name.detail};
 }
 
 // Of a folder that no `gen` made: class folders, or tar shards where those are asked for.

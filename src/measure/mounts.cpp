@@ -28,7 +28,8 @@ constexpr NamedNumber kTypes[] = {
     {0x794c7630, "overlay"}, {0x73717368, "squashfs"}, {0x6969, "nfs"},
     {0xff534d42, "cifs"},    {0xfe534d42, "smb3"},     {0x00c36400, "ceph"},
     {0x0bd00bd0, "lustre"},  {0x47504653, "gpfs"},     {0x01021997, "9p"},
-    {0x5346414f, "afs"},     {0x65735546, "fuse"},     {0x19830326, "beegfs"}};
+    {0x5346414f, "afs"},     {0x65735546, "fuse"},     {0x19830326, "beegfs"},
+    {0x73757245, "coda"},    {0x20030528, "orangefs"}, {0x786f4256, "vboxsf"}};
 
 // In a chroot the file system of the root is in no table of mounts. Its type matters all the same:
 // what a server may keep of a file is not seen here.

@@ -425,13 +425,11 @@ class RankRun {
     return std::move(result_);
   }
 
-  // Of itself it says little: it does what is done once, too.
+  // It says how long a step may take, and nothing of a rate: it does what is done once, too.
   void report_first_step() const {
     const device::StepRecord& first = result_.steps.front();
-    const double lasted = measure::seconds(first.end_ns - first.start_ns);
-    RunProgress p{.elapsed_s = lasted, .remaining_s = -1};
-    if (lasted > 0) p.imgs_per_s = task_.settings.batch_size * group_.size() / lasted;
-    task_.progress(p);
+    task_.progress(
+        {.elapsed_s = measure::seconds(first.end_ns - first.start_ns), .remaining_s = -1});
   }
   void report() {
     constexpr std::int64_t kEvery = 100'000'000;  // ten times a second

@@ -16,7 +16,8 @@ namespace feedrate::run {
 // What is seen of a run while it goes on.
 struct RunProgress {
   Phase phase = Phase::warming;
-  // Of the window so far (warm-up: of its last half; 0 after its first step).
+  // Of the window so far (warm-up: of its last half; 0 after its first step, of which only
+  // elapsed_s is known).
   std::size_t steps = 0;
   double imgs_per_s = 0;   // of all ranks, over the window so far (warm-up: over the last steps)
   double device_idle = 0;  // share of the time in which the device waited for a batch

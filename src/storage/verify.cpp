@@ -164,8 +164,13 @@ void find_unlisted(const std::filesystem::path& data, const DatasetVariant& vari
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
            variant.folder, std::filesystem::directory_options::skip_permission_denied)) {
     waits_for(entry.path().string());
-    std::error_code ignored;  // a link that leads nowhere is no file
-    if (!entry.is_regular_file(ignored) || listed.contains(entry.path())) continue;
+    std::error_code error;
+    const bool is_file = entry.is_regular_file(error);
+    // A link that leads nowhere, or to itself, is no file.
+    if (error && error != std::errc::no_such_file_or_directory &&
+        error != std::errc::too_many_symbolic_link_levels && error != std::errc::not_a_directory)
+      throw std::system_error(error);
+    if (!is_file || listed.contains(entry.path())) continue;
     keep(result, entry.path().lexically_relative(data).generic_string(),
          {"not in the manifest; remove it"});
   }

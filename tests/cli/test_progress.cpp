@@ -12,6 +12,7 @@ using testing::StartsWith;
 
 TEST(Describe, AWarmUpSaysSo) {
   const run::RunProgress p{.phase = run::Phase::warming,
+                           .steps = 4,
                            .imgs_per_s = 1204,
                            .device_idle = 0.57,
                            .elapsed_s = 1.2,
@@ -36,8 +37,21 @@ TEST(Describe, ACacheIsFilledBeforeTheWarmUp) {
 }
 
 TEST(Describe, NoCeilingNoShare) {
-  EXPECT_THAT(cli::describe({}, 0).front(), Not(HasSubstr("ceiling")));
-  EXPECT_THAT(cli::describe({}, std::nullopt).front(), StartsWith("warming up"));
+  EXPECT_THAT(cli::describe({.steps = 1}, 0).front(), Not(HasSubstr("ceiling")));
+  EXPECT_THAT(cli::describe({.steps = 1}, std::nullopt).front(), StartsWith("warming up"));
+}
+
+TEST(Describe, TheFirstStepIsNoRate) {
+  const run::RunProgress first{.imgs_per_s = 0, .elapsed_s = 16.2, .remaining_s = -1};
+  EXPECT_EQ(cli::describe(first, 1000), cli::LiveNumbers{"the first step took 16.2 s"});
+}
+
+TEST(Describe, ASweepsTimeIsTheLastToGo) {
+  const run::RunProgress p{
+      .phase = run::Phase::measuring, .steps = 4, .imgs_per_s = 500, .remaining_s = 2};
+  const auto forms = cli::describe(p, std::nullopt, " · sweep 3 min left");
+  EXPECT_EQ(forms.back(), "500 img/s · sweep 3 min left");
+  EXPECT_EQ(forms[forms.size() - 2], "500 img/s · 2 s left · sweep 3 min left");
 }
 
 // What matters stays: the rate, the share, the time left. The label gives way.

@@ -11,33 +11,50 @@ plan::Cell cell_on(const char* device, const char* batch = "64", const char* mod
   return plan::expand({{"device", {device}}, {"batch-size", {batch}}, {"model", {model}}}).front();
 }
 
-run::RunProgress steps_of(double seconds) {
-  return {.phase = run::Phase::warming, .steps = 3, .elapsed_s = 3 * seconds, .remaining_s = -1};
+run::RunProgress steps_of(double seconds, int steps = 3) {
+  return {.phase = run::Phase::warming,
+          .steps = static_cast<std::size_t>(steps),
+          .elapsed_s = steps * seconds,
+          .remaining_s = -1};
 }
 
 TEST(SlowStep, SaysHowLongItTakesAndWhatToLower) {
-  EXPECT_EQ(cli::slow_step_text(steps_of(16), cell_on("cpu"), {}, 2),
-            "a step takes 16 s here, and a run 37 of them: the 2 runs take about 20 min; a faster "
-            "answer: --batch-size 6, --input-size 64, --model resnet18");
-  EXPECT_EQ(cli::slow_step_text(steps_of(16), cell_on("emulated:4"), {}, 1),
-            "a step takes 16 s here, and a run 37 of them: this one takes about 10 min; a faster "
-            "answer: --batch-size 6");
+  // 19 steps to see that they are steady, 20 to measure.
+  EXPECT_EQ(cli::slow_step_text(steps_of(2.5), cell_on("cpu"), {}),
+            "a step takes 2.5 s here: this run takes about 2 min; faster, each by itself: "
+            "--batch-size 39, --input-size 64, --model resnet18");
+  EXPECT_EQ(cli::slow_step_text(steps_of(2.5), cell_on("emulated:25"), {}),
+            "a step takes 2.5 s here: this run takes about 2 min; faster: --batch-size 39");
+}
+
+// A warm-up of 60 s at most, and a window of 120.
+TEST(SlowStep, ALimitEndsTheRunBeforeItHasItsSteps) {
+  EXPECT_EQ(cli::slow_step_text(steps_of(16), cell_on("emulated:4"), {}),
+            "a step takes 16 s here: this run takes about 3 min, and has too few steps then; "
+            "faster: --batch-size 6");
+  run::RunLimits limits;
+  limits.max_warmup_seconds = limits.max_seconds = 10;
+  EXPECT_NE(cli::slow_step_text(steps_of(100), cell_on("emulated:1"), limits)
+                .find("a step takes 100 s here: this run takes about 7 min"),
+            std::string::npos)
+      << "three steps of warm-up and one of the window";
 }
 
 TEST(SlowStep, WaitingForBatchesIsNotTheModels) {
   run::RunProgress waiting = steps_of(4);
   waiting.device_idle = 0.9;
-  const std::string text = cli::slow_step_text(waiting, cell_on("cpu"), {}, 1);
-  EXPECT_TRUE(text.ends_with("--batch-size 25")) << text;
+  const std::string text = cli::slow_step_text(waiting, cell_on("cpu"), {});
+  EXPECT_TRUE(text.ends_with("faster: --batch-size 24")) << text;
 }
 
 TEST(SlowStep, SaysNothingOfFastOnesOrWhereNothingCanBeLowered) {
-  EXPECT_EQ(cli::slow_step_text(steps_of(0.5), cell_on("cpu"), {}, 100), "");
-  EXPECT_EQ(cli::slow_step_text({}, cell_on("cpu"), {}, 1), "");
-  EXPECT_EQ(cli::slow_step_text(steps_of(16), cell_on("emulated:0.1", "2"), {}, 1), "");
+  EXPECT_EQ(cli::slow_step_text(steps_of(0.5), cell_on("cpu"), {}), "");
+  EXPECT_EQ(cli::slow_step_text({}, cell_on("cpu"), {}), "");
+  EXPECT_EQ(cli::slow_step_text(steps_of(16, 1), cell_on("cpu"), {}), "") << "one may be slow";
+  EXPECT_EQ(cli::slow_step_text(steps_of(16), cell_on("emulated:0.1", "2"), {}), "");
   run::RunLimits longer;
   longer.min_seconds = 200;
-  EXPECT_EQ(cli::slow_step_text(steps_of(1), cell_on("cpu"), longer, 1), "") << "asked for";
+  EXPECT_EQ(cli::slow_step_text(steps_of(1), cell_on("cpu"), longer), "") << "asked for";
 }
 
 }  // namespace

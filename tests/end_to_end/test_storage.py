@@ -110,7 +110,8 @@ class OwnFolder(ProgramTest):
     def test_its_pictures_sizes_are_the_default(self):
         answer = self.call("run", *self.words, *SHORT, "--data", "jpeg")
         self.assertIn(
-            f"feedrate: --image-size mixed, as no `feedrate gen` made {self.mine}\n", answer.err
+            f"feedrate: --image-size mixed, as `feedrate gen` did not make {self.mine}\n",
+            answer.err,
         )
         self.assertIn("jpeg mixed", answer.out)
 

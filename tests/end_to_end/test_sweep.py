@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import time
+import unittest
 
 from program import CELL, SHORT, ProgramTest, identity, main
 
@@ -138,6 +139,17 @@ class Sweeping(ProgramTest):
         ]
         self.assertEqual(*data)
 
+    @unittest.skipUnless(os.environ.get("FEEDRATE_TORCH") == "ON", "needs LibTorch")
+    def test_a_cpus_batch_is_said_where_its_cores_decided(self):
+        cell = ("--device", "cpu", "--model", "resnet18", "--input-size", "32")
+        for words, batch in (((), "--batch-size"), (("--batch-size", "3"), "--batch-size 3")):
+            self.call("sweep", "--data", "synthetic", *cell, *words, *SHORT, "-o", self.path("r"))
+            record = self.ledger("r")[0]
+            shown = self.call("reproduce", self.path("r")).out
+            self.assertEqual(shown.count(batch), 1, shown)
+            self.assertIn(f"--batch-size {record['cell']['batch-size']}", shown)
+            shutil.rmtree(self.path("r"))
+
     def test_other_data_is_not_measured_in_its_place(self):
         pictures = self.path("pictures")
         words = ("--count", "40", "--classes", "2", "--image-size", "64", "--format", "jpeg")
@@ -151,11 +163,14 @@ class Sweeping(ProgramTest):
         made = ("--dataset", self.path("from"), "--data", "jpeg", "--image-size", "64")
         self.call("sweep", *made, *cell, *SHORT, "-o", self.path("of-from"))
         lost = sorted(os.listdir(os.path.join(pictures, "class_000")))[0]
+        os.utime(os.path.join(pictures, "class_000", lost), (1, 1))
+        touched = self.call("reproduce", self.path("own"), "-o", self.path("touched"), "--run")
+        self.assertIn("number of pictures and of bytes", touched.err)
         os.remove(os.path.join(pictures, "class_000", lost))
         shutil.rmtree(self.path("from"))
         for ledger, names in (
-            ("own", ["39 samples", "then 40 samples"]),
-            ("of-from", ["jpeg/64x64", "39 samples", "then 40"]),
+            ("own", ["39 samples, ", "; then 40 samples, "]),
+            ("of-from", ["jpeg/64x64", "39 samples, ", "; then 40 samples, ", "manifest"]),
         ):
             again = self.path(ledger + "-again")
             answer = self.finish(self.start("reproduce", self.path(ledger), "-o", again, "--run"))
