@@ -142,6 +142,7 @@ class Sweeping(ProgramTest):
     @unittest.skipUnless(os.environ.get("FEEDRATE_TORCH") == "ON", "needs LibTorch")
     def test_a_cpus_batch_is_said_where_its_cores_decided(self):
         cell = ("--device", "cpu", "--model", "resnet18", "--input-size", "32")
+        cell += ("--max-warmup-seconds", "0.2", "--min-steps", "2", "--max-seconds", "1")
         for words, batch in (((), "--batch-size"), (("--batch-size", "3"), "--batch-size 3")):
             self.call("sweep", "--data", "synthetic", *cell, *words, *SHORT, "-o", self.path("r"))
             record = self.ledger("r")[0]
