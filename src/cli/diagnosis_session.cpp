@@ -136,11 +136,12 @@ void DiagnosisSession::set_plan(double before_s, double ladder_s) {
   // A larger budget makes the ladder's runs longer, too.
   const double longer = ladder_run_s(*needs_s) / ladder_run_s(order_.budget_s) - 1;
   const double enough_s = 1.1 * (before_s + *needs_s + longer * ladder_s);
-  std::fprintf(
-      stderr,
-      "feedrate: --budget %s is too short for %d pairs of blocks of each delay, those that "
-      "fit are measured: some %.0f s would do, or a smaller --batch-size\n",
-      duration(order_.budget_s).c_str(), kLeastPairs, std::ceil(enough_s));
+  std::fprintf(stderr,
+               "feedrate: --budget %s is too short for %d pairs of blocks of each delay: fewer are "
+               "measured; "
+               "%s would do, or a smaller --batch-size\n",
+               duration(order_.budget_s).c_str(), kLeastPairs,
+               duration(std::ceil(enough_s)).c_str());
 }
 
 // What an interrupted diagnosis goes on from.

@@ -305,7 +305,7 @@ static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& op
   check_axes(file, base, suite.lines);
   for (std::size_t i = 0; i < suite.sweeps.size(); ++i)
     check_axes(file, suite.sweeps[i], suite.sweep_lines[i]);
-  bool has_cells = false, stands_in = false;
+  bool has_cells = false, stands_in = false, names_data = false;
   std::set<std::string> said;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     plan::AxisValues chosen = base;
@@ -313,6 +313,7 @@ static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& op
     for (const auto& [axis, values] : options.axes) {
       if (!values.empty()) chosen[axis] = values;
     }
+    names_data = names_data || chosen.contains("data");
     const std::string filled = fill_in_the_only_size(chosen, groups[i].data);
     if (!filled.empty() && !options.quiet && said.insert(filled).second)
       std::fprintf(stderr, "feedrate: %s\n", filled.c_str());
@@ -327,6 +328,11 @@ static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& op
     throw UsageError("--where", "leaves no cell",
                      "see the plan without it: `feedrate sweep --dry-run`");
   check_precision_counts(groups, options.axes["precision"]);
+  if (is_typed && !names_data) {
+    throw UsageError("--dataset " + options.data.string(),
+                     "is not read: nothing says what of it to load",
+                     "add --data jpeg (or png, tensor ...; synthetic reads nothing)");
+  }
   if (stands_in && !options.quiet) say_what_stands_in();
   return groups;
 }

@@ -35,8 +35,9 @@ std::vector<std::string> faster_ways(const plan::Cell& cell, double share, bool 
   std::vector<std::string> ways;
   const auto [kind, argument] = device::split_device(cell["device"].value());
   if (kind == "emulated" && device::is_trace(argument)) return ways;  // its batch is recorded
+  // At most half of it: a little less is no faster answer.
   const int batch = std::stoi(cell["batch-size"].value()),
-            fast = std::max(kLeastBatch, static_cast<int>(batch * share));
+            fast = std::max(kLeastBatch, static_cast<int>(batch * std::min(share, 0.5)));
   if (fast < batch) ways.push_back("--batch-size " + std::to_string(fast));
   if (kind == "emulated" || loader_limits) return ways;
   const codec::PixelSize size = codec::pixel_size_from(cell["input-size"].value());
@@ -50,10 +51,13 @@ std::vector<std::string> faster_ways(const plan::Cell& cell, double share, bool 
 
 std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& cell,
                            const run::RunLimits& limits) {
-  constexpr std::size_t kLeastSteps = 2;  // one may be slow by chance, or by what is done once
-  if (progress.steps < kLeastSteps || progress.elapsed_s <= 0 || cell.is("page-cache", "cold"))
+  // One step may be slow by chance, or by what is done once; but not by this much.
+  constexpr std::size_t kLeastSteps = 2;
+  constexpr double kSlowAnyway = 10;
+  const double step_s =
+      progress.elapsed_s / static_cast<double>(std::max<std::size_t>(1, progress.steps));
+  if (cell.is("page-cache", "cold") || (progress.steps < kLeastSteps && step_s < kSlowAnyway))
     return "";
-  const double step_s = progress.elapsed_s / static_cast<double>(progress.steps);
   const Duration run = duration_of(step_s, limits);
   const double asked_s = limits.warmup_seconds + limits.min_seconds;
   if (run.needed_s <= std::max(kLongRun, 1.5 * asked_s)) return "";

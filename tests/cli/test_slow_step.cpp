@@ -22,9 +22,9 @@ TEST(SlowStep, SaysHowLongItTakesAndWhatToLower) {
   // 19 steps to see that they are steady, 20 to measure.
   EXPECT_EQ(cli::slow_step_text(steps_of(2.5), cell_on("cpu"), {}),
             "a step takes 2.5 s here: this run takes about 2 min; faster, each by itself: "
-            "--batch-size 39, --input-size 64, --model resnet18");
+            "--batch-size 32, --input-size 64, --model resnet18");
   EXPECT_EQ(cli::slow_step_text(steps_of(2.5), cell_on("emulated:25"), {}),
-            "a step takes 2.5 s here: this run takes about 2 min; faster: --batch-size 39");
+            "a step takes 2.5 s here: this run takes about 2 min; faster: --batch-size 32");
 }
 
 // A warm-up of 60 s at most, and a window of 120.
@@ -40,6 +40,12 @@ TEST(SlowStep, ALimitEndsTheRunBeforeItHasItsSteps) {
       << "three steps of warm-up and one of the window";
 }
 
+TEST(SlowStep, TheFirstStepTellsWhereItIsVerySlow) {
+  run::RunProgress first{.elapsed_s = 42, .remaining_s = -1};
+  EXPECT_NE(cli::slow_step_text(first, cell_on("cpu"), {}).find("a step takes 42 s here"),
+            std::string::npos);
+}
+
 TEST(SlowStep, WaitingForBatchesIsNotTheModels) {
   run::RunProgress waiting = steps_of(4);
   waiting.device_idle = 0.9;
@@ -50,7 +56,7 @@ TEST(SlowStep, WaitingForBatchesIsNotTheModels) {
 TEST(SlowStep, SaysNothingOfFastOnesOrWhereNothingCanBeLowered) {
   EXPECT_EQ(cli::slow_step_text(steps_of(0.5), cell_on("cpu"), {}), "");
   EXPECT_EQ(cli::slow_step_text({}, cell_on("cpu"), {}), "");
-  EXPECT_EQ(cli::slow_step_text(steps_of(16, 1), cell_on("cpu"), {}), "") << "one may be slow";
+  EXPECT_EQ(cli::slow_step_text(steps_of(9, 1), cell_on("cpu"), {}), "") << "one may be slow";
   EXPECT_EQ(cli::slow_step_text(steps_of(16), cell_on("emulated:0.1", "2"), {}), "");
   run::RunLimits longer;
   longer.min_seconds = 200;

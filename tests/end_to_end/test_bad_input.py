@@ -53,6 +53,13 @@ class BadInput(ProgramTest):
             code=1,
         )
         self.refused("verify", "nowhere", names="nowhere: no such folder", code=1)
+        os.mkdir(self.path("photos"))
+        meant = ["phots: no such folder: did you mean photos?; make it: "]
+        self.refused(
+            *("run", "--data", "jpeg", "--dataset", "phots", *CELL, *SHORT), names=meant, code=1
+        )
+        unread = [f"--dataset {self.data}", "is not read", "--data jpeg"]
+        self.refused("run", "--dataset", self.data, "--device", "emulated:1", names=unread)
         said = self.refused("verify", self.folder, names="holds no .jpg or ", code=1)
         self.assertEqual(said.count(".png "), 1, "of png and png0")
         self.refused("doctor", "--nowhere", names="--nowhere")
