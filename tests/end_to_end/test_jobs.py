@@ -250,7 +250,11 @@ class Jobs(ProgramTest):
         for tables, more, names in (
             (JPEG, [], ["feedrate jobs", "make one", "--copies"]),
             (JPEG + PNG, ["--page-cache", "cold"], ["--page-cache cold", "one pass", "direct"]),
-            (JPEG + '[[sweep]]\ndata = "synthetic"\n', [], ["--data synthetic"]),
+            (
+                JPEG + '[[sweep]]\ndata = "synthetic"\ndevice = "emulated:100"\n',
+                [],
+                ["--data synthetic"],
+            ),
             (JPEG + PNG, ["--copies", "0"], ["copies"]),
             (JPEG + PNG, ["--repetitions", "0"], ["repetitions"]),
             (JPEG + '[[sweep]]\ndata = "bmp"\n', ["--device", "emulated:100"], ["bmp/48x48"]),
