@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -118,17 +119,38 @@ std::string samples_and_bytes(std::uint64_t samples, std::uint64_t bytes) {
   return std::to_string(samples) + " samples, " + std::to_string(bytes) + " bytes in all";
 }
 
-// What `--batch-size auto` stood for in the records of a command, if it trained on a CPU: that
-// hangs on the machine's cores, and an older program meant 64.
-std::set<int> batches_of(const std::vector<Json>& records, const Json& command) {
-  std::set<int> sizes;
-  bool on_cpu = false;
+// The values of an axis in the records of a command.
+std::set<std::string> values_of(const std::vector<Json>& records, const Json& command,
+                                const std::string& axis) {
+  std::set<std::string> values;
   for (const Json& record : records) {
-    if (record["environment"].value("command", Json()) != command) continue;
-    on_cpu = on_cpu || record["cell"].value("device", "") == "cpu";
-    sizes.insert(record["cell"]["batch-size"].get<int>());
+    const Json& cell = record["cell"];
+    if (record["environment"].value("command", Json()) != command || !cell.contains(axis)) continue;
+    if (const Json& value = cell[axis]; !value.is_null())
+      values.insert(value.is_string() ? value.get<std::string>() : value.dump());
   }
-  return on_cpu ? sizes : std::set<int>();
+  return values;
+}
+
+// Says what nobody said, where a default hangs on the machine or the data: which device, on it how
+// large a batch, and which pictures of a dataset that holds one kind only.
+void say_defaults(Words& run, std::vector<std::string>& notes, const std::vector<Json>& records,
+                  const Json& command, const std::string& config) {
+  const std::set<std::string> devices = values_of(records, command, "device");
+  const bool is_emulated = std::ranges::all_of(
+      devices, [](const std::string& device) { return device.starts_with("emulated"); });
+  const std::pair<std::string, std::string> usual[] = {{"device", ""},
+                                                       {"batch-size", is_emulated ? "64" : ""},
+                                                       {"image-size", "224x224"},
+                                                       {"detail", "medium"}};
+  for (const auto& [axis, fixed] : usual) {
+    const std::set<std::string> values = values_of(records, command, axis);
+    if (says(run, config, axis) || values.empty()) continue;
+    if (values.size() > 1)
+      add_once(notes, "its cells have several --" + axis + " that nobody typed: say which");
+    else if (*values.begin() != fixed)
+      run.insert(run.end(), {"--" + axis, *values.begin()});
+  }
 }
 
 }  // namespace
@@ -200,15 +222,7 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
                                        std::to_string(gpus) +
                                        " ranks; so they start on this machine");
     }
-    const std::set<int> batches = says(words, config, "batch-size")
-                                      ? std::set<int>()
-                                      : batches_of(records, environment["command"]);
-    if (batches.size() == 1)
-      run.insert(run.end(), {"--batch-size", std::to_string(*batches.begin())});
-    else if (!batches.empty())
-      add_once(reproduction.notes,
-               std::string("on a CPU a batch has as many images as there are cores, and here there "
-                           "may be others: give each cell's own --batch-size"));
+    say_defaults(run, reproduction.notes, records, environment["command"], config);
     if (!reproduction.runs.empty()) run.push_back("--resume");  // into the same ledger
     reproduction.runs.push_back(run);
     reproduction.configs.push_back(config);

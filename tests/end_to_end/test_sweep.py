@@ -1,5 +1,6 @@
 """Many cells into one ledger."""
 
+import glob
 import json
 import os
 import re
@@ -8,6 +9,8 @@ import time
 import unittest
 
 from program import CELL, SHORT, ProgramTest, identity, main
+
+HAS_GPU = bool(glob.glob("/dev/nvidia[0-9]*") or os.path.exists("/dev/dxg"))
 
 
 class Sweeping(ProgramTest):
@@ -29,6 +32,12 @@ class Sweeping(ProgramTest):
             found,
             [(role, n) for n in (first, 3 - first) for role in ("ceiling", "cell", "ceiling")],
         )
+
+    def test_what_must_not_be_quoted_is_marked(self):
+        answer = self.sweep("--workers", "1", "--min-steps", "5000", "--max-seconds", "0.3")
+        marked = re.findall(r"(?m)^\[\d/3\] .*: [\d,.]+! img/s", answer.err)
+        self.assertEqual(len(marked), 3, answer.err)
+        self.assertRegex(answer.err, r"(?m)^3 must not be quoted \(!\): .*short_window")
 
     def test_json_has_the_ledgers_records(self):
         answer = self.sweep("--json", data="synthetic")
@@ -138,6 +147,17 @@ class Sweeping(ProgramTest):
             for records in (first, again)
         ]
         self.assertEqual(*data)
+
+    @unittest.skipIf(HAS_GPU, "a GPU is here")
+    def test_defaults_of_the_machine_and_the_data_are_said(self):
+        few = ("--count", "8", "--classes", "2", "--format", "jpeg", "--image-size", "32")
+        self.call("gen", self.path("d"), *few, "--detail", "high")
+        words = ("--data", "jpeg", "--dataset", self.path("d"), *SHORT)
+        self.call("sweep", *words, "--batch-size", "4", "-o", self.path("r"))
+        shown = self.call("reproduce", self.path("r")).out.splitlines()[-1]
+        for said in ("--device emulated:a100", "--image-size 32x32", "--detail high"):
+            self.assertEqual(shown.count(said), 1, shown)
+        self.assertEqual(shown.count("--batch-size"), 1, shown)
 
     @unittest.skipUnless(os.environ.get("FEEDRATE_TORCH") == "ON", "needs LibTorch")
     def test_a_cpus_batch_is_said_where_its_cores_decided(self):
