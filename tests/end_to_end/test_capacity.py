@@ -228,7 +228,8 @@ class Steps(ProgramTest):
         self.assertIn("--data synthetic", answer.err)
         self.assertFalse(os.path.exists(self.path("b")))
         self.refused(
-            *("run", *cell, "--device", "emulated:400", "--record-steps", self.folder),
+            *("run", *cell, "--data", "synthetic", "--device", "emulated:400"),
+            *("--record-steps", self.folder),
             names=[self.folder, "Is a directory", "name a file"],
             code=1,
         )

@@ -222,7 +222,7 @@ class Answers(DiagnoseTest):
         answer = self.diagnose("--budget", "2s", "--json")
         self.assertRegex(
             answer.err,
-            r"(?m)^feedrate: --budget 2.* s is too short for 6 pairs .*: some \d+ s would",
+            r"(?m)^feedrate: --budget 2.* s is too short for 6 pairs .*; [\d.]+ (s|min) would",
         )
         found = self.one_line(answer)
         self.assertEqual(found["rounds"], 1)
