@@ -2,7 +2,6 @@
 
 // The user's own pictures as a source (`--from`).
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -39,12 +38,11 @@ class Unread {
   void add(const std::string& path, bool is_dangling) {
     static constexpr std::string_view kOthers[] = {".gif",  ".bmp",  ".webp", ".tif", ".tiff",
                                                    ".avif", ".heic", ".heif", ".jxl", ".jp2"};
-    std::string ending = fs::path(path).extension().string();
-    std::ranges::transform(ending, ending.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (is_dangling) ending = "link";
-    if (!is_dangling && std::ranges::find(kOthers, ending) == std::end(kOthers)) return;
-    Some& some = of_[ending];
+    const std::string ending = fs::path(path).extension().string();
+    const auto known = std::ranges::find_if(
+        kOthers, [&](std::string_view other) { return storage::is_in_any_case(ending, other); });
+    if (!is_dangling && known == std::end(kOthers)) return;
+    Some& some = of_[is_dangling ? kLink : *known];
     if (some.count++ == 0 || path < some.first) some.first = path;
   }
 
@@ -53,9 +51,9 @@ class Unread {
     for (const auto& [ending, some] : of_) {
       const std::string more =
           some.count > 1 ? " (and " + std::to_string(some.count - 1) + " more)" : "";
-      const std::string reason = ending == "link"
-                                     ? "a link that leads nowhere" + more
-                                     : "a *" + ending + more + "; gen reads *.jpg, *.jpeg, *.png";
+      const std::string reason =
+          ending == kLink ? "a link that leads nowhere" + more
+                          : "a *" + std::string(ending) + more + "; gen reads *.jpg, *.jpeg, *.png";
       // A name may hold what a terminal obeys: nobody has checked it.
       on_skipped(line_of_utf8((folder_ / some.first).string(), 1000) + ": " + reason, some.count);
     }
@@ -67,7 +65,8 @@ class Unread {
     std::string first;
   };
   const fs::path& folder_;
-  std::map<std::string, Some> of_;  // by ending
+  static constexpr std::string_view kLink = "link";
+  std::map<std::string_view, Some> of_;  // by ending, or kLink
 };
 
 // By the rule by which `run --dataset FOLDER` reads it, so that both take the same files.

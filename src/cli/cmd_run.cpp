@@ -108,7 +108,10 @@ class LiveRun {
  public:
   // `ledger`: of the records, shown to the user; empty: they are not kept.
   LiveRun(const RunCommand& command, std::string ledger)
-      : command_(command), ledger_(std::move(ledger)), line_(command.experiment.quiet) {}
+      : command_(command),
+        ledger_(std::move(ledger)),
+        line_(command.experiment.quiet),
+        slow_(command.experiment.run.limits, command.experiment.quiet) {}
 
   record::SweepHooks hooks() {
     return {.started =
@@ -151,11 +154,7 @@ class LiveRun {
 
  private:
   void show(const run::RunProgress& progress) {
-    if (!told_slow_ && !command_.experiment.quiet) {
-      const std::string slow = slow_step_text(progress, cell_, command_.experiment.run.limits);
-      told_slow_ = !slow.empty();
-      if (told_slow_) line_.clear(), std::fprintf(stderr, "feedrate: %s\n", slow.c_str());
-    }
+    slow_.look_at(progress, cell_, line_);
     line_.show(title_, describe(progress, ceiling_));
   }
   void finish(const record::Record& record, const nlohmann::ordered_json& json) {
@@ -178,9 +177,9 @@ class LiveRun {
   const RunCommand& command_;
   const std::string ledger_;
   ProgressLine line_;
+  SlowStepNotice slow_;
   plan::Cell cell_;  // of the run in progress
   std::string title_;
-  bool told_slow_ = false;
   std::optional<double> ceiling_;
   std::string ceiling_error_;
   std::vector<record::Record> measured_;

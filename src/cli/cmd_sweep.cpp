@@ -90,7 +90,8 @@ class SweepLog {
       : command_(command),
         grows_(grows),
         is_table_(isatty(STDERR_FILENO) == 1 && !command.experiment.verbose),
-        line_(command.experiment.quiet) {}
+        line_(command.experiment.quiet),
+        slow_(command.experiment.run.limits, command.experiment.quiet) {}
 
   record::SweepHooks hooks() {
     return {
@@ -130,16 +131,8 @@ class SweepLog {
     line_.show(title_, {"preparing"});
   }
   void show(const run::RunProgress& progress) {
-    say_slow(progress);
+    slow_.look_at(progress, cell_, line_);
     line_.show(title_, describe(progress, ceiling_, eta()));
-  }
-  void say_slow(const run::RunProgress& progress) {
-    if (told_slow_ || command_.experiment.quiet) return;
-    const std::string slow = slow_step_text(progress, cell_, command_.experiment.run.limits);
-    told_slow_ = !slow.empty();
-    if (!told_slow_) return;
-    line_.clear();
-    std::fprintf(stderr, "feedrate: %s\n", slow.c_str());
   }
   void finish(const record::Record& record, const nlohmann::ordered_json& json) {
     line_.clear();
@@ -168,11 +161,11 @@ class SweepLog {
   const SweepCommand& command_;
   const bool grows_, is_table_;
   ProgressLine line_;
+  SlowStepNotice slow_;
   std::optional<SweepTable> table_;
   std::string title_;
   plan::Cell cell_;                // of the run in progress
   std::optional<double> ceiling_;  // of the same
-  bool told_slow_ = false;
   std::size_t number_ = 0, left_ = 0, done_ = 0, serious_runs_ = 0;
   std::set<std::string> serious_flags_;
   std::int64_t start_ns_ = measure::now_ns();

@@ -138,8 +138,7 @@ void DiagnosisSession::set_plan(double before_s, double ladder_s) {
   const double enough_s = 1.1 * (before_s + *needs_s + longer * ladder_s);
   std::fprintf(stderr,
                "feedrate: --budget %s is too short for %d pairs of blocks of each delay: fewer are "
-               "measured; "
-               "%s would do, or a smaller --batch-size\n",
+               "measured; %s would do, or a smaller --batch-size\n",
                duration(order_.budget_s).c_str(), kLeastPairs,
                duration(std::ceil(enough_s)).c_str());
 }

@@ -40,8 +40,10 @@ std::map<std::string, std::vector<std::string>> known_axis_values() {
   return known;
 }
 
-std::string shells() {
-  std::string all = listed(kShells);
+// "bash zsh": as shells have lists.
+template <typename Range>
+std::string spaced(const Range& words) {
+  std::string all = listed(words);
   std::erase(all, ',');
   return all;
 }
@@ -114,8 +116,7 @@ std::string bash_completion_of(const CLI::App& program) {
   }
   std::string values;
   for (const auto& [axis, known] : known_axis_values())
-    values += "    " + axis + ") values=\"" + listed(known) + "\" ;;\n";
-  std::erase(values, ',');
+    values += "    " + axis + ") values=\"" + spaced(known) + "\" ;;\n";
   return "# feedrate's completion for bash: source it, or lay it into\n"
          "# ~/.local/share/bash-completion/completions/feedrate\n"
          "_feedrate() {\n"
@@ -136,7 +137,7 @@ std::string bash_completion_of(const CLI::App& program) {
          "  fi\n"
          "  case \"$before\" in\n"
          "    completion) values=\"" +
-         shells() + "\" ;;\n" + values +
+         spaced(kShells) + "\" ;;\n" + values +
          "  esac\n"
          "  if [[ -n $values ]]; then\n"
          "    [[ $word != *,* ]] || head=\"${word%,*},\"\n"
@@ -176,9 +177,7 @@ std::string zsh_completion_of(const CLI::App& program) {
         const auto values = known.find(word);
         std::string argument;
         if (values != known.end()) {
-          std::string all = listed(values->second);
-          std::erase(all, ',');
-          argument = ":value:_values -s , value " + all;
+          argument = ":value:_values -s , value " + spaced(values->second);
         } else if (option->get_type_size() != 0) {
           argument = ":" + quoted(option->get_type_name()) + ":_files";
         }
@@ -187,7 +186,7 @@ std::string zsh_completion_of(const CLI::App& program) {
       }
     }
     cases += command->get_name() == "completion"
-                 ? "        '1:shell:(" + shells() + ")'\n      ;;\n"
+                 ? "        '1:shell:(" + spaced(kShells) + ")'\n      ;;\n"
                  : "        '*:file:_files'\n      ;;\n";
   }
   return "#compdef feedrate\n"

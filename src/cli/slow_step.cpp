@@ -1,6 +1,7 @@
 #include "cli/slow_step.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <vector>
 
 #include "base/text.h"
@@ -67,6 +68,16 @@ std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& c
   return format("a step takes %.3g s here: this run takes about ", step_s) + duration(run.takes_s) +
          (run.takes_s < run.needed_s ? ", and has too few steps then" : "") +
          (ways.size() == 1 ? "; faster: " : "; faster, each by itself: ") + listed(ways);
+}
+
+void SlowStepNotice::look_at(const run::RunProgress& progress, const plan::Cell& cell,
+                             ProgressLine& line) {
+  if (told_ || quiet_) return;
+  const std::string text = slow_step_text(progress, cell, limits_);
+  if (text.empty()) return;
+  told_ = true;
+  line.clear();
+  std::fprintf(stderr, "feedrate: %s\n", text.c_str());
 }
 
 }  // namespace feedrate::cli

@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 
+#include "cli/progress.h"
 #include "plan/cell.h"
 #include "run/rank_task.h"
 
@@ -10,5 +11,18 @@ namespace feedrate::cli {
 // how long it takes. Empty: it is fast enough, nobody knows yet, or nothing can be lowered.
 std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& cell,
                            const run::RunLimits& limits);
+
+// Says it once, above the live line.
+class SlowStepNotice {
+ public:
+  // `limits` outlive it. `quiet`: it says nothing.
+  SlowStepNotice(const run::RunLimits& limits, bool quiet) : limits_(limits), quiet_(quiet) {}
+  void look_at(const run::RunProgress& progress, const plan::Cell& cell, ProgressLine& line);
+
+ private:
+  const run::RunLimits& limits_;
+  const bool quiet_;
+  bool told_ = false;
+};
 
 }  // namespace feedrate::cli

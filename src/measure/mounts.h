@@ -14,9 +14,9 @@ struct Mount {
   std::string point;    // the folder that it is mounted at
 };
 
-// The one that holds `path`, an absolute path without links. Where the table of mounts does not
-// list it, as in a chroot, only its type is known; none where that is not, either. `proc`: another
-// one for tests.
+// The one that holds `path`, an absolute path without links. Of one that the table of mounts does
+// not list, as in a chroot, only the type is known; none where even that is unknown. Tests give
+// another folder as `proc`.
 std::optional<Mount> mount_of(const std::filesystem::path& path,
                               const std::filesystem::path& proc = "/proc");
 

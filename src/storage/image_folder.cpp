@@ -67,8 +67,7 @@ Kind kind_behind(int folder, const std::string& path, const char* name, bool nee
   struct stat info;
   if (fstatat(folder, name, &info, 0) == 0) return kind_of(info.st_mode);
   const int error = errno;
-  const bool dangles = error == ENOENT || error == ELOOP || error == ENOTDIR;
-  if (dangles && !needed) return Kind::dangling;
+  if (leads_nowhere(error) && !needed) return Kind::dangling;
   check_name(path, name);
   refuse_reading(path + "/" + name,
                  error == ENOENT  ? "is a link that leads nowhere"

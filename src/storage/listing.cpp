@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 
 namespace feedrate::storage {
+
+bool leads_nowhere(int error) { return error == ENOENT || error == ELOOP || error == ENOTDIR; }
 
 bool is_in_any_case(std::string_view text, std::string_view lower) {
   return std::ranges::equal(

@@ -55,6 +55,9 @@ class ListCount {
   std::mutex mutex_;
 };
 
+// Whether an errno of looking behind a link says that nothing is there: it dangles, or loops.
+bool leads_nowhere(int error);
+
 // Whether a text is `lower`, in small letters, but for the case.
 bool is_in_any_case(std::string_view text, std::string_view lower);
 // ".jpg or .jpeg"

@@ -14,6 +14,7 @@
 #include "base/xxh3.h"
 #include "storage/container.h"
 #include "storage/dataset.h"
+#include "storage/listing.h"
 #include "storage/manifest.h"
 
 namespace feedrate::storage {
@@ -166,10 +167,7 @@ void find_unlisted(const std::filesystem::path& data, const DatasetVariant& vari
     waits_for(entry.path().string());
     std::error_code error;
     const bool is_file = entry.is_regular_file(error);
-    // A link that leads nowhere, or to itself, is no file.
-    if (error && error != std::errc::no_such_file_or_directory &&
-        error != std::errc::too_many_symbolic_link_levels && error != std::errc::not_a_directory)
-      throw std::system_error(error);
+    if (error && !leads_nowhere(error.value())) throw std::system_error(error);
     if (!is_file || listed.contains(entry.path())) continue;
     keep(result, entry.path().lexically_relative(data).generic_string(),
          {"not in the manifest; remove it"});

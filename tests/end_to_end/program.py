@@ -1,5 +1,6 @@
 """Runs the program as a user would, and checks what every answer must fulfil."""
 
+import glob
 import json
 import os
 import re
@@ -18,6 +19,7 @@ SHORT = ["--min-seconds", "0.2", "--warmup-seconds", "0.05"]
 TALK = re.compile(r"preparing|warming up|measuring|checked|img/s|\d+ %|^diagnosing |^round \d")
 SKIPPED = 77  # the exit code of a file of which nothing ran: ctest says so, not "Passed"
 PATIENCE = 60  # seconds until a program that hangs is killed
+HAS_GPU = bool(glob.glob("/dev/nvidia[0-9]*") or os.path.exists("/dev/dxg"))
 
 
 def program():

@@ -1,7 +1,6 @@
 """What a person at a terminal sees of `run` and `sweep`."""
 
 import fcntl
-import glob
 import os
 import pty
 import re
@@ -12,9 +11,8 @@ import termios
 import time
 import unittest
 
-from program import CELL, PATIENCE, SHORT, ProgramTest, main, program
+from program import CELL, HAS_GPU, PATIENCE, SHORT, ProgramTest, main, program
 
-HAS_GPU = bool(glob.glob("/dev/nvidia[0-9]*") or os.path.exists("/dev/dxg"))
 CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
