@@ -18,7 +18,7 @@ def main(arguments):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = talk.Parser(
         prog="feedrate validate",
         description=(
             "Derives again what a ledger's records and its report say, and names what differs."

@@ -40,7 +40,7 @@ def main(arguments):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = talk.Parser(
         prog="feedrate report",
         description="Figures, tables and an index from a result folder.",
         epilog="A trace that `feedrate run --trace FILE` wrote has figures of its own: feedrate "

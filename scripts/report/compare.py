@@ -45,7 +45,7 @@ def main(arguments):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = talk.Parser(
         prog="feedrate compare",
         description="Compares results cell by cell with a baseline.",
         epilog=(

@@ -3,6 +3,7 @@ one line and the exit code 1, or 2 where the mistake is in what was typed."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 
@@ -17,6 +18,13 @@ def sayer(program):
         print(f"{program}: " + clean(text, 1000), file=sys.stderr, flush=True)
 
     return say
+
+
+class Parser(argparse.ArgumentParser):
+    """Whose errors are one line, as the program's own are."""
+
+    def error(self, message):
+        self.exit(2, f"{self.prog}: {clean(message, 1000)}; see {self.prog} --help\n")
 
 
 def guarded(say, action):

@@ -21,7 +21,7 @@ def main(arguments):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = talk.Parser(
         prog="feedrate report",
         description="Figures of a trace: the life of a batch, and a timeline of some steps.",
     )

@@ -132,6 +132,8 @@ void DiagnosisSession::set_plan(double before_s, double ladder_s) {
   const auto [plan, needs_s] =
       plan_of(order_.budget_s - before_s, ladder_s, live_.facts().step_s, live_.probes());
   head_.plan = plan;
+  if (const std::string text = busy_cpu_text(cell_, live_.round()); !text.empty())
+    std::fprintf(stderr, "feedrate: %s\n", text.c_str());
   if (!needs_s) return;
   // A larger budget makes the ladder's runs longer, too.
   const double longer = ladder_run_s(*needs_s) / ladder_run_s(order_.budget_s) - 1;

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/result_text.h"
+#include "device/registry.h"
 #include "record/record_json.h"
 
 namespace feedrate::cli {
@@ -255,6 +256,21 @@ std::string diagnosis_text(const record::DiagnosisOf& of, const diagnose::Eviden
          capacities_text(evidence.rounds.back().capacities) +
          patterns_text(of.seen.patterns_of_most()) + advice_text(of.advice) + flags_text(of) +
          "\n" + rounds_text(rounds, of.seconds);
+}
+
+std::string busy_cpu_text(const plan::Cell& cell, const diagnose::RoundEvidence& round) {
+  constexpr double kAlwaysBusy = 0.95, kMuchFaster = 2;
+  if (device::split_device(cell["device"].value()).first != "cpu") return "";
+  const auto found = [&](std::string_view resource) {
+    return std::ranges::find(round.capacities, resource, &diagnose::Capacity::resource);
+  };
+  const auto device = found("device"), loader = found("loader"), end = round.capacities.end();
+  if (device == end || loader == end || device->utilisation < kAlwaysBusy ||
+      loader->imgs_per_s < kMuchFaster * device->imgs_per_s)
+    return "";
+  return "this CPU trains all the time, at " + thousands(device->imgs_per_s) +
+         " img/s; the loader could deliver " + thousands(loader->imgs_per_s) +
+         ". What would limit a GPU shows with --device emulated:NAME";
 }
 
 void print_diagnosis(bool as_json, const record::DiagnosisOf& of,

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "diagnose/diagnosis.h"
+#include "plan/cell.h"
 #include "record/diagnosis_json.h"
 
 namespace feedrate::cli {
@@ -11,7 +12,11 @@ namespace feedrate::cli {
 std::string diagnosis_text(const record::DiagnosisOf& of, const diagnose::Evidence& evidence,
                            const diagnose::Diagnosis& diagnosis);
 
-// Prints that, or one line of JSON.
+// After the first ladder, on a CPU that does nothing but train while the loader waits: what a
+// faster device would wait for cannot show beside such steps. Else empty.
+std::string busy_cpu_text(const plan::Cell& cell, const diagnose::RoundEvidence& round);
+
+// Prints the diagnosis as text, or as one line of JSON.
 void print_diagnosis(bool as_json, const record::DiagnosisOf& of,
                      const diagnose::Evidence& evidence, const diagnose::Diagnosis& diagnosis);
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "plan/axes.h"
 #include "plan/settings.h"
 #include "record/record_json.h"
 #include "run/datasets.h"
@@ -136,19 +137,14 @@ std::set<std::string> values_of(const std::vector<Json>& records, const Json& co
 // large a batch, and which pictures of a dataset that holds one kind only.
 void say_defaults(Words& run, std::vector<std::string>& notes, const std::vector<Json>& records,
                   const Json& command, const std::string& config) {
-  const std::set<std::string> devices = values_of(records, command, "device");
-  const bool is_emulated = std::ranges::all_of(
-      devices, [](const std::string& device) { return device.starts_with("emulated"); });
-  const std::pair<std::string, std::string> usual[] = {{"device", ""},
-                                                       {"batch-size", is_emulated ? "64" : ""},
-                                                       {"image-size", "224x224"},
-                                                       {"detail", "medium"}};
-  for (const auto& [axis, fixed] : usual) {
+  for (const char* const name : {"device", "batch-size", "image-size", "detail"}) {
+    const std::string axis = name;
     const std::set<std::string> values = values_of(records, command, axis);
     if (says(run, config, axis) || values.empty()) continue;
+    const plan::Axis& known = plan::axis_named(axis);
     if (values.size() > 1)
       add_once(notes, "its cells have several --" + axis + " that nobody typed: say which");
-    else if (*values.begin() != fixed)
+    else if (*values.begin() != known.canonical(known, std::string(known.fallback)))
       run.insert(run.end(), {"--" + axis, *values.begin()});
   }
 }

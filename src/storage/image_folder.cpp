@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -60,26 +61,23 @@ bool has_suffix(std::string_view name, std::span<const std::string_view> suffixe
   });
 }
 
-// A link is what it leads to. One that leads nowhere is refused if it is `needed`. What cannot be
-// looked at for another reason may be a folder of pictures, and is refused, too. `name` is relative
-// to the folder, whose path is for errors.
-Kind kind_behind(int folder, const std::string& path, const char* name, bool needed) {
+// A link is what it leads to. What cannot be looked at for another reason than that a link leads
+// nowhere may be a folder of pictures, and is refused. `name` is relative to the folder, whose path
+// is for errors.
+Kind kind_behind(int folder, const std::string& path, const char* name) {
   struct stat info;
   if (fstatat(folder, name, &info, 0) == 0) return kind_of(info.st_mode);
   const int error = errno;
-  if (leads_nowhere(error) && !needed) return Kind::dangling;
+  if (leads_nowhere(error)) return Kind::dangling;
   check_name(path, name);
-  refuse_reading(path + "/" + name,
-                 error == ENOENT  ? "is a link that leads nowhere"
-                 : error == ELOOP ? "is a link that leads back to itself"
-                                  : std::strerror(error),
-                 error, "mend it or take it out of the folder");
+  refuse_reading(path + "/" + name, std::strerror(error), error,
+                 "mend it or take it out of the folder");
 }
 
 // In name order. What is neither a folder nor ends in one of `wanted` is not checked: whatever else
-// lies there does no harm. `may_dangle`: links of a wanted name, too.
+// lies there does no harm.
 std::vector<Entry> entries_of(const std::string& path, std::span<const std::string_view> wanted,
-                              ListCount& count, bool may_dangle = false) {
+                              ListCount& count) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
   if (!folder) refuse_reading(path, std::strerror(errno), errno, kNoChange);
   std::vector<Entry> entries;
@@ -92,7 +90,7 @@ std::vector<Entry> entries_of(const std::string& path, std::span<const std::stri
     if (entry->d_type == DT_DIR) kind = Kind::folder;
     if (entry->d_type == DT_REG) kind = Kind::file;
     if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
-      kind = kind_behind(dirfd(folder.get()), path, entry->d_name, is_wanted && !may_dangle);
+      kind = kind_behind(dirfd(folder.get()), path, entry->d_name);
     if (kind == Kind::folder || is_wanted) check_name(path, name);
     if (kind == Kind::other && is_wanted) {
       throw Error(path + "/" + std::string(name), "is no file: a pipe, a socket or a device",
@@ -121,6 +119,8 @@ class ClassFolder {
     walk(name);
     return std::move(paths_);
   }
+  // Links of a picture's name that lead nowhere, and were not to be left out: of all lists so far.
+  std::vector<std::string> take_dangling() { return std::exchange(dangling_, {}); }
 
  private:
   void walk(const std::string& relative) {
@@ -129,14 +129,18 @@ class ClassFolder {
     if (std::ranges::find(way_, id) != way_.end())
       throw Error(path, "is a link to a folder that it lies in", "take it out of the folder");
     way_.push_back(id);
-    for (const Entry& entry : entries_of(path, suffixes_, count_, left_out_.dangling_samples)) {
+    for (const Entry& entry : entries_of(path, suffixes_, count_)) {
       std::string below = relative.empty() ? entry.name : relative + "/" + entry.name;
+      const bool is_dangling = entry.kind == Kind::dangling,
+                 is_sample = has_suffix(entry.name, suffixes_);
       if (entry.kind == Kind::folder) {
         walk(below);
-      } else if (entry.kind == Kind::file && has_suffix(entry.name, suffixes_)) {
+      } else if (entry.kind == Kind::file && is_sample) {
         paths_.push_back(std::move(below));
+      } else if (is_dangling && is_sample && !left_out_.dangling_samples) {
+        dangling_.push_back(std::move(below));
       } else if (entry.kind != Kind::other && left_out_.tell) {
-        left_out_.tell(below, entry.kind == Kind::dangling);
+        left_out_.tell(below, is_dangling);
       }
     }
     way_.pop_back();
@@ -147,8 +151,18 @@ class ClassFolder {
   ListCount& count_;
   const LeftOut& left_out_;
   std::vector<FolderId> way_;  // from the class down to where it is
-  std::vector<std::string> paths_;
+  std::vector<std::string> paths_, dangling_;
 };
+
+// They are found one by one otherwise, each by a run of its own.
+void refuse_dangling(const std::string& root, const std::vector<std::string>& dangling) {
+  if (dangling.empty()) return;
+  const std::string more =
+      dangling.size() > 1 ? ", and so are " + std::to_string(dangling.size() - 1) + " others" : "";
+  throw Error(
+      root + "/" + std::ranges::min(dangling), "is a link that leads nowhere" + more,
+      "mend such links, or take them out: `find " + shell_word(root) + " -xtype l` shows them");
+}
 
 std::vector<std::string> classes_of(const std::string& root, ListCount& count) {
   std::vector<std::string> classes;
@@ -183,14 +197,21 @@ std::vector<std::string> classes_of(const std::string& root, ListCount& count) {
 std::vector<SampleFile> list_paths(const std::string& root, const std::vector<std::string>& classes,
                                    std::span<const std::string_view> suffixes, int threads,
                                    ListCount& count) {
-  std::vector<std::vector<std::string>> of_class(classes.size());
+  std::vector<std::vector<std::string>> of_class(classes.size()), dangling(classes.size());
   in_parallel(
       classes.size(), threads,
       [&] {
         const auto lister = std::make_shared<ClassFolder>(root, suffixes, count, kNobodyAsks);
-        return [&, lister](std::size_t i) { of_class[i] = lister->list(classes[i]); };
+        return [&, lister](std::size_t i) {
+          of_class[i] = lister->list(classes[i]);
+          dangling[i] = lister->take_dangling();
+        };
       },
       [] { return false; });
+  std::vector<std::string> all_dangling;
+  for (std::vector<std::string>& some : dangling)
+    std::ranges::move(some, std::back_inserter(all_dangling));
+  refuse_dangling(root, all_dangling);
   std::vector<SampleFile> samples;
   for (std::size_t i = 0; i < classes.size(); ++i) {
     for (std::string& path : of_class[i])
@@ -299,7 +320,10 @@ std::vector<std::string> list_pictures(const fs::path& folder,
                                        std::span<const std::string_view> suffixes,
                                        const ListProgress& progress, const LeftOut& left_out) {
   ListCount count(progress);
-  return ClassFolder(folder.string(), suffixes, count, left_out).list("");
+  ClassFolder lister(folder.string(), suffixes, count, left_out);
+  std::vector<std::string> pictures = lister.list("");
+  refuse_dangling(folder.string(), lister.take_dangling());
+  return pictures;
 }
 
 bool holds_class_pictures(const fs::path& folder, std::span<const std::string_view> suffixes,
