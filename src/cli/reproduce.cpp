@@ -137,14 +137,15 @@ std::set<std::string> values_of(const std::vector<Json>& records, const Json& co
 // large a batch, and which pictures of a dataset that holds one kind only.
 void say_defaults(Words& run, std::vector<std::string>& notes, const std::vector<Json>& records,
                   const Json& command, const std::string& config) {
-  for (const char* const name : {"device", "batch-size", "image-size", "detail"}) {
-    const std::string axis = name;
+  constexpr const char* kOfTheData[] = {"image-size", "detail"};
+  for (const std::string axis : {"device", "batch-size", "image-size", "detail"}) {
     const std::set<std::string> values = values_of(records, command, axis);
     if (says(run, config, axis) || values.empty()) continue;
     const plan::Axis& known = plan::axis_named(axis);
+    const bool has_usual = std::ranges::find(kOfTheData, axis) != std::end(kOfTheData);
     if (values.size() > 1)
       add_once(notes, "its cells have several --" + axis + " that nobody typed: say which");
-    else if (*values.begin() != known.canonical(known, std::string(known.fallback)))
+    else if (!has_usual || *values.begin() != known.canonical(known, std::string(known.fallback)))
       run.insert(run.end(), {"--" + axis, *values.begin()});
   }
 }
