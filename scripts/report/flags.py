@@ -126,6 +126,7 @@ def _of_any_schema(record):
             ),
         ),
         _row("lenient_decoder", cell.get("loader") == "dali" and _trains_on_what_is_loaded(cell)),
+        _row("no_jpeg_engine", _lacks_engine(record)),
         _row("client_cold", _told(record) in PAST_MEMORY),
         _row(
             "bad_samples", (number(record.get("bad_samples")) or 0) > RULES["bad_samples"].threshold
@@ -174,6 +175,12 @@ def _of_schema_3(record):
         _row("jobs_not_overlapping", _is_apart(record)),
         *(_row("host_unseen", machine.get("cpu_busy") == -1) for machine in _machines(record)),
     ]
+
+
+def _lacks_engine(record):
+    """Whether pictures were decoded on a GPU, and none by its engine, which was asked for."""
+    decoded = ledger.object_at(record, "arrivals", "decoded")
+    return bool(decoded and record["cell"].get("jpeg-engine") and not decoded.get("engine"))
 
 
 def _is_apart(record):

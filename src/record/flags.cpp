@@ -370,6 +370,15 @@ Raised lenient_decoder(const FlagFacts& facts, const FlagRule&) {
   return when(streams_by_dali(facts), "DALI trains on damaged JPEGs without a warning");
 }
 
+// It is missing, the driver does not hand it out, or no picture suits it.
+Raised no_jpeg_engine(const FlagFacts& facts, const FlagRule&) {
+  const plan::CellSettings& settings = facts.result.settings;
+  const device::Arrivals& all = measured(facts).arrivals;
+  return when(settings.decode_on_device && settings.engine_share > 0 && all.batches > 0 &&
+                  all.decoded.engine == 0,
+              "the GPU's JPEG engine decoded none of the pictures");
+}
+
 Raised oversubscribed(const FlagFacts& facts, const FlagRule& rule) {
   const plan::CellSettings& settings = facts.result.settings;
   const bool loads = settings.feed == device::Feed::streamed || settings.discards();
@@ -638,6 +647,10 @@ constexpr FlagRule kRules[] = {
      unseen_queue},
     {"lenient_decoder", Severity::note, kNone, kNone, "check the files: `feedrate verify`",
      lenient_decoder},
+    {"no_jpeg_engine", Severity::note, kNone, kNone,
+     "in a container, ask for the driver's `video` capability (NVIDIA_DRIVER_CAPABILITIES); where "
+     "the GPU has no engine, use --jpeg-engine 0",
+     no_jpeg_engine},
     {"oversubscribed", Severity::note, 2.0, kNone,
      "workers beyond the CPUs help only where they wait for storage", oversubscribed},
     // Serious where the state was asked for by name.

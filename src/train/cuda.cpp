@@ -1,42 +1,33 @@
-#include <ATen/Functions.h>
-#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 
-#include <algorithm>
-#include <array>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
 
 #include "device/registry.h"
+#include "device/steps_in_flight.h"
 #include "train/accelerators.h"
-#include "train/device_clock_cuda.h"
 #include "train/devices_cuda.h"
 #include "train/errors.h"
 #include "train/inputs_cuda.h"
 #include "train/jpeg_decoder.h"
+#include "train/loss_watch_cuda.h"
 #include "train/operators.h"
 #include "train/pinned_slabs_cuda.h"
 #include "train/process_group.h"
 #include "train/step_graphs_cuda.h"
 #include "train/stream_delay_cuda.h"
+#include "train/streams_cuda.h"
 #include "train/trainer.h"
 
 namespace feedrate::train {
 namespace {
 
-using c10::cuda::CUDAEvent;
 using c10::cuda::CUDAStream;
+using Steps = device::StepsInFlight<CudaStreams>;
 
-std::shared_ptr<float> pinned_floats(std::size_t count) {
-  const auto slabs = pinned_slabs();
-  const std::size_t bytes = count * sizeof(float);
-  std::byte* const memory = slabs->allocate(bytes);
-  return {reinterpret_cast<float*>(memory), [=](float*) { slabs->release(memory, bytes); }};
-}
-
+// Trains on a GPU: each submit() queues one step, and all that is known of it comes later.
 class CudaAccelerator : public device::Accelerator {
  public:
   // `compute` is the current stream.
@@ -51,15 +42,17 @@ class CudaAccelerator : public device::Accelerator {
         ranks_(group.size()),
         trainer_(options_of(group)),
         inputs_(of_rank(spec, group), input_type(precision_), compute),
-        loss_sum_(at::zeros({}, at::TensorOptions(compute.device()).dtype(at::kFloat))),
-        loss_seen_(pinned_floats(kInFlight)),
+        losses_(compute.device(), Steps::kMost),
         graphs_(spec.step.cuda_graph,
-                ranks_ > 1 ? kEagerStepsOfReplicas : GraphTurns::kEagerSteps) {
-    clock_.emplace(compute);
+                ranks_ > 1 ? kEagerStepsOfReplicas : device::GraphTurns::kEagerSteps) {
+    steps_.emplace(compute, watches_exchange(),
+                   [this](std::size_t place) { losses_.check(place, name_); });
     if (spec.copies) inputs_.watch_copies(trace_copies());
   }
+  // Graphs end before the communicator whose work they hold, which is the trainer's.
   ~CudaAccelerator() override {
-    if (cudaStreamSynchronize(compute_.stream()) != cudaSuccess) cudaGetLastError();
+    CudaStreams::settle(compute_);
+    graphs_.reset();
   }
 
   device::DeviceDescription describe() const override {
@@ -78,37 +71,31 @@ class CudaAccelerator : public device::Accelerator {
 
   void submit(pipeline::BatchLease batch) override {
     on_device([&] {
-      if (started_ - ended_ == kInFlight) retire_oldest();
-      StepEvents& events = events_[started_ % kInFlight];
-      // A step starts when its batch is there and the step before, which is in front of it on the
-      // stream, has ended; normalising belongs to the step.
+      steps_->make_room();
       const std::size_t slot = inputs_.next(std::move(batch));
-      events.start.record(compute_);
+      steps_->begin();  // normalising belongs to the step
       graphs_.run(slot, [&] {
         const TrainBatch ready = inputs_.make(slot);
-        loss_sum_.add_(trainer_.step(ready.input, ready.labels));
+        losses_.add(trainer_.step(ready.input, ready.labels));
       });
       step_delay_.queue(compute_);  // outside the graph, which would replay it as it was captured
       inputs_.done_reading();
-      C10_CUDA_CHECK(cudaMemcpyAsync(&loss_seen_.get()[started_ % kInFlight], loss_sum_.data_ptr(),
-                                     sizeof(float), cudaMemcpyDeviceToHost, compute_.stream()));
-      events.end.record(compute_);
-      ++started_;
-      if (!graphs_.settled(inputs_.slots())) settled_at_ = started_ + 1;
+      losses_.copy_to_host(steps_->number(), compute_);
+      steps_->end();
+      if (!graphs_.settled(inputs_.slots())) settled_at_ = steps_->started() + 1;
     });
   }
 
   void collect(std::vector<device::StepRecord>& finished) override {
     on_device([&] {
-      while (ended_ < started_ && events_[ended_ % kInFlight].end.query()) retire_oldest();
+      steps_->look();
       inputs_.release();
     });
-    finished.insert(finished.end(), finished_.begin(), finished_.end());
-    finished_.clear();
+    for (const device::StepRecord& step : steps_->take_finished()) finished.push_back(step);
   }
 
   // In the first steps cuDNN looks for its fastest kernels, and graphs are captured.
-  bool settled() const override { return ended_ >= settled_at_; }
+  bool settled() const override { return steps_->ended() >= settled_at_; }
 
   device::Arrivals arrivals() const override { return inputs_.arrivals(); }
 
@@ -118,27 +105,21 @@ class CudaAccelerator : public device::Accelerator {
 
   void drain() override {
     on_device([&] {
-      while (ended_ < started_) retire_oldest();
+      steps_->drain();
       inputs_.wait();
     });
-    if (ended_ > 0) check_loss(loss_seen_.get()[(ended_ - 1) % kInFlight], name_);
   }
 
  private:
-  struct StepEvents {
-    CUDAEvent start{cudaEventBlockingSync},
-        end{cudaEventBlockingSync};  // a spinning wait costs loaders a CPU
-    CUDAEvent handed_over{cudaEventDefault},
-        averaged{cudaEventDefault};  // the gradients, where there are several ranks
-  };
-  static constexpr std::size_t kInFlight = 2;
   // The Reducer's first steps are unlike the later ones (PyTorch's notes on CUDA graphs with
   // DistributedDataParallel).
   static constexpr std::size_t kEagerStepsOfReplicas = 11;
 
-  SeenCopy trace_copies() {
-    return [this](const CUDAEvent& begun, const CUDAEvent& copied, std::int64_t batch) {
-      spec_.copies->add(measure::TraceKind::copy, clock_->ns(begun), clock_->ns(copied), batch);
+  CopyEngine::Slots::Seen trace_copies() {
+    return [this](const CudaStreams::Event& begun, const CudaStreams::Event& copied,
+                  std::int64_t batch) {
+      const auto& clock = steps_->clock();
+      spec_.copies->add(measure::TraceKind::copy, clock.ns(begun), clock.ns(copied), batch);
     };
   }
 
@@ -149,9 +130,8 @@ class CudaAccelerator : public device::Accelerator {
     TrainerOptions options = trainer_options(spec_, precision_, compute_.device());
     if (ranks_ > 1) options.replicas = make_process_group(group, compute_.device());
     if (watches_exchange()) {
-      options.watch = {
-          .handed_over = [this] { events_[started_ % kInFlight].handed_over.record(compute_); },
-          .averaged = [this] { events_[started_ % kInFlight].averaged.record(compute_); }};
+      options.watch = {.handed_over = [this] { steps_->handed_over(); },
+                       .averaged = [this] { steps_->averaged(); }};
     }
     return options;
   }
@@ -164,23 +144,6 @@ class CudaAccelerator : public device::Accelerator {
     });
   }
 
-  // Waits for the oldest step in flight and notes when it ran.
-  void retire_oldest() {
-    StepEvents& events = events_[ended_ % kInFlight];
-    events.end.synchronize();
-    device::StepRecord step{clock_->ns(events.start), clock_->ns(events.end),
-                            std::numeric_limits<double>::quiet_NaN()};
-    if (watches_exchange())
-      step.sync_ns = static_cast<std::int64_t>(
-          1e6 * static_cast<double>(events.handed_over.elapsed_time(events.averaged)));
-    finished_.push_back(step);
-    clock_->rebase(events.end);
-    const float loss_sum = loss_seen_.get()[ended_++ % kInFlight];
-    // With several ranks, one must not stop alone: the others' exchange would wait for it. At the
-    // end all are at the same step.
-    if (ranks_ == 1) check_loss(loss_sum, name_);
-  }
-
   const device::StepSpec spec_;
   const CudaDevice device_;
   const std::string name_;
@@ -188,17 +151,12 @@ class CudaAccelerator : public device::Accelerator {
   const CUDAStream compute_;
   StreamDelay step_delay_;
   const int ranks_;
-  std::array<StepEvents, kInFlight> events_;
-  std::size_t started_ = 0, ended_ = 0;  // steps; those between are in flight
   Trainer trainer_;
   CudaInputs inputs_;
-  at::Tensor loss_sum_;  // stays infinite or NaN once a loss was
-  const std::shared_ptr<float>
-      loss_seen_;  // [kInFlight], page-locked: the sum at the end of each step in flight
+  LossWatch losses_;
   StepGraphs graphs_;
-  std::optional<DeviceClock> clock_;
+  std::optional<Steps> steps_;    // from when the stream is idle
   std::size_t settled_at_ = 1;  // steps that must have ended: the last unlike the others
-  std::vector<device::StepRecord> finished_;
 };
 
 std::unique_ptr<device::Accelerator> make(std::string_view argument, const device::StepSpec& spec,

@@ -46,7 +46,7 @@ std::size_t CudaInputs::next(pipeline::BatchLease batch) {
   if (!copies_) return 0;
   check_labels(*batch, spec_.classes);
   const at::Tensor parameters = prepare_.parameters(*batch);
-  const std::size_t slot = copies_->copy(std::move(batch));
+  const std::size_t slot = copies_->schedule().copy(std::move(batch));
   if (!parameters_[slot].defined()) {
     parameters_[slot] = parameters;
   } else {
@@ -66,13 +66,13 @@ TrainBatch CudaInputs::make(std::size_t slot) const {
 }
 
 void CudaInputs::done_reading() {
-  if (copies_) copies_->done_reading();
+  if (copies_) copies_->schedule().done_reading();
 }
 void CudaInputs::release() {
-  if (copies_) copies_->release();
+  if (copies_) copies_->schedule().release();
 }
 void CudaInputs::wait() {
-  if (copies_) copies_->wait();
+  if (copies_) copies_->schedule().wait();
 }
 
 }  // namespace feedrate::train

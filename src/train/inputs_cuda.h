@@ -31,9 +31,11 @@ class CudaInputs {
 
   void release();  // gives back slabs whose copy has ended
   void wait();     // waits for the copies, and gives back the slabs
-  device::Arrivals arrivals() const { return copies_ ? copies_->arrivals() : device::Arrivals{}; }
-  void watch_copies(SeenCopy seen) {
-    if (copies_) copies_->watch(std::move(seen));
+  device::Arrivals arrivals() const {
+    return copies_ ? copies_->schedule().arrivals() : device::Arrivals{};
+  }
+  void watch_copies(CopyEngine::Slots::Seen seen) {
+    if (copies_) copies_->schedule().watch(std::move(seen));
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -33,27 +34,17 @@ const unsigned char* bytes_of(Encoded picture) {
 // way.
 class Decoding {
  public:
-  // Not there (ready() is false) where the GPU has no such hardware.
+  // Not there (ready() is false) where the GPU has no such hardware; the engine also where the
+  // driver does not hand it out, whatever it says then: others decode in its place.
   explicit Decoding(nvjpegBackend_t backend) {
-    const nvjpegStatus_t status =
-        library_.create(backend, nullptr, nullptr, NVJPEG_FLAGS_DEFAULT, &handle_);
-    if (status == NVJPEG_STATUS_ARCH_MISMATCH ||
-        status == NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED) {
-      handle_ = nullptr;
-      return;
+    try {
+      if (!start(backend)) close();
+    } catch (const Error&) {
+      close();
+      if (backend != NVJPEG_BACKEND_HARDWARE) throw;
     }
-    expect_success(status, "starting");
-    for (auto& state : states_)
-      expect_success(library_.state_create(handle_, &state.handle), "starting");
-    expect_success(library_.stream_create(handle_, &header_), "starting");
   }
-  ~Decoding() {
-    if (header_) library_.stream_destroy(header_);
-    for (auto& state : states_) {
-      if (state.handle) library_.state_destroy(state.handle);
-    }
-    if (handle_) library_.destroy(handle_);
-  }
+  ~Decoding() { close(); }
   Decoding(const Decoding&) = delete;
   Decoding& operator=(const Decoding&) = delete;
 
@@ -108,6 +99,31 @@ class Decoding {
     nvjpegJpegState_t handle = nullptr;
     std::size_t pictures = 0;  // that it was initialised for
   };
+
+  // False: the GPU does not know this way.
+  bool start(nvjpegBackend_t backend) {
+    const nvjpegStatus_t status =
+        library_.create(backend, nullptr, nullptr, NVJPEG_FLAGS_DEFAULT, &handle_);
+    if (status == NVJPEG_STATUS_ARCH_MISMATCH ||
+        status == NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED) {
+      handle_ = nullptr;
+      return false;
+    }
+    if (status != NVJPEG_STATUS_SUCCESS) handle_ = nullptr;
+    expect_success(status, "starting");
+    for (auto& state : states_)
+      expect_success(library_.state_create(handle_, &state.handle), "starting");
+    expect_success(library_.stream_create(handle_, &header_), "starting");
+    return true;
+  }
+  void close() noexcept {
+    if (header_) library_.stream_destroy(std::exchange(header_, nullptr));
+    for (auto& state : states_) {
+      if (state.handle) library_.state_destroy(std::exchange(state.handle, nullptr));
+    }
+    if (handle_) library_.destroy(std::exchange(handle_, nullptr));
+  }
+
   const NvjpegLibrary& library_ = nvjpeg_library();
   nvjpegHandle_t handle_ = nullptr;
   nvjpegJpegStream_t header_ = nullptr;

@@ -35,4 +35,9 @@ class PinnedSlabs : public pipeline::SlabAllocator {
 
 std::shared_ptr<pipeline::SlabAllocator> pinned_slabs() { return std::make_shared<PinnedSlabs>(); }
 
+std::shared_ptr<std::byte> pinned_bytes(std::size_t bytes) {
+  const auto slabs = pinned_slabs();
+  return {slabs->allocate(bytes), [=](std::byte* memory) { slabs->release(memory, bytes); }};
+}
+
 }  // namespace feedrate::train

@@ -11,51 +11,59 @@ namespace feedrate::train {
 
 void StepGraphs::run(std::size_t slot, const std::function<void()>& step) {
   switch (turns_.next(slot)) {
-    case GraphTurn::eager:
+    case device::GraphTurn::eager:
       return step();
-    case GraphTurn::capture:
-      capture(graphs_[slot], step);
+    case device::GraphTurn::capture:
+      capture(slot, step);
       break;
-    case GraphTurn::replay:
+    case device::GraphTurn::replay:
       break;
   }
-  graphs_[slot].replay();
+  graphs_.at(slot).replay();
 }
 
 // Thread-local: a loader thread that takes page-locked memory meanwhile would end a global capture.
-void StepGraphs::capture(at::cuda::CUDAGraph& graph, const std::function<void()>& step) {
+void StepGraphs::capture(std::size_t slot, const std::function<void()>& step) {
   if (!pool_) {
     // The graphs have memory of their own and will not use what the first steps have taken.
     c10::cuda::CUDACachingAllocator::emptyCache();
     pool_ = at::cuda::graph_pool_handle();
   }
-  graph.capture_begin(*pool_, cudaStreamCaptureModeThreadLocal);
+  at::cuda::CUDAGraph& graph = graphs_[slot];
   try {
+    graph.capture_begin(*pool_, cudaStreamCaptureModeThreadLocal);
     step();
+    graph.capture_end();
   } catch (const c10::OutOfMemoryError&) {
-    abandon(graph);
+    abandon(slot);
     throw;
   } catch (const c10::Error& error) {
-    abandon(graph);
+    abandon(slot);
     const std::string message = error.what_without_backtrace();
     throw Error("the step as a CUDA graph", message.substr(0, message.find('\n')),
                 "use --cuda-graph off");
   } catch (...) {
-    abandon(graph);
+    abandon(slot);
     throw;
   }
-  graph.capture_end();
 }
 
 // A stream that is still capturing, or an allocator that believes so, would spoil what this process
-// does next.
-void StepGraphs::abandon(at::cuda::CUDAGraph& graph) noexcept {
-  try {
-    graph.capture_end();
-  } catch (const c10::Error&) {
-    cudaGetLastError();
+// does next. How far the capture had come, nobody says: each part of its end may fail because it
+// has been carried out, capture_end() in its middle.
+void StepGraphs::abandon(std::size_t slot) noexcept {
+  const auto try_to = [](const auto& part) {
+    try {
+      part();
+    } catch (const c10::Error&) {
+      cudaGetLastError();
+    }
+  };
+  try_to([&] { graphs_.at(slot).capture_end(); });
+  try_to([&] {
     c10::cuda::CUDACachingAllocator::endAllocateToPool(c10::cuda::current_device(), *pool_);
-  }
+  });
+  graphs_.erase(slot);
 }
 
 }  // namespace feedrate::train

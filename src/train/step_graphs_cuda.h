@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "train/graph_turns.h"
+#include "device/graph_turns.h"
 
 namespace feedrate::train {
 
@@ -14,7 +14,7 @@ namespace feedrate::train {
 // as only one runs at a time.
 class StepGraphs {
  public:
-  explicit StepGraphs(bool graphs, std::size_t eager_steps = GraphTurns::kEagerSteps)
+  explicit StepGraphs(bool graphs, std::size_t eager_steps = device::GraphTurns::kEagerSteps)
       : turns_(graphs, eager_steps) {}
 
   // Queues `step` on the current stream, always the same and not the default one, by the calling
@@ -23,13 +23,17 @@ class StepGraphs {
   // where the step cannot be captured.
   void run(std::size_t slot, const std::function<void()>& step);
 
+  // Lets go of all graphs, and of what they hold: a communicator ends after the graphs that use it.
+  // None may be running. No step is run after that.
+  void reset() { graphs_.clear(); }
+
   bool settled(std::size_t slots) const { return turns_.settled(slots); }
 
  private:
-  void capture(at::cuda::CUDAGraph& graph, const std::function<void()>& step);
-  void abandon(at::cuda::CUDAGraph& graph) noexcept;  // ends a capture whose step has failed
+  void capture(std::size_t slot, const std::function<void()>& step);
+  void abandon(std::size_t slot) noexcept;  // ends a capture that has failed
 
-  GraphTurns turns_;
+  device::GraphTurns turns_;
   std::optional<at::cuda::MempoolId_t> pool_;  // of all graphs
   std::map<std::size_t, at::cuda::CUDAGraph> graphs_;
 };

@@ -28,11 +28,21 @@ device::StepSpec small_spec(device::Feed feed, const char* precision, bool graph
 pipeline::BatchLease some_host_batch(const device::StepSpec& spec, int seed) {
   const auto ring = pipeline::SlabRing::make(spec.batch, 1, train::pinned_slabs());
   pipeline::BatchLease batch = ring->acquire();
-  auto* bytes = reinterpret_cast<std::uint8_t*>(batch->pixels);
   unsigned noise = 2463534242u + static_cast<unsigned>(seed);
-  for (std::size_t i = 0; i < spec.batch.bytes(); ++i) {
+  const auto next = [&] {
     noise ^= noise << 13, noise ^= noise >> 17, noise ^= noise << 5;
-    bytes[i] = static_cast<std::uint8_t>(noise >> 8);
+    return static_cast<std::uint8_t>(noise >> 8);
+  };
+  // Of random bytes, some floats would be no numbers.
+  const bool are_floats = spec.batch.dtype == codec::Dtype::fp32;
+  auto* const floats = reinterpret_cast<float*>(batch->pixels);
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(batch->pixels);
+  const std::size_t count = spec.batch.bytes() / (are_floats ? sizeof(float) : 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (are_floats)
+      floats[i] = static_cast<float>(next()) / 64 - 2;
+    else
+      bytes[i] = next();
   }
   for (std::size_t i = 0; i < batch->labels.size(); ++i)
     batch->labels[i] = (static_cast<std::int64_t>(i) + seed) % spec.classes;

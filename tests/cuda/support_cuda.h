@@ -23,7 +23,8 @@ class OnGpu : public ::testing::Test {
 device::StepSpec small_spec(device::Feed feed, const char* precision, bool graph,
                             const char* batch_norm);
 
-// A batch of that spec whose bytes are a formula of `seed`, in page-locked memory.
+// A batch of that spec whose pixels are a formula of `seed` (floats from -2 to 2, or bytes), in
+// page-locked memory.
 pipeline::BatchLease some_host_batch(const device::StepSpec& spec, int seed);
 
 }  // namespace feedrate::tests

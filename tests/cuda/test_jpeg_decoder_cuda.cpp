@@ -77,19 +77,19 @@ TEST_F(CudaJpeg, GivesThePixelsThatTheHostDecodes) {
                                                 files[i].size())
                         .begin());
         }
-        const std::size_t slot = engine.copy(std::move(batch));
+        const std::size_t slot = engine.schedule().copy(std::move(batch));
         const at::Tensor away = (engine[slot].pixels.cpu().to(at::kFloat) - expected).abs();
         EXPECT_LT(away.mean().item<float>(), 1.0f)
             << subsampling << ", engine " << share << ", round " << round;
         EXPECT_LT((away > 24).to(at::kFloat).mean().item<float>(), 0.01f)
             << subsampling << ", engine " << share << ", round " << round;
-        engine.done_reading();
+        engine.schedule().done_reading();
       }
-      engine.wait();
-      const device::DecodedBy by = engine.arrivals().decoded;
+      engine.schedule().wait();
+      const device::DecodedBy by = engine.schedule().arrivals().decoded;
       EXPECT_EQ(by.engine + by.processors + by.host, 4 * std::ssize(files));
       EXPECT_EQ(by.host, 0) << "ordinary JPEGs are not for the host";
-      EXPECT_GT(engine.arrivals().busy_ns, 0);
+      EXPECT_GT(engine.schedule().arrivals().busy_ns, 0);
     }
   }
 }

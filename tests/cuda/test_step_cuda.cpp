@@ -39,7 +39,7 @@ class CudaStep : public OnGpu {
   std::vector<double> losses(const train::TrainerOptions& o, int steps, bool graph) const {
     train::set_cuda_flags(o.precision, o.step);
     train::Trainer trainer(o);
-    train::StepGraphs graphs(graph, o.replicas ? 11 : train::GraphTurns::kEagerSteps);
+    train::StepGraphs graphs(graph, o.replicas ? 11 : device::GraphTurns::kEagerSteps);
     std::array<std::pair<Tensor, Tensor>, 2> places;
     const Tensor loss = at::zeros({}, at::TensorOptions(device()).dtype(at::kFloat));
     std::vector<Tensor> all;
@@ -134,6 +134,8 @@ TEST_F(CudaDevice, FindsANaN) {
   device::StepSpec spec = small_spec(device::Feed::streamed, "fp32", false, "library");
   spec.batch.dtype = codec::Dtype::fp32;
   const auto cuda = make(spec);
+  for (int i = 0; i < 6; ++i) cuda->submit(some_host_batch(spec, i));
+  ASSERT_NO_THROW(cuda->drain()) << "there is none yet";
   pipeline::BatchLease batch = some_host_batch(spec, 1);
   std::fill_n(reinterpret_cast<float*>(batch->pixels), 64, std::nanf(""));
   EXPECT_THAT(message_of([&] {

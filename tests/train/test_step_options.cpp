@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "device/graph_turns.h"
 #include "tests/train/small_training.h"
-#include "train/graph_turns.h"
 #include "train/trainer.h"
 
 // Each way of running the step is the same training.
@@ -142,24 +142,24 @@ TEST(BatchNormOption, MustBeKnown) {
 }
 
 TEST(GraphTurns, RunFirstThenCaptureEachSlotOnceThenReplay) {
-  train::GraphTurns turns(true);
-  for (std::size_t step = 0; step < train::GraphTurns::kEagerSteps; ++step) {
-    EXPECT_EQ(turns.next(step % 2), train::GraphTurn::eager);
+  device::GraphTurns turns(true);
+  for (std::size_t step = 0; step < device::GraphTurns::kEagerSteps; ++step) {
+    EXPECT_EQ(turns.next(step % 2), device::GraphTurn::eager);
     EXPECT_FALSE(turns.settled(2));
   }
-  EXPECT_EQ(turns.next(1), train::GraphTurn::capture);
-  EXPECT_EQ(turns.next(1), train::GraphTurn::replay);
+  EXPECT_EQ(turns.next(1), device::GraphTurn::capture);
+  EXPECT_EQ(turns.next(1), device::GraphTurn::replay);
   EXPECT_FALSE(turns.settled(2));
-  EXPECT_EQ(turns.next(0), train::GraphTurn::capture);
+  EXPECT_EQ(turns.next(0), device::GraphTurn::capture);
   EXPECT_TRUE(turns.settled(2));
-  EXPECT_EQ(turns.next(0), train::GraphTurn::replay);
+  EXPECT_EQ(turns.next(0), device::GraphTurn::replay);
 }
 
 TEST(GraphTurns, StayEagerWithoutGraphsAndSettleAfterTheFirst) {
-  train::GraphTurns turns(false);
+  device::GraphTurns turns(false);
   EXPECT_FALSE(turns.settled(4));
   for (std::size_t step = 0; step < 10; ++step)
-    EXPECT_EQ(turns.next(step % 4), train::GraphTurn::eager);
+    EXPECT_EQ(turns.next(step % 4), device::GraphTurn::eager);
   EXPECT_TRUE(turns.settled(4));
 }
 

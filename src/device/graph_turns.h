@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <set>
 
-namespace feedrate::train {
+namespace feedrate::device {
 
 // How the next step runs. Its input lies in one of a few fixed buffers ("slots").
 enum class GraphTurn {
@@ -39,4 +39,4 @@ class GraphTurns {
   std::set<std::size_t> captured_;
 };
 
-}  // namespace feedrate::train
+}  // namespace feedrate::device
