@@ -56,3 +56,59 @@ def bounds(bytes_per_s, flops_per_s, size=224):
         bytes_per_s / bytes_per_image(size, fused=True),
         flops_per_s / flops_per_image(size),
     )
+
+
+# The prediction that docs/gpu.md gives before anything was measured. What a kernel reaches of the
+# data sheet, and how far apart kernels start: taken, not measured.
+OF_BYTES, OF_FLOPS = 0.8, 0.6
+GAP_S, GAP_IN_GRAPH_S = 1.5e-6, 0.6e-6
+WEIGHTS, TENSORS = 25.6e6, 161
+
+
+def activations_s(bytes_per_s, flops_per_s, size, transposed, fused):
+    """Seconds of an image's convolutions, each bound by memory or by arithmetic, and of what
+    follows them. `transposed`: NCHW, which tensor cores' kernels turn round before and after."""
+    passes = {"nothing": 8, "relu": 8 if fused else 13, "add": 11 if fused else 19}
+    memory, arithmetic = OF_BYTES * bytes_per_s, OF_FLOPS * flops_per_s
+    seconds = 0.0
+    for (cin, side, cout, out, kernel), then in convolutions(size):
+        moved = BYTES * (cin * side * side + cout * out * out)
+        flops = 2 * cin * cout * kernel * kernel * out * out
+        seconds += 3 * max(moved / memory, flops / arithmetic)
+        seconds += 3 * 2 * moved / memory if transposed else 0.0
+        seconds += BYTES * passes[then] * cout * out * out / memory
+    return seconds
+
+
+def predicted(bytes_per_s, flops_per_s, batch=256, size=224):
+    """(rung, images/s), each on top of the one before it."""
+    layers, joins = 53, 16
+    kernels = (
+        layers * 5 + (layers - 4) * 2 + joins * 3
+    )  # of the network, without counters and casts
+    rungs = (  # transposed, fused, kernels beside the network's, bytes of each weight, gap
+        ("plain", True, False, layers + 8 * TENSORS, 52, GAP_S),
+        ("memory-format channels_last", False, False, layers + 8 * TENSORS, 52, GAP_S),
+        ("batch-norm library", False, False, 8 * TENSORS, 52, GAP_S),
+        ("optimizer fused", False, False, 4 * TENSORS + 4, 28, GAP_S),
+        ("master-weights on", False, False, 8, 24, GAP_S),
+        ("cuda-graph on", False, False, 8, 24, GAP_IN_GRAPH_S),
+        ("batch-norm fused", False, True, 8 - 2 * (layers - 4) - 2 * joins, 24, GAP_IN_GRAPH_S),
+    )
+    for name, transposed, fused, more, of_weight, gap in rungs:
+        step_s = batch * activations_s(bytes_per_s, flops_per_s, size, transposed, fused)
+        step_s += (kernels + more) * gap + of_weight * WEIGHTS / (OF_BYTES * bytes_per_s)
+        yield name, batch / step_s
+
+
+if __name__ == "__main__":
+    sheets = {
+        "A100 40GB": (1.555e12, 312e12),
+        "H100 SXM": (3.35e12, 989e12),
+        "H200": (4.8e12, 989e12),
+    }
+    columns = {name: dict(predicted(*sheet)) for name, sheet in sheets.items()}
+    print("| on top of those above | " + " | ".join(f"{name} img/s" for name in columns) + " |")
+    print("|---" * (1 + len(columns)) + "|")
+    for rung in next(iter(columns.values())):
+        print(f"| {rung} | " + " | ".join(f"{c[rung]:,.0f}" for c in columns.values()) + " |")

@@ -69,15 +69,17 @@ make_relocatable() {
   for file in "$1"/lib/*; do
     patchelf --set-rpath "\$ORIGIN" "$file"
   done
-  patchelf --set-rpath "\$ORIGIN/../lib" "$1/bin/feedrate"
-  [[ -e $1/lib/libfeedrate_train.so ]] || return 0
+  for file in "$1"/bin/*; do
+    patchelf --set-rpath "\$ORIGIN/../lib" "$file"
+  done
   # CUDA's libraries lie in folders that only LibTorch's own run path knows, and it loads them
   # anyway: without naming them, the path of LibTorch's lib folder is enough.
-  while read -r name; do
-    [[ $name =~ $gpu && ! $name =~ ^lib(torch|c10) ]] &&
-      patchelf --remove-needed "$name" "$1/lib/libfeedrate_train.so"
-  done < <(needed_by "$1/lib/libfeedrate_train.so")
-  return 0
+  for file in "$1/lib/libfeedrate_train.so" "$1/bin/test_cuda"; do
+    [[ -e $file ]] || continue
+    while read -r name; do
+      [[ ! $name =~ $gpu || $name =~ ^lib(torch|c10) ]] || patchelf --remove-needed "$name" "$file"
+    done < <(needed_by "$file")
+  done
 }
 
 # make_launcher FOLDER: the same by a wrapper, where there is no patchelf.

@@ -245,10 +245,18 @@ class Setting:
 
     @property
     def device(self):
+        return self._first("device")
+
+    @property
+    def stands_for(self):
+        """What `auto` in its axes stood for on the device, by axis."""
+        return self._first("stands_for")
+
+    def _first(self, key):
         for cell in self.ceilings + self.cells:
             for record in cell.runs + cell.lost:
-                if isinstance(record.get("device"), dict):
-                    return record["device"]
+                if isinstance(record.get(key), dict):
+                    return record[key]
         return {}
 
     @property

@@ -20,7 +20,12 @@ def emulated(name):
 
 def heading(setting, gpus=None):
     """An emulated device says EMULATED DEVICE and a CPU says CPU, whatever its name is."""
-    axes, kind = setting.axes, setting.kind
+    found = setting.stands_for
+    axes = {
+        axis: found.get(axis, value) if value == "auto" else value
+        for axis, value in setting.axes.items()
+    }
+    kind = setting.kind
     name = clean(setting.device.get("name") or axes["device"], 70)
     if kind == "emulated":
         name = emulated(name)

@@ -12,6 +12,13 @@ from .text import clean, listing, percent
 NAMED = (
     ("device.name", "device"),
     ("device.software", "device software"),
+    ("stands_for.precision", "precision"),
+    ("stands_for.memory-format", "memory format"),
+    ("stands_for.batch-norm", "batch normalisation"),
+    ("stands_for.optimizer", "optimizer"),
+    ("stands_for.master-weights", "master weights"),
+    ("stands_for.cudnn-benchmark", "cuDNN by trial"),
+    ("stands_for.cuda-graph", "CUDA graph"),
     ("environment.nvidia_driver", "NVIDIA driver"),
     ("environment.cpu.model", "CPU"),
     ("environment.cpu.cores", "CPU cores"),
@@ -112,7 +119,7 @@ def _values(records):
     """{path: the values that the records have there}, as JSON so that any value can be in a set."""
     found = {}
     for record in records:
-        shared = {name: record.get(name) for name in ("device", "environment")}
+        shared = {name: record.get(name) for name in ("device", "stands_for", "environment")}
         for name, part in {**shared, "seed": ledger.seed(record)}.items():
             for path, value in _leaves(name, part):
                 found.setdefault(OLDER.get(path, path), set()).add(

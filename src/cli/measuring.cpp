@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "cli/qualify_text.h"
 #include "cli/ranks.h"
 #include "device/registry.h"
 #include "device/step_trace.h"
@@ -54,6 +55,27 @@ Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::C
         listing_.clear();
         std::fprintf(stderr, "feedrate: %s\n", note.c_str());
       });
+  tell_qualifying();
+}
+
+// It takes a while, at first use of a GPU.
+void Measuring::tell_qualifying() {
+  runner_->tell_qualifying(
+      {.note =
+           [](const std::string& note) { std::fprintf(stderr, "feedrate: %s\n", note.c_str()); },
+       .told =
+           [this](const run::QualifyEvent& event) {
+             if (event.axis.empty()) return;
+             listing_.show(trying_text(event));
+           },
+       .found =
+           [this](const plan::CellSettings& settings, const device::Qualification& found) {
+             listing_.clear();
+             const std::string text = options_.run.qualify
+                                          ? qualified_table(settings, found)
+                                          : "feedrate: " + qualified_line(settings, found) + "\n";
+             std::fputs(text.c_str(), stderr);
+           }});
 }
 
 std::shared_ptr<const storage::DatasetVariant> Measuring::dataset_of(const plan::Cell& cell) {

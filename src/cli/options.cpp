@@ -17,6 +17,8 @@
 #include "plan/axes.h"
 #include "plan/suite.h"
 #include "plan/where.h"
+#include "record/environment.h"
+#include "record/hardware.h"
 
 namespace feedrate::cli {
 namespace {
@@ -296,6 +298,8 @@ static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& op
     }
   }
   options.run.data = options.data;
+  options.run.build = std::string(record::version()) + " " + record::binary_hash() + " on " +
+                      record::cpu_json().value("model", "");
   if (suite.sweeps.empty()) suite.sweeps.emplace_back(), suite.sweep_lines.emplace_back();
   std::vector<CellGroup> groups;
   for (plan::AxisValues& table : suite.sweeps) {

@@ -134,13 +134,13 @@ std::set<std::string> values_of(const std::vector<Json>& records, const Json& co
 }
 
 // Says what nobody said, where a default hangs on the machine or the data: which device, on it how
-// large a batch, and which pictures of a dataset that holds one kind only.
+// large a batch in which precision, and which pictures of a dataset that holds one kind only.
 void say_defaults(Words& run, std::vector<std::string>& notes, const std::vector<Json>& records,
                   const Json& command, const std::string& config) {
   constexpr const char* kOfTheData[] = {"image-size", "detail"};
-  for (const std::string axis : {"device", "batch-size", "image-size", "detail"}) {
+  for (const std::string axis : {"device", "batch-size", "precision", "image-size", "detail"}) {
     const std::set<std::string> values = values_of(records, command, axis);
-    if (says(run, config, axis) || values.empty()) continue;
+    if (says(run, config, axis) || values.empty() || *values.begin() == "auto") continue;
     const plan::Axis& known = plan::axis_named(axis);
     const bool has_usual = std::ranges::find(kOfTheData, axis) != std::end(kOfTheData);
     if (values.size() > 1)

@@ -34,6 +34,7 @@ struct StepOptions {
       false;  // 16-bit precisions: 16-bit weights are kept beside fp32 ones; else autocast
   bool cudnn_benchmark = true;  // cuDNN tries its kernels, else it guesses (cuda)
   bool cuda_graph = false;      // the step is captured once and replayed (cuda)
+  bool operator==(const StepOptions&) const = default;
 };
 
 // What a device makes of whole pictures, as HostBatch::augmentations say.
@@ -73,6 +74,9 @@ struct StepSpec {
   // Of its copies, steps and averaging of gradients; outlives the device. Null: none.
   const measure::Delays* delays = nullptr;
 };
+
+// How a device's error begins that says that the batch does not fit into its memory.
+inline constexpr const char* kOutOfMemory = "out of memory with ";
 
 // When one step ran on the device, on the clock of now_ns(). Steps end in order.
 struct StepRecord {

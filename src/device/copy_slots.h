@@ -26,8 +26,8 @@ class CopySlots {
 
   // Queues on `copies` what brings the batch into the slot's buffers. The batch stays until the
   // stream has come that far. Returns who decodes how many of its pictures.
-  using Put =
-      std::function<DecodedBy(std::size_t slot, const pipeline::HostBatch& batch, const Stream& copies)>;
+  using Put = std::function<DecodedBy(std::size_t slot, const pipeline::HostBatch& batch,
+                                      const Stream& copies)>;
   // Is told of a batch's copy when it has ended: the events around it, and the batch's number.
   using Seen = std::function<void(const Event& begun, const Event& copied, std::int64_t batch)>;
 

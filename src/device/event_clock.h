@@ -19,7 +19,8 @@ class EventClock {
   using Event = typename Gpu::Event;
 
   // Waits for the stream. `host_ns`: the host's clock.
-  explicit EventClock(const typename Gpu::Stream& stream, std::int64_t (*host_ns)() = measure::now_ns)
+  explicit EventClock(const typename Gpu::Stream& stream,
+                      std::int64_t (*host_ns)() = measure::now_ns)
       : origin_(Gpu::sleeping_event()) {
     stream.synchronize();
     // Spinning waits end sooner. None of their events may stay: see rebase().

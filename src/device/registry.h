@@ -11,6 +11,7 @@
 #include "base/module.h"
 #include "device/accelerator.h"
 #include "device/group.h"
+#include "device/step_trials.h"
 #include "measure/delays.h"
 
 namespace feedrate::device {
@@ -31,6 +32,14 @@ struct AcceleratorKind {
   std::function<void(std::string_view argument, const StepSpec& spec)> check;
   // Where a run on such a device can be delayed. The workers' place is the loader's.
   std::vector<measure::Place> delays{};
+  // Steps with other options than the spec's, on trial. Null: its steps have none. Errors: as make.
+  std::function<std::unique_ptr<StepTrials>(std::string_view argument, const StepSpec& spec)>
+      trials{};
+  // What `--precision auto` stands for; null: the same on all devices of the kind.
+  std::function<std::string(std::string_view argument)> auto_precision{};
+  // What a qualification holds for: device, driver, libraries. Null: `auto` of a step's options
+  // stands for the same on all devices of the kind.
+  std::function<std::string(std::string_view argument)> identity{};
 };
 
 // The devices that this program knows; `train` adds its own when it is loaded.

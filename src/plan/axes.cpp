@@ -163,7 +163,8 @@ bool on_cuda(const Cell& cell) { return device_kind(cell) == "cuda"; }
 bool not_emulated(const Cell& cell) { return device_kind(cell) != "emulated"; }
 bool is_emulated(const Cell& cell) { return !not_emulated(cell); }
 bool in_16_bits(const Cell& cell) {
-  return trains(cell) && (cell.is("precision", "fp16") || cell.is("precision", "bf16"));
+  const bool is_auto = on_cuda(cell) && cell.is("precision", "auto");
+  return trains(cell) && (cell.is("precision", "fp16") || cell.is("precision", "bf16") || is_auto);
 }
 
 bool is_tensor(const Cell& cell) { return cell.is("data", "tensor"); }
@@ -247,20 +248,27 @@ std::string decoder(const std::string& value, const Cell& cell) {
 // A step on a CPU, which trains a few images/s with each core, then takes about as long whatever
 // the machine is. Of one image, batch normalisation may have one value per channel.
 std::string batch_size(const std::string& value, const Cell& cell) {
-  constexpr int kUsual = 64, kLeast = 2;
+  constexpr int kUsual = 64, kLeast = 2, kOfAGpu = 256;
   if (value != "auto") return value;
-  return std::to_string(on_cpu(cell) ? std::clamp(measure::allowed_cpus(), kLeast, kUsual)
-                                     : kUsual);
+  return std::to_string(on_cpu(cell)    ? std::clamp(measure::allowed_cpus(), kLeast, kUsual)
+                        : on_cuda(cell) ? kOfAGpu
+                                        : kUsual);
 }
 std::string device_threads(const std::string& value, const Cell&) {
   return value == "auto" ? std::to_string(measure::allowed_cpus()) : value;
 }
-// For an axis whose `auto` stands for its usual value.
+// For an axis whose `auto` stands for its usual value, but on a GPU.
 template <const char* Usual>
-std::string usual_for_auto(const std::string& value, const Cell&) {
+std::string usual_for_auto(const std::string& value, const Cell& cell) {
+  return value == "auto" && !on_cuda(cell) ? Usual : value;
+}
+// The same, on a GPU as well.
+template <const char* Usual>
+std::string always_usual_for_auto(const std::string& value, const Cell&) {
   return value == "auto" ? Usual : value;
 }
-constexpr char kOn[] = "on", kOff[] = "off", kLibrary[] = "library", kFused[] = "fused";
+constexpr char kOn[] = "on", kOff[] = "off", kFp32[] = "fp32", kLibrary[] = "library",
+               kFused[] = "fused";
 constexpr char kChannelsLast[] = "channels_last";
 
 // --- Typed fields.
@@ -483,7 +491,8 @@ Axes device_axes() {
       {.name = "batch-size",
        .help = "images per GPU and step",
        .fallback = "auto",
-       .values = {{"N", "images"}, {"auto", "64; on a cpu as many as it has cores, from 2 to 64"}},
+       .values = {{"N", "images"},
+                  {"auto", "64; on cuda 256; on a cpu as many as it has cores, from 2 to 64"}},
        .canonical = auto_or_from_one,
        .number = true,
        .ceiling = true,
@@ -491,14 +500,16 @@ Axes device_axes() {
        .set = number<&S::batch_size>},
       {.name = "precision",
        .help = "number format of the training step",
-       .fallback = "fp32",
-       .values = {{"fp32", "IEEE single precision"},
+       .fallback = "auto",
+       .values = {{"auto", "fp32; on cuda mixed precision: bf16 where the GPU has it, else fp16"},
+                  {"fp32", "IEEE single precision"},
                   {"tf32", "fp32 storage, TF32 products (Ampere and later)"},
                   {"fp16", "autocast with loss scaling"},
                   {"bf16", "autocast"}},
        .canonical = one_of,
        .ceiling = true,
        .applies = not_emulated,
+       .resolved = usual_for_auto<kFp32>,
        .set = text<&S::precision>},
       {.name = "host-cpu-ms",
        .help = "CPU time that an emulated step burns on the host, as launching its kernels does",
@@ -864,7 +875,7 @@ Axes step_axes() {
       {.name = "memory-format",
        .help = "memory layout of weights and activations (cpu, cuda)",
        .fallback = "auto",
-       .values = {{"auto", "channels_last"},
+       .values = {{"auto", "channels_last; on cuda what proves right and fastest (--qualify)"},
                   {"channels_last", "NHWC: the fastest kernels"},
                   {"contiguous", "NCHW"}},
        .canonical = one_of,
@@ -872,12 +883,13 @@ Axes step_axes() {
        .applies = trains,
        .resolved = usual_for_auto<kChannelsLast>,
        .usual = kChannelsLast,
+       .open = true,
        .set = [](S& s, const std::string& v) { s.step.channels_last = v == "channels_last"; },
        .label = kStepOption},
       {.name = "batch-norm",
        .help = "how batch normalisation runs (cpu, cuda)",
        .fallback = "auto",
-       .values = {{"auto", "library"},
+       .values = {{"auto", "library; on cuda what proves right and fastest (--qualify)"},
                   {"fused",
                    "with the addition and ReLU behind it, forward and backward (NHWC; this "
                    "program's kernels)"},
@@ -888,6 +900,7 @@ Axes step_axes() {
        .applies = trains,
        .resolved = usual_for_auto<kLibrary>,
        .usual = kLibrary,
+       .open = true,
        .set = [](S& s, const std::string& v) { s.step.batch_norm = v; },
        .label = kStepOption,
        .refusals = {{"fused",
@@ -897,7 +910,7 @@ Axes step_axes() {
       {.name = "optimizer",
        .help = "how SGD runs (cpu, cuda)",
        .fallback = "auto",
-       .values = {{"auto", "fused"},
+       .values = {{"auto", "fused; on cuda what proves right and fastest (--qualify)"},
                   {"fused", "all parameters in a few passes"},
                   {"loop", "one parameter after the other"}},
        .canonical = one_of,
@@ -905,12 +918,13 @@ Axes step_axes() {
        .applies = trains,
        .resolved = usual_for_auto<kFused>,
        .usual = kFused,
+       .open = true,
        .set = [](S& s, const std::string& v) { s.step.optimizer = v; },
        .label = kStepOption},
       {.name = "master-weights",
        .help = "fp32 weights beside 16-bit ones, instead of autocast's casting (fp16, bf16)",
        .fallback = "auto",
-       .values = {{"auto", "on"},
+       .values = {{"auto", "on; on cuda what proves right and fastest (--qualify)"},
                   {"on", "cast once a step"},
                   {"off", "autocast: each layer casts its own"}},
        .canonical = one_of,
@@ -918,6 +932,7 @@ Axes step_axes() {
        .applies = in_16_bits,
        .resolved = usual_for_auto<kOn>,
        .usual = kOn,
+       .open = true,
        .set = [](S& s, const std::string& v) { s.step.master_weights = v == "on"; },
        .label = kStepOption},
   };
@@ -932,19 +947,22 @@ Axes launch_axes() {
        .canonical = one_of,
        .ceiling = true,
        .applies = on_cuda,
-       .resolved = usual_for_auto<kOn>,
+       .resolved = always_usual_for_auto<kOn>,
        .usual = kOn,
        .set = [](S& s, const std::string& v) { s.step.cudnn_benchmark = v == "on"; },
        .label = kStepOption},
       {.name = "cuda-graph",
        .help = "whether the step is captured in the warm-up and replayed as a whole (cuda)",
        .fallback = "auto",
-       .values = {{"auto", "off"}, {"on", ""}, {"off", "each kernel is launched by the host"}},
+       .values = {{"auto", "what proves right and fastest (--qualify)"},
+                  {"on", ""},
+                  {"off", "each kernel is launched by the host"}},
        .canonical = one_of,
        .ceiling = true,
        .applies = on_cuda,
        .resolved = usual_for_auto<kOff>,
        .usual = kOff,
+       .open = true,
        .set = [](S& s, const std::string& v) { s.step.cuda_graph = v == "on"; },
        .label = kStepOption,
        .refusals = {{"on",

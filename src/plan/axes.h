@@ -63,6 +63,9 @@ struct Axis {
   // The value as it stands in records and in the cell's id. Null: as it is.
   std::string (*recorded)(const std::string& value) = nullptr;
   std::string_view usual;  // what a label leaves out, once resolved
+  // On `cuda`, `auto` stays: the device finds out what it stands for (device/qualify.h), and the
+  // record says so. Another machine's cell then is the same cell.
+  bool open = false;
   // Its typed field.
   void (*set)(CellSettings& settings, const std::string& value);
   AxisLabel label;

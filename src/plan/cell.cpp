@@ -46,7 +46,7 @@ std::string Cell::label() const {
   for (const Axis& axis : axes()) {
     const auto& value = (*this)[axis.name];
     if (value && axis.label.position != AxisLabel::kNever &&
-        (axis.label.always || *value != axis.usual))
+        (axis.label.always || (*value != axis.usual && !(axis.open && *value == "auto"))))
       shown.push_back(&axis);
   }
   std::ranges::stable_sort(shown, {}, [](const Axis* axis) { return axis->label.position; });

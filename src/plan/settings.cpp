@@ -8,7 +8,12 @@ namespace feedrate::plan {
 CellSettings settings_of(const Cell& cell) {
   CellSettings settings;
   for (const Axis& axis : axes()) {
-    if (const auto& value = cell[axis.name]) axis.set(settings, *value);
+    const auto& value = cell[axis.name];
+    if (!value) continue;
+    if (axis.open && *value == "auto")
+      settings.open_step.emplace(axis.name);
+    else
+      axis.set(settings, *value);
   }
   settings.augment.crop = settings.input_size;
   if (!cell["image-size"] || settings.mixed_sizes) settings.image_size = settings.input_size;

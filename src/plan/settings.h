@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -40,6 +41,7 @@ struct CellSettings {
   bool skip_bad = false;
   device::Feed feed = device::Feed::synthetic;
   device::StepOptions step;
+  std::set<std::string> open_step;  // axes of it that the device is to find out, see Axis::open
   device::Emulation emulation;
 
   bool emulated() const { return device_kind == "emulated"; }

@@ -75,6 +75,16 @@ void clean_texts(run::CellResult& result, std::vector<Flag>& flags, const Anonym
 
 }  // namespace
 
+Json stands_for_json(const run::CellResult& result) {
+  Json values = Json::object();
+  if (result.cell.is("precision", "auto")) values["precision"] = result.settings.precision;
+  if (!result.qualified) return values;
+  const Json all = run::values_of(result.settings.step);
+  for (const auto& [axis, value] : all.items())
+    if (result.settings.open_step.contains(axis)) values[axis] = value;
+  return values;
+}
+
 std::optional<diagnose::Ceiling> Record::ceiling() const {
   return context.run.role == plan::Role::cell ? context.ceiling : std::nullopt;
 }
@@ -129,6 +139,8 @@ Json RecordWriter::json_of(const Record& record) const {
     add_measurement(json, result.settings, *result.measurement, record.ceiling());
   for (const auto& [number, rank] : result.kept_ranks)
     json["ranks"].push_back(rank_json(number, rank));
+  if (const Json stands = stands_for_json(result); !stands.empty()) json["stands_for"] = stands;
+  if (result.qualified) json["qualification"] = run::record_json_of(*result.qualified);
   json["flags"] = flags_json(record.flags);
   json["valid"] = record.valid;
   json["dataset"] = dataset_json(result, options_.data, record.context.first_page_cache);

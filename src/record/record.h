@@ -48,6 +48,10 @@ struct Record {
   // The same, if it may be quoted: what the verdict and a share may rest on.
   std::optional<diagnose::Ceiling> fit_ceiling() const;
 };
+
+// What `auto` in its cell stood for, by axis, as far as it was found out; empty where nothing is.
+nlohmann::ordered_json stands_for_json(const run::CellResult& result);
+
 // `anonymizer`: cleans the error and the flags' reasons, which the terminal shows.
 Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options,
                    const std::optional<Anonymizer>& anonymizer = {});

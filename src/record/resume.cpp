@@ -8,6 +8,7 @@
 #include "plan/axes.h"
 #include "plan/expand.h"
 #include "record/flags.h"
+#include "record/record.h"
 #include "record/record_json.h"
 
 namespace feedrate::record {
@@ -157,6 +158,13 @@ std::vector<std::string> device_differences(const std::vector<Json>& records,
     });
     if (differs) found.push_back(std::string("device.") + field);
   }
+  // The same cell, with another way of making its step.
+  const Json stands_for = stands_for_json(result);
+  if (std::ranges::any_of(records, [&](const Json& r) {
+        return r["cell_id"] == result.cell.id() && r["status"] == "ok" &&
+               r.value("stands_for", Json::object()) != stands_for;
+      }))
+    found.push_back("device.stands_for");
   return found;
 }
 

@@ -97,7 +97,8 @@ void check_dataset(const plan::CellSettings& settings, const storage::DatasetVar
   }
   // A device that captures graphs is not measured before its eighth step, one of several GPUs not
   // before its sixteenth.
-  const int least_steps = !settings.step.cuda_graph ? 4 : settings.gpus == 1 ? 16 : 24;
+  const bool may_be_graph = settings.step.cuda_graph || settings.open_step.contains("cuda-graph");
+  const int least_steps = !may_be_graph ? 4 : settings.gpus == 1 ? 16 : 24;
   const std::int64_t least = std::int64_t{least_steps} * settings.batch_size;
   if (settings.page_cache == "cold" && samples / settings.gpus < least) {
     throw Error(folder,

@@ -30,6 +30,15 @@ void check_there_are_enough(const plan::CellSettings& settings,
   }
 }
 
+RankOrder order_of(const plan::Cell& cell, const plan::CellSettings& settings,
+                   const RunOptions& options) {
+  return {.cell = cell,
+          .options = options,
+          .precision = settings.precision,
+          .step = settings.step,
+          .open_step = settings.open_step};
+}
+
 // A rank's place, as an answer of its process gives it.
 std::string rank_name(std::size_t process, const RankAnswer& answer) {
   const RankPlace place = answer.ranks.empty() ? RankPlace{} : answer.ranks.front().place;
@@ -107,6 +116,11 @@ class ThreadRanks : public CellRanks {
   }
   void look_ahead(const plan::Cell&, const plan::CellSettings&, const RunOptions&,
                   Datasets&) override {}
+  bool qualify(const plan::Cell&, const plan::CellSettings& settings, const RunOptions& options,
+               const QualifyOrder& order, const QualifySink& sink, std::stop_token) override {
+    qualify_here(settings, options.seed, registry_, order, sink);
+    return true;
+  }
   bool apart(const plan::CellSettings&) const override { return false; }
   int here(const plan::CellSettings& settings) const override { return settings.gpus; }
 
@@ -160,6 +174,16 @@ class ProcessRanks : public CellRanks {
                   const RunOptions& options, Datasets& datasets) override {
     run::look_ahead(cell, settings, options, processes_, datasets);
   }
+  bool qualify(const plan::Cell& cell, const plan::CellSettings& settings,
+               const RunOptions& options, const QualifyOrder& order, const QualifySink& sink,
+               std::stop_token stop) override {
+    RankOrder whole = order_of(cell, settings, options);
+    whole.work = Work::qualify;
+    whole.qualify = order;
+    const ranks::TaskHooks hooks{
+        .progress = [&](const std::string& text) { sink(qualify_event_from(text)); }};
+    return processes_.run_aside(to_text(whole), hooks, std::move(stop));
+  }
   bool apart(const plan::CellSettings& settings) const override {
     return processes_.size() != 0 || registry_.find(settings.device).ranks_are_processes;
   }
@@ -172,7 +196,8 @@ class ProcessRanks : public CellRanks {
                                 std::shared_ptr<const storage::DatasetVariant> dataset,
                                 const ProgressSink& progress, std::stop_token stop,
                                 RankResults& kept) override {
-    const RankOrder order{cell, options, dataset ? dataset->manifest_xxh3 : ""};
+    RankOrder order = order_of(cell, settings, options);
+    if (dataset) order.manifest = dataset->manifest_xxh3;
     const bool are_processes = apart(settings);
     measure::StandstillMonitor standstills;
     std::map<std::size_t, RankAnswer> answers;

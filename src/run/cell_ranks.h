@@ -9,6 +9,7 @@
 #include "plan/settings.h"
 #include "ranks/rank_processes.h"
 #include "run/datasets.h"
+#include "run/qualification.h"
 #include "run/rank.h"
 #include "run/run_options.h"
 
@@ -30,6 +31,11 @@ class CellRanks {
   // Where ranks are processes: run::look_ahead().
   virtual void look_ahead(const plan::Cell& cell, const plan::CellSettings& settings,
                           const RunOptions& options, Datasets& datasets) = 0;
+  // Has the cell's device tried out, in a process that may crash where ranks are processes. False:
+  // stopped. `settings`: with what is left open. Throws what has ended it.
+  virtual bool qualify(const plan::Cell& cell, const plan::CellSettings& settings,
+                       const RunOptions& options, const QualifyOrder& order,
+                       const QualifySink& sink, std::stop_token stop) = 0;
   // How many of the cell's ranks run on this machine.
   virtual int here(const plan::CellSettings& settings) const = 0;
   // Runs them to their end, `options.seed` deciding the samples' order. Nothing if `stop` came

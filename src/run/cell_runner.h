@@ -13,6 +13,7 @@
 #include "run/cell_ranks.h"
 #include "run/datasets.h"
 #include "run/measurement.h"
+#include "run/qualification.h"
 #include "run/run_options.h"
 
 namespace feedrate::run {
@@ -23,13 +24,22 @@ std::string_view name_of(Status status);
 // What one run of one cell gave. Constant once made.
 struct CellResult {
   plan::Cell cell;
-  plan::CellSettings settings;
+  plan::CellSettings settings;                             // with what `auto` stood for
+  std::shared_ptr<const device::Qualification> qualified;  // where that was found out
   Status status = Status::failed;
   std::string error;                                       // one line; empty unless failed
   std::string started_at;                                  // UTC, ISO 8601
   std::shared_ptr<const storage::DatasetVariant> dataset;  // null for synthetic
   std::optional<Measurement> measurement;                  // of a run that ended well
   std::map<std::size_t, RankMeasurement> kept_ranks;       // else, of ranks whose results arrived
+};
+
+// Who hears of a device that is tried out before a cell runs on it: a line of what is wrong with
+// what was kept, each event, and what was found.
+struct QualifyHooks {
+  std::function<void(const std::string&)> note;
+  QualifySink told;
+  std::function<void(const plan::CellSettings&, const device::Qualification&)> found;
 };
 
 // Runs cells one after the other, and keeps what several of them need: settings and the opened
@@ -46,6 +56,9 @@ class CellRunner {
   // The same, with datasets that are open already.
   CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
              ranks::RankProcesses& processes, Datasets datasets);
+
+  // Without them, nobody hears.
+  void tell_qualifying(QualifyHooks hooks) { qualify_hooks_ = std::move(hooks); }
 
   // Everything that can be refused before anything is measured. Throws an Error naming the thing
   // and the remedy, or an UnreadableDataset, with which run() then fails as well. Returns the bytes
@@ -75,12 +88,18 @@ class CellRunner {
   CellResult run_with(const RunOptions& options, const plan::Cell& cell,
                       const ProgressSink& progress, std::stop_token stop);
   const plan::CellSettings& settings_for(const plan::Cell& cell);
+  // False: stopped.
+  bool qualify(const RunOptions& options, CellResult& result, const std::stop_token& stop);
+  std::string largest_batch(const RunOptions& options, const CellResult& result,
+                            const std::stop_token& stop);
 
   const RunOptions options_;
   device::AcceleratorRegistry& registry_;
   const std::unique_ptr<CellRanks> ranks_;
   Datasets datasets_;
   std::map<std::string, plan::CellSettings> settings_;  // by cell_id
+  QualifyHooks qualify_hooks_;
+  std::map<std::string, std::shared_ptr<const device::Qualification>> qualified_;  // by what for
 };
 
 }  // namespace feedrate::run

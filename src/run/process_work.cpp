@@ -10,6 +10,31 @@
 #include "ranks/thread_groups.h"
 
 namespace feedrate::run {
+namespace {
+
+// Says after each trial that the work goes on.
+class LivelyTrials : public device::StepTrials {
+ public:
+  LivelyTrials(device::StepTrials& trials, const std::function<void()>& alive)
+      : trials_(trials), alive_(alive) {}
+
+  device::StepError error_of(const device::StepOptions& options) override {
+    const device::StepError error = trials_.error_of(options);
+    if (alive_) alive_();
+    return error;
+  }
+  double seconds(const device::StepOptions& options, int batch, int steps) override {
+    const double taken = trials_.seconds(options, batch, steps);
+    if (alive_) alive_();
+    return taken;
+  }
+
+ private:
+  device::StepTrials& trials_;
+  const std::function<void()>& alive_;
+};
+
+}  // namespace
 
 RankAnswer carry_out(const ProcessWork& work,
                      const std::function<std::vector<RankResult>(const RankTask&)>& run,
@@ -32,6 +57,23 @@ RankAnswer carry_out(const ProcessWork& work,
   if (task.recipe && task.recipe->bad) answer.bad = task.recipe->bad->totals();
   if (work.prepares_files) look_after_window(answer.page_cache, work.dataset, slot, stop);
   return answer;
+}
+
+void qualify_here(const plan::CellSettings& settings, std::uint64_t seed,
+                  device::AcceleratorRegistry& registry, const QualifyOrder& order,
+                  const QualifySink& sink, const std::function<void()>& alive) {
+  device::StepSpec spec = settings.step_spec(seed);
+  spec.feed = device::Feed::synthetic;
+  spec.batch.size = settings.input_size;  // not that of pictures which the device augments
+  spec.augmentation.reset();
+  const auto trials = registry.find(settings.device).trials(settings.device_argument, spec);
+  LivelyTrials lively(*trials, alive);
+  carry_out(order, lively,
+            {.typed = settings.step,
+             .open = settings.open_step,
+             .precision = settings.precision,
+             .batch = settings.batch_size},
+            sink);
 }
 
 TraceOutcome write_traces(const std::filesystem::path& file, std::vector<RankResult>& ranks,

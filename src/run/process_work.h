@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "run/qualification.h"
 #include "run/rank.h"
 
 namespace feedrate::run {
@@ -26,6 +27,12 @@ struct ProcessWork {
 RankAnswer carry_out(const ProcessWork& work,
                      const std::function<std::vector<RankResult>(const RankTask&)>& run,
                      std::stop_token stop);
+
+// Carries out an order to try out a cell's device, in this process. Throws what ends it. `alive` is
+// called after each trial; may be empty.
+void qualify_here(const plan::CellSettings& settings, std::uint64_t seed,
+                  device::AcceleratorRegistry& registry, const QualifyOrder& order,
+                  const QualifySink& sink, const std::function<void()>& alive = {});
 
 // Writes the traces of a process's ranks, which have ended, to one file, and drops them. Times are
 // relative to `from_ns`, on this machine's now_ns(). A run whose trace cannot be written has been

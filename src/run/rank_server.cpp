@@ -78,8 +78,12 @@ class RankServer {
       : group_(group), registry_(registry), ranks_here_(ranks_here) {}
 
   RankAnswer carry_out(const RankOrder& order) {
+    if (order.work == Work::qualify) {
+      qualify(order);
+      return {};
+    }
     if (order.work != Work::measure) return work_aside(order);
-    const plan::CellSettings settings = plan::settings_of(order.cell);
+    const plan::CellSettings settings = order.settings();
     const auto dataset = open(order, settings);
     std::shared_ptr<storage::OutstandingReads> reads;
     std::jthread watch;
@@ -110,6 +114,20 @@ class RankServer {
   }
 
  private:
+  // A trial that hangs is given up with the process.
+  void qualify(const RankOrder& order) {
+    constexpr std::int64_t kLongestNs = 180'000'000'000;
+    std::atomic<std::int64_t> told_ns = measure::now_ns();
+    const auto watch = measure::every(kLookNs, [&] {
+      if (measure::now_ns() - told_ns > kLongestNs)
+        group_.give_up("has not come to an end for 3 minutes");
+    });
+    qualify_here(
+        order.settings(), order.options.seed, registry_, order.qualify,
+        [&](const QualifyEvent& event) { group_.report(to_text(event)); },
+        [&] { told_ns = measure::now_ns(); });
+  }
+
   // What run/look_ahead.h has done.
   RankAnswer work_aside(const RankOrder& order) {
     if (order.work == Work::copy) {

@@ -26,6 +26,8 @@ struct RunOptions {
   Appointment appointment{};      // with other runs on this machine
   std::filesystem::path trace{};  // where this run's trace is written; empty: none
   bool trace_operators = false;   // it ends with steps that the device's library takes apart
+  bool qualify = false;           // the device is qualified anew, over batch sizes, too
+  std::string build;              // of this program, and its CPU: a qualification holds for one
 };
 
 // The trace of one of several ranks that are processes: "x/a.json" -> "x/a.rank2.json".

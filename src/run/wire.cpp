@@ -205,6 +205,21 @@ static void check(const RankResult& rank) {
         "its queue or its standstills cannot be");
 }
 
+plan::CellSettings RankOrder::settings() const {
+  plan::CellSettings settings = plan::settings_of(cell);
+  if (!precision.empty()) settings.precision = precision;
+  settings.step = step;
+  settings.open_step = open_step;
+  return settings;
+}
+
+std::string to_text(const QualifyEvent& event) {
+  return json_of(event).dump(-1, ' ', false, kReplace);
+}
+QualifyEvent qualify_event_from(const std::string& text) {
+  return qualify_event_from(ranks::json_from(text));
+}
+
 std::string to_text(const RankOrder& order) {
   nlohmann::json cell = nlohmann::json::object();
   for (const plan::Axis& axis : plan::axes()) {
@@ -228,18 +243,26 @@ std::string to_text(const RankOrder& order) {
                         {"blocks", o.blocks},
                         {"appointment", o.appointment},
                         {"trace", text_of_bytes(o.trace.string())},
-                        {"trace_operators", o.trace_operators}}
+                        {"trace_operators", o.trace_operators},
+                        {"precision", order.precision},
+                        {"step", json_of(order.step)},
+                        {"open_step", order.open_step},
+                        {"qualify", json_of(order.qualify)}}
       .dump(-1, ' ', false, kReplace);
 }
 
 RankOrder order_from(const std::string& text) {
   const auto json = ranks::json_from(text);
   const int work = json.at("work");
-  sound(0 <= work && work <= static_cast<int>(Work::copy), "it is no work");
+  sound(0 <= work && work <= static_cast<int>(Work::qualify), "it is no work");
   RankOrder order{.manifest = json.at("manifest"),
                   .work = static_cast<Work>(work),
                   .copy_to = bytes_of_text(json.at("copy_to")),
-                  .most_bytes = json.at("most_bytes")};
+                  .most_bytes = json.at("most_bytes"),
+                  .precision = json.at("precision"),
+                  .step = step_options_from(json.at("step")),
+                  .open_step = json.at("open_step"),
+                  .qualify = qualify_order_from(json.at("qualify"))};
   for (const auto& [axis, value] : json.at("cell").items())
     order.cell.set(axis, bytes_of_text(value));
   order.options = {.data = bytes_of_text(json.at("data")),

@@ -1,9 +1,11 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "run/cell_runner.h"
+#include "run/qualification.h"
 
 namespace feedrate::run {
 
@@ -12,7 +14,8 @@ enum class Work {
   measure,     // one run of a cell
   look_ahead,  // see look_ahead(). The answer is of no ranks
   look_over,   // see look_over(); without a cell. The same answer
-  copy         // see copy_aside(). The same answer
+  copy,        // see copy_aside(). The same answer
+  qualify      // tries ways of making a step, see run/qualification.h. The same answer
 };
 
 // What a rank that is a process of its own is told, and what it answers, as text (JSON). The two
@@ -26,6 +29,13 @@ struct RankOrder {
   Work work = Work::measure;
   std::filesystem::path copy_to{};  // for `copy`: the folder of a storage::MemoryCopy
   std::uint64_t most_bytes = 0;     // that are copied
+  // What `auto` stands for, and what is to be found out.
+  std::string precision{};
+  device::StepOptions step{};
+  std::set<std::string> open_step{};
+  QualifyOrder qualify{};
+
+  plan::CellSettings settings() const;  // the cell's, with what `auto` stands for
 };
 std::string to_text(const RankOrder& order);
 RankOrder order_from(const std::string& text);
@@ -43,5 +53,9 @@ struct ListingNews {
 };
 std::string to_text(const ListingNews& news);
 ListingNews listing_news_from(const std::string& text);
+
+// The progress of one that qualifies.
+std::string to_text(const QualifyEvent& event);
+QualifyEvent qualify_event_from(const std::string& text);
 
 }  // namespace feedrate::run

@@ -28,12 +28,10 @@ PutPixels plain_copy() {
 CopyEngine::CopyEngine(const pipeline::BatchSpec& spec, c10::cuda::CUDAStream compute,
                        PutPixels put)
     : put_(std::move(put)),
-      schedule_(compute,
-                c10::cuda::getStreamFromPool(/*isHighPriority=*/true, compute.device_index()),
-                [this](std::size_t slot, const pipeline::HostBatch& batch,
-                       const c10::cuda::CUDAStream& stream) {
-                  return this->put(slot, batch, stream);
-                }) {
+      schedule_(
+          compute, c10::cuda::getStreamFromPool(/*isHighPriority=*/true, compute.device_index()),
+          [this](std::size_t slot, const pipeline::HostBatch& batch,
+                 const c10::cuda::CUDAStream& stream) { return this->put(slot, batch, stream); }) {
   const at::TensorOptions on_device(compute.device());
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
     batches_[slot] = {at::empty({spec.batch_size, spec.size.height, spec.size.width, 3},

@@ -18,6 +18,7 @@
 #include "train/input_maker.h"
 #include "train/operators.h"
 #include "train/process_group.h"
+#include "train/step_trials.h"
 #include "train/synthetic.h"
 #include "train/trainer.h"
 
@@ -144,6 +145,21 @@ void check_spec(std::string_view argument, const device::StepSpec& spec) {
   check_model(spec);
 }
 
+std::unique_ptr<device::StepTrials> make_trials(std::string_view argument,
+                                                const device::StepSpec& spec) {
+  check_spec(argument, spec);
+  at::set_num_threads(spec.threads > 0 ? spec.threads : measure::allowed_cpus());
+  return make_step_trials(spec, {.name = "cpu",
+                                 .device = at::kCPU,
+                                 .precision = precision_from(spec.precision, kOffered, "cpu"),
+                                 .prepare = [](Precision, const device::StepOptions&) {},
+                                 .make_runner = [](const device::StepOptions&) -> StepRunner {
+                                   return [](const std::function<void()>& step) { step(); };
+                                 },
+                                 .synchronize = [] {},
+                                 .free_memory = [] {}});
+}
+
 }  // namespace
 
 device::AcceleratorKind cpu_kind() {
@@ -158,7 +174,8 @@ device::AcceleratorKind cpu_kind() {
           .count = [] { return kMostReplicas; },
           .ranks_are_processes = true,
           .check = check_spec,
-          .delays = {measure::kPlaces.begin(), measure::kPlaces.end()}};
+          .delays = {measure::kPlaces.begin(), measure::kPlaces.end()},
+          .trials = make_trials};
 }
 
 }  // namespace feedrate::train

@@ -1,3 +1,5 @@
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 
 #include <memory>
@@ -17,6 +19,7 @@
 #include "train/pinned_slabs_cuda.h"
 #include "train/process_group.h"
 #include "train/step_graphs_cuda.h"
+#include "train/step_trials.h"
 #include "train/stream_delay_cuda.h"
 #include "train/streams_cuda.h"
 #include "train/trainer.h"
@@ -45,8 +48,10 @@ class CudaAccelerator : public device::Accelerator {
         losses_(compute.device(), Steps::kMost),
         graphs_(spec.step.cuda_graph,
                 ranks_ > 1 ? kEagerStepsOfReplicas : device::GraphTurns::kEagerSteps) {
-    steps_.emplace(compute, watches_exchange(),
-                   [this](std::size_t place) { losses_.check(place, name_); });
+    steps_.emplace(compute, watches_exchange(), [this](std::size_t place) {
+      ended_at_ = place;
+      check_alone();
+    });
     if (spec.copies) inputs_.watch_copies(trace_copies());
   }
   // Graphs end before the communicator whose work they hold, which is the trainer's.
@@ -108,12 +113,19 @@ class CudaAccelerator : public device::Accelerator {
       steps_->drain();
       inputs_.wait();
     });
+    if (ended_at_) losses_.check(*ended_at_, name_);
   }
 
  private:
   // The Reducer's first steps are unlike the later ones (PyTorch's notes on CUDA graphs with
   // DistributedDataParallel).
   static constexpr std::size_t kEagerStepsOfReplicas = 11;
+
+  // With several ranks, one must not stop alone: the others' exchange would wait for it. At the end
+  // all are at the same step.
+  void check_alone() const {
+    if (ranks_ == 1) losses_.check(*ended_at_, name_);
+  }
 
   CopyEngine::Slots::Seen trace_copies() {
     return [this](const CudaStreams::Event& begun, const CudaStreams::Event& copied,
@@ -155,8 +167,9 @@ class CudaAccelerator : public device::Accelerator {
   CudaInputs inputs_;
   LossWatch losses_;
   StepGraphs graphs_;
-  std::optional<Steps> steps_;    // from when the stream is idle
-  std::size_t settled_at_ = 1;  // steps that must have ended: the last unlike the others
+  std::optional<Steps> steps_;           // from when the stream is idle
+  std::optional<std::size_t> ended_at_;  // the place of the last step that is known to have ended
+  std::size_t settled_at_ = 1;           // steps that must have ended: the last unlike the others
 };
 
 std::unique_ptr<device::Accelerator> make(std::string_view argument, const device::StepSpec& spec,
@@ -171,6 +184,31 @@ std::unique_ptr<device::Accelerator> make(std::string_view argument, const devic
         /*isHighPriority=*/false, static_cast<c10::DeviceIndex>(device.index));
     const c10::cuda::CUDAStreamGuard current(compute);
     return std::make_unique<CudaAccelerator>(spec, std::move(device), compute, group);
+  });
+}
+
+// On a stream of its own, which stays this thread's: one that is captured is not the default one.
+std::unique_ptr<device::StepTrials> make_trials(std::string_view argument,
+                                                const device::StepSpec& spec) {
+  check_model(spec);
+  const CudaDevice device = cuda_device(argument, 0);
+  const std::string name = "cuda:" + std::to_string(device.index);
+  return guarded(name, spec, [&] {
+    const CUDAStream compute = c10::cuda::getStreamFromPool(
+        /*isHighPriority=*/false, static_cast<c10::DeviceIndex>(device.index));
+    c10::cuda::set_device(compute.device_index());
+    c10::cuda::setCurrentCUDAStream(compute);
+    return make_step_trials(
+        spec, {.name = name,
+               .device = compute.device(),
+               .precision = cuda_precision(spec.precision, device),
+               .prepare = set_cuda_flags,
+               .make_runner = [](const device::StepOptions& options) -> StepRunner {
+                 const auto graphs = std::make_shared<StepGraphs>(options.cuda_graph);
+                 return [graphs](const std::function<void()>& step) { graphs->run(0, step); };
+               },
+               .synchronize = [compute] { compute.synchronize(); },
+               .free_memory = [] { c10::cuda::CUDACachingAllocator::emptyCache(); }});
   });
 }
 
@@ -190,7 +228,12 @@ device::AcceleratorKind cuda_kind() {
               },
           // Gradients are averaged within the step, and that may be a graph.
           .delays = {measure::Place::worker, measure::Place::copy, measure::Place::step,
-                     measure::Place::storage}};
+                     measure::Place::storage},
+          .trials = make_trials,
+          .auto_precision =
+              [](std::string_view argument) { return best_precision(cuda_device(argument, 0)); },
+          .identity =
+              [](std::string_view argument) { return cuda_identity(cuda_device(argument, 0)); }};
 }
 
 }  // namespace feedrate::train

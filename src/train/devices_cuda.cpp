@@ -5,8 +5,10 @@
 #include <torch/version.h>
 
 #include <charconv>
+#include <fstream>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace feedrate::train {
 namespace {
@@ -43,6 +45,8 @@ std::string version_text(int version) {
 // CUDA 13 has no code for what came before Turing (toolkit release notes, "deprecated
 // architectures").
 constexpr int kLeastCapability = CUDART_VERSION >= 13000 ? 75 : 50;
+// Has tf32 and bf16.
+constexpr int kAmpere = 80;
 
 int parse_index(std::string_view argument, int otherwise) {
   if (argument.empty()) return otherwise;
@@ -63,6 +67,18 @@ std::string cuda_software() {
   cudaDriverGetVersion(&driver);
   return "LibTorch " TORCH_VERSION ", CUDA " + version_text(CUDART_VERSION) + ", driver for CUDA " +
          version_text(driver);
+}
+
+std::string cuda_identity(const CudaDevice& device) {
+  std::ifstream module("/sys/module/nvidia/version");
+  std::string driver;
+  std::getline(module, driver);
+  return device.name + ", " + thousands(static_cast<double>(device.memory_bytes >> 20)) + " MiB, " +
+         cuda_software() + (driver.empty() ? "" : " (" + driver + ")");
+}
+
+std::string best_precision(const CudaDevice& device) {
+  return device.capability >= kAmpere ? "bf16" : "fp16";
 }
 
 std::string cuda_pci_address(int index) {
@@ -94,6 +110,7 @@ CudaDevice cuda_device(std::string_view argument, int otherwise) {
   if (asked != cudaSuccess) refuse_status(asked);
   device.name = properties.name;
   device.capability = 10 * properties.major + properties.minor;
+  device.memory_bytes = properties.totalGlobalMem;
   if (device.capability < kLeastCapability) {
     throw Error(device.name, "is older than CUDA " + version_text(CUDART_VERSION) + " supports",
                 "build with a LibTorch for an older CUDA (CMAKE_PREFIX_PATH), or use another GPU");
@@ -104,7 +121,7 @@ CudaDevice cuda_device(std::string_view argument, int otherwise) {
 Precision cuda_precision(std::string_view name, const CudaDevice& device) {
   constexpr Precision all[] = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
   constexpr Precision before_ampere[] = {Precision::fp32, Precision::fp16};
-  if (device.capability >= 80) return precision_from(name, all, "cuda");
+  if (device.capability >= kAmpere) return precision_from(name, all, "cuda");
   return precision_from(name, before_ampere, "cuda on " + device.name);
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,7 @@ struct CudaDevice {
   int index = 0;
   std::string name;
   int capability = 0;  // 10 * major + minor
+  std::size_t memory_bytes = 0;
 };
 
 // GPUs that this process can use; 0 where there is no driver.
@@ -18,6 +20,13 @@ int cuda_device_count() noexcept;
 
 // What trains: "LibTorch 2.11.0, CUDA 13.0, driver for CUDA 13.0".
 std::string cuda_software();
+
+// What a qualification of it holds for: "NVIDIA H100 80GB HBM3, 81,559 MiB, LibTorch 2.11.0, CUDA
+// 13.0, driver 580.65.06".
+std::string cuda_identity(const CudaDevice& device);
+
+// What mixed precision is on it: "bf16", or "fp16" before Ampere.
+std::string best_precision(const CudaDevice& device);
 
 // "0000:1B:00.0"; empty if unknown.
 std::string cuda_pci_address(int index);

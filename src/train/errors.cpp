@@ -29,7 +29,7 @@ void rethrow(const c10::Error& error, std::string_view device, const device::Ste
   if (is_about_memory(error, message)) {
     const pipeline::BatchSpec& batch = spec.batch;
     throw Error(device,
-                "out of memory with " + spec.model + ", --batch-size " +
+                device::kOutOfMemory + spec.model + ", --batch-size " +
                     std::to_string(batch.batch_size) + " at " + std::to_string(batch.size.width) +
                     "x" + std::to_string(batch.size.height),
                 "use a smaller --batch-size or --input-size");

@@ -10,8 +10,10 @@ namespace feedrate::train {
 // one double it. Everything stays on the device: no step waits for it.
 class LossScale {
  public:
-  explicit LossScale(c10::Device device)
-      : scale_(at::full({}, 65536.0f, at::TensorOptions(device).dtype(at::kFloat))),
+  static constexpr float kUsual = 65536;
+
+  explicit LossScale(c10::Device device, float scale = kUsual)
+      : scale_(at::full({}, scale, at::TensorOptions(device).dtype(at::kFloat))),
         growth_tracker_(at::zeros({}, at::TensorOptions(device).dtype(at::kInt))),
         found_inf_(at::zeros({}, at::TensorOptions(device).dtype(at::kFloat))) {}
 

@@ -14,7 +14,7 @@ namespace {
 // When this code is loaded: later, a convolution in fp32 may have been oneDNN's first use.
 const bool kWithoutAmx = avoid_amx_without_tiles();
 
-constexpr std::string_view kNames[] = {"fp32", "tf32", "fp16", "bf16"};
+constexpr std::string_view kNames[] = {"fp32", "tf32", "fp16", "bf16", "fp64"};
 
 }  // namespace
 
@@ -37,6 +37,8 @@ at::ScalarType input_type(Precision precision) {
       return at::kHalf;
     case Precision::bf16:
       return at::kBFloat16;
+    case Precision::fp64:
+      return at::kDouble;
     case Precision::fp32:
     case Precision::tf32:
       break;
@@ -45,7 +47,7 @@ at::ScalarType input_type(Precision precision) {
 }
 
 AutocastScope::AutocastScope(c10::DeviceType device, Precision precision)
-    : device_(device), active_(input_type(precision) != at::kFloat) {
+    : device_(device), active_(precision == Precision::fp16 || precision == Precision::bf16) {
   if (!active_) return;
   enabled_before_ = at::autocast::is_autocast_enabled(device);
   cache_before_ = at::autocast::is_autocast_cache_enabled();

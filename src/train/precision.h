@@ -15,6 +15,7 @@ enum class Precision {
   tf32,  // fp32 tensors, multiplied with 10 bits of mantissa (CUDA)
   fp16,  // autocast, with loss scaling
   bf16,  // autocast
+  fp64,  // everything, the weights too: what the others are compared with; no run offers it
 };
 
 // The precision of that name; an empty one is fp32. Errors: UsageError naming what `device` offers.
@@ -28,7 +29,7 @@ bool does_without_amx();
 at::ScalarType input_type(Precision precision);
 
 // Runs the operations of its scope, on the calling thread, in `precision`'s 16-bit type where
-// autocast's lists say so. Does nothing for fp32 and tf32. The cast cache stays off: ResNet uses
+// autocast's lists say so. Does nothing for the others. The cast cache stays off: ResNet uses
 // each weight once a forward pass, and the cache does not see weights that change in place.
 class AutocastScope {
  public:

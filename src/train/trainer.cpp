@@ -20,6 +20,7 @@ models::ResNet make_model(const TrainerOptions& options) {
   at::manual_seed(options.seed);
   models::ResNet model = models::make_resnet(options.model, options.classes);
   model->to(options.device);
+  if (options.precision == Precision::fp64) model->to(at::kDouble);
   if (options.step.channels_last) models::to_channels_last(*model);
   models::use_batch_norm(*model, batch_norm_kind(options.step.batch_norm));
   model->train();
@@ -69,7 +70,7 @@ Trainer::Trainer(const TrainerOptions& options)
       masters_(make_masters(model_, options)),
       sgd_(masters_.in_place_of(model_->parameters()), options.sgd,
            options.step.optimizer != "loop") {
-  if (options.precision == Precision::fp16) scale_.emplace(options.device);
+  if (options.precision == Precision::fp16) scale_.emplace(options.device, options.loss_scale);
   if (options.replicas)
     replicas_.emplace(options.replicas, model_->parameters(), initial_state(model_, masters_),
                       options.watch);

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "device/accelerator.h"
 #include "models/resnet.h"
@@ -20,6 +21,7 @@ struct TrainerOptions {
   c10::Device device = at::kCPU;
   std::uint64_t seed = 0;  // of the weights
   SgdOptions sgd;
+  float loss_scale = LossScale::kUsual;  // in fp16, at first
   device::StepOptions step;
   ProcessGroup replicas{};  // the other ranks that train the same network; null: there are none
   ExchangeWatch watch{};    // of their gradients
@@ -42,6 +44,8 @@ class Trainer {
   at::Tensor step(const at::Tensor& input, const at::Tensor& labels);
 
   models::ResNet& model() { return model_; }
+  // What the optimiser moves: parameters, or the masters in place of those that have one.
+  std::vector<at::Tensor> weights() { return masters_.in_place_of(model_->parameters()); }
 
  private:
   at::Tensor loss_of(const at::Tensor& input, const at::Tensor& labels);

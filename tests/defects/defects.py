@@ -256,7 +256,7 @@ DEFECTS = [
         file="src/storage/outstanding_reads.cpp",
         old="  const std::lock_guard lock(mutex_);\n  return slots_.emplace_back();\n",
         new="  return slots_.emplace_back();\n",
-        tests=r"^storage\.OutstandingReads\.AreToldByAStorageThatWaits$",
+        tests=r"^storage\.OutstandingReads\.ThreadsMayComeAtTheSameTime$",
         seen_by="sanitizer",
     ),
     # An emulated device is as fast as ever where the host cannot launch its steps in time.

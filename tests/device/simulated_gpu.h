@@ -15,8 +15,8 @@
 
 namespace feedrate::tests {
 
-// A GPU by its rules alone, in simulated time: work of a stream runs in its order, each piece for as
-// long as it says; streams know nothing of each other but by events. The host's clock goes on by
+// A GPU by its rules alone, in simulated time: work of a stream runs in its order, each piece for
+// as long as it says; streams know nothing of each other but by events. The host's clock goes on by
 // chance at each of its calls, and the device is brought up to it. Used by one thread; one at a
 // time.
 class SimulatedGpu {

@@ -49,8 +49,9 @@ class Training {
                [this](std::size_t slot, const pipeline::HostBatch& batch, const auto&) {
                  return put(slot, batch);
                }),
-        steps_(std::in_place, kCompute, /*times_exchange=*/true,
-               [this](std::size_t place) { ended(place); }, &SimulatedGpu::host_ns),
+        steps_(
+            std::in_place, kCompute, /*times_exchange=*/true,
+            [this](std::size_t place) { ended(place); }, &SimulatedGpu::host_ns),
         spins_(gpu_.spins()) {}
 
   SimulatedGpu& gpu() { return gpu_; }
@@ -64,9 +65,8 @@ class Training {
     run(slot);
     slots_->done_reading();
     const std::size_t place = steps_->number();
-    gpu_.queue(kCompute.number, {.ns = gpu_.between(100, 5000), .end = [this, place] {
-                                   loss_seen_[place] = loss_;
-                                 }});
+    gpu_.queue(kCompute.number, {.ns = gpu_.between(100, 5000),
+                                 .end = [this, place] { loss_seen_[place] = loss_; }});
     steps_->end();
     look();
   }
@@ -162,21 +162,21 @@ class Training {
     const std::int64_t number = queued_ - 1;
     Buffer& buffer = buffers_[slot];
     const auto now = [this] { return gpu_.device_ns(kCompute.number); };
-    gpu_.queue(kCompute.number,
-               {.ns = gpu_.between(1000, pace_.step_ns),
-                .begin =
-                    [=, this, &buffer] {
-                      EXPECT_FALSE(buffer.is_written) << "a batch is read before it is whole";
-                      EXPECT_EQ(buffer.batch, number) << "another batch is read";
-                      buffer.is_read = true;
-                      truth_.push_back({.start_ns = now()});
-                    },
-                .end =
-                    [=, this, &buffer] {
-                      EXPECT_EQ(buffer.batch, number);
-                      buffer.is_read = false;
-                      loss_ = number;
-                    }});
+    gpu_.queue(kCompute.number, {.ns = gpu_.between(1000, pace_.step_ns),
+                                 .begin =
+                                     [=, this, &buffer] {
+                                       EXPECT_FALSE(buffer.is_written)
+                                           << "a batch is read before it is whole";
+                                       EXPECT_EQ(buffer.batch, number) << "another batch is read";
+                                       buffer.is_read = true;
+                                       truth_.push_back({.start_ns = now()});
+                                     },
+                                 .end =
+                                     [=, this, &buffer] {
+                                       EXPECT_EQ(buffer.batch, number);
+                                       buffer.is_read = false;
+                                       loss_ = number;
+                                     }});
     steps_->handed_over();
     const std::int64_t waits = gpu_.between(0, 300'000);
     gpu_.queue(kCompute.number, {.ns = waits, .end = [=, this] {
@@ -208,8 +208,8 @@ class Training {
       const Ran& ran = truth_[i];
       const double late = static_cast<double>(step.start_ns - ran.start_ns);
       EXPECT_NEAR(late, 0, kTie) << "step " << i;
-      const auto longer = static_cast<double>((step.end_ns - step.start_ns) -
-                                              (ran.end_ns - ran.start_ns));
+      const auto longer =
+          static_cast<double>((step.end_ns - step.start_ns) - (ran.end_ns - ran.start_ns));
       EXPECT_GT(longer, -kRounding) << "step " << i;
       EXPECT_LT(longer, kLossCopy) << "step " << i;
       EXPECT_GE(step.sync_ns, ran.sync_ns - 100) << "step " << i;

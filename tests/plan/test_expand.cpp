@@ -327,7 +327,7 @@ TEST(Expand, ACpusBatchIsAsLargeAsItHasCores) {
   EXPECT_EQ(batch_of("cpu", "auto"), std::to_string(std::min(64, std::max(2, cores))));
   EXPECT_EQ(batch_of("cpu", "7"), "7");
   EXPECT_EQ(batch_of("emulated:1000", "auto"), "64");
-  EXPECT_EQ(batch_of("cuda", "auto"), "64");
+  EXPECT_EQ(batch_of("cuda", "auto"), "256");
   EXPECT_EQ(plan::expand({})[0]["batch-size"], "64");
 }
 
@@ -415,23 +415,38 @@ TEST(Cell, DecodingOnTheGpuMeansAugmentingThere) {
   }
 }
 
-// A cell says in full how its step runs: no `auto` is left, and options that do not concern the
-// device are null.
+// A cell says in full how its step runs, but for a GPU, which finds it out: two GPUs' cells are the
+// same one. Options that do not concern the device are null.
 TEST(Cell, StepOptionsAreThoseOfTheDevice) {
   const plan::Cell cpu = plan::expand({{"device", {"cpu"}}})[0],
                    cuda = plan::expand({{"device", {"cuda:1"}}, {"precision", {"bf16"}}})[0];
   const plan::Cell emulated = plan::expand({{"device", {"emulated:a100"}}})[0];
   for (const char* axis : {"memory-format", "batch-norm", "optimizer"}) {
-    for (const plan::Cell* cell : {&cpu, &cuda})
-      EXPECT_TRUE((*cell)[axis] && *(*cell)[axis] != "auto") << axis;
+    EXPECT_TRUE(cpu[axis] && *cpu[axis] != "auto") << axis;
+    EXPECT_EQ(cuda[axis], "auto") << axis;
     EXPECT_FALSE(emulated[axis]) << axis;
   }
+  EXPECT_EQ(cuda["cudnn-benchmark"], "on");
+  EXPECT_EQ(cuda["cuda-graph"], "auto");
   for (const char* axis : {"cudnn-benchmark", "cuda-graph"}) {
-    EXPECT_TRUE(cuda[axis]) << axis;
     EXPECT_FALSE(cpu[axis] || emulated[axis]) << axis;
   }
-  EXPECT_EQ(cuda["master-weights"], "on");
+  EXPECT_EQ(cuda["master-weights"], "auto");
   EXPECT_FALSE(cpu["master-weights"]) << "fp32 has no other weights";
+}
+
+TEST(Cell, WhatAGpuFindsOutIsOpenInTheSettingsAndInNoLabel) {
+  const plan::Cell cell = plan::expand({{"device", {"cuda"}}, {"optimizer", {"loop"}}})[0];
+  EXPECT_EQ(cell["precision"], "auto") << "mixed, as the GPU has it";
+  const plan::CellSettings settings = plan::settings_of(cell);
+  EXPECT_EQ(settings.open_step,
+            (std::set<std::string>{"memory-format", "batch-norm", "master-weights", "cuda-graph"}));
+  EXPECT_EQ(settings.step.optimizer, "loop");
+  EXPECT_EQ(cell.label().find("auto"), std::string::npos) << cell.label();
+  EXPECT_NE(cell.label().find("optimizer loop"), std::string::npos) << cell.label();
+  const plan::Cell cpu = plan::expand({{"device", {"cpu"}}})[0];
+  EXPECT_EQ(cpu["precision"], "fp32");
+  EXPECT_TRUE(plan::settings_of(cpu).open_step.empty());
 }
 
 TEST(Cell, StepOptionsGoWithTheCeilingAndIntoTheStep) {

@@ -306,6 +306,15 @@ class Grouping(unittest.TestCase):
         self.assertIn("fp16 · input", heading.heading(both[0]))
         self.assertIn("fp16 · batch-norm fused · cuda-graph on · input", heading.heading(both[1]))
 
+    def test_what_auto_stood_for_is_said(self):
+        cells = repetitions(1, **{"device": "cuda", "precision": "auto", "cuda-graph": "auto"})
+        for one_record in cells:
+            one_record["stands_for"] = {"precision": "bf16", "cuda-graph": "on"}
+        said = heading.heading(one(cells))
+        self.assertIn("bf16", said)
+        self.assertIn("cuda-graph on", said)
+        self.assertNotIn("auto", said)
+
     def test_synthetic_cells_serve_where_no_ceiling_was_run(self):
         setting = one([record(axes(), 1000.0), record(axes("jpeg"), 250.0)])
         self.assertAlmostEqual(setting.cells[0].ratio.mean, 0.25)

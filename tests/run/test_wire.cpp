@@ -68,11 +68,16 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(back.blocks[0].seconds, 0.5);
   EXPECT_EQ(back.blocks[0].stages[measure::Stage::augment].bytes, 8);
 
-  run::RankOrder order{.cell = plan::expand({{"device", {"emulated:1000"}}, {"gpus", {"2"}}}).at(0),
-                       .manifest = "abc",
-                       .work = run::Work::copy,
-                       .copy_to = "/there",
-                       .most_bytes = 5};
+  run::RankOrder order{
+      .cell = plan::expand({{"device", {"emulated:1000"}}, {"gpus", {"2"}}}).at(0),
+      .manifest = "abc",
+      .work = run::Work::copy,
+      .copy_to = "/there",
+      .most_bytes = 5,
+      .precision = "bf16",
+      .step = {.batch_norm = "fused", .cuda_graph = true},
+      .open_step = {"cuda-graph"},
+      .qualify = {.asks_rates = true, .known = {{.axis = "optimizer", .verdict = "failed"}}}};
   order.options = {.data = "/some where",
                    .limits = {.min_steps = 7, .min_seconds = 0.1},
                    .seed = ~std::uint64_t{0},
@@ -90,6 +95,10 @@ TEST(Wire, BringsBackWhatWasSent) {
   const run::RankOrder order_back = run::order_from(run::to_text(order));
   EXPECT_EQ(run::to_text(order_back), run::to_text(order));
   EXPECT_EQ(order_back.cell.id(), order.cell.id());
+  EXPECT_EQ(order_back.settings().precision, "bf16");
+  EXPECT_EQ(order_back.settings().step, order.step);
+  EXPECT_EQ(order_back.settings().open_step, order.open_step);
+  EXPECT_EQ(order_back.qualify.known.at(0).verdict, "failed");
   EXPECT_EQ(order_back.options.seed, ~std::uint64_t{0});
   EXPECT_EQ(order_back.options.planted[1].ns, 42);
   EXPECT_EQ(order_back.options.planted_delays[2], 43);

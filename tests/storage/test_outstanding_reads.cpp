@@ -59,5 +59,23 @@ TEST(OutstandingReads, AreToldByAStorageThatWaits) {
   EXPECT_FALSE(reads.oldest()) << "a read that failed has ended, too";
 }
 
+TEST(OutstandingReads, ThreadsMayComeAtTheSameTime) {
+  constexpr int kThreads = 4, kEach = 200;
+  const storage::DatasetVariant dataset{.folder = "data",
+                                        .samples = {{.path = "a"}, {.path = "oldest"}}};
+  storage::OutstandingReads reads(dataset);
+  reads.add().begin(dataset.samples[1], 1);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < kEach; ++i) reads.add().begin(dataset.samples[0]);
+      });
+    }
+  }
+  ASSERT_TRUE(reads.oldest());
+  EXPECT_EQ(reads.oldest()->path, "data/oldest");
+}
+
 }  // namespace
 }  // namespace feedrate::tests

@@ -1,0 +1,187 @@
+#include "device/qualify.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <optional>
+#include <string_view>
+
+#include "base/text.h"
+#include "measure/statistics.h"
+
+namespace feedrate::device {
+namespace {
+
+constexpr double kTurnSeconds = 0.25;
+constexpr int kPairs = 8, kLeastOfTurn = 3, kMostOfTurn = 50;
+
+// From the plain step upwards. `lacks`: what stands in its way, if anything.
+struct Rung {
+  std::string_view axis, value;
+  void (*set)(StepOptions&);
+  const char* (*lacks)(const StepOptions&, std::string_view precision) = nullptr;
+};
+
+const char* lacks_16_bits(const StepOptions&, std::string_view precision) {
+  return precision == "fp16" || precision == "bf16" ? nullptr : "is for 16 bits";
+}
+const char* lacks_fused_sgd(const StepOptions& options, std::string_view precision) {
+  return precision == "fp16" && options.optimizer == "loop" ? "needs --optimizer fused" : nullptr;
+}
+const char* lacks_channels_last(const StepOptions& options, std::string_view) {
+  return options.channels_last ? nullptr : "needs --memory-format channels_last";
+}
+
+constexpr Rung kRungs[] = {
+    {"memory-format", "channels_last", [](StepOptions& o) { o.channels_last = true; }},
+    {"batch-norm", "library", [](StepOptions& o) { o.batch_norm = "library"; }},
+    {"optimizer", "fused", [](StepOptions& o) { o.optimizer = "fused"; }},
+    {"master-weights", "on", [](StepOptions& o) { o.master_weights = true; }, lacks_16_bits},
+    {"cuda-graph", "on", [](StepOptions& o) { o.cuda_graph = true; }, lacks_fused_sgd},
+    {"batch-norm", "fused", [](StepOptions& o) { o.batch_norm = "fused"; }, lacks_channels_last},
+};
+
+// Both ways in turns, so that a clock that changes meanwhile changes both.
+void time_pairs(StepTrials& trials, const StepOptions& below, const StepOptions& with, int batch,
+                RungResult& result) {
+  const double once = std::max(trials.seconds(below, batch, kLeastOfTurn),
+                               trials.seconds(with, batch, kLeastOfTurn)) /
+                      kLeastOfTurn;
+  const int steps = std::clamp(static_cast<int>(kTurnSeconds / once), kLeastOfTurn, kMostOfTurn);
+  std::vector<double> ratios, rates;
+  for (int pair = 0; pair < kPairs; ++pair) {
+    const bool below_first = pair % 2 == 0;
+    const double first = trials.seconds(below_first ? below : with, batch, steps),
+                 second = trials.seconds(below_first ? with : below, batch, steps);
+    const double below_s = below_first ? first : second, with_s = below_first ? second : first;
+    ratios.push_back(below_s / with_s);
+    rates.push_back(batch * steps / with_s);
+  }
+  const measure::Estimate ratio = measure::estimate_of_rates(ratios);
+  result.ratio = ratio.mean, result.low = ratio.ci95->low, result.high = ratio.ci95->high;
+  result.imgs_per_s = measure::summarise(rates).median;
+}
+
+// Sets the verdict. An error of the candidate's is its own; one of the step below would be seen by
+// the next rung, too.
+void judge(StepTrials& trials, const OpenStep& step, const StepOptions& below,
+           const StepOptions& with, const StepError& plain, RungResult& result) {
+  try {
+    result.error = trials.error_of(with);
+    result.reason = why_wrong(result.error, plain);
+    if (!result.reason.empty()) {
+      result.verdict = "wrong";
+      return;
+    }
+    time_pairs(trials, below, with, step.batch, result);
+    result.verdict = result.low > 1 ? "taken" : "no faster";
+  } catch (const std::exception& error) {
+    result.verdict = "failed", result.reason = error.what();
+  }
+}
+
+double rate_of(StepTrials& trials, const StepOptions& options, int batch) {
+  const double once = trials.seconds(options, batch, kLeastOfTurn) / kLeastOfTurn;
+  const int steps =
+      std::clamp(static_cast<int>(4 * kTurnSeconds / once), kLeastOfTurn, kMostOfTurn);
+  return batch * steps / trials.seconds(options, batch, steps);
+}
+
+}  // namespace
+
+StepOptions plain_of(const OpenStep& step) {
+  StepOptions plain = step.typed;
+  const auto is_open = [&](const char* axis) { return step.open.contains(axis); };
+  if (is_open("batch-norm")) plain.batch_norm = "counted";
+  if (is_open("master-weights")) plain.master_weights = false;
+  if (is_open("cuda-graph")) plain.cuda_graph = false;
+  // But for what the typed values need.
+  if (is_open("memory-format")) plain.channels_last = plain.batch_norm == "fused";
+  if (is_open("optimizer"))
+    plain.optimizer = plain.cuda_graph && step.precision == "fp16" ? "fused" : "loop";
+  return plain;
+}
+
+std::string why_wrong(const StepError& error, const StepError& plain) {
+  constexpr double kLeastLoss = 1e-3, kLeastUpdate = 5e-3, kScale = 0.02, kTwice = 2;
+  const auto too_much = [](const char* what, double is, double most) {
+    return format("%s is %.2g away from fp64, %.2g is allowed", what, is, most);
+  };
+  // Beyond that it is noise, whatever the plain step's may be.
+  constexpr double kMostUpdate = 0.9, kMostScale = 0.2;
+  const double loss = kTwice * plain.loss + kLeastLoss,
+               update = std::min(kTwice * plain.update + kLeastUpdate, kMostUpdate),
+               scale = std::min(std::abs(plain.scale) + kScale, kMostScale);
+  // Not by "greater than", which holds for no NaN.
+  if (!(error.loss <= loss)) return too_much("its loss", error.loss, loss);
+  if (!(error.update <= update)) return too_much("its change of weights", error.update, update);
+  if (!(std::abs(error.scale) <= scale))
+    return too_much("the length of its change of weights", error.scale, scale);
+  return {};
+}
+
+Qualification qualify(StepTrials& trials, const OpenStep& step,
+                      const std::vector<RungResult>& known, const QualifyNews& news) {
+  Qualification found;
+  StepOptions& current = found.chosen = plain_of(step);
+  found.plain = trials.error_of(current);
+  trials.seconds(current, step.batch, kLeastOfTurn);  // what does not fit is no rung's fault
+  for (const Rung& rung : kRungs) {
+    if (!step.open.contains(std::string(rung.axis))) continue;
+    StepOptions with = current;
+    rung.set(with);
+    if (with == current) continue;  // a typed value needs it
+    RungResult result{.axis = std::string(rung.axis), .value = std::string(rung.value)};
+    const auto before = std::ranges::find_if(known, [&](const RungResult& one) {
+      return one.axis == rung.axis && one.value == rung.value;
+    });
+    const char* const lacks = rung.lacks ? rung.lacks(with, step.precision) : nullptr;
+    if (before != known.end()) {
+      result = *before;
+    } else if (lacks) {
+      result.verdict = "left out", result.reason = lacks;
+    } else {
+      if (news.begun) news.begun(result.axis, result.value);
+      judge(trials, step, current, with, found.plain, result);
+    }
+    if (before == known.end() && news.ended) news.ended(result);
+    if (result.is_taken()) current = with;
+    found.rungs.push_back(std::move(result));
+  }
+  return found;
+}
+
+std::vector<BatchRate> rates_over_batches(StepTrials& trials, const StepOptions& options,
+                                          int batch) {
+  std::vector<BatchRate> rates;
+  for (const int one : {batch / 4, batch / 2, batch, 2 * batch, 4 * batch}) {
+    if (one < 1) continue;
+    BatchRate rate{.batch = one};
+    try {
+      rate.imgs_per_s = rate_of(trials, options, one);
+    } catch (const std::exception& error) {
+      rate.reason = error.what();
+    }
+    rates.push_back(std::move(rate));
+    if (!rates.back().reason.empty()) break;  // larger ones fit no better
+  }
+  return rates;
+}
+
+int largest_batch(StepTrials& trials, const StepOptions& options, int batch) {
+  constexpr int kEighths[] = {8, 7, 6, 5};
+  for (int whole = batch; whole >= 1; whole /= 2) {
+    for (const int eighths : kEighths) {
+      const int one = whole * eighths / 8;
+      if (one < 1 || (eighths < 8 && whole < 16)) continue;
+      try {
+        trials.seconds(options, one, kLeastOfTurn);
+        return one;
+      } catch (const std::exception&) {
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace feedrate::device

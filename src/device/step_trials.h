@@ -1,0 +1,27 @@
+#pragma once
+#include "device/accelerator.h"
+
+namespace feedrate::device {
+
+// How far a few steps with some options are from the same steps by the plain way in fp64: from the
+// same weights, on the same batch. NaN where a step gave none.
+struct StepError {
+  double loss = 0;    // of the last one, relative
+  double update = 0;  // of what the steps changed of all weights together, relative, by its norm
+  double scale = 0;   // of that change's length in the direction of the true one: 0.1 is 10 % more
+};
+
+// Tries out steps with other options than each other's on one device, for qualify(). Used by one
+// thread. Each function throws a std::exception where the step cannot be made.
+class StepTrials {
+ public:
+  virtual ~StepTrials() = default;
+
+  virtual StepError error_of(const StepOptions& options) = 0;
+
+  // Seconds that so many steps take on synthetic batches of `batch` images. Their network is made,
+  // and warm, when they begin; it is kept while there is memory for it.
+  virtual double seconds(const StepOptions& options, int batch, int steps) = 0;
+};
+
+}  // namespace feedrate::device

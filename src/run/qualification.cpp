@@ -1,0 +1,189 @@
+#include "run/qualification.h"
+
+#include <exception>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/whole_file.h"
+#include "base/xxh3.h"
+
+namespace feedrate::device {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOptions, channels_last, batch_norm, optimizer,
+                                   master_weights, cudnn_benchmark, cuda_graph)
+
+// NaNs travel as null.
+static double number_or_nan(const nlohmann::json& j) {
+  return j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>();
+}
+static void to_json(nlohmann::json& j, const StepError& e) { j = {e.loss, e.update, e.scale}; }
+static void from_json(const nlohmann::json& j, StepError& e) {
+  e = {number_or_nan(j.at(0)), number_or_nan(j.at(1)), number_or_nan(j.at(2))};
+}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RungResult, axis, value, verdict, imgs_per_s, ratio, low, high,
+                                   error, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BatchRate, batch, imgs_per_s, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Qualification, chosen, plain, rungs, batches)
+}  // namespace feedrate::device
+
+namespace feedrate::run {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr const char* kQualifiedSchema = "feedrate.qualified/1";
+
+}  // namespace
+
+Json json_of(const QualifyEvent& event) {
+  if (event.qualified) return {{"qualified", *event.qualified}};
+  if (event.fits) return {{"fits", *event.fits}};
+  if (event.ended) return {{"ended", *event.ended}};
+  return {{"axis", event.axis}, {"value", event.value}};
+}
+
+QualifyEvent qualify_event_from(const Json& json) {
+  QualifyEvent event;
+  if (json.contains("qualified")) {
+    event.qualified = json.at("qualified").get<device::Qualification>();
+  } else if (json.contains("fits")) {
+    event.fits = json.at("fits").get<int>();
+  } else if (json.contains("ended")) {
+    event.ended = json.at("ended").get<device::RungResult>();
+  } else {
+    json.at("axis").get_to(event.axis);
+    json.at("value").get_to(event.value);
+  }
+  return event;
+}
+
+Json json_of(const QualifyOrder& order) {
+  return {{"rates", order.asks_rates}, {"fit", order.asks_fit}, {"known", order.known}};
+}
+QualifyOrder qualify_order_from(const Json& json) {
+  return {.asks_rates = json.at("rates"), .asks_fit = json.at("fit"), .known = json.at("known")};
+}
+
+Json json_of(const device::StepOptions& options) { return options; }
+device::StepOptions step_options_from(const Json& json) { return json; }
+
+void carry_out(const QualifyOrder& order, device::StepTrials& trials, const device::OpenStep& step,
+               const QualifySink& tell) {
+  if (order.asks_fit)
+    return tell({.fits = device::largest_batch(trials, device::plain_of(step), step.batch)});
+  const device::QualifyNews news{
+      .begun = [&](const std::string& axis,
+                   const std::string& value) { tell({.axis = axis, .value = value}); },
+      .ended = [&](const device::RungResult& result) { tell({.ended = result}); }};
+  device::Qualification found = device::qualify(trials, step, order.known, news);
+  if (order.asks_rates)
+    found.batches = device::rates_over_batches(trials, found.chosen, step.batch);
+  tell({.qualified = std::move(found)});
+}
+
+std::optional<QualifyEvent> qualify_apart(
+    QualifyOrder order, const std::function<bool(const QualifyOrder&, const QualifySink&)>& attempt,
+    const QualifySink& told) {
+  while (true) {
+    std::optional<device::RungResult> under_way;
+    std::optional<QualifyEvent> end;
+    const auto hear = [&](const QualifyEvent& event) {
+      if (event.qualified || event.fits) {
+        end = event;
+      } else if (event.ended) {
+        under_way.reset();
+        order.known.push_back(*event.ended);
+      } else {
+        under_way = {.axis = event.axis, .value = event.value};
+      }
+      if (told) told(event);
+    };
+    try {
+      if (!attempt(order, hear)) return std::nullopt;
+      if (!end) throw Error("the qualification", "ended without a result");
+      return end;
+    } catch (const std::exception& error) {
+      if (!under_way) throw;
+      under_way->verdict = "failed", under_way->reason = error.what();
+      order.known.push_back(*under_way);
+      if (told) told({.ended = *under_way});
+    }
+  }
+}
+
+KeptQualifications::KeptQualifications() {
+  fs::path cache = environment_variable("XDG_CACHE_HOME");
+  if (!cache.is_absolute()) {
+    const fs::path home = environment_variable("HOME");
+    if (!home.is_absolute()) return;
+    cache = home / ".cache";
+  }
+  folder_ = cache / "feedrate" / "qualified";
+}
+
+fs::path KeptQualifications::file_of(const Json& holds_for) const {
+  return folder_ / (to_hex(xxh3_of(holds_for.dump())) + ".json");
+}
+
+std::optional<device::Qualification> KeptQualifications::find(const Json& holds_for,
+                                                              std::string& note) const {
+  const fs::path file = file_of(holds_for);
+  std::error_code error;
+  if (folder_.empty() || !fs::exists(file, error)) return std::nullopt;
+  try {
+    const Json kept = Json::parse(read_whole_text(file));
+    if (kept.at("schema") == kQualifiedSchema && kept.at("holds_for") == holds_for)
+      return kept.at("found").get<device::Qualification>();
+    note = file.string() + ": is of something else; the device is qualified again";
+  } catch (const std::exception&) {
+    note = file.string() + ": is damaged; the device is qualified again";
+  }
+  return std::nullopt;
+}
+
+fs::path KeptQualifications::keep(const Json& holds_for, const device::Qualification& found) const {
+  if (folder_.empty()) return {};
+  make_folder(folder_);
+  const fs::path file = file_of(holds_for);
+  const Json kept = {{"schema", kQualifiedSchema}, {"holds_for", holds_for}, {"found", found}};
+  write_whole_file(file, kept.dump(1) + "\n", /*durable=*/false);
+  return file;
+}
+
+nlohmann::ordered_json values_of(const device::StepOptions& options) {
+  const auto on_off = [](bool on) { return on ? "on" : "off"; };
+  return {{"memory-format", options.channels_last ? "channels_last" : "contiguous"},
+          {"batch-norm", options.batch_norm},
+          {"optimizer", options.optimizer},
+          {"master-weights", on_off(options.master_weights)},
+          {"cudnn-benchmark", on_off(options.cudnn_benchmark)},
+          {"cuda-graph", on_off(options.cuda_graph)}};
+}
+
+nlohmann::ordered_json record_json_of(const device::Qualification& found) {
+  nlohmann::ordered_json rungs = nlohmann::ordered_json::array();
+  for (const device::RungResult& rung : found.rungs) {
+    nlohmann::ordered_json json = {
+        {"axis", rung.axis}, {"value", rung.value}, {"verdict", rung.verdict}};
+    if (rung.imgs_per_s > 0) {
+      json["ratio"] = rung.ratio;
+      json["ratio_ci95"] = {rung.low, rung.high};
+    }
+    if (!rung.reason.empty()) json["reason"] = rung.reason;
+    rungs.push_back(std::move(json));
+  }
+  return rungs;
+}
+
+void apply(const device::StepOptions& chosen, const std::set<std::string>& open,
+           device::StepOptions& options) {
+  if (open.contains("memory-format")) options.channels_last = chosen.channels_last;
+  if (open.contains("batch-norm")) options.batch_norm = chosen.batch_norm;
+  if (open.contains("optimizer")) options.optimizer = chosen.optimizer;
+  if (open.contains("master-weights")) options.master_weights = chosen.master_weights;
+  if (open.contains("cudnn-benchmark")) options.cudnn_benchmark = chosen.cudnn_benchmark;
+  if (open.contains("cuda-graph")) options.cuda_graph = chosen.cuda_graph;
+}
+
+}  // namespace feedrate::run

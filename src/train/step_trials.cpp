@@ -1,0 +1,218 @@
+#include "train/step_trials.h"
+
+#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
+
+#include <algorithm>
+#include <cmath>
+#include <list>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "measure/clock.h"
+#include "train/errors.h"
+#include "train/input_maker.h"
+#include "train/synthetic.h"
+#include "train/trainer.h"
+
+namespace feedrate::train {
+namespace {
+
+// The batch of trials: the same pixels and labels whatever the options.
+TrainBatch trial_batch(const device::StepSpec& spec, int images, at::ScalarType type,
+                       c10::Device device) {
+  at::manual_seed(spec.seed);
+  const at::Tensor nhwc = at::randn({images, spec.batch.size.height, spec.batch.size.width, 3});
+  const at::Tensor labels = at::randint(spec.classes, {images}, at::kLong);
+  return {in_memory_format(nhwc.to(device).to(type).permute({0, 3, 1, 2}), spec.step),
+          labels.to(device)};
+}
+
+// A network with a batch, which makes steps.
+class TrialNetwork {
+ public:
+  TrialNetwork(device::StepSpec spec, const TrialDevice& on, Precision precision, int images,
+               double learning_rate)
+      : on_(on),
+        spec_(std::move(spec)),
+        precision_(precision),
+        trainer_(options(learning_rate)),
+        batch_(trial_batch(spec_, images, input_type(precision), on.device)),
+        loss_(at::zeros({}, at::TensorOptions(on.device).dtype(at::kFloat))),
+        run_(on.make_runner(spec_.step)) {}
+  ~TrialNetwork() { on_.synchronize(); }
+  TrialNetwork(const TrialNetwork&) = delete;
+  TrialNetwork& operator=(const TrialNetwork&) = delete;
+
+  void steps(int count) {
+    on_.prepare(precision_, spec_.step);
+    for (int i = 0; i < count; ++i)
+      run_([&] { loss_.copy_(trainer_.step(batch_.input, batch_.labels)); });
+  }
+  double loss() const { return loss_.item<double>(); }
+  std::vector<at::Tensor> weights() {
+    std::vector<at::Tensor> copies;
+    for (const at::Tensor& weight : trainer_.weights())
+      copies.push_back(weight.detach().to(at::kDouble, /*non_blocking=*/false, /*copy=*/true));
+    return copies;
+  }
+
+ private:
+  // So low that no step is skipped for an overflow.
+  static constexpr float kLossScale = 256;
+
+  TrainerOptions options(double learning_rate) const {
+    on_.prepare(precision_, spec_.step);
+    TrainerOptions made = trainer_options(spec_, precision_, on_.device);
+    made.sgd.learning_rate = learning_rate;
+    made.loss_scale = kLossScale;
+    return made;
+  }
+
+  const TrialDevice& on_;
+  const device::StepSpec spec_;
+  const Precision precision_;
+  Trainer trainer_;
+  const TrainBatch batch_;
+  const at::Tensor loss_;
+  const StepRunner run_;  // ends before what it has captured
+};
+
+// What a few steps have changed.
+struct Change {
+  double loss = 0;
+  std::vector<at::Tensor> of_weights;
+};
+
+class TorchTrials : public device::StepTrials {
+ public:
+  TorchTrials(const device::StepSpec& spec, TrialDevice on) : spec_(spec), on_(std::move(on)) {}
+
+  device::StepError error_of(const device::StepOptions& options) override {
+    return guarded(on_.name, spec_, [&] {
+      kept_.clear();
+      on_.free_memory();
+      if (!true_) true_ = change_by(plain(), Precision::fp64);
+      return compared(change_by(options, on_.precision));
+    });
+  }
+
+  double seconds(const device::StepOptions& options, int batch, int steps) override {
+    device::StepSpec spec = spec_;
+    spec.batch.batch_size = batch;
+    return guarded(on_.name, spec, [&] {
+      TrialNetwork& network = ready(options, batch);
+      const std::int64_t began_ns = measure::now_ns();
+      network.steps(steps);
+      on_.synchronize();
+      return measure::seconds(measure::now_ns() - began_ns);
+    });
+  }
+
+ private:
+  // Six: three by themselves, one that is captured, two that are replayed. Small steps: rounding
+  // errors grow with their size.
+  static constexpr int kSteps = 6, kMostCompared = 16;
+  static constexpr double kLearningRate = 1e-4;
+
+  struct Kept {
+    device::StepOptions options;
+    int batch = 0;
+    std::unique_ptr<TrialNetwork> network;
+  };
+
+  static device::StepOptions plain() {
+    return {.channels_last = false,
+            .batch_norm = "counted",
+            .optimizer = "loop",
+            .master_weights = false,
+            .cudnn_benchmark = false,
+            .cuda_graph = false};
+  }
+
+  device::StepSpec with(const device::StepOptions& options) const {
+    device::StepSpec spec = spec_;
+    spec.step = options;
+    return spec;
+  }
+
+  Change change_by(const device::StepOptions& options, Precision precision) const {
+    TrialNetwork network(with(options), on_, precision,
+                         std::min(spec_.batch.batch_size, kMostCompared), kLearningRate);
+    Change change{.of_weights = network.weights()};
+    network.steps(kSteps);
+    change.loss = network.loss();
+    const std::vector<at::Tensor> after = network.weights();
+    for (std::size_t i = 0; i < after.size(); ++i)
+      change.of_weights[i] = after[i] - change.of_weights[i];
+    return change;
+  }
+
+  device::StepError compared(const Change& ours) const {
+    double away = 0, along = 0, whole = 0;
+    for (std::size_t i = 0; i < ours.of_weights.size(); ++i) {
+      const at::Tensor& is = ours.of_weights[i];
+      const at::Tensor& should = true_->of_weights[i];
+      away += (is - should).square().sum().item<double>();
+      along += (is * should).sum().item<double>();
+      whole += should.square().sum().item<double>();
+    }
+    return {.loss = std::abs(ours.loss / true_->loss - 1),
+            .update = std::sqrt(away / whole),
+            .scale = along / whole - 1};
+  }
+
+  // Has made a step: another network may have taken the memory that its activations were in. Where
+  // there is no room for both, it is made anew alone.
+  TrialNetwork& ready(const device::StepOptions& options, int batch) {
+    const auto make_ready = [&]() -> TrialNetwork& {
+      TrialNetwork& network = warm(options, batch);
+      network.steps(1);
+      on_.synchronize();
+      return network;
+    };
+    try {
+      return make_ready();
+    } catch (const c10::OutOfMemoryError&) {
+      kept_.clear();
+      on_.free_memory();
+      return make_ready();
+    }
+  }
+
+  // The two that were used last are kept: they take turns.
+  TrialNetwork& warm(const device::StepOptions& options, int batch) {
+    const auto known = std::ranges::find_if(
+        kept_, [&](const Kept& one) { return one.batch == batch && one.options == options; });
+    if (known != kept_.end()) {
+      kept_.splice(kept_.begin(), kept_, known);
+      return *kept_.front().network;
+    }
+    if (kept_.size() == 2) kept_.pop_back();
+    kept_.push_front({options, batch, made_warm(options, batch)});
+    return *kept_.front().network;
+  }
+
+  std::unique_ptr<TrialNetwork> made_warm(const device::StepOptions& options, int batch) const {
+    auto network =
+        std::make_unique<TrialNetwork>(with(options), on_, on_.precision, batch, kLearningRate);
+    network->steps(kSteps);
+    on_.synchronize();
+    return network;
+  }
+
+  const device::StepSpec spec_;
+  const TrialDevice on_;
+  std::optional<Change> true_;
+  std::list<Kept> kept_;  // the one that was used last first
+};
+
+}  // namespace
+
+std::unique_ptr<device::StepTrials> make_step_trials(const device::StepSpec& spec,
+                                                     TrialDevice device) {
+  return std::make_unique<TorchTrials>(spec, std::move(device));
+}
+
+}  // namespace feedrate::train

@@ -1,0 +1,73 @@
+#pragma once
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "device/qualify.h"
+
+namespace feedrate::tests {
+
+// "cuda-graph on" and so on: what distinguishes options from the plain ones.
+inline std::vector<std::string> names_of(const device::StepOptions& o) {
+  std::vector<std::string> names;
+  if (o.channels_last) names.push_back("memory-format channels_last");
+  if (o.batch_norm != "counted") names.push_back("batch-norm " + o.batch_norm);
+  if (o.optimizer == "fused") names.push_back("optimizer fused");
+  if (o.master_weights) names.push_back("master-weights on");
+  if (o.cuda_graph) names.push_back("cuda-graph on");
+  return names;
+}
+
+// A device whose options are as fast, and as right, as is planted.
+class StandIn : public device::StepTrials {
+ public:
+  struct Planted {
+    double faster = 1.2, noise = 0.01;
+    device::StepError error{1e-3, 0.1, 0.001};
+    std::string fails{};   // with this error
+    bool crashes = false;  // and takes its process along
+  };
+  std::map<std::string, Planted> planted;
+  int most_images = 1 << 20;  // that fit
+  std::vector<int> asked;     // batches
+
+  device::StepError error_of(const device::StepOptions& options) override {
+    device::StepError worst{1e-3, 0.1, 0.001};
+    for (const std::string& name : names_of(options)) {
+      const Planted& one = planted[name];
+      if (one.crashes) std::abort();
+      if (!one.fails.empty()) throw std::runtime_error(one.fails);
+      worst.loss = larger(worst.loss, one.error.loss);
+      worst.update = larger(worst.update, one.error.update);
+      worst.scale = larger(worst.scale, one.error.scale);
+    }
+    return worst;
+  }
+
+  double seconds(const device::StepOptions& options, int batch, int steps) override {
+    asked.push_back(batch);
+    if (batch > most_images) throw std::runtime_error("out of memory");
+    double step = 1e-3 * batch;
+    for (const std::string& name : names_of(options))
+      step /= planted[name].faster * (1 + planted[name].noise * (random_.uniform() - 0.5));
+    return step * steps;
+  }
+
+ private:
+  static double larger(double a, double b) { return std::isnan(b) || b > a ? b : a; }
+  Random random_{7};
+};
+
+// Everything is left to the device.
+inline device::OpenStep all_open() {
+  return {.typed = {},
+          .open = {"memory-format", "batch-norm", "optimizer", "master-weights", "cuda-graph"},
+          .precision = "bf16",
+          .batch = 64};
+}
+
+}  // namespace feedrate::tests

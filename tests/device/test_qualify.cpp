@@ -1,0 +1,151 @@
+#include "device/qualify.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+#include "tests/device/stand_in_trials.h"
+
+namespace feedrate::tests {
+namespace {
+
+using device::RungResult;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::map<std::string, std::string> verdicts(const device::Qualification& found) {
+  std::map<std::string, std::string> all;
+  for (const RungResult& rung : found.rungs) all[rung.axis + " " + rung.value] = rung.verdict;
+  return all;
+}
+
+TEST(Qualify, TakesWhatIsRightAndFaster) {
+  StandIn trials;
+  trials.planted["master-weights on"].faster = 0.9;
+  trials.planted["optimizer fused"] = {.faster = 1, .noise = 0.1};
+  trials.planted["batch-norm fused"].faster = 1.4;
+  const auto found = device::qualify(trials, all_open(), {}, {});
+  EXPECT_THAT(names_of(found.chosen),
+              ElementsAre("memory-format channels_last", "batch-norm fused", "cuda-graph on"));
+  const RungResult& first = found.rungs.front();
+  EXPECT_NEAR(first.ratio, 1.2, 0.02);
+  EXPECT_NEAR(first.imgs_per_s, 1200, 20);
+  EXPECT_LT(first.low, first.ratio);
+  EXPECT_EQ(verdicts(found)["master-weights on"], "no faster");
+  EXPECT_EQ(verdicts(found)["optimizer fused"], "no faster") << "not by its interval";
+}
+
+// The rungs above stand on what is left.
+TEST(Qualify, LeavesOutByNameWhatErrsOrDiffers) {
+  StandIn trials;
+  trials.planted["cuda-graph on"].fails = "operation not permitted when stream is capturing";
+  trials.planted["batch-norm fused"].error.scale = 0.1;  // a gradient that is 10 % too long
+  trials.planted["master-weights on"].error.loss = std::nan("");
+  trials.planted["optimizer fused"].error.update = 0.5;
+  const auto found = device::qualify(trials, all_open(), {}, {});
+  EXPECT_THAT(names_of(found.chosen),
+              ElementsAre("memory-format channels_last", "batch-norm library"));
+  auto all = verdicts(found);
+  EXPECT_EQ(all["cuda-graph on"], "failed");
+  for (const char* wrong : {"batch-norm fused", "master-weights on", "optimizer fused"})
+    EXPECT_EQ(all[wrong], "wrong") << wrong;
+  for (const RungResult& rung : found.rungs) {
+    const bool is_fused = rung.axis == "batch-norm" && rung.value == "fused";
+    const char* const reason = rung.verdict == "failed" ? "not permitted when stream is capturing"
+                               : is_fused ? "the length of its change of weights is 0.1 away"
+                                          : "";
+    EXPECT_THAT(rung.reason, HasSubstr(reason)) << rung.axis;
+  }
+}
+
+TEST(Qualify, KeepsWhatIsTypedAndWhatDoesNotGoTogether) {
+  StandIn trials;
+  device::OpenStep step = all_open();
+  step.open.erase("memory-format");
+  step.typed.channels_last = false;
+  step.precision = "fp32";
+  auto all = verdicts(device::qualify(trials, step, {}, {}));
+  EXPECT_EQ(all.count("memory-format channels_last"), 0u);
+  EXPECT_EQ(all["batch-norm fused"], "left out");
+  EXPECT_EQ(all["master-weights on"], "left out");
+  step.open.erase("optimizer"), step.typed.optimizer = "loop", step.precision = "fp16";
+  all = verdicts(device::qualify(trials, step, {}, {}));
+  EXPECT_EQ(all["cuda-graph on"], "left out");
+}
+
+TEST(Qualify, ThePlainStepIsOneThatTheTypedValuesAllow) {
+  StandIn trials;
+  device::OpenStep step = all_open();
+  step.open.erase("batch-norm");
+  step.typed.batch_norm = "fused";
+  EXPECT_TRUE(device::plain_of(step).channels_last);
+  EXPECT_EQ(verdicts(device::qualify(trials, step, {}, {})).count("memory-format channels_last"),
+            0u);
+  step.open.erase("cuda-graph");
+  step.typed.cuda_graph = true;
+  EXPECT_EQ(device::plain_of(step).optimizer, "loop");
+  step.precision = "fp16";
+  EXPECT_EQ(device::plain_of(step).optimizer, "fused");
+}
+
+// As after a crash: what is known is neither tried nor told again.
+TEST(Qualify, GoesOnFromWhatIsKnown) {
+  StandIn whole_trials, rest_trials;
+  const auto whole = device::qualify(whole_trials, all_open(), {}, {});
+  std::vector<RungResult> known(whole.rungs.begin(), whole.rungs.begin() + 3);
+  known[1].verdict = "failed";
+  std::vector<std::string> begun, ended;
+  const device::QualifyNews news{
+      .begun = [&](const std::string& axis, const std::string&) { begun.push_back(axis); },
+      .ended = [&](const RungResult& rung) { ended.push_back(rung.axis); }};
+  const auto rest = device::qualify(rest_trials, all_open(), known, news);
+  EXPECT_THAT(begun, ElementsAre("master-weights", "cuda-graph", "batch-norm"));
+  EXPECT_EQ(ended, begun);
+  EXPECT_EQ(rest.chosen.batch_norm, "fused") << "the library's, its rung below, crashed";
+  EXPECT_TRUE(rest.chosen.channels_last);
+  EXPECT_EQ(rest.rungs.size(), whole.rungs.size());
+}
+
+TEST(Qualify, APlainStepThatFailsIsNoRungsFault) {
+  class NoStep : public StandIn {
+    device::StepError error_of(const device::StepOptions&) override {
+      throw std::runtime_error("out of memory");
+    }
+  } trials;
+  EXPECT_THROW(device::qualify(trials, all_open(), {}, {}), std::runtime_error);
+}
+
+TEST(Qualify, ShowsRatesOverBatchesUntilOneDoesNotFit) {
+  StandIn trials;
+  trials.most_images = 130;
+  const auto rates = device::rates_over_batches(trials, {}, 64);
+  std::vector<std::pair<int, bool>> fits;
+  for (const device::BatchRate& rate : rates) fits.emplace_back(rate.batch, rate.reason.empty());
+  EXPECT_THAT(fits, ElementsAre(std::pair(16, true), std::pair(32, true), std::pair(64, true),
+                                std::pair(128, true), std::pair(256, false)));
+}
+
+TEST(Qualify, FindsTheLargestBatchThatFits) {
+  StandIn trials;
+  for (const auto& [most, expected] :
+       {std::pair(256, 256), {250, 224}, {100, 96}, {3, 2}, {0, 0}}) {
+    trials.most_images = most;
+    EXPECT_EQ(device::largest_batch(trials, {}, 256), expected) << most;
+  }
+}
+
+TEST(Qualify, AllowsTwiceThePlainStepsError) {
+  const device::StepError plain{1e-3, 0.1, 0.001};
+  EXPECT_EQ(device::why_wrong({2.5e-3, 0.2, -0.02}, plain), "");
+  EXPECT_THAT(device::why_wrong({4e-3, 0.1, 0}, plain), HasSubstr("its loss is 0.004 away"));
+  EXPECT_THAT(device::why_wrong({1e-3, 0.21, 0}, plain),
+              HasSubstr("its change of weights is 0.21"));
+  EXPECT_THAT(device::why_wrong({1e-3, std::nan(""), 0}, plain), HasSubstr("nan away"));
+  EXPECT_NE(device::why_wrong({0, 1, 0}, {0, 0.8, 0}), "") << "as far away as no change is";
+  EXPECT_NE(device::why_wrong({0, 0, 0.3}, {0, 0, 0.4}), "");
+}
+
+}  // namespace
+}  // namespace feedrate::tests

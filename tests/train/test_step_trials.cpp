@@ -1,0 +1,47 @@
+#include "train/step_trials.h"
+
+#include <gmock/gmock.h>
+
+#include "device/qualify.h"
+#include "ranks/thread_groups.h"
+#include "train/accelerators.h"
+
+namespace feedrate::tests {
+namespace {
+
+device::StepSpec small_step(const char* precision) {
+  return {.batch = {.batch_size = 8, .size = {32, 32}},
+          .model = "resnet18",
+          .classes = 16,
+          .precision = precision,
+          .threads = 1,
+          .seed = 4};
+}
+
+device::StepOptions plain_step() {
+  return {.channels_last = false,
+          .batch_norm = "counted",
+          .optimizer = "loop",
+          .cudnn_benchmark = false};
+}
+
+// Each way of running the step is the same training, and is found to be.
+TEST(StepTrials, RealOptionsPass) {
+  for (const char* precision : {"fp32", "bf16"}) {
+    const auto trials = train::cpu_kind().trials("", small_step(precision));
+    const device::StepError plain = trials->error_of(plain_step());
+    EXPECT_LT(plain.update, precision[0] == 'f' ? 0.05 : 0.6) << precision;
+    EXPECT_GT(plain.update, 0) << precision;
+    device::StepOptions all{.batch_norm = "fused", .master_weights = precision[0] == 'b'};
+    EXPECT_EQ(device::why_wrong(trials->error_of(all), plain), "") << precision;
+  }
+}
+
+TEST(StepTrials, TimesNetworksThatTakeTurns) {
+  const auto trials = train::cpu_kind().trials("", small_step("fp32"));
+  for (const int batch : {8, 4, 8}) EXPECT_GT(trials->seconds(plain_step(), batch, 2), 0) << batch;
+  EXPECT_GT(trials->seconds({}, 8, 1), 0);
+}
+
+}  // namespace
+}  // namespace feedrate::tests
