@@ -145,8 +145,8 @@ void check_spec(std::string_view argument, const device::StepSpec& spec) {
   check_model(spec);
 }
 
-std::unique_ptr<device::StepTrials> make_trials(std::string_view argument,
-                                                const device::StepSpec& spec) {
+std::unique_ptr<device::StepTrials> make_cpu_trials(std::string_view argument,
+                                                    const device::StepSpec& spec) {
   check_spec(argument, spec);
   at::set_num_threads(spec.threads > 0 ? spec.threads : measure::allowed_cpus());
   return make_step_trials(spec, {.name = "cpu",
@@ -175,7 +175,7 @@ device::AcceleratorKind cpu_kind() {
           .ranks_are_processes = true,
           .check = check_spec,
           .delays = {measure::kPlaces.begin(), measure::kPlaces.end()},
-          .trials = make_trials};
+          .trials = make_cpu_trials};
 }
 
 }  // namespace feedrate::train

@@ -188,8 +188,8 @@ std::unique_ptr<device::Accelerator> make(std::string_view argument, const devic
 }
 
 // On a stream of its own, which stays this thread's: one that is captured is not the default one.
-std::unique_ptr<device::StepTrials> make_trials(std::string_view argument,
-                                                const device::StepSpec& spec) {
+std::unique_ptr<device::StepTrials> make_cuda_trials(std::string_view argument,
+                                                     const device::StepSpec& spec) {
   check_model(spec);
   const CudaDevice device = cuda_device(argument, 0);
   const std::string name = "cuda:" + std::to_string(device.index);
@@ -229,7 +229,7 @@ device::AcceleratorKind cuda_kind() {
           // Gradients are averaged within the step, and that may be a graph.
           .delays = {measure::Place::worker, measure::Place::copy, measure::Place::step,
                      measure::Place::storage},
-          .trials = make_trials,
+          .trials = make_cuda_trials,
           .auto_precision =
               [](std::string_view argument) { return best_precision(cuda_device(argument, 0)); },
           .identity =
