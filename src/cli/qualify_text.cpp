@@ -8,23 +8,23 @@
 namespace feedrate::cli {
 namespace {
 
-std::string step_of(const plan::CellSettings& settings) {
+std::string qualified_step(const plan::CellSettings& settings) {
   return settings.device + ", " + settings.model + ", " + settings.precision + ", batch " +
          std::to_string(settings.batch_size) + ", " + codec::to_string(settings.input_size);
 }
 
-std::string name_of(const device::RungResult& rung) { return rung.axis + " " + rung.value; }
+std::string rung_name(const device::RungResult& rung) { return rung.axis + " " + rung.value; }
 
 // Of the whole set beside the plain step. Each rung was timed beside the one below it.
-double gain_of(const device::Qualification& found) {
+double qualified_gain(const device::Qualification& found) {
   double gain = 1;
   for (const device::RungResult& rung : found.rungs)
     if (rung.is_taken()) gain *= rung.ratio;
   return gain;
 }
 
-std::string row_of(const device::RungResult& rung) {
-  std::string row = format("  %-30s %-10s ", name_of(rung).c_str(), rung.verdict.c_str());
+std::string rung_row(const device::RungResult& rung) {
+  std::string row = format("  %-30s %-10s ", rung_name(rung).c_str(), rung.verdict.c_str());
   if (rung.imgs_per_s > 0) {
     row += format("%8s  %.3f  %.3f to %.3f", thousands(rung.imgs_per_s).c_str(), rung.ratio,
                   rung.low, rung.high);
@@ -41,24 +41,24 @@ std::string trying_text(const run::QualifyEvent& event) {
 std::string qualified_line(const plan::CellSettings& settings, const device::Qualification& found) {
   std::vector<std::string> taken, broken;
   for (const device::RungResult& rung : found.rungs) {
-    if (rung.is_taken()) taken.push_back(name_of(rung));
+    if (rung.is_taken()) taken.push_back(rung_name(rung));
     if (rung.verdict == "wrong" || rung.verdict == "failed")
-      broken.push_back(name_of(rung) + " (" + rung.verdict + ": " + rung.reason + ")");
+      broken.push_back(rung_name(rung) + " (" + rung.verdict + ": " + rung.reason + ")");
   }
-  std::string line = step_of(settings) + ": qualified: " +
+  std::string line = qualified_step(settings) + ": qualified: " +
                      (taken.empty() ? "the plain step is the fastest"
                                     : listed(taken) + format(": %.2f times the plain step's rate",
-                                                             gain_of(found)));
+                                                             qualified_gain(found)));
   if (!broken.empty()) line += "; left out: " + listed(broken);
   return line;
 }
 
 std::string qualified_table(const plan::CellSettings& settings,
                             const device::Qualification& found) {
-  std::string text = step_of(settings) + "\n";
+  std::string text = qualified_step(settings) + "\n";
   text += format("  %-30s %-10s %8s  %-5s  %s\n", "on top of the plain step", "", "img/s", "times",
                  "95 % of that");
-  for (const device::RungResult& rung : found.rungs) text += row_of(rung);
+  for (const device::RungResult& rung : found.rungs) text += rung_row(rung);
   if (!found.batches.empty()) text += "  batch size   img/s\n";
   for (const device::BatchRate& rate : found.batches) {
     text += format("  %10d  %6s\n", rate.batch,

@@ -30,8 +30,8 @@ void check_there_are_enough(const plan::CellSettings& settings,
   }
 }
 
-RankOrder order_of(const plan::Cell& cell, const plan::CellSettings& settings,
-                   const RunOptions& options) {
+RankOrder rank_order_of(const plan::Cell& cell, const plan::CellSettings& settings,
+                        const RunOptions& options) {
   return {.cell = cell,
           .options = options,
           .precision = settings.precision,
@@ -177,7 +177,7 @@ class ProcessRanks : public CellRanks {
   bool qualify(const plan::Cell& cell, const plan::CellSettings& settings,
                const RunOptions& options, const QualifyOrder& order, const QualifySink& sink,
                std::stop_token stop) override {
-    RankOrder whole = order_of(cell, settings, options);
+    RankOrder whole = rank_order_of(cell, settings, options);
     whole.work = Work::qualify;
     whole.qualify = order;
     const ranks::TaskHooks hooks{
@@ -196,7 +196,7 @@ class ProcessRanks : public CellRanks {
                                 std::shared_ptr<const storage::DatasetVariant> dataset,
                                 const ProgressSink& progress, std::stop_token stop,
                                 RankResults& kept) override {
-    RankOrder order = order_of(cell, settings, options);
+    RankOrder order = rank_order_of(cell, settings, options);
     if (dataset) order.manifest = dataset->manifest_xxh3;
     const bool are_processes = apart(settings);
     measure::StandstillMonitor standstills;

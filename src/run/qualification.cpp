@@ -12,18 +12,11 @@ namespace feedrate::device {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOptions, channels_last, batch_norm, optimizer,
                                    master_weights, cudnn_benchmark, cuda_graph)
 
-// NaNs travel as null.
-static double number_or_nan(const nlohmann::json& j) {
-  return j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>();
-}
-static void to_json(nlohmann::json& j, const StepError& e) { j = {e.loss, e.update, e.scale}; }
-static void from_json(const nlohmann::json& j, StepError& e) {
-  e = {number_or_nan(j.at(0)), number_or_nan(j.at(1)), number_or_nan(j.at(2))};
-}
+// Without the errors, which may be NaN: `reason` has them in words.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RungResult, axis, value, verdict, imgs_per_s, ratio, low, high,
-                                   error, reason)
+                                   reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BatchRate, batch, imgs_per_s, reason)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Qualification, chosen, plain, rungs, batches)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Qualification, chosen, rungs, batches)
 }  // namespace feedrate::device
 
 namespace feedrate::run {

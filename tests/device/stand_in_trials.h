@@ -12,7 +12,7 @@
 namespace feedrate::tests {
 
 // "cuda-graph on" and so on: what distinguishes options from the plain ones.
-inline std::vector<std::string> names_of(const device::StepOptions& o) {
+inline std::vector<std::string> taken_in(const device::StepOptions& o) {
   std::vector<std::string> names;
   if (o.channels_last) names.push_back("memory-format channels_last");
   if (o.batch_norm != "counted") names.push_back("batch-norm " + o.batch_norm);
@@ -37,7 +37,7 @@ class StandIn : public device::StepTrials {
 
   device::StepError error_of(const device::StepOptions& options) override {
     device::StepError worst{1e-3, 0.1, 0.001};
-    for (const std::string& name : names_of(options)) {
+    for (const std::string& name : taken_in(options)) {
       const Planted& one = planted[name];
       if (one.crashes) std::abort();
       if (!one.fails.empty()) throw std::runtime_error(one.fails);
@@ -52,7 +52,7 @@ class StandIn : public device::StepTrials {
     asked.push_back(batch);
     if (batch > most_images) throw std::runtime_error("out of memory");
     double step = 1e-3 * batch;
-    for (const std::string& name : names_of(options))
+    for (const std::string& name : taken_in(options))
       step /= planted[name].faster * (1 + planted[name].noise * (random_.uniform() - 0.5));
     return step * steps;
   }

@@ -27,7 +27,7 @@ TEST(Qualify, TakesWhatIsRightAndFaster) {
   trials.planted["optimizer fused"] = {.faster = 1, .noise = 0.1};
   trials.planted["batch-norm fused"].faster = 1.4;
   const auto found = device::qualify(trials, all_open(), {}, {});
-  EXPECT_THAT(names_of(found.chosen),
+  EXPECT_THAT(taken_in(found.chosen),
               ElementsAre("memory-format channels_last", "batch-norm fused", "cuda-graph on"));
   const RungResult& first = found.rungs.front();
   EXPECT_NEAR(first.ratio, 1.2, 0.02);
@@ -45,7 +45,7 @@ TEST(Qualify, LeavesOutByNameWhatErrsOrDiffers) {
   trials.planted["master-weights on"].error.loss = std::nan("");
   trials.planted["optimizer fused"].error.update = 0.5;
   const auto found = device::qualify(trials, all_open(), {}, {});
-  EXPECT_THAT(names_of(found.chosen),
+  EXPECT_THAT(taken_in(found.chosen),
               ElementsAre("memory-format channels_last", "batch-norm library"));
   auto all = verdicts(found);
   EXPECT_EQ(all["cuda-graph on"], "failed");

@@ -62,7 +62,7 @@ TEST(Qualification, WhatCrashesIsLeftOutAndTheRestIsFound) {
   ASSERT_TRUE(end && end->qualified);
   EXPECT_EQ(attempts, 3);
   EXPECT_EQ(begun.size(), 6u) << "none is tried twice";
-  EXPECT_THAT(names_of(end->qualified->chosen),
+  EXPECT_THAT(taken_in(end->qualified->chosen),
               ElementsAre("memory-format channels_last", "batch-norm fused", "optimizer fused",
                           "master-weights on"));
   for (const device::RungResult& rung : end->qualified->rungs) {
