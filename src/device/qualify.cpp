@@ -163,7 +163,7 @@ std::vector<BatchRate> rates_over_batches(StepTrials& trials, const StepOptions&
       rate.reason = error.what();
     }
     rates.push_back(std::move(rate));
-    if (!rates.back().reason.empty()) break;  // larger ones fit no better
+    if (one >= batch && !rates.back().reason.empty()) break;  // larger ones fit no better
   }
   return rates;
 }
