@@ -68,8 +68,10 @@ const plan::CellSettings& CellRunner::settings_for(const plan::Cell& cell) {
   const std::string id = cell.id();
   if (const auto known = settings_.find(id); known != settings_.end()) return known->second;
   plan::CellSettings settings = plan::settings_of(cell);
-  if (settings.precision == "auto")
-    settings.precision = registry_.find(settings.device).auto_precision(settings.device_argument);
+  // A kind without that has no device here, which its check() says.
+  if (const auto& kind = registry_.find(settings.device);
+      settings.precision == "auto" && kind.auto_precision)
+    settings.precision = kind.auto_precision(settings.device_argument);
   return settings_.emplace(id, std::move(settings)).first->second;
 }
 
