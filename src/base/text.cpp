@@ -136,4 +136,11 @@ std::string environment_variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+std::string cache_folder() {
+  const std::string xdg = environment_variable("XDG_CACHE_HOME"),
+                    home = environment_variable("HOME");
+  if (xdg.starts_with('/')) return xdg + "/feedrate";
+  return home.starts_with('/') ? home + "/.cache/feedrate" : "";
+}
+
 }  // namespace feedrate

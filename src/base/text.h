@@ -53,5 +53,8 @@ std::string shell_word(std::string_view word);
 
 // Empty where it is not set.
 std::string environment_variable(const char* name);
+// Where this program keeps what it can find again: feedrate below $XDG_CACHE_HOME or ~/.cache, by
+// the XDG base directory specification. Empty where neither is an absolute path.
+std::string cache_folder();
 
 }  // namespace feedrate

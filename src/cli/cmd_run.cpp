@@ -279,10 +279,7 @@ CommandEntry add_run(CLI::App& program) {
   app->add_flag("--trace-operators", command->experiment.run.trace_operators,
                 "the trace ends with 5 steps more, behind the window, with every operator and "
                 "kernel that LibTorch runs (cpu, cuda)");
-  app->add_flag(
-      "--qualify", command->experiment.run.qualify,
-      "first try out the device's ways of making a step, also where that was done before, "
-      "and print what each gains, and the rate over batch sizes (cuda, cpu)");
+  add_qualify_option(*app, command->experiment.run.qualify);
   app->add_option("--repetitions", command->repetitions,
                   "measure the ceiling and the cell so many times; three give an interval")
       ->capture_default_str()

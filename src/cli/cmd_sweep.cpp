@@ -232,9 +232,7 @@ CommandEntry add_sweep(CLI::App& program) {
       "sweep", "Measure a product of axes, ceiling first and last, into a ledger");
   add_experiment_options(*app, command->experiment,
                          "Axes (several values, comma-separated, make a sweep)");
-  app->add_flag("--qualify", command->experiment.run.qualify,
-                "first try out each device's ways of making a step, also where that was done "
-                "before, and print what each gains, and the rate over batch sizes (cuda, cpu)");
+  add_qualify_option(*app, command->experiment.run.qualify);
   app->add_option("-o,--output", command->experiment.output, "folder of the ledger")
       ->type_name("DIR");
   app->add_option("--repetitions", command->repetitions,

@@ -51,18 +51,19 @@ Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::C
   runner_.emplace(
       options.run, registry_, *ranks_,
       [this](std::uint64_t files) { listing_.show(listing_text(options_.data, files)); },
-      [this](const std::string& note) {
-        listing_.clear();
-        std::fprintf(stderr, "feedrate: %s\n", note.c_str());
-      });
+      [this](const std::string& note) { say(note); });
   tell_qualifying();
+}
+
+void Measuring::say(const std::string& note) {
+  listing_.clear();
+  std::fprintf(stderr, "feedrate: %s\n", note.c_str());
 }
 
 // It takes a while, at first use of a GPU.
 void Measuring::tell_qualifying() {
   runner_->tell_qualifying(
-      {.note =
-           [](const std::string& note) { std::fprintf(stderr, "feedrate: %s\n", note.c_str()); },
+      {.note = [this](const std::string& note) { say(note); },
        .told =
            [this](const run::QualifyEvent& event) {
              if (event.axis.empty()) return;
@@ -70,11 +71,9 @@ void Measuring::tell_qualifying() {
            },
        .found =
            [this](const plan::CellSettings& settings, const device::Qualification& found) {
+             if (!options_.run.qualify) return say(qualified_line(settings, found));
              listing_.clear();
-             const std::string text = options_.run.qualify
-                                          ? qualified_table(settings, found)
-                                          : "feedrate: " + qualified_line(settings, found) + "\n";
-             std::fputs(text.c_str(), stderr);
+             std::fputs(qualified_table(settings, found).c_str(), stderr);
            }});
 }
 

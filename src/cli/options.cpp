@@ -165,6 +165,12 @@ void add_stall_option(CLI::App& command, double& seconds) {
       ->check(above(0));
 }
 
+void add_qualify_option(CLI::App& command, bool& qualify) {
+  command.add_flag("--qualify", qualify,
+                   "first try out the device's ways of making a step, also where that was done "
+                   "before, and print what each gains, and the rate over batch sizes (cuda, cpu)");
+}
+
 void add_talk_options(CLI::App& command, bool& quiet, bool& verbose, const std::string& more) {
   CLI::Option* const quietly =
       command.add_flag("-q,--quiet", quiet, "no progress: the result and errors alone");
@@ -282,6 +288,11 @@ static std::string fill_in_the_only_size(plan::AxisValues& chosen,
                               : ", as `feedrate gen` did not make " + data.string());
 }
 
+static std::string build_and_cpu() {
+  return std::string(record::version()) + " " + record::binary_hash() + " on " +
+         record::cpu_json().value("model", "");
+}
+
 // `own_datasets`: whether tables may name one.
 static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& options,
                                         bool own_datasets) {
@@ -298,8 +309,7 @@ static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& op
     }
   }
   options.run.data = options.data;
-  options.run.build = std::string(record::version()) + " " + record::binary_hash() + " on " +
-                      record::cpu_json().value("model", "");
+  options.run.build = build_and_cpu;
   if (suite.sweeps.empty()) suite.sweeps.emplace_back(), suite.sweep_lines.emplace_back();
   std::vector<CellGroup> groups;
   for (plan::AxisValues& table : suite.sweeps) {

@@ -37,6 +37,9 @@ void add_stall_option(CLI::App& command, double& seconds);
 // Adds --quiet and --verbose, of which one may be given. `more`: what the second one does.
 void add_talk_options(CLI::App& command, bool& quiet, bool& verbose, const std::string& more);
 
+// Adds --qualify.
+void add_qualify_option(CLI::App& command, bool& qualify);
+
 // The long names of a command's options, without dashes.
 std::vector<std::string> option_names(const CLI::App& command);
 

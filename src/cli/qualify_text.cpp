@@ -1,6 +1,5 @@
 #include "cli/qualify_text.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "base/text.h"

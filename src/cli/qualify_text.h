@@ -9,7 +9,7 @@ namespace feedrate::cli {
 
 // What is found out of a device before it is measured, for a person.
 
-// "cuda: trying batch-norm fused".
+// "qualifying · trying batch-norm fused".
 std::string trying_text(const run::QualifyEvent& event);
 
 // One line: what `auto` stands for from now on, and what that gains.

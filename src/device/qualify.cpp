@@ -67,8 +67,7 @@ void time_pairs(StepTrials& trials, const StepOptions& below, const StepOptions&
 void judge(StepTrials& trials, const OpenStep& step, const StepOptions& below,
            const StepOptions& with, const StepError& plain, RungResult& result) {
   try {
-    result.error = trials.error_of(with);
-    result.reason = why_wrong(result.error, plain);
+    result.reason = why_wrong(trials.error_of(with), plain);
     if (!result.reason.empty()) {
       result.verdict = "wrong";
       return;
@@ -124,7 +123,7 @@ Qualification qualify(StepTrials& trials, const OpenStep& step,
                       const std::vector<RungResult>& known, const QualifyNews& news) {
   Qualification found;
   StepOptions& current = found.chosen = plain_of(step);
-  found.plain = trials.error_of(current);
+  const StepError plain = trials.error_of(current);
   trials.seconds(current, step.batch, kLeastOfTurn);  // what does not fit is no rung's fault
   for (const Rung& rung : kRungs) {
     if (!step.open.contains(std::string(rung.axis))) continue;
@@ -142,7 +141,7 @@ Qualification qualify(StepTrials& trials, const OpenStep& step,
       result.verdict = "left out", result.reason = lacks;
     } else {
       if (news.begun) news.begun(result.axis, result.value);
-      judge(trials, step, current, with, found.plain, result);
+      judge(trials, step, current, with, plain, result);
     }
     if (before == known.end() && news.ended) news.ended(result);
     if (result.is_taken()) current = with;

@@ -16,8 +16,7 @@ struct RungResult {
   std::string verdict;
   double imgs_per_s = 0;                // with it; 0: not timed
   double ratio = 0, low = 0, high = 0;  // of the rates with and without it; 95 % interval
-  StepError error{};
-  std::string reason;  // of what was not taken, in words; may be empty
+  std::string reason;                   // of what was not taken, in words; may be empty
 
   bool is_taken() const { return verdict == "taken"; }
 };
@@ -32,7 +31,6 @@ struct BatchRate {
 // What a device's `auto` stands for, and why.
 struct Qualification {
   StepOptions chosen;
-  StepError plain;  // of the plain step in the run's precision
   std::vector<RungResult> rungs;
   std::vector<BatchRate> batches;  // where they were asked for
 };

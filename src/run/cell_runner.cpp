@@ -22,7 +22,7 @@ std::string utc_now() {
 nlohmann::json qualification_key(const device::AcceleratorKind& kind,
                                  const plan::CellSettings& settings, const RunOptions& options) {
   return {{"device", kind.identity ? kind.identity(settings.device_argument) : settings.device},
-          {"build", options.build},
+          {"build", options.build ? options.build() : ""},
           {"model", settings.model},
           {"precision", settings.precision},
           {"batch_size", settings.batch_size},
@@ -68,10 +68,11 @@ const plan::CellSettings& CellRunner::settings_for(const plan::Cell& cell) {
   const std::string id = cell.id();
   if (const auto known = settings_.find(id); known != settings_.end()) return known->second;
   plan::CellSettings settings = plan::settings_of(cell);
-  // A kind without that has no device here, which its check() says.
-  if (const auto& kind = registry_.find(settings.device);
-      settings.precision == "auto" && kind.auto_precision)
-    settings.precision = kind.auto_precision(settings.device_argument);
+  if (settings.precision == "auto") {
+    // A kind without that has no device here, which its check() says.
+    const device::AcceleratorKind& kind = registry_.find(settings.device);
+    if (kind.auto_precision) settings.precision = kind.auto_precision(settings.device_argument);
+  }
   return settings_.emplace(id, std::move(settings)).first->second;
 }
 
@@ -110,9 +111,9 @@ bool CellRunner::qualify(const RunOptions& options, CellResult& result,
       if (qualify_hooks_.note) qualify_hooks_.note(error.what());
     }
   }
-  if (!result.settings.open_step.empty())
-    apply(found->chosen, settings.open_step, result.settings.step);
-  if (!result.settings.open_step.empty()) result.qualified = found;
+  if (result.settings.open_step.empty()) return true;
+  apply(found->chosen, settings.open_step, result.settings.step);
+  result.qualified = found;
   return true;
 }
 

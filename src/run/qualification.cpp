@@ -12,7 +12,6 @@ namespace feedrate::device {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOptions, channels_last, batch_norm, optimizer,
                                    master_weights, cudnn_benchmark, cuda_graph)
 
-// Without the errors, which may be NaN: `reason` has them in words.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RungResult, axis, value, verdict, imgs_per_s, ratio, low, high,
                                    reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BatchRate, batch, imgs_per_s, reason)
@@ -106,13 +105,7 @@ std::optional<QualifyEvent> qualify_apart(
 }
 
 KeptQualifications::KeptQualifications() {
-  fs::path cache = environment_variable("XDG_CACHE_HOME");
-  if (!cache.is_absolute()) {
-    const fs::path home = environment_variable("HOME");
-    if (!home.is_absolute()) return;
-    cache = home / ".cache";
-  }
-  folder_ = cache / "feedrate" / "qualified";
+  if (const std::string cache = cache_folder(); !cache.empty()) folder_ = cache + "/qualified";
 }
 
 fs::path KeptQualifications::file_of(const Json& holds_for) const {

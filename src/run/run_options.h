@@ -21,13 +21,13 @@ struct RunOptions {
   std::optional<int> planted_rank;  // in this rank alone
   // Delays in ns that last for the whole run, by measure::Place, if `plant`: for the same tests.
   std::array<std::int64_t, measure::kPlaceCount> planted_delays{};
-  std::size_t most_cached = 0;    // samples that a cache of samples keeps; 0: all of the dataset
-  BlockPlan blocks{};             // what delays the run is cut into; none: it is one window
-  Appointment appointment{};      // with other runs on this machine
-  std::filesystem::path trace{};  // where this run's trace is written; empty: none
-  bool trace_operators = false;   // it ends with steps that the device's library takes apart
-  bool qualify = false;           // the device is qualified anew, over batch sizes, too
-  std::string build;              // of this program, and its CPU: a qualification holds for one
+  std::size_t most_cached = 0;       // samples that a cache of samples keeps; 0: all of the dataset
+  BlockPlan blocks{};                // what delays the run is cut into; none: it is one window
+  Appointment appointment{};         // with other runs on this machine
+  std::filesystem::path trace{};     // where this run's trace is written; empty: none
+  bool trace_operators = false;      // it ends with steps that the device's library takes apart
+  bool qualify = false;              // the device is qualified anew, over batch sizes, too
+  std::string (*build)() = nullptr;  // of this program, and its CPU: a qualification holds for one
 };
 
 // The trace of one of several ranks that are processes: "x/a.json" -> "x/a.rank2.json".

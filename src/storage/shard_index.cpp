@@ -93,17 +93,13 @@ bool write_index(const fs::path& path, const std::vector<ShardFile>& shards,
 }  // namespace
 
 fs::path shard_index_path(const fs::path& folder, std::span<const std::string_view> suffixes) {
-  fs::path cache = environment_variable("XDG_CACHE_HOME");
-  if (!cache.is_absolute()) {
-    const fs::path home = environment_variable("HOME");
-    if (!home.is_absolute()) return {};
-    cache = home / ".cache";
-  }
+  const fs::path cache = cache_folder();
+  if (cache.empty()) return {};
   std::error_code error;
   std::string of = fs::canonical(folder, error).string();
   if (error) return {};
   for (const std::string_view suffix : suffixes) of.append("\n").append(suffix);
-  return cache / "feedrate" / "shards" / (to_hex(xxh3_of(of)) + ".tsv");
+  return cache / "shards" / (to_hex(xxh3_of(of)) + ".tsv");
 }
 
 KeptIndex read_shard_index(const fs::path& index, const std::vector<ShardFile>& shards,

@@ -104,12 +104,10 @@ class Decoding {
   bool start(nvjpegBackend_t backend) {
     const nvjpegStatus_t status =
         library_.create(backend, nullptr, nullptr, NVJPEG_FLAGS_DEFAULT, &handle_);
-    if (status == NVJPEG_STATUS_ARCH_MISMATCH ||
-        status == NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED) {
-      handle_ = nullptr;
-      return false;
-    }
     if (status != NVJPEG_STATUS_SUCCESS) handle_ = nullptr;
+    if (status == NVJPEG_STATUS_ARCH_MISMATCH ||
+        status == NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED)
+      return false;
     expect_success(status, "starting");
     for (auto& state : states_)
       expect_success(library_.state_create(handle_, &state.handle), "starting");
