@@ -11,6 +11,9 @@
 // equal bits.
 namespace feedrate::models::batch_norm {
 
+// What follows the normalisation.
+enum class Then { nothing, relu, add_relu };
+
 // What is known of each channel: (C) each, fp32.
 struct Channels {
   const float *mean = nullptr, *invstd = nullptr, *weight = nullptr, *bias = nullptr;
@@ -85,9 +88,10 @@ struct SumDeviations {
 
 // y = x * scale + shift (+ shortcut) (cut at zero); with a shortcut one bit for each value: whether
 // it passed.
-template <typename T, bool kRelu, bool kAdd>
+template <typename T, Then kThen>
 struct Normalise {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
+  static constexpr bool kAdd = kThen == Then::add_relu, kRelu = kThen != Then::nothing;
   struct Shared {};
   Tiles tiles;
   Channels channels;
@@ -119,11 +123,12 @@ struct Normalise {
   }
 };
 
-// g: the gradient (+ other) in front of the ReLU. Sums of g and of g * (x - mean); kAdd: g itself
-// to `through`.
-template <typename T, bool kRelu, bool kAdd, bool kOther>
+// g: the gradient (+ other) in front of the ReLU. Sums of g and of g * (x - mean); with a
+// shortcut, g itself to `through`.
+template <typename T, Then kThen, bool kOther>
 struct SumGradients {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 2, kWidth = Pack<T>::kWidth;
+  static constexpr bool kAdd = kThen == Then::add_relu, kRelu = kThen != Then::nothing;
   using Shared = TwoSums<kWidth>;
   Tiles tiles;
   Channels channels;
@@ -171,8 +176,8 @@ struct SumGradients {
 };
 
 // The gradient of x: scale * (g - (sums of g + x-hat * sums of g * x-hat) / rows). sums: (2, C), of
-// bias and weight.
-template <typename T, bool kRelu>
+// bias and weight. kCut: `gradient` is still that behind a ReLU.
+template <typename T, bool kCut>
 struct InputGradient {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
   struct Shared {};
@@ -202,7 +207,7 @@ struct InputGradient {
       Pack<T> result;
       for (int i = 0; i < kWidth; ++i) {
         const float value = static_cast<float>(in.values[i]);
-        const bool open = !kRelu || value * affine.scale[i] + affine.shift[i] > 0;
+        const bool open = !kCut || value * affine.scale[i] + affine.shift[i] > 0;
         const float g = open ? static_cast<float>(given.values[i]) : 0;
         result.values[i] =
             static_cast<T>(g * affine.scale[i] + (value - mean[i]) * slope[i] + constant[i]);

@@ -51,7 +51,9 @@ struct BatchNormKernels {
 // Null where there are none for this kind of device.
 const BatchNormKernels* batch_norm_kernels(c10::DeviceType device);
 
-extern const BatchNormKernels kCpuBatchNorm;
 const BatchNormKernels* cuda_batch_norm();  // null in a build without CUDA
+// The same kernels, one thread of them after the other: they show what the GPU's compute, and are
+// too slow to train by.
+const BatchNormKernels* host_batch_norm();
 
 }  // namespace feedrate::models

@@ -2,6 +2,8 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
+#include <type_traits>
+
 #include "models/batch_norm_blocks.h"
 #include "models/batch_norm_kernels.h"
 #include "models/batch_norm_totals.h"
@@ -45,18 +47,15 @@ class Launched {
 
   static at::Tensor normalise(BatchNormSaved& saved, const at::Tensor& shortcut) {
     at::Tensor y = at::empty_like(saved.x);
-    with_type(saved.x, [&](auto zero) {
+    if (shortcut.defined()) saved.passed = byte_for_each_pack(saved.x);
+    with_kind(saved, [&](auto zero, auto then) {
       using T = decltype(zero);
-      if (shortcut.defined()) {
-        saved.passed = at::empty(
-            {saved.x.numel() / Pack<T>::kWidth},
-            saved.x.options().dtype(at::kByte).memory_format(at::MemoryFormat::Contiguous));
-        normalise<T, true, true>(saved, shortcut, y);
-      } else if (saved.relu) {
-        normalise<T, true, false>(saved, shortcut, y);
-      } else {
-        normalise<T, false, false>(saved, shortcut, y);
-      }
+      Normalise<T, decltype(then)::value> kernel;
+      kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
+      kernel.x = packs<T>(saved.x), kernel.shortcut = packs<T>(shortcut),
+      kernel.y = mutable_packs<T>(y);
+      if (kernel.kAdd) kernel.passed = saved.passed.mutable_data_ptr<std::uint8_t>();
+      Launcher::launch(kernel.tiles.grid, kernel);
     });
     return y;
   }
@@ -64,16 +63,14 @@ class Launched {
   static at::Tensor reduce(const BatchNormSaved& saved, const at::Tensor& gradient,
                            const at::Tensor& other, at::Tensor& through) {
     at::Tensor sums = at::empty({2, saved.x.size(1)}, saved.weight.options());
-    with_type(saved.x, [&](auto zero) {
+    if (saved.passed.defined()) through = at::empty_like(saved.x);
+    with_kind(saved, [&](auto zero, auto then) {
       using T = decltype(zero);
-      if (saved.passed.defined()) {
-        through = at::empty_like(saved.x);
-        other.defined() ? reduce<T, true, true, true>(saved, gradient, other, through, sums)
-                        : reduce<T, true, true, false>(saved, gradient, other, through, sums);
-      } else if (saved.relu) {
-        reduce<T, true, false, false>(saved, gradient, other, through, sums);
+      constexpr Then kThen = decltype(then)::value;
+      if (kThen == Then::add_relu && other.defined()) {
+        sum_gradients<T, Then::add_relu, true>(saved, gradient, other, through, sums);
       } else {
-        reduce<T, false, false, false>(saved, gradient, other, through, sums);
+        sum_gradients<T, kThen, false>(saved, gradient, other, through, sums);
       }
     });
     return sums;
@@ -82,13 +79,13 @@ class Launched {
   static at::Tensor input_gradient(const BatchNormSaved& saved, const at::Tensor& gradient,
                                    const at::Tensor& sums) {
     at::Tensor out = at::empty_like(saved.x);
-    with_type(saved.x, [&](auto zero) {
+    with_kind(saved, [&](auto zero, auto then) {
       using T = decltype(zero);
-      if (saved.relu && !saved.passed.defined()) {
-        input_gradient<T, true>(saved, gradient, sums, out);
-      } else {
-        input_gradient<T, false>(saved, gradient, sums, out);
-      }
+      InputGradient<T, decltype(then)::value == Then::relu> kernel;
+      kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
+      kernel.x = packs<T>(saved.x), kernel.gradient = packs<T>(gradient);
+      kernel.sums = sums.const_data_ptr<float>(), kernel.out = mutable_packs<T>(out);
+      Launcher::launch(kernel.tiles.grid, kernel);
     });
     return out;
   }
@@ -99,6 +96,23 @@ class Launched {
     if (x.scalar_type() == at::kHalf) return body(at::Half{});
     if (x.scalar_type() == at::kBFloat16) return body(at::BFloat16{});
     body(float{});
+  }
+  // The same, and what follows the normalisation as a constant.
+  template <typename Body>
+  static void with_kind(const BatchNormSaved& saved, const Body& body) {
+    with_type(saved.x, [&](auto zero) {
+      if (saved.passed.defined()) {
+        body(zero, std::integral_constant<Then, Then::add_relu>{});
+      } else if (saved.relu) {
+        body(zero, std::integral_constant<Then, Then::relu>{});
+      } else {
+        body(zero, std::integral_constant<Then, Then::nothing>{});
+      }
+    });
+  }
+  static at::Tensor byte_for_each_pack(const at::Tensor& x) {
+    return at::empty({static_cast<std::int64_t>(x.nbytes()) / 16},
+                     x.options().dtype(at::kByte).memory_format(at::MemoryFormat::Contiguous));
   }
   template <typename T>
   static const Pack<T>* packs(const at::Tensor& t) {
@@ -126,26 +140,15 @@ class Launched {
     return channels;
   }
 
-  template <typename T, bool kRelu, bool kAdd>
-  static void normalise(const BatchNormSaved& saved, const at::Tensor& shortcut,
-                        const at::Tensor& y) {
-    Normalise<T, kRelu, kAdd> kernel;
-    kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
-    kernel.x = packs<T>(saved.x), kernel.shortcut = packs<T>(shortcut),
-    kernel.y = mutable_packs<T>(y);
-    if (kAdd) kernel.passed = saved.passed.mutable_data_ptr<std::uint8_t>();
-    Launcher::launch(kernel.tiles.grid, kernel);
-  }
-
-  template <typename T, bool kRelu, bool kAdd, bool kOther>
-  static void reduce(const BatchNormSaved& saved, const at::Tensor& gradient,
-                     const at::Tensor& other, const at::Tensor& through, const at::Tensor& sums) {
-    SumGradients<T, kRelu, kAdd, kOther> kernel;
+  template <typename T, Then kThen, bool kOther>
+  static void sum_gradients(const BatchNormSaved& saved, const at::Tensor& gradient,
+                            const at::Tensor& other, const at::Tensor& through,
+                            const at::Tensor& sums) {
+    SumGradients<T, kThen, kOther> kernel;
     kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
     kernel.x = packs<T>(saved.x), kernel.gradient = packs<T>(gradient),
-    kernel.other = packs<T>(other);
-    if (kAdd) kernel.passed = saved.passed.const_data_ptr<std::uint8_t>();
-    kernel.through = mutable_packs<T>(through);
+    kernel.other = packs<T>(other), kernel.through = mutable_packs<T>(through);
+    if (kernel.kAdd) kernel.passed = saved.passed.const_data_ptr<std::uint8_t>();
     const at::Tensor partial = partial_sums(kernel.tiles, saved.mean);
     kernel.partial = partial.mutable_data_ptr<float>();
     Launcher::launch(kernel.tiles.grid, kernel);
@@ -154,17 +157,6 @@ class Launched {
     finish.blocks = kernel.tiles.grid.y, finish.channels = kernel.tiles.channels,
     finish.sums = sums.mutable_data_ptr<float>();
     Launcher::launch(grid_of_totals(finish.channels), finish);
-  }
-
-  template <typename T, bool kRelu>
-  static void input_gradient(const BatchNormSaved& saved, const at::Tensor& gradient,
-                             const at::Tensor& sums, const at::Tensor& out) {
-    InputGradient<T, kRelu> kernel;
-    kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
-    kernel.x = packs<T>(saved.x), kernel.gradient = packs<T>(gradient),
-    kernel.sums = sums.const_data_ptr<float>();
-    kernel.out = mutable_packs<T>(out);
-    Launcher::launch(kernel.tiles.grid, kernel);
   }
 };
 

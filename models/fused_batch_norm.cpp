@@ -64,7 +64,7 @@ variable_list apply(const Tensor& x, const std::optional<Tensor>& shortcut,
 }  // namespace
 
 const BatchNormKernels* batch_norm_kernels(c10::DeviceType device) {
-  if (device == at::kCPU) return &kCpuBatchNorm;
+  if (device == at::kCPU) return host_batch_norm();
   return device == at::kCUDA ? cuda_batch_norm() : nullptr;
 }
 

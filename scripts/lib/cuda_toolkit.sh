@@ -5,6 +5,8 @@
 cuda_requirements="$repository/scripts/requirements-cuda.txt"
 cuda_wheels="$libtorch/nvidia/cu13"
 cuda_major=13
+cuobjdump_requirements="$repository/scripts/requirements-cuobjdump.txt"
+cuobjdump="$cache/cuobjdump"
 
 nvcc_version() {
   "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p'
@@ -86,4 +88,26 @@ ensure_cuda_toolkit() {
     "$(fingerprint "$cuda_requirements")" ]] ||
     install_cuda_wheels
   step_done
+}
+
+# ensure_cuobjdump: for a test of what was compiled for GPUs. Where the toolkit has none, that of a
+# wheel.
+ensure_cuobjdump() {
+  local partial="$cuobjdump.partial"
+  step "cuobjdump"
+  if [[ -z $toolkit ]]; then
+    step_done "not needed: nothing is compiled for GPUs"
+  elif [[ -x $toolkit/bin/cuobjdump ]]; then
+    step_done "the toolkit's"
+  elif [[ "$(cat "$cuobjdump/.feedrate-stamp" 2>/dev/null)" == \
+    "$(fingerprint "$cuobjdump_requirements")" ]]; then
+    step_done
+  else
+    step_works "downloading it"
+    fetch_wheels "$cuobjdump_requirements" "$partial"
+    fingerprint "$cuobjdump_requirements" >"$partial/.feedrate-stamp"
+    rm -rf "$cuobjdump"
+    mv -T "$partial" "$cuobjdump"
+    step_done
+  fi
 }

@@ -32,6 +32,7 @@ UNSEEN = {
     "ceiling_drifted",
     "mixed_ledger",
     "ceiling_unfit",  # sequence.py looks at that ceiling
+    "step_differs",  # from the steps of two records
 }
 # What `page_cache` stands for where what is read is to come from storage.
 PAST_MEMORY = ("cold", "bypassed")
@@ -127,6 +128,7 @@ def _of_any_schema(record):
         ),
         _row("lenient_decoder", cell.get("loader") == "dali" and _trains_on_what_is_loaded(cell)),
         _row("no_jpeg_engine", _lacks_engine(record)),
+        _row("gpu_slice", " MIG " in str(ledger.object_at(record, "device").get("name"))),
         _row("client_cold", _told(record) in PAST_MEMORY),
         _row(
             "bad_samples", (number(record.get("bad_samples")) or 0) > RULES["bad_samples"].threshold

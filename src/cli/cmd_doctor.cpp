@@ -19,6 +19,7 @@
 #include "cli/options.h"
 #include "cli/python_report.h"
 #include "device/accelerator.h"
+#include "device/cuda_errors.h"
 #include "device/registry.h"
 #include "measure/affinity.h"
 #include "measure/amx.h"
@@ -36,9 +37,7 @@
 namespace feedrate::cli {
 namespace {
 
-// CUDA 13, which the pinned LibTorch is built with, needs this driver and this compute capability.
-constexpr int kLeastDriver = 580;
-constexpr double kLeastCapability = 7.5;
+constexpr int kCuda = 13000;  // which the pinned LibTorch is built with
 
 class Findings {
  public:
@@ -114,7 +113,7 @@ void look_at_gpus(Findings& findings) {
   if (!found || gpus.empty()) {
     findings.note("gpu", "no NVIDIA GPU or driver",
                   "use --device cpu or emulated:NAME; a GPU needs driver " +
-                      std::to_string(kLeastDriver) + " or newer");
+                      std::to_string(device::least_cuda_driver(kCuda)) + " or newer");
     return;
   }
   std::size_t at = 0;
@@ -123,11 +122,11 @@ void look_at_gpus(Findings& findings) {
     const auto first = line.find(", "), second = line.rfind(", ");
     const int driver = std::atoi(line.substr(first + 2).c_str());
     const double capability = std::atof(line.substr(second + 2).c_str());
-    if (driver < kLeastDriver) {
+    if (driver < device::least_cuda_driver(kCuda)) {
       findings.bad("gpu", line,
                    "this LibTorch is built for CUDA 13: install driver " +
-                       std::to_string(kLeastDriver) + " or newer");
-    } else if (capability < kLeastCapability) {
+                       std::to_string(device::least_cuda_driver(kCuda)) + " or newer");
+    } else if (10 * capability < device::least_capability(kCuda)) {
       findings.bad("gpu", line,
                    "too old for CUDA 13: build with a LibTorch for CUDA 12 (CMAKE_PREFIX_PATH)");
     } else {

@@ -60,6 +60,7 @@ std::string name_of(const PlannedJob& job, std::size_t number, bool has_datasets
 class FirstTyped {
  public:
   std::filesystem::path of(const std::filesystem::path& data) {
+    if (data.empty()) return data;  // none was typed, which is refused where it is needed
     const auto folder = (std::filesystem::absolute(data) / "").lexically_normal();
     return typed_.try_emplace(folder, data).first->second;
   }

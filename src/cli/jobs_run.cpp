@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "cli/measuring.h"
+#include "cli/qualify_text.h"
 #include "cli/result_text.h"
 #include "measure/clock.h"
 #include "measure/memory.h"
@@ -108,6 +109,7 @@ JobsRun::JobsRun(const ExperimentOptions& experiment, const std::vector<PlannedJ
       jobs_(jobs),
       options_(options),
       ranks_(ranks::make_local_ranks({"rank"})),
+      qualifier_(std::make_shared<run::Qualifier>(qualify_hooks(line_, experiment.run.qualify))),
       first_page_caches_(jobs.size()) {
   for (const PlannedJob& job : jobs_) {
     auto& store = stores_[job.data];
@@ -188,7 +190,7 @@ std::string JobsRun::in_repetition() const {
 }
 
 run::CellRunner JobsRun::runner_of(const PlannedJob& job, const run::RunOptions& options) {
-  return {options, registry_, *ranks_, store_of(job).with(job.cell, *ranks_)};
+  return {options, registry_, *ranks_, store_of(job).with(job.cell, *ranks_), qualifier_};
 }
 
 // Of the run with this number. Each reads the samples in an order of its own: copies would else
@@ -221,13 +223,14 @@ std::optional<JobsRun::Alone> JobsRun::run_alone(const PlannedJob& job) {
   run::CellRunner runner = runner_of(job, options);
   const std::int64_t started_ns = measure::now_ns();
   run::CellResult result = runner.run(job.cell, progress, signals_.token());
+  const std::int64_t began_ns = started_ns + result.qualify_ns;  // that is done once for all
   const record::Record record =
       keep(job, std::move(result), options, {.of = static_cast<int>(jobs_.size())}, title);
   const auto& m = record.result.measurement;
   if (!m) return std::nullopt;
   auto& first = first_page_caches_[job.first];
   if (!first) first = m->page_cache;
-  return Alone{m->imgs_per_s, run::beginning_of(*m, started_ns)};
+  return Alone{m->imgs_per_s, run::beginning_of(*m, began_ns)};
 }
 
 // The jobs with these numbers, from 0.
@@ -243,7 +246,7 @@ void JobsRun::measure_together(const std::vector<std::size_t>& numbers, const Al
     options.push_back(options_of(jobs_[i], order_ + static_cast<int>(options.size())));
     options.back().appointment = appointment;
     runners.emplace_back(options.back(), registry_, *ranks_,
-                         store_of(jobs_[i]).with(jobs_[i].cell, *ranks_));
+                         store_of(jobs_[i]).with(jobs_[i].cell, *ranks_), qualifier_);
     started.push_back({jobs_[i].cell, &runners.back()});
   }
   std::vector<run::JobEnd> ends = run::run_together(

@@ -121,6 +121,7 @@ class JobsRun {
   const SignalWatcher signals_;  // before any other thread
   const std::unique_ptr<ranks::RankProcesses> ranks_;
   device::AcceleratorRegistry registry_;
+  const std::shared_ptr<run::Qualifier> qualifier_;  // for all jobs
   std::map<std::filesystem::path, std::unique_ptr<Store>> stores_;
   std::unique_ptr<record::Ledger> ledger_;
   std::vector<std::optional<run::PageCache>> first_page_caches_;  // by job; alone

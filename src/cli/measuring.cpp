@@ -51,30 +51,13 @@ Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::C
   runner_.emplace(
       options.run, registry_, *ranks_,
       [this](std::uint64_t files) { listing_.show(listing_text(options_.data, files)); },
-      [this](const std::string& note) { say(note); });
-  tell_qualifying();
+      [this](const std::string& note) { say(note); },
+      std::make_shared<run::Qualifier>(qualify_hooks(listing_, options.run.qualify)));
 }
 
 void Measuring::say(const std::string& note) {
   listing_.clear();
   std::fprintf(stderr, "feedrate: %s\n", note.c_str());
-}
-
-// It takes a while, at first use of a GPU.
-void Measuring::tell_qualifying() {
-  runner_->tell_qualifying(
-      {.note = [this](const std::string& note) { say(note); },
-       .told =
-           [this](const run::QualifyEvent& event) {
-             if (event.axis.empty()) return;
-             listing_.show(trying_text(event));
-           },
-       .found =
-           [this](const plan::CellSettings& settings, const device::Qualification& found) {
-             if (!options_.run.qualify) return say(qualified_line(settings, found));
-             listing_.clear();
-             std::fputs(qualified_table(settings, found).c_str(), stderr);
-           }});
 }
 
 std::shared_ptr<const storage::DatasetVariant> Measuring::dataset_of(const plan::Cell& cell) {

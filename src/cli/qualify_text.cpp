@@ -1,5 +1,6 @@
 #include "cli/qualify_text.h"
 
+#include <cstdio>
 #include <vector>
 
 #include "base/text.h"
@@ -64,6 +65,24 @@ std::string qualified_table(const plan::CellSettings& settings,
                    rate.reason.empty() ? thousands(rate.imgs_per_s).c_str() : rate.reason.c_str());
   }
   return text;
+}
+
+run::QualifyHooks qualify_hooks(ProgressLine& line, bool shows_table) {
+  const auto say = [&line](const std::string& text) {
+    line.clear();
+    std::fprintf(stderr, "feedrate: %s\n", text.c_str());
+  };
+  return {.note = say,
+          .told =
+              [&line](const run::QualifyEvent& event) {
+                if (!event.axis.empty()) line.show(trying_text(event));
+              },
+          .found =
+              [=, &line](const plan::CellSettings& settings, const device::Qualification& found) {
+                if (!shows_table) return say(qualified_line(settings, found));
+                line.clear();
+                std::fputs(qualified_table(settings, found).c_str(), stderr);
+              }};
 }
 
 }  // namespace feedrate::cli

@@ -1,9 +1,10 @@
 #pragma once
 #include <string>
 
+#include "cli/progress.h"
 #include "device/qualify.h"
 #include "plan/settings.h"
-#include "run/qualification.h"
+#include "run/qualifier.h"
 
 namespace feedrate::cli {
 
@@ -17,5 +18,9 @@ std::string qualified_line(const plan::CellSettings& settings, const device::Qua
 
 // A row for each rung and each batch size.
 std::string qualified_table(const plan::CellSettings& settings, const device::Qualification& found);
+
+// Shows all that on stderr: `line`, which outlives them, while it goes on, then the one line, or
+// the table.
+run::QualifyHooks qualify_hooks(ProgressLine& line, bool shows_table);
 
 }  // namespace feedrate::cli

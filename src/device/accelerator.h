@@ -99,6 +99,9 @@ struct DeviceDescription {
   std::string precision;       // emulated: that it was published for
   std::string caveat;          // emulated: how the rate differs from the published one; empty: not
   std::string pci_address;     // cuda: "0000:1B:00.0"; empty for others
+  // cuda: a hash over the names of the step's kernels, of one that is a graph and was captured: 16
+  // hex digits. Empty where nobody knows them.
+  std::string kernels{};
 };
 
 // One device of one rank: takes batches, makes steps. Used by one thread.
@@ -125,6 +128,10 @@ class Accelerator {
   // Whether the device's first steps are over, in which it may look for its fastest kernels. The
   // window opens only then.
   virtual bool settled() const { return true; }
+
+  // Whether a step has gone wrong of which drain() will throw. It throws nothing before: its work
+  // may hold an exchange of gradients, so that all ranks must stop at the same step.
+  virtual bool has_failed() const { return false; }
 
   // Since it was made; all zero where nothing is copied.
   virtual Arrivals arrivals() const { return {}; }

@@ -12,7 +12,7 @@ namespace feedrate::device {
 struct RungResult {
   std::string axis, value;  // "cuda-graph", "on"
   // "taken"; "no faster"; "wrong": its steps are not the same training; "failed": an error or a
-  // crash; "left out": does not go with what is below.
+  // crash ended an attempt; "left out": does not go with what is below.
   std::string verdict;
   double imgs_per_s = 0;                // with it; 0: not timed
   double ratio = 0, low = 0, high = 0;  // of the rates with and without it; 95 % interval
@@ -40,14 +40,16 @@ struct OpenStep {
   StepOptions typed;           // holds for the axes that are not open
   std::set<std::string> open;  // names of axes: "cuda-graph"
   std::string precision;       // "bf16"
+  bool on_gpu = true;
   int batch = 1;
 };
 
 // The step at the foot: open axes the plain way, as far as the typed values allow it.
 StepOptions plain_of(const OpenStep& step);
 
-// Where a qualification has come to. A process may end at a rung that crashes: whoever hears of
-// `begun` and then of nothing knows which.
+// Where a qualification has come to. It ends at a rung that throws or crashes, which may leave the
+// device's state in this process useless for all others: whoever hears of `begun` and then of
+// nothing knows which, and starts again in another process.
 struct QualifyNews {
   std::function<void(const std::string& axis, const std::string& value)> begun;
   std::function<void(const RungResult&)> ended;
@@ -55,8 +57,8 @@ struct QualifyNews {
 
 // Climbs from the plain step: each rung of an open axis is checked against it, and timed beside the
 // step below in interleaved pairs; it is taken where it is right, and faster by its interval.
-// `known`: results of an attempt that ended early, which are not tried again. Throws what the plain
-// step throws.
+// `known`: results of attempts that ended early, which are not tried again. Throws what a step
+// throws.
 Qualification qualify(StepTrials& trials, const OpenStep& step,
                       const std::vector<RungResult>& known, const QualifyNews& news);
 

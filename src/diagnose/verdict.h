@@ -14,6 +14,7 @@ struct Ceiling {
   double imgs_per_s = 0;
   run::DeviceRate device;
   std::string unfit{};  // why it must not be quoted: the names of its serious flags; empty: it may
+  std::string kernels{};  // of its step, see DeviceDescription
 };
 
 // How much longer a step takes than at the ceiling, the waiting for data left out: loaders that

@@ -891,7 +891,7 @@ Axes step_axes() {
        .fallback = "auto",
        .values = {{"auto", "library; on cuda what proves right and fastest (--qualify)"},
                   {"fused",
-                   "with the addition and ReLU behind it, forward and backward (NHWC; this "
+                   "with the addition and ReLU behind it, forward and backward (cuda, NHWC; this "
                    "program's kernels)"},
                   {"library", "LibTorch's or cuDNN's"},
                   {"counted", "the same, and counts its batches as PyTorch's module does"}},
@@ -904,6 +904,10 @@ Axes step_axes() {
        .set = [](S& s, const std::string& v) { s.step.batch_norm = v; },
        .label = kStepOption,
        .refusals = {{"fused",
+                     {{"device", {"cpu"}}},
+                     "it is for GPUs: on a CPU the library's is as fast",
+                     "use --batch-norm library"},
+                    {"fused",
                      {{"memory-format", {"contiguous"}}},
                      "it needs the channels of a pixel side by side",
                      "use --batch-norm library"}}},

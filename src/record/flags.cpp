@@ -104,6 +104,48 @@ Raised ceiling_unfit(const FlagFacts& facts, const FlagRule&) {
            "): neither may its share of it"}};
 }
 
+// On a GPU the step is the same work as at the ceiling, so that its length tells whether it was the
+// same kernels: each process has cuDNN look for its own. The waiting for data is left out.
+std::optional<diagnose::Slowdown> step_beside_the_ceilings(const FlagFacts& facts) {
+  if (measured(facts).device.kind != "cuda" || !facts.ceiling || !facts.ceiling->unfit.empty())
+    return {};
+  return diagnose::slowdown_of(measured(facts), *facts.ceiling);
+}
+// "by the same kernels", "by other kernels"; empty where those of one of the two are unknown.
+std::string by_which_kernels(const FlagFacts& facts) {
+  const std::string &here = measured(facts).device.kernels, &there = facts.ceiling->kernels;
+  if (here.empty() || there.empty()) return "";
+  return here == there ? ", by the same kernels" : ", by other kernels";
+}
+std::string beside_the_ceilings(const FlagFacts& facts, const diagnose::Slowdown& step) {
+  return format("a step took %.3f times as long as at the ceiling (95 %%: %.3f to %.3f)",
+                step.factor, step.ci95.low, step.ci95.high) +
+         by_which_kernels(facts);
+}
+
+Raised shorter_step(const FlagFacts& facts, const FlagRule& rule) {
+  const auto step = step_beside_the_ceilings(facts);
+  if (!step || step->ci95.high >= 1 - *rule.threshold) return {};
+  return {{beside_the_ceilings(facts, *step) + ": the ceiling is too low"}};
+}
+
+// What decodes or augments on the device makes a step longer by itself.
+Raised longer_step(const FlagFacts& facts, const FlagRule& rule) {
+  const plan::CellSettings& settings = facts.result.settings;
+  const auto step = step_beside_the_ceilings(facts);
+  if (!step || settings.decode_on_device || settings.augment_on_device ||
+      step->ci95.low <= 1 + *rule.threshold)
+    return {};
+  return {{beside_the_ceilings(facts, *step) +
+           ": copies and launches beside it, another clock, or other kernels"}};
+}
+
+// "NVIDIA H100 80GB HBM3 MIG 1g.10gb".
+Raised gpu_slice(const FlagFacts& facts, const FlagRule&) {
+  return when(measured(facts).device.name.find(" MIG ") != std::string::npos,
+              "a slice of a GPU trained, not all of it");
+}
+
 Raised short_window(const FlagFacts& facts, const FlagRule& rule) {
   const run::Measurement& m = measured(facts);
   return when(
@@ -603,6 +645,12 @@ constexpr FlagRule kRules[] = {
     {"ceiling_exceeded", Severity::warning, 0.03, 0.10,
      "measure both for longer: --min-seconds, --min-steps, --max-warmup-seconds", ceiling_exceeded},
     {"ceiling_unfit", Severity::warning, kNone, kNone, "measure both again", ceiling_unfit},
+    // Beyond what two runs of the same steps may differ by.
+    {"step_differs.shorter", Severity::warning, diagnose::Slowdown::kNoticed, kNone,
+     "measure both again: cuDNN may have chosen slower kernels at the ceiling", shorter_step},
+    {"step_differs.longer", Severity::note, diagnose::Slowdown::kNoticed, kNone,
+     "measure both again, or compare their kernels: `run --trace FILE --trace-operators`",
+     longer_step},
     {"queue_not_at_rest", Severity::warning, run::kAtRest, 0.05,
      "raise --max-seconds, lower --prefetch, or make a larger dataset (a cold run is one pass)",
      queue_not_at_rest},
@@ -631,6 +679,9 @@ constexpr FlagRule kRules[] = {
     {"power_capped", Severity::note, 0.0, kNone,
      "say so with the result: its rate depends on the limit (nvidia-smi -q -d POWER)",
      power_capped},
+    {"gpu_slice", Severity::note, kNone, kNone,
+     "say so with the result: other slices of the same GPU share its power and its memory's bus",
+     gpu_slice, false, true},
     // Processes, the run's own included.
     {"gpu_shared", Severity::warning, 1.0, kNone,
      "end them (nvidia-smi lists them), or use a GPU of your own", gpu_shared},

@@ -103,6 +103,7 @@ Json arrivals_json(const device::Arrivals& all, const plan::CellSettings& settin
 Json device_json(const device::DeviceDescription& d) {
   Json json = {{"name", d.name}, {"kind", d.kind}};
   if (!d.software.empty()) json["software"] = d.software;
+  if (!d.kernels.empty()) json["kernels_xxh3"] = d.kernels;
   if (d.kind == "emulated") {
     json["step_ms"] = d.step_ms;
     json["bus_bytes_per_s"] = d.bus_bytes_per_s;
@@ -326,7 +327,7 @@ diagnose::Ceiling as_ceiling(const Json& record) {
   return {record.at("imgs_per_s"),
           record.contains("device_rate") ? device_rate_from(record.at("device_rate"))
                                          : run::DeviceRate{},
-          serious_names(flags)};
+          serious_names(flags), record.value("device", Json::object()).value("kernels_xxh3", "")};
 }
 
 std::optional<diagnose::Ceiling> ceiling_from(const Json& record) {

@@ -161,7 +161,7 @@ std::vector<std::string> device_differences(const std::vector<Json>& records,
   // The same cell, with another way of making its step.
   const Json stands_for = stands_for_json(result);
   if (std::ranges::any_of(records, [&](const Json& r) {
-        return r["cell_id"] == result.cell.id() && r["status"] == "ok" &&
+        return r.value("cell_id", "") == result.cell.id() && r.value("status", "") == "ok" &&
                r.value("stands_for", Json::object()) != stands_for;
       }))
     found.push_back("device.stands_for");

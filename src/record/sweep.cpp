@@ -28,7 +28,7 @@ class Ceilings {
     if (run.role != plan::Role::opening_ceiling || !record.result.measurement) return;
     const run::Measurement& m = *record.result.measurement;
     opening_[{run.cell.id(), run.repetition}] = {m.imgs_per_s, m.device_rate,
-                                                 serious_names(record.flags)};
+                                                 serious_names(record.flags), m.device.kernels};
   }
   // Of the repetition that the run is part of; nothing where that ceiling has failed, or is the run
   // itself.

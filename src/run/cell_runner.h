@@ -6,41 +6,16 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
 
 #include "plan/cell.h"
 #include "plan/settings.h"
 #include "run/cell_ranks.h"
+#include "run/cell_result.h"
 #include "run/datasets.h"
-#include "run/measurement.h"
-#include "run/qualification.h"
+#include "run/qualifier.h"
 #include "run/run_options.h"
 
 namespace feedrate::run {
-
-enum class Status { ok, failed, interrupted };
-std::string_view name_of(Status status);
-
-// What one run of one cell gave. Constant once made.
-struct CellResult {
-  plan::Cell cell;
-  plan::CellSettings settings;                             // with what `auto` stood for
-  std::shared_ptr<const device::Qualification> qualified;  // where that was found out
-  Status status = Status::failed;
-  std::string error;                                       // one line; empty unless failed
-  std::string started_at;                                  // UTC, ISO 8601
-  std::shared_ptr<const storage::DatasetVariant> dataset;  // null for synthetic
-  std::optional<Measurement> measurement;                  // of a run that ended well
-  std::map<std::size_t, RankMeasurement> kept_ranks;       // else, of ranks whose results arrived
-};
-
-// Who hears of a device that is tried out before a cell runs on it: a line of what is wrong with
-// what was kept, each event, and what was found.
-struct QualifyHooks {
-  std::function<void(const std::string&)> note;
-  QualifySink told;
-  std::function<void(const plan::CellSettings&, const device::Qualification&)> found;
-};
 
 // Runs cells one after the other, and keeps what several of them need: settings and the opened
 // datasets. Not thread-safe. `registry`, and `processes` where cells run in processes of their own,
@@ -49,16 +24,15 @@ class CellRunner {
  public:
   CellRunner(RunOptions options, device::AcceleratorRegistry& registry);  // ranks are threads
   // `listing` is told while a folder of the user's own pictures is listed, `note` what the user
-  // should know of it.
+  // should know of it. `qualifier`: may be shared with other runners.
   CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
              ranks::RankProcesses& processes, storage::ListProgress listing = {},
-             storage::ListNote note = {});
+             storage::ListNote note = {},
+             std::shared_ptr<Qualifier> qualifier = std::make_shared<Qualifier>());
   // The same, with datasets that are open already.
   CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
-             ranks::RankProcesses& processes, Datasets datasets);
-
-  // Without them, nobody hears.
-  void tell_qualifying(QualifyHooks hooks) { qualify_hooks_ = std::move(hooks); }
+             ranks::RankProcesses& processes, Datasets datasets,
+             std::shared_ptr<Qualifier> qualifier = std::make_shared<Qualifier>());
 
   // Everything that can be refused before anything is measured. Throws an Error naming the thing
   // and the remedy, or an UnreadableDataset, with which run() then fails as well. Returns the bytes
@@ -88,18 +62,13 @@ class CellRunner {
   CellResult run_with(const RunOptions& options, const plan::Cell& cell,
                       const ProgressSink& progress, std::stop_token stop);
   const plan::CellSettings& settings_for(const plan::Cell& cell);
-  // False: stopped.
-  bool qualify(const RunOptions& options, CellResult& result, const std::stop_token& stop);
-  std::string largest_batch(const RunOptions& options, const CellResult& result,
-                            const std::stop_token& stop);
 
   const RunOptions options_;
   device::AcceleratorRegistry& registry_;
   const std::unique_ptr<CellRanks> ranks_;
   Datasets datasets_;
   std::map<std::string, plan::CellSettings> settings_;  // by cell_id
-  QualifyHooks qualify_hooks_;
-  std::map<std::string, std::shared_ptr<const device::Qualification>> qualified_;  // by what for
+  const std::shared_ptr<Qualifier> qualifier_;
 };
 
 }  // namespace feedrate::run

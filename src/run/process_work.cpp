@@ -72,6 +72,7 @@ void qualify_here(const plan::CellSettings& settings, std::uint64_t seed,
             {.typed = settings.step,
              .open = settings.open_step,
              .precision = settings.precision,
+             .on_gpu = settings.device_kind == "cuda",
              .batch = settings.batch_size},
             sink);
 }

@@ -1,5 +1,7 @@
 #include "run/qualification.h"
 
+#include <unistd.h>
+
 #include <exception>
 #include <utility>
 
@@ -133,7 +135,10 @@ fs::path KeptQualifications::keep(const Json& holds_for, const device::Qualifica
   make_folder(folder_);
   const fs::path file = file_of(holds_for);
   const Json kept = {{"schema", kQualifiedSchema}, {"holds_for", holds_for}, {"found", found}};
-  write_whole_file(file, kept.dump(1) + "\n", /*durable=*/false);
+  // Of another name in each process: two that write at once would else write into one another's.
+  const fs::path own = file.string() + "." + std::to_string(getpid());
+  write_whole_file(own, kept.dump(1) + "\n", /*durable=*/false);
+  fs::rename(own, file);
   return file;
 }
 

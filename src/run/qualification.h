@@ -45,7 +45,7 @@ std::optional<QualifyEvent> qualify_apart(
     const QualifySink& told);
 
 // Qualifications that were made before, a file each in a folder. `holds_for`: everything that they
-// hang on, as JSON. Where two processes write at once, a reader may find a damaged file.
+// hang on, as JSON. Several processes may read and write at once.
 class KeptQualifications {
  public:
   // $XDG_CACHE_HOME or ~/.cache, feedrate/qualified; nothing is kept where neither is set.

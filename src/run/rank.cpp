@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 
 #include "base/random.h"
@@ -147,8 +148,7 @@ class RankRun {
   RankResult measure(const std::stop_token& stop) {
     if (task_.settings.feed == device::Feed::resident && !keep_one_batch()) return interrupted();
     while (!done()) {
-      if (stop.stop_requested() || !step()) return interrupted();
-      advance();
+      if (stop.stop_requested() || !step() || !advance()) return interrupted();
     }
     if (task_.trace_operators && !watch_operators(stop)) return interrupted();
     device_->drain();
@@ -237,16 +237,25 @@ class RankRun {
     trace_->training().add(TraceKind::submit, taken, measure::now_ns(), number);
   }
 
-  // All ranks enter and leave the window, and its blocks, at the same step: rank 0 decides.
-  void advance() {
+  // All ranks enter and leave the window, and its blocks, at the same step: rank 0 decides. False:
+  // another rank's device has failed.
+  bool advance() {
     const double drawn = queue_.drawn(produced(), consumed());
     if (group_.rank() == 0) {
       if (device_->settled())
         decide(std::abs(drawn) > std::abs(others_drawn_) ? drawn : others_drawn_);
       report();
     }
-    const std::int64_t mark = agreed_mark(drawn);
-    if (mark == mark_) return;
+    const std::optional<std::int64_t> mark = agreed_mark(drawn);
+    if (!mark) {
+      device_->drain();  // throws what has failed, if it was this rank's
+      return false;
+    }
+    if (*mark != mark_) enter(*mark, drawn);
+    return true;
+  }
+
+  void enter(std::int64_t mark, double drawn) {
     const bool stayed = has_ended();
     if (in_blocks() && BlockSchedule::is_measured(mark_)) end_block();
     mark_ = mark;
@@ -346,13 +355,18 @@ class RankRun {
   bool has_ended() const { return mark_ >= Window::kEnded; }  // the window
   bool done() const { return mark_ == Window::kDone; }
 
-  // Rank 0's mark. The other ranks tell rank 0 what they drew from their queues, which it heeds at
-  // the next step.
-  std::int64_t agreed_mark(double drawn) {
+  // Rank 0's mark; none if a rank's device has failed. The other ranks tell rank 0 what they drew
+  // from their queues, which it heeds at the next step.
+  std::optional<std::int64_t> agreed_mark(double drawn) {
+    constexpr std::int64_t kFailed = std::numeric_limits<std::int64_t>::min();
     const bool decides = group_.rank() == 0;
-    const std::int64_t own = decides ? decided_mark() : std::llround(1e9 * drawn);
-    if (group_.size() == 1) return own;
-    const std::vector<std::int64_t> all = group_.all_gather(own);
+    const std::int64_t own = device_->has_failed() ? kFailed
+                             : decides             ? decided_mark()
+                                                   : std::llround(1e9 * drawn);
+    const std::vector<std::int64_t> all =
+        group_.size() == 1 ? std::vector{own} : group_.all_gather(own);
+    if (std::ranges::find(all, kFailed) != all.end()) return std::nullopt;
+    if (all.size() == 1) return own;
     const auto most = std::ranges::max_element(all.begin() + 1, all.end(), {}, [](std::int64_t n) {
       return std::abs(static_cast<double>(n));
     });
@@ -397,6 +411,7 @@ class RankRun {
     result_.last = decided(window_.last_step());
     if (result_.first == 0 || result_.first >= result_.last || result_.last > result_.steps.size())
       throw Error("rank 0", "decided on a window that cannot be");
+    result_.device = device_->describe();  // with what only its steps have shown
     result_.steady = window_.steady();
     result_.samples_ahead_limit = loader_ ? loader_->samples_ahead_limit() : 0;
     if (loader_) result_.loader_library = loader_->library();

@@ -55,7 +55,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DecodedBy, engine, processors, host)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Arrivals, batches, busy_ns, decoded)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceDescription, name, kind, step_ms, host_cpu_ms,
                                    all_reduce_ms, bus_bytes_per_s, software, source, precision,
-                                   caveat, pci_address)
+                                   caveat, pci_address, kernels)
 
 // As four numbers: there are many.
 static void to_json(nlohmann::json& j, const StepRecord& s) {

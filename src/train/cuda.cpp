@@ -2,6 +2,8 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 
+#include <cmath>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +32,20 @@ namespace {
 using c10::cuda::CUDAStream;
 using Steps = device::StepsInFlight<CudaStreams>;
 
+// Ends after what it stands before, whose memory LibTorch would else keep: another process may
+// need it next, one that tries out ways of making a step.
+struct FreesMemory {
+  FreesMemory() = default;
+  FreesMemory(const FreesMemory&) = delete;
+  FreesMemory& operator=(const FreesMemory&) = delete;
+  ~FreesMemory() {
+    try {
+      c10::cuda::CUDACachingAllocator::emptyCache();
+    } catch (const std::exception&) {  // of a device that has failed
+    }
+  }
+};
+
 // Trains on a GPU: each submit() queues one step, and all that is known of it comes later.
 class CudaAccelerator : public device::Accelerator {
  public:
@@ -48,10 +64,8 @@ class CudaAccelerator : public device::Accelerator {
         losses_(compute.device(), Steps::kMost),
         graphs_(spec.step.cuda_graph,
                 ranks_ > 1 ? kEagerStepsOfReplicas : device::GraphTurns::kEagerSteps) {
-    steps_.emplace(compute, watches_exchange(), [this](std::size_t place) {
-      ended_at_ = place;
-      check_alone();
-    });
+    steps_.emplace(compute, watches_exchange(),
+                   [this](std::size_t place) { losses_sum_ = losses_.sum(place); });
     if (spec.copies) inputs_.watch_copies(trace_copies());
   }
   // Graphs end before the communicator whose work they hold, which is the trainer's.
@@ -64,7 +78,8 @@ class CudaAccelerator : public device::Accelerator {
     return {.name = device_.name,
             .kind = "cuda",
             .software = cuda_software() + (ranks_ > 1 ? ", " + exchange_library(at::kCUDA) : ""),
-            .pci_address = cuda_pci_address(device_.index)};
+            .pci_address = cuda_pci_address(device_.index),
+            .kernels = graphs_.kernels()};
   }
   std::shared_ptr<pipeline::SlabAllocator> slabs() override {
     return spec_.pin_memory ? pinned_slabs() : pipeline::host_slabs();
@@ -101,6 +116,7 @@ class CudaAccelerator : public device::Accelerator {
 
   // In the first steps cuDNN looks for its fastest kernels, and graphs are captured.
   bool settled() const override { return steps_->ended() >= settled_at_; }
+  bool has_failed() const override { return !std::isfinite(losses_sum_); }
 
   device::Arrivals arrivals() const override { return inputs_.arrivals(); }
 
@@ -113,19 +129,13 @@ class CudaAccelerator : public device::Accelerator {
       steps_->drain();
       inputs_.wait();
     });
-    if (ended_at_) losses_.check(*ended_at_, name_);
+    check_loss(losses_sum_, name_);
   }
 
  private:
   // The Reducer's first steps are unlike the later ones (PyTorch's notes on CUDA graphs with
   // DistributedDataParallel).
   static constexpr std::size_t kEagerStepsOfReplicas = 11;
-
-  // With several ranks, one must not stop alone: the others' exchange would wait for it. At the end
-  // all are at the same step.
-  void check_alone() const {
-    if (ranks_ == 1) losses_.check(*ended_at_, name_);
-  }
 
   CopyEngine::Slots::Seen trace_copies() {
     return [this](const CudaStreams::Event& begun, const CudaStreams::Event& copied,
@@ -156,6 +166,7 @@ class CudaAccelerator : public device::Accelerator {
     });
   }
 
+  const FreesMemory frees_memory_;
   const device::StepSpec spec_;
   const CudaDevice device_;
   const std::string name_;
@@ -167,9 +178,9 @@ class CudaAccelerator : public device::Accelerator {
   CudaInputs inputs_;
   LossWatch losses_;
   StepGraphs graphs_;
-  std::optional<Steps> steps_;           // from when the stream is idle
-  std::optional<std::size_t> ended_at_;  // the place of the last step that is known to have ended
-  std::size_t settled_at_ = 1;           // steps that must have ended: the last unlike the others
+  std::optional<Steps> steps_;  // from when the stream is idle
+  float losses_sum_ = 0;        // up to the last step that is known to have ended
+  std::size_t settled_at_ = 1;  // steps that must have ended: the last unlike the others
 };
 
 std::unique_ptr<device::Accelerator> make(std::string_view argument, const device::StepSpec& spec,

@@ -9,42 +9,22 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "device/cuda_errors.h"
 
 namespace feedrate::train {
 namespace {
 
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
 // `status`: what counting the devices said.
 [[noreturn]] void refuse_status(cudaError_t status) {
-  int supported = 0;  // CUDA version that the driver knows; 0: there is no driver
-  if (cudaDriverGetVersion(&supported) != cudaSuccess) supported = 0;
+  device::NoCudaDevice none{.built_for = CUDART_VERSION,
+                            .is_driver_too_old = status == cudaErrorInsufficientDriver};
+  if (cudaDriverGetVersion(&none.driver_knows) != cudaSuccess) none.driver_knows = 0;
   cudaGetLastError();
-  const std::string needed = version_text(CUDART_VERSION);
-  if (supported == 0) {
-    throw Error("--device cuda", "no CUDA device: no NVIDIA driver is loaded",
-                "install a driver for CUDA " + needed + ", or use --device cpu or emulated:NAME");
-  }
-  if (status == cudaErrorInsufficientDriver) {
-    throw Error(
-        "--device cuda",
-        "no CUDA device: the driver knows CUDA " + version_text(supported) + ", this build needs " +
-            needed,
-        "update the driver, or build with a LibTorch for the driver's CUDA (CMAKE_PREFIX_PATH)");
-  }
-  const std::string reason = status == cudaSuccess || status == cudaErrorNoDevice
-                                 ? "the driver shows none"
-                                 : cudaGetErrorString(status);
-  throw Error(
-      "--device cuda", "no CUDA device: " + reason,
-      "check nvidia-smi and CUDA_VISIBLE_DEVICES; in a container, that it was given the GPU");
+  if (status != cudaSuccess && status != cudaErrorNoDevice)
+    none.reason = cudaGetErrorString(status);
+  throw device::error_of(none);
 }
 
-// CUDA 13 has no code for what came before Turing (toolkit release notes, "deprecated
-// architectures").
-constexpr int kLeastCapability = CUDART_VERSION >= 13000 ? 75 : 50;
 // Has tf32 and bf16.
 constexpr int kAmpere = 80;
 
@@ -65,8 +45,8 @@ int parse_index(std::string_view argument, int otherwise) {
 std::string cuda_software() {
   int driver = 0;
   cudaDriverGetVersion(&driver);
-  return "LibTorch " TORCH_VERSION ", CUDA " + version_text(CUDART_VERSION) + ", driver for CUDA " +
-         version_text(driver);
+  return "LibTorch " TORCH_VERSION ", CUDA " + device::cuda_version_text(CUDART_VERSION) +
+         ", driver for CUDA " + device::cuda_version_text(driver);
 }
 
 std::string cuda_identity(const CudaDevice& device) {
@@ -111,10 +91,8 @@ CudaDevice cuda_device(std::string_view argument, int otherwise) {
   device.name = properties.name;
   device.capability = 10 * properties.major + properties.minor;
   device.memory_bytes = properties.totalGlobalMem;
-  if (device.capability < kLeastCapability) {
-    throw Error(device.name, "is older than CUDA " + version_text(CUDART_VERSION) + " supports",
-                "build with a LibTorch for an older CUDA (CMAKE_PREFIX_PATH), or use another GPU");
-  }
+  if (device.capability < device::least_capability(CUDART_VERSION))
+    throw device::too_old_gpu(device.name, device.capability, CUDART_VERSION);
   return device;
 }
 

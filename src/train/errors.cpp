@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "device/cuda_errors.h"
 #include "models/resnet.h"
 
 namespace feedrate::train {
@@ -34,11 +35,9 @@ void rethrow(const c10::Error& error, std::string_view device, const device::Ste
                     "x" + std::to_string(batch.size.height),
                 "use a smaller --batch-size or --input-size");
   }
-  if (message.find("no kernel image") != std::string_view::npos) {
-    throw Error(
-        device, "this LibTorch has no code for a GPU of its generation",
-        "use a LibTorch that has (CMAKE_PREFIX_PATH; older GPUs need one built for CUDA 12)");
-  }
+  const device::GpuFault fault = device::gpu_fault(message);
+  if (!fault.reason.empty())
+    throw Error(device, std::string(fault.reason), std::string(fault.remedy));
   throw Error(device, first_line_of(message));
 }
 

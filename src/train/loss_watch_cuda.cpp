@@ -3,7 +3,6 @@
 #include <ATen/Functions.h>
 #include <c10/cuda/CUDAException.h>
 
-#include "train/errors.h"
 #include "train/pinned_slabs_cuda.h"
 
 namespace feedrate::train {
@@ -17,8 +16,8 @@ void LossWatch::copy_to_host(std::size_t place, const c10::cuda::CUDAStream& str
                                  sizeof(float), cudaMemcpyDeviceToHost, stream.stream()));
 }
 
-void LossWatch::check(std::size_t place, const std::string& device) const {
-  check_loss(reinterpret_cast<const float*>(seen_.get())[place], device);
+float LossWatch::sum(std::size_t place) const {
+  return reinterpret_cast<const float*>(seen_.get())[place];
 }
 
 }  // namespace feedrate::train

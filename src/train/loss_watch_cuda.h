@@ -19,8 +19,8 @@ class LossWatch {
   void add(const at::Tensor& loss) { sum_.add_(loss); }
   // Behind it: queues the copy for the step of that place.
   void copy_to_host(std::size_t place, const c10::cuda::CUDAStream& stream);
-  // When the step of that place has ended. Errors: Error naming `device`, as check_loss().
-  void check(std::size_t place, const std::string& device) const;
+  // When the step of that place has ended: the sum of all losses up to its own.
+  float sum(std::size_t place) const;
 
  private:
   at::Tensor sum_;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "train/graph_kernels_cuda.h"
 
 namespace feedrate::train {
 
@@ -29,11 +30,14 @@ void StepGraphs::capture(std::size_t slot, const std::function<void()>& step) {
     c10::cuda::CUDACachingAllocator::emptyCache();
     pool_ = at::cuda::graph_pool_handle();
   }
-  at::cuda::CUDAGraph& graph = graphs_[slot];
+  // Its nodes are kept: their kernels are asked for.
+  at::cuda::CUDAGraph& graph = graphs_.try_emplace(slot, /*keep_graph=*/true).first->second;
   try {
     graph.capture_begin(*pool_, cudaStreamCaptureModeThreadLocal);
     step();
     graph.capture_end();
+    graph.instantiate();
+    if (graphs_.size() == 1) kernels_ = kernels_xxh3(graph.raw_cuda_graph());
   } catch (const c10::OutOfMemoryError&) {
     abandon(slot);
     throw;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 
 #include "device/graph_turns.h"
 
@@ -29,6 +30,9 @@ class StepGraphs {
 
   bool settled(std::size_t slots) const { return turns_.settled(slots); }
 
+  // Of the first graph, see graph_kernels_cuda.h; empty without one.
+  const std::string& kernels() const { return kernels_; }
+
  private:
   void capture(std::size_t slot, const std::function<void()>& step);
   void abandon(std::size_t slot) noexcept;  // ends a capture that has failed
@@ -36,6 +40,7 @@ class StepGraphs {
   device::GraphTurns turns_;
   std::optional<at::cuda::MempoolId_t> pool_;  // of all graphs
   std::map<std::size_t, at::cuda::CUDAGraph> graphs_;
+  std::string kernels_;
 };
 
 }  // namespace feedrate::train

@@ -125,6 +125,33 @@ TEST(Jpeg, errors_name_the_file_and_a_remedy) {
   EXPECT_NE(message.find("feedrate verify"), std::string::npos) << message;
 }
 
+// A file that lacks a table is decoded as if it were the first one, or refused: libjpeg would lend
+// it that of the picture before.
+TEST(Jpeg, NothingIsLeftOfThePictureBefore) {
+  const TestPicture picture = make_picture(67, 45);
+  const Bytes whole_file = write_jpeg(picture.pixels, picture.size, {}),
+              before = write_jpeg(picture.pixels, picture.size, {.progressive = true});
+  int tables = 0;
+  for (std::size_t at = 0; at + 1 < 600; ++at) {
+    const bool is_table =
+        whole_file[at + 1] == std::byte{0xc4} || whole_file[at + 1] == std::byte{0xdb};
+    if (whole_file[at] != std::byte{0xff} || !is_table) continue;
+    Bytes file = whole_file;
+    file[at + 1] = std::byte{0xe4};  // an application's own data
+    ++tables;
+    const auto outcome = [&](codec::Decoder& decoder) {
+      Pixels pixels;
+      const std::string error = error_of([&] { pixels = decode_whole(decoder, file).pixels; });
+      return std::pair(pixels, error);
+    };
+    const auto fresh = codec::find_picture_format("jpeg")->make_decoder(),
+               used = codec::find_picture_format("jpeg")->make_decoder();
+    decode_whole(*used, before);
+    EXPECT_EQ(outcome(*used), outcome(*fresh)) << "table at byte " << at;
+  }
+  EXPECT_EQ(tables, 6);
+}
+
 // Whoever decodes it: the pixels that the window touches, and where in them it lies.
 TEST(Jpeg, ReducedWindowsAreCutFromTheReducedPicture) {
   const TestPicture picture = make_picture(151, 117);

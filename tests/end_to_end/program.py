@@ -18,7 +18,8 @@ CELL = SMALL + ["--device", "emulated:2000", "--batch-size", "8"]
 SHORT = ["--min-seconds", "0.2", "--warmup-seconds", "0.05"]
 TALK = re.compile(r"preparing|warming up|measuring|checked|img/s|\d+ %|^diagnosing |^round \d")
 SKIPPED = 77  # the exit code of a file of which nothing ran: ctest says so, not "Passed"
-PATIENCE = 60  # seconds until a program that hangs is killed
+# Seconds until a program that hangs is killed; a sanitizer makes it slow.
+PATIENCE = float(os.environ.get("FEEDRATE_PATIENCE", 60))
 HAS_GPU = bool(glob.glob("/dev/nvidia[0-9]*") or os.path.exists("/dev/dxg"))
 
 

@@ -250,6 +250,36 @@ class BadInput(ProgramTest):
     def test_more_devices_than_there_are(self):
         self.refused("run", "--device", "cpu", "--gpus", "10000", names=["--gpus 10000", "cpu"])
 
+    @unittest.skipUnless(os.environ.get("FEEDRATE_TORCH") == "ON", "this build has no LibTorch")
+    @unittest.skipIf(os.path.exists("/proc/driver/nvidia"), "this machine has a driver")
+    def test_a_gpu_without_a_driver(self):
+        """LibTorch's CUDA libraries are there: each command says what is missing, of which version,
+        and what to do."""
+        if "CPUs only" in self.finish(self.start("run", "--device", "cuda")).err:
+            self.skipTest("this LibTorch is for CPUs only")
+        names = [
+            "no NVIDIA driver is loaded",
+            "install a driver for CUDA",
+            " or newer)",
+            "--device cpu",
+        ]
+        for command in ("run", "sweep", "diagnose"):
+            for precision in ("auto", "bf16"):
+                with self.subTest(command, precision=precision):
+                    words = [command, "--device", "cuda", "--precision", precision]
+                    words += ["--data", "synthetic"] if command == "sweep" else []
+                    self.refused(*words, names=names, code=1)
+        jobs = ["jobs", "--device", "cuda", "--copies", "2", "--dataset", self.data]
+        jobs += ["--data", "jpeg", *SMALL]
+        self.refused(*jobs, names=names, code=1)
+        self.refused("run", "--device", "cuda:1", "--gpus", "2", names=names, code=1)
+        doctor = self.finish(self.start("doctor")).out
+        self.assertRegex(doctor, r"no NVIDIA GPU or driver\n.*a GPU needs driver \d+ or newer")
+
+    def test_jobs_without_a_dataset(self):
+        words = ["jobs", "--copies", "2", "--device", "emulated:1000", "--data", "jpeg"]
+        self.refused(*words, names="--dataset: is needed for --data jpeg")
+
     def test_a_cold_run_wants_data(self):
         self.refused(
             "run",

@@ -205,7 +205,8 @@ class Answers(DiagnoseTest):
         heading, sentence, *rest = answer.out.splitlines()
         self.assertIn("EMULATED", heading)
         self.assertRegex(sentence, rf"^compute-bound: {NUMBER} of {NUMBER} img/s, \d+ % of the")
-        self.assertRegex(rest[0], r"^  confidence (above 99|\d+) %$")
+        # Beside a build with a sanitizer, the CPUs' work is no longer far from the device's.
+        self.assertRegex(rest[0], r"^  (confidence (above 99|\d+) %$|likely: compute \(device\) )")
         for part in (
             "the (three kinds of evidence|evidence that says something) ",
             "ladder ",

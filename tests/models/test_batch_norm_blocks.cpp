@@ -1,20 +1,17 @@
-#include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "models/batch_norm_launch.h"
+#include "models/batch_norm_kernels.h"
+#include "models/batch_norm_tiles.h"
 
-// The GPU's kernels, run block by block and thread by thread on the CPU, against the CPU's own.
+// How the GPU's kernels lie over their data. What they compute: test_fused_batch_norm.cpp.
 namespace feedrate::tests {
 namespace {
 
-using at::Tensor;
 using models::batch_norm::Tiles;
 using models::batch_norm::tiles_for;
-
-const models::BatchNormKernels& kBlocks = models::batch_norm::kLaunched<models::OnHost>;
 
 // Each row and pack belongs to one thread of one block.
 TEST(Tiles, CoverEveryPackOnce) {
@@ -54,82 +51,11 @@ TEST(Tiles, FitTheShapesOfResNet) {
   EXPECT_EQ(tiles_for(256 * 7 * 7, 2048, 8, blocks).grid.y, blocks / 8);
 }
 
-struct Case {
-  std::int64_t pictures, channels, side;
-  at::ScalarType type;
-};
-
-class Blocks : public ::testing::TestWithParam<Case> {
- protected:
-  Tensor some() const {
-    const Case& c = GetParam();
-    return at::randn({c.pictures, c.channels, c.side, c.side})
-        .contiguous(at::MemoryFormat::ChannelsLast)
-        .to(c.type);
-  }
-};
-
-double distance(const Tensor& a, const Tensor& b) {
-  return (a.to(at::kDouble) - b.to(at::kDouble)).norm().item<double>() /
-         b.to(at::kDouble).norm().item<double>();
-}
-
-// Float activations for the CPU's kernels where they have no such type: the values are the same.
-Tensor for_cpu(const Tensor& t) {
-  return t.defined() && t.scalar_type() == at::kHalf ? t.to(at::kFloat) : t;
-}
-
-TEST_P(Blocks, DoWhatTheCpuDoes) {
-  at::manual_seed(2);
-  const double bound = GetParam().type == at::kFloat  ? 5e-6
-                       : GetParam().type == at::kHalf ? 1e-3
-                                                      : 6e-3;
-  const auto channels = GetParam().channels;
-  const Tensor x = some(), shortcut = some(), gradient = some(), other = some();
-  const Tensor weight = at::rand({channels}) + 0.5, bias = at::randn({channels}) * 0.5;
-  struct Form {
-    bool relu, add, other;
-  };
-  for (const Form form : {Form{false, false, false}, Form{true, false, false},
-                          Form{true, true, false}, Form{true, true, true}}) {
-    const auto run = [&](const models::BatchNormKernels& kernels, const auto& given) {
-      const models::BatchNormState state{weight, bias, at::zeros({channels}), at::ones({channels})};
-      models::BatchNormSaved saved{
-          .x = given(x), .weight = weight, .bias = bias, .relu = form.relu};
-      kernels.statistics(saved, state);
-      const Tensor y = kernels.normalise(saved, form.add ? given(shortcut) : Tensor());
-      Tensor through;
-      const Tensor sums =
-          kernels.reduce(saved, given(gradient), form.other ? given(other) : Tensor(), through);
-      const Tensor of_x =
-          kernels.input_gradient(saved, through.defined() ? through : given(gradient), sums);
-      std::vector<Tensor> all{
-          saved.mean, saved.invstd, state.running_mean, state.running_var, y, sums[0],
-          sums[1],    of_x};
-      if (form.add) all.push_back(through);
-      return all;
-    };
-    const auto ours = run(kBlocks, [](const Tensor& t) { return t; });
-    const auto expected = run(models::kCpuBatchNorm, for_cpu);
-    for (std::size_t i = 0; i < ours.size(); ++i) {
-      EXPECT_LT(distance(ours[i], expected[i]), bound)
-          << "result " << i << ", relu " << form.relu << ", add " << form.add;
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Shapes, Blocks,
-                         ::testing::Values(Case{2, 8, 3, at::kFloat}, Case{3, 64, 14, at::kFloat},
-                                           Case{2, 2048, 3, at::kFloat},
-                                           Case{5, 24, 9, at::kBFloat16},
-                                           Case{2, 256, 14, at::kBFloat16},
-                                           Case{5, 24, 9, at::kHalf}, Case{2, 512, 7, at::kHalf}));
-
 TEST(BlocksTake, WholePacksOfChannels) {
-  EXPECT_TRUE(kBlocks.takes(at::kFloat, 4));
-  EXPECT_FALSE(kBlocks.takes(at::kHalf, 4));
-  EXPECT_TRUE(kBlocks.takes(at::kBFloat16, 64));
-  EXPECT_FALSE(kBlocks.takes(at::kDouble, 64));
+  EXPECT_TRUE(models::host_batch_norm()->takes(at::kFloat, 4));
+  EXPECT_FALSE(models::host_batch_norm()->takes(at::kHalf, 4));
+  EXPECT_TRUE(models::host_batch_norm()->takes(at::kBFloat16, 64));
+  EXPECT_FALSE(models::host_batch_norm()->takes(at::kDouble, 64));
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include <ATen/Functions.h>
-#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -11,6 +10,8 @@
 #include "models/fused_batch_norm.h"
 #include "models/resnet.h"
 
+// The GPU's kernels, run block by block and thread by thread on the CPU, against the definition in
+// fp64.
 namespace feedrate::tests {
 namespace {
 
@@ -26,7 +27,10 @@ std::ostream& operator<<(std::ostream& out, const BatchNormCase& c) {
              << c.type;
 }
 
-enum class Form { plain, relu, add_relu };
+// add_relu_once: the sum has one reader.
+enum class Form { plain, relu, add_relu, add_relu_once };
+
+bool adds(Form form) { return form == Form::add_relu || form == Form::add_relu_once; }
 
 // Everything that goes in, and everything that comes out, of one forward and backward pass.
 struct Pass {
@@ -63,7 +67,7 @@ Pass in_double(const Pass& in, Form form) {
   Tensor y =
       at::batch_norm(p.x, p.state.weight, p.state.bias, p.state.running_mean, p.state.running_var,
                      true, models::kBatchNormMomentum, models::kBatchNormEpsilon, false);
-  if (form == Form::add_relu) y = y + p.shortcut;
+  if (adds(form)) y = y + p.shortcut;
   if (form != Form::plain) y = y.relu();
   y.backward(form == Form::add_relu ? p.gradient + p.other : p.gradient);
   p.y = y.detach();
@@ -78,10 +82,14 @@ Pass fused(const Pass& in, Form form) {
                     &p.state.running_var})
     *t = t->clone();
   for (Tensor* t : {&p.x, &p.shortcut, &p.state.weight, &p.state.bias}) t->requires_grad_();
-  if (form == Form::add_relu) {
+  if (adds(form)) {
     const models::Forked y = models::fused_batch_norm_add_relu(p.x, p.shortcut, p.state);
     EXPECT_EQ(y.main.data_ptr(), y.shortcut.data_ptr());
-    torch::autograd::backward({y.main, y.shortcut}, {p.gradient, p.other});
+    if (form == Form::add_relu) {
+      torch::autograd::backward({y.main, y.shortcut}, {p.gradient, p.other});
+    } else {
+      y.main.backward(p.gradient);
+    }
     p.y = y.main.detach();
   } else {
     const Tensor y = form == Form::relu ? models::fused_batch_norm_relu(p.x, p.state)
@@ -117,22 +125,25 @@ class FusedBatchNorm : public ::testing::TestWithParam<BatchNormCase> {};
 TEST_P(FusedBatchNorm, IsTheStepsOneByOneInDouble) {
   const Pass in = some_input(GetParam());
   ASSERT_TRUE(models::fits_fused_batch_norm(in.x));
-  const double bound = GetParam().type == at::kFloat ? 2e-6 : 6e-3;
-  for (const Form form : {Form::plain, Form::relu, Form::add_relu}) {
+  const double bound = GetParam().type == at::kFloat  ? 2e-6
+                       : GetParam().type == at::kHalf ? 1e-3
+                                                      : 6e-3;
+  for (const Form form : {Form::plain, Form::relu, Form::add_relu, Form::add_relu_once}) {
     SCOPED_TRACE(static_cast<int>(form));
     expect_near(fused(in, form), in_double(in, form), bound);
   }
 }
 
-// Odd numbers of everything, one row for a thread, more rows than are summed in floats, ResNet's
-// own.
+// Odd numbers of rows, packs and blocks, one row for a thread, and ResNet's own.
 INSTANTIATE_TEST_SUITE_P(Shapes, FusedBatchNorm,
-                         ::testing::Values(BatchNormCase{1, 3, 3, 3}, BatchNormCase{3, 5, 7, 3},
-                                           BatchNormCase{5, 17, 1, 1}, BatchNormCase{5, 3, 31, 29},
+                         ::testing::Values(BatchNormCase{1, 4, 3, 3}, BatchNormCase{3, 20, 7, 3},
+                                           BatchNormCase{5, 12, 1, 1}, BatchNormCase{5, 4, 31, 29},
                                            BatchNormCase{2, 64, 56, 56},
                                            BatchNormCase{2, 2048, 7, 7},
-                                           BatchNormCase{3, 33, 9, 5, at::kBFloat16},
-                                           BatchNormCase{2, 256, 14, 14, at::kBFloat16}));
+                                           BatchNormCase{3, 40, 9, 5, at::kBFloat16},
+                                           BatchNormCase{2, 256, 14, 14, at::kBFloat16},
+                                           BatchNormCase{5, 24, 9, 9, at::kHalf},
+                                           BatchNormCase{2, 512, 7, 7, at::kHalf}));
 
 TEST(FusedBatchNormNumbers, KeepTheVarianceWhereTheMeanIsLarge) {
   const Pass in = some_input({4, 8, 16, 16}, /*offset=*/1000);
@@ -141,16 +152,11 @@ TEST(FusedBatchNormNumbers, KeepTheVarianceWhereTheMeanIsLarge) {
   expect_near(fused(in, Form::relu), in_double(in, Form::relu), 1e-4);
 }
 
-TEST(FusedBatchNormNumbers, DoNotDependOnChanceNorMuchOnTheThreads) {
+TEST(FusedBatchNormNumbers, DoNotDependOnChance) {
   const Pass in = some_input({3, 24, 11, 13});
   const Pass once = fused(in, Form::add_relu), again = fused(in, Form::add_relu);
   EXPECT_TRUE(at::equal(once.of_x, again.of_x));
   EXPECT_TRUE(at::equal(once.of_weight, again.of_weight));
-  const int threads = at::get_num_threads();
-  at::set_num_threads(1);
-  const Pass alone = fused(in, Form::add_relu);
-  at::set_num_threads(threads);
-  EXPECT_LT(distance_to(once.of_x, alone.of_x.to(at::kDouble)), 1e-6);
 }
 
 TEST(FusedBatchNormNumbers, KeepANaN) {

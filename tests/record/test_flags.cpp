@@ -217,6 +217,50 @@ TEST(Flags, ARunAboveItsCeilingIsNoRate) {
   EXPECT_EQ(severity(327), "serious");
 }
 
+TEST(Flags, AGpusStepThatIsNotTheCeilingsSaysSo) {
+  const auto severity = [](double ceiling, const char* kind) {
+    run::RankResult rank = rank_of(0, 41);  // 800 images/s
+    rank.device.kind = kind;
+    const plan::AxisValues axes = {
+        {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+    const run::DeviceRate rate{ceiling, measure::Interval{0.999 * ceiling, 1.001 * ceiling}};
+    return severity_of(
+        json_of(result_of(axes, {.ranks = {rank}}), {}, diagnose::Ceiling{ceiling, rate}),
+        "step_differs");
+  };
+  EXPECT_EQ(severity(800, "cuda"), "");
+  EXPECT_EQ(severity(780, "cuda"), "warning") << "shorter: the ceiling is too low";
+  EXPECT_EQ(severity(820, "cuda"), "note");
+  EXPECT_EQ(severity(780, "cpu"), "") << "loaders take from a CPU's steps";
+}
+
+TEST(Flags, AStepOfOtherKernelsSaysSo) {
+  const auto reason = [](const char* here, const char* there) {
+    run::RankResult rank = rank_of(0, 41);
+    rank.device.kind = "cuda", rank.device.kernels = here;
+    const plan::AxisValues axes = {
+        {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+    const run::DeviceRate rate{820, measure::Interval{819, 821}};
+    const auto json =
+        json_of(result_of(axes, {.ranks = {rank}}), {}, diagnose::Ceiling{820, rate, "", there});
+    EXPECT_EQ(json["device"].value("kernels_xxh3", ""), here);
+    for (const auto& flag : json["flags"])
+      if (flag["name"] == "step_differs") return flag["reason"].get<std::string>();
+    return std::string("no flag");
+  };
+  EXPECT_NE(reason("0123", "0123").find("by the same kernels"), std::string::npos);
+  EXPECT_NE(reason("0123", "4567").find("by other kernels:"), std::string::npos);
+  EXPECT_EQ(reason("0123", "").find("by "), std::string::npos);
+}
+
+TEST(Flags, ASliceOfAGpuIsNotTheGpu) {
+  run::RankResult rank = rank_of(0, 41);
+  rank.device.name = "NVIDIA H100 80GB HBM3";
+  EXPECT_EQ(severity_of(record_of({rank}), "gpu_slice"), "");
+  rank.device.name += " MIG 1g.10gb";
+  EXPECT_EQ(severity_of(record_of({rank}), "gpu_slice"), "note");
+}
+
 // Two ranks in a control group that may use one and a half of their three CPUs.
 TEST(Flags, AQuotaBoundsWhatTheCpusCanDo) {
   run::RankResult rank = rank_of(0, 41);

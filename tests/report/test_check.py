@@ -251,6 +251,7 @@ class Arithmetic(Checked):
                 lambda r: r["ranks"][0].update(gpu={"throttled": "power cap, power brake"}),
             ),
             ("power_capped", lambda r: r["ranks"][0].update(gpu={"throttled": "power cap"})),
+            ("gpu_slice", lambda r: r["device"].update(name="NVIDIA H100 MIG 1g.10gb")),
             (
                 "page_cache",
                 lambda r: (

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/error.h"
@@ -71,6 +72,29 @@ TEST(Qualification, WhatCrashesIsLeftOutAndTheRestIsFound) {
     EXPECT_THAT(rung.reason, HasSubstr("was killed"));
   }
   EXPECT_EQ(end->qualified->batches.size(), 5u);
+}
+
+TEST(Qualification, WhatErrsIsLeftOutByName) {
+  StandIn trials;
+  trials.planted["cuda-graph on"].fails = "operation not permitted when stream is capturing";
+  trials.planted["batch-norm fused"].faster = 1.5;
+  int attempts = 0;
+  const auto end =
+      run::qualify_apart({},
+                         [&](const run::QualifyOrder& order, const run::QualifySink& sink) {
+                           ++attempts;
+                           run::carry_out(order, trials, all_open(), sink);
+                           return true;
+                         },
+                         {});
+  ASSERT_TRUE(end && end->qualified);
+  EXPECT_EQ(attempts, 2);
+  EXPECT_FALSE(end->qualified->chosen.cuda_graph);
+  EXPECT_EQ(end->qualified->chosen.batch_norm, "fused") << "the rung above";
+  const device::RungResult& failed =
+      *std::ranges::find(end->qualified->rungs, "cuda-graph", &device::RungResult::axis);
+  EXPECT_EQ(failed.verdict, "failed");
+  EXPECT_EQ(failed.reason, "operation not permitted when stream is capturing");
 }
 
 TEST(Qualification, WhatNoRungIsToBlameForIsThrown) {

@@ -1,6 +1,11 @@
 #include "train/step_trials.h"
 
+#include <ATen/Parallel.h>
 #include <gmock/gmock.h>
+
+#include <functional>
+#include <memory>
+#include <string>
 
 #include "device/qualify.h"
 #include "ranks/thread_groups.h"
@@ -34,6 +39,33 @@ TEST(StepTrials, RealOptionsPass) {
     EXPECT_GT(plain.update, 0) << precision;
     device::StepOptions all{.batch_norm = "fused", .master_weights = precision[0] == 'b'};
     EXPECT_EQ(device::why_wrong(trials->error_of(all), plain), "") << precision;
+  }
+}
+
+// As a graph may be that is captured or replayed wrongly: one step of six is not made, or twice.
+TEST(StepTrials, AnotherTrainingIsFoundToBeOne) {
+  constexpr int kOdd = 3;
+  int times = 1;  // that the odd step is made
+  const auto make_runner = [&](const device::StepOptions& options) -> train::StepRunner {
+    const auto made = std::make_shared<int>(0);
+    const int odd = options.cuda_graph ? kOdd : -1;
+    return [=, &times](const std::function<void()>& step) {
+      for (int left = (*made)++ == odd ? times : 1; left > 0; --left) step();
+    };
+  };
+  device::StepOptions captured = plain_step();
+  captured.cuda_graph = true;
+  const auto trials = train::make_step_trials(
+      small_step("fp32"),
+      {.name = "cpu",
+       .prepare = [](train::Precision, const device::StepOptions&) { at::set_num_threads(1); },
+       .make_runner = make_runner,
+       .synchronize = [] {},
+       .free_memory = [] {}});
+  const device::StepError plain = trials->error_of(plain_step());
+  for (times = 0; times <= 2; ++times) {
+    const std::string wrong = device::why_wrong(trials->error_of(captured), plain);
+    EXPECT_EQ(wrong.empty(), times == 1) << times << ": " << wrong;
   }
 }
 

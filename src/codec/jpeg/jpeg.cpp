@@ -47,9 +47,8 @@ class JpegDecoder : public Decoder {
  public:
   JpegDecoder() {
     info_.err = errors_.manager();
-    errors_.guarded("libjpeg", [this] { jpeg_create_decompress(&info_); });
     progress_.progress_monitor = refuse_many_scans;
-    info_.progress = &progress_;
+    errors_.guarded("libjpeg", [this] { create(); });
   }
   ~JpegDecoder() override { jpeg_destroy_decompress(&info_); }
   JpegDecoder(const JpegDecoder&) = delete;
@@ -59,7 +58,8 @@ class JpegDecoder : public Decoder {
     name_ = name;
     size_ = {};
     errors_.guarded(name_, [&] {
-      jpeg_abort_decompress(&info_);
+      jpeg_destroy_decompress(&info_);
+      create();
       jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(encoded.data()), encoded.size());
       jpeg_read_header(&info_, TRUE);
     });
@@ -80,6 +80,13 @@ class JpegDecoder : public Decoder {
   }
 
  private:
+  // For each picture: libjpeg keeps the tables of one for the next, which may lack its own
+  // (jpeg_abort() keeps them, too). It takes 0.2 us.
+  void create() {
+    jpeg_create_decompress(&info_);
+    info_.progress = &progress_;
+  }
+
   // A window of the picture at 1/reduction of its size.
   PixelView decode_any(const Rect& window, int reduction) {
     if (baseline_.decode(info_, window, reduction)) return baseline_.pixels();
