@@ -104,7 +104,11 @@ ensure_cuobjdump() {
     step_done
   else
     step_works "downloading it"
-    fetch_wheels "$cuobjdump_requirements" "$partial"
+    # One test asks for it, and is skipped without: no reason to end the set-up.
+    (fetch_wheels "$cuobjdump_requirements" "$partial") || {
+      printf '      note: not available: the test of the compiled kernels is skipped\n'
+      return 0
+    }
     fingerprint "$cuobjdump_requirements" >"$partial/.feedrate-stamp"
     rm -rf "$cuobjdump"
     mv -T "$partial" "$cuobjdump"

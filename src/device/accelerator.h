@@ -99,8 +99,8 @@ struct DeviceDescription {
   std::string precision;       // emulated: that it was published for
   std::string caveat;          // emulated: how the rate differs from the published one; empty: not
   std::string pci_address;     // cuda: "0000:1B:00.0"; empty for others
-  // cuda: a hash over the names of the step's kernels, of one that is a graph and was captured: 16
-  // hex digits. Empty where nobody knows them.
+  // cuda: a hash over the names of the kernels of cuDNN, cuBLAS and NCCL in a step that is a graph
+  // and was captured: 16 hex digits. Empty where nobody knows them.
   std::string kernels{};
 };
 
@@ -119,7 +119,7 @@ class Accelerator {
   // Queues one step; the batch is null unless the feed is `streamed`. Gives the slab back as soon
   // as it is copied. Returns without waiting for the step, but waits while two earlier steps are
   // unfinished. No device synchronisation beyond that. Throws an Error naming the device (out of
-  // memory, NaN, ...).
+  // memory, ...).
   virtual void submit(pipeline::BatchLease batch) = 0;
 
   // Steps that ended since the last call, in order, appended to `finished`. Does not wait.
@@ -143,7 +143,8 @@ class Accelerator {
     return {};
   }
 
-  // Waits for every queued step; afterwards collect() has them all and no slab is held.
+  // Waits for every queued step; afterwards collect() has them all and no slab is held. Throws an
+  // Error where has_failed() holds.
   virtual void drain() = 0;
 };
 

@@ -18,8 +18,9 @@ constexpr Sign kSigns[] = {
      {"its NVLink has an error that cannot be corrected",
       "see `nvidia-smi nvlink -e`; reset the GPUs, or use fewer --gpus"}},
     {"busy or unavailable",
-     {"another program has it for itself, or it is cut into slices (MIG) and none is given",
-      "end that program (nvidia-smi lists it), or set CUDA_VISIBLE_DEVICES to a slice of "
+     {"it cannot be used now: another program has it, its compute mode forbids it, or it is cut "
+      "into slices (MIG) and none is given",
+      "see `nvidia-smi` and `nvidia-smi -q -d COMPUTE`, or set CUDA_VISIBLE_DEVICES to a slice of "
       "`nvidia-smi -L`"}},
 };
 

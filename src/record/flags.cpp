@@ -111,22 +111,23 @@ std::optional<diagnose::Slowdown> step_beside_the_ceilings(const FlagFacts& fact
     return {};
   return diagnose::slowdown_of(measured(facts), *facts.ceiling);
 }
-// "by the same kernels", "by other kernels"; empty where those of one of the two are unknown.
-std::string by_which_kernels(const FlagFacts& facts) {
-  const std::string &here = measured(facts).device.kernels, &there = facts.ceiling->kernels;
-  if (here.empty() || there.empty()) return "";
-  return here == there ? ", by the same kernels" : ", by other kernels";
-}
-std::string beside_the_ceilings(const FlagFacts& facts, const diagnose::Slowdown& step) {
+std::string beside_the_ceilings(const diagnose::Slowdown& step) {
   return format("a step took %.3f times as long as at the ceiling (95 %%: %.3f to %.3f)",
-                step.factor, step.ci95.low, step.ci95.high) +
-         by_which_kernels(facts);
+                step.factor, step.ci95.low, step.ci95.high);
+}
+// Whether cuDNN and cuBLAS are known to have chosen the same kernels in both.
+bool has_the_ceilings_kernels(const FlagFacts& facts) {
+  const std::string& here = measured(facts).device.kernels;
+  return !here.empty() && here == facts.ceiling->kernels;
 }
 
 Raised shorter_step(const FlagFacts& facts, const FlagRule& rule) {
   const auto step = step_beside_the_ceilings(facts);
   if (!step || step->ci95.high >= 1 - *rule.threshold) return {};
-  return {{beside_the_ceilings(facts, *step) + ": the ceiling is too low"}};
+  const std::string reason = beside_the_ceilings(*step) + ": the ceiling is too low";
+  if (!has_the_ceilings_kernels(facts)) return {{reason}};
+  return {{.reason = reason + ", although its kernels are the same",
+           .remedy = "measure both again: see what the GPU's clocks did, and what else used it"}};
 }
 
 // What decodes or augments on the device makes a step longer by itself.
@@ -136,8 +137,11 @@ Raised longer_step(const FlagFacts& facts, const FlagRule& rule) {
   if (!step || settings.decode_on_device || settings.augment_on_device ||
       step->ci95.low <= 1 + *rule.threshold)
     return {};
-  return {{beside_the_ceilings(facts, *step) +
-           ": copies and launches beside it, another clock, or other kernels"}};
+  const std::string reason =
+      beside_the_ceilings(*step) + ": copies and launches beside it, or another clock";
+  if (!has_the_ceilings_kernels(facts)) return {{reason + ", or other kernels"}};
+  return {{.reason = reason + "; its kernels are the same",
+           .remedy = "say so with the result: it is what loading costs the step"}};
 }
 
 // "NVIDIA H100 80GB HBM3 MIG 1g.10gb".

@@ -138,8 +138,11 @@ fs::path KeptQualifications::keep(const Json& holds_for, const device::Qualifica
   // Of another name in each process: two that write at once would else write into one another's.
   const fs::path own = file.string() + "." + std::to_string(getpid());
   write_whole_file(own, kept.dump(1) + "\n", /*durable=*/false);
-  fs::rename(own, file);
-  return file;
+  std::error_code error, ignored;
+  fs::rename(own, file, error);
+  if (!error) return file;
+  fs::remove(own, ignored);
+  throw Error(file.string(), "cannot write it: " + error.message());
 }
 
 nlohmann::ordered_json values_of(const device::StepOptions& options) {

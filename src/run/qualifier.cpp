@@ -41,6 +41,7 @@ bool Qualifier::qualify(CellResult& result, const Place& place) {
   if (settings.open_step.empty()) settings.open_step = open_without_typing(settings);
   const nlohmann::json holds_for = qualification_key(kind, settings, place.options);
   const std::lock_guard lock(mutex_);
+  if (place.stop.stop_requested()) return false;  // while another thread was finding out
   Found& found = found_[holds_for.dump()];
   if (!found && !place.options.qualify) found = kept_before(holds_for);
   if (!found) {

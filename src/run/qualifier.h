@@ -15,7 +15,8 @@
 namespace feedrate::run {
 
 // Who hears of a device that is tried out before a cell runs on it: a line of what is wrong with
-// what was kept, each event, and what was found.
+// what was kept, each event, and what was found. Called by the thread that runs the cell, one at a
+// time.
 struct QualifyHooks {
   std::function<void(const std::string&)> note;
   QualifySink told;

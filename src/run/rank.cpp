@@ -186,6 +186,7 @@ class RankRun {
     constexpr int kSteps = 5;
     bool goes_on = true;
     device_->drain();
+    group_.barrier();  // none steps on alone if that has thrown in another
     trace_->mark("operators begin", measure::now_ns());
     trace_->set_operators(device_->operators_of([&] {
       for (int i = 0; i < kSteps && goes_on; ++i) goes_on = !stop.stop_requested() && step();
@@ -249,6 +250,7 @@ class RankRun {
     const std::optional<std::int64_t> mark = agreed_mark(drawn);
     if (!mark) {
       device_->drain();  // throws what has failed, if it was this rank's
+      group_.barrier();  // which that rank never reaches: its error is the one that is told
       return false;
     }
     if (*mark != mark_) enter(*mark, drawn);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -49,26 +51,42 @@ class KernelNames {
       of_driver<decltype(&cuKernelGetName)>("cuKernelGetName", 12030);
 };
 
-}  // namespace
+// By its mangled name.
+bool is_of_a_library(std::string_view kernel) {
+  constexpr std::string_view kOthers[] = {"_ZN2at", "_ZN3c10", "_ZN8feedrate"};
+  return std::ranges::none_of(kOthers,
+                              [&](std::string_view other) { return kernel.starts_with(other); });
+}
 
-std::string kernels_xxh3(cudaGraph_t graph) {
+// Nothing where one cannot be found out.
+std::optional<std::vector<std::string>> kernels_of(cudaGraph_t graph) {
   std::size_t count = 0;
-  if (cudaGraphGetNodes(graph, nullptr, &count) != cudaSuccess) return {};
+  if (cudaGraphGetNodes(graph, nullptr, &count) != cudaSuccess) return std::nullopt;
   std::vector<cudaGraphNode_t> nodes(count);
-  if (cudaGraphGetNodes(graph, nodes.data(), &count) != cudaSuccess) return {};
+  if (cudaGraphGetNodes(graph, nodes.data(), &count) != cudaSuccess) return std::nullopt;
   const KernelNames names;
   std::vector<std::string> all;
   for (cudaGraphNode_t node : nodes) {
     cudaGraphNodeType type{};
-    if (cudaGraphNodeGetType(node, &type) != cudaSuccess) return {};
+    if (cudaGraphNodeGetType(node, &type) != cudaSuccess) return std::nullopt;
     if (type != cudaGraphNodeTypeKernel) continue;
     auto name = names.of(node);
-    if (!name) return {};
+    if (!name) return std::nullopt;
     all.push_back(*std::move(name));
   }
-  std::ranges::sort(all);
+  return all;
+}
+
+}  // namespace
+
+std::string kernels_xxh3(cudaGraph_t graph) {
+  auto kernels = kernels_of(graph);
+  cudaGetLastError();  // of what could not be found out: else the next launch would report it
+  if (!kernels) return {};
+  std::erase_if(*kernels, [](const std::string& kernel) { return !is_of_a_library(kernel); });
+  std::ranges::sort(*kernels);
   std::string text;
-  for (const std::string& name : all) text += name + "\n";
+  for (const std::string& kernel : *kernels) text += kernel + "\n";
   return to_hex(xxh3_of(text));
 }
 

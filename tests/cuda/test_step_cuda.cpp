@@ -138,13 +138,30 @@ TEST_F(CudaDevice, FindsANaN) {
   ASSERT_NO_THROW(cuda->drain()) << "there is none yet";
   pipeline::BatchLease batch = some_host_batch(spec, 1);
   std::fill_n(reinterpret_cast<float*>(batch->pixels), 64, std::nanf(""));
-  EXPECT_THAT(message_of([&] {
-                cuda->submit(std::move(batch));
-                for (int i = 0; i < 3; ++i)
-                  cuda->submit(some_host_batch(spec, i));  // the third waits for the first
-              }),
-              ::testing::HasSubstr("NaN"))
-      << "within two steps, not at the run's end";
+  EXPECT_FALSE(cuda->has_failed());
+  cuda->submit(std::move(batch));
+  for (int i = 0; i < 3; ++i)
+    cuda->submit(some_host_batch(spec, i));  // the third waits for the first
+  EXPECT_TRUE(cuda->has_failed()) << "within two steps, not at the run's end";
+  EXPECT_THAT(message_of([&] { cuda->drain(); }), ::testing::HasSubstr("NaN"));
+}
+
+// What loading adds to the step, normalising, is not among the kernels that are compared.
+TEST_F(CudaDevice, ACapturedStepIsOfItsCeilingsKernels) {
+  std::vector<std::string> kernels;
+  for (const device::Feed feed : {device::Feed::synthetic, device::Feed::streamed}) {
+    const device::StepSpec spec = small_spec(feed, "bf16", true, "library");
+    const auto cuda = make(spec);
+    EXPECT_EQ(cuda->describe().kernels, "") << "nothing is captured yet";
+    for (int i = 0; i < 10; ++i) {
+      cuda->submit(feed == device::Feed::streamed ? some_host_batch(spec, i)
+                                                  : pipeline::BatchLease());
+    }
+    cuda->drain();
+    kernels.push_back(cuda->describe().kernels);
+  }
+  EXPECT_EQ(kernels[0].size(), 16u);
+  EXPECT_EQ(kernels[0], kernels[1]);
 }
 
 TEST_F(CudaDevice, NamesTheBatchSizeThatDoesNotFit) {

@@ -42,6 +42,12 @@ class Share(ProgramTest):
         self.assertEqual(looked.stderr, f"{pack}: was not trained on a GPU\n")
         self.assertEqual(looked.stdout, "")
 
+    def test_what_it_cannot_do_is_said_before_it_measures(self):
+        nowhere = self.script("gpu-check", "--share", self.path("no", "x.tar.gz"), code=2)
+        self.assertIn("x.tar.gz: cannot be written; name a file in a folder", nowhere.stderr)
+        words = ["--share", self.path("x.tar.gz"), "--precision", "fp16"]
+        self.assertIn("leave --precision out", self.script("gpu-check", *words, code=2).stderr)
+
     def test_a_changed_figure_is_found(self):
         ledger = self.path("ledger")
         self.sweep("--anonymize")

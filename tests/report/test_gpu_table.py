@@ -49,6 +49,44 @@ class Rows(unittest.TestCase):
         self.assertIn("| - | - | 8, - | - | mine.tar.gz |", row)
 
 
+class WhatItIs(unittest.TestCase):
+    """The page says it of all rows."""
+
+    def records(self, rates=RATES, **axes):
+        records = sound.sweep(rates, axes={"device": "cuda", "precision": "auto", **axes})
+        for record in records:
+            cell = record["cell"]
+            if cell["data"] != "synthetic":
+                cell.update({"page-cache": "warm", **axes})
+            if cell["data"] == "jpeg":
+                cell["image-size"] = axes.get("image-size", "mixed")
+        return records
+
+    def refusal(self, records):
+        with self.assertRaises(gpu_table.Unfit) as caught:
+            gpu_table.check_what_it_is(records)
+        return str(caught.exception)
+
+    def test_a_sweep_of_gpu_check_is_taken(self):
+        gpu_table.check_what_it_is(self.records())
+
+    def test_another_one_is_refused(self):
+        self.assertIn("is of resnet18", self.refusal(self.records(model="resnet18")))
+        for axis, value in (("cache", "decoded"), ("page-cache", "cold"), ("image-size", "48x48")):
+            self.assertIn(
+                f"has --{axis} {value}, not ", self.refusal(self.records(**{axis: value}))
+            )
+        short = {kind: rates[:2] for kind, rates in RATES.items()}
+        self.assertIn("fewer than 3 repetitions", self.refusal(self.records(short)))
+        of_tensors = {kind: RATES[kind] for kind in ("ceiling", "tensor")}
+        self.assertIn("has other cells", self.refusal(self.records(of_tensors)))
+        two = self.records()
+        two[1]["cell_id"] = "another"
+        self.assertIn("has other cells", self.refusal(two))
+        without = [r for r in self.records() if r["role"] != "ceiling"]
+        self.assertIn("has other cells", self.refusal(without))
+
+
 class Packs(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="feedrate-gpu-table-")
