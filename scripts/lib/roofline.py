@@ -10,8 +10,38 @@ backward, ReLU in place 2 and 3, addition 3 and 3 (the sum of two gradients). Ba
 that is fused with what follows it takes 3 forward and 5 backward in all, 1 more to read a shortcut,
 and 2 more to write its gradient and to read the gradient of the other reader."""
 
+import re
+
 BYTES = 2
 BLOCKS = ((3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2))  # number, width, stride of the first
+
+
+# Bytes/s of memory and dense 16-bit FLOP/s, from NVIDIA's data sheets; the first name that fits
+# counts.
+DATA_SHEETS = [
+    ("GH200", 4.0e12, 989e12),
+    ("H200", 4.8e12, 989e12),
+    ("H100 NVL", 3.9e12, 835e12),
+    ("H100 PCIe", 2.0e12, 756e12),
+    ("H100", 3.35e12, 989e12),
+    ("A100 80GB PCIe", 1.935e12, 312e12),
+    ("A100-SXM4-80GB", 2.039e12, 312e12),
+    ("A100", 1.555e12, 312e12),
+    ("V100", 0.9e12, 125e12),
+    ("L40S", 0.864e12, 362e12),
+    ("L4", 0.3e12, 121e12),
+    ("T4", 0.32e12, 65e12),
+    ("B200", 8.0e12, 2250e12),
+]
+
+
+def data_sheet(name):
+    """[bytes/s, FLOP/s] of a whole GPU of this name; None: unknown."""
+    if "MIG" in name:
+        return None
+    return next(
+        (list(peaks) for known, *peaks in DATA_SHEETS if re.search(rf"\b{known}\b", name)), None
+    )
 
 
 def convolutions(size=224):
@@ -102,12 +132,8 @@ def predicted(bytes_per_s, flops_per_s, batch=256, size=224):
 
 
 if __name__ == "__main__":
-    sheets = {
-        "A100 40GB": (1.555e12, 312e12),
-        "H100 SXM": (3.35e12, 989e12),
-        "H200": (4.8e12, 989e12),
-    }
-    columns = {name: dict(predicted(*sheet)) for name, sheet in sheets.items()}
+    sheets = {"A100 40GB": "A100", "H100 SXM": "H100", "H200": "H200"}
+    columns = {title: dict(predicted(*data_sheet(name))) for title, name in sheets.items()}
     print("| on top of those above | " + " | ".join(f"{name} img/s" for name in columns) + " |")
     print("|---" * (1 + len(columns)) + "|")
     for rung in next(iter(columns.values())):

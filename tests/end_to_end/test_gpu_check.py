@@ -1,0 +1,227 @@
+"""The table of a machine with a GPU, made beside a program that stands in for feedrate there: its
+records are the real program's, with a GPU's name and planted rates, or it fails as it is told."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from program import HAS_GPU, PATIENCE, ROOT, ProgramTest, main, program
+
+# Its plan: "rates", by what the words contain, the first that fits; "fails", likewise, the words on
+# stderr and exit code 4; "hangs". It writes each of its calls down.
+STAND_IN = """#!/usr/bin/env python3
+import json, os, sys, time
+here = os.path.dirname(os.path.abspath(__file__))
+plan = json.load(open(os.path.join(here, "plan.json")))
+words = " ".join(sys.argv[1:])
+with open(os.path.join(here, "calls"), "a") as calls:
+    print(words, file=calls)
+if sys.argv[1] == "gen":
+    os.makedirs(sys.argv[2])
+    sys.exit(0)
+for some in plan["hangs"]:
+    if some in words:
+        time.sleep(600)
+for some, why in plan["fails"].items():
+    if some in words:
+        print("feedrate: " + why, file=sys.stderr)
+        sys.exit(4)
+record = plan["record"]
+record["device"]["name"] = plan["gpu"]
+record["cell"]["precision"] = sys.argv[sys.argv.index("--precision") + 1]
+record["imgs_per_s"] = next(rate for some, rate in plan["rates"].items() if some in words)
+if "--qualify" in words:
+    record["qualification"] = plan["qualification"]
+print(json.dumps(record))
+"""
+CHECKS = """#!/bin/sh
+echo '[  PASSED  ] 21 tests.'
+"""
+QUALIFICATION = [
+    {
+        "axis": "cuda-graph",
+        "value": "on",
+        "verdict": "taken",
+        "ratio": 1.25,
+        "ratio_ci95": [1.2, 1.3],
+        "reason": "",
+    },
+    {
+        "axis": "batch-norm",
+        "value": "fused",
+        "verdict": "wrong",
+        "reason": "the loss is 0.3 | 0.1 away",
+    },
+]
+
+
+class GpuCheck(ProgramTest):
+    record = None
+
+    def setUp(self):
+        super().setUp()
+        if GpuCheck.record is None:
+            words = ["--data", "synthetic", "--device", "emulated:2000", "--no-ceiling", "--json"]
+            ran = self.call("run", *words, "--min-seconds", "0.2")
+            GpuCheck.record = {**json.loads(ran.out.splitlines()[-1]), "flags": []}
+        self.plan = {
+            "record": self.record,
+            "gpu": "NVIDIA H100 80GB HBM3",
+            "rates": {"--data synthetic": 3000.0, "--data tensor": 2850.0, "": 1500.0},
+            "qualification": QUALIFICATION,
+            "fails": {},
+            "hangs": [],
+        }
+        os.mkdir(self.path("bin"))
+        for name, text in (("feedrate", STAND_IN), ("test_cuda", CHECKS)):
+            os.chmod(self.write(os.path.join("bin", name), text), 0o755)
+
+    def start_check(self, *words, of=None):
+        self.write(os.path.join("bin", "plan.json"), json.dumps(self.plan))
+        script = os.path.join(ROOT, "scripts", "gpu-check")
+        of = of or self.path("bin", "feedrate")
+        arguments = [sys.executable, script, "--feedrate", of, *words]
+        return subprocess.Popen(
+            arguments,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env={**os.environ, "TMPDIR": self.folder},
+        )
+
+    def check(self, *words, code, of=None):
+        process = self.start_check(*words, of=of)
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, code, out + err)
+        return out, err
+
+    def calls(self):
+        """What the stand-in was asked for since the last look."""
+        if not os.path.exists(self.path("bin", "calls")):
+            return []
+        with open(self.path("bin", "calls")) as file:
+            calls = file.read().splitlines()
+        os.remove(self.path("bin", "calls"))
+        return calls
+
+    def table(self, name="gpu.md"):
+        """The rows by their first word, each a list."""
+        with open(self.path(name)) as file:
+            lines = [line for line in file if line.startswith("|")][2:]
+        rows = [[word.strip() for word in line.strip().strip("|").split(" | ")] for line in lines]
+        return {row[0]: row[1:] for row in rows}
+
+    def test_the_table_of_a_gpu_on_which_all_works(self):
+        out, _ = self.check("-o", "gpu.md", code=0)
+        with open(self.path("gpu.md")) as file:
+            self.assertEqual(out, file.read())
+        self.assertIn("resnet50 on NVIDIA H100 80GB HBM3, batch 256", out)
+        rows = self.table()
+        self.assertEqual(rows["test_cuda"][-1], "[  PASSED  ] 21 tests.")
+        self.assertEqual(rows["+ cuda-graph on"][:4], ["taken", "-", "1.250 (1.200 to 1.300)", "-"])
+        self.assertEqual(rows["+ batch-norm fused"][0], "wrong")
+        self.assertIn("0.3 / 0.1 away", rows["+ batch-norm fused"][-1])
+        self.assertEqual(rows["synthetic bf16"][1:3], ["3000", "-"])
+        self.assertEqual(rows["tensor"][1:3], ["2850", "0.950"])
+        self.assertEqual(rows["jpeg by nvJPEG, --jpeg-engine 70"][1:3], ["1500", "0.500"])
+        # 3.35e12 bytes/s over 471 and 342 MB an image, 989e12 FLOP/s over 24.5e9: 7.1, 9.8 and 40
+        # thousand images per second.
+        self.assertEqual(rows["synthetic bf16"][3], "42 / 31 / 7")
+        self.assertEqual(rows["synthetic fp32"][3], "-", "the roofs are those of 16 bits")
+        qualifying = [call for call in self.calls() if "--qualify" in call]
+        self.assertEqual(len(qualifying), 1)
+
+    def test_what_fails_says_why_and_the_others_go_on(self):
+        self.plan["fails"] = {"--jpeg-engine 100": "this GPU has no engine | it seems"}
+        self.check("-o", "gpu.md", code=1)
+        rows = self.table()
+        failed = rows["jpeg by nvJPEG, --jpeg-engine 100"]
+        self.assertEqual(failed[1:], 7 * ["-"] + ["feedrate: this GPU has no engine / it seems"])
+        self.assertEqual(rows["jpeg by nvJPEG, --jpeg-engine 0"][1], "1500")
+
+    def test_resumed_it_measures_what_is_missing_alone(self):
+        self.plan["fails"] = {"--jpeg-engine 100": "no"}
+        self.check("-o", "gpu.md", code=1)
+        self.calls()
+        self.plan["fails"] = {}
+        self.check("-o", "gpu.md", "--resume", code=0)
+        _, made, again = self.calls()
+        self.assertIn("--image-size 500x375", made, "its pictures, beside the others")
+        self.assertIn("--jpeg-engine 100", again)
+        self.assertEqual(self.table()["jpeg by nvJPEG, --jpeg-engine 100"][1], "1500")
+
+    def test_a_table_has_one_gpu(self):
+        self.plan["fails"] = {"--precision fp16": "no"}
+        self.check("-o", "gpu.md", code=1)
+        self.plan.update(fails={}, gpu="NVIDIA H200")
+        _, err = self.check("-o", "gpu.md", "--resume", code=1)
+        commit = self.plan["record"]["environment"]["git_commit"]
+        self.assertIn(
+            f"gpu.jsonl: its rows are of NVIDIA H100 80GB HBM3, feedrate {commit}, this one is of"
+            f" NVIDIA H200, feedrate {commit}; choose another -o",
+            err,
+        )
+        self.assertNotIn("H200", json.dumps(self.table()))
+        _, err = self.check("-o", "gpu.md", "--resume", "--batch-size", "8", code=1)
+        self.assertIn("gpu.jsonl: was measured with other options; choose another -o", err)
+
+    def test_a_budget_cuts_off_what_hangs(self):
+        self.plan["hangs"] = ["--precision fp32"]
+        _, err = self.check("-o", "gpu.md", "--budget", "10", code=1)
+        rows = self.table()
+        self.assertEqual(rows["synthetic bf16"][1], "3000", "what was measured before")
+        self.assertRegex(rows["synthetic fp32"][-1], r"^no result within \d+ s$")
+        self.assertNotIn("tensor", rows)
+        self.assertIn("no time for: tensor (--budget, --resume)", err)
+
+    def test_interrupted_it_keeps_its_rows_and_leaves_nothing_behind(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                self.plan["hangs"] = ["--data jpeg"]
+                process = self.start_check("-o", "gpu.md")
+                self.wait_for_call("--data jpeg")
+                process.send_signal(number)
+                out, err = process.communicate(timeout=PATIENCE)
+                self.assertEqual((process.returncode, out), (128 + number, ""), err)
+                self.assertNotIn("Traceback", err)
+                self.assertEqual(self.table()["tensor"][1], "2850")
+                self.assertEqual(sorted(os.listdir(self.folder)), ["bin", "gpu.jsonl", "gpu.md"])
+
+    def wait_for_call(self, some):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if any(some in call for call in self.calls()):
+                return
+            time.sleep(0.05)
+        self.fail(f"it was never asked for {some}")
+
+    def test_what_it_cannot_do_is_said_before_it_measures(self):
+        for words, why in (
+            (["-o", "no/gpu.md"], "-o no/gpu.md: cannot be written; name a file in a folder"),
+            (["--dataset", "no"], "--dataset no: is no folder; leave it out, and one is made"),
+            (["--resume"], "--resume: which rows?"),
+        ):
+            _, err = self.check(*words, code=2)
+            self.assertIn(why, err)
+        _, err = self.check(code=3, of=self.path("nowhere"))
+        self.assertIn("nowhere: does not exist; build with LibTorch", err)
+        self.assertEqual(self.calls(), [])
+
+    @unittest.skipIf(HAS_GPU or os.environ.get("FEEDRATE_TORCH") == "OFF", "a GPU, or no LibTorch")
+    def test_the_program_takes_the_words_of_every_row(self):
+        """Without a GPU it stops where it looks for one, which is behind its look at the words."""
+        self.check("-o", "gpu.md", "--count", "8", code=1, of=program())
+        rows = self.table()
+        del rows["test_cuda"]
+        self.assertEqual(len(rows), 15)
+        for name, row in rows.items():
+            self.assertIn("--device cuda: no CUDA device: ", row[-1], name)
+
+
+if __name__ == "__main__":
+    main()
