@@ -1,0 +1,141 @@
+#include "run/qualifier.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "tests/device/stand_in_trials.h"
+
+namespace feedrate::tests {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Ranks whose device is a stand-in, and which can do nothing but try it out.
+class TriedOut : public run::CellRanks {
+ public:
+  int times = 0;                      // one thread at a time, or ThreadSanitizer tells
+  std::stop_source* stops = nullptr;  // while the device is tried out
+
+  void check(const plan::CellSettings&, const device::AcceleratorKind&) const override {}
+  bool apart(const plan::CellSettings&) const override { return false; }
+  void look_ahead(const plan::Cell&, const plan::CellSettings&, const run::RunOptions&,
+                  run::Datasets&) override {}
+  int here(const plan::CellSettings&) const override { return 1; }
+  std::optional<run::RankAnswer> run(const plan::Cell&, const plan::CellSettings&,
+                                     const run::RunOptions&,
+                                     std::shared_ptr<const storage::DatasetVariant>,
+                                     const run::ProgressSink&, std::stop_token,
+                                     run::RankResults&) override {
+    return {};
+  }
+
+  bool qualify(const plan::Cell&, const plan::CellSettings&, const run::RunOptions&,
+               const run::QualifyOrder& order, const run::QualifySink& sink,
+               std::stop_token) override {
+    ++times;
+    if (stops) {
+      stops->request_stop();
+      return false;
+    }
+    StandIn trials;
+    run::carry_out(order, trials, all_open(), sink);
+    return true;
+  }
+};
+
+class AQualifier : public ::testing::Test {
+ protected:
+  AQualifier() {
+    registry_.add({.name = "stand-in",
+                   .help = "",
+                   .make = {},
+                   .count = {},
+                   .check = {},
+                   .trials = [](std::string_view, const device::StepSpec&) {
+                     return std::make_unique<StandIn>();
+                   }});
+  }
+
+  static run::CellResult leaving_open(std::set<std::string> open, int batch_size = 64) {
+    run::CellResult result;
+    result.settings.device = "stand-in";
+    result.settings.precision = "bf16";
+    result.settings.batch_size = batch_size;
+    result.settings.open_step = std::move(open);
+    return result;
+  }
+  bool qualify(run::CellResult& result) {
+    return qualifier_.qualify(result, {options_, registry_, ranks_, stop_.get_token()});
+  }
+
+  run::RunOptions options_;
+  device::AcceleratorRegistry registry_;
+  TriedOut ranks_;
+  std::stop_source stop_;
+  std::vector<std::string> found_;
+  run::Qualifier qualifier_{
+      {.note = {},
+       .told = {},
+       .found = [this](const plan::CellSettings& settings, const device::Qualification&) {
+         found_.push_back(std::to_string(settings.batch_size));
+       }}};
+};
+
+TEST_F(AQualifier, FindsOutOnceForAllThreadsThatComeAtTheSameTime) {
+  std::vector<run::CellResult> results(4, leaving_open({"cuda-graph"}));
+  {
+    std::vector<std::jthread> runners;
+    for (run::CellResult& result : results)
+      runners.emplace_back([&] { EXPECT_TRUE(qualify(result)); });
+  }
+  EXPECT_EQ(ranks_.times, 1);
+  EXPECT_THAT(found_, ElementsAre("64"));
+  int found_out = 0;
+  for (const run::CellResult& result : results) {
+    EXPECT_TRUE(result.settings.step.cuda_graph);
+    EXPECT_EQ(result.qualified, results.front().qualified);
+    found_out += result.qualify_ns > 0 ? 1 : 0;
+  }
+  EXPECT_EQ(found_out, 1) << "the others' records must not say that it took their time";
+}
+
+TEST_F(AQualifier, FindsOutAnewForAnotherBatchSize) {
+  run::CellResult one = leaving_open({"cuda-graph"}), other = leaving_open({"cuda-graph"}, 8);
+  EXPECT_TRUE(qualify(one));
+  EXPECT_TRUE(qualify(other));
+  EXPECT_THAT(found_, ElementsAre("64", "8"));
+}
+
+TEST_F(AQualifier, LeavesWhatWasTypedAlone) {
+  run::CellResult nothing = leaving_open({}), one = leaving_open({"optimizer"});
+  one.settings.step.cuda_graph = false;
+  EXPECT_TRUE(qualify(nothing));
+  EXPECT_EQ(ranks_.times, 0);
+  EXPECT_EQ(nothing.qualified, nullptr);
+  EXPECT_TRUE(qualify(one));
+  EXPECT_EQ(one.settings.step.optimizer, "fused");
+  EXPECT_FALSE(one.settings.step.cuda_graph) << "although it is faster";
+}
+
+TEST_F(AQualifier, TriesNoGraphWithSeveralGpus) {
+  run::CellResult result = leaving_open({"cuda-graph", "optimizer"});
+  result.settings.gpus = 2;
+  EXPECT_TRUE(qualify(result));
+  EXPECT_FALSE(result.settings.step.cuda_graph) << "the trials have one rank";
+  EXPECT_EQ(result.settings.step.optimizer, "fused");
+}
+
+TEST_F(AQualifier, StoppedItHasFoundNothing) {
+  ranks_.stops = &stop_;
+  run::CellResult result = leaving_open({"cuda-graph"});
+  EXPECT_FALSE(qualify(result));
+  EXPECT_FALSE(qualify(result)) << "a thread that has waited";
+  EXPECT_EQ(ranks_.times, 1);
+  EXPECT_EQ(result.qualified, nullptr);
+  EXPECT_THAT(found_, IsEmpty());
+}
+
+}  // namespace
+}  // namespace feedrate::tests
