@@ -67,10 +67,7 @@ class JobsRun::Store {
       : experiment_(of_dataset(all, data)),
         datasets_(
             data, [&line, data](std::uint64_t files) { line.show(listing_text(data, files)); },
-            [&line](const std::string& note) {
-              line.clear();
-              std::fprintf(stderr, "feedrate: %s\n", note.c_str());
-            }) {}
+            [&line](const std::string& note) { line.say(note); }) {}
 
   // Opened once for all jobs that read the same, under watch; see look_ahead() for what it throws.
   const run::Datasets& with(const plan::Cell& cell, ranks::RankProcesses& processes) {

@@ -51,13 +51,8 @@ Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::C
   runner_.emplace(
       options.run, registry_, *ranks_,
       [this](std::uint64_t files) { listing_.show(listing_text(options_.data, files)); },
-      [this](const std::string& note) { say(note); },
+      [this](const std::string& note) { listing_.say(note); },
       std::make_shared<run::Qualifier>(qualify_hooks(listing_, options.run.qualify)));
-}
-
-void Measuring::say(const std::string& note) {
-  listing_.clear();
-  std::fprintf(stderr, "feedrate: %s\n", note.c_str());
 }
 
 std::shared_ptr<const storage::DatasetVariant> Measuring::dataset_of(const plan::Cell& cell) {

@@ -87,7 +87,6 @@ class Measuring {
  private:
   using CellsByError = std::map<std::string, std::set<std::string>>;  // their ids, by the line
 
-  void say(const std::string& note);
   void check_devices(const std::vector<plan::PlannedRun>& plan);
   std::size_t say_unreadable(const CellsByError& cells) const;
   std::vector<plan::PlannedRun> keep(std::vector<plan::PlannedRun> runs) const;  // in plan.json

@@ -49,6 +49,11 @@ void ProgressLine::clear() {
   shown_ = false;
 }
 
+void ProgressLine::say(const std::string& text) {
+  clear();
+  std::fprintf(stderr, "feedrate: %s\n", text.c_str());
+}
+
 LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling,
                      const std::string& sweep) {
   if (p.to_cache > 0) {

@@ -30,6 +30,8 @@ class ProgressLine {
   void show(const std::string& label, const LiveNumbers& numbers);
   // Removes the line from the terminal, so that other output can follow.
   void clear();
+  // "feedrate: TEXT" in its place, on a line that stays; also if it is quiet.
+  void say(const std::string& text);
 
  private:
   const bool terminal_, quiet_;

@@ -68,18 +68,14 @@ std::string qualified_table(const plan::CellSettings& settings,
 }
 
 run::QualifyHooks qualify_hooks(ProgressLine& line, bool shows_table) {
-  const auto say = [&line](const std::string& text) {
-    line.clear();
-    std::fprintf(stderr, "feedrate: %s\n", text.c_str());
-  };
-  return {.note = say,
+  return {.note = [&line](const std::string& text) { line.say(text); },
           .told =
               [&line](const run::QualifyEvent& event) {
                 if (!event.axis.empty()) line.show(trying_text(event));
               },
           .found =
               [=, &line](const plan::CellSettings& settings, const device::Qualification& found) {
-                if (!shows_table) return say(qualified_line(settings, found));
+                if (!shows_table) return line.say(qualified_line(settings, found));
                 line.clear();
                 std::fputs(qualified_table(settings, found).c_str(), stderr);
               }};

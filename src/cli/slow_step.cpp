@@ -1,7 +1,6 @@
 #include "cli/slow_step.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
 #include "base/text.h"
@@ -76,8 +75,7 @@ void SlowStepNotice::look_at(const run::RunProgress& progress, const plan::Cell&
   const std::string text = slow_step_text(progress, cell, limits_);
   if (text.empty()) return;
   told_ = true;
-  line.clear();
-  std::fprintf(stderr, "feedrate: %s\n", text.c_str());
+  line.say(text);
 }
 
 }  // namespace feedrate::cli

@@ -1,22 +1,13 @@
 #pragma once
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "diagnose/verdict.h"
-#include "run/cell_runner.h"
-#include "run/run_options.h"
+#include "record/flag_rule.h"
 
 namespace feedrate::record {
 
-enum class Severity : std::uint8_t {
-  note,     // true of the run, no fault
-  warning,  // the number may be off
-  serious,  // do not quote it
-};
 std::string_view name_of(Severity severity);
 
 // What a reader of a number has to know before trusting it.
@@ -27,44 +18,6 @@ struct Flag {
   std::string remedy;
 };
 
-// What the rules look at.
-struct FlagFacts {
-  const run::CellResult& result;
-  const run::RunOptions& options;
-  // Of a ceiling that closes a repetition: the rate of the one that opened it, images/s.
-  std::optional<double> opening_imgs_per_s;
-  // Of a cell: that ceiling.
-  std::optional<diagnose::Ceiling> ceiling;
-  // When the cell's first repetition began; none for that one.
-  std::optional<run::PageCache> first_page_cache;
-  // What other records of the ledger were measured with, see differences() of resume.h.
-  const std::vector<std::string>& differences;
-  // Of a run together with other jobs, see run::Overlap.
-  std::optional<double> overlap{};
-};
-
-// One thing that can be wrong, defined in one row. `feedrate list --json` and the report read the
-// row, too.
-struct FlagRule {
-  std::string_view id;  // unique: the flag's name; after a dot, which of several rules of that name
-  Severity severity;
-  // The flag is raised beyond `threshold`, and serious beyond `serious`; in the unit of what the
-  // rule looks at.
-  std::optional<double> threshold, serious;
-  std::string_view remedy;
-  struct Raised {
-    std::string reason;
-    bool serious = false;
-    std::string remedy{};  // where it depends on what was seen; else the rule's
-  };
-  // Returns one element for each time that the flag is raised. Called for measured cells alone,
-  // unless `always`.
-  std::vector<Raised> (*look)(const FlagFacts& facts, const FlagRule& rule);
-  bool always = false;
-  bool stays = false;  // another run would find the same: nobody need measure it again
-
-  std::string_view name() const { return id.substr(0, id.find('.')); }
-};
 inline constexpr std::string_view kUnfitCeilingFlag = "ceiling_unfit";
 inline constexpr std::string_view kStoppedFlag =
     "stopped";  // the process or the machine stood still
