@@ -1,12 +1,17 @@
 """What is measured is true, or says that it is not: faults of the surroundings that give a wrong
 rate which looks right."""
 
+import fcntl
 import json
 import os
+import pty
 import signal
+import struct
+import subprocess
+import termios
 import time
 
-from program import CELL, SMALL, ProgramTest, main
+from program import CELL, SMALL, Answer, ProgramTest, main, program
 from rank_faults import children_of
 
 LONG = ("--min-seconds=2", "--warmup-seconds=0.3")
@@ -22,9 +27,21 @@ def serious(record):
 
 class Standstills(ProgramTest):
     def stop_while_it_measures(self, *words, seconds=1.2):
-        """Its processes, as by Ctrl-Z and fg."""
-        process = self.start(*words)
-        time.sleep(1.5)
+        """Its processes, as by Ctrl-Z and fg. It has a terminal, on which it says that it measures
+        as soon as it does."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))
+        process = subprocess.Popen(
+            [program(), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            cwd=self.folder,
+            text=True,
+        )
+        os.close(theirs)
+        shown = self.shown_until("measuring ", ours)
+        self.assertIn("measuring ", shown)
         everyone = tree_of(process.pid)
         self.assertGreater(len(everyone), 1, "the rank is a process of its own")
         for pid in everyone:
@@ -32,7 +49,21 @@ class Standstills(ProgramTest):
         time.sleep(seconds)
         for pid in reversed(everyone):
             os.kill(pid, signal.SIGCONT)
-        return self.finish(process)
+        shown += self.shown_until(None, ours)
+        os.close(ours)
+        with process:
+            return Answer(process.wait(), process.stdout.read(), shown)
+
+    def shown_until(self, word, terminal):
+        """What the program writes there, until it has written this, or ends."""
+        shown = b""
+        while word is None or word.encode() not in shown:
+            try:
+                part = os.read(terminal, 65536)
+            except OSError:  # the other side is closed
+                break
+            shown += part
+        return shown.decode(errors="replace")  # cut in mid-letter
 
     def words(self, command, *more):
         data = ("--data", "jpeg", "--dataset", self.data)
