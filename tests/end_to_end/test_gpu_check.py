@@ -33,19 +33,36 @@ for some, why in plan["fails"].items():
 record = plan["record"]
 record["device"]["name"] = plan["gpu"]
 record["cell"]["precision"] = sys.argv[sys.argv.index("--precision") + 1]
+record["stands_for"] = {"cuda-graph": plan["graph"]}
+record["valid"] = not any(some in words for some in plan["unfit"])
+record["flags"] = [] if record["valid"] else [{"name": "throttled"}]
 record["imgs_per_s"] = next(rate for some, rate in plan["rates"].items() if some in words)
 if "--qualify" in words:
     record["qualification"] = plan["qualification"]
 print(json.dumps(record))
 """
 CHECKS = """#!/bin/sh
-echo '[  PASSED  ] 21 tests.'
+echo '[ RUN      ] Step.Trains'
+echo '[       OK ] Step.Trains (3 ms)'
+case "$1" in *Slabs.AreWhole*) ;; *)
+  echo '[ RUN      ] Slabs.AreWhole'
+  [ ! -e "$(dirname "$0")/crash" ] || kill -SEGV $$
+  echo '[       OK ] Slabs.AreWhole (3 ms)'
+esac
+echo '[ RUN      ] Copies.Overlap/0'
+if [ -e "$(dirname "$0")/fail" ]; then
+  echo '[  FAILED  ] Copies.Overlap/0, where GetParam() = 1 (3 ms)'
+  exit 1
+fi
+echo '[       OK ] Copies.Overlap/0 (3 ms)'
+echo '[  PASSED  ] 3 tests.'
 """
 QUALIFICATION = [
     {
         "axis": "cuda-graph",
         "value": "on",
         "verdict": "taken",
+        "imgs_per_s": 3100.2,
         "ratio": 1.25,
         "ratio_ci95": [1.2, 1.3],
         "reason": "",
@@ -73,6 +90,8 @@ class GpuCheck(ProgramTest):
             "gpu": "NVIDIA H100 80GB HBM3",
             "rates": {"--data synthetic": 3000.0, "--data tensor": 2850.0, "": 1500.0},
             "qualification": QUALIFICATION,
+            "graph": "on",
+            "unfit": [],
             "fails": {},
             "hangs": [],
         }
@@ -122,8 +141,9 @@ class GpuCheck(ProgramTest):
             self.assertEqual(out, file.read())
         self.assertIn("resnet50 on NVIDIA H100 80GB HBM3, batch 256", out)
         rows = self.table()
-        self.assertEqual(rows["test_cuda"][-1], "[  PASSED  ] 21 tests.")
-        self.assertEqual(rows["+ cuda-graph on"][:4], ["taken", "-", "1.250 (1.200 to 1.300)", "-"])
+        self.assertEqual(rows["test_cuda"][-1], "[  PASSED  ] 3 tests.")
+        graph = rows["+ cuda-graph on"]
+        self.assertEqual(graph[:4], ["taken", "3100", "1.250 (1.200 to 1.300)", "-"])
         self.assertEqual(rows["+ batch-norm fused"][0], "wrong")
         self.assertIn("0.3 / 0.1 away", rows["+ batch-norm fused"][-1])
         self.assertEqual(rows["synthetic bf16"][1:3], ["3000", "-"])
@@ -155,6 +175,41 @@ class GpuCheck(ProgramTest):
         self.assertIn("--jpeg-engine 100", again)
         self.assertEqual(self.table()["jpeg by nvJPEG, --jpeg-engine 100"][1], "1500")
 
+    def test_resumed_it_measures_what_failed_last(self):
+        self.plan["fails"] = {"--jpeg-engine": "no"}
+        self.check("-o", "gpu.md", "--only", "rungs", "ceilings", "data", code=1)
+        self.calls()
+        self.plan["fails"]["--cache"] = "neither"
+        self.check("-o", "gpu.md", "--resume", "--only", "data", "copies", code=1)
+        runs = [call for call in self.calls() if call.startswith("run")]
+        self.assertEqual(["--cache" in call for call in runs], 3 * [True] + 3 * [False])
+        self.assertIn("feedrate: no", self.table()["jpeg by nvJPEG, --jpeg-engine 0"][-1])
+
+    def test_what_must_not_be_quoted_is_no_ceiling_and_measured_again(self):
+        self.plan["unfit"] = ["--data synthetic"]
+        self.check("-o", "gpu.md", "--only", "ceilings", "copies", code=1)
+        rows = self.table()
+        self.assertEqual(rows["synthetic bf16"][-1], "must not be quoted, throttled")
+        self.assertEqual(rows["tensor, cache device"][1:3], ["2850", "-"])
+        self.plan["unfit"] = []
+        self.check("-o", "gpu.md", "--resume", "--only", "ceilings", "copies", code=0)
+        self.assertEqual(self.table()["tensor, cache device"][1:3], ["2850", "0.950"])
+
+    def test_steps_that_are_made_another_way_are_seen(self):
+        self.check("-o", "gpu.md", "--only", "ceilings", code=0)
+        self.plan["graph"] = "off"
+        self.check("-o", "gpu.md", "--resume", "--only", "copies", code=0)
+        self.assertIn("in another way than the ceiling's", self.table()["tensor, cache device"][-1])
+
+    def test_a_check_that_crashes_is_named_and_the_others_run(self):
+        for name in ("crash", "fail"):
+            self.write(os.path.join("bin", name), "")
+        self.check("-o", "gpu.md", "--only", "checks", code=1)
+        self.assertEqual(
+            self.table()["test_cuda"][-1],
+            "failed: Copies.Overlap/0; crashed or hung: Slabs.AreWhole",
+        )
+
     def test_a_table_has_one_gpu(self):
         self.plan["fails"] = {"--precision fp16": "no"}
         self.check("-o", "gpu.md", code=1)
@@ -171,13 +226,13 @@ class GpuCheck(ProgramTest):
         self.assertIn("gpu.jsonl: was measured with other options; choose another -o", err)
 
     def test_a_budget_cuts_off_what_hangs(self):
-        self.plan["hangs"] = ["--precision fp32"]
+        self.plan["hangs"] = ["--data tensor"]
         _, err = self.check("-o", "gpu.md", "--budget", "10", code=1)
         rows = self.table()
         self.assertEqual(rows["synthetic bf16"][1], "3000", "what was measured before")
-        self.assertRegex(rows["synthetic fp32"][-1], r"^no result within \d+ s$")
-        self.assertNotIn("tensor", rows)
-        self.assertIn("no time for: tensor (--budget, --resume)", err)
+        self.assertRegex(rows["tensor"][-1], r"^no result within \d+ s$")
+        self.assertNotIn("jpeg", rows)
+        self.assertIn("no time for: jpeg (--budget, --resume)", err)
 
     def test_interrupted_it_keeps_its_rows_and_leaves_nothing_behind(self):
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -204,7 +259,8 @@ class GpuCheck(ProgramTest):
         for words, why in (
             (["-o", "no/gpu.md"], "-o no/gpu.md: cannot be written; name a file in a folder"),
             (["--dataset", "no"], "--dataset no: is no folder; leave it out, and one is made"),
-            (["--resume"], "--resume: which rows?"),
+            (["--resume"], "--resume: which rows?; give the table that is there: -o FILE"),
+            (["--resume", "-o", "gpu.md"], "--resume: gpu.jsonl does not exist; give the table"),
         ):
             _, err = self.check(*words, code=2)
             self.assertIn(why, err)

@@ -1,0 +1,89 @@
+"""The rows of gpu-check's table, from records of `feedrate run`."""
+
+import roofline
+
+
+def heading(a, records):
+    device = next((r["device"]["name"] for r in records if "device" in r), "no device")
+    return [
+        (
+            f"{a.model} on {device}, batch {a.batch_size}, {a.input_size}x{a.input_size},"
+            f" {a.workers} workers; in {a.precision[-1]} where a row does not say; shares of its"
+            " synthetic ceiling, those of a way of making a step of the rate without it"
+        ),
+        "",
+        (
+            "| cell | shows | img/s | of ceiling | % of roofline by data sheet: bytes unfused /"
+            " fused / FLOPs | as measured | step ms | data wait ms | device idle % |"
+            " flags or failure |"
+        ),
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+
+
+def row(a, name, shows, record, ceiling):
+    """`ceiling`: the record of the table's; None: this is it, or there is none."""
+    if record["status"] != "ok":
+        reason = str(record.get("error") or record["status"]).replace("|", "/")
+        return f"| {name} | {shows} | - | - | - | - | - | - | - | {reason} |"
+    if "checks" in record:
+        return f"| {name} | {shows} | - | - | - | - | - | - | - | {record['checks']} |"
+    rate = record["imgs_per_s"]
+    share = f"{rate / ceiling['imgs_per_s']:.3f}" if ceiling and is_sound(ceiling) else "-"
+    sheet, measured = roofs(record)
+    return (
+        f"| {name} | {shows} | {rate:.0f} | {share} | {of_roofline(a, record, sheet)} |"
+        f" {of_roofline(a, record, measured)} | {record['step_ms']['median']:.2f} |"
+        f" {record['data_wait_ms']['median']:.2f} |"
+        f" {100 * record['device_idle_fraction']:.1f} | {remarks(record, ceiling)} |"
+    )
+
+
+def rung_rows(record):
+    """One for each way of making a step: what it gains on top of those above."""
+    for rung in record.get("qualification", []):
+        name = f"+ {rung['axis']} {rung['value']}"
+        low, high = rung.get("ratio_ci95", (0, 0))
+        gain = f"{rung['ratio']:.3f} ({low:.3f} to {high:.3f})" if "ratio" in rung else "-"
+        why = str(rung.get("reason", "")).replace("|", "/")
+        rate = f"{rung['imgs_per_s']:.0f}" if "imgs_per_s" in rung else "-"
+        yield f"| {name} | {rung['verdict']} | {rate} | {gain} | - | - | - | - | - | {why} |"
+
+
+def remarks(record, ceiling):
+    """What stands in the last column beside a rate."""
+    said = [] if is_sound(record) else ["must not be quoted"]
+    if ceiling and precision_of(record) == precision_of(ceiling):
+        if steps_of(record) != steps_of(ceiling):
+            said.append("its steps are made in another way than the ceiling's")
+    said += [flag["name"] for flag in record.get("flags", [])]
+    decoded = (record.get("arrivals") or {}).get("decoded") or {}
+    return ", ".join(said + [f"{count} by {who}" for who, count in decoded.items()])
+
+
+def is_sound(record):
+    """Measured, and fit to be quoted."""
+    return record["status"] == "ok" and record.get("valid", True)
+
+
+def precision_of(record):
+    return record.get("stands_for", {}).get("precision") or record["cell"].get("precision")
+
+
+def steps_of(record):
+    """What the GPU has chosen for what was left to it."""
+    return record.get("stands_for", {})
+
+
+def of_roofline(a, record, peaks):
+    """The rate as percentages of what memory allows unfused, and fused, and of what arithmetic
+    allows."""
+    if not peaks or a.model != "resnet50" or precision_of(record) not in ("fp16", "bf16"):
+        return "-"
+    bounds = roofline.bounds(*peaks, a.input_size)
+    return " / ".join(f"{100 * record['imgs_per_s'] / bound:.0f}" for bound in bounds)
+
+
+def roofs(record):
+    """[bytes/s, FLOP/s] by the data sheet, and as they were measured; None: unknown."""
+    return roofline.data_sheet(record["device"]["name"]), record.get("measured_roofs")
