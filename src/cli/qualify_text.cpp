@@ -64,6 +64,8 @@ std::string qualified_table(const plan::CellSettings& settings,
     text += format("  %10d  %6s\n", rate.batch,
                    rate.reason.empty() ? thousands(rate.imgs_per_s).c_str() : rate.reason.c_str());
   }
+  if (!found.batches_failed.empty())
+    text += "  no rates over batch sizes: " + found.batches_failed + "\n";
   return text;
 }
 

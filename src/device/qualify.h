@@ -33,6 +33,7 @@ struct Qualification {
   StepOptions chosen;
   std::vector<RungResult> rungs;
   std::vector<BatchRate> batches;  // where they were asked for
+  std::string batches_failed;      // then: why there are none
 };
 
 // What is left to the device.

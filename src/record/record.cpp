@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "measure/clock.h"
 #include "record/measurement_json.h"
 #include "record/record_json.h"
 
@@ -141,6 +142,7 @@ Json RecordWriter::json_of(const Record& record) const {
     json["ranks"].push_back(rank_json(number, rank));
   if (const Json stands = stands_for_json(result); !stands.empty()) json["stands_for"] = stands;
   if (result.qualified) json["qualification"] = run::record_json_of(*result.qualified);
+  if (result.qualify_ns > 0) json["qualify_s"] = measure::seconds(result.qualify_ns);
   json["flags"] = flags_json(record.flags);
   json["valid"] = record.valid;
   json["dataset"] = dataset_json(result, options_.data, record.context.first_page_cache);

@@ -17,7 +17,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOptions, channels_last, batch_norm, optim
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RungResult, axis, value, verdict, imgs_per_s, ratio, low, high,
                                    reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BatchRate, batch, imgs_per_s, reason)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Qualification, chosen, rungs, batches)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Qualification, chosen, rungs, batches, batches_failed)
 }  // namespace feedrate::device
 
 namespace feedrate::run {
@@ -71,8 +71,9 @@ void carry_out(const QualifyOrder& order, device::StepTrials& trials, const devi
                    const std::string& value) { tell({.axis = axis, .value = value}); },
       .ended = [&](const device::RungResult& result) { tell({.ended = result}); }};
   device::Qualification found = device::qualify(trials, step, order.known, news);
-  if (order.asks_rates)
-    found.batches = device::rates_over_batches(trials, found.chosen, step.batch);
+  tell({.qualified = found});  // whatever becomes of the rates
+  if (!order.asks_rates) return;
+  found.batches = device::rates_over_batches(trials, found.chosen, step.batch);
   tell({.qualified = std::move(found)});
 }
 
@@ -98,6 +99,10 @@ std::optional<QualifyEvent> qualify_apart(
       if (!end) throw Error("the qualification", "ended without a result");
       return end;
     } catch (const std::exception& error) {
+      if (end && end->qualified) {
+        end->qualified->batches_failed = error.what();
+        return end;
+      }
       if (!under_way) throw;
       under_way->verdict = "failed", under_way->reason = error.what();
       order.known.push_back(*under_way);
@@ -161,6 +166,7 @@ nlohmann::ordered_json record_json_of(const device::Qualification& found) {
     nlohmann::ordered_json json = {
         {"axis", rung.axis}, {"value", rung.value}, {"verdict", rung.verdict}};
     if (rung.imgs_per_s > 0) {
+      json["imgs_per_s"] = rung.imgs_per_s;
       json["ratio"] = rung.ratio;
       json["ratio_ci95"] = {rung.low, rung.high};
     }

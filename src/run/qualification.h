@@ -23,7 +23,7 @@ struct QualifyOrder {
 struct QualifyEvent {
   std::string axis, value;                         // a rung was begun
   std::optional<device::RungResult> ended;         // and has ended
-  std::optional<device::Qualification> qualified;  // the end of all
+  std::optional<device::Qualification> qualified;  // the end of all; before the rates, too
   std::optional<int> fits;                         // the other end: images
 };
 nlohmann::json json_of(const QualifyEvent& event);
@@ -38,7 +38,7 @@ void carry_out(const QualifyOrder& order, device::StepTrials& trials, const devi
 // Has `attempt` carry out an order, again without what the one before has died of: such a rung has
 // failed. `attempt` calls its sink for each event; it returns false if it was stopped, and throws
 // what has ended it. `told`: of each event. Nothing if stopped. Throws what no rung is to blame
-// for.
+// for, but where all rungs had been judged: then the rates over batch sizes have failed.
 using QualifySink = std::function<void(const QualifyEvent&)>;
 std::optional<QualifyEvent> qualify_apart(
     QualifyOrder order, const std::function<bool(const QualifyOrder&, const QualifySink&)>& attempt,

@@ -33,6 +33,7 @@ class StandIn : public device::StepTrials {
   };
   std::map<std::string, Planted> planted;
   int most_images = 1 << 20;  // that fit
+  int crashes_at = 1 << 20;   // a batch of so many images takes the process along
   std::vector<int> asked;     // batches
 
   device::StepError error_of(const device::StepOptions& options) override {
@@ -50,6 +51,7 @@ class StandIn : public device::StepTrials {
 
   double seconds(const device::StepOptions& options, int batch, int steps) override {
     asked.push_back(batch);
+    if (batch >= crashes_at) std::abort();
     if (batch > most_images) throw std::runtime_error("out of memory");
     double step = 1e-3 * batch;
     for (const std::string& name : taken_in(options))

@@ -97,6 +97,21 @@ TEST(Qualification, WhatErrsIsLeftOutByName) {
   EXPECT_EQ(failed.reason, "operation not permitted when stream is capturing");
 }
 
+TEST(Qualification, WhatIsFoundOutlivesTheRatesOverBatchSizes) {
+  StandIn trials;
+  trials.crashes_at = 256;
+  const auto end =
+      run::qualify_apart({.asks_rates = true},
+                         [&](const run::QualifyOrder& order, const run::QualifySink& sink) {
+                           return attempt_in_a_process(trials, order, sink);
+                         },
+                         {});
+  ASSERT_TRUE(end && end->qualified);
+  EXPECT_TRUE(end->qualified->chosen.cuda_graph);
+  EXPECT_TRUE(end->qualified->batches.empty());
+  EXPECT_THAT(end->qualified->batches_failed, HasSubstr("was killed"));
+}
+
 TEST(Qualification, WhatNoRungIsToBlameForIsThrown) {
   const auto fails = [](const run::QualifyOrder&, const run::QualifySink&) -> bool {
     throw Error("cuda:0", "no driver");
