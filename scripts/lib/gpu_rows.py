@@ -54,7 +54,7 @@ def remarks(record, ceiling):
     """What stands in the last column beside a rate."""
     said = [] if is_sound(record) else ["must not be quoted"]
     if ceiling and precision_of(record) == precision_of(ceiling):
-        if steps_of(record) != steps_of(ceiling):
+        if record.get("stands_for") != ceiling.get("stands_for"):  # what was left to the GPU
             said.append("its steps are made in another way than the ceiling's")
     said += [flag["name"] for flag in record.get("flags", [])]
     decoded = (record.get("arrivals") or {}).get("decoded") or {}
@@ -68,11 +68,6 @@ def is_sound(record):
 
 def precision_of(record):
     return record.get("stands_for", {}).get("precision") or record["cell"].get("precision")
-
-
-def steps_of(record):
-    """What the GPU has chosen for what was left to it."""
-    return record.get("stands_for", {})
 
 
 def of_roofline(a, record, peaks):

@@ -1,14 +1,18 @@
 """Runs the program as a user would, and checks what every answer must fulfil."""
 
+import fcntl
 import glob
 import json
 import os
+import pty
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -25,6 +29,13 @@ HAS_GPU = bool(glob.glob("/dev/nvidia[0-9]*") or os.path.exists("/dev/dxg"))
 
 def program():
     return os.path.abspath(os.environ["FEEDRATE_PROGRAM"])
+
+
+def open_terminal(columns):
+    """(our side, the program's side)"""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    return ours, theirs
 
 
 class Answer:

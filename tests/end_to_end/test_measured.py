@@ -1,17 +1,13 @@
 """What is measured is true, or says that it is not: faults of the surroundings that give a wrong
 rate which looks right."""
 
-import fcntl
 import json
 import os
-import pty
 import signal
-import struct
 import subprocess
-import termios
 import time
 
-from program import CELL, SMALL, Answer, ProgramTest, main, program
+from program import CELL, SMALL, Answer, ProgramTest, main, open_terminal, program
 from rank_faults import children_of
 
 LONG = ("--min-seconds=2", "--warmup-seconds=0.3")
@@ -29,8 +25,7 @@ class Standstills(ProgramTest):
     def stop_while_it_measures(self, *words, seconds=1.2):
         """Its processes, as by Ctrl-Z and fg. It has a terminal, on which it says that it measures
         as soon as it does."""
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))
+        ours, theirs = open_terminal(200)
         process = subprocess.Popen(
             [program(), *words],
             stdin=subprocess.DEVNULL,

@@ -1,17 +1,13 @@
 """What a person at a terminal sees of `run` and `sweep`."""
 
-import fcntl
 import os
-import pty
 import re
 import select
 import signal
-import struct
-import termios
 import time
 import unittest
 
-from program import CELL, HAS_GPU, PATIENCE, SHORT, ProgramTest, main, program
+from program import CELL, HAS_GPU, PATIENCE, SHORT, ProgramTest, main, open_terminal, program
 
 CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -19,8 +15,7 @@ CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 class Terminal(ProgramTest):
     def on_terminal(self, columns, *words, **environment):
         """All that the program writes to a terminal of so many columns."""
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        ours, theirs = open_terminal(columns)
         child = os.fork()
         if child == 0:
             os.close(ours)
