@@ -50,6 +50,15 @@ def rung_rows(record):
         yield f"| {name} | {rung['verdict']} | {rate} | {gain} | - | - | - | - | - | {why} |"
 
 
+def batch_rows(record):
+    """One for each batch size at which the chosen ways were timed."""
+    for one in record.get("rates_over_batches", []):
+        rate = f"{one['imgs_per_s']:.0f}" if "imgs_per_s" in one else "-"
+        why = str(one.get("reason", "")).replace("|", "/")
+        name = f"batch of {one['batch_size']}"
+        yield f"| {name} | with the ways taken | {rate} | - | - | - | - | - | - | {why} |"
+
+
 def remarks(record, ceiling):
     """What stands in the last column beside a rate."""
     said = [] if is_sound(record) else ["must not be quoted"]

@@ -141,7 +141,11 @@ Json RecordWriter::json_of(const Record& record) const {
   for (const auto& [number, rank] : result.kept_ranks)
     json["ranks"].push_back(rank_json(number, rank));
   if (const Json stands = stands_for_json(result); !stands.empty()) json["stands_for"] = stands;
-  if (result.qualified) json["qualification"] = run::record_json_of(*result.qualified);
+  if (result.qualified) {
+    json["qualification"] = run::record_json_of(result.qualified->rungs);
+    if (const Json batches = run::record_json_of(result.qualified->batches); !batches.empty())
+      json["rates_over_batches"] = batches;
+  }
   if (result.qualify_ns > 0) json["qualify_s"] = measure::seconds(result.qualify_ns);
   json["flags"] = flags_json(record.flags);
   json["valid"] = record.valid;

@@ -160,9 +160,9 @@ nlohmann::ordered_json values_of(const device::StepOptions& options) {
           {"cuda-graph", on_off(options.cuda_graph)}};
 }
 
-nlohmann::ordered_json record_json_of(const device::Qualification& found) {
-  nlohmann::ordered_json rungs = nlohmann::ordered_json::array();
-  for (const device::RungResult& rung : found.rungs) {
+nlohmann::ordered_json record_json_of(const std::vector<device::RungResult>& rungs) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const device::RungResult& rung : rungs) {
     nlohmann::ordered_json json = {
         {"axis", rung.axis}, {"value", rung.value}, {"verdict", rung.verdict}};
     if (rung.imgs_per_s > 0) {
@@ -171,9 +171,23 @@ nlohmann::ordered_json record_json_of(const device::Qualification& found) {
       json["ratio_ci95"] = {rung.low, rung.high};
     }
     if (!rung.reason.empty()) json["reason"] = rung.reason;
-    rungs.push_back(std::move(json));
+    all.push_back(std::move(json));
   }
-  return rungs;
+  return all;
+}
+
+nlohmann::ordered_json record_json_of(const std::vector<device::BatchRate>& batches) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const device::BatchRate& rate : batches) {
+    nlohmann::ordered_json json = {{"batch_size", rate.batch}};
+    if (rate.reason.empty()) {
+      json["imgs_per_s"] = rate.imgs_per_s;
+    } else {
+      json["reason"] = rate.reason;
+    }
+    all.push_back(std::move(json));
+  }
+  return all;
 }
 
 void apply(const device::StepOptions& chosen, const std::set<std::string>& open,

@@ -66,8 +66,9 @@ class KeptQualifications {
   std::filesystem::path folder_;
 };
 
-// As records have it: what was chosen, by axis, and each rung.
-nlohmann::ordered_json record_json_of(const device::Qualification& found);
+// As records have it: each rung, and each rate over batch sizes.
+nlohmann::ordered_json record_json_of(const std::vector<device::RungResult>& rungs);
+nlohmann::ordered_json record_json_of(const std::vector<device::BatchRate>& batches);
 // The axes' values: {"memory-format": "channels_last", ...}.
 nlohmann::ordered_json values_of(const device::StepOptions& options);
 

@@ -3,6 +3,7 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -71,10 +72,9 @@ class CpuAccelerator : public device::Accelerator {
     guarded("cpu", spec_, [&] {
       const std::int64_t start = measure::now_ns();
       const TrainBatch ready = take(std::move(batch));
-      const double loss = trainer_.step(ready.input, ready.labels).item<double>();
+      loss_ = trainer_.step(ready.input, ready.labels).item<double>();
       delays_.serve(measure::Place::step);
-      finished_.push_back({start, measure::now_ns(), loss, averaged_ns_ - handed_over_ns_});
-      check_loss(loss, "cpu");
+      finished_.push_back({start, measure::now_ns(), loss_, averaged_ns_ - handed_over_ns_});
     });
   }
 
@@ -86,7 +86,9 @@ class CpuAccelerator : public device::Accelerator {
     return train::operators_of(/*on_gpu=*/false, steps);
   }
 
-  void drain() override {}
+  // Once a loss is no number, all that follow are none.
+  bool has_failed() const override { return !std::isfinite(loss_); }
+  void drain() override { check_loss(loss_, "cpu"); }
 
  private:
   // Backward passes run on the thread that calls submit().
@@ -133,6 +135,7 @@ class CpuAccelerator : public device::Accelerator {
   std::optional<SyntheticRing> synthetic_;
   TrainBatch resident_;  // its input as it came from the host
   at::Tensor resident_parameters_;
+  double loss_ = 0;  // the last step's
   std::vector<device::StepRecord> finished_;
 };
 

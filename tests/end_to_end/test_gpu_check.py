@@ -39,6 +39,7 @@ record["flags"] = [] if record["valid"] else [{"name": "throttled"}]
 record["imgs_per_s"] = next(rate for some, rate in plan["rates"].items() if some in words)
 if "--qualify" in words:
     record["qualification"] = plan["qualification"]
+    record["rates_over_batches"] = plan["rates_over_batches"]
 print(json.dumps(record))
 """
 CHECKS = """#!/bin/sh
@@ -90,6 +91,10 @@ class GpuCheck(ProgramTest):
             "gpu": "NVIDIA H100 80GB HBM3",
             "rates": {"--data synthetic": 3000.0, "--data tensor": 2850.0, "": 1500.0},
             "qualification": QUALIFICATION,
+            "rates_over_batches": [
+                {"batch_size": 512, "imgs_per_s": 3150.4},
+                {"batch_size": 1024, "reason": "out of memory"},
+            ],
             "graph": "on",
             "unfit": [],
             "fails": {},
@@ -146,6 +151,8 @@ class GpuCheck(ProgramTest):
         self.assertEqual(graph[:4], ["taken", "3100", "1.250 (1.200 to 1.300)", "-"])
         self.assertEqual(rows["+ batch-norm fused"][0], "wrong")
         self.assertIn("0.3 / 0.1 away", rows["+ batch-norm fused"][-1])
+        self.assertEqual(rows["batch of 512"][1:3], ["3150", "-"])
+        self.assertEqual(rows["batch of 1024"][1::7], ["-", "out of memory"])
         self.assertEqual(rows["synthetic bf16"][1:3], ["3000", "-"])
         self.assertEqual(rows["tensor"][1:3], ["2850", "0.950"])
         self.assertEqual(rows["jpeg by nvJPEG, --jpeg-engine 70"][1:3], ["1500", "0.500"])

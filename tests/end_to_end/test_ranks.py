@@ -1,11 +1,13 @@
 """Ranks that are processes: of another launcher, and of our own."""
 
+import glob
 import json
 import os
 import random
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import time
 import unittest
@@ -245,6 +247,28 @@ class Own(ProgramTest):
         )
         self.assertEqual(record["status"], "ok")
         self.assertGreater(sum(s["items"] for s in record["stages"] if s["name"] == "decode"), 0)
+
+    def test_a_loss_that_is_no_number_ends_all(self):
+        """One sample is bad: one rank sees it a step before the other, whose gradients wait for
+        the first one's."""
+        data = self.path("data")
+        made = ("--count", "16", "--classes", "4", "--format", "tensor", "--tensor-dtype", "fp32")
+        self.call("gen", data, *made, "--image-size", "48", "--input-size", "32")
+        samples = glob.glob(os.path.join(data, "tensor-fp32", "**", "*.*"), recursive=True)
+        bad = min(sample for sample in samples if not sample.endswith(".tsv"))
+        with open(bad, "r+b") as file:
+            file.seek(-4, os.SEEK_END)
+            file.write(struct.pack("<f", float("nan")))
+        of_data = ("--data", "tensor", "--tensor-dtype", "fp32", "--dataset", data)
+        words = ("--image-size", "48", "--gpus", "2", "--no-ceiling", "--min-seconds", "5")
+        told, seed = set(), 0
+        while len(told) < 2 and seed < 9:
+            seed += 1  # of who gets it
+            answer = self.call(*self.CPU, *of_data, *words, "--seed", str(seed), code=1)
+            last = answer.err.splitlines()[-1]
+            self.assertRegex(last, r"rank \d \(pid \d+\): cpu: the loss is NaN")
+            told.add(last.split(" (")[0])
+        self.assertEqual(len(told), 2, told)
 
     def test_more_than_there_can_be_is_refused(self):
         self.refused(*self.WORDS, "--gpus", "65", names=["--gpus 65", "64"])

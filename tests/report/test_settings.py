@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import shutil
 import tempfile
 import unittest
 
@@ -48,6 +49,7 @@ class Sittings(unittest.TestCase):
 class Reading(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="feedrate-report-")
+        self.addCleanup(shutil.rmtree, self.folder)
         self.notes = []
 
     def read(self, records, tail=""):

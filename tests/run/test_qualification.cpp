@@ -181,5 +181,28 @@ TEST(Qualification, OnlyWhatIsOpenIsSet) {
           .channels_last = false, .batch_norm = "fused", .optimizer = "loop", .cuda_graph = true}));
 }
 
+TEST(Qualification, RecordsHaveWhatWasTimedAndWhyTheRestWasNot) {
+  using Rungs = std::vector<device::RungResult>;
+  EXPECT_EQ(
+      run::record_json_of(
+          Rungs{{.axis = "optimizer",
+                 .value = "fused",
+                 .verdict = "taken",
+                 .imgs_per_s = 90,
+                 .ratio = 1.5,
+                 .low = 1.25,
+                 .high = 1.75},
+                {.axis = "cuda-graph", .value = "on", .verdict = "failed", .reason = "no memory"}})
+          .dump(),
+      R"([{"axis":"optimizer","value":"fused","verdict":"taken","imgs_per_s":90.0,)"
+      R"("ratio":1.5,"ratio_ci95":[1.25,1.75]},)"
+      R"({"axis":"cuda-graph","value":"on","verdict":"failed","reason":"no memory"}])");
+  using Batches = std::vector<device::BatchRate>;
+  EXPECT_EQ(run::record_json_of(
+                Batches{{.batch = 64, .imgs_per_s = 80.5}, {.batch = 128, .reason = "no memory"}})
+                .dump(),
+            R"([{"batch_size":64,"imgs_per_s":80.5},{"batch_size":128,"reason":"no memory"}])");
+}
+
 }  // namespace
 }  // namespace feedrate::tests
