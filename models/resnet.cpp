@@ -52,6 +52,7 @@ struct ResNetBlock : torch::nn::Module {
     if (stride != 1 || in != out) projection = std::make_shared<ResNetProjection>(in, out, stride);
   }
   virtual Forked forward(const Forked& x) = 0;
+  virtual BatchNorm& last_norm() = 0;  // in front of the addition
 
   Tensor shortcut(const Forked& x) {
     return projection ? projection->forward(x.shortcut) : x.shortcut;
@@ -79,6 +80,7 @@ struct BasicBlock : ResNetBlock {
     y = conv2->forward(y);
     return bn2->forward_add_relu(y, shortcut(x));
   }
+  BatchNorm& last_norm() override { return bn2; }
 
   Conv2d conv1;
   BatchNorm bn1;
@@ -106,6 +108,7 @@ struct Bottleneck : ResNetBlock {
     y = conv3->forward(y);
     return bn3->forward_add_relu(y, shortcut(x));
   }
+  BatchNorm& last_norm() override { return bn3; }
 
   Conv2d conv1;
   BatchNorm bn1;
@@ -205,6 +208,14 @@ ResNet make_resnet(std::string_view name, int classes) {
 void use_batch_norm(torch::nn::Module& module, BatchNormKind kind) {
   for (const auto& inner : module.modules()) {
     if (auto* norm = inner->as<BatchNorm>()) norm->set_kind(kind);
+  }
+}
+
+void set_residual_scale(torch::nn::Module& module, double scale) {
+  const at::NoGradGuard no_grad;
+  for (const auto& inner : module.modules()) {
+    if (auto* block = inner->as<ResNetBlock>())
+      block->last_norm()->named_parameters()["weight"].fill_(scale);
   }
 }
 

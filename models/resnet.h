@@ -61,6 +61,11 @@ ResNet make_resnet(std::string_view name, int classes = 1000);
 // How all its batch normalisations run from now on; made as BatchNormKind::library.
 void use_batch_norm(torch::nn::Module& module, BatchNormKind kind);
 
+// Starts each residual block with so large a part beside its shortcut: fills the weights of the
+// batch normalisation in front of the addition, which are 1 in a new network. Goyal et al. 2017
+// ("Accurate, Large Minibatch SGD") start with 0.
+void set_residual_scale(torch::nn::Module& module, double scale);
+
 // Lays every convolution's weights out as N, H, W, C, for which cuDNN has its fastest 16-bit
 // kernels. To be called before the optimiser and any gradient reducer are made, as these copy the
 // weights' strides. The input should be in channels_last as well.

@@ -45,9 +45,17 @@ def rung_rows(record):
         name = f"+ {rung['axis']} {rung['value']}"
         low, high = rung.get("ratio_ci95", (0, 0))
         gain = f"{rung['ratio']:.3f} ({low:.3f} to {high:.3f})" if "ratio" in rung else "-"
-        why = str(rung.get("reason", "")).replace("|", "/")
+        why = str(rung.get("reason") or error_text(record, rung)).replace("|", "/")
         rate = f"{rung['imgs_per_s']:.0f}" if "imgs_per_s" in rung else "-"
         yield f"| {name} | {rung['verdict']} | {rate} | {gain} | - | - | - | - | - | {why} |"
+
+
+def error_text(record, rung):
+    """How far its change of weights is from fp64, beside the plain step's."""
+    own, plain = (one.get("update") for one in (rung.get("error", {}), record["plain_step_error"]))
+    if own is None or plain is None:
+        return ""
+    return f"{own:.2g} away from fp64, the plain step {plain:.2g}"
 
 
 def batch_rows(record):

@@ -52,7 +52,8 @@ Measuring::Measuring(const ExperimentOptions& options, const std::vector<plan::C
       options.run, registry_, *ranks_,
       [this](std::uint64_t files) { listing_.show(listing_text(options_.data, files)); },
       [this](const std::string& note) { listing_.say(note); },
-      std::make_shared<run::Qualifier>(qualify_hooks(listing_, options.run.qualify)));
+      std::make_shared<run::Qualifier>(
+          qualify_hooks(listing_, options.run.qualify || options.verbose)));
 }
 
 std::shared_ptr<const storage::DatasetVariant> Measuring::dataset_of(const plan::Cell& cell) {

@@ -23,13 +23,10 @@ double qualified_gain(const device::Qualification& found) {
   return gain;
 }
 
-std::string rung_row(const device::RungResult& rung) {
-  std::string row = format("  %-30s %-10s ", rung_name(rung).c_str(), rung.verdict.c_str());
-  if (rung.imgs_per_s > 0) {
-    row += format("%8s  %.3f  %.3f to %.3f", thousands(rung.imgs_per_s).c_str(), rung.ratio,
-                  rung.low, rung.high);
-  }
-  return row + (rung.reason.empty() ? "" : "  " + rung.reason) + "\n";
+// On stderr.
+void print_above(ProgressLine& line, const std::string& text) {
+  line.clear();
+  std::fputs(text.c_str(), stderr);
 }
 
 }  // namespace
@@ -53,13 +50,22 @@ std::string qualified_line(const plan::CellSettings& settings, const device::Qua
   return line;
 }
 
-std::string qualified_table(const plan::CellSettings& settings,
-                            const device::Qualification& found) {
-  std::string text = qualified_step(settings) + "\n";
-  text += format("  %-30s %-10s %8s  %-5s  %s\n", "on top of the plain step", "", "img/s", "times",
-                 "95 % of that");
-  for (const device::RungResult& rung : found.rungs) text += rung_row(rung);
-  if (!found.batches.empty()) text += "  batch size   img/s\n";
+std::string rungs_heading(const plan::CellSettings& settings) {
+  return format("%s\n  %-30s %-10s %8s  %-5s  95 %% of that\n", qualified_step(settings).c_str(),
+                "on top of the plain step", "", "img/s", "times");
+}
+
+std::string rung_row(const device::RungResult& rung) {
+  std::string row = format("  %-30s %-10s ", rung_name(rung).c_str(), rung.verdict.c_str());
+  if (rung.imgs_per_s > 0) {
+    row += format("%8s  %.3f  %.3f to %.3f", thousands(rung.imgs_per_s).c_str(), rung.ratio,
+                  rung.low, rung.high);
+  }
+  return row + (rung.reason.empty() ? "" : "  " + rung.reason) + "\n";
+}
+
+std::string batches_table(const device::Qualification& found) {
+  std::string text = found.batches.empty() ? "" : "  batch size   img/s\n";
   for (const device::BatchRate& rate : found.batches) {
     text += format("  %10d  %6s\n", rate.batch,
                    rate.reason.empty() ? thousands(rate.imgs_per_s).c_str() : rate.reason.c_str());
@@ -71,15 +77,19 @@ std::string qualified_table(const plan::CellSettings& settings,
 
 run::QualifyHooks qualify_hooks(ProgressLine& line, bool shows_table) {
   return {.note = [&line](const std::string& text) { line.say(text); },
+          .begun =
+              [=, &line](const plan::CellSettings& settings) {
+                if (shows_table) print_above(line, rungs_heading(settings));
+              },
           .told =
-              [&line](const run::QualifyEvent& event) {
+              [=, &line](const run::QualifyEvent& event) {
                 if (!event.axis.empty()) line.show(trying_text(event));
+                if (event.ended && shows_table) print_above(line, rung_row(*event.ended));
               },
           .found =
               [=, &line](const plan::CellSettings& settings, const device::Qualification& found) {
-                if (!shows_table) return line.say(qualified_line(settings, found));
-                line.clear();
-                std::fputs(qualified_table(settings, found).c_str(), stderr);
+                if (shows_table) print_above(line, batches_table(found));
+                line.say(qualified_line(settings, found));
               }};
 }
 

@@ -66,13 +66,16 @@ void time_pairs(StepTrials& trials, const StepOptions& below, const StepOptions&
 // Sets the verdict.
 void judge(StepTrials& trials, const OpenStep& step, const StepOptions& below,
            const StepOptions& with, const StepError& plain, RungResult& result) {
-  result.reason = why_wrong(trials.error_of(with), plain);
-  if (!result.reason.empty()) {
-    result.verdict = "wrong";
-    return;
-  }
+  result.error = trials.error_of(with);
+  result.reason = why_wrong(result.error, plain);
   time_pairs(trials, below, with, step.batch, result);
-  result.verdict = result.low > 1 ? "taken" : "no faster";
+  if (const std::string why = why_wrong(plain, plain); !why.empty()) {
+    result.verdict = "left out";
+    result.reason =
+        "cannot be judged, the plain step is no better: " + why + "; use a larger batch";
+  } else {
+    result.verdict = !result.reason.empty() ? "wrong" : result.low > 1 ? "taken" : "no faster";
+  }
 }
 
 double rate_of(StepTrials& trials, const StepOptions& options, int batch) {
@@ -119,7 +122,7 @@ Qualification qualify(StepTrials& trials, const OpenStep& step,
                       const std::vector<RungResult>& known, const QualifyNews& news) {
   Qualification found;
   StepOptions& current = found.chosen = plain_of(step);
-  const StepError plain = trials.error_of(current);
+  const StepError plain = found.plain = trials.error_of(current);
   trials.seconds(current, step.batch, kLeastOfTurn);  // what does not fit is no rung's fault
   for (const Rung& rung : kRungs) {
     if (!step.open.contains(std::string(rung.axis))) continue;

@@ -11,11 +11,13 @@ namespace feedrate::device {
 // One way to run the step faster, judged on top of the rungs below it that were taken.
 struct RungResult {
   std::string axis, value;  // "cuda-graph", "on"
-  // "taken"; "no faster"; "wrong": its steps are not the same training; "failed": an error or a
-  // crash ended an attempt; "left out": does not go with what is below.
+  // "taken"; "no faster"; "wrong": its steps are not the same training, however fast; "failed": an
+  // error or a crash ended an attempt; "left out": does not go with what is below,
+  // or nothing can be said of it.
   std::string verdict;
   double imgs_per_s = 0;                // with it; 0: not timed
   double ratio = 0, low = 0, high = 0;  // of the rates with and without it; 95 % interval
+  StepError error;                      // of steps with it; all 0: not looked at
   std::string reason;                   // of what was not taken, in words; may be empty
 
   bool is_taken() const { return verdict == "taken"; }
@@ -31,6 +33,7 @@ struct BatchRate {
 // What a device's `auto` stands for, and why.
 struct Qualification {
   StepOptions chosen;
+  StepError plain;  // of the step at the foot
   std::vector<RungResult> rungs;
   std::vector<BatchRate> batches;  // where they were asked for
   std::string batches_failed;      // then: why there are none

@@ -4,10 +4,12 @@
 namespace feedrate::device {
 
 // How far a few steps with some options are from the same steps by the plain way in fp64: from the
-// same weights, on the same batch. NaN where a step gave none.
+// same weights, on the same batch. NaN where a step gave none. Weights are of convolutions, of
+// batch normalisations, or the classifier's: each kind is looked at by itself, as the change of
+// batch normalisations is a hundredth of the others', and the one that is furthest away counts.
 struct StepError {
   double loss = 0;    // of the last one, relative
-  double update = 0;  // of what the steps changed of all weights together, relative, by its norm
+  double update = 0;  // of what the steps changed of the weights, relative, by its norm
   double scale = 0;   // of that change's length in the direction of the true one: 0.1 is 10 % more
 };
 

@@ -143,6 +143,7 @@ Json RecordWriter::json_of(const Record& record) const {
   if (const Json stands = stands_for_json(result); !stands.empty()) json["stands_for"] = stands;
   if (result.qualified) {
     json["qualification"] = run::record_json_of(result.qualified->rungs);
+    json["plain_step_error"] = run::record_json_of(result.qualified->plain);
     if (const Json batches = run::record_json_of(result.qualified->batches); !batches.empty())
       json["rates_over_batches"] = batches;
   }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <exception>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -14,10 +15,22 @@ namespace feedrate::device {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOptions, channels_last, batch_norm, optimizer,
                                    master_weights, cudnn_benchmark, cuda_graph)
 
+// Not by the macro: JSON has null for what is no number.
+void to_json(nlohmann::json& json, const StepError& error) {
+  json = {error.loss, error.update, error.scale};
+}
+void from_json(const nlohmann::json& json, StepError& error) {
+  const auto number = [&](std::size_t at) {
+    return json.at(at).is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                 : json.at(at).get<double>();
+  };
+  error = {.loss = number(0), .update = number(1), .scale = number(2)};
+}
+
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RungResult, axis, value, verdict, imgs_per_s, ratio, low, high,
-                                   reason)
+                                   error, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BatchRate, batch, imgs_per_s, reason)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Qualification, chosen, rungs, batches, batches_failed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Qualification, chosen, plain, rungs, batches, batches_failed)
 }  // namespace feedrate::device
 
 namespace feedrate::run {
@@ -160,6 +173,10 @@ nlohmann::ordered_json values_of(const device::StepOptions& options) {
           {"cuda-graph", on_off(options.cuda_graph)}};
 }
 
+nlohmann::ordered_json record_json_of(const device::StepError& error) {
+  return {{"loss", error.loss}, {"update", error.update}, {"scale", error.scale}};
+}
+
 nlohmann::ordered_json record_json_of(const std::vector<device::RungResult>& rungs) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const device::RungResult& rung : rungs) {
@@ -169,6 +186,7 @@ nlohmann::ordered_json record_json_of(const std::vector<device::RungResult>& run
       json["imgs_per_s"] = rung.imgs_per_s;
       json["ratio"] = rung.ratio;
       json["ratio_ci95"] = {rung.low, rung.high};
+      json["error"] = record_json_of(rung.error);
     }
     if (!rung.reason.empty()) json["reason"] = rung.reason;
     all.push_back(std::move(json));

@@ -66,7 +66,8 @@ class KeptQualifications {
   std::filesystem::path folder_;
 };
 
-// As records have it: each rung, and each rate over batch sizes.
+// As records have it: how far steps are from fp64, each rung, and each rate over batch sizes.
+nlohmann::ordered_json record_json_of(const device::StepError& error);
 nlohmann::ordered_json record_json_of(const std::vector<device::RungResult>& rungs);
 nlohmann::ordered_json record_json_of(const std::vector<device::BatchRate>& batches);
 // The axes' values: {"memory-format": "channels_last", ...}.

@@ -67,21 +67,29 @@ Qualifier::Found Qualifier::kept_before(const nlohmann::json& holds_for) const {
 // Null: stopped.
 Qualifier::Found Qualifier::find_out(const CellResult& result, const plan::CellSettings& settings,
                                      const nlohmann::json& holds_for, const Place& place) const {
+  const bool has_identity = place.registry.find(settings.device).identity != nullptr;
+  if (hooks_.begun) hooks_.begun(settings);
   const auto event = qualify_apart(
       {.asks_rates = place.options.qualify},
       [&](const QualifyOrder& order, const QualifySink& sink) {
         return place.ranks.qualify(result.cell, settings, place.options, order, sink, place.stop);
       },
-      hooks_.told);
+      [&](const QualifyEvent& one) {
+        // Whoever ends this during the rates over batch sizes has at least the rest.
+        if (one.qualified && has_identity) keep(holds_for, *one.qualified);
+        if (hooks_.told) hooks_.told(one);
+      });
   if (!event) return nullptr;
   if (hooks_.found) hooks_.found(settings, *event->qualified);
+  return std::make_shared<const device::Qualification>(*event->qualified);
+}
+
+void Qualifier::keep(const nlohmann::json& holds_for, const device::Qualification& found) const {
   try {
-    const bool has_identity = place.registry.find(settings.device).identity != nullptr;
-    if (has_identity) KeptQualifications().keep(holds_for, *event->qualified);
+    KeptQualifications().keep(holds_for, found);
   } catch (const std::exception& error) {  // it is found out again next time
     note(error.what());
   }
-  return std::make_shared<const device::Qualification>(*event->qualified);
 }
 
 void Qualifier::note(const std::string& text) const {

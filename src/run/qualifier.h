@@ -15,10 +15,11 @@
 namespace feedrate::run {
 
 // Who hears of a device that is tried out before a cell runs on it: a line of what is wrong with
-// what was kept, each event, and what was found. Called by the thread that runs the cell, one at a
-// time.
+// what was kept, that it begins, each event, and what was found. Called by the thread that runs the
+// cell, one at a time.
 struct QualifyHooks {
   std::function<void(const std::string&)> note;
+  std::function<void(const plan::CellSettings&)> begun;
   QualifySink told;
   std::function<void(const plan::CellSettings&, const device::Qualification&)> found;
 };
@@ -51,6 +52,7 @@ class Qualifier {
   Found kept_before(const nlohmann::json& holds_for) const;
   Found find_out(const CellResult& result, const plan::CellSettings& settings,
                  const nlohmann::json& holds_for, const Place& place) const;
+  void keep(const nlohmann::json& holds_for, const device::Qualification& found) const;
   void note(const std::string& text) const;
 
   const QualifyHooks hooks_;

@@ -1,5 +1,6 @@
 #include "train/batch_augment.h"
 
+#include <ATen/Context.h>
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 
@@ -55,9 +56,11 @@ at::Tensor triangles(const Direction& d) {
   return weights / weights.sum(2, /*keepdim=*/true);
 }
 
+// In fp32 also where steps use TF32, whose 10 bits would show in pixels of 8.
 // `pixels`: (N, h, w, 3), `across`: (N, W, w), `down`: (N, H, h); returns (N, H, W, 3).
 at::Tensor weighted(const at::Tensor& pixels, const at::Tensor& across, const at::Tensor& down) {
   const std::int64_t n = pixels.size(0), h = pixels.size(1), w = pixels.size(2), out = down.size(1);
+  const at::NoTF32Guard guard;
   const at::Tensor rows = at::bmm(down, pixels.reshape({n, h, 3 * w}));  // (N, H, 3 w)
   const at::Tensor columns = rows.view({n, out, w, 3}).transpose(1, 2).reshape({n, w, 3 * out});
   return at::bmm(across, columns).view({n, across.size(1), out, 3}).transpose(1, 2);

@@ -106,6 +106,8 @@ Precision cuda_precision(std::string_view name, const CudaDevice& device) {
 void set_cuda_flags(Precision precision, const device::StepOptions& options) {
   at::Context& context = at::globalContext();
   context.lazyInitDevice(at::kCUDA);
+  // It need not know convolutions in fp64, by which all others are judged; LibTorch's own do.
+  context.setUserEnabledCuDNN(precision != Precision::fp64);
   context.setBenchmarkCuDNN(options.cudnn_benchmark);
   context.setAllowTF32CuDNN(precision == Precision::tf32);
   context.setAllowTF32CuBLAS(precision == Precision::tf32);

@@ -14,7 +14,8 @@ namespace {
 
 bool is_about_memory(const c10::Error& error, std::string_view message) {
   if (dynamic_cast<const c10::OutOfMemoryError*>(&error)) return true;
-  constexpr std::string_view signs[] = {"out of memory", "ALLOC_FAILED", "can't allocate memory"};
+  constexpr std::string_view signs[] = {"out of memory", "ALLOC_FAILED", "ALLOCATION_FAILED",
+                                        "can't allocate memory"};
   return std::ranges::any_of(
       signs, [&](std::string_view sign) { return message.find(sign) != std::string_view::npos; });
 }

@@ -153,6 +153,7 @@ class NvjpegDecoder {
     before_.block(beside_);
     try {
       processors_.decode(slot, pictures, plan.processors, out, batch_.size, beside_.stream());
+      if (!plan.engine.empty()) wait_for_readers(stream);
       engine_.decode(slot, pictures, plan.engine, out, batch_.size, stream.stream());
       decode_on_host(pictures, plan.host, out, stream);
     } catch (...) {
@@ -169,6 +170,11 @@ class NvjpegDecoder {
     const bool engine = share_ > 0 && engine_.takes(picture, batch_.size);
     return {engine, !(engine && share_ == 100) && processors_.takes(picture, batch_.size)};
   }
+
+  // The engine writes when nvJPEG is called, whatever its stream is still waiting for (seen on an
+  // H100 with nvJPEG 12.3 to 13.2: github.com/meta-pytorch/torchcodec/pull/1634). What `stream`
+  // waits for here is the step before the last, which has ended, so that this costs no time.
+  static void wait_for_readers(const c10::cuda::CUDAStream& stream) { stream.synchronize(); }
 
   void join(const c10::cuda::CUDAStream& stream) {
     after_.record(beside_);

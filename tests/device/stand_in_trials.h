@@ -32,12 +32,13 @@ class StandIn : public device::StepTrials {
     bool crashes = false;  // and takes its process along
   };
   std::map<std::string, Planted> planted;
+  device::StepError plain{1e-3, 0.1, 0.001};
   int most_images = 1 << 20;  // that fit
   int crashes_at = 1 << 20;   // a batch of so many images takes the process along
   std::vector<int> asked;     // batches
 
   device::StepError error_of(const device::StepOptions& options) override {
-    device::StepError worst{1e-3, 0.1, 0.001};
+    device::StepError worst = plain;
     for (const std::string& name : taken_in(options)) {
       const Planted& one = planted[name];
       if (one.crashes) std::abort();

@@ -12,8 +12,11 @@ namespace feedrate::tests {
 namespace {
 
 using device::RungResult;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 std::map<std::string, std::string> verdicts(const device::Qualification& found) {
   std::map<std::string, std::string> all;
@@ -49,8 +52,24 @@ TEST(Qualify, LeavesOutByNameWhatDiffers) {
   auto all = verdicts(found);
   for (const char* wrong : {"batch-norm fused", "master-weights on", "optimizer fused"})
     EXPECT_EQ(all[wrong], "wrong") << wrong;
+  EXPECT_GT(found.rungs.back().imgs_per_s, 0) << "what it would have gained is known all the same";
+  EXPECT_EQ(found.rungs.back().error.scale, 0.1);
   EXPECT_THAT(found.rungs.back().reason,
               HasSubstr("the length of its change of weights is 0.1 away"));
+}
+
+// As of a batch of two images whose normalisation divides by next to nothing.
+TEST(Qualify, CallsNothingWrongWhereThePlainStepIsNoBetter) {
+  StandIn trials;
+  trials.plain.update = 1.1;
+  const auto found = device::qualify(trials, all_open(), {}, {});
+  EXPECT_THAT(taken_in(found.chosen), IsEmpty());
+  for (const RungResult& rung : found.rungs) {
+    EXPECT_EQ(rung.verdict, "left out") << rung.axis;
+    EXPECT_THAT(rung.reason, AnyOf(StartsWith("cannot be judged, the plain step is no better: its "
+                                              "change of weights is 1.1 away from fp64"),
+                                   HasSubstr("needs")));
+  }
 }
 
 // What an error leaves behind in the process, as a fault of a kernel does, must not be the next

@@ -11,6 +11,9 @@ import unittest
 
 from program import HAS_GPU, PATIENCE, ROOT, ProgramTest, main, program
 
+sys.path.insert(0, os.path.join(ROOT, "scripts", "lib"))
+from timed_run import timed_run  # noqa: E402
+
 # Its plan: "rates", by what the words contain, the first that fits; "fails", likewise, the words on
 # stderr and exit code 4; "hangs". It writes each of its calls down.
 STAND_IN = """#!/usr/bin/env python3
@@ -37,8 +40,10 @@ record["stands_for"] = {"cuda-graph": plan["graph"]}
 record["valid"] = not any(some in words for some in plan["unfit"])
 record["flags"] = [] if record["valid"] else [{"name": "throttled"}]
 record["imgs_per_s"] = next(rate for some, rate in plan["rates"].items() if some in words)
-if "--qualify" in words:
+if "--cuda-graph" not in words:
     record["qualification"] = plan["qualification"]
+    record["plain_step_error"] = {"loss": 1e-4, "update": 0.25, "scale": 0.01}
+if "--qualify" in words:
     record["rates_over_batches"] = plan["rates_over_batches"]
 print(json.dumps(record))
 """
@@ -66,7 +71,7 @@ QUALIFICATION = [
         "imgs_per_s": 3100.2,
         "ratio": 1.25,
         "ratio_ci95": [1.2, 1.3],
-        "reason": "",
+        "error": {"loss": 1e-4, "update": 0.26, "scale": 0.01},
     },
     {
         "axis": "batch-norm",
@@ -75,6 +80,19 @@ QUALIFICATION = [
         "reason": "the loss is 0.3 | 0.1 away",
     },
 ]
+
+
+class TimedRun(unittest.TestCase):
+    def test_a_program_that_falls_silent_is_ended(self):
+        began = time.monotonic()
+        code, out, _ = timed_run(["sh", "-c", "echo begun; exec sleep 60"], 50, silent_s=0.3)
+        self.assertEqual((code, out), (None, "begun\n"))
+        self.assertLess(time.monotonic() - began, 40)
+
+    def test_one_that_goes_on_talking_is_not(self):
+        talk = ["sh", "-c", "for i in 1 2 3 4; do echo $i; sleep 1; done; exit 3"]
+        code, out, _ = timed_run(talk, 60, silent_s=3)
+        self.assertEqual((code, out), (3, "1\n2\n3\n4\n"))
 
 
 class GpuCheck(ProgramTest):
@@ -149,13 +167,14 @@ class GpuCheck(ProgramTest):
         self.assertEqual(rows["test_cuda"][-1], "[  PASSED  ] 3 tests.")
         graph = rows["+ cuda-graph on"]
         self.assertEqual(graph[:4], ["taken", "3100", "1.250 (1.200 to 1.300)", "-"])
+        self.assertEqual(graph[-1], "0.26 away from fp64, the plain step 0.25")
         self.assertEqual(rows["+ batch-norm fused"][0], "wrong")
         self.assertIn("0.3 / 0.1 away", rows["+ batch-norm fused"][-1])
         self.assertEqual(rows["batch of 512"][1:3], ["3150", "-"])
         self.assertEqual(rows["batch of 1024"][1::7], ["-", "out of memory"])
         self.assertEqual(rows["synthetic bf16"][1:3], ["3000", "-"])
         self.assertEqual(rows["tensor"][1:3], ["2850", "0.950"])
-        self.assertEqual(rows["jpeg by nvJPEG, --jpeg-engine 70"][1:3], ["1500", "0.500"])
+        self.assertEqual(rows["jpeg of 500x375 by nvJPEG, --jpeg-engine 70"][1:3], ["1500", "0.500"])
         # 3.35e12 bytes/s over 471 and 342 MB an image, 989e12 FLOP/s over 24.5e9: 7.1, 9.8 and 40
         # thousand images per second.
         self.assertEqual(rows["synthetic bf16"][3], "42 / 31 / 7")
@@ -167,9 +186,9 @@ class GpuCheck(ProgramTest):
         self.plan["fails"] = {"--jpeg-engine 100": "this GPU has no engine | it seems"}
         self.check("-o", "gpu.md", code=1)
         rows = self.table()
-        failed = rows["jpeg by nvJPEG, --jpeg-engine 100"]
+        failed = rows["jpeg of 500x375 by nvJPEG, --jpeg-engine 100"]
         self.assertEqual(failed[1:], 7 * ["-"] + ["feedrate: this GPU has no engine / it seems"])
-        self.assertEqual(rows["jpeg by nvJPEG, --jpeg-engine 0"][1], "1500")
+        self.assertEqual(rows["jpeg of 500x375 by nvJPEG, --jpeg-engine 0"][1], "1500")
 
     def test_resumed_it_measures_what_is_missing_alone(self):
         self.plan["fails"] = {"--jpeg-engine 100": "no"}
@@ -180,7 +199,7 @@ class GpuCheck(ProgramTest):
         _, made, again = self.calls()
         self.assertIn("--image-size 500x375", made, "its pictures, beside the others")
         self.assertIn("--jpeg-engine 100", again)
-        self.assertEqual(self.table()["jpeg by nvJPEG, --jpeg-engine 100"][1], "1500")
+        self.assertEqual(self.table()["jpeg of 500x375 by nvJPEG, --jpeg-engine 100"][1], "1500")
 
     def test_resumed_it_measures_what_failed_last(self):
         self.plan["fails"] = {"--jpeg-engine": "no"}
@@ -190,7 +209,7 @@ class GpuCheck(ProgramTest):
         self.check("-o", "gpu.md", "--resume", "--only", "data", "copies", code=1)
         runs = [call for call in self.calls() if call.startswith("run")]
         self.assertEqual(["--cache" in call for call in runs], 3 * [True] + 3 * [False])
-        self.assertIn("feedrate: no", self.table()["jpeg by nvJPEG, --jpeg-engine 0"][-1])
+        self.assertIn("feedrate: no", self.table()["jpeg of 500x375 by nvJPEG, --jpeg-engine 0"][-1])
 
     def test_what_must_not_be_quoted_is_no_ceiling_and_measured_again(self):
         self.plan["unfit"] = ["--data synthetic"]
@@ -238,8 +257,8 @@ class GpuCheck(ProgramTest):
         rows = self.table()
         self.assertEqual(rows["synthetic bf16"][1], "3000", "what was measured before")
         self.assertRegex(rows["tensor"][-1], r"^no result within \d+ s$")
-        self.assertNotIn("jpeg", rows)
-        self.assertIn("no time for: jpeg (--budget, --resume)", err)
+        self.assertNotIn("jpeg of ImageNet's sizes", rows)
+        self.assertIn("no time for: jpeg of ImageNet's sizes (--budget, --resume)", err)
 
     def test_interrupted_it_keeps_its_rows_and_leaves_nothing_behind(self):
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -281,7 +300,7 @@ class GpuCheck(ProgramTest):
         self.check("-o", "gpu.md", "--count", "8", code=1, of=program())
         rows = self.table()
         del rows["test_cuda"]
-        self.assertEqual(len(rows), 15)
+        self.assertEqual(len(rows), 17)
         for name, row in rows.items():
             self.assertIn("--device cuda: no CUDA device: ", row[-1], name)
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,22 @@ TEST(MakeResnet, TellsAsManyClassesApartAsAsked) {
 }
 
 // 72 pixels: nothing divides evenly, and the last maps are 3 x 3.
+TEST(ResidualScale, IsThatOfEachBlock) {
+  for (const auto& [name, last, blocks] :
+       {std::tuple{"resnet18", ".bn2.weight", 8}, {"resnet50", ".bn3.weight", 16}}) {
+    models::ResNet network = models::make_resnet(name, 2);
+    models::set_residual_scale(*network, 0.25);
+    int scaled = 0;
+    for (const auto& parameter : network->named_parameters()) {
+      if (!parameter.value().eq(0.25).all().item<bool>()) continue;
+      EXPECT_THAT(parameter.key(),
+                  ::testing::AllOf(::testing::StartsWith("layer"), ::testing::EndsWith(last)));
+      ++scaled;
+    }
+    EXPECT_EQ(scaled, blocks) << name;
+  }
+}
+
 TEST(Features, HalveFiveTimesRoundingUp) {
   models::ResNet model = models::make_resnet("resnet50", 10);
   EXPECT_EQ(model->features(formula::pictures(1, 72)).sizes(), at::IntArrayRef({1, 2048, 3, 3}));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
 #include "base/error.h"
@@ -181,6 +182,14 @@ TEST(Qualification, OnlyWhatIsOpenIsSet) {
           .channels_last = false, .batch_norm = "fused", .optimizer = "loop", .cuda_graph = true}));
 }
 
+TEST(Qualification, AnErrorThatIsNoNumberTravels) {
+  const run::QualifyEvent wrong{.ended = device::RungResult{.error = {.loss = NAN, .update = 2}}};
+  const nlohmann::json sent = nlohmann::json::parse(run::json_of(wrong).dump());
+  const device::StepError came = run::qualify_event_from(sent).ended->error;
+  EXPECT_TRUE(std::isnan(came.loss));
+  EXPECT_EQ(came.update, 2);
+}
+
 TEST(Qualification, RecordsHaveWhatWasTimedAndWhyTheRestWasNot) {
   using Rungs = std::vector<device::RungResult>;
   EXPECT_EQ(
@@ -191,11 +200,13 @@ TEST(Qualification, RecordsHaveWhatWasTimedAndWhyTheRestWasNot) {
                  .imgs_per_s = 90,
                  .ratio = 1.5,
                  .low = 1.25,
-                 .high = 1.75},
+                 .high = 1.75,
+                 .error = {0.25, 0.5, -0.125}},
                 {.axis = "cuda-graph", .value = "on", .verdict = "failed", .reason = "no memory"}})
           .dump(),
       R"([{"axis":"optimizer","value":"fused","verdict":"taken","imgs_per_s":90.0,)"
-      R"("ratio":1.5,"ratio_ci95":[1.25,1.75]},)"
+      R"("ratio":1.5,"ratio_ci95":[1.25,1.75],)"
+      R"("error":{"loss":0.25,"update":0.5,"scale":-0.125}},)"
       R"({"axis":"cuda-graph","value":"on","verdict":"failed","reason":"no memory"}])");
   using Batches = std::vector<device::BatchRate>;
   EXPECT_EQ(run::record_json_of(

@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <thread>
 
 #include "tests/device/stand_in_trials.h"
+#include "tests/temporary_folder.h"
 
 namespace feedrate::tests {
 namespace {
@@ -17,6 +19,7 @@ class TriedOut : public run::CellRanks {
  public:
   int times = 0;                      // one thread at a time, or ThreadSanitizer tells
   std::stop_source* stops = nullptr;  // while the device is tried out
+  bool stops_when_found = false;      // before the rates over batch sizes
 
   void check(const plan::CellSettings&, const device::AcceleratorKind&) const override {}
   bool apart(const plan::CellSettings&) const override { return false; }
@@ -40,9 +43,20 @@ class TriedOut : public run::CellRanks {
       return false;
     }
     StandIn trials;
-    run::carry_out(order, trials, all_open(), sink);
+    const auto hear = [&](const run::QualifyEvent& event) {
+      sink(event);
+      if (event.qualified && stops_when_found) throw Stopped{};
+    };
+    try {
+      run::carry_out(order, trials, all_open(), hear);
+    } catch (const Stopped&) {
+      return false;
+    }
     return true;
   }
+
+ private:
+  struct Stopped {};
 };
 
 class AQualifier : public ::testing::Test {
@@ -135,6 +149,29 @@ TEST_F(AQualifier, StoppedItHasFoundNothing) {
   EXPECT_EQ(ranks_.times, 1);
   EXPECT_EQ(result.qualified, nullptr);
   EXPECT_THAT(found_, IsEmpty());
+}
+
+// Whoever has minutes of a GPU alone must not lose what these have found.
+TEST_F(AQualifier, KeepsWhatItHasFoundBeforeTheRatesOverBatchSizes) {
+  const TemporaryFolder folder;
+  setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
+  registry_.add({.name = "kept",
+                 .help = "",
+                 .make = {},
+                 .count = {},
+                 .check = {},
+                 .trials = [](std::string_view,
+                              const device::StepSpec&) { return std::make_unique<StandIn>(); },
+                 .identity = [](std::string_view) { return "a GPU"; }});
+  run::CellResult first = leaving_open({"cuda-graph"}), second = first;
+  first.settings.device = second.settings.device = "kept";
+  options_.qualify = ranks_.stops_when_found = true;
+  EXPECT_FALSE(qualify(first));
+  options_.qualify = false;
+  EXPECT_TRUE(qualify(second));
+  EXPECT_EQ(ranks_.times, 1);
+  EXPECT_TRUE(second.settings.step.cuda_graph);
+  unsetenv("XDG_CACHE_HOME");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -40,6 +41,15 @@ TEST(StepTrials, RealOptionsPass) {
     device::StepOptions all{.batch_norm = "fused", .master_weights = precision[0] == 'b'};
     EXPECT_EQ(device::why_wrong(trials->error_of(all), plain), "") << precision;
   }
+}
+
+// Rounding errors must not grow on their way through a deep network until all ways look wrong.
+TEST(StepTrials, ADeepNetworkTellsRoundingFromErrors) {
+  device::StepSpec spec = small_step("fp32");
+  spec.model = "resnet50";
+  const device::StepError plain = train::cpu_kind().trials("", spec)->error_of(plain_step());
+  EXPECT_LT(plain.update, 0.02);
+  EXPECT_LT(std::abs(plain.scale), 0.002);
 }
 
 // As a graph may be that is captured or replayed wrongly: one step of six is not made, or twice.
