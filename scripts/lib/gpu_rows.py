@@ -52,7 +52,8 @@ def rung_rows(record):
 
 def error_text(record, rung):
     """How far its change of weights is from fp64, beside the plain step's."""
-    own, plain = (one.get("update") for one in (rung.get("error", {}), record["plain_step_error"]))
+    errors = rung.get("error", {}), record.get("plain_step_error", {})
+    own, plain = (one.get("update") for one in errors)
     if own is None or plain is None:
         return ""
     return f"{own:.2g} away from fp64, the plain step {plain:.2g}"

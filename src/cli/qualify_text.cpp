@@ -39,13 +39,15 @@ std::string qualified_line(const plan::CellSettings& settings, const device::Qua
   std::vector<std::string> taken, broken;
   for (const device::RungResult& rung : found.rungs) {
     if (rung.is_taken()) taken.push_back(rung_name(rung));
-    if (rung.verdict == "wrong" || rung.verdict == "failed")
+    const bool is_unjudged = rung.verdict == "left out" && rung.imgs_per_s > 0;
+    if (rung.verdict == "wrong" || rung.verdict == "failed" || is_unjudged)
       broken.push_back(rung_name(rung) + " (" + rung.verdict + ": " + rung.reason + ")");
   }
-  std::string line = qualified_step(settings) + ": qualified: " +
-                     (taken.empty() ? "the plain step is the fastest"
-                                    : listed(taken) + format(": %.2f times the plain step's rate",
-                                                             qualified_gain(found)));
+  std::string line =
+      qualified_step(settings) + ": qualified: " +
+      (taken.empty()
+           ? broken.empty() ? "the plain step is the fastest" : "the plain step is used"
+           : listed(taken) + format(": %.2f times the plain step's rate", qualified_gain(found)));
   if (!broken.empty()) line += "; left out: " + listed(broken);
   return line;
 }

@@ -71,8 +71,8 @@ void judge(StepTrials& trials, const OpenStep& step, const StepOptions& below,
   time_pairs(trials, below, with, step.batch, result);
   if (const std::string why = why_wrong(plain, plain); !why.empty()) {
     result.verdict = "left out";
-    result.reason =
-        "cannot be judged, the plain step is no better: " + why + "; use a larger batch";
+    result.reason = "cannot be judged, the plain step is no better: " + why +
+                    (step.batch < kMostCompared ? "; use a larger batch" : "");
   } else {
     result.verdict = !result.reason.empty() ? "wrong" : result.low > 1 ? "taken" : "no faster";
   }

@@ -13,6 +13,9 @@ struct StepError {
   double scale = 0;   // of that change's length in the direction of the true one: 0.1 is 10 % more
 };
 
+// Of a batch; more images cost time and memory, and tell no more.
+inline constexpr int kMostCompared = 16;
+
 // Tries out steps with other options than each other's on one device, for qualify(). Used by one
 // thread. Each function throws a std::exception where the step cannot be made.
 class StepTrials {

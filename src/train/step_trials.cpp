@@ -125,7 +125,7 @@ class TorchTrials : public device::StepTrials {
  private:
   // Six: three by themselves, one that is captured, two that are replayed. Small steps: rounding
   // errors grow with their size.
-  static constexpr int kSteps = 6, kMostCompared = 16;
+  static constexpr int kSteps = 6;
   static constexpr double kLearningRate = 1e-4;
 
   struct Kept {
@@ -151,7 +151,7 @@ class TorchTrials : public device::StepTrials {
 
   Change change_by(const device::StepOptions& options, Precision precision) const {
     TrialNetwork network(with(options), on_, precision,
-                         std::min(spec_.batch.batch_size, kMostCompared), kLearningRate);
+                         std::min(spec_.batch.batch_size, device::kMostCompared), kLearningRate);
     Change change{.of_weights = network.weights()};
     network.steps(kSteps);
     change.loss = network.loss();

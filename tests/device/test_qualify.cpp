@@ -14,6 +14,7 @@ namespace {
 using device::RungResult;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -62,7 +63,10 @@ TEST(Qualify, LeavesOutByNameWhatDiffers) {
 TEST(Qualify, CallsNothingWrongWhereThePlainStepIsNoBetter) {
   StandIn trials;
   trials.plain.update = 1.1;
-  const auto found = device::qualify(trials, all_open(), {}, {});
+  device::OpenStep two = all_open();
+  two.batch = 2;
+  const auto found = device::qualify(trials, two, {}, {});
+  EXPECT_THAT(found.rungs.front().reason, EndsWith("; use a larger batch"));
   EXPECT_THAT(taken_in(found.chosen), IsEmpty());
   for (const RungResult& rung : found.rungs) {
     EXPECT_EQ(rung.verdict, "left out") << rung.axis;

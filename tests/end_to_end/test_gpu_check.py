@@ -174,7 +174,9 @@ class GpuCheck(ProgramTest):
         self.assertEqual(rows["batch of 1024"][1::7], ["-", "out of memory"])
         self.assertEqual(rows["synthetic bf16"][1:3], ["3000", "-"])
         self.assertEqual(rows["tensor"][1:3], ["2850", "0.950"])
-        self.assertEqual(rows["jpeg of 500x375 by nvJPEG, --jpeg-engine 70"][1:3], ["1500", "0.500"])
+        self.assertEqual(
+            rows["jpeg of 500x375 by nvJPEG, --jpeg-engine 70"][1:3], ["1500", "0.500"]
+        )
         # 3.35e12 bytes/s over 471 and 342 MB an image, 989e12 FLOP/s over 24.5e9: 7.1, 9.8 and 40
         # thousand images per second.
         self.assertEqual(rows["synthetic bf16"][3], "42 / 31 / 7")
@@ -209,7 +211,9 @@ class GpuCheck(ProgramTest):
         self.check("-o", "gpu.md", "--resume", "--only", "data", "copies", code=1)
         runs = [call for call in self.calls() if call.startswith("run")]
         self.assertEqual(["--cache" in call for call in runs], 3 * [True] + 3 * [False])
-        self.assertIn("feedrate: no", self.table()["jpeg of 500x375 by nvJPEG, --jpeg-engine 0"][-1])
+        self.assertIn(
+            "feedrate: no", self.table()["jpeg of 500x375 by nvJPEG, --jpeg-engine 0"][-1]
+        )
 
     def test_what_must_not_be_quoted_is_no_ceiling_and_measured_again(self):
         self.plan["unfit"] = ["--data synthetic"]
@@ -220,6 +224,28 @@ class GpuCheck(ProgramTest):
         self.plan["unfit"] = []
         self.check("-o", "gpu.md", "--resume", "--only", "ceilings", "copies", code=0)
         self.assertEqual(self.table()["tensor, cache device"][1:3], ["2850", "0.950"])
+
+    def test_the_ceiling_that_is_measured_again_takes_its_place(self):
+        self.check("-o", "gpu.md", "--only", "ceilings", code=0)
+        with open(self.path("gpu.jsonl")) as file:
+            rows = [json.loads(line) for line in file]
+        rows[1]["record"]["valid"] = False
+        self.assertEqual(rows[1]["shows"], "ceiling")
+        self.write("gpu.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        self.check("-o", "gpu.md", "--resume", "--only", "copies", code=1)
+        rows = self.table()
+        self.assertEqual(rows["tensor, cache device"][1:3], ["2850", "0.950"])
+        self.assertEqual(rows["synthetic bf16"][2], "1.000")
+        self.assertEqual(rows["synthetic bf16, again"][2], "-", "it is the ceiling")
+
+    def test_the_ways_are_chosen_anew_when_all_others_were_measured(self):
+        self.plan["fails"] = {"--jpeg-engine 100": "no"}
+        self.check("-o", "gpu.md", "--only", "rungs", "data", code=1)
+        self.calls()
+        self.plan["fails"] = {}
+        self.check("-o", "gpu.md", "--resume", "--only", "rungs", "data", "batches", code=0)
+        runs = [call for call in self.calls() if call.startswith("run")]
+        self.assertEqual(["--qualify" in call for call in runs], [False, True])
 
     def test_steps_that_are_made_another_way_are_seen(self):
         self.check("-o", "gpu.md", "--only", "ceilings", code=0)

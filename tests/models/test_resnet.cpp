@@ -50,7 +50,6 @@ TEST(MakeResnet, TellsAsManyClassesApartAsAsked) {
   EXPECT_EQ(models::make_resnet("resnet18", 7)->forward(images).sizes(), at::IntArrayRef({2, 7}));
 }
 
-// 72 pixels: nothing divides evenly, and the last maps are 3 x 3.
 TEST(ResidualScale, IsThatOfEachBlock) {
   for (const auto& [name, last, blocks] :
        {std::tuple{"resnet18", ".bn2.weight", 8}, {"resnet50", ".bn3.weight", 16}}) {
@@ -67,6 +66,7 @@ TEST(ResidualScale, IsThatOfEachBlock) {
   }
 }
 
+// 72 pixels: nothing divides evenly, and the last maps are 3 x 3.
 TEST(Features, HalveFiveTimesRoundingUp) {
   models::ResNet model = models::make_resnet("resnet50", 10);
   EXPECT_EQ(model->features(formula::pictures(1, 72)).sizes(), at::IntArrayRef({1, 2048, 3, 3}));
