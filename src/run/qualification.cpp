@@ -3,28 +3,26 @@
 #include <unistd.h>
 
 #include <exception>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
+#include "run/number_or_nan.h"
 
 namespace feedrate::device {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOptions, channels_last, batch_norm, optimizer,
                                    master_weights, cudnn_benchmark, cuda_graph)
 
-// Not by the macro: JSON has null for what is no number.
+// The macro cannot read null, which is how JSON writes NaN.
 void to_json(nlohmann::json& json, const StepError& error) {
   json = {error.loss, error.update, error.scale};
 }
 void from_json(const nlohmann::json& json, StepError& error) {
-  const auto number = [&](std::size_t at) {
-    return json.at(at).is_null() ? std::numeric_limits<double>::quiet_NaN()
-                                 : json.at(at).get<double>();
-  };
-  error = {.loss = number(0), .update = number(1), .scale = number(2)};
+  error = {.loss = run::number_or_nan(json.at(0)),
+           .update = run::number_or_nan(json.at(1)),
+           .scale = run::number_or_nan(json.at(2))};
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RungResult, axis, value, verdict, imgs_per_s, ratio, low, high,

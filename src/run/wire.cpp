@@ -1,13 +1,13 @@
 #include "run/wire.h"
 
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "base/text.h"
 #include "plan/axes.h"
 #include "ranks/bounded_json.h"
+#include "run/number_or_nan.h"
 
 // The JSON library looks for the functions that write and read a type in the type's own namespace.
 // The two are each other's inverse. NaNs travel as null.
@@ -62,9 +62,7 @@ static void to_json(nlohmann::json& j, const StepRecord& s) {
   j = {s.start_ns, s.end_ns, s.loss, s.sync_ns};
 }
 static void from_json(const nlohmann::json& j, StepRecord& s) {
-  const double loss =
-      j.at(2).is_null() ? std::numeric_limits<double>::quiet_NaN() : j.at(2).get<double>();
-  s = {j.at(0), j.at(1), loss, j.at(3)};
+  s = {j.at(0), j.at(1), run::number_or_nan(j.at(2)), j.at(3)};
 }
 }  // namespace feedrate::device
 

@@ -263,7 +263,7 @@ class Own(ProgramTest):
         words = ("--image-size", "48", "--gpus", "2", "--no-ceiling", "--min-seconds", "5")
         told, seed = set(), 0
         while len(told) < 2 and seed < 9:
-            seed += 1  # of who gets it
+            seed += 1  # another one may give the bad sample to the other rank
             answer = self.call(*self.CPU, *of_data, *words, "--seed", str(seed), code=1)
             last = answer.err.splitlines()[-1]
             self.assertRegex(last, r"rank \d \(pid \d+\): cpu: the loss is NaN")
