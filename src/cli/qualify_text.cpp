@@ -39,8 +39,7 @@ std::string qualified_line(const plan::CellSettings& settings, const device::Qua
   std::vector<std::string> taken, broken;
   for (const device::RungResult& rung : found.rungs) {
     if (rung.is_taken()) taken.push_back(rung_name(rung));
-    const bool is_unjudged = rung.verdict == "left out" && rung.imgs_per_s > 0;
-    if (rung.verdict == "wrong" || rung.verdict == "failed" || is_unjudged)
+    if (rung.verdict == "wrong" || rung.verdict == "failed" || rung.verdict == "not judged")
       broken.push_back(rung_name(rung) + " (" + rung.verdict + ": " + rung.reason + ")");
   }
   std::string line =

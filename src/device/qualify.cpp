@@ -70,8 +70,8 @@ void judge(StepTrials& trials, const OpenStep& step, const StepOptions& below,
   result.reason = why_wrong(result.error, plain);
   time_pairs(trials, below, with, step.batch, result);
   if (const std::string why = why_wrong(plain, plain); !why.empty()) {
-    result.verdict = "left out";
-    result.reason = "cannot be judged, the plain step is no better: " + why +
+    result.verdict = "not judged";
+    result.reason = "the plain step is no better: " + why +
                     (step.batch < kMostCompared ? "; use a larger batch" : "");
   } else {
     result.verdict = !result.reason.empty() ? "wrong" : result.low > 1 ? "taken" : "no faster";

@@ -12,8 +12,8 @@ namespace feedrate::device {
 struct RungResult {
   std::string axis, value;  // "cuda-graph", "on"
   // "taken"; "no faster"; "wrong": its steps are not the same training, however fast; "failed": an
-  // error or a crash ended an attempt; "left out": does not go with what is below, or
-  // cannot be judged, as the plain step is no better.
+  // error or a crash ended an attempt; "not judged": the plain step is too far from fp64 itself;
+  // "left out": does not go with what is below.
   std::string verdict;
   double imgs_per_s = 0;                // with it; 0: not timed
   double ratio = 0, low = 0, high = 0;  // of the rates with and without it; 95 % interval

@@ -70,6 +70,10 @@ class CudaAccelerator : public device::Accelerator {
   }
   // Graphs end before the communicator whose work they hold, which is the trainer's.
   ~CudaAccelerator() override {
+    if (std::uncaught_exceptions() > 0) {  // a step in flight may wait for ranks that are gone
+      graphs_.reset();
+      trainer_.abandon_exchange();
+    }
     CudaStreams::settle(compute_);
     graphs_.reset();
   }

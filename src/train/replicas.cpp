@@ -60,13 +60,21 @@ Replicas::Replicas(ProcessGroup group, const std::vector<at::Tensor>& parameters
 
 Replicas::~Replicas() {
   reducer_.reset();
+  // Ending together waits for the others, who may wait for this one's gradients.
+  if (std::uncaught_exceptions() > 0) {
+    abandon();
+    return;
+  }
   try {
-    // Ending together waits for the others, who may wait for this one's gradients.
-    if (std::uncaught_exceptions() > 0)
-      group_->abort();
-    else
-      group_->shutdown();
+    group_->shutdown();
   } catch (const std::exception&) {  // they are gone
+  }
+}
+
+void Replicas::abandon() noexcept {
+  try {
+    group_->abort();
+  } catch (const std::exception&) {  // as before, or the library knows no such end
   }
 }
 

@@ -38,6 +38,10 @@ class Replicas {
   void before_backward();
   void after_backward();
 
+  // Ends exchanges that are under way, which other ranks may never make: what a GPU has queued of
+  // them is over then. No step is made after that.
+  void abandon() noexcept;
+
  private:
   const ProcessGroup group_;
   const ExchangeWatch watch_;

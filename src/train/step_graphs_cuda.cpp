@@ -1,8 +1,10 @@
 #include "train/step_graphs_cuda.h"
 
+#include <ATen/core/CachingHostAllocator.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 
+#include <exception>
 #include <string>
 
 #include "base/error.h"
@@ -53,21 +55,32 @@ void StepGraphs::capture(std::size_t slot, const std::function<void()>& step) {
 }
 
 // A stream that is still capturing, or an allocator that believes so, would spoil what this process
-// does next. How far the capture had come, nobody says: each part of its end may fail because it
-// has been carried out, capture_end() in its middle.
+// does next, and memory that stays with a graph which never was would be missing. How far the
+// capture had come, nobody says: each part of its end may fail because it has been carried out,
+// capture_end() in its middle.
 void StepGraphs::abandon(std::size_t slot) noexcept {
   const auto try_to = [](const auto& part) {
     try {
       part();
-    } catch (const c10::Error&) {
+      return true;
+    } catch (const std::exception&) {
       cudaGetLastError();
+      return false;
     }
   };
-  try_to([&] { graphs_.at(slot).capture_end(); });
-  try_to([&] {
-    c10::cuda::CUDACachingAllocator::endAllocateToPool(c10::cuda::current_device(), *pool_);
-  });
+  at::cuda::CUDAGraph& graph = graphs_.at(slot);
+  try_to([&] { graph.capture_end(); });
+  const bool releases_pools = try_to([&] { graph.pool(); });  // one that has ended does, by itself
+  if (!releases_pools) {
+    const c10::DeviceIndex device = c10::cuda::current_device();
+    at::HostAllocator& host = *at::getHostAllocator(at::kCUDA);
+    try_to([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(device, *pool_); });
+    try_to([&] { host.end_allocate_to_pool(*pool_); });
+    try_to([&] { c10::cuda::CUDACachingAllocator::releasePool(device, *pool_); });
+    try_to([&] { host.release_pool(*pool_); });
+  }
   graphs_.erase(slot);
+  if (graphs_.empty()) pool_.reset();  // which is nobody's now, and cannot be used again
 }
 
 }  // namespace feedrate::train

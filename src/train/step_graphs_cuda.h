@@ -25,7 +25,7 @@ class StepGraphs {
   void run(std::size_t slot, const std::function<void()>& step);
 
   // Lets go of all graphs, and of what they hold: a communicator ends after the graphs that use it.
-  // None may be running. No step is run after that.
+  // One that is running ends by itself. No step is run after that.
   void reset() { graphs_.clear(); }
 
   bool settled(std::size_t slots) const { return turns_.settled(slots); }

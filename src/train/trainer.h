@@ -43,6 +43,11 @@ class Trainer {
   // is a GPU.
   at::Tensor step(const at::Tensor& input, const at::Tensor& labels);
 
+  // See Replicas.
+  void abandon_exchange() noexcept {
+    if (replicas_) replicas_->abandon();
+  }
+
   models::ResNet& model() { return model_; }
   // What the optimiser moves: parameters, or the masters in place of those that have one.
   std::vector<at::Tensor> weights() { return masters_.in_place_of(model_->parameters()); }

@@ -1,3 +1,4 @@
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -76,6 +77,27 @@ TEST_F(CudaStep, LearnsAsThePlainStepDoesInEveryPrecision) {
       }
     }
   }
+}
+
+// Else the next attempt, with fewer images, would find the memory taken.
+TEST_F(CudaStep, ACaptureThatFailsGivesItsMemoryBack) {
+  namespace allocator = c10::cuda::CUDACachingAllocator;
+  const auto bytes_held = [] {
+    allocator::emptyCache();
+    return allocator::getDeviceStats(0).reserved_bytes[0].current;
+  };
+  const auto held_before = bytes_held();
+  const Tensor count = at::zeros({}, at::TensorOptions(device()).dtype(at::kFloat));
+  train::StepGraphs graphs(/*graphs=*/true, /*eager_steps=*/0);
+  const auto waits = [&] {
+    const Tensor large = at::zeros({1 << 28}, count.options());
+    (large.sum() + count).item<float>();  // a wait cannot be captured
+  };
+  EXPECT_THROW(graphs.run(0, waits), Error);
+  EXPECT_LT(bytes_held(), held_before + (1 << 28));
+  graphs.run(1, [&] { count.add_(1); });
+  graphs.run(1, [&] { count.add_(1); });
+  EXPECT_EQ(count.item<float>(), 2);
 }
 
 TEST_F(CudaStep, AsAGraphIsTheSameStep) {

@@ -12,7 +12,6 @@ namespace feedrate::tests {
 namespace {
 
 using device::RungResult;
-using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -69,10 +68,13 @@ TEST(Qualify, CallsNothingWrongWhereThePlainStepIsNoBetter) {
   EXPECT_THAT(found.rungs.front().reason, EndsWith("; use a larger batch"));
   EXPECT_THAT(taken_in(found.chosen), IsEmpty());
   for (const RungResult& rung : found.rungs) {
-    EXPECT_EQ(rung.verdict, "left out") << rung.axis;
-    EXPECT_THAT(rung.reason, AnyOf(StartsWith("cannot be judged, the plain step is no better: its "
-                                              "change of weights is 1.1 away from fp64"),
-                                   HasSubstr("needs")));
+    if (rung.verdict == "left out") {
+      EXPECT_THAT(rung.reason, HasSubstr("needs"));
+    } else {
+      EXPECT_EQ(rung.verdict, "not judged") << rung.axis;
+      EXPECT_THAT(rung.reason, StartsWith("the plain step is no better: its change of weights is "
+                                          "1.1 away from fp64"));
+    }
   }
 }
 
