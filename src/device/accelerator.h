@@ -143,6 +143,11 @@ class Accelerator {
     return {};
   }
 
+  // Its rank stops, and the others may not make what its steps wait for: these need not end as they
+  // should, and collect() has no more of them. Any thread may call it, also while another is inside
+  // a call, which then ends. Afterwards the accelerator is only destroyed.
+  virtual void leave() noexcept {}
+
   // Waits for every queued step; afterwards collect() has them all and no slab is held. Throws an
   // Error where has_failed() holds.
   virtual void drain() = 0;

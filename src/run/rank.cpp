@@ -139,8 +139,9 @@ class RankRun {
     try {
       return measure(stop);
     } catch (...) {
-      if (!stop.stop_requested()) throw;  // else what it failed in has been ended, too
-      return interrupted();
+      if (stop.stop_requested()) return interrupted();  // what it failed in has been ended, too
+      if (task_.failing) task_.failing();
+      throw;
     }
   }
 
@@ -170,6 +171,7 @@ class RankRun {
   void interrupt() {
     if (loader_) loader_->stop();
     group_.abort();
+    device_->leave();
   }
 
   bool keep_one_batch() {
@@ -435,6 +437,7 @@ class RankRun {
   }
   // What was measured of the window remains, if another rank's fault has ended it.
   RankResult interrupted() {
+    device_->leave();
     result_.interrupted = true;
     result_.first = opened_;
     result_.last = std::min(result_.steps.size(), result_.data_wait_ms.size());

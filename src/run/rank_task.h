@@ -45,6 +45,8 @@ struct RankTask {
   bool trace = false;            // what each batch went through is kept
   bool trace_operators = false;  // see RunOptions
   ProgressSink progress;         // of rank 0; may be empty
+  // Called in a handler: the rank fails. What it has opened is let go afterwards, which may hang.
+  std::function<void()> failing;  // may be empty
 };
 
 // The task of a cell: opens its device's kind and fills its caches; returns early, with caches that

@@ -2,13 +2,18 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 
+#include <atomic>
 #include <cmath>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <type_traits>
 
+#include "base/error.h"
 #include "device/registry.h"
 #include "device/steps_in_flight.h"
 #include "train/accelerators.h"
@@ -70,10 +75,7 @@ class CudaAccelerator : public device::Accelerator {
   }
   // Graphs end before the communicator whose work they hold, which is the trainer's.
   ~CudaAccelerator() override {
-    if (std::uncaught_exceptions() > 0) {  // a step in flight may wait for ranks that are gone
-      graphs_.reset();
-      trainer_.abandon_exchange();
-    }
+    if (std::uncaught_exceptions() > 0) leave();
     CudaStreams::settle(compute_);
     graphs_.reset();
   }
@@ -97,6 +99,8 @@ class CudaAccelerator : public device::Accelerator {
     on_device([&] {
       steps_->make_room();
       const std::size_t slot = inputs_.next(std::move(batch));
+      const std::unique_lock launching(launching_, std::try_to_lock);
+      if (!launching || has_left_) throw Error(name_, "was left");
       steps_->begin();  // normalising belongs to the step
       graphs_.run(slot, [&] {
         const TrainBatch ready = inputs_.make(slot);
@@ -110,7 +114,20 @@ class CudaAccelerator : public device::Accelerator {
     });
   }
 
+  // In a thread of its own: the exchange ends at once, the call when no graph holds any of it.
+  void leave() noexcept override {
+    if (has_left_.exchange(true) || ranks_ == 1) return;
+    try {
+      leaving_ = std::jthread([this] {
+        const std::lock_guard none_is_launched(launching_);
+        trainer_.abandon_exchange();
+      });
+    } catch (const std::system_error&) {  // whoever started this process ends it
+    }
+  }
+
   void collect(std::vector<device::StepRecord>& finished) override {
+    if (has_left_) return;
     on_device([&] {
       steps_->look();
       inputs_.release();
@@ -185,6 +202,9 @@ class CudaAccelerator : public device::Accelerator {
   std::optional<Steps> steps_;  // from when the stream is idle
   float losses_sum_ = 0;        // up to the last step that is known to have ended
   std::size_t settled_at_ = 1;  // steps that must have ended: the last unlike the others
+  std::atomic<bool> has_left_ = false;
+  std::mutex launching_;  // while a step is launched
+  std::jthread leaving_;  // ends before what it uses
 };
 
 std::unique_ptr<device::Accelerator> make(std::string_view argument, const device::StepSpec& spec,

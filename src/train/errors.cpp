@@ -26,6 +26,11 @@ std::string first_line_of(std::string_view text) {
 
 }  // namespace
 
+bool is_of_device(const c10::Error& error) {
+  const std::string_view message = error.what_without_backtrace();
+  return is_about_memory(error, message) || !device::gpu_fault(message).reason.empty();
+}
+
 void rethrow(const c10::Error& error, std::string_view device, const device::StepSpec& spec) {
   const std::string_view message = error.what_without_backtrace();
   if (is_about_memory(error, message)) {

@@ -12,6 +12,9 @@ namespace feedrate::train {
 [[noreturn]] void rethrow(const c10::Error& error, std::string_view device,
                           const device::StepSpec& spec);
 
+// Whether rethrow() knows more of it than its text says.
+bool is_of_device(const c10::Error& error);
+
 // Runs `body`; what LibTorch throws in it leaves as an Error.
 template <typename Body>
 auto guarded(std::string_view device, const device::StepSpec& spec, const Body& body) {

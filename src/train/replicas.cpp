@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 namespace feedrate::train {
 namespace {
@@ -61,17 +62,15 @@ Replicas::Replicas(ProcessGroup group, const std::vector<at::Tensor>& parameters
 Replicas::~Replicas() {
   reducer_.reset();
   // Ending together waits for the others, who may wait for this one's gradients.
-  if (std::uncaught_exceptions() > 0) {
-    abandon();
-    return;
-  }
+  if (std::uncaught_exceptions() > 0) abandon();
   try {
-    group_->shutdown();
+    if (!is_abandoned_) group_->shutdown();
   } catch (const std::exception&) {  // they are gone
   }
 }
 
 void Replicas::abandon() noexcept {
+  if (std::exchange(is_abandoned_, true)) return;
   try {
     group_->abort();
   } catch (const std::exception&) {  // as before, or the library knows no such end

@@ -46,6 +46,7 @@ class Replicas {
   const ProcessGroup group_;
   const ExchangeWatch watch_;
   std::unique_ptr<c10d::Reducer> reducer_;
+  bool is_abandoned_ = false;
 };
 
 }  // namespace feedrate::train

@@ -35,7 +35,7 @@ class StepGraphs {
 
  private:
   void capture(std::size_t slot, const std::function<void()>& step);
-  void abandon(std::size_t slot) noexcept;  // ends a capture that has failed
+  void abandon(std::size_t slot, bool has_begun) noexcept;  // ends a capture that has failed
 
   device::GraphTurns turns_;
   std::optional<at::cuda::MempoolId_t> pool_;  // of all graphs

@@ -86,8 +86,8 @@ TEST_F(CudaStep, ACaptureThatFailsGivesItsMemoryBack) {
     allocator::emptyCache();
     return allocator::getDeviceStats(0).reserved_bytes[0].current;
   };
-  const auto held_before = bytes_held();
   const Tensor count = at::zeros({}, at::TensorOptions(device()).dtype(at::kFloat));
+  const auto held_before = bytes_held();
   train::StepGraphs graphs(/*graphs=*/true, /*eager_steps=*/0);
   const auto waits = [&] {
     const Tensor large = at::zeros({1 << 28}, count.options());
@@ -95,6 +95,7 @@ TEST_F(CudaStep, ACaptureThatFailsGivesItsMemoryBack) {
   };
   EXPECT_THROW(graphs.run(0, waits), Error);
   EXPECT_LT(bytes_held(), held_before + (1 << 28));
+  EXPECT_NO_THROW(at::randn({4}, count.options()));
   graphs.run(1, [&] { count.add_(1); });
   graphs.run(1, [&] { count.add_(1); });
   EXPECT_EQ(count.item<float>(), 2);
