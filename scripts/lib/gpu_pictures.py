@@ -18,9 +18,9 @@ def made_here(dataset):
 
 def make_dataset(a, program, folder, timeout_s=None):
     """Pictures of ImageNet's sizes and tensors of them; for the table as many JPEGs of one size
-    beside it."""
+    beside it. All have ImageNet's bytes."""
     pictures = ["--like", "imagenet", "--input-size", str(a.input_size), "--format", "tensor,jpeg"]
-    whole = [*ONE_SIZE, "--format", "jpeg"]
+    whole = ["--like", "imagenet", *ONE_SIZE, "--format", "jpeg"]
     all_made = [(folder, pictures)] + ([] if a.share else [(of_one_size(folder), whole)])
     for made, kind in all_made:
         arguments = [str(program), "gen", str(made), "--count", str(a.count), *kind]
