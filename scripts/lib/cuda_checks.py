@@ -42,7 +42,8 @@ def run_checks(checks, libraries, timeout_s):
 
 def names_in(output, mark):
     """Of GoogleTest's lines "[  FAILED  ] Suite.Test (3 ms)", each name once."""
-    found = [line.split("]", 1)[1].split() for line in output.splitlines() if mark in line[:12]]
+    lines = [line.split("]", 1) for line in output.splitlines() if line.startswith("[")]
+    found = [words[1].split() for words in lines if mark in words[0] and len(words) == 2]
     names = [words[0].rstrip(",") for words in found if words and "." in words[0]]
     return list(dict.fromkeys(names))
 

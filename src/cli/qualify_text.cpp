@@ -91,6 +91,10 @@ run::QualifyHooks qualify_hooks(ProgressLine& line, bool shows_table) {
               [=, &line](const plan::CellSettings& settings, const device::Qualification& found) {
                 if (shows_table) print_above(line, batches_table(found));
                 line.say(qualified_line(settings, found));
+              },
+          .found_before =
+              [&line](const plan::CellSettings& settings, const device::Qualification& found) {
+                line.say(qualified_line(settings, found));
               }};
 }
 

@@ -43,7 +43,10 @@ bool Qualifier::qualify(CellResult& result, const Place& place) {
   const std::lock_guard lock(mutex_);
   if (place.stop.stop_requested()) return false;  // while another thread was finding out
   Found& found = found_[holds_for.dump()];
-  if (!found && !place.options.qualify) found = kept_before(holds_for);
+  if (!found && !place.options.qualify) {
+    found = kept_before(holds_for);
+    if (found && hooks_.found_before) hooks_.found_before(settings, *found);
+  }
   if (!found) {
     const std::int64_t began_ns = measure::now_ns();
     found = find_out(result, settings, holds_for, place);

@@ -15,13 +15,14 @@
 namespace feedrate::run {
 
 // Who hears of a device that is tried out before a cell runs on it: a line of what is wrong with
-// what was kept, that it begins, each event, and what was found. Called by the thread that runs the
-// cell, one at a time.
+// what was kept, that it begins, each event, and what was found, now or before. Called by the
+// thread that runs the cell, one at a time.
 struct QualifyHooks {
   std::function<void(const std::string&)> note;
   std::function<void(const plan::CellSettings&)> begun;
   QualifySink told;
   std::function<void(const plan::CellSettings&, const device::Qualification&)> found;
+  std::function<void(const plan::CellSettings&, const device::Qualification&)> found_before;
 };
 
 // Finds out what cells leave to their devices, once for all cells that are alike in that; see

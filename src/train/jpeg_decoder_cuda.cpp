@@ -57,18 +57,19 @@ class Decoding {
       return false;
     unsigned width = 0, height = 0;
     int refused = 1;
-    expect_success(library_.frame_dimensions(header_, &width, &height), "reading a header");
+    if (library_.frame_dimensions(header_, &width, &height) != NVJPEG_STATUS_SUCCESS) return false;
     if (static_cast<int>(width) != size.width || static_cast<int>(height) != size.height)
       return false;
     return library_.batched_supported(handle_, header_, &refused) == NVJPEG_STATUS_SUCCESS &&
            refused == 0;
   }
 
-  // Queues the decoding of `which` of the pictures to their places of `pitch` bytes a row.
-  void decode(std::size_t slot, std::span<const Encoded> pictures,
-              const std::vector<std::size_t>& which, unsigned char* pixels, codec::PixelSize size,
-              cudaStream_t stream) {
-    if (which.empty()) return;
+  // Queues the decoding of `which` of the pictures to their places of `pitch` bytes a row. Unless
+  // it succeeds, these hold anything.
+  nvjpegStatus_t decode(std::size_t slot, std::span<const Encoded> pictures,
+                        const std::vector<std::size_t>& which, unsigned char* pixels,
+                        codec::PixelSize size, cudaStream_t stream) {
+    if (which.empty()) return NVJPEG_STATUS_SUCCESS;
     std::vector<const unsigned char*> data;
     std::vector<std::size_t> lengths;
     std::vector<nvjpegImage_t> places;
@@ -83,15 +84,22 @@ class Decoding {
     }
     State& state = states_[slot];
     if (state.pictures != which.size()) {
-      expect_success(
-          library_.batched_initialize(handle_, state.handle, static_cast<int>(which.size()), 1,
-                                      NVJPEG_OUTPUT_RGBI),
-          "starting a batch");
+      const nvjpegStatus_t started = library_.batched_initialize(
+          handle_, state.handle, static_cast<int>(which.size()), 1, NVJPEG_OUTPUT_RGBI);
+      if (started != NVJPEG_STATUS_SUCCESS) return started;
       state.pictures = which.size();
     }
-    expect_success(library_.batched_decode(handle_, state.handle, data.data(), lengths.data(),
-                                           places.data(), stream),
-                   "decoding a batch");
+    return library_.batched_decode(handle_, state.handle, data.data(), lengths.data(),
+                                   places.data(), stream);
+  }
+
+  // It is not ready any more.
+  void close() noexcept {
+    if (header_) library_.stream_destroy(std::exchange(header_, nullptr));
+    for (auto& state : states_) {
+      if (state.handle) library_.state_destroy(std::exchange(state.handle, nullptr));
+    }
+    if (handle_) library_.destroy(std::exchange(handle_, nullptr));
   }
 
  private:
@@ -113,13 +121,6 @@ class Decoding {
       expect_success(library_.state_create(handle_, &state.handle), "starting");
     expect_success(library_.stream_create(handle_, &header_), "starting");
     return true;
-  }
-  void close() noexcept {
-    if (header_) library_.stream_destroy(std::exchange(header_, nullptr));
-    for (auto& state : states_) {
-      if (state.handle) library_.state_destroy(std::exchange(state.handle, nullptr));
-    }
-    if (handle_) library_.destroy(std::exchange(handle_, nullptr));
   }
 
   const NvjpegLibrary& library_ = nvjpeg_library();
@@ -147,14 +148,15 @@ class NvjpegDecoder {
                                                                       batch_.encoded_slot));
       can.push_back(who_can(pictures.back()));
     }
-    const DecodePlan plan = plan_decoding(can, share_);
+    DecodePlan plan = plan_decoding(can, share_);
     auto* out = pixels.mutable_data_ptr<std::uint8_t>();
     before_.record(stream);
     before_.block(beside_);
     try {
-      processors_.decode(slot, pictures, plan.processors, out, batch_.size, beside_.stream());
-      if (!plan.engine.empty()) wait_for_readers(stream);
-      engine_.decode(slot, pictures, plan.engine, out, batch_.size, stream.stream());
+      expect_success(
+          processors_.decode(slot, pictures, plan.processors, out, batch_.size, beside_.stream()),
+          "decoding a batch");
+      decode_by_engine(slot, pictures, plan, out, stream);
       decode_on_host(pictures, plan.host, out, stream);
     } catch (...) {
       join(stream);  // who waits for `stream` then waits for what was queued beside it
@@ -169,6 +171,20 @@ class NvjpegDecoder {
   CanDecode who_can(Encoded picture) {
     const bool engine = share_ > 0 && engine_.takes(picture, batch_.size);
     return {engine, !(engine && share_ == 100) && processors_.takes(picture, batch_.size)};
+  }
+
+  // An engine that fails, whatever it says, is not asked again: the host decodes in its place.
+  void decode_by_engine(std::size_t slot, std::span<const Encoded> pictures, DecodePlan& plan,
+                        std::uint8_t* out, const c10::cuda::CUDAStream& stream) {
+    if (plan.engine.empty()) return;
+    wait_for_readers(stream);
+    if (engine_.decode(slot, pictures, plan.engine, out, batch_.size, stream.stream()) ==
+        NVJPEG_STATUS_SUCCESS)
+      return;
+    stream.synchronize();  // what it may still write comes before what the host does
+    engine_.close();
+    plan.host.insert(plan.host.end(), plan.engine.begin(), plan.engine.end());
+    plan.engine.clear();
   }
 
   // The engine writes when nvJPEG is called, whatever its stream is still waiting for (seen on an

@@ -58,6 +58,7 @@ esac
 echo '[ RUN      ] Copies.Overlap/0'
 if [ -e "$(dirname "$0")/fail" ]; then
   echo '[  FAILED  ] Copies.Overlap/0, where GetParam() = 1 (3 ms)'
+  echo ' 1 FAILED TEST'
   exit 1
 fi
 echo '[       OK ] Copies.Overlap/0 (3 ms)'

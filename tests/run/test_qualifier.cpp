@@ -92,9 +92,14 @@ class AQualifier : public ::testing::Test {
   run::Qualifier qualifier_{
       {.note = {},
        .told = {},
-       .found = [this](const plan::CellSettings& settings, const device::Qualification&) {
-         found_.push_back(std::to_string(settings.batch_size));
-       }}};
+       .found =
+           [this](const plan::CellSettings& settings, const device::Qualification&) {
+             found_.push_back(std::to_string(settings.batch_size));
+           },
+       .found_before =
+           [this](const plan::CellSettings& settings, const device::Qualification&) {
+             found_.push_back(std::to_string(settings.batch_size) + ", before");
+           }}};
 };
 
 TEST_F(AQualifier, FindsOutOnceForAllThreadsThatComeAtTheSameTime) {
@@ -163,14 +168,17 @@ TEST_F(AQualifier, KeepsWhatItHasFoundBeforeTheRatesOverBatchSizes) {
                  .trials = [](std::string_view,
                               const device::StepSpec&) { return std::make_unique<StandIn>(); },
                  .identity = [](std::string_view) { return "a GPU"; }});
-  run::CellResult first = leaving_open({"cuda-graph"}), second = first;
-  first.settings.device = second.settings.device = "kept";
+  run::CellResult first = leaving_open({"cuda-graph"});
+  first.settings.device = "kept";
+  run::CellResult second = first, third = first;
   options_.qualify = ranks_.stops_when_found = true;
   EXPECT_FALSE(qualify(first));
   options_.qualify = false;
   EXPECT_TRUE(qualify(second));
+  EXPECT_TRUE(qualify(third));
   EXPECT_EQ(ranks_.times, 1);
   EXPECT_TRUE(second.settings.step.cuda_graph);
+  EXPECT_THAT(found_, ElementsAre("64, before")) << "told once";
   unsetenv("XDG_CACHE_HOME");
 }
 
