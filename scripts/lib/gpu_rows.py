@@ -5,10 +5,12 @@ import roofline
 
 def heading(a, records):
     device = next((r["device"]["name"] for r in records if "device" in r), "no device")
+    usual = [r for r in records if "cell" in r and r["cell"].get("precision") == a.precision[-1]]
+    precision = precision_of(usual[0]) if usual else a.precision[-1]
     return [
         (
             f"{a.model} on {device}, batch {a.batch_size}, {a.input_size}x{a.input_size},"
-            f" {a.workers} workers; in {a.precision[-1]} where a row does not say; shares of its"
+            f" {a.workers} workers; in {precision} where a row does not say; shares of its"
             " synthetic ceiling, those of a way of making a step of the rate without it"
         ),
         "",

@@ -37,6 +37,8 @@ record = plan["record"]
 record["device"]["name"] = plan["gpu"]
 record["cell"]["precision"] = sys.argv[sys.argv.index("--precision") + 1]
 record["stands_for"] = {"cuda-graph": plan["graph"]}
+if record["cell"]["precision"] == "auto":
+    record["stands_for"]["precision"] = "bf16"
 record["valid"] = not any(some in words for some in plan["unfit"])
 record["flags"] = [] if record["valid"] else [{"name": "throttled"}]
 record["imgs_per_s"] = next(rate for some, rate in plan["rates"].items() if some in words)
@@ -173,14 +175,14 @@ class GpuCheck(ProgramTest):
         self.assertIn("0.3 / 0.1 away", rows["+ batch-norm fused"][-1])
         self.assertEqual(rows["batch of 512"][1:3], ["3150", "-"])
         self.assertEqual(rows["batch of 1024"][1::7], ["-", "out of memory"])
-        self.assertEqual(rows["synthetic bf16"][1:3], ["3000", "-"])
+        self.assertEqual(rows["synthetic auto"][1:3], ["3000", "-"])
         self.assertEqual(rows["tensor"][1:3], ["2850", "0.950"])
         self.assertEqual(
             rows["jpeg of 500x375 by nvJPEG, --jpeg-engine 70"][1:3], ["1500", "0.500"]
         )
         # 3.35e12 bytes/s over 471 and 342 MB an image, 989e12 FLOP/s over 24.5e9: 7.1, 9.8 and 40
         # thousand images per second.
-        self.assertEqual(rows["synthetic bf16"][3], "42 / 31 / 7")
+        self.assertEqual(rows["synthetic auto"][3], "42 / 31 / 7")
         self.assertEqual(rows["synthetic fp32"][3], "-", "the roofs are those of 16 bits")
         qualifying = [call for call in self.calls() if "--qualify" in call]
         self.assertEqual(len(qualifying), 1)
@@ -220,7 +222,7 @@ class GpuCheck(ProgramTest):
         self.plan["unfit"] = ["--data synthetic"]
         self.check("-o", "gpu.md", "--only", "ceilings", "copies", code=1)
         rows = self.table()
-        self.assertEqual(rows["synthetic bf16"][-1], "must not be quoted, throttled")
+        self.assertEqual(rows["synthetic auto"][-1], "must not be quoted, throttled")
         self.assertEqual(rows["tensor, cache device"][1:3], ["2850", "-"])
         self.plan["unfit"] = []
         self.check("-o", "gpu.md", "--resume", "--only", "ceilings", "copies", code=0)
@@ -236,8 +238,8 @@ class GpuCheck(ProgramTest):
         self.check("-o", "gpu.md", "--resume", "--only", "copies", code=1)
         rows = self.table()
         self.assertEqual(rows["tensor, cache device"][1:3], ["2850", "0.950"])
-        self.assertEqual(rows["synthetic bf16"][2], "1.000")
-        self.assertEqual(rows["synthetic bf16, again"][2], "-", "it is the ceiling")
+        self.assertEqual(rows["synthetic auto"][2], "1.000")
+        self.assertEqual(rows["synthetic auto, again"][2], "-", "it is the ceiling")
 
     def test_the_ways_are_chosen_anew_when_all_others_were_measured(self):
         self.plan["fails"] = {"--jpeg-engine 100": "no"}
@@ -282,7 +284,7 @@ class GpuCheck(ProgramTest):
         self.plan["hangs"] = ["--data tensor"]
         _, err = self.check("-o", "gpu.md", "--budget", "10", code=1)
         rows = self.table()
-        self.assertEqual(rows["synthetic bf16"][1], "3000", "what was measured before")
+        self.assertEqual(rows["synthetic auto"][1], "3000", "what was measured before")
         self.assertRegex(rows["tensor"][-1], r"^no result within \d+ s$")
         self.assertNotIn("jpeg of ImageNet's sizes", rows)
         self.assertIn("no time for: jpeg of ImageNet's sizes (--budget, --resume)", err)
