@@ -37,7 +37,7 @@ def cells(a, dataset):
         yield "data", f"jpeg{one} by nvJPEG, --jpeg-engine {share}", "read", options
     yield "ceilings", f"synthetic {last}, again", CEILINGS[1], ceiling
     yield "copies", "tensor, cache device", "normalise", [*tensors, "--cache", "device"]
-    for pinned, shows in (("on", "copy overlaps the step"), ("off", "copy does not")):
+    for pinned, shows in (("on", "copy beside the step"), ("off", "copy from ordinary memory")):
         options = [*tensors, "--cache", "host", "--pin-memory", pinned]
         yield "copies", f"tensor, cache host, --pin-memory {pinned}", shows, options
     for precision in a.precision[:-1]:

@@ -56,7 +56,7 @@ std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& c
   constexpr double kSlowAnyway = 10;
   const double step_s =
       progress.elapsed_s / static_cast<double>(std::max<std::size_t>(1, progress.steps));
-  // A GPU's first one takes 15 to 20 s: LibTorch loads its kernels, and cuDNN tries its own.
+  // A GPU's first one took 4 to 20 s on an H200: LibTorch loads its kernels, cuDNN tries its own.
   const bool is_no_measure =
       step_s < kSlowAnyway || device::split_device(cell["device"].value()).first == "cuda";
   if (cell.is("page-cache", "cold") || (progress.steps < kLeastSteps && is_no_measure)) return "";

@@ -51,6 +51,7 @@ std::unique_ptr<Loader> make_loader(std::string_view kind, LoaderOptions options
                               : known.make(std::move(options));
 }
 
-int opencv_threads() { return cv::getNumThreads(); }
+// Asked for its threads, OpenCV 4.6 answers with the number of CPUs once 0 was set.
+int opencv_threads() { return 1; }
 
 }  // namespace feedrate::pipeline

@@ -1,6 +1,7 @@
 #include "train/devices_cuda.h"
 
 #include <ATen/Context.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <cuda_runtime_api.h>
 #include <torch/version.h>
 
@@ -45,7 +46,9 @@ int parse_index(std::string_view argument, int otherwise) {
 std::string cuda_software() {
   int driver = 0;
   cudaDriverGetVersion(&driver);
+  const long cudnn = at::detail::getCUDAHooks().versionRuntimeCuDNN();  // 91002: 9.10.2
   return "LibTorch " TORCH_VERSION ", CUDA " + device::cuda_version_text(CUDART_VERSION) +
+         format(", cuDNN %ld.%ld.%ld", cudnn / 10000, cudnn / 100 % 100, cudnn % 100) +
          ", driver for CUDA " + device::cuda_version_text(driver);
 }
 

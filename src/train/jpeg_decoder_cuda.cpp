@@ -173,7 +173,8 @@ class NvjpegDecoder {
     return {engine, !(engine && share_ == 100) && processors_.takes(picture, batch_.size)};
   }
 
-  // An engine that fails, whatever it says, is not asked again: the host decodes in its place.
+  // An engine that fails, whatever it says, is not asked again: the host decodes its part of this
+  // batch, and the processors or the host that of later ones.
   void decode_by_engine(std::size_t slot, std::span<const Encoded> pictures, DecodePlan& plan,
                         std::uint8_t* out, const c10::cuda::CUDAStream& stream) {
     if (plan.engine.empty()) return;
@@ -181,16 +182,20 @@ class NvjpegDecoder {
     if (engine_.decode(slot, pictures, plan.engine, out, batch_.size, stream.stream()) ==
         NVJPEG_STATUS_SUCCESS)
       return;
-    stream.synchronize();  // what it may still write comes before what the host does
+    wait_for_readers(stream);  // what it may still write comes before what the host does
     engine_.close();
     plan.host.insert(plan.host.end(), plan.engine.begin(), plan.engine.end());
     plan.engine.clear();
   }
 
   // The engine writes when nvJPEG is called, whatever its stream is still waiting for (seen on an
-  // H100 with nvJPEG 12.3 to 13.2: github.com/meta-pytorch/torchcodec/pull/1634). What `stream`
-  // waits for here is the step before the last, which has ended, so that this costs no time.
-  static void wait_for_readers(const c10::cuda::CUDAStream& stream) { stream.synchronize(); }
+  // H100 with nvJPEG 12.3 to 13.2: github.com/meta-pytorch/torchcodec/pull/1634). `stream` waits
+  // for the step before the last, which has ended, and for what it has decoded itself. Sleeps:
+  // on an H200 a wait that spins took one of the loaders' CPUs.
+  void wait_for_readers(const c10::cuda::CUDAStream& stream) {
+    readers_.record(stream);
+    readers_.synchronize();
+  }
 
   void join(const c10::cuda::CUDAStream& stream) {
     after_.record(beside_);
@@ -218,7 +223,8 @@ class NvjpegDecoder {
   const int share_;
   Decoding engine_, processors_;
   const c10::cuda::CUDAStream beside_;
-  c10::cuda::CUDAEvent before_{cudaEventDisableTiming}, after_{cudaEventDisableTiming};
+  c10::cuda::CUDAEvent before_{cudaEventDisableTiming}, after_{cudaEventDisableTiming},
+      readers_{cudaEventDisableTiming | cudaEventBlockingSync};
   const std::unique_ptr<codec::Decoder> host_;
 };
 
