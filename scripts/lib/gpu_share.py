@@ -6,15 +6,14 @@ import subprocess
 import sys
 import tarfile
 
-from gpu_cells import PARTS, command
+from gpu_cells import PARTS, PRECISIONS, command
 from gpu_pictures import MIXED, make_dataset
 
 
-def refuse_what_share_lacks(parser, a, precisions):
-    """`precisions`: those of the table, where none were typed."""
+def refuse_what_share_lacks(parser, a):
     of_the_table = {
         "--only": a.only != PARTS,
-        "--precision": a.precision != precisions,
+        "--precision": a.precision != PRECISIONS,
         "--budget": a.budget is not None,
         "--resume": a.resume,
         "-o": a.output is not None,

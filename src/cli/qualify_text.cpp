@@ -77,6 +77,10 @@ std::string batches_table(const device::Qualification& found) {
 }
 
 run::QualifyHooks qualify_hooks(ProgressLine& line, bool shows_table) {
+  const auto tell = [&line](const plan::CellSettings& settings,
+                            const device::Qualification& found) {
+    line.say(qualified_line(settings, found));
+  };
   return {.note = [&line](const std::string& text) { line.say(text); },
           .begun =
               [=, &line](const plan::CellSettings& settings) {
@@ -90,12 +94,9 @@ run::QualifyHooks qualify_hooks(ProgressLine& line, bool shows_table) {
           .found =
               [=, &line](const plan::CellSettings& settings, const device::Qualification& found) {
                 if (shows_table) print_above(line, batches_table(found));
-                line.say(qualified_line(settings, found));
+                tell(settings, found);
               },
-          .found_before =
-              [&line](const plan::CellSettings& settings, const device::Qualification& found) {
-                line.say(qualified_line(settings, found));
-              }};
+          .found_before = tell};
 }
 
 }  // namespace feedrate::cli

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 #include <opencv2/core/utility.hpp>
+#include <set>
+#include <thread>
 
 #include "base/error.h"
 
@@ -51,7 +53,17 @@ std::unique_ptr<Loader> make_loader(std::string_view kind, LoaderOptions options
                               : known.make(std::move(options));
 }
 
-// Asked for its threads, OpenCV 4.6 answers with the number of CPUs once 0 was set.
-int opencv_threads() { return 1; }
+// Those that carry out a loop of OpenCV's: asked for its threads, OpenCV 4.6 answers with the
+// number of CPUs once 0 was set.
+int opencv_threads() {
+  constexpr int kParts = 1024;
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  cv::parallel_for_({0, kParts}, [&](const cv::Range&) {
+    const std::lock_guard lock(mutex);
+    seen.insert(std::this_thread::get_id());
+  });
+  return static_cast<int>(seen.size());
+}
 
 }  // namespace feedrate::pipeline

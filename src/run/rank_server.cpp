@@ -28,7 +28,6 @@ namespace {
 
 constexpr std::int64_t kLookNs = 250'000'000;
 constexpr std::int64_t kTellNs = 100'000'000;
-constexpr double kLongestEndSeconds = 10;
 constexpr const char* kStallRemedy = "look at the storage, or raise --stall-seconds";
 
 RankPlace this_place() {
@@ -65,8 +64,7 @@ std::jthread watch_opening(const RunOptions& options, const std::atomic<std::int
 // The same for a device that does not end after an error, as its work may wait for other ranks.
 class FailureWatch {
  public:
-  FailureWatch(ranks::SocketGroup& group, double most_seconds)
-      : group_(group), most_ns_(static_cast<std::int64_t>(1e9 * most_seconds)) {}
+  explicit FailureWatch(ranks::SocketGroup& group) : group_(group) {}
 
   // In a handler.
   void failing() {
@@ -76,12 +74,12 @@ class FailureWatch {
 
  private:
   void look() {
+    constexpr std::int64_t kLongestNs = 10'000'000'000;
     const std::int64_t failed_ns = failed_ns_;
-    if (failed_ns != 0 && measure::now_ns() - failed_ns > most_ns_) group_.give_up(reason_);
+    if (failed_ns != 0 && measure::now_ns() - failed_ns > kLongestNs) group_.give_up(reason_);
   }
 
   ranks::SocketGroup& group_;
-  const std::int64_t most_ns_;
   std::string reason_;  // once there is a time
   std::atomic<std::int64_t> failed_ns_{0};
   const std::jthread watch_ = measure::every(kLookNs, [this] { look(); });
@@ -221,7 +219,7 @@ class RankServer {
     group_.barrier();  // no rank measures while another one still fills its cache
     if (task.trace) agree_on_trace_start();
     if (group_.size() != task.settings.gpus) return run_rank_threads(task, std::move(stop));
-    FailureWatch watch(group_, kLongestEndSeconds);
+    FailureWatch watch(group_);
     RankTask watched = task;
     watched.failing = [&] { watch.failing(); };
     return {run_rank(watched, group_, std::move(stop))};

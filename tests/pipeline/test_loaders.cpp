@@ -96,6 +96,11 @@ TEST_F(Loaders, PixelsDoNotDependOnLoaderOrWorkers) {
   }
 }
 
+TEST_F(Loaders, KeepOpencvToTheThreadThatCallsIt) {
+  const auto loader = pipeline::make_loader("pool", options("jpeg", 2));
+  EXPECT_EQ(pipeline::opencv_threads(), 1);
+}
+
 // However many files are on their way, and however they are read.
 TEST_F(Loaders, SamplesThatAreOnTheirWayAreTheSameAndAreCountedOnce) {
   for (const char* data : {"jpeg", "tensor"}) {
