@@ -24,8 +24,8 @@ enum class BatchNormKind : std::uint8_t {
 // Batch normalisation over N, H, W of an (N, C, H, W) tensor, with torchvision's names, momentum
 // and epsilon (Ioffe and Szegedy 2015). Like every module, for one thread at a time.
 //
-// forward_relu and forward_add_relu are the places for fused kernels: a block says which steps
-// belong together, and this file decides how they run.
+// forward_relu, forward_relu_pool and forward_add_relu are the places for fused kernels: a network
+// says which steps belong together, and this file decides how they run.
 class BatchNormImpl : public torch::nn::Module {
  public:
   explicit BatchNormImpl(std::int64_t channels)
@@ -57,6 +57,12 @@ class BatchNormImpl : public torch::nn::Module {
   at::Tensor forward_relu(const at::Tensor& x) {
     if (fuses(x)) return fused_batch_norm_relu(x, state());
     return forward(x).relu_();
+  }
+
+  // A max pooling of 3x3 with stride 2 and padding 1 behind it.
+  at::Tensor forward_relu_pool(const at::Tensor& x) {
+    if (fuses(x)) return fused_batch_norm_relu_pool(x, state());
+    return at::max_pool2d(forward_relu(x), /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
   }
 
   // relu(forward(x) + shortcut), for two readers.

@@ -73,14 +73,15 @@ struct SumDeviations {
     const int pack = tiles.pack(place);
     if (pack < tiles.packs) {
       const Pack<T> from = x[pack];
-      for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step()) {
-        const Pack<T> at = x[row * tiles.packs + pack];
-        for (int i = 0; i < kWidth; ++i) {
-          const float d = static_cast<float>(at.values[i]) - static_cast<float>(from.values[i]);
-          sum[i] += d;
-          square[i] += d * d;
-        }
-      }
+      tiles.template each_row<4>(
+          place, [&](std::int64_t row) { return x[row * tiles.packs + pack]; },
+          [&](std::int64_t, const Pack<T>& in) {
+            for (int i = 0; i < kWidth; ++i) {
+              const float d = static_cast<float>(in.values[i]) - static_cast<float>(from.values[i]);
+              sum[i] += d;
+              square[i] += d * d;
+            }
+          });
     }
     shared.put(place.thread, sum, square);
   }
@@ -104,35 +105,81 @@ struct Normalise {
     const int pack = tiles.pack(place);
     if (pack >= tiles.packs) return;
     const Affine<kWidth> affine(channels, pack * kWidth);
-    for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step()) {
-      const std::int64_t at = row * tiles.packs + pack;
-      const Pack<T> in = x[at];
-      Pack<T> added{}, out;
-      if constexpr (kAdd) added = shortcut[at];
-      unsigned bits = 0;
-      for (int i = 0; i < kWidth; ++i) {
-        float value = static_cast<float>(in.values[i]) * affine.scale[i] + affine.shift[i];
-        if constexpr (kAdd) value += static_cast<float>(added.values[i]);
-        bits |= static_cast<unsigned>(value > 0) << i;
-        if constexpr (kRelu) value = value < 0 ? 0 : value;  // a NaN stays one
-        out.values[i] = static_cast<T>(value);
-      }
-      y[at] = out;
-      if constexpr (kAdd) passed[at] = static_cast<std::uint8_t>(bits);
-    }
+    tiles.template each_row<kAdd ? 2 : 4>(
+        place, [&](std::int64_t row) { return load(row * tiles.packs + pack); },
+        [&](std::int64_t row, const Loaded& in) {
+          Pack<T> out;
+          unsigned bits = 0;
+          for (int i = 0; i < kWidth; ++i) {
+            float value = static_cast<float>(in.x.values[i]) * affine.scale[i] + affine.shift[i];
+            if constexpr (kAdd) value += static_cast<float>(in.shortcut.values[i]);
+            bits |= static_cast<unsigned>(value > 0) << i;
+            if constexpr (kRelu) value = value < 0 ? 0 : value;  // a NaN stays one
+            out.values[i] = static_cast<T>(value);
+          }
+          y[row * tiles.packs + pack] = out;
+          if constexpr (kAdd) passed[row * tiles.packs + pack] = static_cast<std::uint8_t>(bits);
+        });
+  }
+
+ private:
+  struct Loaded {
+    Pack<T> x, shortcut;
+  };
+  C10_HOST_DEVICE Loaded load(std::int64_t at) const {
+    Loaded in;
+    in.x = x[at];
+    if constexpr (kAdd) in.shortcut = shortcut[at];
+    return in;
   }
 };
 
-// g: the gradient (+ other) in front of the ReLU. Sums of g and of g * (x - mean); with a
-// shortcut, g itself to `through`.
-template <typename T, Then kThen, bool kOther>
+// What a backward kernel reads gradients from: Loaded load(row, pack), whose operator[] gives one
+// for each channel of the pack. kAhead: how many of them summing begins before it uses the first.
+// kResident: see blocks.h.
+template <typename T>
+struct OneGradient {
+  static constexpr int kAhead = 2, kResident = 1024;
+  struct Loaded {
+    Pack<T> one;
+    C10_HOST_DEVICE float operator[](int i) const { return static_cast<float>(one.values[i]); }
+  };
+  int packs = 0;
+  const Pack<T>* gradient = nullptr;
+  C10_HOST_DEVICE Loaded load(std::int64_t row, int pack) const {
+    return {gradient[row * packs + pack]};
+  }
+};
+
+// The sum of two.
+template <typename T>
+struct TwoGradients {
+  static constexpr int kAhead = 1, kResident = 1024;
+  struct Loaded {
+    Pack<T> one, other;
+    C10_HOST_DEVICE float operator[](int i) const {
+      return static_cast<float>(one.values[i]) + static_cast<float>(other.values[i]);
+    }
+  };
+  int packs = 0;
+  const Pack<T>*gradient = nullptr, *other = nullptr;
+  C10_HOST_DEVICE Loaded load(std::int64_t row, int pack) const {
+    return {gradient[row * packs + pack], other[row * packs + pack]};
+  }
+};
+
+// g: the gradient in front of the ReLU. Sums of g and of g * (x - mean); with a shortcut, g itself
+// to `through`.
+template <typename T, Then kThen, typename Source>
 struct SumGradients {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 2, kWidth = Pack<T>::kWidth;
+  static constexpr int kResident = Source::kResident;
   static constexpr bool kAdd = kThen == Then::add_relu, kRelu = kThen != Then::nothing;
   using Shared = TwoSums<kWidth>;
   Tiles tiles;
   Channels channels;
-  const Pack<T>*x = nullptr, *gradient = nullptr, *other = nullptr;
+  Source gradient;
+  const Pack<T>* x = nullptr;
   const std::uint8_t* passed = nullptr;
   Pack<T>* through = nullptr;
   float* partial = nullptr;
@@ -145,45 +192,48 @@ struct SumGradients {
       const Affine<kWidth> affine(channels, pack * kWidth);
       float mean[kWidth];
       for (int i = 0; i < kWidth; ++i) mean[i] = channels.mean[pack * kWidth + i];
-      for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step()) {
-        add(row * tiles.packs + pack, mean, affine, sum, product);
-      }
+      tiles.template each_row<kAdd ? 1 : Source::kAhead>(
+          place, [&](std::int64_t row) { return load(row, pack); },
+          [&](std::int64_t row, const Loaded& in) {
+            Pack<T> out;
+            for (int i = 0; i < kWidth; ++i) {
+              const float value = static_cast<float>(in.x.values[i]);
+              const bool open = kAdd ? (in.passed >> i & 1) != 0
+                                     : !kRelu || value * affine.scale[i] + affine.shift[i] > 0;
+              const float g = open ? in.gradient[i] : 0;
+              out.values[i] = static_cast<T>(g);
+              sum[i] += g;
+              product[i] += g * (value - mean[i]);
+            }
+            if constexpr (kAdd) through[row * tiles.packs + pack] = out;
+          });
     }
     shared.put(place.thread, sum, product);
   }
 
  private:
-  C10_HOST_DEVICE void add(std::int64_t at, const float (&mean)[kWidth],
-                           const Affine<kWidth>& affine, float (&sum)[kWidth],
-                           float (&product)[kWidth]) const {
-    const Pack<T> in = x[at], given = gradient[at];
-    Pack<T> second{}, out;
-    if constexpr (kOther) second = other[at];
-    const unsigned bits = kAdd ? passed[at] : 0;
-    for (int i = 0; i < kWidth; ++i) {
-      const float value = static_cast<float>(in.values[i]);
-      float g = static_cast<float>(given.values[i]);
-      if constexpr (kOther) g += static_cast<float>(second.values[i]);
-      const bool open =
-          kAdd ? (bits >> i & 1) != 0 : !kRelu || value * affine.scale[i] + affine.shift[i] > 0;
-      g = open ? g : 0;
-      out.values[i] = static_cast<T>(g);
-      sum[i] += g;
-      product[i] += g * (value - mean[i]);
-    }
-    if constexpr (kAdd) through[at] = out;
+  struct Loaded {
+    Pack<T> x;
+    typename Source::Loaded gradient;
+    unsigned passed;
+  };
+  C10_HOST_DEVICE Loaded load(std::int64_t row, int pack) const {
+    const std::int64_t at = row * tiles.packs + pack;
+    return {x[at], gradient.load(row, pack), kAdd ? passed[at] : 0u};
   }
 };
 
 // The gradient of x: scale * (g - (sums of g + x-hat * sums of g * x-hat) / rows). sums: (2, C), of
 // bias and weight. kCut: `gradient` is still that behind a ReLU.
-template <typename T, bool kCut>
+template <typename T, bool kCut, typename Source>
 struct InputGradient {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
+  static constexpr int kResident = Source::kResident;
   struct Shared {};
   Tiles tiles;
   Channels channels;
-  const Pack<T>*x = nullptr, *gradient = nullptr;
+  Source gradient;
+  const Pack<T>* x = nullptr;
   const float* sums = nullptr;
   Pack<T>* out = nullptr;
 
@@ -202,17 +252,17 @@ struct InputGradient {
       mean[i] = channels.mean[first + i];
     }
     for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step()) {
-      const std::int64_t at = row * tiles.packs + pack;
-      const Pack<T> in = x[at], given = gradient[at];
+      const Pack<T> in = x[row * tiles.packs + pack];
+      const typename Source::Loaded given = gradient.load(row, pack);
       Pack<T> result;
       for (int i = 0; i < kWidth; ++i) {
         const float value = static_cast<float>(in.values[i]);
         const bool open = !kCut || value * affine.scale[i] + affine.shift[i] > 0;
-        const float g = open ? static_cast<float>(given.values[i]) : 0;
+        const float g = open ? given[i] : 0;
         result.values[i] =
             static_cast<T>(g * affine.scale[i] + (value - mean[i]) * slope[i] + constant[i]);
       }
-      out[at] = result;
+      out[row * tiles.packs + pack] = result;
     }
   }
 };

@@ -20,6 +20,7 @@ struct BatchNormSaved {
   at::Tensor weight, bias;
   at::Tensor
       passed;  // with a shortcut: where the sum was above zero (bytes or bits, the kernels' own)
+  at::Tensor where;  // with a pooling: of each window, where its largest value lay: bytes, likewise
   bool relu = false;
 };
 
@@ -37,6 +38,9 @@ struct BatchNormKernels {
   // One pass: the normalised x, plus the shortcut if defined, cut at zero if relu. Fills
   // saved.passed if there is a shortcut.
   at::Tensor (*normalise)(BatchNormSaved& saved, const at::Tensor& shortcut);
+  // One pass: the normalised x, cut at zero, its largest values in windows of 3x3 with stride 2 and
+  // padding 1. Fills saved.where.
+  at::Tensor (*normalise_and_pool)(BatchNormSaved& saved);
   // One pass: (2, C): the gradients of bias and of weight. `gradient` is that of the output;
   // `other` (may be undefined) is added to it. With saved.passed, `through` becomes what is left of
   // it behind the ReLU: the shortcut's gradient.

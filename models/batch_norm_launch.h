@@ -7,6 +7,7 @@
 #include "models/batch_norm_blocks.h"
 #include "models/batch_norm_kernels.h"
 #include "models/batch_norm_totals.h"
+#include "models/max_pool_blocks.h"
 
 namespace feedrate::models::batch_norm {
 
@@ -60,6 +61,23 @@ class Launched {
     return y;
   }
 
+  static at::Tensor normalise_and_pool(BatchNormSaved& saved) {
+    const Windows windows = windows_of(saved.x);
+    at::Tensor y = at::empty({saved.x.size(0), saved.x.size(1), windows.down, windows.across},
+                             saved.x.options().memory_format(at::MemoryFormat::ChannelsLast));
+    saved.where = at::empty_like(y, y.options().dtype(at::kByte));
+    with_type(saved.x, [&](auto zero) {
+      using T = decltype(zero);
+      NormaliseAndPool<T> kernel;
+      kernel.tiles = tiles_of<T>(y), kernel.channels = channels_of(saved);
+      kernel.windows = windows, kernel.x = packs<T>(saved.x), kernel.y = mutable_packs<T>(y);
+      kernel.where =
+          reinterpret_cast<Places<Pack<T>::kWidth>*>(saved.where.mutable_data_ptr<std::uint8_t>());
+      Launcher::launch(kernel.tiles.grid, kernel);
+    });
+    return y;
+  }
+
   static at::Tensor reduce(const BatchNormSaved& saved, const at::Tensor& gradient,
                            const at::Tensor& other, at::Tensor& through) {
     at::Tensor sums = at::empty({2, saved.x.size(1)}, saved.weight.options());
@@ -67,11 +85,16 @@ class Launched {
     with_kind(saved, [&](auto zero, auto then) {
       using T = decltype(zero);
       constexpr Then kThen = decltype(then)::value;
-      if (kThen == Then::add_relu && other.defined()) {
-        sum_gradients<T, Then::add_relu, true>(saved, gradient, other, through, sums);
-      } else {
-        sum_gradients<T, kThen, false>(saved, gradient, other, through, sums);
+      const auto sum = [&](const auto& from) {
+        sum_gradients<T, kThen>(saved, from, through, sums);
+      };
+      if constexpr (kThen == Then::add_relu) {
+        if (other.defined()) return sum(two_gradients<T>(saved, gradient, other));
       }
+      if constexpr (kThen == Then::relu) {
+        if (saved.where.defined()) return sum(unpooled<T>(saved, gradient));
+      }
+      sum(one_gradient<T>(saved, gradient));
     });
     return sums;
   }
@@ -81,11 +104,18 @@ class Launched {
     at::Tensor out = at::empty_like(saved.x);
     with_kind(saved, [&](auto zero, auto then) {
       using T = decltype(zero);
-      InputGradient<T, decltype(then)::value == Then::relu> kernel;
-      kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
-      kernel.x = packs<T>(saved.x), kernel.gradient = packs<T>(gradient);
-      kernel.sums = sums.const_data_ptr<float>(), kernel.out = mutable_packs<T>(out);
-      Launcher::launch(kernel.tiles.grid, kernel);
+      constexpr bool kCut = decltype(then)::value == Then::relu;
+      const auto fill = [&](const auto& from) {
+        InputGradient<T, kCut, std::decay_t<decltype(from)>> kernel;
+        kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
+        kernel.x = packs<T>(saved.x), kernel.gradient = from;
+        kernel.sums = sums.const_data_ptr<float>(), kernel.out = mutable_packs<T>(out);
+        Launcher::launch(kernel.tiles.grid, kernel);
+      };
+      if constexpr (kCut) {
+        if (saved.where.defined()) return fill(unpooled<T>(saved, gradient));
+      }
+      fill(one_gradient<T>(saved, gradient));
     });
     return out;
   }
@@ -140,14 +170,40 @@ class Launched {
     return channels;
   }
 
-  template <typename T, Then kThen, bool kOther>
-  static void sum_gradients(const BatchNormSaved& saved, const at::Tensor& gradient,
-                            const at::Tensor& other, const at::Tensor& through,
-                            const at::Tensor& sums) {
-    SumGradients<T, kThen, kOther> kernel;
+  static Windows windows_of(const at::Tensor& x) {
+    Windows windows;
+    windows.height = static_cast<int>(x.size(2)), windows.width = static_cast<int>(x.size(3));
+    windows.down = Windows::along(windows.height), windows.across = Windows::along(windows.width);
+    return windows;
+  }
+
+  template <typename T>
+  static OneGradient<T> one_gradient(const BatchNormSaved& saved, const at::Tensor& gradient) {
+    return {packs_in_a_row<T>(saved.x), packs<T>(gradient)};
+  }
+  template <typename T>
+  static TwoGradients<T> two_gradients(const BatchNormSaved& saved, const at::Tensor& gradient,
+                                       const at::Tensor& other) {
+    return {packs_in_a_row<T>(saved.x), packs<T>(gradient), packs<T>(other)};
+  }
+  template <typename T>
+  static Unpooled<T> unpooled(const BatchNormSaved& saved, const at::Tensor& gradient) {
+    return {windows_of(saved.x), packs_in_a_row<T>(saved.x), packs<T>(gradient),
+            reinterpret_cast<const Places<Pack<T>::kWidth>*>(
+                saved.where.const_data_ptr<std::uint8_t>())};
+  }
+  template <typename T>
+  static int packs_in_a_row(const at::Tensor& x) {
+    return static_cast<int>(x.size(1)) / Pack<T>::kWidth;
+  }
+
+  template <typename T, Then kThen, typename Source>
+  static void sum_gradients(const BatchNormSaved& saved, const Source& from,
+                            const at::Tensor& through, const at::Tensor& sums) {
+    SumGradients<T, kThen, Source> kernel;
     kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
-    kernel.x = packs<T>(saved.x), kernel.gradient = packs<T>(gradient),
-    kernel.other = packs<T>(other), kernel.through = mutable_packs<T>(through);
+    kernel.x = packs<T>(saved.x), kernel.gradient = from,
+    kernel.through = mutable_packs<T>(through);
     if (kernel.kAdd) kernel.passed = saved.passed.const_data_ptr<std::uint8_t>();
     const at::Tensor partial = partial_sums(kernel.tiles, saved.mean);
     kernel.partial = partial.mutable_data_ptr<float>();
@@ -162,7 +218,8 @@ class Launched {
 
 template <typename Launcher>
 inline constexpr BatchNormKernels kLaunched{
-    Launched<Launcher>::takes, Launched<Launcher>::statistics, Launched<Launcher>::normalise,
-    Launched<Launcher>::reduce, Launched<Launcher>::input_gradient};
+    Launched<Launcher>::takes,     Launched<Launcher>::statistics,
+    Launched<Launcher>::normalise, Launched<Launcher>::normalise_and_pool,
+    Launched<Launcher>::reduce,    Launched<Launcher>::input_gradient};
 
 }  // namespace feedrate::models::batch_norm

@@ -23,6 +23,21 @@ struct Tiles {
     return static_cast<std::int64_t>(place.block_y) * down + place.thread / across;
   }
   C10_HOST_DEVICE std::int64_t row_step() const { return static_cast<std::int64_t>(grid.y) * down; }
+
+  // use(row, load(row)) for each row of a thread. kAhead of them are loaded before the first is
+  // used: a memory's latency is hidden by what is on its way, and one pack of each thread is too
+  // little for it.
+  template <int kAhead, typename Load, typename Use>
+  C10_HOST_DEVICE void each_row(Place place, const Load& load, const Use& use) const {
+    std::int64_t row = first_row(place);
+    const std::int64_t step = row_step();
+    for (; row + (kAhead - 1) * step < rows; row += kAhead * step) {
+      decltype(load(row)) loaded[kAhead];
+      for (int i = 0; i < kAhead; ++i) loaded[i] = load(row + i * step);
+      for (int i = 0; i < kAhead; ++i) use(row + i * step, loaded[i]);
+    }
+    for (; row < rows; row += step) use(row, load(row));
+  }
 };
 
 // `width`: channels in a pack; divides `channels`. `blocks`: about as many as the GPU runs at once.

@@ -9,10 +9,10 @@
 // partial[blocks][2][channels].
 namespace feedrate::models::batch_norm {
 
-// Two totals per channel, in doubles. A block takes 32 channels; its threads share the partial sums
-// of each.
+// Two totals per channel, in doubles. A block takes few channels, so that many threads share the
+// partial sums of each: what it costs is waiting for one load after the other.
 struct Totals {
-  static constexpr int kAcross = 32, kDown = 16, kThreads = kAcross * kDown;
+  static constexpr int kAcross = 8, kDown = 64, kThreads = kAcross * kDown;
   double of_thread[kDown][2][kAcross];
 
   C10_HOST_DEVICE static int channel(Place place) {

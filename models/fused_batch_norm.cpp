@@ -3,6 +3,7 @@
 #include <ATen/Functions.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -18,18 +19,24 @@ Tensor channels_last(const Tensor& gradient) {
   return gradient.defined() ? gradient.contiguous(at::MemoryFormat::ChannelsLast) : gradient;
 }
 
+// What follows the normalisation, and an addition where there is a shortcut.
+enum class Behind : std::uint8_t { nothing, relu, relu_and_pool };
+
 class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
  public:
   // One output; with a shortcut two, over the same memory.
   static variable_list forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                                const Tensor& bias, const std::optional<Tensor>& shortcut,
-                               const BatchNormState& state, bool relu) {
+                               const BatchNormState& state, Behind behind) {
     context->set_materialize_grads(false);  // a reader that is absent is no tensor of zeros
     const BatchNormKernels& kernels = *batch_norm_kernels(x.device().type());
-    BatchNormSaved saved{.x = x, .weight = weight, .bias = bias, .relu = relu};
+    BatchNormSaved saved{.x = x, .weight = weight, .bias = bias, .relu = behind != Behind::nothing};
     kernels.statistics(saved, state);
-    const Tensor y = kernels.normalise(saved, shortcut ? channels_last(*shortcut) : Tensor());
-    context->save_for_backward({x, saved.mean, saved.invstd, weight, bias, saved.passed});
+    const Tensor y = behind == Behind::relu_and_pool
+                         ? kernels.normalise_and_pool(saved)
+                         : kernels.normalise(saved, shortcut ? channels_last(*shortcut) : Tensor());
+    context->save_for_backward(
+        {x, saved.mean, saved.invstd, weight, bias, saved.passed, saved.where});
     context->saved_data["relu"] = saved.relu;
     if (!shortcut) return {y};
     return {y, y.variable_data()};
@@ -43,6 +50,7 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
                                .weight = kept[3],
                                .bias = kept[4],
                                .passed = kept[5],
+                               .where = kept[6],
                                .relu = context->saved_data["relu"].toBool()};
     const BatchNormKernels& kernels = *batch_norm_kernels(saved.x.device().type());
     Tensor gradient = channels_last(gradients[0]);
@@ -57,8 +65,8 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
 };
 
 variable_list apply(const Tensor& x, const std::optional<Tensor>& shortcut,
-                    const BatchNormState& state, bool relu) {
-  return FusedBatchNorm::apply(x, state.weight, state.bias, shortcut, state, relu);
+                    const BatchNormState& state, Behind behind) {
+  return FusedBatchNorm::apply(x, state.weight, state.bias, shortcut, state, behind);
 }
 
 }  // namespace
@@ -75,16 +83,20 @@ bool fits_fused_batch_norm(const Tensor& x) {
 }
 
 Tensor fused_batch_norm(const Tensor& x, const BatchNormState& state) {
-  return apply(x, {}, state, false)[0];
+  return apply(x, {}, state, Behind::nothing)[0];
 }
 
 Tensor fused_batch_norm_relu(const Tensor& x, const BatchNormState& state) {
-  return apply(x, {}, state, true)[0];
+  return apply(x, {}, state, Behind::relu)[0];
+}
+
+Tensor fused_batch_norm_relu_pool(const Tensor& x, const BatchNormState& state) {
+  return apply(x, {}, state, Behind::relu_and_pool)[0];
 }
 
 Forked fused_batch_norm_add_relu(const Tensor& x, const Tensor& shortcut,
                                  const BatchNormState& state) {
-  const variable_list both = apply(x, shortcut, state, true);
+  const variable_list both = apply(x, shortcut, state, Behind::relu);
   return {both[0], both[1]};
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "models/space_to_depth.h"
 
 namespace feedrate::models {
 
@@ -154,6 +155,14 @@ std::array<std::shared_ptr<ResNetStage>, 4> make_stages(const std::array<int, 4>
           make_stage<BlockType>(256 * e, 512, blocks[3], 2)};
 }
 
+// The mean over a picture, (N, C). Over pixels side by side the gradient comes in their order; that
+// of the library's pooling does not, and is copied.
+Tensor average_of(const Tensor& x) {
+  if (x.is_contiguous(at::MemoryFormat::ChannelsLast))
+    return x.permute({0, 2, 3, 1}).flatten(1, 2).mean(1);
+  return at::adaptive_avg_pool2d(x, {1, 1}).flatten(1);
+}
+
 // He et al. 2015, "Delving Deep into Rectifiers": the variance of the gradients is kept. The batch
 // norms start as the identity, the classifier as torch::nn::Linear does.
 void initialise(torch::nn::Module& network) {
@@ -181,15 +190,16 @@ ResNetImpl::ResNetImpl(const ResNetConfig& config, int classes)
 }
 
 Tensor ResNetImpl::features(const Tensor& images) {
-  Tensor x = bn1_->forward_relu(conv1_->forward(images));
-  x = at::max_pool2d(x, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
+  Tensor x =
+      is_space_to_depth(images) ? convolve_blocks(images, conv1_->weight) : conv1_->forward(images);
+  x = bn1_->forward_relu_pool(x);
   Forked forked{x, x};
   for (const auto& layer : layers_) forked = layer->forward(forked);
   return forked.main;
 }
 
 Tensor ResNetImpl::forward(const Tensor& images) {
-  return fc_->forward(at::adaptive_avg_pool2d(features(images), {1, 1}).flatten(1));
+  return fc_->forward(average_of(features(images)));
 }
 
 std::span<const ResNetConfig> resnet_configs() { return configs; }

@@ -39,8 +39,9 @@ class ResNetImpl : public torch::nn::Module {
  public:
   ResNetImpl(const ResNetConfig& config, int classes);
 
-  // Takes (N, 3, H, W) normalised pictures of any size, returns the logits, (N, classes). Errors:
-  // feedrate::Error in training mode for one picture of at most 32 x 32 pixels (see BatchNorm).
+  // Takes (N, 3, H, W) normalised pictures of any size, or what space_to_depth() has made of them;
+  // returns the logits, (N, classes). Errors: feedrate::Error in training mode for one picture of
+  // at most 32 x 32 pixels (see BatchNorm).
   at::Tensor forward(const at::Tensor& images);
 
   // What forward averages over: (N, 512 or 2048, ceil(H / 32), ceil(W / 32)).

@@ -32,12 +32,13 @@ device::StepOptions all() {
 }
 
 std::vector<Pair> pairs() {
-  device::StepOptions nchw = all(), counted = all(), loop = all(), cast = all();
+  device::StepOptions nchw = all(), counted = all(), loop = all(), cast = all(), blocks = all();
   nchw.channels_last = false, counted.batch_norm = "counted", loop.optimizer = "loop",
-  cast.master_weights = false;
+  cast.master_weights = false, blocks.space_to_depth = true;
   return {{"memory-format contiguous -> channels_last", train::Precision::fp32, nchw, all()},
           {"batch-norm counted -> library", train::Precision::fp32, counted, all()},
           {"optimizer loop -> fused", train::Precision::fp32, loop, all()},
+          {"stem convolution -> space-to-depth", train::Precision::fp32, all(), blocks},
           {"master-weights off -> on (bf16)", train::Precision::bf16, cast, all()}};
 }
 

@@ -7,6 +7,7 @@ PRECISIONS = ["fp32", "tf32", "fp16", "auto"]  # auto: bf16 where the GPU has it
 # Ways that are right wherever the program runs: they need no qualification.
 FIXED = ["--memory-format", "channels_last", "--batch-norm", "library", "--optimizer", "loop"]
 FIXED += ["--master-weights", "off", "--cudnn-benchmark", "on", "--cuda-graph", "off"]
+FIXED += ["--stem", "convolution"]
 CEILINGS = ["ceiling", "the ceiling again"]
 QUALIFYING = [CEILINGS[0], "batch sizes"]
 

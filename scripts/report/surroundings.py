@@ -19,6 +19,7 @@ NAMED = (
     ("stands_for.master-weights", "master weights"),
     ("stands_for.cudnn-benchmark", "cuDNN by trial"),
     ("stands_for.cuda-graph", "CUDA graph"),
+    ("stands_for.stem", "first convolution"),
     ("environment.nvidia_driver", "NVIDIA driver"),
     ("environment.cpu.model", "CPU"),
     ("environment.cpu.cores", "CPU cores"),

@@ -40,6 +40,7 @@ constexpr Rung kRungs[] = {
     {"master-weights", "on", [](StepOptions& o) { o.master_weights = true; }, lacks_16_bits},
     {"cuda-graph", "on", [](StepOptions& o) { o.cuda_graph = true; }, lacks_fused_sgd},
     {"batch-norm", "fused", [](StepOptions& o) { o.batch_norm = "fused"; }, lacks_a_gpu_or_nhwc},
+    {"stem", "space-to-depth", [](StepOptions& o) { o.space_to_depth = true; }},
 };
 
 // Both ways in turns, so that a clock that changes meanwhile changes both.
@@ -93,6 +94,7 @@ StepOptions plain_of(const OpenStep& step) {
   if (is_open("batch-norm")) plain.batch_norm = "counted";
   if (is_open("master-weights")) plain.master_weights = false;
   if (is_open("cuda-graph")) plain.cuda_graph = false;
+  if (is_open("stem")) plain.space_to_depth = false;
   // But for what the typed values need.
   if (is_open("memory-format")) plain.channels_last = plain.batch_norm == "fused";
   if (is_open("optimizer"))

@@ -268,7 +268,7 @@ std::string always_usual_for_auto(const std::string& value, const Cell&) {
   return value == "auto" ? Usual : value;
 }
 constexpr char kOn[] = "on", kOff[] = "off", kFp32[] = "fp32", kLibrary[] = "library",
-               kFused[] = "fused";
+               kFused[] = "fused", kConvolution[] = "convolution";
 constexpr char kChannelsLast[] = "channels_last";
 
 // --- Typed fields.
@@ -938,6 +938,20 @@ Axes step_axes() {
        .usual = kOn,
        .open = true,
        .set = [](S& s, const std::string& v) { s.step.master_weights = v == "on"; },
+       .label = kStepOption},
+      {.name = "stem",
+       .help = "how the network's first convolution runs (cpu, cuda)",
+       .fallback = "auto",
+       .values = {{"auto", "convolution; on cuda what proves right and fastest (--qualify)"},
+                  {"convolution", "7x7 over three channels"},
+                  {"space-to-depth", "the same sums as 4x4 over blocks of 2x2 pixels"}},
+       .canonical = one_of,
+       .ceiling = true,
+       .applies = trains,
+       .resolved = usual_for_auto<kConvolution>,
+       .usual = kConvolution,
+       .open = true,
+       .set = [](S& s, const std::string& v) { s.step.space_to_depth = v == "space-to-depth"; },
        .label = kStepOption},
   };
 }

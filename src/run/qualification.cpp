@@ -13,7 +13,7 @@
 
 namespace feedrate::device {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOptions, channels_last, batch_norm, optimizer,
-                                   master_weights, cudnn_benchmark, cuda_graph)
+                                   master_weights, cudnn_benchmark, cuda_graph, space_to_depth)
 
 // The macro cannot read null, which is how JSON writes NaN.
 void to_json(nlohmann::json& json, const StepError& error) {
@@ -168,7 +168,8 @@ nlohmann::ordered_json values_of(const device::StepOptions& options) {
           {"optimizer", options.optimizer},
           {"master-weights", on_off(options.master_weights)},
           {"cudnn-benchmark", on_off(options.cudnn_benchmark)},
-          {"cuda-graph", on_off(options.cuda_graph)}};
+          {"cuda-graph", on_off(options.cuda_graph)},
+          {"stem", options.space_to_depth ? "space-to-depth" : "convolution"}};
 }
 
 nlohmann::ordered_json record_json_of(const device::StepError& error) {
@@ -214,6 +215,7 @@ void apply(const device::StepOptions& chosen, const std::set<std::string>& open,
   if (open.contains("master-weights")) options.master_weights = chosen.master_weights;
   if (open.contains("cudnn-benchmark")) options.cudnn_benchmark = chosen.cudnn_benchmark;
   if (open.contains("cuda-graph")) options.cuda_graph = chosen.cuda_graph;
+  if (open.contains("stem")) options.space_to_depth = chosen.space_to_depth;
 }
 
 }  // namespace feedrate::run

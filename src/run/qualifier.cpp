@@ -25,7 +25,7 @@ nlohmann::json qualification_key(const device::AcceleratorKind& kind,
 
 // The axes that concern a CPU, too.
 std::set<std::string> open_without_typing(const plan::CellSettings& settings) {
-  std::set<std::string> open = {"memory-format", "batch-norm", "optimizer"};
+  std::set<std::string> open = {"memory-format", "batch-norm", "optimizer", "stem"};
   if (settings.precision == "fp16" || settings.precision == "bf16") open.insert("master-weights");
   return open;
 }

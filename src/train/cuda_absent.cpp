@@ -15,6 +15,7 @@ namespace {
 }  // namespace
 
 at::Tensor normalise_on_cuda(const at::Tensor&, const at::Tensor&) { refuse(); }
+at::Tensor normalise_space_to_depth_on_cuda(const at::Tensor&, const at::Tensor&) { refuse(); }
 
 AcceleratorKind cuda_kind() {
   return {.name = "cuda",

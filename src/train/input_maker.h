@@ -2,14 +2,17 @@
 #include <optional>
 
 #include "device/accelerator.h"
+#include "models/space_to_depth.h"
 #include "train/batch_augment.h"
 #include "train/batch_mask.h"
 #include "train/normalise.h"
 
 namespace feedrate::train {
 
-// An input, (N, 3, H, W) in channels_last, in the memory format of the run's weights.
-inline at::Tensor in_memory_format(const at::Tensor& input, const device::StepOptions& options) {
+// Normalised pictures, (N, 3, H, W) in channels_last, as the run's network takes them: in the
+// memory format of its weights, and in blocks where it reads these.
+inline at::Tensor as_input(const at::Tensor& images, const device::StepOptions& options) {
+  const at::Tensor input = options.space_to_depth ? models::space_to_depth(images) : images;
   return options.channels_last ? input : input.contiguous();
 }
 
@@ -32,10 +35,13 @@ class InputMaker {
     if (mask_) return mask_->parameters(batch.augmentations);
     return augment_ ? augment_->parameters(batch.augmentations) : at::Tensor();
   }
-  // `nhwc`: the batch's pixels on the device. Returns (N, 3, H, W) in the run's memory format,
-  // sharing nothing with it.
+  // `nhwc`: the batch's pixels on the device. Returns the network's input, sharing nothing with it.
   at::Tensor operator()(const at::Tensor& nhwc, const at::Tensor& parameters) const {
-    return in_memory_format(normalised(nhwc, parameters), step_);
+    if (step_.space_to_depth && step_.channels_last && !mask_ && !augment_) {
+      if (const at::Tensor blocks = normalise_.space_to_depth(nhwc); blocks.defined())
+        return blocks;
+    }
+    return as_input(normalised(nhwc, parameters), step_);
   }
 
  private:

@@ -41,6 +41,12 @@ at::Tensor Normaliser::operator()(const at::Tensor& nhwc) const {
   return nhwc.to(to_, /*non_blocking=*/false, /*copy=*/true).permute({0, 3, 1, 2});
 }
 
+at::Tensor Normaliser::space_to_depth(const at::Tensor& nhwc) const {
+  const bool takes = nhwc.scalar_type() == at::kByte && table_.defined();
+  return takes ? normalise_space_to_depth_on_cuda(nhwc, table_).permute({0, 3, 1, 2})
+               : at::Tensor();
+}
+
 at::Tensor Normaliser::pixels(const at::Tensor& nhwc) const {
   return at::div(nhwc, full_).sub_(mean_).div_(std_).to(to_).permute({0, 3, 1, 2});
 }

@@ -17,7 +17,10 @@ class Normaliser {
   // normalise() in codec/tensor.h: the same three operations in fp32, rounded once.
   at::Tensor operator()(const at::Tensor& nhwc) const;
 
-  // The same of pixels as floats from 0 to 255.
+  // space_to_depth() of the same, in one pass; an undefined tensor where there is no kernel for it.
+  at::Tensor space_to_depth(const at::Tensor& nhwc) const;
+
+  // The same as operator() of pixels as floats from 0 to 255.
   at::Tensor pixels(const at::Tensor& nhwc) const;
 
  private:

@@ -8,4 +8,8 @@ at::Tensor normalise_on_cuda(const at::Tensor& bytes, const at::Tensor& table) {
   return launch_normalise<models::OnCuda>(bytes, table);
 }
 
+at::Tensor normalise_space_to_depth_on_cuda(const at::Tensor& bytes, const at::Tensor& table) {
+  return launch_normalise_space_to_depth<models::OnCuda>(bytes, table);
+}
+
 }  // namespace feedrate::train

@@ -7,4 +7,7 @@ namespace feedrate::train {
 // on the current stream. Error in a build without CUDA.
 at::Tensor normalise_on_cuda(const at::Tensor& bytes, const at::Tensor& table);
 
+// The same as models::space_to_depth() of it, (N, blocks, blocks, 16).
+at::Tensor normalise_space_to_depth_on_cuda(const at::Tensor& bytes, const at::Tensor& table);
+
 }  // namespace feedrate::train

@@ -7,6 +7,13 @@
 
 namespace feedrate::train {
 
+// For so much work, one piece for a thread at a time: no more blocks than run at once.
+template <typename Launcher>
+models::Grid grid_for(std::int64_t pieces, int threads) {
+  const std::int64_t wanted = (pieces + threads - 1) / threads;
+  return {static_cast<int>(std::clamp<std::int64_t>(wanted, 1, 8 * Launcher::processors())), 1};
+}
+
 // `bytes` (any shape, contiguous, channels last in it) by `table` ([256][3]), in the table's type
 // and on its device.
 template <typename Launcher, typename T>
@@ -15,10 +22,25 @@ at::Tensor launch_normalise(const at::Tensor& bytes, const at::Tensor& table) {
   NormaliseBytes<T> kernel;
   kernel.in = bytes.const_data_ptr<std::uint8_t>(), kernel.table = table.const_data_ptr<T>();
   kernel.out = out.mutable_data_ptr<T>(), kernel.count = bytes.numel();
-  constexpr std::int64_t kBytesOfABlock = 4 * NormaliseBytes<T>::kThreads;
-  const std::int64_t wanted = (kernel.count + kBytesOfABlock - 1) / kBytesOfABlock;
-  kernel.grid = {static_cast<int>(std::clamp<std::int64_t>(wanted, 1, 8 * Launcher::processors())),
-                 1};
+  kernel.grid = grid_for<Launcher>(kernel.count / 4 + 1, NormaliseBytes<T>::kThreads);
+  Launcher::launch(kernel.grid, kernel);
+  return out;
+}
+
+// The same in blocks of pixels: `bytes` (N, H, W, 3) to (N, down, across, 16).
+template <typename Launcher, typename T>
+at::Tensor launch_normalise_space_to_depth(const at::Tensor& bytes, const at::Tensor& table) {
+  const std::int64_t down = models::blocks_along(bytes.size(1)),
+                     across = models::blocks_along(bytes.size(2));
+  at::Tensor out =
+      at::empty({bytes.size(0), down, across, models::kBlockChannels}, table.options());
+  NormaliseSpaceToDepth<T> kernel;
+  kernel.in = bytes.const_data_ptr<std::uint8_t>(), kernel.table = table.const_data_ptr<T>();
+  kernel.out = reinterpret_cast<models::Pack<T>*>(out.mutable_data_ptr<T>());
+  kernel.height = static_cast<int>(bytes.size(1)), kernel.width = static_cast<int>(bytes.size(2));
+  kernel.down = static_cast<int>(down), kernel.across = static_cast<int>(across);
+  kernel.count = out.numel() / models::Pack<T>::kWidth;
+  kernel.grid = grid_for<Launcher>(kernel.count, NormaliseSpaceToDepth<T>::kThreads);
   Launcher::launch(kernel.grid, kernel);
   return out;
 }
@@ -29,6 +51,15 @@ at::Tensor launch_normalise(const at::Tensor& bytes, const at::Tensor& table) {
   if (table.scalar_type() == at::kBFloat16)
     return launch_normalise<Launcher, at::BFloat16>(bytes, table);
   return launch_normalise<Launcher, float>(bytes, table);
+}
+
+template <typename Launcher>
+at::Tensor launch_normalise_space_to_depth(const at::Tensor& bytes, const at::Tensor& table) {
+  if (table.scalar_type() == at::kHalf)
+    return launch_normalise_space_to_depth<Launcher, at::Half>(bytes, table);
+  if (table.scalar_type() == at::kBFloat16)
+    return launch_normalise_space_to_depth<Launcher, at::BFloat16>(bytes, table);
+  return launch_normalise_space_to_depth<Launcher, float>(bytes, table);
 }
 
 }  // namespace feedrate::train

@@ -27,8 +27,7 @@ TrainBatch trial_batch(const device::StepSpec& spec, int images, at::ScalarType 
   at::manual_seed(spec.seed);
   const at::Tensor nhwc = at::randn({images, spec.batch.size.height, spec.batch.size.width, 3});
   const at::Tensor labels = at::randint(spec.classes, {images}, at::kLong);
-  return {in_memory_format(nhwc.to(device).to(type).permute({0, 3, 1, 2}), spec.step),
-          labels.to(device)};
+  return {as_input(nhwc.to(device).to(type).permute({0, 3, 1, 2}), spec.step), labels.to(device)};
 }
 
 // A network with a batch, which makes steps.
@@ -140,7 +139,8 @@ class TorchTrials : public device::StepTrials {
             .optimizer = "loop",
             .master_weights = false,
             .cudnn_benchmark = false,
-            .cuda_graph = false};
+            .cuda_graph = false,
+            .space_to_depth = false};
   }
 
   device::StepSpec with(const device::StepOptions& options) const {

@@ -26,7 +26,7 @@ SyntheticRing::SyntheticRing(const device::StepSpec& spec, at::ScalarType type,
   for (std::size_t i = 0; i < std::clamp(kMemory / bytes, std::size_t{1}, kMost); ++i) {
     const at::Tensor nhwc = at::randn({batch.batch_size, batch.size.height, batch.size.width, 3},
                                       on_device.dtype(type));
-    batches_.push_back({in_memory_format(nhwc.permute({0, 3, 1, 2}), spec.step),
+    batches_.push_back({as_input(nhwc.permute({0, 3, 1, 2}), spec.step),
                         at::randint(spec.classes, {batch.batch_size}, on_device.dtype(at::kLong))});
   }
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/fused_batch_norm.h"
+#include "models/space_to_depth.h"
 #include "support_cuda.h"
 #include "train/normalise.h"
 
@@ -79,6 +80,37 @@ TEST_F(CudaBatchNorm, IsTheLibrarysInDouble) {
   }
 }
 
+// The ReLU's output and the gradient of x, with a pooling behind it: in one pass, or the library's.
+std::vector<Tensor> pooled_pass(const Tensor& x0, bool in_one_pass) {
+  const auto channels = x0.size(1);
+  const auto on = x0.options().dtype(at::kFloat);
+  const Tensor x = x0.detach().requires_grad_();
+  const models::BatchNormState state{at::arange(channels, on) / channels + 0.5,
+                                     at::arange(channels, on) / channels - 0.5,
+                                     at::zeros({channels}, on), at::ones({channels}, on)};
+  const Tensor y = in_one_pass ? models::fused_batch_norm_relu_pool(x, state)
+                               : at::max_pool2d(models::fused_batch_norm_relu(x, state), 3, 2, 1);
+  y.backward(at::arange(y.numel(), on).view_as(y).remainder(7).sub(2).to(y.scalar_type()));
+  return {y.detach(), x.grad()};
+}
+
+// The library's gradient is rounded once more.
+TEST_F(CudaBatchNorm, PoolsAsTheLibraryDoes) {
+  for (const auto& [type, bound] :
+       {std::pair{at::kFloat, 1e-5}, std::pair{at::kHalf, 2e-3}, std::pair{at::kBFloat16, 1e-2}}) {
+    for (const int side : {7, 56, 112}) {
+      at::manual_seed(2);
+      const Tensor x = at::randn({5, 64, side, side + 1}, at::TensorOptions(device()))
+                           .contiguous(at::MemoryFormat::ChannelsLast)
+                           .to(type);
+      const auto ours = pooled_pass(x, true), librarys = pooled_pass(x, false);
+      EXPECT_TRUE(at::equal(ours[0], librarys[0])) << type << " " << side;
+      EXPECT_LT(distance(ours[1], librarys[1]), bound) << type << " " << side;
+      EXPECT_TRUE(at::equal(ours[1], pooled_pass(x, true)[1])) << "twice the same";
+    }
+  }
+}
+
 class CudaNormalise : public OnGpu {};
 
 TEST_F(CudaNormalise, GivesTheHostsValuesBitForBit) {
@@ -86,6 +118,10 @@ TEST_F(CudaNormalise, GivesTheHostsValuesBitForBit) {
   for (const at::ScalarType type : {at::kFloat, at::kHalf, at::kBFloat16}) {
     EXPECT_TRUE(at::equal(train::Normaliser(device(), type)(pixels.to(device())).cpu(),
                           train::Normaliser(at::kCPU, type)(pixels)))
+        << type;
+    EXPECT_TRUE(
+        at::equal(train::Normaliser(device(), type).space_to_depth(pixels.to(device())).cpu(),
+                  models::space_to_depth(train::Normaliser(at::kCPU, type)(pixels))))
         << type;
   }
 }

@@ -13,6 +13,7 @@
 #include "tests/train/small_training.h"
 #include "train/accelerators.h"
 #include "train/devices_cuda.h"
+#include "train/input_maker.h"
 #include "train/step_graphs_cuda.h"
 #include "train/trainer.h"
 
@@ -34,7 +35,8 @@ class CudaStep : public OnGpu {
     o.step = {.channels_last = fast,
               .batch_norm = fast ? "fused" : "counted",
               .optimizer = fast ? "fused" : "loop",
-              .master_weights = fast};
+              .master_weights = fast,
+              .space_to_depth = fast};
     return o;
   }
   // Losses of steps on batches that lie in two places, by graphs or not.
@@ -48,8 +50,9 @@ class CudaStep : public OnGpu {
     for (int step = 0; step < steps; ++step) {
       auto& [input, labels] = places[static_cast<std::size_t>(step % 2)];
       auto [new_input, new_labels] = some_batch(step);
-      if (o.step.channels_last) new_input = new_input.contiguous(at::MemoryFormat::ChannelsLast);
-      new_input = new_input.to(device()).to(train::input_type(o.precision));
+      new_input = train::as_input(new_input.contiguous(at::MemoryFormat::ChannelsLast), o.step)
+                      .to(device())
+                      .to(train::input_type(o.precision));
       if (!input.defined()) input = new_input.clone(), labels = new_labels.to(device());
       input.copy_(new_input), labels.copy_(new_labels);
       graphs.run(static_cast<std::size_t>(step % 2),

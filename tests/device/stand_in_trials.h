@@ -19,6 +19,7 @@ inline std::vector<std::string> taken_in(const device::StepOptions& o) {
   if (o.optimizer == "fused") names.push_back("optimizer fused");
   if (o.master_weights) names.push_back("master-weights on");
   if (o.cuda_graph) names.push_back("cuda-graph on");
+  if (o.space_to_depth) names.push_back("stem space-to-depth");
   return names;
 }
 
@@ -67,10 +68,11 @@ class StandIn : public device::StepTrials {
 
 // Everything is left to the device.
 inline device::OpenStep all_open() {
-  return {.typed = {},
-          .open = {"memory-format", "batch-norm", "optimizer", "master-weights", "cuda-graph"},
-          .precision = "bf16",
-          .batch = 64};
+  return {
+      .typed = {},
+      .open = {"memory-format", "batch-norm", "optimizer", "master-weights", "cuda-graph", "stem"},
+      .precision = "bf16",
+      .batch = 64};
 }
 
 }  // namespace feedrate::tests

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "models/fused_batch_norm.h"
@@ -28,7 +29,7 @@ std::ostream& operator<<(std::ostream& out, const BatchNormCase& c) {
 }
 
 // add_relu_once: the sum has one reader.
-enum class Form { plain, relu, add_relu, add_relu_once };
+enum class Form { plain, relu, relu_pool, add_relu, add_relu_once };
 
 bool adds(Form form) { return form == Form::add_relu || form == Form::add_relu_once; }
 
@@ -56,6 +57,23 @@ Pass some_input(const BatchNormCase& c, double offset = 0.3) {
   return pass;
 }
 
+// A pooled result's is smaller.
+Tensor gradient_of(const Pass& pass, Form form) {
+  const Tensor& g = pass.gradient;
+  if (form != Form::relu_pool) return g;
+  return in_channels_last(g.slice(2, 0, (g.size(2) + 1) / 2).slice(3, 0, (g.size(3) + 1) / 2));
+}
+
+// The values of y that are the largest of their windows as stored in the type of `in`: rounding
+// makes equals, of which the first counts.
+Tensor pooled(const Tensor& y, const Pass& in) {
+  const models::BatchNormState state{in.state.weight, in.state.bias, in.state.running_mean.clone(),
+                                     in.state.running_var.clone()};
+  const Tensor stored = models::fused_batch_norm_relu(in.x, state);
+  const Tensor places = std::get<1>(at::max_pool2d_with_indices(stored, 3, 2, 1));
+  return y.flatten(2).gather(2, places.flatten(2)).view_as(places);
+}
+
 // The definition, by the library's operations one after the other, in double precision.
 Pass in_double(const Pass& in, Form form) {
   Pass p = in;
@@ -69,7 +87,8 @@ Pass in_double(const Pass& in, Form form) {
                      true, models::kBatchNormMomentum, models::kBatchNormEpsilon, false);
   if (adds(form)) y = y + p.shortcut;
   if (form != Form::plain) y = y.relu();
-  y.backward(form == Form::add_relu ? p.gradient + p.other : p.gradient);
+  if (form == Form::relu_pool) y = pooled(y, in);
+  y.backward(form == Form::add_relu ? p.gradient + p.other : gradient_of(p, form));
   p.y = y.detach();
   p.of_x = p.x.grad(), p.of_shortcut = p.shortcut.grad(), p.of_weight = p.state.weight.grad(),
   p.of_bias = p.state.bias.grad();
@@ -92,9 +111,10 @@ Pass fused(const Pass& in, Form form) {
     }
     p.y = y.main.detach();
   } else {
-    const Tensor y = form == Form::relu ? models::fused_batch_norm_relu(p.x, p.state)
-                                        : models::fused_batch_norm(p.x, p.state);
-    y.backward(p.gradient);
+    const Tensor y = form == Form::relu        ? models::fused_batch_norm_relu(p.x, p.state)
+                     : form == Form::relu_pool ? models::fused_batch_norm_relu_pool(p.x, p.state)
+                                               : models::fused_batch_norm(p.x, p.state);
+    y.backward(gradient_of(p, form));
     p.y = y.detach();
   }
   p.of_x = p.x.grad(), p.of_shortcut = p.shortcut.grad(), p.of_weight = p.state.weight.grad(),
@@ -128,7 +148,8 @@ TEST_P(FusedBatchNorm, IsTheStepsOneByOneInDouble) {
   const double bound = GetParam().type == at::kFloat  ? 2e-6
                        : GetParam().type == at::kHalf ? 1e-3
                                                       : 6e-3;
-  for (const Form form : {Form::plain, Form::relu, Form::add_relu, Form::add_relu_once}) {
+  for (const Form form :
+       {Form::plain, Form::relu, Form::relu_pool, Form::add_relu, Form::add_relu_once}) {
     SCOPED_TRACE(static_cast<int>(form));
     expect_near(fused(in, form), in_double(in, form), bound);
   }
@@ -165,6 +186,33 @@ TEST(FusedBatchNormNumbers, KeepANaN) {
   const Pass out = fused(in, Form::relu);
   EXPECT_TRUE(out.y.select(1, 3).isnan().all().item<bool>());
   EXPECT_FALSE(out.y.select(1, 2).isnan().any().item<bool>());
+}
+
+// As LibTorch's pooling has it, over values as they would have been stored: the same of equal ones
+// is the largest, in 16 bits too, and a NaN is larger than all.
+TEST(FusedMaxPool, ChoosesTheLibrarysValue) {
+  for (const at::ScalarType type : {at::kFloat, at::kHalf, at::kBFloat16}) {
+    const Pass in = some_input({2, 8, 9, 12, type});
+    const Tensor x = in.x.clone();
+    x[1][3][4][4] = std::nanf("");
+    for (const Tensor& input : {in.x, x}) {
+      const Tensor stored = models::fused_batch_norm_relu(input, in.state);
+      const Tensor pooled = models::fused_batch_norm_relu_pool(input, in.state);
+      const Tensor expected = at::max_pool2d(stored, 3, 2, 1);
+      EXPECT_TRUE(at::allclose(pooled, expected, 0, 0, /*equal_nan=*/true)) << type;
+      EXPECT_TRUE(pooled.is_contiguous(at::MemoryFormat::ChannelsLast));
+    }
+    // Gradients of one: their sum over the windows says which values were chosen.
+    const auto gradient_of_bias = [&](bool pools) {
+      models::BatchNormState state = in.state;
+      state.bias = in.state.bias.clone().requires_grad_();
+      const Tensor y = pools ? models::fused_batch_norm_relu_pool(in.x, state)
+                             : at::max_pool2d(models::fused_batch_norm_relu(in.x, state), 3, 2, 1);
+      y.backward(at::ones_like(y));
+      return state.bias.grad();
+    };
+    EXPECT_TRUE(at::equal(gradient_of_bias(true), gradient_of_bias(false))) << type;
+  }
 }
 
 // A reader may be absent (the last block's shortcut), and a gradient may come in another layout.

@@ -421,7 +421,7 @@ TEST(Cell, StepOptionsAreThoseOfTheDevice) {
   const plan::Cell cpu = plan::expand({{"device", {"cpu"}}})[0],
                    cuda = plan::expand({{"device", {"cuda:1"}}, {"precision", {"bf16"}}})[0];
   const plan::Cell emulated = plan::expand({{"device", {"emulated:a100"}}})[0];
-  for (const char* axis : {"memory-format", "batch-norm", "optimizer"}) {
+  for (const char* axis : {"memory-format", "batch-norm", "optimizer", "stem"}) {
     EXPECT_TRUE(cpu[axis] && *cpu[axis] != "auto") << axis;
     EXPECT_EQ(cuda[axis], "auto") << axis;
     EXPECT_FALSE(emulated[axis]) << axis;
@@ -439,8 +439,8 @@ TEST(Cell, WhatAGpuFindsOutIsOpenInTheSettingsAndInNoLabel) {
   const plan::Cell cell = plan::expand({{"device", {"cuda"}}, {"optimizer", {"loop"}}})[0];
   EXPECT_EQ(cell["precision"], "auto") << "mixed, as the GPU has it";
   const plan::CellSettings settings = plan::settings_of(cell);
-  EXPECT_EQ(settings.open_step,
-            (std::set<std::string>{"memory-format", "batch-norm", "master-weights", "cuda-graph"}));
+  EXPECT_EQ(settings.open_step, (std::set<std::string>{"memory-format", "batch-norm",
+                                                       "master-weights", "cuda-graph", "stem"}));
   EXPECT_EQ(settings.step.optimizer, "loop");
   EXPECT_EQ(cell.label().find("auto"), std::string::npos) << cell.label();
   EXPECT_NE(cell.label().find("optimizer loop"), std::string::npos) << cell.label();

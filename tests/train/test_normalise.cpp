@@ -34,22 +34,41 @@ TEST(Normaliser, GivesTheHostsValuesBitForBit) {
                         normalised_by_host(pixels, codec::Dtype::fp16, at::kHalf)));
 }
 
+// What becomes of each value of a byte: (256, 3).
+at::Tensor table_of(at::ScalarType type) {
+  const at::Tensor values =
+      at::arange(256, at::kByte).view({1, 256, 1, 1}).expand({1, 256, 1, 3}).contiguous();
+  return train::Normaliser(at::kCPU, type)(values)
+      .permute({0, 2, 3, 1})
+      .reshape({256, 3})
+      .contiguous();
+}
+
 // The GPU's kernel, run thread by thread on the CPU; sizes that leave one, two and three bytes
 // over.
 TEST(NormaliseBlocks, GiveTheHostsValuesBitForBit) {
   for (const at::ScalarType type : {at::kFloat, at::kHalf, at::kBFloat16}) {
-    const at::Tensor values =
-        at::arange(256, at::kByte).view({1, 256, 1, 1}).expand({1, 256, 1, 3}).contiguous();
-    const at::Tensor table = train::Normaliser(at::kCPU, type)(values)
-                                 .permute({0, 2, 3, 1})
-                                 .reshape({256, 3})
-                                 .contiguous();
+    const at::Tensor table = table_of(type);
     for (const at::Tensor& pixels : {all_values(), all_values().slice(2, 0, 11).contiguous(),
                                      all_values().slice(1, 0, 1).slice(2, 0, 7).contiguous(),
                                      all_values().slice(1, 0, 1).slice(2, 0, 5).contiguous(),
                                      all_values().repeat({50, 1, 1, 1})}) {
       EXPECT_TRUE(at::equal(train::launch_normalise<models::OnHost>(pixels, table),
                             train::Normaliser(at::kCPU, type)(pixels).permute({0, 2, 3, 1})));
+    }
+  }
+}
+
+// Sides that are odd, and smaller than a block.
+TEST(NormaliseBlocks, GiveTheHostsBlocksBitForBit) {
+  for (const at::ScalarType type : {at::kFloat, at::kHalf, at::kBFloat16}) {
+    for (const at::Tensor& pixels : {all_values(), all_values().slice(2, 0, 11).contiguous(),
+                                     all_values().slice(1, 0, 7).repeat({3, 1, 1, 1}),
+                                     all_values().slice(1, 0, 1).slice(2, 0, 1).contiguous()}) {
+      const at::Tensor blocks =
+          train::launch_normalise_space_to_depth<models::OnHost>(pixels, table_of(type));
+      const at::Tensor expected = models::space_to_depth(train::Normaliser(at::kCPU, type)(pixels));
+      EXPECT_TRUE(at::equal(blocks.permute({0, 3, 1, 2}), expected)) << type << pixels.sizes();
     }
   }
 }

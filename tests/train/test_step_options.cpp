@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "device/graph_turns.h"
 #include "tests/train/small_training.h"
+#include "train/input_maker.h"
 #include "train/trainer.h"
 
 // Each way of running the step is the same training.
@@ -31,7 +32,8 @@ train::TrainerOptions with(train::Precision precision, bool master_weights) {
   options.step = {.channels_last = true,
                   .batch_norm = "fused",
                   .optimizer = "fused",
-                  .master_weights = master_weights};
+                  .master_weights = master_weights,
+                  .space_to_depth = true};
   return options;
 }
 
@@ -40,7 +42,7 @@ std::vector<double> losses(const train::TrainerOptions& options, int steps) {
   std::vector<double> all;
   for (int step = 0; step < steps; ++step) {
     auto [input, labels] = some_batch(step);
-    if (options.step.channels_last) input = input.contiguous(at::MemoryFormat::ChannelsLast);
+    input = train::as_input(input.contiguous(at::MemoryFormat::ChannelsLast), options.step);
     all.push_back(
         trainer.step(input.to(train::input_type(options.precision)), labels).item<double>());
   }
@@ -57,6 +59,7 @@ TEST(StepOptions, LearnAsThePlainStepDoes) {
   for (auto [name, options] : {std::pair{"fp32", with(train::Precision::fp32, false)},
                                std::pair{"bf16", with(train::Precision::bf16, true)}}) {
     options.step.batch_norm = "library";  // the GPU's kernels are slow here, see host_batch_norm()
+    options.step.space_to_depth = options.precision == train::Precision::fp32;  // likewise in bf16
     const auto ours = tens(losses(options, kSteps));
     double furthest = 0;
     for (std::size_t i = 0; i < ours.size(); ++i)
@@ -71,12 +74,14 @@ TEST(StepOptions, AreEachTheSameStep) {
   constexpr double kBounds[] = {2e-5, 1e-3,
                                 1e-2};  // rounding grows tenfold and more with each step
   const auto expected = losses(plain(), 3);
-  train::TrainerOptions last = plain(), norm = plain(), fused_norm = plain(), sgd = plain();
+  train::TrainerOptions last = plain(), norm = plain(), fused_norm = plain(), sgd = plain(),
+                        stem = plain();
   last.step.channels_last = true;
   norm.step.batch_norm = "library";
   fused_norm.step.channels_last = true, fused_norm.step.batch_norm = "fused";
   sgd.step.optimizer = "fused";
-  for (const train::TrainerOptions& options : {last, norm, fused_norm, sgd}) {
+  stem.step.space_to_depth = true;
+  for (const train::TrainerOptions& options : {last, norm, fused_norm, sgd, stem}) {
     const auto ours = losses(options, 3);
     for (std::size_t i = 0; i < ours.size(); ++i)
       EXPECT_NEAR(ours[i], expected[i], kBounds[i] * expected[i]) << "step " << i;
@@ -108,8 +113,9 @@ TEST(MasterWeights, RoundAsAutocastDoes) {
 
 TEST(MasterWeights, AreWhatTheOptimiserMoves) {
   train::Trainer trainer(with(train::Precision::bf16, true));
+  const train::TrainerOptions options = with(train::Precision::bf16, true);
   auto [input, labels] = some_batch(0);
-  trainer.step(input.contiguous(at::MemoryFormat::ChannelsLast).to(at::kBFloat16), labels);
+  trainer.step(train::as_input(input, options.step).to(at::kBFloat16), labels);
   for (const auto& parameter : trainer.model()->named_parameters()) {
     const bool of_batch_norm = parameter.key().find("bn") != std::string::npos ||
                                parameter.key().find("downsample.1") != std::string::npos;
