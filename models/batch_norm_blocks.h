@@ -61,6 +61,7 @@ struct TwoSums {
 template <typename T>
 struct SumDeviations {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 2, kWidth = Pack<T>::kWidth;
+  static constexpr int kResident = 1024;
   using Shared = TwoSums<kWidth>;
   Tiles tiles;
   const Pack<T>* x = nullptr;
@@ -92,6 +93,7 @@ struct SumDeviations {
 template <typename T, Then kThen>
 struct Normalise {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
+  static constexpr int kResident = 1024;
   static constexpr bool kAdd = kThen == Then::add_relu, kRelu = kThen != Then::nothing;
   struct Shared {};
   Tiles tiles;
@@ -107,19 +109,7 @@ struct Normalise {
     const Affine<kWidth> affine(channels, pack * kWidth);
     tiles.template each_row<kAdd ? 2 : 4>(
         place, [&](std::int64_t row) { return load(row * tiles.packs + pack); },
-        [&](std::int64_t row, const Loaded& in) {
-          Pack<T> out;
-          unsigned bits = 0;
-          for (int i = 0; i < kWidth; ++i) {
-            float value = static_cast<float>(in.x.values[i]) * affine.scale[i] + affine.shift[i];
-            if constexpr (kAdd) value += static_cast<float>(in.shortcut.values[i]);
-            bits |= static_cast<unsigned>(value > 0) << i;
-            if constexpr (kRelu) value = value < 0 ? 0 : value;  // a NaN stays one
-            out.values[i] = static_cast<T>(value);
-          }
-          y[row * tiles.packs + pack] = out;
-          if constexpr (kAdd) passed[row * tiles.packs + pack] = static_cast<std::uint8_t>(bits);
-        });
+        [&](std::int64_t row, const Loaded& in) { store(row * tiles.packs + pack, in, affine); });
   }
 
  private:
@@ -132,54 +122,34 @@ struct Normalise {
     if constexpr (kAdd) in.shortcut = shortcut[at];
     return in;
   }
-};
-
-// What a backward kernel reads gradients from: Loaded load(row, pack), whose operator[] gives one
-// for each channel of the pack. kAhead: how many of them summing begins before it uses the first.
-// kResident: see blocks.h.
-template <typename T>
-struct OneGradient {
-  static constexpr int kAhead = 2, kResident = 1024;
-  struct Loaded {
-    Pack<T> one;
-    C10_HOST_DEVICE float operator[](int i) const { return static_cast<float>(one.values[i]); }
-  };
-  int packs = 0;
-  const Pack<T>* gradient = nullptr;
-  C10_HOST_DEVICE Loaded load(std::int64_t row, int pack) const {
-    return {gradient[row * packs + pack]};
-  }
-};
-
-// The sum of two.
-template <typename T>
-struct TwoGradients {
-  static constexpr int kAhead = 1, kResident = 1024;
-  struct Loaded {
-    Pack<T> one, other;
-    C10_HOST_DEVICE float operator[](int i) const {
-      return static_cast<float>(one.values[i]) + static_cast<float>(other.values[i]);
+  C10_HOST_DEVICE void store(std::int64_t at, const Loaded& in,
+                             const Affine<kWidth>& affine) const {
+    Pack<T> out;
+    unsigned bits = 0;
+    for (int i = 0; i < kWidth; ++i) {
+      float value = static_cast<float>(in.x.values[i]) * affine.scale[i] + affine.shift[i];
+      if constexpr (kAdd) value += static_cast<float>(in.shortcut.values[i]);
+      bits |= static_cast<unsigned>(value > 0) << i;
+      if constexpr (kRelu) value = value < 0 ? 0 : value;  // a NaN stays one
+      out.values[i] = static_cast<T>(value);
     }
-  };
-  int packs = 0;
-  const Pack<T>*gradient = nullptr, *other = nullptr;
-  C10_HOST_DEVICE Loaded load(std::int64_t row, int pack) const {
-    return {gradient[row * packs + pack], other[row * packs + pack]};
+    y[at] = out;
+    if constexpr (kAdd) passed[at] = static_cast<std::uint8_t>(bits);
   }
 };
 
-// g: the gradient in front of the ReLU. Sums of g and of g * (x - mean); with a shortcut, g itself
-// to `through`.
-template <typename T, Then kThen, typename Source>
+// g: the gradient (+ other) in front of the ReLU. Sums of g and of g * (x - mean); with a
+// shortcut, g itself to `through`.
+template <typename T, Then kThen, bool kOther>
 struct SumGradients {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 2, kWidth = Pack<T>::kWidth;
-  static constexpr int kResident = Source::kResident;
   static constexpr bool kAdd = kThen == Then::add_relu, kRelu = kThen != Then::nothing;
+  // With an addition, one row at a time is enough on its way.
+  static constexpr int kAhead = kAdd ? 1 : 4, kResident = kAdd ? 1024 : 512;
   using Shared = TwoSums<kWidth>;
   Tiles tiles;
   Channels channels;
-  Source gradient;
-  const Pack<T>* x = nullptr;
+  const Pack<T>*x = nullptr, *gradient = nullptr, *other = nullptr;
   const std::uint8_t* passed = nullptr;
   Pack<T>* through = nullptr;
   float* partial = nullptr;
@@ -192,20 +162,10 @@ struct SumGradients {
       const Affine<kWidth> affine(channels, pack * kWidth);
       float mean[kWidth];
       for (int i = 0; i < kWidth; ++i) mean[i] = channels.mean[pack * kWidth + i];
-      tiles.template each_row<kAdd ? 1 : Source::kAhead>(
-          place, [&](std::int64_t row) { return load(row, pack); },
+      tiles.template each_row<kAhead>(
+          place, [&](std::int64_t row) { return load(row * tiles.packs + pack); },
           [&](std::int64_t row, const Loaded& in) {
-            Pack<T> out;
-            for (int i = 0; i < kWidth; ++i) {
-              const float value = static_cast<float>(in.x.values[i]);
-              const bool open = kAdd ? (in.passed >> i & 1) != 0
-                                     : !kRelu || value * affine.scale[i] + affine.shift[i] > 0;
-              const float g = open ? in.gradient[i] : 0;
-              out.values[i] = static_cast<T>(g);
-              sum[i] += g;
-              product[i] += g * (value - mean[i]);
-            }
-            if constexpr (kAdd) through[row * tiles.packs + pack] = out;
+            add(row * tiles.packs + pack, in, mean, affine, sum, product);
           });
     }
     shared.put(place.thread, sum, product);
@@ -213,27 +173,79 @@ struct SumGradients {
 
  private:
   struct Loaded {
-    Pack<T> x;
-    typename Source::Loaded gradient;
+    Pack<T> x, gradient, other;
     unsigned passed;
   };
-  C10_HOST_DEVICE Loaded load(std::int64_t row, int pack) const {
-    const std::int64_t at = row * tiles.packs + pack;
-    return {x[at], gradient.load(row, pack), kAdd ? passed[at] : 0u};
+  C10_HOST_DEVICE Loaded load(std::int64_t at) const {
+    Loaded in;
+    in.x = x[at], in.gradient = gradient[at];
+    if constexpr (kOther) in.other = other[at];
+    if constexpr (kAdd) in.passed = passed[at];
+    return in;
+  }
+  C10_HOST_DEVICE void add(std::int64_t at, const Loaded& in, const float (&mean)[kWidth],
+                           const Affine<kWidth>& affine, float (&sum)[kWidth],
+                           float (&product)[kWidth]) const {
+    Pack<T> out;
+    for (int i = 0; i < kWidth; ++i) {
+      const float value = static_cast<float>(in.x.values[i]);
+      float g = static_cast<float>(in.gradient.values[i]);
+      if constexpr (kOther) g += static_cast<float>(in.other.values[i]);
+      bool open = true;
+      if constexpr (kAdd) {
+        open = (in.passed >> i & 1) != 0;
+      } else if constexpr (kRelu) {
+        open = value * affine.scale[i] + affine.shift[i] > 0;
+      }
+      g = open ? g : 0;
+      out.values[i] = static_cast<T>(g);
+      sum[i] += g;
+      product[i] += g * (value - mean[i]);
+    }
+    if constexpr (kAdd) through[at] = out;
   }
 };
 
-// The gradient of x: scale * (g - (sums of g + x-hat * sums of g * x-hat) / rows). sums: (2, C), of
-// bias and weight. kCut: `gradient` is still that behind a ReLU.
-template <typename T, bool kCut, typename Source>
+// The gradient of x, for a pack of channels: scale * (g - (sums of g + x-hat * sums of g * x-hat) /
+// rows). sums: (2, C), of bias and weight.
+template <int kWidth>
+struct InputSlope {
+  Affine<kWidth> affine;
+  float slope[kWidth], constant[kWidth], mean[kWidth];
+
+  C10_HOST_DEVICE InputSlope(const Channels& of, const float* sums, int channels, int first,
+                             float rows)
+      : affine(of, first) {
+    for (int i = 0; i < kWidth; ++i) {
+      slope[i] = -affine.scale[i] * of.invstd[first + i] * sums[channels + first + i] / rows;
+      constant[i] = -affine.scale[i] * sums[first + i] / rows;
+      mean[i] = of.mean[first + i];
+    }
+  }
+
+  // kCut: `given` is still that behind a ReLU.
+  template <typename T, bool kCut>
+  C10_HOST_DEVICE Pack<T> gradient(const Pack<T>& x, const float (&given)[kWidth]) const {
+    Pack<T> result;
+    for (int i = 0; i < kWidth; ++i) {
+      const float value = static_cast<float>(x.values[i]);
+      const bool open = !kCut || value * affine.scale[i] + affine.shift[i] > 0;
+      const float g = open ? given[i] : 0;
+      result.values[i] =
+          static_cast<T>(g * affine.scale[i] + (value - mean[i]) * slope[i] + constant[i]);
+    }
+    return result;
+  }
+};
+
+template <typename T, bool kCut>
 struct InputGradient {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
-  static constexpr int kResident = Source::kResident;
+  static constexpr int kResident = 1024;
   struct Shared {};
   Tiles tiles;
   Channels channels;
-  Source gradient;
-  const Pack<T>* x = nullptr;
+  const Pack<T>*x = nullptr, *gradient = nullptr;
   const float* sums = nullptr;
   Pack<T>* out = nullptr;
 
@@ -241,28 +253,14 @@ struct InputGradient {
   C10_HOST_DEVICE void phase(Place place, Shared&) const {
     const int pack = tiles.pack(place);
     if (pack >= tiles.packs) return;
-    const int first = pack * kWidth;
-    const Affine<kWidth> affine(channels, first);
-    float slope[kWidth], constant[kWidth], mean[kWidth];
-    const float n = static_cast<float>(tiles.rows);
-    for (int i = 0; i < kWidth; ++i) {
-      slope[i] =
-          -affine.scale[i] * channels.invstd[first + i] * sums[tiles.channels + first + i] / n;
-      constant[i] = -affine.scale[i] * sums[first + i] / n;
-      mean[i] = channels.mean[first + i];
-    }
+    const InputSlope<kWidth> slope(channels, sums, tiles.channels, pack * kWidth,
+                                   static_cast<float>(tiles.rows));
     for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step()) {
-      const Pack<T> in = x[row * tiles.packs + pack];
-      const typename Source::Loaded given = gradient.load(row, pack);
-      Pack<T> result;
-      for (int i = 0; i < kWidth; ++i) {
-        const float value = static_cast<float>(in.values[i]);
-        const bool open = !kCut || value * affine.scale[i] + affine.shift[i] > 0;
-        const float g = open ? given[i] : 0;
-        result.values[i] =
-            static_cast<T>(g * affine.scale[i] + (value - mean[i]) * slope[i] + constant[i]);
-      }
-      out[row * tiles.packs + pack] = result;
+      const std::int64_t at = row * tiles.packs + pack;
+      const Pack<T> in = x[at], given = gradient[at];
+      float g[kWidth];
+      for (int i = 0; i < kWidth; ++i) g[i] = static_cast<float>(given.values[i]);
+      out[at] = slope.template gradient<T, kCut>(in, g);
     }
   }
 };

@@ -20,7 +20,9 @@ struct BatchNormSaved {
   at::Tensor weight, bias;
   at::Tensor
       passed;  // with a shortcut: where the sum was above zero (bytes or bits, the kernels' own)
-  at::Tensor where;  // with a pooling: of each window, where its largest value lay: bytes, likewise
+  // With a pooling, like its output: the x that each value was made of, and where it lay in its
+  // window (bytes, the kernels' own).
+  at::Tensor chosen, where;
   bool relu = false;
 };
 
@@ -39,7 +41,7 @@ struct BatchNormKernels {
   // saved.passed if there is a shortcut.
   at::Tensor (*normalise)(BatchNormSaved& saved, const at::Tensor& shortcut);
   // One pass: the normalised x, cut at zero, its largest values in windows of 3x3 with stride 2 and
-  // padding 1. Fills saved.where.
+  // padding 1. Fills saved.chosen and saved.where.
   at::Tensor (*normalise_and_pool)(BatchNormSaved& saved);
   // One pass: (2, C): the gradients of bias and of weight. `gradient` is that of the output;
   // `other` (may be undefined) is added to it. With saved.passed, `through` becomes what is left of

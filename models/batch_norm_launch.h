@@ -27,10 +27,10 @@ class Launched {
     saved.invstd = at::empty_like(saved.mean);
     with_type(saved.x, [&](auto zero) {
       using T = decltype(zero);
-      const Tiles tiles = tiles_of<T>(saved.x);
-      const at::Tensor partial = partial_sums(tiles, saved.mean);
       SumDeviations<T> sum;
-      sum.tiles = tiles, sum.x = packs<T>(saved.x),
+      sum.tiles = tiles_for_kernel(sum, saved.x), sum.x = packs<T>(saved.x);
+      const Tiles& tiles = sum.tiles;
+      const at::Tensor partial = partial_sums(tiles, saved.mean);
       sum.partial = partial.template mutable_data_ptr<float>();
       Launcher::launch(tiles.grid, sum);
       FinishStatistics<T> finish;
@@ -52,7 +52,7 @@ class Launched {
     with_kind(saved, [&](auto zero, auto then) {
       using T = decltype(zero);
       Normalise<T, decltype(then)::value> kernel;
-      kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
+      kernel.tiles = tiles_for_kernel(kernel, saved.x), kernel.channels = channels_of(saved);
       kernel.x = packs<T>(saved.x), kernel.shortcut = packs<T>(shortcut),
       kernel.y = mutable_packs<T>(y);
       if (kernel.kAdd) kernel.passed = saved.passed.mutable_data_ptr<std::uint8_t>();
@@ -65,12 +65,14 @@ class Launched {
     const Windows windows = windows_of(saved.x);
     at::Tensor y = at::empty({saved.x.size(0), saved.x.size(1), windows.down, windows.across},
                              saved.x.options().memory_format(at::MemoryFormat::ChannelsLast));
+    saved.chosen = at::empty_like(y);
     saved.where = at::empty_like(y, y.options().dtype(at::kByte));
     with_type(saved.x, [&](auto zero) {
       using T = decltype(zero);
       NormaliseAndPool<T> kernel;
-      kernel.tiles = tiles_of<T>(y), kernel.channels = channels_of(saved);
-      kernel.windows = windows, kernel.x = packs<T>(saved.x), kernel.y = mutable_packs<T>(y);
+      kernel.tiles = tiles_for_kernel(kernel, y), kernel.channels = channels_of(saved);
+      kernel.windows = windows, kernel.x = packs<T>(saved.x);
+      kernel.y = mutable_packs<T>(y), kernel.chosen = mutable_packs<T>(saved.chosen);
       kernel.where =
           reinterpret_cast<Places<Pack<T>::kWidth>*>(saved.where.mutable_data_ptr<std::uint8_t>());
       Launcher::launch(kernel.tiles.grid, kernel);
@@ -85,37 +87,26 @@ class Launched {
     with_kind(saved, [&](auto zero, auto then) {
       using T = decltype(zero);
       constexpr Then kThen = decltype(then)::value;
-      const auto sum = [&](const auto& from) {
-        sum_gradients<T, kThen>(saved, from, through, sums);
-      };
-      if constexpr (kThen == Then::add_relu) {
-        if (other.defined()) return sum(two_gradients<T>(saved, gradient, other));
+      if (kThen == Then::add_relu && other.defined()) {
+        sum_gradients<T, Then::add_relu, true>(saved, gradient, other, through, sums);
+      } else {
+        sum_gradients<T, kThen, false>(saved, gradient, other, through, sums);
       }
-      if constexpr (kThen == Then::relu) {
-        if (saved.where.defined()) return sum(unpooled<T>(saved, gradient));
-      }
-      sum(one_gradient<T>(saved, gradient));
     });
     return sums;
   }
 
   static at::Tensor input_gradient(const BatchNormSaved& saved, const at::Tensor& gradient,
                                    const at::Tensor& sums) {
+    if (saved.where.defined()) return pooled_input_gradient(saved, gradient, sums);
     at::Tensor out = at::empty_like(saved.x);
     with_kind(saved, [&](auto zero, auto then) {
       using T = decltype(zero);
-      constexpr bool kCut = decltype(then)::value == Then::relu;
-      const auto fill = [&](const auto& from) {
-        InputGradient<T, kCut, std::decay_t<decltype(from)>> kernel;
-        kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
-        kernel.x = packs<T>(saved.x), kernel.gradient = from;
-        kernel.sums = sums.const_data_ptr<float>(), kernel.out = mutable_packs<T>(out);
-        Launcher::launch(kernel.tiles.grid, kernel);
-      };
-      if constexpr (kCut) {
-        if (saved.where.defined()) return fill(unpooled<T>(saved, gradient));
-      }
-      fill(one_gradient<T>(saved, gradient));
+      InputGradient<T, decltype(then)::value == Then::relu> kernel;
+      kernel.tiles = tiles_for_kernel(kernel, saved.x), kernel.channels = channels_of(saved);
+      kernel.x = packs<T>(saved.x), kernel.gradient = packs<T>(gradient);
+      kernel.sums = sums.const_data_ptr<float>(), kernel.out = mutable_packs<T>(out);
+      Launcher::launch(kernel.tiles.grid, kernel);
     });
     return out;
   }
@@ -152,11 +143,17 @@ class Launched {
   static Pack<T>* mutable_packs(const at::Tensor& t) {
     return t.defined() ? reinterpret_cast<Pack<T>*>(t.mutable_data_ptr<T>()) : nullptr;
   }
-  template <typename T>
-  static Tiles tiles_of(const at::Tensor& x) {
-    constexpr int kBlocksOfAProcessor = 4;  // of 256 threads: half of what it can hold
-    return tiles_for(x.numel() / x.size(1), static_cast<int>(x.size(1)), Pack<T>::kWidth,
-                     kBlocksOfAProcessor * Launcher::processors());
+  // Over the rows of x, with as many blocks as run at once.
+  template <typename Kernel>
+  static Tiles tiles_for_kernel(const Kernel&, const at::Tensor& x) {
+    return tiles_for(x.numel() / x.size(1), static_cast<int>(x.size(1)), Kernel::kWidth,
+                     Kernel::kResident / Kernel::kThreads * Launcher::processors());
+  }
+  static Windows windows_of(const at::Tensor& x) {
+    Windows windows;
+    windows.height = static_cast<int>(x.size(2)), windows.width = static_cast<int>(x.size(3));
+    windows.down = Windows::along(windows.height), windows.across = Windows::along(windows.width);
+    return windows;
   }
   static at::Tensor partial_sums(const Tiles& tiles, const at::Tensor& like) {
     return at::empty({tiles.grid.y, 2, tiles.channels}, like.options());
@@ -170,39 +167,32 @@ class Launched {
     return channels;
   }
 
-  static Windows windows_of(const at::Tensor& x) {
-    Windows windows;
-    windows.height = static_cast<int>(x.size(2)), windows.width = static_cast<int>(x.size(3));
-    windows.down = Windows::along(windows.height), windows.across = Windows::along(windows.width);
-    return windows;
+  static at::Tensor pooled_input_gradient(const BatchNormSaved& saved, const at::Tensor& gradient,
+                                          const at::Tensor& sums) {
+    at::Tensor out = at::empty_like(saved.x);
+    with_type(saved.x, [&](auto zero) {
+      using T = decltype(zero);
+      PooledInputGradient<T> kernel;
+      kernel.tiles = tiles_for_kernel(kernel, saved.chosen), kernel.channels = channels_of(saved);
+      kernel.windows = windows_of(saved.x), kernel.x = packs<T>(saved.x);
+      kernel.gradient = packs<T>(gradient), kernel.sums = sums.const_data_ptr<float>();
+      kernel.where = reinterpret_cast<const Places<Pack<T>::kWidth>*>(
+          saved.where.const_data_ptr<std::uint8_t>());
+      kernel.out = mutable_packs<T>(out);
+      Launcher::launch(kernel.tiles.grid, kernel);
+    });
+    return out;
   }
 
-  template <typename T>
-  static OneGradient<T> one_gradient(const BatchNormSaved& saved, const at::Tensor& gradient) {
-    return {packs_in_a_row<T>(saved.x), packs<T>(gradient)};
-  }
-  template <typename T>
-  static TwoGradients<T> two_gradients(const BatchNormSaved& saved, const at::Tensor& gradient,
-                                       const at::Tensor& other) {
-    return {packs_in_a_row<T>(saved.x), packs<T>(gradient), packs<T>(other)};
-  }
-  template <typename T>
-  static Unpooled<T> unpooled(const BatchNormSaved& saved, const at::Tensor& gradient) {
-    return {windows_of(saved.x), packs_in_a_row<T>(saved.x), packs<T>(gradient),
-            reinterpret_cast<const Places<Pack<T>::kWidth>*>(
-                saved.where.const_data_ptr<std::uint8_t>())};
-  }
-  template <typename T>
-  static int packs_in_a_row(const at::Tensor& x) {
-    return static_cast<int>(x.size(1)) / Pack<T>::kWidth;
-  }
-
-  template <typename T, Then kThen, typename Source>
-  static void sum_gradients(const BatchNormSaved& saved, const Source& from,
-                            const at::Tensor& through, const at::Tensor& sums) {
-    SumGradients<T, kThen, Source> kernel;
-    kernel.tiles = tiles_of<T>(saved.x), kernel.channels = channels_of(saved);
-    kernel.x = packs<T>(saved.x), kernel.gradient = from,
+  template <typename T, Then kThen, bool kOther>
+  static void sum_gradients(const BatchNormSaved& saved, const at::Tensor& gradient,
+                            const at::Tensor& other, const at::Tensor& through,
+                            const at::Tensor& sums) {
+    SumGradients<T, kThen, kOther> kernel;
+    // Of a pooling, only what was chosen has a gradient.
+    const at::Tensor& x = saved.chosen.defined() ? saved.chosen : saved.x;
+    kernel.tiles = tiles_for_kernel(kernel, x), kernel.channels = channels_of(saved);
+    kernel.x = packs<T>(x), kernel.gradient = packs<T>(gradient), kernel.other = packs<T>(other),
     kernel.through = mutable_packs<T>(through);
     if (kernel.kAdd) kernel.passed = saved.passed.const_data_ptr<std::uint8_t>();
     const at::Tensor partial = partial_sums(kernel.tiles, saved.mean);

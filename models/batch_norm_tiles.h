@@ -29,14 +29,16 @@ struct Tiles {
   // little for it.
   template <int kAhead, typename Load, typename Use>
   C10_HOST_DEVICE void each_row(Place place, const Load& load, const Use& use) const {
-    std::int64_t row = first_row(place);
     const std::int64_t step = row_step();
-    for (; row + (kAhead - 1) * step < rows; row += kAhead * step) {
+    for (std::int64_t row = first_row(place); row < rows; row += kAhead * step) {
       decltype(load(row)) loaded[kAhead];
-      for (int i = 0; i < kAhead; ++i) loaded[i] = load(row + i * step);
-      for (int i = 0; i < kAhead; ++i) use(row + i * step, loaded[i]);
+      for (int i = 0; i < kAhead; ++i) {
+        const std::int64_t at = row + i * step;
+        loaded[i] = load(at < rows ? at : row);  // without a branch, which would wait
+      }
+      for (int i = 0; i < kAhead; ++i)
+        if (row + i * step < rows) use(row + i * step, loaded[i]);
     }
-    for (; row < rows; row += step) use(row, load(row));
   }
 };
 

@@ -12,7 +12,7 @@ namespace feedrate::models::batch_norm {
 // Two totals per channel, in doubles. A block takes few channels, so that many threads share the
 // partial sums of each: what it costs is waiting for one load after the other.
 struct Totals {
-  static constexpr int kAcross = 8, kDown = 64, kThreads = kAcross * kDown;
+  static constexpr int kAcross = 8, kDown = 64, kThreads = kAcross * kDown, kFolded = 8;
   double of_thread[kDown][2][kAcross];
 
   C10_HOST_DEVICE static int channel(Place place) {
@@ -30,9 +30,18 @@ struct Totals {
     of_thread[down][0][place.thread % kAcross] = first;
     of_thread[down][1][place.thread % kAcross] = second;
   }
+  // Between add() and total(): eight sums become one, by some of the threads.
+  C10_HOST_DEVICE void fold(Place place) {
+    if (place.thread >= 2 * kAcross * kDown / kFolded) return;
+    const int lane = place.thread % kAcross, which = place.thread / kAcross % 2,
+              first = place.thread / kAcross / 2 * kFolded;
+    double sum = 0;
+    for (int i = 0; i < kFolded; ++i) sum += of_thread[first + i][which][lane];
+    of_thread[first][which][lane] = sum;
+  }
   C10_HOST_DEVICE double total(int which, int lane) const {
     double sum = 0;
-    for (int down = 0; down < kDown; ++down) sum += of_thread[down][which][lane];
+    for (int down = 0; down < kDown; down += kFolded) sum += of_thread[down][which][lane];
     return sum;
   }
 };
@@ -43,7 +52,7 @@ inline Grid grid_of_totals(int channels) {
 // mean and invstd of the batch; moves the running statistics.
 template <typename T>
 struct FinishStatistics {
-  static constexpr int kThreads = Totals::kThreads, kPhases = 2;
+  static constexpr int kThreads = Totals::kThreads, kPhases = 3, kResident = 1024;
   using Shared = Totals;
   const float* partial = nullptr;
   const T* first_row = nullptr;
@@ -54,6 +63,7 @@ struct FinishStatistics {
   template <int kPhase>
   C10_HOST_DEVICE void phase(Place place, Shared& shared) const {
     if constexpr (kPhase == 0) return shared.add(place, partial, blocks, channels);
+    if constexpr (kPhase == 1) return shared.fold(place);
     const int c = Totals::channel(place);
     if (place.thread >= Totals::kAcross || c >= channels) return;
     const double offset = shared.total(0, place.thread) / rows;
@@ -71,7 +81,7 @@ struct FinishStatistics {
 
 // (2, C): the gradients of bias and of weight.
 struct FinishGradients {
-  static constexpr int kThreads = Totals::kThreads, kPhases = 2;
+  static constexpr int kThreads = Totals::kThreads, kPhases = 3, kResident = 1024;
   using Shared = Totals;
   const float *partial = nullptr, *invstd = nullptr;
   int blocks = 0, channels = 0;
@@ -80,6 +90,7 @@ struct FinishGradients {
   template <int kPhase>
   C10_HOST_DEVICE void phase(Place place, Shared& shared) const {
     if constexpr (kPhase == 0) return shared.add(place, partial, blocks, channels);
+    if constexpr (kPhase == 1) return shared.fold(place);
     const int c = Totals::channel(place);
     if (place.thread >= Totals::kAcross || c >= channels) return;
     sums[c] = static_cast<float>(shared.total(0, place.thread));

@@ -3,8 +3,6 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include <type_traits>
-
 #include "models/blocks.h"
 
 namespace feedrate::models {
@@ -19,14 +17,8 @@ __device__ void run_phases(Place place, const Kernel& kernel, typename Kernel::S
   }
 }
 
-template <typename Kernel, typename = void>
-inline constexpr int kResidentOf = 1024;
 template <typename Kernel>
-inline constexpr int kResidentOf<Kernel, std::void_t<decltype(Kernel::kResident)>> =
-    Kernel::kResident;
-
-template <typename Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads, kResidentOf<Kernel> / Kernel::kThreads)
+__global__ void __launch_bounds__(Kernel::kThreads, Kernel::kResident / Kernel::kThreads)
     run(const Kernel kernel) {
   __shared__ typename Kernel::Shared shared;
   const Place place{static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y),

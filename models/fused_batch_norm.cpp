@@ -36,7 +36,7 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
                          ? kernels.normalise_and_pool(saved)
                          : kernels.normalise(saved, shortcut ? channels_last(*shortcut) : Tensor());
     context->save_for_backward(
-        {x, saved.mean, saved.invstd, weight, bias, saved.passed, saved.where});
+        {x, saved.mean, saved.invstd, weight, bias, saved.passed, saved.chosen, saved.where});
     context->saved_data["relu"] = saved.relu;
     if (!shortcut) return {y};
     return {y, y.variable_data()};
@@ -50,7 +50,8 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
                                .weight = kept[3],
                                .bias = kept[4],
                                .passed = kept[5],
-                               .where = kept[6],
+                               .chosen = kept[6],
+                               .where = kept[7],
                                .relu = context->saved_data["relu"].toBool()};
     const BatchNormKernels& kernels = *batch_norm_kernels(saved.x.device().type());
     Tensor gradient = channels_last(gradients[0]);

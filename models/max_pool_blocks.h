@@ -4,35 +4,56 @@
 
 #include "models/batch_norm_blocks.h"
 
-// The GPU's batch normalisation with a ReLU and a max pooling of 3x3 with stride 2 behind it, as
-// kernels of blocks.h: neither the normalised values nor their gradients are ever in memory.
+// The GPU's batch normalisation with a ReLU and a max pooling of 3x3 with stride 2 and padding 1
+// behind it, as kernels of blocks.h: what is normalised and not chosen is never in memory, nor are
+// the gradients in front of the pooling.
 namespace feedrate::models::batch_norm {
 
-// Where the windows lie: (N, height, width) values of a channel become (N, down, across).
+// Where the windows lie: (N, height, width) values of a channel become (N, down, across). Window
+// (y, x) has its middle at value (2 y, 2 x).
 struct Windows {
   int height = 0, width = 0, down = 0, across = 0;
 
-  static constexpr int kSide = 3, kStride = 2, kPadding = 1;
-  static constexpr int along(int values) { return (values - 1) / kStride + 1; }
+  static constexpr int along(int values) { return (values + 1) / 2; }
 };
 
-// For each value of a window that is the largest in it: its place, row by row.
+// A window of a picture, by its number among all of them.
+struct Window {
+  std::int64_t picture;
+  int y, x;
+
+  C10_HOST_DEVICE Window(const Windows& windows, std::int64_t number) {
+    const unsigned n = static_cast<unsigned>(number),
+                   across = static_cast<unsigned>(windows.across),
+                   down = static_cast<unsigned>(windows.down);
+    x = static_cast<int>(n % across);
+    y = static_cast<int>(n / across % down);
+    picture = n / across / down;
+  }
+};
+
+// For each channel of a pack, which of a window's nine values was chosen, row by row; kCut where
+// the ReLU has cut it, so that none has a gradient.
 template <int kWidth>
 struct alignas(kWidth) Places {
+  static constexpr std::uint8_t kCut = 9;
   std::uint8_t values[kWidth];
 };
 
-// As LibTorch's: the first of equal ones is the largest, a NaN larger than all. Values are compared
-// as they would have been stored.
+// Normalising keeps the order of values, or turns it round, and rounding and ReLU keep it: so the
+// largest x is chosen, or the smallest where the scale is negative, and only that is normalised.
+// Of equal ones the first, as LibTorch does. A NaN in a channel makes its statistics NaN, and so
+// all of its results.
 template <typename T>
 struct NormaliseAndPool {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
+  static constexpr int kResident = 768;
   struct Shared {};
   Tiles tiles;  // of the output
   Channels channels;
   Windows windows;
   const Pack<T>* x = nullptr;
-  Pack<T>* y = nullptr;
+  Pack<T>*y = nullptr, *chosen = nullptr;  // the output; the x that it was made of
   Places<kWidth>* where = nullptr;
 
   template <int kPhase>
@@ -46,65 +67,124 @@ struct NormaliseAndPool {
 
  private:
   C10_HOST_DEVICE void pool(std::int64_t row, int pack, const Affine<kWidth>& affine) const {
-    const unsigned at = static_cast<unsigned>(row), across = static_cast<unsigned>(windows.across),
-                   down = static_cast<unsigned>(windows.down);
-    const int left = static_cast<int>(at % across) * Windows::kStride - Windows::kPadding,
-              top = static_cast<int>(at / across % down) * Windows::kStride - Windows::kPadding;
-    const std::int64_t picture = at / across / down;
-    float largest[kWidth];
+    const Window window(windows, row);
+    const Pack<T>* const picture =
+        x + window.picture * windows.height * windows.width * tiles.packs + pack;
+    // All nine are loaded before the first is looked at: in place of one outside, the middle.
+    Pack<T> in[9];
+    bool inside[9];
+    for (int tap = 0; tap < 9; ++tap) {
+      const int down = tap / 3 - 1, across = tap % 3 - 1;
+      const int v = 2 * window.y + down, h = 2 * window.x + across;
+      inside[tap] = v >= 0 && v < windows.height && h >= 0 && h < windows.width;
+      const int at = 2 * window.y * windows.width + 2 * window.x +
+                     (inside[tap] ? down * windows.width + across : 0);
+      in[tap] = picture[static_cast<std::int64_t>(at) * tiles.packs];
+    }
+    float largest[kWidth];  // of x, or of -x
     Places<kWidth> places{};
-    for (int i = 0; i < kWidth; ++i) largest[i] = -INFINITY;
-    for (int tap = 0; tap < Windows::kSide * Windows::kSide; ++tap) {
-      const int v = top + tap / Windows::kSide, h = left + tap % Windows::kSide;
-      if (v < 0 || v >= windows.height || h < 0 || h >= windows.width) continue;
-      const Pack<T> in =
-          x[((picture * windows.height + v) * windows.width + h) * tiles.packs + pack];
-      for (int i = 0; i < kWidth; ++i) {
-        const float value = static_cast<float>(in.values[i]) * affine.scale[i] + affine.shift[i];
-        const float stored = static_cast<float>(static_cast<T>(value < 0 ? 0 : value));
-        if (!(stored > largest[i]) && stored == stored) continue;
-        largest[i] = stored;
-        places.values[i] = static_cast<std::uint8_t>(tap);
+    for (int i = 0; i < kWidth; ++i) {
+      largest[i] = -INFINITY;
+      for (int tap = 0; tap < 9; ++tap) {
+        const float value = static_cast<float>(in[tap].values[i]);
+        const float ranked = affine.scale[i] < 0 ? -value : value;
+        const bool larger = inside[tap] && ranked > largest[i];
+        largest[i] = larger ? ranked : largest[i];
+        places.values[i] = larger ? static_cast<std::uint8_t>(tap) : places.values[i];
       }
     }
-    Pack<T> out;
-    for (int i = 0; i < kWidth; ++i) out.values[i] = static_cast<T>(largest[i]);
-    y[row * tiles.packs + pack] = out;
-    where[row * tiles.packs + pack] = places;
+    store(row * tiles.packs + pack, affine, largest, places);
+  }
+  C10_HOST_DEVICE void store(std::int64_t at, const Affine<kWidth>& affine,
+                             const float (&largest)[kWidth], Places<kWidth> places) const {
+    Pack<T> out, of;
+    for (int i = 0; i < kWidth; ++i) {
+      const float value = affine.scale[i] < 0 ? -largest[i] : largest[i];
+      const float normalised = value * affine.scale[i] + affine.shift[i];
+      of.values[i] = static_cast<T>(value);
+      out.values[i] = static_cast<T>(normalised < 0 ? 0 : normalised);  // a NaN stays one
+      if (!(normalised > 0)) places.values[i] = Places<kWidth>::kCut;
+    }
+    y[at] = out;
+    chosen[at] = of;
+    where[at] = places;
   }
 };
 
-// A GradientSource: the gradient in front of the pooling, of that behind it.
+// InputGradient of what lies in front of the pooling. A thread makes four values side by side,
+// those of a window's middle, right of it, below it and right below: of these windows, and of the
+// next ones, they can have gradients.
 template <typename T>
-struct Unpooled {
-  static constexpr int kWidth = Pack<T>::kWidth, kAhead = 1, kResident = 512;
-  struct Loaded {
-    float values[kWidth];
-    C10_HOST_DEVICE float operator[](int i) const { return values[i]; }
-  };
+struct PooledInputGradient {
+  static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
+  static constexpr int kResident = 512;
+  struct Shared {};
+  Tiles tiles;  // of the output of the pooling
+  Channels channels;
   Windows windows;
-  int packs = 0;
-  const Pack<T>* gradient = nullptr;
+  const Pack<T>*x = nullptr, *gradient = nullptr;  // of the pooling's output
   const Places<kWidth>* where = nullptr;
+  const float* sums = nullptr;
+  Pack<T>* out = nullptr;
 
-  // A value lies in one window along each side, or in two, where its place is odd.
-  C10_HOST_DEVICE Loaded load(std::int64_t row, int pack) const {
-    const unsigned at = static_cast<unsigned>(row), width = static_cast<unsigned>(windows.width),
-                   height = static_cast<unsigned>(windows.height);
-    const int h = static_cast<int>(at % width), v = static_cast<int>(at / width % height);
-    const std::int64_t picture = at / width / height;
-    Loaded sum{};
-    for (int window = 0; window < 4; ++window) {  // all four loads may begin before the first ends
-      const int y = v / 2 + window / 2, x = h / 2 + window % 2;
-      if (y > (v + 1) / 2 || y >= windows.down || x > (h + 1) / 2 || x >= windows.across) continue;
-      const int tap = (v - 2 * y + 1) * Windows::kSide + h - 2 * x + 1;
-      const std::int64_t from = ((picture * windows.down + y) * windows.across + x) * packs + pack;
-      const Pack<T> given = gradient[from];
-      const Places<kWidth> places = where[from];
-      for (int i = 0; i < kWidth; ++i)
-        sum.values[i] += places.values[i] == tap ? static_cast<float>(given.values[i]) : 0;
+  template <int kPhase>
+  C10_HOST_DEVICE void phase(Place place, Shared&) const {
+    const int pack = tiles.pack(place);
+    if (pack >= tiles.packs) return;
+    const auto rows = static_cast<float>(tiles.rows / windows.down / windows.across *
+                                         windows.height * windows.width);
+    const InputSlope<kWidth> slope(channels, sums, tiles.channels, pack * kWidth, rows);
+    for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step())
+      four(row, pack, slope);
+  }
+
+ private:
+  C10_HOST_DEVICE void four(std::int64_t row, int pack, const InputSlope<kWidth>& slope) const {
+    const Window window(windows, row);
+    const bool right = window.x + 1 < windows.across, below = window.y + 1 < windows.down;
+    Near near;
+    // In place of a window that is not there, the first.
+    for (int i = 0; i < 4; ++i) {
+      near.there[i] = (i % 2 == 0 || right) && (i / 2 == 0 || below);
+      const std::int64_t step = near.there[i] ? i / 2 * windows.across + i % 2 : 0;
+      near.gradient[i] = gradient[(row + step) * tiles.packs + pack];
+      near.places[i] = where[(row + step) * tiles.packs + pack];
     }
-    return sum;
+    const std::int64_t first =
+        (window.picture * windows.height + 2 * window.y) * windows.width + 2 * window.x;
+    const bool has_right = 2 * window.x + 1 < windows.width,
+               has_below = 2 * window.y + 1 < windows.height;
+    one<0, 0>(first, pack, near, slope);
+    if (has_right) one<0, 1>(first, pack, near, slope);
+    if (has_below) one<1, 0>(first, pack, near, slope);
+    if (has_right && has_below) one<1, 1>(first, pack, near, slope);
+  }
+
+  // A window, and those right of it, below it, and right below.
+  struct Near {
+    bool there[4];
+    Pack<T> gradient[4];
+    Places<kWidth> places[4];
+  };
+  // The value so far below and right of the first one.
+  template <int kDown, int kRight>
+  C10_HOST_DEVICE void one(std::int64_t first, int pack, const Near& near,
+                           const InputSlope<kWidth>& slope) const {
+    const std::int64_t at = (first + kDown * windows.width + kRight) * tiles.packs + pack;
+    const Pack<T> in = x[at];
+    float g[kWidth] = {};
+    add<4 + 3 * kDown + kRight>(near, 0, g);
+    if constexpr (kRight == 1) add<4 + 3 * kDown - 1>(near, 1, g);
+    if constexpr (kDown == 1) add<4 - 3 + kRight>(near, 2, g);
+    if constexpr (kRight == 1 && kDown == 1) add<0>(near, 3, g);
+    out[at] = slope.template gradient<T, false>(in, g);
+  }
+  template <int kPlace>
+  C10_HOST_DEVICE static void add(const Near& near, int window, float (&g)[kWidth]) {
+    for (int i = 0; i < kWidth; ++i) {
+      const bool chosen = near.there[window] && near.places[window].values[i] == kPlace;
+      g[i] += chosen ? static_cast<float>(near.gradient[window].values[i]) : 0;
+    }
   }
 };
 

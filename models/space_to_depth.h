@@ -5,8 +5,8 @@
 
 // ResNet's first convolution, 7x7 with stride 2 over 3 channels, as one of 4x4 with stride 1 over
 // blocks of 2x2 pixels: the same sums with zeros among them, in a shape for which there are fast
-// kernels (the "space-to-depth" of MLPerf's ResNet-50). Its input is made once a step, by whoever
-// makes the normalised picture.
+// kernels (the "space-to-depth" of MLPerf's ResNet-50). Who makes the normalised pictures makes
+// blocks of them.
 namespace feedrate::models {
 
 // Channels of a block: those of its four pixels, row by row, and four zeros, which make up whole

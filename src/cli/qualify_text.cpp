@@ -45,7 +45,8 @@ std::string qualified_line(const plan::CellSettings& settings, const device::Qua
   std::string line =
       qualified_step(settings) + ": qualified: " +
       (taken.empty()
-           ? broken.empty() ? "the plain step is the fastest" : "the plain step is used"
+           ? broken.empty() ? "no way was shown to be faster than the plain step"
+                            : "the plain step is used"
            : listed(taken) + format(": %.2f times the plain step's rate", qualified_gain(found)));
   if (!broken.empty()) line += "; left out: " + listed(broken);
   return line;

@@ -56,10 +56,8 @@ std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& c
   constexpr double kSlowAnyway = 10;
   const double step_s =
       progress.elapsed_s / static_cast<double>(std::max<std::size_t>(1, progress.steps));
-  // A GPU's first one took 4 to 20 s on an H200: LibTorch loads its kernels, cuDNN tries its own.
-  const bool is_no_measure =
-      step_s < kSlowAnyway || device::split_device(cell["device"].value()).first == "cuda";
-  if (cell.is("page-cache", "cold") || (progress.steps < kLeastSteps && is_no_measure)) return "";
+  const bool is_no_measure = progress.steps < kLeastSteps && step_s < kSlowAnyway;
+  if (cell.is("page-cache", "cold") || !progress.settled || is_no_measure) return "";
   const Duration run = duration_of(step_s, limits);
   const double asked_s = limits.warmup_seconds + limits.min_seconds;
   if (run.needed_s <= std::max(kLongRun, 1.5 * asked_s)) return "";

@@ -34,7 +34,7 @@ struct StepOptions {
       false;  // 16-bit precisions: 16-bit weights are kept beside fp32 ones; else autocast
   bool cudnn_benchmark = true;  // cuDNN tries its kernels, else it guesses (cuda)
   bool cuda_graph = false;      // the step is captured once and replayed (cuda)
-  bool space_to_depth = false;  // the first convolution reads blocks of 2x2 pixels
+  bool space_to_depth = false;  // the first convolution reads blocks of 2x2 pixels (NHWC)
   bool operator==(const StepOptions&) const = default;
 };
 

@@ -28,9 +28,11 @@ const char* lacks_16_bits(const StepOptions&, const OpenStep& step) {
 const char* lacks_fused_sgd(const StepOptions& with, const OpenStep& step) {
   return step.precision == "fp16" && with.optimizer == "loop" ? "needs --optimizer fused" : nullptr;
 }
-const char* lacks_a_gpu_or_nhwc(const StepOptions& with, const OpenStep& step) {
-  if (!step.on_gpu) return "is for GPUs";
+const char* lacks_nhwc(const StepOptions& with, const OpenStep&) {
   return with.channels_last ? nullptr : "needs --memory-format channels_last";
+}
+const char* lacks_a_gpu_or_nhwc(const StepOptions& with, const OpenStep& step) {
+  return step.on_gpu ? lacks_nhwc(with, step) : "is for GPUs";
 }
 
 constexpr Rung kRungs[] = {
@@ -40,7 +42,7 @@ constexpr Rung kRungs[] = {
     {"master-weights", "on", [](StepOptions& o) { o.master_weights = true; }, lacks_16_bits},
     {"cuda-graph", "on", [](StepOptions& o) { o.cuda_graph = true; }, lacks_fused_sgd},
     {"batch-norm", "fused", [](StepOptions& o) { o.batch_norm = "fused"; }, lacks_a_gpu_or_nhwc},
-    {"stem", "space-to-depth", [](StepOptions& o) { o.space_to_depth = true; }},
+    {"stem", "space-to-depth", [](StepOptions& o) { o.space_to_depth = true; }, lacks_nhwc},
 };
 
 // Both ways in turns, so that a clock that changes meanwhile changes both.
@@ -96,7 +98,8 @@ StepOptions plain_of(const OpenStep& step) {
   if (is_open("cuda-graph")) plain.cuda_graph = false;
   if (is_open("stem")) plain.space_to_depth = false;
   // But for what the typed values need.
-  if (is_open("memory-format")) plain.channels_last = plain.batch_norm == "fused";
+  if (is_open("memory-format"))
+    plain.channels_last = plain.batch_norm == "fused" || plain.space_to_depth;
   if (is_open("optimizer"))
     plain.optimizer = plain.cuda_graph && step.precision == "fp16" ? "fused" : "loop";
   return plain;

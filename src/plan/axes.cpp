@@ -891,8 +891,8 @@ Axes step_axes() {
        .fallback = "auto",
        .values = {{"auto", "library; on cuda what proves right and fastest (--qualify)"},
                   {"fused",
-                   "with the addition and ReLU behind it, forward and backward (cuda, NHWC; this "
-                   "program's kernels)"},
+                   "with the addition, ReLU and max pooling behind it, forward and backward (cuda, "
+                   "NHWC; this program's kernels)"},
                   {"library", "LibTorch's or cuDNN's"},
                   {"counted", "the same, and counts its batches as PyTorch's module does"}},
        .canonical = one_of,
@@ -952,7 +952,11 @@ Axes step_axes() {
        .usual = kConvolution,
        .open = true,
        .set = [](S& s, const std::string& v) { s.step.space_to_depth = v == "space-to-depth"; },
-       .label = kStepOption},
+       .label = kStepOption,
+       .refusals = {{"space-to-depth",
+                     {{"memory-format", {"contiguous"}}},
+                     "it lays the channels of a block side by side",
+                     "use --stem convolution"}}},
   };
 }
 

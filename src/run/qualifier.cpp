@@ -53,7 +53,11 @@ bool Qualifier::qualify(CellResult& result, const Place& place) {
     if (!found) return false;
     result.qualify_ns = measure::now_ns() - began_ns;
   }
-  if (result.settings.open_step.empty()) return true;
+  if (result.settings.open_step.empty()) {
+    note("nothing was left to " + result.settings.device +
+         ": it runs as typed, or as `auto` is fixed there");
+    return true;
+  }
   apply(found->chosen, settings.open_step, result.settings.step);
   result.qualified = found;
   return true;

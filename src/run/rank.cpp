@@ -448,8 +448,9 @@ class RankRun {
   // It says how long a step may take, and nothing of a rate: it does what is done once, too.
   void report_first_step() const {
     const device::StepRecord& first = result_.steps.front();
-    task_.progress(
-        {.elapsed_s = measure::seconds(first.end_ns - first.start_ns), .remaining_s = -1});
+    task_.progress({.elapsed_s = measure::seconds(first.end_ns - first.start_ns),
+                    .settled = device_->settled(),
+                    .remaining_s = -1});
   }
   void report() {
     constexpr std::int64_t kEvery = 100'000'000;  // ten times a second
@@ -473,6 +474,7 @@ class RankRun {
     RunProgress p{.phase = measuring ? Phase::measuring : Phase::warming,
                   .steps = to - from,
                   .elapsed_s = span,
+                  .settled = device_->settled(),
                   .remaining_s = -1};
     if (span > 0) {
       p.imgs_per_s =

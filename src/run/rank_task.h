@@ -22,6 +22,7 @@ struct RunProgress {
   double imgs_per_s = 0;   // of all ranks, over the window so far (warm-up: over the last steps)
   double device_idle = 0;  // share of the time in which the device waited for a batch
   double elapsed_s = 0;    // of the same steps
+  bool settled = true;     // whether the device's first steps are over, see Accelerator::settled()
   double remaining_s = 0;  // estimate of the window's rest; < 0: unknown
   // Before the warm-up, of a cache: how many samples are in it, and how many there will be. 0: no
   // cache is being filled.

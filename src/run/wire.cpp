@@ -72,7 +72,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunLimits, warmup_seconds, max_warmup_seconds
                                    min_seconds, max_seconds, stall_seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Appointment, opens_ns, leaves_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, device_idle, elapsed_s,
-                                   remaining_s, cached, to_cache)
+                                   settled, remaining_s, cached, to_cache)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockSpan, block, first, last, made, extra_reads, seconds,
                                    stages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, pid, cpus, quota)

@@ -12,8 +12,8 @@ namespace feedrate::train {
 // Normalised pictures, (N, 3, H, W) in channels_last, as the run's network takes them: in the
 // memory format of its weights, and in blocks where it reads these.
 inline at::Tensor as_input(const at::Tensor& images, const device::StepOptions& options) {
-  const at::Tensor input = options.space_to_depth ? models::space_to_depth(images) : images;
-  return options.channels_last ? input : input.contiguous();
+  if (options.space_to_depth) return models::space_to_depth(images);
+  return options.channels_last ? images : images.contiguous();
 }
 
 // What a device makes of a batch before its step: augments it where the run asks for that, and
@@ -37,7 +37,7 @@ class InputMaker {
   }
   // `nhwc`: the batch's pixels on the device. Returns the network's input, sharing nothing with it.
   at::Tensor operator()(const at::Tensor& nhwc, const at::Tensor& parameters) const {
-    if (step_.space_to_depth && step_.channels_last && !mask_ && !augment_) {
+    if (step_.space_to_depth && !mask_ && !augment_) {
       if (const at::Tensor blocks = normalise_.space_to_depth(nhwc); blocks.defined())
         return blocks;
     }

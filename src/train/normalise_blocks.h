@@ -24,7 +24,7 @@ struct NormalisingTable {
 // out = table[byte][channel], four bytes a thread at a time.
 template <typename T>
 struct NormaliseBytes {
-  static constexpr int kThreads = 256, kPhases = 2;
+  static constexpr int kThreads = 256, kPhases = 2, kResident = 1024;
   using Shared = NormalisingTable<T>;
   struct alignas(4 * sizeof(T)) Four {
     T values[4];
@@ -61,46 +61,53 @@ struct NormaliseBytes {
   }
 };
 
-// The same as space_to_depth() lays it out, a pack of a block's channels a thread at a time.
+// The same as space_to_depth() lays it out, a block of 2x2 pixels a thread at a time.
 template <typename T>
 struct NormaliseSpaceToDepth {
-  static constexpr int kThreads = 256, kPhases = 2, kWidth = models::Pack<T>::kWidth;
-  static constexpr int kPacks = static_cast<int>(models::kBlockChannels) / kWidth;  // of a block
+  static constexpr int kThreads = 256, kPhases = 2, kResident = 1024;
+  static constexpr int kChannels = static_cast<int>(models::kBlockChannels);
+  using Pack = models::Pack<T>;
   using Shared = NormalisingTable<T>;
   const std::uint8_t* in = nullptr;  // (N, height, width, 3)
   const T* table = nullptr;
-  models::Pack<T>* out = nullptr;  // (N, down, across, 16)
-  int height = 0, width = 0, down = 0, across = 0;
-  std::int64_t count = 0;  // of packs
+  Pack* out = nullptr;                                              // (N, down, across, 16)
+  unsigned height = 0, width = 0, down = 0, across = 0, count = 0;  // count: of blocks
   models::Grid grid;
 
   template <int kPhase>
   C10_HOST_DEVICE void phase(models::Place place, Shared& shared) const {
     if constexpr (kPhase == 0) return shared.load(table, place.thread, kThreads);
-    const std::int64_t first = static_cast<std::int64_t>(place.block_x) * kThreads + place.thread;
-    const std::int64_t step = static_cast<std::int64_t>(grid.x) * kThreads;
-    for (std::int64_t at = first; at < count; at += step) pack(at, shared);
+    const unsigned first = static_cast<unsigned>(place.block_x * kThreads + place.thread),
+                   step = static_cast<unsigned>(grid.x * kThreads);
+    for (unsigned at = first; at < count; at += step) block(at, shared);
   }
 
  private:
-  C10_HOST_DEVICE void pack(std::int64_t at, const Shared& shared) const {
-    const int first = static_cast<int>(at % kPacks) * kWidth;  // channel of the block
-    const std::int64_t block = at / kPacks;
-    const int x = static_cast<int>(block % across), y = static_cast<int>(block / across % down);
+  C10_HOST_DEVICE void block(unsigned at, const Shared& shared) const {
+    const int left = pixel_of(at % across), top = pixel_of(at / across % down);
     const std::uint8_t* const picture =
-        in + block / across / down * (static_cast<std::int64_t>(height) * width * 3);
-    models::Pack<T> result;
-    for (int i = 0; i < kWidth; ++i) {
-      const int channel = first + i, column = channel % 6 / 3;
-      const int row = 2 * y + channel / 6 - kMargin, pixel = 2 * x + column - kMargin;
-      const bool inside = channel < 12 && row >= 0 && row < height && pixel >= 0 && pixel < width;
-      result.values[i] = inside
-                             ? shared(picture[(row * width + pixel) * 3 + channel % 3], channel % 3)
-                             : static_cast<T>(0.0f);
+        in + static_cast<std::int64_t>(at / across / down) * height * width * 3;
+    T values[kChannels];
+    for (T& value : values) value = static_cast<T>(0.0f);
+    for (int row = 0; row < 2; ++row) {
+      if (!is_inside(top + row, height)) continue;
+      const std::uint8_t* const bytes =
+          picture + ((top + row) * static_cast<std::int64_t>(width) + left) * 3;
+      for (int i = 0; i < 6; ++i)
+        if (is_inside(left + i / 3, width)) values[6 * row + i] = shared(bytes[i], i % 3);
     }
-    out[at] = result;
+    for (int first = 0; first < kChannels; first += Pack::kWidth) {
+      Pack pack;
+      for (int i = 0; i < Pack::kWidth; ++i) pack.values[i] = values[first + i];
+      out[(static_cast<std::int64_t>(at) * kChannels + first) / Pack::kWidth] = pack;
+    }
   }
-  static constexpr int kMargin = static_cast<int>(models::kBlockMargin);
+  C10_HOST_DEVICE static int pixel_of(unsigned block) {
+    return 2 * static_cast<int>(block) - static_cast<int>(models::kBlockMargin);
+  }
+  C10_HOST_DEVICE static bool is_inside(int place, unsigned side) {
+    return place >= 0 && place < static_cast<int>(side);
+  }
 };
 
 }  // namespace feedrate::train

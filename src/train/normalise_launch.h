@@ -8,10 +8,11 @@
 namespace feedrate::train {
 
 // For so much work, one piece for a thread at a time: no more blocks than run at once.
-template <typename Launcher>
-models::Grid grid_for(std::int64_t pieces, int threads) {
-  const std::int64_t wanted = (pieces + threads - 1) / threads;
-  return {static_cast<int>(std::clamp<std::int64_t>(wanted, 1, 8 * Launcher::processors())), 1};
+template <typename Launcher, typename Kernel>
+models::Grid grid_for(const Kernel&, std::int64_t pieces) {
+  const std::int64_t wanted = (pieces + Kernel::kThreads - 1) / Kernel::kThreads;
+  const int at_once = Kernel::kResident / Kernel::kThreads * Launcher::processors();
+  return {static_cast<int>(std::clamp<std::int64_t>(wanted, 1, at_once)), 1};
 }
 
 // `bytes` (any shape, contiguous, channels last in it) by `table` ([256][3]), in the table's type
@@ -22,7 +23,7 @@ at::Tensor launch_normalise(const at::Tensor& bytes, const at::Tensor& table) {
   NormaliseBytes<T> kernel;
   kernel.in = bytes.const_data_ptr<std::uint8_t>(), kernel.table = table.const_data_ptr<T>();
   kernel.out = out.mutable_data_ptr<T>(), kernel.count = bytes.numel();
-  kernel.grid = grid_for<Launcher>(kernel.count / 4 + 1, NormaliseBytes<T>::kThreads);
+  kernel.grid = grid_for<Launcher>(kernel, kernel.count / 4 + 1);
   Launcher::launch(kernel.grid, kernel);
   return out;
 }
@@ -37,10 +38,11 @@ at::Tensor launch_normalise_space_to_depth(const at::Tensor& bytes, const at::Te
   NormaliseSpaceToDepth<T> kernel;
   kernel.in = bytes.const_data_ptr<std::uint8_t>(), kernel.table = table.const_data_ptr<T>();
   kernel.out = reinterpret_cast<models::Pack<T>*>(out.mutable_data_ptr<T>());
-  kernel.height = static_cast<int>(bytes.size(1)), kernel.width = static_cast<int>(bytes.size(2));
-  kernel.down = static_cast<int>(down), kernel.across = static_cast<int>(across);
-  kernel.count = out.numel() / models::Pack<T>::kWidth;
-  kernel.grid = grid_for<Launcher>(kernel.count, NormaliseSpaceToDepth<T>::kThreads);
+  kernel.height = static_cast<unsigned>(bytes.size(1));
+  kernel.width = static_cast<unsigned>(bytes.size(2));
+  kernel.down = static_cast<unsigned>(down), kernel.across = static_cast<unsigned>(across);
+  kernel.count = static_cast<unsigned>(bytes.size(0) * down * across);
+  kernel.grid = grid_for<Launcher>(kernel, kernel.count);
   Launcher::launch(kernel.grid, kernel);
   return out;
 }

@@ -19,16 +19,14 @@ SyntheticRing::SyntheticRing(const device::StepSpec& spec, at::ScalarType type,
   constexpr std::size_t kMost = 4;
   constexpr std::size_t kMemory = std::size_t{1} << 30;
   const pipeline::BatchSpec& batch = spec.batch;
-  const std::size_t bytes =
-      batch.sample_elements() * static_cast<std::size_t>(batch.batch_size) * c10::elementSize(type);
   at::manual_seed(spec.seed);
   const auto on_device = at::TensorOptions(device);
-  for (std::size_t i = 0; i < std::clamp(kMemory / bytes, std::size_t{1}, kMost); ++i) {
+  do {
     const at::Tensor nhwc = at::randn({batch.batch_size, batch.size.height, batch.size.width, 3},
                                       on_device.dtype(type));
     batches_.push_back({as_input(nhwc.permute({0, 3, 1, 2}), spec.step),
                         at::randint(spec.classes, {batch.batch_size}, on_device.dtype(at::kLong))});
-  }
+  } while (batches_.size() < std::min(kMost, kMemory / batches_.front().input.nbytes()));
 }
 
 }  // namespace feedrate::train

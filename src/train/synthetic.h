@@ -14,7 +14,7 @@ namespace feedrate::train {
 device::StepSpec of_rank(device::StepSpec spec, const device::Group& group);
 
 struct TrainBatch {
-  at::Tensor input;   // (N, 3, H, W), in the run's memory format, normalised
+  at::Tensor input;   // normalised, see as_input()
   at::Tensor labels;  // (N), int64
 };
 

@@ -17,16 +17,20 @@ REGISTERS_OF_A_PROCESSOR = 65536
 
 
 def resident(name):
-    """Threads of a kernel at once on a processor, as blocks_cuda.cuh asks for them."""
-    return 512 if "Unpooled" in name else 1024
+    """Threads of a kernel at once on a processor, its kResident: fewer where each has more loads on
+    their way."""
+    if "NormaliseAndPool" in name:
+        return 768
+    sums_alone = "SumGradients" in name and "ThenE2" not in name
+    return 512 if sums_alone or "PooledInputGradient" in name else 1024
 
 
 TYPES = ("float", "Half", "BFloat16")
 TYPED = ("SumDeviations", "FinishStatistics", "Normalise", "NormaliseAndPool", "SumGradients")
-TYPED += ("InputGradient",)
-KERNELS = {(name, type) for name in (*TYPED, "NormaliseBytes", "NormaliseSpaceToDepth") for type in TYPES} | {
-    ("FinishGradients", "")
-}
+TYPED += ("InputGradient", "PooledInputGradient")
+KERNELS = {
+    (name, type) for name in (*TYPED, "NormaliseBytes", "NormaliseSpaceToDepth") for type in TYPES
+} | {("FinishGradients", "")}
 
 library, wanted, cuobjdump = "", set(), ""
 

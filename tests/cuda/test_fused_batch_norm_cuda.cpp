@@ -80,34 +80,57 @@ TEST_F(CudaBatchNorm, IsTheLibrarysInDouble) {
   }
 }
 
-// The ReLU's output and the gradient of x, with a pooling behind it: in one pass, or the library's.
+// The output with a pooling behind the ReLU, and the gradients: in one pass, or the library's.
 std::vector<Tensor> pooled_pass(const Tensor& x0, bool in_one_pass) {
   const auto channels = x0.size(1);
   const auto on = x0.options().dtype(at::kFloat);
   const Tensor x = x0.detach().requires_grad_();
-  const models::BatchNormState state{at::arange(channels, on) / channels + 0.5,
-                                     at::arange(channels, on) / channels - 0.5,
+  // The first channels are turned round.
+  const models::BatchNormState state{(at::arange(channels, on) / channels - 0.3).requires_grad_(),
+                                     (at::arange(channels, on) / channels - 0.5).requires_grad_(),
                                      at::zeros({channels}, on), at::ones({channels}, on)};
   const Tensor y = in_one_pass ? models::fused_batch_norm_relu_pool(x, state)
                                : at::max_pool2d(models::fused_batch_norm_relu(x, state), 3, 2, 1);
   y.backward(at::arange(y.numel(), on).view_as(y).remainder(7).sub(2).to(y.scalar_type()));
-  return {y.detach(), x.grad()};
+  return {y.detach(), x.grad(), state.weight.grad(), state.bias.grad()};
 }
 
-// The library's gradient is rounded once more.
+// Whole numbers: rounding makes no equals of what differs, of which the library would take another
+// one. Its gradient is rounded once more.
 TEST_F(CudaBatchNorm, PoolsAsTheLibraryDoes) {
   for (const auto& [type, bound] :
        {std::pair{at::kFloat, 1e-5}, std::pair{at::kHalf, 2e-3}, std::pair{at::kBFloat16, 1e-2}}) {
-    for (const int side : {7, 56, 112}) {
+    for (const int side : {1, 2, 7, 56, 112}) {
       at::manual_seed(2);
-      const Tensor x = at::randn({5, 64, side, side + 1}, at::TensorOptions(device()))
+      const Tensor x = at::randint(-8, 8, {5, 64, side, side + 1}, at::TensorOptions(device()))
                            .contiguous(at::MemoryFormat::ChannelsLast)
                            .to(type);
       const auto ours = pooled_pass(x, true), librarys = pooled_pass(x, false);
       EXPECT_TRUE(at::equal(ours[0], librarys[0])) << type << " " << side;
-      EXPECT_LT(distance(ours[1], librarys[1]), bound) << type << " " << side;
+      for (std::size_t i = 1; i < ours.size(); ++i)
+        EXPECT_LT(distance(ours[i], librarys[i]), bound) << type << " " << side << ", result " << i;
       EXPECT_TRUE(at::equal(ours[1], pooled_pass(x, true)[1])) << "twice the same";
     }
+  }
+}
+
+class CudaSpaceToDepth : public OnGpu {};
+
+// Beside the 7x7 convolution in fp64, of the same rounded values.
+TEST_F(CudaSpaceToDepth, IsTheFirstConvolutionAndItsGradient) {
+  for (const auto& [type, bound] :
+       {std::pair{at::kFloat, 1e-3}, std::pair{at::kHalf, 2e-3}, std::pair{at::kBFloat16, 1e-2}}) {
+    at::manual_seed(4);
+    const auto on = at::TensorOptions(device());
+    const Tensor images = at::randn({16, 3, 224, 224}, on).to(type);
+    const Tensor one = at::randn({64, 3, 7, 7}, on).to(type).requires_grad_();
+    const Tensor other = one.detach().to(at::kDouble).requires_grad_();
+    const Tensor is = models::convolve_blocks(models::space_to_depth(images), one);
+    const Tensor expected = at::conv2d(images.to(at::kDouble), other, {}, 2, 3);
+    const Tensor gradient = at::randn_like(is);
+    is.backward(gradient), expected.backward(gradient.to(at::kDouble));
+    EXPECT_LT(distance(is, expected), bound) << type;
+    EXPECT_LT(distance(one.grad(), other.grad()), bound) << type;
   }
 }
 

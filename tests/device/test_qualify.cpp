@@ -104,6 +104,7 @@ TEST(Qualify, KeepsWhatIsTypedAndWhatDoesNotGoTogether) {
   auto all = verdicts(device::qualify(trials, step, {}, {}));
   EXPECT_EQ(all.count("memory-format channels_last"), 0u);
   EXPECT_EQ(all["batch-norm fused"], "left out");
+  EXPECT_EQ(all["stem space-to-depth"], "left out");
   EXPECT_EQ(all["master-weights on"], "left out");
   step.open.erase("optimizer"), step.typed.optimizer = "loop", step.precision = "fp16";
   all = verdicts(device::qualify(trials, step, {}, {}));

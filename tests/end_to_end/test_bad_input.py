@@ -250,6 +250,17 @@ class BadInput(ProgramTest):
     def test_more_devices_than_there_are(self):
         self.refused("run", "--device", "cpu", "--gpus", "10000", names=["--gpus 10000", "cpu"])
 
+    def test_an_emulated_step_cannot_be_qualified(self):
+        for command in ("run", "sweep"):
+            self.refused(
+                *(command, "--device", "emulated:2000", "--data", "synthetic", "--qualify"),
+                names=[
+                    "--qualify",
+                    "--device emulated:2000 has no step to make faster",
+                    "leave it out",
+                ],
+            )
+
     @unittest.skipUnless(os.environ.get("FEEDRATE_TORCH") == "ON", "this build has no LibTorch")
     @unittest.skipIf(os.path.exists("/proc/driver/nvidia"), "this machine has a driver")
     def test_a_gpu_without_a_driver(self):

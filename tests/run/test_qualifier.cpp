@@ -12,6 +12,7 @@ namespace feedrate::tests {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Ranks whose device is a stand-in, and which can do nothing but try it out.
@@ -88,9 +89,9 @@ class AQualifier : public ::testing::Test {
   device::AcceleratorRegistry registry_;
   TriedOut ranks_;
   std::stop_source stop_;
-  std::vector<std::string> found_;
+  std::vector<std::string> found_, notes_;
   run::Qualifier qualifier_{
-      {.note = {},
+      {.note = [this](const std::string& text) { notes_.push_back(text); },
        .told = {},
        .found =
            [this](const plan::CellSettings& settings, const device::Qualification&) {
@@ -136,6 +137,17 @@ TEST_F(AQualifier, LeavesWhatWasTypedAlone) {
   EXPECT_TRUE(qualify(one));
   EXPECT_EQ(one.settings.step.optimizer, "fused");
   EXPECT_FALSE(one.settings.step.cuda_graph) << "although it is faster";
+}
+
+// `--qualify` on a device whose ways are fixed, as on a CPU.
+TEST_F(AQualifier, ShowsWhatNothingWasLeftTo) {
+  run::CellResult result = leaving_open({});
+  options_.qualify = true;
+  EXPECT_TRUE(qualify(result));
+  EXPECT_EQ(ranks_.times, 1);
+  EXPECT_EQ(result.qualified, nullptr);
+  EXPECT_EQ(result.settings.step, device::StepOptions{});
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("nothing was left to stand-in")));
 }
 
 TEST_F(AQualifier, TriesNoGraphWithSeveralGpus) {

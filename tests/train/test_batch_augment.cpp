@@ -89,6 +89,27 @@ TEST(InputMaker, NormalisesWhatWasAugmented) {
             1.1 / 255 / 0.22);
 }
 
+// As the pictures lie, augmented or not, and of other types.
+TEST(InputMaker, MakesBlocksOfTheSamePixels) {
+  const at::Tensor bytes = augment_pictures(4);
+  pipeline::HostBatch host;
+  host.augmentations = draws(4, false);
+  for (const bool augments : {false, true}) {
+    device::StepSpec spec{.batch = {4, kStored, codec::Dtype::uint8}};
+    if (augments) spec.augmentation = {{.output = kOutput}};
+    for (const at::Tensor& batch : {bytes, bytes.to(at::kHalf)}) {
+      if (augments && batch.scalar_type() != at::kByte) continue;
+      const train::InputMaker pixels(spec, at::kCPU, at::kFloat);
+      spec.step.space_to_depth = true;
+      const train::InputMaker blocks(spec, at::kCPU, at::kFloat);
+      spec.step.space_to_depth = false;
+      const at::Tensor made = blocks(batch, blocks.parameters(host));
+      EXPECT_TRUE(made.is_contiguous(at::MemoryFormat::ChannelsLast));
+      EXPECT_TRUE(at::equal(made, models::space_to_depth(pixels(batch, pixels.parameters(host)))));
+    }
+  }
+}
+
 TEST(InputMaker, WithoutAugmentationIsTheNormaliser) {
   const at::Tensor batch = augment_pictures(3);
   const train::InputMaker make({.batch = {3, kStored, codec::Dtype::uint8}}, at::kCPU, at::kHalf);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/train/small_training.h"
+#include "train/input_maker.h"
 #include "train/trainer.h"
 
 // What a graph can capture: a step that does the same each time, and asks nothing of the device.
@@ -36,7 +37,9 @@ std::vector<std::string> operators_in(const std::function<void()>& body) {
 train::TrainerOptions fast(train::Precision precision, const char* batch_norm) {
   train::TrainerOptions options{
       .model = "resnet18", .classes = kClasses, .precision = precision, .seed = 5};
-  options.step = {.batch_norm = batch_norm, .master_weights = precision != train::Precision::fp32};
+  const bool in_16_bits = precision != train::Precision::fp32;
+  options.step = {
+      .batch_norm = batch_norm, .master_weights = in_16_bits, .space_to_depth = in_16_bits};
   return options;
 }
 
@@ -45,7 +48,8 @@ std::vector<std::vector<std::string>> operators_of_steps(const train::TrainerOpt
   train::Trainer trainer(options);
   const auto [input, labels] = some_batch(0);
   const at::Tensor ready =
-      input.contiguous(at::MemoryFormat::ChannelsLast).to(train::input_type(options.precision));
+      train::as_input(input.contiguous(at::MemoryFormat::ChannelsLast), options.step)
+          .to(train::input_type(options.precision));
   std::vector<std::vector<std::string>> all;
   for (int step = 0; step < steps; ++step)
     all.push_back(operators_in([&] { trainer.step(ready, labels); }));

@@ -59,7 +59,7 @@ TEST(StepOptions, LearnAsThePlainStepDoes) {
   for (auto [name, options] : {std::pair{"fp32", with(train::Precision::fp32, false)},
                                std::pair{"bf16", with(train::Precision::bf16, true)}}) {
     options.step.batch_norm = "library";  // the GPU's kernels are slow here, see host_batch_norm()
-    options.step.space_to_depth = options.precision == train::Precision::fp32;  // likewise in bf16
+    options.step.space_to_depth = options.precision == train::Precision::fp32;  // slow in bf16 here
     const auto ours = tens(losses(options, kSteps));
     double furthest = 0;
     for (std::size_t i = 0; i < ours.size(); ++i)
@@ -80,7 +80,7 @@ TEST(StepOptions, AreEachTheSameStep) {
   norm.step.batch_norm = "library";
   fused_norm.step.channels_last = true, fused_norm.step.batch_norm = "fused";
   sgd.step.optimizer = "fused";
-  stem.step.space_to_depth = true;
+  stem.step.channels_last = stem.step.space_to_depth = true;
   for (const train::TrainerOptions& options : {last, norm, fused_norm, sgd, stem}) {
     const auto ours = losses(options, 3);
     for (std::size_t i = 0; i < ours.size(); ++i)
