@@ -6,11 +6,11 @@
 // A way to write GPU kernels that a host test can run as they are. A kernel is a struct with its
 // arguments as members:
 //
-//   static constexpr int kThreads;  // in a block
-//   static constexpr int kPhases;   // between two of them the block's threads wait for each other
-//   static constexpr int kResident; // threads at once on a processor: its registers must do for
-//   all using Shared = ...;             // what a block's threads share; trivial template <int
-//   kPhase> C10_HOST_DEVICE void phase(Place place, Shared& shared) const;
+//   static constexpr int kThreads;   // in a block
+//   static constexpr int kPhases;    // between two of them the block's threads wait for each other
+//   static constexpr int kResident;  // threads at once on a processor, for its registers
+//   using Shared = ...;              // what a block's threads share; trivial
+//   template <int kPhase> C10_HOST_DEVICE void phase(Place place, Shared& shared) const;
 //
 // Nothing survives from phase to phase but what is in memory. blocks_cuda.cuh runs it on a GPU,
 // OnHost here on the CPU.

@@ -42,8 +42,8 @@ struct alignas(kWidth) Places {
 
 // Normalising keeps the order of values, or turns it round, and rounding and ReLU keep it: so the
 // largest x is chosen, or the smallest where the scale is negative, and only that is normalised.
-// Of equal ones the first, as LibTorch does. A NaN in a channel makes its statistics NaN, and so
-// all of its results.
+// Of equal x the first; LibTorch takes the first of equal results. A NaN in a channel makes its
+// statistics NaN, and so all of its results.
 template <typename T>
 struct NormaliseAndPool {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;

@@ -64,7 +64,17 @@ std::shared_ptr<const storage::DatasetVariant> Measuring::dataset_of(const plan:
 
 // A bad device is told before a dataset is listed, which may take long.
 void Measuring::check_devices(const std::vector<plan::PlannedRun>& plan) {
-  for (const plan::PlannedRun& run : plan) runner_->check_device(run.cell);
+  bool makes_steps = plan.empty();
+  for (const plan::PlannedRun& run : plan) {
+    runner_->check_device(run.cell);
+    makes_steps = makes_steps || registry_.find(plan::settings_of(run.cell).device).trials;
+  }
+  if (options_.run.qualify && !makes_steps) {
+    throw UsageError(
+        "--qualify",
+        "--device " + plan.front().cell["device"].value() + " has no step to make faster",
+        "leave it out");
+  }
 }
 
 void Measuring::check(const std::vector<plan::PlannedRun>& plan) {

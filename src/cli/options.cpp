@@ -166,9 +166,11 @@ void add_stall_option(CLI::App& command, double& seconds) {
 }
 
 void add_qualify_option(CLI::App& command, bool& qualify) {
-  command.add_flag("--qualify", qualify,
-                   "first try out the device's ways of making a step, also where that was done "
-                   "before, and print what each gains, and the rate over batch sizes (cuda, cpu)");
+  command.add_flag(
+      "--qualify", qualify,
+      "first try out the device's ways of making a step, also where that was done "
+      "before, and print what each gains, and the rate over batch sizes (cuda; cpu: shown, "
+      "not used)");
 }
 
 void add_talk_options(CLI::App& command, bool& quiet, bool& verbose, const std::string& more) {

@@ -944,7 +944,7 @@ Axes step_axes() {
        .fallback = "auto",
        .values = {{"auto", "convolution; on cuda what proves right and fastest (--qualify)"},
                   {"convolution", "7x7 over three channels"},
-                  {"space-to-depth", "the same sums as 4x4 over blocks of 2x2 pixels"}},
+                  {"space-to-depth", "the same sums as 4x4 over blocks of 2x2 pixels (NHWC)"}},
        .canonical = one_of,
        .ceiling = true,
        .applies = trains,

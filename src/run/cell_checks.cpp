@@ -142,10 +142,6 @@ void check_device(const plan::CellSettings& settings, const RunOptions& options,
   // An empty slot is enough to ask the device whether it can decode.
   const std::size_t slot = settings.decode_on_device ? pipeline::encoded_slot_for(0) : 0;
   kind.check(settings.device_argument, settings.step_spec(options.seed, slot));
-  if (options.qualify && !kind.trials) {
-    throw UsageError("--qualify", "--device " + settings.device + " has no step to make faster",
-                     "leave it out, or use --device cuda or cpu");
-  }
   if (settings.gpus > 1 && kind.ranks_are_processes && !settings.device_argument.empty()) {
     throw UsageError("--gpus " + std::to_string(settings.gpus),
                      "--device " + settings.device + " is one device",

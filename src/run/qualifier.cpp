@@ -38,7 +38,8 @@ bool Qualifier::qualify(CellResult& result, const Place& place) {
   if (settings.gpus > 1) settings.open_step.erase("cuda-graph");
   const device::AcceleratorKind& kind = place.registry.find(settings.device);
   if (!kind.trials || (settings.open_step.empty() && !place.options.qualify)) return true;
-  if (settings.open_step.empty()) settings.open_step = open_without_typing(settings);
+  const bool only_shows = settings.open_step.empty();
+  if (only_shows) settings.open_step = open_without_typing(settings);
   const nlohmann::json holds_for = qualification_key(kind, settings, place.options);
   const std::lock_guard lock(mutex_);
   if (place.stop.stop_requested()) return false;  // while another thread was finding out
@@ -52,12 +53,9 @@ bool Qualifier::qualify(CellResult& result, const Place& place) {
     found = find_out(result, settings, holds_for, place);
     if (!found) return false;
     result.qualify_ns = measure::now_ns() - began_ns;
+    if (only_shows) note("shown only: every way of the step is typed or fixed");
   }
-  if (result.settings.open_step.empty()) {
-    note("nothing was left to " + result.settings.device +
-         ": it runs as typed, or as `auto` is fixed there");
-    return true;
-  }
+  if (only_shows) return true;
   apply(found->chosen, settings.open_step, result.settings.step);
   result.qualified = found;
   return true;

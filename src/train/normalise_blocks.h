@@ -91,10 +91,9 @@ struct NormaliseSpaceToDepth {
     for (T& value : values) value = static_cast<T>(0.0f);
     for (int row = 0; row < 2; ++row) {
       if (!is_inside(top + row, height)) continue;
-      const std::uint8_t* const bytes =
-          picture + ((top + row) * static_cast<std::int64_t>(width) + left) * 3;
+      const std::int64_t first = ((top + row) * static_cast<std::int64_t>(width) + left) * 3;
       for (int i = 0; i < 6; ++i)
-        if (is_inside(left + i / 3, width)) values[6 * row + i] = shared(bytes[i], i % 3);
+        if (is_inside(left + i / 3, width)) values[6 * row + i] = shared(picture[first + i], i % 3);
     }
     for (int first = 0; first < kChannels; first += Pack::kWidth) {
       Pack pack;

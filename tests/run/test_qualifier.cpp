@@ -147,7 +147,20 @@ TEST_F(AQualifier, ShowsWhatNothingWasLeftTo) {
   EXPECT_EQ(ranks_.times, 1);
   EXPECT_EQ(result.qualified, nullptr);
   EXPECT_EQ(result.settings.step, device::StepOptions{});
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("nothing was left to stand-in")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("shown only")));
+  run::CellResult another = leaving_open({});
+  EXPECT_TRUE(qualify(another));
+  EXPECT_EQ(ranks_.times, 1);
+  EXPECT_EQ(notes_.size(), 1u) << "told once";
+}
+
+TEST_F(AQualifier, LeavesWhatWasTypedAloneWithSeveralGpus) {
+  run::CellResult result = leaving_open({"cuda-graph"});
+  result.settings.gpus = 2, result.settings.step.optimizer = "loop";
+  options_.qualify = true;
+  EXPECT_TRUE(qualify(result));
+  EXPECT_EQ(result.settings.step.optimizer, "loop") << "typed";
+  EXPECT_EQ(result.qualified, nullptr);
 }
 
 TEST_F(AQualifier, TriesNoGraphWithSeveralGpus) {
