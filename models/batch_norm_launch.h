@@ -8,6 +8,7 @@
 #include "models/batch_norm_kernels.h"
 #include "models/batch_norm_totals.h"
 #include "models/max_pool_blocks.h"
+#include "models/scalar_types.h"
 
 namespace feedrate::models::batch_norm {
 
@@ -25,7 +26,7 @@ class Launched {
   static void statistics(BatchNormSaved& saved, const BatchNormState& state) {
     saved.mean = at::empty({saved.x.size(1)}, saved.weight.options());
     saved.invstd = at::empty_like(saved.mean);
-    with_type(saved.x, [&](auto zero) {
+    with_scalar_type(saved.x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       SumDeviations<T> sum;
       sum.tiles = tiles_for_kernel(sum, saved.x), sum.x = packs<T>(saved.x);
@@ -67,7 +68,7 @@ class Launched {
                              saved.x.options().memory_format(at::MemoryFormat::ChannelsLast));
     saved.chosen = at::empty_like(y);
     saved.where = at::empty_like(y, y.options().dtype(at::kByte));
-    with_type(saved.x, [&](auto zero) {
+    with_scalar_type(saved.x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       NormaliseAndPool<T> kernel;
       kernel.tiles = tiles_for_kernel(kernel, y), kernel.channels = channels_of(saved);
@@ -112,16 +113,10 @@ class Launched {
   }
 
  private:
-  template <typename Body>
-  static void with_type(const at::Tensor& x, const Body& body) {
-    if (x.scalar_type() == at::kHalf) return body(at::Half{});
-    if (x.scalar_type() == at::kBFloat16) return body(at::BFloat16{});
-    body(float{});
-  }
-  // The same, and what follows the normalisation as a constant.
+  // The type of x, and what follows the normalisation as a constant.
   template <typename Body>
   static void with_kind(const BatchNormSaved& saved, const Body& body) {
-    with_type(saved.x, [&](auto zero) {
+    with_scalar_type(saved.x.scalar_type(), [&](auto zero) {
       if (saved.passed.defined()) {
         body(zero, std::integral_constant<Then, Then::add_relu>{});
       } else if (saved.relu) {
@@ -147,7 +142,7 @@ class Launched {
   template <typename Kernel>
   static Tiles tiles_for_kernel(const Kernel&, const at::Tensor& x) {
     return tiles_for(x.numel() / x.size(1), static_cast<int>(x.size(1)), Kernel::kWidth,
-                     Kernel::kResident / Kernel::kThreads * Launcher::processors());
+                     blocks_at_once<Launcher, Kernel>());
   }
   static Windows windows_of(const at::Tensor& x) {
     Windows windows;
@@ -170,7 +165,7 @@ class Launched {
   static at::Tensor pooled_input_gradient(const BatchNormSaved& saved, const at::Tensor& gradient,
                                           const at::Tensor& sums) {
     at::Tensor out = at::empty_like(saved.x);
-    with_type(saved.x, [&](auto zero) {
+    with_scalar_type(saved.x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       PooledInputGradient<T> kernel;
       kernel.tiles = tiles_for_kernel(kernel, saved.chosen), kernel.channels = channels_of(saved);

@@ -30,6 +30,12 @@ struct alignas(16) Pack {
   T values[kWidth];
 };
 
+// As many blocks of a kernel as run at once.
+template <typename Launcher, typename Kernel>
+int blocks_at_once() {
+  return Kernel::kResident / Kernel::kThreads * Launcher::processors();
+}
+
 // Runs one block after the other, and in it one thread after the other, phase by phase.
 struct OnHost {
   static int processors() { return 2; }

@@ -1,5 +1,6 @@
 #include "cli/measuring.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -64,12 +65,11 @@ std::shared_ptr<const storage::DatasetVariant> Measuring::dataset_of(const plan:
 
 // A bad device is told before a dataset is listed, which may take long.
 void Measuring::check_devices(const std::vector<plan::PlannedRun>& plan) {
-  bool makes_steps = plan.empty();
-  for (const plan::PlannedRun& run : plan) {
-    runner_->check_device(run.cell);
-    makes_steps = makes_steps || registry_.find(plan::settings_of(run.cell).device).trials;
-  }
-  if (options_.run.qualify && !makes_steps) {
+  for (const plan::PlannedRun& run : plan) runner_->check_device(run.cell);
+  const auto makes_steps = [&](const plan::PlannedRun& run) {
+    return registry_.find(run.cell["device"].value()).trials != nullptr;
+  };
+  if (options_.run.qualify && !plan.empty() && std::ranges::none_of(plan, makes_steps)) {
     throw UsageError(
         "--qualify",
         "--device " + plan.front().cell["device"].value() + " has no step to make faster",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/scalar_types.h"
 #include "train/normalise_blocks.h"
 
 namespace feedrate::train {
@@ -11,8 +12,8 @@ namespace feedrate::train {
 template <typename Launcher, typename Kernel>
 models::Grid grid_for(const Kernel&, std::int64_t pieces) {
   const std::int64_t wanted = (pieces + Kernel::kThreads - 1) / Kernel::kThreads;
-  const int at_once = Kernel::kResident / Kernel::kThreads * Launcher::processors();
-  return {static_cast<int>(std::clamp<std::int64_t>(wanted, 1, at_once)), 1};
+  const int most = models::blocks_at_once<Launcher, Kernel>();
+  return {static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most)), 1};
 }
 
 // `bytes` (any shape, contiguous, channels last in it) by `table` ([256][3]), in the table's type
@@ -49,19 +50,16 @@ at::Tensor launch_normalise_space_to_depth(const at::Tensor& bytes, const at::Te
 
 template <typename Launcher>
 at::Tensor launch_normalise(const at::Tensor& bytes, const at::Tensor& table) {
-  if (table.scalar_type() == at::kHalf) return launch_normalise<Launcher, at::Half>(bytes, table);
-  if (table.scalar_type() == at::kBFloat16)
-    return launch_normalise<Launcher, at::BFloat16>(bytes, table);
-  return launch_normalise<Launcher, float>(bytes, table);
+  return models::with_scalar_type(table.scalar_type(), [&](auto zero) {
+    return launch_normalise<Launcher, decltype(zero)>(bytes, table);
+  });
 }
 
 template <typename Launcher>
 at::Tensor launch_normalise_space_to_depth(const at::Tensor& bytes, const at::Tensor& table) {
-  if (table.scalar_type() == at::kHalf)
-    return launch_normalise_space_to_depth<Launcher, at::Half>(bytes, table);
-  if (table.scalar_type() == at::kBFloat16)
-    return launch_normalise_space_to_depth<Launcher, at::BFloat16>(bytes, table);
-  return launch_normalise_space_to_depth<Launcher, float>(bytes, table);
+  return models::with_scalar_type(table.scalar_type(), [&](auto zero) {
+    return launch_normalise_space_to_depth<Launcher, decltype(zero)>(bytes, table);
+  });
 }
 
 }  // namespace feedrate::train

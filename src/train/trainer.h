@@ -39,9 +39,8 @@ class Trainer {
 
   // One step: forward, cross entropy, backward, SGD. `input`: normalised, as the network takes
   // it by the options (as_input()), of input_type(); `labels`: (N), int64, below `classes`; both on
-  // the device.
-  // Returns the mean loss before the step: one float on the device, not yet computed if the device
-  // is a GPU.
+  // the device. Returns the mean loss before the step: one float on the device, not yet computed if
+  // the device is a GPU.
   at::Tensor step(const at::Tensor& input, const at::Tensor& labels);
 
   // See Replicas.
