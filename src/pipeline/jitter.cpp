@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pipeline/gray.h"
+
 namespace feedrate::pipeline {
 namespace {
 

@@ -8,9 +8,10 @@
 
 namespace feedrate::train {
 
-// Crops, resizes, flips and jitters a whole batch by tensor operations, the same on every device.
-// The pixels are those that a host worker makes of each sample (Resizer's bilinear and antialias,
-// jitter_colours), before they are rounded.
+// Crops, resizes, flips and jitters a whole batch. On a CPU by the code that workers use (Resizer's
+// bilinear and antialias, jitter_colours); on a GPU by kernels, whose bytes may differ from these
+// by one level, and with jitter by what its factors make of that: a worker's resize counts in
+// fixed-point numbers.
 class BatchAugmenter {
  public:
   // For batches on `device`, as `by` says.
@@ -20,19 +21,14 @@ class BatchAugmenter {
   // wait for it.
   at::Tensor parameters(std::span<const pipeline::Augmentation> by) const;
 
-  // `nhwc`: (N, h, w, 3), uint8. Returns a new tensor, (N, H, W, 3), floats from 0 to 255, in the
-  // order of memory of NHWC.
+  // `nhwc`: (N, h, w, 3), uint8. Returns a new tensor, (N, H, W, 3), uint8.
   at::Tensor operator()(const at::Tensor& nhwc, const at::Tensor& parameters) const;
 
  private:
-  at::Tensor resized(const at::Tensor& nhwc, const at::Tensor& parameters) const;
-  at::Tensor jittered(at::Tensor pixels, const at::Tensor& parameters) const;
+  at::Tensor by_workers_code(const at::Tensor& nhwc, const at::Tensor& parameters) const;
 
   const c10::Device device_;
-  const bool antialias_, jitter_;
-  const at::Tensor across_,
-      down_;  // centres of the output's pixels, in parts of its width and height: (W), (H)
-  const at::Tensor gray_;  // kGray: (3)
+  const device::DeviceAugmentation by_;
 };
 
 }  // namespace feedrate::train

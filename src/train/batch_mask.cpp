@@ -50,7 +50,7 @@ at::Tensor coloured(const at::Tensor& nhwc) {
     const float (&by)[3] = pipeline::kToYcc[c];
     const at::Tensor value = pixels.select(3, 0) * by[0] + pixels.select(3, 1) * by[1] +
                              pixels.select(3, 2) * by[2] + (pipeline::kYccOffsets[c] + 0.5f);
-    channels.push_back(value.clamp(0, 255).floor_());
+    channels.push_back(value.clamp(0, 255).to(at::kByte));  // which cuts off
   }
   return at::stack(channels, 3);
 }

@@ -20,8 +20,7 @@ class BatchMask {
   // not wait for it.
   at::Tensor parameters(std::span<const pipeline::Augmentation> by) const;
 
-  // `nhwc`: (N, h, w, 3), uint8. Returns a new tensor, (N, H, W, 3), whole floats from 0 to 255, in
-  // the order of memory of NHWC.
+  // `nhwc`: (N, h, w, 3), uint8. Returns a new tensor, (N, H, W, 3), uint8, contiguous.
   at::Tensor operator()(const at::Tensor& nhwc, const at::Tensor& parameters) const;
 
  private:

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "device/registry.h"
 #include "train/accelerators.h"
+#include "train/augment_kernel.h"
 #include "train/normalise_kernel.h"
 
 namespace feedrate::train {
@@ -14,6 +15,7 @@ namespace {
 
 }  // namespace
 
+at::Tensor augment_on_cuda(const AugmentBatch&) { refuse(); }
 at::Tensor normalise_on_cuda(const at::Tensor&, const at::Tensor&) { refuse(); }
 at::Tensor normalise_space_to_depth_on_cuda(const at::Tensor&, const at::Tensor&) { refuse(); }
 

@@ -37,17 +37,18 @@ class InputMaker {
   }
   // `nhwc`: the batch's pixels on the device. Returns the network's input, sharing nothing with it.
   at::Tensor operator()(const at::Tensor& nhwc, const at::Tensor& parameters) const {
-    if (step_.space_to_depth && !mask_ && !augment_) {
-      if (const at::Tensor blocks = normalise_.space_to_depth(nhwc); blocks.defined())
+    const at::Tensor ready = augmented(nhwc, parameters);
+    if (step_.space_to_depth) {
+      if (const at::Tensor blocks = normalise_.space_to_depth(ready); blocks.defined())
         return blocks;
     }
-    return as_input(normalised(nhwc, parameters), step_);
+    return as_input(normalise_(ready), step_);
   }
 
  private:
-  at::Tensor normalised(const at::Tensor& nhwc, const at::Tensor& parameters) const {
-    if (mask_) return normalise_.pixels((*mask_)(nhwc, parameters));
-    return augment_ ? normalise_.pixels((*augment_)(nhwc, parameters)) : normalise_(nhwc);
+  at::Tensor augmented(const at::Tensor& nhwc, const at::Tensor& parameters) const {
+    if (mask_) return (*mask_)(nhwc, parameters);
+    return augment_ ? (*augment_)(nhwc, parameters) : nhwc;
   }
 
   const device::StepOptions step_;

@@ -15,8 +15,7 @@ at::Tensor channels(const float (&values)[3], c10::Device device) {
 at::Tensor table_of(c10::Device device, at::ScalarType to, codec::Normalisation by) {
   const at::Tensor values =
       at::arange(256, at::kByte).view({1, 256, 1, 1}).expand({1, 256, 1, 3}).contiguous();
-  return Normaliser(at::kCPU, to, by)
-      .pixels(values)
+  return Normaliser(at::kCPU, to, by)(values)
       .permute({0, 2, 3, 1})
       .reshape({256, 3})
       .contiguous()

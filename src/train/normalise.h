@@ -20,10 +20,8 @@ class Normaliser {
   // space_to_depth() of the same, in one pass; an undefined tensor where there is no kernel for it.
   at::Tensor space_to_depth(const at::Tensor& nhwc) const;
 
-  // The same as operator() of pixels as floats from 0 to 255.
-  at::Tensor pixels(const at::Tensor& nhwc) const;
-
  private:
+  at::Tensor pixels(const at::Tensor& nhwc) const;
   const at::ScalarType to_;
   const at::Tensor full_, mean_, std_;  // 255, the channels' statistics: float, (1) and (3)
   const at::Tensor table_;              // on a GPU: (256, 3), what becomes of each value of a byte

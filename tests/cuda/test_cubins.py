@@ -30,7 +30,7 @@ TYPED = ("SumDeviations", "FinishStatistics", "Normalise", "NormaliseAndPool", "
 TYPED += ("InputGradient", "PooledInputGradient")
 KERNELS = {
     (name, type) for name in (*TYPED, "NormaliseBytes", "NormaliseSpaceToDepth") for type in TYPES
-} | {("FinishGradients", "")}
+} | {(name, "") for name in ("FinishGradients", "ResizeBytes", "JitterBytes")}
 
 library, wanted, cuobjdump = "", set(), ""
 
@@ -50,7 +50,7 @@ def kernel_of(name):
     """(struct, type) of a mangled name: each length stands before its word."""
     known = next((k for k, _ in sorted(KERNELS) if f"{len(k)}{k}" in name), name)
     type = next((t for t in ("BFloat16", "Half") if f"{len(t)}{t}" in name), "float")
-    return known, "" if known == "FinishGradients" else type
+    return known, "" if (known, "") in KERNELS else type
 
 
 def usages(text):

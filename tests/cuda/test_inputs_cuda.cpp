@@ -72,12 +72,19 @@ TEST_F(CudaInputsTest, ArriveWholeAndInOrder) {
   }
 }
 
+// One level of a pixel is 1 / 255 / 0.22; jitter multiplies it by its factors, up to 1.4 each.
 TEST_F(CudaInputsTest, AreAugmentedAsOnTheCpu) {
-  device::StepSpec spec = small_spec(device::Feed::streamed, "fp32", false, "library");
-  spec.augmentation = {{.output = {24, 24}, .jitter = true}};
-  const Inputs made = made_by_both(spec, {true, true});
-  EXPECT_LT((made.on_gpu - made.on_cpu).abs().max().item<float>(),
-            0.02f);  // of about 4.6; half a level of a pixel
+  constexpr float kLevel = 0.018f;
+  for (const auto filter : {pipeline::ResizeFilter::antialias, pipeline::ResizeFilter::bilinear}) {
+    for (const bool jitter : {false, true}) {
+      device::StepSpec spec = small_spec(device::Feed::streamed, "fp32", false, "library");
+      spec.augmentation = {{.output = {24, 24}, .filter = filter, .jitter = jitter}};
+      const Inputs made = made_by_both(spec, {.crop_and_flip = true, .jitter = jitter});
+      const at::Tensor difference = (made.on_gpu - made.on_cpu).abs();
+      EXPECT_LT(difference.max().item<float>(), jitter ? 4 * kLevel : kLevel);
+      EXPECT_LT(difference.mean().item<float>(), 0.3f * kLevel);
+    }
+  }
 }
 
 // Integers, and sums that no kernel contracts: the same bytes, then the same division.

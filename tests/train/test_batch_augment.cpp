@@ -6,6 +6,7 @@
 
 #include "pipeline/jitter.h"
 #include "pipeline/resize.h"
+#include "train/augment_launch.h"
 #include "train/batch_augment.h"
 #include "train/input_maker.h"
 
@@ -49,25 +50,75 @@ std::vector<pipeline::Augmentation> draws(int count, bool jitter) {
   return all;
 }
 
+struct Way {
+  ResizeFilter filter;
+  bool jitter;
+};
+constexpr Way kWays[] = {{ResizeFilter::bilinear, false},
+                         {ResizeFilter::antialias, false},
+                         {ResizeFilter::bilinear, true},
+                         {ResizeFilter::antialias, true}};
+
 TEST(BatchAugmenter, MakesWhatAWorkerMakesOfEachSample) {
   const at::Tensor batch = augment_pictures(40);
-  for (const auto& [filter, jitter] :
-       {std::pair(ResizeFilter::bilinear, false), std::pair(ResizeFilter::antialias, false),
-        std::pair(ResizeFilter::bilinear, true), std::pair(ResizeFilter::antialias, true)}) {
+  for (const auto& [filter, jitter] : kWays) {
     const auto by = draws(40, jitter);
     const train::BatchAugmenter augment(at::kCPU, {kOutput, filter, jitter});
     const at::Tensor made = augment(batch, augment.parameters(by));
-    EXPECT_TRUE(made.is_contiguous());
     ASSERT_EQ(made.sizes(), (std::vector<std::int64_t>{40, kOutput.height, kOutput.width, 3}));
     for (int i = 0; i < 40; ++i) {
-      const at::Tensor difference =
-          (made[i] - by_host(batch[i], by[static_cast<std::size_t>(i)], filter).to(at::kFloat))
-              .abs();
-      // Half a level of rounding, one of the resize's fixed point; both grow with the factors, 1.4
-      // to the third.
-      EXPECT_LE(difference.max().item<double>(), jitter ? 3.0 : 1.1) << i;
-      EXPECT_LE(difference.mean().item<double>(), jitter ? 0.6 : 0.4) << i;
+      EXPECT_TRUE(at::equal(made[i], by_host(batch[i], by[static_cast<std::size_t>(i)], filter)))
+          << i;
     }
+  }
+}
+
+at::Tensor by_blocks(const at::Tensor& batch, const std::vector<pipeline::Augmentation>& by,
+                     codec::PixelSize output, Way way) {
+  return train::launch_augment<models::OnHost>(
+      {.pictures = batch,
+       .drawn = train::BatchAugmenter(at::kCPU, {output}).parameters(by),
+       .height = output.height,
+       .width = output.width,
+       .antialias = way.filter == ResizeFilter::antialias,
+       .jitter = way.jitter});
+}
+
+// The GPU's kernels, run thread by thread on the CPU: sizes that shrink, grow and leave a picture
+// as it is, also to single pixels.
+TEST(AugmentBlocks, ResizeAsAWorkerDoes) {
+  const at::Tensor batch = augment_pictures(40);
+  const auto by = draws(40, false);
+  for (const codec::PixelSize output :
+       {kOutput, kStored, codec::PixelSize{200, 3}, {1, 90}, {7, 7}, {1, 1}}) {
+    for (const ResizeFilter filter : {ResizeFilter::bilinear, ResizeFilter::antialias}) {
+      const train::BatchAugmenter augment(at::kCPU, {output, filter});
+      const at::Tensor expected = augment(batch, augment.parameters(by)).to(at::kFloat);
+      const at::Tensor difference =
+          (by_blocks(batch, by, output, {filter, false}).to(at::kFloat) - expected).abs();
+      EXPECT_LE(difference.max().item<float>(), 1) << codec::to_string(output);
+      EXPECT_LE(difference.mean().item<float>(), 0.2) << codec::to_string(output);
+    }
+  }
+}
+
+// Of the same resized bytes, so that only a sum's rounding differs; the first picture is changed by
+// no factor.
+TEST(AugmentBlocks, JitterAsAWorkerDoes) {
+  const at::Tensor batch = augment_pictures(40);
+  const auto by = draws(40, true);
+  for (const codec::PixelSize output : {kOutput, kStored, codec::PixelSize{1, 1}}) {
+    at::Tensor expected = by_blocks(batch, by, output, {ResizeFilter::antialias, false});
+    const at::Tensor made = by_blocks(batch, by, output, {ResizeFilter::antialias, true});
+    EXPECT_TRUE(at::equal(made[0], expected[0]));
+    for (int i = 0; i < 40; ++i) {
+      pipeline::jitter_colours(expected[i].data_ptr<std::uint8_t>(),
+                               static_cast<std::size_t>(output.width) * output.height,
+                               by[static_cast<std::size_t>(i)].jitter);
+    }
+    const at::Tensor difference = (made.to(at::kFloat) - expected.to(at::kFloat)).abs();
+    EXPECT_LE(difference.max().item<float>(), 1) << codec::to_string(output);
+    EXPECT_LE(difference.mean().item<float>(), 1e-4) << codec::to_string(output);
   }
 }
 
@@ -85,8 +136,7 @@ TEST(InputMaker, NormalisesWhatWasAugmented) {
                  by_host(batch[1], host.augmentations[1], ResizeFilter::antialias),
                  by_host(batch[2], host.augmentations[2], ResizeFilter::antialias),
                  by_host(batch[3], host.augmentations[3], ResizeFilter::antialias)});
-  EXPECT_LE((input - train::Normaliser(at::kCPU, at::kFloat)(pixels)).abs().max().item<double>(),
-            1.1 / 255 / 0.22);
+  EXPECT_TRUE(at::equal(input, train::Normaliser(at::kCPU, at::kFloat)(pixels)));
 }
 
 // As the pictures lie, augmented or not, and of other types.

@@ -63,13 +63,13 @@ TEST(BatchMask, MakesTheBytesThatAWorkerMakesOfEachSample) {
     const train::BatchMask mask(at::kCPU, {.output = kMaskOutput, .mask_colour = order});
     const at::Tensor made = mask(batch, mask.parameters(by));
     EXPECT_TRUE(made.is_contiguous());
-    EXPECT_EQ(made.scalar_type(), at::kFloat);
+    EXPECT_EQ(made.scalar_type(), at::kByte);
     ASSERT_EQ(made.sizes(),
               (std::vector<std::int64_t>{kMaskPictures, kMaskOutput.height, kMaskOutput.width, 3}));
     for (int i = 0; i < kMaskPictures; ++i) {
       const at::Tensor expected = masked_by_host(batch[i], by[static_cast<std::size_t>(i)]);
-      EXPECT_TRUE(at::equal(made[i], expected.to(at::kFloat)))
-          << i << ": " << (made[i] - expected).abs().max().item<float>();
+      EXPECT_TRUE(at::equal(made[i], expected))
+          << i << ": " << (made[i].to(at::kFloat) - expected).abs().max().item<float>();
     }
   }
 }
