@@ -14,12 +14,12 @@ struct GpuSample {
   GpuState state;
 };
 
-// Looks at a GPU once a second, on a thread of its own, as `nvidia-smi dmon` does. Where there is
+// Looks at a GPU twice a second, on a thread of its own, as `nvidia-smi dmon` does. Where there is
 // nothing to look at it does nothing. Thread-safe.
 class GpuMonitor {
  public:
   // `pci_address`: empty for a device that is no GPU.
-  explicit GpuMonitor(const std::string& pci_address, std::int64_t period_ns = 1'000'000'000);
+  explicit GpuMonitor(const std::string& pci_address, std::int64_t period_ns = 500'000'000);
 
   const std::string& problem() const {
     return problem_;

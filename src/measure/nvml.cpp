@@ -28,6 +28,7 @@ struct Library {
   int (*memory)(Device, Memory*);
   int (*pcie)(Device, unsigned, unsigned*);
   int (*throttle_reasons)(Device, unsigned long long*);
+  int (*power_limit)(Device, unsigned*);
   // (GPU, room in the list and then how many there are, list); null: a driver older than 510.
   int (*compute_processes)(Device, unsigned*, void*);
 };
@@ -53,6 +54,7 @@ bool load(Library& nvml, std::string& problem) {
       find(library, "nvmlDeviceGetUtilizationRates", nvml.utilisation) &&
       find(library, "nvmlDeviceGetClockInfo", nvml.clock) &&
       find(library, "nvmlDeviceGetPowerUsage", nvml.power) &&
+      find(library, "nvmlDeviceGetEnforcedPowerLimit", nvml.power_limit) &&
       find(library, "nvmlDeviceGetTemperature", nvml.temperature) &&
       find(library, "nvmlDeviceGetMemoryInfo", nvml.memory) &&
       find(library, "nvmlDeviceGetPcieThroughput", nvml.pcie) &&
@@ -76,19 +78,15 @@ class Gpu : public NvmlGpu {
         static_cast<int>(number([&](unsigned* v) { return nvml_.clock(device_, kClockSm, v); }));
     s.memory_mhz = static_cast<int>(
         number([&](unsigned* v) { return nvml_.clock(device_, kClockMemory, v); }));
-    if (const double mw = number([&](unsigned* v) { return nvml_.power(device_, v); }); mw >= 0)
-      s.power_w = mw / 1e3;
+    s.power_w = in_thousands([&](unsigned* v) { return nvml_.power(device_, v); });
+    s.power_limit_w = in_thousands([&](unsigned* v) { return nvml_.power_limit(device_, v); });
     s.temperature_c = static_cast<int>(
         number([&](unsigned* v) { return nvml_.temperature(device_, kTemperatureOfGpu, v); }));
     Memory memory{};
     if (nvml_.memory(device_, &memory) == 0)
       s.memory_used_mb = static_cast<double>(memory.used) / 1e6;
-    if (const double kb = number([&](unsigned* v) { return nvml_.pcie(device_, kPcieRx, v); });
-        kb >= 0)
-      s.pcie_rx_mb_s = kb / 1e3;
-    if (const double kb = number([&](unsigned* v) { return nvml_.pcie(device_, kPcieTx, v); });
-        kb >= 0)
-      s.pcie_tx_mb_s = kb / 1e3;
+    s.pcie_rx_mb_s = in_thousands([&](unsigned* v) { return nvml_.pcie(device_, kPcieRx, v); });
+    s.pcie_tx_mb_s = in_thousands([&](unsigned* v) { return nvml_.pcie(device_, kPcieTx, v); });
     s.compute_processes = compute_processes();
     unsigned long long reasons = 0;
     if (nvml_.throttle_reasons(device_, &reasons) == 0) s.throttle_reasons = reasons;
@@ -108,6 +106,11 @@ class Gpu : public NvmlGpu {
   static double number(const Ask& ask) {
     unsigned value = 0;
     return ask(&value) == 0 ? value : -1.0;
+  }
+  template <typename Ask>
+  static double in_thousands(const Ask& ask) {
+    const double value = number(ask);
+    return value < 0 ? value : value / 1e3;
   }
   const Library nvml_;
   const Device device_;

@@ -11,7 +11,7 @@ struct GpuState {
       -1;  // of the time, a kernel ran (over the driver's last sampling period)
   int memory_utilisation_percent = -1;  // of the time, memory was read or written
   int sm_mhz = -1, memory_mhz = -1;
-  double power_w = -1;
+  double power_w = -1, power_limit_w = -1;  // what it draws, and what it may draw now
   int temperature_c = -1;
   double memory_used_mb = -1;
   double pcie_rx_mb_s = -1, pcie_tx_mb_s = -1;  // to and from the GPU, over 20 ms

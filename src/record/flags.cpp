@@ -260,12 +260,12 @@ Raised straggler(const FlagFacts& facts, const FlagRule& rule) {
                   : "");
 }
 
-// How much a clock's first and last third differ, as a share of the faster; 0 for fewer than three
-// readings.
-double change_of(std::vector<double> readings) {
+// How much a clock's first and last third differ, as a share of the faster; 0 where a third has
+// fewer than `least` readings.
+double change_of(std::vector<double> readings, std::size_t least) {
   std::erase_if(readings, [](double mhz) { return mhz <= 0; });
   const std::size_t third = readings.size() / 3;
-  if (third == 0) return 0;
+  if (third < least) return 0;
   double first = 0, last = 0;
   for (std::size_t i = 0; i < third; ++i)
     first += readings[i], last += readings[readings.size() - 1 - i];
@@ -276,7 +276,7 @@ Raised cpu_clock_changed(const FlagFacts& facts, const FlagRule& rule) {
   std::vector<double> clocks;
   for (const measure::HostSample& sample : measured(facts).host_series)
     clocks.push_back(sample.use.cpu_mhz);
-  const double change = change_of(clocks);
+  const double change = change_of(clocks, 1);  // a reading is a mean over all CPUs
   return when(change > *rule.threshold,
               "the CPUs' clocks changed by " + percent(change) + " within the window");
 }
@@ -317,11 +317,17 @@ Raised throttled(const FlagFacts& facts, const FlagRule& rule) {
   });
 }
 
+// " of 700 W"; nothing where it is not known.
+std::string power_limit_text(const run::RankMeasurement& rank) {
+  const double watts = rank.gpu.empty() ? -1 : rank.gpu.back().state.power_limit_w;
+  return watts < 0 ? "" : format(" of %.0f W", watts);
+}
+
 Raised power_capped(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_gpu(facts, [&](const std::string& gpu, const run::RankMeasurement& rank) {
     const double share = share_throttled(rank, measure::kThrottlePowerCap);
-    return when(share > *rule.threshold,
-                gpu + " was at its power limit for " + percent(share) + " of the time");
+    return when(share > *rule.threshold, gpu + " was at its power limit" + power_limit_text(rank) +
+                                             " for " + percent(share) + " of the time");
   });
 }
 
@@ -341,7 +347,8 @@ Raised gpu_clock_changed(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_gpu(facts, [&](const std::string& gpu, const run::RankMeasurement& rank) {
     std::vector<double> clocks;
     for (const measure::GpuSample& sample : rank.gpu) clocks.push_back(sample.state.sm_mhz);
-    const double change = change_of(clocks);
+    // A reading is a moment's, and goes up and down at the power limit.
+    const double change = change_of(clocks, 2);
     return when(change > *rule.threshold,
                 "the SM clock of " + gpu + " changed by " + percent(change) + " within the window");
   });

@@ -200,6 +200,7 @@ constexpr GpuColumn kGpuColumns[] = {
     {"sm_mhz", [](const measure::GpuState& s) -> double { return s.sm_mhz; }},
     {"memory_mhz", [](const measure::GpuState& s) -> double { return s.memory_mhz; }},
     {"power_w", [](const measure::GpuState& s) { return s.power_w; }},
+    {"power_limit_w", [](const measure::GpuState& s) { return s.power_limit_w; }},
     {"temperature_c", [](const measure::GpuState& s) -> double { return s.temperature_c; }},
     {"memory_used_mb", [](const measure::GpuState& s) { return s.memory_used_mb; }},
     {"pcie_rx_mb_s", [](const measure::GpuState& s) { return s.pcie_rx_mb_s; }},
@@ -207,8 +208,8 @@ constexpr GpuColumn kGpuColumns[] = {
     {"compute_processes",
      [](const measure::GpuState& s) -> double { return s.compute_processes; }}};
 
-// What `nvidia-smi dmon` shows, a number a second; null where the device is no GPU, or nothing of
-// it can be seen.
+// What `nvidia-smi dmon` shows, two numbers a second; null where the device is no GPU, or nothing
+// of it can be seen.
 Json gpu_json(const std::vector<measure::GpuSample>& samples) {
   if (samples.empty()) return nullptr;
   Json json;

@@ -24,7 +24,7 @@ struct RankMeasurement {
   double data_wait_ms = 0;  // mean of a step: the training thread waited for its batch
   double sync_ms = 0;       // mean of a step: it waited for other ranks or their gradients
   RankPlace place;          // empty for threads of the program itself
-  std::vector<measure::GpuSample> gpu;  // once a second, from the window's start (at_ns 0)
+  std::vector<measure::GpuSample> gpu;  // twice a second, from the window's start (at_ns 0)
   std::string gpu_problem;              // why there are none, for a GPU
 };
 

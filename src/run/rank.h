@@ -50,7 +50,7 @@ struct RankResult {
   measure::ProcessSize process;  // at the window's end, the whole process
   device::DeviceDescription device;
   RankPlace place;
-  std::vector<measure::GpuSample> gpu;  // of the window, once a second
+  std::vector<measure::GpuSample> gpu;  // of the window, twice a second
   std::string gpu_problem;              // why there are none, for a GPU
   // Ended by the stop token. If its window had begun, its steps so far are there, else none.
   bool interrupted = false;

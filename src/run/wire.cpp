@@ -36,8 +36,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CpuQuota, cpus, group)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Standstills, stopped_s, suspended_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProcessSize, threads, resident_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GpuState, utilisation_percent, memory_utilisation_percent,
-                                   sm_mhz, memory_mhz, power_w, temperature_c, memory_used_mb,
-                                   pcie_rx_mb_s, pcie_tx_mb_s, compute_processes, throttle_reasons)
+                                   sm_mhz, memory_mhz, power_w, power_limit_w, temperature_c,
+                                   memory_used_mb, pcie_rx_mb_s, pcie_tx_mb_s, compute_processes,
+                                   throttle_reasons)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GpuSample, at_ns, state)
 }  // namespace feedrate::measure
 

@@ -26,6 +26,10 @@ int nvmlDeviceGetClockInfo(Device device, unsigned clock, unsigned* mhz) {
   return *mhz = clock == 1 ? (device->hot ? 1200 : 1980) : 3201, 0;
 }
 int nvmlDeviceGetPowerUsage(Device, unsigned* mw) { return *mw = 612345, 0; }
+int nvmlDeviceGetEnforcedPowerLimit(Device device, unsigned* mw) {
+  if (device->hot) return 3;  // NVML_ERROR_NOT_SUPPORTED
+  return *mw = 700000, 0;
+}
 int nvmlDeviceGetTemperature(Device device, unsigned, unsigned* celsius) {
   return *celsius = device->hot ? 91 : 55, 0;
 }

@@ -17,6 +17,7 @@ TEST(Nvml, SaysWhatTheGpuSays) {
   EXPECT_EQ(s.sm_mhz, 1980);
   EXPECT_EQ(s.memory_mhz, 3201);
   EXPECT_DOUBLE_EQ(s.power_w, 612.345);
+  EXPECT_DOUBLE_EQ(s.power_limit_w, 700);
   EXPECT_EQ(s.temperature_c, 55);
   EXPECT_DOUBLE_EQ(s.memory_used_mb, 50000);
   EXPECT_DOUBLE_EQ(s.pcie_rx_mb_s, 7000);
@@ -31,6 +32,7 @@ TEST(Nvml, LeavesOutWhatTheGpuDoesNotSay) {
   ASSERT_TRUE(gpu) << problem;
   EXPECT_EQ(gpu->state().utilisation_percent, -1);
   EXPECT_EQ(gpu->state().compute_processes, -1);
+  EXPECT_EQ(gpu->state().power_limit_w, -1);
   EXPECT_EQ(measure::throttle_text(gpu->state().throttle_reasons),
             "power cap, hardware thermal slowdown");
 }

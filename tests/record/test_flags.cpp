@@ -17,6 +17,13 @@ std::string severity_of(const nlohmann::ordered_json& record, const char* flag) 
   return "";
 }
 
+std::string reason_of(const nlohmann::ordered_json& record, const char* flag) {
+  for (const auto& f : record["flags"]) {
+    if (f["name"] == flag) return f["reason"];
+  }
+  return "";
+}
+
 TEST(Flags, ShowAGpuThatWasHeldBack) {
   run::RankResult hot = rank_of(0), calm = rank_of(0);
   for (int second = 0; second < 4; ++second) {
@@ -70,6 +77,22 @@ TEST(Flags, TellWhatTheMachineDidMeanwhile) {
   record = record_of({rank});
   EXPECT_EQ(severity_of(record, "memory_pressure"), "") << "unknown pressure raises no flag";
   EXPECT_EQ(severity_of(record, "clock_changed"), "warning") << "the GPU's";
+  rank.gpu.erase(rank.gpu.begin());
+  rank.host_series.clear();
+  EXPECT_EQ(severity_of(record_of({rank}), "clock_changed"), "") << "single readings tell nothing";
+}
+
+TEST(Flags, NameThePowerLimitThatAGpuWasAt) {
+  run::RankResult rank = rank_of(0);
+  for (int second = 0; second < 4; ++second) {
+    rank.gpu.push_back(
+        {20 * kMs, {.power_limit_w = 700, .throttle_reasons = measure::kThrottlePowerCap}});
+  }
+  EXPECT_NE(reason_of(record_of({rank}), "power_capped").find("power limit of 700 W for 100.0 %"),
+            std::string::npos);
+  for (auto& sample : rank.gpu) sample.state.power_limit_w = -1;
+  EXPECT_NE(reason_of(record_of({rank}), "power_capped").find("power limit for 100.0 %"),
+            std::string::npos);
 }
 
 TEST(Flags, ARunOfItsStockOrOfHalfItsLengthIsNoRate) {

@@ -153,6 +153,7 @@ def gpu(seconds=8):
         "sm_mhz",
         "memory_mhz",
         "power_w",
+        "power_limit_w",
         "temperature_c",
         "memory_used_mb",
         "pcie_rx_mb_s",
