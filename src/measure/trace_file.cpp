@@ -143,14 +143,17 @@ class RankWriter {
   }
 
   // A row for each thread and each stream, in the order of their first ones, below the device's.
+  // Streams have numbers; what tells threads apart means nothing to a reader.
   void operators() {
     std::map<std::pair<bool, std::int64_t>, int> rows;
+    std::int64_t threads = 0;
     for (const TraceOperator& o : trace_.operators()) {
       const auto next = kFirstOperators + static_cast<int>(rows.size());
       const auto [row, is_new] = rows.try_emplace({o.on_device, o.row}, next);
       if (is_new) {
         name("thread_name", next,
-             (o.on_device ? "operators: stream " : "operators: thread ") + std::to_string(o.row));
+             o.on_device ? "operators: stream " + std::to_string(o.row)
+                         : "operators: thread " + std::to_string(++threads));
         begin("M", "thread_sort_index", next)
             << ",\"args\":{\"sort_index\":" << std::int64_t{kCopies} << "}}";
       }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <set>
+#include <string>
 
 #include "measure/clock.h"
 
@@ -28,6 +29,12 @@ std::int64_t wall_clock_ahead() {
     ahead = wall - before - took / 2;
   }
   return ahead;
+}
+
+// A CUDA call that this LibTorch does not know is "INVALID" to its profiler.
+std::string name_of(const profiler::KinetoEvent& event) {
+  std::string name = event.name();
+  return name == "INVALID" ? "CUDA call of an unknown name" : name;
 }
 
 // On from begin to end.
@@ -68,7 +75,7 @@ std::vector<measure::TraceOperator> operators_of(bool on_gpu, const std::functio
   found.reserve(result->events().size());
   for (const profiler::KinetoEvent& event : result->events()) {
     if (event.isHiddenEvent()) continue;
-    found.push_back({.name = event.name(),
+    found.push_back({.name = name_of(event),
                      .start_ns = static_cast<std::int64_t>(event.startNs()) - ahead,
                      .duration_ns = static_cast<std::int64_t>(event.durationNs()),
                      .row = event.deviceResourceId(),

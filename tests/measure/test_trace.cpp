@@ -129,7 +129,8 @@ TEST_F(TraceFile, HasARowForEachThreadAndStreamOfTheOperators) {
   std::map<int, std::string> rows;
   for (const json& event : some(file, "M", "thread_name"))
     rows[event.at("tid")] = event.at("args").at("name");
-  EXPECT_EQ(rows.at(outer.at("tid")), "operators: thread 77");
+  EXPECT_EQ(rows.at(outer.at("tid")), "operators: thread 1");
+  EXPECT_EQ(rows.at(by_name.at("backward").at("tid")), "operators: thread 2");
   EXPECT_EQ(rows.at(kernel.at("tid")), "operators: stream 7");
 }
 
