@@ -24,8 +24,8 @@ enum class BatchNormKind : std::uint8_t {
 // Batch normalisation over N, H, W of an (N, C, H, W) tensor, with torchvision's names, momentum
 // and epsilon (Ioffe and Szegedy 2015). Like every module, for one thread at a time.
 //
-// forward_relu, forward_relu_pool and forward_add_relu are the places for fused kernels: a network
-// says which steps belong together, and this file decides how they run.
+// forward_relu, forward_relu_pool, forward_add_relu and forward_join_relu are the places for fused
+// kernels: a network says which steps belong together, and this file decides how they run.
 class BatchNormImpl : public torch::nn::Module {
  public:
   explicit BatchNormImpl(std::int64_t channels)
@@ -72,6 +72,16 @@ class BatchNormImpl : public torch::nn::Module {
     }
     const at::Tensor y = forward(x).add_(shortcut).relu_();
     return {y, y};
+  }
+
+  // relu(forward(x) + of_shortcut.forward(shortcut)), for two readers.
+  Forked forward_join_relu(const at::Tensor& x, const at::Tensor& shortcut,
+                           BatchNormImpl& of_shortcut) {
+    if (fuses(x) && of_shortcut.fuses(shortcut) && x.sizes() == shortcut.sizes() &&
+        x.scalar_type() == shortcut.scalar_type()) {
+      return fused_batch_norm_join_relu(x, state(), shortcut, of_shortcut.state());
+    }
+    return forward_add_relu(x, of_shortcut.forward(shortcut));
   }
 
  private:

@@ -11,8 +11,9 @@
 // equal bits.
 namespace feedrate::models::batch_norm {
 
-// What follows the normalisation.
-enum class Then { nothing, relu, add_relu };
+// What follows the normalisation: join_relu adds a shortcut that is normalised, too.
+enum class Then { nothing, relu, add_relu, join_relu };
+constexpr bool adds(Then then) { return then == Then::add_relu || then == Then::join_relu; }
 
 // What is known of each channel: (C) each, fp32.
 struct Channels {
@@ -88,16 +89,17 @@ struct SumDeviations {
   }
 };
 
-// y = x * scale + shift (+ shortcut) (cut at zero); with a shortcut one bit for each value: whether
-// it passed.
+// y = x * scale + shift (+ shortcut, normalised or not) (cut at zero); with a shortcut one bit for
+// each value: whether it passed.
 template <typename T, Then kThen>
 struct Normalise {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
-  static constexpr int kResident = 1024;
-  static constexpr bool kAdd = kThen == Then::add_relu, kRelu = kThen != Then::nothing;
+  static constexpr bool kAdd = adds(kThen), kJoin = kThen == Then::join_relu,
+                        kRelu = kThen != Then::nothing;
+  static constexpr int kResident = kJoin ? 512 : 1024;
   struct Shared {};
   Tiles tiles;
-  Channels channels;
+  Channels channels, of_shortcut;
   const Pack<T>*x = nullptr, *shortcut = nullptr;
   Pack<T>* y = nullptr;
   std::uint8_t* passed = nullptr;
@@ -107,9 +109,12 @@ struct Normalise {
     const int pack = tiles.pack(place);
     if (pack >= tiles.packs) return;
     const Affine<kWidth> affine(channels, pack * kWidth);
+    const Affine<kWidth> second(kJoin ? of_shortcut : channels, pack * kWidth);
     tiles.template each_row<kAdd ? 2 : 4>(
         place, [&](std::int64_t row) { return load(row * tiles.packs + pack); },
-        [&](std::int64_t row, const Loaded& in) { store(row * tiles.packs + pack, in, affine); });
+        [&](std::int64_t row, const Loaded& in) {
+          store(row * tiles.packs + pack, in, affine, second);
+        });
   }
 
  private:
@@ -122,13 +127,16 @@ struct Normalise {
     if constexpr (kAdd) in.shortcut = shortcut[at];
     return in;
   }
-  C10_HOST_DEVICE void store(std::int64_t at, const Loaded& in,
-                             const Affine<kWidth>& affine) const {
+  C10_HOST_DEVICE void store(std::int64_t at, const Loaded& in, const Affine<kWidth>& affine,
+                             const Affine<kWidth>& second) const {
     Pack<T> out;
     unsigned bits = 0;
     for (int i = 0; i < kWidth; ++i) {
       float value = static_cast<float>(in.x.values[i]) * affine.scale[i] + affine.shift[i];
-      if constexpr (kAdd) value += static_cast<float>(in.shortcut.values[i]);
+      if constexpr (kAdd) {
+        const float added = static_cast<float>(in.shortcut.values[i]);
+        value += kJoin ? added * second.scale[i] + second.shift[i] : added;
+      }
       bits |= static_cast<unsigned>(value > 0) << i;
       if constexpr (kRelu) value = value < 0 ? 0 : value;  // a NaN stays one
       out.values[i] = static_cast<T>(value);
@@ -138,54 +146,72 @@ struct Normalise {
   }
 };
 
-// g: the gradient (+ other) in front of the ReLU. Sums of g and of g * (x - mean); with a
-// shortcut, g itself to `through`.
+// g: the gradient (+ other) in front of the ReLU. Sums of g and of g * (x - mean), also for a
+// shortcut that was normalised; with a shortcut, g itself to `through`.
 template <typename T, Then kThen, bool kOther>
 struct SumGradients {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 2, kWidth = Pack<T>::kWidth;
-  static constexpr bool kAdd = kThen == Then::add_relu, kRelu = kThen != Then::nothing;
+  static constexpr bool kAdd = adds(kThen), kJoin = kThen == Then::join_relu,
+                        kRelu = kThen != Then::nothing;
   // With an addition, one row at a time is enough on its way.
-  static constexpr int kAhead = kAdd ? 1 : 4, kResident = kAdd ? 1024 : 512;
-  using Shared = TwoSums<kWidth>;
+  static constexpr int kAhead = kAdd ? 1 : 4, kResident = kThen == Then::add_relu ? 1024 : 512;
+  static constexpr int kInputs = kJoin ? 2 : 1;
+  struct Shared {
+    TwoSums<kWidth> of[kInputs];
+  };
   Tiles tiles;
-  Channels channels;
-  const Pack<T>*x = nullptr, *gradient = nullptr, *other = nullptr;
+  Channels channels, of_shortcut;
+  const Pack<T>*x = nullptr, *shortcut = nullptr, *gradient = nullptr, *other = nullptr;
   const std::uint8_t* passed = nullptr;
   Pack<T>* through = nullptr;
-  float* partial = nullptr;
+  float* partial = nullptr;  // [kInputs][blocks][2][channels]
 
   template <int kPhase>
   C10_HOST_DEVICE void phase(Place place, Shared& shared) const {
-    if constexpr (kPhase == 1) return shared.fold(tiles, place, partial);
-    float sum[kWidth] = {}, product[kWidth] = {};
+    if constexpr (kPhase == 1) {
+      for (int input = 0; input < kInputs; ++input)
+        shared.of[input].fold(tiles, place, partial + input * sums_of_blocks());
+      return;
+    }
+    Sums sums;
     if (const int pack = tiles.pack(place); pack < tiles.packs) {
       const Affine<kWidth> affine(channels, pack * kWidth);
-      float mean[kWidth];
-      for (int i = 0; i < kWidth; ++i) mean[i] = channels.mean[pack * kWidth + i];
+      float mean[kInputs][kWidth];
+      for (int i = 0; i < kWidth; ++i) {
+        mean[0][i] = channels.mean[pack * kWidth + i];
+        if constexpr (kJoin) mean[1][i] = of_shortcut.mean[pack * kWidth + i];
+      }
       tiles.template each_row<kAhead>(
           place, [&](std::int64_t row) { return load(row * tiles.packs + pack); },
           [&](std::int64_t row, const Loaded& in) {
-            add(row * tiles.packs + pack, in, mean, affine, sum, product);
+            add(row * tiles.packs + pack, in, mean, affine, sums);
           });
     }
-    shared.put(place.thread, sum, product);
+    for (int input = 0; input < kInputs; ++input)
+      shared.of[input].put(place.thread, sums.gradient, sums.product[input]);
+  }
+  C10_HOST_DEVICE std::int64_t sums_of_blocks() const {
+    return static_cast<std::int64_t>(tiles.grid.y) * 2 * tiles.channels;
   }
 
  private:
   struct Loaded {
-    Pack<T> x, gradient, other;
+    Pack<T> x, shortcut, gradient, other;
     unsigned passed;
+  };
+  struct Sums {
+    float gradient[kWidth] = {}, product[kInputs][kWidth] = {};
   };
   C10_HOST_DEVICE Loaded load(std::int64_t at) const {
     Loaded in;
     in.x = x[at], in.gradient = gradient[at];
+    if constexpr (kJoin) in.shortcut = shortcut[at];
     if constexpr (kOther) in.other = other[at];
     if constexpr (kAdd) in.passed = passed[at];
     return in;
   }
-  C10_HOST_DEVICE void add(std::int64_t at, const Loaded& in, const float (&mean)[kWidth],
-                           const Affine<kWidth>& affine, float (&sum)[kWidth],
-                           float (&product)[kWidth]) const {
+  C10_HOST_DEVICE void add(std::int64_t at, const Loaded& in, const float (&mean)[kInputs][kWidth],
+                           const Affine<kWidth>& affine, Sums& sums) const {
     Pack<T> out;
     for (int i = 0; i < kWidth; ++i) {
       const float value = static_cast<float>(in.x.values[i]);
@@ -199,8 +225,10 @@ struct SumGradients {
       }
       g = open ? g : 0;
       out.values[i] = static_cast<T>(g);
-      sum[i] += g;
-      product[i] += g * (value - mean[i]);
+      sums.gradient[i] += g;
+      sums.product[0][i] += g * (value - mean[0][i]);
+      if constexpr (kJoin)
+        sums.product[1][i] += g * (static_cast<float>(in.shortcut.values[i]) - mean[1][i]);
     }
     if constexpr (kAdd) through[at] = out;
   }
@@ -238,29 +266,36 @@ struct InputSlope {
   }
 };
 
-template <typename T, bool kCut>
+template <typename T, Then kThen>
 struct InputGradient {
   static constexpr int kThreads = Tiles::kThreads, kPhases = 1, kWidth = Pack<T>::kWidth;
-  static constexpr int kResident = 1024;
+  static constexpr bool kJoin = kThen == Then::join_relu, kCut = kThen == Then::relu;
+  static constexpr int kResident = kJoin ? 512 : 1024;
   struct Shared {};
   Tiles tiles;
-  Channels channels;
-  const Pack<T>*x = nullptr, *gradient = nullptr;
-  const float* sums = nullptr;
-  Pack<T>* out = nullptr;
+  Channels channels, of_shortcut;
+  const Pack<T>*x = nullptr, *shortcut = nullptr, *gradient = nullptr;
+  const float* sums = nullptr;  // (1 or 2, 2, C)
+  Pack<T>*out = nullptr, *out_of_shortcut = nullptr;
 
   template <int kPhase>
   C10_HOST_DEVICE void phase(Place place, Shared&) const {
     const int pack = tiles.pack(place);
     if (pack >= tiles.packs) return;
-    const InputSlope<kWidth> slope(channels, sums, tiles.channels, pack * kWidth,
-                                   static_cast<float>(tiles.rows));
+    const auto slope_of = [&](const Channels& of, const float* its_sums) {
+      return InputSlope<kWidth>(of, its_sums, tiles.channels, pack * kWidth,
+                                static_cast<float>(tiles.rows));
+    };
+    const InputSlope<kWidth> slope = slope_of(channels, sums);
+    const InputSlope<kWidth> second =
+        kJoin ? slope_of(of_shortcut, sums + 2 * tiles.channels) : slope;
     for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step()) {
       const std::int64_t at = row * tiles.packs + pack;
-      const Pack<T> in = x[at], given = gradient[at];
+      const Pack<T> in = x[at], given = gradient[at], added = kJoin ? shortcut[at] : in;
       float g[kWidth];
       for (int i = 0; i < kWidth; ++i) g[i] = static_cast<float>(given.values[i]);
       out[at] = slope.template gradient<T, kCut>(in, g);
+      if constexpr (kJoin) out_of_shortcut[at] = second.template gradient<T, false>(added, g);
     }
   }
 };

@@ -13,17 +13,27 @@ struct BatchNormState {
 inline constexpr double kBatchNormMomentum = 0.1;
 inline constexpr double kBatchNormEpsilon = 1e-5;
 
-// What a forward pass leaves for the backward one.
-struct BatchNormSaved {
-  at::Tensor x;             // the input
+// An input that is normalised, and by what.
+struct Normalised {
+  at::Tensor x;
   at::Tensor mean, invstd;  // (C), fp32: of the batch; 1 / sqrt(biased variance + epsilon)
   at::Tensor weight, bias;
+};
+
+// What a forward pass leaves for the backward one.
+struct BatchNormSaved {
+  Normalised main;
+  Normalised shortcut;  // where that is normalised, too; undefined otherwise
   at::Tensor
       passed;  // with a shortcut: where the sum was above zero (bytes or bits, the kernels' own)
   // With a pooling, like its output: the x that each value was made of, and where it lay in its
   // window (bytes, the kernels' own).
   at::Tensor chosen, where;
   bool relu = false;
+};
+
+struct InputGradients {
+  at::Tensor main, shortcut;  // the latter only where it was normalised
 };
 
 // Batch normalisation in training mode over channels_last memory, together with what follows it:
@@ -36,22 +46,23 @@ struct BatchNormKernels {
   bool (*takes)(at::ScalarType type, std::int64_t channels);
   // One pass over x: fills mean and invstd, and moves the running statistics (variance unbiased, as
   // torch's).
-  void (*statistics)(BatchNormSaved& saved, const BatchNormState& state);
-  // One pass: the normalised x, plus the shortcut if defined, cut at zero if relu. Fills
-  // saved.passed if there is a shortcut.
+  void (*statistics)(Normalised& of, const BatchNormState& state);
+  // One pass: the normalised x, plus the normalised saved.shortcut or else `shortcut`, if defined,
+  // cut at zero if relu. Fills saved.passed if there is a shortcut.
   at::Tensor (*normalise)(BatchNormSaved& saved, const at::Tensor& shortcut);
   // One pass: the normalised x, cut at zero, its largest values in windows of 3x3 with stride 2 and
   // padding 1. Fills saved.chosen and saved.where.
   at::Tensor (*normalise_and_pool)(BatchNormSaved& saved);
-  // One pass: (2, C): the gradients of bias and of weight. `gradient` is that of the output;
+  // One pass: (1, 2, C): the gradients of bias and of weight; (2, 2, C) with those of
+  // saved.shortcut. `gradient` is that of the output;
   // `other` (may be undefined) is added to it. With saved.passed, `through` becomes what is left of
   // it behind the ReLU: the shortcut's gradient.
   at::Tensor (*reduce)(const BatchNormSaved& saved, const at::Tensor& gradient,
                        const at::Tensor& other, at::Tensor& through);
-  // One pass: the gradient of x, from the output's (behind the ReLU where there was a shortcut) and
-  // reduce()'s sums.
-  at::Tensor (*input_gradient)(const BatchNormSaved& saved, const at::Tensor& gradient,
-                               const at::Tensor& sums);
+  // One pass: the gradients of x and of saved.shortcut's, from the output's (behind the ReLU where
+  // there was a shortcut) and reduce()'s sums.
+  InputGradients (*input_gradients)(const BatchNormSaved& saved, const at::Tensor& gradient,
+                                    const at::Tensor& sums);
 };
 
 // Null where there are none for this kind of device.

@@ -23,24 +23,24 @@ class Launched {
     return (type == at::kHalf || type == at::kBFloat16) && channels % Pack<at::Half>::kWidth == 0;
   }
 
-  static void statistics(BatchNormSaved& saved, const BatchNormState& state) {
-    saved.mean = at::empty({saved.x.size(1)}, saved.weight.options());
-    saved.invstd = at::empty_like(saved.mean);
-    with_scalar_type(saved.x.scalar_type(), [&](auto zero) {
+  static void statistics(Normalised& of, const BatchNormState& state) {
+    of.mean = at::empty({of.x.size(1)}, of.weight.options());
+    of.invstd = at::empty_like(of.mean);
+    with_scalar_type(of.x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       SumDeviations<T> sum;
-      sum.tiles = tiles_for_kernel(sum, saved.x), sum.x = packs<T>(saved.x);
+      sum.tiles = tiles_for_kernel(sum, of.x), sum.x = packs<T>(of.x);
       const Tiles& tiles = sum.tiles;
-      const at::Tensor partial = partial_sums(tiles, saved.mean);
+      const at::Tensor partial = partial_sums(tiles, 1, of.mean);
       sum.partial = partial.template mutable_data_ptr<float>();
       Launcher::launch(tiles.grid, sum);
       FinishStatistics<T> finish;
-      finish.partial = sum.partial, finish.first_row = saved.x.template const_data_ptr<T>();
+      finish.partial = sum.partial, finish.first_row = of.x.template const_data_ptr<T>();
       finish.blocks = tiles.grid.y, finish.channels = tiles.channels;
       finish.rows = static_cast<double>(tiles.rows), finish.momentum = kBatchNormMomentum,
       finish.epsilon = kBatchNormEpsilon;
-      finish.mean = saved.mean.template mutable_data_ptr<float>(),
-      finish.invstd = saved.invstd.template mutable_data_ptr<float>();
+      finish.mean = of.mean.template mutable_data_ptr<float>(),
+      finish.invstd = of.invstd.template mutable_data_ptr<float>();
       finish.running_mean = state.running_mean.template mutable_data_ptr<float>();
       finish.running_var = state.running_var.template mutable_data_ptr<float>();
       Launcher::launch(grid_of_totals(tiles.channels), finish);
@@ -48,13 +48,16 @@ class Launched {
   }
 
   static at::Tensor normalise(BatchNormSaved& saved, const at::Tensor& shortcut) {
-    at::Tensor y = at::empty_like(saved.x);
-    if (shortcut.defined()) saved.passed = byte_for_each_pack(saved.x);
+    at::Tensor y = at::empty_like(saved.main.x);
+    const at::Tensor& added = saved.shortcut.x.defined() ? saved.shortcut.x : shortcut;
+    if (added.defined()) saved.passed = byte_for_each_pack(saved.main.x);
     with_kind(saved, [&](auto zero, auto then) {
       using T = decltype(zero);
       Normalise<T, decltype(then)::value> kernel;
-      kernel.tiles = tiles_for_kernel(kernel, saved.x), kernel.channels = channels_of(saved);
-      kernel.x = packs<T>(saved.x), kernel.shortcut = packs<T>(shortcut),
+      kernel.tiles = tiles_for_kernel(kernel, saved.main.x),
+      kernel.channels = channels_of(saved.main);
+      if (kernel.kJoin) kernel.of_shortcut = channels_of(saved.shortcut);
+      kernel.x = packs<T>(saved.main.x), kernel.shortcut = packs<T>(added),
       kernel.y = mutable_packs<T>(y);
       if (kernel.kAdd) kernel.passed = saved.passed.mutable_data_ptr<std::uint8_t>();
       Launcher::launch(kernel.tiles.grid, kernel);
@@ -63,16 +66,17 @@ class Launched {
   }
 
   static at::Tensor normalise_and_pool(BatchNormSaved& saved) {
-    const Windows windows = windows_of(saved.x);
-    at::Tensor y = at::empty({saved.x.size(0), saved.x.size(1), windows.down, windows.across},
-                             saved.x.options().memory_format(at::MemoryFormat::ChannelsLast));
+    const Windows windows = windows_of(saved.main.x);
+    at::Tensor y =
+        at::empty({saved.main.x.size(0), saved.main.x.size(1), windows.down, windows.across},
+                  saved.main.x.options().memory_format(at::MemoryFormat::ChannelsLast));
     saved.chosen = at::empty_like(y);
     saved.where = at::empty_like(y, y.options().dtype(at::kByte));
-    with_scalar_type(saved.x.scalar_type(), [&](auto zero) {
+    with_scalar_type(saved.main.x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       NormaliseAndPool<T> kernel;
-      kernel.tiles = tiles_for_kernel(kernel, y), kernel.channels = channels_of(saved);
-      kernel.windows = windows, kernel.x = packs<T>(saved.x);
+      kernel.tiles = tiles_for_kernel(kernel, y), kernel.channels = channels_of(saved.main);
+      kernel.windows = windows, kernel.x = packs<T>(saved.main.x);
       kernel.y = mutable_packs<T>(y), kernel.chosen = mutable_packs<T>(saved.chosen);
       kernel.where =
           reinterpret_cast<Places<Pack<T>::kWidth>*>(saved.where.mutable_data_ptr<std::uint8_t>());
@@ -83,30 +87,38 @@ class Launched {
 
   static at::Tensor reduce(const BatchNormSaved& saved, const at::Tensor& gradient,
                            const at::Tensor& other, at::Tensor& through) {
-    at::Tensor sums = at::empty({2, saved.x.size(1)}, saved.weight.options());
-    if (saved.passed.defined()) through = at::empty_like(saved.x);
+    at::Tensor sums = at::empty({saved.shortcut.x.defined() ? 2 : 1, 2, saved.main.x.size(1)},
+                                saved.main.weight.options());
+    if (saved.passed.defined()) through = at::empty_like(saved.main.x);
     with_kind(saved, [&](auto zero, auto then) {
       using T = decltype(zero);
       constexpr Then kThen = decltype(then)::value;
-      if (kThen == Then::add_relu && other.defined()) {
-        sum_gradients<T, Then::add_relu, true>(saved, gradient, other, through, sums);
-      } else {
-        sum_gradients<T, kThen, false>(saved, gradient, other, through, sums);
+      if constexpr (adds(kThen)) {
+        if (other.defined())
+          return sum_gradients<T, kThen, true>(saved, gradient, other, through, sums);
       }
+      sum_gradients<T, kThen, false>(saved, gradient, other, through, sums);
     });
     return sums;
   }
 
-  static at::Tensor input_gradient(const BatchNormSaved& saved, const at::Tensor& gradient,
-                                   const at::Tensor& sums) {
-    if (saved.where.defined()) return pooled_input_gradient(saved, gradient, sums);
-    at::Tensor out = at::empty_like(saved.x);
+  static InputGradients input_gradients(const BatchNormSaved& saved, const at::Tensor& gradient,
+                                        const at::Tensor& sums) {
+    if (saved.where.defined()) return {pooled_input_gradient(saved, gradient, sums), {}};
+    InputGradients out{at::empty_like(saved.main.x), {}};
+    if (saved.shortcut.x.defined()) out.shortcut = at::empty_like(saved.shortcut.x);
     with_kind(saved, [&](auto zero, auto then) {
       using T = decltype(zero);
-      InputGradient<T, decltype(then)::value == Then::relu> kernel;
-      kernel.tiles = tiles_for_kernel(kernel, saved.x), kernel.channels = channels_of(saved);
-      kernel.x = packs<T>(saved.x), kernel.gradient = packs<T>(gradient);
-      kernel.sums = sums.const_data_ptr<float>(), kernel.out = mutable_packs<T>(out);
+      // Behind a ReLU with an addition, the gradient has been cut already.
+      constexpr Then kThen = decltype(then)::value;
+      InputGradient<T, kThen == Then::add_relu ? Then::nothing : kThen> kernel;
+      kernel.tiles = tiles_for_kernel(kernel, saved.main.x);
+      kernel.channels = channels_of(saved.main);
+      if (kernel.kJoin) kernel.of_shortcut = channels_of(saved.shortcut);
+      kernel.x = packs<T>(saved.main.x), kernel.shortcut = packs<T>(saved.shortcut.x),
+      kernel.gradient = packs<T>(gradient), kernel.sums = sums.const_data_ptr<float>();
+      kernel.out = mutable_packs<T>(out.main),
+      kernel.out_of_shortcut = mutable_packs<T>(out.shortcut);
       Launcher::launch(kernel.tiles.grid, kernel);
     });
     return out;
@@ -116,8 +128,10 @@ class Launched {
   // The type of x, and what follows the normalisation as a constant.
   template <typename Body>
   static void with_kind(const BatchNormSaved& saved, const Body& body) {
-    with_scalar_type(saved.x.scalar_type(), [&](auto zero) {
-      if (saved.passed.defined()) {
+    with_scalar_type(saved.main.x.scalar_type(), [&](auto zero) {
+      if (saved.shortcut.x.defined()) {
+        body(zero, std::integral_constant<Then, Then::join_relu>{});
+      } else if (saved.passed.defined()) {
         body(zero, std::integral_constant<Then, Then::add_relu>{});
       } else if (saved.relu) {
         body(zero, std::integral_constant<Then, Then::relu>{});
@@ -150,26 +164,27 @@ class Launched {
     windows.down = Windows::along(windows.height), windows.across = Windows::along(windows.width);
     return windows;
   }
-  static at::Tensor partial_sums(const Tiles& tiles, const at::Tensor& like) {
-    return at::empty({tiles.grid.y, 2, tiles.channels}, like.options());
+  static at::Tensor partial_sums(const Tiles& tiles, int inputs, const at::Tensor& like) {
+    return at::empty({inputs, tiles.grid.y, 2, tiles.channels}, like.options());
   }
-  static Channels channels_of(const BatchNormSaved& saved) {
+  static Channels channels_of(const Normalised& of) {
     Channels channels;
-    channels.mean = saved.mean.const_data_ptr<float>(),
-    channels.invstd = saved.invstd.const_data_ptr<float>();
-    channels.weight = saved.weight.const_data_ptr<float>(),
-    channels.bias = saved.bias.const_data_ptr<float>();
+    channels.mean = of.mean.const_data_ptr<float>(),
+    channels.invstd = of.invstd.const_data_ptr<float>();
+    channels.weight = of.weight.const_data_ptr<float>(),
+    channels.bias = of.bias.const_data_ptr<float>();
     return channels;
   }
 
   static at::Tensor pooled_input_gradient(const BatchNormSaved& saved, const at::Tensor& gradient,
                                           const at::Tensor& sums) {
-    at::Tensor out = at::empty_like(saved.x);
-    with_scalar_type(saved.x.scalar_type(), [&](auto zero) {
+    at::Tensor out = at::empty_like(saved.main.x);
+    with_scalar_type(saved.main.x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       PooledInputGradient<T> kernel;
-      kernel.tiles = tiles_for_kernel(kernel, saved.chosen), kernel.channels = channels_of(saved);
-      kernel.windows = windows_of(saved.x), kernel.x = packs<T>(saved.x);
+      kernel.tiles = tiles_for_kernel(kernel, saved.chosen),
+      kernel.channels = channels_of(saved.main);
+      kernel.windows = windows_of(saved.main.x), kernel.x = packs<T>(saved.main.x);
       kernel.gradient = packs<T>(gradient), kernel.sums = sums.const_data_ptr<float>();
       kernel.where = reinterpret_cast<const Places<Pack<T>::kWidth>*>(
           saved.where.const_data_ptr<std::uint8_t>());
@@ -185,19 +200,26 @@ class Launched {
                             const at::Tensor& sums) {
     SumGradients<T, kThen, kOther> kernel;
     // Of a pooling, only what was chosen has a gradient.
-    const at::Tensor& x = saved.chosen.defined() ? saved.chosen : saved.x;
-    kernel.tiles = tiles_for_kernel(kernel, x), kernel.channels = channels_of(saved);
+    const at::Tensor& x = saved.chosen.defined() ? saved.chosen : saved.main.x;
+    kernel.tiles = tiles_for_kernel(kernel, x), kernel.channels = channels_of(saved.main);
     kernel.x = packs<T>(x), kernel.gradient = packs<T>(gradient), kernel.other = packs<T>(other),
     kernel.through = mutable_packs<T>(through);
     if (kernel.kAdd) kernel.passed = saved.passed.const_data_ptr<std::uint8_t>();
-    const at::Tensor partial = partial_sums(kernel.tiles, saved.mean);
+    if (kernel.kJoin) {
+      kernel.shortcut = packs<T>(saved.shortcut.x);
+      kernel.of_shortcut = channels_of(saved.shortcut);
+    }
+    const at::Tensor partial = partial_sums(kernel.tiles, kernel.kInputs, saved.main.mean);
     kernel.partial = partial.mutable_data_ptr<float>();
     Launcher::launch(kernel.tiles.grid, kernel);
-    FinishGradients finish;
-    finish.partial = kernel.partial, finish.invstd = kernel.channels.invstd;
-    finish.blocks = kernel.tiles.grid.y, finish.channels = kernel.tiles.channels,
-    finish.sums = sums.mutable_data_ptr<float>();
-    Launcher::launch(grid_of_totals(finish.channels), finish);
+    for (int input = 0; input < kernel.kInputs; ++input) {
+      FinishGradients finish;
+      finish.partial = kernel.partial + input * kernel.sums_of_blocks();
+      finish.invstd = (input == 0 ? kernel.channels : kernel.of_shortcut).invstd;
+      finish.blocks = kernel.tiles.grid.y, finish.channels = kernel.tiles.channels,
+      finish.sums = sums.mutable_data_ptr<float>() + input * 2 * finish.channels;
+      Launcher::launch(grid_of_totals(finish.channels), finish);
+    }
   }
 };
 
@@ -205,6 +227,6 @@ template <typename Launcher>
 inline constexpr BatchNormKernels kLaunched{
     Launched<Launcher>::takes,     Launched<Launcher>::statistics,
     Launched<Launcher>::normalise, Launched<Launcher>::normalise_and_pool,
-    Launched<Launcher>::reduce,    Launched<Launcher>::input_gradient};
+    Launched<Launcher>::reduce,    Launched<Launcher>::input_gradients};
 
 }  // namespace feedrate::models::batch_norm

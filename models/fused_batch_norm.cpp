@@ -24,50 +24,74 @@ enum class Behind : std::uint8_t { nothing, relu, relu_and_pool };
 
 class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
  public:
-  // One output; with a shortcut two, over the same memory.
+  // One output; with a shortcut two, over the same memory. `of_shortcut` (weight, bias, then what
+  // these belong to): where the shortcut is normalised, too.
   static variable_list forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                                const Tensor& bias, const std::optional<Tensor>& shortcut,
-                               const BatchNormState& state, Behind behind) {
+                               const std::optional<Tensor>& weight_of_shortcut,
+                               const std::optional<Tensor>& bias_of_shortcut,
+                               const BatchNormState& state,
+                               const std::optional<BatchNormState>& of_shortcut, Behind behind) {
     context->set_materialize_grads(false);  // a reader that is absent is no tensor of zeros
     const BatchNormKernels& kernels = *batch_norm_kernels(x.device().type());
-    BatchNormSaved saved{.x = x, .weight = weight, .bias = bias, .relu = behind != Behind::nothing};
-    kernels.statistics(saved, state);
+    BatchNormSaved saved{.main = {.x = x, .weight = weight, .bias = bias},
+                         .relu = behind != Behind::nothing};
+    kernels.statistics(saved.main, state);
+    if (of_shortcut) {
+      saved.shortcut = {.x = *shortcut, .weight = *weight_of_shortcut, .bias = *bias_of_shortcut};
+      kernels.statistics(saved.shortcut, *of_shortcut);
+    }
     const Tensor y = behind == Behind::relu_and_pool
                          ? kernels.normalise_and_pool(saved)
                          : kernels.normalise(saved, shortcut ? channels_last(*shortcut) : Tensor());
-    context->save_for_backward(
-        {x, saved.mean, saved.invstd, weight, bias, saved.passed, saved.chosen, saved.where});
-    context->saved_data["relu"] = saved.relu;
+    const auto& [main, second, passed, chosen, where, relu] = saved;
+    context->save_for_backward({main.x, main.mean, main.invstd, main.weight, main.bias, second.x,
+                                second.mean, second.invstd, second.weight, second.bias, passed,
+                                chosen, where});
+    context->saved_data["relu"] = relu;
     if (!shortcut) return {y};
     return {y, y.variable_data()};
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list kept = context->get_saved_variables();
-    const BatchNormSaved saved{.x = kept[0],
-                               .mean = kept[1],
-                               .invstd = kept[2],
-                               .weight = kept[3],
-                               .bias = kept[4],
-                               .passed = kept[5],
-                               .chosen = kept[6],
-                               .where = kept[7],
-                               .relu = context->saved_data["relu"].toBool()};
-    const BatchNormKernels& kernels = *batch_norm_kernels(saved.x.device().type());
+    const BatchNormSaved saved = saved_by(context);
+    const BatchNormKernels& kernels = *batch_norm_kernels(saved.main.x.device().type());
     Tensor gradient = channels_last(gradients[0]);
     Tensor other = gradients.size() > 1 ? channels_last(gradients[1]) : Tensor();
     if (!gradient.defined()) std::swap(gradient, other);
-    if (!gradient.defined()) return variable_list(6);
+    if (!gradient.defined()) return variable_list(kInputs);
     Tensor through;
     const Tensor sums = kernels.reduce(saved, gradient, other, through);
-    const Tensor of_x = kernels.input_gradient(saved, through.defined() ? through : gradient, sums);
-    return {of_x, sums[1], sums[0], through, Tensor(), Tensor()};
+    const InputGradients of =
+        kernels.input_gradients(saved, through.defined() ? through : gradient, sums);
+    variable_list result(kInputs);
+    result[0] = of.main, result[1] = sums[0][1], result[2] = sums[0][0];
+    result[3] = of.shortcut.defined() ? of.shortcut : through;
+    if (of.shortcut.defined()) result[4] = sums[1][1], result[5] = sums[1][0];
+    return result;
+  }
+
+ private:
+  static constexpr std::size_t kInputs = 9;  // of forward()
+
+  static BatchNormSaved saved_by(AutogradContext* context) {
+    const variable_list kept = context->get_saved_variables();
+    const auto normalised = [&](std::size_t first) {
+      return Normalised{kept[first], kept[first + 1], kept[first + 2], kept[first + 3],
+                        kept[first + 4]};
+    };
+    return {.main = normalised(0),
+            .shortcut = normalised(5),
+            .passed = kept[10],
+            .chosen = kept[11],
+            .where = kept[12],
+            .relu = context->saved_data["relu"].toBool()};
   }
 };
 
-variable_list apply(const Tensor& x, const std::optional<Tensor>& shortcut,
-                    const BatchNormState& state, Behind behind) {
-  return FusedBatchNorm::apply(x, state.weight, state.bias, shortcut, state, behind);
+variable_list apply(const Tensor& x, const BatchNormState& state, Behind behind) {
+  return FusedBatchNorm::apply(x, state.weight, state.bias, std::nullopt, std::nullopt,
+                               std::nullopt, state, std::nullopt, behind);
 }
 
 }  // namespace
@@ -84,20 +108,30 @@ bool fits_fused_batch_norm(const Tensor& x) {
 }
 
 Tensor fused_batch_norm(const Tensor& x, const BatchNormState& state) {
-  return apply(x, {}, state, Behind::nothing)[0];
+  return apply(x, state, Behind::nothing)[0];
 }
 
 Tensor fused_batch_norm_relu(const Tensor& x, const BatchNormState& state) {
-  return apply(x, {}, state, Behind::relu)[0];
+  return apply(x, state, Behind::relu)[0];
 }
 
 Tensor fused_batch_norm_relu_pool(const Tensor& x, const BatchNormState& state) {
-  return apply(x, {}, state, Behind::relu_and_pool)[0];
+  return apply(x, state, Behind::relu_and_pool)[0];
 }
 
 Forked fused_batch_norm_add_relu(const Tensor& x, const Tensor& shortcut,
                                  const BatchNormState& state) {
-  const variable_list both = apply(x, shortcut, state, Behind::relu);
+  const variable_list both =
+      FusedBatchNorm::apply(x, state.weight, state.bias, shortcut, std::nullopt, std::nullopt,
+                            state, std::nullopt, Behind::relu);
+  return {both[0], both[1]};
+}
+
+Forked fused_batch_norm_join_relu(const Tensor& x, const BatchNormState& state,
+                                  const Tensor& shortcut, const BatchNormState& of_shortcut) {
+  const variable_list both =
+      FusedBatchNorm::apply(x, state.weight, state.bias, shortcut, of_shortcut.weight,
+                            of_shortcut.bias, state, of_shortcut, Behind::relu);
   return {both[0], both[1]};
 }
 

@@ -16,12 +16,14 @@ struct Forked {
 bool fits_fused_batch_norm(const at::Tensor& x);
 
 // batch_norm(x), relu(batch_norm(x)), that with a max pooling of 3x3 with stride 2 and padding 1
-// behind it, and relu(batch_norm(x) + shortcut), in training mode, x and shortcut alike.
-// Differentiable in x, shortcut, weight and bias.
+// behind it, relu(batch_norm(x) + shortcut) and relu(batch_norm(x) + batch_norm(shortcut)), in
+// training mode, x and shortcut alike. Differentiable in x, shortcut, weights and biases.
 at::Tensor fused_batch_norm(const at::Tensor& x, const BatchNormState& state);
 at::Tensor fused_batch_norm_relu(const at::Tensor& x, const BatchNormState& state);
 at::Tensor fused_batch_norm_relu_pool(const at::Tensor& x, const BatchNormState& state);
 Forked fused_batch_norm_add_relu(const at::Tensor& x, const at::Tensor& shortcut,
                                  const BatchNormState& state);
+Forked fused_batch_norm_join_relu(const at::Tensor& x, const BatchNormState& state,
+                                  const at::Tensor& shortcut, const BatchNormState& of_shortcut);
 
 }  // namespace feedrate::models

@@ -40,8 +40,6 @@ struct ResNetProjection : torch::nn::Module {
       : conv0(register_module("0", conv(in, out, 1, stride))),
         bn1(register_module("1", BatchNorm(out))) {}
 
-  Tensor forward(const Tensor& x) { return bn1->forward(conv0->forward(x)); }
-
   Conv2d conv0;
   BatchNorm bn1;
 };
@@ -55,8 +53,10 @@ struct ResNetBlock : torch::nn::Module {
   virtual Forked forward(const Forked& x) = 0;
   virtual BatchNorm& last_norm() = 0;  // in front of the addition
 
-  Tensor shortcut(const Forked& x) {
-    return projection ? projection->forward(x.shortcut) : x.shortcut;
+  // relu(last_norm(y) + shortcut)
+  Forked joined(const Tensor& y, const Tensor& x) {
+    if (!projection) return last_norm()->forward_add_relu(y, x);
+    return last_norm()->forward_join_relu(y, projection->conv0->forward(x), *projection->bn1);
   }
 
   std::shared_ptr<ResNetProjection> projection;  // null: the identity
@@ -79,7 +79,7 @@ struct BasicBlock : ResNetBlock {
   Forked forward(const Forked& x) override {
     Tensor y = bn1->forward_relu(conv1->forward(x.main));
     y = conv2->forward(y);
-    return bn2->forward_add_relu(y, shortcut(x));
+    return joined(y, x.shortcut);
   }
   BatchNorm& last_norm() override { return bn2; }
 
@@ -107,7 +107,7 @@ struct Bottleneck : ResNetBlock {
     Tensor y = bn1->forward_relu(conv1->forward(x.main));
     y = bn2->forward_relu(conv2->forward(y));
     y = conv3->forward(y);
-    return bn3->forward_add_relu(y, shortcut(x));
+    return joined(y, x.shortcut);
   }
   BatchNorm& last_norm() override { return bn3; }
 

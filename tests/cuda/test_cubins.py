@@ -21,8 +21,9 @@ def resident(name):
     their way."""
     if "NormaliseAndPool" in name:
         return 768
-    sums_alone = "SumGradients" in name and "ThenE2" not in name
-    return 512 if sums_alone or "PooledInputGradient" in name else 1024
+    adds, joins = "ThenE2" in name, "ThenE3" in name
+    few = joins or ("SumGradients" in name and not adds) or "PooledInputGradient" in name
+    return 512 if few else 1024
 
 
 TYPES = ("float", "Half", "BFloat16")

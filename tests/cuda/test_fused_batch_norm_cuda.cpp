@@ -22,32 +22,47 @@ double distance(const Tensor& a, const Tensor& b) {
          b.to(at::kDouble).norm().item<double>();
 }
 
-// relu(batch_norm(x) + shortcut) and all gradients: by the kernels in `type`, and by the library in
-// fp64.
+models::BatchNormState some_state(std::int64_t channels, const at::TensorOptions& on,
+                                  double offset) {
+  return {(at::arange(channels, on) / channels + offset).requires_grad_(),
+          (at::arange(channels, on) / channels - offset).requires_grad_(),
+          at::zeros({channels}, on), at::ones({channels}, on)};
+}
+
+Tensor by_the_library(const Tensor& x, const models::BatchNormState& by) {
+  return at::batch_norm(x, by.weight, by.bias, by.running_mean, by.running_var, true,
+                        models::kBatchNormMomentum, models::kBatchNormEpsilon, false);
+}
+
+// relu(batch_norm(x) + shortcut), which is normalised as well where both are joined, and all
+// gradients: by the kernels in `type`, and by the library in fp64.
 std::vector<Tensor> pass(const Tensor& x0, const Tensor& shortcut0, const Tensor& gradient,
-                         at::ScalarType type, bool fused) {
+                         at::ScalarType type, bool fused, bool joined) {
   const auto channels = x0.size(1);
-  const at::ScalarType parameters = fused ? at::kFloat : at::kDouble;
-  const auto on = x0.options().dtype(parameters);
+  const auto on = x0.options().dtype(fused ? at::kFloat : at::kDouble);
   const Tensor x = x0.to(type).detach().requires_grad_(),
                shortcut = shortcut0.to(type).detach().requires_grad_();
-  const models::BatchNormState state{(at::arange(channels, on) / channels + 0.5).requires_grad_(),
-                                     (at::arange(channels, on) / channels - 0.5).requires_grad_(),
-                                     at::zeros({channels}, on), at::ones({channels}, on)};
+  const models::BatchNormState state = some_state(channels, on, 0.5),
+                               second = some_state(channels, on, 0.7);
   Tensor y;
   if (fused) {
-    const models::Forked both = models::fused_batch_norm_add_relu(x, shortcut, state);
+    const models::Forked both = joined
+                                    ? models::fused_batch_norm_join_relu(x, state, shortcut, second)
+                                    : models::fused_batch_norm_add_relu(x, shortcut, state);
     y = both.main;
     torch::autograd::backward({both.main, both.shortcut}, {gradient.to(type), gradient.to(type)});
   } else {
-    y = (at::batch_norm(x, state.weight, state.bias, state.running_mean, state.running_var, true,
-                        models::kBatchNormMomentum, models::kBatchNormEpsilon, false) +
-         shortcut)
-            .relu();
+    y = (by_the_library(x, state) + (joined ? by_the_library(shortcut, second) : shortcut)).relu();
     y.backward(2 * gradient.to(type));
   }
-  return {y.detach(),        x.grad(),           shortcut.grad(),  state.weight.grad(),
-          state.bias.grad(), state.running_mean, state.running_var};
+  std::vector<Tensor> results = {y.detach(),          x.grad(),          shortcut.grad(),
+                                 state.weight.grad(), state.bias.grad(), state.running_mean,
+                                 state.running_var};
+  if (joined) {
+    results.insert(results.end(), {second.weight.grad(), second.bias.grad(), second.running_mean,
+                                   second.running_var});
+  }
+  return results;
 }
 
 TEST_F(CudaBatchNorm, IsTheLibrarysInDouble) {
@@ -68,14 +83,16 @@ TEST_F(CudaBatchNorm, IsTheLibrarysInDouble) {
                                       std::pair{at::kBFloat16, 1e-2}}) {
       const Tensor x = some(type), shortcut = some(type), gradient = some(type);
       ASSERT_TRUE(models::fits_fused_batch_norm(x));
-      const auto ours = pass(x, shortcut, gradient, type, true),
-                 exact = pass(x, shortcut, gradient, at::kDouble, false);
-      for (std::size_t i = 0; i < ours.size(); ++i) {
-        EXPECT_LT(distance(ours[i], exact[i]), bound)
-            << s.channels << "x" << s.side << " " << type << ", result " << i;
+      for (const bool joined : {false, true}) {
+        const auto ours = pass(x, shortcut, gradient, type, true, joined),
+                   exact = pass(x, shortcut, gradient, at::kDouble, false, joined);
+        for (std::size_t i = 0; i < ours.size(); ++i) {
+          EXPECT_LT(distance(ours[i], exact[i]), bound)
+              << s.channels << "x" << s.side << " " << type << " " << joined << ", result " << i;
+        }
+        EXPECT_TRUE(at::equal(ours[1], pass(x, shortcut, gradient, type, true, joined)[1]))
+            << "twice the same";
       }
-      EXPECT_TRUE(at::equal(ours[1], pass(x, shortcut, gradient, type, true)[1]))
-          << "twice the same";
     }
   }
 }

@@ -28,16 +28,42 @@ std::ostream& operator<<(std::ostream& out, const BatchNormCase& c) {
              << c.type;
 }
 
-// add_relu_once: the sum has one reader.
-enum class Form { plain, relu, relu_pool, add_relu, add_relu_once };
+// join: the shortcut is normalised, too; once: the sum has one reader.
+enum class Form { plain, relu, relu_pool, add_relu, add_relu_once, join_relu, join_relu_once };
 
-bool adds(Form form) { return form == Form::add_relu || form == Form::add_relu_once; }
+bool joins(Form form) { return form == Form::join_relu || form == Form::join_relu_once; }
+bool adds(Form form) {
+  return form == Form::add_relu || form == Form::add_relu_once || joins(form);
+}
+bool has_two_readers(Form form) { return form == Form::add_relu || form == Form::join_relu; }
 
 // Everything that goes in, and everything that comes out, of one forward and backward pass.
 struct Pass {
   Tensor x, shortcut, gradient, other;  // in
-  models::BatchNormState state;
+  models::BatchNormState state, state_of_shortcut;
   Tensor y, of_x, of_shortcut, of_weight, of_bias;  // out
+  Tensor of_shortcuts_weight, of_shortcuts_bias;    // out, where it is normalised
+
+  std::vector<Tensor*> inputs() {
+    std::vector<Tensor*> all = {&x, &shortcut};
+    for (models::BatchNormState* s : {&state, &state_of_shortcut})
+      all.insert(all.end(), {&s->weight, &s->bias, &s->running_mean, &s->running_var});
+    return all;
+  }
+  std::vector<Tensor*> learnt() {
+    return {&x,
+            &shortcut,
+            &state.weight,
+            &state.bias,
+            &state_of_shortcut.weight,
+            &state_of_shortcut.bias};
+  }
+  void take_gradients() {
+    of_x = x.grad(), of_shortcut = shortcut.grad();
+    of_weight = state.weight.grad(), of_bias = state.bias.grad();
+    of_shortcuts_weight = state_of_shortcut.weight.grad();
+    of_shortcuts_bias = state_of_shortcut.bias.grad();
+  }
 };
 
 Tensor in_channels_last(const Tensor& t) { return t.contiguous(at::MemoryFormat::ChannelsLast); }
@@ -54,8 +80,12 @@ Pass some_input(const BatchNormCase& c, double offset = 0.3) {
       .other = some()};
   // Every third channel is turned round.
   const Tensor sign = at::where(at::arange(c.channels) % 3 == 2, -1.0, 1.0).to(at::kFloat);
-  pass.state = {(at::rand({c.channels}) + 0.5) * sign, at::randn({c.channels}) * 0.5,
-                at::randn({c.channels}), at::rand({c.channels}) + 0.5};
+  const auto some_state = [&] {
+    return models::BatchNormState{(at::rand({c.channels}) + 0.5) * sign,
+                                  at::randn({c.channels}) * 0.5, at::randn({c.channels}),
+                                  at::rand({c.channels}) + 0.5};
+  };
+  pass.state = some_state(), pass.state_of_shortcut = some_state();
   return pass;
 }
 
@@ -66,37 +96,42 @@ Tensor gradient_of(const Pass& pass, Form form) {
   return in_channels_last(g.slice(2, 0, (g.size(2) + 1) / 2).slice(3, 0, (g.size(3) + 1) / 2));
 }
 
+Tensor normalised_by_the_library(const Tensor& x, const models::BatchNormState& by) {
+  return at::batch_norm(x, by.weight, by.bias, by.running_mean, by.running_var, true,
+                        models::kBatchNormMomentum, models::kBatchNormEpsilon, false);
+}
+
 // The definition, by the library's operations one after the other, in double precision.
 Pass in_double(const Pass& in, Form form) {
   Pass p = in;
-  for (Tensor* t : {&p.x, &p.shortcut, &p.gradient, &p.other, &p.state.weight, &p.state.bias,
-                    &p.state.running_mean, &p.state.running_var}) {
-    *t = t->to(at::kDouble).clone();
+  p.gradient = p.gradient.to(at::kDouble), p.other = p.other.to(at::kDouble);
+  for (Tensor* t : p.inputs()) *t = t->to(at::kDouble).clone();
+  for (Tensor* t : p.learnt()) t->requires_grad_();
+  Tensor y = normalised_by_the_library(p.x, p.state);
+  if (joins(form)) {
+    y = y + normalised_by_the_library(p.shortcut, p.state_of_shortcut);
+  } else if (adds(form)) {
+    y = y + p.shortcut;
   }
-  for (Tensor* t : {&p.x, &p.shortcut, &p.state.weight, &p.state.bias}) t->requires_grad_();
-  Tensor y =
-      at::batch_norm(p.x, p.state.weight, p.state.bias, p.state.running_mean, p.state.running_var,
-                     true, models::kBatchNormMomentum, models::kBatchNormEpsilon, false);
-  if (adds(form)) y = y + p.shortcut;
   if (form != Form::plain) y = y.relu();
   if (form == Form::relu_pool) y = at::max_pool2d(y, 3, 2, 1);
-  y.backward(form == Form::add_relu ? p.gradient + p.other : gradient_of(p, form));
+  y.backward(has_two_readers(form) ? p.gradient + p.other : gradient_of(p, form));
   p.y = y.detach();
-  p.of_x = p.x.grad(), p.of_shortcut = p.shortcut.grad(), p.of_weight = p.state.weight.grad(),
-  p.of_bias = p.state.bias.grad();
+  p.take_gradients();
   return p;
 }
 
 Pass fused(const Pass& in, Form form) {
   Pass p = in;
-  for (Tensor* t : {&p.x, &p.shortcut, &p.state.weight, &p.state.bias, &p.state.running_mean,
-                    &p.state.running_var})
-    *t = t->clone();
-  for (Tensor* t : {&p.x, &p.shortcut, &p.state.weight, &p.state.bias}) t->requires_grad_();
+  for (Tensor* t : p.inputs()) *t = t->clone();
+  for (Tensor* t : p.learnt()) t->requires_grad_();
   if (adds(form)) {
-    const models::Forked y = models::fused_batch_norm_add_relu(p.x, p.shortcut, p.state);
+    const models::Forked y =
+        joins(form)
+            ? models::fused_batch_norm_join_relu(p.x, p.state, p.shortcut, p.state_of_shortcut)
+            : models::fused_batch_norm_add_relu(p.x, p.shortcut, p.state);
     EXPECT_EQ(y.main.data_ptr(), y.shortcut.data_ptr());
-    if (form == Form::add_relu) {
+    if (has_two_readers(form)) {
       torch::autograd::backward({y.main, y.shortcut}, {p.gradient, p.other});
     } else {
       y.main.backward(p.gradient);
@@ -109,8 +144,7 @@ Pass fused(const Pass& in, Form form) {
     y.backward(gradient_of(p, form));
     p.y = y.detach();
   }
-  p.of_x = p.x.grad(), p.of_shortcut = p.shortcut.grad(), p.of_weight = p.state.weight.grad(),
-  p.of_bias = p.state.bias.grad();
+  p.take_gradients();
   return p;
 }
 
@@ -130,6 +164,16 @@ void expect_near(const Pass& ours, const Pass& exact, double bound) {
   if (exact.of_shortcut.defined()) {
     EXPECT_LT(distance_to(ours.of_shortcut, exact.of_shortcut), bound);
   }
+  ASSERT_EQ(ours.of_shortcuts_weight.defined(), exact.of_shortcuts_weight.defined());
+  if (exact.of_shortcuts_weight.defined()) {
+    EXPECT_LT(distance_to(ours.of_shortcuts_weight, exact.of_shortcuts_weight), bound);
+    EXPECT_LT(distance_to(ours.of_shortcuts_bias, exact.of_shortcuts_bias), bound);
+    EXPECT_LT(
+        distance_to(ours.state_of_shortcut.running_mean, exact.state_of_shortcut.running_mean),
+        bound);
+    EXPECT_LT(distance_to(ours.state_of_shortcut.running_var, exact.state_of_shortcut.running_var),
+              bound);
+  }
 }
 
 class FusedBatchNorm : public ::testing::TestWithParam<BatchNormCase> {};
@@ -140,8 +184,8 @@ TEST_P(FusedBatchNorm, IsTheStepsOneByOneInDouble) {
   const double bound = GetParam().type == at::kFloat  ? 2e-6
                        : GetParam().type == at::kHalf ? 1e-3
                                                       : 6e-3;
-  for (const Form form :
-       {Form::plain, Form::relu, Form::relu_pool, Form::add_relu, Form::add_relu_once}) {
+  for (const Form form : {Form::plain, Form::relu, Form::relu_pool, Form::add_relu,
+                          Form::add_relu_once, Form::join_relu, Form::join_relu_once}) {
     SCOPED_TRACE(static_cast<int>(form));
     expect_near(fused(in, form), in_double(in, form), bound);
   }
@@ -167,9 +211,12 @@ TEST(FusedBatchNormNumbers, KeepTheVarianceWhereTheMeanIsLarge) {
 
 TEST(FusedBatchNormNumbers, DoNotDependOnChance) {
   const Pass in = some_input({3, 24, 11, 13});
-  const Pass once = fused(in, Form::add_relu), again = fused(in, Form::add_relu);
-  EXPECT_TRUE(at::equal(once.of_x, again.of_x));
-  EXPECT_TRUE(at::equal(once.of_weight, again.of_weight));
+  for (const Form form : {Form::add_relu, Form::join_relu}) {
+    const Pass once = fused(in, form), again = fused(in, form);
+    EXPECT_TRUE(at::equal(once.of_x, again.of_x));
+    EXPECT_TRUE(at::equal(once.of_shortcut, again.of_shortcut));
+    EXPECT_TRUE(at::equal(once.of_weight, again.of_weight));
+  }
 }
 
 TEST(FusedBatchNormNumbers, KeepANaN) {
