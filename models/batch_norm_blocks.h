@@ -157,7 +157,7 @@ struct SumGradients {
   static constexpr int kAhead = kAdd ? 1 : 4, kResident = kThen == Then::add_relu ? 1024 : 512;
   static constexpr int kInputs = kJoin ? 2 : 1;
   struct Shared {
-    TwoSums<kWidth> of[kInputs];
+    TwoSums<kWidth> of[kInputs];  // each with the sum of g, so that both are finished alike
   };
   Tiles tiles;
   Channels channels, of_shortcut;

@@ -54,12 +54,12 @@ struct BatchNormKernels {
   // padding 1. Fills saved.chosen and saved.where.
   at::Tensor (*normalise_and_pool)(BatchNormSaved& saved);
   // One pass: (1, 2, C): the gradients of bias and of weight; (2, 2, C) with those of
-  // saved.shortcut. `gradient` is that of the output;
-  // `other` (may be undefined) is added to it. With saved.passed, `through` becomes what is left of
-  // it behind the ReLU: the shortcut's gradient.
+  // saved.shortcut. `gradient` is that of the output; `other` (may be undefined) is added to it.
+  // With saved.passed, `through` becomes what is left of it behind the ReLU: the gradient of what
+  // was added.
   at::Tensor (*reduce)(const BatchNormSaved& saved, const at::Tensor& gradient,
                        const at::Tensor& other, at::Tensor& through);
-  // One pass: the gradients of x and of saved.shortcut's, from the output's (behind the ReLU where
+  // One pass: the gradients of main.x and of shortcut.x, from the output's (behind the ReLU where
   // there was a shortcut) and reduce()'s sums.
   InputGradients (*input_gradients)(const BatchNormSaved& saved, const at::Tensor& gradient,
                                     const at::Tensor& sums);

@@ -24,8 +24,8 @@ enum class Behind : std::uint8_t { nothing, relu, relu_and_pool };
 
 class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
  public:
-  // One output; with a shortcut two, over the same memory. `of_shortcut` (weight, bias, then what
-  // these belong to): where the shortcut is normalised, too.
+  // One output; with a shortcut two, over the same memory. The three of the shortcut: where
+  // it is normalised, too.
   static variable_list forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                                const Tensor& bias, const std::optional<Tensor>& shortcut,
                                const std::optional<Tensor>& weight_of_shortcut,
@@ -38,7 +38,8 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
                          .relu = behind != Behind::nothing};
     kernels.statistics(saved.main, state);
     if (of_shortcut) {
-      saved.shortcut = {.x = *shortcut, .weight = *weight_of_shortcut, .bias = *bias_of_shortcut};
+      saved.shortcut = {
+          .x = channels_last(*shortcut), .weight = *weight_of_shortcut, .bias = *bias_of_shortcut};
       kernels.statistics(saved.shortcut, *of_shortcut);
     }
     const Tensor y = behind == Behind::relu_and_pool

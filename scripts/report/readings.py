@@ -54,7 +54,7 @@ GPU = (
     ("power (W)", None, "power_w"),
     ("temperature (°C)", None, "temperature_c"),
 )
-LEAST = 3  # readings, one a second
+LEAST = 3  # readings: of the host one a second, of a GPU two
 
 
 def chosen(setting, gpus):

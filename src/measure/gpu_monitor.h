@@ -14,7 +14,7 @@ struct GpuSample {
   GpuState state;
 };
 
-// Looks at a GPU twice a second, on a thread of its own, as `nvidia-smi dmon` does. Where there is
+// Looks at a GPU twice a second, on a thread of its own. Where there is
 // nothing to look at it does nothing. Thread-safe.
 class GpuMonitor {
  public:

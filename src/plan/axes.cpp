@@ -752,7 +752,7 @@ Axes augment_axes() {
        .fallback = "host",
        .values = {{"host", "each picture by a loader worker"},
                   {"device",
-                   "whole batches by tensor operations (cpu, cuda): whole pictures cross the bus"}},
+                   "whole batches in the step (cpu, cuda): whole pictures cross the bus"}},
        .canonical = one_of,
        .applies = is_decoded,
        .resolved = augment_on,

@@ -208,7 +208,7 @@ constexpr GpuColumn kGpuColumns[] = {
     {"compute_processes",
      [](const measure::GpuState& s) -> double { return s.compute_processes; }}};
 
-// What `nvidia-smi dmon` shows, two numbers a second; null where the device is no GPU, or nothing
+// What NVML says, two numbers a second; null where the device is no GPU, or nothing
 // of it can be seen.
 Json gpu_json(const std::vector<measure::GpuSample>& samples) {
   if (samples.empty()) return nullptr;

@@ -15,11 +15,11 @@ struct Drawn {
   float brightness, contrast, saturation;
 };
 
-C10_HOST_DEVICE inline float cut_to_byte(float value) {
+C10_HOST_DEVICE inline float cut_to_bytes_range(float value) {
   return value < 0 ? 0.0f : value > 255 ? 255.0f : value;
 }
 C10_HOST_DEVICE inline std::uint8_t rounded_to_byte(float value) {
-  return static_cast<std::uint8_t>(cut_to_byte(value) + 0.5f);
+  return static_cast<std::uint8_t>(cut_to_bytes_range(value) + 0.5f);
 }
 
 // The pixels of a window that make an output pixel along one direction, and their weights: those of
@@ -56,19 +56,20 @@ struct ResizeBytes {
   const std::uint8_t* in = nullptr;
   const Drawn* drawn = nullptr;
   std::uint8_t* out = nullptr;
-  int stored_height = 0, stored_width = 0, height = 0, width = 0;
+  int stored_height = 0, stored_width = 0, height = 0, width = 0, blocks_of_picture = 0;
   bool antialias = false;
 
   template <int kPhase>
   C10_HOST_DEVICE void phase(models::Place place, Shared&) const {
-    const int at = place.block_x * kThreads + place.thread;
+    const int picture = place.block_x / blocks_of_picture;
+    const int at = place.block_x % blocks_of_picture * kThreads + place.thread;
     if (at >= height * width) return;
-    const Drawn& by = drawn[place.block_y];
+    const Drawn& by = drawn[picture];
     const int column = by.flip > 0 ? width - 1 - at % width : at % width;
     const Triangle across(column, width, static_cast<int>(by.width), antialias);
     const Triangle down(at / width, height, static_cast<int>(by.height), antialias);
-    const std::int64_t pixel = static_cast<std::int64_t>(place.block_y) * height * width + at;
-    blend(window(place.block_y), across, down, out + 3 * pixel);
+    const std::int64_t pixel = static_cast<std::int64_t>(picture) * height * width + at;
+    blend(window(picture), across, down, out + 3 * pixel);
   }
 
  private:
@@ -94,7 +95,7 @@ struct ResizeBytes {
 };
 
 // Brightness, contrast and saturation of (N, pixels, 3), in place: contrast needs a mean over the
-// picture first.
+// picture first, which is one block's work.
 struct JitterBytes {
   static constexpr int kThreads = 512, kPhases = 3, kResident = 1024, kFolded = 32;
   struct Shared {
@@ -107,8 +108,8 @@ struct JitterBytes {
 
   template <int kPhase>
   C10_HOST_DEVICE void phase(models::Place place, Shared& shared) const {
-    const Drawn& by = drawn[place.block_y];
-    std::uint8_t* const picture = bytes + 3 * static_cast<std::int64_t>(place.block_y) * pixels;
+    const Drawn& by = drawn[place.block_x];
+    std::uint8_t* const picture = bytes + 3 * static_cast<std::int64_t>(place.block_x) * pixels;
     if constexpr (kPhase == 0) {
       float sum = 0;
       for (int i = place.thread; i < pixels; i += kThreads) sum += gray(Pixel(picture + 3 * i, by));
@@ -130,7 +131,8 @@ struct JitterBytes {
   struct Pixel {  // brightened
     float rgb[3];
     C10_HOST_DEVICE Pixel(const std::uint8_t* from, const Drawn& by) {
-      for (int c = 0; c < 3; ++c) rgb[c] = cut_to_byte(by.brightness * static_cast<float>(from[c]));
+      for (int c = 0; c < 3; ++c)
+        rgb[c] = cut_to_bytes_range(by.brightness * static_cast<float>(from[c]));
     }
   };
   C10_HOST_DEVICE float gray(const Pixel& pixel) const {
@@ -138,7 +140,7 @@ struct JitterBytes {
   }
   C10_HOST_DEVICE void change(std::uint8_t* at, const Drawn& by, float towards) const {
     Pixel pixel(at, by);
-    for (float& value : pixel.rgb) value = cut_to_byte(by.contrast * value + towards);
+    for (float& value : pixel.rgb) value = cut_to_bytes_range(by.contrast * value + towards);
     const float pale = (1 - by.saturation) * gray(pixel);
     for (int c = 0; c < 3; ++c) at[c] = rounded_to_byte(by.saturation * pixel.rgb[c] + pale);
   }

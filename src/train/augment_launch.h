@@ -22,12 +22,13 @@ at::Tensor launch_augment(const AugmentBatch& batch) {
   resize.stored_height = static_cast<int>(pictures.size(1));
   resize.stored_width = static_cast<int>(pictures.size(2));
   resize.height = batch.height, resize.width = batch.width, resize.antialias = batch.antialias;
-  Launcher::launch({(pixels + ResizeBytes::kThreads - 1) / ResizeBytes::kThreads, count}, resize);
+  resize.blocks_of_picture = (pixels + ResizeBytes::kThreads - 1) / ResizeBytes::kThreads;
+  Launcher::launch({resize.blocks_of_picture * count, 1}, resize);
   if (!batch.jitter) return out;
   JitterBytes jitter;
   jitter.drawn = resize.drawn, jitter.bytes = resize.out, jitter.pixels = pixels;
   std::copy(std::begin(pipeline::kGray), std::end(pipeline::kGray), jitter.of_gray);
-  Launcher::launch({1, count}, jitter);
+  Launcher::launch({count, 1}, jitter);
   return out;
 }
 

@@ -2,8 +2,10 @@
 
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
+#include <ATen/record_function.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/in_parallel.h"
 #include "pipeline/jitter.h"
@@ -13,6 +15,8 @@
 
 namespace feedrate::train {
 namespace {
+
+constexpr std::int64_t kDrawn = sizeof(Drawn) / sizeof(float);
 
 Drawn drawn_from(const pipeline::Augmentation& by) {
   return {.x = static_cast<float>(by.window.x),
@@ -37,7 +41,7 @@ BatchAugmenter::BatchAugmenter(c10::Device device, const device::DeviceAugmentat
 
 at::Tensor BatchAugmenter::parameters(std::span<const pipeline::Augmentation> by) const {
   const auto count = static_cast<std::int64_t>(by.size());
-  at::Tensor drawn = at::empty({count, sizeof(Drawn) / sizeof(float)}, at::kFloat);
+  at::Tensor drawn = at::empty({count, kDrawn}, at::kFloat);
   std::transform(by.begin(), by.end(), reinterpret_cast<Drawn*>(drawn.mutable_data_ptr<float>()),
                  drawn_from);
   return to_device(drawn, device_);
@@ -63,12 +67,17 @@ at::Tensor BatchAugmenter::by_workers_code(const at::Tensor& nhwc,
                                {by.brightness, by.contrast, by.saturation});
     };
   };
-  in_parallel(static_cast<std::size_t>(nhwc.size(0)), at::get_num_threads(), make_work,
+  const std::int64_t threads = std::min<std::int64_t>(at::get_num_threads(), nhwc.size(0));
+  in_parallel(static_cast<std::size_t>(nhwc.size(0)), static_cast<int>(threads), make_work,
               [] { return false; });
   return out;
 }
 
 at::Tensor BatchAugmenter::operator()(const at::Tensor& nhwc, const at::Tensor& parameters) const {
+  RECORD_FUNCTION("augment", std::vector<c10::IValue>());  // a trace of operators shows it
+  TORCH_CHECK(nhwc.scalar_type() == at::kByte && nhwc.dim() == 4 && nhwc.is_contiguous() &&
+                  parameters.sizes() == at::IntArrayRef({nhwc.size(0), kDrawn}),
+              "augmentation: not a batch of pictures with what was drawn for each");
   if (!nhwc.is_cuda()) return by_workers_code(nhwc, parameters);
   return augment_on_cuda({.pictures = nhwc,
                           .drawn = parameters,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/fused_batch_norm.h"
@@ -222,7 +223,13 @@ TEST(FusedBatchNormNumbers, DoNotDependOnChance) {
 TEST(FusedBatchNormNumbers, KeepANaN) {
   Pass in = some_input({2, 8, 4, 4});
   in.x[1][3][2][2] = std::nanf("");
-  const Pass out = fused(in, Form::relu);
+  for (const Form form : {Form::relu, Form::join_relu}) {
+    const Pass out = fused(in, form);
+    EXPECT_TRUE(out.y.select(1, 3).isnan().all().item<bool>());
+    EXPECT_FALSE(out.y.select(1, 2).isnan().any().item<bool>());
+  }
+  std::swap(in.x, in.shortcut);
+  const Pass out = fused(in, Form::join_relu);
   EXPECT_TRUE(out.y.select(1, 3).isnan().all().item<bool>());
   EXPECT_FALSE(out.y.select(1, 2).isnan().any().item<bool>());
 }

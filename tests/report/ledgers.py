@@ -146,7 +146,7 @@ def series(seconds=8, **changes):
 
 
 def gpu(seconds=8):
-    """`ranks[].gpu`: NVML once a second."""
+    """`ranks[].gpu`: readings of NVML."""
     names = (
         "utilisation_percent",
         "memory_utilisation_percent",
