@@ -19,6 +19,7 @@ Augmentation PictureFinisher::draw(codec::PixelSize stored, const Draw& draw,
 
 void PictureFinisher::finish(const codec::DecodedWindow& window, const Augmentation& augmentation,
                              std::byte* out) {
+  if (recipe_.augment_on_device) return leave_to_device(window, out);
   timer_.begin(measure::Stage::augment);
   // uint8 batches are augmented straight into their slot; the others pass through `pixels_`.
   const BatchSpec& spec = recipe_.spec;
@@ -34,6 +35,14 @@ void PictureFinisher::finish(const codec::DecodedWindow& window, const Augmentat
   timer_.begin(measure::Stage::collate);
   collate(pixels_.bytes(), codec::Dtype::uint8, spec, out);
   timer_.lap(measure::Stage::collate, bytes);
+}
+
+void PictureFinisher::leave_to_device(const codec::DecodedWindow& window, std::byte* out) {
+  const BatchSpec& spec = recipe_.spec;  // of whole pictures, uint8
+  timer_.begin(measure::Stage::collate);
+  resizer_.resize(window, spec.size, /*flip=*/false, recipe_.filter,
+                  reinterpret_cast<std::uint8_t*>(out));
+  timer_.lap(measure::Stage::collate, static_cast<std::int64_t>(spec.sample_elements()));
 }
 
 void PictureFinisher::augment(const codec::DecodedWindow& window, const Augmentation& by,

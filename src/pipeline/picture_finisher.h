@@ -11,8 +11,9 @@
 namespace feedrate::pipeline {
 
 // What happens to a picture once its pixels are there: it is resized, flipped, its colours are
-// changed (or it is masked, coloured and not resized), and it is collated. One per worker, not
-// thread-safe; counts its time into the stages augment and collate.
+// changed (or it is masked, coloured and not resized), and it is collated; where the device
+// augments, it is only collated. One per worker, not thread-safe; counts its time into the stages
+// augment and collate.
 class PictureFinisher {
  public:
   // Both outlive it.
@@ -27,6 +28,7 @@ class PictureFinisher {
   void finish(const codec::DecodedWindow& window, const Augmentation& augmentation, std::byte* out);
 
  private:
+  void leave_to_device(const codec::DecodedWindow& window, std::byte* out);
   void augment(const codec::DecodedWindow& window, const Augmentation& by, std::uint8_t* out);
   void mask(const codec::PixelView& pixels, const Augmentation& by, std::uint8_t* out);
 

@@ -301,6 +301,8 @@ TEST_F(Loaders, ForTheDeviceToAugmentWholePicturesComeWithWhatWasDrawn) {
         EXPECT_EQ(std::memcmp(whole.data(), batch->pixels + at * whole.size(), whole.size()), 0);
       }
     }
+    EXPECT_EQ(loader->stages()[measure::Stage::augment].items, 0) << "no worker augments";
+    EXPECT_GT(loader->stages()[measure::Stage::collate].items, 0);
   }
 }
 
