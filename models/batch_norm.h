@@ -67,7 +67,7 @@ class BatchNormImpl : public torch::nn::Module {
 
   // relu(forward(x) + shortcut), for two readers.
   Forked forward_add_relu(const at::Tensor& x, const at::Tensor& shortcut) {
-    if (fuses(x) && x.sizes() == shortcut.sizes() && x.scalar_type() == shortcut.scalar_type()) {
+    if (fuses(x) && are_alike(x, shortcut)) {
       return fused_batch_norm_add_relu(x, shortcut, state());
     }
     const at::Tensor y = forward(x).add_(shortcut).relu_();
@@ -77,8 +77,7 @@ class BatchNormImpl : public torch::nn::Module {
   // relu(forward(x) + of_shortcut.forward(shortcut)), for two readers.
   Forked forward_join_relu(const at::Tensor& x, const at::Tensor& shortcut,
                            BatchNormImpl& of_shortcut) {
-    if (fuses(x) && of_shortcut.fuses(shortcut) && x.sizes() == shortcut.sizes() &&
-        x.scalar_type() == shortcut.scalar_type()) {
+    if (fuses(x) && of_shortcut.fuses(shortcut) && are_alike(x, shortcut)) {
       return fused_batch_norm_join_relu(x, state(), shortcut, of_shortcut.state());
     }
     return forward_add_relu(x, of_shortcut.forward(shortcut));
@@ -88,6 +87,9 @@ class BatchNormImpl : public torch::nn::Module {
   bool fuses(const at::Tensor& x) const {
     return kind_ == BatchNormKind::fused && is_training() && x.numel() > x.size(1) &&
            fits_fused_batch_norm(x);
+  }
+  static bool are_alike(const at::Tensor& x, const at::Tensor& shortcut) {
+    return x.sizes() == shortcut.sizes() && x.scalar_type() == shortcut.scalar_type();
   }
   BatchNormState state() const { return {weight_, bias_, running_mean_, running_var_}; }
 

@@ -23,7 +23,7 @@ struct Normalised {
 // What a forward pass leaves for the backward one.
 struct BatchNormSaved {
   Normalised main;
-  Normalised shortcut;  // where that is normalised, too; undefined otherwise
+  Normalised shortcut;  // its tensors are undefined unless the shortcut is normalised
   at::Tensor
       passed;  // with a shortcut: where the sum was above zero (bytes or bits, the kernels' own)
   // With a pooling, like its output: the x that each value was made of, and where it lay in its

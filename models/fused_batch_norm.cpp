@@ -24,8 +24,8 @@ enum class Behind : std::uint8_t { nothing, relu, relu_and_pool };
 
 class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
  public:
-  // One output; with a shortcut two, over the same memory. The three of the shortcut: where
-  // it is normalised, too.
+  // One output; with a shortcut two, over the same memory. The three of the shortcut are
+  // there where it is normalised, too.
   static variable_list forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                                const Tensor& bias, const std::optional<Tensor>& shortcut,
                                const std::optional<Tensor>& weight_of_shortcut,
@@ -36,15 +36,14 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
     const BatchNormKernels& kernels = *batch_norm_kernels(x.device().type());
     BatchNormSaved saved{.main = {.x = x, .weight = weight, .bias = bias},
                          .relu = behind != Behind::nothing};
+    const Tensor added = shortcut ? channels_last(*shortcut) : Tensor();
     kernels.statistics(saved.main, state);
     if (of_shortcut) {
-      saved.shortcut = {
-          .x = channels_last(*shortcut), .weight = *weight_of_shortcut, .bias = *bias_of_shortcut};
+      saved.shortcut = {.x = added, .weight = *weight_of_shortcut, .bias = *bias_of_shortcut};
       kernels.statistics(saved.shortcut, *of_shortcut);
     }
-    const Tensor y = behind == Behind::relu_and_pool
-                         ? kernels.normalise_and_pool(saved)
-                         : kernels.normalise(saved, shortcut ? channels_last(*shortcut) : Tensor());
+    const Tensor y = behind == Behind::relu_and_pool ? kernels.normalise_and_pool(saved)
+                                                     : kernels.normalise(saved, added);
     const auto& [main, second, passed, chosen, where, relu] = saved;
     context->save_for_backward({main.x, main.mean, main.invstd, main.weight, main.bias, second.x,
                                 second.mean, second.invstd, second.weight, second.bias, passed,
@@ -90,9 +89,18 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
   }
 };
 
-variable_list apply(const Tensor& x, const BatchNormState& state, Behind behind) {
+Tensor alone(const Tensor& x, const BatchNormState& state, Behind behind) {
   return FusedBatchNorm::apply(x, state.weight, state.bias, std::nullopt, std::nullopt,
-                               std::nullopt, state, std::nullopt, behind);
+                               std::nullopt, state, std::nullopt, behind)[0];
+}
+
+Forked with_shortcut(const Tensor& x, const BatchNormState& state, const Tensor& shortcut,
+                     const std::optional<BatchNormState>& of_shortcut) {
+  std::optional<Tensor> weight, bias;
+  if (of_shortcut) weight = of_shortcut->weight, bias = of_shortcut->bias;
+  const variable_list both = FusedBatchNorm::apply(x, state.weight, state.bias, shortcut, weight,
+                                                   bias, state, of_shortcut, Behind::relu);
+  return {both[0], both[1]};
 }
 
 }  // namespace
@@ -109,31 +117,25 @@ bool fits_fused_batch_norm(const Tensor& x) {
 }
 
 Tensor fused_batch_norm(const Tensor& x, const BatchNormState& state) {
-  return apply(x, state, Behind::nothing)[0];
+  return alone(x, state, Behind::nothing);
 }
 
 Tensor fused_batch_norm_relu(const Tensor& x, const BatchNormState& state) {
-  return apply(x, state, Behind::relu)[0];
+  return alone(x, state, Behind::relu);
 }
 
 Tensor fused_batch_norm_relu_pool(const Tensor& x, const BatchNormState& state) {
-  return apply(x, state, Behind::relu_and_pool)[0];
+  return alone(x, state, Behind::relu_and_pool);
 }
 
 Forked fused_batch_norm_add_relu(const Tensor& x, const Tensor& shortcut,
                                  const BatchNormState& state) {
-  const variable_list both =
-      FusedBatchNorm::apply(x, state.weight, state.bias, shortcut, std::nullopt, std::nullopt,
-                            state, std::nullopt, Behind::relu);
-  return {both[0], both[1]};
+  return with_shortcut(x, state, shortcut, std::nullopt);
 }
 
 Forked fused_batch_norm_join_relu(const Tensor& x, const BatchNormState& state,
                                   const Tensor& shortcut, const BatchNormState& of_shortcut) {
-  const variable_list both =
-      FusedBatchNorm::apply(x, state.weight, state.bias, shortcut, of_shortcut.weight,
-                            of_shortcut.bias, state, of_shortcut, Behind::relu);
-  return {both[0], both[1]};
+  return with_shortcut(x, state, shortcut, of_shortcut);
 }
 
 }  // namespace feedrate::models

@@ -37,12 +37,11 @@ void PictureFinisher::finish(const codec::DecodedWindow& window, const Augmentat
   timer_.lap(measure::Stage::collate, bytes);
 }
 
+// The whole picture, of the batch's size: draw() refuses another.
 void PictureFinisher::leave_to_device(const codec::DecodedWindow& window, std::byte* out) {
-  const BatchSpec& spec = recipe_.spec;  // of whole pictures, uint8
   timer_.begin(measure::Stage::collate);
-  resizer_.resize(window, spec.size, /*flip=*/false, recipe_.filter,
-                  reinterpret_cast<std::uint8_t*>(out));
-  timer_.lap(measure::Stage::collate, static_cast<std::int64_t>(spec.sample_elements()));
+  codec::copy_packed(window.pixels, reinterpret_cast<std::uint8_t*>(out));
+  timer_.lap(measure::Stage::collate, static_cast<std::int64_t>(recipe_.spec.sample_bytes()));
 }
 
 void PictureFinisher::augment(const codec::DecodedWindow& window, const Augmentation& by,

@@ -3,11 +3,11 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "codec/plain.h"
 #include "pipeline/resize_kernels.h"
 #include "pipeline/resize_taps.h"
 
@@ -28,12 +28,6 @@ bool is_of_size(const codec::DecodedWindow& window, codec::PixelSize to) {
   const codec::PixelView& p = window.pixels;
   return p.width == to.width && p.height == to.height && window.x == 0 && window.y == 0 &&
          window.width == p.width && window.height == p.height;
-}
-
-void copy_rows(const codec::PixelView& picture, std::uint8_t* out) {
-  const std::size_t bytes = 3 * static_cast<std::size_t>(picture.width);
-  for (int y = 0; y < picture.height; ++y, out += bytes)
-    std::memcpy(out, picture.data + y * picture.stride, bytes);
 }
 
 }  // namespace
@@ -75,7 +69,7 @@ Resizer::~Resizer() = default;
 
 void Resizer::resize(const codec::DecodedWindow& window, codec::PixelSize to, bool flip,
                      ResizeFilter filter, std::uint8_t* out) {
-  if (!flip && is_of_size(window, to)) return copy_rows(window.pixels, out);
+  if (!flip && is_of_size(window, to)) return codec::copy_packed(window.pixels, out);
   if (filter == ResizeFilter::area) return scratch_->by_area(window.pixels, to, flip, out);
   scratch_->by_triangle(window, to, flip, filter == ResizeFilter::antialias, out);
 }

@@ -74,8 +74,7 @@ at::Tensor BatchAugmenter::by_workers_code(const at::Tensor& nhwc,
 }
 
 at::Tensor BatchAugmenter::operator()(const at::Tensor& nhwc, const at::Tensor& parameters) const {
-  RECORD_FUNCTION("feedrate::augment",
-                  std::vector<c10::IValue>());  // a trace of operators shows it
+  RECORD_FUNCTION("feedrate::augment", std::vector<c10::IValue>());  // for traces of operators
   TORCH_CHECK(nhwc.scalar_type() == at::kByte && nhwc.dim() == 4 && nhwc.is_contiguous() &&
                   parameters.sizes() == at::IntArrayRef({nhwc.size(0), kDrawn}),
               "augmentation: not a batch of pictures with what was drawn for each");

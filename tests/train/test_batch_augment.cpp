@@ -65,6 +65,7 @@ TEST(BatchAugmenter, MakesWhatAWorkerMakesOfEachSample) {
     const auto by = draws(40, jitter);
     const train::BatchAugmenter augment(at::kCPU, {kOutput, filter, jitter});
     const at::Tensor made = augment(batch, augment.parameters(by));
+    EXPECT_TRUE(made.is_contiguous());
     ASSERT_EQ(made.sizes(), (std::vector<std::int64_t>{40, kOutput.height, kOutput.width, 3}));
     for (int i = 0; i < 40; ++i) {
       EXPECT_TRUE(at::equal(made[i], by_host(batch[i], by[static_cast<std::size_t>(i)], filter)))
