@@ -28,6 +28,8 @@ def cells(a, dataset):
     # What is found at this first use, all others use.
     chooses = "rungs" if "rungs" in a.only else "ceilings"
     yield chooses, f"synthetic {last}", CEILINGS[0], ceiling
+    noise = [*ceiling, "--synthetic", "noise"]
+    yield "ceilings", f"synthetic {last}, noise", "noise instead of pictures", noise
     yield "data", "tensor", "read, collate", tensors
     yield "data", f"jpeg{mixed}", "read, decode, augment", jpeg
     if not a.dataset:

@@ -7,11 +7,10 @@ from __future__ import annotations
 import datetime
 import math
 
-from . import flags, intervals, ledger, shares
-from .ledger import number
+from . import flags, intervals, ledger, pairs, shares
+from .ledger import EXACT, number
 
 CORE = ("steps", "images", "window_s", "step_ms", "data_wait_ms", "device_idle_fraction")
-EXACT = 1e-9  # relative: what printing a double and dividing again may cost
 # milliseconds are written to 0.001, and a quantile of rounded values is rounded again
 MS = 0.0011
 RAW_KEPT = 5000
@@ -59,9 +58,9 @@ def started(record):
 
 
 def _unwritten(record):
-    """The fields that every ok record of schema 3 holds, and that are missing or of the wrong kind
-    in this one."""
-    if record["schema"] != ledger.SCHEMAS[-1]:
+    """The fields that every ok record holds from schema 3 on, and that are missing or of the wrong
+    kind in this one."""
+    if not ledger.since(record, 3):
         return []
     found = []
     for path, kind in WRITTEN.items():
@@ -168,7 +167,7 @@ def _rate(record):
         record[key] for key in ("imgs_per_s", "window_s", "steps", "images")
     )
     gpus, batch = record["cell"].get("gpus") or 1, record["cell"]["batch-size"]
-    whole = window if record["schema"] == ledger.SCHEMAS[-1] else None
+    whole = window if ledger.since(record, 3) else None
     if images != steps * batch * gpus:
         yield f"images is {images}, steps × batch size × GPUs is {steps * batch * gpus:g}"
     # Before schema 3, window_s was the window of the first rank. The windows of the ranks do not
@@ -184,7 +183,7 @@ def _rate(record):
 def _ranks(record):
     """Each rank's rate by its own window, and who waits for whom."""
     ranks = record.get("ranks")
-    if record["schema"] != ledger.SCHEMAS[-1] or not isinstance(ranks, list):
+    if not ledger.since(record, 3) or not isinstance(ranks, list):
         return
     steps, batch, gpus = (
         record["steps"],
@@ -194,6 +193,9 @@ def _ranks(record):
     if [r.get("rank") for r in ranks] != list(range(gpus)):
         yield f"ranks are {[r.get('rank') for r in ranks]}, there are {gpus} GPUs"[:160]
         return
+    # The windows of the ranks, and of each block, do not begin and end at the same instant.
+    blocks = len(record["pairs"]["cell_s"]) if ledger.in_pairs(record) else 1
+    apart = blocks * _part(record["step_ms"], "max", 0) / 1e3
     for rank in ranks:
         n, rate, window = rank["rank"], number(rank.get("imgs_per_s")), number(rank.get("window_s"))
         if not rate or not window or abs(rate * window / (steps * batch) - 1) > EXACT:
@@ -201,10 +203,7 @@ def _ranks(record):
                 f"ranks[{n}].imgs_per_s is {rate}, its images / window_s is"
                 f" {steps * batch / window if window else None}"
             )
-        if (
-            window
-            and abs(window - record["window_s"]) > _part(record["step_ms"], "max", 0) / 1e3 + EXACT
-        ):
+        if window and abs(window - record["window_s"]) > apart + EXACT:
             yield (
                 f"ranks[{n}].window_s is {window}, that of all ranks {record['window_s']}: more"
                 " than a step apart"
@@ -240,7 +239,7 @@ def _straggler(record, ranks):
 
 def _counts(record):
     """What follows from the axes, or by counting."""
-    if record["schema"] != ledger.SCHEMAS[-1]:
+    if not ledger.since(record, 3):
         return
     cell, threads, data = (
         record["cell"],
@@ -435,7 +434,7 @@ def _interval(record):
     elif stated and len(raw) == record["steps"]:
         images = record["images"] / record["steps"]
         forms = [intervals.of_blocks(raw, images), intervals.of_blocks_1(raw, images)]
-        if record["schema"] == ledger.SCHEMAS[-1]:
+        if ledger.since(record, 3):
             forms = [_widened(forms[0], _drawn(record))]
         if not any(_close(stated, *form) for form in forms):
             low, high = forms[0][0]
@@ -447,7 +446,7 @@ def _interval(record):
 
 def _drawn(record):
     """The share of the images that was drawn from the queue or has filled it; 0 before schema 3."""
-    if record["schema"] != ledger.SCHEMAS[-1]:
+    if not ledger.since(record, 3):
         return 0.0
     return abs(_part(record["queue"], "drawn_fraction", 0.0))
 
@@ -461,7 +460,7 @@ def _widened(interval, drawn):
 def _device_rate(record):
     """The rate without the steps' waiting, and its interval; and whether a cell has its
     ceiling's."""
-    if record["schema"] != ledger.SCHEMAS[-1]:
+    if not ledger.since(record, 3):
         return
     rate, idle = _part(record["device_rate"], "imgs_per_s"), number(record["device_idle_fraction"])
     busy = ledger.first_window(record) * (1 - idle)
@@ -513,8 +512,9 @@ def _ceiling(record):
     ceiling, share = (record.get(key) for key in ("ceiling_imgs_per_s", "ceiling_fraction"))
     if ceiling is not None and not ledger.positive(ceiling):
         yield "ceiling_imgs_per_s is not a positive number"
-    elif record["schema"] == ledger.SCHEMAS[-1]:
-        if share is not None:
+    elif ledger.since(record, 3):
+        named = [record.get(key) for key in ("ceiling_fraction", pairs.INTERVAL)]
+        if not ledger.in_pairs(record) and named != [None, None]:
             yield "there is a ceiling_fraction, which is formed from whole repetitions alone"
         if ceiling is not None and record["role"] == "ceiling":
             yield "a ceiling has no ceiling_imgs_per_s"
@@ -569,6 +569,7 @@ MEASURED = (
     _idle,
     _device_rate,
     _ceiling,
+    pairs.blocks,
     _capacities,
     shares.within_limits,
     shares.series,

@@ -10,7 +10,8 @@ from .text import amount, plain, tick
 
 SENTENCE = (
     "The time of every batch of one run each of the cell with the lowest mean rate, of that with"
-    " the highest, of the most uneven one and of the ceiling, spikes and all"
+    " the highest, of the most uneven one and of the ceiling where it had a run of its own, spikes"
+    " and all"
 )
 
 

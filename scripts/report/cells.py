@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from . import axes as axis_tables
 from . import flags as flag_rules
 from . import ledger
+from .statistics import NEGLIGIBLE
 from .text import axis_value, clean, percent, signed_percent
 
 DRIFTED = "ceiling_drifted"
 DRIFT = axis_tables.own().rules[DRIFTED]
-NEGLIGIBLE = 0.001  # of a share or a drift: less than the tenth of a percent that is shown
 UNSAID = {
     "name": "invalid",
     "severity": "serious",
@@ -31,7 +31,7 @@ class Cell:
     lost: list  # repetitions that have no ok record: their last one
     rate: object = None  # Estimate of imgs/s, None where no run is ok
     ceiling: object = None  # the Ceiling that it is divided by
-    # {repetition: images/s of the ceilings around its run}, of those that are complete
+    # {repetition: images/s of the ceiling that its run is divided by}: see Sittings.references()
     references: dict = field(default_factory=dict)
     # Estimate of the fraction of the ceiling, paired within each repetition
     ratio: object = None
@@ -47,10 +47,11 @@ class Cell:
     workers = property(lambda self: self.axes.get("workers"))
     gpus = property(lambda self: self.axes.get("gpus") or 1)
     input_size = property(lambda self: effective_input(self.axes))
+    records = property(lambda self: self.runs)  # what its rate is from
     # A mean with an invalid run in it is not to be quoted, nor is a share of such a ceiling.
     serious = property(lambda self: any(f.get("severity") == "serious" for f in self.flags))
     share_serious = property(
-        lambda self: self.serious or bool(self.ceiling and self.ceiling.serious)
+        lambda self: self.serious or bool(self.divided_by and self.divided_by.serious)
     )
     origin = property(lambda self: self)  # of one that was chosen among several: that cell
     how = ""  # and how it was chosen
@@ -59,6 +60,17 @@ class Cell:
     def bias_of(self, _):
         """And into its mean log rate over so many repetitions."""
         return 0.0
+
+    @functools.cached_property
+    def in_pairs(self):
+        """Whether all its runs took turns with their ceiling."""
+        return bool(self.runs) and all(map(ledger.in_pairs, self.runs))
+
+    @property
+    def divided_by(self):
+        """The ceiling whose runs its shares are of: what is to be said of those, of its shares,
+        too. None where it was measured in pairs."""
+        return None if self.in_pairs else self.ceiling
 
     @functools.cached_property
     def flags(self):
@@ -128,7 +140,7 @@ class Cell:
     @functools.cached_property
     def pilot(self):
         """How many first repetitions decided how many there are; None for a fixed number."""
-        found = [ledger.number(ledger.part(r, "precision", "pilot")) for r in self.runs]
+        found = [ledger.number(ledger.part(r, "precision", "pilot")) for r in self.records]
         return next((int(n) for n in found if n), None)
 
     def limiting(self):
@@ -148,20 +160,42 @@ class Cell:
 
 @dataclass(eq=False)
 class Ceiling(Cell):
-    recorded: bool = False  # taken from the cells' own ceiling_imgs_per_s: no ceiling run is here
+    # the records of cells that name its rate: they were measured in pairs with it, or no run of it
+    # is here
+    named_by: list = field(default_factory=list)
     # Estimate of last / first of a repetition, over those that have both; None without any
     drift: object = None
 
+    records = property(lambda self: self.named_by or self.runs)
+    # of a ledger that lacks its runs
+    recorded = property(lambda self: bool(self.named_by) and not self.in_pairs)
+
     @functools.cached_property
-    def whole(self):
-        """{repetition: images/s} of the repetitions that are complete: with both ceilings, where
-        any repetition has a closing one."""
+    def in_pairs(self):
+        """Whether its rate is that of runs in pairs."""
+        return any(map(ledger.in_pairs, self.named_by))
+
+    # the field of those records that holds its rate
+    rate_field = property(lambda self: "ceiling_imgs_per_s" if self.named_by else "imgs_per_s")
+
+    @functools.cached_property
+    def by_repetition(self):
+        """{repetition: images/s}: the mean of its records."""
+        rates = {}
+        for record in self.records:
+            rates.setdefault(record["repetition"], []).append(record[self.rate_field])
+        return {n: sum(of) / len(of) for n, of in sorted(rates.items())}
+
+    @functools.cached_property
+    def lacking(self):
+        """The repetitions that are not complete: without the closing ceiling, where any repetition
+        has one, or without the opening one."""
         places = {
             n: {r.get("place") or 0 for r in runs} for n, runs in self.runs_by_repetition.items()
         }
         closed = any(1 in there for there in places.values())
         asked = {0, 1} if closed else {0}
-        return {n: rate for n, rate in self.by_repetition.items() if asked <= places[n]}
+        return [n for n, there in places.items() if not asked <= there]
 
     @functools.cached_property
     def drifted(self):

@@ -159,7 +159,8 @@ def _correct_share(found, among, both, picks, place):
         bias = _bias(picks, [[math.log(of[n]) for n in both] for of in whole], place)
         bias *= len(both) / len(paired(found))
     found.share_bias = bias
-    found.ratio = statistics.share(paired(found), bias, statistics.T_CHOSEN, found.pilot)
+    most = found.ratio.most
+    found.ratio = statistics.share(paired(found), bias, statistics.T_CHOSEN, found.pilot, most)
 
 
 def shares(cell):

@@ -56,7 +56,7 @@ class Claim:
     def none_of(self, bound):
         """That no loss is shown; `bound` says how large it could still be."""
         # tested alone, the loss would be shown; among so many tests it is not
-        if self.share.high < 1 and self.loss.mean >= NEGLIGIBLE:
+        if self.share.is_below_1 and self.loss.mean >= NEGLIGIBLE:
             return f"no loss is shown for all cells together ({bound})"
         return f"no measurable loss ({bound})"
 
@@ -68,7 +68,7 @@ def none_words(known):
     """Says that no loss is shown, and how large the largest one could still be."""
     return (
         max(known, key=lambda claim: claim.at_most).none_words
-        if all(c.share.high >= 1 or c.loss.mean < NEGLIGIBLE for c in known)
+        if all(not c.share.is_below_1 or c.loss.mean < NEGLIGIBLE for c in known)
         else (
             "no loss is shown for all cells together"
             f" ({at_most(max(claim.at_most for claim in known))})"
@@ -106,7 +106,7 @@ class Claims:
         self._shown = {
             id(s)
             for s, p in zip(family, adjusted)
-            if p < statistics.LEVEL and s.high < 1 and s.mean < 1 - NEGLIGIBLE
+            if p < statistics.LEVEL and s.is_below_1 and s.mean < 1 - NEGLIGIBLE
         }
 
     def loss(self, cell):

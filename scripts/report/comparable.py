@@ -37,7 +37,7 @@ def caveats(pair):
             notes.append(f"{why} in {side}: do not quote it")
         if names := _flag_names(cell.runs, "warning"):
             notes.append(f"{side} is flagged {', '.join(names)}")
-        ceiling = cell if isinstance(cell, Ceiling) else cell.ceiling
+        ceiling = cell if isinstance(cell, Ceiling) else cell.divided_by
         if cell.above_ceiling:
             notes.append(
                 f"{ABOVE} in {side}: its share of the ceiling lies above 1 by more than its"
@@ -51,23 +51,28 @@ def caveats(pair):
         notes += [f"{words} ({side})" for words in incomplete(ceiling)] if ceiling else []
         if cell.runs and cell.data != "synthetic" and not _manifests(cell):
             notes.append(f"the dataset of {side} is unknown")
+    if pair.a.in_pairs != pair.b.in_pairs:
+        side = "A" if pair.a.in_pairs else "B"
+        notes.append(f"measured in pairs with its ceiling in {side} alone")
     if apart := _limits_apart(pair):
         notes.append(apart)
     return notes
 
 
 def is_emulated(cell):
-    kinds = [r["device"].get("kind") for r in cell.runs if isinstance(r.get("device"), dict)]
+    kinds = [r["device"].get("kind") for r in cell.records if isinstance(r.get("device"), dict)]
     return str(cell.axes["device"]).startswith("emulated") or "emulated" in kinds
 
 
 def why_invalid(cell):
-    """How many of its runs may not be quoted, and the flags that say so; "" where all may."""
-    bad = [r for r in cell.runs if not r["valid"] or not ledger.valid(r)]
+    """How many of its runs may not be quoted, and the flags that say so; "" where all may. A
+    ceiling without runs is judged by the records that name it."""
+    records = cell.runs or cell.records
+    bad = [r for r in records if not r["valid"] or not ledger.valid(r)]
     if not bad:
         return ""
     names = _flag_names(bad, "serious")
-    return f"{len(bad)} of {len(cell.runs)} runs invalid" + (
+    return f"{len(bad)} of {len(records)} runs invalid" + (
         f" ({', '.join(names)})" if names else ""
     )
 
@@ -100,7 +105,7 @@ def _missing(pair, rules):
 
 
 def _failed(pair, rules):
-    return _either(pair, lambda cell: "" if cell.runs else cell.state)
+    return _either(pair, lambda cell: "" if cell.records else cell.state)
 
 
 def _emulated(pair, rules):
@@ -128,7 +133,7 @@ def _same_runs(pair, rules):
                     "resident_bytes",
                 )
             )
-            for r in cell.runs
+            for r in cell.records
         ]
         for cell in (pair.a, pair.b)
     ]
@@ -152,7 +157,10 @@ def _other_limits(pair, rules):
 
 def _limits_apart(pair):
     names = {
-        str(f.get("name")) for cell in (pair.a, pair.b) for r in cell.runs for f in ledger.flags(r)
+        str(f.get("name"))
+        for cell in (pair.a, pair.b)
+        for r in cell.records
+        for f in ledger.flags(r)
     }
     for name in LIMITS + (MAXIMA if names & AT_THE_MAXIMUM else ()):
         a, b = _limit(pair.a, name), _limit(pair.b, name)
@@ -165,7 +173,7 @@ def _limits_apart(pair):
 
 
 def _limit(cell, name):
-    limits = [r["limits"] for r in cell.runs if isinstance(r.get("limits"), dict)]
+    limits = [r["limits"] for r in cell.records if isinstance(r.get("limits"), dict)]
     return {f"{ledger.number(x[name]):g}" for x in limits if ledger.number(x.get(name)) is not None}
 
 

@@ -53,7 +53,7 @@ def _difference(name, difference):
 
 def _device(cell):
     """What ran it, as it calls itself: an emulated device says so in its name."""
-    for record in cell.runs + cell.lost if cell else []:
+    for record in cell.records + cell.lost if cell else []:
         if isinstance(record.get("device"), dict) and record["device"].get("name"):
             return str(record["device"]["name"])
     return str(cell.axes["device"]) if cell else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import ledger, statistics
 from .settings import paired
 
@@ -30,5 +32,8 @@ def _waiting_s(run):
 
 def hours_lost(cell):
     """Estimate of the hours that an epoch takes longer than at the ceiling, within each
-    repetition."""
-    return statistics.hours_lost(IMAGES, paired(cell), cell.share_bias, cell.pilot)
+    repetition. Where no share can exceed 1, its interval does not reach below zero."""
+    found = statistics.hours_lost(IMAGES, paired(cell), cell.share_bias, cell.pilot)
+    if found.low is None or cell.ratio.most is None:
+        return found
+    return replace(found, low=max(found.low, 0.0), high=max(found.high, 0.0))

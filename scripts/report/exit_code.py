@@ -46,9 +46,9 @@ def outcome(others, fail_on, rules):
 def lost(pair, rules):
     """Whether A has a result, and B has no result, an invalid one, or too few repetitions for a
     verdict although A has enough."""
-    if not (pair.a and pair.a.runs):
+    if not (pair.a and pair.a.records):
         return False
-    if not (pair.b and pair.b.runs):
+    if not (pair.b and pair.b.records):
         return True
     a, b = (
         0 if comparable.why_invalid(cell) and not rules.allow_invalid else len(cell.by_repetition)

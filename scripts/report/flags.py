@@ -34,6 +34,9 @@ UNSEEN = {
     "ceiling_unfit",  # sequence.py looks at that ceiling
     "step_differs",  # from the steps of two records
 }
+# What spoils the ceiling of a run in pairs with it.
+SPOILS_BOTH = {"stopped", "harness_bound"}
+TRACED = "emulated:trace="  # how an axis `device` begins that replays recorded steps
 # What `page_cache` stands for where what is read is to come from storage.
 PAST_MEMORY = ("cold", "bypassed")
 RULES = axis_tables.own().rules
@@ -42,7 +45,7 @@ MAYBE = object()  # so near to a limit that either is right
 
 def problems(record):
     """A line for each flag that is not as the record's numbers make it."""
-    newest = record["schema"] == ledger.SCHEMAS[-1]
+    newest = ledger.since(record, 3)
     stated = {}
     for flag in ledger.flags(record):
         stated.setdefault(str(flag.get("name")), []).append(str(flag.get("severity")))
@@ -84,8 +87,8 @@ def _expected(record):
     found = {}
     for name, severity, holds in [
         *_of_any_schema(record),
-        *(_of_schema_2(record) if record["schema"] != ledger.SCHEMAS[0] else []),
-        *(_of_schema_3(record) if record["schema"] == ledger.SCHEMAS[-1] else []),
+        *(_of_schema_2(record) if ledger.since(record, 2) else []),
+        *(_of_schema_3(record) if ledger.since(record, 3) else []),
     ]:
         found.setdefault(name, [])
         if holds:
@@ -110,7 +113,7 @@ def _of_forced(forced):
 
 def _of_any_schema(record):
     cell = record["cell"]
-    newest = record["schema"] == ledger.SCHEMAS[-1]
+    newest = ledger.since(record, 3)
     stock = abs(number(ledger.object_at(record, "queue").get("drawn_fraction")) or 0)
     at_rest = RULES["queue_not_at_rest"].threshold if newest else OLD_AT_REST
     cpus = _part(record, "threads", "cpu_capacity" if newest else "cpus")
@@ -160,13 +163,13 @@ def _of_schema_3(record):
     ceiling = number(record.get("ceiling_imgs_per_s"))
     is_fit = ceiling and "ceiling_unfit" not in ledger.flag_names(record)
     above = record["imgs_per_s"] / ceiling - 1 if is_fit else 0.0
-    window, stopped = record["window_s"], _part(record, "monitors", "stopped_s") or 0.0
+    took, stopped = _took(record, record["window_s"]), _part(record, "monitors", "stopped_s") or 0.0
     waits = _part(record, "straggler", "others_wait_ms") or 0.0
     share = waits / max(_part(record, "step_ms", "mean") or 0.0, 1e-9)
     return [
         (few.name, "serious" if steps < few.serious else few.severity, steps < few.threshold),
         _row("ceiling_exceeded", _above(above, RULES["ceiling_exceeded"].threshold, 1e-9), above),
-        _row("stopped", _above(stopped / window, RULES["stopped"].threshold, NEAR / window)),
+        _row("stopped", _above(stopped / took, RULES["stopped"].threshold, NEAR / took)),
         _row(
             "stopped.machine",
             _above(
@@ -176,6 +179,15 @@ def _of_schema_3(record):
         _row("straggler", _above(share, RULES["straggler"].threshold)),
         _row("jobs_not_overlapping", _is_apart(record)),
         *(_row("host_unseen", machine.get("cpu_busy") == -1) for machine in _machines(record)),
+        *(_of_its_own_ceiling(record) if ledger.in_pairs(record) else ()),
+    ]
+
+
+def _of_its_own_ceiling(record):
+    """Of a run in pairs, whose ceiling is no other record."""
+    return [
+        _row("ceiling_drifted", False),
+        _row("ceiling_unfit", bool(SPOILS_BOTH & ledger.flag_names(record))),
     ]
 
 
@@ -231,11 +243,16 @@ def _row(rule_id, holds, value=0.0):
     )
 
 
+def _took(record, window):
+    """Seconds of a run in pairs, the blocks of its ceiling included; of any other, its window."""
+    return record["pairs"]["took_s"] if ledger.in_pairs(record) else window
+
+
 def _short_window(record):
     limits, rule = ledger.object_at(record, "limits"), RULES["short_window"]
     asked = [
         (number(record["steps"]), number(limits.get("min_steps"))),
-        (ledger.first_window(record), number(limits.get("min_seconds"))),
+        (_took(record, ledger.first_window(record)), number(limits.get("min_seconds"))),
     ]
     far = any(least and value < rule.serious * least for value, least in asked)
     return (
@@ -266,7 +283,7 @@ def _page_cache(record):
     before = number(dataset.get("page_cache_before"))
     fetched = number(ledger.object_at(record, "monitors").get("storage_read_bytes"))
     known = fetched is not None
-    newest = record["schema"] == ledger.SCHEMAS[-1]
+    newest = ledger.since(record, 3)
     first = dataset.get("page_cache_first_state")
     start, left, elsewhere = (
         RULES[f"page_cache.{which}"].threshold for which in ("start", "left", "elsewhere")
@@ -332,7 +349,7 @@ def _is_small(dataset):
 
 def _left_as_is(record, before, asked, fetched):
     """Rules since schema 3, for files whose state nobody has made."""
-    if record["schema"] != ledger.SCHEMAS[-1]:
+    if not ledger.since(record, 3):
         return []
     dataset = ledger.object_at(record, "dataset")
     first, size = number(dataset.get("page_cache_first")), number(dataset.get("bytes")) or 1
@@ -370,18 +387,23 @@ def _is_harness_bound(record):
     """Whether an emulated device fell short of its rate although nothing was loaded: the program
     itself is the limit."""
     cell, device = record["cell"], ledger.object_at(record, "device")
-    step_ms = number(device.get("step_ms"))
-    if (
-        device.get("kind") != "emulated"
-        or cell["data"] != "synthetic"
-        and cell.get("cache") != "device"
-        or step_ms is None
-    ):
+    if ledger.in_pairs(record):
+        reached = record["ceiling_imgs_per_s"]
+    else:
+        is_loaded = cell["data"] != "synthetic" and cell.get("cache") != "device"
+        reached = None if is_loaded else record["imgs_per_s"]
+    step_ms, host_ms, all_reduce_ms = (
+        number(device.get(part)) for part in ("step_ms", "host_cpu_ms", "all_reduce_ms")
+    )
+    if device.get("kind") != "emulated" or reached is None or step_ms is None:
         return False
+    step_ms = max(step_ms, host_ms or 0.0) + (all_reduce_ms or 0.0)
     if step_ms <= 0:  # a rate without an end, which no program reaches
         return True
+    if str(cell["device"]).startswith(TRACED):  # the steps of its part of a recording differ
+        return MAYBE
     asked = 1e3 * cell["batch-size"] * (cell.get("gpus") or 1) / step_ms
-    return _above(RULES["harness_bound"].threshold * asked, record["imgs_per_s"], 1e-9 * asked)
+    return _above(RULES["harness_bound"].threshold * asked, reached, 1e-9 * asked)
 
 
 def _beyond(rule_id, value):

@@ -104,8 +104,8 @@ def marks(cells):
 
 
 def with_ceilings(cells):
-    """The cells and the ceilings behind them, each once."""
-    return list({id(c): c for cell in cells for c in (cell, cell.ceiling) if c}.values())
+    """The cells and the ceilings whose runs their shares are of, each once."""
+    return list({id(c): c for cell in cells for c in (cell, cell.divided_by) if c}.values())
 
 
 def _serious(cells):

@@ -34,13 +34,7 @@ class Cells:
         in the ledger."""
         # not run: no line
         counted = [self._place[id(r)] for r in cell.runs + cell.lost if id(r) in self._place]
-        if getattr(cell, "recorded", False):
-            counted = [
-                self._place[id(r)]
-                for _, other in self.all
-                if other.ceiling is cell.origin
-                for r in other.runs
-            ]
+        counted += [self._place[id(r)] for r in getattr(cell, "named_by", ())]
         keys = {(r["role"], str(r["cell_id"])) for r in cell.runs + cell.lost}
         every = {n for key in keys for n in self._records.get(key, [])}
         return sorted(set(counted)), sorted(every - set(counted))
@@ -94,6 +88,7 @@ class Cells:
             "missing": not cell.rate,
             "ceiling": isinstance(cell, Ceiling),
             "recorded": getattr(cell, "recorded", False),
+            "in_pairs": isinstance(cell, Ceiling) and cell.in_pairs,
             "records": counted,
             "others": others,
             "row": [clean(w, 300) for w in row] + [", ".join(span)],
@@ -123,7 +118,7 @@ def bad_flags(cell):
 
 def bad_ceiling(cell):
     """Why its share may not be quoted whatever the cell itself is worth; "" where it may."""
-    ceiling = cell.ceiling if cell.ratio else None
+    ceiling = cell.divided_by if cell.ratio else None
     return f"! ceiling: {bad_flags(ceiling)}" if ceiling and ceiling.serious else ""
 
 

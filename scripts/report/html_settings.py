@@ -83,6 +83,7 @@ def _ceiling_tile(ceiling, gpus, cells):
         "named by the records; this ledger holds no run of it"
         if ceiling.recorded
         else f"synthetic data, input {ceiling.input_size}: nothing is loaded"
+        + ("; measured in pairs with the cells" if ceiling.in_pairs else "")
         + (f"; {DRIFTED}" if ceiling.drifted else "")
     )
     return {

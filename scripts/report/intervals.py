@@ -8,6 +8,8 @@ import math
 from . import statistics
 
 BLOCKS = 10
+CORRELATED = 8  # with fewer blocks, nothing is known of how alike neighbours are
+LEAST_PAIRS = statistics.LEAST
 ROUNDING_MS = 0.0005  # raw values are written to 0.001 ms
 
 
@@ -31,14 +33,7 @@ def of_blocks(steps_ms, images_a_step):
     if mean <= 0:
         return (math.nan, math.nan), math.inf
     off = [sum(last[b * length : (b + 1) * length]) / length / mean - 1 for b in range(BLOCKS)]
-    squares = sum(x * x for x in off)
-    correlation = (
-        min(max(sum(a * b for a, b in zip(off, off[1:])) / squares + 1 / BLOCKS, 0.0), 0.9)
-        if squares > 0
-        else 0.0
-    )
-    inflation = (1 + correlation) / (1 - correlation)
-    degrees = max(2, int((BLOCKS - 1) / inflation))
+    squares, inflation, degrees = _scatter(off)
     half = statistics.t_quantile(0.975, degrees) * math.sqrt(
         squares / (BLOCKS - 1) / BLOCKS * inflation
     )
@@ -46,6 +41,36 @@ def of_blocks(steps_ms, images_a_step):
     # Rounding moves every block's mean by so much at most, and may move the correlation a little.
     slack = 5 * ROUNDING_MS / mean + 0.02 * half + 1e-9
     return (rate * math.exp(-half), rate * math.exp(half)), slack
+
+
+def _scatter(off):
+    """(sum of squares, by how much the correlation of neighbours inflates it, degrees of freedom)
+    of how far each block lies off the whole."""
+    n = len(off)
+    squares = sum(x * x for x in off)
+    correlation = 0.0
+    if n >= CORRELATED and squares > 0:
+        alike = sum(a * b for a, b in zip(off, off[1:])) / squares
+        correlation = min(max(alike + 1 / n, 0.0), 0.9)
+    inflation = (1 + correlation) / (1 - correlation)
+    return squares, inflation, max(2, int((n - 1) / inflation))
+
+
+def of_pairs(pairs, share, is_bounded):
+    """((low, high), slack): the 95 % interval around the share of the ceiling of a run in pairs,
+    from (steps, seconds, the ceiling's steps, its seconds) of each, and how far rounding may move
+    an end of it, relative. It is that of a ratio estimator (Cochran 1977, Sampling Techniques,
+    chapter 6), as the share is images over time however the blocks divide them. `is_bounded`: no
+    share exceeds 1; see statistics.bounded()."""
+    n = len(pairs)
+    whole = [sum(values) for values in zip(*pairs)]
+    parts = ([part / all_ for part, all_ in zip(pair, whole)] for pair in pairs)
+    squares, inflation, degrees = _scatter([a - b - c + d for a, b, c, d in parts])
+    error = max(math.sqrt(n / (n - 1) * squares * inflation), statistics.RESOLUTION)
+    half = statistics.t_quantile(0.975, degrees) * error
+    free = share * math.exp(-half), share * math.exp(half)
+    ends = statistics.bounded_ends(share, half) if is_bounded else free
+    return ends, 1e-8 + 1e-6 * half
 
 
 def of_blocks_1(steps_ms, images_a_step):

@@ -8,7 +8,9 @@ import os
 import sys
 
 MOST = sys.float_info.max
-SCHEMAS = ("feedrate.result/1", "feedrate.result/2", "feedrate.result/3")  # the newest last
+EXACT = 1e-9  # relative: what printing a double and dividing again may cost
+SCHEMAS = tuple(f"feedrate.result/{version}" for version in (1, 2, 3, 4))  # the newest last
+WHOLE = 3  # the first version whose records lack nothing that a report asks for
 LINE = "_line"  # where read() notes the line of the ledger that a record stands in
 STATUSES = ("ok", "failed", "interrupted", "invalid")
 NOT_RUN = "not run"  # planned, and in no ledger; see plan.py
@@ -60,7 +62,7 @@ def read(path, note):
             raise ReportError(f"{path}, line {n}", *problem)
         else:
             records.append({**upgrade(record), LINE: n})
-            older += [record["schema"]] if record["schema"] != SCHEMAS[-1] else []
+            older += [] if since(record, WHOLE) else [record["schema"]]
     if any(map(of_jobs, records)):
         raise ReportError(
             path,
@@ -79,6 +81,17 @@ def read(path, note):
             "run `feedrate sweep -o DIR` (or the same with --resume) first",
         )
     return records
+
+
+def since(record, version):
+    """Whether its schema is this version or a later one."""
+    return SCHEMAS.index(record["schema"]) >= version - 1
+
+
+def in_pairs(record):
+    """Whether short blocks of its cell and of its ceiling took turns in one run: it holds its own
+    ceiling."""
+    return since(record, 4) and isinstance(record.get("pairs"), dict)
 
 
 def of_jobs(record):
@@ -116,7 +129,7 @@ def scan(path):
 
 def upgrade(record):
     """A sound record of any schema as reports read it. 2 added `valid`; 3 checksums, each rank's
-    window, and a ceiling that is the one that opened the repetition."""
+    window, and a ceiling that is the one that opened the repetition; 4 runs in pairs."""
     return (
         {**record, "schema": SCHEMAS[1], "valid": valid_by_flags(record)}
         if record["schema"] == SCHEMAS[0]
@@ -177,6 +190,9 @@ def problem(record):
         reason = reason or "`valid` is neither true nor false"
     if record.get("status") == "ok" and not positive(record.get("imgs_per_s")):
         reason = reason or "status is ok but imgs_per_s is not a positive number"
+    is_paired = record.get("status") == "ok" and in_pairs(record)
+    if is_paired and not positive(record.get("ceiling_imgs_per_s")):
+        reason = reason or "it was measured in pairs, but its ceiling_imgs_per_s is no rate"
     return (reason, EDITED) if reason else None
 
 

@@ -190,11 +190,9 @@ def _procedure(settings, runs, records):
             f"A run was warmed up for at least {limits['warmup_seconds']} s, until its steps were"
             f" steady, and for at most {limits['max_warmup_seconds']} s."
         )
+    ways = _ways(runs)
     if limits["min_seconds"] and limits["max_seconds"] and limits["min_steps"]:
-        lines.append(
-            f"The measured window then lasted at least {limits['min_seconds']} s and"
-            f" {limits['min_steps']} steps, at most {limits['max_seconds']} s."
-        )
+        lines += _lasted(limits, *ways)
     took = [
         f"{said} {unit}"
         for key, unit in (
@@ -205,6 +203,9 @@ def _procedure(settings, runs, records):
         for said in [_said(_values(runs, key))]
         if said
     ]
+    blocks = [ledger.part(r, "pairs", "cell_s") for r in runs if ledger.in_pairs(r)]
+    if pairs := [len(seconds) for seconds in blocks if isinstance(seconds, list)]:
+        took.append(f"{_said(pairs)} pairs")
     if took:
         lines.append(f"What the runs took: {', '.join(took)}.")
     cells = [
@@ -221,16 +222,46 @@ def _procedure(settings, runs, records):
             else f"Repetitions: {counts}."
         )
     lines += _precision(cells)
-    lines += _order(records)
+    lines += _order(records, *ways)
     kinds = sorted({c.rate.kind for c in cells} - {statistics.SET})
     if kinds:
         lines.append(
             f"Intervals: {'; '.join(kinds)}; throughput is images by wall time of the window, the"
             " mean over the repetitions; a share of the ceiling is the mean log ratio to the"
-            " ceiling of the same repetition (the mean of its opening and closing run); a loss is"
+            f" ceiling of the same repetition ({_whose_ceiling(*ways)}); a loss is"
             " claimed where a one-sided test shows it at 5 % for all cells together (Holm)."
         )
     return lines
+
+
+def _ways(runs):
+    """(whether cells were measured in pairs, whether any lay between runs of its ceiling)."""
+    pairs = [ledger.in_pairs(r) for r in runs if r["role"] == "cell"]
+    return any(pairs), not pairs or not all(pairs)
+
+
+def _lasted(limits, in_pairs, between):
+    least = f"at least {limits['min_seconds']} s and {limits['min_steps']} steps"
+    most = f"at most {limits['max_seconds']} s"
+    window = "The measured window then lasted" if not in_pairs else "Any other window lasted"
+    return [
+        words
+        for words, holds in (
+            (
+                "A run in pairs then let short blocks of its cell's steps, which are its window,"
+                " and of synthetic steps, which are its ceiling, take turns, in random order within"
+                f" each pair, for {least} of the cell, {most}.",
+                in_pairs,
+            ),
+            (f"{window} {least}, {most}.", between),
+        )
+        if holds
+    ]
+
+
+def _whose_ceiling(in_pairs, between):
+    words = ["that of the same run's blocks"] * in_pairs
+    return ", or ".join(words + ["the mean of its opening and closing run"] * between)
 
 
 def _precision(cells):
@@ -253,19 +284,20 @@ def _precision(cells):
     ]
 
 
-def _order(records):
+def _order(records, in_pairs, between):
     """What is known of the order: a sweep alone says where a ceiling stood."""
     seeds = _said(_values([{"seed": ledger.seed(r)} for r in records], "seed"))
-    swept = any("place" in r for r in records)
-    words = (
-        "In every repetition the ceiling was measured first and last, the cells between in an"
-        f" order shuffled by the seed{' ' + seeds if seeds else ''}."
-        if swept
-        else f"Seed: {seeds}."
-        if seeds
-        else ""
-    )
-    return [words] if words else []
+    if not any("place" in r for r in records):
+        return [f"Seed: {seeds}."] if seeds else []
+    shuffled = f"in an order shuffled by the seed{' ' + seeds if seeds else ''}"
+    each, other = "each in pairs with its ceiling", "between two runs of it where that cannot be"
+    return [
+        f"In every repetition the cells were measured {shuffled}, {each}"
+        + (f", or {other}." if between else ".")
+        if in_pairs
+        else "In every repetition the ceiling was measured first and last, the cells between"
+        f" {shuffled}."
+    ]
 
 
 def _data(runs):

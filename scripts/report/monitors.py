@@ -12,7 +12,7 @@ from .readings import GPU, HOST, chosen, host, of_gpus
 from .text import clean, plain, tick
 
 SENTENCE = (
-    "Readings of the host and, where there are any, of the GPUs over the window of one run of the "
+    "Readings of the host and, where there are any, of the GPUs while one run was measured, of the "
     "cell with the lowest mean rate that kept them"
 )
 
@@ -47,7 +47,8 @@ def draw(setting, gpus, context):
     for i, (ax, (title, top, lines)) in enumerate(zip(axes, wanted)):
         _panel(ax, title, top, lines, last, 2 if page.compact else 4)
         if at_bottom(axes, i):
-            ax.set_xlabel("seconds" if page.compact else "seconds of the window")
+            whole = "run in pairs" if ledger.in_pairs(record) else "window"
+            ax.set_xlabel("seconds" if page.compact else f"seconds of the {whole}")
     return page
 
 
@@ -67,7 +68,10 @@ def _caption(cell, record):
     means = [
         f"{label} {100 * value:.1f} %" for label, value in means if value is not None and value >= 0
     ]
-    words += " Mean over the window: CPUs " + ", ".join(means) + "." if means else ""
+    is_paired = ledger.in_pairs(record)
+    over = "blocks of the cell" if is_paired else "window"
+    words += f" Mean over the {over}: CPUs " + ", ".join(means) + "." if means else ""
+    words += " The lines are of the ceiling's blocks, too." if is_paired else ""
     if len(record.get("ranks") or []) > 1:
         words += " A line for each GPU; the host is the first rank's."
     return words

@@ -179,9 +179,6 @@ def _shared(record):
     return found
 
 
-WITH_DRIFT_FLAG = ledger.SCHEMAS[1:]
-
-
 def _drifts(numbered):
     """A closing ceiling whose rate differs from that of the opening one must carry a flag that says
     so."""
@@ -192,11 +189,11 @@ def _drifts(numbered):
         repetition = str(record["cell_id"]), record["repetition"]
         if not record.get("place"):
             opening[repetition] = record["imgs_per_s"]
-        elif repetition in opening and record["schema"] in WITH_DRIFT_FLAG:
+        elif repetition in opening and ledger.since(record, 2):
             drift = record["imgs_per_s"] / opening[repetition] - 1
             if abs(
                 drift
-            ) > DRIFT.threshold + arithmetic.EXACT and "ceiling_drifted" not in ledger.flag_names(
+            ) > DRIFT.threshold + ledger.EXACT and "ceiling_drifted" not in ledger.flag_names(
                 record
             ):
                 yield (
@@ -210,12 +207,14 @@ def _drifts(numbered):
 
 def _ceilings(numbered):
     """From schema 3 on, a cell's ceiling is the one that opened its repetition. In older schemas it
-    is the mean of the ceilings so far."""
+    is the mean of the ceilings so far. A run in pairs holds its own."""
     rates, opening, device_rates, unfit = {}, {}, {}, set()
     for n, record in numbered:
+        if ledger.in_pairs(record):
+            continue
         key = ceiling_key(record["cell"], axes.own())
         stated = ledger.number(record.get("ceiling_imgs_per_s"))
-        if record["schema"] == ledger.SCHEMAS[-1]:
+        if ledger.since(record, 3):
             expected, what = (
                 opening.get((key, record["repetition"])),
                 "the ceiling that opened the repetition",
@@ -242,15 +241,15 @@ def _ceilings(numbered):
                         " in an earlier line"
                     ),
                 )
-            elif abs(expected / stated - 1 if stated else 1) > arithmetic.EXACT:
+            elif abs(expected / stated - 1 if stated else 1) > ledger.EXACT:
                 yield n, f"ceiling_imgs_per_s is {stated:.8g}, {what} is {expected:.8g}"
-            elif record["schema"] == ledger.SCHEMAS[-1] and record.get(
-                "ceiling_device_rate"
-            ) != device_rates.get((key, record["repetition"])):
+            elif ledger.since(record, 3) and record.get("ceiling_device_rate") != device_rates.get(
+                (key, record["repetition"])
+            ):
                 yield n, "ceiling_device_rate is not the device_rate of that ceiling"
-            elif record["schema"] == ledger.SCHEMAS[-1] and (
-                "ceiling_unfit" in ledger.flag_names(record)
-            ) != ((key, record["repetition"]) in unfit):
+            elif ledger.since(record, 3) and ("ceiling_unfit" in ledger.flag_names(record)) != (
+                (key, record["repetition"]) in unfit
+            ):
                 yield n, "the flag ceiling_unfit and the flags of that ceiling do not fit"
         if record["cell"]["data"] == "synthetic" and record["status"] == "ok":
             rates.setdefault(key, []).append(record["imgs_per_s"])

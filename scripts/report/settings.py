@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import axes as axis_tables
 from . import ledger, statistics
 from .cells import Ceiling, Cell, Setting, effective_input, kind_rank, pixels, value_rank
@@ -35,8 +37,9 @@ def group(records, note=lambda text: None, tables=None):
         (here.ceilings if isinstance(cell, Ceiling) else here.cells).append(cell)
     of_key = {ceiling_key(c.axes, tables): c for c in reversed(ceilings) if c.rate}
     for setting in settings.values():
+        _name_ceilings(setting, of_key)
         for cell in setting.cells:
-            _divide(cell, of_key, setting, sittings)
+            _divide(cell, of_key, sittings, setting)
         _scale(setting.cells + setting.ceilings)
         _name_variants(setting)
         setting.cells.sort(
@@ -87,7 +90,7 @@ def _pooled(kind, axes, cell_id, records, note):
     if runs:
         cell.rate = statistics.estimate(list(cell.by_repetition.values()), cell.pilot)
     if runs and kind is Ceiling:
-        cell.rate = _set(cell) or cell.rate
+        cell.rate = _set(cell, cell.rate) or cell.rate
         moved = [good for good in runs.values() if len(good) > 1]
         cell.drift = (
             statistics.share([(good[-1]["imgs_per_s"], good[0]["imgs_per_s"]) for good in moved])
@@ -113,19 +116,17 @@ def _counting(results, note):
     return [r for _, (r,) in sorted(of_place.items())]
 
 
-def _set(ceiling):
-    """An emulated device's ceiling is the rate that was given, as long as its runs keep to it; None
-    for any other."""
-    device = ledger.object_at(ceiling.runs[-1], "device")
+def _set(ceiling, measured):
+    """An emulated device's ceiling is the rate that was given, as long as its records keep to it;
+    None for any other."""
+    device = ledger.object_at(ceiling.records[-1], "device")
     if device.get("kind") != "emulated" and not str(ceiling.axes["device"]).startswith("emulated"):
         return None
     step_ms = ledger.number(device.get("step_ms"))
-    rate = (
-        1e3 * ceiling.axes["batch-size"] * ceiling.gpus / step_ms if step_ms else ceiling.rate.mean
-    )
-    if any(abs(r["imgs_per_s"] / rate - 1) > HELD for r in ceiling.runs):
+    rate = 1e3 * ceiling.axes["batch-size"] * ceiling.gpus / step_ms if step_ms else measured.mean
+    if any(abs(r[ceiling.rate_field] / rate - 1) > HELD for r in ceiling.records):
         return None
-    return statistics.Estimate(rate, None, None, ceiling.rate.n, statistics.SET)
+    return statistics.Estimate(rate, None, None, measured.n, statistics.SET)
 
 
 def ceiling_key(axes, tables):
@@ -161,46 +162,75 @@ class Sittings:
         return ceiling_key(record["cell"], self.tables), record["repetition"]
 
     def references(self, cell):
-        """{repetition: the mean rate of the ceilings around the cell's run}: where both are there,
-        if the sweep has closing ceilings."""
+        """{repetition: images/s of the ceiling that the cell's run is divided by}: what the run
+        itself names, if it took turns with its ceiling or the ledger holds no run of that; else the
+        mean rate of the ceilings around it, where both are there, if the sweep has closing
+        ceilings."""
         key = ceiling_key(cell.axes, self.tables)
         asked = {0, 1} if key in self.closed else {0}
         found = {}
         for repetition, runs in cell.runs_by_repetition.items():
             there = self.places[key, repetition][self.number[id(runs[-1])]]
-            if asked <= there.keys():
+            if ledger.in_pairs(runs[-1]) or cell.ceiling.recorded:
+                if ledger.positive(named := runs[-1].get("ceiling_imgs_per_s")):
+                    found[repetition] = named
+            elif asked <= there.keys():
                 rates = [record["imgs_per_s"] for record in there.values()]
                 found[repetition] = sum(rates) / len(rates)
         return found
 
 
-def _divide(cell, ceilings, setting, sittings):
-    """Finds the cell's ceiling; without one, uses the ceiling_imgs_per_s of its records."""
-    key = ceiling_key(cell.axes, setting.tables)
-    if key not in ceilings:
-        values = [v for v in (r.get("ceiling_imgs_per_s") for r in cell.runs) if ledger.positive(v)]
-        if not values:
-            return
-        axes = dict(setting.axes, **{"data": "synthetic", "gpus": cell.gpus})
-        if setting.axes["input-size"] == "native":
-            axes["image-size"] = cell.image_size
-        rate = statistics.Estimate(
-            sum(values) / len(values), None, None, len(values), statistics.NO_INTERVAL
-        )
-        ceilings[key] = Ceiling(axes, "", [], [], rate, recorded=True)
-        setting.ceilings.append(ceilings[key])
-    cell.ceiling = ceilings[key]
+def _name_ceilings(setting, ceilings):
+    """Adds to the setting, and to {key: Ceiling}, the ceilings that records of cells name: those
+    that took turns with them, and those of which the ledger holds no run."""
+    naming = {}
+    for cell in setting.cells:
+        key = ceiling_key(cell.axes, setting.tables)
+        for record in cell.runs:
+            is_alone = key not in ceilings and ledger.positive(record.get("ceiling_imgs_per_s"))
+            if is_alone or ledger.in_pairs(record):
+                naming.setdefault(key, (cell, []))[1].append(record)
+    for key, (cell, records) in naming.items():
+        in_pairs = [record for record in records if ledger.in_pairs(record)]
+        records = list(filter(ledger.valid, in_pairs)) or in_pairs or records
+        before = ceilings.get(key) or _unmeasured(setting, cell)
+        ceilings[key] = replace(before, named_by=records)
+        ceilings[key].rate = _named_rate(ceilings[key])
+        setting.ceilings = [c for c in setting.ceilings if c is not before] + [ceilings[key]]
+
+
+def _unmeasured(setting, cell):
+    """The cell's ceiling, of which there is no run."""
+    axes = dict(setting.axes, **{"data": "synthetic", "gpus": cell.gpus})
+    if setting.axes["input-size"] == "native":
+        axes["image-size"] = cell.image_size
+    return Ceiling(axes, "", [], [])
+
+
+def _named_rate(ceiling):
+    found = statistics.estimate(list(ceiling.by_repetition.values()), ceiling.pilot)
+    if ceiling.in_pairs:
+        return _set(ceiling, found) or found
+    # Older records name a mean of all ceilings so far: its scatter is not that of repetitions.
+    return replace(found, low=None, high=None, kind=statistics.NO_INTERVAL, points=())
+
+
+def _divide(cell, ceilings, sittings, setting):
+    """Finds the cell's ceiling and its share of it."""
+    cell.ceiling = ceilings.get(ceiling_key(cell.axes, setting.tables))
+    if not cell.ceiling:
+        return
     cell.references = sittings.references(cell)
     if pairs := paired(cell):
-        cell.ratio = statistics.share(pairs, pilot=cell.pilot)
+        most = 1.0 if setting.kind == "emulated" else None
+        cell.ratio = statistics.share(pairs, pilot=cell.pilot, most=most)
+    if cell.rate and cell.ceiling.rate.kind == statistics.SET:
+        cell.rate = statistics.bounded(cell.rate, cell.ceiling.rate.mean, cell.pilot)
 
 
 def paired(cell):
     """[(images/s, the ceiling's), …]: one a repetition, over those in which both were measured and
     that are complete."""
-    if cell.ceiling.recorded:
-        stated = ((r["imgs_per_s"], r.get("ceiling_imgs_per_s")) for r in cell.runs)
-        return [(rate, ceiling) for rate, ceiling in stated if ledger.positive(ceiling)]
     return common(cell.by_repetition, cell.references)
 
 

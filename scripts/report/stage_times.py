@@ -131,4 +131,4 @@ def largest_share(cell):
         sum(ms for part, ms, _ in parts if part == name) / _total(parts)
         for parts in by_repetition(cell).values()
     ]
-    return name, statistics.plain_mean(values or [0.0])
+    return name, statistics.mean_share(values or [0.0])

@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 LEVEL = 0.05  # of every test: how often it may find a difference where there is none
 LEAST = 3  # repetitions: with fewer, the points stand for themselves
 T_INTERVAL = "95 % t-interval on logarithms"
-T_CHOSEN = T_INTERVAL + ", corrected for the choice of workers"
+T_BOUNDED = T_INTERVAL + ", below the rate that was set"
+CHOSEN = ", corrected for the choice of workers"
+T_CHOSEN = T_INTERVAL + CHOSEN
 # where a sweep was asked for a precision: see t_interval()
 IN_TWO_STAGES = ", in two stages"
 # Where a budget ends a sweep, the cells that met the target are those whose spread happened to be
@@ -18,6 +20,7 @@ IN_TWO_STAGES = ", in two stages"
 # the program; scripts/validate-measurement precision).
 WIDER = 1.07
 SET = "set, not measured"
+NEGLIGIBLE = 0.001  # of a share or a drift: less than the tenth of a percent that is shown
 NO_INTERVAL = f"no interval below {LEAST} repetitions"
 
 
@@ -34,10 +37,24 @@ class Estimate:
     # of a share: the one-sided p-value against a true share of 1; 1 without an interval
     p_low: float = 1.0
     degrees: int | None = None  # of freedom, where they are not n - 1
+    most: float | None = None  # what the value cannot exceed, where there is such a bound
 
     @property
     def df(self):
         return self.n - 1 if self.degrees is None else self.degrees
+
+    @property
+    def is_below_1(self):
+        """Whether a share, tested alone, is shown to lie below 1: its two-sided 95 % interval on
+        logarithms leaves out 1. One on logits never reaches it."""
+        return self.p_low < LEVEL / 2
+
+    @property
+    def is_lopsided(self):
+        """Whether one "±" would say too much of one side: the sides of its interval differ by more
+        than a tenth of the wider one."""
+        below, above = self.error_bar
+        return abs(above - below) > 0.1 * max(above, below)
 
     @property
     def half_width(self):
@@ -115,10 +132,10 @@ def estimate(rates, pilot=None):
     )
 
 
-def share(pairs, bias=0.0, kind=T_INTERVAL, pilot=None):
+def share(pairs, bias=0.0, kind=T_INTERVAL, pilot=None, most=None):
     """From (rate, reference) for each repetition, both measured in it: the geometric mean of the
     ratios, with a t-interval on their logarithms from three on. `bias`: what choosing has put into
-    the mean logarithm, taken off again. `pilot`: see t_interval().
+    the mean logarithm, taken off again. `pilot`: see t_interval(); `most`: see bounded().
     """
     ratios = tuple(rate / reference for rate, reference in pairs)
     logs = [math.log(ratio) for ratio in ratios]
@@ -126,7 +143,7 @@ def share(pairs, bias=0.0, kind=T_INTERVAL, pilot=None):
     if len(ratios) < LEAST:
         return Estimate(_exp(mean), None, None, len(ratios), NO_INTERVAL, ratios)
     _, half, error, degrees = t_interval(logs, pilot)
-    return Estimate(
+    found = Estimate(
         _exp(mean),
         _exp(mean - half),
         _exp(mean + half),
@@ -136,10 +153,47 @@ def share(pairs, bias=0.0, kind=T_INTERVAL, pilot=None):
         _t_cdf(mean / error, degrees),
         degrees,
     )
+    return bounded(found, most, pilot, bias)
 
 
 def _kind(kind, pilot):
     return kind + IN_TWO_STAGES if pilot else kind
+
+
+def bounded(found, most, pilot=None, bias=0.0):
+    """The estimate with an interval that does not reach beyond `most`, which its value cannot
+    exceed: as wide on the logit of value / most as it is on the logarithm (Lesaffre, Rizopoulos and
+    Tsonaka 2007, Biostatistics 8:72). A t-interval on the repetitions' own logits would not do: one
+    close to the bound has so large a logit that the interval may leave out the mean. Where all of
+    the interval lies above the bound, that one is wrong: it then stays as it is, and says so."""
+    if most is None or found.low is None or found.low > most * (1 + NEGLIGIBLE):
+        return found
+    parts = (min(point * _exp(-bias) / most, 1 - RESOLUTION) for point in found.points)
+    centre, half, _, _ = t_interval([math.log(part) for part in parts], pilot)
+    low, high = (most * end for end in bounded_ends(_exp(centre), half))
+    kind = found.kind.replace(T_INTERVAL, T_BOUNDED)
+    return replace(found, low=low, high=high, kind=kind, most=most)
+
+
+def bounded_ends(part, half):
+    """The ends of the interval around a part of a bound, from its half-width on the logarithm: as
+    far away on the logit, where 0 and 1 are out of reach. For a part that differs from 1 by less
+    than the half-width, that lower end would fall to 0: it is at most twice as far away as on the
+    logarithm."""
+    farthest = part * _exp(-2 * half)
+    if part >= 1:
+        return farthest, part
+    centre, half = logit(part), half / (1 - part)
+    return max(logistic(centre - half), farthest), logistic(centre + half)
+
+
+def logit(part):
+    """Of a part above 0 and below 1, or what rounding has made of it."""
+    return math.log(part / max(1 - part, 1e-16))
+
+
+def logistic(value):
+    return 1 / (1 + _exp(-value))
 
 
 def plain_mean(values, pilot=None):
@@ -160,20 +214,23 @@ def plain_mean(values, pilot=None):
     )
 
 
+def mean_share(values, pilot=None):
+    """The plain_mean() of shares: its interval ends at 0 and at 1."""
+    found = plain_mean(values, pilot)
+    if found.low is None:
+        return found
+    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
+
+
 def shifted(found, bias):
     """The estimate of a rate less the `bias` that choosing has put into its mean logarithm."""
     if found.low is None:
         return found
-    factor = _exp(-bias)
-    return Estimate(
-        found.mean * factor,
-        found.low * factor,
-        found.high * factor,
-        found.n,
-        T_CHOSEN + IN_TWO_STAGES if found.kind.endswith(IN_TWO_STAGES) else T_CHOSEN,
-        found.points,
-        degrees=found.degrees,
-    )
+    mean, low, high = (value * _exp(-bias) for value in (found.mean, found.low, found.high))
+    how = found.kind.removesuffix(IN_TWO_STAGES)
+    kind = how + CHOSEN + found.kind.removeprefix(how)
+    high = high if found.most is None else min(high, found.most)
+    return replace(found, mean=mean, low=low, high=high, kind=kind)
 
 
 def mean_and_error(values):
@@ -232,6 +289,9 @@ def widened(found, count):
     low, high = (
         found.mean * _exp(math.log(end / found.mean) * wider) for end in (found.low, found.high)
     )
+    if found.most is not None:
+        at, end = (logit(min(value / found.most, 1.0)) for value in (found.mean, found.high))
+        high = found.most * logistic(at + wider * max(end - at, 0.0))
     return replace(found, low=low, high=high)
 
 

@@ -46,7 +46,7 @@ def _of(estimate, part):
 
 def _drift(cell, part):
     """How much the ceiling moved within a repetition, on average: last / first − 1."""
-    ceiling = cell if isinstance(cell, Ceiling) else cell.ceiling
+    ceiling = cell if isinstance(cell, Ceiling) else cell.divided_by
     value = _of(ceiling and ceiling.drift, part)
     return None if value is None else value - 1
 
@@ -139,7 +139,7 @@ def flag_names(cell):
     names += [
         name
         for name, base in zip(
-            ("invalid_ceiling!", "invalid_first_count!"), (cell.ceiling, cell.first)
+            ("invalid_ceiling!", "invalid_first_count!"), (cell.divided_by, cell.first)
         )
         if base and base is not cell and base.serious
     ]
@@ -151,7 +151,7 @@ def flag_names(cell):
 
 
 def drifted(cell):
-    ceiling = cell if isinstance(cell, Ceiling) else cell.ceiling
+    ceiling = cell if isinstance(cell, Ceiling) else cell.divided_by
     return bool(ceiling and ceiling.drifted)
 
 
@@ -257,13 +257,13 @@ def incomplete_lines(setting):
 
 
 def incomplete(ceiling):
-    lacking = [n for n in ceiling.by_repetition if n not in ceiling.whole]
+    lacking = ceiling.lacking
     return (
         [
             f"repetition{'' if len(lacking) == 1 else 's'} {listing(lacking)} of the ceiling"
             f" ({gpus(ceiling.gpus)}, input {axis_value(ceiling.input_size)})"
-            f" {'lacks its' if len(lacking) == 1 else 'lack their'} first or last run: no share is"
-            " formed there"
+            f" {'lacks its' if len(lacking) == 1 else 'lack their'} first or last run: no share"
+            f"{' of a cell between them' if ceiling.in_pairs else ''} is formed there"
         ]
         if lacking
         else []

@@ -172,16 +172,19 @@ def _points(estimate, words):
 
 
 def share_words(estimate):
-    """ "61.7 ± 5.8 %": the wider side; a list of points where there is no interval."""
+    """ "61.7 ± 5.8 %"; "55.9 to 67.4 %" where the sides of the interval differ; a list of points
+    where there is no interval."""
     if estimate.low is None or estimate.half_width < 0.0005:
         return spread(estimate)
+    if estimate.is_lopsided:
+        return f"{percent(estimate.low).removesuffix(' %')} to {percent(estimate.high)}"
     mean, half = percent(estimate.mean).removesuffix(" %"), percent(estimate.half_width)
     return f"{mean} ± {half}"
 
 
 def plus_minus(estimate):
-    """ "1,234 ± 25". Without an interval the points of the repetitions; what was set and not
-    measured says so."""
+    """ "1,234 ± 25"; as spread() where the sides of the interval differ. Without an interval the
+    points of the repetitions; what was set and not measured says so."""
     half, mean = estimate.half_width, amount(estimate.mean)
     if estimate.kind == "set, not measured":
         return f"{mean} (set)"
@@ -189,6 +192,8 @@ def plus_minus(estimate):
         return _points(estimate, amount)
     if half < 1e-6 * abs(estimate.mean):  # rounding of an emulated device's exact steps
         return f"{mean} ± 0"
+    if estimate.is_lopsided and amount(estimate.low) != amount(estimate.high):
+        return spread(estimate, amount)
     digits = len(mean.partition(".")[2])
     return f"{mean} ± " + (
         amount(half) if half < 10**-digits or "e" in mean else f"{half:,.{digits}f}"

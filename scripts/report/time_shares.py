@@ -3,8 +3,6 @@ a mean over the repetitions."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from . import ledger, panels, stage_times, statistics, storage, style
 
 BUSY, OTHERS, IOWAIT = "cpu_busy", "cpu_other_processes", "cpu_iowait"
@@ -98,15 +96,7 @@ def _of_machine(cell, share_of):
 
 
 def _mean(cell, values):
-    """The interval of a share ends at 0 and at 1."""
-    if not values:
-        return None
-    found = statistics.plain_mean(values, cell.pilot)
-    return (
-        found
-        if found.low is None
-        else replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
-    )
+    return statistics.mean_share(values, cell.pilot) if values else None
 
 
 def _part(parts, name, which):

@@ -6,13 +6,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from . import ledger, panels, statistics, storage, style
+from . import flags, ledger, panels, statistics, storage, style
 from .text import clean
 from .text import gpus as gpu_words
 
 LEAST, BETTER = 0.90, 0.95  # MLPerf Storage asks for the first of ResNet-50
 CORRECTED = "queue_not_at_rest"  # the flag of what _time_of_step() takes off
-TRACED = "emulated:trace="
 
 
 @dataclass(frozen=True)
@@ -105,9 +104,9 @@ def of_run(record):
 
 def lacks(record):
     """Why the utilisation of a run is not known, of several runs; "" if it is."""
-    if record["schema"] != ledger.SCHEMAS[-1]:
+    if not ledger.since(record, 3):
         return "their schema is older"
-    if str(record["cell"]["device"]).startswith(TRACED):
+    if str(record["cell"]["device"]).startswith(flags.TRACED):
         return "their records do not say how long the recorded steps of the window were"
     if not ledger.positive(_device(record, "step_ms")) or _device(record, "all_reduce_ms") is None:
         return "their records do not say how long a step takes"

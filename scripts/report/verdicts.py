@@ -97,7 +97,7 @@ def shares(cell, rules):
     [] if the ceiling may not be quoted."""
     if isinstance(cell, Ceiling) or not cell.ceiling or cell.ceiling.recorded:
         return []
-    if comparable.why_invalid(cell.ceiling) and not rules.allow_invalid:
+    if cell.divided_by and comparable.why_invalid(cell.ceiling) and not rules.allow_invalid:
         return []
     return [rate / ceiling for rate, ceiling in settings.paired(cell)]
 

@@ -186,11 +186,13 @@ class LiveRun {
   bool lacks_its_trace_ = false;
 };
 
-// The cell behind its ceiling, as often as was asked for.
+// The cell with its ceiling, as often as was asked for.
 std::vector<plan::PlannedRun> repeated_plan(const plan::Cell& cell, const RunCommand& command) {
   std::vector<plan::PlannedRun> all;
   for (int repetition = 0; repetition < command.repetitions; ++repetition) {
-    for (plan::PlannedRun run : plan::plan_run(cell, !command.no_ceiling)) {
+    // A trace shows the way of one cell's batches, without its ceiling's between them.
+    for (plan::PlannedRun run :
+         plan::plan_run(cell, !command.no_ceiling, command.experiment.trace.empty())) {
       run.repetition = repetition;
       all.push_back(std::move(run));
     }
@@ -262,12 +264,12 @@ int run_small(CLI::App& app, RunCommand& command) {
 CommandEntry add_run(CLI::App& program) {
   const auto command = std::make_shared<RunCommand>();
   CLI::App* app =
-      program.add_subcommand("run", "Measure one cell, live, against its synthetic ceiling");
+      program.add_subcommand("run", "Measure one cell, live, in pairs with its synthetic ceiling");
   add_experiment_options(*app, command->experiment, "Axes (one value each)");
   app->add_option("-o,--output", command->experiment.output,
                   "also keep the records, in a new ledger in this folder")
       ->type_name("DIR");
-  app->add_flag("--no-ceiling", command->no_ceiling, "do not measure the synthetic ceiling first");
+  app->add_flag("--no-ceiling", command->no_ceiling, "do not measure the synthetic ceiling");
   app->add_option("--record-steps", command->record_steps,
                   "write how long each step took, for --device emulated:trace=FILE elsewhere "
                   "(--data synthetic)")

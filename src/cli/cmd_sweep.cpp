@@ -63,7 +63,7 @@ std::string summary_of(const std::vector<plan::PlannedRun>& plan, const SweepCom
     repetitions = std::max(repetitions, run.repetition + 1);
   }
   return counted(plan.size(), "run") + " (" + counted(cells.size(), "cell") + ", " +
-         counted(ceilings.size(), "ceiling") + ", " +
+         (ceilings.empty() ? "" : counted(ceilings.size(), "ceiling") + ", ") +
          counted(static_cast<std::size_t>(repetitions), "repetition") + "), at least " +
          duration(least_seconds(limits) * static_cast<double>(plan.size())) +
          further(command.precision);
@@ -229,7 +229,7 @@ int sweep(CLI::App& app, SweepCommand& command) {
 CommandEntry add_sweep(CLI::App& program) {
   const auto command = std::make_shared<SweepCommand>();
   CLI::App* app = program.add_subcommand(
-      "sweep", "Measure a product of axes, ceiling first and last, into a ledger");
+      "sweep", "Measure a product of axes, each cell in pairs with its ceiling, into a ledger");
   add_experiment_options(*app, command->experiment,
                          "Axes (several values, comma-separated, make a sweep)");
   add_qualify_option(*app, command->experiment.run.qualify);

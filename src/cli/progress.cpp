@@ -69,8 +69,9 @@ LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling,
   std::string all = (warms ? "warming up " : "measuring ") + format("%.1f s", p.elapsed_s) + " · " +
                     rate,
               fewer = (warms ? "warm-up · " : "") + rate, few = rate;
-  if (ceiling && *ceiling > 0) {
-    const std::string share = format(" · %.0f %%", 100 * p.imgs_per_s / *ceiling);
+  const double top = p.ceiling_imgs_per_s > 0 ? p.ceiling_imgs_per_s : ceiling.value_or(0);
+  if (top > 0) {
+    const std::string share = format(" · %.0f %%", 100 * p.imgs_per_s / top);
     all += share + " of the ceiling", fewer += share, few += share;
   }
   all += format(" · device waits %.0f %%", 100 * p.device_idle);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "device/registry.h"
 #include "plan/axes.h"
 #include "plan/settings.h"
 #include "record/record_json.h"
@@ -150,6 +151,16 @@ void say_defaults(Words& run, std::vector<std::string>& notes, const std::vector
   }
 }
 
+// Older records do not say what their ceilings' batches showed: it was noise.
+bool had_no_pictures(const std::vector<Json>& records, const Json& command) {
+  return std::ranges::any_of(records, [&](const Json& record) {
+    const std::string device = record["cell"].value("device", "emulated");
+    return record["environment"].value("command", Json()) == command &&
+           !record["cell"].contains("synthetic") &&
+           device::split_device(device).first != "emulated";
+  });
+}
+
 }  // namespace
 
 std::string check_same(const MeasuredData& data) {
@@ -220,6 +231,8 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
                                        " ranks; so they start on this machine");
     }
     say_defaults(run, reproduction.notes, records, environment["command"], config);
+    if (had_no_pictures(records, environment["command"]))
+      run.insert(run.end(), {"--synthetic", "noise"});
     if (!reproduction.runs.empty()) run.push_back("--resume");  // into the same ledger
     reproduction.runs.push_back(run);
     reproduction.configs.push_back(config);

@@ -20,6 +20,17 @@ std::string throughput_text(const run::Measurement& m) {
   return text;
 }
 
+// "95 % within this run: 51.2-53.9, 8 pairs; "; empty for a run that is in none.
+std::string pairs_text(const run::Measurement& m) {
+  if (!m.pairs) return "";
+  const std::size_t pairs = m.pairs->pairs.size();
+  const std::string count = format("%zu pair%s; ", pairs, pairs == 1 ? "" : "s");
+  const auto& ci95 = m.pairs->share.ci95;
+  return ci95 ? format("95 %% within this run: %.1f-%.1f, ", 100 * ci95->low, 100 * ci95->high) +
+                    count
+              : count;
+}
+
 // Empty where the cell has none.
 std::string ceiling_text(const record::Record& record) {
   const auto ceiling = record.ceiling();
@@ -28,9 +39,9 @@ std::string ceiling_text(const record::Record& record) {
     return format("no share of it: %s img/s must not be quoted (%s)",
                   thousands(ceiling->imgs_per_s).c_str(), ceiling->unfit.c_str());
   }
-  return format("%.1f %% of the ceiling (%s img/s)",
-                100 * record.result.measurement->imgs_per_s / ceiling->imgs_per_s,
-                thousands(ceiling->imgs_per_s).c_str());
+  const run::Measurement& m = *record.result.measurement;
+  return format("%.1f %% of the ceiling (", 100 * m.imgs_per_s / ceiling->imgs_per_s) +
+         pairs_text(m) + thousands(ceiling->imgs_per_s) + " img/s)";
 }
 
 // "1,234 (95 %: 1,220 to 1,248)", or without the interval where there is none.

@@ -19,7 +19,7 @@ namespace feedrate::device {
 
 // Where a run's batches come from, as the device sees it.
 enum class Feed : std::uint8_t {
-  synthetic,  // a ring of ready, normalised random batches, made on the device before the run
+  synthetic,  // a ring of ready, normalised batches of pictures or noise, made before the run
   resident,   // one real batch, copied to the device once, normalised each step
   streamed,   // a batch from the host each step: copied, normalised, trained on
 };
@@ -55,6 +55,11 @@ struct Emulation {
   double all_reduce_ms = 0;  // time at the end of each step, with several ranks
 };
 
+// Fills `pixels` with pictures of `size`: uint8, RGB, one behind the other. The same for the same
+// arguments; thread-safe.
+using DrawPictures = void (*)(std::uint64_t seed, codec::PixelSize size,
+                              std::span<std::uint8_t> pixels);
+
 // What one run asks of a device.
 struct StepSpec {
   pipeline::BatchSpec batch;  // what a streamed or resident batch looks like in host memory
@@ -66,6 +71,8 @@ struct StepSpec {
   StepOptions step;
   std::uint64_t seed = 0;  // of weights and synthetic batches
   Feed feed = Feed::streamed;
+  bool synthetic_beside = false;  // submit_synthetic() will be called, whatever the feed
+  DrawPictures draw = nullptr;    // what synthetic batches show; null: normal noise
   std::optional<DeviceAugmentation> augmentation{};  // batches are whole pictures
   // Batches are encoded pictures (batch.encoded_slot): the share, in percent, that the JPEG engine
   // decodes where there is one; the rest is decoded by the GPU's ordinary processors.
@@ -122,6 +129,10 @@ class Accelerator {
   // unfinished. No device synchronisation beyond that. Throws an Error naming the device (out of
   // memory, ...).
   virtual void submit(pipeline::BatchLease batch) = 0;
+
+  // The same with a synthetic batch, beside a feed of another kind: a step at the ceiling. Only
+  // where StepSpec::synthetic_beside.
+  virtual void submit_synthetic() = 0;
 
   // Steps that ended since the last call, in order, appended to `finished`. Does not wait.
   virtual void collect(std::vector<StepRecord>& finished) = 0;

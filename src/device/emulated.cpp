@@ -51,16 +51,12 @@ class Emulated : public Accelerator {
   }
 
   void submit(pipeline::BatchLease batch) override {
-    measure::sleep_until_ns(
-        ends_[steps_ % 2]);  // of the step before last: its buffer is free from then on
-    std::int64_t ready = measure::now_ns();
-    if (spec_.feed == Feed::streamed) ready = copy(std::move(batch));
-    const std::int64_t start = std::max(ready, last_end_);
-    // The device carries out what the host has launched: it is not done before that is.
-    const std::int64_t worked = std::max(start + length_of(steps_), launch());
-    const std::int64_t end = group_.size() > 1 ? averaged(worked) : worked;
-    queued_.push_back({start, end, std::numeric_limits<double>::quiet_NaN(), end - worked});
-    ends_[steps_++ % 2] = last_end_ = end;
+    wait_for_room();
+    step(spec_.feed == Feed::streamed ? copy(std::move(batch)) : measure::now_ns());
+  }
+  void submit_synthetic() override {
+    wait_for_room();
+    step(measure::now_ns());
   }
 
   void collect(std::vector<StepRecord>& finished) override {
@@ -75,6 +71,18 @@ class Emulated : public Accelerator {
   void drain() override { measure::sleep_until_ns(last_end_); }
 
  private:
+  // The step before last has ended: its buffer is free from then on.
+  void wait_for_room() const { measure::sleep_until_ns(ends_[steps_ % 2]); }
+
+  // `ready`: when the batch was on the device.
+  void step(std::int64_t ready) {
+    const std::int64_t start = std::max(ready, last_end_);
+    // The device carries out what the host has launched: it is not done before that is.
+    const std::int64_t worked = std::max(start + length_of(steps_), launch());
+    const std::int64_t end = group_.size() > 1 ? averaged(worked) : worked;
+    queued_.push_back({start, end, std::numeric_limits<double>::quiet_NaN(), end - worked});
+    ends_[steps_++ % 2] = last_end_ = end;
+  }
   static std::vector<std::int64_t> nanoseconds(const std::vector<double>& ms) {
     std::vector<std::int64_t> ns;
     for (const double one : ms) ns.push_back(std::llround(1e6 * one));

@@ -121,6 +121,8 @@ double per_second(std::int64_t from, std::int64_t to, double wall_s, double unit
 
 }  // namespace
 
+std::int64_t process_read_bytes() { return number_in("/proc/self/io", "read_bytes:"); }
+
 HostCounters read_host_counters() {
   HostCounters c;
   std::ifstream stat("/proc/stat");
@@ -140,7 +142,7 @@ HostCounters read_host_counters() {
   c.quota = quota_periods();
   c.disk_read_bytes = disk_read_bytes();
   c.network_received_bytes = network_received_bytes();
-  c.process_read_bytes = number_in("/proc/self/io", "read_bytes:");
+  c.process_read_bytes = process_read_bytes();
   const std::int64_t kib = number_in("/proc/meminfo", "MemAvailable:");
   c.memory_available_bytes = kib < 0 ? -1 : kib * 1024;
   c.cpu_mhz = cpu_mhz();
@@ -177,6 +179,32 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
   use.memory_available_bytes = static_cast<double>(to.memory_available_bytes);
   use.cpu_mhz = to.cpu_mhz;
   return use;
+}
+
+void advance(HostCounters& at, const HostCounters& from, const HostCounters& to) {
+  constexpr std::int64_t HostCounters::*kCounters[] = {&HostCounters::at_ns,
+                                                       &HostCounters::busy_ticks,
+                                                       &HostCounters::iowait_ticks,
+                                                       &HostCounters::steal_ticks,
+                                                       &HostCounters::all_ticks,
+                                                       &HostCounters::usable_busy_ticks,
+                                                       &HostCounters::usable_all_ticks,
+                                                       &HostCounters::process_cpu_ns,
+                                                       &HostCounters::psi_cpu_us,
+                                                       &HostCounters::psi_io_us,
+                                                       &HostCounters::psi_memory_us,
+                                                       &HostCounters::disk_read_bytes,
+                                                       &HostCounters::network_received_bytes,
+                                                       &HostCounters::process_read_bytes};
+  for (const auto counter : kCounters) at.*counter += to.*counter - from.*counter;
+  const std::size_t groups = std::min({at.quota.size(), from.quota.size(), to.quota.size()});
+  at.quota.resize(groups);
+  for (std::size_t g = 0; g < groups; ++g) {
+    at.quota[g].all += to.quota[g].all - from.quota[g].all;
+    at.quota[g].stopped += to.quota[g].stopped - from.quota[g].stopped;
+  }
+  at.memory_available_bytes = to.memory_available_bytes;
+  at.cpu_mhz = to.cpu_mhz;
 }
 
 }  // namespace feedrate::measure

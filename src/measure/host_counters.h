@@ -29,6 +29,7 @@ struct HostCounters {
   double cpu_mhz = -1;                       // mean of up to 8 clocks, as the kernel says
 };
 HostCounters read_host_counters();
+std::int64_t process_read_bytes();  // of it, HostCounters::process_read_bytes
 
 // Between two moments: shares 0..1 of the machine's CPUs; psi: of the time; -1: unknown.
 struct HostUse {
@@ -50,5 +51,9 @@ struct HostUse {
   double process_cpu_s = -1;           // CPU time of this process, all threads
 };
 HostUse host_use(const HostCounters& from, const HostCounters& to);
+
+// Moves `at` on by what was counted from one moment to the next; levels become the later one's. So
+// host_use() of where it began and where it ends is that of several such stretches together.
+void advance(HostCounters& at, const HostCounters& from, const HostCounters& to);
 
 }  // namespace feedrate::measure

@@ -20,6 +20,7 @@ class BatchLoader : public Loader {
         outstanding_(options_.workers * options_.prefetch),
         ring_(SlabRing::make(options_.recipe.spec, outstanding_ + 3, options_.slabs)),
         tasks_(static_cast<std::size_t>(options_.workers)) {
+    options_.gate = &gate_;
     for (int i = 0; i < outstanding_; ++i) ask();
     for (int w = 0; w < options_.workers; ++w)
       workers_.push_back(std::make_unique<Worker>(options_));
@@ -55,7 +56,10 @@ class BatchLoader : public Loader {
     }
     changed_.notify_all();
     ring_->close();
+    gate_.remove();
   }
+  void pause() override { gate_.shut(); }
+  void resume() override { gate_.open(); }
 
   std::int64_t samples_ahead_limit() const override {
     return static_cast<std::int64_t>(outstanding_) * options_.recipe.spec.batch_size;
@@ -120,6 +124,7 @@ class BatchLoader : public Loader {
   }
 
   LoaderOptions options_;
+  Gate gate_;
   const int outstanding_;
   std::shared_ptr<SlabRing> ring_;
   mutable std::mutex mutex_;

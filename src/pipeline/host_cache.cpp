@@ -23,6 +23,8 @@ class HostCache : public Loader {
     stopped_ = true;
     inner_->stop();
   }
+  void pause() override { inner_->pause(); }
+  void resume() override { inner_->resume(); }
   std::int64_t samples_ahead_limit() const override { return 0; }
   measure::StageTotals stages() const override { return inner_->stages(); }
 

@@ -21,7 +21,8 @@ std::span<const LoaderKind> loader_kinds() {
        [](int prefetch, int workers) { return prefetch * std::max(1, workers); }},
       {"dali", "NVIDIA DALI on the CPU, in as many threads as there are workers; in order",
        make_dali_loader, check_dali_loader,
-       [](int, int) { return 2; }},  // DALI's own queue is behind those that are collated
+       [](int, int) { return 2; },  // DALI's own queue is behind those that are collated
+       false},
   };
   return kKinds;
 }

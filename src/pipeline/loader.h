@@ -7,6 +7,7 @@
 #include "base/module.h"
 #include "measure/stages.h"
 #include "pipeline/batch.h"
+#include "pipeline/gate.h"
 #include "pipeline/sample_recipe.h"
 #include "pipeline/sampler.h"
 #include "pipeline/slab_ring.h"
@@ -23,6 +24,11 @@ class Loader {
   virtual BatchLease next() = 0;
   // Ends the workers and wakes whoever waits. Idempotent.
   virtual void stop() = 0;
+  // The workers finish the samples that they are making, and stand still until resume(): what lies
+  // in the queues stays, and next() gives no more than that. Does not wait for them. Only where
+  // LoaderKind::pauses; without workers there is nothing to do.
+  virtual void pause() {}
+  virtual void resume() {}
   // The most samples that can be finished or in work.
   virtual std::int64_t samples_ahead_limit() const = 0;
   // What all workers together have done so far.
@@ -45,6 +51,7 @@ struct LoaderOptions {
   // So many are made; next() then waits for stop(). 0: endless. DALI's loader goes on.
   std::int64_t batches = 0;
   measure::Trace* trace = nullptr;  // of this rank; outlives the loader. DALI's does not use it
+  Gate* gate = nullptr;             // the loader's own, which its workers pass; null: none
 };
 
 // The layout of what the program and a loader in a module exchange.
@@ -62,6 +69,7 @@ struct LoaderKind {
   void (*check)() = nullptr;
   // The most batches that lie whole in its queues, or are nearly so, when it has loaded all.
   int (*batches_ahead)(int prefetch, int workers) = nullptr;
+  bool pauses = true;  // see Loader::pause()
 };
 std::span<const LoaderKind> loader_kinds();
 const LoaderKind& find_loader_kind(std::string_view kind);  // throws UsageError

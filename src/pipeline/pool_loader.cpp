@@ -26,6 +26,7 @@ class PoolLoader : public Loader {
         ready_(static_cast<std::size_t>(options_.prefetch)),
         ring_(SlabRing::make(options_.recipe.spec, options_.prefetch + in_work() + kInDevice,
                              options_.slabs)) {
+    options_.gate = &gate_;
     for (int w = 0; w < options_.workers; ++w)
       workers_.push_back(std::make_unique<Worker>(options_));
     try {
@@ -58,7 +59,10 @@ class PoolLoader : public Loader {
     changed_.notify_all();
     ready_.close();
     ring_->close();
+    gate_.remove();
   }
+  void pause() override { gate_.shut(); }
+  void resume() override { gate_.open(); }
 
   std::int64_t samples_ahead_limit() const override {
     return static_cast<std::int64_t>(options_.prefetch + in_work()) *
@@ -173,6 +177,7 @@ class PoolLoader : public Loader {
   }
 
   LoaderOptions options_;
+  Gate gate_;
   BoundedQueue<BatchLease> ready_;
   std::shared_ptr<SlabRing> ring_;
   std::mutex mutex_;

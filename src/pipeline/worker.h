@@ -57,6 +57,7 @@ class Worker {
   // sample is replaced by the next one of the dataset if the recipe allows it, never by what the
   // slot held before.
   int finish_one() {
+    if (options_.gate) options_.gate->pass();
     leave_out_pause();
     for (;;) {
       const int place = source_.await();

@@ -128,8 +128,8 @@ std::string recorded_device(const std::string& value) {
 
 std::vector<AxisValue> data_values() {
   std::vector<AxisValue> all = {{"synthetic",
-                                 "ready, normalised random batches that lie on the device before "
-                                 "the run: the ceiling"},
+                                 "ready, normalised batches that lie on the device before the "
+                                 "run: the ceiling"},
                                 {"tensor",
                                  "precached: transformed once, stored at input-size; read and "
                                  "collated each time"}};
@@ -313,6 +313,9 @@ std::string gpus_words(std::string_view value, const Cell& cell) {
 }
 std::string input_words(std::string_view value, const Cell&) {
   return ", input " + std::string(value);
+}
+std::string synthetic_words(std::string_view value, const Cell& cell) {
+  return (cell.is("data", "synthetic") ? ", " : ", ceiling of ") + std::string(value);
 }
 std::string emulated_words(std::string_view, const Cell& cell) {
   return not_emulated(cell) ? "" : ", EMULATED";
@@ -631,6 +634,16 @@ Axes data_axes() {
        .set = dtype<&S::tensor_dtype>,
        .label = first(1, after_space),
        .refusals = tensor_dtype_refusals()},
+      {.name = "synthetic",
+       .help = "what the ready batches of the ceiling show (cpu, cuda)",
+       .fallback = "pictures",
+       .values = {{"pictures", "such as `gen` draws"}, {"noise", "normally distributed values"}},
+       .canonical = one_of,
+       .ceiling = true,
+       .applies = trains,
+       .usual = "pictures",
+       .set = [](S& s, const std::string& v) { s.pictures = v == "pictures"; },
+       .label = {.position = kStep, .words = synthetic_words}},
   };
 }
 

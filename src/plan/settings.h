@@ -40,6 +40,7 @@ struct CellSettings {
   bool in_order = false, pin_workers = false, pin_memory = false;
   bool skip_bad = false;
   device::Feed feed = device::Feed::synthetic;
+  bool pictures = false;  // what synthetic batches show; else normal noise
   device::StepOptions step;
   std::set<std::string> open_step;  // axes of it that the device is to find out, see Axis::open
   device::Emulation emulation;

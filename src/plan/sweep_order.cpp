@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "pipeline/loader.h"
 #include "plan/expand.h"
 
 namespace feedrate::plan {
@@ -21,17 +22,28 @@ std::vector<Cell> ceilings_of(const std::vector<Cell>& cells) {
   return ceilings;
 }
 
-// The cells of one ceiling, between its two runs.
+// The cells of one ceiling: those that are measured in pairs with it, and the others between its
+// two runs. `with_ceiling`: it is a cell itself.
 void append(std::vector<PlannedRun>& plan, const Cell& ceiling, std::vector<Cell> cells,
-            int repetition) {
-  plan.push_back({ceiling, Role::opening_ceiling, repetition});
-  for (Cell& cell : cells) plan.push_back({std::move(cell), Role::cell, repetition});
-  if (!cells.empty()) plan.push_back({ceiling, Role::closing_ceiling, repetition});
+            bool with_ceiling, int repetition) {
+  const auto others = std::ranges::stable_partition(cells, may_be_in_pairs);
+  if (with_ceiling || !others.empty()) plan.push_back({ceiling, Role::opening_ceiling, repetition});
+  for (const Cell& cell : others) plan.push_back({cell, Role::cell, repetition});
+  if (!others.empty()) plan.push_back({ceiling, Role::closing_ceiling, repetition});
+  for (auto cell = cells.begin(); cell != others.begin(); ++cell)
+    plan.push_back({.cell = *cell, .repetition = repetition, .in_pairs = true});
 }
 
 }  // namespace
 
 std::string_view name_of(Role role) { return role == Role::cell ? "cell" : "ceiling"; }
+
+bool may_be_in_pairs(const Cell& cell) {
+  if (cell.is("data", "synthetic") || cell.is("page-cache", "cold")) return false;
+  const auto& loader = cell["loader"];
+  const bool has_workers = cell["workers"] && !cell.is("workers", "0");
+  return !has_workers || !loader || pipeline::find_loader_kind(*loader).pauses;
+}
 
 int position_of(Role role) { return role == Role::closing_ceiling ? 1 : 0; }
 
@@ -49,7 +61,8 @@ std::vector<PlannedRun> plan_repetition(const std::vector<Cell>& cells, int repe
       if (!cell.is("data", "synthetic") && ceiling_of(cell) == ceilings[c]) real.push_back(cell);
     }
     shuffle(real, mix64(seed, turn * ceilings.size() + c));
-    append(plan, ceilings[c], std::move(real), repetition);
+    const bool is_cell = std::ranges::find(cells, ceilings[c]) != cells.end();
+    append(plan, ceilings[c], std::move(real), is_cell, repetition);
   }
   return plan;
 }
@@ -62,9 +75,10 @@ std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitio
   return plan;
 }
 
-std::vector<PlannedRun> plan_run(const Cell& cell, bool with_ceiling) {
+std::vector<PlannedRun> plan_run(const Cell& cell, bool with_ceiling, bool in_pairs) {
   if (cell.is("data", "synthetic")) return {{cell, Role::opening_ceiling}};
   if (!with_ceiling) return {{cell, Role::cell}};
+  if (in_pairs && may_be_in_pairs(cell)) return {{.cell = cell, .in_pairs = true}};
   return {{ceiling_of(cell), Role::opening_ceiling}, {cell, Role::cell}};
 }
 

@@ -23,6 +23,8 @@ struct PlannedRun {
   // Of a search (`feedrate capacity`): its number in it, from 0. Each run then reads the samples in
   // an order of its own, so that what a server keeps of one run's is not the beginning of the next.
   std::optional<int> search_run{};
+  // A cell's: its run measures its ceiling as well, see may_be_in_pairs().
+  bool in_pairs = false;
 
   // Of its samples; `base`: the command's. Wraps.
   std::uint64_t seed(std::uint64_t base) const {
@@ -30,19 +32,24 @@ struct PlannedRun {
   }
 };
 
-// The order of a sweep: for each repetition and each ceiling, the ceiling, its cells, the ceiling
-// again. Each repetition has the ceilings, and the cells of each, in another order, shuffled by the
-// seed: what changes from the start to the end of a repetition, as temperatures do, hits each
-// alike. Synthetic cells are the ceilings themselves. A sweep of ceilings alone measures each once
-// per repetition. Pure.
+// Whether one run can measure a cell in pairs of blocks with its ceiling (run/pairs.h). Not a cold
+// one, which is one pass over the data, nor one whose loader cannot pause, nor a ceiling itself.
+bool may_be_in_pairs(const Cell& cell);
+
+// The order of a sweep. Each repetition has the ceilings, and the cells of each, in another order,
+// shuffled by the seed: what changes from the start to the end of a repetition, as temperatures do,
+// hits each alike. Where not all cells of a ceiling can be measured in pairs, the ceiling is run
+// before and after those that cannot. Synthetic cells are the ceilings themselves, and are measured
+// once. Pure.
 std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitions,
                                    std::uint64_t seed);
 // One repetition of it, of these cells.
 std::vector<PlannedRun> plan_repetition(const std::vector<Cell>& cells, int repetition,
                                         std::uint64_t seed);
 
-// A plan of one cell: its ceiling once before it, unless `with_ceiling` is false or the cell is
+// A plan of one cell: in pairs with its ceiling or, where that cannot be or `in_pairs` is false,
+// with the ceiling once before it. Without the ceiling if `with_ceiling` is false, or the cell is
 // synthetic itself.
-std::vector<PlannedRun> plan_run(const Cell& cell, bool with_ceiling);
+std::vector<PlannedRun> plan_run(const Cell& cell, bool with_ceiling, bool in_pairs);
 
 }  // namespace feedrate::plan

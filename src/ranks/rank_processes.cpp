@@ -17,31 +17,71 @@ std::vector<std::string> command_of(std::vector<std::string> command, int rank, 
   return command;
 }
 
-class LocalRanks : public RankProcesses {
+// Processes that carry out tasks together, one after the other.
+class Team {
  public:
-  explicit LocalRanks(std::vector<std::string> command) : command_(std::move(command)) {}
-  int size() const override { return 0; }
-  bool run(int count, const std::string& task, const TaskHooks& hooks,
-           std::stop_token stop) override {
-    Children children;
+  Team(const std::vector<std::string>& command, int count, std::string name)
+      : name_(std::move(name)), count_(count) {
     std::vector<RankLink> links;
     const std::vector<int> cpus = measure::neighbours_together(measure::usable_cpus());
     for (int r = 0; r < count; ++r)
-      links.push_back(children.start(command_of(command_, r, count, device::kLoopback),
-                                     share_of_cpus(cpus, r, count)));
+      links.push_back(children_.start(command_of(command, r, count, device::kLoopback),
+                                      share_of_cpus(cpus, r, count)));
     if (count == 1) links[0].name = "the cell's process";
-    Coordinator coordinator(std::move(links), [&children] { return children.look(); }, kGraceNs);
-    const bool done = coordinator.run(task, hooks, std::move(stop));
-    coordinator.end();
-    if (done) children.end(kGraceNs);
-    return done;
+    coordinator_.emplace(
+        std::move(links), [this] { return children_.look(); }, kGraceNs);
   }
-  bool run_aside(const std::string& task, const TaskHooks& hooks, std::stop_token stop) override {
-    return run(1, task, hooks, std::move(stop));
+
+  bool is(const std::string& name, int count) const { return name_ == name && count_ == count; }
+  // None has died since the last task.
+  bool is_whole() { return !children_.look(); }
+  bool run(const std::string& task, const TaskHooks& hooks, std::stop_token stop) {
+    return coordinator_->run(task, hooks, std::move(stop));
+  }
+  // After a task that ended well. Without it they are killed.
+  void end() {
+    coordinator_->end();
+    children_.end(kGraceNs);
   }
 
  private:
+  const std::string name_;
+  const int count_;
+  Children children_;
+  std::optional<Coordinator> coordinator_;
+};
+
+class LocalRanks : public RankProcesses {
+ public:
+  explicit LocalRanks(std::vector<std::string> command) : command_(std::move(command)) {}
+  ~LocalRanks() override { end_team(); }
+  int size() const override { return 0; }
+  bool run(int count, const std::string& task, const TaskHooks& hooks, std::stop_token stop,
+           const std::string& name) override {
+    if (team_ && (name.empty() || !team_->is(name, count) || !team_->is_whole())) end_team();
+    auto team = team_ ? std::move(team_) : std::make_unique<Team>(command_, count, name);
+    const bool done = team->run(task, hooks, std::move(stop));
+    if (!done) return false;
+    if (name.empty()) {
+      team->end();
+    } else {
+      team_ = std::move(team);
+    }
+    return true;
+  }
+  // What the team holds of a device may be needed.
+  bool run_aside(const std::string& task, const TaskHooks& hooks, std::stop_token stop) override {
+    return run(1, task, hooks, std::move(stop), "");
+  }
+
+ private:
+  void end_team() {
+    if (team_) team_->end();
+    team_.reset();
+  }
+
   const std::vector<std::string> command_;
+  std::unique_ptr<Team> team_;  // null: none waits for its next task
 };
 
 class LaunchedRanks : public RankProcesses {
@@ -51,7 +91,8 @@ class LaunchedRanks : public RankProcesses {
       : size_(launch.size), here_(launch.local_size), aside_(command) {
     others.insert(others.begin(),
                   own_.start(command_of(command, 0, launch.size, launch.host), own_cpus(launch)));
-    coordinator_.emplace(std::move(others), [this] { return own_.look(); }, kSilenceNs);
+    coordinator_.emplace(
+        std::move(others), [this] { return own_.look(); }, kSilenceNs);
   }
   ~LaunchedRanks() override {
     coordinator_.reset();
@@ -59,11 +100,12 @@ class LaunchedRanks : public RankProcesses {
   }
   int size() const override { return size_; }
   int here(int) const override { return here_; }
-  bool run(int, const std::string& task, const TaskHooks& hooks, std::stop_token stop) override {
+  bool run(int, const std::string& task, const TaskHooks& hooks, std::stop_token stop,
+           const std::string&) override {
     return coordinator_->run(task, hooks, std::move(stop));
   }
   bool run_aside(const std::string& task, const TaskHooks& hooks, std::stop_token stop) override {
-    return aside_.run(1, task, hooks, std::move(stop));
+    return aside_.run_aside(task, hooks, std::move(stop));
   }
 
  private:

@@ -19,15 +19,17 @@ class RankProcesses {
   virtual int size() const = 0;
   // How many of `count` run on this machine.
   virtual int here(int count) const { return count; }
-  // Has `count` ranks carry out `task`; see Coordinator::run().
-  virtual bool run(int count, const std::string& task, const TaskHooks& hooks,
-                   std::stop_token stop) = 0;
+  // Has `count` ranks carry out `task`; see Coordinator::run(). `team`: those that have carried out
+  // the task before, if it was of the same team, go on with this one; with an error, or stopped, a
+  // team ends. Empty: the ranks end with the task. A launcher's ranks are the same for all tasks.
+  virtual bool run(int count, const std::string& task, const TaskHooks& hooks, std::stop_token stop,
+                   const std::string& team) = 0;
   // The same by one process on this machine that is started for this task and ends with it; none of
   // the ranks.
   virtual bool run_aside(const std::string& task, const TaskHooks& hooks, std::stop_token stop) = 0;
 };
 
-// Ranks that are started for each task, on this machine, each with its share of the CPUs.
+// Ranks that are started for each task or team, on this machine, each with its share of the CPUs.
 // `command`: the arguments that start this program as a rank at the stream
 // Children::kRankDescriptor; the rank's number, the number of ranks and rank 0's host are appended.
 std::unique_ptr<RankProcesses> make_local_ranks(std::vector<std::string> command);

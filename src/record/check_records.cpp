@@ -125,6 +125,11 @@ std::string variant_problem(const Json& record, const plan::CellSettings& settin
                    variant;
 }
 
+bool is_sealed(const Json& record) {
+  const Json& schema = record.at("schema");
+  return schema == kResultSchema || schema == kFirstSealed;
+}
+
 bool is_of_this_version(const Json& record) {
   const Json& environment = record.at("environment");
   return environment.is_object() && environment.contains("feedrate_version") &&
@@ -164,7 +169,7 @@ std::vector<std::string> problems(const Json& record) {
     if (!is_of_this_version(record))
       return found;  // another may know other rates, and words its verdicts otherwise
     add(step_problem(record, settings));
-    if (record.at("schema") == kResultSchema) {  // older ones word it otherwise, and say less
+    if (is_sealed(record)) {  // older ones word it otherwise, and say less
       for (const std::string& words : verdict_problems(record, settings)) add(words);
     }
   } catch (const std::exception& error) {
@@ -188,7 +193,7 @@ CheckedRecords check_records(const std::filesystem::path& ledger) {
   for (std::string line; std::getline(file, line); ++number) {
     const Json record = nests_too_deep(line) ? Json() : Json::parse(line, nullptr, false);
     if (!has_cell(record)) continue;
-    const bool sealed = record.at("schema") == kResultSchema;
+    const bool sealed = is_sealed(record);
     checked.unsealed += sealed ? 0 : 1;
     if (const std::string words = sealed ? seal_problem(line, previous) : ""; !words.empty())
       checked.findings.push_back({number, words});

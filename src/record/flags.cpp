@@ -40,13 +40,13 @@ Raised cached_part(const FlagFacts& facts, const FlagRule&) {
 
 Raised unsteady_warmup(const FlagFacts& facts, const FlagRule&) {
   const run::Measurement& m = measured(facts);
-  return when(!m.steady && m.warmup_steps > measure::kSteadyNeeds,
+  return when(!m.steady && !m.pairs && m.warmup_steps > measure::kSteadyNeeds,
               "the steps were still changing when the warm-up's time was over");
 }
 
 Raised short_warmup(const FlagFacts& facts, const FlagRule&) {
   const run::Measurement& m = measured(facts);
-  return when(!m.steady && m.warmup_steps <= measure::kSteadyNeeds,
+  return when(!m.steady && !m.pairs && m.warmup_steps <= measure::kSteadyNeeds,
               format("the warm-up's time was over after %d steps; whether steps are steady shows "
                      "after %d",
                      static_cast<int>(m.warmup_steps), measure::kSteadyNeeds + 1));
@@ -60,13 +60,13 @@ Raised unsteady_window(const FlagFacts& facts, const FlagRule&) {
 bool is_shorter_than(double share, const FlagFacts& facts) {
   const run::RunLimits& limits = facts.options.limits;
   return static_cast<double>(measured(facts).steps) < share * limits.min_steps ||
-         measured(facts).ranks.front().window_s < share * limits.min_seconds;
+         run::measured_s(measured(facts)) < share * limits.min_seconds;
 }
 
 // By what ended the window: nothing else makes the next one longer.
 std::string longer_window(const FlagFacts& facts) {
   const std::string longest = "raise --max-seconds";
-  if (measured(facts).ranks.front().window_s >= facts.options.limits.max_seconds)
+  if (run::measured_s(measured(facts)) >= facts.options.limits.max_seconds)
     return longest + ", or shorten the steps with a smaller --batch-size";
   if (facts.result.settings.page_cache == "cold")
     return "make a larger dataset (a cold run is one pass)";
@@ -111,7 +111,7 @@ std::string beside_the_ceilings(const diagnose::Slowdown& step) {
 // Whether cuDNN and cuBLAS are known to have chosen the same kernels in both.
 bool has_the_ceilings_kernels(const FlagFacts& facts) {
   const std::string& here = measured(facts).device.kernels;
-  return !here.empty() && here == facts.ceiling->kernels;
+  return measured(facts).pairs || (!here.empty() && here == facts.ceiling->kernels);
 }
 
 Raised shorter_step(const FlagFacts& facts, const FlagRule& rule) {
@@ -147,7 +147,7 @@ Raised short_window(const FlagFacts& facts, const FlagRule& rule) {
   const run::Measurement& m = measured(facts);
   return when(
       is_shorter_than(*rule.threshold, facts),
-      std::to_string(m.steps) + format(" steps in %.3g s were measured", m.ranks.front().window_s),
+      std::to_string(m.steps) + format(" steps in %.3g s were measured", run::measured_s(m)),
       is_shorter_than(*rule.serious, facts), longer_window(facts));
 }
 
@@ -234,7 +234,7 @@ std::string of_rank(const run::Measurement& m, std::size_t rank) {
 
 Raised stopped(const FlagFacts& facts, const FlagRule& rule) {
   const run::Measurement& m = measured(facts);
-  const double share = m.standstills.stopped_s / m.window_s;
+  const double share = m.standstills.stopped_s / (m.pairs ? m.pairs->took_s : m.window_s);
   const bool may_lead = m.standstill_rank == 0 && m.ranks.size() > 1;
   return when(share > *rule.threshold,
               "for " + percent(share) + " of the time no thread" + of_rank(m, m.standstill_rank) +
@@ -384,12 +384,13 @@ double planned_step_ms(const plan::CellSettings& settings, const run::Measuremen
 
 Raised harness_bound(const FlagFacts& facts, const FlagRule& rule) {
   const plan::CellSettings& settings = facts.result.settings;
-  if (!settings.emulated() || settings.feed == device::Feed::streamed || settings.discards())
-    return {};
+  const auto& pairs = measured(facts).pairs;
+  const bool loads = settings.feed == device::Feed::streamed || settings.discards();
+  if (!settings.emulated() || (loads && !pairs)) return {};
   const device::DeviceDescription& device = measured(facts).device;
   const double step_ms = std::max(planned_step_ms(settings, measured(facts)), device.host_cpu_ms) +
                          device.all_reduce_ms;
-  const double reached = measured(facts).imgs_per_s;
+  const double reached = pairs ? pairs->ceiling_imgs_per_s : measured(facts).imgs_per_s;
   const double asked = step_ms > 0 ? 1e3 * settings.batch_size * settings.gpus / step_ms : 0;
   return when(asked == 0 || reached < *rule.threshold * asked,
               "without any loading " + std::to_string(std::llround(reached)) +

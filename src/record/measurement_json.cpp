@@ -38,6 +38,18 @@ Json device_rate_json(const run::DeviceRate& rate) {
   return {{"imgs_per_s", rate.imgs_per_s}, {"ci95", interval_json(rate.ci95)}};
 }
 
+Json measured_pairs_json(const run::MeasuredPairs& pairs) {
+  Json json = {{"took_s", pairs.took_s}};
+  for (const run::MeasuredPair& pair : pairs.pairs) {
+    json["cell_steps"].push_back(pair.cell_steps);
+    json["cell_s"].push_back(pair.cell_s);
+    json["ceiling_steps"].push_back(pair.ceiling_steps);
+    json["ceiling_s"].push_back(pair.ceiling_s);
+    json["ceiling_first"].push_back(pair.ceiling_first);
+  }
+  return json;
+}
+
 Json stages_json(const measure::StageTotals& totals) {
   Json stages = Json::array();
   for (std::size_t i = 0; i < measure::kStageCount; ++i) {
@@ -118,7 +130,7 @@ Json device_json(const device::DeviceDescription& d) {
 // The names of HostUse's members, as the record has them.
 struct HostColumn {
   const char* name;
-  double measure::HostUse::* value;
+  double measure::HostUse::*value;
 };
 constexpr HostColumn kShares[] = {{"cpu_busy", &measure::HostUse::cpu_busy},
                                   {"cpu_iowait", &measure::HostUse::cpu_iowait},
@@ -281,6 +293,11 @@ void add_measurement(Json& record, const plan::CellSettings& settings, const run
   if (ceiling) {
     record["ceiling_imgs_per_s"] = ceiling->imgs_per_s;
     record["ceiling_device_rate"] = device_rate_json(ceiling->device);
+  }
+  if (m.pairs) {
+    record["ceiling_fraction"] = m.pairs->share.share;
+    record["ceiling_fraction_ci95"] = interval_json(m.pairs->share.ci95);
+    record["pairs"] = measured_pairs_json(*m.pairs);
   }
   record["steps"] = m.steps;
   record["images"] = m.images;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "plan/expand.h"
+#include "plan/sweep_order.h"
 
 namespace feedrate::record {
 namespace {
@@ -24,6 +25,7 @@ class Rates {
     int place = 0;
     double imgs_per_s = 0;
     bool valid = false;
+    std::optional<double> share{};
   };
 
   explicit Rates(const std::vector<MeasuredRate>& rates) {
@@ -33,7 +35,7 @@ class Rates {
       failures = rate.has_failed ? failures + 1 : 0;
       if (rate.imgs_per_s)
         of_[rate.cell_id][rate.repetition].push_back(
-            {at, rate.place, *rate.imgs_per_s, rate.valid});
+            {at, rate.place, *rate.imgs_per_s, rate.valid, rate.share});
     }
   }
   // The run that counts.
@@ -92,6 +94,10 @@ std::vector<double> logs_of(const plan::Cell& cell, const Rates& rates) {
   for (const int repetition : rates.repetitions_of(id)) {
     const auto run = rates.of(id, repetition);
     if (!run) continue;
+    if (run->share) {
+      logs.push_back(std::log(*run->share));
+      continue;
+    }
     const auto its =
         id == ceiling ? std::optional(1.0) : rates.around(ceiling, repetition, run->at);
     if (its) logs.push_back(std::log(run->imgs_per_s / *its));
@@ -118,6 +124,8 @@ MeasuredRate rate_of(const nlohmann::ordered_json& record) {
   const auto& imgs_per_s = record.at("imgs_per_s");
   if (record.at("status") == "ok" && imgs_per_s.is_number() && imgs_per_s > 0)
     rate.imgs_per_s = imgs_per_s.get<double>();
+  if (const auto share = record.find("ceiling_fraction"); rate.imgs_per_s && share != record.end())
+    rate.share = share->get<double>();
   return rate;
 }
 
@@ -154,11 +162,12 @@ std::vector<plan::Cell> next_cells(const std::vector<CellPrecision>& known,
   for (const CellPrecision* cell : open) {
     if (most_runs && cell->half_width < kNearlyWidest * open.front()->half_width) break;
     const std::string ceiling = plan::ceiling_of(cell->cell).id();
-    // A synthetic cell is its own ceiling, once; another's ceiling runs twice.
-    const bool is_ceiling = cell->cell.id() == ceiling;
-    runs += is_ceiling || ceilings.contains(ceiling) ? 1 : 3;
+    // A synthetic cell is its own ceiling, once, and one that is measured in pairs has it with it;
+    // another's ceiling runs twice.
+    const bool is_alone = cell->cell.id() == ceiling || plan::may_be_in_pairs(cell->cell);
+    runs += is_alone || ceilings.contains(ceiling) ? 1 : 3;
     if (most_runs && runs > *most_runs) break;
-    if (!is_ceiling) ceilings.insert(ceiling);
+    if (!is_alone) ceilings.insert(ceiling);
     next.push_back(cell->cell);
   }
   return next;

@@ -28,11 +28,13 @@ struct MeasuredRate {
   int repetition = 0, place = 0;  // place: see plan::position_of()
   bool has_failed = false, valid = false;
   std::optional<double> imgs_per_s;
+  std::optional<double> share{};  // of the ceiling, of a run in pairs
 };
 MeasuredRate rate_of(const nlohmann::ordered_json& record);
 
 // Of each cell, in their order. `rates`: of the ledger's records, in their order. Shares are formed
-// as the report forms them: each rate over the mean of both ceilings of its repetition.
+// as the report forms them: a run in pairs has its own, each other rate is divided by the mean of
+// both ceilings of its repetition.
 std::vector<CellPrecision> precision_of(const std::vector<plan::Cell>& cells,
                                         const plan::Precision& precision,
                                         const std::vector<MeasuredRate>& rates);

@@ -74,6 +74,16 @@ void clean_texts(run::CellResult& result, std::vector<Flag>& flags, const Anonym
   for (Flag& flag : flags) flag.reason = anonymizer.cleaned(std::move(flag.reason));
 }
 
+// What spoils the ceiling of a run in pairs, and so its share, by the names of the flags; empty:
+// nothing, or the run is not in pairs.
+std::string unfit_in_pairs(const Record& record) {
+  if (!record.result.measurement || !record.result.measurement->pairs) return "";
+  std::vector<Flag> found;
+  for (const Flag& flag : record.flags)
+    if (flag.name == kStoppedFlag || flag.name == kHarnessFlag) found.push_back(flag);
+  return serious_names(found);
+}
+
 }  // namespace
 
 Json stands_for_json(const run::CellResult& result) {
@@ -98,18 +108,28 @@ std::optional<diagnose::Ceiling> Record::fit_ceiling() const {
 Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options,
                    const std::optional<Anonymizer>& anonymizer) {
   Record record{.context = std::move(context), .result = std::move(result)};
+  if (const auto& m = record.result.measurement; m && m->pairs) {
+    record.context.ceiling = {
+        m->pairs->ceiling_imgs_per_s, m->pairs->ceiling_device, {}, m->device.kernels};
+  }
   const auto rate = [](const std::optional<diagnose::Ceiling>& ceiling) {
     return ceiling ? std::optional(ceiling->imgs_per_s) : std::nullopt;
   };
   const bool closes = record.context.run.role == plan::Role::closing_ceiling;
-  record.flags =
-      flags_of({.result = record.result,
-                .options = options,
-                .opening_imgs_per_s = closes ? rate(record.context.ceiling) : std::nullopt,
-                .ceiling = record.ceiling(),
-                .first_page_cache = record.context.first_page_cache,
-                .differences = record.context.differences,
-                .overlap = record.context.jobs ? record.context.jobs->overlap : std::nullopt});
+  const auto look = [&] {
+    return flags_of({.result = record.result,
+                     .options = options,
+                     .opening_imgs_per_s = closes ? rate(record.context.ceiling) : std::nullopt,
+                     .ceiling = record.ceiling(),
+                     .first_page_cache = record.context.first_page_cache,
+                     .differences = record.context.differences,
+                     .overlap = record.context.jobs ? record.context.jobs->overlap : std::nullopt});
+  };
+  record.flags = look();
+  if (const std::string unfit = unfit_in_pairs(record); !unfit.empty()) {
+    record.context.ceiling->unfit = unfit;
+    record.flags = look();
+  }
   if (anonymizer) clean_texts(record.result, record.flags, *anonymizer);
   record.valid = is_valid(record.result, record.flags);
   if (record.result.measurement)

@@ -27,8 +27,8 @@ struct JobsPart {
 // What is known of a run beyond its result.
 struct RunContext {
   plan::PlannedRun run;
-  int order = 0;                                   // of the run in the sweep, as it was carried out
-  std::optional<diagnose::Ceiling> ceiling;        // that opened its repetition
+  int order = 0;                             // of the run in the sweep, as it was carried out
+  std::optional<diagnose::Ceiling> ceiling;  // that opened its repetition; not of a run in pairs
   std::optional<run::PageCache> first_page_cache;  // of the cell's first repetition, before this
   std::vector<std::string> differences;            // from other records of its ledger, see resume.h
   std::optional<plan::Precision> precision{};      // of a sweep that was asked for one

@@ -97,6 +97,7 @@ std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
   using Blocks = std::set<std::pair<std::string, int>>;
   Blocks lacking, without_opening, closed;
   for (const plan::PlannedRun& run : plan) {
+    if (run.in_pairs) continue;  // its ceiling is its own
     const bool done = is_done(run);
     if (!done) lacking.insert(block_of(run));
     if (!done && run.role == plan::Role::opening_ceiling) without_opening.insert(block_of(run));
@@ -105,8 +106,9 @@ std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
   std::erase_if(plan, [&](const plan::PlannedRun& run) {
     const auto block = block_of(run);
     const bool is_ceiling = run.role != plan::Role::cell;
-    const bool needed_again = without_opening.contains(block) ||
-                              (is_ceiling && lacking.contains(block) && closed.contains(block));
+    const bool needed_again =
+        !run.in_pairs && (without_opening.contains(block) ||
+                          (is_ceiling && lacking.contains(block) && closed.contains(block)));
     return is_done(run) && !needed_again;
   });
   return plan;

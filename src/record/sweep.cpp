@@ -34,7 +34,8 @@ class Ceilings {
   // itself.
   std::optional<diagnose::Ceiling> of(const plan::PlannedRun& run) const {
     const auto found = opening_.find({plan::ceiling_of(run.cell).id(), run.repetition});
-    const bool is_missing = found == opening_.end() || run.role == plan::Role::opening_ceiling;
+    const bool is_missing =
+        found == opening_.end() || run.role == plan::Role::opening_ceiling || run.in_pairs;
     return is_missing ? std::nullopt : std::optional(found->second);
   }
 
@@ -68,6 +69,14 @@ class FirstPageCaches {
   }
   std::map<std::string, run::PageCache> first_;  // by cell_id
 };
+
+// Cells of one setting in one repetition share their processes, as they share the network, the
+// kernels that were chosen for it, and the ceiling. What differs from process to process so stays
+// between repetitions, where the report's intervals see it.
+std::string team_of(const plan::PlannedRun& run) {
+  if (!run.in_pairs) return "";
+  return plan::ceiling_of(run.cell).id() + " " + std::to_string(run.repetition);
+}
 
 bool stood_still(const Record& record) {
   return std::ranges::any_of(record.flags,
@@ -122,8 +131,11 @@ class Sweep {
                    run.role == plan::Role::cell && ceiling ? std::optional(ceiling->imgs_per_s)
                                                            : std::nullopt);
     run::CellResult result =
-        runner_.run(run.cell, hooks_.progress, stop_, run.seed(options_.run.seed),
-                    number == total ? options_.trace : std::filesystem::path{});
+        runner_.run(run.cell, hooks_.progress, stop_,
+                    {.seed = run.seed(options_.run.seed),
+                     .trace = number == total ? options_.trace : std::filesystem::path{},
+                     .in_pairs = run.in_pairs,
+                     .team = team_of(run)});
     std::vector<std::string> differences = options_.differences;
     std::ranges::move(device_differences(before_, result), std::back_inserter(differences));
     const Record record = make_record(std::move(result),

@@ -12,7 +12,7 @@ void BlockSchedule::begin(std::span<const device::StepRecord> steps) {
 void BlockSchedule::update(std::span<const device::StepRecord> steps) {
   if (mark_ == 0 || is_over() || steps.size() == since_) return;
   const bool measures = is_measured(mark_);
-  const std::size_t least = measures ? static_cast<std::size_t>(plan_.least_steps) : kSettlingSteps;
+  const std::size_t least = measures ? least_steps_ : plan_.settling_steps;
   const double least_s = measures ? plan_.seconds : kSettlingShare * plan_.seconds;
   const double lasted =
       measure::seconds(steps.back().end_ns - steps[since_ == 0 ? 0 : since_ - 1].end_ns);
@@ -22,7 +22,7 @@ void BlockSchedule::update(std::span<const device::StepRecord> steps) {
 }
 
 bool BlockSchedule::is_over() const {
-  return mark_ > 2 * static_cast<std::int64_t>(plan_.blocks.size());
+  return mark_ % kAnew > 2 * static_cast<std::int64_t>(plan_.blocks.size());
 }
 
 }  // namespace feedrate::run

@@ -10,11 +10,12 @@
 
 namespace feedrate::run {
 
-// A part of a run in which one place is delayed, or none is. All ranks begin and end a block at the
-// same step.
+// A part of a run in which one place is delayed, or none is, or which trains on synthetic batches.
+// All ranks begin and end a block at the same step.
 struct Block {
   measure::Place place = measure::Place::worker;
-  measure::Delay delay;  // ns 0: off
+  measure::Delay delay{};   // ns 0: off
+  bool is_ceiling = false;  // its steps are those of the cell's ceiling
 };
 
 // How long a block settles: a device has two steps in work when a delay changes, and the loaders as
@@ -27,27 +28,42 @@ struct BlockPlan {
   std::vector<Block> blocks;
   double seconds = 0.5;  // of a block, at least, without the time in which it settles
   int least_steps = 6;   // the same
+  std::size_t settling_steps = kSettlingSteps;
+  bool in_pairs = false;  // of a cell and its ceiling, see run/pairs.h
 };
 
 // Decides when a block begins, has settled, and ends. A pure state machine over the steps' times.
 class BlockSchedule {
  public:
-  explicit BlockSchedule(const BlockPlan& plan) : plan_(plan) {}
+  explicit BlockSchedule(const BlockPlan& plan)
+      : plan_(plan), least_steps_(static_cast<std::size_t>(plan.least_steps)) {}
 
   // The first block begins. `steps`: all that ended so far.
   void begin(std::span<const device::StepRecord> steps);
+  // Blocks have so many steps at least, whatever the plan says.
+  void set_least_steps(int steps) { least_steps_ = static_cast<std::size_t>(steps); }
+  // What was measured so far does not count; to be called when a block begins.
+  void begin_anew() { mark_ += kAnew; }
   void update(std::span<const device::StepRecord> steps);
 
   // Rises by one whenever a block begins, or has settled. Starts at 0; block k settles at 2k + 1
-  // and is measured at 2k + 2.
+  // and is measured at 2k + 2. With each beginning anew it rises by kAnew.
   std::int64_t mark() const { return mark_; }
   bool is_over() const;  // the last block has ended
+  // Blocks that have ended.
+  std::size_t ended() const { return mark_ == 0 ? 0 : block_of(mark_); }
 
-  static std::size_t block_of(std::int64_t mark) { return static_cast<std::size_t>(mark - 1) / 2; }
-  static bool is_measured(std::int64_t mark) { return mark > 0 && mark % 2 == 0; }
+  static std::size_t block_of(std::int64_t mark) {
+    return static_cast<std::size_t>(mark % kAnew - 1) / 2;
+  }
+  static bool is_measured(std::int64_t mark) { return mark > 0 && mark % kAnew % 2 == 0; }
+  static std::int64_t times_anew(std::int64_t mark) { return mark / kAnew; }
 
  private:
+  static constexpr std::int64_t kAnew = std::int64_t{1} << 32;
+
   const BlockPlan& plan_;
+  std::size_t least_steps_;
   std::int64_t mark_ = 0;
   std::size_t since_ = 0;  // steps at the last change of the mark
 };
@@ -55,6 +71,7 @@ class BlockSchedule {
 // A measured block of one rank.
 struct BlockSpan {
   std::int64_t block = 0;            // its place in the plan
+  bool is_ceiling = false;           // see Block
   std::int64_t first = 0, last = 0;  // steps[first, last); first >= 1
   std::int64_t made = -1;        // samples that the loader made; -1: none is made, as with caches
   std::int64_t extra_reads = 0;  // see pipeline::ExtraReads

@@ -71,6 +71,9 @@ void check_windows(std::map<std::size_t, RankAnswer>& answers) {
   }
 }
 
+// Of a run in pairs, no figure of a rank is without rank 0's blocks, or its own.
+bool lacks_pairs(const RankResult& rank) { return rank.in_pairs && rank.blocks.empty(); }
+
 // Only what another rank's fault has ended may be incomplete.
 void check_all_have_ended(const std::map<std::size_t, RankAnswer>& answers) {
   for (const auto& [process, answer] : answers) {
@@ -208,11 +211,13 @@ class ProcessRanks : public CellRanks {
       const std::size_t all = are_processes ? 1 : static_cast<std::size_t>(settings.gpus);
       if (answer.interrupted ? answer.ranks.size() > all : answer.ranks.size() != all)
         throw std::invalid_argument("it is of another number of ranks");
+      if (rank == 0 && !answer.interrupted && lacks_pairs(answer.ranks.front()))
+        throw std::invalid_argument("it lacks its pairs");
       answers.emplace(rank, std::move(answer));
     };
     try {
-      if (!processes_.run(are_processes ? settings.gpus : 1, to_text(order), hooks,
-                          std::move(stop)))
+      if (!processes_.run(are_processes ? settings.gpus : 1, to_text(order), hooks, std::move(stop),
+                          options.team))
         return std::nullopt;
       check_all_have_ended(answers);
       check_windows(answers);
@@ -221,7 +226,8 @@ class ProcessRanks : public CellRanks {
       return answer;
     } catch (...) {
       for (auto& [rank, answer] : answers) {
-        if (are_processes && !answer.ranks.empty()) kept.emplace(rank, answer.ranks.front());
+        if (are_processes && !answer.ranks.empty() && !lacks_pairs(answer.ranks.front()))
+          kept.emplace(rank, answer.ranks.front());
       }
       throw;
     }

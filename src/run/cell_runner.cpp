@@ -74,11 +74,12 @@ std::optional<std::string> CellRunner::manifest_of(const std::string& variant) c
 }
 
 CellResult CellRunner::run(const plan::Cell& cell, const ProgressSink& progress,
-                           std::stop_token stop, std::optional<std::uint64_t> seed,
-                           const std::filesystem::path& trace) {
+                           std::stop_token stop, const How& how) {
   RunOptions options = options_;
-  options.seed = seed.value_or(options_.seed);
-  if (!trace.empty()) options.trace = trace;
+  options.seed = how.seed.value_or(options_.seed);
+  options.in_pairs = how.in_pairs;
+  options.team = how.team;
+  if (!how.trace.empty()) options.trace = how.trace;
   return run_with(options, cell, progress, std::move(stop));
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "plan/cell.h"
 #include "plan/settings.h"
@@ -49,10 +50,19 @@ class CellRunner {
   // The hash of a variant's manifest; nothing for one that no checked or measured cell uses.
   std::optional<std::string> manifest_of(const std::string& variant) const;
 
-  // Measures; a failure of the run itself is in the result, not thrown. `seed`, `trace`: of this
-  // run, where they are not the options'.
+  // Measures; a failure of the run itself is in the result, not thrown. `how`: of this run, where
+  // it is not the options'.
+  struct How {
+    std::optional<std::uint64_t> seed{};
+    std::filesystem::path trace{};
+    bool in_pairs = false;  // with its ceiling, see run/pairs.h
+    std::string team{};     // see RunOptions
+  };
   CellResult run(const plan::Cell& cell, const ProgressSink& progress, std::stop_token stop,
-                 std::optional<std::uint64_t> seed = {}, const std::filesystem::path& trace = {});
+                 const How& how);
+  CellResult run(const plan::Cell& cell, const ProgressSink& progress, std::stop_token stop) {
+    return run(cell, progress, std::move(stop), How{});
+  }
 
   // The same, cut into blocks; it ends after `most_seconds`, even if blocks are left.
   CellResult run_blocks(const plan::Cell& cell, const BlockPlan& blocks, double most_seconds,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -27,28 +28,78 @@ StepSeries series_of(std::vector<double> values_ms) {
 }
 
 std::int64_t window_start(const RankResult& rank) { return rank.steps[rank.first - 1].end_ns; }
-std::int64_t window_end(const RankResult& rank) { return rank.steps[rank.last - 1].end_ns; }
 
-// From the last rank's start to the last one's end.
-void add_window(Measurement& m, const std::vector<RankResult>& ranks) {
-  std::int64_t to = m.window_start_ns = window_start(ranks.front());
+// Steps [first, last) of a run.
+struct Part {
+  std::size_t first = 0, last = 0;
+};
+using Parts = std::vector<Part>;
+
+Part steps_in(const BlockSpan& span) {
+  return {static_cast<std::size_t>(span.first), static_cast<std::size_t>(span.last)};
+}
+
+// The blocks of one kind.
+Parts blocks_of(const RankResult& rank, bool of_ceiling) {
+  Parts parts;
+  for (const BlockSpan& span : rank.blocks)
+    if (span.is_ceiling == of_ceiling) parts.push_back(steps_in(span));
+  return parts;
+}
+
+// What the run's figures are of: the window, or the cell's blocks. All ranks have rank 0's.
+Parts parts_of(const RankResult& rank) {
+  return rank.in_pairs ? blocks_of(rank, /*of_ceiling=*/false) : Parts{{rank.first, rank.last}};
+}
+
+std::size_t steps_of(const Parts& parts) {
+  std::size_t steps = 0;
+  for (const Part& part : parts) steps += part.last - part.first;
+  return steps;
+}
+
+std::vector<double> durations_of(const RankResult& rank, const Parts& parts) {
+  std::vector<double> all;
+  for (const Part& part : parts)
+    std::ranges::copy(step_durations(rank.steps, part.first, part.last), std::back_inserter(all));
+  return all;
+}
+
+// From the last rank's start of the part to the last one's end.
+double seconds_of(const std::vector<RankResult>& ranks, const Part& part) {
+  std::int64_t from = ranks.front().steps[part.first - 1].end_ns,
+               to = ranks.front().steps[part.last - 1].end_ns;
   for (const RankResult& rank : ranks) {
-    m.window_start_ns = std::max(m.window_start_ns, window_start(rank));
-    to = std::max(to, window_end(rank));
+    from = std::max(from, rank.steps[part.first - 1].end_ns);
+    to = std::max(to, rank.steps[part.last - 1].end_ns);
   }
-  m.window_s = measure::seconds(to - m.window_start_ns);
+  return measure::seconds(to - from);
 }
 
-std::vector<double> waits_of(const RankResult& rank) {
-  const auto begin = rank.data_wait_ms.begin();
-  return {begin + static_cast<std::ptrdiff_t>(rank.first),
-          begin + static_cast<std::ptrdiff_t>(rank.last)};
+void add_window(Measurement& m, const std::vector<RankResult>& ranks) {
+  m.window_start_ns = window_start(ranks.front());
+  for (const RankResult& rank : ranks)
+    m.window_start_ns = std::max(m.window_start_ns, window_start(rank));
+  for (const Part& part : parts_of(ranks.front())) m.window_s += seconds_of(ranks, part);
 }
 
-double mean_sync_ms(const RankResult& rank) {
+std::vector<double> waits_of(const RankResult& rank, const Parts& parts) {
+  std::vector<double> waits;
+  for (const Part& part : parts) {
+    const auto begin = rank.data_wait_ms.begin();
+    waits.insert(waits.end(), begin + static_cast<std::ptrdiff_t>(part.first),
+                 begin + static_cast<std::ptrdiff_t>(part.last));
+  }
+  return waits;
+}
+
+double mean_sync_ms(const RankResult& rank, const Parts& parts) {
   double total = 0;
-  for (std::size_t i = rank.first; i < rank.last; ++i) total += measure::ms(rank.steps[i].sync_ns);
-  return total / static_cast<double>(rank.last - rank.first);
+  for (const Part& part : parts) {
+    for (std::size_t i = part.first; i < part.last; ++i)
+      total += measure::ms(rank.steps[i].sync_ns);
+  }
+  return total / static_cast<double>(steps_of(parts));
 }
 
 // How long the device worked on step i. A rank whose batch came early waits within its step for the
@@ -71,7 +122,9 @@ std::vector<Sample> from_start(std::vector<Sample> samples, std::int64_t start_n
 std::optional<Straggler> straggler_of(const std::vector<RankResult>& ranks, double step_ms) {
   if (ranks.size() < 2) return std::nullopt;
   std::vector<std::pair<double, std::size_t>> waits;  // of each rank
-  for (std::size_t r = 0; r < ranks.size(); ++r) waits.emplace_back(mean_sync_ms(ranks[r]), r);
+  const Parts parts = parts_of(ranks.front());
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    waits.emplace_back(mean_sync_ms(ranks[r], parts), r);
   std::ranges::sort(waits);
   const double behind = waits[waits.size() / 2].first - waits.front().first;
   if (behind < kStraggles * step_ms) return std::nullopt;
@@ -159,9 +212,35 @@ double storage_read_bytes(const std::vector<RankResult>& ranks) {
   return sum;
 }
 
+// How long the device worked in each step, and waited.
+struct DeviceTimes {
+  std::vector<double> busy_s, idle_ms;
+  double idle_s() const { return 1e-3 * std::accumulate(idle_ms.begin(), idle_ms.end(), 0.0); }
+};
+
+DeviceTimes device_times_of(const std::vector<RankResult>& ranks, const Parts& parts) {
+  DeviceTimes times;
+  const std::vector<device::StepRecord>& steps = ranks.front().steps;
+  for (const Part& part : parts) {
+    for (std::size_t i = part.first; i < part.last; ++i) {
+      const double step_ms = measure::ms(steps[i].end_ns - steps[i - 1].end_ns);
+      times.idle_ms.push_back(std::max(0.0, step_ms - busy_ms(ranks, i)));
+      times.busy_s.push_back(1e-3 * (step_ms - times.idle_ms.back()));
+    }
+  }
+  return times;
+}
+
+DeviceRate device_rate_of(const DeviceTimes& times, double images_per_step) {
+  const double busy = std::accumulate(times.busy_s.begin(), times.busy_s.end(), 0.0);
+  return {busy > 0 ? images_per_step * static_cast<double>(times.busy_s.size()) / busy : 0,
+          measure::block_interval(times.busy_s, images_per_step)};
+}
+
 void add_steps(Measurement& m, const std::vector<RankResult>& ranks, double images_per_step) {
   const RankResult& first = ranks.front();
-  const std::vector<double> durations = step_durations(first.steps, first.first, first.last);
+  const Parts parts = parts_of(first);
+  const std::vector<double> durations = durations_of(first, parts);
   m.ci95 = measure::block_interval(durations, images_per_step);
   const double drawn = std::abs(m.drawn_from_queue);
   if (drawn >= 1) m.ci95.reset();  // nothing is known of the rate of loading
@@ -170,20 +249,43 @@ void add_steps(Measurement& m, const std::vector<RankResult>& ranks, double imag
     m.ci95->high *= 1 + drawn;
   }
   m.changing = measure::is_changing(durations);
-  std::vector<double> steps_ms, idle_ms, busy_s;
-  for (std::size_t i = 0; i < durations.size(); ++i) {
-    steps_ms.push_back(1e3 * durations[i]);
-    idle_ms.push_back(std::max(0.0, steps_ms[i] - busy_ms(ranks, first.first + i)));
-    busy_s.push_back(1e-3 * (steps_ms[i] - idle_ms[i]));
-  }
-  const double busy = std::accumulate(busy_s.begin(), busy_s.end(), 0.0);
-  m.device_rate = {busy > 0 ? images_per_step * static_cast<double>(busy_s.size()) / busy : 0,
-                   measure::block_interval(busy_s, images_per_step)};
-  const double idle = std::accumulate(idle_ms.begin(), idle_ms.end(), 0.0);
-  m.device_idle_fraction = 1e-3 * idle / measure::seconds(window_end(first) - window_start(first));
+  DeviceTimes times = device_times_of(ranks, parts);
+  m.device_rate = device_rate_of(times, images_per_step);
+  m.device_idle_fraction =
+      times.idle_s() / std::accumulate(durations.begin(), durations.end(), 0.0);
+  std::vector<double> steps_ms;
+  for (const double duration : durations) steps_ms.push_back(1e3 * duration);
   m.step_ms = series_of(std::move(steps_ms));
-  m.device_idle_ms = series_of(std::move(idle_ms));
-  m.data_wait_ms = series_of(waits_of(first));
+  m.device_idle_ms = series_of(std::move(times.idle_ms));
+  m.data_wait_ms = series_of(waits_of(first, parts));
+}
+
+void add_pairs(Measurement& m, const std::vector<RankResult>& ranks, double images_per_step) {
+  const RankResult& first = ranks.front();
+  const bool is_bounded = first.device.kind == "emulated";
+  MeasuredPairs all{.took_s = first.pairs_took_s};
+  std::vector<measure::WorkPair> work;
+  double images = 0, seconds = 0;  // of the ceiling
+  for (std::size_t b = 0; b + 1 < first.blocks.size(); b += 2) {
+    const bool ceiling_first = first.blocks[b].is_ceiling;
+    const Part ceiling = steps_in(first.blocks[ceiling_first ? b : b + 1]),
+               cell = steps_in(first.blocks[ceiling_first ? b + 1 : b]);
+    all.pairs.push_back({.cell_steps = static_cast<std::int64_t>(cell.last - cell.first),
+                         .ceiling_steps = static_cast<std::int64_t>(ceiling.last - ceiling.first),
+                         .cell_s = seconds_of(ranks, cell),
+                         .ceiling_s = seconds_of(ranks, ceiling),
+                         .ceiling_first = ceiling_first});
+    const MeasuredPair& pair = all.pairs.back();
+    work.push_back({{images_per_step * static_cast<double>(pair.cell_steps), pair.cell_s},
+                    {images_per_step * static_cast<double>(pair.ceiling_steps), pair.ceiling_s}});
+    images += work.back().ceiling.images;
+    seconds += pair.ceiling_s;
+  }
+  all.ceiling_imgs_per_s = images / seconds;
+  all.ceiling_device = device_rate_of(device_times_of(ranks, blocks_of(first, /*of_ceiling=*/true)),
+                                      images_per_step);
+  all.share = measure::share_of_pairs(work, is_bounded);
+  m.pairs = std::move(all);
 }
 
 // The same block of each rank; empty where one lacks it.
@@ -259,6 +361,19 @@ void add_worst_ranks(Measurement& m, const std::vector<RankResult>& ranks) {
   }
 }
 
+RankMeasurement rank_measurement_of(const plan::CellSettings& settings, const RankResult& rank,
+                                    const Parts& parts) {
+  const std::vector<double> durations = durations_of(rank, parts);
+  const double window_s = std::accumulate(durations.begin(), durations.end(), 0.0);
+  return {.imgs_per_s = settings.batch_size * static_cast<double>(steps_of(parts)) / window_s,
+          .window_s = window_s,
+          .data_wait_ms = rounded(measure::summarise(waits_of(rank, parts)).mean),
+          .sync_ms = rounded(mean_sync_ms(rank, parts)),
+          .place = rank.place,
+          .gpu = from_start(rank.gpu, window_start(rank)),
+          .gpu_problem = rank.gpu_problem};
+}
+
 }  // namespace
 
 double kept_up(double imgs_per_s, double drawn_mean) {
@@ -269,41 +384,41 @@ double kept_up(const Measurement& m) { return kept_up(m.imgs_per_s, m.drawn_mean
 
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
+double measured_s(const Measurement& m) {
+  return m.pairs ? m.pairs->took_s : m.ranks.front().window_s;
+}
+
 RankMeasurement measurement_of(const plan::CellSettings& settings, const RankResult& rank) {
-  const double window_s = measure::seconds(window_end(rank) - window_start(rank));
-  return {
-      .imgs_per_s = settings.batch_size * static_cast<double>(rank.last - rank.first) / window_s,
-      .window_s = window_s,
-      .data_wait_ms = rounded(measure::summarise(waits_of(rank)).mean),
-      .sync_ms = rounded(mean_sync_ms(rank)),
-      .place = rank.place,
-      .gpu = from_start(rank.gpu, window_start(rank)),
-      .gpu_problem = rank.gpu_problem};
+  return rank_measurement_of(settings, rank, parts_of(rank));
 }
 
 Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer& answer) {
   const std::vector<RankResult>& ranks = answer.ranks;
   const RankResult& first = ranks.front();
   Measurement m;
-  double images = 0;
+  const Parts parts = parts_of(first);
+  const double images_per_step =
+      static_cast<double>(settings.batch_size) * static_cast<double>(ranks.size());
   for (const RankResult& rank : ranks) {
-    images +=
-        static_cast<double>(settings.batch_size) * static_cast<double>(rank.last - rank.first);
-    m.ranks.push_back(measurement_of(settings, rank));
+    m.ranks.push_back(rank_measurement_of(settings, rank, parts));
     m.stages += rank.stages;
     m.latencies += rank.latencies;
     m.arrivals += rank.arrivals;
   }
   add_window(m, ranks);
-  m.imgs_per_s = images / m.window_s;
-  m.steps = static_cast<std::int64_t>(first.last - first.first);
+  m.steps = static_cast<std::int64_t>(steps_of(parts));
+  m.imgs_per_s = images_per_step * static_cast<double>(m.steps) / m.window_s;
   m.images = m.steps * settings.batch_size * settings.gpus;
   m.warmup_steps = static_cast<std::int64_t>(first.first);
   m.warmup_s = measure::seconds(window_start(first) - first.steps.front().start_ns);
   m.steady = first.steady;
   add_worst_ranks(m, ranks);
-  add_steps(m, ranks, static_cast<double>(settings.batch_size) * settings.gpus);
-  add_blocks(m, ranks, static_cast<double>(settings.batch_size) * settings.gpus);
+  add_steps(m, ranks, images_per_step);
+  if (first.in_pairs) {
+    add_pairs(m, ranks, images_per_step);
+  } else {
+    add_blocks(m, ranks, images_per_step);
+  }
   m.queue_capacity = first.samples_ahead_limit;
   m.loader_library = first.loader_library;
   m.bad = answer.bad;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/paired_share.h"
 #include "measure/statistics.h"
 #include "plan/settings.h"
 #include "run/rank.h"
@@ -47,10 +48,28 @@ struct DeviceRate {
   std::optional<measure::Interval> ci95;  // from the steps of this run
 };
 
+// A cell's block and its ceiling's, one after the other, of all ranks.
+struct MeasuredPair {
+  std::int64_t cell_steps = 0, ceiling_steps = 0;
+  double cell_s = 0, ceiling_s = 0;
+  bool ceiling_first = false;
+};
+
+// A run in pairs, see run/pairs.h.
+struct MeasuredPairs {
+  std::vector<MeasuredPair> pairs;  // at least one
+  double took_s = 0;  // from when the first block began to settle to the end of the last one
+  double ceiling_imgs_per_s = 0;
+  DeviceRate ceiling_device;
+  measure::PairedShare share;
+};
+
 // What a run of a cell measured, computed once; verdict, flags, terminal and ledger read it. The
-// window is rank 0's unless it says otherwise; docs/columns.md explains each figure.
+// window is rank 0's unless it says otherwise; docs/columns.md explains each figure. Of a run in
+// pairs, "the window" means the cell's blocks, one after the other.
 struct Measurement {
   double imgs_per_s = 0;  // images / wall time of the window, of all ranks
+  std::optional<MeasuredPairs> pairs;
   // Of it, from the steps of this run, and wider by what was drawn from the queue.
   std::optional<measure::Interval> ci95;
   std::int64_t steps = 0, images = 0;  // images: of all ranks
@@ -101,6 +120,9 @@ double kept_up(double imgs_per_s, double drawn_mean);
 
 // The others wait for a rank by at least this share of a step: it is the straggler.
 inline constexpr double kStraggles = 0.05;
+
+// Seconds in which all of it was measured: of the window, or of all pairs.
+double measured_s(const Measurement& measurement);
 
 // Of ranks that ended well, at least one.
 Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer& answer);

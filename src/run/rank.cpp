@@ -10,6 +10,8 @@
 #include "measure/ranges.h"
 #include "pipeline/extra_reads.h"
 #include "run/discarding.h"
+#include "run/pairs.h"
+#include "run/rank_counters.h"
 
 namespace feedrate::run {
 namespace {
@@ -111,6 +113,7 @@ std::unique_ptr<device::Accelerator> open_device(const RankTask& task, device::G
                                                  const measure::Delays* delays) {
   device::StepSpec step = task.step;
   step.delays = delays;
+  step.synthetic_beside = task.blocks.in_pairs;
   if (trace) step.copies = &trace->copies();
   return task.kind->make(task.settings.device_argument, step, group);
 }
@@ -128,7 +131,7 @@ class RankRun {
         discarding_(open_discarding(task, loader_.get())),
         gpu_(device_->describe().pci_address),
         host_(group.rank() == 0 ? std::make_unique<measure::HostMonitor>() : nullptr),
-        storage_(group.rank() == 0 ? counters_below(task) : std::nullopt),
+        counters_(loader_.get(), *device_, group.rank() == 0 ? counters_below(task) : std::nullopt),
         pass_steps_(pass_steps(task, group)),
         window_(task.limits, pass_steps_, task.appointment),
         blocks_(task.blocks) {}
@@ -159,7 +162,7 @@ class RankRun {
 
   // Null: nothing is ever delayed.
   const measure::Delays* delays_of(const RankTask& task) {
-    bool any = in_blocks();
+    bool any = in_blocks() && !in_pairs();
     for (std::size_t place = 0; place < measure::kPlaceCount; ++place) {
       const std::int64_t ns = task.planted_delays[place];
       delays_.plant(static_cast<measure::Place>(place), ns);
@@ -199,6 +202,7 @@ class RankRun {
 
   // One batch to the device, or one step on what lies there. False: stopped.
   bool step() {
+    if (is_ceiling_step()) return synthetic_step();
     pipeline::BatchLease batch;
     const std::int64_t asked = measure::now_ns();
     if (task_.settings.feed == device::Feed::streamed) {
@@ -209,10 +213,26 @@ class RankRun {
     }
     const std::int64_t taken = measure::now_ns();
     result_.data_wait_ms.push_back(measure::ms(taken - asked));
+    ++taken_;
     hand_over(std::move(batch), asked, taken);
     if (discarding_) discarding_->allow_one();
     device_->collect(result_.steps);
     return true;
+  }
+
+  // At the ceiling of a run in pairs.
+  bool synthetic_step() {
+    result_.data_wait_ms.push_back(0);
+    device_->submit_synthetic();
+    device_->collect(result_.steps);
+    return true;
+  }
+  // A run in pairs begins with steps of both kinds in turns, so that both have done what is done
+  // once before the first block.
+  bool is_ceiling_step() const {
+    if (!in_pairs() || has_ended()) return false;
+    if (mark_ == kBothKinds) return result_.data_wait_ms.size() % 2 == 1;
+    return mark_ != kOwnKind && block_of_mark().is_ceiling;
   }
 
   void hand_over(pipeline::BatchLease batch, std::int64_t asked, std::int64_t taken) {
@@ -260,11 +280,12 @@ class RankRun {
   }
 
   void enter(std::int64_t mark, double drawn) {
-    const bool stayed = has_ended();
+    const bool stayed = has_ended(), is_anew = begins_anew(mark);
     if (in_blocks() && BlockSchedule::is_measured(mark_)) end_block();
     mark_ = mark;
-    if (stayed) return;  // for other jobs; its window is over
-    others_drawn_ = 0;   // from the window before
+    if (stayed || mark_ == kOwnKind) return;  // for other jobs; its window is over
+    others_drawn_ = 0;                        // from the window before
+    if (is_anew) begin_pairs_anew();
     if (has_ended()) {
       end_window(drawn);
     } else if (!in_blocks() || opened_ == 0) {
@@ -272,12 +293,24 @@ class RankRun {
     }
     if (in_blocks()) enter_block();
   }
+  bool begins_anew(std::int64_t mark) const {
+    return in_pairs() && mark < Window::kEnded &&
+           BlockSchedule::times_anew(mark) > BlockSchedule::times_anew(mark_);
+  }
   bool in_blocks() const { return !task_.blocks.blocks.empty(); }
+  bool in_pairs() const { return task_.blocks.in_pairs; }
+  const Block& block_of_mark() const { return task_.blocks.blocks[BlockSchedule::block_of(mark_)]; }
 
   // `drawn`: of the queue that is least at rest.
   void decide(double drawn) {
+    if (in_pairs() && !both_kinds_have_run_) {
+      both_kinds_have_run_ = result_.steps.size() >= kLeastOfBothKinds;
+      window_.warm_up_from(result_.steps.size(), longest_warmup_s(task_.limits));
+      return;
+    }
     if (!in_blocks() || window_.mark() == 0) window_.update(result_.steps, drawn, all_made());
     if (!in_blocks() || window_.mark() == 0 || window_.is_over()) return;
+    if (in_pairs()) return decide_on_pairs(drawn);
     if (blocks_.mark() == 0) {
       blocks_.begin(result_.steps);
     } else {
@@ -294,57 +327,128 @@ class RankRun {
       window_.close(result_.steps);
   }
 
+  // Of a run in pairs: goes on, ends or begins anew where a pair ends.
+  void decide_on_pairs(double drawn) {
+    const std::size_t ended = blocks_.ended();
+    if (blocks_.mark() == 0) {
+      blocks_.begin(result_.steps);
+      blocks_.set_least_steps(
+          steps_that_fit(task_.blocks.least_steps, recent_step_s(), task_.limits));
+      return;
+    }
+    blocks_.update(result_.steps);
+    if (seconds_since(opened_at_first_) >= task_.limits.max_seconds && may_be_cut_off())
+      return window_.close(result_.steps);
+    if (blocks_.ended() == ended || is_first_of_pair()) return;
+    const PairsSoFar so_far{.pairs = result_.blocks.size() / 2 + 1,
+                            .cell_steps = cell_steps(),
+                            .lasted_s = seconds_since(opened_),
+                            .run_s = seconds_since(opened_at_first_),
+                            .drawn = drawn};
+    switch (blocks_.is_over() ? PairsNext::end : next_of(so_far, task_.limits)) {
+      case PairsNext::another:
+        break;
+      case PairsNext::end:
+        window_.close(result_.steps);
+        break;
+      case PairsNext::begin_anew:
+        blocks_.begin_anew();
+        break;
+    }
+  }
+  // In the middle of a pair: the second block of one is as good if it is short.
+  bool may_be_cut_off() const {
+    if (is_first_of_pair()) return !result_.blocks.empty();
+    return BlockSchedule::is_measured(mark_) &&
+           static_cast<std::int64_t>(result_.steps.size()) > span_.first;
+  }
+  bool is_first_of_pair() const { return BlockSchedule::block_of(mark_) % 2 == 0; }
+  double seconds_since(std::size_t step) const {
+    return measure::seconds(result_.steps.back().end_ns - result_.steps[step - 1].end_ns);
+  }
+  // Of the last half of the steps so far.
+  double recent_step_s() const {
+    const std::size_t from = std::max<std::size_t>(1, result_.steps.size() / 2);
+    return seconds_since(from) /
+           static_cast<double>(std::max<std::size_t>(1, result_.steps.size() - from));
+  }
+  // In the blocks so far, the one that is measured included.
+  std::int64_t cell_steps() const {
+    std::int64_t steps = 0;
+    for (const BlockSpan& span : result_.blocks)
+      if (!span.is_ceiling) steps += span.last - span.first;
+    if (BlockSchedule::is_measured(mark_) && !span_.is_ceiling)
+      steps += static_cast<std::int64_t>(result_.steps.size()) - span_.first;
+    return steps;
+  }
+
   void open_window() {
     opened_ = result_.steps.size();
+    if (opened_at_first_ == 0) opened_at_first_ = opened_;
+    opened_ns_ = measure::now_ns();
+    if (in_pairs()) return;
     queue_.open(produced(), consumed());
-    stages_at_start_ = stages_so_far();
-    latencies_at_start_ = latencies_so_far();
-    arrivals_at_start_ = device_->arrivals();
-    host_at_start_ = measure::read_host_counters();
-    storage_at_start_ = read_below();
+    counters_.drop();
+    counters_.begin();
+  }
+  void begin_pairs_anew() {
+    result_.blocks.clear();
+    queue_ = {};
+    counters_.drop();
+    open_window();
   }
   void end_window(double drawn) {
+    if (!in_pairs()) {
+      counters_.end();
+      counters_.keep();
+    }
     result_.drawn_from_queue = drawn;
-    result_.stages = stages_so_far();
-    result_.stages -= stages_at_start_;
-    result_.latencies = latencies_so_far();
-    result_.latencies -= latencies_at_start_;
-    result_.arrivals = device_->arrivals();
-    result_.arrivals -= arrivals_at_start_;
-    result_.host = measure::host_use(host_at_start_, measure::read_host_counters());
-    result_.storage_counters = measure::read_between(storage_at_start_, read_below());
+    counters_.write_to(result_);
     // The window begins at the end of a step, a little before this rank has opened it.
     result_.standstills =
         standstills_.between(result_.steps[opened_ - 1].end_ns, measure::now_ns());
-    if (host_) result_.host_series = host_->between(host_at_start_.at_ns, measure::now_ns());
+    if (host_) result_.host_series = host_->between(opened_ns_, measure::now_ns());
     result_.process = measure::process_size();
-    result_.gpu = gpu_.between(host_at_start_.at_ns, measure::now_ns());
+    result_.gpu = gpu_.between(opened_ns_, measure::now_ns());
     result_.gpu_problem = gpu_.problem();
   }
 
   // The block of the mark begins, or it has settled and is measured, or the last one is over.
   void enter_block() {
     if (has_ended()) return delay_nothing();
-    const std::size_t block = BlockSchedule::block_of(mark_);
+    const Block& block = block_of_mark();
     if (!BlockSchedule::is_measured(mark_)) {
       delay_nothing();
-      delays_.set(task_.blocks.blocks[block].place, task_.blocks.blocks[block].delay);
+      delays_.set(block.place, block.delay);
+      if (in_pairs() && loader_) block.is_ceiling ? loader_->pause() : loader_->resume();
+      if (in_pairs()) counters_.look_ahead();
       return;
     }
-    span_ = {.block = static_cast<std::int64_t>(block),
+    if (in_pairs()) counters_.begin();
+    span_ = {.block = static_cast<std::int64_t>(BlockSchedule::block_of(mark_)),
+             .is_ceiling = block.is_ceiling,
              .first = static_cast<std::int64_t>(result_.steps.size()),
-             .stages = stages_so_far()};
+             .stages = counters_.stages()};
     span_.made = produced();
     span_.extra_reads = extra_reads();
+    if (in_pairs() && !span_.is_ceiling) queue_.open(span_.made, consumed());
     span_began_ns_ = measure::now_ns();
+  }
+  // Only whole pairs stay.
+  void end_block_of_pair() {
+    if (!span_.is_ceiling) queue_.close(produced(), consumed());
+    counters_.end(/*counts=*/!span_.is_ceiling);
+    if (span_.first < span_.last) result_.blocks.push_back(span_);
+    if (!is_first_of_pair()) counters_.keep();
   }
   void end_block() {
     span_.last = static_cast<std::int64_t>(result_.steps.size());
     span_.seconds = measure::seconds(measure::now_ns() - span_began_ns_);
     if (span_.made >= 0) span_.made = produced() - span_.made;
     span_.extra_reads = extra_reads() - span_.extra_reads;
-    const measure::StageTotals before = std::exchange(span_.stages, stages_so_far());
+    const measure::StageTotals before = std::exchange(span_.stages, counters_.stages());
     span_.stages -= before;
+    if (in_pairs()) return end_block_of_pair();
     // One that the run's end cuts off is none; rank 0 says so for all.
     const bool is_whole =
         group_.rank() > 0 || (span_.last - span_.first >= task_.blocks.least_steps &&
@@ -379,23 +483,11 @@ class RankRun {
   }
 
   std::int64_t decided_mark() const {
+    if (in_pairs() && window_.mark() == 0) return both_kinds_have_run_ ? kOwnKind : kBothKinds;
     return in_blocks() && !window_.is_over() ? blocks_.mark() : window_.mark();
   }
 
-  measure::StageTotals stages_so_far() const {
-    return loader_ ? loader_->stages() : measure::StageTotals{};
-  }
-  storage::ReadLatencies latencies_so_far() const {
-    storage::ReadLatencies latencies;
-    if (loader_) loader_->add_latencies(latencies);
-    return latencies;
-  }
-  std::vector<measure::StorageCounter> read_below() const {
-    return storage_ ? storage_->read() : std::vector<measure::StorageCounter>{};
-  }
-  std::int64_t consumed() const {
-    return static_cast<std::int64_t>(result_.data_wait_ms.size()) * task_.settings.batch_size;
-  }
+  std::int64_t consumed() const { return taken_ * task_.settings.batch_size; }
   std::int64_t produced() const {
     const bool streams =
         task_.settings.feed == device::Feed::streamed && task_.settings.cache != "host";
@@ -411,8 +503,13 @@ class RankRun {
     const auto decided = [&](std::size_t step) {
       return static_cast<std::size_t>(group_.broadcast_number(static_cast<std::int64_t>(step)));
     };
-    result_.first = decided(window_.first_step());
-    result_.last = decided(window_.last_step());
+    result_.first = window_.first_step();
+    result_.last = window_.last_step();
+    if (in_pairs()) end_pairs();
+    result_.first = decided(result_.first);
+    result_.last = decided(result_.last);
+    // Rank 0's blocks are those of all: a step may end a little later for another.
+    if (in_pairs() && group_.rank() > 0) result_.blocks.clear();
     if (result_.first == 0 || result_.first >= result_.last || result_.last > result_.steps.size())
       throw Error("rank 0", "decided on a window that cannot be");
     result_.device = device_->describe();  // with what only its steps have shown
@@ -422,6 +519,17 @@ class RankRun {
     if (loader_) result_.opencv_threads = pipeline::opencv_threads();
     if (trace_) end_trace();
     return std::move(result_);
+  }
+  // The window is from the first whole pair to the last one. Without any there is none.
+  void end_pairs() {
+    result_.in_pairs = true;
+    if (result_.blocks.size() % 2 == 1) result_.blocks.pop_back();
+    result_.first = result_.last = 0;
+    if (result_.blocks.empty()) return;
+    result_.first = static_cast<std::size_t>(result_.blocks.front().first);
+    result_.last = static_cast<std::size_t>(result_.blocks.back().last);
+    result_.pairs_took_s = measure::seconds(result_.steps[result_.last - 1].end_ns -
+                                            result_.steps[opened_ - 1].end_ns);
   }
   // Its workers go on until the loader is gone; who reads the trace has this object behind him.
   void end_trace() {
@@ -441,7 +549,8 @@ class RankRun {
     result_.interrupted = true;
     result_.first = opened_;
     result_.last = std::min(result_.steps.size(), result_.data_wait_ms.size());
-    if (opened_ == 0 || result_.last <= opened_) result_.steps.clear();
+    if (in_pairs()) end_pairs();
+    if (result_.first == 0 || result_.last <= result_.first) result_.steps.clear();
     return std::move(result_);
   }
 
@@ -452,12 +561,52 @@ class RankRun {
                     .settled = device_->settled(),
                     .remaining_s = -1});
   }
+  // Of the blocks so far.
+  void report_pairs() const {
+    struct {
+      std::size_t steps = 0;
+      double seconds = 0, idle = 0;
+    } cell, ceiling;
+    for (const BlockSpan& span : result_.blocks) {
+      auto& kind = span.is_ceiling ? ceiling : cell;
+      for (auto i = static_cast<std::size_t>(span.first); i < static_cast<std::size_t>(span.last);
+           ++i) {
+        kind.seconds += measure::seconds(result_.steps[i].end_ns - result_.steps[i - 1].end_ns);
+        kind.idle += std::max(
+            0.0, measure::seconds(result_.steps[i].start_ns - result_.steps[i - 1].end_ns));
+      }
+      kind.steps += static_cast<std::size_t>(span.last - span.first);
+    }
+    const double images = static_cast<double>(task_.settings.batch_size) * group_.size();
+    const auto rate = [&](const auto& kind) {
+      return kind.seconds > 0 ? images * static_cast<double>(kind.steps) / kind.seconds : 0;
+    };
+    task_.progress({.phase = Phase::measuring,
+                    .steps = cell.steps,
+                    .imgs_per_s = rate(cell),
+                    .ceiling_imgs_per_s = rate(ceiling),
+                    .device_idle = cell.seconds > 0 ? std::min(1.0, cell.idle / cell.seconds) : 0,
+                    .elapsed_s = seconds_since(opened_),
+                    .settled = device_->settled(),
+                    .remaining_s = seconds_left_of_pairs()});
+  }
+  double seconds_left_of_pairs() const {
+    const double lasted = seconds_since(opened_);
+    const double pairs = static_cast<double>(result_.blocks.size()) / 2;
+    const double of_pairs = pairs < 1 ? -1 : lasted * (kLeastPairs / pairs - 1);
+    const double of_steps =
+        lasted * (task_.limits.min_steps / std::max(1.0, static_cast<double>(cell_steps())) - 1);
+    const double left = std::max({task_.limits.min_seconds - lasted, of_pairs, of_steps});
+    return left > 0 ? std::min(left, task_.limits.max_seconds - seconds_since(opened_at_first_))
+                    : -1;
+  }
   void report() {
     constexpr std::int64_t kEvery = 100'000'000;  // ten times a second
     const std::int64_t now = measure::now_ns();
     if (!task_.progress || result_.steps.empty() || now - reported_ns_ < kEvery) return;
     reported_ns_ = now;
     if (result_.steps.size() == 1) return report_first_step();
+    if (in_pairs() && result_.blocks.size() >= 2) return report_pairs();
     const bool measuring = mark_ > 0 && result_.steps.size() > window_.first_step();
     const std::size_t from =
         measuring ? window_.first_step() : std::max<std::size_t>(1, result_.steps.size() / 2);
@@ -495,23 +644,25 @@ class RankRun {
   const std::unique_ptr<Discarding> discarding_;  // null: the steps take the loader's batches
   const measure::GpuMonitor gpu_;
   const std::unique_ptr<measure::HostMonitor> host_;
-  const std::optional<measure::StorageCounters> storage_;
+  RankCounters counters_;
   measure::StandstillMonitor standstills_;
   const std::int64_t pass_steps_;  // of a cold pass; else 0
   Window window_;
   BlockSchedule blocks_;
   BlockSpan span_;  // of the block that is measured
   std::int64_t span_began_ns_ = 0;
-  // Of the window, see Window::mark(); while it is open and cut into blocks, BlockSchedule's.
+  // Of the window, see Window::mark(); while it is open and cut into blocks, BlockSchedule's. Of a
+  // run in pairs that warms up: which steps it makes.
   std::int64_t mark_ = 0;
-  std::size_t opened_ = 0;  // step at which this rank's window was opened; 0: not yet
+  static constexpr std::int64_t kBothKinds = 0, kOwnKind = -1;
+  static constexpr std::size_t kLeastOfBothKinds = 8;
+  bool both_kinds_have_run_ = false;  // rank 0's
+  std::int64_t taken_ = 0;            // batches, of the cell's own feed
+  // Steps at which this rank's window was opened, and its first one was; 0: not yet.
+  std::size_t opened_ = 0, opened_at_first_ = 0;
+  std::int64_t opened_ns_ = 0;
   QueueBalance queue_;
   double others_drawn_ = 0;  // by the other rank whose queue was least at rest, at the step before
-  measure::StageTotals stages_at_start_;
-  storage::ReadLatencies latencies_at_start_;
-  device::Arrivals arrivals_at_start_;
-  measure::HostCounters host_at_start_;
-  std::vector<measure::StorageCounter> storage_at_start_;
   std::int64_t reported_ns_ = 0;
   RankResult result_;
 };

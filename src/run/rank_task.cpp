@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include "data_gen/drawn_batch.h"
 #include "measure/affinity.h"
 #include "pipeline/caches.h"
 #include "run/dataset_part.h"
 #include "run/datasets.h"
+#include "run/pairs.h"
 
 namespace feedrate::run {
 namespace {
@@ -59,10 +61,12 @@ RankTask make_rank_task(const plan::CellSettings& settings, const RunOptions& op
                 .seed = options.seed,
                 .recipe = nullptr,
                 .planted_rank = options.planted_rank,
-                .blocks = options.blocks,
+                .blocks = options.in_pairs ? pairs_of(settings, options.limits, options.seed)
+                                           : options.blocks,
                 .trace = !options.trace.empty(),
                 .trace_operators = options.trace_operators && !options.trace.empty(),
                 .progress = std::move(progress)};
+  if (settings.pictures) task.step.draw = data_gen::draw_batch;
   if (options.plant) task.planted_delays = options.planted_delays;
   if (!dataset) return task;
   task.part =

@@ -23,10 +23,12 @@ struct RunOptions {
   std::array<std::int64_t, measure::kPlaceCount> planted_delays{};
   std::size_t most_cached = 0;       // samples that a cache of samples keeps; 0: all of the dataset
   BlockPlan blocks{};                // what delays the run is cut into; none: it is one window
+  bool in_pairs = false;             // blocks beside those of the ceiling instead: run/pairs.h
   Appointment appointment{};         // with other runs on this machine
   std::filesystem::path trace{};     // where this run's trace is written; empty: none
   bool trace_operators = false;      // it ends with steps that the device's library takes apart
   bool qualify = false;              // the device is qualified anew, over batch sizes, too
+  std::string team{};                // runs of the same team share processes; empty: none does
   std::string (*build)() = nullptr;  // of this program, and its CPU: a qualification holds for one
 };
 

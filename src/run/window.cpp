@@ -59,7 +59,8 @@ double Window::elapsed(std::span<const device::StepRecord> steps, std::size_t si
   return measure::seconds(steps.back().end_ns - steps[since - 1].end_ns);
 }
 
-bool Window::warm(std::span<const device::StepRecord> steps) {
+bool Window::warm(std::span<const device::StepRecord> all) {
+  const auto steps = all.subspan(std::min(warm_from_, all.size()));
   if (pass_steps_ > 0) {
     steady_ = steps.size() >= kColdWarmupSteps;
     return steady_;
@@ -67,7 +68,7 @@ bool Window::warm(std::span<const device::StepRecord> steps) {
   if (steps.size() < 3) return false;
   if (appointment_.opens_ns > 0) return keeps_appointment(steps);
   const double elapsed = measure::seconds(steps.back().end_ns - steps.front().start_ns);
-  if (elapsed >= limits_.max_warmup_seconds) {
+  if (elapsed >= std::min(limits_.max_warmup_seconds, most_warmup_s_)) {
     steady_ = measure::is_steady(step_durations(steps, 1, steps.size()));
     return true;
   }
@@ -131,14 +132,23 @@ double Window::seconds_left(std::span<const device::StepRecord> steps) const {
 }
 
 void QueueBalance::open(std::int64_t produced, std::int64_t consumed) {
+  is_open_ = true;
   produced_at_start_ = produced;
   consumed_at_start_ = consumed;
 }
 
+void QueueBalance::close(std::int64_t produced, std::int64_t consumed) {
+  if (!is_open_) return;
+  is_open_ = false;
+  made_ += static_cast<double>(produced - produced_at_start_);
+  taken_ += static_cast<double>(consumed - consumed_at_start_);
+}
+
 double QueueBalance::drawn(std::int64_t produced, std::int64_t consumed) const {
-  const auto taken = static_cast<double>(consumed - consumed_at_start_);
-  const auto made = static_cast<double>(produced - produced_at_start_);
-  return produced_at_start_ < 0 || produced < 0 || taken <= 0 ? 0 : (taken - made) / taken;
+  if (produced_at_start_ < 0 || produced < 0) return 0;
+  const double made = made_ + (is_open_ ? static_cast<double>(produced - produced_at_start_) : 0);
+  const double taken = taken_ + (is_open_ ? static_cast<double>(consumed - consumed_at_start_) : 0);
+  return taken <= 0 ? 0 : (taken - made) / taken;
 }
 
 }  // namespace feedrate::run

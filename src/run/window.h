@@ -31,15 +31,19 @@ struct Appointment {
 // on stock.
 class QueueBalance {
  public:
-  // A window begins. `produced`: samples made so far (-1: nothing is produced, as with synthetic
-  // batches), `consumed`: samples taken so far.
+  // A window begins, or a part of one. `produced`: samples made so far (-1: nothing is produced, as
+  // with synthetic batches), `consumed`: samples taken so far.
   void open(std::int64_t produced, std::int64_t consumed);
-  // Share of the samples taken since then that came out of the queue's stock (negative: went into
-  // it). 0 before the first window.
+  // The part ends; another one may be opened.
+  void close(std::int64_t produced, std::int64_t consumed);
+  // Share of the samples taken in the window so far that came out of the queue's stock (negative:
+  // went into it). 0 before the first window.
   double drawn(std::int64_t produced, std::int64_t consumed) const;
 
  private:
+  bool is_open_ = false;
   std::int64_t produced_at_start_ = -1, consumed_at_start_ = 0;
+  double made_ = 0, taken_ = 0;  // in the parts that are closed
 };
 
 // Queues are at rest if the share that was drawn from any of them, or went into it, is at most
@@ -67,6 +71,13 @@ class Window {
   // `steps`: all steps that ended so far. `drawn`: of the queue that is least at rest since the
   // window was opened, see QueueBalance. `all_made`: nothing of a cold pass is left to load.
   Phase update(std::span<const device::StepRecord> steps, double drawn, bool all_made = false);
+
+  // Steps before this one are none of those that must be steady. The warm-up ends after
+  // `most_seconds`, if that is sooner than the limits say.
+  void warm_up_from(std::size_t step, double most_seconds) {
+    warm_from_ = step;
+    most_warmup_s_ = most_seconds;
+  }
 
   // The window is over, whatever it lacks. `steps` as for update(); one of the window at least.
   void close(std::span<const device::StepRecord> steps);
@@ -100,6 +111,8 @@ class Window {
   const Appointment appointment_;
   Phase phase_ = Phase::warming;
   std::size_t first_ = 0, last_ = 0, next_check_ = 16;
+  std::size_t warm_from_ = 0;
+  double most_warmup_s_ = std::numeric_limits<double>::infinity();
   std::size_t first_opened_ = 0;  // where the first window began
   std::int64_t windows_ = 0;      // opened so far
   bool steady_ = false;

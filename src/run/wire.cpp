@@ -72,16 +72,16 @@ namespace feedrate::run {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunLimits, warmup_seconds, max_warmup_seconds, min_steps,
                                    min_seconds, max_seconds, stall_seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Appointment, opens_ns, leaves_ns)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, device_idle, elapsed_s,
-                                   settled, remaining_s, cached, to_cache)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockSpan, block, first, last, made, extra_reads, seconds,
-                                   stages)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, ceiling_imgs_per_s,
+                                   device_idle, elapsed_s, settled, remaining_s, cached, to_cache)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockSpan, block, is_ceiling, first, last, made, extra_reads,
+                                   seconds, stages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, pid, cpus, quota)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last, steady,
                                    drawn_from_queue, stages, latencies, arrivals, host, standstills,
-                                   host_series, storage_counters, blocks, samples_ahead_limit,
-                                   loader_library, opencv_threads, process, device, place, gpu,
-                                   gpu_problem)
+                                   host_series, storage_counters, blocks, in_pairs, pairs_took_s,
+                                   samples_ahead_limit, loader_library, opencv_threads, process,
+                                   device, place, gpu, gpu_problem)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CacheLook, by, files, of, unwritten_pages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PageCache, state, fits, before, after, look, method, scope,
                                    file_system, loops, loops_before, loops_after, memory_bytes)
@@ -163,6 +163,20 @@ static void check(const BlockSpan& span, std::size_t steps) {
   check(span.stages);
 }
 
+// One block of each kind makes a pair. Only rank 0 has them.
+static void check_pairs(const RankResult& rank) {
+  sound(rank.blocks.size() % 2 == 0 && std::isfinite(rank.pairs_took_s) && rank.pairs_took_s >= 0,
+        "its blocks are not in pairs");
+  if (rank.blocks.empty()) return;
+  sound(static_cast<std::int64_t>(rank.first) <= rank.blocks.front().first &&
+            rank.blocks.back().last <= static_cast<std::int64_t>(rank.last),
+        "a block is not within its window");
+  for (std::size_t b = 0; b < rank.blocks.size(); b += 2)
+    sound(rank.blocks[b].is_ceiling != rank.blocks[b + 1].is_ceiling &&
+              rank.blocks[b].last <= rank.blocks[b + 1].first,
+          "its blocks are not in pairs");
+}
+
 // What computing with a result relies on.
 static void check(const RankResult& rank) {
   sound(0 < rank.first && rank.first < rank.last && rank.last <= rank.steps.size() &&
@@ -180,6 +194,7 @@ static void check(const RankResult& rank) {
   const auto total = [](std::int64_t value) { return value >= 0 && moderate(value); };
   check(rank.stages);
   for (const BlockSpan& span : rank.blocks) check(span, rank.steps.size());
+  if (rank.in_pairs) check_pairs(rank);
   for (const auto* latencies : {&rank.latencies.reads, &rank.latencies.opens})
     for (const std::int64_t count : latencies->counts)
       sound(total(count) && count < kMostReads, "reads cannot be counted");
@@ -240,6 +255,7 @@ std::string to_text(const RankOrder& order) {
                         {"planted_delays", o.planted_delays},
                         {"most_cached", o.most_cached},
                         {"blocks", o.blocks},
+                        {"in_pairs", o.in_pairs},
                         {"appointment", o.appointment},
                         {"trace", text_of_bytes(o.trace.string())},
                         {"trace_operators", o.trace_operators},
@@ -273,6 +289,7 @@ RankOrder order_from(const std::string& text) {
   order.options.planted_delays = json.at("planted_delays");
   order.options.most_cached = json.at("most_cached");
   order.options.blocks = json.at("blocks");
+  order.options.in_pairs = json.at("in_pairs");
   order.options.appointment = json.at("appointment");
   order.options.trace = bytes_of_text(json.at("trace"));
   order.options.trace_operators = json.at("trace_operators");

@@ -53,7 +53,7 @@ class CpuAccelerator : public device::Accelerator {
     const int threads = spec.threads > 0 ? spec.threads : measure::allowed_cpus();
     at::set_num_threads(ranks_ > 1 ? std::min(threads, measure::allowed_cpus())
                                    : threads);  // a rank has its share of the CPUs
-    if (spec.feed == device::Feed::synthetic) {
+    if (spec.feed == device::Feed::synthetic || spec.synthetic_beside) {
       synthetic_.emplace(of_rank(spec, group), input_type(precision_), at::kCPU);
     }
   }
@@ -69,13 +69,10 @@ class CpuAccelerator : public device::Accelerator {
   }
 
   void submit(pipeline::BatchLease batch) override {
-    guarded("cpu", spec_, [&] {
-      const std::int64_t start = measure::now_ns();
-      const TrainBatch ready = take(std::move(batch));
-      loss_ = trainer_.step(ready.input, ready.labels).item<double>();
-      delays_.serve(measure::Place::step);
-      finished_.push_back({start, measure::now_ns(), loss_, averaged_ns_ - handed_over_ns_});
-    });
+    step([&] { return take(std::move(batch)); });
+  }
+  void submit_synthetic() override {
+    step([&] { return synthetic_->next(); });
   }
 
   void collect(std::vector<device::StepRecord>& finished) override {
@@ -107,6 +104,18 @@ class CpuAccelerator : public device::Accelerator {
   std::string software() const {
     return "LibTorch " TORCH_VERSION + (ranks_ > 1 ? ", " + exchange_library(at::kCPU) : "") +
            (does_without_amx() ? ", without AMX" : "");
+  }
+
+  // `take`: returns the step's input.
+  template <typename Take>
+  void step(const Take& take) {
+    guarded("cpu", spec_, [&] {
+      const std::int64_t start = measure::now_ns();
+      const TrainBatch ready = take();
+      loss_ = trainer_.step(ready.input, ready.labels).template item<double>();
+      delays_.serve(measure::Place::step);
+      finished_.push_back({start, measure::now_ns(), loss_, averaged_ns_ - handed_over_ns_});
+    });
   }
 
   // The step's input. A streamed batch's slab is free when this returns.

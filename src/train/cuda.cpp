@@ -96,22 +96,10 @@ class CudaAccelerator : public device::Accelerator {
   }
 
   void submit(pipeline::BatchLease batch) override {
-    on_device([&] {
-      steps_->make_room();
-      const std::size_t slot = inputs_.next(std::move(batch));
-      const std::unique_lock launching(launching_, std::try_to_lock);
-      if (!launching || has_left_) throw Error(name_, "was left");
-      steps_->begin();  // normalising belongs to the step
-      graphs_.run(slot, [&] {
-        const TrainBatch ready = inputs_.make(slot);
-        losses_.add(trainer_.step(ready.input, ready.labels));
-      });
-      step_delay_.queue(compute_);  // outside the graph, which would replay it as it was captured
-      inputs_.done_reading();
-      losses_.copy_to_host(steps_->number(), compute_);
-      steps_->end();
-      if (!graphs_.settled(inputs_.slots())) settled_at_ = steps_->started() + 1;
-    });
+    step([&] { return inputs_.next(std::move(batch)); });
+  }
+  void submit_synthetic() override {
+    step([&] { return inputs_.next_synthetic(); });
   }
 
   // In a thread of its own: the exchange ends at once, the call when no graph holds any of it.
@@ -154,6 +142,27 @@ class CudaAccelerator : public device::Accelerator {
   }
 
  private:
+  // `next`: brings the step's input to the slot that it returns.
+  template <typename Next>
+  void step(const Next& next) {
+    on_device([&] {
+      steps_->make_room();
+      const std::size_t slot = next();
+      const std::unique_lock launching(launching_, std::try_to_lock);
+      if (!launching || has_left_) throw Error(name_, "was left");
+      steps_->begin();  // normalising belongs to the step
+      graphs_.run(slot, [&] {
+        const TrainBatch ready = inputs_.make(slot);
+        losses_.add(trainer_.step(ready.input, ready.labels));
+      });
+      step_delay_.queue(compute_);  // outside the graph, which would replay it as it was captured
+      inputs_.done_reading(slot);
+      losses_.copy_to_host(steps_->number(), compute_);
+      steps_->end();
+      if (!graphs_.settled(inputs_.slots())) settled_at_ = steps_->started() + 1;
+    });
+  }
+
   // The Reducer's first steps are unlike the later ones (PyTorch's notes on CUDA graphs with
   // DistributedDataParallel).
   static constexpr std::size_t kEagerStepsOfReplicas = 11;

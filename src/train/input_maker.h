@@ -9,6 +9,11 @@
 
 namespace feedrate::train {
 
+// Pixels that the network sees: a device that augments takes others from the host.
+inline codec::PixelSize input_size(const device::StepSpec& spec) {
+  return spec.augmentation ? spec.augmentation->output : spec.batch.size;
+}
+
 // Normalised pictures, (N, 3, H, W) in channels_last, as the run's network takes them: in the
 // memory format of its weights, and in blocks where it reads these.
 inline at::Tensor as_input(const at::Tensor& images, const device::StepOptions& options) {

@@ -32,7 +32,8 @@ CudaInputs::CudaInputs(const device::StepSpec& spec, at::ScalarType type,
                     delayed(encoded ? nvjpeg_decoder(spec, compute.device_index()) : plain_copy(),
                             spec.delays));
   }
-  if (spec.feed == device::Feed::synthetic) synthetic_.emplace(spec, type, device_);
+  if (spec.feed == device::Feed::synthetic || spec.synthetic_beside)
+    synthetic_.emplace(spec, type, device_);
 }
 
 void CudaInputs::keep(const pipeline::HostBatch& batch) {
@@ -42,7 +43,7 @@ void CudaInputs::keep(const pipeline::HostBatch& batch) {
 }
 
 std::size_t CudaInputs::next(pipeline::BatchLease batch) {
-  if (synthetic_) return synthetic_->next_slot();
+  if (spec_.feed == device::Feed::synthetic) return next_synthetic();
   if (!copies_) return 0;
   check_labels(*batch, spec_.classes);
   const at::Tensor parameters = prepare_.parameters(*batch);
@@ -55,18 +56,24 @@ std::size_t CudaInputs::next(pipeline::BatchLease batch) {
   return slot;
 }
 
+std::size_t CudaInputs::next_synthetic() { return own_slots() + synthetic_->next_slot(); }
+
+std::size_t CudaInputs::own_slots() const {
+  if (spec_.feed == device::Feed::synthetic) return 0;
+  return copies_ ? CopyEngine::kSlots : 1;
+}
 std::size_t CudaInputs::slots() const {
-  return synthetic_ ? synthetic_->slots() : copies_ ? CopyEngine::kSlots : 1;
+  return own_slots() + (synthetic_ ? synthetic_->slots() : 0);
 }
 
 TrainBatch CudaInputs::make(std::size_t slot) const {
-  if (synthetic_) return (*synthetic_)[slot];
+  if (slot >= own_slots()) return (*synthetic_)[slot - own_slots()];
   const DeviceBatch& there = copies_ ? (*copies_)[slot] : resident_;
   return {prepare_(there.pixels, parameters_[slot]), there.labels};
 }
 
-void CudaInputs::done_reading() {
-  if (copies_) copies_->schedule().done_reading();
+void CudaInputs::done_reading(std::size_t slot) {
+  if (copies_ && slot < own_slots()) copies_->schedule().done_reading();
 }
 void CudaInputs::release() {
   if (copies_) copies_->schedule().release();

@@ -22,12 +22,13 @@ class CudaInputs {
   // Brings the next input into the slot that it returns, before `compute` goes on. A streamed
   // batch's copy is queued; its slab is given back once that has ended.
   std::size_t next(pipeline::BatchLease batch);
+  std::size_t next_synthetic();  // see Accelerator::submit_synthetic()
   std::size_t slots() const;
 
   // Queues what makes the step's input out of a slot. Nothing but that slot's memory is read.
   TrainBatch make(std::size_t slot) const;
-  // The step that was queued last reads its slot to its end.
-  void done_reading();
+  // The step that was queued last reads this slot to its end.
+  void done_reading(std::size_t slot);
 
   void release();  // gives back slabs whose copy has ended
   void wait();     // waits for the copies, and gives back the slabs
@@ -39,6 +40,9 @@ class CudaInputs {
   }
 
  private:
+  // Of the feed; those of the synthetic batches beside it follow.
+  std::size_t own_slots() const;
+
   const device::StepSpec spec_;
   const c10::Device device_;
   const InputMaker prepare_;

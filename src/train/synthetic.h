@@ -18,13 +18,14 @@ struct TrainBatch {
   at::Tensor labels;  // (N), int64
 };
 
-// A few ready batches of random pixels (standard normal, as normalised pictures are) and labels,
-// made once: what a step costs when data costs nothing. More than one, so that no step finds its
-// input in a cache; at most four, and no more than 1 GiB of them.
+// A few ready batches, made once: what a step costs when data costs nothing. They show pictures
+// that StepSpec::draw draws, normalised as ImageNet's, or else standard normal noise; labels are
+// random. More than one, so that no step finds its input in a cache; at most four, and no more than
+// 1 GiB of them.
 class SyntheticRing {
  public:
-  // Batches of the shape of `spec.batch` (its dtype is not looked at) with elements of `type` on
-  // `device`.
+  // Batches of the network's input (see input_size()) with elements of `type` on `device`. How
+  // `spec.batch` lies in host memory, and is normalised, is not looked at.
   SyntheticRing(const device::StepSpec& spec, at::ScalarType type, c10::Device device);
 
   // Round and round.

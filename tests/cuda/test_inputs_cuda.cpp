@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codec/tensor.h"
+#include "data_gen/drawn_batch.h"
 #include "support_cuda.h"
 #include "train/batch_augment.h"
 #include "train/host_batch.h"
@@ -59,7 +60,7 @@ TEST_F(CudaInputsTest, ArriveWholeAndInOrder) {
     const train::TrainBatch ready = inputs.make(slot);
     sums.push_back(at::stack(
         {ready.input.select(1, 0).to(at::kDouble).mean(), ready.labels.to(at::kDouble).mean()}));
-    inputs.done_reading();
+    inputs.done_reading(slot);
     inputs.release();
   }
   inputs.wait();
@@ -98,6 +99,19 @@ TEST_F(CudaInputsTest, AreMaskedAsOnTheCpu) {
     const Inputs made = made_by_both(spec, policy);
     EXPECT_TRUE(at::equal(made.on_gpu, made.on_cpu))
         << (made.on_gpu - made.on_cpu).abs().max().item<float>();
+  }
+}
+
+// The same pictures by the same table. Labels come from the device's own generator.
+TEST_F(CudaInputsTest, ShowTheCeilingsPicturesAsOnTheCpu) {
+  device::StepSpec spec = small_spec(device::Feed::synthetic, "fp32", false, "library");
+  spec.draw = data_gen::draw_batch;
+  train::SyntheticRing on_cpu(spec, at::kFloat, at::kCPU);
+  train::CudaInputs inputs(spec, at::kFloat, stream());
+  ASSERT_EQ(inputs.slots(), on_cpu.slots());
+  for (std::size_t i = 0; i < on_cpu.slots(); ++i) {
+    const at::Tensor on_gpu = inputs.make(inputs.next(nullptr)).input.cpu();
+    EXPECT_TRUE(at::equal(on_gpu, on_cpu.next().input)) << i;
   }
 }
 

@@ -64,10 +64,10 @@ DEFECTS = [
         file="src/run/measurement.cpp",
         old=(
             "  add_worst_ranks(m, ranks);\n"
-            "  add_steps(m, ranks, static_cast<double>(settings.batch_size) * settings.gpus);\n"
+            "  add_steps(m, ranks, images_per_step);\n"
         ),
         new=(
-            "  add_steps(m, ranks, static_cast<double>(settings.batch_size) * settings.gpus);\n"
+            "  add_steps(m, ranks, images_per_step);\n"
             "  add_worst_ranks(m, ranks);\n"
         ),
         tests=r"^record\.Flags\.TheQueueOfTheWorstRankCounts$",

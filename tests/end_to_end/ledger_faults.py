@@ -17,9 +17,9 @@ import time
 WORDS = [
     "sweep",
     "--data",
-    "tensor",
+    "synthetic,tensor",
     "--workers",
-    "1,2",
+    "1,2,4",
     "--image-size",
     "48",
     "--input-size",
@@ -38,7 +38,7 @@ WORDS = [
     "2",
     "--json",
 ]
-RUNS = 8  # of that sweep: (ceiling, 2 cells, ceiling) twice
+RUNS = 8  # of that sweep: (ceiling, 3 cells) twice
 
 
 def make_data(program, folder):
@@ -165,7 +165,7 @@ def fill_up(program, data, folder, left):
 
 def levels(count):
     """Bytes left, from none to more than the ledger takes."""
-    return [4096 * ((20 * i) // max(count - 1, 1)) for i in range(count)]
+    return [4096 * ((24 * i) // max(count - 1, 1)) for i in range(count)]
 
 
 def main(program, kills=1000, fills=20):

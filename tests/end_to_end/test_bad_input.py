@@ -172,14 +172,14 @@ class BadInput(ProgramTest):
     def test_a_closed_stream_is_no_ledger(self):
         """Progress is not written into the file that is opened next. A result that has no place to
         go to is a failure."""
-        sweep = [program(), *self.sweep_words(*SHORT)]
+        sweep = [program(), *self.sweep_words(*SHORT, data="jpeg,png")]
         for closed in ("0<&-", "1>&-", "2>&-"):
             with self.subTest(closed):
                 shutil.rmtree(self.path("ledger"), True)
                 words = ["sh", "-c", f'exec "$@" {closed}', "sh", *sweep]
                 done = subprocess.run(words, cwd=self.folder, capture_output=True, timeout=60)
                 self.assertEqual(done.returncode, 0, done)
-                self.assertEqual([r["status"] for r in self.ledger()], ["ok"] * 3)
+                self.assertEqual([r["status"] for r in self.ledger()], ["ok"] * 2)
         words = ["sh", "-c", 'exec "$@" 1>&-', "sh", program(), "list"]
         done = subprocess.run(words, capture_output=True, timeout=60, encoding="utf-8")
         self.assertEqual(done.returncode, 1, done)

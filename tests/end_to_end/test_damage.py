@@ -161,12 +161,19 @@ class Damage(ProgramTest):
     def test_a_sweep_goes_on_with_the_other_cells(self):
         self.data = self.copy_of_data()
         name = self.hurt(self.data, "jpeg/48x48", lambda content: content[:300])
-        answer = self.sweep(data="jpeg,png", code=1)
-        self.assertIn("3 measured, 1 failed", answer.err)
-        failed = [r for r in self.ledger() if r["status"] != "ok"]
-        self.assertEqual([(r["cell"]["data"], r["status"]) for r in failed], [("jpeg", "failed")])
-        self.assertIn(name, failed[0]["error"])
-        self.assertEqual([r["role"] for r in self.ledger()], ["ceiling", "cell", "cell", "ceiling"])
+        for page_cache, roles in (
+            ("auto", ["cell", "cell"]),  # each in pairs with its ceiling
+            ("cold", ["ceiling", "cell", "cell", "ceiling"]),
+        ):
+            with self.subTest(page_cache):
+                words = ("--page-cache", page_cache)
+                answer = self.sweep(*words, data="jpeg,png", output=page_cache, code=1)
+                self.assertIn(f"{len(roles) - 1} measured, 1 failed", answer.err)
+                records = self.ledger(page_cache)
+                self.assertEqual([r["role"] for r in records], roles)
+                (failed,) = (r for r in records if r["status"] != "ok")
+                self.assertEqual((failed["cell"]["data"], failed["status"]), ("jpeg", "failed"))
+                self.assertIn(name, failed["error"])
 
     def test_the_first_and_the_last_sample_may_be_skipped_too(self):
         data = self.copy_of_data()

@@ -31,18 +31,19 @@ class Faults(ProgramTest):
     def statuses(self):
         return [(r["cell"]["data"], r["status"]) for r in self.ledger()]
 
-    def wait_for_a_record(self):
+    def wait_for_records(self, count=1):
         deadline = time.monotonic() + PATIENCE
-        while self.records_so_far() < 1:
+        while self.records_so_far() < count:
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.02)
 
     def hit_the_cell(self, number):
-        """Sends a signal to the process of the first cell that is no ceiling."""
+        """Sends a signal to the process of three cells while it measures the second one: the third
+        one gets another."""
         process = self.start(
-            *self.words("--data", "jpeg", "--workers", "1,2", "--min-seconds", "1")
+            *self.words("--data", "jpeg", "--workers", "1,2,4", "--min-seconds", "1")
         )
-        self.wait_for_a_record()
+        self.wait_for_records()
         deadline = time.monotonic() + PATIENCE
         found = []
         while not found:
@@ -53,15 +54,17 @@ class Faults(ProgramTest):
         os.kill(found[0], number)
         answer = self.finish(process)
         self.assertEqual(answer.code, 1, answer)
-        lost = [r for r in self.ledger() if r["status"] == "failed"]
-        self.assertEqual(len(lost), 1, answer)
-        self.assertEqual([r["status"] for r in self.ledger()].count("ok"), 3, answer)
-        self.assertFalse(lost[0]["valid"])
-        return lost[0]["error"], began
+        records = self.ledger()
+        self.assertEqual([r["status"] for r in records], ["ok", "failed", "ok"], answer)
+        first, lost, last = records
+        self.assertEqual(first["ranks"][0]["pid"], found[0])
+        self.assertNotEqual(last["ranks"][0]["pid"], found[0])
+        self.assertFalse(lost["valid"])
+        return lost["error"], began
 
     def test_a_folder_that_is_removed_meanwhile_is_told(self):
         process = self.start(*self.words("--data", "jpeg", "--workers", "1,2"))
-        self.wait_for_a_record()
+        self.wait_for_records()
         shutil.rmtree(self.path("ledger"))
         answer = self.finish(process)
         self.assertEqual(answer.code, 1, answer)
@@ -163,33 +166,20 @@ class Faults(ProgramTest):
     @unittest.skipUnless(os.environ.get("FEEDRATE_STALLED_OPEN"), "not with a sanitizer")
     def test_or_the_dataset_is_opened(self):
         self.data = self.copy_of_data()
-        process = self.start(
-            *self.words(
-                "--data",
-                "tensor",
-                "--workers",
-                "1,2,4",
-                "--min-seconds",
-                "0.5",
-                "--stall-seconds",
-                "1",
-            ),
-            env=dict(os.environ, LD_PRELOAD=os.environ["FEEDRATE_STALLED_OPEN"]),
-        )
-        self.wait_for_a_record()
+        words = ("--data", "synthetic,tensor", "--workers", "1,2", "--repetitions", "3")
+        words += ("--min-seconds", "0.5", "--stall-seconds", "1")
+        process = self.start(*self.words(*words), env=self.stalled_open())
+        self.wait_for_records(2)  # the ceiling, and a cell whose process has opened it
         self.write("data/tensor-uint8/48x48/files.tsv.stalled", "")
         answer = self.finish(process)
         self.assertEqual(answer.code, 1, answer)
-        self.assertEqual(
-            self.ledger()[-1]["status"], "ok", "the closing ceiling, which reads nothing"
-        )
-        error = self.ledger()[-2]["error"]
-        self.assertRegex(
-            error,
-            r"^"
-            + self.data
-            + r": stalled: opening it has not come to an end for 1\.\d s; .*--stall-seconds",
-        )
+        opened = [("synthetic", "ok"), *[("tensor", "ok")] * 2]  # by one process
+        stalled = [("synthetic", "ok"), *[("tensor", "failed")] * 2]  # what reads nothing goes on
+        self.assertEqual(self.statuses(), opened + stalled * 2, answer)
+        said = r": stalled: opening it has not come to an end for 1\.\d s; .*--stall-seconds"
+        for record in self.ledger():
+            if record["status"] == "failed":
+                self.assertRegex(record["error"], "^" + re.escape(self.data) + said)
 
     @unittest.skipUnless(os.environ.get("FEEDRATE_STALLED_OPEN"), "not with a sanitizer")
     def test_every_command_tells_that_its_dataset_does_not_open(self):

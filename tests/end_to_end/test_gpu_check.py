@@ -329,7 +329,7 @@ class GpuCheck(ProgramTest):
         self.check("-o", "gpu.md", "--count", "8", code=1, of=program())
         rows = self.table()
         del rows["test_cuda"]
-        self.assertEqual(len(rows), 17)
+        self.assertEqual(len(rows), 18)
         for name, row in rows.items():
             self.assertIn("--device cuda: no CUDA device: ", row[-1], name)
 

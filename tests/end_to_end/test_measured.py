@@ -3,6 +3,7 @@ rate which looks right."""
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -77,7 +78,9 @@ class Standstills(ProgramTest):
         self.call("validate", self.path("ledger"))
 
     def test_a_cell_whose_ceiling_was_stopped_has_no_share(self):
-        answer = self.stop_while_it_measures(*self.words("run"), "--verbose")
+        # a run whose trace is written is measured behind its ceiling
+        words = self.words("run", "--trace", self.path("trace.json"))
+        answer = self.stop_while_it_measures(*words, "--verbose")
         self.assertEqual(answer.code, 0, answer)
         ceiling, cell = self.ledger()
         self.assertIn("stopped", serious(ceiling))
@@ -86,19 +89,35 @@ class Standstills(ProgramTest):
         self.assertRegex(answer.out, r"its ceiling must not be quoted \(.*stopped")
         self.call("validate", self.path("ledger"))
 
-    def test_a_sweep_measures_it_again_once(self):
-        answer = self.stop_while_it_measures(*self.words("sweep"))
+    def test_a_cell_that_was_stopped_in_pairs_with_its_ceiling_is_not_valid(self):
+        """Whether it stood still in a block of the cell or of the ceiling: its share is of both."""
+        answer = self.stop_while_it_measures(*self.words("run"))
         self.assertEqual(answer.code, 0, answer)
-        self.assertIn("3 measured, 0 failed", answer.err)
-        records = self.ledger()
-        self.assertEqual(len(records), 4)
-        stopped = [i for i, r in enumerate(records) if r["monitors"]["stopped_s"] > 0.5]
-        self.assertEqual(len(stopped), 1)
-        first, again = records[stopped[0] : stopped[0] + 2]
-        self.assertEqual(first["cell_id"], again["cell_id"])
-        self.assertIn("stopped", serious(first))
-        self.assertNotIn("stopped", serious(again))
+        (record,) = self.ledger()
+        self.assertIn("pairs", record)
+        self.assertIn("stopped", serious(record))
+        self.assertFalse(record["valid"])
+        self.assertAlmostEqual(record["monitors"]["stopped_s"], 1.2, delta=0.3)
+        self.assertIn("stopped: for ", answer.out)
         self.call("validate", self.path("ledger"))
+
+    def test_a_sweep_measures_it_again_once(self):
+        for page_cache, count in (("auto", 1), ("cold", 3)):  # in pairs; between two ceilings
+            with self.subTest(page_cache):
+                shutil.rmtree(self.path("ledger"), True)
+                words = self.words("sweep", "--page-cache", page_cache)
+                answer = self.stop_while_it_measures(*words)
+                self.assertEqual(answer.code, 0, answer)
+                self.assertIn(f"{count} measured, 0 failed", answer.err)
+                records = self.ledger()
+                self.assertEqual(len(records), count + 1)
+                stopped = [i for i, r in enumerate(records) if r["monitors"]["stopped_s"] > 0.5]
+                self.assertEqual(len(stopped), 1)
+                first, again = records[stopped[0] : stopped[0] + 2]
+                self.assertEqual(first["cell_id"], again["cell_id"])
+                self.assertIn("stopped", serious(first))
+                self.assertNotIn("stopped", serious(again))
+                self.call("validate", self.path("ledger"))
 
     def test_a_run_that_nobody_stopped_has_no_flag(self):
         self.call(*self.words("run", "--no-ceiling"))

@@ -37,13 +37,13 @@ class Precision(ProgramTest):
         words = ("--target-ci", "0.0000001%", "--repetitions", "3")
         began = time.monotonic()
         self.noisy_sweep(*words, output="pilot")  # how long three repetitions take here
-        budget = f"{2.5 * (time.monotonic() - began):.1f}s"
+        budget = f"{3 * (time.monotonic() - began):.1f}s"
         answer = self.noisy_sweep(*words, "--budget", budget)
         first = self.repetitions()
         self.assertGreater(first, 3)
         self.assertIn("raise --budget", answer.err)
         roles = [r["role"] for r in self.ledger()]
-        self.assertEqual(roles, ["ceiling", "cell", "ceiling"] * first, "whole repetitions")
+        self.assertEqual(roles, ["cell"] * first, "each brings its ceiling with it")
         self.noisy_sweep(*words, "--budget", budget, "--resume")
         self.assertGreater(self.repetitions(), first)
         self.assertEqual([r["order"] for r in self.ledger()], list(range(len(self.ledger()))))
@@ -56,7 +56,7 @@ class Precision(ProgramTest):
             (["--target-ci", "200%"], ["--target-ci 200%", "at most"]),
             (["--target-ci", "nan%"], ["--target-ci nan%"]),
             (["--budget", "5 weeks"], ["--budget 5 weeks", "30m"]),
-            (["--budget", "3s"], ["--budget 3 s", "too short", "6 repetitions"]),
+            (["--budget", "1s"], ["--budget 1 s", "too short", "6 repetitions"]),
             (["--budget", "1m", "--repetitions", "2"], ["--repetitions 2", "3 or more"]),
         ):
             with self.subTest(words):

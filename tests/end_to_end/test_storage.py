@@ -135,7 +135,7 @@ class OwnFolder(ProgramTest):
         sweep = ("sweep", "--data", "jpeg", "--dataset", odd("made"), *cell, "--image-size", "48")
         sweep += ("-o", odd("results"))
         self.call(*sweep)
-        self.assertIn("3 already there", self.call(*sweep, "--resume").err)
+        self.assertIn("1 already there", self.call(*sweep, "--resume").err)
         self.call("validate", odd("results"))
 
     def test_a_made_dataset_is_none(self):

@@ -11,30 +11,45 @@ from program import CELL, HAS_GPU, SHORT, ProgramTest, identity, main
 
 
 class Sweeping(ProgramTest):
-    def test_the_ceiling_comes_first_and_last(self):
+    def test_each_cell_has_its_ceiling_in_pairs(self):
         answer = self.sweep("--workers", "1,2", "--repetitions", "2")
         self.assertEqual(answer.out, "")
         records = self.ledger()
-        self.assertEqual([r["role"] for r in records], ["ceiling", "cell", "cell", "ceiling"] * 2)
-        self.assertEqual([r["repetition"] for r in records], [0] * 4 + [1] * 4)
+        self.assertEqual([r["role"] for r in records], ["cell"] * 4)
+        self.assertEqual([r["repetition"] for r in records], [0] * 2 + [1] * 2)
         self.assertEqual({r["status"] for r in records}, {"ok"})
-        self.assertEqual([r["order"] for r in records], list(range(8)))
-        self.assertEqual(len({identity(r) for r in records}), 8)
+        self.assertEqual([r["order"] for r in records], list(range(4)))
+        self.assertEqual(len({identity(r) for r in records}), 4)
+        for record in records:
+            self.assertGreaterEqual(len(record["pairs"]["cell_s"]), 3)
+            low, high = record["ceiling_fraction_ci95"]
+            self.assertTrue(0 < low <= record["ceiling_fraction"] <= high)
+
+    def test_cells_of_a_setting_share_a_process_within_a_repetition(self):
+        self.sweep("--workers", "1,2", "--repetitions", "2")
+        processes = [(r["repetition"], r["ranks"][0]["pid"]) for r in self.ledger()]
+        self.assertEqual(len(set(processes)), 2, processes)
+        self.assertEqual(len({pid for _, pid in processes}), 2, processes)
+
+    def test_what_cannot_be_in_pairs_lies_between_two_ceilings(self):
+        self.sweep("--workers", "1,2", "--page-cache", "cold")
+        self.assertEqual(
+            [r["role"] for r in self.ledger()], ["ceiling", "cell", "cell", "ceiling"]
+        )
 
     def test_one_and_two_gpus_have_a_ceiling_each(self):
         self.sweep("--gpus", "1,2", data="synthetic,tensor")
         found = [(r["role"], r["cell"]["gpus"]) for r in self.ledger()]
         first = found[0][1]  # the seed decides which
         self.assertEqual(
-            found,
-            [(role, n) for n in (first, 3 - first) for role in ("ceiling", "cell", "ceiling")],
+            found, [(role, n) for n in (first, 3 - first) for role in ("ceiling", "cell")]
         )
 
     def test_what_must_not_be_quoted_is_marked(self):
         answer = self.sweep("--workers", "1", "--min-steps", "5000", "--max-seconds", "0.3")
-        marked = re.findall(r"(?m)^\[\d/3\] .*: [\d,.]+! img/s", answer.err)
-        self.assertEqual(len(marked), 3, answer.err)
-        self.assertRegex(answer.err, r"(?m)^3 must not be quoted \(!\): .*short_window")
+        marked = re.findall(r"(?m)^\[1/1\] .*: [\d,.]+! img/s", answer.err)
+        self.assertEqual(len(marked), 1, answer.err)
+        self.assertRegex(answer.err, r"(?m)^1 must not be quoted \(!\): .*short_window")
 
     def test_json_has_the_ledgers_records(self):
         answer = self.sweep("--json", data="synthetic")
@@ -42,20 +57,19 @@ class Sweeping(ProgramTest):
 
     def test_a_dry_run_leaves_nothing(self):
         answer = self.sweep("--dry-run", "--workers", "1,2")
-        self.assertEqual(len(re.findall(r"^ +\d+ ", answer.out, re.M)), 4, answer)
-        self.assertIn("4 runs", answer.out)
+        self.assertEqual(len(re.findall(r"^ +\d+ ", answer.out, re.M)), 2, answer)
+        self.assertIn("2 runs", answer.out)
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_conditions_leave_cells_out(self):
         words = ("--dry-run", "--workers", "1,2,4", "--data", "jpeg,png")
         all_cells = self.sweep(*words).out
-        self.assertEqual(len(re.findall("EMULATED", all_cells)), 2 + 6)
+        self.assertEqual(len(re.findall("EMULATED", all_cells)), 6)
         some = self.sweep(*words, "--where", "workers<=2 or data=png", "--where", "workers!=1").out
         self.assertEqual(
             sorted(re.findall(r"(\w+) 48x48, (\d)", some)),
             [("jpeg", "2"), ("png", "2"), ("png", "4")],
         )
-        self.assertEqual(len(re.findall("synthetic", some)), 2, "the ceiling stays")
         self.refused(
             "sweep",
             *CELL,
@@ -83,23 +97,24 @@ class Sweeping(ProgramTest):
         before = self.ledger()
         out = self.sweep("--workers", "1,2", "--dry-run", "--resume").out
         self.assertEqual(re.findall(r"48x48, (\d)", out), ["2"], out)
-        self.assertIn("3 runs ", out)
+        self.assertIn("1 run ", out)
         self.assertEqual(self.ledger(), before)
         self.assertIn("0 runs", self.sweep("--workers", "1", "--resume").err)
 
     def test_the_plan_is_said_first(self):
         err = self.sweep("--workers", "1,2", "--repetitions", "2").err
         self.assertRegex(
-            err.splitlines()[0], r"^8 runs \(2 cells, 1 ceiling, 2 repetitions\), at least \d+ s$"
+            err.splitlines()[0], r"^4 runs \(2 cells, 2 repetitions\), at least \d+ s$"
         )
 
     def test_a_ceiling_that_moved_is_flagged(self):
-        self.sweep("--workers", "1")
+        cold = ("--workers", "1", "--page-cache", "cold")
+        self.sweep(*cold)
         lines = [json.dumps(r) for r in self.ledger()[:2]]
         opening = json.loads(lines[0])
         opening["imgs_per_s"] *= 2  # more than a busy machine moves it by
         self.write("ledger/ledger.jsonl", json.dumps(opening) + "\n" + lines[1] + "\n")
-        self.sweep("--workers", "1", "--resume")
+        self.sweep(*cold, "--resume")
         closing = self.ledger()[-1]
         flag = next(f for f in closing["flags"] if f["name"] == "ceiling_drifted")
         self.assertIn(
@@ -167,6 +182,23 @@ class Sweeping(ProgramTest):
             self.assertEqual(shown.count(batch), 1, shown)
             self.assertIn(f"--batch-size {record['cell']['batch-size']}", shown)
             shutil.rmtree(self.path("r"))
+
+    def test_ceilings_of_before_there_were_pictures_are_made_again_of_noise(self):
+        self.sweep("--workers", "1", data="synthetic")
+        record = self.ledger()[0]
+        os.mkdir(self.path("old"))
+        for device, shows, said in (
+            ("cpu", {}, 1),
+            ("cuda:1", {}, 1),
+            ("cpu", {"synthetic": "pictures"}, 0),
+            ("emulated:500", {}, 0),
+        ):
+            with self.subTest(device=device, shows=shows):
+                cell = {axis: v for axis, v in record["cell"].items() if axis != "synthetic"}
+                old = {**record, "cell": {**cell, "device": device, **shows}}
+                self.write("old/ledger.jsonl", json.dumps(old) + "\n")
+                shown = self.call("reproduce", self.path("old")).out
+                self.assertEqual(shown.count("--synthetic noise"), said, shown)
 
     def test_other_data_is_not_measured_in_its_place(self):
         pictures = self.path("pictures")

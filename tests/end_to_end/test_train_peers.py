@@ -8,8 +8,10 @@ import sys
 
 from program import PATIENCE, ROOT, ProgramTest, main
 
+# Both train on normal noise.
 FEEDRATE = """#!/usr/bin/env python3
-import json
+import json, sys
+assert "--data synthetic --synthetic noise" in " ".join(sys.argv)
 print(json.dumps({"imgs_per_s": 300.0, "flags": [{"name": "%s"}]}))
 """
 # Says when it is ready, then its rate for each "go"; its stderr fills a pipe.

@@ -378,12 +378,43 @@ TEST(Cell, CeilingKeepsWhatBelongsToTheDevice) {
                                         {"input-size", {"64"}}})[0];
   const plan::Cell ceiling = plan::ceiling_of(cell);
   EXPECT_EQ(ceiling["data"], "synthetic");
-  for (const char* axis :
-       {"device", "gpus", "batch-size", "input-size", "precision", "model", "device-threads"}) {
-    EXPECT_EQ(ceiling[axis], cell[axis]) << axis;
+  for (const char* axis : {"device", "gpus", "batch-size", "input-size", "precision", "model",
+                           "device-threads", "synthetic"}) {
+    EXPECT_TRUE(ceiling[axis] && ceiling[axis] == cell[axis]) << axis;
   }
   for (const char* axis : {"workers", "image-size", "loader", "cache"})
     EXPECT_FALSE(ceiling[axis]) << axis;
+}
+
+TEST(Cell, WhatItsCeilingShowsConcernsDevicesThatTrain) {
+  for (const char* device : {"cpu", "cuda"}) {
+    for (const char* data : {"synthetic", "jpeg"}) {
+      const auto cells = plan::expand({{"device", {device}},
+                                       {"data", {data}},
+                                       {"input-size", {"64"}},
+                                       {"synthetic", {"pictures", "noise"}}});
+      ASSERT_EQ(cells.size(), 2u) << device << " " << data;
+      EXPECT_NE(cells[0].id(), cells[1].id());
+      EXPECT_EQ(cells[0],
+                plan::expand({{"device", {device}}, {"data", {data}}, {"input-size", {"64"}}})[0]);
+      EXPECT_TRUE(plan::settings_of(cells[0]).pictures);
+      EXPECT_FALSE(plan::settings_of(cells[1]).pictures);
+      EXPECT_EQ(cells[0].label().find("pictures"), std::string::npos) << cells[0].label();
+      const std::string shown = std::string(data) == "jpeg" ? ", ceiling of noise, input 64x64"
+                                                            : "synthetic, noise, input 64x64";
+      EXPECT_TRUE(cells[1].label().ends_with(shown)) << cells[1].label();
+    }
+  }
+  const auto emulated =
+      plan::expand({{"device", {"emulated:a100"}}, {"synthetic", {"pictures", "noise"}}});
+  ASSERT_EQ(emulated.size(), 1u);
+  EXPECT_FALSE(emulated[0]["synthetic"]);
+}
+
+TEST(Cell, OfBeforeThereWerePicturesHasACeilingOfNoise) {
+  plan::Cell cell = plan::expand({{"device", {"cpu"}}, {"data", {"jpeg"}}})[0];
+  cell.set("synthetic", std::nullopt);
+  EXPECT_FALSE(plan::settings_of(cell).pictures);
 }
 
 TEST(Cell, DecodingOnTheGpuMeansAugmentingThere) {

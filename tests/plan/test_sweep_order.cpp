@@ -9,8 +9,32 @@
 namespace feedrate::tests {
 namespace {
 
-TEST(Plan, EachSettingOpensAndClosesWithItsCeiling) {
+TEST(Plan, CellsAreMeasuredInPairsAndTheirCeilingsOnceWhereTheyWereAskedFor) {
   const auto plan = plan::plan_sweep(two_settings(), 1, 0);
+  ASSERT_EQ(plan.size(), 2u * (1 + 4));
+  for (const plan::PlannedRun& run : plan) {
+    const bool is_synthetic = run.cell.is("data", "synthetic");
+    EXPECT_EQ(run.role, is_synthetic ? plan::Role::opening_ceiling : plan::Role::cell);
+    EXPECT_EQ(run.in_pairs, !is_synthetic);
+  }
+}
+
+TEST(Plan, OnlyCellsThatCanGoOnBesideTheirCeilingAreInPairs) {
+  const auto may_be = [](plan::AxisValues more) {
+    more.merge(
+        plan::AxisValues{{"device", {"emulated:a100"}}, {"data", {"jpeg"}}, {"workers", {"2"}}});
+    return plan::may_be_in_pairs(plan::expand(more).at(0));
+  };
+  EXPECT_TRUE(may_be({}));
+  EXPECT_TRUE(may_be({{"loader", {"batch"}}}));
+  EXPECT_TRUE(may_be({{"cache", {"device"}}}));
+  EXPECT_FALSE(may_be({{"data", {"synthetic"}}}));
+  EXPECT_FALSE(may_be({{"page-cache", {"cold"}}})) << "one pass over the data";
+  EXPECT_FALSE(may_be({{"loader", {"dali"}}})) << "it cannot pause";
+}
+
+TEST(Plan, CellsThatAreNotInPairsLieBetweenTwoRunsOfTheirCeiling) {
+  const auto plan = plan::plan_sweep(cold(two_settings()), 1, 0);
   ASSERT_EQ(plan.size(), 2u * (1 + 4 + 1));
   for (const std::size_t first : {std::size_t{0}, std::size_t{6}}) {
     EXPECT_EQ(plan[first].role, plan::Role::opening_ceiling);
@@ -65,23 +89,31 @@ TEST(Plan, SyntheticAloneIsMeasuredOncePerRepetition) {
   EXPECT_EQ(plan::plan_sweep(plan::expand({{"device", {"emulated:a100"}}}), 3, 0).size(), 3u);
 }
 
-TEST(Plan, TheCeilingIsAddedWhereItWasNotAskedFor) {
-  const auto plan =
-      plan::plan_sweep(plan::expand({{"device", {"emulated:a100"}}, {"data", {"jpeg"}}}), 1, 0);
+TEST(Plan, TheCeilingIsAddedWhereItWasNotAskedForButIsNeeded) {
+  const auto cells = plan::expand({{"device", {"emulated:a100"}}, {"data", {"jpeg"}}});
+  EXPECT_EQ(plan::plan_sweep(cells, 1, 0).size(), 1u) << "it is measured in pairs";
+  const auto plan = plan::plan_sweep(cold(cells), 1, 0);
   ASSERT_EQ(plan.size(), 3u);
   EXPECT_EQ(plan[0].cell["data"], "synthetic");
 }
 
-TEST(Plan, OneCellHasItsCeilingBeforeIt) {
+TEST(Plan, OneCellIsMeasuredInPairsOrBehindItsCeiling) {
   const plan::Cell cell = plan::expand({{"device", {"emulated:a100"}}, {"data", {"jpeg"}}}).at(0);
-  const auto plan = plan::plan_run(cell, true);
+  const auto paired = plan::plan_run(cell, true, true);
+  ASSERT_EQ(paired.size(), 1u);
+  EXPECT_TRUE(paired[0].in_pairs);
+  EXPECT_EQ(plan::plan_run(cold({cell}).at(0), true, true).size(), 2u);
+  const auto plan = plan::plan_run(cell, true, false);
   ASSERT_EQ(plan.size(), 2u);
   EXPECT_EQ(plan[0].role, plan::Role::opening_ceiling);
   EXPECT_EQ(plan[0].cell, plan::ceiling_of(cell));
   EXPECT_EQ(plan[1].role, plan::Role::cell);
-  EXPECT_EQ(plan::plan_run(cell, false).size(), 1u);
-  ASSERT_EQ(plan::plan_run(plan::ceiling_of(cell), true).size(), 1u);
-  EXPECT_EQ(plan::plan_run(plan::ceiling_of(cell), true)[0].role, plan::Role::opening_ceiling);
+  const auto alone = plan::plan_run(cell, false, true);
+  ASSERT_EQ(alone.size(), 1u);
+  EXPECT_FALSE(alone[0].in_pairs);
+  const auto ceiling = plan::plan_run(plan::ceiling_of(cell), true, true);
+  ASSERT_EQ(ceiling.size(), 1u);
+  EXPECT_EQ(ceiling[0].role, plan::Role::opening_ceiling);
 }
 
 }  // namespace

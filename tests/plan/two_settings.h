@@ -13,4 +13,11 @@ inline std::vector<plan::Cell> two_settings() {
                        {"gpus", {"1", "2"}}});
 }
 
+// The same for runs that cannot be in pairs with their ceiling, see plan::may_be_in_pairs().
+inline std::vector<plan::Cell> cold(std::vector<plan::Cell> cells) {
+  for (plan::Cell& cell : cells)
+    if (!cell.is("data", "synthetic")) cell.set("page-cache", "cold");
+  return cells;
+}
+
 }  // namespace feedrate::tests

@@ -11,9 +11,12 @@ namespace {
 
 using record::MeasuredRate;
 
+// That cannot be in pairs with their ceiling.
 const std::vector<plan::Cell>& cells() {
-  static const std::vector<plan::Cell> all = plan::expand(
-      {{"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"workers", {"1", "2", "3"}}});
+  static const std::vector<plan::Cell> all = plan::expand({{"device", {"emulated:1000"}},
+                                                           {"data", {"jpeg"}},
+                                                           {"workers", {"1", "2", "3"}},
+                                                           {"page-cache", {"cold"}}});
   return all;
 }
 
@@ -84,6 +87,26 @@ TEST(Precision, RepetitionsGoWhereTheIntervalsAreWidest) {
   EXPECT_EQ(record::next_cells(known, precision, 3), (std::vector<plan::Cell>{cells()[2]}))
       << "a cell and both ceilings";
   EXPECT_TRUE(record::next_cells(known, precision, 2).empty());
+}
+
+TEST(Precision, RunsInPairsHaveTheirSharesAndNeedNoOtherRuns) {
+  const auto paired = plan::expand(
+      {{"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"workers", {"1", "2", "3"}}});
+  std::vector<MeasuredRate> all;
+  for (int n = 0; n < 5; ++n) {
+    const double off = n % 2 == 0 ? 0.01 : -0.01, machine = n < 3 ? 1 : 0.5;
+    for (std::size_t i = 0; i < paired.size(); ++i) {
+      const double share = 0.5 * (1 + off * static_cast<double>(i));
+      all.push_back(rate(paired[i], n, 1000 * machine * share));
+      all.back().share = share;
+    }
+  }
+  const plan::Precision precision{.target = 0.01, .pilot = 5};
+  const auto known = record::precision_of(paired, precision, all);
+  EXPECT_EQ(known[0].repetitions, 5);
+  EXPECT_LT(known[0].half_width, 1e-9) << "the machine's speed is in no share";
+  EXPECT_GT(known[2].half_width, known[1].half_width);
+  EXPECT_EQ(record::next_cells(known, precision, 1), (std::vector<plan::Cell>{paired[2]}));
 }
 
 TEST(Precision, OnABudgetTheNarrowerOnesWait) {

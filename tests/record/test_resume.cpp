@@ -19,7 +19,7 @@ nlohmann::ordered_json finished_record(const plan::PlannedRun& run, const char* 
 // A share is of the ceilings around its cell: what is measured another day brings ceilings of its
 // own.
 TEST(Resume, WhatIsMeasuredAgainBringsItsCeilings) {
-  const auto plan = plan::plan_sweep(two_settings(), 2, 0);
+  const auto plan = plan::plan_sweep(cold(two_settings()), 2, 0);
   const auto places_without = [&](std::size_t invalid) {  // of what is missing
     std::vector<nlohmann::ordered_json> records;
     for (std::size_t i = 0; i < plan.size(); ++i)
@@ -38,6 +38,18 @@ TEST(Resume, WhatIsMeasuredAgainBringsItsCeilings) {
       places_without(0),
       (Runs{
           {0, opening_ceiling}, {0, cell}, {0, cell}, {0, cell}, {0, cell}, {0, closing_ceiling}}));
+}
+
+TEST(Resume, WhatIsInPairsBringsItsCeilingWithIt) {
+  const auto plan = plan::plan_sweep(two_settings(), 2, 0);
+  for (std::size_t lost = 0; lost < plan.size(); ++lost) {
+    std::vector<nlohmann::ordered_json> records;
+    for (std::size_t i = 0; i < plan.size(); ++i)
+      if (i != lost) records.push_back(finished_record(plan[i], "ok", true));
+    const auto missing = record::missing_of(plan, records);
+    ASSERT_EQ(missing.size(), 1u) << lost;
+    EXPECT_EQ(missing[0].cell, plan[lost].cell);
+  }
 }
 
 TEST(Resume, WhatAnotherRunWouldFindAgainIsNotMissing) {

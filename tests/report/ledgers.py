@@ -115,6 +115,46 @@ def repetitions(count=2, ceiling=1000.0, drift=0.0, cells=(("jpeg", 400.0),), **
     return records
 
 
+def in_pairs(found, ceiling, pairs=8):
+    """Makes the record one of a run in pairs, as schema 4 has it: its steps are divided among the
+    blocks, and those of the ceiling came to about so many images/s. Without the share's interval.
+    """
+    steps, images = found["step_ms"]["raw"], found["cell"]["batch-size"] * found["cell"]["gpus"]
+    pairs = min(pairs, len(steps))
+    edges = [i * len(steps) // pairs for i in range(pairs + 1)]
+    blocks = [steps[a:b] for a, b in zip(edges, edges[1:])]
+    off = [0.01 * (i * 3 % 5 - 2) for i in range(pairs)]
+    made = {
+        "cell_steps": [len(block) for block in blocks],
+        "cell_s": [sum(block) / 1e3 for block in blocks],
+        "ceiling_steps": [len(block) + 1 for block in blocks],
+        "ceiling_s": [(len(b) + 1) * images / ceiling * (1 + o) for b, o in zip(blocks, off)],
+        "ceiling_first": [i % 3 == 0 for i in range(pairs)],
+    }
+    made["took_s"] = 1.05 * (sum(made["cell_s"]) + sum(made["ceiling_s"]))
+    reached = sum(made["ceiling_steps"]) * images / sum(made["ceiling_s"])
+    found.update(
+        schema="feedrate.result/4",
+        valid=True,
+        pairs=made,
+        ceiling_imgs_per_s=reached,
+        ceiling_device_rate={"imgs_per_s": 1.01 * reached, "ci95": None},
+        ceiling_fraction=found["imgs_per_s"] / reached,
+        ceiling_fraction_ci95=None,
+    )
+    return found
+
+
+def paired(count=2, ceiling=1000.0, cells=(("jpeg", 400.0),), **changes):
+    """`count` repetitions of cells that are measured in pairs, without a run of their ceiling."""
+    return [
+        in_pairs(record(axes(data, **changes), rate * wobble, n), ceiling * wobble)
+        for n in range(count)
+        for wobble in [1 + 0.002 * n]
+        for data, rate in cells
+    ]
+
+
 def series(seconds=8, **changes):
     """`monitors` of schema 2 with its series; one value is unknown (-1)."""
     ramp = [round(0.1 + 0.8 * n / max(seconds - 1, 1), 3) for n in range(seconds)]

@@ -7,7 +7,7 @@ import datetime
 import os
 
 import ledgers
-from report import intervals
+from report import intervals, pairs
 
 STEPS = 40
 LIMITS = {
@@ -156,26 +156,46 @@ def _capacities(rate):
     ]
 
 
-def sweep(rates, start="2026-11-21T08:00:00Z", axes=None, **changes):
+def paired(cell, rate, ceiling, repetition=0, count=8, **changes):
+    """One run in pairs."""
+    found = ledgers.in_pairs(record(cell, rate, repetition, **changes), ceiling, count)
+    blocks = [found["pairs"][name] for name in pairs.LISTS]
+    is_emulated = found["device"]["kind"] == "emulated"
+    if count >= intervals.LEAST_PAIRS:
+        ends, _ = intervals.of_pairs(list(zip(*blocks)), found["ceiling_fraction"], is_emulated)
+        found["ceiling_fraction_ci95"] = list(ends)
+    return found
+
+
+def sweep(rates, start="2026-11-21T08:00:00Z", axes=None, in_pairs=(), **changes):
     """A whole ledger. `rates`: {"ceiling" or data: [images/s in each repetition]}; a ceiling's may
     be a pair (first, last). Order, places, times and what each cell is divided by follow from it.
+    `in_pairs`: the data that are measured so; the ceiling is only run around the others.
     """
     changed = axes or {}
+    changes = {"schema": 4 if in_pairs else 3, **changes}
     ceilings = [r if isinstance(r, tuple) else (r, r) for r in rates["ceiling"]]
     records, past = [], []
     for n, (first, last) in enumerate(ceilings):
-        runs = [(ledgers.axes(**changed), first, "ceiling", 0)]
-        runs += [
-            (ledgers.axes(data, **changed), of[n], "cell", 0)
-            for data, of in rates.items()
-            if data != "ceiling" and of[n] is not None
+        measured = [d for d, of in rates.items() if d != "ceiling" and of[n] is not None]
+        runs = [
+            (ledgers.axes(data, **changed), rates[data][n], "cell", 0)
+            for data in measured
+            if data not in in_pairs
         ]
-        runs.append((ledgers.axes(**changed), last, "ceiling", 1))
+        if runs or not in_pairs:
+            runs.insert(0, (ledgers.axes(**changed), first, "ceiling", 0))
+            runs.append((ledgers.axes(**changed), last, "ceiling", 1))
         for cell, rate, role, place in runs:
             new = record(cell, rate, n, role, place, **changes)
             _divide(new, past)
             past += [new] if role == "ceiling" else []
             records.append(new)
+        records += [
+            paired(ledgers.axes(data, **changed), rates[data][n], first, n, **changes)
+            for data in measured
+            if data in in_pairs
+        ]
     begun = datetime.datetime.strptime(start, "%Y-%m-%dT%H:%M:%SZ")
     for i, new in enumerate(records):
         new.update(
@@ -188,7 +208,7 @@ def sweep(rates, start="2026-11-21T08:00:00Z", axes=None, **changes):
 def _divide(new, past):
     """Sets the ceiling of a record, `past` being the ceilings before it: from schema 3 on the one
     that opened its repetition, in older schemas the mean of those so far."""
-    if new["schema"] == "feedrate.result/3":
+    if new["schema"] in ("feedrate.result/3", "feedrate.result/4"):
         opening = [r for r in past if r["repetition"] == new["repetition"] and not r["place"]]
         if new["role"] == "cell":
             new["ceiling_imgs_per_s"] = opening[-1]["imgs_per_s"]

@@ -15,7 +15,7 @@ import unittest
 
 import ledgers
 import payloads
-from ledgers import axes, record, repetitions, second
+from ledgers import axes, paired, record, repetitions, second
 from report import (
     claims,
     derived,
@@ -155,6 +155,12 @@ class Numbers(Page):
         (ceiling,) = [c for c in data["cells"] if c["ceiling"]]
         self.assertTrue(ceiling["recorded"])
         self.assertEqual(ceiling["records"], [0])
+
+    def test_a_ceiling_of_pairs_leads_to_the_records_that_hold_it(self):
+        data = self.data(paired(2, cells=(("jpeg", 400.0), ("png", 200.0))))
+        (ceiling,) = [c for c in data["cells"] if c["ceiling"]]
+        self.assertEqual((ceiling["in_pairs"], ceiling["recorded"]), (True, False))
+        self.assertEqual(ceiling["records"], [0, 1, 2, 3])
 
     def test_missing_cells_are_missing_and_never_zero(self):
         records = second(

@@ -9,7 +9,7 @@ import unittest
 
 import ledgers
 from ledgers import axes, record, repetitions
-from report import choice, heading, ledger, settings, statistics, tables, terminal, text
+from report import choice, epoch, heading, ledger, settings, statistics, tables, terminal, text
 
 
 def one(records, note=lambda text: None):
@@ -159,7 +159,7 @@ class Grouping(unittest.TestCase):
         records += [record(axes("jpeg"), rate, n) for n, (_, rate) in enumerate(rates) if rate]
         self.assertEqual(
             one(records).cells[0].ratio,
-            statistics.share([(95.0, 100.0), (100.0, 110.0), (85.0, 90.0)]),
+            statistics.share([(95.0, 100.0), (100.0, 110.0), (85.0, 90.0)], most=1.0),
         )
 
     def test_without_a_common_repetition_there_is_no_share(self):
@@ -256,6 +256,26 @@ class Grouping(unittest.TestCase):
             statistics.T_INTERVAL,
             "it did not keep to it: that was measured",
         )
+
+    def test_on_an_emulated_device_no_interval_reaches_beyond_what_was_set(self):
+        rates = [990.0, 999.0, 700.0]
+        records = [
+            r for n, rate in enumerate(rates) for r in repetitions(1, cells=(("jpeg", rate),))
+        ]
+        for i, r in enumerate(records):
+            r.update(repetition=i // 3)
+            r["device"].update(step_ms=256.0)  # 1,000 images/s
+        (cell,) = one(records).cells
+        self.assertGreater(statistics.estimate(rates).high, 1000.0)
+        self.assertTrue(0 < cell.rate.low < cell.rate.mean < cell.rate.high < 1000.0)
+        self.assertTrue(0 < cell.ratio.low < cell.ratio.mean < cell.ratio.high < 1.0)
+        self.assertGreaterEqual(epoch.hours_lost(cell).low, 0)
+        for r in records:
+            r["cell"] = {**r["cell"], "device": "cuda"}
+            r["device"] = {**r["device"], "kind": "cuda"}
+        (cell,) = one(records).cells
+        self.assertEqual(cell.rate, statistics.estimate(rates))
+        self.assertGreater(cell.ratio.high, 1.0)
 
     def test_above_the_ceiling_is_a_flag_where_the_interval_says_so(self):
         def flagged(*shares):

@@ -113,6 +113,72 @@ class Shares(unittest.TestCase):
         )
 
 
+class Bounded(unittest.TestCase):
+    """Where a value cannot exceed something."""
+
+    def of(self, values, most, **more):
+        return st.share([(value, 1.0) for value in values], most=most, **more)
+
+    def test_by_hand(self):
+        plain, found = self.of([0.5, 0.6, 0.7], None), self.of([0.5, 0.6, 0.7], 1.0)
+        part = plain.mean
+        half = math.log(plain.high / part) / (1 - part)
+        odds = part / (1 - part)
+        self.assertAlmostEqual(found.low, 1 / (1 + math.exp(half) / odds))
+        self.assertAlmostEqual(found.high, 1 / (1 + math.exp(-half) / odds))
+        self.assertEqual(
+            (found.mean, found.p_low, found.points), (plain.mean, plain.p_low, plain.points)
+        )
+        self.assertEqual(found.kind, st.T_BOUNDED)
+
+    def test_it_holds_the_mean_and_ends_before_its_bound(self):
+        for rates in (
+            [1300.0, 1700.0, 2460.0, 2470.1],
+            [2469.9, 2469.8, 2469.95],
+            [2470.0] * 5 + [2456.0],  # one spike among runs that reach the bound
+        ):
+            found = st.bounded(st.estimate(rates), 2470.0)
+            self.assertTrue(0 < found.low < found.mean < found.high <= 2470.0, found)
+
+    def test_what_reaches_the_bound_each_time_is_known_well(self):
+        found = self.of([1.00001, 1.00002, 1.000015], 1.0)
+        self.assertTrue(0.999999 < found.low <= found.high <= 1, found)
+        self.assertAlmostEqual(found.mean, 1.000015)
+
+    def test_a_bound_that_is_shown_to_be_wrong_is_none(self):
+        values = [1.04, 1.05, 1.06]
+        self.assertEqual(self.of(values, 1.0), self.of(values, None))
+
+    def test_fewer_than_three_repetitions_have_no_interval(self):
+        self.assertIsNone(self.of([0.5, 0.9], 1.0).low)
+
+    def test_a_choice_and_several_of_them_stay_below_it(self):
+        found = self.of([0.90, 0.93, 0.99], 1.0)
+        for more in (
+            st.widened(found, 8),
+            st.shifted(found, -0.2),
+            self.of([0.90, 0.93, 0.99], 1.0, bias=-0.02, kind=st.T_CHOSEN),
+        ):
+            self.assertTrue(0 < more.low < more.high <= 1, more)
+        self.assertLess(st.widened(found, 8).low, found.low)
+        self.assertTrue(st.shifted(found, -0.2).kind.endswith(st.CHOSEN))
+
+    def test_a_loss_is_shown_where_it_was_without_the_bound(self):
+        source = random.Random(2)
+        for _ in range(300):
+            values = [min(1.0, 0.99 * math.exp(source.gauss(0, 0.01))) for _ in range(4)]
+            plain = self.of(values, None)
+            self.assertEqual(plain.is_below_1, plain.high < 1)
+            self.assertEqual(self.of(values, 1.0).is_below_1, plain.is_below_1)
+
+    def test_covers_95_per_cent_of_what_is_far_from_normal(self):
+        source, inside = random.Random(1), 0
+        for _ in range(2000):
+            found = self.of([source.betavariate(3, 1) for _ in range(4)], 1.0)
+            inside += found.low <= 0.75 <= found.high
+        self.assertTrue(0.93 <= inside / 2000 <= 0.97, inside / 2000)
+
+
 class Welch(unittest.TestCase):
     # scipy 1.17.1: r = scipy.stats.ttest_ind(numpy.log(second), numpy.log(first), equal_var=False);
     # r.df, r.pvalue, numpy.exp(r.confidence_interval(0.95)).

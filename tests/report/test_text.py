@@ -5,7 +5,7 @@ import io
 import unittest
 
 from ledgers import axes, record, repetitions
-from report import settings, tables, terminal, text
+from report import settings, statistics, tables, terminal, text
 from report.heading import heading
 
 NASTY = [
@@ -62,6 +62,24 @@ class Text(unittest.TestCase):
         self.assertEqual(text.duration(0.5), "30.0 min")
         self.assertEqual(text.duration(-1e-16), "0 s")
         self.assertEqual(text.duration(0.5 / 3600), "0.5 s")
+
+
+class Intervals(unittest.TestCase):
+    def test_one_plus_minus_where_both_sides_are_alike(self):
+        rate = statistics.estimate([1000.0, 1010.0, 1005.0])
+        self.assertEqual(text.plus_minus(rate), "1,005 ± 12")
+        share = statistics.share([(0.5, 1), (0.505, 1), (0.5025, 1)])
+        self.assertEqual(text.share_words(share), "50.2 ± 0.6 %")
+
+    def test_from_where_to_where_if_the_sides_differ(self):
+        rate = statistics.bounded(statistics.estimate([1300.0, 1700.0, 2460.0, 2440.0]), 2470.0)
+        self.assertEqual(text.plus_minus(rate), "1,975 (715 to 2,389)")
+        share = statistics.share([(0.9, 1), (0.93, 1), (0.98, 1)], most=1.0)
+        self.assertEqual(text.share_words(share), "75.6 to 98.7 %")
+
+    def test_no_range_where_both_ends_read_alike(self):
+        rate = statistics.bounded(statistics.estimate([2469.99, 2469.98, 2469.995]), 2470.0)
+        self.assertEqual(text.plus_minus(rate), "2,470 ± 0.038")
 
 
 class Tables(unittest.TestCase):

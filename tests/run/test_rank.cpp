@@ -26,6 +26,7 @@ class Idler : public device::Accelerator {
     finished_.push_back({start, measure::now_ns(), 0});
     ++steps_;
   }
+  void submit_synthetic() override { submit(nullptr); }
   void collect(std::vector<device::StepRecord>& finished) override {
     finished.insert(finished.end(), finished_.begin(), finished_.end());
     finished_.clear();
@@ -100,6 +101,16 @@ TEST(RunRank, AllRanksStopAtTheStepAtWhichOneHasFailed) {
       EXPECT_STREQ(error.what(), "fake: the loss is NaN");
     }
     for (const auto& steps : made) EXPECT_EQ(steps, kAt) << failing;
+  }
+}
+
+TEST(RankTask, ItsCeilingShowsPicturesOrNoise) {
+  device::AcceleratorRegistry registry;
+  registry.add({.name = "fake"});
+  for (const bool pictures : {true, false}) {
+    const plan::CellSettings settings{.device = "fake", .pictures = pictures};
+    const run::RankTask task = run::make_rank_task(settings, {}, registry, nullptr, {}, {}, {});
+    EXPECT_EQ(task.step.draw != nullptr, pictures);
   }
 }
 

@@ -10,7 +10,6 @@
 #include "ranks/thread_groups.h"
 #include "tests/train/small_training.h"
 #include "train/process_group.h"
-#include "train/synthetic.h"
 #include "train/trainer.h"
 
 // Several ranks train one network: here as threads, each with its own end of Gloo.
@@ -195,15 +194,6 @@ TEST(Replicas, AreOneProcessThatAccumulates) {
                    std::to_string(distance(replicas[0].parameters, one[0].parameters)) + " of " +
                        std::to_string(bound));
   }
-}
-
-TEST(SyntheticRing, IsAnotherInEachRank) {
-  const auto groups = ranks::make_thread_groups(2);
-  const device::StepSpec spec{.batch = {.batch_size = 2, .size = {8, 8}}, .seed = 1};
-  const train::SyntheticRing first(train::of_rank(spec, *groups[0]), at::kFloat, at::kCPU),
-      second(train::of_rank(spec, *groups[1]), at::kFloat, at::kCPU);
-  EXPECT_FALSE(at::equal(first[0].input, second[0].input));
-  EXPECT_FALSE(at::equal(first[0].labels, second[0].labels));
 }
 
 }  // namespace

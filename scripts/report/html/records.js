@@ -18,6 +18,11 @@ function openRecords(number, from) {
         el("p", {class: "note"},
            "The ledger holds no run of this ceiling: the records below name it as " +
                "ceiling_imgs_per_s."));
+  if (cell.in_pairs)
+    body.append(el(
+        "p", {class: "note"},
+        "This ceiling was measured in pairs: its blocks are in the records of the cells below, " +
+            "which name its rate as ceiling_imgs_per_s."));
   body.append(
       el("h3", {}, `${plural(cell.records.length, "record")} behind it`),
       el("p", {class: "note"}, `${lineWords(cell.records)} of ${report.ledger}`));

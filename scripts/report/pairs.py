@@ -1,0 +1,77 @@
+"""A run in pairs: short blocks of its cell's steps and of synthetic ones, which are its ceiling,
+take turns. What its record says of both, derived again from the blocks."""
+
+from __future__ import annotations
+
+from . import intervals, ledger
+from .ledger import EXACT, number
+
+LISTS = ("cell_steps", "cell_s", "ceiling_steps", "ceiling_s")  # as intervals.of_pairs() has them
+INTERVAL = "ceiling_fraction_ci95"
+
+
+def blocks(record):
+    """A line for each number that does not follow from the blocks."""
+    if not ledger.in_pairs(record):
+        return
+    pairs = record["pairs"]
+    if odd := _odd(pairs):
+        yield f"pairs: {odd}"
+        return
+    whole = sum(pairs["cell_s"]) + sum(pairs["ceiling_s"])
+    if pairs["took_s"] < whole * (1 - EXACT):
+        yield f"pairs.took_s is {pairs['took_s']:.8g}, its blocks alone took {whole:.8g}"
+    for key, value in _derived(record, pairs).items():
+        stated = number(record.get(key))
+        if stated is None or abs(stated / value - 1) > EXACT:
+            yield f"{key} is {str(record.get(key))[:40]}, the blocks of its pairs give {value:.8g}"
+    if not ledger.positive(ledger.part(record, "ceiling_device_rate", "imgs_per_s")):
+        yield "ceiling_device_rate is missing, and the run is one in pairs"
+    yield from _interval(record, pairs)
+
+
+def _odd(pairs):
+    """Why these are no blocks; "" if they are."""
+    lists = [pairs.get(name) for name in (*LISTS, "ceiling_first")]
+    if not all(isinstance(values, list) for values in lists) or not lists[0]:
+        return "one of its lists is missing or empty"
+    if len(set(map(len, lists))) > 1:
+        return "its lists are not equally long"
+    for name in ("cell_steps", "ceiling_steps"):
+        if not all(type(steps) is int and steps > 0 for steps in pairs[name]):
+            return f"{name} holds what is no number of steps"
+    if not all(map(ledger.positive, pairs["cell_s"] + pairs["ceiling_s"])):
+        return "a block took no time"
+    if not all(isinstance(first, bool) for first in pairs["ceiling_first"]):
+        return "ceiling_first holds what is neither true nor false"
+    return "" if ledger.positive(pairs.get("took_s")) else "took_s is not above zero"
+
+
+def _derived(record, pairs):
+    images = record["cell"]["batch-size"] * (record["cell"].get("gpus") or 1)
+    return {
+        "steps": sum(pairs["cell_steps"]),
+        "window_s": sum(pairs["cell_s"]),
+        "ceiling_imgs_per_s": images * sum(pairs["ceiling_steps"]) / sum(pairs["ceiling_s"]),
+        "ceiling_fraction": record["imgs_per_s"] / record["ceiling_imgs_per_s"],
+    }
+
+
+def _interval(record, pairs):
+    stated = record.get(INTERVAL)
+    if len(pairs["cell_s"]) < intervals.LEAST_PAIRS:
+        if stated is not None:
+            yield f"{INTERVAL} is not null, {len(pairs['cell_s'])} pairs give no interval"
+        return
+    if not isinstance(stated, list) or len(stated) != 2 or None in map(number, stated):
+        yield f"{INTERVAL} {str(stated)[:60]} is no interval"
+        return
+    is_emulated = ledger.part(record, "device", "kind") == "emulated"
+    each = zip(*(pairs[name] for name in LISTS))
+    ends, slack = intervals.of_pairs(list(each), record["ceiling_fraction"], is_emulated)
+    # An end may be too small to be told from zero.
+    if any(abs(mine - end) > slack * end + 1e-12 for mine, end in zip(stated, ends)):
+        yield (
+            f"{INTERVAL} is {stated[0]:.6g} to {stated[1]:.6g}, the blocks of its pairs give"
+            f" {ends[0]:.6g} to {ends[1]:.6g}"
+        )

@@ -1,0 +1,71 @@
+#include "measure/paired_share.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace feedrate::measure {
+namespace {
+
+BlockWork sum_of(std::span<const WorkPair> pairs, BlockWork WorkPair::*which) {
+  BlockWork sum;
+  for (const WorkPair& pair : pairs) {
+    sum.images += (pair.*which).images;
+    sum.seconds += (pair.*which).seconds;
+  }
+  return sum;
+}
+
+double rate_of(const BlockWork& work) { return work.images / work.seconds; }
+
+// How far the logarithm of a rate would move if the block were twice as long.
+double influence(const BlockWork& block, const BlockWork& all) {
+  return block.images / all.images - block.seconds / all.seconds;
+}
+
+// Half-width of the 95 % interval of the share's logarithm.
+double half_width(std::span<const WorkPair> pairs, const BlockWork& cell,
+                  const BlockWork& ceiling) {
+  constexpr std::size_t kCorrelatedFrom = 8;
+  constexpr double kResolution = 1e-9;  // as estimate_of()'s
+  const auto n = static_cast<double>(pairs.size());
+  double squares = 0, products = 0, before = 0;
+  for (const WorkPair& pair : pairs) {
+    const double off = influence(pair.cell, cell) - influence(pair.ceiling, ceiling);
+    squares += off * off;
+    products += off * before;
+    before = off;
+  }
+  const double correlation = pairs.size() >= kCorrelatedFrom && squares > 0
+                                 ? std::clamp(products / squares + 1 / n, 0.0, 0.9)
+                                 : 0;
+  const double inflation = (1 + correlation) / (1 - correlation);
+  const int degrees = std::max(2, static_cast<int>((n - 1) / inflation));
+  return student_t(0.95, degrees) *
+         std::max(std::sqrt(n / (n - 1) * squares * inflation), kResolution);
+}
+
+double logistic(double value) { return 1 / (1 + std::exp(-value)); }
+
+// On the logit, where 0 and 1 are out of reach. For a share that differs from 1 by less than the
+// half-width, its lower end would fall to 0: it is at most twice as far away as on the logarithm.
+Interval around(double share, double half, bool is_bounded) {
+  if (!is_bounded) return {share * std::exp(-half), share * std::exp(half)};
+  const double farthest = share * std::exp(-2 * half);
+  if (share >= 1) return {farthest, share};
+  const double logit = std::log(share / std::max(1 - share, 1e-16)), reach = half / (1 - share);
+  return {std::max(logistic(logit - reach), farthest), logistic(logit + reach)};
+}
+
+}  // namespace
+
+PairedShare share_of_pairs(std::span<const WorkPair> pairs, bool is_bounded) {
+  const BlockWork cell = sum_of(pairs, &WorkPair::cell),
+                  ceiling = sum_of(pairs, &WorkPair::ceiling);
+  PairedShare found{.share = rate_of(cell) / rate_of(ceiling), .ci95 = {}};
+  if (pairs.size() >= kLeastRepetitions)
+    found.ci95 = around(found.share, half_width(pairs, cell, ceiling), is_bounded);
+  return found;
+}
+
+}  // namespace feedrate::measure

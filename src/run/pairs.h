@@ -1,0 +1,46 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "plan/settings.h"
+#include "run/blocks.h"
+#include "run/window.h"
+
+namespace feedrate::run {
+
+// A run in pairs: blocks of steps of its cell, and blocks of steps on synthetic batches, which are
+// its ceiling. Both come from one process, with one network and the same kernels, and a change of
+// the machine's speed that lasts longer than a pair hits both.
+
+inline constexpr std::size_t kLeastPairs = 3;  // for an interval
+inline constexpr std::size_t kMostPairs = 2000;
+
+// The blocks of a run in pairs, either kind first by chance, as many as there may be. While those
+// of the ceiling run, the loader is paused. Blocks are as short as steps and rhythm of the loader
+// allow: many short pairs tell more than few long ones.
+BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits, std::uint64_t seed);
+
+// What a run in pairs has measured so far.
+struct PairsSoFar {
+  std::size_t pairs = 0;        // whole ones
+  std::int64_t cell_steps = 0;  // in the cell's blocks
+  double lasted_s = 0;          // since the first pair that counts began
+  double run_s = 0;             // since the first pair of all began
+  double drawn = 0;             // from the queues in the cell's blocks, see QueueBalance
+};
+enum class PairsNext { another, end, begin_anew };
+
+// What follows a whole pair. The pairs are enough when there are kLeastPairs, with the least time
+// and steps, and the queues are at rest, by the rule that Window has. Pairs that have taken twice
+// as long without that are left out, and others begun.
+PairsNext next_of(const PairsSoFar& so_far, const RunLimits& limits);
+
+// How long the cell's own steps warm up at the most: a change that goes on behind that hits both
+// kinds of blocks.
+double longest_warmup_s(const RunLimits& limits);
+
+// Steps of a block such that kLeastPairs fit into the longest time, at least one and at most as
+// many as were wanted.
+int steps_that_fit(int wanted, double step_s, const RunLimits& limits);
+
+}  // namespace feedrate::run

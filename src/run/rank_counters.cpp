@@ -1,0 +1,91 @@
+#include "run/rank_counters.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "run/rank.h"
+
+namespace feedrate::run {
+namespace {
+
+void add_counters(std::vector<measure::StorageCounter>& sum,
+                  const std::vector<measure::StorageCounter>& more) {
+  for (const measure::StorageCounter& counter : more) {
+    const auto known = std::ranges::find(sum, counter.name, &measure::StorageCounter::name);
+    if (known == sum.end()) {
+      sum.push_back(counter);
+    } else {
+      known->read_bytes += counter.read_bytes;
+    }
+  }
+}
+
+}  // namespace
+
+RankCounters::RankCounters(const pipeline::Loader* loader, const device::Accelerator& device,
+                           std::optional<measure::StorageCounters> below)
+    : loader_(loader), device_(device), below_(std::move(below)) {}
+
+RankCounters::Reading RankCounters::read_run() const {
+  Reading now{
+      .stages = stages(), .latencies = {}, .arrivals = device_.arrivals(), .host = {}, .below = {}};
+  if (loader_) loader_->add_latencies(now.latencies);
+  if (below_) now.below = below_->read();
+  return now;
+}
+
+measure::StageTotals RankCounters::stages() const {
+  return loader_ ? loader_->stages() : measure::StageTotals{};
+}
+
+void RankCounters::Sum::add(const Reading& from, const Reading& to) {
+  stages += to.stages;
+  stages -= from.stages;
+  latencies += to.latencies;
+  latencies -= from.latencies;
+  arrivals += to.arrivals;
+  arrivals -= from.arrivals;
+  if (!host_from) host_from = host_to = from.host;
+  measure::advance(host_to, from.host, to.host);
+  add_counters(below, measure::read_between(from.below, to.below));
+}
+
+void RankCounters::look_ahead() { host_ = measure::read_host_counters(); }
+
+// What the process reads is held against what its workers read.
+void RankCounters::begin() {
+  measure::HostCounters host =
+      host_ ? *std::exchange(host_, std::nullopt) : measure::read_host_counters();
+  host.process_read_bytes = measure::process_read_bytes();
+  began_ = read_run();
+  began_.host = std::move(host);
+}
+
+void RankCounters::end(bool counts) {
+  Reading now = read_run();
+  now.host = measure::read_host_counters();
+  if (counts) pending_.add(began_, now);
+}
+
+void RankCounters::keep() {
+  const Sum more = std::exchange(pending_, {});
+  if (!more.host_from) return;
+  kept_.stages += more.stages;
+  kept_.latencies += more.latencies;
+  kept_.arrivals += more.arrivals;
+  if (!kept_.host_from) kept_.host_from = kept_.host_to = *more.host_from;
+  measure::advance(kept_.host_to, *more.host_from, more.host_to);
+  add_counters(kept_.below, more.below);
+}
+
+void RankCounters::drop() { kept_ = pending_ = {}; }
+
+void RankCounters::write_to(RankResult& result) const {
+  result.stages = kept_.stages;
+  result.latencies = kept_.latencies;
+  result.arrivals = kept_.arrivals;
+  if (kept_.host_from) result.host = measure::host_use(*kept_.host_from, kept_.host_to);
+  result.storage_counters = kept_.below;
+}
+
+}  // namespace feedrate::run

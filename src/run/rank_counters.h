@@ -1,0 +1,67 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "device/accelerator.h"
+#include "measure/host_counters.h"
+#include "measure/stages.h"
+#include "measure/storage_counters.h"
+#include "pipeline/loader.h"
+#include "storage/storage.h"
+
+namespace feedrate::run {
+
+struct RankResult;
+
+// What is counted while a rank measures, over one part of its run or the sum of several: what its
+// workers did, what came to the device, what happened on the host. Used by the rank's thread.
+class RankCounters {
+ public:
+  // All outlive it. `loader`: null for synthetic batches. `below`: of the files; none: nobody
+  // looks.
+  RankCounters(const pipeline::Loader* loader, const device::Accelerator& device,
+               std::optional<measure::StorageCounters> below);
+
+  // Looks at the host for the part that begins next. That takes about a millisecond, in which a
+  // queue fills: not at the moment at which a part begins.
+  void look_ahead();
+  void begin();                  // a part begins
+  void end(bool counts = true);  // it ends; if it counts, then once keep() is called
+  void keep();                   // the parts that have ended since the last call count
+  void drop();                   // nothing that was counted so far counts
+
+  void write_to(RankResult& result) const;
+
+  measure::StageTotals stages() const;  // of the workers, so far
+
+ private:
+  struct Reading {
+    measure::StageTotals stages;
+    storage::ReadLatencies latencies;
+    device::Arrivals arrivals;
+    measure::HostCounters host;
+    std::vector<measure::StorageCounter> below;
+  };
+  // Of several parts together.
+  struct Sum {
+    measure::StageTotals stages;
+    storage::ReadLatencies latencies;
+    device::Arrivals arrivals;
+    std::optional<measure::HostCounters> host_from;  // where the first part began
+    measure::HostCounters host_to;                   // and where all of them would end
+    std::vector<measure::StorageCounter> below;
+
+    void add(const Reading& from, const Reading& to);
+  };
+
+  Reading read_run() const;  // all but the host
+
+  const pipeline::Loader* const loader_;
+  const device::Accelerator& device_;
+  const std::optional<measure::StorageCounters> below_;
+  std::optional<measure::HostCounters> host_;  // look_ahead()'s
+  Reading began_;
+  Sum kept_, pending_;
+};
+
+}  // namespace feedrate::run

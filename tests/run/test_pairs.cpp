@@ -1,0 +1,249 @@
+#include "run/pairs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/error.h"
+#include "device/registry.h"
+#include "plan/expand.h"
+#include "run/cell_runner.h"
+#include "run/measurement.h"
+#include "tests/run/made_up_rank.h"
+#include "tests/support.h"
+
+namespace feedrate::tests {
+namespace {
+
+using run::PairsNext;
+using run::PairsSoFar;
+
+constexpr run::RunLimits kPairLimits{.min_steps = 20, .min_seconds = 5, .max_seconds = 60};
+
+TEST(Pairs, HaveABlockOfEachKindInAnyOrder) {
+  const run::BlockPlan plan = run::pairs_of({.batch_size = 8}, kPairLimits, 1);
+  ASSERT_EQ(plan.blocks.size(), 2 * run::kMostPairs);
+  EXPECT_TRUE(plan.in_pairs);
+  std::size_t ceiling_first = 0;
+  for (std::size_t b = 0; b < plan.blocks.size(); b += 2) {
+    EXPECT_NE(plan.blocks[b].is_ceiling, plan.blocks[b + 1].is_ceiling) << b;
+    ceiling_first += plan.blocks[b].is_ceiling ? 1 : 0;
+  }
+  EXPECT_GT(ceiling_first, run::kMostPairs / 3);
+  EXPECT_LT(ceiling_first, 2 * run::kMostPairs / 3);
+  const run::BlockPlan same = run::pairs_of({.batch_size = 8}, kPairLimits, 1);
+  EXPECT_TRUE(std::ranges::equal(plan.blocks, same.blocks, {}, &run::Block::is_ceiling,
+                                 &run::Block::is_ceiling))
+      << "all ranks have the same";
+}
+
+TEST(Pairs, BlocksHoldTheRhythmOfWorkersThatMakeWholeBatches) {
+  plan::CellSettings settings;
+  settings.workers = 16;
+  settings.loader = "batch";
+  EXPECT_EQ(run::pairs_of(settings, kPairLimits, 1).least_steps, 16);
+  settings.loader = "pool";
+  EXPECT_LT(run::pairs_of(settings, kPairLimits, 1).least_steps, 16);
+}
+
+TEST(Pairs, EndWhenTimeStepsPairsAndQueuesAreEnough) {
+  const PairsSoFar enough{.pairs = 4, .cell_steps = 20, .lasted_s = 5, .run_s = 5, .drawn = 0.004};
+  EXPECT_EQ(run::next_of(enough, kPairLimits), PairsNext::end);
+  const auto lacks = [&](auto change) {
+    PairsSoFar so_far = enough;
+    change(so_far);
+    return run::next_of(so_far, kPairLimits);
+  };
+  EXPECT_EQ(lacks([](PairsSoFar& p) { p.pairs = 2; }), PairsNext::another);
+  EXPECT_EQ(lacks([](PairsSoFar& p) { p.cell_steps = 19; }), PairsNext::another);
+  EXPECT_EQ(lacks([](PairsSoFar& p) { p.lasted_s = 4.9; }), PairsNext::another);
+  EXPECT_EQ(lacks([](PairsSoFar& p) { p.drawn = 0.006; }), PairsNext::another);
+  EXPECT_EQ(lacks([](PairsSoFar& p) { p.drawn = -0.006; }), PairsNext::another);
+}
+
+TEST(Pairs, ThatLiveOnAQueuesStockAreLeftOut) {
+  PairsSoFar so_far{.pairs = 8, .cell_steps = 40, .lasted_s = 10, .run_s = 10, .drawn = 0.02};
+  EXPECT_EQ(run::next_of(so_far, kPairLimits), PairsNext::begin_anew);
+  so_far.drawn = 0.009;
+  EXPECT_EQ(run::next_of(so_far, kPairLimits), PairsNext::end)
+      << "twice the time: near rest will do";
+  so_far.drawn = 0.02;
+  so_far.run_s = 55;
+  EXPECT_EQ(run::next_of(so_far, kPairLimits), PairsNext::another) << "no time for others";
+  so_far.run_s = 59.5;
+  EXPECT_EQ(run::next_of(so_far, kPairLimits), PairsNext::end) << "nor for one more";
+}
+
+TEST(Pairs, FewOnesAreNotLeftOutHoweverLongTheyTook) {
+  const PairsSoFar so_far{
+      .pairs = 4, .cell_steps = 500, .lasted_s = 25, .run_s = 25, .drawn = 0.02};
+  EXPECT_EQ(run::next_of(so_far, kPairLimits), PairsNext::another);
+}
+
+TEST(Pairs, LongStepsMakeBlocksOfFewSteps) {
+  EXPECT_EQ(run::steps_that_fit(4, 0.03, kPairLimits), 4);
+  EXPECT_EQ(run::steps_that_fit(4, 3, kPairLimits), 2) << "six blocks of one step more in 60 s";
+  EXPECT_EQ(run::steps_that_fit(4, 100, kPairLimits), 1);
+}
+
+// Steps of 10 ms in pairs of blocks of four; those of the ceiling wait for nothing.
+run::RankResult rank_in_pairs(int pairs) {
+  run::RankResult rank = rank_of(0, 10 * pairs + 2);
+  rank.in_pairs = true;
+  rank.pairs_took_s = 0.1 * pairs;
+  for (int p = 0; p < pairs; ++p) {
+    const bool ceiling_first = p % 2 == 1;
+    for (int side = 0; side < 2; ++side) {
+      const std::int64_t first = 2 + 10 * p + 5 * side;
+      const bool is_ceiling = (side == 0) == ceiling_first;
+      rank.blocks.push_back(
+          {.block = 2 * p + side, .is_ceiling = is_ceiling, .first = first, .last = first + 4});
+      for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(first) + 4; ++i)
+        if (!is_ceiling) rank.steps[i].start_ns += 3 * kMs;
+    }
+  }
+  rank.first = static_cast<std::size_t>(rank.blocks.front().first);
+  rank.last = static_cast<std::size_t>(rank.blocks.back().last);
+  return rank;
+}
+
+TEST(MeasuredPairs, FiguresAreOfTheCellsBlocksAlone) {
+  plan::CellSettings settings;
+  settings.batch_size = 8;
+  const auto m = run::measurement_of(settings, {.ranks = {rank_in_pairs(3)}});
+  EXPECT_EQ(m.steps, 12);
+  EXPECT_NEAR(m.window_s, 0.12, 1e-9);
+  EXPECT_NEAR(m.imgs_per_s, 800, 1e-6);
+  EXPECT_NEAR(m.device_idle_fraction, 0.3, 1e-9);
+  EXPECT_EQ(m.step_ms.values.size(), 12u);
+  EXPECT_NEAR(m.device_rate.imgs_per_s, 800 / 0.7, 1e-6);
+  ASSERT_TRUE(m.pairs);
+  EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 800, 1e-6);
+  EXPECT_NEAR(m.pairs->ceiling_device.imgs_per_s, 800, 1e-6);
+  EXPECT_NEAR(m.pairs->share.share, 1, 1e-9);
+  ASSERT_EQ(m.pairs->pairs.size(), 3u);
+  EXPECT_FALSE(m.pairs->pairs[0].ceiling_first);
+  EXPECT_TRUE(m.pairs->pairs[1].ceiling_first);
+  EXPECT_NEAR(run::measured_s(m), 0.3, 1e-9) << "with the ceiling's blocks and what settles";
+}
+
+// A block of several ranks ends when the last one has ended it.
+TEST(MeasuredPairs, AreOfAllRanks) {
+  plan::CellSettings settings;
+  settings.batch_size = 8;
+  settings.gpus = 2;
+  run::RankResult late = rank_in_pairs(3);
+  const auto end = static_cast<std::size_t>(late.blocks[0].last) - 1;
+  late.steps[end].end_ns += 2 * kMs;
+  const auto m = run::measurement_of(settings, {.ranks = {rank_in_pairs(3), late}});
+  EXPECT_NEAR(m.pairs->pairs[0].cell_s, 0.042, 1e-9);
+  EXPECT_NEAR(m.window_s, 0.122, 1e-9);
+  EXPECT_NEAR(m.imgs_per_s, 12 * 16 / 0.122, 1e-6);
+}
+
+// The device takes 1000 images/s, planted times decide what comes.
+class PairsOfACell : public testing::Test {
+ protected:
+  PairsOfACell() {
+    make_dataset(folder_.path(), {"raw"}, {8, 8}, 64);
+    options_.data = folder_.path();
+    options_.plant = true;
+    options_.limits = {.warmup_seconds = 0.2, .max_warmup_seconds = 2, .min_seconds = 2};
+  }
+  void plant(std::int64_t ns) {
+    options_.planted[static_cast<std::size_t>(measure::Stage::decode)].ns = ns;
+  }
+  run::CellResult result(const plan::AxisValues& more = {}) {
+    plan::AxisValues axes = more;
+    axes.merge(plan::AxisValues{{"device", {"emulated:1000"}},
+                                {"data", {"raw"}},
+                                {"workers", {"2"}},
+                                {"gpus", {"1"}},
+                                {"batch-size", {"4"}},
+                                {"image-size", {"8"}},
+                                {"input-size", {"8"}}});
+    device::AcceleratorRegistry registry;
+    return run::CellRunner(options_, registry)
+        .run(plan::expand(axes).at(0), {}, {}, {.in_pairs = true});
+  }
+  run::Measurement measure(const plan::AxisValues& more = {}) {
+    const run::CellResult found = result(more);
+    EXPECT_EQ(found.status, run::Status::ok) << found.error;
+    return found.measurement.value_or(run::Measurement{});
+  }
+  TemporaryFolder folder_;
+  run::RunOptions options_;
+};
+
+// 2 workers of 4 ms a sample make 500 images/s.
+TEST_F(PairsOfACell, BothRatesAreAsPlanted) {
+  plant(4 * kMs);
+  for (const char* loader : {"pool", "batch"}) {
+    const auto m = measure({{"loader", {loader}}});
+    ASSERT_TRUE(m.pairs) << loader;
+    EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20) << loader;
+    EXPECT_NEAR(m.imgs_per_s, 500, 15) << loader;
+    EXPECT_NEAR(m.pairs->share.share, m.imgs_per_s / m.pairs->ceiling_imgs_per_s, 1e-9);
+    EXPECT_GE(m.pairs->pairs.size(), 3u);
+    EXPECT_NEAR(m.device_idle_fraction, 0.5, 0.03)
+        << "the ceiling's steps, which do not wait, are none";
+    EXPECT_NEAR(static_cast<double>(m.stages[measure::Stage::decode].items),
+                static_cast<double>(m.images), 0.02 * static_cast<double>(m.images) + 8);
+  }
+}
+
+TEST_F(PairsOfACell, WorkersStandStillWhileTheCeilingIsMeasured) {
+  plant(4 * kMs);
+  const auto m = measure();
+  // Without a pause, the workers would have filled their queue meanwhile, and the first steps of
+  // each block would be the device's.
+  EXPECT_LT(std::abs(m.drawn_from_queue), 0.01);
+  EXPECT_GT(m.data_wait_ms.summary.median, 2);
+}
+
+TEST_F(PairsOfACell, LoadingInTheTrainingThreadIsInPairsToo) {
+  plant(2 * kMs);
+  const auto m = measure({{"workers", {"0"}}});
+  EXPECT_NEAR(m.imgs_per_s, 500, 15);
+  EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20);
+}
+
+TEST_F(PairsOfACell, CachesAreInPairsToo) {
+  for (const char* cache : {"host", "device", "discard", "sample"}) {
+    const auto m = measure({{"cache", {cache}}});
+    ASSERT_TRUE(m.pairs) << cache;
+    EXPECT_NEAR(m.pairs->share.share, 1, 0.03) << cache;
+  }
+}
+
+TEST_F(PairsOfACell, SeveralRanksHaveTheSamePairs) {
+  plant(4 * kMs);
+  const auto m = measure({{"gpus", {"2"}}});
+  ASSERT_TRUE(m.pairs);
+  EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 2000, 40);
+  EXPECT_NEAR(m.imgs_per_s, 1000, 40);
+}
+
+// A queue that was filled before the first block gives its stock to the first ones.
+TEST_F(PairsOfACell, PairsThatLivedOnTheQueueDoNotCount) {
+  auto& decode = options_.planted[static_cast<std::size_t>(measure::Stage::decode)];
+  decode.ns = 4 * kMs;
+  decode.free_first = 400;
+  const auto m = measure({{"prefetch", {"64"}}});
+  EXPECT_NEAR(m.imgs_per_s, 500, 20);
+  EXPECT_LT(std::abs(m.drawn_from_queue), run::kNearRest);
+}
+
+TEST_F(PairsOfACell, ARunThatIsTooShortHasOnePairAndNoInterval) {
+  plant(20 * kMs);
+  options_.limits.max_seconds = options_.limits.min_seconds = 0.01;
+  const auto m = measure();
+  ASSERT_TRUE(m.pairs);
+  EXPECT_EQ(m.pairs->pairs.size(), 1u);
+  EXPECT_FALSE(m.pairs->share.ci95);
+}
+
+}  // namespace
+}  // namespace feedrate::tests
