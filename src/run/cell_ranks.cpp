@@ -71,8 +71,13 @@ void check_windows(std::map<std::size_t, RankAnswer>& answers) {
   }
 }
 
-// Of a run in pairs, no figure of a rank is without rank 0's blocks, or its own.
-bool lacks_pairs(const RankResult& rank) { return rank.in_pairs && rank.blocks.empty(); }
+// Of a run in pairs, the figures of all ranks are of rank 0's blocks: its window holds them. (For
+// another rank, a step may end a little later.)
+bool lacks_pairs(const RankResult& rank) {
+  return rank.in_pairs && (rank.blocks.empty() ||
+                           rank.blocks.front().first < static_cast<std::int64_t>(rank.first) ||
+                           rank.blocks.back().last > static_cast<std::int64_t>(rank.last));
+}
 
 // Only what another rank's fault has ended may be incomplete.
 void check_all_have_ended(const std::map<std::size_t, RankAnswer>& answers) {
@@ -226,8 +231,7 @@ class ProcessRanks : public CellRanks {
       return answer;
     } catch (...) {
       for (auto& [rank, answer] : answers) {
-        if (are_processes && !answer.ranks.empty() && !lacks_pairs(answer.ranks.front()))
-          kept.emplace(rank, answer.ranks.front());
+        if (are_processes && !answer.ranks.empty()) kept.emplace(rank, answer.ranks.front());
       }
       throw;
     }

@@ -508,8 +508,6 @@ class RankRun {
     if (in_pairs()) end_pairs();
     result_.first = decided(result_.first);
     result_.last = decided(result_.last);
-    // Rank 0's blocks are those of all: a step may end a little later for another.
-    if (in_pairs() && group_.rank() > 0) result_.blocks.clear();
     if (result_.first == 0 || result_.first >= result_.last || result_.last > result_.steps.size())
       throw Error("rank 0", "decided on a window that cannot be");
     result_.device = device_->describe();  // with what only its steps have shown

@@ -20,6 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SMALL = ["--image-size", "48", "--input-size", "48"]
 CELL = SMALL + ["--device", "emulated:2000", "--batch-size", "8"]
 SHORT = ["--min-seconds", "0.2", "--warmup-seconds", "0.05"]
+COLD = ["--page-cache", "cold"]  # is not measured in pairs, but between two runs of its ceiling
 TALK = re.compile(r"preparing|warming up|measuring|checked|img/s|\d+ %|^diagnosing |^round \d")
 SKIPPED = 77  # the exit code of a file of which nothing ran: ctest says so, not "Passed"
 # Seconds until a program that hangs is killed; a sanitizer makes it slow.
@@ -167,6 +168,12 @@ class ProgramTest(unittest.TestCase):
     def sweep(self, *more, data="jpeg", output="ledger", **options):
         words = self.sweep_words(*SHORT, *more, data=data, output=output)
         return self.call(*words, **options)
+
+    def cold_sweep(self, *more, limits=("--min-seconds", "0.4", "--warmup-seconds", "0.05")):
+        """What cannot be in pairs, on a device so slow that its one pass over the data is enough
+        for a valid record: --resume measures others again."""
+        cell = [*SMALL, "--device", "emulated:50", "--batch-size", "1", "--min-steps", "5", *COLD]
+        return self.call(*self.sweep_words(*limits, *more, cell=cell))
 
     def ledger(self, name="ledger"):
         return records_of(self.path(name))

@@ -2,7 +2,7 @@
 
 import time
 
-from program import SHORT, SMALL, ProgramTest, main
+from program import COLD, SHORT, SMALL, ProgramTest, main
 
 
 class Precision(ProgramTest):
@@ -10,9 +10,11 @@ class Precision(ProgramTest):
         return 1 + max(r["repetition"] for r in self.ledger())
 
     def noisy_sweep(self, *more, **output):
-        """The device takes whatever comes, so that the rate is the loader's."""
+        """The device takes whatever comes, so that the rate is the loader's. Its queue is seldom at
+        rest, so what a run takes is limited: a budget is for runs of about the same length."""
         cell = [*SMALL, "--batch-size", "8", "--device", "emulated:1000000"]
-        return self.call(*self.sweep_words(*SHORT, *more, cell=cell, **output))
+        limits = ["--max-warmup-seconds", "0.3", "--max-seconds", "0.6"]
+        return self.call(*self.sweep_words(*SHORT, *limits, *more, cell=cell, **output))
 
     def test_a_target_that_is_met_ends_the_sweep(self):
         answer = self.sweep("--target-ci", "50%", "--workers", "1,2")
@@ -42,12 +44,18 @@ class Precision(ProgramTest):
         first = self.repetitions()
         self.assertGreater(first, 3)
         self.assertIn("raise --budget", answer.err)
-        roles = [r["role"] for r in self.ledger()]
-        self.assertEqual(roles, ["cell"] * first, "each brings its ceiling with it")
+        runs = [(r["role"], r["repetition"]) for r in self.ledger()]
+        self.assertEqual(runs, [("cell", n) for n in range(first)], "each brings its ceiling")
         self.noisy_sweep(*words, "--budget", budget, "--resume")
         self.assertGreater(self.repetitions(), first)
         self.assertEqual([r["order"] for r in self.ledger()], list(range(len(self.ledger()))))
         self.call("validate", self.path("ledger"))
+
+    def test_a_budget_leaves_whole_repetitions_between_their_ceilings(self):
+        target = ("--target-ci", "0.0000001%", "--repetitions", "3")
+        self.noisy_sweep(*target, "--budget", "6s", *COLD)
+        roles = [r["role"] for r in self.ledger()]
+        self.assertEqual(roles, ["ceiling", "cell", "ceiling"] * self.repetitions())
 
     def test_what_cannot_be_is_refused(self):
         for words, names in (

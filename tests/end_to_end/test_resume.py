@@ -32,15 +32,18 @@ class Resuming(ProgramTest):
         )
 
     def test_only_what_is_missing_is_measured(self):
-        words = ("--workers", "0,1,2,3")
-        self.sweep(*words)
-        before = self.ledger()
-        self.keep([0, 2])
-        answer = self.sweep(*words, "--resume")
-        self.assertIn("2 measured, 0 failed, 2 already there", answer.err)
-        after = self.ledger()
-        self.assertEqual(after[:2], [before[0], before[2]])
-        self.assertEqual(sorted(map(identity, after)), sorted(map(identity, before)))
+        for sweep, workers in ((self.sweep, "0,1,2,3"), (self.cold_sweep, "1,2")):
+            with self.subTest(workers):
+                words = ("--workers", workers)
+                shutil.rmtree(self.path("ledger"), True)
+                sweep(*words)
+                before = self.ledger()
+                self.keep([0, 2])
+                answer = sweep(*words, "--resume")
+                self.assertIn("2 measured, 0 failed, 2 already there", answer.err)
+                after = self.ledger()
+                self.assertEqual(after[:2], [before[0], before[2]])
+                self.assertEqual(sorted(map(identity, after)), sorted(map(identity, before)))
 
     def test_nothing_missing_measures_nothing(self):
         self.sweep(data="synthetic")
@@ -53,6 +56,14 @@ class Resuming(ProgramTest):
         answer = self.sweep("--workers", "1,2", "--resume")
         self.assertIn("1 measured", answer.err)
         self.assertEqual([r["cell"]["workers"] for r in self.ledger()], [1, 2])
+        self.call("validate", self.path("ledger"))
+
+    def test_a_new_cell_that_cannot_be_in_pairs_is_added_with_its_ceilings(self):
+        self.cold_sweep("--workers", "1")
+        answer = self.cold_sweep("--workers", "1,2", "--resume")
+        self.assertIn("3 measured", answer.err)
+        workers = [r["cell"]["workers"] for r in self.ledger()]
+        self.assertEqual(workers, [None, 1, None, None, 2, None], "between ceilings of its own")
         self.call("validate", self.path("ledger"))
 
     def test_the_order_goes_on_where_it_stopped(self):

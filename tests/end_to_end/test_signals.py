@@ -8,13 +8,17 @@ import signal
 import subprocess
 import time
 
-from program import CELL, SHORT, SIGNALS, ProgramTest, main, program
+from program import CELL, COLD, SHORT, SIGNALS, SMALL, ProgramTest, main, program
 
 
 class Signals(ProgramTest):
     """The first SIGINT or SIGTERM ends it within 5 s, with nothing half-written."""
 
-    TWO_CELLS = ("--workers", "1,2", "--warmup-seconds", "0.1", "--min-seconds", "1.5")
+    # Where files leave a page cache that was asked to be warm, --resume measures again.
+    AS_IS = ("--page-cache", "as-is")
+    TWO_CELLS = ("--workers", "1,2", "--warmup-seconds", "0.1", "--min-seconds", "1.5", *AS_IS)
+    # A cold run is one pass over the data: on this device, of more seconds than are asked for.
+    SLOW = (*SMALL, *COLD, "--device", "emulated:40", "--batch-size", "1")
 
     def pause_after(self, ready, seconds=0.5):
         """True some time after `ready` was first true."""
@@ -27,16 +31,16 @@ class Signals(ProgramTest):
 
         return later
 
-    def check_and_resume(self, answer, statuses, *limits):
-        """`limits`: those of the first sweep of as many cells as there are statuses; the second
-        must have the same to keep its records."""
+    def check_and_resume(self, answer, statuses, roles, *limits, **what):
+        """`limits`: those of the first sweep; the second must have the same to keep its records.
+        `roles`: of all records that are ok then."""
         self.assertEqual([r["status"] for r in self.ledger()], statuses)
         self.assertIsNone(self.ledger()[-1]["imgs_per_s"])
         self.assertIn("interrupted", answer.err)
-        again = self.call(*self.sweep_words(*limits), "--resume")
+        again = self.call(*self.sweep_words(*limits, **what), "--resume")
         self.assertIn(f"{statuses.count('ok')} already there", again.err)
         ok = [r for r in self.ledger() if r["status"] == "ok"]
-        self.assertEqual([r["role"] for r in ok], ["cell"] * len(statuses))
+        self.assertEqual([r["role"] for r in ok], roles)
 
     def test_in_the_warm_up(self):
         for number in SIGNALS:
@@ -47,7 +51,7 @@ class Signals(ProgramTest):
                     self.pause_after(lambda: self.records_so_far() == 0),
                     *self.sweep_words("--warmup-seconds", "50", "--min-seconds", "0.3"),
                 )
-                self.check_and_resume(answer, ["interrupted"], *SHORT)
+                self.check_and_resume(answer, ["interrupted"], ["cell"], *SHORT)
 
     def test_while_measuring(self):
         for number in SIGNALS:
@@ -58,7 +62,28 @@ class Signals(ProgramTest):
                     self.pause_after(lambda: self.records_so_far() == 1),
                     *self.sweep_words(*self.TWO_CELLS),
                 )
-                self.check_and_resume(answer, ["ok", "interrupted"], *self.TWO_CELLS)
+                self.check_and_resume(
+                    answer, ["ok", "interrupted"], ["cell", "cell"], *self.TWO_CELLS
+                )
+
+    def test_with_ceilings_that_are_runs_of_their_own(self):
+        both = {"data": "synthetic,jpeg", "cell": (*CELL, *self.AS_IS)}
+        between = {"cell": self.SLOW}
+        limits = ("--warmup-seconds", "0.1", "--min-seconds", "1")
+        for what, statuses, roles in (
+            (both, ["interrupted"], ["ceiling", "cell"]),
+            (both, ["ok", "interrupted"], ["ceiling", "cell"]),
+            (between, ["ok", "ok", "interrupted"], ["ceiling", "cell", "ceiling"]),
+        ):
+            with self.subTest(roles=roles, statuses=statuses):
+                shutil.rmtree(self.path("ledger"), True)
+                done = statuses.count("ok")
+                answer = self.stop(
+                    SIGNALS[0],
+                    self.pause_after(lambda: self.records_so_far() == done),
+                    *self.sweep_words(*limits, **what),
+                )
+                self.check_and_resume(answer, statuses, roles, *limits, **what)
 
     def test_a_terminal_that_is_gone(self):
         """SIGHUP ends it like SIGTERM, but not under nohup, which has it ignored."""

@@ -7,7 +7,7 @@ import shutil
 import time
 import unittest
 
-from program import CELL, HAS_GPU, SHORT, ProgramTest, identity, main
+from program import CELL, COLD, HAS_GPU, SHORT, ProgramTest, identity, main
 
 
 class Sweeping(ProgramTest):
@@ -32,18 +32,28 @@ class Sweeping(ProgramTest):
         self.assertEqual(len({pid for _, pid in processes}), 2, processes)
 
     def test_what_cannot_be_in_pairs_lies_between_two_ceilings(self):
-        self.sweep("--workers", "1,2", "--page-cache", "cold")
-        self.assertEqual(
-            [r["role"] for r in self.ledger()], ["ceiling", "cell", "cell", "ceiling"]
-        )
+        answer = self.sweep("--workers", "1,2", "--repetitions", "2", *COLD)
+        self.assertEqual(answer.out, "")
+        records = self.ledger()
+        self.assertEqual([r["role"] for r in records], ["ceiling", "cell", "cell", "ceiling"] * 2)
+        self.assertEqual([r["repetition"] for r in records], [0] * 4 + [1] * 4)
+        self.assertEqual({r["status"] for r in records}, {"ok"})
+        self.assertEqual([r["order"] for r in records], list(range(8)))
+        self.assertEqual(len({identity(r) for r in records}), 8)
+        self.assertEqual([r for r in records if "pairs" in r], [])
+        self.assertEqual(len({r["ranks"][0]["pid"] for r in records}), 8, "a process each")
 
     def test_one_and_two_gpus_have_a_ceiling_each(self):
-        self.sweep("--gpus", "1,2", data="synthetic,tensor")
-        found = [(r["role"], r["cell"]["gpus"]) for r in self.ledger()]
-        first = found[0][1]  # the seed decides which
-        self.assertEqual(
-            found, [(role, n) for n in (first, 3 - first) for role in ("ceiling", "cell")]
-        )
+        for data, more, roles in (
+            ("synthetic,tensor", (), ["ceiling", "cell"]),
+            ("synthetic,tensor", COLD, ["ceiling", "cell", "ceiling"]),
+        ):
+            with self.subTest(data=data, more=more):
+                shutil.rmtree(self.path("ledger"), True)
+                self.sweep("--gpus", "1,2", *more, data=data)
+                found = [(r["role"], r["cell"]["gpus"]) for r in self.ledger()]
+                first = found[0][1]  # the seed decides which
+                self.assertEqual(found, [(role, n) for n in (first, 3 - first) for role in roles])
 
     def test_what_must_not_be_quoted_is_marked(self):
         answer = self.sweep("--workers", "1", "--min-steps", "5000", "--max-seconds", "0.3")
@@ -56,10 +66,12 @@ class Sweeping(ProgramTest):
         self.assertEqual([json.loads(line) for line in answer.out.splitlines()], self.ledger())
 
     def test_a_dry_run_leaves_nothing(self):
-        answer = self.sweep("--dry-run", "--workers", "1,2")
-        self.assertEqual(len(re.findall(r"^ +\d+ ", answer.out, re.M)), 2, answer)
-        self.assertIn("2 runs", answer.out)
-        self.assertEqual(os.listdir(self.folder), [])
+        for more, runs in (((), 2), (COLD, 4)):
+            with self.subTest(more):
+                answer = self.sweep("--dry-run", "--workers", "1,2", *more)
+                self.assertEqual(len(re.findall(r"^ +\d+ ", answer.out, re.M)), runs, answer)
+                self.assertIn(f"{runs} runs", answer.out)
+                self.assertEqual(os.listdir(self.folder), [])
 
     def test_conditions_leave_cells_out(self):
         words = ("--dry-run", "--workers", "1,2,4", "--data", "jpeg,png")
@@ -70,6 +82,9 @@ class Sweeping(ProgramTest):
             sorted(re.findall(r"(\w+) 48x48, (\d)", some)),
             [("jpeg", "2"), ("png", "2"), ("png", "4")],
         )
+        cold = self.sweep(*words, *COLD, "--where", "workers=2").out
+        self.assertEqual(len(re.findall("EMULATED", cold)), 2 + 2)
+        self.assertEqual(len(re.findall("synthetic", cold)), 2, "the ceiling stays")
         self.refused(
             "sweep",
             *CELL,
@@ -93,22 +108,29 @@ class Sweeping(ProgramTest):
             )
 
     def test_a_dry_run_with_resume_shows_what_is_missing(self):
-        self.sweep("--workers", "1")
-        before = self.ledger()
-        out = self.sweep("--workers", "1,2", "--dry-run", "--resume").out
-        self.assertEqual(re.findall(r"48x48, (\d)", out), ["2"], out)
-        self.assertIn("1 run ", out)
-        self.assertEqual(self.ledger(), before)
+        for sweep, runs in ((self.cold_sweep, "3 runs "), (self.sweep, "1 run ")):
+            with self.subTest(runs):
+                shutil.rmtree(self.path("ledger"), True)
+                sweep("--workers", "1")
+                before = self.ledger()
+                out = sweep("--workers", "1,2", "--dry-run", "--resume").out
+                self.assertEqual(re.findall(r"jpeg 48x48, (\d)", out), ["2"], out)
+                self.assertIn(runs, out)
+                self.assertEqual(self.ledger(), before)
         self.assertIn("0 runs", self.sweep("--workers", "1", "--resume").err)
 
     def test_the_plan_is_said_first(self):
-        err = self.sweep("--workers", "1,2", "--repetitions", "2").err
-        self.assertRegex(
-            err.splitlines()[0], r"^4 runs \(2 cells, 2 repetitions\), at least \d+ s$"
-        )
+        for more, runs in (
+            ((), r"4 runs \(2 cells, 2 repetitions\)"),
+            (COLD, r"8 runs \(2 cells, 1 ceiling, 2 repetitions\)"),
+        ):
+            with self.subTest(more):
+                shutil.rmtree(self.path("ledger"), True)
+                err = self.sweep("--workers", "1,2", "--repetitions", "2", *more).err
+                self.assertRegex(err.splitlines()[0], rf"^{runs}, at least \d+ s$")
 
     def test_a_ceiling_that_moved_is_flagged(self):
-        cold = ("--workers", "1", "--page-cache", "cold")
+        cold = ("--workers", "1", *COLD)
         self.sweep(*cold)
         lines = [json.dumps(r) for r in self.ledger()[:2]]
         opening = json.loads(lines[0])

@@ -53,7 +53,8 @@ class Terminal(ProgramTest):
                         self.assertLessEqual(len(line), columns, line)
                 self.assertRegex(text, r"run +img/s +ceiling")
                 text = text.replace("\r", "\n").replace("\x1b[K", "")
-                row = r"(?m)^(\x1b\[3[13]m)? +2 jpeg.* \d+(\.\d)? %"
+                # Beside a busy neighbour a ceiling may be unfit: then no share is shown.
+                row = r"(?m)^(\x1b\[3[13]m)? +2 jpeg.* (\d+(\.\d)? %|-)"
                 self.assertRegex(text, row)
 
     def test_elsewhere_each_run_is_a_line(self):
@@ -108,7 +109,9 @@ class Terminal(ProgramTest):
 
     def test_one_run_has_an_interval_of_its_own(self):
         answer = self.run_cell()
-        self.assertRegex(answer.out, r"% of the ceiling \(95 % within this run: .*, \d+ pairs; ")
+        # Beside a busy neighbour a ceiling may be unfit: then the reason is said.
+        share = r"% of the ceiling \(95 % within this run: .*, \d+ pairs; "
+        self.assertRegex(answer.out, share + "|no share of it: ")
 
     def test_a_run_that_takes_long_says_what_to_lower(self):
         words = ("--data", "synthetic", "--device", "emulated:20", "--batch-size", "40")
