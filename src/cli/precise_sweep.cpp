@@ -115,6 +115,7 @@ class State {
       if (cell.has_failed || cell.is_met(precision_) || is_out_of_reach(cell)) continue;
       const int more = std::max(cell.needed - cell.repetitions, 1);
       runs += more;
+      if (plan::may_be_in_pairs(cell.cell)) continue;  // it brings its ceiling with it
       int& its = ceilings[plan::ceiling_of(cell.cell).id()];
       its = std::max(its, more);
     }
