@@ -61,14 +61,12 @@ void draw_batch(std::uint64_t seed, codec::PixelSize size, std::span<std::uint8_
   const auto never = [] { return false; };
   std::vector<Picture> pictures(pictures_for(drawn, samples));
   const auto draw = [&](std::size_t i) { pictures[i] = synthesise_picture(mix64(seed, i), drawn); };
-  in_parallel(
-      pictures.size(), threads, [&] { return draw; }, never);
+  in_parallel(pictures.size(), threads, [&] { return draw; }, never);
   const auto copy = [&](std::size_t i) {
     Random random(mix64(~seed, i));
     copy_view(pictures[i % pictures.size()], size, random, pixels.data() + i * sample);
   };
-  in_parallel(
-      samples, threads, [&] { return copy; }, never);
+  in_parallel(samples, threads, [&] { return copy; }, never);
 }
 
 }  // namespace feedrate::data_gen

@@ -182,20 +182,20 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
 }
 
 void advance(HostCounters& at, const HostCounters& from, const HostCounters& to) {
-  constexpr std::int64_t HostCounters::*kCounters[] = {&HostCounters::at_ns,
-                                                       &HostCounters::busy_ticks,
-                                                       &HostCounters::iowait_ticks,
-                                                       &HostCounters::steal_ticks,
-                                                       &HostCounters::all_ticks,
-                                                       &HostCounters::usable_busy_ticks,
-                                                       &HostCounters::usable_all_ticks,
-                                                       &HostCounters::process_cpu_ns,
-                                                       &HostCounters::psi_cpu_us,
-                                                       &HostCounters::psi_io_us,
-                                                       &HostCounters::psi_memory_us,
-                                                       &HostCounters::disk_read_bytes,
-                                                       &HostCounters::network_received_bytes,
-                                                       &HostCounters::process_read_bytes};
+  constexpr std::int64_t HostCounters::* kCounters[] = {&HostCounters::at_ns,
+                                                        &HostCounters::busy_ticks,
+                                                        &HostCounters::iowait_ticks,
+                                                        &HostCounters::steal_ticks,
+                                                        &HostCounters::all_ticks,
+                                                        &HostCounters::usable_busy_ticks,
+                                                        &HostCounters::usable_all_ticks,
+                                                        &HostCounters::process_cpu_ns,
+                                                        &HostCounters::psi_cpu_us,
+                                                        &HostCounters::psi_io_us,
+                                                        &HostCounters::psi_memory_us,
+                                                        &HostCounters::disk_read_bytes,
+                                                        &HostCounters::network_received_bytes,
+                                                        &HostCounters::process_read_bytes};
   for (const auto counter : kCounters) at.*counter += to.*counter - from.*counter;
   const std::size_t groups = std::min({at.quota.size(), from.quota.size(), to.quota.size()});
   at.quota.resize(groups);

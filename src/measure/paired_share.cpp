@@ -7,7 +7,7 @@
 namespace feedrate::measure {
 namespace {
 
-BlockWork sum_of(std::span<const WorkPair> pairs, BlockWork WorkPair::*which) {
+BlockWork sum_of(std::span<const WorkPair> pairs, BlockWork WorkPair::* which) {
   BlockWork sum;
   for (const WorkPair& pair : pairs) {
     sum.images += (pair.*which).images;

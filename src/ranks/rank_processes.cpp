@@ -28,8 +28,7 @@ class Team {
       links.push_back(children_.start(command_of(command, r, count, device::kLoopback),
                                       share_of_cpus(cpus, r, count)));
     if (count == 1) links[0].name = "the cell's process";
-    coordinator_.emplace(
-        std::move(links), [this] { return children_.look(); }, kGraceNs);
+    coordinator_.emplace(std::move(links), [this] { return children_.look(); }, kGraceNs);
   }
 
   bool is(const std::string& name, int count) const { return name_ == name && count_ == count; }
@@ -91,8 +90,7 @@ class LaunchedRanks : public RankProcesses {
       : size_(launch.size), here_(launch.local_size), aside_(command) {
     others.insert(others.begin(),
                   own_.start(command_of(command, 0, launch.size, launch.host), own_cpus(launch)));
-    coordinator_.emplace(
-        std::move(others), [this] { return own_.look(); }, kSilenceNs);
+    coordinator_.emplace(std::move(others), [this] { return own_.look(); }, kSilenceNs);
   }
   ~LaunchedRanks() override {
     coordinator_.reset();

@@ -180,7 +180,7 @@ nlohmann::ordered_json Ledger::append(nlohmann::ordered_json record) {
     }
     refuse_writing(path_, error, go_on(record));
   }
-  struct stat now {};
+  struct stat now{};
   if (fstat(fd_, &now) == 0 && now.st_nlink == 0)
     throw Error(path_.string(), "was removed while it was written",
                 "what it held is lost: measure again, into a folder that stays");

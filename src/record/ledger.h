@@ -43,7 +43,7 @@ class Ledger {
   nlohmann::ordered_json append(nlohmann::ordered_json record);
   const std::vector<nlohmann::ordered_json>& records() const {
     return text_.records;
-  }                                                                      // read at the start
+  }  // read at the start
   std::size_t size() const { return text_.records.size() + appended_; }  // records by now
   const std::string& last_xxh3() const { return text_.last_xxh3; }       // of the last of them
   const std::filesystem::path& path() const { return path_; }

@@ -130,7 +130,7 @@ Json device_json(const device::DeviceDescription& d) {
 // The names of HostUse's members, as the record has them.
 struct HostColumn {
   const char* name;
-  double measure::HostUse::*value;
+  double measure::HostUse::* value;
 };
 constexpr HostColumn kShares[] = {{"cpu_busy", &measure::HostUse::cpu_busy},
                                   {"cpu_iowait", &measure::HostUse::cpu_iowait},

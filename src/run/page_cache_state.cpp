@@ -145,7 +145,7 @@ void make_warm(PageCache& cache, const Files& files, const std::stop_token& stop
 }
 
 // A share of loop devices, which one of two machines may lack; unknown where it is on either.
-double of_loops(const PageCache& a, const PageCache& b, double PageCache::*share) {
+double of_loops(const PageCache& a, const PageCache& b, double PageCache::* share) {
   if (a.loops.empty() || b.loops.empty()) return (a.loops.empty() ? b : a).*share;
   return a.*share < 0 || b.*share < 0 ? -1 : std::max(a.*share, b.*share);
 }

@@ -125,8 +125,8 @@ class RankServer {
                            .progress = progress(),
                            .prepares_files = group_.local_rank() == 0,
                            .ranks_here = are_threads ? settings.gpus : ranks_here_};
-    auto answer = run::carry_out(
-        work, [&](const RankTask& task) { return results_of(task, stop); }, stop);
+    auto answer =
+        run::carry_out(work, [&](const RankTask& task) { return results_of(task, stop); }, stop);
     if (!order.options.trace.empty() && !answer.interrupted)
       answer.trace = write_traces(trace_file(order.options, are_threads || settings.gpus == 1),
                                   answer.ranks, trace_from_ns_);

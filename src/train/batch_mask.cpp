@@ -47,7 +47,7 @@ at::Tensor coloured(const at::Tensor& nhwc) {
   const at::Tensor pixels = nhwc.to(at::kFloat);
   std::vector<at::Tensor> channels;
   for (int c = 0; c < 3; ++c) {
-    const float(&by)[3] = pipeline::kToYcc[c];
+    const float (&by)[3] = pipeline::kToYcc[c];
     const at::Tensor value = pixels.select(3, 0) * by[0] + pixels.select(3, 1) * by[1] +
                              pixels.select(3, 2) * by[2] + (pipeline::kYccOffsets[c] + 0.5f);
     channels.push_back(value.clamp(0, 255).to(at::kByte));  // which cuts off

@@ -68,13 +68,17 @@ TEST(Ledger, StaysAsItWasUntilItIsMended) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "ledger.jsonl") << least_record(1).dump() << "\n{\"schema\":\"feed";
   const auto before = std::filesystem::file_size(folder.path() / "ledger.jsonl");
-  { record::Ledger(folder.path(), true); }
+  {
+    record::Ledger(folder.path(), true);
+  }
   EXPECT_EQ(std::filesystem::file_size(folder.path() / "ledger.jsonl"), before);
 }
 
 TEST(Ledger, ExistingResultsAreNotAddedToUnasked) {
   const TemporaryFolder folder;
-  { record::Ledger(folder.path(), false).append(least_record(1)); }
+  {
+    record::Ledger(folder.path(), false).append(least_record(1));
+  }
   EXPECT_THROW(record::Ledger(folder.path(), false), Error);
 }
 
