@@ -39,7 +39,7 @@ def _odd(pairs):
         return "its lists are not equally long"
     for name in ("cell_steps", "ceiling_steps"):
         if not all(type(steps) is int and steps > 0 for steps in pairs[name]):
-            return f"{name} holds what is no number of steps"
+            return f"{name} holds a value that is no number of steps"
     if not all(map(ledger.positive, pairs["cell_s"] + pairs["ceiling_s"])):
         return "a block took no time"
     if not all(isinstance(first, bool) for first in pairs["ceiling_first"]):

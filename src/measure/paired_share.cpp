@@ -26,21 +26,12 @@ double influence(const BlockWork& block, const BlockWork& all) {
 // Half-width of the 95 % interval of the share's logarithm.
 double half_width(std::span<const WorkPair> pairs, const BlockWork& cell,
                   const BlockWork& ceiling) {
-  constexpr std::size_t kCorrelatedFrom = 8;
   constexpr double kResolution = 1e-9;  // as estimate_of()'s
   const auto n = static_cast<double>(pairs.size());
-  double squares = 0, products = 0, before = 0;
-  for (const WorkPair& pair : pairs) {
-    const double off = influence(pair.cell, cell) - influence(pair.ceiling, ceiling);
-    squares += off * off;
-    products += off * before;
-    before = off;
-  }
-  const double correlation = pairs.size() >= kCorrelatedFrom && squares > 0
-                                 ? std::clamp(products / squares + 1 / n, 0.0, 0.9)
-                                 : 0;
-  const double inflation = (1 + correlation) / (1 - correlation);
-  const int degrees = std::max(2, static_cast<int>((n - 1) / inflation));
+  std::vector<double> off;
+  for (const WorkPair& pair : pairs)
+    off.push_back(influence(pair.cell, cell) - influence(pair.ceiling, ceiling));
+  const auto [squares, inflation, degrees] = scatter_of(off);
   return student_t(0.95, degrees) *
          std::max(std::sqrt(n / (n - 1) * squares * inflation), kResolution);
 }

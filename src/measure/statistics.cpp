@@ -1,6 +1,7 @@
 #include "measure/statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -75,6 +76,24 @@ double student_t_below(double t, int degrees) {
   return t < 0 ? (1 - inside) / 2 : (1 + inside) / 2;
 }
 
+Scatter scatter_of(std::span<const double> off) {
+  constexpr std::size_t kCorrelatedFrom = 8;
+  const auto n = static_cast<double>(off.size());
+  double squares = 0, products = 0, before = 0;
+  for (const double one : off) {
+    squares += one * one;
+    products += one * before;
+    before = one;
+  }
+  // The estimate of a correlation from so few blocks is 1/n too small on average. A negative
+  // estimate counts as none.
+  const double correlation = off.size() >= kCorrelatedFrom && squares > 0
+                                 ? std::clamp(products / squares + 1 / n, 0.0, 0.9)
+                                 : 0;
+  const double inflation = (1 + correlation) / (1 - correlation);
+  return {squares, inflation, std::max(2, static_cast<int>((n - 1) / inflation))};
+}
+
 std::optional<Interval> block_interval(std::span<const double> step_seconds, double images) {
   constexpr std::size_t kBlocks = 10;
   if (step_seconds.size() < 2 * kBlocks) return std::nullopt;
@@ -82,20 +101,10 @@ std::optional<Interval> block_interval(std::span<const double> step_seconds, dou
   if (mean <= 0) return std::nullopt;
   const std::size_t length = step_seconds.size() / kBlocks;
   const auto last = step_seconds.last(kBlocks * length);
-  double squares = 0, products = 0, before = 0;
-  for (std::size_t b = 0; b < kBlocks; ++b) {
-    const auto block = last.subspan(b * length, length);
-    const double off = mean_of(block) / mean - 1;
-    squares += off * off;
-    if (b > 0) products += off * before;
-    before = off;
-  }
-  // The estimate of a correlation from so few blocks is 1/kBlocks too small on average. A negative
-  // estimate counts as none.
-  const double correlation =
-      squares > 0 ? std::clamp(products / squares + 1.0 / kBlocks, 0.0, 0.9) : 0;
-  const double inflation = (1 + correlation) / (1 - correlation);
-  const int degrees = std::max(2, static_cast<int>((kBlocks - 1) / inflation));
+  std::array<double, kBlocks> off{};
+  for (std::size_t b = 0; b < kBlocks; ++b)
+    off[b] = mean_of(last.subspan(b * length, length)) / mean - 1;
+  const auto [squares, inflation, degrees] = scatter_of(off);
   const double half =
       student_t_975(degrees) * std::sqrt(squares / (kBlocks - 1) / kBlocks * inflation);
   return Interval{images / mean * std::exp(-half), images / mean * std::exp(half)};

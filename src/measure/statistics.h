@@ -37,6 +37,17 @@ struct Interval {
   double high = 0;
 };
 
+// How far consecutive blocks lie off the whole: the sum of their squares, by how much the
+// correlation r of neighbouring blocks inflates a variance, (1 + r) / (1 - r) as for a first-order
+// autoregressive series, and the degrees of freedom that leaves. Below 8 blocks nothing is known of
+// r: it is 0.
+struct Scatter {
+  double squares = 0;
+  double inflation = 1;
+  int degrees = 2;
+};
+Scatter scatter_of(std::span<const double> off);  // of two blocks at least
+
 // 95 % interval of a throughput from the durations of consecutive steps in one run: batch means
 // (Law and Kelton) of 10 blocks, a t-interval on the logarithm around images / mean duration, its
 // variance inflated by (1 + r) / (1 - r) and its degrees of freedom reduced alike for the

@@ -64,21 +64,12 @@ void RankCounters::begin() {
 void RankCounters::end(bool counts) {
   Reading now = read_run();
   now.host = measure::read_host_counters();
-  if (counts) pending_.add(began_, now);
+  if (counts) so_far_.add(began_, now);
 }
 
-void RankCounters::keep() {
-  const Sum more = std::exchange(pending_, {});
-  if (!more.host_from) return;
-  kept_.stages += more.stages;
-  kept_.latencies += more.latencies;
-  kept_.arrivals += more.arrivals;
-  if (!kept_.host_from) kept_.host_from = kept_.host_to = *more.host_from;
-  measure::advance(kept_.host_to, *more.host_from, more.host_to);
-  add_counters(kept_.below, more.below);
-}
+void RankCounters::keep() { kept_ = so_far_; }
 
-void RankCounters::drop() { kept_ = pending_ = {}; }
+void RankCounters::drop() { kept_ = so_far_ = {}; }
 
 void RankCounters::write_to(RankResult& result) const {
   result.stages = kept_.stages;

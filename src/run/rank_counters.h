@@ -61,7 +61,7 @@ class RankCounters {
   const std::optional<measure::StorageCounters> below_;
   std::optional<measure::HostCounters> host_;  // look_ahead()'s
   Reading began_;
-  Sum kept_, pending_;
+  Sum kept_, so_far_;  // so_far_: with parts that keep() has not seen
 };
 
 }  // namespace feedrate::run

@@ -20,7 +20,7 @@ struct RunProgress {
   // elapsed_s is known).
   std::size_t steps = 0;
   double imgs_per_s = 0;  // of all ranks, over the window so far (warm-up: over the last steps)
-  double ceiling_imgs_per_s = 0;  // the same of its ceiling, in a run in pairs; 0: not yet known
+  double ceiling_imgs_per_s = 0;  // the ceiling's rate so far, in a run in pairs; 0: not yet known
   double device_idle = 0;         // share of the time in which the device waited for a batch
   double elapsed_s = 0;           // of the same steps
   bool settled = true;     // whether the device's first steps are over, see Accelerator::settled()
