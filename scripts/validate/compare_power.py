@@ -18,7 +18,7 @@ class Row:
     noise: str = "normal"
     sizes: tuple = (0.02, 0.02)  # of A and B: the standard deviation of a run
     counts: tuple = (6, 6)  # repetitions
-    ceilings: str = "steady"
+    ceilings: str = "in pairs"
 
     @property
     def words(self):
@@ -37,8 +37,10 @@ ROWS = (
     replace(BASE, counts=(3, 3)),
     replace(BASE, counts=(12, 12)),
     replace(BASE, sizes=(0.03, 0.03), counts=(12, 12)),
-    replace(BASE, ceilings="drifting"),
-    replace(BASE, ceilings="drifting alike"),
+    replace(BASE, ceilings="in pairs, drifting"),
+    replace(BASE, ceilings="around"),
+    replace(BASE, ceilings="around, drifting"),
+    replace(BASE, ceilings="around, drifting alike"),
     replace(BASE, noise="skewed (exponential slow-downs)"),
     replace(BASE, noise="skewed (one in ten loses 3 sigma)"),
     replace(BASE, counts=(3, 12)),
@@ -50,7 +52,8 @@ ASKED = ((0.02, 0.02), (6, 6))  # where 950 of 1,000 are asked to be found
 def _slopes(row, source, count):
     """The machine's drift within each repetition: it falls by 8 % on average, as one that heats
     up."""
-    return [source.gauss(-0.08, 0.03) if row.ceilings != "steady" else 0.0 for _ in range(count)]
+    drifts = "drifting" in row.ceilings
+    return [source.gauss(-0.08, 0.03) if drifts else 0.0 for _ in range(count)]
 
 
 def _ledgers(row, pairs, seed):
@@ -64,7 +67,7 @@ def _ledgers(row, pairs, seed):
             [source.uniform(-0.5, 0.5) for _ in range(common)],
         )
         for side, ledger in enumerate(sides):
-            if row.ceilings != "drifting alike":
+            if not row.ceilings.endswith("alike"):
                 slopes, places = (
                     _slopes(row, source, common),
                     [source.uniform(-0.5, 0.5) for _ in range(common)],
@@ -82,6 +85,7 @@ def _ledgers(row, pairs, seed):
                     row.sizes[side],
                     slopes[n],
                     places[n : n + 1],
+                    in_pairs=row.ceilings.startswith("in pairs"),
                 )
     return sides
 
@@ -111,7 +115,8 @@ def run(options, folder):
     pairs, missed, found_at = 50 if options.small else 1000, [], {}
     print(
         f"`feedrate compare A B`, {pairs:,} simulated pairs of each kind in a row. Noise is the"
-        " standard deviation of a run; drifting: the machine loses 8 % (± 3 %) within a"
+        " standard deviation of a run, and of its share of the ceiling in pairs; around: the ceiling"
+        " is measured before and after the cell; drifting: the machine loses 8 % (± 3 %) within a"
         " repetition, alike: A and B lose the same.\n"
     )
     print(

@@ -25,7 +25,7 @@ def _simulated(options, count, budget_runs):
     for line in done.stdout.splitlines():
         what, number, *values = line.split()
         if what == "run":
-            sweeps[int(number)][0].append((*map(int, values[:3]), float(values[3])))
+            sweeps[int(number)][0].append((*map(int, values[:2]), *map(float, values[2:])))
         elif what == "cell":
             sweeps[int(number)][1].append((int(values[0]), float(values[1]), values[3] == "1"))
         else:
@@ -36,13 +36,9 @@ def _simulated(options, count, budget_runs):
 def _write(folder, sweeps):
     ledger = simulated.Ledger("2026-01-01")
     for batch, (runs, _, (pilot, _, _)) in enumerate(sweeps, 1):
-        for cell, repetition, place, rate in runs:
-            axes = (
-                simulated.axes("synthetic", batch)
-                if cell < 0
-                else simulated.axes("jpeg", batch, workers=cell)
-            )
-            ledger.add(axes, rate, repetition, place)
+        for cell, repetition, rate, share in runs:
+            axes = simulated.axes("jpeg", batch, workers=cell)
+            ledger.add(axes, rate, repetition, ceiling=rate / share)
             record = json.loads(ledger.lines[-1])
             record["precision"] = {"target": TARGET, "pilot": pilot}
             ledger.lines[-1] = json.dumps(record)
@@ -70,9 +66,10 @@ def _covered(options, folder, sweeps, found):
 def run(options, folder):
     count, missed = (60 if options.small else 2500), []
     print(
-        f"`sweep --target-ci {100 * TARGET:g}%`, without and with a budget of 100 runs: eight cells"
-        " of 0.2 to 2 % noise from run to run, 2 % more that a repetition has in common, 1 % of"
-        " drift within it. Intervals of the shares as `feedrate report` states them.\n"
+        f"`sweep --target-ci {100 * TARGET:g}%`, without and with a budget of 100 runs: eight cells,"
+        " in pairs with their ceiling, whose shares scatter by 0.2 to 2 % from run to run; rates by"
+        " 2 % more that a repetition has in common, and by 1 % of drift within it. Intervals of the"
+        " shares as `feedrate report` states them.\n"
     )
     print(
         "| budget | cells | intervals | hold the truth |\n| --- | --- | ---: | ---: |",

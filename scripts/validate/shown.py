@@ -15,6 +15,7 @@ COMMON = {"two equal counts, 10 % in common": 0.10}
 # What is drawn, and the true images/s of each count of workers (of 1, 2, 4, 8, 16).
 CURVES = {
     "one count": (500.0,),
+    "one count, ceilings around": (500.0,),
     "two equal counts": (500.0, 500.0),
     "five equal counts": (500.0,) * 5,
     "two equal counts, 10 % in common": (500.0, 500.0),
@@ -51,6 +52,7 @@ def _write(folder, curve, count, settings, seed):
                     source.gauss(0, 0.01),
                     ceiling=scale * 1000.0 * common,
                     gpus=gpus,
+                    in_pairs="around" not in curve,
                 )
     return ledger.write(folder)
 
@@ -114,7 +116,7 @@ def run(options, folder):
                 settings,
             )
             for what, (held, of) in found.items():
-                if curve != "one count" and "chosen" not in what:
+                if "one count" not in curve and "chosen" not in what:
                     continue
                 print(
                     f"| {curve} | {count} | {what} | {of} | {100 * held / of:.1f} % |", flush=True

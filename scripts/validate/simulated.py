@@ -51,9 +51,10 @@ class Ledger:
     def __init__(self, start, whole=False):
         self.start, self.whole, self.lines, self.count = start, whole, [], 0
 
-    def add(self, cell, rate, repetition, place=0):
+    def add(self, cell, rate, repetition, place=0, ceiling=None):
+        """A run; of one in pairs, the images/s of its `ceiling` as well."""
         record = {
-            "schema": "feedrate.result/2",
+            "schema": "feedrate.result/4",
             "cell": cell,
             "cell_id": "/".join(str(v) for v in cell.values()),
             "role": "ceiling" if cell["data"] == "synthetic" else "cell",
@@ -70,6 +71,7 @@ class Ledger:
             "environment": {},
             "started_at": f"{self.start}T00:00:00Z",
             "window_s": 64 / rate,
+            **({} if ceiling is None else _in_pairs(cell, rate, ceiling)),
         }
         self.lines.append(json.dumps({**record, **(_inner(record) if self.whole else {})}))
         self.count += 1
@@ -79,6 +81,21 @@ class Ledger:
         with open(os.path.join(folder, "ledger.jsonl"), "w", encoding="utf-8") as file:
             file.write("\n".join(self.lines) + "\n")
         return folder
+
+
+def _in_pairs(cell, rate, ceiling):
+    """What a record says of the ceiling of a run in pairs."""
+    steps = [10] * 4
+    images = cell["batch-size"] * cell["gpus"] * steps[0]
+    pairs = {
+        "cell_steps": steps,
+        "cell_s": [images / rate] * len(steps),
+        "ceiling_steps": steps,
+        "ceiling_s": [images / ceiling] * len(steps),
+        "ceiling_first": [False, True] * 2,
+        "took_s": 2 * len(steps) * images * (1 / rate + 1 / ceiling),
+    }
+    return {"pairs": pairs, "ceiling_imgs_per_s": ceiling, "ceiling_fraction": rate / ceiling}
 
 
 def _inner(record):
@@ -148,18 +165,24 @@ def repetition(
     places=None,
     ceiling=1000.0,
     gpus=1,
+    in_pairs=True,
 ):
-    """One repetition of a setting: the ceiling, the cells [(axes, true rate), …] at random places,
-    the ceiling again."""
+    """One repetition of a setting: the cells [(axes, true rate), …] at random places. Each is in
+    pairs with its ceiling, its rate and its share of the ceiling both noisy; or the ceiling is
+    measured before them and after them."""
 
-    def rate(true, at):
+    def noisy(true, at=0.0):
         return true * math.exp(NOISES[noise](source, size) + drift(slope, at))
 
     top = axes("synthetic", batch, gpus=gpus)
-    ledger.add(top, rate(ceiling, -0.5), number)
+    if not in_pairs:
+        ledger.add(top, noisy(ceiling, -0.5), number)
     for i, (cell, true) in enumerate(cells):
-        ledger.add(cell, rate(true, places[i] if places else source.uniform(-0.5, 0.5)), number)
-    ledger.add(top, rate(ceiling, 0.5), number, 1)
+        rate = noisy(true, places[i] if places else source.uniform(-0.5, 0.5))
+        own = rate / noisy(true / ceiling) if in_pairs else None
+        ledger.add(cell, rate, number, ceiling=own)
+    if not in_pairs:
+        ledger.add(top, noisy(ceiling, 0.5), number, 1)
 
 
 def answer(program, *words):

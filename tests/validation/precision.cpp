@@ -16,13 +16,13 @@ namespace feedrate::tests {
 namespace {
 
 constexpr double kCeiling = 1000;
-// The true share of each cell, and how far its log rate scatters from run to run.
+// The true share of each cell, and how far its logarithm scatters from run to run.
 struct MadeUpCell {
   double share, noise;
 };
 constexpr MadeUpCell kCells[] = {{0.95, 0.002}, {0.90, 0.003}, {0.80, 0.004}, {0.70, 0.006},
                                  {0.60, 0.008}, {0.50, 0.012}, {0.40, 0.016}, {0.30, 0.020}};
-constexpr double kCeilingNoise = 0.003, kCommonNoise = 0.02, kDrift = 0.01;
+constexpr double kCommonNoise = 0.02, kDrift = 0.01;
 
 std::vector<plan::Cell> made_up_cells() {
   return plan::expand({{"device", {"emulated:1000"}},
@@ -30,7 +30,8 @@ std::vector<plan::Cell> made_up_cells() {
                        {"workers", {"1", "2", "3", "4"}}});
 }
 
-// A machine whose speed differs from repetition to repetition, drifts within each, and scatters.
+// A machine whose speed differs from repetition to repetition, drifts within each, and scatters. A
+// cell's share of the ceiling, measured in pairs with it, only scatters.
 class Machine {
  public:
   explicit Machine(std::uint64_t seed) : engine_(seed) {}
@@ -40,16 +41,14 @@ class Machine {
     const double common = kCommonNoise * normal_(engine_), slope = kDrift * normal_(engine_);
     std::vector<record::MeasuredRate> rates;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const double at = static_cast<double>(i) / static_cast<double>(runs.size() - 1) - 0.5;
-      const auto cell = std::ranges::find(cells, runs[i].cell);
-      const MadeUpCell of =
-          cell == cells.end() ? MadeUpCell{1, kCeilingNoise} : kCells[cell - cells.begin()];
-      const double log_rate = common + slope * at + of.noise * normal_(engine_);
+      const double at = (static_cast<double>(i) + 0.5) / static_cast<double>(runs.size()) - 0.5;
+      const MadeUpCell& of = kCells[std::ranges::find(cells, runs[i].cell) - cells.begin()];
+      const double share = of.share * std::exp(of.noise * normal_(engine_));
       rates.push_back({.cell_id = runs[i].cell.id(),
                        .repetition = runs[i].repetition,
-                       .place = plan::position_of(runs[i].role),
                        .valid = true,
-                       .imgs_per_s = kCeiling * of.share * std::exp(log_rate)});
+                       .imgs_per_s = kCeiling * share * std::exp(common + slope * at),
+                       .share = share});
     }
     return rates;
   }
@@ -111,10 +110,8 @@ void make_precise_sweeps(int count, double target, double budget_runs) {
     const auto seed = static_cast<std::uint64_t>(2 * i + 1);
     const auto rates = sweep(cells, precision, budget_runs, seed);
     for (const record::MeasuredRate& rate : rates) {
-      const auto cell = number.find(rate.cell_id);
-      std::printf("run %d %d %d %d %.17g\n", i,
-                  cell == number.end() ? -1 : static_cast<int>(cell->second), rate.repetition,
-                  rate.place, *rate.imgs_per_s);
+      std::printf("run %d %zu %d %.17g %.17g\n", i, number.at(rate.cell_id), rate.repetition,
+                  *rate.imgs_per_s, *rate.share);
     }
     const auto known = record::precision_of(cells, precision, rates);
     for (std::size_t c = 0; c < cells.size(); ++c) {
