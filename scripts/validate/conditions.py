@@ -121,7 +121,7 @@ class Conditions:
 
     def quota(self, planted, chance):
         """A control group that may use less than the run would, or more."""
-        with _group(chance.uniform(0.2, 0.8) if planted else 64) as join:
+        with group(chance.uniform(0.2, 0.8) if planted else 64) as (join, _):
             return self.run("--device", "emulated:1000000", "--workers", "2", preexec_fn=join)
 
     def neighbour(self, planted, _):
@@ -159,23 +159,27 @@ def neighbour(programs=1):
 
 
 @contextlib.contextmanager
-def _group(cpus):
+def group(cpus):
     """A control group, of either version, that may take so many CPUs' time. Yields what makes a
-    process join it."""
+    process join it, and what sets another number of CPUs."""
     first = os.path.isdir(os.path.join(CGROUPS, "cpu"))
-    quota = str(int(cpus * 100_000))
     with _owner_alone():
         folder = tempfile.mkdtemp(
             prefix="feedrate-validate-", dir=os.path.join(CGROUPS, "cpu" if first else "")
         )
-    try:
+
+    def allow(cpus):
+        quota = str(int(cpus * 100_000))
         with _owner_alone():
             _write(
                 folder,
                 "cpu.cfs_quota_us" if first else "cpu.max",
                 quota if first else f"{quota} 100000",
             )
-        yield lambda: _write(folder, "cgroup.procs", str(os.getpid()))
+
+    try:
+        allow(cpus)
+        yield lambda: _write(folder, "cgroup.procs", str(os.getpid())), allow
     finally:
         deadline = time.monotonic() + 5
         while os.path.isdir(folder) and time.monotonic() < deadline:
