@@ -420,7 +420,7 @@ class RankRun {
     if (!BlockSchedule::is_measured(mark_)) {
       delay_nothing();
       delays_.set(block.place, block.delay);
-      if (in_pairs() && loader_) block.is_ceiling ? loader_->pause() : loader_->resume();
+      if (in_pairs() && loader_) let_loader_stand(block.is_ceiling);
       if (in_pairs()) counters_.look_ahead();
       return;
     }
@@ -433,6 +433,15 @@ class RankRun {
     span_.extra_reads = extra_reads();
     if (in_pairs() && !span_.is_ceiling) queue_.open(span_.made, consumed());
     span_began_ns_ = measure::now_ns();
+  }
+  void let_loader_stand(bool stands) {
+    if (stands == loader_stands_) return;
+    loader_stands_ = stands;
+    if (stands) return loader_->pause();
+    // What it made while the ceiling's last steps end would be a stock that the cell's steps live
+    // on: with long steps throughout their block.
+    device_->drain();
+    loader_->resume();
   }
   // Only whole pairs stay.
   void end_block_of_pair() {
@@ -649,6 +658,7 @@ class RankRun {
   BlockSchedule blocks_;
   BlockSpan span_;  // of the block that is measured
   std::int64_t span_began_ns_ = 0;
+  bool loader_stands_ = false;  // paused, for a block of the ceiling
   // Of the window, see Window::mark(); while it is open and cut into blocks, BlockSchedule's. Of a
   // run in pairs that warms up: which steps it makes.
   std::int64_t mark_ = 0;

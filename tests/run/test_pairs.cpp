@@ -194,6 +194,17 @@ TEST_F(PairsOfACell, BothRatesAreAsPlanted) {
   }
 }
 
+// Two steps of the ceiling are in flight when its block ends. What the loader made meanwhile would
+// hide its rate: with steps of 64 ms and 80 % of the ceiling, throughout the block.
+TEST_F(PairsOfACell, LongStepsOfTheCeilingLeaveTheCellNoStock) {
+  plant(2'500'000);  // 2 workers of 2.5 ms a sample make 800 images/s
+  options_.limits.min_seconds = 5;
+  const auto m = measure({{"batch-size", {"64"}}});
+  ASSERT_TRUE(m.pairs);
+  EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20);
+  EXPECT_NEAR(m.imgs_per_s, 800, 24);
+}
+
 TEST_F(PairsOfACell, WorkersStandStillWhileTheCeilingIsMeasured) {
   plant(4 * kMs);
   const auto m = measure();
