@@ -115,9 +115,9 @@ def run(options, folder):
     pairs, missed, found_at = 50 if options.small else 1000, [], {}
     print(
         f"`feedrate compare A B`, {pairs:,} simulated pairs of each kind in a row. Noise is the"
-        " standard deviation of a run, and of its share of the ceiling in pairs; around: the ceiling"
-        " is measured before and after the cell; drifting: the machine loses 8 % (± 3 %) within a"
-        " repetition, alike: A and B lose the same.\n"
+        " standard deviation of a run, and of its share of the ceiling in pairs; around: the"
+        " ceiling is measured before and after the cell; drifting: the machine loses 8 % (± 3 %)"
+        " within a repetition, alike: A and B lose the same.\n"
     )
     print(
         "| noise of a run | repetitions | ceilings | equal: called different | 5 % slower: called"

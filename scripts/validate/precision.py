@@ -66,10 +66,10 @@ def _covered(options, folder, sweeps, found):
 def run(options, folder):
     count, missed = (60 if options.small else 2500), []
     print(
-        f"`sweep --target-ci {100 * TARGET:g}%`, without and with a budget of 100 runs: eight cells,"
-        " in pairs with their ceiling, whose shares scatter by 0.2 to 2 % from run to run; rates by"
-        " 2 % more that a repetition has in common, and by 1 % of drift within it. Intervals of the"
-        " shares as `feedrate report` states them.\n"
+        f"`sweep --target-ci {100 * TARGET:g}%`, without and with a budget of 100 runs: eight"
+        " cells, in pairs with their ceiling, whose shares scatter by 0.2 to 2 % from run to run;"
+        " rates by 2 % more that a repetition has in common, and by 1 % of drift within it."
+        " Intervals of the shares as `feedrate report` states them.\n"
     )
     print(
         "| budget | cells | intervals | hold the truth |\n| --- | --- | ---: | ---: |",
