@@ -40,6 +40,8 @@ std::string_view name_of(Role role) { return role == Role::cell ? "cell" : "ceil
 
 bool may_be_in_pairs(const Cell& cell) {
   if (cell.is("data", "synthetic") || cell.is("page-cache", "cold")) return false;
+  if (const auto& device = cell["device"]; device && device->starts_with("emulated:trace="))
+    return false;
   const auto& loader = cell["loader"];
   const bool has_workers = cell["workers"] && !cell.is("workers", "0");
   return !has_workers || !loader || pipeline::find_loader_kind(*loader).pauses;

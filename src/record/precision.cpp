@@ -124,8 +124,9 @@ MeasuredRate rate_of(const nlohmann::ordered_json& record) {
   const auto& imgs_per_s = record.at("imgs_per_s");
   if (record.at("status") == "ok" && imgs_per_s.is_number() && imgs_per_s > 0)
     rate.imgs_per_s = imgs_per_s.get<double>();
-  if (const auto share = record.find("ceiling_fraction"); rate.imgs_per_s && share != record.end())
-    rate.share = share->get<double>();
+  // Records of the first schemas hold a share that was formed from the ceilings so far.
+  if (rate.imgs_per_s && record.contains("pairs"))
+    rate.share = record.at("ceiling_fraction").get<double>();
   return rate;
 }
 
