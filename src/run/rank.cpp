@@ -434,14 +434,19 @@ class RankRun {
     if (in_pairs() && !span_.is_ceiling) queue_.open(span_.made, consumed());
     span_began_ns_ = measure::now_ns();
   }
+  // While it stands, steps of the ceiling fill the device. A loader that limits the cell goes on
+  // once they have ended: what it made meanwhile would be a stock that long steps live on
+  // throughout their block. One that keeps the device full goes on beside them, as beside the
+  // cell's.
   void let_loader_stand(bool stands) {
-    if (stands == loader_stands_) return;
-    loader_stands_ = stands;
-    if (stands) return loader_->pause();
-    // What it made while the ceiling's last steps end would be a stock that the cell's steps live
-    // on: with long steps throughout their block.
-    device_->drain();
-    loader_->resume();
+    const std::size_t in_flight = result_.data_wait_ms.size() - result_.steps.size();
+    if (stands && !in_flight_at_pause_) {
+      in_flight_at_pause_ = in_flight;
+      loader_->pause();
+    } else if (!stands && in_flight_at_pause_) {
+      if (in_flight > *std::exchange(in_flight_at_pause_, std::nullopt)) device_->drain();
+      loader_->resume();
+    }
   }
   // Only whole pairs stay.
   void end_block_of_pair() {
@@ -658,7 +663,7 @@ class RankRun {
   BlockSchedule blocks_;
   BlockSpan span_;  // of the block that is measured
   std::int64_t span_began_ns_ = 0;
-  bool loader_stands_ = false;  // paused, for a block of the ceiling
+  std::optional<std::size_t> in_flight_at_pause_;  // steps; while the loader is paused
   // Of the window, see Window::mark(); while it is open and cut into blocks, BlockSchedule's. Of a
   // run in pairs that warms up: which steps it makes.
   std::int64_t mark_ = 0;

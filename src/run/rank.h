@@ -44,9 +44,8 @@ struct RankResult {
   // What was read below the files in the window; rank 0's alone.
   std::vector<measure::StorageCounter> storage_counters;
   std::vector<BlockSpan> blocks;  // that were measured, of RankTask::blocks
-  // Of a run in pairs, `blocks` holds the whole pairs; the
-  // window is from the first block's beginning to the last one's end, and what is counted is of the
-  // cell's blocks alone.
+  // Of a run in pairs, `blocks` holds the whole pairs; the window is from the first block's
+  // beginning to the last one's end, and what is counted is of the cell's blocks alone.
   bool in_pairs = false;
   double pairs_took_s = 0;  // from when the first of them began to settle; of rank 0
   std::int64_t samples_ahead_limit = 0;

@@ -205,6 +205,16 @@ TEST_F(PairsOfACell, LongStepsOfTheCeilingLeaveTheCellNoStock) {
   EXPECT_NEAR(m.imgs_per_s, 800, 24);
 }
 
+// The ceiling's last steps take the place of the cell's, which take batches no faster than before.
+TEST_F(PairsOfACell, ALoaderThatIsHardlyFasterKeepsItsQueueFull) {
+  plant(1'750'000);  // 2 workers of 1.75 ms a sample make 1,140 images/s
+  options_.limits.max_seconds = 12;
+  const auto m = measure({{"batch-size", {"64"}}});
+  ASSERT_TRUE(m.pairs);
+  EXPECT_NEAR(m.imgs_per_s, 1000, 20);
+  EXPECT_LT(std::abs(m.drawn_from_queue), 0.01);
+}
+
 TEST_F(PairsOfACell, WorkersStandStillWhileTheCeilingIsMeasured) {
   plant(4 * kMs);
   const auto m = measure();
