@@ -42,8 +42,12 @@ class BlockSchedule {
   void begin(std::span<const device::StepRecord> steps);
   // Blocks have so many steps at least, whatever the plan says.
   void set_least_steps(int steps) { least_steps_ = static_cast<std::size_t>(steps); }
-  // What was measured so far does not count; to be called when a block begins.
-  void begin_anew() { mark_ += kAnew; }
+  // What was measured so far does not count; to be called when a block begins. Blocks are twice as
+  // long from there on: what a queue gives to each weighs half as much.
+  void begin_anew() {
+    mark_ += kAnew;
+    times_longer_ *= 2;
+  }
   void update(std::span<const device::StepRecord> steps);
 
   // Rises by one whenever a block begins, or has settled. Starts at 0; block k settles at 2k + 1
@@ -64,6 +68,7 @@ class BlockSchedule {
 
   const BlockPlan& plan_;
   std::size_t least_steps_;
+  std::size_t times_longer_ = 1;  // than planned
   std::int64_t mark_ = 0;
   std::size_t since_ = 0;  // steps at the last change of the mark
 };

@@ -32,7 +32,7 @@ enum class PairsNext { another, end, begin_anew };
 
 // What follows a whole pair. The pairs are enough when there are kLeastPairs, with the least time
 // and steps, and the queues are at rest, by the rule that Window has. Pairs that have taken twice
-// as long without that are left out, and others begun.
+// as long without that are left out, and others begun, whose blocks are twice as long.
 PairsNext next_of(const PairsSoFar& so_far, const RunLimits& limits);
 
 // How long the cell's own steps warm up at the most: a change that goes on behind that hits both

@@ -134,7 +134,8 @@ class RankRun {
         counters_(loader_.get(), *device_, group.rank() == 0 ? counters_below(task) : std::nullopt),
         pass_steps_(pass_steps(task, group)),
         window_(task.limits, pass_steps_, task.appointment),
-        blocks_(task.blocks) {}
+        blocks_(task.blocks),
+        queue_(queue_limit()) {}
 
   RankResult run(std::stop_token stop) {
     const std::stop_callback wake(stop, [this] { interrupt(); });
@@ -393,7 +394,7 @@ class RankRun {
   }
   void begin_pairs_anew() {
     result_.blocks.clear();
-    queue_ = {};
+    queue_ = QueueBalance(queue_limit());
     counters_.drop();
     open_window();
   }
@@ -508,6 +509,8 @@ class RankRun {
     return streams ? loader_->stages()[measure::Stage::collate].items : -1;
   }
 
+  std::int64_t queue_limit() const { return loader_ ? loader_->samples_ahead_limit() : 0; }
+
   // All of a cold pass.
   bool all_made() const {
     return pass_steps_ > 0 && produced() >= pass_steps_ * task_.settings.batch_size;
@@ -526,7 +529,7 @@ class RankRun {
       throw Error("rank 0", "decided on a window that cannot be");
     result_.device = device_->describe();  // with what only its steps have shown
     result_.steady = window_.steady();
-    result_.samples_ahead_limit = loader_ ? loader_->samples_ahead_limit() : 0;
+    result_.samples_ahead_limit = queue_limit();
     if (loader_) result_.loader_library = loader_->library();
     if (loader_) result_.opencv_threads = pipeline::opencv_threads();
     if (trace_) end_trace();

@@ -88,6 +88,22 @@ TEST(BlockSchedule, LongStepsMakeLongBlocks) {
   EXPECT_TRUE(schedule.is_over());
 }
 
+TEST(BlockSchedule, BlocksAreTwiceAsLongOnceBegunAnew) {
+  const BlockPlan in_time = plan_of(3, 0.5, 6), in_steps = plan_of(3, 0.001, 6);
+  for (const BlockPlan* plan : {&in_time, &in_steps}) {
+    const bool is_in_time = plan == &in_time;
+    BlockSchedule schedule(*plan);
+    Steps steps;
+    steps.add();
+    schedule.begin(steps.all());
+    steps.until_next_mark(schedule);
+    EXPECT_EQ(steps.until_next_mark(schedule), is_in_time ? 50 : 6);
+    schedule.begin_anew();
+    EXPECT_EQ(steps.until_next_mark(schedule), is_in_time ? 20 : 3);
+    EXPECT_EQ(steps.until_next_mark(schedule), is_in_time ? 100 : 12);
+  }
+}
+
 TEST(BlockSchedule, WithoutANewStepNothingChanges) {
   const BlockPlan plan = plan_of(1, 0, 0);
   BlockSchedule schedule(plan);
