@@ -7,7 +7,7 @@ from __future__ import annotations
 import datetime
 import math
 
-from . import flags, intervals, ledger, pairs, shares
+from . import flags, intervals, ledger, pairs, shares, statistics
 from .ledger import EXACT, number
 
 CORE = ("steps", "images", "window_s", "step_ms", "data_wait_ms", "device_idle_fraction")
@@ -436,6 +436,8 @@ def _interval(record):
         forms = [intervals.of_blocks(raw, images), intervals.of_blocks_1(raw, images)]
         if ledger.since(record, 3):
             forms = [_widened(forms[0], _drawn(record))]
+        if ledger.since(record, 4):
+            forms = [_below_the_set_rate(forms[0], record)]
         if not any(_close(stated, *form) for form in forms):
             low, high = forms[0][0]
             yield (
@@ -455,6 +457,16 @@ def _widened(interval, drawn):
     """By what was drawn from the queue: so far the rate may be off. No interval where it is all."""
     (low, high), slack = interval
     return (low * (1 - drawn), high * (1 + drawn)), slack
+
+
+def _below_the_set_rate(interval, record):
+    """Of an emulated device, but for one whose recorded steps differ."""
+    device, step_ms = record["cell"]["device"], number(ledger.part(record, "device", "step_ms"))
+    if not device.startswith("emulated") or device.startswith("emulated:trace=") or not step_ms:
+        return interval
+    (low, high), slack = interval
+    most = 1e3 * record["images"] / record["steps"] / step_ms
+    return (low, statistics.cut_at(most, high, record["imgs_per_s"])), slack
 
 
 def _device_rate(record):

@@ -61,16 +61,16 @@ def of_pairs(pairs, share, is_bounded):
     from (steps, seconds, the ceiling's steps, its seconds) of each, and how far rounding may move
     an end of it, relative. It is that of a ratio estimator (Cochran 1977, Sampling Techniques,
     chapter 6), as the share is images over time however the blocks divide them. `is_bounded`: no
-    share exceeds 1; see statistics.bounded()."""
+    share exceeds 1; see statistics.cut_at()."""
     n = len(pairs)
     whole = [sum(values) for values in zip(*pairs)]
     parts = ([part / all_ for part, all_ in zip(pair, whole)] for pair in pairs)
     squares, inflation, degrees = _scatter([a - b - c + d for a, b, c, d in parts])
     error = max(math.sqrt(n / (n - 1) * squares * inflation), statistics.RESOLUTION)
     half = statistics.t_quantile(0.975, degrees) * error
-    free = share * math.exp(-half), share * math.exp(half)
-    ends = statistics.bounded_ends(share, half) if is_bounded else free
-    return ends, 1e-8 + 1e-6 * half
+    low, high = share * math.exp(-half), share * math.exp(half)
+    high = statistics.cut_at(1.0, high, share) if is_bounded else high
+    return (low, high), 1e-8 + 1e-6 * half
 
 
 def of_blocks_1(steps_ms, images_a_step):

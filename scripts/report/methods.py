@@ -185,12 +185,13 @@ def _procedure(settings, runs, records):
             "min_steps",
         )
     }
+    ways = _ways(runs)
     if limits["warmup_seconds"] and limits["max_warmup_seconds"]:
         lines.append(
             f"A run was warmed up for at least {limits['warmup_seconds']} s, until its steps were"
-            f" steady, and for at most {limits['max_warmup_seconds']} s."
+            f" steady, and for at most {limits['max_warmup_seconds']} s"
+            + ("; in pairs, for at most three times the least." if ways[0] else ".")
         )
-    ways = _ways(runs)
     if limits["min_seconds"] and limits["max_seconds"] and limits["min_steps"]:
         lines += _lasted(limits, *ways)
     took = [
@@ -250,7 +251,8 @@ def _lasted(limits, in_pairs, between):
             (
                 "A run in pairs then let short blocks of its cell's steps, which are its window,"
                 " and of synthetic steps, which are its ceiling, take turns, in random order within"
-                f" each pair, for {least} of the cell, {most}.",
+                f" each pair, for at least {limits['min_seconds']} s with what the blocks took to"
+                f" settle, and until the cell had {limits['min_steps']} steps; {most}.",
                 in_pairs,
             ),
             (f"{window} {least}, {most}.", between),

@@ -25,8 +25,16 @@ def blocks(record):
         stated = number(record.get(key))
         if stated is None or abs(stated / value - 1) > EXACT:
             yield f"{key} is {str(record.get(key))[:40]}, the blocks of its pairs give {value:.8g}"
-    if not ledger.positive(ledger.part(record, "ceiling_device_rate", "imgs_per_s")):
+    works = ledger.part(record, "ceiling_device_rate", "imgs_per_s")
+    if not ledger.positive(works):
         yield "ceiling_device_rate is missing, and the run is one in pairs"
+    elif (record["cell"].get("gpus") or 1) == 1 and works < record["ceiling_imgs_per_s"] * (
+        1 - EXACT
+    ):
+        yield (
+            f"ceiling_device_rate is {works:.8g}, a device that works without a break cannot be"
+            f" slower than its steps' rate {record['ceiling_imgs_per_s']:.8g}"
+        )
     yield from _interval(record, pairs)
 
 

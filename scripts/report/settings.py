@@ -225,7 +225,7 @@ def _divide(cell, ceilings, sittings, setting):
         most = 1.0 if setting.kind == "emulated" else None
         cell.ratio = statistics.share(pairs, pilot=cell.pilot, most=most)
     if cell.rate and cell.ceiling.rate.kind == statistics.SET:
-        cell.rate = statistics.bounded(cell.rate, cell.ceiling.rate.mean, cell.pilot)
+        cell.rate = statistics.bounded(cell.rate, cell.ceiling.rate.mean)
 
 
 def paired(cell):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 LEVEL = 0.05  # of every test: how often it may find a difference where there is none
 LEAST = 3  # repetitions: with fewer, the points stand for themselves
 T_INTERVAL = "95 % t-interval on logarithms"
-T_BOUNDED = T_INTERVAL + ", below the rate that was set"
+T_BOUNDED = T_INTERVAL + ", up to the rate that was set"
 CHOSEN = ", corrected for the choice of workers"
 T_CHOSEN = T_INTERVAL + CHOSEN
 # where a sweep was asked for a precision: see t_interval()
@@ -46,7 +46,7 @@ class Estimate:
     @property
     def is_below_1(self):
         """Whether a share, tested alone, is shown to lie below 1: its two-sided 95 % interval on
-        logarithms leaves out 1. One on logits never reaches it."""
+        logarithms leaves out 1."""
         return self.p_low < LEVEL / 2
 
     @property
@@ -153,47 +153,42 @@ def share(pairs, bias=0.0, kind=T_INTERVAL, pilot=None, most=None):
         _t_cdf(mean / error, degrees),
         degrees,
     )
-    return bounded(found, most, pilot, bias)
+    return bounded(found, most)
 
 
 def _kind(kind, pilot):
     return kind + IN_TWO_STAGES if pilot else kind
 
 
-def bounded(found, most, pilot=None, bias=0.0):
-    """The estimate with an interval that does not reach beyond `most`, which its value cannot
-    exceed: as wide on the logit of value / most as it is on the logarithm (Lesaffre, Rizopoulos and
-    Tsonaka 2007, Biostatistics 8:72). A t-interval on the repetitions' own logits would not do: one
-    close to the bound has so large a logit that the interval may leave out the mean. Where all of
-    the interval lies above the bound, that one is wrong: it then stays as it is, and says so."""
+def bounded(found, most):
+    """The estimate with an interval that ends at `most`, which its value cannot exceed, and reaches
+    as far down on the logit of value / most as on the logarithm (Lesaffre, Rizopoulos and Tsonaka
+    2007, Biostatistics 8:72): values that the bound holds up scatter to the other side. Where all
+    of the interval lies above the bound, that one is wrong: it then stays as it is, and says so."""
     if most is None or found.low is None or found.low > most * (1 + NEGLIGIBLE):
         return found
-    parts = (min(point * _exp(-bias) / most, 1 - RESOLUTION) for point in found.points)
-    centre, half, _, _ = t_interval([math.log(part) for part in parts], pilot)
-    low, high = (most * end for end in bounded_ends(_exp(centre), half))
+    half = math.log(found.high / found.low) / 2
+    low = most * _lower_end_on_logit(math.sqrt(found.low * found.high) / most, half)
     kind = found.kind.replace(T_INTERVAL, T_BOUNDED)
-    return replace(found, low=low, high=high, kind=kind, most=most)
+    return replace(found, low=low, high=cut_at(most, found.high, found.mean), kind=kind, most=most)
 
 
-def bounded_ends(part, half):
-    """The ends of the interval around a part of a bound, from its half-width on the logarithm: as
-    far away on the logit, where 0 and 1 are out of reach. For a part that differs from 1 by less
-    than the half-width, that lower end would fall to 0: it is at most twice as far away as on the
-    logarithm."""
+def _lower_end_on_logit(part, half):
+    """Of an interval around a part of a bound. Close to the bound it would fall to 0: it is at most
+    twice as far away as on the logarithm."""
     farthest = part * _exp(-2 * half)
     if part >= 1:
-        return farthest, part
-    centre, half = logit(part), half / (1 - part)
-    return max(logistic(centre - half), farthest), logistic(centre + half)
+        return farthest
+    logit = math.log(part / max(1 - part, 1e-16))
+    return max(1 / (1 + _exp(half / (1 - part) - logit)), farthest)
 
 
-def logit(part):
-    """Of a part above 0 and below 1, or what rounding has made of it."""
-    return math.log(part / max(1 - part, 1e-16))
-
-
-def logistic(value):
-    return 1 / (1 + _exp(-value))
+def cut_at(most, high, value):
+    """The upper end of an interval around the value without what lies beyond the bound: the
+    interval holds what is below as often as before (Mandelkern 2002, Statistical Science 17:149).
+    Where the value lies above the bound itself, by an error of measuring, the interval ends there.
+    """
+    return min(high, max(most, value))
 
 
 def plain_mean(values, pilot=None):
@@ -229,7 +224,7 @@ def shifted(found, bias):
     mean, low, high = (value * _exp(-bias) for value in (found.mean, found.low, found.high))
     how = found.kind.removesuffix(IN_TWO_STAGES)
     kind = how + CHOSEN + found.kind.removeprefix(how)
-    high = high if found.most is None else min(high, found.most)
+    high = high if found.most is None else max(min(high, found.most), low)
     return replace(found, mean=mean, low=low, high=high, kind=kind)
 
 
@@ -290,8 +285,7 @@ def widened(found, count):
         found.mean * _exp(math.log(end / found.mean) * wider) for end in (found.low, found.high)
     )
     if found.most is not None:
-        at, end = (logit(min(value / found.most, 1.0)) for value in (found.mean, found.high))
-        high = found.most * logistic(at + wider * max(end - at, 0.0))
+        high = cut_at(found.most, high, found.mean)
     return replace(found, low=low, high=high)
 
 

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "cli/options.h"
+#include "device/step_trace.h"
 #include "pipeline/loader.h"
 #include "storage/dataset.h"
 
@@ -54,7 +55,7 @@ void set_defaults(ExperimentOptions& experiment) {
     if (experiment.axes[axis].empty()) experiment.axes[axis] = {value};
   }
   // A trace says itself what its steps cost.
-  if (!says_host_cpu && experiment.axes["device"].front().starts_with("emulated:trace="))
+  if (!says_host_cpu && device::replays_steps(experiment.axes["device"].front()))
     experiment.axes["host-cpu-ms"] = {"auto"};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,6 +21,7 @@
 #include "cli/sweep_table.h"
 #include "cli/terminal.h"
 #include "measure/clock.h"
+#include "plan/sweep_order.h"
 #include "record/record_json.h"
 #include "record/resume.h"
 #include "record/rounds_file.h"
@@ -177,6 +179,18 @@ void say_outcome(const record::SweepOutcome& outcome, const record::Ledger& ledg
   if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted; go on with --resume\n");
 }
 
+// A line for each reason; empty if all cells are in pairs with their ceilings.
+std::string not_in_pairs(const std::vector<plan::Cell>& cells) {
+  std::map<std::string, int> reasons;
+  for (const plan::Cell& cell : cells)
+    if (const std::string why = plan::why_not_in_pairs(cell); !why.empty()) ++reasons[why];
+  std::string lines;
+  for (const auto& [why, count] : reasons)
+    lines += format("%d cell%s measured between runs of the ceiling, not in pairs with it: %s\n",
+                    count, count == 1 ? " is" : "s are", why.c_str());
+  return lines;
+}
+
 int sweep(CLI::App& app, SweepCommand& command) {
   ExperimentOptions& experiment = command.experiment;
   const auto launch = find_launch(experiment);
@@ -210,7 +224,8 @@ int sweep(CLI::App& app, SweepCommand& command) {
   if (is_precise) check_pilot(*measuring.ledger(), command.repetitions);
 
   if (!command.experiment.quiet)
-    std::fprintf(stderr, "%s\n", summary_of(measuring.missing(plan), command).c_str());
+    std::fprintf(stderr, "%s\n%s", summary_of(measuring.missing(plan), command).c_str(),
+                 not_in_pairs(cells).c_str());
   SweepLog log(command, is_precise);
   const record::SweepOutcome outcome =
       is_precise ? sweep_to_precision(measuring, cells, command.precision, command.repetitions,

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 
 #include "base/text.h"
 #include "cli/result_text.h"
-#include "device/emulated_device.h"
 #include "diagnose/fairness.h"
 #include "measure/statistics.h"
+#include "plan/set_rate.h"
 #include "plan/settings.h"
 
 namespace feedrate::cli {
@@ -39,16 +38,6 @@ Basis basis_of(const JobsOutcome& outcome) {
     }
   }
   return basis;
-}
-
-// The rate that was set; nothing for a device that trains.
-std::optional<double> set_rate_of(const plan::Cell& cell) {
-  const plan::CellSettings settings = plan::settings_of(cell);
-  if (!settings.emulated()) return std::nullopt;
-  const double rate =
-      settings.gpus *
-      device::emulated_device(settings.device_argument, settings.step_spec(0)).imgs_per_s;
-  return std::isfinite(rate) ? std::optional(rate) : std::nullopt;
 }
 
 // "1,204", "1,204 (1,190 to 1,219)"
@@ -87,7 +76,8 @@ diagnose::FairnessEstimate fairness_of(const Basis& basis) {
 using Row = std::array<std::string, 4>;
 
 // In the repetitions that count; of a job that never measured beside others, in all.
-std::string alone_text(std::size_t job, const JobsOutcome& outcome, const Basis& basis) {
+std::string alone_text(std::size_t job, const plan::Cell& cell, const JobsOutcome& outcome,
+                       const Basis& basis) {
   std::vector<double> rates;
   const auto add = [&](const JobsRepetition& repetition) {
     if (const auto& rate = repetition.alone[job]) rates.push_back(*rate);
@@ -97,7 +87,8 @@ std::string alone_text(std::size_t job, const JobsOutcome& outcome, const Basis&
   } else {
     for (const JobsRepetition& repetition : outcome.repetitions) add(repetition);
   }
-  return rates.empty() ? "-" : rate_text(measure::estimate_of_rates(rates));
+  if (rates.empty()) return "-";
+  return rate_text(measure::estimate_of_rates(rates, plan::bound_of(plan::settings_of(cell))));
 }
 
 std::vector<Row> rows_of(const std::vector<PlannedJob>& jobs, const JobsOutcome& outcome,
@@ -105,16 +96,17 @@ std::vector<Row> rows_of(const std::vector<PlannedJob>& jobs, const JobsOutcome&
                          const std::optional<diagnose::FairnessEstimate>& fairness) {
   std::vector<Row> rows;
   for (std::size_t job = 0; job < jobs.size(); ++job)
-    rows.push_back({alone_text(job, outcome, basis), "-", "-", "-"});
+    rows.push_back({alone_text(job, jobs[job].cell, outcome, basis), "-", "-", "-"});
   for (std::size_t k = 0; fairness && k < basis.jobs.size(); ++k) {
     const std::size_t job = basis.jobs[k];
     std::vector<double> rates;
     for (const JobsRepetition* repetition : basis.repetitions)
       rates.push_back(*repetition->together[job]);
-    const measure::Estimate together = measure::estimate_of_rates(rates);
+    const plan::CellSettings settings = plan::settings_of(jobs[job].cell);
+    const measure::Estimate together = measure::estimate_of_rates(rates, plan::bound_of(settings));
     rows[job][1] = rate_text(together);
     rows[job][2] = share_text(fairness->shares[k]);
-    if (const auto set = set_rate_of(jobs[job].cell))
+    if (const auto set = plan::set_rate_of(settings))
       rows[job][3] = share_text(over(together, *set));
   }
   return rows;

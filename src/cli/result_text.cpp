@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "cli/terminal.h"
 #include "measure/statistics.h"
+#include "plan/set_rate.h"
+#include "plan/sweep_order.h"
 
 namespace feedrate::cli {
 namespace {
@@ -20,15 +22,22 @@ std::string throughput_text(const run::Measurement& m) {
   return text;
 }
 
-// "95 % within this run: 51.2-53.9, 8 pairs; "; empty for a run that is in none.
+// "95 % within this run: 51.2-53.9, 8 pairs; ", "2 pairs, three give an interval; "; empty for a
+// run that is in none.
 std::string pairs_text(const run::Measurement& m) {
   if (!m.pairs) return "";
   const std::size_t pairs = m.pairs->pairs.size();
-  const std::string count = format("%zu pair%s; ", pairs, pairs == 1 ? "" : "s");
   const auto& ci95 = m.pairs->share.ci95;
-  return ci95 ? format("95 %% within this run: %.1f-%.1f, ", 100 * ci95->low, 100 * ci95->high) +
-                    count
-              : count;
+  if (!ci95) return format("%zu pair%s, three give an interval; ", pairs, pairs == 1 ? "" : "s");
+  return format("95 %% within this run: %.1f-%.1f, %zu pairs; ", 100 * ci95->low, 100 * ci95->high,
+                pairs);
+}
+
+// ", in a run of its own: a cold run is one pass over the data"; empty for a run in pairs.
+std::string apart_text(const record::Record& record) {
+  if (record.result.measurement->pairs) return "";
+  const std::string why = plan::why_not_in_pairs(record.result.cell);
+  return ", in a run of its own" + (why.empty() ? "" : ": " + why);
 }
 
 // Empty where the cell has none.
@@ -41,7 +50,7 @@ std::string ceiling_text(const record::Record& record) {
   }
   const run::Measurement& m = *record.result.measurement;
   return format("%.1f %% of the ceiling (", 100 * m.imgs_per_s / ceiling->imgs_per_s) +
-         pairs_text(m) + thousands(ceiling->imgs_per_s) + " img/s)";
+         pairs_text(m) + thousands(ceiling->imgs_per_s) + " img/s" + apart_text(record) + ")";
 }
 
 // "1,234 (95 %: 1,220 to 1,248)", or without the interval where there is none.
@@ -182,10 +191,14 @@ std::string summed_throughput(std::span<const record::Record> records) {
     const std::string ceiling = ceiling_text(last);
     return throughput_text(*last.result.measurement) + (ceiling.empty() ? "" : "; " + ceiling);
   }
-  std::string text = spread_text(measure::estimate_of_rates(rates), 1, thousands) + " img/s";
-  if (shares.size() == rates.size())
-    text += ", " + spread_text(measure::estimate_of_shares(shares), 100, one_decimal) +
-            " % of the ceiling";
+  const plan::CellSettings& settings = last.result.settings;
+  const auto rate = measure::estimate_of_rates(rates, plan::bound_of(settings));
+  std::string text = spread_text(rate, 1, thousands) + " img/s";
+  if (shares.size() == rates.size()) {
+    const std::optional<double> most = settings.emulated() ? std::optional(1.0) : std::nullopt;
+    const auto share = measure::estimate_of_shares(shares, most);
+    text += ", " + spread_text(share, 100, one_decimal) + " % of the ceiling";
+  }
   return text + format(" (%d repetitions%s)", static_cast<int>(rates.size()),
                        rates.size() < measure::kLeastRepetitions ? "; three give an interval" : "");
 }

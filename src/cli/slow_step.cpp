@@ -1,6 +1,7 @@
 #include "cli/slow_step.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/text.h"
@@ -8,6 +9,9 @@
 #include "codec/image.h"
 #include "device/registry.h"
 #include "device/step_trace.h"
+#include "plan/settings.h"
+#include "plan/sweep_order.h"
+#include "run/pairs.h"
 
 namespace feedrate::cli {
 namespace {
@@ -27,6 +31,23 @@ Duration duration_of(double step_s, const run::RunLimits& limits) {
   return {warmup + window,
           std::min(warmup, std::max(limits.max_warmup_seconds, kLeastSteps * step_s)) +
               std::min(window, std::max(limits.max_seconds, step_s))};
+}
+
+// The same of a run in pairs, see run/pairs.h: of a synthetic step for each of the cell's, and of
+// what the blocks settle.
+Duration duration_in_pairs(double step_s, const plan::CellSettings& settings,
+                           const run::RunLimits& limits) {
+  constexpr double kOfBothKinds = 8, kLeastWarmup = 3;  // steps
+  const run::BlockPlan plan = run::pairs_of(settings, limits, 0);
+  const auto settling = static_cast<double>(plan.settling_steps);
+  const double pairs = std::max<double>(run::kLeastPairs,
+                                        std::ceil(1.0 * limits.min_steps / plan.least_steps)),
+               warmup = kOfBothKinds * step_s +
+                        std::max(run::longest_warmup_s(limits), kLeastWarmup * step_s),
+               blocks = 2 * pairs * (plan.least_steps + settling) * step_s,
+               fewest = 2 * (1 + settling) * step_s;
+  const double window = std::max(limits.min_seconds, blocks);
+  return {warmup + window, warmup + std::min(window, std::max(limits.max_seconds, fewest))};
 }
 
 // Each of them makes the step faster. `share`: of its time, which a run of a minute may take.
@@ -58,7 +79,9 @@ std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& c
       progress.elapsed_s / static_cast<double>(std::max<std::size_t>(1, progress.steps));
   const bool is_no_measure = progress.steps < kLeastSteps && step_s < kSlowAnyway;
   if (cell.is("page-cache", "cold") || !progress.settled || is_no_measure) return "";
-  const Duration run = duration_of(step_s, limits);
+  const Duration run = plan::may_be_in_pairs(cell)
+                           ? duration_in_pairs(step_s, plan::settings_of(cell), limits)
+                           : duration_of(step_s, limits);
   const double asked_s = limits.warmup_seconds + limits.min_seconds;
   if (run.needed_s <= std::max(kLongRun, 1.5 * asked_s)) return "";
   const std::vector<std::string> ways =

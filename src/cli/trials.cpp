@@ -11,6 +11,7 @@
 #include "cli/ladder_cells.h"
 #include "cli/live_runs.h"
 #include "cli/record_evidence.h"
+#include "plan/set_rate.h"
 
 namespace feedrate::cli {
 namespace {
@@ -95,7 +96,8 @@ void set_what_they_reached(const Trials& trials, std::vector<diagnose::Remedy>& 
     }
     std::vector<double> rates;
     for (const auto& [round, one] : trial.rates) rates.push_back(one);
-    const measure::Estimate rate = measure::estimate_of_rates(rates);
+    const measure::Estimate rate =
+        measure::estimate_of_rates(rates, plan::bound_of(plan::settings_of(trial.cell)));
     if (trial.workers) remedy.by_workers[*trial.workers] = rate;
     if (!trial.workers || remedy.changes.at("workers") == std::to_string(*trial.workers))
       remedy.measured = rate;

@@ -127,6 +127,11 @@ std::string xxh3_of_file(const std::string& file) {
 
 bool is_trace(std::string_view argument) { return argument.starts_with(kTrace); }
 
+bool replays_steps(std::string_view device) {
+  constexpr std::string_view kEmulated = "emulated:";
+  return device.starts_with(kEmulated) && is_trace(device.substr(kEmulated.size()));
+}
+
 TraceName trace_name_from(std::string_view argument) {
   const std::string_view text = argument.substr(kTrace.size());
   const std::size_t end = end_of_file_name(text);

@@ -34,6 +34,7 @@ struct TraceName {
   std::string xxh3;  // empty: not said
 };
 bool is_trace(std::string_view argument);
+bool replays_steps(std::string_view device);           // "emulated:trace=FILE"
 TraceName trace_name_from(std::string_view argument);  // of one that is_trace()
 
 // "trace=FILE" -> "trace=FILE#XXH3"; what has it already stays. Errors: as read_step_trace().

@@ -208,6 +208,12 @@ double half_width(const measure::Interval& interval) {
 }  // namespace
 
 std::optional<Slowdown> slowdown_of(const run::Measurement& m, const Ceiling& ceiling) {
+  if (m.pairs && m.pairs->device_share.ci95) {
+    const auto& [share, ci95] = m.pairs->device_share;
+    return Slowdown{.factor = 1 / share,
+                    .ci95 = {1 / ci95->high, 1 / ci95->low},
+                    .lost_fraction = (1 - m.device_idle_fraction) * (1 - share)};
+  }
   const run::DeviceRate &here = m.device_rate, &there = ceiling.device;
   if (!here.ci95 || !there.ci95 || here.imgs_per_s <= 0 || there.imgs_per_s <= 0)
     return std::nullopt;

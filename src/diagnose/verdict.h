@@ -22,13 +22,13 @@ struct Ceiling {
 // step itself.
 struct Slowdown {
   double factor = 1;         // mean step / mean step at the ceiling
-  measure::Interval ci95;    // of it, from the steps of both runs
+  measure::Interval ci95;    // of it, over the pairs or from the steps of both runs
   double lost_fraction = 0;  // of the window: what the steps took beyond those of the ceiling
   bool is_shown() const { return ci95.low > 1 + kNoticed; }
   static constexpr double kNoticed = 0.01;  // two runs of the same steps may differ by so much
 };
 
-// Nothing where one of the two has too few steps for an interval.
+// Nothing where there are neither pairs nor steps enough for an interval.
 std::optional<Slowdown> slowdown_of(const run::Measurement& measurement, const Ceiling& ceiling);
 
 // Whether loading limits a run, see verdict_of(). `unknown`: the steps are too few or too uneven to

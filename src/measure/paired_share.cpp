@@ -36,26 +36,16 @@ double half_width(std::span<const WorkPair> pairs, const BlockWork& cell,
          std::max(std::sqrt(n / (n - 1) * squares * inflation), kResolution);
 }
 
-double logistic(double value) { return 1 / (1 + std::exp(-value)); }
-
-// On the logit, where 0 and 1 are out of reach. For a share that differs from 1 by less than the
-// half-width, its lower end would fall to 0: it is at most twice as far away as on the logarithm.
-Interval around(double share, double half, bool is_bounded) {
-  if (!is_bounded) return {share * std::exp(-half), share * std::exp(half)};
-  const double farthest = share * std::exp(-2 * half);
-  if (share >= 1) return {farthest, share};
-  const double logit = std::log(share / std::max(1 - share, 1e-16)), reach = half / (1 - share);
-  return {std::max(logistic(logit - reach), farthest), logistic(logit + reach)};
-}
-
 }  // namespace
 
 PairedShare share_of_pairs(std::span<const WorkPair> pairs, bool is_bounded) {
   const BlockWork cell = sum_of(pairs, &WorkPair::cell),
                   ceiling = sum_of(pairs, &WorkPair::ceiling);
   PairedShare found{.share = rate_of(cell) / rate_of(ceiling), .ci95 = {}};
-  if (pairs.size() >= kLeastRepetitions)
-    found.ci95 = around(found.share, half_width(pairs, cell, ceiling), is_bounded);
+  if (pairs.size() < kLeastRepetitions) return found;
+  const double half = half_width(pairs, cell, ceiling);
+  found.ci95 = Interval{found.share * std::exp(-half), found.share * std::exp(half)};
+  if (is_bounded) found.ci95 = cut_at(1, *found.ci95, found.share);
   return found;
 }
 

@@ -23,6 +23,14 @@ double inside_of_student_t(double t, int degrees) {
   return is_odd ? 2 / std::numbers::pi * (angle + sine * sum) : sine * sum;
 }
 
+// Half-width: of the interval on the logarithm.
+double lower_end_on_logit(double most, double value, double half_width) {
+  const double farthest = value * std::exp(-2 * half_width), part = value / most;
+  if (part >= 1) return farthest;
+  const double logit = std::log(part / std::max(1 - part, 1e-16));
+  return std::max(most / (1 + std::exp(half_width / (1 - part) - logit)), farthest);
+}
+
 }  // namespace
 
 double mean_of(std::span<const double> values) {
@@ -76,6 +84,10 @@ double student_t_below(double t, int degrees) {
   return t < 0 ? (1 - inside) / 2 : (1 + inside) / 2;
 }
 
+Interval cut_at(double most, const Interval& interval, double value) {
+  return {interval.low, std::min(interval.high, std::max(most, value))};
+}
+
 Scatter scatter_of(std::span<const double> off) {
   constexpr std::size_t kCorrelatedFrom = 8;
   const auto n = static_cast<double>(off.size());
@@ -118,16 +130,25 @@ double t_half_width(std::span<const double> values) {
   return student_t_975(static_cast<int>(values.size()) - 1) * std::sqrt(squares / (n - 1) / n);
 }
 
-Estimate estimate_of_rates(std::span<const double> rates) {
-  return {mean_of(rates), estimate_of_shares(rates).ci95};
+Estimate estimate_of_rates(std::span<const double> rates, std::optional<double> most) {
+  Estimate found = estimate_of_shares(rates, most);
+  found.mean = mean_of(rates);
+  if (found.ci95) found.ci95->high = std::max(found.ci95->high, found.mean);
+  return found;
 }
 
-Estimate estimate_of_shares(std::span<const double> shares) {
+Estimate estimate_of_shares(std::span<const double> shares, std::optional<double> most) {
+  constexpr double kNegligible = 0.001;
   std::vector<double> logs;
   for (const double share : shares) logs.push_back(std::log(share));
   Estimate found = estimate_of(logs);
   found.mean = std::exp(found.mean);
-  if (found.ci95) found.ci95 = Interval{std::exp(found.ci95->low), std::exp(found.ci95->high)};
+  if (!found.ci95) return found;
+  const double half = (found.ci95->high - found.ci95->low) / 2;
+  found.ci95 = Interval{found.mean * std::exp(-half), found.mean * std::exp(half)};
+  if (!most || found.ci95->low > *most * (1 + kNegligible)) return found;
+  found.ci95 = cut_at(*most, *found.ci95, found.mean);
+  found.ci95->low = lower_end_on_logit(*most, found.mean, half);
   return found;
 }
 

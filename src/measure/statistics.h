@@ -37,6 +37,11 @@ struct Interval {
   double high = 0;
 };
 
+// The interval around `value` without what lies above `most`, which the true value cannot exceed: it
+// holds that as often as before (Mandelkern 2002, Statistical Science 17:149). Where `value` lies
+// above that itself, by an error of measuring, it ends there.
+Interval cut_at(double most, const Interval& interval, double value);
+
 // How far consecutive blocks lie off the whole: the sum of their squares, by how much the
 // correlation r of neighbouring blocks inflates a variance, (1 + r) / (1 - r) as for a first-order
 // autoregressive series, and the degrees of freedom that leaves. Below 8 blocks nothing is known of
@@ -66,9 +71,14 @@ struct Estimate {
   std::optional<Interval> ci95;
 };
 inline constexpr std::size_t kLeastRepetitions = 3;
-Estimate estimate_of_rates(std::span<const double> rates);    // the interval is of their logarithms
-Estimate estimate_of_shares(std::span<const double> shares);  // geometric mean; the same interval
-Estimate estimate_of(std::span<const double> values);         // of the values themselves
+// The interval is of their logarithms. Of what cannot exceed `most` it ends there, and reaches as far
+// down on the logit of value / most as on the logarithm (Lesaffre, Rizopoulos and Tsonaka 2007,
+// Biostatistics 8:72), but at most twice as far as there: values that the bound holds up scatter to
+// the other side. Where all of it lies above `most`, it stays as it is, and says so.
+Estimate estimate_of_rates(std::span<const double> rates, std::optional<double> most = {});
+// Geometric mean; the same interval.
+Estimate estimate_of_shares(std::span<const double> shares, std::optional<double> most = {});
+Estimate estimate_of(std::span<const double> values);  // of the values themselves
 
 // The mean without the largest and smallest fifth of the values, and its standard error: from the
 // winsorised variance, for Student's t with `degrees` degrees of freedom (Tukey and McLaughlin

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "device/step_trace.h"
 #include "pipeline/loader.h"
 #include "plan/expand.h"
 
@@ -38,13 +39,18 @@ void append(std::vector<PlannedRun>& plan, const Cell& ceiling, std::vector<Cell
 
 std::string_view name_of(Role role) { return role == Role::cell ? "cell" : "ceiling"; }
 
-bool may_be_in_pairs(const Cell& cell) {
-  if (cell.is("data", "synthetic") || cell.is("page-cache", "cold")) return false;
-  if (const auto& device = cell["device"]; device && device->starts_with("emulated:trace="))
-    return false;
+std::string why_not_in_pairs(const Cell& cell) {
+  if (cell.is("page-cache", "cold")) return "a cold run is one pass over the data";
+  if (const auto& device = cell["device"]; device && device::replays_steps(*device))
+    return "each block would replay other steps of the recording";
   const auto& loader = cell["loader"];
   const bool has_workers = cell["workers"] && !cell.is("workers", "0");
-  return !has_workers || !loader || pipeline::find_loader_kind(*loader).pauses;
+  const bool pauses = !has_workers || !loader || pipeline::find_loader_kind(*loader).pauses;
+  return pauses ? "" : "loader " + *loader + " cannot pause";
+}
+
+bool may_be_in_pairs(const Cell& cell) {
+  return !cell.is("data", "synthetic") && why_not_in_pairs(cell).empty();
 }
 
 int position_of(Role role) { return role == Role::closing_ceiling ? 1 : 0; }

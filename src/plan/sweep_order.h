@@ -32,9 +32,10 @@ struct PlannedRun {
   }
 };
 
-// Whether one run can measure a cell in pairs of blocks with its ceiling (run/pairs.h). Not a cold
-// one, which is one pass over the data, nor one whose loader cannot pause, nor one on a recorded
-// device, whose blocks would replay different parts of the recording, nor a ceiling itself.
+// Why one run cannot measure a cell in pairs of blocks with its ceiling (run/pairs.h); empty: it can,
+// or the cell is a ceiling itself.
+std::string why_not_in_pairs(const Cell& cell);
+// Whether it can. A ceiling cannot.
 bool may_be_in_pairs(const Cell& cell);
 
 // The order of a sweep. Each repetition has the ceilings, and the cells of each, in another order,

@@ -84,7 +84,9 @@ Raised few_steps(const FlagFacts& facts, const FlagRule& rule) {
 Raised ceiling_exceeded(const FlagFacts& facts, const FlagRule& rule) {
   if (!facts.ceiling || !facts.ceiling->unfit.empty()) return {};
   const double above = measured(facts).imgs_per_s / facts.ceiling->imgs_per_s - 1;
-  return when(above > *rule.threshold,
+  const auto& pairs = measured(facts).pairs;
+  const bool may_be_chance = pairs && pairs->share.ci95 && pairs->share.ci95->low <= 1;
+  return when(above > *rule.threshold && !may_be_chance,
               "it reached " + percent(1 + above) +
                   " of its ceiling: one of the two was not measured at a steady rate",
               above > *rule.serious);

@@ -71,8 +71,7 @@ void check_windows(std::map<std::size_t, RankAnswer>& answers) {
   }
 }
 
-// Of a run in pairs, the figures of all ranks are of rank 0's blocks: its window holds them. (For
-// another rank, a step may end a little later.)
+// Of a run in pairs, the figures of all ranks are of rank 0's blocks: its window holds them.
 bool lacks_pairs(const RankResult& rank) {
   return rank.in_pairs && (rank.blocks.empty() ||
                            rank.blocks.front().first < static_cast<std::int64_t>(rank.first) ||

@@ -12,6 +12,7 @@
 #include "measure/affinity.h"
 #include "measure/clock.h"
 #include "measure/steady_state.h"
+#include "plan/set_rate.h"
 
 namespace feedrate::run {
 namespace {
@@ -237,17 +238,26 @@ DeviceRate device_rate_of(const DeviceTimes& times, double images_per_step) {
           measure::block_interval(times.busy_s, images_per_step)};
 }
 
-void add_steps(Measurement& m, const std::vector<RankResult>& ranks, double images_per_step) {
+// Of the rate, from the steps' durations. None if all of it was drawn from the queue: nothing is
+// known of the rate of loading.
+std::optional<measure::Interval> rate_interval(const Measurement& m,
+                                               const std::vector<double>& durations,
+                                               double images_per_step,
+                                               std::optional<double> bound) {
+  const double drawn = std::abs(m.drawn_from_queue);
+  auto found = measure::block_interval(durations, images_per_step);
+  if (!found || drawn >= 1) return std::nullopt;
+  found->low *= 1 - drawn;
+  found->high *= 1 + drawn;
+  return bound ? measure::cut_at(*bound, *found, m.imgs_per_s) : *found;
+}
+
+void add_steps(Measurement& m, const plan::CellSettings& settings,
+               const std::vector<RankResult>& ranks, double images_per_step) {
   const RankResult& first = ranks.front();
   const Parts parts = parts_of(first);
   const std::vector<double> durations = durations_of(first, parts);
-  m.ci95 = measure::block_interval(durations, images_per_step);
-  const double drawn = std::abs(m.drawn_from_queue);
-  if (drawn >= 1) m.ci95.reset();  // nothing is known of the rate of loading
-  if (m.ci95) {
-    m.ci95->low *= 1 - drawn;
-    m.ci95->high *= 1 + drawn;
-  }
+  m.ci95 = rate_interval(m, durations, images_per_step, plan::bound_of(settings));
   m.changing = measure::is_changing(durations);
   DeviceTimes times = device_times_of(ranks, parts);
   m.device_rate = device_rate_of(times, images_per_step);
@@ -264,7 +274,11 @@ void add_pairs(Measurement& m, const std::vector<RankResult>& ranks, double imag
   const RankResult& first = ranks.front();
   const bool is_bounded = first.device.kind == "emulated";
   MeasuredPairs all{.took_s = first.pairs_took_s};
-  std::vector<measure::WorkPair> work;
+  std::vector<measure::WorkPair> work, without_waiting;
+  const auto busy_s = [&](const Part& part) {
+    const std::vector<double> steps = device_times_of(ranks, {part}).busy_s;
+    return std::accumulate(steps.begin(), steps.end(), 0.0);
+  };
   double images = 0, seconds = 0;  // of the ceiling
   for (std::size_t b = 0; b + 1 < first.blocks.size(); b += 2) {
     const bool ceiling_first = first.blocks[b].is_ceiling;
@@ -278,6 +292,8 @@ void add_pairs(Measurement& m, const std::vector<RankResult>& ranks, double imag
     const MeasuredPair& pair = all.pairs.back();
     work.push_back({{images_per_step * static_cast<double>(pair.cell_steps), pair.cell_s},
                     {images_per_step * static_cast<double>(pair.ceiling_steps), pair.ceiling_s}});
+    without_waiting.push_back(
+        {{work.back().cell.images, busy_s(cell)}, {work.back().ceiling.images, busy_s(ceiling)}});
     images += work.back().ceiling.images;
     seconds += pair.ceiling_s;
   }
@@ -285,6 +301,10 @@ void add_pairs(Measurement& m, const std::vector<RankResult>& ranks, double imag
   all.ceiling_device = device_rate_of(device_times_of(ranks, blocks_of(first, /*of_ceiling=*/true)),
                                       images_per_step);
   all.share = measure::share_of_pairs(work, is_bounded);
+  if (std::ranges::all_of(without_waiting, [](const measure::WorkPair& pair) {
+        return pair.cell.seconds > 0 && pair.ceiling.seconds > 0;
+      }))
+    all.device_share = measure::share_of_pairs(without_waiting, /*is_bounded=*/false);
   m.pairs = std::move(all);
 }
 
@@ -413,7 +433,7 @@ Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer&
   m.warmup_s = measure::seconds(window_start(first) - first.steps.front().start_ns);
   m.steady = first.steady;
   add_worst_ranks(m, ranks);
-  add_steps(m, ranks, images_per_step);
+  add_steps(m, settings, ranks, images_per_step);
   if (first.in_pairs) {
     add_pairs(m, ranks, images_per_step);
   } else {

@@ -62,6 +62,7 @@ struct MeasuredPairs {
   double ceiling_imgs_per_s = 0;
   DeviceRate ceiling_device;
   measure::PairedShare share;
+  measure::PairedShare device_share{};  // of the devices' rates; none where they never work
 };
 
 // What a run of a cell measured, computed once; verdict, flags, terminal and ledger read it. The

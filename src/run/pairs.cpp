@@ -8,7 +8,7 @@
 namespace feedrate::run {
 namespace {
 
-constexpr double kUsualBlock = 0.25;  // seconds
+constexpr double kUsualBlock = 0.1;  // seconds
 constexpr double kManyPairs = 200;    // more of them tell hardly more
 constexpr int kLeastSteps = 4;        // of a block
 
@@ -62,10 +62,11 @@ PairsNext next_of(const PairsSoFar& so_far, const RunLimits& limits) {
 
 double longest_warmup_s(const RunLimits& limits) { return 3 * limits.warmup_seconds; }
 
-int steps_that_fit(int wanted, double step_s, const RunLimits& limits) {
+int steps_that_fit(const BlockPlan& plan, double step_s, const RunLimits& limits) {
   const double blocks = 2.0 * static_cast<double>(kLeastPairs);
-  const double fit = std::floor(limits.max_seconds / (blocks * std::max(step_s, 1e-9))) - 1;
-  return std::clamp(static_cast<int>(std::min(fit, 1e6)), 1, wanted);
+  const double fit = std::floor(limits.max_seconds / (blocks * std::max(step_s, 1e-9))) -
+                     static_cast<double>(plan.settling_steps);
+  return std::clamp(static_cast<int>(std::min(fit, 1e6)), 1, plan.least_steps);
 }
 
 }  // namespace feedrate::run

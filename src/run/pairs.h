@@ -39,8 +39,8 @@ PairsNext next_of(const PairsSoFar& so_far, const RunLimits& limits);
 // kinds of blocks.
 double longest_warmup_s(const RunLimits& limits);
 
-// Steps of a block such that kLeastPairs fit into the longest time, at least one and at most as
-// many as were wanted.
-int steps_that_fit(int wanted, double step_s, const RunLimits& limits);
+// Steps of a block such that kLeastPairs, and what they settle, fit into the longest time; at least
+// one and at most as many as were planned.
+int steps_that_fit(const BlockPlan& plan, double step_s, const RunLimits& limits);
 
 }  // namespace feedrate::run

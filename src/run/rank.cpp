@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "base/random.h"
 #include "measure/ranges.h"
@@ -333,8 +334,7 @@ class RankRun {
     const std::size_t ended = blocks_.ended();
     if (blocks_.mark() == 0) {
       blocks_.begin(result_.steps);
-      blocks_.set_least_steps(
-          steps_that_fit(task_.blocks.least_steps, recent_step_s(), task_.limits));
+      blocks_.set_least_steps(steps_that_fit(task_.blocks, recent_step_s(), task_.limits));
       return;
     }
     blocks_.update(result_.steps);
@@ -403,7 +403,7 @@ class RankRun {
       counters_.end();
       counters_.keep();
     }
-    result_.drawn_from_queue = drawn;
+    result_.drawn_from_queue = in_pairs() ? drawn_in_pairs_ : drawn;
     counters_.write_to(result_);
     // The window begins at the end of a step, a little before this rank has opened it.
     result_.standstills =
@@ -416,7 +416,10 @@ class RankRun {
 
   // The block of the mark begins, or it has settled and is measured, or the last one is over.
   void enter_block() {
-    if (has_ended()) return delay_nothing();
+    if (has_ended()) {
+      if (loader_) let_loader_stand(false);
+      return delay_nothing();
+    }
     const Block& block = block_of_mark();
     if (!BlockSchedule::is_measured(mark_)) {
       delay_nothing();
@@ -449,12 +452,18 @@ class RankRun {
       loader_->resume();
     }
   }
-  // Only whole pairs stay.
+  // Only whole pairs stay. Steps of another rank than rank 0 may end so late that it has none of
+  // a short block.
   void end_block_of_pair() {
     if (!span_.is_ceiling) queue_.close(produced(), consumed());
     counters_.end(/*counts=*/!span_.is_ceiling);
-    if (span_.first < span_.last) result_.blocks.push_back(span_);
-    if (!is_first_of_pair()) counters_.keep();
+    result_.blocks.push_back(span_);
+    if (is_first_of_pair()) return;
+    const auto is_empty = [](const BlockSpan& span) { return span.first == span.last; };
+    if (std::ranges::any_of(std::span(result_.blocks).last(2), is_empty))
+      result_.blocks.resize(result_.blocks.size() - 2);
+    counters_.keep();
+    drawn_in_pairs_ = queue_.drawn(produced(), consumed());
   }
   void end_block() {
     span_.last = static_cast<std::int64_t>(result_.steps.size());
@@ -678,6 +687,7 @@ class RankRun {
   std::size_t opened_ = 0, opened_at_first_ = 0;
   std::int64_t opened_ns_ = 0;
   QueueBalance queue_;
+  double drawn_in_pairs_ = 0;  // in the whole ones
   double others_drawn_ = 0;  // by the other rank whose queue was least at rest, at the step before
   std::int64_t reported_ns_ = 0;
   RankResult result_;

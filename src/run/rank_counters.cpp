@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "measure/clock.h"
 #include "run/rank.h"
 
 namespace feedrate::run {
@@ -27,8 +28,12 @@ RankCounters::RankCounters(const pipeline::Loader* loader, const device::Acceler
     : loader_(loader), device_(device), below_(std::move(below)) {}
 
 RankCounters::Reading RankCounters::read_run() const {
-  Reading now{
-      .stages = stages(), .latencies = {}, .arrivals = device_.arrivals(), .host = {}, .below = {}};
+  Reading now{.stages = stages(),
+              .latencies = {},
+              .arrivals = device_.arrivals(),
+              .process_cpu_ns = measure::process_cpu_ns(),
+              .host = {},
+              .below = {}};
   if (loader_) loader_->add_latencies(now.latencies);
   if (below_) now.below = below_->read();
   return now;
@@ -45,6 +50,7 @@ void RankCounters::Sum::add(const Reading& from, const Reading& to) {
   latencies -= from.latencies;
   arrivals += to.arrivals;
   arrivals -= from.arrivals;
+  process_cpu_ns += to.process_cpu_ns - from.process_cpu_ns;
   if (!host_from) host_from = host_to = from.host;
   measure::advance(host_to, from.host, to.host);
   add_counters(below, measure::read_between(from.below, to.below));
@@ -75,7 +81,10 @@ void RankCounters::write_to(RankResult& result) const {
   result.stages = kept_.stages;
   result.latencies = kept_.latencies;
   result.arrivals = kept_.arrivals;
-  if (kept_.host_from) result.host = measure::host_use(*kept_.host_from, kept_.host_to);
+  if (kept_.host_from) {
+    result.host = measure::host_use(*kept_.host_from, kept_.host_to);
+    result.host.process_cpu_s = 1e-9 * static_cast<double>(kept_.process_cpu_ns);
+  }
   result.storage_counters = kept_.below;
 }
 

@@ -22,8 +22,8 @@ class RankCounters {
   RankCounters(const pipeline::Loader* loader, const device::Accelerator& device,
                std::optional<measure::StorageCounters> below);
 
-  // Looks at the host for the part that begins next. That takes about a millisecond, in which a
-  // queue fills: not at the moment at which a part begins.
+  // Looks at the host for the part that begins next, a little before it. That takes about a
+  // millisecond, in which a queue fills: not at the moment at which a part begins.
   void look_ahead();
   void begin();                  // a part begins
   void end(bool counts = true);  // it ends; if it counts, then once keep() is called
@@ -39,6 +39,7 @@ class RankCounters {
     measure::StageTotals stages;
     storage::ReadLatencies latencies;
     device::Arrivals arrivals;
+    std::int64_t process_cpu_ns = 0;
     measure::HostCounters host;
     std::vector<measure::StorageCounter> below;
   };
@@ -47,6 +48,7 @@ class RankCounters {
     measure::StageTotals stages;
     storage::ReadLatencies latencies;
     device::Arrivals arrivals;
+    std::int64_t process_cpu_ns = 0;
     std::optional<measure::HostCounters> host_from;  // where the first part began
     measure::HostCounters host_to;                   // and where all of them would end
     std::vector<measure::StorageCounter> below;

@@ -71,7 +71,7 @@ TEST(ResultSummary, IsFiveLinesBelowATitle) {
   for (const char* line : {"\n  throughput ", "\n  device ", "\n  verdict ", "\n  advice ",
                            "\n  record     R/ledger.jsonl; "})
     EXPECT_THAT(text, HasSubstr(line));
-  EXPECT_THAT(text, HasSubstr(" % of the ceiling (1,000,000 img/s)"));
+  EXPECT_THAT(text, HasSubstr(" % of the ceiling (1,000,000 img/s, in a run of its own)"));
   EXPECT_THAT(cli::result_summary(one, "jpeg", ""), HasSubstr("record     not kept (-o DIR"));
 }
 

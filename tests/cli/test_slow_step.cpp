@@ -27,6 +27,18 @@ TEST(SlowStep, SaysHowLongItTakesAndWhatToLower) {
             "a step takes 2.5 s here: this run takes about 2 min; faster: --batch-size 32");
 }
 
+// 8 steps of both kinds, 3 to warm up; then five pairs of blocks of four steps, and a step that
+// each settles: 50.
+TEST(SlowStep, InPairsThereIsAStepOfTheCeilingForEachOfTheCells) {
+  const plan::Cell cell =
+      plan::expand({{"device", {"cpu"}}, {"batch-size", {"64"}}, {"data", {"jpeg"}}}).front();
+  EXPECT_EQ(cli::slow_step_text(steps_of(2), cell, {}),
+            "a step takes 2 s here: this run takes about 2 min; faster, each by itself: "
+            "--batch-size 31, --input-size 64, --model resnet18");
+  EXPECT_NE(cli::slow_step_text(steps_of(5), cell, {}).find("has too few steps then"),
+            std::string::npos);
+}
+
 // A warm-up of 60 s at most, and a window of 120.
 TEST(SlowStep, ALimitEndsTheRunBeforeItHasItsSteps) {
   EXPECT_EQ(cli::slow_step_text(steps_of(16), cell_on("emulated:4"), {}),

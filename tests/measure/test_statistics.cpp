@@ -109,6 +109,29 @@ TEST(Statistics, RatesAndSharesOfRepetitionsHaveAnIntervalOfTheirLogarithms) {
   }
 }
 
+// The expected values are the report's.
+TEST(Statistics, AnIntervalEndsAtTheBoundAndReachesFarDown) {
+  const auto rates = measure::estimate_of_rates(std::vector{1300.0, 1700.0, 2460.0, 2470.1}, 2470);
+  ASSERT_TRUE(rates.ci95);
+  EXPECT_NEAR(rates.ci95->low, 709.6, 0.5);
+  EXPECT_EQ(rates.ci95->high, 2470);
+  const auto shares = measure::estimate_of_shares(std::vector{0.90, 0.93, 0.99}, 1);
+  ASSERT_TRUE(shares.ci95);
+  EXPECT_NEAR(shares.ci95->low, 0.7384, 0.0005);
+  EXPECT_EQ(shares.ci95->high, 1);
+}
+
+TEST(Statistics, AValueAboveTheBoundIsItsOwnUpperEnd) {
+  const auto some = measure::estimate_of_shares(std::vector{1.02, 0.99, 1.01}, 1);
+  ASSERT_TRUE(some.ci95);
+  EXPECT_LT(some.ci95->low, 1);
+  EXPECT_EQ(some.ci95->high, some.mean);
+  const std::vector all = {1.04, 1.05, 1.06};
+  EXPECT_EQ(measure::estimate_of_shares(all, 1).ci95->low,
+            measure::estimate_of_shares(all).ci95->low)
+      << "a bound that is shown to be wrong is none";
+}
+
 TEST(Statistics, TwoRepetitionsHaveNoInterval) {
   for (const std::vector<double>& values : {std::vector{0.5}, std::vector{0.5, 0.5}}) {
     EXPECT_FALSE(measure::estimate_of(values).ci95);
