@@ -466,7 +466,7 @@ def _below_the_set_rate(interval, record):
         return interval
     (low, high), slack = interval
     most = 1e3 * record["images"] / record["steps"] / step_ms
-    return (low, statistics.cut_at(most, high, record["imgs_per_s"])), slack
+    return (low, statistics.cut_at(most, low, high, record["imgs_per_s"])), slack
 
 
 def _device_rate(record):

@@ -168,7 +168,7 @@ def _of_schema_3(record):
     share = waits / max(_part(record, "step_ms", "mean") or 0.0, 1e-9)
     return [
         (few.name, "serious" if steps < few.serious else few.severity, steps < few.threshold),
-        _row("ceiling_exceeded", _above(above, RULES["ceiling_exceeded"].threshold, 1e-9), above),
+        _row("ceiling_exceeded", _is_exceeded(record, above), above),
         _row("stopped", _above(stopped / took, RULES["stopped"].threshold, NEAR / took)),
         _row(
             "stopped.machine",
@@ -181,6 +181,15 @@ def _of_schema_3(record):
         *(_row("host_unseen", machine.get("cpu_busy") == -1) for machine in _machines(record)),
         *(_of_its_own_ceiling(record) if ledger.in_pairs(record) else ()),
     ]
+
+
+def _is_exceeded(record, above):
+    """Not where the interval of a run in pairs says that it may be chance."""
+    interval = record.get("ceiling_fraction_ci95") if ledger.in_pairs(record) else None
+    both = [_above(above, RULES["ceiling_exceeded"].threshold, 1e-9)]
+    if isinstance(interval, list) and interval:
+        both.append(_above(interval[0], 1.0, 1e-12))
+    return False if False in both else MAYBE if MAYBE in both else True
 
 
 def _of_its_own_ceiling(record):

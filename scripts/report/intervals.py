@@ -69,7 +69,7 @@ def of_pairs(pairs, share, is_bounded):
     error = max(math.sqrt(n / (n - 1) * squares * inflation), statistics.RESOLUTION)
     half = statistics.t_quantile(0.975, degrees) * error
     low, high = share * math.exp(-half), share * math.exp(half)
-    high = statistics.cut_at(1.0, high, share) if is_bounded else high
+    high = statistics.cut_at(1.0, low, high, share) if is_bounded else high
     return (low, high), 1e-8 + 1e-6 * half
 
 

@@ -7,6 +7,7 @@ from . import intervals, ledger
 from .ledger import EXACT, number
 
 LISTS = ("cell_steps", "cell_s", "ceiling_steps", "ceiling_s")  # as intervals.of_pairs() has them
+BUSY = ("cell_busy_s", "ceiling_busy_s")
 INTERVAL = "ceiling_fraction_ci95"
 
 
@@ -25,22 +26,13 @@ def blocks(record):
         stated = number(record.get(key))
         if stated is None or abs(stated / value - 1) > EXACT:
             yield f"{key} is {str(record.get(key))[:40]}, the blocks of its pairs give {value:.8g}"
-    works = ledger.part(record, "ceiling_device_rate", "imgs_per_s")
-    if not ledger.positive(works):
-        yield "ceiling_device_rate is missing, and the run is one in pairs"
-    elif (record["cell"].get("gpus") or 1) == 1 and works < record["ceiling_imgs_per_s"] * (
-        1 - EXACT
-    ):
-        yield (
-            f"ceiling_device_rate is {works:.8g}, a device that works without a break cannot be"
-            f" slower than its steps' rate {record['ceiling_imgs_per_s']:.8g}"
-        )
+    yield from _device_rates(record, pairs)
     yield from _interval(record, pairs)
 
 
 def _odd(pairs):
     """Why these are no blocks; "" if they are."""
-    lists = [pairs.get(name) for name in (*LISTS, "ceiling_first")]
+    lists = [pairs.get(name) for name in (*LISTS, *BUSY, "ceiling_first")]
     if not all(isinstance(values, list) for values in lists) or not lists[0]:
         return "one of its lists is missing or empty"
     if len(set(map(len, lists))) > 1:
@@ -50,6 +42,8 @@ def _odd(pairs):
             return f"{name} holds a value that is no number of steps"
     if not all(map(ledger.positive, pairs["cell_s"] + pairs["ceiling_s"])):
         return "a block took no time"
+    if not all(ledger.number(s) is not None and s >= 0 for name in BUSY for s in pairs[name]):
+        return "a device worked for less than no time"
     if not all(isinstance(first, bool) for first in pairs["ceiling_first"]):
         return "ceiling_first holds what is neither true nor false"
     return "" if ledger.positive(pairs.get("took_s")) else "took_s is not above zero"
@@ -63,6 +57,21 @@ def _derived(record, pairs):
         "ceiling_imgs_per_s": images * sum(pairs["ceiling_steps"]) / sum(pairs["ceiling_s"]),
         "ceiling_fraction": record["imgs_per_s"] / record["ceiling_imgs_per_s"],
     }
+
+
+def _device_rates(record, pairs):
+    images = record["images"] / record["steps"]
+    for of, key in (("cell", "device_rate"), ("ceiling", "ceiling_device_rate")):
+        stated = ledger.part(record, key, "imgs_per_s")
+        busy = sum(pairs[f"{of}_busy_s"])
+        if not ledger.positive(stated):
+            if of == "ceiling":
+                yield f"{key} is missing, and the run is one in pairs"
+        elif busy > 0 and abs(stated * busy / images / sum(pairs[f"{of}_steps"]) - 1) > EXACT:
+            yield (
+                f"{key} is {stated:.8g}, the blocks of its pairs give"
+                f" {images * sum(pairs[f'{of}_steps']) / busy:.8g}"
+            )
 
 
 def _interval(record, pairs):

@@ -170,7 +170,9 @@ def bounded(found, most):
     half = math.log(found.high / found.low) / 2
     low = most * _lower_end_on_logit(math.sqrt(found.low * found.high) / most, half)
     kind = found.kind.replace(T_INTERVAL, T_BOUNDED)
-    return replace(found, low=low, high=cut_at(most, found.high, found.mean), kind=kind, most=most)
+    return replace(
+        found, low=low, high=cut_at(most, low, found.high, found.mean), kind=kind, most=most
+    )
 
 
 def _lower_end_on_logit(part, half):
@@ -183,12 +185,12 @@ def _lower_end_on_logit(part, half):
     return max(1 / (1 + _exp(half / (1 - part) - logit)), farthest)
 
 
-def cut_at(most, high, value):
+def cut_at(most, low, high, value):
     """The upper end of an interval around the value without what lies beyond the bound: the
     interval holds what is below as often as before (Mandelkern 2002, Statistical Science 17:149).
     Where the value lies above the bound itself, by an error of measuring, the interval ends there.
     """
-    return min(high, max(most, value))
+    return max(low, min(high, max(most, value)))
 
 
 def plain_mean(values, pilot=None):
@@ -285,7 +287,7 @@ def widened(found, count):
         found.mean * _exp(math.log(end / found.mean) * wider) for end in (found.low, found.high)
     )
     if found.most is not None:
-        high = cut_at(found.most, high, found.mean)
+        high = cut_at(found.most, low, high, found.mean)
     return replace(found, low=low, high=high)
 
 

@@ -92,6 +92,8 @@ def _in_pairs(cell, rate, ceiling):
         "cell_s": [images / rate] * len(steps),
         "ceiling_steps": steps,
         "ceiling_s": [images / ceiling] * len(steps),
+        "cell_busy_s": [images / rate] * len(steps),
+        "ceiling_busy_s": [images / ceiling] * len(steps),
         "ceiling_first": [False, True] * 2,
         "took_s": 2 * len(steps) * images * (1 / rate + 1 / ceiling),
     }

@@ -118,7 +118,7 @@ class LiveRun {
                 [this](const plan::PlannedRun& run, std::size_t, std::size_t,
                        std::optional<double> ceiling) {
                   ceiling_ = ceiling;
-                  cell_ = run.cell;
+                  cell_ = run.cell, in_pairs_ = run.in_pairs;
                   title_ = run.cell.label();
                   if (command_.repetitions > 1)
                     title_ = format("[%d/%d] ", run.repetition + 1, command_.repetitions) + title_;
@@ -154,7 +154,7 @@ class LiveRun {
 
  private:
   void show(const run::RunProgress& progress) {
-    slow_.look_at(progress, cell_, line_);
+    slow_.look_at(progress, cell_, in_pairs_, line_);
     line_.show(title_, describe(progress, ceiling_));
   }
   void finish(const record::Record& record, const nlohmann::ordered_json& json) {
@@ -179,6 +179,7 @@ class LiveRun {
   ProgressLine line_;
   SlowStepNotice slow_;
   plan::Cell cell_;  // of the run in progress
+  bool in_pairs_ = false;
   std::string title_;
   std::optional<double> ceiling_;
   std::string ceiling_error_;

@@ -120,7 +120,7 @@ class SweepLog {
   void start(const plan::PlannedRun& run, std::size_t number, std::size_t total,
              std::optional<double> ceiling) {
     ceiling_ = ceiling;
-    cell_ = run.cell;
+    cell_ = run.cell, in_pairs_ = run.in_pairs;
     const std::string turn =
         grows_ ? "repetition " + std::to_string(run.repetition + 1) + ", " : "";
     title_ =
@@ -133,7 +133,7 @@ class SweepLog {
     line_.show(title_, {"preparing"});
   }
   void show(const run::RunProgress& progress) {
-    slow_.look_at(progress, cell_, line_);
+    slow_.look_at(progress, cell_, in_pairs_, line_);
     line_.show(title_, describe(progress, ceiling_, eta()));
   }
   void finish(const record::Record& record, const nlohmann::ordered_json& json) {
@@ -166,7 +166,8 @@ class SweepLog {
   SlowStepNotice slow_;
   std::optional<SweepTable> table_;
   std::string title_;
-  plan::Cell cell_;                // of the run in progress
+  plan::Cell cell_;  // of the run in progress
+  bool in_pairs_ = false;
   std::optional<double> ceiling_;  // of the same
   std::size_t number_ = 0, left_ = 0, done_ = 0, serious_runs_ = 0;
   std::set<std::string> serious_flags_;

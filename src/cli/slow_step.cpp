@@ -10,7 +10,6 @@
 #include "device/registry.h"
 #include "device/step_trace.h"
 #include "plan/settings.h"
-#include "plan/sweep_order.h"
 #include "run/pairs.h"
 
 namespace feedrate::cli {
@@ -70,7 +69,7 @@ std::vector<std::string> faster_ways(const plan::Cell& cell, double share, bool 
 
 }  // namespace
 
-std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& cell,
+std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& cell, bool in_pairs,
                            const run::RunLimits& limits) {
   // One step may be slow by chance, or by what is done once; but not by this much.
   constexpr std::size_t kLeastSteps = 2;
@@ -78,10 +77,11 @@ std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& c
   const double step_s =
       progress.elapsed_s / static_cast<double>(std::max<std::size_t>(1, progress.steps));
   const bool is_no_measure = progress.steps < kLeastSteps && step_s < kSlowAnyway;
-  if (cell.is("page-cache", "cold") || !progress.settled || is_no_measure) return "";
-  const Duration run = plan::may_be_in_pairs(cell)
-                           ? duration_in_pairs(step_s, plan::settings_of(cell), limits)
-                           : duration_of(step_s, limits);
+  // Of pairs, only the warm-up's steps follow one another.
+  const bool is_apart = in_pairs && progress.phase == run::Phase::measuring;
+  if (cell.is("page-cache", "cold") || !progress.settled || is_no_measure || is_apart) return "";
+  const Duration run = in_pairs ? duration_in_pairs(step_s, plan::settings_of(cell), limits)
+                                : duration_of(step_s, limits);
   const double asked_s = limits.warmup_seconds + limits.min_seconds;
   if (run.needed_s <= std::max(kLongRun, 1.5 * asked_s)) return "";
   const std::vector<std::string> ways =
@@ -93,9 +93,9 @@ std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& c
 }
 
 void SlowStepNotice::look_at(const run::RunProgress& progress, const plan::Cell& cell,
-                             ProgressLine& line) {
+                             bool in_pairs, ProgressLine& line) {
   if (told_ || quiet_) return;
-  const std::string text = slow_step_text(progress, cell, limits_);
+  const std::string text = slow_step_text(progress, cell, in_pairs, limits_);
   if (text.empty()) return;
   told_ = true;
   line.say(text);

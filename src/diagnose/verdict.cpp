@@ -208,8 +208,9 @@ double half_width(const measure::Interval& interval) {
 }  // namespace
 
 std::optional<Slowdown> slowdown_of(const run::Measurement& m, const Ceiling& ceiling) {
-  if (m.pairs && m.pairs->device_share.ci95) {
-    const auto& [share, ci95] = m.pairs->device_share;
+  const auto device = m.pairs ? run::device_share_of(m.pairs->pairs) : std::nullopt;
+  if (device && device->ci95) {
+    const auto& [share, ci95] = *device;
     return Slowdown{.factor = 1 / share,
                     .ci95 = {1 / ci95->high, 1 / ci95->low},
                     .lost_fraction = (1 - m.device_idle_fraction) * (1 - share)};

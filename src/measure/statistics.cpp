@@ -85,7 +85,7 @@ double student_t_below(double t, int degrees) {
 }
 
 Interval cut_at(double most, const Interval& interval, double value) {
-  return {interval.low, std::min(interval.high, std::max(most, value))};
+  return {interval.low, std::max(interval.low, std::min(interval.high, std::max(most, value)))};
 }
 
 Scatter scatter_of(std::span<const double> off) {

@@ -37,9 +37,9 @@ struct Interval {
   double high = 0;
 };
 
-// The interval around `value` without what lies above `most`, which the true value cannot exceed: it
-// holds that as often as before (Mandelkern 2002, Statistical Science 17:149). Where `value` lies
-// above that itself, by an error of measuring, it ends there.
+// The interval around `value` without what lies above `most`, which the true value cannot exceed:
+// it holds that as often as before (Mandelkern 2002, Statistical Science 17:149). Where `value`
+// lies above that itself, by an error of measuring, it ends there.
 Interval cut_at(double most, const Interval& interval, double value);
 
 // How far consecutive blocks lie off the whole: the sum of their squares, by how much the
@@ -71,8 +71,8 @@ struct Estimate {
   std::optional<Interval> ci95;
 };
 inline constexpr std::size_t kLeastRepetitions = 3;
-// The interval is of their logarithms. Of what cannot exceed `most` it ends there, and reaches as far
-// down on the logit of value / most as on the logarithm (Lesaffre, Rizopoulos and Tsonaka 2007,
+// The interval is of their logarithms. Of what cannot exceed `most` it ends there, and reaches as
+// far down on the logit of value / most as on the logarithm (Lesaffre, Rizopoulos and Tsonaka 2007,
 // Biostatistics 8:72), but at most twice as far as there: values that the bound holds up scatter to
 // the other side. Where all of it lies above `most`, it stays as it is, and says so.
 Estimate estimate_of_rates(std::span<const double> rates, std::optional<double> most = {});

@@ -14,15 +14,15 @@ std::span<const LoaderKind> loader_kinds() {
   static constexpr LoaderKind kKinds[] = {
       {"pool",
        "workers share the samples of a batch; whichever batch is whole first is delivered first",
-       make_pool_loader, nullptr, [](int prefetch, int workers) { return prefetch + workers; }},
+       make_pool_loader, nullptr, [](int prefetch, int workers) { return prefetch + workers; },
+       /*pauses=*/true},
       {"batch",
        "one worker makes one whole batch, delivered in order, as PyTorch's DataLoader does",
        make_batch_loader, nullptr,
-       [](int prefetch, int workers) { return prefetch * std::max(1, workers); }},
+       [](int prefetch, int workers) { return prefetch * std::max(1, workers); }, /*pauses=*/true},
       {"dali", "NVIDIA DALI on the CPU, in as many threads as there are workers; in order",
        make_dali_loader, check_dali_loader,
-       [](int, int) { return 2; },  // DALI's own queue is behind those that are collated
-       false},
+       [](int, int) { return 2; }},  // DALI's own queue is behind those that are collated
   };
   return kKinds;
 }

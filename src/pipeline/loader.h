@@ -69,7 +69,7 @@ struct LoaderKind {
   void (*check)() = nullptr;
   // The most batches that lie whole in its queues, or are nearly so, when it has loaded all.
   int (*batches_ahead)(int prefetch, int workers) = nullptr;
-  bool pauses = true;  // see Loader::pause()
+  bool pauses = false;  // see Loader::pause()
 };
 std::span<const LoaderKind> loader_kinds();
 const LoaderKind& find_loader_kind(std::string_view kind);  // throws UsageError

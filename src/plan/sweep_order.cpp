@@ -40,6 +40,7 @@ void append(std::vector<PlannedRun>& plan, const Cell& ceiling, std::vector<Cell
 std::string_view name_of(Role role) { return role == Role::cell ? "cell" : "ceiling"; }
 
 std::string why_not_in_pairs(const Cell& cell) {
+  if (cell.is("data", "synthetic")) return "";
   if (cell.is("page-cache", "cold")) return "a cold run is one pass over the data";
   if (const auto& device = cell["device"]; device && device::replays_steps(*device))
     return "each block would replay other steps of the recording";

@@ -45,9 +45,24 @@ Json measured_pairs_json(const run::MeasuredPairs& pairs) {
     json["cell_s"].push_back(pair.cell_s);
     json["ceiling_steps"].push_back(pair.ceiling_steps);
     json["ceiling_s"].push_back(pair.ceiling_s);
+    json["cell_busy_s"].push_back(pair.cell_busy_s);
+    json["ceiling_busy_s"].push_back(pair.ceiling_busy_s);
     json["ceiling_first"].push_back(pair.ceiling_first);
   }
   return json;
+}
+
+// What a verdict needs of them.
+std::optional<run::MeasuredPairs> measured_pairs_from(const Json& record) {
+  const Json pairs = record.value("pairs", Json());
+  if (pairs.is_null()) return std::nullopt;
+  run::MeasuredPairs found;
+  for (std::size_t p = 0; p < pairs.at("cell_steps").size(); ++p)
+    found.pairs.push_back({.cell_steps = pairs.at("cell_steps").at(p),
+                           .ceiling_steps = pairs.at("ceiling_steps").at(p),
+                           .cell_busy_s = pairs.at("cell_busy_s").at(p),
+                           .ceiling_busy_s = pairs.at("ceiling_busy_s").at(p)});
+  return found;
 }
 
 Json stages_json(const measure::StageTotals& totals) {
@@ -359,6 +374,7 @@ std::optional<diagnose::Ceiling> ceiling_from(const Json& record) {
 
 run::Measurement verdict_inputs_from(const Json& record) {
   run::Measurement m;
+  m.pairs = measured_pairs_from(record);
   m.window_s = record.at("window_s");
   m.device_rate = device_rate_from(record.at("device_rate"));
   m.imgs_per_s = record.at("imgs_per_s");

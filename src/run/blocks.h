@@ -43,7 +43,7 @@ class BlockSchedule {
   // Blocks have so many steps at least, whatever the plan says.
   void set_least_steps(int steps) { least_steps_ = static_cast<std::size_t>(steps); }
   // What was measured so far does not count; to be called when a block begins. Blocks are twice as
-  // long from there on: what a queue gives to each weighs half as much.
+  // long from there on.
   void begin_anew() {
     mark_ += kAnew;
     times_longer_ *= 2;

@@ -30,6 +30,17 @@ double decoded_bytes(const plan::CellSettings& s, const storage::DatasetVariant&
   return (s.data == "jpeg" ? 3.0 : 1.0) * static_cast<double>(dataset.total_bytes);
 }
 
+// The batches of a ceiling beside the cell, on a device whose memory is the machine's, see
+// train/synthetic.h. A run that is not in pairs has none, but is not known here for all.
+double synthetic_bytes(const plan::CellSettings& s) {
+  constexpr double kBatches = 4, kMost = 1 << 30;
+  const bool is_apart = s.page_cache == "cold" || s.loader == "dali";
+  if (s.device_kind != "cpu" || (is_apart && !s.discards())) return 0;
+  const double batch =
+      3.0 * s.batch_size * s.input_size.width * s.input_size.height * sizeof(float);
+  return std::max(batch, std::min(kBatches * batch, kMost));
+}
+
 }  // namespace
 
 double bytes_held(const plan::CellSettings& s, const storage::DatasetVariant& dataset,
@@ -55,6 +66,7 @@ double bytes_held(const plan::CellSettings& s, const storage::DatasetVariant& da
   if (s.loader == "dali") bytes += 3.0 * picture * s.batch_size * s.prefetch * gpus_here;
   if (s.cache == "host")
     bytes += static_cast<double>(spec.bytes()) * pipeline::host_cache_batches(spec) * gpus_here;
+  bytes += synthetic_bytes(s) * gpus_here;
   const int caches = ranks_are_apart ? gpus_here : 1;
   if (s.cache == "encoded") bytes += caches * files;
   if (s.cache == "decoded") bytes += caches * decoded_bytes(s, dataset);

@@ -115,7 +115,8 @@ CellResult CellRunner::run_with(const RunOptions& options, const plan::Cell& cel
     result.error = failure_text();
     result.error += qualifier_->largest_batch(result, here);
     for (const auto& [rank, measured] : kept)
-      result.kept_ranks.emplace(rank, measurement_of(result.settings, measured));
+      if (!measured.in_pairs || !measured.blocks.empty())
+        result.kept_ranks.emplace(rank, measurement_of(result.settings, measured));
   }
   return result;
 }

@@ -274,7 +274,7 @@ void add_pairs(Measurement& m, const std::vector<RankResult>& ranks, double imag
   const RankResult& first = ranks.front();
   const bool is_bounded = first.device.kind == "emulated";
   MeasuredPairs all{.took_s = first.pairs_took_s};
-  std::vector<measure::WorkPair> work, without_waiting;
+  std::vector<measure::WorkPair> work;
   const auto busy_s = [&](const Part& part) {
     const std::vector<double> steps = device_times_of(ranks, {part}).busy_s;
     return std::accumulate(steps.begin(), steps.end(), 0.0);
@@ -288,12 +288,12 @@ void add_pairs(Measurement& m, const std::vector<RankResult>& ranks, double imag
                          .ceiling_steps = static_cast<std::int64_t>(ceiling.last - ceiling.first),
                          .cell_s = seconds_of(ranks, cell),
                          .ceiling_s = seconds_of(ranks, ceiling),
+                         .cell_busy_s = busy_s(cell),
+                         .ceiling_busy_s = busy_s(ceiling),
                          .ceiling_first = ceiling_first});
     const MeasuredPair& pair = all.pairs.back();
     work.push_back({{images_per_step * static_cast<double>(pair.cell_steps), pair.cell_s},
                     {images_per_step * static_cast<double>(pair.ceiling_steps), pair.ceiling_s}});
-    without_waiting.push_back(
-        {{work.back().cell.images, busy_s(cell)}, {work.back().ceiling.images, busy_s(ceiling)}});
     images += work.back().ceiling.images;
     seconds += pair.ceiling_s;
   }
@@ -301,10 +301,6 @@ void add_pairs(Measurement& m, const std::vector<RankResult>& ranks, double imag
   all.ceiling_device = device_rate_of(device_times_of(ranks, blocks_of(first, /*of_ceiling=*/true)),
                                       images_per_step);
   all.share = measure::share_of_pairs(work, is_bounded);
-  if (std::ranges::all_of(without_waiting, [](const measure::WorkPair& pair) {
-        return pair.cell.seconds > 0 && pair.ceiling.seconds > 0;
-      }))
-    all.device_share = measure::share_of_pairs(without_waiting, /*is_bounded=*/false);
   m.pairs = std::move(all);
 }
 
@@ -395,6 +391,17 @@ RankMeasurement rank_measurement_of(const plan::CellSettings& settings, const Ra
 }
 
 }  // namespace
+
+std::optional<measure::PairedShare> device_share_of(std::span<const MeasuredPair> pairs) {
+  std::vector<measure::WorkPair> work;
+  for (const MeasuredPair& pair : pairs) {
+    if (pair.cell_busy_s <= 0 || pair.ceiling_busy_s <= 0) return std::nullopt;
+    work.push_back({{static_cast<double>(pair.cell_steps), pair.cell_busy_s},
+                    {static_cast<double>(pair.ceiling_steps), pair.ceiling_busy_s}});
+  }
+  if (work.empty()) return std::nullopt;
+  return measure::share_of_pairs(work, /*is_bounded=*/false);
+}
 
 double kept_up(double imgs_per_s, double drawn_mean) {
   return imgs_per_s * (1 - std::max(0.0, drawn_mean));

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ struct DeviceRate {
 struct MeasuredPair {
   std::int64_t cell_steps = 0, ceiling_steps = 0;
   double cell_s = 0, ceiling_s = 0;
+  double cell_busy_s = 0, ceiling_busy_s = 0;  // of these, the device worked
   bool ceiling_first = false;
 };
 
@@ -62,8 +64,11 @@ struct MeasuredPairs {
   double ceiling_imgs_per_s = 0;
   DeviceRate ceiling_device;
   measure::PairedShare share;
-  measure::PairedShare device_share{};  // of the devices' rates; none where they never work
 };
+
+// How fast the device is in the cell's steps, as a share of how fast it is in the ceiling's, the
+// waiting left out: 1 / how much longer a step takes. Nothing where a block's steps take no time.
+std::optional<measure::PairedShare> device_share_of(std::span<const MeasuredPair> pairs);
 
 // What a run of a cell measured, computed once; verdict, flags, terminal and ledger read it. The
 // window is rank 0's unless it says otherwise; docs/columns.md explains each figure. Of a run in

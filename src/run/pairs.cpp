@@ -4,13 +4,14 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "measure/clock.h"
 
 namespace feedrate::run {
 namespace {
 
 constexpr double kUsualBlock = 0.1;  // seconds
-constexpr double kManyPairs = 200;    // more of them tell hardly more
-constexpr int kLeastSteps = 4;        // of a block
+constexpr double kManyPairs = 200;   // more of them tell hardly more
+constexpr int kLeastSteps = 4;       // of a block
 
 // Steps after which a loader's batches come in the same rhythm again: workers that each make whole
 // batches may finish them at the same time.
@@ -43,6 +44,24 @@ BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits,
   return plan;
 }
 
+bool is_loader_ahead(std::span<const BlockSpan> blocks, std::span<const device::StepRecord> steps,
+                     int workers) {
+  double made_in_s = 0, device_s = 0, waited_s = 0, worked_s = 0;
+  for (const BlockSpan& span : blocks) {
+    if (span.is_ceiling) continue;
+    made_in_s += span.seconds;
+    for (const measure::StageTotal& stage : span.stages.stage)
+      worked_s += measure::seconds(stage.wall_ns);
+    for (auto i = static_cast<std::size_t>(span.first); i < static_cast<std::size_t>(span.last);
+         ++i) {
+      device_s += measure::seconds(steps[i].end_ns - steps[i - 1].end_ns);
+      waited_s += std::max(0.0, measure::seconds(steps[i].start_ns - steps[i - 1].end_ns));
+    }
+  }
+  return workers > 0 && made_in_s > 0 && waited_s <= kHardlyWaits * device_s &&
+         worked_s <= (1 - kSpare) * workers * made_in_s;
+}
+
 PairsNext next_of(const PairsSoFar& so_far, const RunLimits& limits) {
   const auto is_as_long_as = [&](int times) {
     return so_far.pairs >= static_cast<std::size_t>(times) * kLeastPairs &&
@@ -58,6 +77,42 @@ PairsNext next_of(const PairsSoFar& so_far, const RunLimits& limits) {
     return PairsNext::end;
   const bool fits_anew = so_far.run_s + so_far.lasted_s <= limits.max_seconds;
   return is_as_long_as(2) && fits_anew ? PairsNext::begin_anew : PairsNext::another;
+}
+
+double seconds_left(const PairsSoFar& so_far, const RunLimits& limits) {
+  const auto left = [&](double wanted, double done) {
+    return done <= 0 ? -1 : so_far.lasted_s * (wanted / done - 1);
+  };
+  const double most = std::max({limits.min_seconds - so_far.lasted_s,
+                                left(kLeastPairs, static_cast<double>(so_far.pairs)),
+                                left(limits.min_steps, static_cast<double>(so_far.cell_steps))});
+  return most > 0 ? std::min(most, limits.max_seconds - so_far.run_s) : -1;
+}
+
+RunProgress progress_of(std::span<const BlockSpan> blocks,
+                        std::span<const device::StepRecord> steps, double images) {
+  struct Kind {
+    std::size_t steps = 0;
+    double seconds = 0, idle = 0;
+  } cell, ceiling;
+  for (const BlockSpan& span : blocks) {
+    Kind& kind = span.is_ceiling ? ceiling : cell;
+    const auto first = static_cast<std::size_t>(span.first),
+               last = static_cast<std::size_t>(span.last);
+    kind.steps += last - first;
+    for (std::size_t i = first; i < last; ++i) {
+      kind.seconds += measure::seconds(steps[i].end_ns - steps[i - 1].end_ns);
+      kind.idle += std::max(0.0, measure::seconds(steps[i].start_ns - steps[i - 1].end_ns));
+    }
+  }
+  const auto rate = [&](const Kind& kind) {
+    return kind.seconds > 0 ? images * static_cast<double>(kind.steps) / kind.seconds : 0;
+  };
+  return {.phase = Phase::measuring,
+          .steps = cell.steps,
+          .imgs_per_s = rate(cell),
+          .ceiling_imgs_per_s = rate(ceiling),
+          .device_idle = cell.seconds > 0 ? std::min(1.0, cell.idle / cell.seconds) : 0};
 }
 
 double longest_warmup_s(const RunLimits& limits) { return 3 * limits.warmup_seconds; }

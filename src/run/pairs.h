@@ -1,9 +1,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "plan/settings.h"
 #include "run/blocks.h"
+#include "run/rank_task.h"
 #include "run/window.h"
 
 namespace feedrate::run {
@@ -30,10 +32,27 @@ struct PairsSoFar {
 };
 enum class PairsNext { another, end, begin_anew };
 
+// Whether the loader could have made more in the cell's blocks than the device took: that hardly
+// waited, and the workers stood still for kSpare of the time or more, for want of room. What the
+// queue gave to a block is then no stock that the rate lives on: a block begins and ends anywhere
+// in the rhythm of the workers, with more or less of the next batches in the making.
+inline constexpr double kSpare = 0.2, kHardlyWaits = 0.01;
+bool is_loader_ahead(std::span<const BlockSpan> blocks, std::span<const device::StepRecord> steps,
+                     int workers);
+
 // What follows a whole pair. The pairs are enough when there are kLeastPairs, with the least time
 // and steps, and the queues are at rest, by the rule that Window has. Pairs that have taken twice
-// as long without that are left out, and others begun, whose blocks are twice as long.
+// as long without that are left out, and others begun, whose blocks are twice as long: what a queue
+// gives to each weighs half as much.
 PairsNext next_of(const PairsSoFar& so_far, const RunLimits& limits);
+
+// Estimate of what these pairs still need, at their pace so far, in seconds; < 0 where nobody
+// knows: they last until the queues are at rest.
+double seconds_left(const PairsSoFar& so_far, const RunLimits& limits);
+
+// The rates of these blocks and the device's idling in the cell's; `images` a step.
+RunProgress progress_of(std::span<const BlockSpan> blocks,
+                        std::span<const device::StepRecord> steps, double images);
 
 // How long the cell's own steps warm up at the most: a change that goes on behind that hits both
 // kinds of blocks.

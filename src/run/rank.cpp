@@ -135,8 +135,7 @@ class RankRun {
         counters_(loader_.get(), *device_, group.rank() == 0 ? counters_below(task) : std::nullopt),
         pass_steps_(pass_steps(task, group)),
         window_(task.limits, pass_steps_, task.appointment),
-        blocks_(task.blocks),
-        queue_(queue_limit()) {}
+        blocks_(task.blocks) {}
 
   RankResult run(std::stop_token stop) {
     const std::stop_callback wake(stop, [this] { interrupt(); });
@@ -265,7 +264,7 @@ class RankRun {
   // All ranks enter and leave the window, and its blocks, at the same step: rank 0 decides. False:
   // another rank's device has failed.
   bool advance() {
-    const double drawn = queue_.drawn(produced(), consumed());
+    const double drawn = drawn_so_far();
     if (group_.rank() == 0) {
       if (device_->settled())
         decide(std::abs(drawn) > std::abs(others_drawn_) ? drawn : others_drawn_);
@@ -286,7 +285,6 @@ class RankRun {
     if (in_blocks() && BlockSchedule::is_measured(mark_)) end_block();
     mark_ = mark;
     if (stayed || mark_ == kOwnKind) return;  // for other jobs; its window is over
-    others_drawn_ = 0;                        // from the window before
     if (is_anew) begin_pairs_anew();
     if (has_ended()) {
       end_window(drawn);
@@ -341,12 +339,7 @@ class RankRun {
     if (seconds_since(opened_at_first_) >= task_.limits.max_seconds && may_be_cut_off())
       return window_.close(result_.steps);
     if (blocks_.ended() == ended || is_first_of_pair()) return;
-    const PairsSoFar so_far{.pairs = result_.blocks.size() / 2 + 1,
-                            .cell_steps = cell_steps(),
-                            .lasted_s = seconds_since(opened_),
-                            .run_s = seconds_since(opened_at_first_),
-                            .drawn = drawn};
-    switch (blocks_.is_over() ? PairsNext::end : next_of(so_far, task_.limits)) {
+    switch (blocks_.is_over() ? PairsNext::end : next_of(pairs_so_far(1, drawn), task_.limits)) {
       case PairsNext::another:
         break;
       case PairsNext::end:
@@ -356,6 +349,14 @@ class RankRun {
         blocks_.begin_anew();
         break;
     }
+  }
+  // `more`: pairs that have ended since the last block was kept.
+  PairsSoFar pairs_so_far(std::size_t more, double drawn) const {
+    return {.pairs = result_.blocks.size() / 2 + more,
+            .cell_steps = cell_steps(),
+            .lasted_s = seconds_since(opened_),
+            .run_s = seconds_since(opened_at_first_),
+            .drawn = drawn};
   }
   // In the middle of a pair: the second block of one is as good if it is short.
   bool may_be_cut_off() const {
@@ -384,6 +385,7 @@ class RankRun {
   }
 
   void open_window() {
+    others_drawn_ = 0;  // from the window before
     opened_ = result_.steps.size();
     if (opened_at_first_ == 0) opened_at_first_ = opened_;
     opened_ns_ = measure::now_ns();
@@ -394,7 +396,8 @@ class RankRun {
   }
   void begin_pairs_anew() {
     result_.blocks.clear();
-    queue_ = QueueBalance(queue_limit());
+    queue_ = {};
+    loader_is_ahead_ = false;
     counters_.drop();
     open_window();
   }
@@ -463,7 +466,8 @@ class RankRun {
     if (std::ranges::any_of(std::span(result_.blocks).last(2), is_empty))
       result_.blocks.resize(result_.blocks.size() - 2);
     counters_.keep();
-    drawn_in_pairs_ = queue_.drawn(produced(), consumed());
+    loader_is_ahead_ = is_loader_ahead(result_.blocks, result_.steps, task_.settings.workers);
+    drawn_in_pairs_ = drawn_so_far();
   }
   void end_block() {
     span_.last = static_cast<std::int64_t>(result_.steps.size());
@@ -511,14 +515,15 @@ class RankRun {
     return in_blocks() && !window_.is_over() ? blocks_.mark() : window_.mark();
   }
 
+  double drawn_so_far() const {
+    return loader_is_ahead_ ? 0 : queue_.drawn(produced(), consumed());
+  }
   std::int64_t consumed() const { return taken_ * task_.settings.batch_size; }
   std::int64_t produced() const {
     const bool streams =
         task_.settings.feed == device::Feed::streamed && task_.settings.cache != "host";
     return streams ? loader_->stages()[measure::Stage::collate].items : -1;
   }
-
-  std::int64_t queue_limit() const { return loader_ ? loader_->samples_ahead_limit() : 0; }
 
   // All of a cold pass.
   bool all_made() const {
@@ -538,7 +543,7 @@ class RankRun {
       throw Error("rank 0", "decided on a window that cannot be");
     result_.device = device_->describe();  // with what only its steps have shown
     result_.steady = window_.steady();
-    result_.samples_ahead_limit = queue_limit();
+    result_.samples_ahead_limit = loader_ ? loader_->samples_ahead_limit() : 0;
     if (loader_) result_.loader_library = loader_->library();
     if (loader_) result_.opencv_threads = pipeline::opencv_threads();
     if (trace_) end_trace();
@@ -585,44 +590,13 @@ class RankRun {
                     .settled = device_->settled(),
                     .remaining_s = -1});
   }
-  // Of the blocks so far.
   void report_pairs() const {
-    struct {
-      std::size_t steps = 0;
-      double seconds = 0, idle = 0;
-    } cell, ceiling;
-    for (const BlockSpan& span : result_.blocks) {
-      auto& kind = span.is_ceiling ? ceiling : cell;
-      for (auto i = static_cast<std::size_t>(span.first); i < static_cast<std::size_t>(span.last);
-           ++i) {
-        kind.seconds += measure::seconds(result_.steps[i].end_ns - result_.steps[i - 1].end_ns);
-        kind.idle += std::max(
-            0.0, measure::seconds(result_.steps[i].start_ns - result_.steps[i - 1].end_ns));
-      }
-      kind.steps += static_cast<std::size_t>(span.last - span.first);
-    }
-    const double images = static_cast<double>(task_.settings.batch_size) * group_.size();
-    const auto rate = [&](const auto& kind) {
-      return kind.seconds > 0 ? images * static_cast<double>(kind.steps) / kind.seconds : 0;
-    };
-    task_.progress({.phase = Phase::measuring,
-                    .steps = cell.steps,
-                    .imgs_per_s = rate(cell),
-                    .ceiling_imgs_per_s = rate(ceiling),
-                    .device_idle = cell.seconds > 0 ? std::min(1.0, cell.idle / cell.seconds) : 0,
-                    .elapsed_s = seconds_since(opened_),
-                    .settled = device_->settled(),
-                    .remaining_s = seconds_left_of_pairs()});
-  }
-  double seconds_left_of_pairs() const {
-    const double lasted = seconds_since(opened_);
-    const double pairs = static_cast<double>(result_.blocks.size()) / 2;
-    const double of_pairs = pairs < 1 ? -1 : lasted * (kLeastPairs / pairs - 1);
-    const double of_steps =
-        lasted * (task_.limits.min_steps / std::max(1.0, static_cast<double>(cell_steps())) - 1);
-    const double left = std::max({task_.limits.min_seconds - lasted, of_pairs, of_steps});
-    return left > 0 ? std::min(left, task_.limits.max_seconds - seconds_since(opened_at_first_))
-                    : -1;
+    RunProgress p = progress_of(result_.blocks, result_.steps,
+                                static_cast<double>(task_.settings.batch_size) * group_.size());
+    p.elapsed_s = seconds_since(opened_);
+    p.settled = device_->settled();
+    p.remaining_s = seconds_left(pairs_so_far(0, 0), task_.limits);
+    task_.progress(p);
   }
   void report() {
     constexpr std::int64_t kEvery = 100'000'000;  // ten times a second
@@ -687,7 +661,8 @@ class RankRun {
   std::size_t opened_ = 0, opened_at_first_ = 0;
   std::int64_t opened_ns_ = 0;
   QueueBalance queue_;
-  double drawn_in_pairs_ = 0;  // in the whole ones
+  bool loader_is_ahead_ = false;  // in the pairs so far
+  double drawn_in_pairs_ = 0;     // in the whole ones
   double others_drawn_ = 0;  // by the other rank whose queue was least at rest, at the step before
   std::int64_t reported_ns_ = 0;
   RankResult result_;

@@ -140,23 +140,15 @@ void QueueBalance::open(std::int64_t produced, std::int64_t consumed) {
 void QueueBalance::close(std::int64_t produced, std::int64_t consumed) {
   if (!is_open_) return;
   is_open_ = false;
-  given_ += stock(produced_at_start_, consumed_at_start_) - stock(produced, consumed);
+  made_ += static_cast<double>(produced - produced_at_start_);
   taken_ += static_cast<double>(consumed - consumed_at_start_);
 }
 
 double QueueBalance::drawn(std::int64_t produced, std::int64_t consumed) const {
   if (produced_at_start_ < 0 || produced < 0) return 0;
-  double given = given_, taken = taken_;
-  if (is_open_) {
-    given += stock(produced_at_start_, consumed_at_start_) - stock(produced, consumed);
-    taken += static_cast<double>(consumed - consumed_at_start_);
-  }
-  return taken <= 0 ? 0 : given / taken;
-}
-
-double QueueBalance::stock(std::int64_t produced, std::int64_t consumed) const {
-  const std::int64_t samples = produced - consumed;
-  return static_cast<double>(full_ > 0 ? std::min(samples, full_) : samples);
+  const double made = made_ + (is_open_ ? static_cast<double>(produced - produced_at_start_) : 0);
+  const double taken = taken_ + (is_open_ ? static_cast<double>(consumed - consumed_at_start_) : 0);
+  return taken <= 0 ? 0 : (taken - made) / taken;
 }
 
 }  // namespace feedrate::run

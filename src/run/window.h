@@ -31,11 +31,6 @@ struct Appointment {
 // on stock.
 class QueueBalance {
  public:
-  // `full`: samples that the queue holds when the loader has nothing left to do. One that is full
-  // at both ends of a part gave nothing, however many samples more are being made for batches that
-  // the device has just let go. 0: nobody knows.
-  explicit QueueBalance(std::int64_t full = 0) : full_(full) {}
-
   // A window begins, or a part of one. `produced`: samples made so far (-1: nothing is produced, as
   // with synthetic batches), `consumed`: samples taken so far.
   void open(std::int64_t produced, std::int64_t consumed);
@@ -46,12 +41,9 @@ class QueueBalance {
   double drawn(std::int64_t produced, std::int64_t consumed) const;
 
  private:
-  double stock(std::int64_t produced, std::int64_t consumed) const;
-
-  std::int64_t full_;
   bool is_open_ = false;
   std::int64_t produced_at_start_ = -1, consumed_at_start_ = 0;
-  double given_ = 0, taken_ = 0;  // in the parts that are closed
+  double made_ = 0, taken_ = 0;  // in the parts that are closed
 };
 
 // Queues are at rest if the share that was drawn from any of them, or went into it, is at most

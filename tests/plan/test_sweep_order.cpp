@@ -37,6 +37,17 @@ TEST(Plan, OnlyCellsThatCanGoOnBesideTheirCeilingAreInPairs) {
   EXPECT_FALSE(plan::may_be_in_pairs(recorded)) << "blocks would replay different parts";
 }
 
+TEST(Plan, ACellThatIsNotInPairsSaysWhy) {
+  const auto why = [](plan::AxisValues more) {
+    more.merge(
+        plan::AxisValues{{"device", {"emulated:a100"}}, {"data", {"jpeg"}}, {"workers", {"2"}}});
+    return plan::why_not_in_pairs(plan::expand(more).at(0));
+  };
+  EXPECT_EQ(why({}), "");
+  EXPECT_EQ(why({{"page-cache", {"cold"}}}), "a cold run is one pass over the data");
+  EXPECT_EQ(why({{"loader", {"dali"}}}), "loader dali cannot pause");
+}
+
 TEST(Plan, CellsThatAreNotInPairsLieBetweenTwoRunsOfTheirCeiling) {
   const auto plan = plan::plan_sweep(cold(two_settings()), 1, 0);
   ASSERT_EQ(plan.size(), 2u * (1 + 4 + 1));

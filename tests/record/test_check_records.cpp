@@ -23,7 +23,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 
-Json sound_record() {
+// Whose steps are a tenth longer than at the ceiling.
+void put_in_pairs(Json& record) {
+  record["ceiling_imgs_per_s"] = 1000.0;
+  record["ceiling_device_rate"] = {{"imgs_per_s", 1000.0}, {"ci95", nullptr}};
+  record["pairs"] = {{"cell_steps", {25, 25, 25}},
+                     {"ceiling_steps", {25, 25, 25}},
+                     {"cell_busy_s", {0.22, 0.221, 0.22}},
+                     {"ceiling_busy_s", {0.2, 0.2, 0.2}}};
+}
+
+Json sound_record(bool in_pairs = false) {
   const plan::Cell cell = plan::expand({{"device", {"emulated:1000"}},
                                         {"data", {"jpeg"}},
                                         {"batch-size", {"8"}},
@@ -51,8 +61,9 @@ Json sound_record() {
       {"environment", {{"feedrate_version", record::version()}}},
       {"seed", 0},
       {"dataset", {{"variant", "jpeg/224x224"}}}};
-  const diagnose::Verdict verdict =
-      diagnose::verdict_of(plan::settings_of(cell), record::verdict_inputs_from(record), {});
+  if (in_pairs) put_in_pairs(record);
+  const diagnose::Verdict verdict = diagnose::verdict_of(
+      plan::settings_of(cell), record::verdict_inputs_from(record), record::ceiling_from(record));
   record["capacities"] = record::capacities_json(verdict.capacities);
   record["verdict"] = verdict.sentence;
   return record;
@@ -72,6 +83,16 @@ std::vector<std::string> found_in(const std::vector<Json>& records) {
 
 TEST(CheckRecords, ASoundRecordHasNoFinding) {
   EXPECT_THAT(found_in({sound_record(), sound_record()}), testing::IsEmpty());
+}
+
+TEST(CheckRecords, AVerdictFollowsFromItsPairs) {
+  const Json record = sound_record(/*in_pairs=*/true);
+  const auto slowdown =
+      diagnose::slowdown_of(record::verdict_inputs_from(record), *record::ceiling_from(record));
+  ASSERT_TRUE(slowdown) << "few steps, but three pairs";
+  EXPECT_NEAR(slowdown->factor, 1.1, 0.002);
+  EXPECT_TRUE(slowdown->is_shown());
+  EXPECT_THAT(found_in({record}), testing::IsEmpty());
 }
 
 TEST(CheckRecords, AnAxisThatEveryCellHasMayNotBeMissing) {

@@ -131,6 +131,9 @@ def in_pairs(found, ceiling, pairs=8):
         "ceiling_s": [(len(b) + 1) * images / ceiling * (1 + o) for b, o in zip(blocks, off)],
         "ceiling_first": [i % 3 == 0 for i in range(pairs)],
     }
+    work_rate = found.get("device_rate", {}).get("imgs_per_s") or found["imgs_per_s"]
+    made["cell_busy_s"] = [n * images / work_rate for n in made["cell_steps"]]
+    made["ceiling_busy_s"] = [s / 1.01 for s in made["ceiling_s"]]
     made["took_s"] = 1.05 * (sum(made["cell_s"]) + sum(made["ceiling_s"]))
     reached = sum(made["ceiling_steps"]) * images / sum(made["ceiling_s"])
     found.update(

@@ -13,6 +13,7 @@ import sound
 from ledgers import axes
 from report import derived as derived_files
 from report import intervals, ledger, methods, settings, statistics, tables, text
+from report import pairs as pair_blocks
 from test_check import Checked
 from test_compare import LATER, Compared, around
 from test_figures import HAVE_MATPLOTLIB
@@ -78,11 +79,12 @@ class Validated(Checked):
     def test_each_number_changed_by_a_tenth_is_found(self):
         leaves = [
             ("pairs", name, place)
-            for name in ("cell_steps", "cell_s", "ceiling_steps", "ceiling_s")
+            for name in (*pair_blocks.LISTS, *pair_blocks.BUSY)
             for place in (0, 5, -1)
         ]
         leaves += [(key,) for key in ("steps", "images", "window_s", "imgs_per_s")]
         leaves += [("ceiling_imgs_per_s",), ("ceiling_fraction",)]
+        leaves += [("ceiling_device_rate", "imgs_per_s")]
         leaves += [("ceiling_fraction_ci95", place) for place in (0, 1)]
         for device in ("emulated:a100", "cuda"):
             for path in leaves:

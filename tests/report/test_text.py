@@ -73,9 +73,9 @@ class Intervals(unittest.TestCase):
 
     def test_from_where_to_where_if_the_sides_differ(self):
         rate = statistics.bounded(statistics.estimate([1300.0, 1700.0, 2460.0, 2440.0]), 2470.0)
-        self.assertEqual(text.plus_minus(rate), "1,975 (715 to 2,389)")
+        self.assertEqual(text.plus_minus(rate), "1,975 (715 to 2,470)")
         share = statistics.share([(0.9, 1), (0.93, 1), (0.98, 1)], most=1.0)
-        self.assertEqual(text.share_words(share), "75.6 to 98.7 %")
+        self.assertEqual(text.share_words(share), "75.6 to 100 %")
 
     def test_no_range_where_both_ends_read_alike(self):
         rate = statistics.bounded(statistics.estimate([2469.99, 2469.98, 2469.995]), 2470.0)

@@ -44,6 +44,19 @@ TEST(CellMemory, DecodedPicturesTakeThreeBytesAPixel) {
   EXPECT_DOUBLE_EQ(of_cache("discard", pictures), 0);
 }
 
+TEST(CellMemory, TheCeilingsBatchesLieInTheMemoryOfACpu) {
+  const auto more = [](const char* batch, int gpus) {
+    const plan::AxisValues values{{"batch-size", {batch}}};
+    plan::CellSettings cpu = settings("none", values), other = cpu;
+    cpu.device_kind = "cpu", other.device_kind = "cuda";
+    return run::bytes_held(cpu, dataset(), gpus, false) -
+           run::bytes_held(other, dataset(), gpus, false);
+  };
+  EXPECT_DOUBLE_EQ(more("8", 1), 4.0 * 8 * 3 * 224 * 224 * 4);
+  EXPECT_DOUBLE_EQ(more("8", 2), 2 * more("8", 1));
+  EXPECT_DOUBLE_EQ(more("1024", 1), 1 << 30);
+}
+
 TEST(CellMemory, OfManySizesTheyTakeAtLeastWhatTheFilesShow) {
   EXPECT_DOUBLE_EQ(of_cache("decoded", {{"image-size", {"mixed"}}}), 3 * kFiles);
   EXPECT_DOUBLE_EQ(of_cache("decoded", {{"image-size", {"mixed"}}, {"data", {"png"}}}), kFiles);

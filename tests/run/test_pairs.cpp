@@ -76,6 +76,26 @@ TEST(Pairs, ThatLiveOnAQueuesStockAreLeftOut) {
   EXPECT_EQ(run::next_of(so_far, kPairLimits), PairsNext::end) << "nor for one more";
 }
 
+// One block of ten steps of 10 ms, `waited` of each for its batch, while two workers worked for so
+// many seconds.
+bool is_ahead(double waited, double worked_s, int workers = 2) {
+  std::vector<device::StepRecord> steps(11);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto end = static_cast<std::int64_t>(i + 1) * 10 * kMs;
+    steps[i] = {end - std::llround((1 - waited) * 10 * kMs), end};
+  }
+  run::BlockSpan span{.first = 1, .last = 11, .seconds = 0.1};
+  span.stages[measure::Stage::decode].wall_ns = std::llround(1e9 * worked_s);
+  return run::is_loader_ahead(std::vector{span}, steps, workers);
+}
+
+TEST(Pairs, ALoaderWithTimeToSpareIsAhead) {
+  EXPECT_TRUE(is_ahead(0, 0.15)) << "0.05 of 0.2 s were left";
+  EXPECT_FALSE(is_ahead(0, 0.17)) << "less than a fifth";
+  EXPECT_FALSE(is_ahead(0.02, 0.1)) << "the device waits: others held up what was in turn";
+  EXPECT_FALSE(is_ahead(0, 0, 0)) << "it loads in the training thread";
+}
+
 TEST(Pairs, FewOnesAreNotLeftOutHoweverLongTheyTook) {
   const PairsSoFar so_far{
       .pairs = 4, .cell_steps = 500, .lasted_s = 25, .run_s = 25, .drawn = 0.02};

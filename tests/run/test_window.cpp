@@ -164,17 +164,6 @@ TEST(QueueBalance, IsOfTheTimeSinceTheWindowBegan) {
   EXPECT_EQ(queue.drawn(-1, 100), 0) << "nothing is produced";
 }
 
-// Where a part of a run begins or ends within a step, more or less of the next batch is made.
-TEST(QueueBalance, AFullQueueGivesNothing) {
-  run::QueueBalance queue(/*full=*/40);
-  queue.open(100, 50);
-  EXPECT_EQ(queue.drawn(195, 150), 0) << "45 lie there, five more than it needs";
-  EXPECT_DOUBLE_EQ(queue.drawn(180, 150), 0.1) << "10 of the 40 were taken";
-  queue.close(195, 150);
-  queue.open(170, 150);
-  EXPECT_DOUBLE_EQ(queue.drawn(290, 250), -0.1) << "20 of 200 went into it";
-}
-
 // Seconds.
 run::Appointment appointment(double opens, double leaves) {
   return {std::llround(1e9 * opens), std::llround(1e9 * leaves)};
