@@ -62,8 +62,8 @@ DEFECTS = [
     Defect(
         name="interval-before-the-queue-is-known",
         file="src/run/measurement.cpp",
-        old=("  add_worst_ranks(m, ranks);\n  add_steps(m, ranks, images_per_step);\n"),
-        new=("  add_steps(m, ranks, images_per_step);\n  add_worst_ranks(m, ranks);\n"),
+        old=("  add_worst_ranks(m, ranks);\n  add_steps(m, settings, ranks, images_per_step);\n"),
+        new=("  add_steps(m, settings, ranks, images_per_step);\n  add_worst_ranks(m, ranks);\n"),
         tests=r"^record\.Flags\.TheQueueOfTheWorstRankCounts$",
         seen_by="behaviour",
     ),
