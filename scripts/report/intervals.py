@@ -10,6 +10,7 @@ from . import statistics
 BLOCKS = 10
 CORRELATED = 8  # with fewer blocks, nothing is known of how alike neighbours are
 LEAST_PAIRS = statistics.LEAST
+NUDGES = (0.0, -0.1, 0.1)  # see of_blocks()
 ROUNDING_MS = 0.0005  # raw values are written to 0.001 ms
 
 
@@ -21,10 +22,11 @@ def quantile(ordered, q):
     return ordered[below] + (position - below) * (ordered[above] - ordered[below])
 
 
-def of_blocks(steps_ms, images_a_step):
+def of_blocks(steps_ms, images_a_step, nudge=0.0):
     """((low, high), slack): the 95 % interval around images / mean step of ten blocks of
     consecutive steps, widened for the correlation of neighbouring blocks, and how far rounding may
-    move an end of it, on the log scale.
+    move an end of it, on the log scale. `nudge`: of the degrees of freedom before they are cut to a
+    whole number; rounding may move them beyond one.
     """
     n = len(steps_ms)
     mean = sum(steps_ms) / n
@@ -33,7 +35,7 @@ def of_blocks(steps_ms, images_a_step):
     if mean <= 0:
         return (math.nan, math.nan), math.inf
     off = [sum(last[b * length : (b + 1) * length]) / length / mean - 1 for b in range(BLOCKS)]
-    squares, inflation, degrees = _scatter(off)
+    squares, inflation, degrees = _scatter(off, nudge)
     half = statistics.t_quantile(0.975, degrees) * math.sqrt(
         squares / (BLOCKS - 1) / BLOCKS * inflation
     )
@@ -43,7 +45,7 @@ def of_blocks(steps_ms, images_a_step):
     return (rate * math.exp(-half), rate * math.exp(half)), slack
 
 
-def _scatter(off):
+def _scatter(off, nudge=0.0):
     """(sum of squares, by how much the correlation of neighbours inflates it, degrees of freedom)
     of how far each block lies off the whole."""
     n = len(off)
@@ -53,7 +55,7 @@ def _scatter(off):
         alike = sum(a * b for a, b in zip(off, off[1:])) / squares
         correlation = min(max(alike + 1 / n, 0.0), 0.9)
     inflation = (1 + correlation) / (1 - correlation)
-    return squares, inflation, max(2, int((n - 1) / inflation))
+    return squares, inflation, max(2, int((n - 1) / inflation + nudge))
 
 
 def of_pairs(pairs, share, is_bounded):
