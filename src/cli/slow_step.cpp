@@ -32,8 +32,8 @@ Duration duration_of(double step_s, const run::RunLimits& limits) {
               std::min(window, std::max(limits.max_seconds, step_s))};
 }
 
-// The same of a run in pairs, see run/pairs.h: of a synthetic step for each of the cell's, and of
-// what the blocks settle.
+// The same of a run in pairs, see run/pairs.h. For each step of the cell it makes a synthetic one,
+// and each block settles.
 Duration duration_in_pairs(double step_s, const plan::CellSettings& settings,
                            const run::RunLimits& limits) {
   constexpr double kOfBothKinds = 8, kLeastWarmup = 3;  // steps

@@ -32,8 +32,8 @@ struct PlannedRun {
   }
 };
 
-// Why one run cannot measure a cell in pairs of blocks with its ceiling (run/pairs.h); empty: it can,
-// or the cell is a ceiling itself.
+// Why one run cannot measure a cell in pairs of blocks with its ceiling (run/pairs.h); empty: it
+// can, or the cell is a ceiling itself.
 std::string why_not_in_pairs(const Cell& cell);
 // Whether it can. A ceiling cannot.
 bool may_be_in_pairs(const Cell& cell);

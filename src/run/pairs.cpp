@@ -19,6 +19,27 @@ int rhythm_of(const plan::CellSettings& settings) {
   return settings.loader == "batch" ? settings.workers : 1;
 }
 
+// The steps of the blocks of one kind.
+struct StepsTogether {
+  std::size_t steps = 0;
+  double seconds = 0, idle_s = 0;
+};
+StepsTogether together(std::span<const BlockSpan> blocks, std::span<const device::StepRecord> steps,
+                       bool of_ceiling) {
+  StepsTogether all;
+  for (const BlockSpan& span : blocks) {
+    if (span.is_ceiling != of_ceiling) continue;
+    const auto first = static_cast<std::size_t>(span.first),
+               last = static_cast<std::size_t>(span.last);
+    all.steps += last - first;
+    for (std::size_t i = first; i < last; ++i) {
+      all.seconds += measure::seconds(steps[i].end_ns - steps[i - 1].end_ns);
+      all.idle_s += std::max(0.0, measure::seconds(steps[i].start_ns - steps[i - 1].end_ns));
+    }
+  }
+  return all;
+}
+
 double seconds_of_block(const RunLimits& limits) {
   const double settled_s = limits.min_seconds / (1 + kSettlingShare);
   return std::clamp(kUsualBlock, settled_s / (2 * kManyPairs), settled_s / (2 * kLeastPairs));
@@ -46,19 +67,15 @@ BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits,
 
 bool is_loader_ahead(std::span<const BlockSpan> blocks, std::span<const device::StepRecord> steps,
                      int workers) {
-  double made_in_s = 0, device_s = 0, waited_s = 0, worked_s = 0;
+  double made_in_s = 0, worked_s = 0;
   for (const BlockSpan& span : blocks) {
     if (span.is_ceiling) continue;
     made_in_s += span.seconds;
     for (const measure::StageTotal& stage : span.stages.stage)
       worked_s += measure::seconds(stage.wall_ns);
-    for (auto i = static_cast<std::size_t>(span.first); i < static_cast<std::size_t>(span.last);
-         ++i) {
-      device_s += measure::seconds(steps[i].end_ns - steps[i - 1].end_ns);
-      waited_s += std::max(0.0, measure::seconds(steps[i].start_ns - steps[i - 1].end_ns));
-    }
   }
-  return workers > 0 && made_in_s > 0 && waited_s <= kHardlyWaits * device_s &&
+  const StepsTogether cell = together(blocks, steps, /*of_ceiling=*/false);
+  return workers > 0 && made_in_s > 0 && cell.idle_s <= kHardlyWaits * cell.seconds &&
          worked_s <= (1 - kSpare) * workers * made_in_s;
 }
 
@@ -91,28 +108,16 @@ double seconds_left(const PairsSoFar& so_far, const RunLimits& limits) {
 
 RunProgress progress_of(std::span<const BlockSpan> blocks,
                         std::span<const device::StepRecord> steps, double images) {
-  struct Kind {
-    std::size_t steps = 0;
-    double seconds = 0, idle = 0;
-  } cell, ceiling;
-  for (const BlockSpan& span : blocks) {
-    Kind& kind = span.is_ceiling ? ceiling : cell;
-    const auto first = static_cast<std::size_t>(span.first),
-               last = static_cast<std::size_t>(span.last);
-    kind.steps += last - first;
-    for (std::size_t i = first; i < last; ++i) {
-      kind.seconds += measure::seconds(steps[i].end_ns - steps[i - 1].end_ns);
-      kind.idle += std::max(0.0, measure::seconds(steps[i].start_ns - steps[i - 1].end_ns));
-    }
-  }
-  const auto rate = [&](const Kind& kind) {
-    return kind.seconds > 0 ? images * static_cast<double>(kind.steps) / kind.seconds : 0;
+  const StepsTogether cell = together(blocks, steps, /*of_ceiling=*/false),
+                      ceiling = together(blocks, steps, /*of_ceiling=*/true);
+  const auto rate = [&](const StepsTogether& all) {
+    return all.seconds > 0 ? images * static_cast<double>(all.steps) / all.seconds : 0;
   };
   return {.phase = Phase::measuring,
           .steps = cell.steps,
           .imgs_per_s = rate(cell),
           .ceiling_imgs_per_s = rate(ceiling),
-          .device_idle = cell.seconds > 0 ? std::min(1.0, cell.idle / cell.seconds) : 0};
+          .device_idle = cell.seconds > 0 ? std::min(1.0, cell.idle_s / cell.seconds) : 0};
 }
 
 double longest_warmup_s(const RunLimits& limits) { return 3 * limits.warmup_seconds; }
