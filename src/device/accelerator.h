@@ -45,6 +45,7 @@ struct DeviceAugmentation {
   bool jitter = false;                                                // whether colours change
   // Not none: a window of `output` pixels, masked and coloured; neither resized nor flipped.
   pipeline::MaskColour mask_colour = pipeline::MaskColour::none;
+  bool operator==(const DeviceAugmentation&) const = default;
 };
 
 // What an emulated step costs beside the device's own time.
@@ -53,6 +54,7 @@ struct Emulation {
   // trace says, or none.
   double host_cpu_ms = -1;
   double all_reduce_ms = 0;  // time at the end of each step, with several ranks
+  bool operator==(const Emulation&) const = default;
 };
 
 // Fills `pixels` with pictures of `size`: uint8, RGB, one behind the other. The same for the same
@@ -81,6 +83,7 @@ struct StepSpec {
   measure::TraceLane* copies = nullptr;  // where each copy is kept; outlives the device
   // Of its copies, steps and averaging of gradients; outlives the device. Null: none.
   const measure::Delays* delays = nullptr;
+  bool operator==(const StepSpec&) const = default;
 };
 
 // How a device's error begins that says that the batch does not fit into its memory.

@@ -28,6 +28,9 @@ struct AcceleratorKind {
   std::function<int()> count;
   // With several, each is a process of its own; else threads of one.
   bool ranks_are_processes = false;
+  // Costly to make, and does its steps alike whatever it did before: a device of this kind,
+  // drained, may go on with another run of the same spec.
+  bool goes_on = false;
   // Refuses, before anything is measured, an argument that make() would refuse.
   std::function<void(std::string_view argument, const StepSpec& spec)> check;
   // Where a run on such a device can be delayed. The workers' place is the loader's.

@@ -27,6 +27,7 @@ struct BatchSpec {
     return encoded_slot != 0 ? encoded_slot : sample_elements() * codec::size_of(dtype);
   }
   std::size_t bytes() const { return sample_bytes() * static_cast<std::size_t>(batch_size); }
+  bool operator==(const BatchSpec&) const = default;
 };
 
 // One batch in host memory: a slab of the ring, filled by loader workers, read by the device.

@@ -108,7 +108,8 @@ std::vector<RankResult> run_rank_threads(const RankTask& task, std::stop_token s
       for (std::size_t r = 0; r < groups.size(); ++r) {
         threads.emplace_back([&, r] {
           try {
-            results[r] = run_rank(task, *groups[r], stop);
+            KeptDevice kept;  // not: the thread ends with the run
+            results[r] = run_rank(task, *groups[r], stop, kept);
           } catch (...) {
             fail(*groups[r]);
           }

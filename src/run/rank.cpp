@@ -111,7 +111,8 @@ std::shared_ptr<measure::Trace> open_trace(const RankTask& task, const device::G
 
 std::unique_ptr<device::Accelerator> open_device(const RankTask& task, device::Group& group,
                                                  measure::Trace* trace,
-                                                 const measure::Delays* delays) {
+                                                 const measure::Delays* delays, KeptDevice& kept) {
+  if (auto device = kept.take(task, group)) return device;
   device::StepSpec step = task.step;
   step.delays = delays;
   step.synthetic_beside = task.blocks.in_pairs;
@@ -121,11 +122,11 @@ std::unique_ptr<device::Accelerator> open_device(const RankTask& task, device::G
 
 class RankRun {
  public:
-  RankRun(const RankTask& task, device::Group& group)
+  RankRun(const RankTask& task, device::Group& group, KeptDevice& kept)
       : task_(task),
         group_(group),
         trace_(open_trace(task, group)),
-        device_(open_device(task, group, trace_.get(), delays_of(task))),
+        device_(open_device(task, group, trace_.get(), delays_of(task), kept)),
         extra_reads_(open_extra_reads(task, group, delays_of(task))),
         loader_(
             open_loader(task, *device_, group, trace_.get(), delays_of(task), extra_reads_.get())),
@@ -148,6 +149,8 @@ class RankRun {
       throw;
     }
   }
+
+  std::unique_ptr<device::Accelerator> take_device() { return std::move(device_); }
 
  private:
   RankResult measure(const std::stop_token& stop) {
@@ -670,8 +673,13 @@ class RankRun {
 
 }  // namespace
 
-RankResult run_rank(const RankTask& task, device::Group& group, std::stop_token stop) {
-  return RankRun(task, group).run(stop);
+RankResult run_rank(const RankTask& task, device::Group& group, std::stop_token stop,
+                    KeptDevice& kept) {
+  RankRun run(task, group, kept);
+  RankResult result = run.run(stop);
+  // Even one that was told to stop after its last step has left its device.
+  if (!stop.stop_requested()) kept.put(task, run.take_device());
+  return result;
 }
 
 }  // namespace feedrate::run

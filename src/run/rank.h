@@ -15,6 +15,7 @@
 #include "measure/trace.h"
 #include "pipeline/bad_samples.h"
 #include "pipeline/loader.h"
+#include "run/kept_device.h"
 #include "run/page_cache_state.h"
 #include "run/rank_task.h"
 
@@ -77,7 +78,9 @@ struct RankAnswer {
   TraceOutcome trace{};
 };
 
-// Runs one rank to its end on the calling thread. All ranks end with the same window.
-RankResult run_rank(const RankTask& task, device::Group& group, std::stop_token stop);
+// Runs one rank to its end on the calling thread, on the device that `kept` has for it, or else on
+// a new one. All ranks end with the same window.
+RankResult run_rank(const RankTask& task, device::Group& group, std::stop_token stop,
+                    KeptDevice& kept);
 
 }  // namespace feedrate::run

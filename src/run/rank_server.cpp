@@ -103,6 +103,7 @@ class RankServer {
 
   RankAnswer carry_out(const RankOrder& order) {
     if (order.work == Work::qualify) {
+      kept_.drop();  // the trials need its memory
       qualify(order);
       return {};
     }
@@ -222,7 +223,7 @@ class RankServer {
     FailureWatch watch(group_);
     RankTask watched = task;
     watched.failing = [&] { watch.failing(); };
-    return {run_rank(watched, group_, std::move(stop))};
+    return {run_rank(watched, group_, std::move(stop), kept_)};
   }
 
   // Rank 0's moment, so that the files of several processes can be laid beside each other.
@@ -265,6 +266,7 @@ class RankServer {
   std::atomic<std::int64_t> opening_ns_{0};
   std::int64_t trace_from_ns_ = 0;  // on this machine's clock
   std::optional<Datasets> datasets_;
+  KeptDevice kept_;
 };
 
 }  // namespace

@@ -185,6 +185,7 @@ device::AcceleratorKind cpu_kind() {
           },
           .count = [] { return kMostReplicas; },
           .ranks_are_processes = true,
+          .goes_on = true,
           .check = check_spec,
           .delays = {measure::kPlaces.begin(), measure::kPlaces.end()},
           .trials = make_cpu_trials};

@@ -264,6 +264,7 @@ device::AcceleratorKind cuda_kind() {
           .make = make,
           .count = cuda_device_count,
           .ranks_are_processes = true,
+          .goes_on = true,
           .check =
               [](std::string_view argument, const device::StepSpec& spec) {
                 check_model(spec);

@@ -59,7 +59,8 @@ TEST(RunRank, MeasuresNothingBeforeTheDeviceHasSettled) {
       }};
   run::RankTask task{.limits = kShort, .kind = &kind};
   const auto group = ranks::make_thread_groups(1);
-  const run::RankResult result = run::run_rank(task, *group.front(), {});
+  run::KeptDevice kept;
+  const run::RankResult result = run::run_rank(task, *group.front(), {}, kept);
   EXPECT_GE(result.first, kUnsettled);
   EXPECT_GE(result.last - result.first, 5u);
 }
