@@ -12,6 +12,7 @@
 #include "pipeline/extra_reads.h"
 #include "run/discarding.h"
 #include "run/pairs.h"
+#include "run/rank_blocks.h"
 #include "run/rank_counters.h"
 
 namespace feedrate::run {
@@ -136,7 +137,9 @@ class RankRun {
         counters_(loader_.get(), *device_, group.rank() == 0 ? counters_below(task) : std::nullopt),
         pass_steps_(pass_steps(task, group)),
         window_(task.limits, pass_steps_, task.appointment),
-        blocks_(task.blocks) {}
+        schedule_(task.blocks),
+        blocks_(task, group.rank(), loader_.get(), *device_, extra_reads_.get(), counters_,
+                delays_) {}
 
   RankResult run(std::stop_token stop) {
     const std::stop_callback wake(stop, [this] { interrupt(); });
@@ -285,7 +288,7 @@ class RankRun {
 
   void enter(std::int64_t mark, double drawn) {
     const bool stayed = has_ended(), is_anew = begins_anew(mark);
-    if (in_blocks() && BlockSchedule::is_measured(mark_)) end_block();
+    if (in_blocks() && BlockSchedule::is_measured(mark_)) blocks_.end(now());
     mark_ = mark;
     if (stayed || mark_ == kOwnKind) return;  // for other jobs; its window is over
     if (is_anew) begin_pairs_anew();
@@ -295,6 +298,18 @@ class RankRun {
       open_window();
     }
     if (in_blocks()) enter_block();
+  }
+  void enter_block() {
+    if (has_ended()) return blocks_.leave(now());
+    if (BlockSchedule::is_measured(mark_))
+      return blocks_.measure(BlockSchedule::block_of(mark_), now());
+    blocks_.settle(block_of_mark(), now());
+  }
+  RankBlocks::Now now() const {
+    return {.steps = result_.steps,
+            .submitted = result_.data_wait_ms.size(),
+            .made = produced(),
+            .taken = consumed()};
   }
   bool begins_anew(std::int64_t mark) const {
     return in_pairs() && mark < Window::kEnded &&
@@ -314,10 +329,10 @@ class RankRun {
     if (!in_blocks() || window_.mark() == 0) window_.update(result_.steps, drawn, all_made());
     if (!in_blocks() || window_.mark() == 0 || window_.is_over()) return;
     if (in_pairs()) return decide_on_pairs(drawn);
-    if (blocks_.mark() == 0) {
-      blocks_.begin(result_.steps);
+    if (schedule_.mark() == 0) {
+      schedule_.begin(result_.steps);
     } else {
-      blocks_.update(result_.steps);
+      schedule_.update(result_.steps);
     }
     const std::size_t first = window_.first_step();
     if (result_.steps.size() == first) return;
@@ -326,36 +341,36 @@ class RankRun {
     const bool is_pass_over =
         pass_steps_ > 0 &&
         (all_made() || static_cast<std::int64_t>(result_.steps.size()) + 2 >= pass_steps_);
-    if (blocks_.is_over() || is_pass_over || lasted >= task_.limits.max_seconds)
+    if (schedule_.is_over() || is_pass_over || lasted >= task_.limits.max_seconds)
       window_.close(result_.steps);
   }
 
   // Of a run in pairs: goes on, ends or begins anew where a pair ends.
   void decide_on_pairs(double drawn) {
-    const std::size_t ended = blocks_.ended();
-    if (blocks_.mark() == 0) {
-      blocks_.begin(result_.steps);
-      blocks_.set_least_steps(steps_that_fit(task_.blocks, recent_step_s(), task_.limits));
+    const std::size_t ended = schedule_.ended();
+    if (schedule_.mark() == 0) {
+      schedule_.begin(result_.steps);
+      schedule_.set_least_steps(steps_that_fit(task_.blocks, recent_step_s(), task_.limits));
       return;
     }
-    blocks_.update(result_.steps);
+    schedule_.update(result_.steps);
     if (seconds_since(opened_at_first_) >= task_.limits.max_seconds && may_be_cut_off())
       return window_.close(result_.steps);
-    if (blocks_.ended() == ended || is_first_of_pair()) return;
-    switch (blocks_.is_over() ? PairsNext::end : next_of(pairs_so_far(1, drawn), task_.limits)) {
+    if (schedule_.ended() == ended || is_first_of_pair()) return;
+    switch (schedule_.is_over() ? PairsNext::end : next_of(pairs_so_far(1, drawn), task_.limits)) {
       case PairsNext::another:
         break;
       case PairsNext::end:
         window_.close(result_.steps);
         break;
       case PairsNext::begin_anew:
-        blocks_.begin_anew();
+        schedule_.begin_anew();
         break;
     }
   }
   // `more`: pairs that have ended since the last block was kept.
   PairsSoFar pairs_so_far(std::size_t more, double drawn) const {
-    return {.pairs = result_.blocks.size() / 2 + more,
+    return {.pairs = blocks_.kept().size() / 2 + more,
             .cell_steps = cell_steps(),
             .lasted_s = seconds_since(opened_),
             .run_s = seconds_since(opened_at_first_),
@@ -363,9 +378,8 @@ class RankRun {
   }
   // In the middle of a pair: the second block of one is as good if it is short.
   bool may_be_cut_off() const {
-    if (is_first_of_pair()) return !result_.blocks.empty();
-    return BlockSchedule::is_measured(mark_) &&
-           static_cast<std::int64_t>(result_.steps.size()) > span_.first;
+    if (is_first_of_pair()) return !blocks_.kept().empty();
+    return BlockSchedule::is_measured(mark_) && steps_of_block() > 0;
   }
   bool is_first_of_pair() const { return BlockSchedule::block_of(mark_) % 2 == 0; }
   double seconds_since(std::size_t step) const {
@@ -379,12 +393,12 @@ class RankRun {
   }
   // In the blocks so far, the one that is measured included.
   std::int64_t cell_steps() const {
-    std::int64_t steps = 0;
-    for (const BlockSpan& span : result_.blocks)
-      if (!span.is_ceiling) steps += span.last - span.first;
-    if (BlockSchedule::is_measured(mark_) && !span_.is_ceiling)
-      steps += static_cast<std::int64_t>(result_.steps.size()) - span_.first;
-    return steps;
+    const bool is_in_cell = BlockSchedule::is_measured(mark_) && !block_of_mark().is_ceiling;
+    return blocks_.cell_steps() + (is_in_cell ? steps_of_block() : 0);
+  }
+  // So far, of the block that is measured.
+  std::int64_t steps_of_block() const {
+    return static_cast<std::int64_t>(result_.steps.size()) - blocks_.first_step();
   }
 
   void open_window() {
@@ -398,9 +412,7 @@ class RankRun {
     counters_.begin();
   }
   void begin_pairs_anew() {
-    result_.blocks.clear();
-    queue_ = {};
-    loader_is_ahead_ = false;
+    blocks_.begin_anew();
     counters_.drop();
     open_window();
   }
@@ -409,7 +421,7 @@ class RankRun {
       counters_.end();
       counters_.keep();
     }
-    result_.drawn_from_queue = in_pairs() ? drawn_in_pairs_ : drawn;
+    result_.drawn_from_queue = in_pairs() ? blocks_.drawn_in_pairs() : drawn;
     counters_.write_to(result_);
     // The window begins at the end of a step, a little before this rank has opened it.
     result_.standstills =
@@ -420,77 +432,6 @@ class RankRun {
     result_.gpu_problem = gpu_.problem();
   }
 
-  // The block of the mark begins, or it has settled and is measured, or the last one is over.
-  void enter_block() {
-    if (has_ended()) {
-      if (loader_) let_loader_stand(false);
-      return delay_nothing();
-    }
-    const Block& block = block_of_mark();
-    if (!BlockSchedule::is_measured(mark_)) {
-      delay_nothing();
-      delays_.set(block.place, block.delay);
-      if (in_pairs() && loader_) let_loader_stand(block.is_ceiling);
-      if (in_pairs()) counters_.look_ahead();
-      return;
-    }
-    if (in_pairs()) counters_.begin();
-    span_ = {.block = static_cast<std::int64_t>(BlockSchedule::block_of(mark_)),
-             .is_ceiling = block.is_ceiling,
-             .first = static_cast<std::int64_t>(result_.steps.size()),
-             .stages = counters_.stages()};
-    span_.made = produced();
-    span_.extra_reads = extra_reads();
-    if (in_pairs() && !span_.is_ceiling) queue_.open(span_.made, consumed());
-    span_began_ns_ = measure::now_ns();
-  }
-  // While it stands, steps of the ceiling fill the device. A loader that limits the cell goes on
-  // once they have ended: what it made meanwhile would be a stock that long steps live on
-  // throughout their block. One that keeps the device full goes on beside them, as beside the
-  // cell's.
-  void let_loader_stand(bool stands) {
-    const std::size_t in_flight = result_.data_wait_ms.size() - result_.steps.size();
-    if (stands && !in_flight_at_pause_) {
-      in_flight_at_pause_ = in_flight;
-      loader_->pause();
-    } else if (!stands && in_flight_at_pause_) {
-      if (in_flight > *std::exchange(in_flight_at_pause_, std::nullopt)) device_->drain();
-      loader_->resume();
-    }
-  }
-  // Only whole pairs stay. Steps of another rank than rank 0 may end so late that it has none of
-  // a short block.
-  void end_block_of_pair() {
-    if (!span_.is_ceiling) queue_.close(produced(), consumed());
-    counters_.end(/*counts=*/!span_.is_ceiling);
-    result_.blocks.push_back(span_);
-    if (is_first_of_pair()) return;
-    const auto is_empty = [](const BlockSpan& span) { return span.first == span.last; };
-    if (std::ranges::any_of(std::span(result_.blocks).last(2), is_empty))
-      result_.blocks.resize(result_.blocks.size() - 2);
-    counters_.keep();
-    loader_is_ahead_ = is_loader_ahead(result_.blocks, result_.steps, task_.settings.workers);
-    drawn_in_pairs_ = drawn_so_far();
-  }
-  void end_block() {
-    span_.last = static_cast<std::int64_t>(result_.steps.size());
-    span_.seconds = measure::seconds(measure::now_ns() - span_began_ns_);
-    if (span_.made >= 0) span_.made = produced() - span_.made;
-    span_.extra_reads = extra_reads() - span_.extra_reads;
-    const measure::StageTotals before = std::exchange(span_.stages, counters_.stages());
-    span_.stages -= before;
-    if (in_pairs()) return end_block_of_pair();
-    // One that the run's end cuts off is none; rank 0 says so for all.
-    const bool is_whole =
-        group_.rank() > 0 || (span_.last - span_.first >= task_.blocks.least_steps &&
-                              span_.seconds >= 0.9 * task_.blocks.seconds);
-    if (is_whole && span_.first < span_.last) result_.blocks.push_back(span_);
-  }
-  void delay_nothing() {
-    for (std::size_t place = 0; place < measure::kPlaceCount; ++place)
-      delays_.set(static_cast<measure::Place>(place), {});
-  }
-  std::int64_t extra_reads() const { return extra_reads_ ? extra_reads_->count() : 0; }
   bool has_ended() const { return mark_ >= Window::kEnded; }  // the window
   bool done() const { return mark_ == Window::kDone; }
 
@@ -515,11 +456,11 @@ class RankRun {
 
   std::int64_t decided_mark() const {
     if (in_pairs() && window_.mark() == 0) return both_kinds_have_run_ ? kOwnKind : kBothKinds;
-    return in_blocks() && !window_.is_over() ? blocks_.mark() : window_.mark();
+    return in_blocks() && !window_.is_over() ? schedule_.mark() : window_.mark();
   }
 
   double drawn_so_far() const {
-    return loader_is_ahead_ ? 0 : queue_.drawn(produced(), consumed());
+    return in_pairs() ? blocks_.drawn(now()) : queue_.drawn(produced(), consumed());
   }
   std::int64_t consumed() const { return taken_ * task_.settings.batch_size; }
   std::int64_t produced() const {
@@ -539,7 +480,7 @@ class RankRun {
     };
     result_.first = window_.first_step();
     result_.last = window_.last_step();
-    if (in_pairs()) end_pairs();
+    keep_blocks();
     result_.first = decided(result_.first);
     result_.last = decided(result_.last);
     if (result_.first == 0 || result_.first >= result_.last || result_.last > result_.steps.size())
@@ -552,10 +493,12 @@ class RankRun {
     if (trace_) end_trace();
     return std::move(result_);
   }
-  // The window is from the first whole pair to the last one. Without any there is none.
-  void end_pairs() {
+  // The window of a run in pairs is from the first whole pair to the last one. Without any there is
+  // none.
+  void keep_blocks() {
+    result_.blocks = blocks_.take();
+    if (!in_pairs()) return;
     result_.in_pairs = true;
-    if (result_.blocks.size() % 2 == 1) result_.blocks.pop_back();
     result_.first = result_.last = 0;
     if (result_.blocks.empty()) return;
     result_.first = static_cast<std::size_t>(result_.blocks.front().first);
@@ -581,7 +524,7 @@ class RankRun {
     result_.interrupted = true;
     result_.first = opened_;
     result_.last = std::min(result_.steps.size(), result_.data_wait_ms.size());
-    if (in_pairs()) end_pairs();
+    keep_blocks();
     if (result_.first == 0 || result_.last <= result_.first) result_.steps.clear();
     return std::move(result_);
   }
@@ -594,7 +537,7 @@ class RankRun {
                     .remaining_s = -1});
   }
   void report_pairs() const {
-    RunProgress p = progress_of(result_.blocks, result_.steps,
+    RunProgress p = progress_of(blocks_.kept(), result_.steps,
                                 static_cast<double>(task_.settings.batch_size) * group_.size());
     p.elapsed_s = seconds_since(opened_);
     p.settled = device_->settled();
@@ -607,7 +550,7 @@ class RankRun {
     if (!task_.progress || result_.steps.empty() || now - reported_ns_ < kEvery) return;
     reported_ns_ = now;
     if (result_.steps.size() == 1) return report_first_step();
-    if (in_pairs() && result_.blocks.size() >= 2) return report_pairs();
+    if (in_pairs() && blocks_.kept().size() >= 2) return report_pairs();
     const bool measuring = mark_ > 0 && result_.steps.size() > window_.first_step();
     const std::size_t from =
         measuring ? window_.first_step() : std::max<std::size_t>(1, result_.steps.size() / 2);
@@ -649,10 +592,8 @@ class RankRun {
   measure::StandstillMonitor standstills_;
   const std::int64_t pass_steps_;  // of a cold pass; else 0
   Window window_;
-  BlockSchedule blocks_;
-  BlockSpan span_;  // of the block that is measured
-  std::int64_t span_began_ns_ = 0;
-  std::optional<std::size_t> in_flight_at_pause_;  // steps; while the loader is paused
+  BlockSchedule schedule_;  // rank 0's
+  RankBlocks blocks_;
   // Of the window, see Window::mark(); while it is open and cut into blocks, BlockSchedule's. Of a
   // run in pairs that warms up: which steps it makes.
   std::int64_t mark_ = 0;
@@ -663,9 +604,7 @@ class RankRun {
   // Steps at which this rank's window was opened, and its first one was; 0: not yet.
   std::size_t opened_ = 0, opened_at_first_ = 0;
   std::int64_t opened_ns_ = 0;
-  QueueBalance queue_;
-  bool loader_is_ahead_ = false;  // in the pairs so far
-  double drawn_in_pairs_ = 0;     // in the whole ones
+  QueueBalance queue_;       // of a window without pairs
   double others_drawn_ = 0;  // by the other rank whose queue was least at rest, at the step before
   std::int64_t reported_ns_ = 0;
   RankResult result_;

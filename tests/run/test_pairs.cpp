@@ -229,7 +229,7 @@ TEST_F(PairsOfACell, BothRatesAreAsPlanted) {
 TEST_F(PairsOfACell, LongStepsOfTheCeilingLeaveTheCellNoStock) {
   plant(2'500'000);  // 2 workers of 2.5 ms a sample make 800 images/s
   options_.limits.min_seconds = 5;
-  const auto m = measure({{"batch-size", {"64"}}});
+  const auto m = measure_until({{"batch-size", {"64"}}}, 776);
   ASSERT_TRUE(m.pairs);
   EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20);
   EXPECT_NEAR(m.imgs_per_s, 800, 24);
@@ -239,7 +239,7 @@ TEST_F(PairsOfACell, LongStepsOfTheCeilingLeaveTheCellNoStock) {
 TEST_F(PairsOfACell, ALoaderThatIsHardlyFasterKeepsItsQueueFull) {
   plant(1'750'000);  // 2 workers of 1.75 ms a sample make 1,140 images/s
   options_.limits.max_seconds = 12;
-  const auto m = measure({{"batch-size", {"64"}}});
+  const auto m = measure_until({{"batch-size", {"64"}}}, 980);
   ASSERT_TRUE(m.pairs);
   EXPECT_NEAR(m.imgs_per_s, 1000, 20);
   EXPECT_LT(std::abs(m.drawn_from_queue), 0.01);

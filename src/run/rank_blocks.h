@@ -1,0 +1,77 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "device/accelerator.h"
+#include "measure/delays.h"
+#include "pipeline/extra_reads.h"
+#include "pipeline/loader.h"
+#include "run/blocks.h"
+#include "run/rank_counters.h"
+#include "run/rank_task.h"
+#include "run/window.h"
+
+namespace feedrate::run {
+
+// What one rank does where its blocks begin and end, and keeps of each. When that is, rank 0
+// decides. Used by the rank's thread.
+class RankBlocks {
+ public:
+  // How far the rank is.
+  struct Now {
+    std::span<const device::StepRecord> steps;  // that have ended
+    std::size_t submitted = 0;                  // steps
+    std::int64_t made = -1;                     // samples by the loader; -1: it makes none
+    std::int64_t taken = 0;                     // samples by the cell's own steps
+  };
+
+  // All outlive it. `loader`, `extra_reads`: null where there are none.
+  RankBlocks(const RankTask& task, int rank, pipeline::Loader* loader, device::Accelerator& device,
+             const pipeline::ExtraReads* extra_reads, RankCounters& counters,
+             measure::Delays& delays);
+
+  void settle(const Block& block, const Now& now);  // it begins
+  void measure(std::size_t block, const Now& now);  // it has settled; its place in the plan
+  void end(const Now& now);                         // and is over
+  void leave(const Now& now);                       // the last one is over, or the run ends
+  void begin_anew();                                // what was kept does not count
+
+  // Those that were measured; of a run in pairs, with the first block of a pair that is not whole.
+  const std::vector<BlockSpan>& kept() const { return kept_; }
+  // The whole pairs; without pairs, all. The last call.
+  std::vector<BlockSpan> take();
+  // The first step of the block that is measured.
+  std::int64_t first_step() const { return span_.first; }
+  // Of the cell, in the blocks that were kept.
+  std::int64_t cell_steps() const;
+
+  // Of a run in pairs: from the queue in the cell's blocks, see QueueBalance; so far, and in the
+  // whole pairs.
+  double drawn(const Now& now) const;
+  double drawn_in_pairs() const { return drawn_in_pairs_; }
+
+ private:
+  void delay_nothing();
+  void let_loader_stand(bool stands, const Now& now);
+  void keep_block_of_pair(const Now& now);
+
+  const RankTask& task_;
+  const int rank_;
+  pipeline::Loader* const loader_;
+  device::Accelerator& device_;
+  const pipeline::ExtraReads* const extra_reads_;
+  RankCounters& counters_;
+  measure::Delays& delays_;
+  BlockSpan span_;  // of the block that is measured
+  std::int64_t span_began_ns_ = 0;
+  std::optional<std::size_t> in_flight_at_pause_;  // steps; while the loader is paused
+  std::vector<BlockSpan> kept_;
+  QueueBalance queue_;
+  bool loader_is_ahead_ = false;  // in the pairs so far
+  double drawn_in_pairs_ = 0;
+};
+
+}  // namespace feedrate::run
