@@ -198,6 +198,14 @@ class Validated(Checked):
         self.assertEqual(len(found(0.9, all_reduce_ms=0.11 * step)), 0)
         self.assertEqual(len(found(0.9, "emulated:trace=steps.json")), 0)
 
+    def test_a_moments_loss_of_the_cpu_is_no_bound(self):
+        records = paired(axes={"device": "emulated:a100"})
+        for r in records:
+            r["device"] = {**r["device"], "step_ms": 1e3 * 256 / r["ceiling_imgs_per_s"]}
+            r["pairs"]["ceiling_s"][3] *= 1.5
+            r["ceiling_imgs_per_s"] *= 8 / 8.5
+        self.assertEqual([f for f in self.check(records)[1] if "harness_bound" in f], [])
+
 
 class Grouping(unittest.TestCase):
     def test_a_share_is_that_of_its_record(self):
