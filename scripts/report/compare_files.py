@@ -24,6 +24,7 @@ def fields(c, rules):
     }
     for side, cell in (("a", c.pair.a), ("b", c.pair.b)):
         rate = cell.rate if cell else None
+        share = cell.ratio if cell else None
         out.update(
             {
                 f"{side}_cell_id": cell.cell_id if cell else None,
@@ -32,7 +33,9 @@ def fields(c, rules):
                 f"{side}_imgs_per_s": rate.mean if rate else None,
                 f"{side}_imgs_per_s_low95": rate.low if rate else None,
                 f"{side}_imgs_per_s_high95": rate.high if rate else None,
-                f"{side}_ceiling_fraction": cell.ratio.mean if cell and cell.ratio else None,
+                f"{side}_ceiling_fraction": share.mean if share else None,
+                f"{side}_ceiling_fraction_low95": share.low if share else None,
+                f"{side}_ceiling_fraction_high95": share.high if share else None,
             }
         )
     out.update(
