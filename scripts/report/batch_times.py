@@ -35,9 +35,13 @@ def draw(setting, gpus, context):
     )
     flat = [ms for _, _, step in chosen for ms in step if ms > 0]
     log = max(flat) > 5 * sorted(flat)[len(flat) // 2] or max(flat) > 30 * min(flat)
-    axes = page.panels(len(chosen), over=0.45, high=0.80, wide=0.40, tall=0.62, columns=1)
+    # Three lie side by side, where a title of two lines is too long.
+    lines = 3 if len(chosen) == 3 and not page.compact else 2
+    axes = page.panels(
+        len(chosen), over=0.45 if lines == 2 else 0.65, high=0.80, wide=0.40, tall=0.62, columns=1
+    )
     for i, (ax, (why, cell, step)) in enumerate(zip(axes, chosen)):
-        _panel(ax, cell, step, why, page.compact)
+        _panel(ax, cell, step, why, page.compact, "\n" if lines == 3 else " · ")
         ax.yaxis.set_major_formatter(FuncFormatter(tick))
         if log:
             ax.set_yscale("log")
@@ -51,7 +55,7 @@ def draw(setting, gpus, context):
     return page
 
 
-def _panel(ax, cell, step, why, compact):
+def _panel(ax, cell, step, why, compact, between):
     look = style.KINDS.get(cell.data, style.OTHER)
     colour = style.marker(look)["color"]
     x = list(range(len(step)))
@@ -78,7 +82,8 @@ def _panel(ax, cell, step, why, compact):
     ax.set_title(
         words
         + ("\n" if compact else f"\nmean {amount(mean)} · ")
-        + f"median {amount(median)} · p99 {amount(of_all['p99'])} · max {amount(of_all['max'])} ms",
+        + f"median {amount(median)}{between}"
+        + f"p99 {amount(of_all['p99'])} · max {amount(of_all['max'])} ms",
         loc="left",
         fontsize=style.pt(10),
     )

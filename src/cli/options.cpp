@@ -126,8 +126,10 @@ void add_limit_options(CLI::App& command, run::RunLimits& limits) {
       ->check(at_least(0))
       ->group(group);
   command
-      .add_option("--max-warmup-seconds", limits.max_warmup_seconds,
-                  "longest warm-up; then measure, flagged `unsteady` or `short_warmup`")
+      .add_option(
+          "--max-warmup-seconds", limits.max_warmup_seconds,
+          "longest warm-up, in pairs at most three times --warmup-seconds; then measure, flagged "
+          "`unsteady` or `short_warmup`")
       ->capture_default_str()
       ->check(at_least(0))
       ->group(group);

@@ -65,6 +65,9 @@ LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling,
   }
   const bool warms = p.phase == run::Phase::warming;
   if (warms && p.steps == 0) return {format("the first step took %.1f s", p.elapsed_s) + sweep};
+  const std::string left =
+      p.remaining_s < 0 ? "" : " · " + format("%.0f s left", std::ceil(p.remaining_s));
+  if (p.steps == 0) return {format("measuring %.1f s", p.elapsed_s) + left + sweep};
   const std::string rate = thousands(p.imgs_per_s) + " img/s";
   std::string all = (warms ? "warming up " : "measuring ") + format("%.1f s", p.elapsed_s) + " · " +
                     rate,
@@ -76,8 +79,6 @@ LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling,
   }
   all += format(" · device waits %.0f %%", 100 * p.device_idle);
   fewer += format(" · waits %.0f %%", 100 * p.device_idle);
-  const std::string left =
-      p.remaining_s < 0 ? "" : " · " + format("%.0f s left", std::ceil(p.remaining_s));
   LiveNumbers forms = {all + left + sweep, fewer + left + sweep, few + left + sweep};
   if (!sweep.empty()) forms.push_back(few + sweep);
   return forms;

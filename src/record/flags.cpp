@@ -148,10 +148,11 @@ Raised gpu_slice(const FlagFacts& facts, const FlagRule&) {
 
 Raised short_window(const FlagFacts& facts, const FlagRule& rule) {
   const run::Measurement& m = measured(facts);
-  return when(
-      is_shorter_than(*rule.threshold, facts),
-      std::to_string(m.steps) + format(" steps in %.3g s were measured", run::measured_s(m)),
-      is_shorter_than(*rule.serious, facts), longer_window(facts));
+  const char* kind = m.pairs ? " of the cell, in pairs that took" : " in";
+  return when(is_shorter_than(*rule.threshold, facts),
+              std::to_string(m.steps) + (m.steps == 1 ? " step" : " steps") + kind +
+                  format(" %.3g s", run::measured_s(m)),
+              is_shorter_than(*rule.serious, facts), longer_window(facts));
 }
 
 Raised queue_not_at_rest(const FlagFacts& facts, const FlagRule& rule) {

@@ -1,5 +1,7 @@
 #include "run/blocks.h"
 
+#include <algorithm>
+
 #include "measure/clock.h"
 
 namespace feedrate::run {
@@ -14,7 +16,9 @@ void BlockSchedule::update(std::span<const device::StepRecord> steps) {
   const bool measures = is_measured(mark_);
   const double seconds = static_cast<double>(times_longer_) * plan_.seconds;
   const std::size_t least = measures ? times_longer_ * least_steps_ : plan_.settling_steps;
-  const double least_s = measures ? seconds : kSettlingShare * seconds;
+  const double least_s =
+      measures ? seconds
+               : std::max(kSettlingShare * seconds, plan_.blocks[block_of(mark_)].settling_s);
   const double lasted =
       measure::seconds(steps.back().end_ns - steps[since_ == 0 ? 0 : since_ - 1].end_ns);
   if (steps.size() - since_ < least || lasted < least_s) return;

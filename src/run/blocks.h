@@ -16,6 +16,7 @@ struct Block {
   measure::Place place = measure::Place::worker;
   measure::Delay delay{};   // ns 0: off
   bool is_ceiling = false;  // its steps are those of the cell's ceiling
+  double settling_s = 0;    // it settles for so long at least
 };
 
 // How long a block settles: a device has two steps in work when a delay changes, and the loaders as

@@ -12,6 +12,10 @@ namespace {
 constexpr double kUsualBlock = 0.1;  // seconds
 constexpr double kManyPairs = 200;   // more of them tell hardly more
 constexpr int kLeastSteps = 4;       // of a block
+// Workers that have stood still find their caches cold and, on a virtual machine, their CPU given
+// away: batches took 2 to 5 % longer in the first 0.1 s and more, and no longer later.
+constexpr double kAfterPause = 0.15;                           // seconds
+constexpr double kMostAfterPause = kAfterPause / kUsualBlock;  // of a shorter block's length
 
 // Steps after which a loader's batches come in the same rhythm again: workers that each make whole
 // batches may finish them at the same time.
@@ -40,8 +44,14 @@ StepsTogether together(std::span<const BlockSpan> blocks, std::span<const device
   return all;
 }
 
-double seconds_of_block(const RunLimits& limits) {
-  const double settled_s = limits.min_seconds / (1 + kSettlingShare);
+bool pauses(const plan::CellSettings& settings) {
+  return settings.feed == device::Feed::streamed || settings.discards();
+}
+
+// `pauses`: a block of each pair settles after a pause.
+double seconds_of_block(const RunLimits& limits, bool pauses) {
+  const double settling = pauses ? (kSettlingShare + kMostAfterPause) / 2 : kSettlingShare;
+  const double settled_s = limits.min_seconds / (1 + settling);
   return std::clamp(kUsualBlock, settled_s / (2 * kManyPairs), settled_s / (2 * kLeastPairs));
 }
 
@@ -50,17 +60,20 @@ double seconds_of_block(const RunLimits& limits) {
 BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits,
                    std::uint64_t seed) {
   BlockPlan plan{.blocks = {},
-                 .seconds = seconds_of_block(limits),
+                 .seconds = seconds_of_block(limits, pauses(settings)),
                  .least_steps = std::max(kLeastSteps, rhythm_of(settings)),
                  // A CPU's step has ended when the next one is submitted; other devices are two
                  // steps behind.
                  .settling_steps = settings.device_kind == "cpu" ? 1u : kSettlingSteps,
                  .in_pairs = true};
+  const Block ceiling{.is_ceiling = true};
+  const Block cell{
+      .settling_s = pauses(settings) ? std::min(kAfterPause, kMostAfterPause * plan.seconds) : 0};
   Random coin(mix64(seed, 0x7061697273ULL));
   for (std::size_t pair = 0; pair < kMostPairs; ++pair) {
     const bool ceiling_first = coin.below(2) == 1;
-    plan.blocks.push_back({.is_ceiling = ceiling_first});
-    plan.blocks.push_back({.is_ceiling = !ceiling_first});
+    plan.blocks.push_back(ceiling_first ? ceiling : cell);
+    plan.blocks.push_back(ceiling_first ? cell : ceiling);
   }
   return plan;
 }

@@ -550,7 +550,7 @@ class RankRun {
     if (!task_.progress || result_.steps.empty() || now - reported_ns_ < kEvery) return;
     reported_ns_ = now;
     if (result_.steps.size() == 1) return report_first_step();
-    if (in_pairs() && blocks_.kept().size() >= 2) return report_pairs();
+    if (in_pairs() && mark_ > 0) return report_pairs();
     const bool measuring = mark_ > 0 && result_.steps.size() > window_.first_step();
     const std::size_t from =
         measuring ? window_.first_step() : std::max<std::size_t>(1, result_.steps.size() / 2);
@@ -617,7 +617,7 @@ RankResult run_rank(const RankTask& task, device::Group& group, std::stop_token 
   RankRun run(task, group, kept);
   RankResult result = run.run(stop);
   // Even one that was told to stop after its last step has left its device.
-  if (!stop.stop_requested()) kept.put(task, run.take_device());
+  if (!result.interrupted && !stop.stop_requested()) kept.put(task, run.take_device());
   return result;
 }
 

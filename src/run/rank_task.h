@@ -16,8 +16,8 @@ namespace feedrate::run {
 // What is seen of a run while it goes on.
 struct RunProgress {
   Phase phase = Phase::warming;
-  // Of the window so far (warm-up: of its last half; 0 after its first step, of which only
-  // elapsed_s is known).
+  // Of the window so far, or the cell's blocks (warm-up: of its last half). 0 after the first step,
+  // and before the first block has ended: only elapsed_s is known then.
   std::size_t steps = 0;
   double imgs_per_s = 0;  // of all ranks, over the window so far (warm-up: over the last steps)
   double ceiling_imgs_per_s = 0;  // the ceiling's rate so far, in a run in pairs; 0: not yet known

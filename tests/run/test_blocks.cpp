@@ -77,6 +77,20 @@ TEST(BlockSchedule, ABlockSettlesAndIsMeasured) {
   EXPECT_EQ(steps.until_next_mark(schedule), 100) << "and stays so";
 }
 
+// Of its own time to settle, where that is longer.
+TEST(BlockSchedule, ABlockMaySettleForLonger) {
+  BlockPlan plan = plan_of(2, 0.5, 6);
+  plan.blocks[1].settling_s = 0.3;
+  BlockSchedule schedule(plan);
+  Steps steps;
+  steps.add();
+  schedule.begin(steps.all());
+  EXPECT_EQ(steps.until_next_mark(schedule), 10);
+  EXPECT_EQ(steps.until_next_mark(schedule), 50);
+  EXPECT_EQ(steps.until_next_mark(schedule), 30);
+  EXPECT_EQ(steps.until_next_mark(schedule), 50);
+}
+
 TEST(BlockSchedule, LongStepsMakeLongBlocks) {
   const BlockPlan plan = plan_of(1, 0.001, 6);
   BlockSchedule schedule(plan);

@@ -39,6 +39,19 @@ TEST(Pairs, HaveABlockOfEachKindInAnyOrder) {
       << "all ranks have the same";
 }
 
+// Only the cell's, and only where there are workers that have stood still.
+TEST(Pairs, BlocksSettleLongerBehindAPause) {
+  for (const auto feed : {device::Feed::streamed, device::Feed::resident}) {
+    plan::CellSettings settings;
+    settings.feed = feed;
+    const run::BlockPlan plan = run::pairs_of(settings, kPairLimits, 1);
+    for (const run::Block& block : plan.blocks) {
+      const bool is_longer = block.settling_s > run::kSettlingShare * plan.seconds;
+      EXPECT_EQ(is_longer, feed == device::Feed::streamed && !block.is_ceiling);
+    }
+  }
+}
+
 TEST(Pairs, BlocksHoldTheRhythmOfWorkersThatMakeWholeBatches) {
   plan::CellSettings settings;
   settings.workers = 16;
