@@ -67,7 +67,10 @@ LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling,
   if (warms && p.steps == 0) return {format("the first step took %.1f s", p.elapsed_s) + sweep};
   const std::string left =
       p.remaining_s < 0 ? "" : " · " + format("%.0f s left", std::ceil(p.remaining_s));
-  if (p.steps == 0) return {format("measuring %.1f s", p.elapsed_s) + left + sweep};
+  if (p.steps == 0) {
+    const std::string begun = format("measuring %.1f s", p.elapsed_s);
+    return {begun + left + sweep, begun};
+  }
   const std::string rate = thousands(p.imgs_per_s) + " img/s";
   std::string all = (warms ? "warming up " : "measuring ") + format("%.1f s", p.elapsed_s) + " · " +
                     rate,

@@ -23,6 +23,7 @@ TEST(Describe, AWarmUpSaysSo) {
 
 TEST(Describe, AMeasurementShowsTheCeilingAndTheRest) {
   const run::RunProgress p{.phase = run::Phase::measuring,
+                           .steps = 30,
                            .imgs_per_s = 500,
                            .device_idle = 0,
                            .elapsed_s = 3,
@@ -46,6 +47,13 @@ TEST(Describe, TheFirstStepIsNoRate) {
   EXPECT_EQ(cli::describe(first, 1000), cli::LiveNumbers{"the first step took 16.2 s"});
 }
 
+TEST(Describe, BeforeTheFirstBlockHasEndedThereIsNoRate) {
+  const run::RunProgress first{
+      .phase = run::Phase::measuring, .elapsed_s = 0.2, .remaining_s = 4.8};
+  EXPECT_EQ(cli::describe(first, 1000, " · sweep 3 min left"),
+            (cli::LiveNumbers{"measuring 0.2 s · 5 s left · sweep 3 min left", "measuring 0.2 s"}));
+}
+
 TEST(Describe, ASweepsTimeIsTheLastToGo) {
   const run::RunProgress p{
       .phase = run::Phase::measuring, .steps = 4, .imgs_per_s = 500, .remaining_s = 2};
@@ -57,6 +65,7 @@ TEST(Describe, ASweepsTimeIsTheLastToGo) {
 // What matters stays: the rate, the share, the time left. The label gives way.
 TEST(LiveText, FitsIntoAnyTerminal) {
   const run::RunProgress p{.phase = run::Phase::measuring,
+                           .steps = 90,
                            .imgs_per_s = 1500,
                            .device_idle = 0.41,
                            .elapsed_s = 3,
