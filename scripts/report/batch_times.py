@@ -36,12 +36,11 @@ def draw(setting, gpus, context):
     flat = [ms for _, _, step in chosen for ms in step if ms > 0]
     log = max(flat) > 5 * sorted(flat)[len(flat) // 2] or max(flat) > 30 * min(flat)
     # Three lie side by side, where a title of two lines is too long.
-    lines = 3 if len(chosen) == 3 and not page.compact else 2
-    axes = page.panels(
-        len(chosen), over=0.45 if lines == 2 else 0.65, high=0.80, wide=0.40, tall=0.62, columns=1
-    )
+    is_narrow = len(chosen) == 3 and not page.compact
+    over = 0.65 if is_narrow else 0.45
+    axes = page.panels(len(chosen), over=over, high=0.80, wide=0.40, tall=0.62, columns=1)
     for i, (ax, (why, cell, step)) in enumerate(zip(axes, chosen)):
-        _panel(ax, cell, step, why, page.compact, "\n" if lines == 3 else " · ")
+        _panel(ax, cell, step, why, page.compact, "\n" if is_narrow else " · ")
         ax.yaxis.set_major_formatter(FuncFormatter(tick))
         if log:
             ax.set_yscale("log")

@@ -4,7 +4,7 @@ too mild: without its flag a doubtful number looks sound."""
 from __future__ import annotations
 
 from . import axes as axis_tables
-from . import ledger
+from . import intervals, ledger
 from .ledger import number
 
 ORDER = ("note", "warning", "serious")
@@ -397,9 +397,7 @@ def _usual_ceiling(record):
     so in all of them; where something else takes a CPU for a moment, one is slow."""
     cell, pairs = record["cell"], record["pairs"]
     rates = sorted(steps / s for steps, s in zip(pairs["ceiling_steps"], pairs["ceiling_s"]))
-    half = len(rates) // 2
-    median = (rates[half] + rates[~half]) / 2
-    return median * cell["batch-size"] * (cell.get("gpus") or 1)
+    return intervals.quantile(rates, 0.5) * cell["batch-size"] * (cell.get("gpus") or 1)
 
 
 def _is_harness_bound(record):

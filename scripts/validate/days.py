@@ -31,10 +31,9 @@ def run(options, folder):
     alike = _cells(options.program, *_two_days_alike(folder, 50 if options.small else 1000))
     share = sum(map(_is_within, alike)) / len(alike)
     print(
-        f"Simulated, {len(alike)} cells of {REPETITIONS} repetitions a day, nothing changed:",
-        end=" ",
+        f"Simulated, {len(alike)} cells of {REPETITIONS} repetitions a day, nothing changed:"
+        f" {100 * share:.1f} %; {100 * ALIKE:.1f} % are due."
     )
-    print(f"{100 * share:.1f} %; {100 * ALIKE:.1f} % are due.")
     if abs(share - ALIKE) > 3 * math.sqrt(ALIKE * (1 - ALIKE) / len(alike)):
         missed.append(f"{100 * share:.1f} % of simulated cells lie within")
     return missed

@@ -32,8 +32,8 @@ Duration duration_of(double step_s, const run::RunLimits& limits) {
               std::min(window, std::max(limits.max_seconds, step_s))};
 }
 
-// The same of a run in pairs, see run/pairs.h. For each step of the cell it makes a synthetic one,
-// and each block settles.
+// How long a run in pairs takes, see run/pairs.h: it makes as many synthetic steps as steps of the
+// cell, and each block settles.
 Duration duration_in_pairs(double step_s, const plan::CellSettings& settings,
                            const run::RunLimits& limits) {
   constexpr double kOfBothKinds = 8, kLeastWarmup = 3;  // steps

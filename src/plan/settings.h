@@ -53,6 +53,8 @@ struct CellSettings {
   bool workers_can_be_delayed() const { return loader != "dali"; }
   // Loaders work, and no step takes their batches.
   bool discards() const { return data != "synthetic" && cache == "discard"; }
+  // Whether a loader works while it is measured.
+  bool loads() const { return feed == device::Feed::streamed || discards(); }
   // While it is measured; else what is cached is read before that, or nothing is.
   bool reads_storage() const { return data != "synthetic" && (cache == "none" || discards()); }
 

@@ -399,8 +399,7 @@ double usual_ceiling(const run::MeasuredPairs& measured, const plan::CellSetting
 Raised harness_bound(const FlagFacts& facts, const FlagRule& rule) {
   const plan::CellSettings& settings = facts.result.settings;
   const auto& pairs = measured(facts).pairs;
-  const bool loads = settings.feed == device::Feed::streamed || settings.discards();
-  if (!settings.emulated() || (loads && !pairs)) return {};
+  if (!settings.emulated() || (settings.loads() && !pairs)) return {};
   const device::DeviceDescription& device = measured(facts).device;
   const double step_ms = std::max(planned_step_ms(settings, measured(facts)), device.host_cpu_ms) +
                          device.all_reduce_ms;
@@ -442,8 +441,7 @@ Raised no_jpeg_engine(const FlagFacts& facts, const FlagRule&) {
 
 Raised oversubscribed(const FlagFacts& facts, const FlagRule& rule) {
   const plan::CellSettings& settings = facts.result.settings;
-  const bool loads = settings.feed == device::Feed::streamed || settings.discards();
-  const int threads = loads ? settings.workers * settings.gpus : 0;
+  const int threads = settings.loads() ? settings.workers * settings.gpus : 0;
   const double cpus = measured(facts).cpu_capacity;
   return when(threads > *rule.threshold * cpus,
               std::to_string(threads) + " loader threads share " + format("%.3g CPUs", cpus));

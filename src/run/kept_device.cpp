@@ -4,16 +4,12 @@
 #include <utility>
 
 namespace feedrate::run {
-namespace {
 
-// What watches or delays a device, and what a resident batch is, belongs to one run.
-bool may_be_kept(const RankTask& task) {
+bool KeptDevice::keeps(const RankTask& task) {
   return task.blocks.in_pairs && task.kind->goes_on && !task.trace &&
          std::ranges::all_of(task.planted_delays, [](std::int64_t ns) { return ns == 0; }) &&
          task.step.feed == device::Feed::streamed;
 }
-
-}  // namespace
 
 std::unique_ptr<device::Accelerator> KeptDevice::take(const RankTask& task, device::Group& group) {
   bool all_have = is_for(task);
@@ -23,7 +19,6 @@ std::unique_ptr<device::Accelerator> KeptDevice::take(const RankTask& task, devi
 }
 
 void KeptDevice::put(const RankTask& task, std::unique_ptr<device::Accelerator> device) {
-  if (!may_be_kept(task)) return;
   device_ = std::move(device);
   kind_ = task.kind;
   argument_ = task.settings.device_argument;
@@ -31,7 +26,7 @@ void KeptDevice::put(const RankTask& task, std::unique_ptr<device::Accelerator> 
 }
 
 bool KeptDevice::is_for(const RankTask& task) const {
-  return device_ && may_be_kept(task) && task.kind == kind_ &&
+  return device_ && keeps(task) && task.kind == kind_ &&
          task.settings.device_argument == argument_ && task.step == spec_;
 }
 

@@ -16,7 +16,10 @@ class KeptDevice {
   // null, and then none is held: two may not fit into the memory. All runs are of one group.
   std::unique_ptr<device::Accelerator> take(const RankTask& task, device::Group& group);
 
-  // Of a task that has ended well: drained, and it holds no batch. Kept if another run may have it.
+  // Whether the device of such a task may go on with another. What watches or delays it, and a
+  // resident batch, belong to one run.
+  static bool keeps(const RankTask& task);
+  // Of such a task, which has ended well: drained, and it holds no batch.
   void put(const RankTask& task, std::unique_ptr<device::Accelerator> device);
 
   void drop() { device_.reset(); }

@@ -12,10 +12,10 @@ namespace {
 constexpr double kUsualBlock = 0.1;  // seconds
 constexpr double kManyPairs = 200;   // more of them tell hardly more
 constexpr int kLeastSteps = 4;       // of a block
-// Workers that have stood still find their caches cold and, on a virtual machine, their CPU given
-// away: batches took 2 to 5 % longer in the first 0.1 s and more, and no longer later.
-constexpr double kAfterPause = 0.15;                           // seconds
-constexpr double kMostAfterPause = kAfterPause / kUsualBlock;  // of a shorter block's length
+// A cell's block settles for so long if its workers stood still before it: they find their caches
+// cold and, on a virtual machine, their CPU given away. Their batches took 2 to 5 % longer in the
+// first 0.1 s.
+constexpr double kAfterPause = 0.15;  // seconds
 
 // Steps after which a loader's batches come in the same rhythm again: workers that each make whole
 // batches may finish them at the same time.
@@ -44,13 +44,9 @@ StepsTogether together(std::span<const BlockSpan> blocks, std::span<const device
   return all;
 }
 
-bool pauses(const plan::CellSettings& settings) {
-  return settings.feed == device::Feed::streamed || settings.discards();
-}
-
-// `pauses`: a block of each pair settles after a pause.
-double seconds_of_block(const RunLimits& limits, bool pauses) {
-  const double settling = pauses ? (kSettlingShare + kMostAfterPause) / 2 : kSettlingShare;
+// `after_pause`: how long the cell's block settles, as a share of its length.
+double seconds_of_block(const RunLimits& limits, double after_pause) {
+  const double settling = (kSettlingShare + std::max(kSettlingShare, after_pause)) / 2;
   const double settled_s = limits.min_seconds / (1 + settling);
   return std::clamp(kUsualBlock, settled_s / (2 * kManyPairs), settled_s / (2 * kLeastPairs));
 }
@@ -59,16 +55,16 @@ double seconds_of_block(const RunLimits& limits, bool pauses) {
 
 BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits,
                    std::uint64_t seed) {
+  const double after_pause = settings.loads() ? kAfterPause / kUsualBlock : 0;
   BlockPlan plan{.blocks = {},
-                 .seconds = seconds_of_block(limits, pauses(settings)),
+                 .seconds = seconds_of_block(limits, after_pause),
                  .least_steps = std::max(kLeastSteps, rhythm_of(settings)),
                  // A CPU's step has ended when the next one is submitted; other devices are two
                  // steps behind.
                  .settling_steps = settings.device_kind == "cpu" ? 1u : kSettlingSteps,
                  .in_pairs = true};
   const Block ceiling{.is_ceiling = true};
-  const Block cell{
-      .settling_s = pauses(settings) ? std::min(kAfterPause, kMostAfterPause * plan.seconds) : 0};
+  const Block cell{.settling_s = std::min(kAfterPause, after_pause * plan.seconds)};
   Random coin(mix64(seed, 0x7061697273ULL));
   for (std::size_t pair = 0; pair < kMostPairs; ++pair) {
     const bool ceiling_first = coin.below(2) == 1;

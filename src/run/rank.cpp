@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
-#include <span>
 
 #include "base/random.h"
 #include "measure/ranges.h"
@@ -617,7 +616,8 @@ RankResult run_rank(const RankTask& task, device::Group& group, std::stop_token 
   RankRun run(task, group, kept);
   RankResult result = run.run(stop);
   // Even one that was told to stop after its last step has left its device.
-  if (!result.interrupted && !stop.stop_requested()) kept.put(task, run.take_device());
+  const bool has_left = result.interrupted || stop.stop_requested();
+  if (!has_left && KeptDevice::keeps(task)) kept.put(task, run.take_device());
   return result;
 }
 

@@ -68,7 +68,7 @@ void RankBlocks::keep_block_of_pair(const Now& now) {
 }
 
 void RankBlocks::leave(const Now& now) {
-  if (loader_) let_loader_stand(false, now);
+  let_loader_stand(false, now);
   delay_nothing();
 }
 

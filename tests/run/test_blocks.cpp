@@ -77,7 +77,7 @@ TEST(BlockSchedule, ABlockSettlesAndIsMeasured) {
   EXPECT_EQ(steps.until_next_mark(schedule), 100) << "and stays so";
 }
 
-// Of its own time to settle, where that is longer.
+// A block that names a longer time settles for that time.
 TEST(BlockSchedule, ABlockMaySettleForLonger) {
   BlockPlan plan = plan_of(2, 0.5, 6);
   plan.blocks[1].settling_s = 0.3;

@@ -4,11 +4,11 @@
 #include <stdexcept>
 
 #include "device/registry.h"
-#include "plan/expand.h"
 #include "ranks/thread_groups.h"
 #include "run/kept_device.h"
 #include "run/rank.h"
 #include "storage/dataset.h"
+#include "tests/run/raw_cell.h"
 #include "tests/support.h"
 
 namespace feedrate::tests {
@@ -34,14 +34,7 @@ class RunsOfAProcess : public testing::Test {
          .goes_on = true});
   }
   run::RankTask task(const plan::AxisValues& more = {}) {
-    plan::AxisValues axes = more;
-    axes.merge(plan::AxisValues{{"device", {"emulated:1000"}},
-                                {"data", {"raw"}},
-                                {"workers", {"2"}},
-                                {"batch-size", {"4"}},
-                                {"image-size", {"8"}},
-                                {"input-size", {"8"}}});
-    plan::CellSettings settings = plan::settings_of(plan::expand(axes).at(0));
+    plan::CellSettings settings = plan::settings_of(raw_cell(more));
     settings.device = "fake";
     return run::make_rank_task(settings, options_, registry_, &dataset_, {}, {}, {});
   }

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "device/registry.h"
-#include "plan/expand.h"
 #include "run/cell_runner.h"
 #include "run/measurement.h"
 #include "tests/run/made_up_rank.h"
+#include "tests/run/raw_cell.h"
 #include "tests/support.h"
 
 namespace feedrate::tests {
@@ -193,17 +193,8 @@ class PairsOfACell : public testing::Test {
     options_.planted[static_cast<std::size_t>(measure::Stage::decode)].ns = ns;
   }
   run::CellResult result(const plan::AxisValues& more = {}) {
-    plan::AxisValues axes = more;
-    axes.merge(plan::AxisValues{{"device", {"emulated:1000"}},
-                                {"data", {"raw"}},
-                                {"workers", {"2"}},
-                                {"gpus", {"1"}},
-                                {"batch-size", {"4"}},
-                                {"image-size", {"8"}},
-                                {"input-size", {"8"}}});
     device::AcceleratorRegistry registry;
-    return run::CellRunner(options_, registry)
-        .run(plan::expand(axes).at(0), {}, {}, {.in_pairs = true});
+    return run::CellRunner(options_, registry).run(raw_cell(more), {}, {}, {.in_pairs = true});
   }
   run::Measurement measure(const plan::AxisValues& more = {}) {
     const run::CellResult found = result(more);
