@@ -429,7 +429,7 @@ def _interval(record):
         or not 0 < stated[0] <= stated[1]
     ):
         yield f"ci95 {str(stated)[:60]} is no interval"
-    elif stated is None and record["steps"] >= 2 * intervals.BLOCKS and _drawn(record) < 1:
+    elif stated is None and record["steps"] >= 2 * intervals.BLOCKS and ledger.drawn(record) < 1:
         yield f"ci95 is null, {record['steps']} steps give an interval"
     elif stated and len(raw) == record["steps"]:
         images = record["images"] / record["steps"]
@@ -437,7 +437,7 @@ def _interval(record):
         if not ledger.since(record, 3):
             forms.append(intervals.of_blocks_1(raw, images))
         else:
-            forms = [_widened(form, _drawn(record)) for form in forms]
+            forms = [intervals.widened(form, ledger.drawn(record)) for form in forms]
         if ledger.since(record, 4):
             forms = [_below_the_set_rate(form, record) for form in forms]
         if not any(_close(stated, *form) for form in forms):
@@ -446,19 +446,6 @@ def _interval(record):
                 f"ci95 is {stated[0]:.6g} to {stated[1]:.6g}, the steps in raw give {low:.6g} to"
                 f" {high:.6g}"
             )
-
-
-def _drawn(record):
-    """The share of the images that was drawn from the queue or has filled it; 0 before schema 3."""
-    if not ledger.since(record, 3):
-        return 0.0
-    return abs(_part(record["queue"], "drawn_fraction", 0.0))
-
-
-def _widened(interval, drawn):
-    """By what was drawn from the queue: so far the rate may be off. No interval where it is all."""
-    (low, high), slack = interval
-    return (low * (1 - drawn), high * (1 + drawn)), slack
 
 
 def _below_the_set_rate(interval, record):

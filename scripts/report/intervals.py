@@ -58,21 +58,25 @@ def _scatter(off, nudge=0.0):
     return squares, inflation, max(2, int((n - 1) / inflation + nudge))
 
 
-def of_pairs(pairs, share, is_bounded):
+def widened(interval, drawn):
+    """By the share of the images that was drawn from the queue or has filled it: so far what was
+    measured may be off."""
+    (low, high), slack = interval
+    return (low * (1 - drawn), high * (1 + drawn)), slack
+
+
+def of_pairs(pairs, share):
     """((low, high), slack): the 95 % interval around the share of the ceiling of a run in pairs,
     from (steps, seconds, the ceiling's steps, its seconds) of each, and how far rounding may move
     an end of it, relative. It is that of a ratio estimator (Cochran 1977, Sampling Techniques,
-    chapter 6), as the share is images over time however the blocks divide them. `is_bounded`: no
-    share exceeds 1; see statistics.cut_at()."""
+    chapter 6), as the share is images over time however the blocks divide them."""
     n = len(pairs)
     whole = [sum(values) for values in zip(*pairs)]
     parts = ([part / all_ for part, all_ in zip(pair, whole)] for pair in pairs)
     squares, inflation, degrees = _scatter([a - b - c + d for a, b, c, d in parts])
     error = max(math.sqrt(n / (n - 1) * squares * inflation), statistics.RESOLUTION)
     half = statistics.t_quantile(0.975, degrees) * error
-    low, high = share * math.exp(-half), share * math.exp(half)
-    high = statistics.cut_at(1.0, low, high, share) if is_bounded else high
-    return (low, high), 1e-8 + 1e-6 * half
+    return (share * math.exp(-half), share * math.exp(half)), 1e-8 + 1e-6 * half
 
 
 def of_blocks_1(steps_ms, images_a_step):

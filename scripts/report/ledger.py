@@ -230,6 +230,11 @@ def first_window(record):
     return record["window_s"] if first is None else first
 
 
+def drawn(record):
+    """The share of its images that was drawn from the queue or has filled it; 0 before schema 3."""
+    return abs(number(part(record, "queue", "drawn_fraction")) or 0.0) if since(record, 3) else 0.0
+
+
 def positive(value):
     """Whether it is a finite number above zero (True is none)."""
     return number(value) is not None and value > 0

@@ -3,7 +3,7 @@ take turns. What its record says of both, derived again from the blocks."""
 
 from __future__ import annotations
 
-from . import intervals, ledger
+from . import intervals, ledger, statistics
 from .ledger import EXACT, number
 
 LISTS = ("cell_steps", "cell_s", "ceiling_steps", "ceiling_s")  # as intervals.of_pairs() has them
@@ -59,6 +59,19 @@ def _derived(record, pairs):
     }
 
 
+def interval(record):
+    """((low, high), slack) around its share, as intervals.of_pairs(), widened by what was drawn
+    from the queue; on an emulated device no share exceeds 1. None where there is none."""
+    drawn, share = ledger.drawn(record), record["ceiling_fraction"]
+    each = list(zip(*(record["pairs"][name] for name in LISTS)))
+    if len(each) < intervals.LEAST_PAIRS or drawn >= 1:
+        return None
+    (low, high), slack = intervals.widened(intervals.of_pairs(each, share), drawn)
+    if ledger.part(record, "device", "kind") == "emulated":
+        high = statistics.cut_at(1.0, low, high, share)
+    return (low, high), slack
+
+
 def _device_rates(record, pairs):
     images = record["images"] / record["steps"]
     for of, key in (("cell", "device_rate"), ("ceiling", "ceiling_device_rate")):
@@ -76,16 +89,18 @@ def _device_rates(record, pairs):
 
 def _interval(record, pairs):
     stated = record.get(INTERVAL)
-    if len(pairs["cell_s"]) < intervals.LEAST_PAIRS:
+    found = interval(record)
+    if found is None:
         if stated is not None:
-            yield f"{INTERVAL} is not null, {len(pairs['cell_s'])} pairs give no interval"
+            what = "images from the queue's stock alone"
+            if len(pairs["cell_s"]) < intervals.LEAST_PAIRS:
+                what = f"{len(pairs['cell_s'])} pairs"
+            yield f"{INTERVAL} is not null, {what} give no interval"
         return
     if not isinstance(stated, list) or len(stated) != 2 or None in map(number, stated):
         yield f"{INTERVAL} {str(stated)[:60]} is no interval"
         return
-    is_emulated = ledger.part(record, "device", "kind") == "emulated"
-    each = zip(*(pairs[name] for name in LISTS))
-    ends, slack = intervals.of_pairs(list(each), record["ceiling_fraction"], is_emulated)
+    ends, slack = found
     # An end may be too small to be told from zero.
     if any(abs(mine - end) > slack * end + 1e-12 for mine, end in zip(stated, ends)):
         yield (

@@ -38,14 +38,13 @@ double half_width(std::span<const WorkPair> pairs, const BlockWork& cell,
 
 }  // namespace
 
-PairedShare share_of_pairs(std::span<const WorkPair> pairs, bool is_bounded) {
+PairedShare share_of_pairs(std::span<const WorkPair> pairs) {
   const BlockWork cell = sum_of(pairs, &WorkPair::cell),
                   ceiling = sum_of(pairs, &WorkPair::ceiling);
   PairedShare found{.share = rate_of(cell) / rate_of(ceiling), .ci95 = {}};
   if (pairs.size() < kLeastRepetitions) return found;
   const double half = half_width(pairs, cell, ceiling);
   found.ci95 = Interval{found.share * std::exp(-half), found.share * std::exp(half)};
-  if (is_bounded) found.ci95 = cut_at(1, *found.ci95, found.share);
   return found;
 }
 

@@ -28,7 +28,7 @@ struct PairedShare {
 // Of at least one pair. The interval is that of a ratio estimator (Cochran 1977, Sampling
 // Techniques, chapter 6): a t-interval on the logarithm, from how far each pair lies off the whole.
 // From eight pairs on it is inflated for the correlation of neighbouring pairs, as block_interval()
-// is. `is_bounded`: no share can exceed 1, as on a device whose rate is set; see cut_at().
-PairedShare share_of_pairs(std::span<const WorkPair> pairs, bool is_bounded);
+// is.
+PairedShare share_of_pairs(std::span<const WorkPair> pairs);
 
 }  // namespace feedrate::measure

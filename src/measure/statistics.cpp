@@ -84,6 +84,10 @@ double student_t_below(double t, int degrees) {
   return t < 0 ? (1 - inside) / 2 : (1 + inside) / 2;
 }
 
+Interval widened(const Interval& interval, double fraction) {
+  return {interval.low * (1 - fraction), interval.high * (1 + fraction)};
+}
+
 Interval cut_at(double most, const Interval& interval, double value) {
   return {interval.low, std::max(interval.low, std::min(interval.high, std::max(most, value)))};
 }

@@ -37,6 +37,9 @@ struct Interval {
   double high = 0;
 };
 
+// The interval of what may be off by a further `fraction` of itself, up or down.
+Interval widened(const Interval& interval, double fraction);
+
 // The interval around `value` without what lies above `most`, which the true value cannot exceed:
 // it holds that as often as before (Mandelkern 2002, Statistical Science 17:149). Where `value`
 // lies above that itself, by an error of measuring, it ends there.

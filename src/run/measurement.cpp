@@ -238,18 +238,16 @@ DeviceRate device_rate_of(const DeviceTimes& times, double images_per_step) {
           measure::block_interval(times.busy_s, images_per_step)};
 }
 
-// Of the rate, from the steps' durations. None if all of it was drawn from the queue: nothing is
-// known of the rate of loading.
-std::optional<measure::Interval> rate_interval(const Measurement& m,
-                                               const std::vector<double>& durations,
-                                               double images_per_step,
-                                               std::optional<double> bound) {
+// The interval that the steps or pairs give the rate or share `value`, widened by what was drawn
+// from the queue and without what lies above `most`. None if all of it was drawn: nothing is known
+// of the rate of loading.
+std::optional<measure::Interval> interval_of(const std::optional<measure::Interval>& found,
+                                             const Measurement& m, double value,
+                                             std::optional<double> most) {
   const double drawn = std::abs(m.drawn_from_queue);
-  auto found = measure::block_interval(durations, images_per_step);
   if (!found || drawn >= 1) return std::nullopt;
-  found->low *= 1 - drawn;
-  found->high *= 1 + drawn;
-  return bound ? measure::cut_at(*bound, *found, m.imgs_per_s) : *found;
+  const measure::Interval wide = measure::widened(*found, drawn);
+  return most ? measure::cut_at(*most, wide, value) : wide;
 }
 
 void add_steps(Measurement& m, const plan::CellSettings& settings,
@@ -257,7 +255,8 @@ void add_steps(Measurement& m, const plan::CellSettings& settings,
   const RankResult& first = ranks.front();
   const Parts parts = parts_of(first);
   const std::vector<double> durations = durations_of(first, parts);
-  m.ci95 = rate_interval(m, durations, images_per_step, plan::bound_of(settings));
+  m.ci95 = interval_of(measure::block_interval(durations, images_per_step), m, m.imgs_per_s,
+                       plan::bound_of(settings));
   m.changing = measure::is_changing(durations);
   DeviceTimes times = device_times_of(ranks, parts);
   m.device_rate = device_rate_of(times, images_per_step);
@@ -272,7 +271,6 @@ void add_steps(Measurement& m, const plan::CellSettings& settings,
 
 void add_pairs(Measurement& m, const std::vector<RankResult>& ranks, double images_per_step) {
   const RankResult& first = ranks.front();
-  const bool is_bounded = first.device.kind == "emulated";
   MeasuredPairs all{.took_s = first.pairs_took_s};
   std::vector<measure::WorkPair> work;
   const auto busy_s = [&](const Part& part) {
@@ -300,7 +298,10 @@ void add_pairs(Measurement& m, const std::vector<RankResult>& ranks, double imag
   all.ceiling_imgs_per_s = images / seconds;
   all.ceiling_device = device_rate_of(device_times_of(ranks, blocks_of(first, /*of_ceiling=*/true)),
                                       images_per_step);
-  all.share = measure::share_of_pairs(work, is_bounded);
+  // No share of a device whose rate is set exceeds 1.
+  const auto most = first.device.kind == "emulated" ? std::optional(1.0) : std::nullopt;
+  all.share = measure::share_of_pairs(work);
+  all.share.ci95 = interval_of(all.share.ci95, m, all.share.share, most);
   m.pairs = std::move(all);
 }
 
@@ -400,7 +401,7 @@ std::optional<measure::PairedShare> device_share_of(std::span<const MeasuredPair
                     {static_cast<double>(pair.ceiling_steps), pair.ceiling_busy_s}});
   }
   if (work.empty()) return std::nullopt;
-  return measure::share_of_pairs(work, /*is_bounded=*/false);
+  return measure::share_of_pairs(work);
 }
 
 double kept_up(double imgs_per_s, double drawn_mean) {

@@ -13,7 +13,7 @@ using measure::WorkPair;
 
 TEST(PairedShare, IsTheRateOfAllBlocksOverThatOfAllTheCeilings) {
   const std::vector<WorkPair> pairs = {{{50, 1}, {100, 1}}, {{60, 1}, {200, 2}}};
-  const auto found = measure::share_of_pairs(pairs, false);
+  const auto found = measure::share_of_pairs(pairs);
   EXPECT_NEAR(found.share, (110 / 2.0) / (300 / 3.0), 1e-12);
   EXPECT_FALSE(found.ci95) << "two pairs give no interval";
 }
@@ -23,7 +23,7 @@ TEST(PairedShare, IsTheRateOfAllBlocksOverThatOfAllTheCeilings) {
 TEST(PairedShare, ALongStepCountsForTheTimeThatItTook) {
   std::vector<WorkPair> pairs(9, {{100, 1}, {100, 1}});
   pairs.push_back({{100, 11}, {100, 1}});
-  EXPECT_NEAR(measure::share_of_pairs(pairs, false).share, 0.5, 1e-12);
+  EXPECT_NEAR(measure::share_of_pairs(pairs).share, 0.5, 1e-12);
 }
 
 // What slows both blocks of a pair alike is in no share and in no interval.
@@ -31,21 +31,10 @@ TEST(PairedShare, TheMachinesSpeedCancels) {
   std::vector<WorkPair> pairs;
   for (const double speed : {1.0, 0.5, 0.9, 0.4})
     pairs.push_back({{30 * speed, 1}, {40 * speed, 1}});
-  const auto found = measure::share_of_pairs(pairs, false);
+  const auto found = measure::share_of_pairs(pairs);
   EXPECT_NEAR(found.share, 0.75, 1e-12);
   ASSERT_TRUE(found.ci95);
   EXPECT_NEAR(found.ci95->high / found.ci95->low, 1, 1e-6);
-}
-
-TEST(PairedShare, WhereTheRateIsSetNoIntervalReachesBeyondIt) {
-  const std::vector<WorkPair> pairs = {
-      {{90, 1}, {100, 1}}, {{100, 1}, {100, 1}}, {{95, 1}, {100, 1}}};
-  const auto free = measure::share_of_pairs(pairs, false),
-             bounded = measure::share_of_pairs(pairs, true);
-  EXPECT_EQ(free.share, bounded.share);
-  EXPECT_GT(free.ci95->high, 1);
-  EXPECT_EQ(bounded.ci95->high, 1);
-  EXPECT_EQ(bounded.ci95->low, free.ci95->low);
 }
 
 // How often the interval holds the truth; `correlation`: of the noise from pair to pair.
@@ -63,7 +52,7 @@ double coverage(std::size_t pairs, double noise, double correlation) {
       all.push_back({{60 * machine * std::exp(noise * slow), 1},
                      {100 * machine * std::exp(noise * normal(random) / 2), 1}});
     }
-    const auto found = measure::share_of_pairs(all, false);
+    const auto found = measure::share_of_pairs(all);
     // The truth is that of the totals: of means of log-normal noise.
     const double truth = 0.6 * std::exp(noise * noise / 2) / std::exp(noise * noise / 8);
     held += found.ci95->low <= truth && truth <= found.ci95->high;

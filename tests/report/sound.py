@@ -159,11 +159,8 @@ def _capacities(rate):
 def paired(cell, rate, ceiling, repetition=0, count=8, **changes):
     """One run in pairs."""
     found = ledgers.in_pairs(record(cell, rate, repetition, **changes), ceiling, count)
-    blocks = [found["pairs"][name] for name in pairs.LISTS]
-    is_emulated = found["device"]["kind"] == "emulated"
-    if count >= intervals.LEAST_PAIRS:
-        ends, _ = intervals.of_pairs(list(zip(*blocks)), found["ceiling_fraction"], is_emulated)
-        found["ceiling_fraction_ci95"] = list(ends)
+    if interval := pairs.interval(found):
+        found["ceiling_fraction_ci95"] = list(interval[0])
     return found
 
 

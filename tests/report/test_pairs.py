@@ -43,7 +43,7 @@ class Interval(unittest.TestCase):
     def test_three_pairs_by_hand(self):
         # Blocks of 10 steps: the cell's take 2.0, 2.2 and 1.8 s, the ceiling's 1 s each.
         pairs = [(10, seconds, 10, 1.0) for seconds in (2.0, 2.2, 1.8)]
-        found, _ = intervals.of_pairs(pairs, 0.5, False)
+        found, _ = intervals.of_pairs(pairs, 0.5)
         squares = 2 * (0.2 / 6) ** 2
         half = 4.302653 * math.sqrt(3 / 2 * squares)
         self.assertAlmostEqual(math.log(found[1] / 0.5), half, places=6)
@@ -52,7 +52,7 @@ class Interval(unittest.TestCase):
     def test_neighbours_that_are_alike_widen_it_from_eight_pairs_on(self):
         def half(seconds):
             pairs = [(10, s, 10, 1.0) for s in seconds]
-            (low, high), _ = intervals.of_pairs(pairs, 0.5, False)
+            (low, high), _ = intervals.of_pairs(pairs, 0.5)
             return math.log(high / low) / 2
 
         together, apart = [2.1] * 4 + [1.9] * 4, [2.1, 1.9] * 4
@@ -62,12 +62,24 @@ class Interval(unittest.TestCase):
         self.assertAlmostEqual(half(together), 4.302653 * by_hand * math.sqrt(7), places=6)
         self.assertAlmostEqual(half(together[1:]) / half(apart[1:]), 1.0, delta=0.15)
 
+    def test_what_was_drawn_from_the_queue_widens_it(self):
+        record = paired(axes={"device": "cuda"})[1]
+        (low, high), _ = pair_blocks.interval(record)
+        for drawn in (0.02, -0.02):
+            record["queue"]["drawn_fraction"] = drawn
+            wide, _ = pair_blocks.interval(record)
+            self.assertAlmostEqual(wide[0], 0.98 * low)
+            self.assertAlmostEqual(wide[1], 1.02 * high)
+        record["queue"]["drawn_fraction"] = 1.0
+        self.assertIsNone(pair_blocks.interval(record))
+
     def test_on_an_emulated_device_it_ends_at_1(self):
-        pairs = [(10, s, 10, 1.0) for s in (1.0, 1.2, 1.0)]
-        plain, _ = intervals.of_pairs(pairs, 3 / 3.2, False)
-        self.assertGreater(plain[1], 1)
-        self.assertEqual(intervals.of_pairs(pairs, 3 / 3.2, True)[0], (plain[0], 1.0))
-        self.assertEqual(intervals.of_pairs(pairs, 1.01, True)[0][1], 1.01)
+        record = paired()[1]
+        record["queue"]["drawn_fraction"] = 0.3
+        record["ceiling_fraction"] = 0.9
+        self.assertEqual(pair_blocks.interval(record)[0][1], 1.0)
+        record["ceiling_fraction"] = 1.01
+        self.assertEqual(pair_blocks.interval(record)[0][1], 1.01)
 
 
 class Validated(Checked):

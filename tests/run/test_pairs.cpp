@@ -180,6 +180,22 @@ TEST(MeasuredPairs, AreOfAllRanks) {
   EXPECT_NEAR(m.imgs_per_s, 12 * 16 / 0.122, 1e-6);
 }
 
+TEST(MeasuredPairs, WhatWasDrawnFromTheQueueWidensTheSharesInterval) {
+  const auto of = [](double drawn, const char* kind = "cuda") {
+    run::RankResult rank = rank_in_pairs(3);
+    rank.drawn_from_queue = drawn;
+    rank.device.kind = kind;
+    return run::measurement_of({.batch_size = 8}, {.ranks = {rank}}).pairs->share.ci95;
+  };
+  for (const double drawn : {0.1, -0.1}) {
+    ASSERT_TRUE(of(drawn)) << drawn;
+    EXPECT_NEAR(of(drawn)->low, 0.9, 1e-6) << drawn;
+    EXPECT_NEAR(of(drawn)->high, 1.1, 1e-6) << drawn;
+  }
+  EXPECT_NEAR(of(0.1, "emulated")->high, 1, 1e-9) << "no share exceeds that of a set rate";
+  EXPECT_FALSE(of(1)) << "nothing is known of the rate of loading";
+}
+
 // The device takes 1000 images/s, planted times decide what comes.
 class PairsOfACell : public testing::Test {
  protected:
@@ -192,6 +208,10 @@ class PairsOfACell : public testing::Test {
   void plant(std::int64_t ns) {
     options_.planted[static_cast<std::size_t>(measure::Stage::decode)].ns = ns;
   }
+  // images/s
+  struct Rates {
+    double ceiling = 0, cell = 0;
+  };
   run::CellResult result(const plan::AxisValues& more = {}) {
     device::AcceleratorRegistry registry;
     return run::CellRunner(options_, registry).run(raw_cell(more), {}, {}, {.in_pairs = true});
@@ -201,10 +221,14 @@ class PairsOfACell : public testing::Test {
     EXPECT_EQ(found.status, run::Status::ok) << found.error;
     return found.measurement.value_or(run::Measurement{});
   }
-  // Again, three times at most, while others take the CPUs, which only lowers a rate.
-  run::Measurement measure_until(const plan::AxisValues& axes, double least) {
-    run::Measurement found;
-    for (int tries = 0; tries < 3 && found.imgs_per_s < least; ++tries) found = measure(axes);
+  // Again, five times at most, while others take the CPUs, which lowers a rate of either kind.
+  run::Measurement measure_until(const plan::AxisValues& axes, Rates planted) {
+    const auto is_lower = [&](const run::Measurement& found) {
+      return found.imgs_per_s < 0.98 * planted.cell || !found.pairs ||
+             found.pairs->ceiling_imgs_per_s < 0.99 * planted.ceiling;
+    };
+    run::Measurement found = measure(axes);
+    for (int again = 0; again < 4 && is_lower(found); ++again) found = measure(axes);
     return found;
   }
   TemporaryFolder folder_;
@@ -215,7 +239,7 @@ class PairsOfACell : public testing::Test {
 TEST_F(PairsOfACell, BothRatesAreAsPlanted) {
   plant(4 * kMs);
   for (const char* loader : {"pool", "batch"}) {
-    const auto m = measure_until({{"loader", {loader}}}, 485);
+    const auto m = measure_until({{"loader", {loader}}}, {.ceiling = 1000, .cell = 500});
     ASSERT_TRUE(m.pairs) << loader;
     EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20) << loader;
     EXPECT_NEAR(m.imgs_per_s, 500, 15) << loader;
@@ -233,7 +257,7 @@ TEST_F(PairsOfACell, BothRatesAreAsPlanted) {
 TEST_F(PairsOfACell, LongStepsOfTheCeilingLeaveTheCellNoStock) {
   plant(2'500'000);  // 2 workers of 2.5 ms a sample make 800 images/s
   options_.limits.min_seconds = 5;
-  const auto m = measure_until({{"batch-size", {"64"}}}, 776);
+  const auto m = measure_until({{"batch-size", {"64"}}}, {.ceiling = 1000, .cell = 800});
   ASSERT_TRUE(m.pairs);
   EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20);
   EXPECT_NEAR(m.imgs_per_s, 800, 24);
@@ -243,7 +267,7 @@ TEST_F(PairsOfACell, LongStepsOfTheCeilingLeaveTheCellNoStock) {
 TEST_F(PairsOfACell, ALoaderThatIsHardlyFasterKeepsItsQueueFull) {
   plant(1'750'000);  // 2 workers of 1.75 ms a sample make 1,140 images/s
   options_.limits.max_seconds = 12;
-  const auto m = measure_until({{"batch-size", {"64"}}}, 980);
+  const auto m = measure_until({{"batch-size", {"64"}}}, {.ceiling = 1000, .cell = 1000});
   ASSERT_TRUE(m.pairs);
   EXPECT_NEAR(m.imgs_per_s, 1000, 20);
   EXPECT_LT(std::abs(m.drawn_from_queue), 0.01);
@@ -260,14 +284,14 @@ TEST_F(PairsOfACell, WorkersStandStillWhileTheCeilingIsMeasured) {
 
 TEST_F(PairsOfACell, LoadingInTheTrainingThreadIsInPairsToo) {
   plant(2 * kMs);
-  const auto m = measure_until({{"workers", {"0"}}}, 485);
+  const auto m = measure_until({{"workers", {"0"}}}, {.ceiling = 1000, .cell = 500});
   EXPECT_NEAR(m.imgs_per_s, 500, 15);
   EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20);
 }
 
 TEST_F(PairsOfACell, CachesAreInPairsToo) {
   for (const char* cache : {"host", "device", "discard", "sample"}) {
-    const auto m = measure({{"cache", {cache}}});
+    const auto m = measure_until({{"cache", {cache}}}, {.ceiling = 1000, .cell = 1000});
     ASSERT_TRUE(m.pairs) << cache;
     EXPECT_NEAR(m.pairs->share.share, 1, 0.03) << cache;
   }
@@ -275,7 +299,7 @@ TEST_F(PairsOfACell, CachesAreInPairsToo) {
 
 TEST_F(PairsOfACell, SeveralRanksHaveTheSamePairs) {
   plant(4 * kMs);
-  const auto m = measure({{"gpus", {"2"}}});
+  const auto m = measure_until({{"gpus", {"2"}}}, {.ceiling = 2000, .cell = 1000});
   ASSERT_TRUE(m.pairs);
   EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 2000, 40);
   EXPECT_NEAR(m.imgs_per_s, 1000, 40);
@@ -286,7 +310,7 @@ TEST_F(PairsOfACell, PairsThatLivedOnTheQueueDoNotCount) {
   auto& decode = options_.planted[static_cast<std::size_t>(measure::Stage::decode)];
   decode.ns = 4 * kMs;
   decode.free_first = 400;
-  const auto m = measure({{"prefetch", {"64"}}});
+  const auto m = measure_until({{"prefetch", {"64"}}}, {.ceiling = 1000, .cell = 500});
   EXPECT_NEAR(m.imgs_per_s, 500, 20);
   EXPECT_LT(std::abs(m.drawn_from_queue), run::kNearRest);
 }
