@@ -14,11 +14,10 @@ void BlockSchedule::begin(std::span<const device::StepRecord> steps) {
 void BlockSchedule::update(std::span<const device::StepRecord> steps) {
   if (mark_ == 0 || is_over() || steps.size() == since_) return;
   const bool measures = is_measured(mark_);
-  const double seconds = static_cast<double>(times_longer_) * plan_.seconds;
+  const Block& block = plan_.blocks[block_of(mark_)];
+  const double seconds = static_cast<double>(times_longer_) * plan_.seconds * block.length;
   const std::size_t least = measures ? times_longer_ * least_steps_ : plan_.settling_steps;
-  const double least_s =
-      measures ? seconds
-               : std::max(kSettlingShare * seconds, plan_.blocks[block_of(mark_)].settling_s);
+  const double least_s = measures ? seconds : std::max(kSettlingShare * seconds, block.settling_s);
   const double lasted =
       measure::seconds(steps.back().end_ns - steps[since_ == 0 ? 0 : since_ - 1].end_ns);
   if (steps.size() - since_ < least || lasted < least_s) return;

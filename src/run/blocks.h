@@ -17,6 +17,7 @@ struct Block {
   measure::Delay delay{};   // ns 0: off
   bool is_ceiling = false;  // its steps are those of the cell's ceiling
   double settling_s = 0;    // it settles for so long at least
+  double length = 1;        // of the plan's seconds
 };
 
 // How long a block settles: a device has two steps in work when a delay changes, and the loaders as

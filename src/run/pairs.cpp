@@ -13,9 +13,11 @@ constexpr double kUsualBlock = 0.1;  // seconds
 constexpr double kManyPairs = 200;   // more of them tell hardly more
 constexpr int kLeastSteps = 4;       // of a block
 // A cell's block settles for so long if its workers stood still before it: they find their caches
-// cold and, on a virtual machine, their CPU given away. Their batches took 2 to 5 % longer in the
-// first 0.1 s.
-constexpr double kAfterPause = 0.15;  // seconds
+// cold and, on a virtual machine, their CPU given away. Their batches took 2 to 6 % longer in the
+// first 0.1 s, 1.3 to 2 % between 0.15 and 0.35 s, and as long as later from there on. What settles
+// tells nothing, so the block itself is longer as well.
+constexpr double kSettlingAfterPause = 0.3;  // seconds
+constexpr double kLengthAfterPause = 2;      // of a usual block
 
 // Steps after which a loader's batches come in the same rhythm again: workers that each make whole
 // batches may finish them at the same time.
@@ -44,27 +46,31 @@ StepsTogether together(std::span<const BlockSpan> blocks, std::span<const device
   return all;
 }
 
-// `after_pause`: how long the cell's block settles, as a share of its length.
-double seconds_of_block(const RunLimits& limits, double after_pause) {
-  const double settling = (kSettlingShare + std::max(kSettlingShare, after_pause)) / 2;
-  const double settled_s = limits.min_seconds / (1 + settling);
-  return std::clamp(kUsualBlock, settled_s / (2 * kManyPairs), settled_s / (2 * kLeastPairs));
+// `pair`: how long one is with what settles, in usual blocks.
+double seconds_of_block(const RunLimits& limits, double pair) {
+  const double blocks_s = limits.min_seconds / pair;
+  return std::clamp(kUsualBlock, blocks_s / kManyPairs, blocks_s / kLeastPairs);
 }
 
 }  // namespace
 
 BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits,
                    std::uint64_t seed) {
-  const double after_pause = settings.loads() ? kAfterPause / kUsualBlock : 0;
+  Block cell;
+  double settling = kSettlingShare;  // of the cell, in usual blocks
+  if (settings.loads()) {
+    cell.length = kLengthAfterPause;
+    settling = kSettlingAfterPause / kUsualBlock;
+  }
   BlockPlan plan{.blocks = {},
-                 .seconds = seconds_of_block(limits, after_pause),
+                 .seconds = seconds_of_block(limits, kSettlingShare + 1 + settling + cell.length),
                  .least_steps = std::max(kLeastSteps, rhythm_of(settings)),
                  // A CPU's step has ended when the next one is submitted; other devices are two
                  // steps behind.
                  .settling_steps = settings.device_kind == "cpu" ? 1u : kSettlingSteps,
                  .in_pairs = true};
   const Block ceiling{.is_ceiling = true};
-  const Block cell{.settling_s = std::min(kAfterPause, after_pause * plan.seconds)};
+  cell.settling_s = std::min(settling * plan.seconds, kSettlingAfterPause);
   Random coin(mix64(seed, 0x7061697273ULL));
   for (std::size_t pair = 0; pair < kMostPairs; ++pair) {
     const bool ceiling_first = coin.below(2) == 1;

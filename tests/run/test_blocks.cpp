@@ -91,6 +91,19 @@ TEST(BlockSchedule, ABlockMaySettleForLonger) {
   EXPECT_EQ(steps.until_next_mark(schedule), 50);
 }
 
+TEST(BlockSchedule, ABlockMayBeLongerThanOthers) {
+  BlockPlan plan = plan_of(2, 0.5, 6);
+  plan.blocks[1].length = 2;
+  BlockSchedule schedule(plan);
+  Steps steps;
+  steps.add();
+  schedule.begin(steps.all());
+  EXPECT_EQ(steps.until_next_mark(schedule), 10);
+  EXPECT_EQ(steps.until_next_mark(schedule), 50);
+  EXPECT_EQ(steps.until_next_mark(schedule), 20);
+  EXPECT_EQ(steps.until_next_mark(schedule), 100);
+}
+
 TEST(BlockSchedule, LongStepsMakeLongBlocks) {
   const BlockPlan plan = plan_of(1, 0.001, 6);
   BlockSchedule schedule(plan);

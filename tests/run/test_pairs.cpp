@@ -40,15 +40,30 @@ TEST(Pairs, HaveABlockOfEachKindInAnyOrder) {
 }
 
 // Only the cell's, and only where there are workers that have stood still.
-TEST(Pairs, BlocksSettleLongerBehindAPause) {
+TEST(Pairs, BlocksAreLongerBehindAPause) {
   for (const auto feed : {device::Feed::streamed, device::Feed::resident}) {
     plan::CellSettings settings;
     settings.feed = feed;
     const run::BlockPlan plan = run::pairs_of(settings, kPairLimits, 1);
     for (const run::Block& block : plan.blocks) {
-      const bool is_longer = block.settling_s > run::kSettlingShare * plan.seconds;
-      EXPECT_EQ(is_longer, feed == device::Feed::streamed && !block.is_ceiling);
+      const bool paused = feed == device::Feed::streamed && !block.is_ceiling;
+      EXPECT_EQ(block.settling_s > run::kSettlingShare * block.length * plan.seconds, paused);
+      EXPECT_EQ(block.length > 1, paused);
     }
+  }
+}
+
+// Three pairs fit into the shortest window, with what settles, and blocks grow with a long one.
+TEST(Pairs, FillTheWindowHoweverLongItIs) {
+  for (const double window_s : {0.5, 5.0, 600.0}) {
+    const run::BlockPlan plan = run::pairs_of({.batch_size = 8}, {.min_seconds = window_s}, 1);
+    double pair_s = 0;
+    for (const run::Block& block : std::span(plan.blocks).first(2)) {
+      const double seconds = block.length * plan.seconds;
+      pair_s += seconds + std::max(block.settling_s, run::kSettlingShare * seconds);
+    }
+    EXPECT_LE(run::kLeastPairs * pair_s, window_s * 1.001);
+    EXPECT_GE(static_cast<double>(run::kMostPairs) * pair_s, 2 * window_s);
   }
 }
 
