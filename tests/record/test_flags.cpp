@@ -335,6 +335,25 @@ TEST(Flags, WarmIsWhatDidNotComeFromStorage) {
   EXPECT_EQ(of(60), "serious");
 }
 
+// A program that is the limit is so in all of the ceiling's blocks.
+TEST(Flags, TheProgramIsTheLimitWhereTheCeilingsMiddleBlockIsSlow) {
+  const auto with_slow_blocks = [](std::size_t slow) {
+    run::RankResult rank = rank_in_pairs(5);
+    rank.device = {.name = "emulated", .kind = "emulated", .step_ms = 10};
+    for (const run::BlockSpan& block : rank.blocks) {
+      if (!block.is_ceiling || slow == 0) continue;
+      rank.steps[static_cast<std::size_t>(block.last) - 1].end_ns += 5 * kMs;
+      --slow;
+    }
+    const plan::AxisValues axes = {
+        {"device", {"emulated:800"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+    return severity_of(json_of(result_of(axes, {.ranks = {rank}})), "harness_bound");
+  };
+  EXPECT_EQ(with_slow_blocks(0), "");
+  EXPECT_EQ(with_slow_blocks(2), "") << "two of five: something took a CPU for a moment";
+  EXPECT_EQ(with_slow_blocks(3), "serious");
+}
+
 TEST(Flags, SeriousOnesMakeARecordInvalid) {
   run::RankResult rank = rank_of(0);
   rank.drawn_from_queue = 0.04;

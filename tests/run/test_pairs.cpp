@@ -140,27 +140,6 @@ TEST(Pairs, LongStepsMakeBlocksOfFewSteps) {
   EXPECT_EQ(steps(100, 1), 1);
 }
 
-// Steps of 10 ms in pairs of blocks of four; those of the ceiling wait for nothing.
-run::RankResult rank_in_pairs(int pairs) {
-  run::RankResult rank = rank_of(0, 10 * pairs + 2);
-  rank.in_pairs = true;
-  rank.pairs_took_s = 0.1 * pairs;
-  for (int p = 0; p < pairs; ++p) {
-    const bool ceiling_first = p % 2 == 1;
-    for (int side = 0; side < 2; ++side) {
-      const std::int64_t first = 2 + 10 * p + 5 * side;
-      const bool is_ceiling = (side == 0) == ceiling_first;
-      rank.blocks.push_back(
-          {.block = 2 * p + side, .is_ceiling = is_ceiling, .first = first, .last = first + 4});
-      for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(first) + 4; ++i)
-        if (!is_ceiling) rank.steps[i].start_ns += 3 * kMs;
-    }
-  }
-  rank.first = static_cast<std::size_t>(rank.blocks.front().first);
-  rank.last = static_cast<std::size_t>(rank.blocks.back().last);
-  return rank;
-}
-
 TEST(MeasuredPairs, FiguresAreOfTheCellsBlocksAlone) {
   plan::CellSettings settings;
   settings.batch_size = 8;
