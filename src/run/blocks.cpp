@@ -18,9 +18,12 @@ void BlockSchedule::update(std::span<const device::StepRecord> steps) {
   const double seconds = static_cast<double>(times_longer_) * plan_.seconds * block.length;
   const std::size_t least = measures ? times_longer_ * least_steps_ : plan_.settling_steps;
   const double least_s = measures ? seconds : std::max(kSettlingShare * seconds, block.settling_s);
+  if (steps.size() - since_ < least) return;
+  // The first steps that settle were in work already when the block began.
+  const std::size_t from = since_ + (measures || least == 0 ? 0 : least - 1);
   const double lasted =
-      measure::seconds(steps.back().end_ns - steps[since_ == 0 ? 0 : since_ - 1].end_ns);
-  if (steps.size() - since_ < least || lasted < least_s) return;
+      measure::seconds(steps.back().end_ns - steps[from == 0 ? 0 : from - 1].end_ns);
+  if (lasted < least_s) return;
   ++mark_;
   since_ = steps.size();
 }

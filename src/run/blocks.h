@@ -20,8 +20,8 @@ struct Block {
   double length = 1;        // of the plan's seconds
 };
 
-// How long a block settles: a device has two steps in work when a delay changes, and the loaders as
-// many samples as workers.
+// How long a block settles: a device has two steps in work when a delay changes, whose time does
+// not count, and the loaders as many samples as workers.
 inline constexpr std::size_t kSettlingSteps = 3;
 inline constexpr double kSettlingShare = 0.2;  // of a block's seconds
 

@@ -205,6 +205,9 @@ class ProcessRanks : public CellRanks {
                                 RankResults& kept) override {
     RankOrder order = rank_order_of(cell, settings, options);
     if (dataset) order.manifest = dataset->manifest_xxh3;
+    // Launched ranks stay while the next cell's step is tried out beside them: trials need the
+    // memory.
+    order.keeps_device = processes_.size() == 0;
     const bool are_processes = apart(settings);
     measure::StandstillMonitor standstills;
     std::map<std::size_t, RankAnswer> answers;

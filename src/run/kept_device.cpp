@@ -8,7 +8,7 @@ namespace feedrate::run {
 bool KeptDevice::keeps(const RankTask& task) {
   return task.blocks.in_pairs && task.kind->goes_on && !task.trace &&
          std::ranges::all_of(task.planted_delays, [](std::int64_t ns) { return ns == 0; }) &&
-         task.step.feed == device::Feed::streamed;
+         task.step.feed == device::Feed::streamed && task.step.batch.encoded_slot == 0;
 }
 
 std::unique_ptr<device::Accelerator> KeptDevice::take(const RankTask& task, device::Group& group) {

@@ -17,7 +17,7 @@ class KeptDevice {
   std::unique_ptr<device::Accelerator> take(const RankTask& task, device::Group& group);
 
   // Whether the device of such a task may go on with another. What watches or delays it, and a
-  // resident batch, belong to one run.
+  // resident batch, belong to one run; and a JPEG engine that fails once decodes nothing more.
   static bool keeps(const RankTask& task);
   // Of such a task, which has ended well: drained, and it holds no batch.
   void put(const RankTask& task, std::unique_ptr<device::Accelerator> device);

@@ -109,8 +109,17 @@ void RankBlocks::let_loader_stand(bool stands, const Now& now) {
     in_flight_at_pause_ = in_flight;
     loader_->pause();
   } else if (!stands && in_flight_at_pause_) {
-    if (in_flight > *std::exchange(in_flight_at_pause_, std::nullopt)) device_.drain();
+    if (in_flight > *std::exchange(in_flight_at_pause_, std::nullopt)) wait_for_device();
     loader_->resume();
+  }
+}
+
+// A step that has failed is thrown later, in all ranks at the same step: see has_failed().
+void RankBlocks::wait_for_device() {
+  try {
+    device_.drain();
+  } catch (...) {
+    if (!device_.has_failed()) throw;
   }
 }
 

@@ -56,6 +56,7 @@ class RankBlocks {
  private:
   void delay_nothing();
   void let_loader_stand(bool stands, const Now& now);
+  void wait_for_device();
   void keep_block_of_pair(const Now& now);
 
   const RankTask& task_;

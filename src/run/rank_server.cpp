@@ -128,6 +128,7 @@ class RankServer {
                            .ranks_here = are_threads ? settings.gpus : ranks_here_};
     auto answer =
         run::carry_out(work, [&](const RankTask& task) { return results_of(task, stop); }, stop);
+    if (!order.keeps_device) kept_.drop();
     if (!order.options.trace.empty() && !answer.interrupted)
       answer.trace = write_traces(trace_file(order.options, are_threads || settings.gpus == 1),
                                   answer.ranks, trace_from_ns_);

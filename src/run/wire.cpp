@@ -240,6 +240,7 @@ std::string to_text(const RankOrder& order) {
   return nlohmann::json{{"cell", cell},
                         {"manifest", order.manifest},
                         {"work", order.work},
+                        {"keeps_device", order.keeps_device},
                         {"copy_to", text_of_bytes(order.copy_to.string())},
                         {"most_bytes", order.most_bytes},
                         {"data", text_of_bytes(o.data.string())},
@@ -268,6 +269,7 @@ RankOrder order_from(const std::string& text) {
   sound(0 <= work && work <= static_cast<int>(Work::qualify), "it is no work");
   RankOrder order{.manifest = json.at("manifest"),
                   .work = static_cast<Work>(work),
+                  .keeps_device = json.at("keeps_device"),
                   .copy_to = bytes_of_text(json.at("copy_to")),
                   .most_bytes = json.at("most_bytes"),
                   .precision = json.at("precision"),

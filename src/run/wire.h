@@ -27,6 +27,7 @@ struct RankOrder {
   RunOptions options;
   std::string manifest;  // of the dataset, as the coordinator has it; empty: none
   Work work = Work::measure;
+  bool keeps_device = true;         // once measured, for the next run: see KeptDevice
   std::filesystem::path copy_to{};  // for `copy`: the folder of a storage::MemoryCopy
   std::uint64_t most_bytes = 0;     // that are copied
   // What `auto` stands for, and what is to be found out.

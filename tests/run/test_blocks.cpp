@@ -59,18 +59,18 @@ TEST(BlockSchedule, NothingHappensBeforeItBegins) {
   EXPECT_EQ(schedule.mark(), 1);
 }
 
-// A fifth of its 0.5 s to settle, and then all of it.
+// Two steps that were in work, a fifth of its 0.5 s to settle, and then all of it.
 TEST(BlockSchedule, ABlockSettlesAndIsMeasured) {
   const BlockPlan plan = plan_of(2, 0.5, 6);
   BlockSchedule schedule(plan);
   Steps steps;
   steps.add();
   schedule.begin(steps.all());
-  EXPECT_EQ(steps.until_next_mark(schedule), 10);
+  EXPECT_EQ(steps.until_next_mark(schedule), 12);
   EXPECT_EQ(schedule.mark(), 2);
   EXPECT_EQ(steps.until_next_mark(schedule), 50);
   EXPECT_EQ(schedule.mark(), 3) << "the next one settles";
-  EXPECT_EQ(steps.until_next_mark(schedule), 10);
+  EXPECT_EQ(steps.until_next_mark(schedule), 12);
   EXPECT_FALSE(schedule.is_over());
   EXPECT_EQ(steps.until_next_mark(schedule), 50);
   EXPECT_TRUE(schedule.is_over());
@@ -85,10 +85,23 @@ TEST(BlockSchedule, ABlockMaySettleForLonger) {
   Steps steps;
   steps.add();
   schedule.begin(steps.all());
-  EXPECT_EQ(steps.until_next_mark(schedule), 10);
+  EXPECT_EQ(steps.until_next_mark(schedule), 12);
   EXPECT_EQ(steps.until_next_mark(schedule), 50);
-  EXPECT_EQ(steps.until_next_mark(schedule), 30);
+  EXPECT_EQ(steps.until_next_mark(schedule), 32);
   EXPECT_EQ(steps.until_next_mark(schedule), 50);
+}
+
+// The ceiling's steps in work are no time in which the cell's workers settle.
+TEST(BlockSchedule, StepsThatWereInWorkAreNoTimeToSettle) {
+  BlockPlan plan = plan_of(1, 0.5, 6);
+  for (const std::size_t in_work : {0, 2, 30}) {
+    plan.settling_steps = in_work + 1;
+    BlockSchedule schedule(plan);
+    Steps steps;
+    steps.add();
+    schedule.begin(steps.all());
+    EXPECT_EQ(steps.until_next_mark(schedule), static_cast<int>(in_work) + 10);
+  }
 }
 
 TEST(BlockSchedule, ABlockMayBeLongerThanOthers) {
@@ -98,9 +111,9 @@ TEST(BlockSchedule, ABlockMayBeLongerThanOthers) {
   Steps steps;
   steps.add();
   schedule.begin(steps.all());
-  EXPECT_EQ(steps.until_next_mark(schedule), 10);
+  EXPECT_EQ(steps.until_next_mark(schedule), 12);
   EXPECT_EQ(steps.until_next_mark(schedule), 50);
-  EXPECT_EQ(steps.until_next_mark(schedule), 20);
+  EXPECT_EQ(steps.until_next_mark(schedule), 22);
   EXPECT_EQ(steps.until_next_mark(schedule), 100);
 }
 
@@ -126,7 +139,7 @@ TEST(BlockSchedule, BlocksAreTwiceAsLongOnceBegunAnew) {
     steps.until_next_mark(schedule);
     EXPECT_EQ(steps.until_next_mark(schedule), is_in_time ? 50 : 6);
     schedule.begin_anew();
-    EXPECT_EQ(steps.until_next_mark(schedule), is_in_time ? 20 : 3);
+    EXPECT_EQ(steps.until_next_mark(schedule), is_in_time ? 22 : 3);
     EXPECT_EQ(steps.until_next_mark(schedule), is_in_time ? 100 : 12);
   }
 }

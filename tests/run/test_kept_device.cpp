@@ -96,6 +96,13 @@ TEST_F(RunsOfAProcess, ADelayedDeviceIsNotKept) {
   EXPECT_EQ(makes(task()), 1);
 }
 
+TEST_F(RunsOfAProcess, ADeviceThatDecodesIsNotKept) {
+  run::RankTask decoding = task();
+  EXPECT_TRUE(run::KeptDevice::keeps(decoding));
+  decoding.step.batch.encoded_slot = 1000;
+  EXPECT_FALSE(run::KeptDevice::keeps(decoding));
+}
+
 TEST_F(RunsOfAProcess, ARunThatFailsLeavesNoDevice) {
   EXPECT_EQ(makes(task()), 1);
   const std::filesystem::path away = folder_.path() / "away";

@@ -72,6 +72,7 @@ TEST(Wire, BringsBackWhatWasSent) {
       .cell = plan::expand({{"device", {"emulated:1000"}}, {"gpus", {"2"}}}).at(0),
       .manifest = "abc",
       .work = run::Work::copy,
+      .keeps_device = false,
       .copy_to = "/there",
       .most_bytes = 5,
       .precision = "bf16",
@@ -95,6 +96,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   const run::RankOrder order_back = run::order_from(run::to_text(order));
   EXPECT_EQ(run::to_text(order_back), run::to_text(order));
   EXPECT_EQ(order_back.cell.id(), order.cell.id());
+  EXPECT_FALSE(order_back.keeps_device);
   EXPECT_EQ(order_back.settings().precision, "bf16");
   EXPECT_EQ(order_back.settings().step, order.step);
   EXPECT_EQ(order_back.settings().open_step, order.open_step);
