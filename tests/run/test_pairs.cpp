@@ -190,6 +190,13 @@ TEST(MeasuredPairs, WhatWasDrawnFromTheQueueWidensTheSharesInterval) {
   EXPECT_FALSE(of(1)) << "nothing is known of the rate of loading";
 }
 
+// Instrumented code is slower at all that is not planted.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr double kTolerance = 0.1;
+#else
+constexpr double kTolerance = 0.04;
+#endif
+
 // The device takes 1000 images/s, planted times decide what comes.
 class PairsOfACell : public testing::Test {
  protected:
@@ -218,8 +225,8 @@ class PairsOfACell : public testing::Test {
   // Again, five times at most, while others take the CPUs, which lowers a rate of either kind.
   run::Measurement measure_until(const plan::AxisValues& axes, Rates planted) {
     const auto is_lower = [&](const run::Measurement& found) {
-      return found.imgs_per_s < 0.97 * planted.cell || !found.pairs ||
-             found.pairs->ceiling_imgs_per_s < 0.99 * planted.ceiling;
+      return found.imgs_per_s < (1 - kTolerance) * planted.cell || !found.pairs ||
+             found.pairs->ceiling_imgs_per_s < 0.98 * planted.ceiling;
     };
     run::Measurement found = measure(axes);
     for (int again = 0; again < 4 && is_lower(found); ++again) found = measure(axes);
@@ -236,10 +243,10 @@ TEST_F(PairsOfACell, BothRatesAreAsPlanted) {
     const auto m = measure_until({{"loader", {loader}}}, {.ceiling = 1000, .cell = 500});
     ASSERT_TRUE(m.pairs) << loader;
     EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20) << loader;
-    EXPECT_NEAR(m.imgs_per_s, 500, 15) << loader;
+    EXPECT_NEAR(m.imgs_per_s, 500, kTolerance * 500) << loader;
     EXPECT_NEAR(m.pairs->share.share, m.imgs_per_s / m.pairs->ceiling_imgs_per_s, 1e-9);
     EXPECT_GE(m.pairs->pairs.size(), 3u);
-    EXPECT_NEAR(m.device_idle_fraction, 0.5, 0.03)
+    EXPECT_NEAR(m.device_idle_fraction, 0.5, kTolerance)
         << "the ceiling's steps, which do not wait, are none";
     EXPECT_NEAR(static_cast<double>(m.stages[measure::Stage::decode].items),
                 static_cast<double>(m.images), 0.02 * static_cast<double>(m.images) + 8);
@@ -254,7 +261,7 @@ TEST_F(PairsOfACell, LongStepsOfTheCeilingLeaveTheCellNoStock) {
   const auto m = measure_until({{"batch-size", {"64"}}}, {.ceiling = 1000, .cell = 800});
   ASSERT_TRUE(m.pairs);
   EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20);
-  EXPECT_NEAR(m.imgs_per_s, 800, 24);
+  EXPECT_NEAR(m.imgs_per_s, 800, kTolerance * 800);
 }
 
 // The ceiling's last steps take the place of the cell's, which take batches no faster than before.
@@ -263,7 +270,7 @@ TEST_F(PairsOfACell, ALoaderThatIsHardlyFasterKeepsItsQueueFull) {
   options_.limits.max_seconds = 12;
   const auto m = measure_until({{"batch-size", {"64"}}}, {.ceiling = 1000, .cell = 1000});
   ASSERT_TRUE(m.pairs);
-  EXPECT_NEAR(m.imgs_per_s, 1000, 20);
+  EXPECT_NEAR(m.imgs_per_s, 1000, kTolerance * 1000);
   EXPECT_LT(std::abs(m.drawn_from_queue), 0.01);
 }
 
@@ -279,7 +286,7 @@ TEST_F(PairsOfACell, WorkersStandStillWhileTheCeilingIsMeasured) {
 TEST_F(PairsOfACell, LoadingInTheTrainingThreadIsInPairsToo) {
   plant(8 * kMs);  // far more than a sleep lasts too long
   const auto m = measure_until({{"workers", {"0"}}}, {.ceiling = 1000, .cell = 125});
-  EXPECT_NEAR(m.imgs_per_s, 125, 4);
+  EXPECT_NEAR(m.imgs_per_s, 125, kTolerance * 125);
   EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20);
 }
 
@@ -287,7 +294,7 @@ TEST_F(PairsOfACell, CachesAreInPairsToo) {
   for (const char* cache : {"host", "device", "discard", "sample"}) {
     const auto m = measure_until({{"cache", {cache}}}, {.ceiling = 1000, .cell = 1000});
     ASSERT_TRUE(m.pairs) << cache;
-    EXPECT_NEAR(m.pairs->share.share, 1, 0.03) << cache;
+    EXPECT_NEAR(m.pairs->share.share, 1, kTolerance) << cache;
   }
 }
 
@@ -296,7 +303,7 @@ TEST_F(PairsOfACell, SeveralRanksHaveTheSamePairs) {
   const auto m = measure_until({{"gpus", {"2"}}}, {.ceiling = 2000, .cell = 1000});
   ASSERT_TRUE(m.pairs);
   EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 2000, 40);
-  EXPECT_NEAR(m.imgs_per_s, 1000, 40);
+  EXPECT_NEAR(m.imgs_per_s, 1000, kTolerance * 1000);
 }
 
 // A queue that was filled before the first block gives its stock to the first ones.
@@ -305,7 +312,7 @@ TEST_F(PairsOfACell, PairsThatLivedOnTheQueueDoNotCount) {
   decode.ns = 4 * kMs;
   decode.free_first = 400;
   const auto m = measure_until({{"prefetch", {"64"}}}, {.ceiling = 1000, .cell = 500});
-  EXPECT_NEAR(m.imgs_per_s, 500, 20);
+  EXPECT_NEAR(m.imgs_per_s, 500, kTolerance * 500);
   EXPECT_LT(std::abs(m.drawn_from_queue), run::kNearRest);
 }
 
