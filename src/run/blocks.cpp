@@ -19,8 +19,7 @@ void BlockSchedule::update(std::span<const device::StepRecord> steps) {
   const std::size_t least = measures ? times_longer_ * least_steps_ : plan_.settling_steps;
   const double least_s = measures ? seconds : std::max(kSettlingShare * seconds, block.settling_s);
   if (steps.size() - since_ < least) return;
-  // The first steps that settle were in work already when the block began.
-  const std::size_t from = since_ + (measures || least == 0 ? 0 : least - 1);
+  const std::size_t from = since_ + (measures ? 0 : plan_.settling_steps - 1);
   const double lasted =
       measure::seconds(steps.back().end_ns - steps[from == 0 ? 0 : from - 1].end_ns);
   if (lasted < least_s) return;

@@ -20,8 +20,8 @@ struct Block {
   double length = 1;        // of the plan's seconds
 };
 
-// How long a block settles: a device has two steps in work when a delay changes, whose time does
-// not count, and the loaders as many samples as workers.
+// How long a block settles: a device has two steps in work when a delay changes, and the loaders as
+// many samples as workers.
 inline constexpr std::size_t kSettlingSteps = 3;
 inline constexpr double kSettlingShare = 0.2;  // of a block's seconds
 
@@ -30,6 +30,8 @@ struct BlockPlan {
   std::vector<Block> blocks;
   double seconds = 0.5;  // of a block, at least, without the time in which it settles
   int least_steps = 6;   // the same
+  // At least one. Those before the last of them were in work when the block began; the time in
+  // which it settles counts from their end.
   std::size_t settling_steps = kSettlingSteps;
   bool in_pairs = false;  // of a cell and its ceiling, see run/pairs.h
 };

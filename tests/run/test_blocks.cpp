@@ -48,6 +48,17 @@ class Steps {
   std::vector<device::StepRecord> steps_;
 };
 
+// How many steps each mark took, from the first block's beginning on.
+std::vector<int> steps_of_marks(const BlockPlan& plan, int marks) {
+  BlockSchedule schedule(plan);
+  Steps steps;
+  steps.add();
+  schedule.begin(steps.all());
+  std::vector<int> taken;
+  for (int mark = 0; mark < marks; ++mark) taken.push_back(steps.until_next_mark(schedule));
+  return taken;
+}
+
 TEST(BlockSchedule, NothingHappensBeforeItBegins) {
   const BlockPlan plan = plan_of(1, 0.01, 1);
   BlockSchedule schedule(plan);
@@ -81,40 +92,22 @@ TEST(BlockSchedule, ABlockSettlesAndIsMeasured) {
 TEST(BlockSchedule, ABlockMaySettleForLonger) {
   BlockPlan plan = plan_of(2, 0.5, 6);
   plan.blocks[1].settling_s = 0.3;
-  BlockSchedule schedule(plan);
-  Steps steps;
-  steps.add();
-  schedule.begin(steps.all());
-  EXPECT_EQ(steps.until_next_mark(schedule), 12);
-  EXPECT_EQ(steps.until_next_mark(schedule), 50);
-  EXPECT_EQ(steps.until_next_mark(schedule), 32);
-  EXPECT_EQ(steps.until_next_mark(schedule), 50);
-}
-
-// The ceiling's steps in work are no time in which the cell's workers settle.
-TEST(BlockSchedule, StepsThatWereInWorkAreNoTimeToSettle) {
-  BlockPlan plan = plan_of(1, 0.5, 6);
-  for (const std::size_t in_work : {0, 2, 30}) {
-    plan.settling_steps = in_work + 1;
-    BlockSchedule schedule(plan);
-    Steps steps;
-    steps.add();
-    schedule.begin(steps.all());
-    EXPECT_EQ(steps.until_next_mark(schedule), static_cast<int>(in_work) + 10);
-  }
+  EXPECT_EQ(steps_of_marks(plan, 4), (std::vector{12, 50, 32, 50}));
 }
 
 TEST(BlockSchedule, ABlockMayBeLongerThanOthers) {
   BlockPlan plan = plan_of(2, 0.5, 6);
   plan.blocks[1].length = 2;
-  BlockSchedule schedule(plan);
-  Steps steps;
-  steps.add();
-  schedule.begin(steps.all());
-  EXPECT_EQ(steps.until_next_mark(schedule), 12);
-  EXPECT_EQ(steps.until_next_mark(schedule), 50);
-  EXPECT_EQ(steps.until_next_mark(schedule), 22);
-  EXPECT_EQ(steps.until_next_mark(schedule), 100);
+  EXPECT_EQ(steps_of_marks(plan, 4), (std::vector{12, 50, 22, 100}));
+}
+
+// The ceiling's steps in work are no time in which the cell's workers settle.
+TEST(BlockSchedule, StepsThatWereInWorkAreNoTimeToSettle) {
+  BlockPlan plan = plan_of(1, 0.5, 6);
+  for (const int in_work : {0, 2, 30}) {
+    plan.settling_steps = static_cast<std::size_t>(in_work) + 1;
+    EXPECT_EQ(steps_of_marks(plan, 1), std::vector{in_work + 10});
+  }
 }
 
 TEST(BlockSchedule, LongStepsMakeLongBlocks) {

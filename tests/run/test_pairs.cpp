@@ -192,9 +192,9 @@ TEST(MeasuredPairs, WhatWasDrawnFromTheQueueWidensTheSharesInterval) {
 
 // Instrumented code is slower at all that is not planted.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr double kTolerance = 0.1;
+constexpr double kSlower = 3.5;
 #else
-constexpr double kTolerance = 0.04;
+constexpr double kSlower = 1;
 #endif
 
 // The device takes 1000 images/s, planted times decide what comes.
@@ -223,10 +223,10 @@ class PairsOfACell : public testing::Test {
     return found.measurement.value_or(run::Measurement{});
   }
   // Again, five times at most, while others take the CPUs, which lowers a rate of either kind.
-  run::Measurement measure_until(const plan::AxisValues& axes, Rates planted) {
+  run::Measurement measure_until(const plan::AxisValues& axes, Rates least) {
     const auto is_lower = [&](const run::Measurement& found) {
-      return found.imgs_per_s < (1 - kTolerance) * planted.cell || !found.pairs ||
-             found.pairs->ceiling_imgs_per_s < 0.98 * planted.ceiling;
+      return found.imgs_per_s < least.cell || !found.pairs ||
+             found.pairs->ceiling_imgs_per_s < least.ceiling;
     };
     run::Measurement found = measure(axes);
     for (int again = 0; again < 4 && is_lower(found); ++again) found = measure(axes);
@@ -240,13 +240,13 @@ class PairsOfACell : public testing::Test {
 TEST_F(PairsOfACell, BothRatesAreAsPlanted) {
   plant(4 * kMs);
   for (const char* loader : {"pool", "batch"}) {
-    const auto m = measure_until({{"loader", {loader}}}, {.ceiling = 1000, .cell = 500});
+    const auto m = measure_until({{"loader", {loader}}}, {.ceiling = 980, .cell = 485});
     ASSERT_TRUE(m.pairs) << loader;
     EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20) << loader;
-    EXPECT_NEAR(m.imgs_per_s, 500, kTolerance * 500) << loader;
+    EXPECT_NEAR(m.imgs_per_s, 500, 15 * kSlower) << loader;
     EXPECT_NEAR(m.pairs->share.share, m.imgs_per_s / m.pairs->ceiling_imgs_per_s, 1e-9);
     EXPECT_GE(m.pairs->pairs.size(), 3u);
-    EXPECT_NEAR(m.device_idle_fraction, 0.5, kTolerance)
+    EXPECT_NEAR(m.device_idle_fraction, 0.5, 0.03 * kSlower)
         << "the ceiling's steps, which do not wait, are none";
     EXPECT_NEAR(static_cast<double>(m.stages[measure::Stage::decode].items),
                 static_cast<double>(m.images), 0.02 * static_cast<double>(m.images) + 8);
@@ -258,19 +258,19 @@ TEST_F(PairsOfACell, BothRatesAreAsPlanted) {
 TEST_F(PairsOfACell, LongStepsOfTheCeilingLeaveTheCellNoStock) {
   plant(2'500'000);  // 2 workers of 2.5 ms a sample make 800 images/s
   options_.limits.min_seconds = 5;
-  const auto m = measure_until({{"batch-size", {"64"}}}, {.ceiling = 1000, .cell = 800});
+  const auto m = measure_until({{"batch-size", {"64"}}}, {.ceiling = 980, .cell = 776});
   ASSERT_TRUE(m.pairs);
   EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20);
-  EXPECT_NEAR(m.imgs_per_s, 800, kTolerance * 800);
+  EXPECT_NEAR(m.imgs_per_s, 800, 24 * kSlower);
 }
 
 // The ceiling's last steps take the place of the cell's, which take batches no faster than before.
 TEST_F(PairsOfACell, ALoaderThatIsHardlyFasterKeepsItsQueueFull) {
   plant(1'750'000);  // 2 workers of 1.75 ms a sample make 1,140 images/s
   options_.limits.max_seconds = 12;
-  const auto m = measure_until({{"batch-size", {"64"}}}, {.ceiling = 1000, .cell = 1000});
+  const auto m = measure_until({{"batch-size", {"64"}}}, {.ceiling = 980, .cell = 980});
   ASSERT_TRUE(m.pairs);
-  EXPECT_NEAR(m.imgs_per_s, 1000, kTolerance * 1000);
+  EXPECT_NEAR(m.imgs_per_s, 1000, 20 * kSlower);
   EXPECT_LT(std::abs(m.drawn_from_queue), 0.01);
 }
 
@@ -285,25 +285,25 @@ TEST_F(PairsOfACell, WorkersStandStillWhileTheCeilingIsMeasured) {
 
 TEST_F(PairsOfACell, LoadingInTheTrainingThreadIsInPairsToo) {
   plant(8 * kMs);  // far more than a sleep lasts too long
-  const auto m = measure_until({{"workers", {"0"}}}, {.ceiling = 1000, .cell = 125});
-  EXPECT_NEAR(m.imgs_per_s, 125, kTolerance * 125);
+  const auto m = measure_until({{"workers", {"0"}}}, {.ceiling = 980, .cell = 121});
+  EXPECT_NEAR(m.imgs_per_s, 125, 4 * kSlower);
   EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 1000, 20);
 }
 
 TEST_F(PairsOfACell, CachesAreInPairsToo) {
   for (const char* cache : {"host", "device", "discard", "sample"}) {
-    const auto m = measure_until({{"cache", {cache}}}, {.ceiling = 1000, .cell = 1000});
+    const auto m = measure_until({{"cache", {cache}}}, {.ceiling = 980, .cell = 970});
     ASSERT_TRUE(m.pairs) << cache;
-    EXPECT_NEAR(m.pairs->share.share, 1, kTolerance) << cache;
+    EXPECT_NEAR(m.pairs->share.share, 1, 0.03 * kSlower) << cache;
   }
 }
 
 TEST_F(PairsOfACell, SeveralRanksHaveTheSamePairs) {
   plant(4 * kMs);
-  const auto m = measure_until({{"gpus", {"2"}}}, {.ceiling = 2000, .cell = 1000});
+  const auto m = measure_until({{"gpus", {"2"}}}, {.ceiling = 1960, .cell = 960});
   ASSERT_TRUE(m.pairs);
   EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 2000, 40);
-  EXPECT_NEAR(m.imgs_per_s, 1000, kTolerance * 1000);
+  EXPECT_NEAR(m.imgs_per_s, 1000, 40 * kSlower);
 }
 
 // A queue that was filled before the first block gives its stock to the first ones.
@@ -311,8 +311,8 @@ TEST_F(PairsOfACell, PairsThatLivedOnTheQueueDoNotCount) {
   auto& decode = options_.planted[static_cast<std::size_t>(measure::Stage::decode)];
   decode.ns = 4 * kMs;
   decode.free_first = 400;
-  const auto m = measure_until({{"prefetch", {"64"}}}, {.ceiling = 1000, .cell = 500});
-  EXPECT_NEAR(m.imgs_per_s, 500, kTolerance * 500);
+  const auto m = measure_until({{"prefetch", {"64"}}}, {.ceiling = 980, .cell = 485});
+  EXPECT_NEAR(m.imgs_per_s, 500, 20 * kSlower);
   EXPECT_LT(std::abs(m.drawn_from_queue), run::kNearRest);
 }
 
