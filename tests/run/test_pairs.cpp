@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "device/registry.h"
@@ -304,6 +309,62 @@ TEST_F(PairsOfACell, SeveralRanksHaveTheSamePairs) {
   ASSERT_TRUE(m.pairs);
   EXPECT_NEAR(m.pairs->ceiling_imgs_per_s, 2000, 40);
   EXPECT_NEAR(m.imgs_per_s, 1000, 40 * kSlower);
+}
+
+// An emulated device that counts its steps. Rank 1's finds at the first drain() that one of them
+// went wrong.
+class AilingDevice : public device::Accelerator {
+ public:
+  AilingDevice(std::unique_ptr<device::Accelerator> sound, int rank, std::atomic<int>& steps)
+      : sound_(std::move(sound)), ails_(rank == 1), steps_(steps) {}
+  device::DeviceDescription describe() const override { return sound_->describe(); }
+  std::shared_ptr<pipeline::SlabAllocator> slabs() override { return sound_->slabs(); }
+  void keep(const pipeline::HostBatch& batch) override { sound_->keep(batch); }
+  void submit(pipeline::BatchLease batch) override {
+    ++steps_;
+    sound_->submit(std::move(batch));
+  }
+  void submit_synthetic() override {
+    ++steps_;
+    sound_->submit_synthetic();
+  }
+  void collect(std::vector<device::StepRecord>& finished) override { sound_->collect(finished); }
+  bool has_failed() const override { return has_failed_; }
+  void drain() override {
+    sound_->drain();
+    has_failed_ = ails_;
+    if (has_failed_) throw Error("the ailing device", "its loss is not a number");
+  }
+
+ private:
+  const std::unique_ptr<device::Accelerator> sound_;
+  const bool ails_;
+  std::atomic<int>& steps_;
+  bool has_failed_ = false;
+};
+
+// A rank that stopped earlier would leave the others waiting for it within a step.
+TEST_F(PairsOfACell, AStepFoundFailedBetweenBlocksStopsAllRanksAtTheSameStep) {
+  device::AcceleratorRegistry registry;
+  std::array<std::atomic<int>, 2> steps{};
+  registry.add({.name = "ailing",
+                .make =
+                    [&](std::string_view, const device::StepSpec& spec, device::Group& group) {
+                      return std::make_unique<AilingDevice>(
+                          registry.find("emulated").make("1000", spec, group), group.rank(),
+                          steps[static_cast<std::size_t>(group.rank())]);
+                    },
+                .count = [] { return 2; }});
+  plant(4 * kMs);
+  options_.limits.min_steps = 2000;  // the first pair has far fewer
+  const run::CellResult found =
+      run::CellRunner(options_, registry)
+          .run(raw_cell({{"device", {"ailing"}}, {"gpus", {"2"}}}), {}, {}, {.in_pairs = true});
+  EXPECT_EQ(found.status, run::Status::failed);
+  EXPECT_NE(found.error.find("the ailing device: its loss is not a number"), std::string::npos)
+      << found.error;
+  EXPECT_EQ(steps[0], steps[1]);
+  EXPECT_LT(steps[0], 2000);
 }
 
 // A queue that was filled before the first block gives its stock to the first ones.
