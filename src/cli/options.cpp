@@ -146,7 +146,9 @@ void add_limit_options(CLI::App& command, run::RunLimits& limits) {
       ->capture_default_str()
       ->check(above(0))
       ->group(group);
-  command.add_option("--max-seconds", limits.max_seconds, "longest measured window")
+  command
+      .add_option("--max-seconds", limits.max_seconds,
+                  "longest measured window, or twice --min-seconds if that is longer")
       ->capture_default_str()
       ->check(above(0))
       ->group(group);
@@ -297,6 +299,20 @@ static std::string build_and_cpu() {
          record::cpu_json().value("model", "");
 }
 
+// Whoever gives one of the two means the other to go with it.
+static void fit_window_limits(const CLI::App& command, run::RunLimits& limits) {
+  constexpr double kLongest = 2;  // times the shortest: for a queue that comes to rest late
+  const CLI::Option &least = *command.get_option("--min-seconds"),
+                    &most = *command.get_option("--max-seconds");
+  if (least.count() > 0 && most.count() > 0 && limits.min_seconds > limits.max_seconds)
+    throw UsageError("--max-seconds " + most.as<std::string>(),
+                     "is shorter than --min-seconds " + least.as<std::string>(),
+                     "give only one of them, or a longest window that the shortest fits into");
+  if (most.count() == 0)
+    limits.max_seconds = std::max(limits.max_seconds, kLongest * limits.min_seconds);
+  if (least.count() == 0) limits.min_seconds = std::min(limits.min_seconds, limits.max_seconds);
+}
+
 // `own_datasets`: whether tables may name one.
 static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& options,
                                         bool own_datasets) {
@@ -312,6 +328,7 @@ static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& op
       set_option(command, file + at_line(suite.lines, key), key, values);
     }
   }
+  fit_window_limits(command, options.run.limits);
   options.run.data = options.data;
   options.run.build = build_and_cpu;
   if (suite.sweeps.empty()) suite.sweeps.emplace_back(), suite.sweep_lines.emplace_back();

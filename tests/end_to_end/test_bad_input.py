@@ -1,5 +1,6 @@
 """What users type wrong, and what the machine lacks."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -168,6 +169,18 @@ class BadInput(ProgramTest):
             with self.subTest(option=option, value=value):
                 self.refused("run", *CELL, f"{option}={value}", names=[option, value])
         self.refused("sweep", *CELL, "--repetitions", "0", names=["--repetitions", "0"])
+
+    def test_a_longest_window_shorter_than_the_shortest(self):
+        limits = ("--min-seconds", "5", "--max-seconds", "2")
+        self.refused(
+            "run", *CELL, *limits, names=["--max-seconds 2", "--min-seconds 5", "only one"]
+        )
+
+    def test_a_longest_window_alone_is_the_shortest_too(self):
+        limits = ("--warmup-seconds", "0.05", "--max-seconds", "0.4")
+        record = json.loads(self.call("run", *CELL, *limits, "--json").out)
+        self.assertEqual(record["limits"]["min_seconds"], 0.4)
+        self.assertNotIn("short_window", [flag["name"] for flag in record["flags"]])
 
     def test_a_closed_stream_is_no_ledger(self):
         """Progress is not written into the file that is opened next. A result that has no place to

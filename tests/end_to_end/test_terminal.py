@@ -63,9 +63,9 @@ class Terminal(ProgramTest):
         self.assertNotIn("\x1b", answer.err)
 
     def test_no_color_is_kept(self):
-        # A row in yellow or red: its window is shorter than was asked for.
+        # A row in yellow or red: its window has fewer steps than were asked for.
         words = self.sweep_words(
-            "--min-seconds", "5", "--max-seconds", "0.3", "--warmup-seconds", "0.1", output="a"
+            "--min-steps", "5000", "--max-seconds", "0.3", "--warmup-seconds", "0.1", output="a"
         )
         _, coloured = self.on_terminal(80, *words)
         self.assertRegex(coloured, r"\x1b\[3[13]m +1 ")
