@@ -13,6 +13,7 @@ from .settings import scaling
 from .text import at_most, spread
 
 LOOK = f"a look: fewer than {statistics.LEAST} repetitions, nothing is claimed"
+TELLS_LITTLE = 0.2  # a loss this large that could hide is no news of the cell
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class Claim:
         # tested alone, the loss would be shown; among so many tests it is not
         if self.share.is_below_1 and self.loss.mean >= NEGLIGIBLE:
             return f"no loss is shown for all cells together ({bound})"
+        if self.at_most > TELLS_LITTLE:
+            return f"too uncertain to tell a loss ({bound})"
         return f"no measurable loss ({bound})"
 
 

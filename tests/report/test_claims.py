@@ -39,6 +39,12 @@ class Claims(unittest.TestCase):
         self.assertRegex(noise.words(), r"^no measurable loss \(at most \d+\.\d %\)$")
         self.assertIn("no measurable loss", self.claim({"jpeg": NONE}, "jpeg").words())
 
+    def test_an_interval_that_hides_a_large_loss_is_said_to_tell_little(self):
+        self.assertRegex(
+            self.claim({"jpeg": [0.6, 1.1, 0.9, 1.2]}, "jpeg").words(),
+            r"^too uncertain to tell a loss \(at most \d+\.\d %\)$",
+        )
+
     def test_less_than_a_tenth_of_a_per_cent_is_no_loss(self):
         self.assertEqual(
             self.claim({"jpeg": [0.9995, 0.9995, 0.99951, 0.9995]}, "jpeg").words(),
