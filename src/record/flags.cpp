@@ -501,7 +501,7 @@ constexpr FlagRule kRules[] = {
      "cold run is one pass)",
      few_steps},
     {"ceiling_exceeded", Severity::warning, 0.03, 0.10,
-     "measure both for longer: --min-seconds, --min-steps, --max-warmup-seconds", ceiling_exceeded},
+     "measure both for longer: --min-seconds, --min-steps", ceiling_exceeded},
     {"ceiling_unfit", Severity::warning, kNone, kNone, "measure both again", ceiling_unfit},
     // Beyond what two runs of the same steps may differ by.
     {"step_differs.shorter", Severity::warning, diagnose::Slowdown::kNoticed, kNone,
