@@ -148,7 +148,7 @@ void add_limit_options(CLI::App& command, run::RunLimits& limits) {
       ->group(group);
   command
       .add_option("--max-seconds", limits.max_seconds,
-                  "longest measured window, or twice --min-seconds if that is longer")
+                  "longest measured window (run, sweep: twice --min-seconds if that is longer)")
       ->capture_default_str()
       ->check(above(0))
       ->group(group);
