@@ -189,7 +189,8 @@ class ProgramTest(unittest.TestCase):
     def until(self, process, ready):
         deadline = time.monotonic() + PATIENCE
         while not ready():
-            self.assertIsNone(process.poll(), "ended before it got so far")
+            if process.poll() is not None:
+                self.fail(f"ended before it got so far\n{self.finish(process)}")
             self.assertLess(time.monotonic(), deadline, "never got so far")
             time.sleep(0.02)
 

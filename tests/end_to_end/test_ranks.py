@@ -217,10 +217,8 @@ class Own(ProgramTest):
         "32",
         "--max-warmup-seconds",
         "3",
-        "--max-seconds",
-        "5",
     ]
-    WORDS = [*CPU, "--data", "synthetic", *SHORT]
+    WORDS = [*CPU, "--data", "synthetic", "--max-seconds", "5", *SHORT]
 
     def test_print_one_result(self):
         record = json.loads(self.call(*self.WORDS, "--gpus", "2", "--json").out)
@@ -310,17 +308,8 @@ class Own(ProgramTest):
         self.assertIn("ended without a word", result[2])
 
     def test_ends_at_once_on_a_signal(self):
-        answer = self.stop(
-            signal.SIGINT,
-            self.later(3),
-            *self.CPU,
-            "--data",
-            "synthetic",
-            "--gpus",
-            "2",
-            "--min-seconds",
-            "50",
-        )
+        words = (*self.CPU, "--data", "synthetic", "--gpus", "2", "--min-seconds", "50")
+        answer = self.stop(signal.SIGINT, self.later(3), *words)
         self.assertNotRegex(answer.err, r"rank \d")
 
     @staticmethod
