@@ -31,7 +31,7 @@ class Step:
     name: str
     words: list
     starts_s: float  # of a run in pairs: its process, its warm-up
-    most: float | None = None  # of the share, where the rate is set; see statistics.bounded()
+    most: float | None = None  # of the share, where the rate is set
     truth: float | None = None  # the share, where it is known
 
 
@@ -125,8 +125,9 @@ class Run:
 
     @property
     def width(self):
-        """Of the interval, as a part of the share."""
-        return math.log(self.high / self.low)
+        """Of the interval, as a part of the share: twice its lower half, since a share that
+        cannot exceed 1 has its upper end cut."""
+        return 2 * math.log(self.share / self.low)
 
 
 def rows(small):
@@ -168,8 +169,8 @@ class Shares:
             words = ("--min-seconds", "0.8", "--repetitions", str(REPETITIONS))
             records, took = self.run(row, *words, "--trace", trace.name)
         rates = [(r["imgs_per_s"], r["ceiling_imgs_per_s"]) for r in records]
-        found = statistics.share(rates, most=row.step.most)
-        return Run(found.mean, found.low, found.high, took)
+        found = statistics.share(rates)  # cut at the most, as that in pairs is
+        return Run(found.mean, found.low, min(found.high, row.step.most or found.high), took)
 
     def in_pairs(self, row, seconds):
         """The same by one run that takes about as long."""

@@ -60,6 +60,7 @@ class BatchLoader : public Loader {
   }
   void pause() override { gate_.shut(); }
   void resume() override { gate_.open(); }
+  bool is_quiet() const override { return gate_.is_quiet(); }
 
   std::int64_t samples_ahead_limit() const override {
     return static_cast<std::int64_t>(outstanding_) * options_.recipe.spec.batch_size;

@@ -25,6 +25,7 @@ class HostCache : public Loader {
   }
   void pause() override { inner_->pause(); }
   void resume() override { inner_->resume(); }
+  bool is_quiet() const override { return inner_->is_quiet(); }
   std::int64_t samples_ahead_limit() const override { return 0; }
   measure::StageTotals stages() const override { return inner_->stages(); }
 

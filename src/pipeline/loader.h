@@ -29,6 +29,8 @@ class Loader {
   // LoaderKind::pauses; without workers there is nothing to do.
   virtual void pause() {}
   virtual void resume() {}
+  // Whether the workers of a paused loader have come to stand.
+  virtual bool is_quiet() const { return true; }
   // The most samples that can be finished or in work.
   virtual std::int64_t samples_ahead_limit() const = 0;
   // What all workers together have done so far.

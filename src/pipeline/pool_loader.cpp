@@ -63,6 +63,7 @@ class PoolLoader : public Loader {
   }
   void pause() override { gate_.shut(); }
   void resume() override { gate_.open(); }
+  bool is_quiet() const override { return gate_.is_quiet(); }
 
   std::int64_t samples_ahead_limit() const override {
     return static_cast<std::int64_t>(options_.prefetch + in_work()) *

@@ -57,7 +57,8 @@ class Worker {
   // sample is replaced by the next one of the dataset if the recipe allows it, never by what the
   // slot held before.
   int finish_one() {
-    if (options_.gate) options_.gate->pass();
+    std::optional<Gate::Pass> pass;
+    if (options_.gate) pass.emplace(*options_.gate);
     leave_out_pause();
     for (;;) {
       const int place = source_.await();

@@ -11,7 +11,7 @@ void BlockSchedule::begin(std::span<const device::StepRecord> steps) {
   since_ = steps.size();
 }
 
-void BlockSchedule::update(std::span<const device::StepRecord> steps) {
+void BlockSchedule::update(std::span<const device::StepRecord> steps, bool is_quiet) {
   if (mark_ == 0 || is_over() || steps.size() == since_) return;
   const bool measures = is_measured(mark_);
   const Block& block = plan_.blocks[block_of(mark_)];
@@ -23,6 +23,7 @@ void BlockSchedule::update(std::span<const device::StepRecord> steps) {
   const double lasted =
       measure::seconds(steps.back().end_ns - steps[from == 0 ? 0 : from - 1].end_ns);
   if (lasted < least_s) return;
+  if (!measures && !is_quiet && lasted < kLongestSettling) return;
   ++mark_;
   since_ = steps.size();
 }

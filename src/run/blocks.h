@@ -23,7 +23,8 @@ struct Block {
 // How long a block settles: a device has two steps in work when a delay changes, and the loaders as
 // many samples as workers.
 inline constexpr std::size_t kSettlingSteps = 3;
-inline constexpr double kSettlingShare = 0.2;  // of a block's seconds
+inline constexpr double kSettlingShare = 0.2;    // of a block's seconds
+inline constexpr double kLongestSettling = 1.0;  // seconds, where a block waits for others' quiet
 
 // What a run is cut into once its steps are steady; without blocks it is one window.
 struct BlockPlan {
@@ -52,7 +53,9 @@ class BlockSchedule {
     mark_ += kAnew;
     times_longer_ *= 2;
   }
-  void update(std::span<const device::StepRecord> steps);
+  // `is_quiet`: nothing disturbs the block that settles. Else it settles for longer, but not
+  // without end: kLongestSettling.
+  void update(std::span<const device::StepRecord> steps, bool is_quiet = true);
 
   // Rises by one whenever a block begins, or has settled. Starts at 0; block k settles at 2k + 1
   // and is measured at 2k + 2. With each beginning anew it rises by kAnew.

@@ -352,7 +352,7 @@ class RankRun {
       schedule_.set_least_steps(steps_that_fit(task_.blocks, recent_step_s(), task_.limits));
       return;
     }
-    schedule_.update(result_.steps);
+    schedule_.update(result_.steps, blocks_.is_quiet());
     if (seconds_since(opened_at_first_) >= task_.limits.max_seconds && may_be_cut_off())
       return window_.close(result_.steps);
     if (schedule_.ended() == ended || is_first_of_pair()) return;

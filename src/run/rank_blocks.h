@@ -39,6 +39,10 @@ class RankBlocks {
   void leave(const Now& now);                       // the last one is over, or the run ends
   void begin_anew();                                // what was kept does not count
 
+  // Whether the loader's workers stand, where they are to. They finish the samples in hand first,
+  // on the CPUs of the ceiling's steps. Of this rank alone.
+  bool is_quiet() const { return !in_flight_at_pause_ || loader_->is_quiet(); }
+
   // Those that were measured; of a run in pairs, with the first block of a pair that is not whole.
   const std::vector<BlockSpan>& kept() const { return kept_; }
   // The whole pairs; without pairs, all. The last call.

@@ -27,14 +27,15 @@ BlockPlan plan_of(std::size_t blocks, double seconds, int least_steps) {
 // Steps of 10 ms, one after the other; the schedule sees each as it ends.
 class Steps {
  public:
-  // How many more steps it took until the mark rose; 100 if it did not.
-  int until_next_mark(BlockSchedule& schedule) {
+  // How many more steps it took until the mark rose; 100 if it did not. The workers stand after
+  // `quiet_after` of them.
+  int until_next_mark(BlockSchedule& schedule, int quiet_after = 0) {
     const std::int64_t mark = schedule.mark();
     int more = 0;
     while (schedule.mark() == mark && more < 100) {
       add();
       ++more;
-      schedule.update(steps_);
+      schedule.update(steps_, more > quiet_after);
     }
     return more;
   }
@@ -99,6 +100,23 @@ TEST(BlockSchedule, ABlockMayBeLongerThanOthers) {
   BlockPlan plan = plan_of(2, 0.5, 6);
   plan.blocks[1].length = 2;
   EXPECT_EQ(steps_of_marks(plan, 4), (std::vector{12, 50, 22, 100}));
+}
+
+// Workers finish what they have in hand on the CPUs of the steps.
+TEST(BlockSchedule, ABlockIsNotMeasuredBeforeTheWorkersStand) {
+  const BlockPlan plan = plan_of(3, 0.5, 6);
+  BlockSchedule schedule(plan);
+  Steps steps;
+  steps.add();
+  schedule.begin(steps.all());
+  EXPECT_EQ(steps.until_next_mark(schedule, 30), 31);
+  EXPECT_EQ(steps.until_next_mark(schedule, 60), 50) << "what is measured is not held up";
+  EXPECT_EQ(steps.until_next_mark(schedule), 12);
+  EXPECT_EQ(steps.until_next_mark(schedule), 50);
+  // Two steps of those were in work.
+  const int without_quiet =
+      steps.until_next_mark(schedule, 1000) + steps.until_next_mark(schedule, 1000);
+  EXPECT_NEAR(0.01 * without_quiet, run::kLongestSettling + 0.02, 0.015);
 }
 
 // The ceiling's steps in work are no time in which the cell's workers settle.
