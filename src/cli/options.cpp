@@ -310,7 +310,8 @@ static void fit_window_limits(const CLI::App& command, run::RunLimits& limits) {
                      "give only one of them, or a longest window that the shortest fits into");
   if (most.count() == 0)
     limits.max_seconds = std::max(limits.max_seconds, kLongest * limits.min_seconds);
-  if (least.count() == 0) limits.min_seconds = std::min(limits.min_seconds, limits.max_seconds);
+  if (least.count() == 0)
+    limits.min_seconds = std::min(limits.min_seconds, limits.max_seconds / kLongest);
 }
 
 // `own_datasets`: whether tables may name one.

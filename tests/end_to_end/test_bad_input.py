@@ -176,11 +176,13 @@ class BadInput(ProgramTest):
             "run", *CELL, *limits, names=["--max-seconds 2", "--min-seconds 5", "only one"]
         )
 
-    def test_a_longest_window_alone_is_the_shortest_too(self):
-        limits = ("--warmup-seconds", "0.05", "--max-seconds", "0.4")
-        record = json.loads(self.call("run", *CELL, *limits, "--json").out)
-        self.assertEqual(record["limits"]["min_seconds"], 0.4)
-        self.assertNotIn("short_window", [flag["name"] for flag in record["flags"]])
+    def test_a_longest_window_alone_is_twice_the_shortest(self):
+        """The last pair that would not fit is not begun: the two cannot be the same."""
+        for longest in (0.4, 2):
+            limits = ("--warmup-seconds", "0.05", "--max-seconds", str(longest))
+            record = json.loads(self.call("run", *CELL, *limits, "--json").out)
+            self.assertEqual(record["limits"]["min_seconds"], longest / 2)
+            self.assertNotIn("short_window", [flag["name"] for flag in record["flags"]])
 
     def test_a_closed_stream_is_no_ledger(self):
         """Progress is not written into the file that is opened next. A result that has no place to
