@@ -81,13 +81,17 @@ class Cell:
             for flag in ledger.flags(record)
             if flag.get("name") != DRIFTED
         ]
+        return found + self._unsaid(self.runs)
+
+    @staticmethod
+    def _unsaid(records):
         unsaid = [
             r
-            for r in self.runs
+            for r in records
             if not ledger.valid(r)
             and not any(f.get("severity") == "serious" for f in ledger.flags(r))
         ]
-        return found + [UNSAID] * len(unsaid)
+        return [UNSAID] * len(unsaid)
 
     @property
     def above_ceiling(self):
@@ -209,8 +213,17 @@ class Ceiling(Cell):
 
     @functools.cached_property
     def flags(self):
-        """One flag for the drift of all records, in place of one for each record."""
+        """One flag for the drift of all records, in place of one for each record. In pairs, those
+        flags of the cells' runs that speak of the ceiling's blocks as well."""
         found = super().flags
+        if self.in_pairs:
+            found += [
+                flag
+                for record in self.named_by
+                for flag in ledger.flags(record)
+                if flag.get("name") in flag_rules.SPOILS_CEILING
+            ]
+            found += self._unsaid(self.named_by)
         return (
             found
             + [
@@ -298,6 +311,13 @@ class Setting:
         """cuda, cpu or emulated; by the axis too, so that a record without it hides nothing."""
         axis = str(self.axes["device"])
         return "emulated" if axis.startswith("emulated") else self.device.get("kind") or axis
+
+    @property
+    def is_bounded(self):
+        """Whether no rate can exceed the ceiling's: that of an emulated device, unless it replays
+        recorded steps, some of which are shorter than their mean."""
+        replays = str(self.axes["device"]).startswith(flag_rules.TRACED)
+        return self.kind == "emulated" and not replays
 
     def gpu_counts(self):
         return sorted({cell.gpus for cell in self.cells + self.ceilings})

@@ -36,6 +36,8 @@ UNSEEN = {
 }
 # What spoils the ceiling of a run in pairs with it.
 SPOILS_BOTH = {"stopped", "harness_bound"}
+# And what spoils its rate, though both shared it, and so not the share.
+SPOILS_CEILING = SPOILS_BOTH | {"throttled"}
 TRACED = "emulated:trace="  # how an axis `device` begins that replays recorded steps
 # What `page_cache` stands for where what is read is to come from storage.
 PAST_MEMORY = ("cold", "bypassed")
@@ -368,6 +370,9 @@ def _left_as_is(record, before, asked, fetched):
     helped = (
         asked > 0 and known and _above(1 - fetched / asked, RULES["page_cache.helped"].threshold)
     )
+    rested = fetched is not None and _above(
+        fetched / max(asked, 1), RULES["page_cache.rested"].threshold
+    )
     differs = (
         None not in (first, before)
         and min(first, before) >= 0
@@ -381,6 +386,7 @@ def _left_as_is(record, before, asked, fetched):
         _row("page_cache.helped", helped),
         _row("page_cache.differs", differs),
         _row("page_cache.passes", passes),
+        _row("page_cache.rested", asked > 0 and ledger.in_pairs(record) and rested),
     ]
 
 

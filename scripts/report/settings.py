@@ -222,9 +222,9 @@ def _divide(cell, ceilings, sittings, setting):
         return
     cell.references = sittings.references(cell)
     if pairs := paired(cell):
-        most = 1.0 if setting.kind == "emulated" else None
+        most = 1.0 if setting.is_bounded else None
         cell.ratio = statistics.share(pairs, pilot=cell.pilot, most=most)
-    if cell.rate and cell.ceiling.rate.kind == statistics.SET:
+    if cell.rate and setting.is_bounded and cell.ceiling.rate.kind == statistics.SET:
         cell.rate = statistics.bounded(cell.rate, cell.ceiling.rate.mean)
 
 

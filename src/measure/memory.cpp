@@ -68,8 +68,8 @@ std::uint64_t memory_size(const fs::path& proc, const fs::path& cgroups) {
 
 ProcessSize process_size() {
   const fs::path status = "/proc/self/status";
-  return {number_of(status, "Threads:").value_or(0),
-          1024 * number_of(status, "VmRSS:").value_or(0)};
+  return {number_of(status, "Threads:").value_or(0), 1024 * number_of(status, "VmRSS:").value_or(0),
+          1024 * number_of(status, "RssAnon:").value_or(0)};
 }
 
 std::uint64_t memory_available() { return memory_available("/proc", "/sys/fs/cgroup"); }

@@ -15,7 +15,8 @@ std::uint64_t memory_size();
 // This process's threads, those of every library included, and its resident memory. 0: unknown.
 struct ProcessSize {
   std::uint64_t threads = 0;
-  std::uint64_t resident_bytes = 0;  // mapped files that were read count, too
+  std::uint64_t resident_bytes = 0;   // mapped files that were read count, too
+  std::uint64_t anonymous_bytes = 0;  // of these: what no file holds
 };
 ProcessSize process_size();
 

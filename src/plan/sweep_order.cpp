@@ -9,6 +9,7 @@
 #include "device/step_trace.h"
 #include "pipeline/loader.h"
 #include "plan/expand.h"
+#include "storage/io_engine.h"
 
 namespace feedrate::plan {
 namespace {
@@ -42,6 +43,8 @@ std::string_view name_of(Role role) { return role == Role::cell ? "cell" : "ceil
 std::string why_not_in_pairs(const Cell& cell) {
   if (cell.is("data", "synthetic")) return "";
   if (cell.is("page-cache", "cold")) return "a cold run is one pass over the data";
+  if (const auto& io = cell["io"]; io && storage::find_io_engine(*io).past_page_cache)
+    return "storage would rest while its ceiling runs, and may give more afterwards";
   if (const auto& device = cell["device"]; device && device::replays_steps(*device))
     return "each block would replay other steps of the recording";
   const auto& loader = cell["loader"];

@@ -591,6 +591,9 @@ constexpr FlagRule kRules[] = {
     // Passes over the dataset.
     {"page_cache.passes", Severity::warning, 2.0, kNone,
      "use --page-cache warm, which says so, or a larger dataset", page_cache_passes},
+    // Of the bytes that were read.
+    {"page_cache.rested", Severity::warning, 0.05, kNone,
+     "read without a pause: --page-cache cold, --io direct or `feedrate capacity`", storage_rested},
     {"client_cold", Severity::note, kNone, kNone,
      "use a dataset several times as large as those caches", client_cold},
     {"ceiling_drifted", Severity::warning, 0.03, kNone,

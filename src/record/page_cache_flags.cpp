@@ -160,6 +160,15 @@ Raised page_cache_passes(const FlagFacts& facts, const FlagRule& rule) {
              passes));
 }
 
+Raised storage_rested(const FlagFacts& facts, const FlagRule& rule) {
+  const double share = share_from_storage(facts);
+  return when(
+      is_as_is(facts) && measured(facts).pairs && bytes_asked(facts) > 0 && share > *rule.threshold,
+      percent(share) +
+          " of the bytes that were read came from storage, which rested while the "
+          "ceiling's blocks ran: it may give more afterwards than it can keep up");
+}
+
 Raised client_cold(const FlagFacts& facts, const FlagRule&) {
   const run::PageCache& cache = measured(facts).page_cache;
   return when(is_past_memory(facts),

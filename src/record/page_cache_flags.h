@@ -15,6 +15,7 @@ Raised page_cache_helped(const FlagFacts& facts, const FlagRule& rule);
 Raised page_cache_differs(const FlagFacts& facts, const FlagRule& rule);
 Raised page_cache_state_differs(const FlagFacts& facts, const FlagRule& rule);
 Raised page_cache_passes(const FlagFacts& facts, const FlagRule& rule);
+Raised storage_rested(const FlagFacts& facts, const FlagRule& rule);
 Raised client_cold(const FlagFacts& facts, const FlagRule& rule);
 
 }  // namespace feedrate::record

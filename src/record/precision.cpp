@@ -105,6 +105,12 @@ std::vector<double> logs_of(const plan::Cell& cell, const Rates& rates) {
   return logs;
 }
 
+// A synthetic cell is its own ceiling, once, and one that is measured in pairs has it with it;
+// another's ceiling runs twice.
+bool has_no_ceiling_apart(const plan::Cell& cell) {
+  return cell.id() == plan::ceiling_of(cell).id() || plan::may_be_in_pairs(cell);
+}
+
 // Twice as many repetitions make an interval so much narrower.
 constexpr double kNearlyWidest = 0.7;
 
@@ -139,7 +145,8 @@ std::vector<CellPrecision> precision_of(const std::vector<plan::Cell>& cells,
     const std::vector<double> logs = logs_of(cell, rates);
     const int repetitions = static_cast<int>(logs.size());
     const std::string id = cell.id(), ceiling = plan::ceiling_of(cell).id();
-    const int failures = rates.failures_of(id) + (id == ceiling ? 0 : rates.failures_of(ceiling));
+    const bool is_alone = has_no_ceiling_apart(cell);
+    const int failures = rates.failures_of(id) + (is_alone ? 0 : rates.failures_of(ceiling));
     all.push_back(
         {.cell = cell,
          .repetitions = repetitions,
@@ -163,9 +170,7 @@ std::vector<plan::Cell> next_cells(const std::vector<CellPrecision>& known,
   for (const CellPrecision* cell : open) {
     if (most_runs && cell->half_width < kNearlyWidest * open.front()->half_width) break;
     const std::string ceiling = plan::ceiling_of(cell->cell).id();
-    // A synthetic cell is its own ceiling, once, and one that is measured in pairs has it with it;
-    // another's ceiling runs twice.
-    const bool is_alone = cell->cell.id() == ceiling || plan::may_be_in_pairs(cell->cell);
+    const bool is_alone = has_no_ceiling_apart(cell->cell);
     runs += is_alone || ceilings.contains(ceiling) ? 1 : 3;
     if (most_runs && runs > *most_runs) break;
     if (!is_alone) ceilings.insert(ceiling);

@@ -3,6 +3,8 @@
 #include <ctime>
 #include <utility>
 
+#include "base/random.h"
+#include "base/xxh3.h"
 #include "run/cell_checks.h"
 #include "run/failure.h"
 
@@ -79,6 +81,8 @@ CellResult CellRunner::run(const plan::Cell& cell, const ProgressSink& progress,
   options.seed = how.seed.value_or(options_.seed);
   options.in_pairs = how.in_pairs;
   options.team = how.team;
+  // A machine that changes alike in all runs, as at their start, is so not met by the same order.
+  options.pairs_seed = mix64(options.seed, xxh3_of(cell.id() + how.team));
   if (!how.trace.empty()) options.trace = how.trace;
   return run_with(options, cell, progress, std::move(stop));
 }

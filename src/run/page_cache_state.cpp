@@ -29,14 +29,18 @@ constexpr double kStays = 0.05;
 // brings its inode into memory, so of files whose state nobody claims only some are looked at.
 constexpr std::size_t kLook = 65'536, kGlance = 256;
 
-// Warming reads whole files: what lies between a shard's samples is in memory then, too.
+// Warming reads whole files: what lies between a shard's samples is in memory then, too. What an
+// earlier cell of this process left, as the network, is used again, or let go: `auto` must not
+// depend on which cell came first.
 bool fits_into_memory(const plan::CellSettings& settings, const storage::DatasetVariant& dataset,
                       int ranks_here) {
   const double held = bytes_held(settings, dataset, ranks_here, /*ranks_are_apart=*/true);
   const std::uint64_t packed =
       std::accumulate(dataset.packed_bytes.begin(), dataset.packed_bytes.end(), std::uint64_t{0});
+  const std::uint64_t available =
+      measure::memory_available() + measure::process_size().anonymous_bytes;
   return static_cast<double>(std::max(dataset.total_bytes, packed)) + held <
-         kUsableMemory * static_cast<double>(measure::memory_available());
+         kUsableMemory * static_cast<double>(available);
 }
 
 std::string state_of(const plan::CellSettings& settings, bool fits) {

@@ -61,7 +61,7 @@ RankTask make_rank_task(const plan::CellSettings& settings, const RunOptions& op
                 .seed = options.seed,
                 .recipe = nullptr,
                 .planted_rank = options.planted_rank,
-                .blocks = options.in_pairs ? pairs_of(settings, options.limits, options.seed)
+                .blocks = options.in_pairs ? pairs_of(settings, options.limits, options.pairs_seed)
                                            : options.blocks,
                 .trace = !options.trace.empty(),
                 .trace_operators = options.trace_operators && !options.trace.empty(),

@@ -24,6 +24,7 @@ struct RunOptions {
   std::size_t most_cached = 0;       // samples that a cache of samples keeps; 0: all of the dataset
   BlockPlan blocks{};                // what delays the run is cut into; none: it is one window
   bool in_pairs = false;             // blocks beside those of the ceiling instead: run/pairs.h
+  std::uint64_t pairs_seed = 0;      // which of the two comes first in each pair
   Appointment appointment{};         // with other runs on this machine
   std::filesystem::path trace{};     // where this run's trace is written; empty: none
   bool trace_operators = false;      // it ends with steps that the device's library takes apart

@@ -253,6 +253,7 @@ std::string to_text(const RankOrder& order) {
                         {"most_cached", o.most_cached},
                         {"blocks", o.blocks},
                         {"in_pairs", o.in_pairs},
+                        {"pairs_seed", o.pairs_seed},
                         {"appointment", o.appointment},
                         {"trace", text_of_bytes(o.trace.string())},
                         {"trace_operators", o.trace_operators},
@@ -288,6 +289,7 @@ RankOrder order_from(const std::string& text) {
   order.options.most_cached = json.at("most_cached");
   order.options.blocks = json.at("blocks");
   order.options.in_pairs = json.at("in_pairs");
+  order.options.pairs_seed = json.at("pairs_seed");
   order.options.appointment = json.at("appointment");
   order.options.trace = bytes_of_text(json.at("trace"));
   order.options.trace_operators = json.at("trace_operators");

@@ -31,6 +31,9 @@ TEST(Plan, OnlyCellsThatCanGoOnBesideTheirCeilingAreInPairs) {
   EXPECT_FALSE(may_be({{"data", {"synthetic"}}}));
   EXPECT_FALSE(may_be({{"page-cache", {"cold"}}})) << "one pass over the data";
   EXPECT_FALSE(may_be({{"loader", {"dali"}}})) << "it cannot pause";
+  EXPECT_FALSE(may_be({{"io", {"direct"}}})) << "storage would rest meanwhile";
+  EXPECT_FALSE(may_be({{"io", {"uring-direct"}}}));
+  EXPECT_TRUE(may_be({{"io", {"uring"}}})) << "it reads the page cache";
   plan::Cell recorded = plan::expand({{"device", {"emulated:a100"}}, {"data", {"jpeg"}}}).front();
   EXPECT_TRUE(plan::may_be_in_pairs(recorded));
   recorded.set("device", "emulated:trace=0123456789abcdef");

@@ -525,6 +525,21 @@ TEST(Flags, AsIsSaysWhatCameFromMemory) {
   EXPECT_EQ(severity_of(json_of(as_is(900, {})), "page_cache"), "warning");
 }
 
+// In pairs the loader stands while the ceiling's blocks run, and what it reads from does.
+TEST(Flags, StorageThatRestedIsSaid) {
+  const auto reason = [](double fetched, bool in_pairs, const char* state = "as-is") {
+    run::CellResult result = as_is(fetched, {.before = 0.9});
+    result.measurement->page_cache.state = state;
+    if (in_pairs) result.measurement->pairs.emplace();
+    return reason_of(json_of(std::move(result)), "page_cache");
+  };
+  const std::string rested = "which rested while the ceiling's blocks ran";
+  EXPECT_NE(reason(990, true).find(rested), std::string::npos) << reason(990, true);
+  EXPECT_EQ(reason(990, false), "");
+  EXPECT_EQ(reason(40, true).find(rested), std::string::npos) << "4 % of what was read";
+  EXPECT_EQ(reason(990, true, "cold").find(rested), std::string::npos);
+}
+
 TEST(Flags, RepetitionsThatBeganUnlikeAreSaid) {
   const auto after = [](double share, const char* state = "as-is") {
     run::CellResult result = as_is(1000, {.before = 0.5});

@@ -157,6 +157,16 @@ TEST(Precision, SoIsACellWhoseCeilingKeepsFailing) {
                   .empty());
 }
 
+TEST(Precision, AnothersCeilingIsNoMatterOfACellThatBringsItsOwn) {
+  const auto paired =
+      plan::expand({{"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"workers", {"1"}}});
+  std::vector<MeasuredRate> all;
+  for (int n = 0; n < 3; ++n)
+    all.push_back(
+        {.cell_id = plan::ceiling_of(paired[0]).id(), .repetition = n, .has_failed = true});
+  EXPECT_FALSE(record::precision_of(paired, {.target = 0.01, .pilot = 5}, all)[0].has_failed);
+}
+
 TEST(Precision, SoIsOneWhoseSecondCeilingKeepsFailing) {
   std::vector<MeasuredRate> all;
   const plan::Cell ceiling = plan::ceiling_of(cells()[0]);

@@ -210,6 +210,24 @@ class Validated(Checked):
         self.assertEqual(len(found(0.9, all_reduce_ms=0.11 * step)), 0)
         self.assertEqual(len(found(0.9, "emulated:trace=steps.json")), 0)
 
+    def test_storage_that_was_read_between_the_blocks_of_the_ceiling_is_said(self):
+        def found(fetched):
+            records = paired()
+            for r in records:
+                r["dataset"].update(page_cache="as-is", page_cache_before=0.9)
+                r["stages"][0]["bytes"] = 1000
+                r["monitors"].update(storage_read_bytes=fetched)
+            return [f for f in self.check(records)[1] if "page_cache is missing" in f]
+
+        self.assertEqual((len(found(990)), len(found(20))), (3, 3), "rested; helped")
+        alone = sound.sweep(RATES)
+        for r in alone:
+            if r["role"] == "cell":
+                r["dataset"].update(page_cache="as-is", page_cache_before=0.9)
+                r["stages"][0]["bytes"] = 1000
+                r["monitors"].update(storage_read_bytes=990)
+        self.assertEqual([f for f in self.check(alone)[1] if "page_cache is missing" in f], [])
+
     def test_a_moments_loss_of_the_cpu_is_no_bound(self):
         records = paired(axes={"device": "emulated:a100"})
         for r in records:
@@ -253,6 +271,26 @@ class Grouping(unittest.TestCase):
         for r in records[::2]:
             r.update(ceiling_imgs_per_s=1.0, valid=False)
         self.assertEqual(list(one(records).ceilings[0].by_repetition.values()), valid)
+
+    def test_what_spoils_the_ceilings_blocks_is_said_of_the_ceiling(self):
+        def of(*names):
+            records = ledgers.paired(3, cells=(("jpeg", 400.0), ("png", 200.0)))
+            for r in records:
+                flags = [{**NOTE, "name": name, "severity": "serious"} for name in names]
+                r.update(valid=False, flags=flags)
+            found = one(records)
+            return found.ceilings[0].serious, {f["name"] for f in found.ceilings[0].flags}
+
+        self.assertEqual(of("harness_bound"), (True, {"harness_bound"}))
+        self.assertEqual(of("throttled", "bad_samples"), (True, {"throttled"}))
+        self.assertEqual(of("bad_samples"), (False, set()), "of the cell's blocks alone")
+        self.assertEqual(of(), (True, {"invalid"}), "and no reason given")
+
+    def test_one_that_is_not_asked_spoils_no_ceiling(self):
+        records = ledgers.paired(3, cells=(("jpeg", 400.0), ("png", 200.0)))
+        for r in records[::2]:
+            r.update(valid=False, flags=[{**NOTE, "name": "stopped", "severity": "serious"}])
+        self.assertFalse(one(records).ceilings[0].serious)
 
     def test_one_or_two_repetitions_have_no_interval(self):
         records = paired()[:2]

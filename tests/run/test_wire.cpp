@@ -83,6 +83,7 @@ TEST(Wire, BringsBackWhatWasSent) {
                    .limits = {.min_steps = 7, .min_seconds = 0.1},
                    .seed = ~std::uint64_t{0},
                    .plant = true,
+                   .pairs_seed = 3,
                    .appointment = {5, 6},
                    .trace = "/there/trace.json",
                    .trace_operators = true};
@@ -102,6 +103,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(order_back.settings().open_step, order.open_step);
   EXPECT_EQ(order_back.qualify.known.at(0).verdict, "failed");
   EXPECT_EQ(order_back.options.seed, ~std::uint64_t{0});
+  EXPECT_EQ(order_back.options.pairs_seed, 3u);
   EXPECT_EQ(order_back.options.planted[1].ns, 42);
   EXPECT_EQ(order_back.options.planted_delays[2], 43);
   EXPECT_EQ(order_back.options.blocks.seconds, 0.25);
