@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,6 +26,9 @@ struct Block {
 inline constexpr std::size_t kSettlingSteps = 3;
 inline constexpr double kSettlingShare = 0.2;    // of a block's seconds
 inline constexpr double kLongestSettling = 1.0;  // seconds, where a block waits for others' quiet
+// Of a run in pairs: a block whose steps take so many times as long as those of its kind have taken
+// needs no more of them. What slows the machine for a few of them then meets both kinds of blocks.
+inline constexpr double kFarSlower = 3;
 
 // What a run is cut into once its steps are steady; without blocks it is one window.
 struct BlockPlan {
@@ -73,11 +77,15 @@ class BlockSchedule {
  private:
   static constexpr std::int64_t kAnew = std::int64_t{1} << 32;
 
+  bool is_far_slower(bool is_ceiling, std::size_t steps, double seconds) const;
+
   const BlockPlan& plan_;
   std::size_t least_steps_;
   std::size_t times_longer_ = 1;  // than planned
   std::int64_t mark_ = 0;
   std::size_t since_ = 0;  // steps at the last change of the mark
+  // Seconds of a step in the fastest block of the cell, and of the ceiling; none has ended: 0.
+  std::array<double, 2> fastest_{};
 };
 
 // A measured block of one rank.

@@ -24,24 +24,25 @@ BlockPlan plan_of(std::size_t blocks, double seconds, int least_steps) {
       .blocks = std::vector<run::Block>(blocks), .seconds = seconds, .least_steps = least_steps};
 }
 
-// Steps of 10 ms, one after the other; the schedule sees each as it ends.
+// Steps one after the other, of 10 ms where nothing else is said; the schedule sees each as it
+// ends.
 class Steps {
  public:
   // How many more steps it took until the mark rose; 100 if it did not. The workers stand after
   // `quiet_after` of them.
-  int until_next_mark(BlockSchedule& schedule, int quiet_after = 0) {
+  int until_next_mark(BlockSchedule& schedule, int quiet_after = 0, std::int64_t ms = 10) {
     const std::int64_t mark = schedule.mark();
     int more = 0;
     while (schedule.mark() == mark && more < 100) {
-      add();
+      add(ms);
       ++more;
       schedule.update(steps_, more > quiet_after);
     }
     return more;
   }
-  void add() {
-    const std::int64_t now = static_cast<std::int64_t>(steps_.size()) * 10 * kMs;
-    steps_.push_back({now, now + 10 * kMs});
+  void add(std::int64_t ms = 10) {
+    const std::int64_t now = steps_.empty() ? 0 : steps_.back().end_ns;
+    steps_.push_back({now, now + ms * kMs});
   }
   std::span<const device::StepRecord> all() const { return steps_; }
 
@@ -133,6 +134,30 @@ TEST(BlockSchedule, LongStepsMakeLongBlocks) {
   EXPECT_EQ(steps.until_next_mark(schedule), 3) << "two steps were in work when the delay changed";
   EXPECT_EQ(steps.until_next_mark(schedule), 6) << "the least steps";
   EXPECT_TRUE(schedule.is_over());
+}
+
+// What slows the machine for a few steps is to meet both kinds of blocks.
+TEST(BlockSchedule, FarSlowerStepsEndABlockOfAPair) {
+  BlockPlan plan = plan_of(6, 0.01, 4);
+  plan.settling_steps = 1;
+  for (std::size_t i = 1; i < plan.blocks.size(); i += 2) plan.blocks[i].is_ceiling = true;
+  for (const bool in_pairs : {true, false}) {
+    plan.in_pairs = in_pairs;
+    BlockSchedule schedule(plan);
+    Steps steps;
+    steps.add();
+    schedule.begin(steps.all());
+    const auto block = [&](std::int64_t ms) {
+      steps.until_next_mark(schedule);
+      return steps.until_next_mark(schedule, 0, ms);
+    };
+    EXPECT_EQ(block(30), 4) << "the first of the cell: nobody knows better";
+    EXPECT_EQ(block(100), 4) << "and of the ceiling, whose steps are others";
+    EXPECT_EQ(block(85), 4) << "not three times as long";
+    EXPECT_EQ(block(310), in_pairs ? 1 : 4);
+    EXPECT_EQ(block(95), in_pairs ? 1 : 4) << "longer than the fastest, not than the last";
+    EXPECT_EQ(block(100), 4);
+  }
 }
 
 TEST(BlockSchedule, BlocksAreTwiceAsLongOnceBegunAnew) {
