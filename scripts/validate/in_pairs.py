@@ -2,6 +2,7 @@
 intervals are, and how often they hold the truth."""
 
 import contextlib
+import itertools
 import json
 import math
 import os
@@ -143,6 +144,7 @@ def rows(small):
 class Shares:
     def __init__(self, options, folder):
         self.program, self.folder = os.path.abspath(options.program), folder
+        self.seeds = itertools.count()  # of each run its own: in what order the pairs' blocks come
         self.data = os.path.join(folder, "data")
         words = ["--count", "256", "--format", "tensor", "--input-size", "32", "--image-size", "32"]
         subprocess.run([self.program, "gen", self.data, *words], check=True, capture_output=True)
@@ -150,6 +152,7 @@ class Shares:
     def run(self, row, *words):
         """(records, seconds)"""
         command = [self.program, "run", *row.step.words, *DATA, "--dataset", self.data]
+        command += ["--seed", str(next(self.seeds))]
         with row.condition(threading.Event()) as join:
             began = time.monotonic()
             done = subprocess.run(

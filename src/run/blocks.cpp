@@ -1,43 +1,84 @@
 #include "run/blocks.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "measure/clock.h"
 
 namespace feedrate::run {
+namespace {
+
+// Seconds that the device works on a step.
+double worked_s(std::span<const device::StepRecord> steps) {
+  double seconds = 0;
+  for (const device::StepRecord& step : steps)
+    seconds += measure::seconds(step.end_ns - step.start_ns);
+  return seconds / static_cast<double>(steps.size());
+}
+
+}  // namespace
 
 void BlockSchedule::begin(std::span<const device::StepRecord> steps) {
   mark_ = 1;
-  since_ = steps.size();
+  begin_mark(steps.size());
+}
+
+void BlockSchedule::begin_anew() {
+  mark_ += kAnew;
+  times_longer_ *= 2;
+  begin_mark(since_);
+}
+
+double BlockSchedule::least_seconds() const {
+  const double seconds = static_cast<double>(times_longer_) * plan_.seconds * block().length;
+  return is_measured(mark_) ? seconds : std::max(kSettlingShare * seconds, block().settling_s);
+}
+
+void BlockSchedule::begin_mark(std::size_t steps) {
+  since_ = steps;
+  needed_ = 0;
+  if (!plan_.in_pairs || is_over() || pace().steps == 0) return;
+  const double step_s = pace().seconds / static_cast<double>(pace().steps);
+  // More than anybody waits for, where the clock is coarser than a step.
+  const double count = std::clamp(std::ceil(least_seconds() / std::max(step_s, 1e-9)), 1.0, 1e9);
+  if (is_measured(mark_)) {
+    const auto rhythm = static_cast<std::size_t>(plan_.rhythm);
+    needed_ = std::max(times_longer_ * least_steps_, static_cast<std::size_t>(count));
+    // Steps of seconds have too little time for it, see steps_that_fit().
+    if (least_steps_ >= rhythm) needed_ = (needed_ + rhythm - 1) / rhythm * rhythm;
+  } else {
+    const double more = std::floor(block().jitter * (std::max(1.0, std::floor(count / 2)) + 1));
+    needed_ = plan_.settling_steps - 1 + static_cast<std::size_t>(count + more);
+  }
+}
+
+bool BlockSchedule::is_long_enough(std::size_t steps, double seconds) const {
+  if (needed_ > 0) return steps >= needed_;
+  const std::size_t least =
+      is_measured(mark_) ? times_longer_ * least_steps_ : plan_.settling_steps;
+  return steps >= least && seconds >= least_seconds();
+}
+
+bool BlockSchedule::is_far_slower(std::span<const device::StepRecord> measured) {
+  return plan_.in_pairs && fastest_ > 0 && worked_s(measured) > kFarSlower * fastest_;
 }
 
 void BlockSchedule::update(std::span<const device::StepRecord> steps, bool is_quiet) {
   if (mark_ == 0 || is_over() || steps.size() == since_) return;
   const bool measures = is_measured(mark_);
-  const Block& block = plan_.blocks[block_of(mark_)];
-  const double seconds = static_cast<double>(times_longer_) * plan_.seconds * block.length;
-  const std::size_t least = measures ? times_longer_ * least_steps_ : plan_.settling_steps;
-  const double least_s = measures ? seconds : std::max(kSettlingShare * seconds, block.settling_s);
-  const std::size_t count = steps.size() - since_;
-  if (!measures && count < least) return;
-  const std::size_t from = since_ + (measures ? 0 : plan_.settling_steps - 1);
+  const std::size_t in_work = measures ? 0 : plan_.settling_steps - 1;
+  if (steps.size() - since_ <= in_work) return;
+  const std::size_t from = since_ + in_work;
   const double lasted =
       measure::seconds(steps.back().end_ns - steps[from == 0 ? 0 : from - 1].end_ns);
-  if (lasted < least_s) return;
-  if (count < least && !is_far_slower(block.is_ceiling, count, lasted)) return;
+  const auto these = steps.subspan(from);
+  if (!is_long_enough(steps.size() - since_, lasted) && !(measures && is_far_slower(these))) return;
   if (!measures && !is_quiet && lasted < kLongestSettling) return;
-  if (measures) {
-    double& fastest = fastest_[block.is_ceiling ? 1 : 0];
-    const double step_s = lasted / static_cast<double>(count);
-    if (fastest == 0 || step_s < fastest) fastest = step_s;
-  }
+  pace().steps += these.size(), pace().seconds += lasted;
+  const double worked = worked_s(these);
+  if (measures && (fastest_ == 0 || worked < fastest_)) fastest_ = worked;
   ++mark_;
-  since_ = steps.size();
-}
-
-bool BlockSchedule::is_far_slower(bool is_ceiling, std::size_t steps, double seconds) const {
-  const double usual = fastest_[is_ceiling ? 1 : 0] * static_cast<double>(steps);
-  return plan_.in_pairs && usual > 0 && seconds > kFarSlower * usual;
+  begin_mark(steps.size());
 }
 
 bool BlockSchedule::is_over() const {

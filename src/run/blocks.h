@@ -19,6 +19,8 @@ struct Block {
   bool is_ceiling = false;  // its steps are those of the cell's ceiling
   double settling_s = 0;    // it settles for so long at least
   double length = 1;        // of the plan's seconds
+  // Of a run in pairs: by how much longer it settles, at most by half or by a step; 0 to 1.
+  double jitter = 0;
 };
 
 // How long a block settles: a device has two steps in work when a delay changes, and the loaders as
@@ -26,8 +28,8 @@ struct Block {
 inline constexpr std::size_t kSettlingSteps = 3;
 inline constexpr double kSettlingShare = 0.2;    // of a block's seconds
 inline constexpr double kLongestSettling = 1.0;  // seconds, where a block waits for others' quiet
-// Of a run in pairs: a block whose steps take so many times as long as those of its kind have taken
-// needs no more of them. What slows the machine for a few of them then meets both kinds of blocks.
+// Of a run in pairs: a block in which the device works so many times as long as in another one, of
+// either kind, needs no more steps. What slows the machine for a few of them meets both kinds then.
 inline constexpr double kFarSlower = 3;
 
 // What a run is cut into once its steps are steady; without blocks it is one window.
@@ -35,6 +37,7 @@ struct BlockPlan {
   std::vector<Block> blocks;
   double seconds = 0.5;  // of a block, at least, without the time in which it settles
   int least_steps = 6;   // the same
+  int rhythm = 1;        // it has a multiple of so many
   // At least one. Those before the last of them were in work when the block began; the time in
   // which it settles counts from their end.
   std::size_t settling_steps = kSettlingSteps;
@@ -42,6 +45,10 @@ struct BlockPlan {
 };
 
 // Decides when a block begins, has settled, and ends. A pure state machine over the steps' times.
+// How many steps a block of a pair settles for, and has, is fixed before it begins, by the mean
+// length of those before it, and a chance that the plan has drawn. If it ended by the time, or
+// always after as many, a long step that comes in a rhythm would fall into the same part of every
+// pair: into what settles, most often, and would not count.
 class BlockSchedule {
  public:
   explicit BlockSchedule(const BlockPlan& plan)
@@ -53,10 +60,7 @@ class BlockSchedule {
   void set_least_steps(int steps) { least_steps_ = static_cast<std::size_t>(steps); }
   // What was measured so far does not count; to be called when a block begins. Blocks are twice as
   // long from there on.
-  void begin_anew() {
-    mark_ += kAnew;
-    times_longer_ *= 2;
-  }
+  void begin_anew();
   // `is_quiet`: nothing disturbs the block that settles. Else it settles for longer, but not
   // without end: kLongestSettling.
   void update(std::span<const device::StepRecord> steps, bool is_quiet = true);
@@ -77,15 +81,26 @@ class BlockSchedule {
  private:
   static constexpr std::int64_t kAnew = std::int64_t{1} << 32;
 
-  bool is_far_slower(bool is_ceiling, std::size_t steps, double seconds) const;
+  // Of the steps of one kind so far, but for those that were in work when their block began.
+  struct Pace {
+    std::size_t steps = 0;
+    double seconds = 0;
+  };
+  const Block& block() const { return plan_.blocks[block_of(mark_)]; }
+  Pace& pace() { return pace_[block().is_ceiling ? 1 : 0]; }
+  double least_seconds() const;  // of what settles, or of the block
+  void begin_mark(std::size_t steps);
+  bool is_long_enough(std::size_t steps, double seconds) const;
+  bool is_far_slower(std::span<const device::StepRecord> measured);
 
   const BlockPlan& plan_;
   std::size_t least_steps_;
   std::size_t times_longer_ = 1;  // than planned
   std::int64_t mark_ = 0;
-  std::size_t since_ = 0;  // steps at the last change of the mark
-  // Seconds of a step in the fastest block of the cell, and of the ceiling; none has ended: 0.
-  std::array<double, 2> fastest_{};
+  std::size_t since_ = 0;       // steps at the last change of the mark
+  std::size_t needed_ = 0;      // steps until the next change; 0: the time decides
+  std::array<Pace, 2> pace_{};  // of the cell, and of the ceiling
+  double fastest_ = 0;  // seconds that the device works on a step, in the fastest block; 0: unknown
 };
 
 // A measured block of one rank.

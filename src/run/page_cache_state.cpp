@@ -31,7 +31,8 @@ constexpr std::size_t kLook = 65'536, kGlance = 256;
 
 // Warming reads whole files: what lies between a shard's samples is in memory then, too. What an
 // earlier cell of this process left, as the network, is used again, or let go: `auto` must not
-// depend on which cell came first.
+// depend on which cell came first. (Of several ranks, what the others' processes hold is not known
+// here.)
 bool fits_into_memory(const plan::CellSettings& settings, const storage::DatasetVariant& dataset,
                       int ranks_here) {
   const double held = bytes_held(settings, dataset, ranks_here, /*ranks_are_apart=*/true);

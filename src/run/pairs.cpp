@@ -65,6 +65,7 @@ BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits,
   BlockPlan plan{.blocks = {},
                  .seconds = seconds_of_block(limits, kSettlingShare + 1 + settling + cell.length),
                  .least_steps = std::max(kLeastSteps, rhythm_of(settings)),
+                 .rhythm = rhythm_of(settings),
                  // A CPU's step has ended when the next one is submitted; other devices are two
                  // steps behind.
                  .settling_steps = settings.device_kind == "cpu" ? 1u : kSettlingSteps,
@@ -74,8 +75,10 @@ BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits,
   Random coin(mix64(seed, 0x7061697273ULL));
   for (std::size_t pair = 0; pair < kMostPairs; ++pair) {
     const bool ceiling_first = coin.below(2) == 1;
-    plan.blocks.push_back(ceiling_first ? ceiling : cell);
-    plan.blocks.push_back(ceiling_first ? cell : ceiling);
+    for (const bool is_first : {true, false}) {
+      plan.blocks.push_back(ceiling_first == is_first ? ceiling : cell);
+      plan.blocks.back().jitter = coin.uniform();
+    }
   }
   return plan;
 }

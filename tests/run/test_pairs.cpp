@@ -77,6 +77,7 @@ TEST(Pairs, BlocksHoldTheRhythmOfWorkersThatMakeWholeBatches) {
   settings.workers = 16;
   settings.loader = "batch";
   EXPECT_EQ(run::pairs_of(settings, kPairLimits, 1).least_steps, 16);
+  EXPECT_EQ(run::pairs_of(settings, kPairLimits, 1).rhythm, 16);
   settings.loader = "pool";
   EXPECT_LT(run::pairs_of(settings, kPairLimits, 1).least_steps, 16);
 }
@@ -255,6 +256,35 @@ TEST_F(PairsOfACell, BothRatesAreAsPlanted) {
         << "the ceiling's steps, which do not wait, are none";
     EXPECT_NEAR(static_cast<double>(m.stages[measure::Stage::decode].items),
                 static_cast<double>(m.images), 0.02 * static_cast<double>(m.images) + 8);
+  }
+}
+
+// As of a decoder that meets a large picture now and then, or storage that stalls in a rhythm: each
+// 64th sample takes 512 ms more, so that 2 workers of 8 ms a sample make 125 images/s, not 250.
+TEST_F(PairsOfACell, LongSamplesInARhythmAreInTheRate) {
+  plant(8 * kMs);
+  pipeline::PlantedStage& decode =
+      options_.planted[static_cast<std::size_t>(measure::Stage::decode)];
+  decode.every = 64, decode.spike_ns = 512 * kMs;
+  options_.limits.min_seconds = 20;
+  for (const std::uint64_t seed : {0, 2}) {
+    options_.seed = seed;
+    const auto m = measure({{"workers", {"1"}}});
+    ASSERT_TRUE(m.pairs);
+    EXPECT_NEAR(m.imgs_per_s, 62.5, 0.25 * 62.5) << "seed " << seed;
+    EXPECT_LT(m.pairs->share.ci95->low, 0.0625);
+    EXPECT_GT(m.pairs->share.ci95->high, 0.0625);
+  }
+}
+
+// A wait for eight batches, which then come at once.
+TEST_F(PairsOfACell, BurstsOfWholeBatchesAreNotCutApart) {
+  plant(23'400'000);
+  for (const std::uint64_t seed : {0, 4}) {
+    options_.seed = seed;
+    const auto m = measure({{"workers", {"8"}}, {"loader", {"batch"}}, {"batch-size", {"16"}}});
+    ASSERT_TRUE(m.pairs);
+    EXPECT_NEAR(m.imgs_per_s, 341, 17 * kSlower) << "seed " << seed;
   }
 }
 
