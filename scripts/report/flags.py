@@ -198,8 +198,16 @@ def _of_its_own_ceiling(record):
     """Of a run in pairs, whose ceiling is no other record."""
     return [
         _row("ceiling_drifted", False),
+        _row("ceiling_disturbed", _beyond("ceiling_disturbed", _disturbed(record))),
         _row("ceiling_unfit", bool(SPOILS_BOTH & ledger.flag_names(record))),
     ]
+
+
+def _disturbed(record):
+    """The share of its pairs in which workers did not stand still for the ceiling; 0 where an older
+    record does not say."""
+    said = record["pairs"].get("ceiling_disturbed") or []
+    return sum(map(bool, said)) / max(len(said), 1)
 
 
 def _lacks_engine(record):

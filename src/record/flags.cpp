@@ -396,6 +396,19 @@ double usual_ceiling(const run::MeasuredPairs& measured, const plan::CellSetting
   return measure::summarise(rates).median;
 }
 
+// The rule waits a second for workers to finish what they have in hand, and no longer.
+Raised ceiling_disturbed(const FlagFacts& facts, const FlagRule& rule) {
+  const auto& measured_pairs = measured(facts).pairs;
+  if (!measured_pairs) return {};
+  const auto& pairs = measured_pairs->pairs;
+  const auto disturbed = std::ranges::count(pairs, true, &run::MeasuredPair::ceiling_disturbed);
+  const double share = static_cast<double>(disturbed) / static_cast<double>(pairs.size());
+  return when(share > *rule.threshold,
+              format("in %td of %zu pairs workers still finished samples while the ceiling was "
+                     "measured, on its CPUs: it may be too low",
+                     disturbed, pairs.size()));
+}
+
 Raised harness_bound(const FlagFacts& facts, const FlagRule& rule) {
   const plan::CellSettings& settings = facts.result.settings;
   const auto& pairs = measured(facts).pairs;
@@ -502,6 +515,9 @@ constexpr FlagRule kRules[] = {
      few_steps},
     {"ceiling_exceeded", Severity::warning, 0.03, 0.10,
      "measure both for longer: --min-seconds, --min-steps", ceiling_exceeded},
+    // Of the pairs.
+    {"ceiling_disturbed", Severity::warning, 0.1, kNone,
+     "use fewer workers than CPUs, or hold it against --data synthetic", ceiling_disturbed},
     {"ceiling_unfit", Severity::warning, kNone, kNone, "measure both again", ceiling_unfit},
     // Beyond what two runs of the same steps may differ by.
     {"step_differs.shorter", Severity::warning, diagnose::Slowdown::kNoticed, kNone,

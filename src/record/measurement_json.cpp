@@ -48,6 +48,7 @@ Json measured_pairs_json(const run::MeasuredPairs& pairs) {
     json["cell_busy_s"].push_back(pair.cell_busy_s);
     json["ceiling_busy_s"].push_back(pair.ceiling_busy_s);
     json["ceiling_first"].push_back(pair.ceiling_first);
+    json["ceiling_disturbed"].push_back(pair.ceiling_disturbed);
   }
   return json;
 }

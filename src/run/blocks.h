@@ -107,6 +107,7 @@ class BlockSchedule {
 struct BlockSpan {
   std::int64_t block = 0;            // its place in the plan
   bool is_ceiling = false;           // see Block
+  bool is_disturbed = false;         // it began while workers that were to stand still worked
   std::int64_t first = 0, last = 0;  // steps[first, last); first >= 1
   std::int64_t made = -1;        // samples that the loader made; -1: none is made, as with caches
   std::int64_t extra_reads = 0;  // see pipeline::ExtraReads

@@ -280,15 +280,16 @@ void add_pairs(Measurement& m, const std::vector<RankResult>& ranks, double imag
   double images = 0, seconds = 0;  // of the ceiling
   for (std::size_t b = 0; b + 1 < first.blocks.size(); b += 2) {
     const bool ceiling_first = first.blocks[b].is_ceiling;
-    const Part ceiling = steps_in(first.blocks[ceiling_first ? b : b + 1]),
-               cell = steps_in(first.blocks[ceiling_first ? b + 1 : b]);
+    const BlockSpan& its = first.blocks[ceiling_first ? b : b + 1];
+    const Part ceiling = steps_in(its), cell = steps_in(first.blocks[ceiling_first ? b + 1 : b]);
     all.pairs.push_back({.cell_steps = static_cast<std::int64_t>(cell.last - cell.first),
                          .ceiling_steps = static_cast<std::int64_t>(ceiling.last - ceiling.first),
                          .cell_s = seconds_of(ranks, cell),
                          .ceiling_s = seconds_of(ranks, ceiling),
                          .cell_busy_s = busy_s(cell),
                          .ceiling_busy_s = busy_s(ceiling),
-                         .ceiling_first = ceiling_first});
+                         .ceiling_first = ceiling_first,
+                         .ceiling_disturbed = its.is_disturbed});
     const MeasuredPair& pair = all.pairs.back();
     work.push_back({{images_per_step * static_cast<double>(pair.cell_steps), pair.cell_s},
                     {images_per_step * static_cast<double>(pair.ceiling_steps), pair.ceiling_s}});

@@ -55,6 +55,7 @@ struct MeasuredPair {
   double cell_s = 0, ceiling_s = 0;
   double cell_busy_s = 0, ceiling_busy_s = 0;  // of these, the device worked
   bool ceiling_first = false;
+  bool ceiling_disturbed = false;  // rank 0's workers had not stood still when it began
 };
 
 // A run in pairs, see run/pairs.h.

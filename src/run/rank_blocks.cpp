@@ -31,6 +31,7 @@ void RankBlocks::measure(std::size_t block, const Now& now) {
   if (task_.blocks.in_pairs) counters_.begin();
   span_ = {.block = static_cast<std::int64_t>(block),
            .is_ceiling = task_.blocks.blocks[block].is_ceiling,
+           .is_disturbed = !is_quiet(),
            .first = static_cast<std::int64_t>(now.steps.size()),
            .made = now.made,
            .extra_reads = extra_reads_ ? extra_reads_->count() : 0,

@@ -74,8 +74,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunLimits, warmup_seconds, max_warmup_seconds
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Appointment, opens_ns, leaves_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, ceiling_imgs_per_s,
                                    device_idle, elapsed_s, settled, remaining_s, cached, to_cache)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockSpan, block, is_ceiling, first, last, made, extra_reads,
-                                   seconds, stages)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockSpan, block, is_ceiling, is_disturbed, first, last, made,
+                                   extra_reads, seconds, stages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, pid, cpus, quota)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last, steady,
                                    drawn_from_queue, stages, latencies, arrivals, host, standstills,

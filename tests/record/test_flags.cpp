@@ -540,6 +540,22 @@ TEST(Flags, StorageThatRestedIsSaid) {
   EXPECT_EQ(reason(990, true, "cold").find(rested), std::string::npos);
 }
 
+TEST(Flags, ACeilingWhoseWorkersDidNotStandStillIsSaid) {
+  const auto reason = [](int disturbed, int of) {
+    run::CellResult result = as_is(990, {});
+    auto& pairs = result.measurement->pairs.emplace().pairs;
+    for (int i = 0; i < of; ++i)
+      pairs.push_back({.cell_steps = 4,
+                       .ceiling_steps = 4,
+                       .cell_s = 1,
+                       .ceiling_s = 1,
+                       .ceiling_disturbed = i < disturbed});
+    return reason_of(json_of(std::move(result)), "ceiling_disturbed");
+  };
+  EXPECT_EQ(reason(1, 10), "");
+  EXPECT_NE(reason(2, 10).find("in 2 of 10 pairs workers still finished"), std::string::npos);
+}
+
 TEST(Flags, RepetitionsThatBeganUnlikeAreSaid) {
   const auto after = [](double share, const char* state = "as-is") {
     run::CellResult result = as_is(1000, {.before = 0.5});

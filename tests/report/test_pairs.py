@@ -228,6 +228,16 @@ class Validated(Checked):
                 r["monitors"].update(storage_read_bytes=990)
         self.assertEqual([f for f in self.check(alone)[1] if "page_cache is missing" in f], [])
 
+    def test_workers_that_do_not_stand_still_for_the_ceiling_are_said(self):
+        def found(disturbed):
+            records = paired()
+            for r in records:
+                count = len(r["pairs"]["ceiling_first"])
+                r["pairs"]["ceiling_disturbed"] = [i < disturbed for i in range(count)]
+            return [f for f in self.check(records)[1] if "ceiling_disturbed is missing" in f]
+
+        self.assertEqual((len(found(0)), len(found(3))), (0, 3))
+
     def test_a_moments_loss_of_the_cpu_is_no_bound(self):
         records = paired(axes={"device": "emulated:a100"})
         for r in records:

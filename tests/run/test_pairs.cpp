@@ -318,6 +318,18 @@ TEST_F(PairsOfACell, WorkersStandStillWhileTheCeilingIsMeasured) {
   EXPECT_GT(m.data_wait_ms.summary.median, 2);
 }
 
+// Samples of two seconds: the ceiling's blocks wait for one, and say that they began all the same.
+TEST_F(PairsOfACell, WorkersThatDoNotStandStillInTimeAreSaid) {
+  const auto disturbed = [&](std::int64_t ns) {
+    plant(ns);
+    options_.limits.min_steps = 1, options_.limits.max_seconds = 10;
+    const auto m = measure({{"batch-size", {"1"}}});
+    return std::ranges::count(m.pairs->pairs, true, &run::MeasuredPair::ceiling_disturbed);
+  };
+  EXPECT_EQ(disturbed(4 * kMs), 0);
+  EXPECT_GT(disturbed(2000 * kMs), 0);
+}
+
 TEST_F(PairsOfACell, LoadingInTheTrainingThreadIsInPairsToo) {
   plant(8 * kMs);  // far more than a sleep lasts too long
   const auto m = measure_until({{"workers", {"0"}}}, {.ceiling = 980, .cell = 121});
