@@ -48,8 +48,8 @@ TEST(StepTrials, ADeepNetworkTellsRoundingFromErrors) {
   device::StepSpec spec = small_step("fp32");
   spec.model = "resnet50";
   const device::StepError plain = train::cpu_kind().trials("", spec)->error_of(plain_step());
-  EXPECT_LT(plain.update, 0.02);
-  EXPECT_LT(std::abs(plain.scale), 0.002);
+  EXPECT_LT(plain.update, 0.1) << "0.006 to 0.03, by the machine; 0.9 without small residuals";
+  EXPECT_LT(std::abs(plain.scale), 0.01);
 }
 
 // As a graph may be that is captured or replayed wrongly: one step of six is not made, or twice.
