@@ -15,43 +15,60 @@ namespace feedrate::models::batch_norm {
 enum class Then { nothing, relu, add_relu, join_relu };
 constexpr bool adds(Then then) { return then == Then::add_relu || then == Then::join_relu; }
 
-// What is known of each channel: (C) each, fp32.
+// What is known of each channel: (C) each, fp32, on 16 bytes.
 struct Channels {
-  const float *mean = nullptr, *invstd = nullptr, *weight = nullptr, *bias = nullptr;
+  const float *mean = nullptr, *scale = nullptr, *shift = nullptr;
 };
+
+// Those of a pack of channels, 16 bytes at once.
+template <int kWidth>
+C10_HOST_DEVICE void load_floats(float (&to)[kWidth], const float* from) {
+  static_assert(kWidth % Pack<float>::kWidth == 0);
+  for (int first = 0; first < kWidth; first += Pack<float>::kWidth) {
+    const Pack<float> some = *reinterpret_cast<const Pack<float>*>(from + first);
+    for (int i = 0; i < Pack<float>::kWidth; ++i) to[first + i] = some.values[i];
+  }
+}
 
 // y = x * scale + shift, for a pack of channels.
 template <int kWidth>
 struct Affine {
   float scale[kWidth], shift[kWidth];
   C10_HOST_DEVICE Affine(const Channels& of, int first) {
-    for (int i = 0; i < kWidth; ++i) {
-      scale[i] = of.weight[first + i] * of.invstd[first + i];
-      shift[i] = of.bias[first + i] - of.mean[first + i] * scale[i];
-    }
+    load_floats(scale, of.scale + first);
+    load_floats(shift, of.shift + first);
   }
 };
 
-// Two sums per channel by every thread, then by the block: partial[block_y][2][channels].
+// Two sums per channel by every thread, then by the block: partial[block_y][2][channels]. A warp
+// that puts has 32 threads in one column, one that folds has the columns of 32 / kColumns packs
+// side by side: by the row's length, either asks each of the 32 banks once.
 template <int kWidth>
 struct TwoSums {
-  float of_thread[Tiles::kThreads][2][kWidth];
+  static constexpr int kColumns = 2 * kWidth, kBanks = 32;
+  static constexpr int kRow = Tiles::kThreads + kBanks / kColumns;
+  static_assert(Tiles::kThreads % kBanks == 0 && kBanks % kColumns == 0);
+  float of_thread[kColumns * kRow];
 
+  C10_HOST_DEVICE static constexpr int place_of(int column, int thread) {
+    return column * kRow + thread;
+  }
   C10_HOST_DEVICE void put(int thread, const float (&first)[kWidth],
                            const float (&second)[kWidth]) {
     for (int i = 0; i < kWidth; ++i) {
-      of_thread[thread][0][i] = first[i];
-      of_thread[thread][1][i] = second[i];
+      of_thread[place_of(i, thread)] = first[i];
+      of_thread[place_of(kWidth + i, thread)] = second[i];
     }
   }
   // Each thread adds up some columns of the block.
   C10_HOST_DEVICE void fold(const Tiles& tiles, Place place, float* partial) const {
-    for (int column = place.thread; column < tiles.across * 2 * kWidth; column += Tiles::kThreads) {
-      const int x = column / (2 * kWidth), which = column / kWidth % 2, i = column % kWidth;
+    for (int at = place.thread; at < tiles.across * kColumns; at += Tiles::kThreads) {
+      const int x = at / kColumns, column = at % kColumns;
+      const int which = column / kWidth, i = column % kWidth;
       const int pack = place.block_x * tiles.across + x;
       if (pack >= tiles.packs) continue;
       float sum = 0;
-      for (int y = 0; y < tiles.down; ++y) sum += of_thread[y * tiles.across + x][which][i];
+      for (int y = 0; y < tiles.down; ++y) sum += of_thread[place_of(column, y * tiles.across + x)];
       partial[(static_cast<std::int64_t>(place.block_y) * 2 + which) * tiles.channels +
               pack * kWidth + i] = sum;
     }
@@ -177,10 +194,8 @@ struct SumGradients {
     if (const int pack = tiles.pack(place); pack < tiles.packs) {
       const Affine<kWidth> affine(channels, pack * kWidth);
       float mean[kInputs][kWidth];
-      for (int i = 0; i < kWidth; ++i) {
-        mean[0][i] = channels.mean[pack * kWidth + i];
-        if constexpr (kJoin) mean[1][i] = of_shortcut.mean[pack * kWidth + i];
-      }
+      load_floats(mean[0], channels.mean + pack * kWidth);
+      if constexpr (kJoin) load_floats(mean[1], of_shortcut.mean + pack * kWidth);
       tiles.template each_row<kAhead>(
           place, [&](std::int64_t row) { return load(row * tiles.packs + pack); },
           [&](std::int64_t row, const Loaded& in) {
@@ -235,20 +250,17 @@ struct SumGradients {
 };
 
 // The gradient of x, for a pack of channels: scale * (g - (sums of g + x-hat * sums of g * x-hat) /
-// rows). sums: (2, C), of bias and weight.
+// rows). sums: (4, C), see BatchNormKernels::reduce.
 template <int kWidth>
 struct InputSlope {
   Affine<kWidth> affine;
   float slope[kWidth], constant[kWidth], mean[kWidth];
 
-  C10_HOST_DEVICE InputSlope(const Channels& of, const float* sums, int channels, int first,
-                             float rows)
+  C10_HOST_DEVICE InputSlope(const Channels& of, const float* sums, int channels, int first)
       : affine(of, first) {
-    for (int i = 0; i < kWidth; ++i) {
-      slope[i] = -affine.scale[i] * of.invstd[first + i] * sums[channels + first + i] / rows;
-      constant[i] = -affine.scale[i] * sums[first + i] / rows;
-      mean[i] = of.mean[first + i];
-    }
+    load_floats(constant, sums + 2 * channels + first);
+    load_floats(slope, sums + 3 * channels + first);
+    load_floats(mean, of.mean + first);
   }
 
   // kCut: `given` is still that behind a ReLU.
@@ -275,7 +287,7 @@ struct InputGradient {
   Tiles tiles;
   Channels channels, of_shortcut;
   const Pack<T>*x = nullptr, *shortcut = nullptr, *gradient = nullptr;
-  const float* sums = nullptr;  // (1 or 2, 2, C)
+  const float* sums = nullptr;  // (1 or 2, 4, C)
   Pack<T>*out = nullptr, *out_of_shortcut = nullptr;
 
   template <int kPhase>
@@ -283,12 +295,11 @@ struct InputGradient {
     const int pack = tiles.pack(place);
     if (pack >= tiles.packs) return;
     const auto slope_of = [&](const Channels& of, const float* its_sums) {
-      return InputSlope<kWidth>(of, its_sums, tiles.channels, pack * kWidth,
-                                static_cast<float>(tiles.rows));
+      return InputSlope<kWidth>(of, its_sums, tiles.channels, pack * kWidth);
     };
     const InputSlope<kWidth> slope = slope_of(channels, sums);
     const InputSlope<kWidth> second =
-        kJoin ? slope_of(of_shortcut, sums + 2 * tiles.channels) : slope;
+        kJoin ? slope_of(of_shortcut, sums + 4 * tiles.channels) : slope;
     for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step()) {
       const std::int64_t at = row * tiles.packs + pack;
       const Pack<T> in = x[at], given = gradient[at], added = kJoin ? shortcut[at] : in;

@@ -16,8 +16,9 @@ inline constexpr double kBatchNormEpsilon = 1e-5;
 // An input that is normalised, and by what.
 struct Normalised {
   at::Tensor x;
-  at::Tensor mean, invstd;  // (C), fp32: of the batch; 1 / sqrt(biased variance + epsilon)
-  at::Tensor weight, bias;
+  // (4, C), fp32: the batch's mean, and 1 / sqrt(biased variance + epsilon); scale and shift of
+  // y = x * scale + shift.
+  at::Tensor by;
 };
 
 // What a forward pass leaves for the backward one.
@@ -44,8 +45,7 @@ struct InputGradients {
 struct BatchNormKernels {
   // Whether these kernels take tensors of this type and number of channels.
   bool (*takes)(at::ScalarType type, std::int64_t channels);
-  // One pass over x: fills mean and invstd, and moves the running statistics (variance unbiased, as
-  // torch's).
+  // One pass over x: fills `by`, and moves the running statistics (variance unbiased, as torch's).
   void (*statistics)(Normalised& of, const BatchNormState& state);
   // One pass: the normalised x, plus the normalised saved.shortcut or else `shortcut`, if defined,
   // cut at zero if relu. Fills saved.passed if there is a shortcut.
@@ -53,8 +53,9 @@ struct BatchNormKernels {
   // One pass: the normalised x, cut at zero, its largest values in windows of 3x3 with stride 2 and
   // padding 1. Fills saved.chosen and saved.where.
   at::Tensor (*normalise_and_pool)(BatchNormSaved& saved);
-  // One pass: (1, 2, C): the gradients of bias and of weight; (2, 2, C) with those of
-  // saved.shortcut. `gradient` is that of the output; `other` (may be undefined) is added to it.
+  // One pass: (1, 4, C): the gradients of bias and of weight, and what input_gradients() adds for
+  // them: constant and slope over x - mean; (2, 4, C) with those of saved.shortcut. `gradient` is
+  // that of the output; `other` (may be undefined) is added to it.
   // With saved.passed, `through` becomes what is left of it behind the ReLU: the gradient of what
   // was added.
   at::Tensor (*reduce)(const BatchNormSaved& saved, const at::Tensor& gradient,

@@ -24,14 +24,13 @@ class Launched {
   }
 
   static void statistics(Normalised& of, const BatchNormState& state) {
-    of.mean = at::empty({of.x.size(1)}, of.weight.options());
-    of.invstd = at::empty_like(of.mean);
+    of.by = at::empty({4, of.x.size(1)}, state.weight.options());
     with_scalar_type(of.x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       SumDeviations<T> sum;
       sum.tiles = tiles_for_kernel(sum, of.x), sum.x = packs<T>(of.x);
       const Tiles& tiles = sum.tiles;
-      const at::Tensor partial = partial_sums(tiles, 1, of.mean);
+      const at::Tensor partial = partial_sums(tiles, 1, of.by);
       sum.partial = partial.template mutable_data_ptr<float>();
       Launcher::launch(tiles.grid, sum);
       FinishStatistics<T> finish;
@@ -39,8 +38,9 @@ class Launched {
       finish.blocks = tiles.grid.y, finish.channels = tiles.channels;
       finish.rows = static_cast<double>(tiles.rows), finish.momentum = kBatchNormMomentum,
       finish.epsilon = kBatchNormEpsilon;
-      finish.mean = of.mean.template mutable_data_ptr<float>(),
-      finish.invstd = of.invstd.template mutable_data_ptr<float>();
+      finish.weight = state.weight.template const_data_ptr<float>(),
+      finish.bias = state.bias.template const_data_ptr<float>();
+      finish.by = of.by.template mutable_data_ptr<float>();
       finish.running_mean = state.running_mean.template mutable_data_ptr<float>();
       finish.running_var = state.running_var.template mutable_data_ptr<float>();
       Launcher::launch(grid_of_totals(tiles.channels), finish);
@@ -87,8 +87,8 @@ class Launched {
 
   static at::Tensor reduce(const BatchNormSaved& saved, const at::Tensor& gradient,
                            const at::Tensor& other, at::Tensor& through) {
-    at::Tensor sums = at::empty({saved.shortcut.x.defined() ? 2 : 1, 2, saved.main.x.size(1)},
-                                saved.main.weight.options());
+    at::Tensor sums = at::empty({saved.shortcut.x.defined() ? 2 : 1, 4, saved.main.x.size(1)},
+                                saved.main.by.options());
     if (saved.passed.defined()) through = at::empty_like(saved.main.x);
     with_kind(saved, [&](auto zero, auto then) {
       using T = decltype(zero);
@@ -168,11 +168,10 @@ class Launched {
     return at::empty({inputs, tiles.grid.y, 2, tiles.channels}, like.options());
   }
   static Channels channels_of(const Normalised& of) {
+    const float* const by = of.by.const_data_ptr<float>();
+    const std::int64_t count = of.by.size(1);
     Channels channels;
-    channels.mean = of.mean.const_data_ptr<float>(),
-    channels.invstd = of.invstd.const_data_ptr<float>();
-    channels.weight = of.weight.const_data_ptr<float>(),
-    channels.bias = of.bias.const_data_ptr<float>();
+    channels.mean = by, channels.scale = by + 2 * count, channels.shift = by + 3 * count;
     return channels;
   }
 
@@ -209,15 +208,16 @@ class Launched {
       kernel.shortcut = packs<T>(saved.shortcut.x);
       kernel.of_shortcut = channels_of(saved.shortcut);
     }
-    const at::Tensor partial = partial_sums(kernel.tiles, kernel.kInputs, saved.main.mean);
+    const at::Tensor partial = partial_sums(kernel.tiles, kernel.kInputs, saved.main.by);
     kernel.partial = partial.mutable_data_ptr<float>();
     Launcher::launch(kernel.tiles.grid, kernel);
     for (int input = 0; input < kernel.kInputs; ++input) {
       FinishGradients finish;
       finish.partial = kernel.partial + input * kernel.sums_of_blocks();
-      finish.invstd = (input == 0 ? kernel.channels : kernel.of_shortcut).invstd;
-      finish.blocks = kernel.tiles.grid.y, finish.channels = kernel.tiles.channels,
-      finish.sums = sums.mutable_data_ptr<float>() + input * 2 * finish.channels;
+      finish.by = (input == 0 ? saved.main : saved.shortcut).by.template const_data_ptr<float>();
+      finish.blocks = kernel.tiles.grid.y, finish.channels = kernel.tiles.channels;
+      finish.rows = static_cast<float>(saved.main.x.numel() / finish.channels);
+      finish.sums = sums.mutable_data_ptr<float>() + input * 4 * finish.channels;
       Launcher::launch(grid_of_totals(finish.channels), finish);
     }
   }

@@ -49,7 +49,7 @@ inline Grid grid_of_totals(int channels) {
   return {(channels + Totals::kAcross - 1) / Totals::kAcross, 1};
 }
 
-// mean and invstd of the batch; moves the running statistics.
+// (4, C): see Normalised; moves the running statistics.
 template <typename T>
 struct FinishStatistics {
   static constexpr int kThreads = Totals::kThreads, kPhases = 3, kResident = 1024;
@@ -58,7 +58,8 @@ struct FinishStatistics {
   const T* first_row = nullptr;
   int blocks = 0, channels = 0;
   double rows = 0, momentum = 0, epsilon = 0;
-  float *mean = nullptr, *invstd = nullptr, *running_mean = nullptr, *running_var = nullptr;
+  const float *weight = nullptr, *bias = nullptr;
+  float *by = nullptr, *running_mean = nullptr, *running_var = nullptr;
 
   template <int kPhase>
   C10_HOST_DEVICE void phase(Place place, Shared& shared) const {
@@ -70,8 +71,11 @@ struct FinishStatistics {
     const double middle = static_cast<double>(static_cast<float>(first_row[c])) + offset;
     const double spread = shared.total(1, place.thread) / rows - offset * offset;
     const double variance = spread < 0 ? 0 : spread;
-    mean[c] = static_cast<float>(middle);
-    invstd[c] = static_cast<float>(1 / std::sqrt(variance + epsilon));
+    const auto mean = static_cast<float>(middle),
+               invstd = static_cast<float>(1 / std::sqrt(variance + epsilon)),
+               scale = weight[c] * invstd;
+    by[c] = mean, by[channels + c] = invstd;
+    by[2 * channels + c] = scale, by[3 * channels + c] = bias[c] - mean * scale;
     running_mean[c] = static_cast<float>((1 - momentum) * static_cast<double>(running_mean[c]) +
                                          momentum * middle);
     running_var[c] = static_cast<float>((1 - momentum) * static_cast<double>(running_var[c]) +
@@ -79,12 +83,13 @@ struct FinishStatistics {
   }
 };
 
-// (2, C): the gradients of bias and of weight.
+// (4, C): see BatchNormKernels::reduce.
 struct FinishGradients {
   static constexpr int kThreads = Totals::kThreads, kPhases = 3, kResident = 1024;
   using Shared = Totals;
-  const float *partial = nullptr, *invstd = nullptr;
+  const float *partial = nullptr, *by = nullptr;
   int blocks = 0, channels = 0;
+  float rows = 0;  // of x
   float* sums = nullptr;
 
   template <int kPhase>
@@ -93,9 +98,13 @@ struct FinishGradients {
     if constexpr (kPhase == 1) return shared.fold(place);
     const int c = Totals::channel(place);
     if (place.thread >= Totals::kAcross || c >= channels) return;
-    sums[c] = static_cast<float>(shared.total(0, place.thread));
-    sums[channels + c] =
-        static_cast<float>(shared.total(1, place.thread) * static_cast<double>(invstd[c]));
+    const float invstd = by[channels + c], scale = by[2 * channels + c];
+    const auto of_bias = static_cast<float>(shared.total(0, place.thread)),
+               of_weight =
+                   static_cast<float>(shared.total(1, place.thread) * static_cast<double>(invstd));
+    sums[c] = of_bias, sums[channels + c] = of_weight;
+    sums[2 * channels + c] = -scale * of_bias / rows;
+    sums[3 * channels + c] = -scale * invstd * of_weight / rows;
   }
 };
 

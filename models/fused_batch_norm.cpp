@@ -24,30 +24,27 @@ enum class Behind : std::uint8_t { nothing, relu, relu_and_pool };
 
 class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
  public:
-  // One output; with a shortcut two, over the same memory. The three of the shortcut are
-  // there where it is normalised, too.
-  static variable_list forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
-                               const Tensor& bias, const std::optional<Tensor>& shortcut,
-                               const std::optional<Tensor>& weight_of_shortcut,
-                               const std::optional<Tensor>& bias_of_shortcut,
+  // One output; with a shortcut two, over the same memory. `of_shortcut` is there where that is
+  // normalised, too. The tensors without a name are the weights and biases of both, which have
+  // gradients.
+  static variable_list forward(AutogradContext* context, const Tensor& x, const Tensor&,
+                               const Tensor&, const std::optional<Tensor>& shortcut,
+                               const std::optional<Tensor>&, const std::optional<Tensor>&,
                                const BatchNormState& state,
                                const std::optional<BatchNormState>& of_shortcut, Behind behind) {
     context->set_materialize_grads(false);  // a reader that is absent is no tensor of zeros
     const BatchNormKernels& kernels = *batch_norm_kernels(x.device().type());
-    BatchNormSaved saved{.main = {.x = x, .weight = weight, .bias = bias},
-                         .relu = behind != Behind::nothing};
+    BatchNormSaved saved{.main = {.x = x}, .relu = behind != Behind::nothing};
     const Tensor added = shortcut ? channels_last(*shortcut) : Tensor();
     kernels.statistics(saved.main, state);
     if (of_shortcut) {
-      saved.shortcut = {.x = added, .weight = *weight_of_shortcut, .bias = *bias_of_shortcut};
+      saved.shortcut = {.x = added};
       kernels.statistics(saved.shortcut, *of_shortcut);
     }
     const Tensor y = behind == Behind::relu_and_pool ? kernels.normalise_and_pool(saved)
                                                      : kernels.normalise(saved, added);
     const auto& [main, second, passed, chosen, where, relu] = saved;
-    context->save_for_backward({main.x, main.mean, main.invstd, main.weight, main.bias, second.x,
-                                second.mean, second.invstd, second.weight, second.bias, passed,
-                                chosen, where});
+    context->save_for_backward({main.x, main.by, second.x, second.by, passed, chosen, where});
     context->saved_data["relu"] = relu;
     if (!shortcut) return {y};
     return {y, y.variable_data()};
@@ -76,15 +73,11 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
 
   static BatchNormSaved saved_by(AutogradContext* context) {
     const variable_list kept = context->get_saved_variables();
-    const auto normalised = [&](std::size_t first) {
-      return Normalised{kept[first], kept[first + 1], kept[first + 2], kept[first + 3],
-                        kept[first + 4]};
-    };
-    return {.main = normalised(0),
-            .shortcut = normalised(5),
-            .passed = kept[10],
-            .chosen = kept[11],
-            .where = kept[12],
+    return {.main = {kept[0], kept[1]},
+            .shortcut = {kept[2], kept[3]},
+            .passed = kept[4],
+            .chosen = kept[5],
+            .where = kept[6],
             .relu = context->saved_data["relu"].toBool()};
   }
 };

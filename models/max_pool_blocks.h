@@ -131,9 +131,7 @@ struct PooledInputGradient {
   C10_HOST_DEVICE void phase(Place place, Shared&) const {
     const int pack = tiles.pack(place);
     if (pack >= tiles.packs) return;
-    const auto rows = static_cast<float>(tiles.rows / windows.down / windows.across *
-                                         windows.height * windows.width);
-    const InputSlope<kWidth> slope(channels, sums, tiles.channels, pack * kWidth, rows);
+    const InputSlope<kWidth> slope(channels, sums, tiles.channels, pack * kWidth);
     for (std::int64_t row = tiles.first_row(place); row < tiles.rows; row += tiles.row_step())
       four(row, pack, slope);
   }

@@ -4,7 +4,15 @@ import json
 import sys
 
 from gpu_cells import CEILINGS, QUALIFYING
-from gpu_rows import batch_rows, heading, is_sound, row, rung_rows
+from gpu_rows import (
+    batch_rows,
+    heading,
+    is_sound,
+    row,
+    rung_rows,
+    said_of,
+    section_rows,
+)
 
 
 def records_of(table):
@@ -89,10 +97,13 @@ class Table:
 
     def rows(self):
         for one in self.records:
-            yield from self.rows_of(one)
+            if "columns" not in one["record"]:
+                yield from self.rows_of(one)
 
     def rows_of(self, one):
         ceiling, record = self.ceiling(), one["record"]
+        if "columns" in record:
+            return (yield from section_rows(one))
         own = None if record is ceiling else ceiling
         yield row(self.a, one["name"], one["shows"], record, own)
         if one["shows"] in QUALIFYING:
@@ -106,6 +117,13 @@ class Table:
         return next(filter(is_sound, measured), measured[0] if measured else None)
 
     def text(self):
-        return (
-            "\n".join([*heading(self.a, [o["record"] for o in self.records]), *self.rows()]) + "\n"
-        )
+        records = [one["record"] for one in self.records]
+        lines = [said_of(self.a, records), *self.sections()]
+        if any("columns" not in record for record in records):
+            lines += ["", *heading(), *self.rows()]
+        return "\n".join(lines) + "\n"
+
+    def sections(self):
+        for one in self.records:
+            if "columns" in one["record"]:
+                yield from ["", *section_rows(one)]

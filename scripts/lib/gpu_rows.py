@@ -3,17 +3,35 @@
 import roofline
 
 
-def heading(a, records):
+def said_of(a, records):
+    """What the table is of."""
     device = next((r["device"]["name"] for r in records if "device" in r), "no device")
     usual = [r for r in records if "cell" in r and r["cell"].get("precision") == a.precision[-1]]
     precision = precision_of(usual[0]) if usual else a.precision[-1]
+    return (
+        f"{a.model} on {device}, batch {a.batch_size}, {a.input_size}x{a.input_size},"
+        f" {a.workers} workers; in {precision} where a row does not say; shares of its"
+        " synthetic ceiling, those of a way of making a step of the rate without it"
+    )
+
+
+def section_rows(one):
+    """A part's own table."""
+    record = one["record"]
+    yield f"## {one['name']}"
+    yield ""
+    yield f"{one['shows']}; {one['took_s']:.0f} s"
+    if record.get("error"):
+        yield f"**Failed:** {record['error']}"
+    yield ""
+    yield f"| {' | '.join(record['columns'])} |"
+    yield f"|{'---|' * len(record['columns'])}"
+    for cells in record["rows"]:
+        yield f"| {' | '.join(map(str, cells))} |"
+
+
+def heading():
     return [
-        (
-            f"{a.model} on {device}, batch {a.batch_size}, {a.input_size}x{a.input_size},"
-            f" {a.workers} workers; in {precision} where a row does not say; shares of its"
-            " synthetic ceiling, those of a way of making a step of the rate without it"
-        ),
-        "",
         (
             "| cell | shows | img/s | of ceiling | % of roofline by data sheet: bytes unfused /"
             " fused / FLOPs | as measured | step ms | data wait ms | device idle % |"

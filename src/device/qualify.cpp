@@ -112,6 +112,9 @@ std::string why_wrong(const StepError& error, const StepError& plain) {
   };
   // Beyond that it is noise, whatever the plain step's may be.
   constexpr double kMostUpdate = 0.9, kMostScale = 0.2;
+  constexpr double kLeastOne = 0.05;
+  const double one = std::min(kTwice * plain.one + kLeastOne, kMostUpdate),
+               one_in_fp32 = std::min(kTwice * plain.one_in_fp32 + kLeastOne, kMostUpdate);
   const double loss = kTwice * plain.loss + kLeastLoss,
                update = std::min(kTwice * plain.update + kLeastUpdate, kMostUpdate),
                scale = std::min(std::abs(plain.scale) + kScale, kMostScale);
@@ -120,6 +123,9 @@ std::string why_wrong(const StepError& error, const StepError& plain) {
   if (!(error.update <= update)) return too_much("its change of weights", error.update, update);
   if (!(std::abs(error.scale) <= scale))
     return too_much("the length of its change of weights", error.scale, scale);
+  if (!(error.one <= one)) return too_much("its change of one weight", error.one, one);
+  if (!(error.one_in_fp32 <= one_in_fp32))
+    return too_much("its change of one weight in fp32", error.one_in_fp32, one_in_fp32);
   return {};
 }
 

@@ -11,6 +11,11 @@ struct StepError {
   double loss = 0;    // of the last one, relative
   double update = 0;  // of what the steps changed of the weights, relative, by its norm
   double scale = 0;   // of that change's length in the direction of the true one: 0.1 is 10 % more
+  // Of the one weight (a tensor) whose change is furthest away, relative, by the norm of its own
+  // true change: a kernel that gives one wrong gradient of a hundred shows nowhere else.
+  double one = 0;
+  // The same of these options in fp32, where less rounding hides it.
+  double one_in_fp32 = 0;
 };
 
 // Of a batch; more images cost time and memory, and tell no more.

@@ -17,12 +17,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOptions, channels_last, batch_norm, optim
 
 // The macro cannot read null, which is how JSON writes NaN.
 void to_json(nlohmann::json& json, const StepError& error) {
-  json = {error.loss, error.update, error.scale};
+  json = {error.loss, error.update, error.scale, error.one, error.one_in_fp32};
 }
 void from_json(const nlohmann::json& json, StepError& error) {
   error = {.loss = run::number_or_nan(json.at(0)),
            .update = run::number_or_nan(json.at(1)),
-           .scale = run::number_or_nan(json.at(2))};
+           .scale = run::number_or_nan(json.at(2)),
+           .one = run::number_or_nan(json.at(3)),
+           .one_in_fp32 = run::number_or_nan(json.at(4))};
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RungResult, axis, value, verdict, imgs_per_s, ratio, low, high,
@@ -173,7 +175,11 @@ nlohmann::ordered_json values_of(const device::StepOptions& options) {
 }
 
 nlohmann::ordered_json record_json_of(const device::StepError& error) {
-  return {{"loss", error.loss}, {"update", error.update}, {"scale", error.scale}};
+  return {{"loss", error.loss},
+          {"update", error.update},
+          {"scale", error.scale},
+          {"one", error.one},
+          {"one_in_fp32", error.one_in_fp32}};
 }
 
 nlohmann::ordered_json record_json_of(const std::vector<device::RungResult>& rungs) {

@@ -2,18 +2,16 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 
-#include <atomic>
 #include <cmath>
 #include <exception>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <type_traits>
 
 #include "base/error.h"
+#include "device/leaving.h"
 #include "device/registry.h"
 #include "device/steps_in_flight.h"
 #include "train/accelerators.h"
@@ -68,7 +66,9 @@ class CudaAccelerator : public device::Accelerator {
         inputs_(of_rank(spec, group), input_type(precision_), compute),
         losses_(compute.device(), Steps::kMost),
         graphs_(spec.step.cuda_graph,
-                ranks_ > 1 ? kEagerStepsOfReplicas : device::GraphTurns::kEagerSteps) {
+                ranks_ > 1 ? kEagerStepsOfReplicas : device::GraphTurns::kEagerSteps,
+                [this](const std::function<void()>& captures) { leaving_.capture(captures); }),
+        leaving_(name_) {
     steps_.emplace(compute, watches_exchange(),
                    [this](std::size_t place) { losses_sum_ = losses_.sum(place); });
     if (spec.copies) inputs_.watch_copies(trace_copies());
@@ -102,20 +102,15 @@ class CudaAccelerator : public device::Accelerator {
     step([&] { return inputs_.next_synthetic(); });
   }
 
-  // In a thread of its own: the exchange ends at once, the call when no graph holds any of it.
+  // The exchange ends at once, the thread in which it is abandoned when no graph holds any of it.
   void leave() noexcept override {
-    if (has_left_.exchange(true) || ranks_ == 1) return;
-    try {
-      leaving_ = std::jthread([this] {
-        const std::lock_guard none_is_launched(launching_);
-        trainer_.abandon_exchange();
-      });
-    } catch (const std::system_error&) {  // whoever started this process ends it
-    }
+    leaving_.leave([this] {
+      if (ranks_ > 1) trainer_.abandon_exchange();
+    });
   }
 
   void collect(std::vector<device::StepRecord>& finished) override {
-    if (has_left_) return;
+    if (leaving_.has_left()) return;
     on_device([&] {
       steps_->look();
       inputs_.release();
@@ -148,8 +143,7 @@ class CudaAccelerator : public device::Accelerator {
     on_device([&] {
       steps_->make_room();
       const std::size_t slot = next();
-      const std::unique_lock launching(launching_, std::try_to_lock);
-      if (!launching || has_left_) throw Error(name_, "was left");
+      leaving_.check();
       steps_->begin();  // normalising belongs to the step
       graphs_.run(slot, [&] {
         const TrainBatch ready = inputs_.make(slot);
@@ -211,9 +205,7 @@ class CudaAccelerator : public device::Accelerator {
   std::optional<Steps> steps_;  // from when the stream is idle
   float losses_sum_ = 0;        // up to the last step that is known to have ended
   std::size_t settled_at_ = 1;  // steps that must have ended: the last unlike the others
-  std::atomic<bool> has_left_ = false;
-  std::mutex launching_;  // while a step is launched
-  std::jthread leaving_;  // ends before what it uses
+  device::Leaving leaving_;     // ends before what it abandons
 };
 
 std::unique_ptr<device::Accelerator> make(std::string_view argument, const device::StepSpec& spec,

@@ -6,8 +6,9 @@
 namespace feedrate::train {
 
 Backend make_nccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size) {
-  return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, size,
-                                                     c10d::ProcessGroupNCCL::Options::create());
+  // Its kernels are few and short, and the rest of the step waits for them.
+  return c10::make_intrusive<c10d::ProcessGroupNCCL>(
+      store, rank, size, c10d::ProcessGroupNCCL::Options::create(/*is_high_priority_stream=*/true));
 }
 
 std::string nccl_version() {

@@ -61,17 +61,19 @@ struct NormaliseBytes {
   }
 };
 
-// The same as space_to_depth() lays it out, a block of 2x2 pixels a thread at a time.
+// The same as space_to_depth() lays it out, 16 bytes of a block of 2x2 pixels a thread at a time,
+// so that a warp writes side by side.
 template <typename T>
 struct NormaliseSpaceToDepth {
   static constexpr int kThreads = 256, kPhases = 2, kResident = 1024;
   static constexpr int kChannels = static_cast<int>(models::kBlockChannels);
   using Pack = models::Pack<T>;
+  static constexpr int kPacks = kChannels / Pack::kWidth;  // of a block
   using Shared = NormalisingTable<T>;
   const std::uint8_t* in = nullptr;  // (N, height, width, 3)
   const T* table = nullptr;
   Pack* out = nullptr;                                              // (N, down, across, 16)
-  unsigned height = 0, width = 0, down = 0, across = 0, count = 0;  // count: of blocks
+  unsigned height = 0, width = 0, down = 0, across = 0, count = 0;  // count: of packs
   models::Grid grid;
 
   template <int kPhase>
@@ -79,27 +81,27 @@ struct NormaliseSpaceToDepth {
     if constexpr (kPhase == 0) return shared.load(table, place.thread, kThreads);
     const unsigned first = static_cast<unsigned>(place.block_x * kThreads + place.thread),
                    step = static_cast<unsigned>(grid.x * kThreads);
-    for (unsigned at = first; at < count; at += step) block(at, shared);
+    for (unsigned at = first; at < count; at += step) out[at] = pack_of(at, shared);
   }
 
  private:
-  C10_HOST_DEVICE void block(unsigned at, const Shared& shared) const {
-    const int left = pixel_of(at % across), top = pixel_of(at / across % down);
+  C10_HOST_DEVICE Pack pack_of(unsigned at, const Shared& shared) const {
+    const unsigned block = at / kPacks;
+    const int left = pixel_of(block % across), top = pixel_of(block / across % down);
     const std::uint8_t* const picture =
-        in + static_cast<std::int64_t>(at / across / down) * height * width * 3;
-    T values[kChannels];
-    for (T& value : values) value = static_cast<T>(0.0f);
-    for (int row = 0; row < 2; ++row) {
-      if (!is_inside(top + row, height)) continue;
+        in + static_cast<std::int64_t>(block / across / down) * height * width * 3;
+    Pack pack;
+    for (int i = 0; i < Pack::kWidth; ++i) {
+      // Six values of either row, and none.
+      const int channel = static_cast<int>(at % kPacks) * Pack::kWidth + i;
+      const int row = channel >= 6 ? 1 : 0, column = channel - 6 * row;
+      const bool is_pixel =
+          column < 6 && is_inside(top + row, height) && is_inside(left + column / 3, width);
       const std::int64_t first = ((top + row) * static_cast<std::int64_t>(width) + left) * 3;
-      for (int i = 0; i < 6; ++i)
-        if (is_inside(left + i / 3, width)) values[6 * row + i] = shared(picture[first + i], i % 3);
+      pack.values[i] =
+          is_pixel ? shared(picture[first + column], column % 3) : static_cast<T>(0.0f);
     }
-    for (int first = 0; first < kChannels; first += Pack::kWidth) {
-      Pack pack;
-      for (int i = 0; i < Pack::kWidth; ++i) pack.values[i] = values[first + i];
-      out[(static_cast<std::int64_t>(at) * kChannels + first) / Pack::kWidth] = pack;
-    }
+    return pack;
   }
   C10_HOST_DEVICE static int pixel_of(unsigned block) {
     return 2 * static_cast<int>(block) - static_cast<int>(models::kBlockMargin);

@@ -20,6 +20,7 @@ models::Grid grid_for(const Kernel&, std::int64_t pieces) {
 // and on its device.
 template <typename Launcher, typename T>
 at::Tensor launch_normalise(const at::Tensor& bytes, const at::Tensor& table) {
+  TORCH_CHECK(bytes.is_contiguous(), "bytes that lie apart");
   at::Tensor out = at::empty(bytes.sizes(), table.options());
   NormaliseBytes<T> kernel;
   kernel.in = bytes.const_data_ptr<std::uint8_t>(), kernel.table = table.const_data_ptr<T>();
@@ -32,6 +33,7 @@ at::Tensor launch_normalise(const at::Tensor& bytes, const at::Tensor& table) {
 // The same in blocks of pixels: `bytes` (N, H, W, 3) to (N, down, across, 16).
 template <typename Launcher, typename T>
 at::Tensor launch_normalise_space_to_depth(const at::Tensor& bytes, const at::Tensor& table) {
+  TORCH_CHECK(bytes.is_contiguous(), "bytes that lie apart");
   const std::int64_t down = models::blocks_along(bytes.size(1)),
                      across = models::blocks_along(bytes.size(2));
   at::Tensor out =
@@ -42,7 +44,7 @@ at::Tensor launch_normalise_space_to_depth(const at::Tensor& bytes, const at::Te
   kernel.height = static_cast<unsigned>(bytes.size(1));
   kernel.width = static_cast<unsigned>(bytes.size(2));
   kernel.down = static_cast<unsigned>(down), kernel.across = static_cast<unsigned>(across);
-  kernel.count = static_cast<unsigned>(bytes.size(0) * down * across);
+  kernel.count = static_cast<unsigned>(bytes.size(0) * down * across * kernel.kPacks);
   kernel.grid = grid_for<Launcher>(kernel, kernel.count);
   Launcher::launch(kernel.grid, kernel);
   return out;

@@ -25,7 +25,8 @@ c10::intrusive_ptr<c10d::Store> make_store(device::Group& group) {
   options.isServer = group.rank() == 0;
   options.numWorkers = static_cast<std::size_t>(group.size());
   options.waitWorkers = false;
-  options.timeout = std::chrono::seconds(60);
+  // Eight ranks that load LibTorch from a cold disk at once may be minutes apart.
+  options.timeout = std::chrono::minutes(5);
   if (options.isServer) {
     options.masterListenFd = group.listen();
     options.port = static_cast<std::uint16_t>(port_of(*options.masterListenFd));

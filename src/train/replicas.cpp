@@ -10,7 +10,8 @@
 namespace feedrate::train {
 namespace {
 
-// The Reducer's usual all-reduce, which also tells when the last bucket is handed over.
+// The Reducer's usual all-reduce, which also tells when the last bucket is handed over. NCCL
+// averages within its kernel; by Gloo, which cannot, the ranks' parts of the mean are added.
 class Averaging : public c10d::CppCommHookInterface<ProcessGroup> {
  public:
   Averaging(ProcessGroup group, std::function<void()> handed_over)
@@ -18,8 +19,13 @@ class Averaging : public c10d::CppCommHookInterface<ProcessGroup> {
 
   c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
     std::vector<at::Tensor> tensors = {bucket.getBufferRef()};
-    tensors[0].div_(state_->getSize());
-    auto work = state_->allreduce(tensors);
+    c10d::AllreduceOptions options;
+    if (tensors[0].is_cuda()) {
+      options.reduceOp = c10d::ReduceOp::AVG;
+    } else {
+      tensors[0].div_(state_->getSize());
+    }
+    auto work = state_->allreduce(tensors, options);
     if (bucket.isLast() && handed_over_) handed_over_();
     return work->getFuture();
   }

@@ -21,7 +21,7 @@ void StepGraphs::run(std::size_t slot, const std::function<void()>& step) {
     case device::GraphTurn::eager:
       return step();
     case device::GraphTurn::capture:
-      capture(slot, step);
+      around_capture_([&] { capture(slot, step); });
       break;
     case device::GraphTurn::replay:
       break;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "device/graph_turns.h"
 
@@ -15,8 +16,13 @@ namespace feedrate::train {
 // as only one runs at a time.
 class StepGraphs {
  public:
-  explicit StepGraphs(bool graphs, std::size_t eager_steps = device::GraphTurns::kEagerSteps)
-      : turns_(graphs, eager_steps) {}
+  // Calls what captures a step; may throw instead.
+  using AroundCapture = std::function<void(const std::function<void()>& captures)>;
+
+  explicit StepGraphs(
+      bool graphs, std::size_t eager_steps = device::GraphTurns::kEagerSteps,
+      AroundCapture around_capture = [](const std::function<void()>& captures) { captures(); })
+      : turns_(graphs, eager_steps), around_capture_(std::move(around_capture)) {}
 
   // Queues `step` on the current stream, always the same and not the default one, by the calling
   // thread, always the same. `step` reads and writes only memory that stays where it is: the
@@ -38,6 +44,7 @@ class StepGraphs {
   void abandon(std::size_t slot, bool has_begun) noexcept;  // ends a capture that has failed
 
   device::GraphTurns turns_;
+  const AroundCapture around_capture_;
   std::optional<at::cuda::MempoolId_t> pool_;  // of all graphs
   std::map<std::size_t, at::cuda::CUDAGraph> graphs_;
   std::string kernels_;

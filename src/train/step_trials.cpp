@@ -43,6 +43,7 @@ class TrialNetwork {
         loss_(at::zeros({}, at::TensorOptions(on.device).dtype(at::kFloat))),
         run_(on.make_runner(spec_.step)) {
     models::set_residual_scale(*trainer_.model(), kResiduals);
+    if (on.made) on.made(trainer_.model(), spec_.step);
   }
   ~TrialNetwork() {
     try {
@@ -105,7 +106,11 @@ class TorchTrials : public device::StepTrials {
     return guarded(on_.name, spec_, [&] {
       make_room();
       if (!true_) true_ = change_by(plain(), Precision::fp64);
-      return compared(change_by(options, on_.precision));
+      device::StepError error = compared(change_by(options, on_.precision));
+      error.one_in_fp32 = on_.precision == Precision::fp32
+                              ? error.one
+                              : furthest(change_by(in_fp32(options), Precision::fp32));
+      return error;
     });
   }
 
@@ -143,6 +148,11 @@ class TorchTrials : public device::StepTrials {
             .space_to_depth = false};
   }
 
+  static device::StepOptions in_fp32(device::StepOptions options) {
+    options.master_weights = false;  // which are fp32
+    return options;
+  }
+
   device::StepSpec with(const device::StepOptions& options) const {
     device::StepSpec spec = spec_;
     spec.step = options;
@@ -165,7 +175,18 @@ class TorchTrials : public device::StepTrials {
     device::StepError error{.loss = std::abs(ours.loss / true_->loss - 1)};
     // Of convolutions, the classifier, and batch normalisations with the classifier's bias.
     for (const std::int64_t dimensions : {4, 2, 1}) add(error, ours, dimensions);
+    error.one = furthest(ours);
     return error;
+  }
+
+  // The error of the weight that is furthest away.
+  double furthest(const Change& ours) const {
+    double most = 0;
+    for (std::size_t i = 0; i < ours.of_weights.size(); ++i) {
+      const at::Tensor& should = true_->of_weights[i];
+      most = further(most, ((ours.of_weights[i] - should).norm() / should.norm()).item<double>());
+    }
+    return most;
   }
 
   // The error of the weights of one kind, where it is larger.

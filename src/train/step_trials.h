@@ -6,6 +6,7 @@
 #include <string>
 
 #include "device/step_trials.h"
+#include "models/resnet.h"
 #include "train/precision.h"
 
 namespace feedrate::train {
@@ -23,6 +24,8 @@ struct TrialDevice {
   std::function<StepRunner(const device::StepOptions&)> make_runner;
   std::function<void()> synchronize;  // waits for all that was queued
   std::function<void()> free_memory;  // that nobody uses any more
+  // Called with each network that was made; for tests, which plant a fault in it. May be empty.
+  std::function<void(models::ResNet&, const device::StepOptions&)> made{};
 };
 
 // Trials of the steps of `spec`, with other options than its own. The errors of a few steps are of

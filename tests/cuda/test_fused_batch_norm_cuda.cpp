@@ -1,6 +1,5 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <string>
 #include <vector>
@@ -8,90 +7,33 @@
 #include "models/fused_batch_norm.h"
 #include "models/space_to_depth.h"
 #include "support_cuda.h"
+#include "tests/models/batch_norm_forms.h"
 #include "train/normalise.h"
 
 namespace feedrate::tests {
 namespace {
 
-using at::Tensor;
-
 class CudaBatchNorm : public OnGpu {};
 
-double distance(const Tensor& a, const Tensor& b) {
-  return (a.to(at::kDouble) - b.to(at::kDouble)).norm().item<double>() /
-         b.to(at::kDouble).norm().item<double>();
-}
-
-models::BatchNormState some_state(std::int64_t channels, const at::TensorOptions& on,
-                                  double offset) {
-  return {(at::arange(channels, on) / channels + offset).requires_grad_(),
-          (at::arange(channels, on) / channels - offset).requires_grad_(),
-          at::zeros({channels}, on), at::ones({channels}, on)};
-}
-
-Tensor by_the_library(const Tensor& x, const models::BatchNormState& by) {
-  return at::batch_norm(x, by.weight, by.bias, by.running_mean, by.running_var, true,
-                        models::kBatchNormMomentum, models::kBatchNormEpsilon, false);
-}
-
-// relu(batch_norm(x) + shortcut), which is normalised as well where both are joined, and all
-// gradients: by the kernels in `type`, and by the library in fp64.
-std::vector<Tensor> pass(const Tensor& x0, const Tensor& shortcut0, const Tensor& gradient,
-                         at::ScalarType type, bool fused, bool joined) {
-  const auto channels = x0.size(1);
-  const auto on = x0.options().dtype(fused ? at::kFloat : at::kDouble);
-  const Tensor x = x0.to(type).detach().requires_grad_(),
-               shortcut = shortcut0.to(type).detach().requires_grad_();
-  const models::BatchNormState state = some_state(channels, on, 0.5),
-                               second = some_state(channels, on, 0.7);
-  Tensor y;
-  if (fused) {
-    const models::Forked both = joined
-                                    ? models::fused_batch_norm_join_relu(x, state, shortcut, second)
-                                    : models::fused_batch_norm_add_relu(x, shortcut, state);
-    y = both.main;
-    torch::autograd::backward({both.main, both.shortcut}, {gradient.to(type), gradient.to(type)});
-  } else {
-    y = (by_the_library(x, state) + (joined ? by_the_library(shortcut, second) : shortcut)).relu();
-    y.backward(2 * gradient.to(type));
-  }
-  std::vector<Tensor> results = {y.detach(),          x.grad(),          shortcut.grad(),
-                                 state.weight.grad(), state.bias.grad(), state.running_mean,
-                                 state.running_var};
-  if (joined) {
-    results.insert(results.end(), {second.weight.grad(), second.bias.grad(), second.running_mean,
-                                   second.running_var});
-  }
-  return results;
-}
-
-TEST_F(CudaBatchNorm, IsTheLibrarysInDouble) {
+// Each of the ways that a step takes, and that the tests behind this one trust.
+TEST_F(CudaBatchNorm, IsTheStepsOneByOneInDouble) {
   struct Shape {
     int pictures, channels, side;
   };
   for (const Shape& s : {Shape{3, 8, 5}, Shape{16, 64, 56}, Shape{16, 256, 56}, Shape{16, 512, 28},
                          Shape{16, 2048, 7}}) {
-    at::manual_seed(1);
-    const auto some = [&](at::ScalarType type) {
-      return at::randn({s.pictures, s.channels, s.side, s.side}, at::TensorOptions(device()))
-          .contiguous(at::MemoryFormat::ChannelsLast)
-          .to(type);
-    };
     // fp32: a ReLU whose input is within rounding of zero may turn, which is 4e-4 of the norm for
     // each.
     for (const auto& [type, bound] : {std::pair{at::kFloat, 2e-3}, std::pair{at::kHalf, 2e-3},
                                       std::pair{at::kBFloat16, 1e-2}}) {
-      const Tensor x = some(type), shortcut = some(type), gradient = some(type);
-      ASSERT_TRUE(models::fits_fused_batch_norm(x));
-      for (const bool joined : {false, true}) {
-        const auto ours = pass(x, shortcut, gradient, type, true, joined),
-                   exact = pass(x, shortcut, gradient, at::kDouble, false, joined);
-        for (std::size_t i = 0; i < ours.size(); ++i) {
-          EXPECT_LT(distance(ours[i], exact[i]), bound)
-              << s.channels << "x" << s.side << " " << type << " " << joined << ", result " << i;
-        }
-        EXPECT_TRUE(at::equal(ours[1], pass(x, shortcut, gradient, type, true, joined)[1]))
-            << "twice the same";
+      const BatchNormCase shape{s.pictures, s.channels, s.side, s.side, type};
+      const Pass in = some_input(shape, 0.3, device());
+      ASSERT_TRUE(models::fits_fused_batch_norm(in.x));
+      for (const Form form : kForms) {
+        SCOPED_TRACE(testing::Message() << shape << ", form " << static_cast<int>(form));
+        const Pass ours = fused(in, form);
+        expect_near(ours, in_double(in, form), bound);
+        EXPECT_TRUE(at::equal(ours.of_x, fused(in, form).of_x)) << "twice the same";
       }
     }
   }
@@ -125,7 +67,8 @@ TEST_F(CudaBatchNorm, PoolsAsTheLibraryDoes) {
       const auto ours = pooled_pass(x, true), librarys = pooled_pass(x, false);
       EXPECT_TRUE(at::equal(ours[0], librarys[0])) << type << " " << side;
       for (std::size_t i = 1; i < ours.size(); ++i)
-        EXPECT_LT(distance(ours[i], librarys[i]), bound) << type << " " << side << ", result " << i;
+        EXPECT_LT(distance_to(ours[i], librarys[i].to(at::kDouble)), bound)
+            << type << " " << side << ", result " << i;
       EXPECT_TRUE(at::equal(ours[1], pooled_pass(x, true)[1])) << "twice the same";
     }
   }
@@ -146,8 +89,8 @@ TEST_F(CudaSpaceToDepth, IsTheFirstConvolutionAndItsGradient) {
     const Tensor expected = at::conv2d(images.to(at::kDouble), other, {}, 2, 3);
     const Tensor gradient = at::randn_like(is);
     is.backward(gradient), expected.backward(gradient.to(at::kDouble));
-    EXPECT_LT(distance(is, expected), bound) << type;
-    EXPECT_LT(distance(one.grad(), other.grad()), bound) << type;
+    EXPECT_LT(distance_to(is, expected), bound) << type;
+    EXPECT_LT(distance_to(one.grad(), other.grad()), bound) << type;
   }
 }
 

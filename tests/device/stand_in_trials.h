@@ -47,6 +47,8 @@ class StandIn : public device::StepTrials {
       worst.loss = larger(worst.loss, one.error.loss);
       worst.update = larger(worst.update, one.error.update);
       worst.scale = larger(worst.scale, one.error.scale);
+      worst.one = larger(worst.one, one.error.one);
+      worst.one_in_fp32 = larger(worst.one_in_fp32, one.error.one_in_fp32);
     }
     return worst;
   }

@@ -12,6 +12,8 @@ import unittest
 from program import HAS_GPU, PATIENCE, ROOT, ProgramTest, main, program
 
 sys.path.insert(0, os.path.join(ROOT, "scripts", "lib"))
+import gpu_order  # noqa: E402
+from gpu_cells import PARTS  # noqa: E402
 from timed_run import timed_run  # noqa: E402
 
 # Its plan: "rates", by what the words contain, the first that fits; "fails", likewise, the words on
@@ -24,7 +26,7 @@ words = " ".join(sys.argv[1:])
 with open(os.path.join(here, "calls"), "a") as calls:
     print(words, file=calls)
 if sys.argv[1] == "gen":
-    os.makedirs(sys.argv[2])
+    os.makedirs(sys.argv[2], exist_ok=True)
     sys.exit(0)
 for some in plan["hangs"]:
     if some in words:
@@ -35,7 +37,8 @@ for some, why in plan["fails"].items():
         sys.exit(4)
 record = plan["record"]
 record["device"]["name"] = plan["gpu"]
-record["cell"]["precision"] = sys.argv[sys.argv.index("--precision") + 1]
+if "--precision" in sys.argv:
+    record["cell"]["precision"] = sys.argv[sys.argv.index("--precision") + 1]
 record["stands_for"] = {"cuda-graph": plan["graph"]}
 if record["cell"]["precision"] == "auto":
     record["stands_for"]["precision"] = "bf16"
@@ -47,6 +50,19 @@ if "--cuda-graph" not in words:
     record["plain_step_error"] = {"loss": 1e-4, "update": 0.25, "scale": 0.01}
 if "--qualify" in words:
     record["rates_over_batches"] = plan["rates_over_batches"]
+if sys.argv[1] == "sweep":
+    folder = sys.argv[sys.argv.index("-o") + 1]
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "ledger.jsonl"), "w") as ledger:
+        for repetition in range(2):
+            for workers in (2, 16):
+                cell = {**record["cell"], "data": "jpeg", "image-size": "500x375"}
+                cell["workers"] = workers
+                rate = (2000.0 if workers == 2 else 2900.0) + 10 * repetition
+                one = {**record, "cell": cell, "cell_id": str(workers), "imgs_per_s": rate}
+                one.update(ceiling_imgs_per_s=3000.0, ceiling_fraction=rate / 3000)
+                print(json.dumps(one), file=ledger)
+    sys.exit(0)
 print(json.dumps(record))
 """
 CHECKS = """#!/bin/sh
@@ -58,6 +74,12 @@ case "$1" in *Slabs.AreWhole*) ;; *)
   echo '[       OK ] Slabs.AreWhole (3 ms)'
 esac
 echo '[ RUN      ] Copies.Overlap/0'
+if [ -e "$(dirname "$0")/norm" ]; then
+  echo '[ RUN      ] CudaBatchNorm.IsTheStepsOneByOneInDouble'
+  echo '[  FAILED  ] CudaBatchNorm.IsTheStepsOneByOneInDouble (3 ms)'
+  echo ' 1 FAILED TEST'
+  exit 1
+fi
 if [ -e "$(dirname "$0")/fail" ]; then
   echo '[  FAILED  ] Copies.Overlap/0, where GetParam() = 1 (3 ms)'
   echo ' 1 FAILED TEST'
@@ -129,7 +151,8 @@ class GpuCheck(ProgramTest):
         self.write(os.path.join("bin", "plan.json"), json.dumps(self.plan))
         script = os.path.join(ROOT, "scripts", "gpu-check")
         of = of or self.path("bin", "feedrate")
-        arguments = [sys.executable, script, "--feedrate", of, *words]
+        settled = [] if {"--only", "--call", "--share"} & set(words) else ["--only", *PARTS]
+        arguments = [sys.executable, script, "--feedrate", of, *words, *settled]
         return subprocess.Popen(
             arguments,
             stdout=subprocess.PIPE,
@@ -139,9 +162,9 @@ class GpuCheck(ProgramTest):
             env={**os.environ, "TMPDIR": self.folder},
         )
 
-    def check(self, *words, code, of=None):
+    def check(self, *words, code, of=None, patience=PATIENCE):
         process = self.start_check(*words, of=of)
-        out, err = process.communicate(timeout=PATIENCE)
+        out, err = process.communicate(timeout=patience)
         self.assertEqual(process.returncode, code, out + err)
         return out, err
 
@@ -322,6 +345,92 @@ class GpuCheck(ProgramTest):
         _, err = self.check(code=3, of=self.path("nowhere"))
         self.assertIn("nowhere: does not exist; build with LibTorch", err)
         self.assertEqual(self.calls(), [])
+
+    def sections(self):
+        """{part: its rows, each a list}, and what it says has failed under "PART failed"."""
+        found, part = {}, None
+        with open(self.path("gpu.md")) as file:
+            for line in map(str.strip, file):
+                if line.startswith("## "):
+                    part = line[3:]
+                    found[part] = []
+                elif line.startswith("**Failed:**"):
+                    found[f"{part} failed"] = line.split("** ", 1)[1]
+                elif line.startswith("|") and part:
+                    found[part].append([word.strip() for word in line.strip("|").split(" | ")])
+        return {part: of if isinstance(of, str) else of[2:] for part, of in found.items()}
+
+    def test_each_call_fits_into_ten_minutes(self):
+        out, _ = self.check("--call", "1", "--dry-run", code=0)
+        self.assertIn("sweep        call 1  about ", out)
+        for call in (1, 2, 3):
+            parts = [part for part in gpu_order.ORDER if part.call == call]
+            self.assertTrue(parts)
+            self.assertLessEqual(sum(part.likely_s() for part in parts), gpu_order.CALL_S, call)
+        self.assertEqual({part.call for part in gpu_order.ORDER}, {1, 2, 3})
+
+    def test_the_first_call(self):
+        self.check("-o", "gpu.md", "--call", "1", code=0)
+        found = self.sections()
+        self.assertEqual(list(found), ["gen", "sweep", "large"])
+        self.assertEqual(found["gen"][-1][:2], ["test_cuda", "[  PASSED  ] 3 tests."])
+        self.assertEqual(
+            found["sweep"][0],
+            ["jpeg, 500x375, 2 workers", "2005", "3000", "0.668", "0.0", "2 of 2", ""],
+        )
+        sweeps = [call for call in self.calls() if call.startswith("sweep")]
+        for call in sweeps:
+            for ways in ("--stem space-to-depth", "--batch-norm fused", "--cuda-graph on"):
+                self.assertIn(ways, call, "typed: nothing is qualified")
+        self.assertIn("--workers 2,4,8,16", sweeps[0])
+        self.assertTrue(os.path.exists(self.path("gpu", "sweep", "ledger.jsonl")))
+
+    def test_what_a_check_has_found_wrong_is_not_trained_by(self):
+        self.write(os.path.join("bin", "norm"), "")
+        self.check("-o", "gpu.md", "--call", "1", code=1)
+        found = self.sections()
+        self.assertIn("typed from here on: batch-norm library", found["gen"][-1][1])
+        self.assertIn("CudaBatchNorm.IsTheStepsOneByOneInDouble", found["gen failed"])
+        sweeps = [call for call in self.calls() if call.startswith("sweep")]
+        self.assertTrue(all("--batch-norm library" in call for call in sweeps), sweeps)
+        self.assertEqual(len(found["sweep"]), 2, "which goes on")
+
+    def test_the_emulated_gpu_beside_the_real_one(self):
+        self.plan["rates"] = {"emulated:trace=": 2400.0, "--data synthetic": 3000.0, "": 2850.0}
+        self.check("-o", "gpu.md", "--only", "emulator", code=0)
+        rows = self.sections()["emulator"]
+        self.assertEqual(len(rows), 10)
+        self.assertEqual(rows[0][:4], ["tensor, 2 workers", "0.950", "0.800", "-0.150"])
+        self.assertEqual(rows[-1][3], "0.150, 0.150")
+        runs = [call for call in self.calls() if call.startswith("run")]
+        on = ["emulated" in call.split()[2] for call in runs]
+        self.assertEqual(on, [False, *([False, True, True, False] * 4), False, True], "in turns")
+
+    def test_a_part_keeps_the_rows_that_it_has(self):
+        self.plan["hangs"] = ["--data jpeg"]
+        _, err = self.check(
+            "-o", "gpu.md", "--only", "emulator", "scaling", "--budget", "14", code=1
+        )
+        found = self.sections()
+        self.assertEqual(
+            [row[0] for row in found["emulator"]][:3], [f"tensor, {n} workers" for n in (2, 8, 16)]
+        )
+        self.assertIn("no time left", found["emulator failed"])
+        self.assertIn("no time for: scaling (--budget, --resume)", err)
+        self.plan["hangs"] = []
+        self.check("-o", "gpu.md", "--only", "emulator", "scaling", "--resume", code=0)
+        self.assertEqual(len(self.sections()["emulator"]), 10)
+
+    @unittest.skipIf(HAS_GPU, "a rehearsal")
+    def test_the_program_takes_the_words_of_every_part(self):
+        words = ["--device", "emulated:20000", "--batch-size", "4", "--input-size", "32"]
+        words += ["--seconds", "0.1", "--count", "4", "--only", *gpu_order.NAMES]
+        self.check("-o", "gpu.md", *words, code=0, of=program(), patience=4 * PATIENCE)
+        found = self.sections()
+        self.assertEqual(list(found), gpu_order.NAMES)
+        self.assertEqual(len(found["sweep"]), 20)
+        self.assertEqual(len(found["emulator"]), 10)
+        self.assertEqual(len(found["scaling"]), 12)
 
     @unittest.skipIf(HAS_GPU or os.environ.get("FEEDRATE_TORCH") == "OFF", "a GPU, or no LibTorch")
     def test_the_program_takes_the_words_of_every_row(self):

@@ -1,8 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <vector>
 
+#include "models/batch_norm_blocks.h"
 #include "models/batch_norm_kernels.h"
 #include "models/batch_norm_tiles.h"
 
@@ -49,6 +54,39 @@ TEST(Tiles, FitTheShapesOfResNet) {
   EXPECT_EQ(tiles_for(256 * 7 * 7, 2048, 8, blocks).across, 32);
   EXPECT_EQ(tiles_for(256 * 7 * 7, 2048, 8, blocks).grid.x, 8);
   EXPECT_EQ(tiles_for(256 * 7 * 7, 2048, 8, blocks).grid.y, blocks / 8);
+}
+
+// The most threads of a warp that ask one bank for different places.
+int most_at_a_bank(const std::vector<int>& places) {
+  std::map<int, std::set<int>> at_bank;
+  std::size_t most = 0;
+  for (const int place : places) {
+    std::set<int>& here = at_bank[place % 32];
+    here.insert(place);
+    most = std::max(most, here.size());
+  }
+  return static_cast<int>(most);
+}
+
+template <int kWidth>
+void expect_that_no_bank_is_asked_twice() {
+  using Sums = models::batch_norm::TwoSums<kWidth>;
+  for (int warp = 0; warp < Tiles::kThreads; warp += 32) {
+    for (int column = 0; column < Sums::kColumns; ++column) {
+      std::vector<int> put, folded;
+      for (int thread = warp; thread < warp + 32; ++thread) {
+        put.push_back(Sums::place_of(column, thread));
+        folded.push_back(Sums::place_of(thread % Sums::kColumns, thread / Sums::kColumns));
+      }
+      EXPECT_EQ(most_at_a_bank(put), 1) << kWidth;
+      EXPECT_EQ(most_at_a_bank(folded), 1) << kWidth;
+    }
+  }
+}
+
+TEST(SumsOfABlock, AskNoBankTwice) {
+  expect_that_no_bank_is_asked_twice<4>();
+  expect_that_no_bank_is_asked_twice<8>();
 }
 
 TEST(BlocksTake, WholePacksOfChannels) {

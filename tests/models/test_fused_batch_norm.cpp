@@ -11,171 +11,12 @@
 
 #include "models/fused_batch_norm.h"
 #include "models/resnet.h"
+#include "tests/models/batch_norm_forms.h"
 
 // The GPU's kernels, run block by block and thread by thread on the CPU, against the definition in
 // fp64.
 namespace feedrate::tests {
 namespace {
-
-using at::Tensor;
-
-struct BatchNormCase {
-  std::int64_t pictures, channels, height, width;
-  at::ScalarType type = at::kFloat;
-};
-
-std::ostream& operator<<(std::ostream& out, const BatchNormCase& c) {
-  return out << c.pictures << "x" << c.channels << "x" << c.height << "x" << c.width << " "
-             << c.type;
-}
-
-// join: the shortcut is normalised, too; once: the sum has one reader.
-enum class Form { plain, relu, relu_pool, add_relu, add_relu_once, join_relu, join_relu_once };
-
-bool joins(Form form) { return form == Form::join_relu || form == Form::join_relu_once; }
-bool adds(Form form) {
-  return form == Form::add_relu || form == Form::add_relu_once || joins(form);
-}
-bool has_two_readers(Form form) { return form == Form::add_relu || form == Form::join_relu; }
-
-// Everything that goes in, and everything that comes out, of one forward and backward pass.
-struct Pass {
-  Tensor x, shortcut, gradient, other;  // in
-  models::BatchNormState state, state_of_shortcut;
-  Tensor y, of_x, of_shortcut, of_weight, of_bias;  // out
-  Tensor of_shortcuts_weight, of_shortcuts_bias;    // out, where it is normalised
-
-  std::vector<Tensor*> inputs() {
-    std::vector<Tensor*> all = {&x, &shortcut};
-    for (models::BatchNormState* s : {&state, &state_of_shortcut})
-      all.insert(all.end(), {&s->weight, &s->bias, &s->running_mean, &s->running_var});
-    return all;
-  }
-  std::vector<Tensor*> learnt() {
-    return {&x,
-            &shortcut,
-            &state.weight,
-            &state.bias,
-            &state_of_shortcut.weight,
-            &state_of_shortcut.bias};
-  }
-  void take_gradients() {
-    of_x = x.grad(), of_shortcut = shortcut.grad();
-    of_weight = state.weight.grad(), of_bias = state.bias.grad();
-    of_shortcuts_weight = state_of_shortcut.weight.grad();
-    of_shortcuts_bias = state_of_shortcut.bias.grad();
-  }
-};
-
-Tensor in_channels_last(const Tensor& t) { return t.contiguous(at::MemoryFormat::ChannelsLast); }
-
-Pass some_input(const BatchNormCase& c, double offset = 0.3) {
-  at::manual_seed(11);
-  const std::vector<std::int64_t> shape{c.pictures, c.channels, c.height, c.width};
-  const auto some = [&] { return in_channels_last(at::randn(shape)).to(c.type); };
-  Pass pass{
-      .x =
-          in_channels_last(at::randn(shape) + offset * at::randn({1, c.channels, 1, 1})).to(c.type),
-      .shortcut = some(),
-      .gradient = some(),
-      .other = some()};
-  // Every third channel is turned round.
-  const Tensor sign = at::where(at::arange(c.channels) % 3 == 2, -1.0, 1.0).to(at::kFloat);
-  const auto some_state = [&] {
-    return models::BatchNormState{(at::rand({c.channels}) + 0.5) * sign,
-                                  at::randn({c.channels}) * 0.5, at::randn({c.channels}),
-                                  at::rand({c.channels}) + 0.5};
-  };
-  pass.state = some_state(), pass.state_of_shortcut = some_state();
-  return pass;
-}
-
-// A pooled result's is smaller.
-Tensor gradient_of(const Pass& pass, Form form) {
-  const Tensor& g = pass.gradient;
-  if (form != Form::relu_pool) return g;
-  return in_channels_last(g.slice(2, 0, (g.size(2) + 1) / 2).slice(3, 0, (g.size(3) + 1) / 2));
-}
-
-Tensor normalised_by_the_library(const Tensor& x, const models::BatchNormState& by) {
-  return at::batch_norm(x, by.weight, by.bias, by.running_mean, by.running_var, true,
-                        models::kBatchNormMomentum, models::kBatchNormEpsilon, false);
-}
-
-// The definition, by the library's operations one after the other, in double precision.
-Pass in_double(const Pass& in, Form form) {
-  Pass p = in;
-  p.gradient = p.gradient.to(at::kDouble), p.other = p.other.to(at::kDouble);
-  for (Tensor* t : p.inputs()) *t = t->to(at::kDouble).clone();
-  for (Tensor* t : p.learnt()) t->requires_grad_();
-  Tensor y = normalised_by_the_library(p.x, p.state);
-  if (joins(form)) {
-    y = y + normalised_by_the_library(p.shortcut, p.state_of_shortcut);
-  } else if (adds(form)) {
-    y = y + p.shortcut;
-  }
-  if (form != Form::plain) y = y.relu();
-  if (form == Form::relu_pool) y = at::max_pool2d(y, 3, 2, 1);
-  y.backward(has_two_readers(form) ? p.gradient + p.other : gradient_of(p, form));
-  p.y = y.detach();
-  p.take_gradients();
-  return p;
-}
-
-Pass fused(const Pass& in, Form form) {
-  Pass p = in;
-  for (Tensor* t : p.inputs()) *t = t->clone();
-  for (Tensor* t : p.learnt()) t->requires_grad_();
-  if (adds(form)) {
-    const models::Forked y =
-        joins(form)
-            ? models::fused_batch_norm_join_relu(p.x, p.state, p.shortcut, p.state_of_shortcut)
-            : models::fused_batch_norm_add_relu(p.x, p.shortcut, p.state);
-    EXPECT_EQ(y.main.data_ptr(), y.shortcut.data_ptr());
-    if (has_two_readers(form)) {
-      torch::autograd::backward({y.main, y.shortcut}, {p.gradient, p.other});
-    } else {
-      y.main.backward(p.gradient);
-    }
-    p.y = y.main.detach();
-  } else {
-    const Tensor y = form == Form::relu        ? models::fused_batch_norm_relu(p.x, p.state)
-                     : form == Form::relu_pool ? models::fused_batch_norm_relu_pool(p.x, p.state)
-                                               : models::fused_batch_norm(p.x, p.state);
-    y.backward(gradient_of(p, form));
-    p.y = y.detach();
-  }
-  p.take_gradients();
-  return p;
-}
-
-double distance_to(const Tensor& a, const Tensor& b) {
-  return (a.to(at::kDouble) - b).norm().item<double>() / b.norm().item<double>();
-}
-
-// `bound` is a share of each result's norm: a single value may differ where rounding turns a ReLU
-// whose input is near zero.
-void expect_near(const Pass& ours, const Pass& exact, double bound) {
-  EXPECT_LT(distance_to(ours.y, exact.y), bound);
-  EXPECT_LT(distance_to(ours.of_x, exact.of_x), bound);
-  EXPECT_LT(distance_to(ours.of_weight, exact.of_weight), bound);
-  EXPECT_LT(distance_to(ours.of_bias, exact.of_bias), bound);
-  EXPECT_LT(distance_to(ours.state.running_mean, exact.state.running_mean), bound);
-  EXPECT_LT(distance_to(ours.state.running_var, exact.state.running_var), bound);
-  if (exact.of_shortcut.defined()) {
-    EXPECT_LT(distance_to(ours.of_shortcut, exact.of_shortcut), bound);
-  }
-  ASSERT_EQ(ours.of_shortcuts_weight.defined(), exact.of_shortcuts_weight.defined());
-  if (exact.of_shortcuts_weight.defined()) {
-    EXPECT_LT(distance_to(ours.of_shortcuts_weight, exact.of_shortcuts_weight), bound);
-    EXPECT_LT(distance_to(ours.of_shortcuts_bias, exact.of_shortcuts_bias), bound);
-    EXPECT_LT(
-        distance_to(ours.state_of_shortcut.running_mean, exact.state_of_shortcut.running_mean),
-        bound);
-    EXPECT_LT(distance_to(ours.state_of_shortcut.running_var, exact.state_of_shortcut.running_var),
-              bound);
-  }
-}
 
 class FusedBatchNorm : public ::testing::TestWithParam<BatchNormCase> {};
 
@@ -185,8 +26,7 @@ TEST_P(FusedBatchNorm, IsTheStepsOneByOneInDouble) {
   const double bound = GetParam().type == at::kFloat  ? 2e-6
                        : GetParam().type == at::kHalf ? 1e-3
                                                       : 6e-3;
-  for (const Form form : {Form::plain, Form::relu, Form::relu_pool, Form::add_relu,
-                          Form::add_relu_once, Form::join_relu, Form::join_relu_once}) {
+  for (const Form form : kForms) {
     SCOPED_TRACE(static_cast<int>(form));
     expect_near(fused(in, form), in_double(in, form), bound);
   }

@@ -201,12 +201,12 @@ TEST(Qualification, RecordsHaveWhatWasTimedAndWhyTheRestWasNot) {
                  .ratio = 1.5,
                  .low = 1.25,
                  .high = 1.75,
-                 .error = {0.25, 0.5, -0.125}},
+                 .error = {0.25, 0.5, -0.125, 0.75, 0.0625}},
                 {.axis = "cuda-graph", .value = "on", .verdict = "failed", .reason = "no memory"}})
           .dump(),
       R"([{"axis":"optimizer","value":"fused","verdict":"taken","imgs_per_s":90.0,)"
       R"("ratio":1.5,"ratio_ci95":[1.25,1.75],)"
-      R"("error":{"loss":0.25,"update":0.5,"scale":-0.125}},)"
+      R"("error":{"loss":0.25,"update":0.5,"scale":-0.125,"one":0.75,"one_in_fp32":0.0625}},)"
       R"({"axis":"cuda-graph","value":"on","verdict":"failed","reason":"no memory"}])");
   using Batches = std::vector<device::BatchRate>;
   EXPECT_EQ(run::record_json_of(

@@ -79,6 +79,42 @@ TEST(StepTrials, AnotherTrainingIsFoundToBeOne) {
   }
 }
 
+// As a kernel may give that is right for all but one shape.
+TEST(StepTrials, OneWrongGradientIsFound) {
+  for (const train::Precision precision : {train::Precision::fp32, train::Precision::bf16}) {
+    const char* const name = precision == train::Precision::fp32 ? "fp32" : "bf16";
+    std::string faulty;  // a parameter, where the step is captured
+    double times = 0;    // its gradient
+    const auto trials = train::make_step_trials(
+        small_step(name),
+        {.name = "cpu",
+         .precision = precision,
+         .prepare = [](train::Precision, const device::StepOptions&) { at::set_num_threads(1); },
+         .make_runner = [](const device::StepOptions&) -> train::StepRunner {
+           return [](const std::function<void()>& step) { step(); };
+         },
+         .synchronize = [] {},
+         .free_memory = [] {},
+         .made =
+             [&](models::ResNet& network, const device::StepOptions& options) {
+               if (!options.cuda_graph || faulty.empty()) return;
+               network->named_parameters()[faulty].register_hook(
+                   [&](const at::Tensor& gradient) { return gradient * times; });
+             }});
+    device::StepOptions captured = plain_step();
+    captured.cuda_graph = true;
+    const device::StepError plain = trials->error_of(plain_step());
+    EXPECT_EQ(device::why_wrong(trials->error_of(captured), plain), "") << name;
+    for (const char* parameter :
+         {"layer2.0.conv1.weight", "layer3.1.bn2.weight", "layer1.0.bn1.bias"}) {
+      faulty = parameter;
+      for (times = 0; times <= 2; times += 2)
+        EXPECT_NE(device::why_wrong(trials->error_of(captured), plain), "")
+            << name << " " << parameter << " times " << times;
+    }
+  }
+}
+
 TEST(StepTrials, TimesNetworksThatTakeTurns) {
   const auto trials = train::cpu_kind().trials("", small_step("fp32"));
   for (const int batch : {8, 4, 8}) EXPECT_GT(trials->seconds(plain_step(), batch, 2), 0) << batch;

@@ -1,0 +1,446 @@
+"""The parts of gpu-check that are more than a cell: each yields its section of the table, a record
+with `columns` and `rows`, as soon as a row has ended."""
+
+import itertools
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+
+from cuda_checks import run_checks
+from timed_run import last_line, timed_run
+
+# Ways of making a step that an H200 has chosen, and what has been made since: typed, they need no
+# qualification, and no cell lacks the time for one.
+BEST = {
+    "memory-format": "channels_last",
+    "batch-norm": "fused",
+    "optimizer": "fused",
+    "master-weights": "on",
+    "cudnn-benchmark": "on",
+    "cuda-graph": "on",
+    "stem": "space-to-depth",
+}
+# What is typed instead where a check of this name has failed.
+WITHOUT = {
+    "CudaBatchNorm": ("batch-norm", "library"),
+    "CudaSpaceToDepth": ("stem", "convolution"),
+    "CudaNormalise": ("stem", "convolution"),
+    "AsAGraph": ("cuda-graph", "off"),
+}
+
+SIZES, LARGE = ("224x224", "500x375"), "768x768"
+COUNT = 1024  # and a quarter of the large ones
+# In pictures of 500x375, which one of 224x224 is about a quarter of; PNG of the large ones, too.
+PICTURES_IN_ALL = int(COUNT * 1.3 + COUNT / 4 * 3.2)
+WORKERS, REPETITIONS = (2, 4, 8, 16), 2
+KINDS = ("tensor", "jpeg", "png")
+EMULATED_WORKERS = (2, 8, 16)
+EMULATED_CELLS = len(KINDS) * len(EMULATED_WORKERS)
+SCALING_WORKERS = (1, 2, 4, 8, 12, 16)
+BATCHES = (256, 400, 512)
+TURNS = 2  # of either way
+PEERS_S, COMPILE_MAX_S = 240.0, 150.0
+
+
+def cells_of_sweep():
+    return len(WORKERS) * (1 + 2 * len(SIZES))  # a tensor has the input's size
+
+
+def cells_of_scaling():
+    return 2 * len(SCALING_WORKERS)
+
+
+def runs_of_turns():
+    return 3 * 2 * TURNS + len(BATCHES)
+
+
+@dataclass
+class Bench:
+    """What all parts share."""
+
+    a: object  # the options that were typed
+    program: object
+    folder: object  # for ledgers and traces, beside the table
+    data: object  # where the pictures lie, or will
+    until: float = float("inf")
+    ways: dict = field(default_factory=lambda: dict(BEST))
+    checks: dict = None
+    seen: dict = field(default_factory=dict)  # the device and the build, of the first record
+
+    @property
+    def trains(self):
+        """Not in a rehearsal on an emulated GPU."""
+        return self.a.device.startswith("cuda")
+
+    def left_s(self):
+        return max(self.until - time.monotonic(), 0.1)
+
+    def typed(self, ways=None, precision="auto"):
+        """The words that say how a step is made."""
+        if not self.trains:
+            return []
+        ways = self.ways if ways is None else ways
+        return [
+            "--precision",
+            precision,
+            *itertools.chain(*((f"--{k}", v) for k, v in ways.items())),
+        ]
+
+    def setting(self, batch=None):
+        words = ["--model", self.a.model, "--batch-size", str(batch or self.a.batch_size)]
+        return [*words, "--input-size", str(self.a.input_size)]
+
+    def call(self, *words):
+        """(exit code or None, stdout, stderr) of the program."""
+        arguments = [str(self.program), *map(str, words)]
+        print(f"$ {shlex.join(arguments)}", file=sys.stderr, flush=True)
+        return timed_run(arguments, self.left_s())
+
+    def run(self, *words, device=None, batch=None):
+        """The record of one run without a ceiling of its own, or a stand-in that says why not."""
+        limits = ["--min-seconds", self.a.seconds, "--max-seconds", 4 * self.a.seconds]
+        limits += ["--max-warmup-seconds", "30"]
+        code, out, err = self.call(
+            *("run", "--device", device or self.a.device, *self.setting(batch)),
+            *(*limits, "--json", *words),
+        )
+        try:
+            record = json.loads(last_line(out))
+        except json.JSONDecodeError:
+            why = last_line(err) or f"ended with code {code}"
+            return {"status": "failed", "error": "no time left" if code is None else why}
+        if not str(device).startswith("emulated"):
+            self.see(record)
+        return record
+
+    def see(self, record):
+        if not self.seen and "device" in record:
+            self.seen = {key: record[key] for key in ("device", "environment")}
+
+    def large(self):
+        """The folder of the large pictures."""
+        return self.data.with_name(self.data.name + "-large")
+
+    def make_pictures(self):
+        """Yields (what, seconds, what went wrong) of either folder; what is there stays."""
+        for folder, sizes, count, formats in (
+            (self.data, SIZES, self.a.count, "tensor,jpeg,png"),
+            (self.large(), (LARGE,), max(self.a.count // 4, 1), "jpeg,png"),
+        ):
+            began = time.monotonic()
+            words = ["--format", formats, "--image-size", ",".join(sizes), "--count", count]
+            code, _, err = self.call("gen", folder, *words, "--input-size", self.a.input_size)
+            wrong = "" if code == 0 else last_line(err) or "no time left"
+            yield f"{count} of {' and '.join(sizes)}", time.monotonic() - began, wrong
+
+
+def section(columns, rows, wrong=()):
+    """A record of the table. `wrong`: lines that say what has failed."""
+    record = {"status": "failed" if wrong else "ok", "columns": columns, "rows": rows}
+    return record | ({"error": "; ".join(wrong)} if wrong else {})
+
+
+def of_run(record):
+    """Its rate, or what went wrong."""
+    if record.get("status") != "ok":
+        return str(record.get("error") or record.get("status")).replace("|", "/")
+    mark = "" if record.get("valid", True) else " (must not be quoted)"
+    return f"{record['imgs_per_s']:.0f}{mark}"
+
+
+def gen(bench):
+    """Pictures of ImageNet's kind, and bin/test_cuda beside it."""
+    columns = ["what", "result", "seconds"]
+    checks = threading.Thread(target=_check, args=(bench,), daemon=True)
+    checks.start()
+    rows, wrong = [], []
+    for what, took_s, failed in bench.make_pictures():
+        rows.append(["pictures", failed or what, f"{took_s:.1f}"])
+        wrong += [failed] if failed else []
+        yield section(columns, rows, wrong)
+    checks.join(timeout=min(bench.left_s(), 3600))
+    found = bench.checks or {"status": "failed", "error": "no time left"}
+    _leave_out(bench, found)
+    said = found.get("checks") or found.get("error")
+    without = ", ".join(f"{k} {v}" for k, v in bench.ways.items() if BEST[k] != v)
+    rows.append(["test_cuda", said + (f"; typed from here on: {without}" if without else ""), "-"])
+    if found["status"] != "ok" and bench.trains:
+        wrong.append(said)
+    yield section(columns, rows, wrong)
+
+
+def _check(bench):
+    if not bench.trains:
+        bench.checks = {"status": "failed", "error": "no GPU: not run"}
+        return
+    program = bench.a.checks or bench.program.parent / "test_cuda"
+    bench.checks = run_checks(program, bench.program.parent.parent / "lib", bench.left_s())
+
+
+def _leave_out(bench, found):
+    """A way of which a check has failed is not trained by."""
+    for name, (axis, value) in WITHOUT.items():
+        if name in str(found.get("error")):
+            bench.ways[axis] = value
+
+
+def sweep(bench):
+    words = ["--data", ",".join(KINDS), "--image-size", ",".join(SIZES)]
+    words += ["--workers", ",".join(map(str, WORKERS))]
+    yield _swept(bench, "sweep", bench.data, words)
+
+
+def large(bench):
+    words = ["--data", "jpeg,png", "--image-size", LARGE, "--workers", WORKERS[-1]]
+    yield _swept(bench, "large", bench.large(), words)
+
+
+def _swept(bench, name, data, words):
+    """The cells of a ledger in the folder of that name, which `feedrate report` draws."""
+    folder = bench.folder / name
+    limits = ["--warmup-seconds", "0.3", "--max-warmup-seconds", "30"]
+    limits += ["--min-seconds", bench.a.seconds, "--max-seconds", 2.7 * bench.a.seconds]
+    limits += ["--repetitions", REPETITIONS]
+    resumes = ["--resume"] if (folder / "ledger.jsonl").exists() else []
+    code, _, err = bench.call(
+        *("sweep", "--device", bench.a.device, *bench.setting(), *bench.typed()),
+        *("--dataset", data, *words, *limits, "--quiet", "-o", folder, *resumes),
+    )
+    records = _records_of(folder / "ledger.jsonl")
+    for record in records[:1]:
+        bench.see(record)
+    rows = list(_cells_of(records))
+    columns = ["cell", "img/s", "ceiling, img/s", "of it", "device idle %", "repetitions", "flags"]
+    why = "no time for all of it" if code is None else last_line(err)
+    return section(columns, rows, [] if code == 0 else [why])
+
+
+def _records_of(ledger):
+    return [json.loads(line) for line in ledger.read_text().splitlines()] if ledger.exists() else []
+
+
+def _cells_of(records):
+    """A row for each cell: means over its repetitions."""
+    cells = {}
+    for record in records:
+        cells.setdefault(record["cell_id"], []).append(record)
+    for of in sorted(cells.values(), key=lambda of: _place(of[0]["cell"])):
+        good = [r for r in of if r["status"] == "ok" and r.get("valid", True)]
+        flags = sorted({flag["name"] for r in of for flag in r.get("flags") or []})
+        name = _name_of(of[0]["cell"])
+        if not good:
+            yield [name, "-", "-", "-", "-", f"0 of {len(of)}", ", ".join(flags) or of[-1]["error"]]
+            continue
+        rate, ceiling, share, idle = (
+            statistics.mean(values) if values else None
+            for values in (
+                [r[key] for r in good if r.get(key) is not None]
+                for key in (
+                    "imgs_per_s",
+                    "ceiling_imgs_per_s",
+                    "ceiling_fraction",
+                    "device_idle_fraction",
+                )
+            )
+        )
+        yield [
+            name,
+            f"{rate:.0f}",
+            f"{ceiling:.0f}" if ceiling else "-",
+            f"{share:.3f}" if share else "-",
+            f"{100 * idle:.1f}",
+            f"{len(good)} of {len(of)}",
+            ", ".join(flags),
+        ]
+
+
+def _place(cell):
+    kind = KINDS.index(cell["data"]) if cell["data"] in KINDS else -1
+    return kind, str(cell.get("image-size")), cell.get("workers") or 0
+
+
+def _name_of(cell):
+    size, workers = cell.get("image-size"), cell.get("workers")
+    words = (
+        [cell["data"]] + ([str(size)] if size else []) + ([f"{workers} workers"] if workers else [])
+    )
+    return ", ".join(words)
+
+
+def emulator(bench):
+    """A share of the ceiling on the GPU, and on a device that replays its steps."""
+    columns = ["cell", "share, GPU", "share, emulated", "difference", "CPUs, GPU", "CPUs, emulated"]
+    for _ in bench.make_pictures():  # which an earlier call has made
+        pass
+    steps = bench.folder / "steps"
+    recorded = bench.run("--data", "synthetic", *bench.typed(), "--record-steps", steps)
+    if recorded.get("status") != "ok":
+        yield section(columns, [], [f"steps were not recorded: {of_run(recorded)}"])
+        return
+    ceiling = recorded["imgs_per_s"]
+    rows, differences, wrong = [], [], []
+    for number, (kind, workers) in enumerate(itertools.product(KINDS, EMULATED_WORKERS)):
+        size = [] if kind == "tensor" else ["--image-size", SIZES[-1]]
+        cell = ["--dataset", bench.data, "--data", kind, *size, "--workers", workers]
+        turns = [
+            ("GPU", bench.a.device, bench.typed()),
+            ("emulated", f"emulated:trace={steps}", []),
+        ]
+        found = {
+            name: bench.run(*cell, *ways, "--no-ceiling", device=device)
+            for name, device, ways in (turns if number % 2 == 0 else reversed(turns))
+        }
+        name = f"{kind}, {workers} workers"
+        if any(record.get("status") != "ok" for record in found.values()):
+            wrong.append(f"{name}: {'; '.join(map(of_run, found.values()))}")
+        else:
+            shares = {on: record["imgs_per_s"] / ceiling for on, record in found.items()}
+            differences.append(shares["emulated"] - shares["GPU"])
+            rows.append(
+                [name, *(f"{shares[on]:.3f}" for on in ("GPU", "emulated"))]
+                + [f"{differences[-1]:+.3f}", *(_cpus(found[on]) for on in ("GPU", "emulated"))]
+            )
+        largest = max(map(abs, differences), default=0)
+        median = statistics.median(map(abs, differences)) if differences else 0
+        summary = [
+            ["median and largest difference", "", "", f"{median:.3f}, {largest:.3f}", "", ""]
+        ]
+        yield section(columns, rows + summary, wrong)
+
+
+def _cpus(record):
+    """CPUs that the process kept busy."""
+    used = (record.get("monitors") or {}).get("process_cpu_s")
+    return f"{used / record['window_s']:.1f}" if used else "-"
+
+
+def scaling(bench):
+    """The loader as fast as it can, on a device that takes any batch at once."""
+    columns = ["cell", "img/s", "CPU ms a picture", "of linear"]
+    for _ in bench.make_pictures():
+        pass
+    rows, wrong, first = [], [], {}
+    for kind, workers in itertools.product(KINDS[1:], SCALING_WORKERS):
+        words = ["--dataset", bench.data, "--data", kind, "--image-size", SIZES[-1]]
+        record = bench.run(*words, "--workers", workers, "--no-ceiling", device="emulated:inf")
+        name = f"{kind}, {workers} worker{'s' if workers > 1 else ''}"
+        if record.get("status") != "ok":
+            wrong.append(f"{name}: {of_run(record)}")
+        else:
+            rate = record["imgs_per_s"]
+            each = first.setdefault(kind, rate / workers)
+            used = (record.get("monitors") or {}).get("process_cpu_s")
+            cpu = f"{1e3 * used / record['images']:.2f}" if used else "-"
+            rows.append([name, of_run(record), cpu, f"{rate / workers / each:.2f}"])
+        yield section(columns, rows, wrong)
+
+
+def trace(bench):
+    """Files for chrome://tracing: the step of now, and as it was when it first ran on an H200."""
+    columns = ["step", "img/s", "file"]
+    before = {**bench.ways, "stem": "convolution"}
+    rows, wrong = [], []
+    for name, ways in (("best ways", bench.ways), ("without space-to-depth", before)):
+        file = bench.folder / f"{name.replace(' ', '-')}.trace.json"
+        kernels = ["--trace-operators"] if bench.trains else []
+        words = ["--data", "synthetic", *bench.typed(ways), "--trace", file, *kernels]
+        record = bench.run(*words)
+        rows.append([name, of_run(record), file.name])
+        if record.get("status") != "ok":
+            wrong.append(f"{name}: {of_run(record)}")
+        yield section(columns, rows, wrong)
+
+
+def turns(bench):
+    """Two ways of one thing in turns, and the rate over batch sizes."""
+    columns = ["what", "img/s", "instead of", "img/s", "times"]
+    synthetic = ["--data", "synthetic"]
+    noise = [*synthetic, *bench.typed(), "--synthetic", "noise"]
+    pairs = [("pictures", [*synthetic, *bench.typed()], "noise", noise)]
+    if bench.trains:
+        without = {**bench.ways, "stem": "convolution"}
+        pairs = [
+            ("space-to-depth", [*synthetic, *bench.typed()])
+            + ("convolution", [*synthetic, *bench.typed(without)]),
+            *pairs,
+            ("fp16", [*synthetic, *bench.typed(precision="fp16")])
+            + ("bf16", [*synthetic, *bench.typed(precision="bf16")]),
+        ]
+    rows, wrong = [], []
+    for name, words, other, other_words in pairs:
+        ours, theirs = [], []
+        for turn in range(TURNS):
+            order = [(ours, words), (theirs, other_words)]
+            for into, some in order if turn % 2 == 0 else reversed(order):
+                into.append(bench.run(*some))
+        if failed := [record for record in ours + theirs if record.get("status") != "ok"]:
+            wrong.append(f"{name}: {of_run(failed[0])}")
+        else:
+            rates = [statistics.mean(r["imgs_per_s"] for r in of) for of in (ours, theirs)]
+            rows.append(
+                [name, f"{rates[0]:.0f}", other, f"{rates[1]:.0f}", f"{rates[0] / rates[1]:.4f}"]
+            )
+        yield section(columns, rows, wrong)
+    first = None
+    for batch in BATCHES:
+        record = bench.run(*synthetic, *bench.typed(), batch=batch)
+        if record.get("status") != "ok":
+            wrong.append(f"batch of {batch}: {of_run(record)}")
+        else:
+            first = first or record["imgs_per_s"]
+            rows.append(
+                [f"batch of {batch}", of_run(record), f"batch of {BATCHES[0]}", f"{first:.0f}"]
+                + [f"{record['imgs_per_s'] / first:.4f}"]
+            )
+        yield section(columns, rows, wrong)
+
+
+def peers(bench):
+    yield _peers(bench, PEERS_S, "feedrate", "eager", "graph", "compile")
+
+
+def compile_max(bench):
+    yield _peers(bench, COMPILE_MAX_S, "feedrate", "compile-max")
+
+
+def _peers(bench, seconds, *rows):
+    table = bench.folder / f"peers-{rows[-1]}.md"
+    script = pathlib.Path(__file__).resolve().parents[1] / "gpu-peers"
+    arguments = [str(script), "--budget", str(int(seconds)), "-o", str(table), "--rows", *rows]
+    return _by_another(bench, arguments, table.name)
+
+
+def sanitizer(bench):
+    names = "CudaBatchNorm.PoolsAsTheLibraryDoes:CudaNormalise.*"
+    checks = bench.a.checks or bench.program.parent / "test_cuda"
+    tool = ["compute-sanitizer", "--tool", "memcheck", "--error-exitcode", "9"]
+    yield _by_another(bench, [*tool, str(checks), f"--gtest_filter={names}"], "memcheck")
+
+
+def ncu(bench):
+    checks = bench.a.checks or bench.program.parent / "test_cuda"
+    tool = ["ncu", "--clock-control", "none", "--launch-count", "40"]
+    tool += ["-o", str(bench.folder / "kernels")]
+    yield _by_another(
+        bench, [*tool, str(checks), "--gtest_filter=CudaBatchNorm.*"], "kernels.ncu-rep"
+    )
+
+
+def _by_another(bench, arguments, says):
+    columns = ["command", "said", "in"]
+    if not bench.trains or not shutil.which(arguments[0]):
+        said = "no GPU: not run" if not bench.trains else "not on this machine"
+        return section(columns, [[os.path.basename(arguments[0]), said, "-"]])
+    print(f"$ {shlex.join(arguments)}", file=sys.stderr, flush=True)
+    code, out, err = timed_run(arguments, bench.left_s(), stdin=subprocess.DEVNULL)
+    said = "no time left" if code is None else last_line(out) or last_line(err)
+    rows = [[os.path.basename(arguments[0]), said.replace("|", "/"), says]]
+    return section(columns, rows, [] if code == 0 else [said])
