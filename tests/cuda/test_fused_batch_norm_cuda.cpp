@@ -27,7 +27,7 @@ TEST_F(CudaBatchNorm, IsTheStepsOneByOneInDouble) {
     for (const auto& [type, bound] : {std::pair{at::kFloat, 2e-3}, std::pair{at::kHalf, 2e-3},
                                       std::pair{at::kBFloat16, 1e-2}}) {
       const BatchNormCase shape{s.pictures, s.channels, s.side, s.side, type};
-      const Pass in = some_input(shape, 0.3, device());
+      const Pass in = batch_norm_input(shape, 0.3, device());
       ASSERT_TRUE(models::fits_fused_batch_norm(in.x));
       for (const Form form : kForms) {
         SCOPED_TRACE(testing::Message() << shape << ", form " << static_cast<int>(form));

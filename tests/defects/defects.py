@@ -293,10 +293,8 @@ DEFECTS = [
     Defect(
         name="gradients-are-added-up",
         file="src/train/replicas.cpp",
-        old=(
-            "    tensors[0].div_(state_->getSize());\n    auto work = state_->allreduce(tensors);\n"
-        ),
-        new="    auto work = state_->allreduce(tensors);\n",
+        old="      tensors[0].div_(state_->getSize());\n",
+        new="",
         tests=r"^train\.Replicas\.AreOneProcessThatAccumulates$",
         seen_by="behaviour",
     ),

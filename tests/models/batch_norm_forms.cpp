@@ -35,7 +35,7 @@ std::ostream& operator<<(std::ostream& out, const BatchNormCase& c) {
 
 Tensor in_channels_last(const Tensor& t) { return t.contiguous(at::MemoryFormat::ChannelsLast); }
 
-Pass some_input(const BatchNormCase& c, double offset, c10::Device device) {
+Pass batch_norm_input(const BatchNormCase& c, double offset, c10::Device device) {
   at::manual_seed(11);
   const std::vector<std::int64_t> shape{c.pictures, c.channels, c.height, c.width};
   const auto some = [&] { return in_channels_last(at::randn(shape)).to(c.type); };

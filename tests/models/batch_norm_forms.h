@@ -58,7 +58,7 @@ struct Pass {
 Tensor in_channels_last(const Tensor& t);
 
 // The same on every device.
-Pass some_input(const BatchNormCase& c, double offset = 0.3, c10::Device device = at::kCPU);
+Pass batch_norm_input(const BatchNormCase& c, double offset = 0.3, c10::Device device = at::kCPU);
 
 // The definition, by the library's operations one after the other, in double precision.
 Pass in_double(const Pass& in, Form form);

@@ -21,7 +21,7 @@ namespace {
 class FusedBatchNorm : public ::testing::TestWithParam<BatchNormCase> {};
 
 TEST_P(FusedBatchNorm, IsTheStepsOneByOneInDouble) {
-  const Pass in = some_input(GetParam());
+  const Pass in = batch_norm_input(GetParam());
   ASSERT_TRUE(models::fits_fused_batch_norm(in.x));
   const double bound = GetParam().type == at::kFloat  ? 2e-6
                        : GetParam().type == at::kHalf ? 1e-3
@@ -44,14 +44,14 @@ INSTANTIATE_TEST_SUITE_P(Shapes, FusedBatchNorm,
                                            BatchNormCase{2, 512, 7, 7, at::kHalf}));
 
 TEST(FusedBatchNormNumbers, KeepTheVarianceWhereTheMeanIsLarge) {
-  const Pass in = some_input({4, 8, 16, 16}, /*offset=*/1000);
+  const Pass in = batch_norm_input({4, 8, 16, 16}, /*offset=*/1000);
   // A float near 1000 has 6e-5 between two values: 1e-4 of the deviation is lost in the input
   // already.
   expect_near(fused(in, Form::relu), in_double(in, Form::relu), 1e-4);
 }
 
 TEST(FusedBatchNormNumbers, DoNotDependOnChance) {
-  const Pass in = some_input({3, 24, 11, 13});
+  const Pass in = batch_norm_input({3, 24, 11, 13});
   for (const Form form : {Form::add_relu, Form::join_relu}) {
     const Pass once = fused(in, form), again = fused(in, form);
     EXPECT_TRUE(at::equal(once.of_x, again.of_x));
@@ -61,7 +61,7 @@ TEST(FusedBatchNormNumbers, DoNotDependOnChance) {
 }
 
 TEST(FusedBatchNormNumbers, KeepANaN) {
-  Pass in = some_input({2, 8, 4, 4});
+  Pass in = batch_norm_input({2, 8, 4, 4});
   in.x[1][3][2][2] = std::nanf("");
   for (const Form form : {Form::relu, Form::join_relu}) {
     const Pass out = fused(in, form);
@@ -78,7 +78,7 @@ TEST(FusedBatchNormNumbers, KeepANaN) {
 // smaller one is still the larger.
 TEST(FusedMaxPool, ChoosesTheLibrarysValue) {
   for (const at::ScalarType type : {at::kFloat, at::kHalf, at::kBFloat16}) {
-    Pass in = some_input({2, 8, 9, 12, type});
+    Pass in = batch_norm_input({2, 8, 9, 12, type});
     in.x = (in.x * 4).round();  // many are equal
     in.state.bias.fill_(20);    // none is cut
     const Pass ours = fused(in, Form::relu_pool), exact = in_double(in, Form::relu_pool);
@@ -93,7 +93,7 @@ TEST(FusedMaxPool, ChoosesTheLibrarysValue) {
 }
 
 TEST(FusedMaxPool, KeepsANaNInItsChannel) {
-  Pass in = some_input({2, 8, 5, 5});
+  Pass in = batch_norm_input({2, 8, 5, 5});
   in.x[1][3][2][2] = std::nanf("");
   const Pass out = fused(in, Form::relu_pool);
   EXPECT_TRUE(out.y.select(1, 3).isnan().all().item<bool>());
@@ -103,7 +103,7 @@ TEST(FusedMaxPool, KeepsANaNInItsChannel) {
 
 // A reader may be absent (the last block's shortcut), and a gradient may come in another layout.
 TEST(FusedBatchNormGradients, ComeFromEitherReaderInAnyLayout) {
-  const Pass in = some_input({2, 8, 5, 5});
+  const Pass in = batch_norm_input({2, 8, 5, 5});
   const auto gradient_of_x = [&](bool from_main, const Tensor& gradient) {
     const Tensor x = in.x.clone().requires_grad_();
     const models::Forked y = models::fused_batch_norm_add_relu(x, in.shortcut, in.state);
