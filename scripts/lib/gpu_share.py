@@ -6,13 +6,16 @@ import subprocess
 import sys
 import tarfile
 
-from gpu_cells import PARTS, PRECISIONS, command
+from gpu_cells import PRECISIONS, command
+from gpu_order import NAMES
 from gpu_pictures import MIXED, make_dataset
 
 
 def refuse_what_share_lacks(parser, a):
     of_the_table = {
-        "--only": a.only != PARTS,
+        "--call": a.call is not None,
+        "--only": a.only != NAMES,
+        "--keep": a.keep is not None,
         "--precision": a.precision != PRECISIONS,
         "--budget": a.budget is not None,
         "--resume": a.resume,
