@@ -24,8 +24,8 @@ enum class Behind : std::uint8_t { nothing, relu, relu_and_pool };
 
 class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
  public:
-  // One output; with a shortcut two, over the same memory. `of_shortcut` is there where that is
-  // normalised, too. The tensors without a name are the weights and biases of both, which have
+  // One output; with a shortcut two, which share their memory. `of_shortcut`: a shortcut that is
+  // normalised has one. The tensors without a name are the weights and biases of both, which have
   // gradients.
   static variable_list forward(AutogradContext* context, const Tensor& x, const Tensor&,
                                const Tensor&, const std::optional<Tensor>& shortcut,

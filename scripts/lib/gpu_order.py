@@ -37,7 +37,7 @@ def runs_s(count):
 @dataclass(frozen=True)
 class Part:
     name: str
-    call: int  # of ten minutes, in which it is measured by default; 0: on request
+    call: int  # of ten minutes, in which it is measured
     shows: str
     work: object  # work(bench) yields its section of the table so far, see gpu_parts.py
     likely_s: object  # () -> seconds

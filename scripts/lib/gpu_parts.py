@@ -141,6 +141,20 @@ class Bench:
             wrong = "" if code == 0 else last_line(err) or "no time left"
             yield f"{count} of {' and '.join(sizes)}", time.monotonic() - began, wrong
 
+    def need_pictures(self):
+        """Those that an earlier call has made, or the same anew."""
+        for _ in self.make_pictures():
+            pass
+
+    @property
+    def checks_program(self):
+        return self.a.checks or self.program.parent / "test_cuda"
+
+
+def in_turns(turn, both):
+    """Either comes first as often as the other."""
+    return both if turn % 2 == 0 else reversed(both)
+
 
 def section(columns, rows, wrong=()):
     """A record of the table. `wrong`: lines that say what has failed."""
@@ -181,8 +195,9 @@ def _check(bench):
     if not bench.trains:
         bench.checks = {"status": "failed", "error": "no GPU: not run"}
         return
-    program = bench.a.checks or bench.program.parent / "test_cuda"
-    bench.checks = run_checks(program, bench.program.parent.parent / "lib", bench.left_s())
+    bench.checks = run_checks(
+        bench.checks_program, bench.program.parent.parent / "lib", bench.left_s()
+    )
 
 
 def _leave_out(bench, found):
@@ -278,8 +293,7 @@ def _name_of(cell):
 def emulator(bench):
     """A share of the ceiling on the GPU, and on a device that replays its steps."""
     columns = ["cell", "share, GPU", "share, emulated", "difference", "CPUs, GPU", "CPUs, emulated"]
-    for _ in bench.make_pictures():  # which an earlier call has made
-        pass
+    bench.need_pictures()
     steps = bench.folder / "steps"
     recorded = bench.run("--data", "synthetic", *bench.typed(), "--record-steps", steps)
     if recorded.get("status") != "ok":
@@ -296,7 +310,7 @@ def emulator(bench):
         ]
         found = {
             name: bench.run(*cell, *ways, "--no-ceiling", device=device)
-            for name, device, ways in (turns if number % 2 == 0 else reversed(turns))
+            for name, device, ways in in_turns(number, turns)
         }
         name = f"{kind}, {workers} workers"
         if any(record.get("status") != "ok" for record in found.values()):
@@ -325,8 +339,7 @@ def _cpus(record):
 def scaling(bench):
     """The loader as fast as it can, on a device that takes any batch at once."""
     columns = ["cell", "img/s", "CPU ms a picture", "of linear"]
-    for _ in bench.make_pictures():
-        pass
+    bench.need_pictures()
     rows, wrong, first = [], [], {}
     for kind, workers in itertools.product(KINDS[1:], SCALING_WORKERS):
         words = ["--dataset", bench.data, "--data", kind, "--image-size", SIZES[-1]]
@@ -379,7 +392,7 @@ def turns(bench):
         ours, theirs = [], []
         for turn in range(TURNS):
             order = [(ours, words), (theirs, other_words)]
-            for into, some in order if turn % 2 == 0 else reversed(order):
+            for into, some in in_turns(turn, order):
                 into.append(bench.run(*some))
         if failed := [record for record in ours + theirs if record.get("status") != "ok"]:
             wrong.append(f"{name}: {of_run(failed[0])}")
@@ -420,17 +433,19 @@ def _peers(bench, seconds, *rows):
 
 def sanitizer(bench):
     names = "CudaBatchNorm.PoolsAsTheLibraryDoes:CudaNormalise.*"
-    checks = bench.a.checks or bench.program.parent / "test_cuda"
     tool = ["compute-sanitizer", "--tool", "memcheck", "--error-exitcode", "9"]
-    yield _by_another(bench, [*tool, str(checks), f"--gtest_filter={names}"], "memcheck")
+    yield _by_another(
+        bench, [*tool, str(bench.checks_program), f"--gtest_filter={names}"], "memcheck"
+    )
 
 
 def ncu(bench):
-    checks = bench.a.checks or bench.program.parent / "test_cuda"
     tool = ["ncu", "--clock-control", "none", "--launch-count", "40"]
     tool += ["-o", str(bench.folder / "kernels")]
     yield _by_another(
-        bench, [*tool, str(checks), "--gtest_filter=CudaBatchNorm.*"], "kernels.ncu-rep"
+        bench,
+        [*tool, str(bench.checks_program), "--gtest_filter=CudaBatchNorm.*"],
+        "kernels.ncu-rep",
     )
 
 

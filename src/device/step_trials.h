@@ -14,7 +14,7 @@ struct StepError {
   // Of the one weight (a tensor) whose change is furthest away, relative, by the norm of its own
   // true change: a kernel that gives one wrong gradient of a hundred shows nowhere else.
   double one = 0;
-  // The same of these options in fp32, where less rounding hides it.
+  // The same in fp32, whose rounding is smaller and hides less.
   double one_in_fp32 = 0;
 };
 

@@ -6,18 +6,6 @@
 #include "measure/clock.h"
 
 namespace feedrate::run {
-namespace {
-
-// Seconds that the device works on a step.
-double worked_s(std::span<const device::StepRecord> steps) {
-  double seconds = 0;
-  for (const device::StepRecord& step : steps)
-    seconds += measure::seconds(step.end_ns - step.start_ns);
-  return seconds / static_cast<double>(steps.size());
-}
-
-}  // namespace
-
 void BlockSchedule::begin(std::span<const device::StepRecord> steps) {
   mark_ = 1;
   begin_mark(steps.size());
@@ -35,7 +23,8 @@ double BlockSchedule::least_seconds() const {
 }
 
 void BlockSchedule::begin_mark(std::size_t steps) {
-  since_ = steps;
+  since_ = counted_ = steps;
+  worked_s_ = 0;
   needed_ = 0;
   if (!plan_.in_pairs || is_over() || pace().steps == 0) return;
   const double step_s = pace().seconds / static_cast<double>(pace().steps);
@@ -59,8 +48,8 @@ bool BlockSchedule::is_long_enough(std::size_t steps, double seconds) const {
   return steps >= least && seconds >= least_seconds();
 }
 
-bool BlockSchedule::is_far_slower(std::span<const device::StepRecord> measured) {
-  return plan_.in_pairs && fastest_ > 0 && worked_s(measured) > kFarSlower * fastest_;
+bool BlockSchedule::is_far_slower(double worked_s) const {
+  return plan_.in_pairs && fastest_ > 0 && worked_s > kFarSlower * fastest_;
 }
 
 void BlockSchedule::update(std::span<const device::StepRecord> steps, bool is_quiet) {
@@ -71,11 +60,14 @@ void BlockSchedule::update(std::span<const device::StepRecord> steps, bool is_qu
   const std::size_t from = since_ + in_work;
   const double lasted =
       measure::seconds(steps.back().end_ns - steps[from == 0 ? 0 : from - 1].end_ns);
-  const auto these = steps.subspan(from);
-  if (!is_long_enough(steps.size() - since_, lasted) && !(measures && is_far_slower(these))) return;
+  for (; counted_ < steps.size(); ++counted_)
+    worked_s_ += measure::seconds(steps[counted_].end_ns - steps[counted_].start_ns);
+  const std::size_t count = steps.size() - from;
+  const double worked = worked_s_ / static_cast<double>(count);
+  if (!is_long_enough(steps.size() - since_, lasted) && !(measures && is_far_slower(worked)))
+    return;
   if (!measures && !is_quiet && lasted < kLongestSettling) return;
-  pace().steps += these.size(), pace().seconds += lasted;
-  const double worked = worked_s(these);
+  pace().steps += count, pace().seconds += lasted;
   if (measures && (fastest_ == 0 || worked < fastest_)) fastest_ = worked;
   ++mark_;
   begin_mark(steps.size());

@@ -91,7 +91,7 @@ class BlockSchedule {
   double least_seconds() const;  // of what settles, or of the block
   void begin_mark(std::size_t steps);
   bool is_long_enough(std::size_t steps, double seconds) const;
-  bool is_far_slower(std::span<const device::StepRecord> measured);
+  bool is_far_slower(double worked_s) const;
 
   const BlockPlan& plan_;
   std::size_t least_steps_;
@@ -101,6 +101,8 @@ class BlockSchedule {
   std::size_t needed_ = 0;      // steps until the next change; 0: the time decides
   std::array<Pace, 2> pace_{};  // of the cell, and of the ceiling
   double fastest_ = 0;  // seconds that the device works on a step, in the fastest block; 0: unknown
+  double worked_s_ = 0;      // that the device worked on the steps since the last change
+  std::size_t counted_ = 0;  // up to which step that is
 };
 
 // A measured block of one rank.

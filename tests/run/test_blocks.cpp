@@ -52,14 +52,21 @@ class Steps {
   std::vector<device::StepRecord> steps_;
 };
 
+// A schedule whose first block begins behind one step.
+struct Begun {
+  explicit Begun(const BlockPlan& plan) : schedule(plan) {
+    steps.add();
+    schedule.begin(steps.all());
+  }
+  Steps steps;
+  BlockSchedule schedule;
+};
+
 // How many steps each mark took, from the first block's beginning on. `quiet_after`: of each mark,
 // see until_next_mark(); 0 where it is shorter.
 std::vector<int> steps_of_marks(const BlockPlan& plan, std::size_t marks,
                                 std::vector<int> quiet_after = {}) {
-  BlockSchedule schedule(plan);
-  Steps steps;
-  steps.add();
-  schedule.begin(steps.all());
+  auto [steps, schedule] = Begun(plan);
   std::vector<int> taken;
   quiet_after.resize(marks);
   for (const int after : quiet_after) taken.push_back(steps.until_next_mark(schedule, after));
@@ -80,10 +87,7 @@ TEST(BlockSchedule, NothingHappensBeforeItBegins) {
 // Two steps that were in work, a fifth of its 0.5 s to settle, and then all of it.
 TEST(BlockSchedule, ABlockSettlesAndIsMeasured) {
   const BlockPlan plan = plan_of(2, 0.5, 6);
-  BlockSchedule schedule(plan);
-  Steps steps;
-  steps.add();
-  schedule.begin(steps.all());
+  auto [steps, schedule] = Begun(plan);
   EXPECT_EQ(steps.until_next_mark(schedule), 12);
   EXPECT_EQ(schedule.mark(), 2);
   EXPECT_EQ(steps.until_next_mark(schedule), 50);
@@ -129,10 +133,7 @@ TEST(BlockSchedule, StepsThatWereInWorkAreNoTimeToSettle) {
 
 TEST(BlockSchedule, LongStepsMakeLongBlocks) {
   const BlockPlan plan = plan_of(1, 0.001, 6);
-  BlockSchedule schedule(plan);
-  Steps steps;
-  steps.add();
-  schedule.begin(steps.all());
+  auto [steps, schedule] = Begun(plan);
   EXPECT_EQ(steps.until_next_mark(schedule), 3) << "two steps were in work when the delay changed";
   EXPECT_EQ(steps.until_next_mark(schedule), 6) << "the least steps";
   EXPECT_TRUE(schedule.is_over());
@@ -151,10 +152,7 @@ TEST(BlockSchedule, FarSlowerStepsEndABlockOfAPair) {
   BlockPlan plan = in_pairs(6, 0.01, 4);
   for (const bool in_pairs : {true, false}) {
     plan.in_pairs = in_pairs;
-    BlockSchedule schedule(plan);
-    Steps steps;
-    steps.add();
-    schedule.begin(steps.all());
+    auto [steps, schedule] = Begun(plan);
     const auto block = [&](std::int64_t ms) {
       steps.until_next_mark(schedule);
       return steps.until_next_mark(schedule, 0, ms);
@@ -170,10 +168,7 @@ TEST(BlockSchedule, FarSlowerStepsEndABlockOfAPair) {
 // Of 10 ms. What the loader does in the time between them says nothing of the machine.
 TEST(BlockSchedule, StepsThatWaitForTheirBatchesAreNotFarSlower) {
   const BlockPlan plan = in_pairs(2, 0.01, 4);
-  BlockSchedule schedule(plan);
-  Steps steps;
-  steps.add();
-  schedule.begin(steps.all());
+  auto [steps, schedule] = Begun(plan);
   for (const int wait_ms : {0, 500}) {
     steps.until_next_mark(schedule, 0, 10, wait_ms);
     EXPECT_EQ(steps.until_next_mark(schedule, 0, 10, wait_ms), 4);
@@ -186,11 +181,8 @@ TEST(BlockSchedule, LongWaitsInARhythmFallIntoEveryPartOfThePairs) {
   for (const int every : {2, 3, 4, 5, 7, 8, 10, 16, 20, 32}) {
     run::BlockPlan plan = run::pairs_of(
         {.data = "jpeg", .workers = 2, .feed = device::Feed::streamed}, {.min_seconds = 5}, 7);
-    BlockSchedule schedule(plan);
-    Steps steps;
+    auto [steps, schedule] = Begun(plan);
     std::size_t own = 0, waits = 0, measured = 0;
-    steps.add();
-    schedule.begin(steps.all());
     while (!schedule.is_over() && schedule.ended() < 1000) {
       const bool is_own = !plan.blocks[BlockSchedule::block_of(schedule.mark())].is_ceiling;
       const bool waits_long = is_own && ++own % static_cast<std::size_t>(every) == 0;
@@ -207,10 +199,7 @@ TEST(BlockSchedule, BlocksAreTwiceAsLongOnceBegunAnew) {
   const BlockPlan in_time = plan_of(3, 0.5, 6), in_steps = plan_of(3, 0.001, 6);
   for (const BlockPlan* plan : {&in_time, &in_steps}) {
     const bool is_in_time = plan == &in_time;
-    BlockSchedule schedule(*plan);
-    Steps steps;
-    steps.add();
-    schedule.begin(steps.all());
+    auto [steps, schedule] = Begun(*plan);
     steps.until_next_mark(schedule);
     EXPECT_EQ(steps.until_next_mark(schedule), is_in_time ? 50 : 6);
     schedule.begin_anew();
@@ -221,10 +210,7 @@ TEST(BlockSchedule, BlocksAreTwiceAsLongOnceBegunAnew) {
 
 TEST(BlockSchedule, WithoutANewStepNothingChanges) {
   const BlockPlan plan = plan_of(1, 0, 0);
-  BlockSchedule schedule(plan);
-  Steps steps;
-  steps.add();
-  schedule.begin(steps.all());
+  auto [steps, schedule] = Begun(plan);
   schedule.update(steps.all());
   schedule.update(steps.all());
   EXPECT_EQ(schedule.mark(), 1);

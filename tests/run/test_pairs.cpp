@@ -260,7 +260,7 @@ TEST_F(PairsOfACell, BothRatesAreAsPlanted) {
 }
 
 // As of a decoder that meets a large picture now and then, or storage that stalls in a rhythm: each
-// 64th sample takes 512 ms more, so that 2 workers of 8 ms a sample make 125 images/s, not 250.
+// 64th sample takes 512 ms more, so that a worker of 8 ms a sample makes 62.5 images/s, not 125.
 TEST_F(PairsOfACell, LongSamplesInARhythmAreInTheRate) {
   plant(8 * kMs);
   pipeline::PlantedStage& decode =
