@@ -30,15 +30,17 @@ void BlockSchedule::begin_mark(std::size_t steps) {
   const double step_s = pace().seconds / static_cast<double>(pace().steps);
   // More than anybody waits for, where the clock is coarser than a step.
   const double count = std::clamp(std::ceil(least_seconds() / std::max(step_s, 1e-9)), 1.0, 1e9);
-  if (is_measured(mark_)) {
-    const auto rhythm = static_cast<std::size_t>(plan_.rhythm);
-    needed_ = std::max(times_longer_ * least_steps_, static_cast<std::size_t>(count));
-    // Steps of seconds have too little time for it, see steps_that_fit().
-    if (least_steps_ >= rhythm) needed_ = (needed_ + rhythm - 1) / rhythm * rhythm;
-  } else {
-    const double more = std::floor(block().jitter * (std::max(1.0, std::floor(count / 2)) + 1));
-    needed_ = plan_.settling_steps - 1 + static_cast<std::size_t>(count + more);
-  }
+  needed_ = is_measured(mark_) ? steps_of_block(count)
+                               : plan_.settling_steps - 1 + static_cast<std::size_t>(count);
+}
+
+// `count`: what the time asks for.
+std::size_t BlockSchedule::steps_of_block(double count) const {
+  const double least = static_cast<double>(times_longer_ * least_steps_);
+  // Steps of seconds have too little time for a rhythm, see steps_that_fit().
+  const double rhythm = least_steps_ >= static_cast<std::size_t>(plan_.rhythm) ? plan_.rhythm : 1;
+  const double rhythms = std::round(block().jitter * std::max(least, count) / rhythm);
+  return static_cast<std::size_t>(rhythm * std::max(1.0, rhythms));
 }
 
 bool BlockSchedule::is_long_enough(std::size_t steps, double seconds) const {
@@ -49,7 +51,8 @@ bool BlockSchedule::is_long_enough(std::size_t steps, double seconds) const {
 }
 
 bool BlockSchedule::is_far_slower(double worked_s) const {
-  return plan_.in_pairs && fastest_ > 0 && worked_s > kFarSlower * fastest_;
+  const double fastest = fastest_[kind()] > 0 ? fastest_[kind()] : fastest_[1 - kind()];
+  return plan_.in_pairs && fastest > 0 && worked_s > kFarSlower * fastest;
 }
 
 void BlockSchedule::update(std::span<const device::StepRecord> steps, bool is_quiet) {
@@ -68,7 +71,8 @@ void BlockSchedule::update(std::span<const device::StepRecord> steps, bool is_qu
     return;
   if (!measures && !is_quiet && lasted < kLongestSettling) return;
   pace().steps += count, pace().seconds += lasted;
-  if (measures && (fastest_ == 0 || worked < fastest_)) fastest_ = worked;
+  double& fastest = fastest_[kind()];
+  if (measures && (fastest == 0 || worked < fastest)) fastest = worked;
   ++mark_;
   begin_mark(steps.size());
 }

@@ -19,8 +19,7 @@ struct Block {
   bool is_ceiling = false;  // its steps are those of the cell's ceiling
   double settling_s = 0;    // it settles for so long at least
   double length = 1;        // of the plan's seconds
-  // Of a run in pairs: by how much longer it settles, at most by half or by a step; 0 to 1.
-  double jitter = 0;
+  double jitter = 1;        // of a run in pairs: it has so many times the steps
 };
 
 // How long a block settles: a device has two steps in work when a delay changes, and the loaders as
@@ -28,8 +27,9 @@ struct Block {
 inline constexpr std::size_t kSettlingSteps = 3;
 inline constexpr double kSettlingShare = 0.2;    // of a block's seconds
 inline constexpr double kLongestSettling = 1.0;  // seconds, where a block waits for others' quiet
-// Of a run in pairs: a block in which the device works so many times as long as in another one, of
-// either kind, needs no more steps. What slows the machine for a few of them meets both kinds then.
+// Of a run in pairs: a block in which the device works so many times as long as in another one of
+// its kind needs no more steps; where there is none yet, as in one of the other kind. What slows
+// the machine for a few of them meets both kinds then.
 inline constexpr double kFarSlower = 3;
 
 // What a run is cut into once its steps are steady; without blocks it is one window.
@@ -46,9 +46,9 @@ struct BlockPlan {
 
 // Decides when a block begins, has settled, and ends. A pure state machine over the steps' times.
 // How many steps a block of a pair settles for, and has, is fixed before it begins, by the mean
-// length of those before it, and a chance that the plan has drawn. If it ended by the time, or
-// always after as many, a long step that comes in a rhythm would fall into the same part of every
-// pair: into what settles, most often, and would not count.
+// length of those before it, and its jitter. If it ended by the time, or always after as many, a
+// long step that comes in a rhythm would fall into the same part of many pairs: into what settles,
+// most often, and would not count.
 class BlockSchedule {
  public:
   explicit BlockSchedule(const BlockPlan& plan)
@@ -87,9 +87,11 @@ class BlockSchedule {
     double seconds = 0;
   };
   const Block& block() const { return plan_.blocks[block_of(mark_)]; }
-  Pace& pace() { return pace_[block().is_ceiling ? 1 : 0]; }
+  std::size_t kind() const { return block().is_ceiling ? 1 : 0; }
+  Pace& pace() { return pace_[kind()]; }
   double least_seconds() const;  // of what settles, or of the block
   void begin_mark(std::size_t steps);
+  std::size_t steps_of_block(double count) const;
   bool is_long_enough(std::size_t steps, double seconds) const;
   bool is_far_slower(double worked_s) const;
 
@@ -100,7 +102,8 @@ class BlockSchedule {
   std::size_t since_ = 0;       // steps at the last change of the mark
   std::size_t needed_ = 0;      // steps until the next change; 0: the time decides
   std::array<Pace, 2> pace_{};  // of the cell, and of the ceiling
-  double fastest_ = 0;  // seconds that the device works on a step, in the fastest block; 0: unknown
+  // Seconds that the device works on a step in the fastest block of a kind; 0: unknown.
+  std::array<double, 2> fastest_{};
   double worked_s_ = 0;      // that the device worked on the steps since the last change
   std::size_t counted_ = 0;  // up to which step that is
 };

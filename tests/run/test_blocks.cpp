@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "device/registry.h"
+#include "measure/clock.h"
+#include "measure/paired_share.h"
 #include "plan/expand.h"
 #include "run/cell_runner.h"
 #include "run/measurement.h"
@@ -47,6 +51,11 @@ class Steps {
     steps_.push_back({now, now + ms * kMs});
   }
   std::span<const device::StepRecord> all() const { return steps_; }
+  double seconds() const { return measure::seconds(steps_.back().end_ns); }
+  // With what it waited.
+  double last_seconds() const {
+    return measure::seconds(steps_.back().end_ns - steps_.end()[-2].end_ns);
+  }
 
  private:
   std::vector<device::StepRecord> steps_;
@@ -150,19 +159,25 @@ BlockPlan in_pairs(std::size_t blocks, double seconds, int least_steps) {
 // What slows the machine for a few steps is to meet both kinds of blocks.
 TEST(BlockSchedule, FarSlowerStepsEndABlockOfAPair) {
   BlockPlan plan = in_pairs(6, 0.01, 4);
+  const auto block_of = [](Begun& run, std::int64_t ms) {
+    run.steps.until_next_mark(run.schedule);
+    return run.steps.until_next_mark(run.schedule, 0, ms);
+  };
   for (const bool in_pairs : {true, false}) {
     plan.in_pairs = in_pairs;
-    auto [steps, schedule] = Begun(plan);
-    const auto block = [&](std::int64_t ms) {
-      steps.until_next_mark(schedule);
-      return steps.until_next_mark(schedule, 0, ms);
-    };
+    Begun run(plan);
+    const auto block = [&](std::int64_t ms) { return block_of(run, ms); };
     EXPECT_EQ(block(30), 4) << "the first: nobody knows better";
     EXPECT_EQ(block(100), in_pairs ? 1 : 4) << "the ceiling's, which are the same steps";
     EXPECT_EQ(block(85), 4) << "not three times as long";
     EXPECT_EQ(block(310), in_pairs ? 1 : 4);
-    EXPECT_EQ(block(95), in_pairs ? 1 : 4) << "longer than the fastest, not than the last";
+    EXPECT_EQ(block(310), in_pairs ? 1 : 4) << "longer than the fastest, not than the last";
   }
+  plan.in_pairs = true;
+  Begun run(plan);
+  const std::array ms{10, 40, 10, 40}, lasted{4, 1, 4, 4};
+  for (std::size_t i = 0; i < ms.size(); ++i)
+    EXPECT_EQ(block_of(run, ms[i]), lasted[i]) << i << ", of a cell with more to do";
 }
 
 // Of 10 ms. What the loader does in the time between them says nothing of the machine.
@@ -175,24 +190,52 @@ TEST(BlockSchedule, StepsThatWaitForTheirBatchesAreNotFarSlower) {
   }
 }
 
-// Steps of 10 ms, of which every 16th waits for 490 ms more: 40 ms each on average. The blocks of
-// the cell hold as many of these as there are.
-TEST(BlockSchedule, LongWaitsInARhythmFallIntoEveryPartOfThePairs) {
-  for (const int every : {2, 3, 4, 5, 7, 8, 10, 16, 20, 32}) {
-    run::BlockPlan plan = run::pairs_of(
-        {.data = "jpeg", .workers = 2, .feed = device::Feed::streamed}, {.min_seconds = 5}, 7);
-    auto [steps, schedule] = Begun(plan);
-    std::size_t own = 0, waits = 0, measured = 0;
-    while (!schedule.is_over() && schedule.ended() < 1000) {
-      const bool is_own = !plan.blocks[BlockSchedule::block_of(schedule.mark())].is_ceiling;
-      const bool waits_long = is_own && ++own % static_cast<std::size_t>(every) == 0;
-      if (is_own && BlockSchedule::is_measured(schedule.mark())) ++measured, waits += waits_long;
-      steps.add(10, waits_long ? 490 : 0);
-      schedule.update(steps.all());
+// The device takes 8 ms a step, the loader 32 ms a batch; every so many-th batch takes as much more
+// as all of these together, which halves the rate.
+measure::PairedShare share_in_a_rhythm(int every, double seconds, std::uint64_t seed) {
+  constexpr int kStepMs = 8, kBatchMs = 32;
+  const run::BlockPlan plan =
+      run::pairs_of({.data = "jpeg", .workers = 2, .feed = device::Feed::streamed},
+                    {.min_seconds = seconds}, seed);
+  auto [steps, schedule] = Begun(plan);
+  std::vector<measure::WorkPair> pairs;
+  measure::WorkPair pair;
+  bool is_whole = false;
+  for (std::uint64_t own = mix64(seed, 1) % 64; !is_whole || steps.seconds() < seconds;) {
+    const std::size_t block = BlockSchedule::block_of(schedule.mark());
+    const bool is_ceiling = plan.blocks[block].is_ceiling;
+    const bool waits = !is_ceiling && ++own % static_cast<std::uint64_t>(every) == 0;
+    steps.add(kStepMs, is_ceiling ? 0 : kBatchMs - kStepMs + (waits ? every * kBatchMs : 0));
+    if (BlockSchedule::is_measured(schedule.mark())) {
+      measure::BlockWork& work = is_ceiling ? pair.ceiling : pair.cell;
+      ++work.images;
+      work.seconds += steps.last_seconds();
     }
-    const double share = static_cast<double>(waits) / static_cast<double>(measured);
-    EXPECT_NEAR(share * every, 1, 0.12) << every << ", of " << measured;
+    schedule.update(steps.all());
+    is_whole = schedule.ended() > block && block % 2 == 1;
+    if (is_whole) pairs.push_back(std::exchange(pair, {}));
   }
+  return measure::share_of_pairs(pairs);
+}
+
+// However the rhythm lies to the blocks.
+TEST(BlockSchedule, LongWaitsInARhythmFallIntoEveryPartOfThePairs) {
+  constexpr double kTrue = 0.125;
+  constexpr int kSeeds = 60;
+  int all = 0, holding = 0;
+  for (const int every : {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64}) {
+    int held = 0;
+    double slowness = 0;  // of what is found, beside the true one
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const measure::PairedShare found = share_in_a_rhythm(every, 20, seed);
+      held += found.ci95->low <= kTrue && kTrue <= found.ci95->high;
+      slowness += kTrue / found.share / kSeeds;
+    }
+    EXPECT_GE(held, 0.7 * kSeeds) << every;
+    EXPECT_NEAR(slowness, 1, 0.15) << every;
+    all += kSeeds, holding += held;
+  }
+  EXPECT_GE(holding, 0.93 * all);
 }
 
 TEST(BlockSchedule, BlocksAreTwiceAsLongOnceBegunAnew) {
