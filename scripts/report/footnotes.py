@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from . import statistics
 from .cells import DRIFTED
+from .heading import EMULATION
 from .text import axis_value, clean, listing, percent
 
 
@@ -24,6 +25,8 @@ def provenance(cells, context, single_runs):
         if values:
             known = sorted(set(values), key=lambda v: (str(type(v)), v))
             parts.append(f"{axis} " + listing(axis_value(v) for v in known))
+    if any(str(c.axes.get("device")).startswith("emulated") for c in cells):
+        parts.append(EMULATION)
     return " · ".join(
         parts + [context.ledger_name] + ([f"feedrate {context.version}"] if context.version else [])
     )

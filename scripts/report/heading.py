@@ -5,6 +5,10 @@ from __future__ import annotations
 from .text import axis_value, clean
 from .text import gpus as gpu_words
 
+# How far the cells of an emulated device are those of the GPU whose rate it has: as the program
+# says it (src/device/emulated_device.h).
+EMULATION = "emulation not yet compared with a GPU"
+
 # Always said, each in its own way; the other axes of a setting where they are not as everybody
 # expects.
 SAID = ("device", "device-threads", "model", "batch-size", "precision", "input-size")

@@ -5,7 +5,7 @@ gives the range."""
 from __future__ import annotations
 
 from . import flags, ledger, statistics
-from .heading import heading
+from .heading import EMULATION, heading
 from .tables import flag_names
 from .text import amount, clean, latex, listing, markdown, signed_percent
 
@@ -103,7 +103,7 @@ def _measured(settings, records, context):
         )
         lines.append(
             "EMULATED DEVICE: no GPU was measured; such a device takes real batches at a published"
-            " or given rate" + (f" ({sources})." if sources else ".")
+            " or given rate" + (f" ({sources})" if sources else "") + f"; {EMULATION}."
         )
     dates = sorted(
         str(r["started_at"])[:10] for r in records if isinstance(r.get("started_at"), str)

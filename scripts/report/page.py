@@ -1,5 +1,5 @@
-"""The page that every figure is drawn on: a 16:9 sheet with title, tag strip, watermark, legend,
-notes and footer, or a paper's column, whose caption says what the sheet writes around its panels.
+"""The page that every figure is drawn on: a 16:9 sheet with title, tag strip, legend, notes and
+footer, or a paper's column, whose caption says what the sheet writes around its panels.
 """
 
 from __future__ import annotations
@@ -118,20 +118,6 @@ class Page:
             va="center",
             zorder=11,
         )
-        if kind == "emulated":
-            self.figure.text(
-                0.5,
-                0.46,
-                "EMULATED",
-                color="#000000",
-                alpha=0.05,
-                rotation=26,
-                fontsize=92 * self.scale,
-                weight="bold",
-                ha="center",
-                va="center",
-                zorder=-5,
-            )
 
     def _small_tag(self, kind):
         """The tag of a column, in its own line; returns the inches that it takes."""

@@ -10,7 +10,7 @@ import os
 from pptx import Presentation
 
 from . import deck, methods, output, tables
-from .heading import heading
+from .heading import EMULATION, heading
 from .text import clean
 
 LINES, WIDE = 16, 40  # lines of a table on one slide; letters of the flags in one of them
@@ -43,7 +43,7 @@ def _bytes(settings, context):
 
 def _title(presentation, settings, records, started, context):
     emulated = (
-        "EMULATED DEVICE: no GPU was measured"
+        f"EMULATED DEVICE: no GPU was measured; {EMULATION}"
         if any(s.kind == "emulated" for s in settings)
         else ""
     )

@@ -53,8 +53,9 @@ double CapacityAnswer::host_cpu_ms() const {
 }
 
 void CapacityAnswer::heading() const {
-  std::printf("EMULATED GPUs: %s, %s img/s each (%s)\n", device_.name.c_str(),
-              thousands(device_.imgs_per_s).c_str(), device_.source.c_str());
+  std::printf("EMULATED GPUs: %s, %s img/s each (%s); %s\n", device_.name.c_str(),
+              thousands(device_.imgs_per_s).c_str(), device_.source.c_str(),
+              device::kEmulation.data());
   std::printf(
       "a step of %d images takes %.1f ms, %g ms of CPU on the host, and %g ms to average "
       "the gradients\n",

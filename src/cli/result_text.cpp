@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/terminal.h"
+#include "device/emulated_device.h"
 #include "measure/statistics.h"
 #include "plan/set_rate.h"
 #include "plan/sweep_order.h"
@@ -204,9 +205,10 @@ std::string summed_throughput(std::span<const record::Record> records) {
 }
 
 std::string device_text(const plan::CellSettings& settings, const run::Measurement& m) {
-  return format("waits for data %.1f %% of the time; %.3f ms a step of %d images",
-                100 * m.device_idle_fraction, m.step_ms.summary.mean,
-                settings.batch_size * settings.gpus);
+  const std::string text = format("waits for data %.1f %% of the time; %.3f ms a step of %d images",
+                                  100 * m.device_idle_fraction, m.step_ms.summary.mean,
+                                  settings.batch_size * settings.gpus);
+  return text + (settings.emulated() ? "; " + std::string(device::kEmulation) : "");
 }
 
 std::string verdict_text(const record::Record& record) {
@@ -294,6 +296,7 @@ std::string result_text(const record::Record& record, const std::string& label) 
   line("ceiling", ceiling_text(record));
   line("step", step_text(m));
   line("waiting", waiting_text(record));
+  line("device", settings.emulated() ? std::string(device::kEmulation) : "");
   line("ranks", ranks_text(settings, m));
   line("stages", stages_text(m.stages));
   line("reads", reads_text(m));

@@ -145,7 +145,8 @@ AcceleratorKind emulated_kind() {
   return {
       .name = "emulated",
       .help =
-          "takes real batches at a published or given rate, no GPU (every output says EMULATED)",
+          "takes real batches at a published or given rate, no GPU (every output says EMULATED); "
+          "emulation not yet compared with a GPU",
       .make = [](std::string_view argument, const StepSpec& spec,
                  Group& group) -> std::unique_ptr<Accelerator> {
         return std::make_unique<Emulated>(emulated_device(argument, spec), spec, group);

@@ -28,6 +28,10 @@ struct EmulatedDevice {
 inline constexpr int kLeastScaled = 112;
 EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec);
 
+// How far the cells of an emulated device are those of the GPU whose rate it has: whether the one
+// waits for data where the other does. Beside each output that says EMULATED.
+inline constexpr std::string_view kEmulation = "emulation not yet compared with a GPU";
+
 // Milliseconds of CPU time that a step burns on the host: as asked, or the device's own.
 double host_cpu_ms(const EmulatedDevice& device, const Emulation& asked);
 

@@ -22,6 +22,7 @@ class Journey(ProgramTest):
         self.assertIn("0 damaged", verified.out)
         result = self.call("run", "--data", "jpeg", "--dataset", self.path("d"), *CELL, *SHORT)
         self.assertIn("EMULATED", result.out)
+        self.assertIn("emulation not yet compared with a GPU", result.out)
         # Beside a busy neighbour a ceiling may be unfit to be quoted: then the reason is said.
         self.assertRegex(
             result.out, r"\d % of the ceiling \(.*[\d,]+ img/s\)|no share of it: [\d,]+ img/s"

@@ -140,6 +140,7 @@ class Figures(Program):
             svg = self.content(stem + ".svg")
             self.assertIn(b"EMULATED DEVICE", svg)  # text as text
             self.assertIn(b"feedrate 0.1.0", svg)
+            self.assertIn(b"emulation not yet compared with a GPU", svg)
             self.assertIn(stem.encode(), self.content("index.md"))
         first = self.content("bars.pdf"), self.content("bars.svg")
         self.run_report(records)
