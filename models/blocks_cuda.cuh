@@ -3,6 +3,8 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <vector>
+
 #include "models/blocks.h"
 
 namespace feedrate::models {
@@ -39,6 +41,20 @@ struct OnCuda {
     const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y));
     blocks_detail::run<<<blocks, Kernel::kThreads, 0, c10::cuda::getCurrentCUDAStream()>>>(kernel);
     C10_CUDA_KERNEL_LAUNCH_CHECK();
+  }
+  // The same as a node of a graph, behind these.
+  template <typename Kernel>
+  static cudaGraphNode_t add_to(cudaGraph_t graph, const std::vector<cudaGraphNode_t>& before,
+                                Grid grid, Kernel kernel) {
+    void* arguments[] = {&kernel};
+    cudaKernelNodeParams params{};
+    params.func = reinterpret_cast<void*>(&blocks_detail::run<Kernel>);
+    params.gridDim = dim3(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y));
+    params.blockDim = dim3(Kernel::kThreads);
+    params.kernelParams = arguments;
+    cudaGraphNode_t node{};
+    C10_CUDA_CHECK(cudaGraphAddKernelNode(&node, graph, before.data(), before.size(), &params));
+    return node;
   }
 };
 

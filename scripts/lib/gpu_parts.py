@@ -27,6 +27,7 @@ BEST = {
     "cudnn-benchmark": "on",
     "cuda-graph": "on",
     "stem": "space-to-depth",
+    "graph-memsets": "nodes",
 }
 # What is typed instead where a check of this name has failed.
 WITHOUT = {
@@ -59,7 +60,7 @@ def cells_of_scaling():
 
 
 def runs_of_turns():
-    return 3 * 2 * TURNS + len(BATCHES)
+    return 5 * 2 * TURNS + len(BATCHES)
 
 
 @dataclass
@@ -372,23 +373,33 @@ def trace(bench):
         yield section(columns, rows, wrong)
 
 
+def _ways_in_turns(bench):
+    """(name, words, name of the other way, its words)"""
+    synthetic = ["--data", "synthetic"]
+    usual = [*synthetic, *bench.typed()]
+    yield "pictures", usual, "noise", [*usual, "--synthetic", "noise"]
+    if not bench.trains:
+        return
+
+    def typed(**ways):
+        return [*synthetic, *bench.typed(bench.ways | {k.replace("_", "-"): ways[k] for k in ways})]
+
+    if bench.ways["stem"] == "space-to-depth":
+        yield "space-to-depth", usual, "convolution", typed(stem="convolution")
+    if bench.ways["cuda-graph"] == "on":
+        name = "the graph's memsets as kernels"
+        yield name, typed(graph_memsets="kernels"), "as nodes", typed(graph_memsets="nodes")
+    yield "all of cuDNN's plans", typed(cudnn_benchmark="all"), "ten of them", usual
+    in_16_bits = [[*synthetic, *bench.typed(precision=name)] for name in ("fp16", "bf16")]
+    yield "fp16", in_16_bits[0], "bf16", in_16_bits[1]
+
+
 def turns(bench):
     """Two ways of one thing in turns, and the rate over batch sizes."""
     columns = ["what", "img/s", "instead of", "img/s", "times"]
     synthetic = ["--data", "synthetic"]
-    noise = [*synthetic, *bench.typed(), "--synthetic", "noise"]
-    pairs = [("pictures", [*synthetic, *bench.typed()], "noise", noise)]
-    if bench.trains:
-        without = {**bench.ways, "stem": "convolution"}
-        pairs = [
-            ("space-to-depth", [*synthetic, *bench.typed()])
-            + ("convolution", [*synthetic, *bench.typed(without)]),
-            *pairs,
-            ("fp16", [*synthetic, *bench.typed(precision="fp16")])
-            + ("bf16", [*synthetic, *bench.typed(precision="bf16")]),
-        ]
     rows, wrong = [], []
-    for name, words, other, other_words in pairs:
+    for name, words, other, other_words in _ways_in_turns(bench):
         ours, theirs = [], []
         for turn in range(TURNS):
             order = [(ours, words), (theirs, other_words)]

@@ -33,8 +33,8 @@ def without_owner(member):
 
 
 def share(a, program, dataset, scratch):
-    """Measures what others may see, and packs it: three repetitions, each between two ceilings,
-    with the defaults of the device. The exit code."""
+    """Measures what others may see, and packs it: three repetitions, in pairs with ceilings, with
+    the defaults of the device. The exit code."""
     folder = pathlib.Path(scratch) / "ledger"
     arguments = command(a, program, [])
     arguments[1] = "sweep"

@@ -32,9 +32,13 @@ struct StepOptions {
   std::string optimizer = "fused";     // "loop", "fused"
   bool master_weights =
       false;  // 16-bit precisions: 16-bit weights are kept beside fp32 ones; else autocast
-  bool cudnn_benchmark = true;  // cuDNN tries its kernels, else it guesses (cuda)
-  bool cuda_graph = false;      // the step is captured once and replayed (cuda)
-  bool space_to_depth = false;  // the first convolution reads blocks of 2x2 pixels (NHWC)
+  bool cudnn_benchmark = true;   // cuDNN tries its kernels, else it guesses (cuda)
+  bool cudnn_tries_all = false;  // not only the ten that it guesses to be the fastest
+  bool cuda_graph = false;       // the step is captured once and replayed (cuda)
+  bool memset_kernels = false;   // kernels fill what the captured step's memsets do (cuda)
+  bool space_to_depth = false;   // the first convolution reads blocks of 2x2 pixels (NHWC)
+  // Of a trial: "fp16" instead of the run's bf16, if that has been left to the device; else empty.
+  std::string precision;
   bool operator==(const StepOptions&) const = default;
 };
 

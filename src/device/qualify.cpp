@@ -35,6 +35,14 @@ const char* lacks_a_gpu_or_nhwc(const StepOptions& with, const OpenStep& step) {
   return step.on_gpu ? lacks_nhwc(with, step) : "is for GPUs";
 }
 
+const char* lacks_what_fp16_needs(const StepOptions& with, const OpenStep& step) {
+  if (step.precision != "bf16") return "is for GPUs that have bf16";
+  return with.cuda_graph && with.optimizer == "loop" ? "needs --optimizer fused" : nullptr;
+}
+const char* lacks_graph(const StepOptions& with, const OpenStep&) {
+  return with.cuda_graph ? nullptr : "needs --cuda-graph on";
+}
+
 constexpr Rung kRungs[] = {
     {"memory-format", "channels_last", [](StepOptions& o) { o.channels_last = true; }},
     {"batch-norm", "library", [](StepOptions& o) { o.batch_norm = "library"; }},
@@ -43,6 +51,8 @@ constexpr Rung kRungs[] = {
     {"cuda-graph", "on", [](StepOptions& o) { o.cuda_graph = true; }, lacks_fused_sgd},
     {"batch-norm", "fused", [](StepOptions& o) { o.batch_norm = "fused"; }, lacks_a_gpu_or_nhwc},
     {"stem", "space-to-depth", [](StepOptions& o) { o.space_to_depth = true; }, lacks_nhwc},
+    {"graph-memsets", "kernels", [](StepOptions& o) { o.memset_kernels = true; }, lacks_graph},
+    {"precision", "fp16", [](StepOptions& o) { o.precision = "fp16"; }, lacks_what_fp16_needs},
 };
 
 // Both ways in turns, so that a clock that changes meanwhile changes both.
@@ -96,6 +106,7 @@ StepOptions plain_of(const OpenStep& step) {
   if (is_open("batch-norm")) plain.batch_norm = "counted";
   if (is_open("master-weights")) plain.master_weights = false;
   if (is_open("cuda-graph")) plain.cuda_graph = false;
+  if (is_open("graph-memsets")) plain.memset_kernels = false;
   if (is_open("stem")) plain.space_to_depth = false;
   // But for what the typed values need.
   if (is_open("memory-format"))

@@ -268,7 +268,7 @@ std::string always_usual_for_auto(const std::string& value, const Cell&) {
   return value == "auto" ? Usual : value;
 }
 constexpr char kOn[] = "on", kOff[] = "off", kFp32[] = "fp32", kLibrary[] = "library",
-               kFused[] = "fused", kConvolution[] = "convolution";
+               kFused[] = "fused", kConvolution[] = "convolution", kNodes[] = "nodes";
 constexpr char kChannelsLast[] = "channels_last";
 
 // --- Typed fields.
@@ -504,7 +504,9 @@ Axes device_axes() {
       {.name = "precision",
        .help = "number format of the training step",
        .fallback = "auto",
-       .values = {{"auto", "fp32; on cuda mixed precision: bf16 where the GPU has it, else fp16"},
+       .values = {{"auto",
+                   "fp32; on cuda mixed precision: bf16 where the GPU has it, fp16 where it has "
+                   "none or that proves right and faster (--qualify)"},
                   {"fp32", "IEEE single precision"},
                   {"tf32", "fp32 storage, TF32 products (Ampere and later)"},
                   {"fp16", "autocast with loss scaling"},
@@ -978,13 +980,20 @@ Axes launch_axes() {
       {.name = "cudnn-benchmark",
        .help = "whether cuDNN finds its fastest kernels by trial, in the warm-up (cuda)",
        .fallback = "auto",
-       .values = {{"auto", "on"}, {"on", ""}, {"off", "its heuristics choose"}},
+       .values = {{"auto", "on"},
+                  {"on", "of the ten that its heuristics put first"},
+                  {"all", "of all that it has"},
+                  {"off", "its heuristics choose"}},
        .canonical = one_of,
        .ceiling = true,
        .applies = on_cuda,
        .resolved = always_usual_for_auto<kOn>,
        .usual = kOn,
-       .set = [](S& s, const std::string& v) { s.step.cudnn_benchmark = v == "on"; },
+       .set =
+           [](S& s, const std::string& v) {
+             s.step.cudnn_benchmark = v != "off";
+             s.step.cudnn_tries_all = v == "all";
+           },
        .label = kStepOption},
       {.name = "cuda-graph",
        .help = "whether the step is captured in the warm-up and replayed as a whole (cuda)",
@@ -1004,6 +1013,24 @@ Axes launch_axes() {
                      {{"optimizer", {"loop"}}, {"precision", {"fp16"}}},
                      "the host asks for each overflow",
                      "use --optimizer fused"}}},
+      {.name = "graph-memsets",
+       .help = "what fills memory in the captured step (cuda)",
+       .fallback = "auto",
+       .values = {{"auto", "what proves right and fastest (--qualify)"},
+                  {"nodes", "memset nodes, as they were captured"},
+                  {"kernels", "kernels in their place, which begin sooner (--cuda-graph on)"}},
+       .canonical = one_of,
+       .ceiling = true,
+       .applies = on_cuda,
+       .resolved = usual_for_auto<kNodes>,
+       .usual = kNodes,
+       .open = true,
+       .set = [](S& s, const std::string& v) { s.step.memset_kernels = v == "kernels"; },
+       .label = kStepOption,
+       .refusals = {{"kernels",
+                     {{"cuda-graph", {"auto", "off"}}},
+                     "they take the place of a graph's nodes",
+                     "use --cuda-graph on"}}},
       {.name = "device-threads",
        .help = "threads of the training step on the CPU",
        .fallback = "auto",

@@ -13,7 +13,8 @@
 
 namespace feedrate::device {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOptions, channels_last, batch_norm, optimizer,
-                                   master_weights, cudnn_benchmark, cuda_graph, space_to_depth)
+                                   master_weights, cudnn_benchmark, cudnn_tries_all, cuda_graph,
+                                   memset_kernels, space_to_depth, precision)
 
 // The macro cannot read null, which is how JSON writes NaN.
 void to_json(nlohmann::json& json, const StepError& error) {
@@ -169,8 +170,9 @@ nlohmann::ordered_json values_of(const device::StepOptions& options) {
           {"batch-norm", options.batch_norm},
           {"optimizer", options.optimizer},
           {"master-weights", on_off(options.master_weights)},
-          {"cudnn-benchmark", on_off(options.cudnn_benchmark)},
+          {"cudnn-benchmark", options.cudnn_tries_all ? "all" : on_off(options.cudnn_benchmark)},
           {"cuda-graph", on_off(options.cuda_graph)},
+          {"graph-memsets", options.memset_kernels ? "kernels" : "nodes"},
           {"stem", options.space_to_depth ? "space-to-depth" : "convolution"}};
 }
 
@@ -219,8 +221,12 @@ void apply(const device::StepOptions& chosen, const std::set<std::string>& open,
   if (open.contains("batch-norm")) options.batch_norm = chosen.batch_norm;
   if (open.contains("optimizer")) options.optimizer = chosen.optimizer;
   if (open.contains("master-weights")) options.master_weights = chosen.master_weights;
-  if (open.contains("cudnn-benchmark")) options.cudnn_benchmark = chosen.cudnn_benchmark;
+  if (open.contains("cudnn-benchmark")) {
+    options.cudnn_benchmark = chosen.cudnn_benchmark;
+    options.cudnn_tries_all = chosen.cudnn_tries_all;
+  }
   if (open.contains("cuda-graph")) options.cuda_graph = chosen.cuda_graph;
+  if (open.contains("graph-memsets")) options.memset_kernels = chosen.memset_kernels;
   if (open.contains("stem")) options.space_to_depth = chosen.space_to_depth;
 }
 

@@ -57,6 +57,8 @@ bool Qualifier::qualify(CellResult& result, const Place& place) {
   }
   if (only_shows) return true;
   apply(found->chosen, settings.open_step, result.settings.step);
+  if (settings.open_step.contains("precision") && !found->chosen.precision.empty())
+    result.settings.precision = found->chosen.precision;
   result.qualified = found;
   return true;
 }

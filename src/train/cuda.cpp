@@ -65,8 +65,7 @@ class CudaAccelerator : public device::Accelerator {
         trainer_(options_of(group)),
         inputs_(of_rank(spec, group), input_type(precision_), compute),
         losses_(compute.device(), Steps::kMost),
-        graphs_(spec.step.cuda_graph,
-                ranks_ > 1 ? kEagerStepsOfReplicas : device::GraphTurns::kEagerSteps,
+        graphs_(spec.step, ranks_ > 1 ? kEagerStepsOfReplicas : device::GraphTurns::kEagerSteps,
                 [this](const std::function<void()>& captures) { leaving_.capture(captures); }),
         leaving_(name_) {
     steps_.emplace(compute, watches_exchange(),
@@ -240,7 +239,7 @@ std::unique_ptr<device::StepTrials> make_cuda_trials(std::string_view argument,
                .precision = cuda_precision(spec.precision, device),
                .prepare = set_cuda_flags,
                .make_runner = [](const device::StepOptions& options) -> StepRunner {
-                 const auto graphs = std::make_shared<StepGraphs>(options.cuda_graph);
+                 const auto graphs = std::make_shared<StepGraphs>(options);
                  return [graphs](const std::function<void()>& step) { graphs->run(0, step); };
                },
                .synchronize = [compute] { compute.synchronize(); },

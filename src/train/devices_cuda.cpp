@@ -112,6 +112,8 @@ void set_cuda_flags(Precision precision, const device::StepOptions& options) {
   // It need not know convolutions in fp64, by which all others are judged; LibTorch's own do.
   context.setUserEnabledCuDNN(precision != Precision::fp64);
   context.setBenchmarkCuDNN(options.cudnn_benchmark);
+  // LibTorch's own limit, and none.
+  context.setBenchmarkLimitCuDNN(options.cudnn_tries_all ? 0 : 10);
   context.setAllowTF32CuDNN(precision == Precision::tf32);
   context.setAllowTF32CuBLAS(precision == Precision::tf32);
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "train/errors.h"
 #include "train/graph_kernels_cuda.h"
+#include "train/graph_memsets_cuda.h"
 
 namespace feedrate::train {
 
@@ -44,6 +45,7 @@ void StepGraphs::capture(std::size_t slot, const std::function<void()>& step) {
     has_begun = true;
     step();
     graph.capture_end();
+    if (memset_kernels_) memsets_replaced_ = memsets_to_kernels(graph.raw_cuda_graph());
     graph.instantiate();
     if (graphs_.size() == 1) kernels_ = kernels_xxh3(graph.raw_cuda_graph());
   } catch (const c10::Error& error) {

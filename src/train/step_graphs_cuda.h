@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "device/accelerator.h"
 #include "device/graph_turns.h"
 
 namespace feedrate::train {
@@ -20,9 +21,11 @@ class StepGraphs {
   using AroundCapture = std::function<void(const std::function<void()>& captures)>;
 
   explicit StepGraphs(
-      bool graphs, std::size_t eager_steps = device::GraphTurns::kEagerSteps,
+      const device::StepOptions& options, std::size_t eager_steps = device::GraphTurns::kEagerSteps,
       AroundCapture around_capture = [](const std::function<void()>& captures) { captures(); })
-      : turns_(graphs, eager_steps), around_capture_(std::move(around_capture)) {}
+      : turns_(options.cuda_graph, eager_steps),
+        memset_kernels_(options.memset_kernels),
+        around_capture_(std::move(around_capture)) {}
 
   // Queues `step` on the current stream, always the same and not the default one, by the calling
   // thread, always the same. `step` reads and writes only memory that stays where it is: the
@@ -36,6 +39,9 @@ class StepGraphs {
 
   bool settled(std::size_t slots) const { return turns_.settled(slots); }
 
+  // Memset nodes of the last graph whose place kernels have taken.
+  std::size_t memsets_replaced() const { return memsets_replaced_; }
+
   // Of the first graph, see graph_kernels_cuda.h; empty without one.
   const std::string& kernels() const { return kernels_; }
 
@@ -44,10 +50,12 @@ class StepGraphs {
   void abandon(std::size_t slot, bool has_begun) noexcept;  // ends a capture that has failed
 
   device::GraphTurns turns_;
+  const bool memset_kernels_;
   const AroundCapture around_capture_;
   std::optional<at::cuda::MempoolId_t> pool_;  // of all graphs
   std::map<std::size_t, at::cuda::CUDAGraph> graphs_;
   std::string kernels_;
+  std::size_t memsets_replaced_ = 0;
 };
 
 }  // namespace feedrate::train

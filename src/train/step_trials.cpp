@@ -106,7 +106,7 @@ class TorchTrials : public device::StepTrials {
     return guarded(on_.name, spec_, [&] {
       make_room();
       if (!true_) true_ = change_by(plain(), Precision::fp64);
-      device::StepError error = compared(change_by(options, on_.precision));
+      device::StepError error = compared(change_by(options, precision_of(options)));
       error.one_in_fp32 = on_.precision == Precision::fp32
                               ? error.one
                               : furthest(change_by(in_fp32(options), Precision::fp32));
@@ -144,13 +144,21 @@ class TorchTrials : public device::StepTrials {
             .optimizer = "loop",
             .master_weights = false,
             .cudnn_benchmark = false,
+            .cudnn_tries_all = false,
             .cuda_graph = false,
+            .memset_kernels = false,
             .space_to_depth = false};
   }
 
   static device::StepOptions in_fp32(device::StepOptions options) {
     options.master_weights = false;  // which are fp32
+    options.precision.clear();
     return options;
+  }
+  Precision precision_of(const device::StepOptions& options) const {
+    constexpr Precision all[] = {Precision::fp16, Precision::bf16};
+    return options.precision.empty() ? on_.precision
+                                     : precision_from(options.precision, all, on_.name);
   }
 
   device::StepSpec with(const device::StepOptions& options) const {
@@ -253,8 +261,8 @@ class TorchTrials : public device::StepTrials {
   }
 
   std::unique_ptr<TrialNetwork> made_warm(const device::StepOptions& options, int batch) const {
-    auto network =
-        std::make_unique<TrialNetwork>(with(options), on_, on_.precision, batch, kLearningRate);
+    auto network = std::make_unique<TrialNetwork>(with(options), on_, precision_of(options), batch,
+                                                  kLearningRate);
     network->steps(kSteps);
     on_.synchronize();
     return network;

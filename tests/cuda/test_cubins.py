@@ -31,7 +31,7 @@ TYPED = ("SumDeviations", "FinishStatistics", "Normalise", "NormaliseAndPool", "
 TYPED += ("InputGradient", "PooledInputGradient")
 KERNELS = {
     (name, type) for name in (*TYPED, "NormaliseBytes", "NormaliseSpaceToDepth") for type in TYPES
-} | {(name, "") for name in ("FinishGradients", "ResizeBytes", "JitterBytes")}
+} | {(name, "") for name in ("FinishGradients", "ResizeBytes", "JitterBytes", "FillRows")}
 
 library, wanted, cuobjdump = "", set(), ""
 

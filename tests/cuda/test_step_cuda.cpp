@@ -44,7 +44,9 @@ class CudaStep : public OnGpu {
   std::vector<double> losses(const train::TrainerOptions& o, int steps, bool graph) const {
     train::set_cuda_flags(o.precision, o.step);
     train::Trainer trainer(o);
-    train::StepGraphs graphs(graph, o.replicas ? 11 : device::GraphTurns::kEagerSteps);
+    device::StepOptions step_options = o.step;
+    step_options.cuda_graph = graph;
+    train::StepGraphs graphs(step_options, o.replicas ? 11 : device::GraphTurns::kEagerSteps);
     std::array<std::pair<Tensor, Tensor>, 2> places;
     const Tensor loss = at::zeros({}, at::TensorOptions(device()).dtype(at::kFloat));
     std::vector<Tensor> all;
@@ -93,7 +95,7 @@ TEST_F(CudaStep, ACaptureThatFailsGivesItsMemoryBack) {
   };
   const Tensor count = at::zeros({}, at::TensorOptions(device()).dtype(at::kFloat));
   const auto held_before = bytes_held();
-  train::StepGraphs graphs(/*graphs=*/true, /*eager_steps=*/0);
+  train::StepGraphs graphs({.cuda_graph = true}, /*eager_steps=*/0);
   const auto waits = [&] {
     const Tensor large = at::zeros({1 << 28}, count.options());
     (large.sum() + count).item<float>();  // a wait cannot be captured
@@ -104,6 +106,27 @@ TEST_F(CudaStep, ACaptureThatFailsGivesItsMemoryBack) {
   graphs.run(1, [&] { count.add_(1); });
   graphs.run(1, [&] { count.add_(1); });
   EXPECT_EQ(count.item<float>(), 2);
+}
+
+// LibTorch's zero_() is a memset node; the sums behind them are wrong if one is missing, or comes
+// too late.
+TEST_F(CudaStep, KernelsTakeThePlaceOfAGraphsMemsets) {
+  for (const bool kernels : {false, true}) {
+    Tensor sums = at::full({1000}, 7, at::TensorOptions(device()).dtype(at::kFloat));
+    Tensor bytes = at::full({77}, 9, at::TensorOptions(device()).dtype(at::kByte));
+    train::StepGraphs graphs({.cuda_graph = true, .memset_kernels = kernels}, /*eager_steps=*/0);
+    for (int step = 0; step < 3; ++step) {
+      graphs.run(0, [&] {
+        sums.zero_();
+        bytes.zero_();
+        sums.add_(1);
+        bytes.add_(3);
+      });
+    }
+    EXPECT_EQ(sums.sum().item<float>(), 1000) << kernels;
+    EXPECT_EQ(bytes.sum().item<std::int64_t>(), 3 * 77) << kernels;
+    EXPECT_EQ(graphs.memsets_replaced(), kernels ? 2u : 0u);
+  }
 }
 
 // Kernels that give the same bits each time: how far two eager runs are apart then is how far a

@@ -20,6 +20,8 @@ inline std::vector<std::string> taken_in(const device::StepOptions& o) {
   if (o.master_weights) names.push_back("master-weights on");
   if (o.cuda_graph) names.push_back("cuda-graph on");
   if (o.space_to_depth) names.push_back("stem space-to-depth");
+  if (o.memset_kernels) names.push_back("graph-memsets kernels");
+  if (!o.precision.empty()) names.push_back("precision " + o.precision);
   return names;
 }
 
@@ -70,11 +72,11 @@ class StandIn : public device::StepTrials {
 
 // Everything is left to the device.
 inline device::OpenStep all_open() {
-  return {
-      .typed = {},
-      .open = {"memory-format", "batch-norm", "optimizer", "master-weights", "cuda-graph", "stem"},
-      .precision = "bf16",
-      .batch = 64};
+  return {.typed = {},
+          .open = {"memory-format", "batch-norm", "optimizer", "master-weights", "cuda-graph",
+                   "stem", "graph-memsets", "precision"},
+          .precision = "bf16",
+          .batch = 64};
 }
 
 }  // namespace feedrate::tests

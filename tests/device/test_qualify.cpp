@@ -31,8 +31,9 @@ TEST(Qualify, TakesWhatIsRightAndFaster) {
   trials.planted["optimizer fused"] = {.faster = 1, .noise = 0.1};
   trials.planted["batch-norm fused"].faster = 1.4;
   const auto found = device::qualify(trials, all_open(), {}, {});
-  EXPECT_THAT(taken_in(found.chosen), ElementsAre("memory-format channels_last", "batch-norm fused",
-                                                  "cuda-graph on", "stem space-to-depth"));
+  EXPECT_THAT(taken_in(found.chosen),
+              ElementsAre("memory-format channels_last", "batch-norm fused", "cuda-graph on",
+                          "stem space-to-depth", "graph-memsets kernels"));
   const RungResult& first = found.rungs.front();
   EXPECT_NEAR(first.ratio, 1.2, 0.02);
   EXPECT_NEAR(first.imgs_per_s, 1200, 20);
@@ -49,6 +50,8 @@ TEST(Qualify, LeavesOutByNameWhatDiffers) {
   trials.planted["optimizer fused"].error.update = 0.5;
   trials.planted["cuda-graph on"].error.one = 0.95;  // one gradient of a hundred is missing
   trials.planted["stem space-to-depth"].error.one_in_fp32 = 0.1;
+  trials.planted["graph-memsets kernels"].error.one = 0.95;
+  trials.planted["precision fp16"].error.loss = 0.5;
   const auto found = device::qualify(trials, all_open(), {}, {});
   EXPECT_THAT(taken_in(found.chosen),
               ElementsAre("memory-format channels_last", "batch-norm library"));
@@ -111,6 +114,19 @@ TEST(Qualify, KeepsWhatIsTypedAndWhatDoesNotGoTogether) {
   step.open.erase("optimizer"), step.typed.optimizer = "loop", step.precision = "fp16";
   all = verdicts(device::qualify(trials, step, {}, {}));
   EXPECT_EQ(all["cuda-graph on"], "left out");
+  EXPECT_EQ(all["graph-memsets kernels"], "left out") << "there is no graph";
+}
+
+// Its graph would have to ask the host for each overflow.
+TEST(Qualify, Fp16InAGraphNeedsTheFusedOptimizer) {
+  StandIn trials;
+  device::OpenStep step = all_open();
+  step.open.erase("optimizer"), step.typed.optimizer = "loop";
+  EXPECT_EQ(verdicts(device::qualify(trials, step, {}, {}))["precision fp16"], "left out");
+  step.open.erase("cuda-graph");
+  EXPECT_EQ(verdicts(device::qualify(trials, step, {}, {}))["precision fp16"], "taken");
+  step.precision = "fp32";
+  EXPECT_EQ(verdicts(device::qualify(trials, step, {}, {}))["precision fp16"], "left out");
 }
 
 TEST(Qualify, ACpuHasNoFusedBatchNormalisation) {
@@ -146,7 +162,8 @@ TEST(Qualify, GoesOnFromWhatIsKnown) {
       .begun = [&](const std::string& axis, const std::string&) { begun.push_back(axis); },
       .ended = [&](const RungResult& rung) { ended.push_back(rung.axis); }};
   const auto rest = device::qualify(rest_trials, all_open(), known, news);
-  EXPECT_THAT(begun, ElementsAre("master-weights", "cuda-graph", "batch-norm", "stem"));
+  EXPECT_THAT(begun, ElementsAre("master-weights", "cuda-graph", "batch-norm", "stem",
+                                 "graph-memsets", "precision"));
   EXPECT_EQ(ended, begun);
   EXPECT_EQ(rest.chosen.batch_norm, "fused") << "the library's, its rung below, crashed";
   EXPECT_TRUE(rest.chosen.channels_last);

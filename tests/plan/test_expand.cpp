@@ -459,7 +459,8 @@ TEST(Cell, StepOptionsAreThoseOfTheDevice) {
   }
   EXPECT_EQ(cuda["cudnn-benchmark"], "on");
   EXPECT_EQ(cuda["cuda-graph"], "auto");
-  for (const char* axis : {"cudnn-benchmark", "cuda-graph"}) {
+  EXPECT_EQ(cuda["graph-memsets"], "auto");
+  for (const char* axis : {"cudnn-benchmark", "cuda-graph", "graph-memsets"}) {
     EXPECT_FALSE(cpu[axis] || emulated[axis]) << axis;
   }
   EXPECT_EQ(cuda["master-weights"], "auto");
@@ -470,8 +471,9 @@ TEST(Cell, WhatAGpuFindsOutIsOpenInTheSettingsAndInNoLabel) {
   const plan::Cell cell = plan::expand({{"device", {"cuda"}}, {"optimizer", {"loop"}}})[0];
   EXPECT_EQ(cell["precision"], "auto") << "mixed, as the GPU has it";
   const plan::CellSettings settings = plan::settings_of(cell);
-  EXPECT_EQ(settings.open_step, (std::set<std::string>{"memory-format", "batch-norm",
-                                                       "master-weights", "cuda-graph", "stem"}));
+  EXPECT_EQ(settings.open_step,
+            (std::set<std::string>{"memory-format", "batch-norm", "master-weights", "cuda-graph",
+                                   "stem", "graph-memsets"}));
   EXPECT_EQ(settings.step.optimizer, "loop");
   EXPECT_EQ(cell.label().find("auto"), std::string::npos) << cell.label();
   EXPECT_NE(cell.label().find("optimizer loop"), std::string::npos) << cell.label();
@@ -485,6 +487,7 @@ TEST(Cell, StepOptionsGoWithTheCeilingAndIntoTheStep) {
                                         {"data", {"jpeg"}},
                                         {"batch-norm", {"fused"}},
                                         {"cuda-graph", {"on"}},
+                                        {"graph-memsets", {"kernels"}},
                                         {"cudnn-benchmark", {"off"}},
                                         {"optimizer", {"loop"}}})[0];
   EXPECT_EQ(plan::ceiling_of(cell)["batch-norm"], "fused");
@@ -493,7 +496,15 @@ TEST(Cell, StepOptionsGoWithTheCeilingAndIntoTheStep) {
   EXPECT_EQ(options.batch_norm, "fused");
   EXPECT_EQ(options.optimizer, "loop");
   EXPECT_TRUE(options.cuda_graph);
+  EXPECT_TRUE(options.memset_kernels);
   EXPECT_FALSE(options.cudnn_benchmark);
+  const auto tries_all = [](const char* value) {
+    const plan::Cell one = plan::expand({{"device", {"cuda"}}, {"cudnn-benchmark", {value}}})[0];
+    const device::StepOptions step = plan::settings_of(one).step;
+    return std::pair(step.cudnn_benchmark, step.cudnn_tries_all);
+  };
+  EXPECT_EQ(tries_all("on"), std::pair(true, false));
+  EXPECT_EQ(tries_all("all"), std::pair(true, true));
   EXPECT_FALSE(
       plan::settings_of(plan::expand({{"device", {"cpu"}}, {"memory-format", {"contiguous"}}})[0])
           .step.channels_last);
@@ -503,11 +514,15 @@ TEST(Cell, StepOptionsGoWithTheCeilingAndIntoTheStep) {
         plan::AxisValues{{"device", {"cuda"}},
                          {"precision", {"fp16"}},
                          {"cuda-graph", {"on"}},
-                         {"optimizer", {"loop"}}}}) {
+                         {"optimizer", {"loop"}}},
+        plan::AxisValues{{"device", {"cuda"}}, {"graph-memsets", {"kernels"}}},
+        plan::AxisValues{
+            {"device", {"cuda"}}, {"graph-memsets", {"kernels"}}, {"cuda-graph", {"off"}}}}) {
     EXPECT_THROW(plan::expand(impossible), UsageError);
   }
   EXPECT_NE(
-      cell.label().find("batch-norm fused, optimizer loop, cudnn-benchmark off, cuda-graph on"),
+      cell.label().find("batch-norm fused, optimizer loop, cudnn-benchmark off, cuda-graph on, "
+                        "graph-memsets kernels"),
       std::string::npos)
       << cell.label();
 }

@@ -63,10 +63,10 @@ TEST(Qualification, WhatCrashesIsLeftOutAndTheRestIsFound) {
       });
   ASSERT_TRUE(end && end->qualified);
   EXPECT_EQ(attempts, 3);
-  EXPECT_EQ(begun.size(), 7u) << "none is tried twice";
+  EXPECT_EQ(begun.size(), 8u) << "none is tried twice";
   EXPECT_THAT(taken_in(end->qualified->chosen),
               ElementsAre("memory-format channels_last", "batch-norm fused", "optimizer fused",
-                          "master-weights on", "stem space-to-depth"));
+                          "master-weights on", "stem space-to-depth", "precision fp16"));
   for (const device::RungResult& rung : end->qualified->rungs) {
     if (rung.axis != "cuda-graph") continue;
     EXPECT_EQ(rung.verdict, "failed");

@@ -139,6 +139,16 @@ TEST_F(AQualifier, LeavesWhatWasTypedAlone) {
   EXPECT_FALSE(one.settings.step.cuda_graph) << "although it is faster";
 }
 
+TEST_F(AQualifier, TakesFp16WhereThatIsFasterAndNothingElseIsTyped) {
+  run::CellResult open = leaving_open({"precision", "cuda-graph"}),
+                  typed = leaving_open({"cuda-graph"});
+  EXPECT_TRUE(qualify(open));
+  EXPECT_TRUE(qualify(typed));
+  EXPECT_EQ(open.settings.precision, "fp16");
+  EXPECT_EQ(typed.settings.precision, "bf16");
+  EXPECT_EQ(open.settings.step.precision, "") << "which is of trials";
+}
+
 // `--qualify` on a device whose ways are fixed, as on a CPU.
 TEST_F(AQualifier, ShowsWhatNothingWasLeftTo) {
   run::CellResult result = leaving_open({});

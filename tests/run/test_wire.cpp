@@ -76,7 +76,10 @@ TEST(Wire, BringsBackWhatWasSent) {
       .copy_to = "/there",
       .most_bytes = 5,
       .precision = "bf16",
-      .step = {.batch_norm = "fused", .cuda_graph = true},
+      .step = {.batch_norm = "fused",
+               .cudnn_tries_all = true,
+               .cuda_graph = true,
+               .memset_kernels = true},
       .open_step = {"cuda-graph"},
       .qualify = {.asks_rates = true, .known = {{.axis = "optimizer", .verdict = "failed"}}}};
   order.options = {.data = "/some where",
