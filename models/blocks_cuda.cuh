@@ -35,9 +35,7 @@ struct OnCuda {
   static int processors() { return at::cuda::getCurrentDeviceProperties()->multiProcessorCount; }
   template <typename Kernel>
   static void launch(Grid grid, const Kernel& kernel) {
-    static_assert(sizeof(typename Kernel::Shared) <= 48 * 1024,
-                  "what every GPU gives a block without being asked");
-    static_assert(sizeof(Kernel) <= 4096, "what a launch carries");
+    check_size_of<Kernel>();
     const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y));
     blocks_detail::run<<<blocks, Kernel::kThreads, 0, c10::cuda::getCurrentCUDAStream()>>>(kernel);
     C10_CUDA_KERNEL_LAUNCH_CHECK();
@@ -46,6 +44,7 @@ struct OnCuda {
   template <typename Kernel>
   static cudaGraphNode_t add_to(cudaGraph_t graph, const std::vector<cudaGraphNode_t>& before,
                                 Grid grid, Kernel kernel) {
+    check_size_of<Kernel>();
     void* arguments[] = {&kernel};
     cudaKernelNodeParams params{};
     params.func = reinterpret_cast<void*>(&blocks_detail::run<Kernel>);
@@ -55,6 +54,14 @@ struct OnCuda {
     cudaGraphNode_t node{};
     C10_CUDA_CHECK(cudaGraphAddKernelNode(&node, graph, before.data(), before.size(), &params));
     return node;
+  }
+
+ private:
+  template <typename Kernel>
+  static constexpr void check_size_of() {
+    static_assert(sizeof(typename Kernel::Shared) <= 48 * 1024,
+                  "what every GPU gives a block without being asked");
+    static_assert(sizeof(Kernel) <= 4096, "what a launch carries");
   }
 };
 

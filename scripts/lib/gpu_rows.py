@@ -7,7 +7,9 @@ def said_of(a, records):
     """What the table is of."""
     device = next((r["device"]["name"] for r in records if "device" in r), "no device")
     usual = [r for r in records if "cell" in r and r["cell"].get("precision") == a.precision[-1]]
-    precision = precision_of(usual[0]) if usual else a.precision[-1]
+    # With typed ways, what `auto` means is not tried.
+    tried = [r for r in usual if "cuda-graph" in r.get("stands_for", {})]
+    precision = precision_of((tried or usual)[0]) if usual else a.precision[-1]
     return (
         f"{a.model} on {device}, batch {a.batch_size}, {a.input_size}x{a.input_size},"
         f" {a.workers} workers; in {precision} where a row does not say; shares of its"
@@ -91,7 +93,7 @@ def batch_rows(record):
 def remarks(record, ceiling):
     """What stands in the last column beside a rate."""
     said = [] if is_sound(record) else ["must not be quoted"]
-    if ceiling and precision_of(record) == precision_of(ceiling):
+    if ceiling and record["cell"].get("precision") == ceiling["cell"].get("precision"):
         if record.get("stands_for") != ceiling.get("stands_for"):  # what was left to the GPU
             said.append("its steps are made in another way than the ceiling's")
     said += [flag["name"] for flag in record.get("flags", [])]

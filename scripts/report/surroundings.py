@@ -19,6 +19,7 @@ NAMED = (
     ("stands_for.master-weights", "master weights"),
     ("stands_for.cudnn-benchmark", "cuDNN by trial"),
     ("stands_for.cuda-graph", "CUDA graph"),
+    ("stands_for.graph-memsets", "the graph's memsets"),
     ("stands_for.stem", "first convolution"),
     ("environment.nvidia_driver", "NVIDIA driver"),
     ("environment.cpu.model", "CPU"),

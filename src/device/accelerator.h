@@ -38,7 +38,7 @@ struct StepOptions {
   bool memset_kernels = false;   // kernels fill what the captured step's memsets do (cuda)
   bool space_to_depth = false;   // the first convolution reads blocks of 2x2 pixels (NHWC)
   // Of a trial: "fp16" instead of the run's bf16, if that has been left to the device; else empty.
-  std::string precision;
+  std::string trial_precision;
   bool operator==(const StepOptions&) const = default;
 };
 

@@ -29,7 +29,7 @@ inline constexpr int kLeastScaled = 112;
 EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec);
 
 // How far the cells of an emulated device are those of the GPU whose rate it has: whether the one
-// waits for data where the other does. Beside each output that says EMULATED.
+// waits for data where the other does. Said with each answer that an emulated device gives.
 inline constexpr std::string_view kEmulation = "emulation not yet compared with a GPU";
 
 // Milliseconds of CPU time that a step burns on the host: as asked, or the device's own.

@@ -52,7 +52,8 @@ constexpr Rung kRungs[] = {
     {"batch-norm", "fused", [](StepOptions& o) { o.batch_norm = "fused"; }, lacks_a_gpu_or_nhwc},
     {"stem", "space-to-depth", [](StepOptions& o) { o.space_to_depth = true; }, lacks_nhwc},
     {"graph-memsets", "kernels", [](StepOptions& o) { o.memset_kernels = true; }, lacks_graph},
-    {"precision", "fp16", [](StepOptions& o) { o.precision = "fp16"; }, lacks_what_fp16_needs},
+    {"precision", "fp16", [](StepOptions& o) { o.trial_precision = "fp16"; },
+     lacks_what_fp16_needs},
 };
 
 // Both ways in turns, so that a clock that changes meanwhile changes both.
@@ -145,6 +146,14 @@ Qualification qualify(StepTrials& trials, const OpenStep& step,
   Qualification found;
   StepOptions& current = found.chosen = plain_of(step);
   const StepError plain = found.plain = trials.error_of(current);
+  // Each precision has rounding errors of its own.
+  const auto plain_like = [&](const StepOptions& with) {
+    if (with.trial_precision.empty()) return plain;
+    StepOptions other = plain_of(step);
+    other.trial_precision = with.trial_precision;
+    if (other.cuda_graph) other.optimizer = "fused";
+    return trials.error_of(other);
+  };
   trials.seconds(current, step.batch, kLeastOfTurn);  // what does not fit is no rung's fault
   for (const Rung& rung : kRungs) {
     if (!step.open.contains(std::string(rung.axis))) continue;
@@ -162,7 +171,7 @@ Qualification qualify(StepTrials& trials, const OpenStep& step,
       result.verdict = "left out", result.reason = lacks;
     } else {
       if (news.begun) news.begun(result.axis, result.value);
-      judge(trials, step, current, with, plain, result);
+      judge(trials, step, current, with, plain_like(with), result);
     }
     if (before == known.end() && news.ended) news.ended(result);
     if (result.is_taken()) current = with;

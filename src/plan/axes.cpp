@@ -982,7 +982,7 @@ Axes launch_axes() {
        .fallback = "auto",
        .values = {{"auto", "on"},
                   {"on", "of the ten that its heuristics put first"},
-                  {"all", "of all that it has"},
+                  {"all", "of all that its heuristics list"},
                   {"off", "its heuristics choose"}},
        .canonical = one_of,
        .ceiling = true,

@@ -37,8 +37,10 @@ void BlockSchedule::begin_mark(std::size_t steps) {
 // `count`: what the time asks for.
 std::size_t BlockSchedule::steps_of_block(double count) const {
   const double least = static_cast<double>(times_longer_ * least_steps_);
-  // Steps of seconds have too little time for a rhythm, see steps_that_fit().
-  const double rhythm = least_steps_ >= static_cast<std::size_t>(plan_.rhythm) ? plan_.rhythm : 1;
+  // Steps of seconds have too little time for a rhythm, or for longer blocks: see steps_that_fit().
+  if (least_steps_ < static_cast<std::size_t>(plan_.least_steps))
+    return static_cast<std::size_t>(std::max(least, count));
+  const double rhythm = plan_.rhythm;
   const double rhythms = std::round(block().jitter * std::max(least, count) / rhythm);
   return static_cast<std::size_t>(rhythm * std::max(1.0, rhythms));
 }

@@ -35,9 +35,10 @@ inline constexpr double kFarSlower = 3;
 // What a run is cut into once its steps are steady; without blocks it is one window.
 struct BlockPlan {
   std::vector<Block> blocks;
-  double seconds = 0.5;  // of a block, at least, without the time in which it settles
-  int least_steps = 6;   // the same
-  int rhythm = 1;        // it has a multiple of so many
+  // Of a block, at least, without the time and steps in which it settles; in pairs on average.
+  double seconds = 0.5;
+  int least_steps = 6;
+  int rhythm = 1;  // it has a multiple of so many
   // At least one. Those before the last of them were in work when the block began; the time in
   // which it settles counts from their end.
   std::size_t settling_steps = kSettlingSteps;
@@ -56,7 +57,7 @@ class BlockSchedule {
 
   // The first block begins. `steps`: all that ended so far.
   void begin(std::span<const device::StepRecord> steps);
-  // Blocks have so many steps at least, whatever the plan says.
+  // Blocks have so many least steps, whatever the plan says.
   void set_least_steps(int steps) { least_steps_ = static_cast<std::size_t>(steps); }
   // What was measured so far does not count; to be called when a block begins. Blocks are twice as
   // long from there on.

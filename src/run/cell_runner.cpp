@@ -53,9 +53,7 @@ const plan::CellSettings& CellRunner::settings_for(const plan::Cell& cell) {
     // A kind without that has no device here, which its check() says.
     const device::AcceleratorKind& kind = registry_.find(settings.device);
     if (kind.auto_precision) settings.precision = kind.auto_precision(settings.device_argument);
-    // Both are mixed precision. Who has typed all ways of making a step wants no trials.
-    if (settings.precision == "bf16" && !settings.open_step.empty())
-      settings.open_step.insert("precision");
+    if (settings.precision == "bf16") settings.open_step.insert("precision");  // fp16 is as mixed
   }
   return settings_.emplace(id, std::move(settings)).first->second;
 }

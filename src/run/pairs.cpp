@@ -17,6 +17,8 @@ constexpr int kLeastSteps = 4;       // of a block, on average
 // nothing of it. Simulated with long steps after each 2 to 64 steps (tests/run/test_blocks.cpp, of
 // each 1000 runs of 20 s), 92 % of the intervals held the true rate, and 33 % of every sixth
 // step's; now 96 % and, of every 64th, the worst, 82 %.
+// Both of a pair have the same: what slows the machine for a whole pair then has as much weight in
+// the one as in the other.
 constexpr double kLeastJitter = 0.5;
 // A cell's block settles for so long if its workers stood still before it: they find their caches
 // cold and, on a virtual machine, their CPU given away. Their batches took 2 to 6 % longer in the
@@ -81,9 +83,10 @@ BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits,
   Random coin(mix64(seed, 0x7061697273ULL));
   for (std::size_t pair = 0; pair < kMostPairs; ++pair) {
     const bool ceiling_first = coin.below(2) == 1;
+    const double jitter = kLeastJitter + coin.uniform();
     for (const bool is_first : {true, false}) {
       plan.blocks.push_back(ceiling_first == is_first ? ceiling : cell);
-      plan.blocks.back().jitter = kLeastJitter + coin.uniform();
+      plan.blocks.back().jitter = jitter;
     }
   }
   return plan;
@@ -148,9 +151,11 @@ double longest_warmup_s(const RunLimits& limits) { return 3 * limits.warmup_seco
 
 int steps_that_fit(const BlockPlan& plan, double step_s, const RunLimits& limits) {
   const double blocks = 2.0 * static_cast<double>(kLeastPairs);
-  const double fit = std::floor(limits.max_seconds / (blocks * std::max(step_s, 1e-9))) -
-                     static_cast<double>(plan.settling_steps);
-  return std::clamp(static_cast<int>(std::min(fit, 1e6)), 1, plan.least_steps);
+  const double fit = std::floor(limits.max_seconds / (blocks * std::max(step_s, 1e-9)) -
+                                static_cast<double>(plan.settling_steps));
+  // The longest of blocks that differ; else all are alike.
+  if (fit >= (kLeastJitter + 1) * plan.least_steps) return plan.least_steps;
+  return std::clamp(static_cast<int>(fit), 1, std::max(1, plan.least_steps - 1));
 }
 
 }  // namespace feedrate::run

@@ -14,7 +14,7 @@
 namespace feedrate::device {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOptions, channels_last, batch_norm, optimizer,
                                    master_weights, cudnn_benchmark, cudnn_tries_all, cuda_graph,
-                                   memset_kernels, space_to_depth, precision)
+                                   memset_kernels, space_to_depth, trial_precision)
 
 // The macro cannot read null, which is how JSON writes NaN.
 void to_json(nlohmann::json& json, const StepError& error) {

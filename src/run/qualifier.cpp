@@ -33,9 +33,14 @@ std::set<std::string> open_without_typing(const plan::CellSettings& settings) {
 }  // namespace
 
 bool Qualifier::qualify(CellResult& result, const Place& place) {
-  // The trials have one rank: nobody knows how a graph does that holds an exchange of gradients.
   plan::CellSettings settings = result.settings;
-  if (settings.gpus > 1) settings.open_step.erase("cuda-graph");
+  // The trials have one rank: nobody knows how a graph does that holds an exchange of gradients.
+  if (settings.gpus > 1)
+    std::erase_if(settings.open_step, [](const std::string& axis) {
+      return axis == "cuda-graph" || axis == "graph-memsets";
+    });
+  // Who has typed all ways of making a step wants no trials.
+  if (settings.open_step == std::set<std::string>{"precision"}) settings.open_step.clear();
   const device::AcceleratorKind& kind = place.registry.find(settings.device);
   if (!kind.trials || (settings.open_step.empty() && !place.options.qualify)) return true;
   const bool only_shows = settings.open_step.empty();
@@ -57,8 +62,8 @@ bool Qualifier::qualify(CellResult& result, const Place& place) {
   }
   if (only_shows) return true;
   apply(found->chosen, settings.open_step, result.settings.step);
-  if (settings.open_step.contains("precision") && !found->chosen.precision.empty())
-    result.settings.precision = found->chosen.precision;
+  if (settings.open_step.contains("precision") && !found->chosen.trial_precision.empty())
+    result.settings.precision = found->chosen.trial_precision;
   result.qualified = found;
   return true;
 }

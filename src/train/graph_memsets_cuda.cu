@@ -12,6 +12,30 @@ namespace {
 
 using Node = cudaGraphNode_t;
 
+// CUDA 13 tells of edges what those of memset nodes do not have.
+#if CUDART_VERSION >= 13000
+constexpr auto kNoMore = nullptr;
+cudaError_t dependencies(Node node, Node* nodes, std::size_t* count) {
+  return cudaGraphNodeGetDependencies(node, nodes, kNoMore, count);
+}
+cudaError_t dependents(Node node, Node* nodes, std::size_t* count) {
+  return cudaGraphNodeGetDependentNodes(node, nodes, kNoMore, count);
+}
+cudaError_t add_dependency(cudaGraph_t graph, Node before, Node behind) {
+  return cudaGraphAddDependencies(graph, &before, &behind, kNoMore, 1);
+}
+#else
+cudaError_t dependencies(Node node, Node* nodes, std::size_t* count) {
+  return cudaGraphNodeGetDependencies(node, nodes, count);
+}
+cudaError_t dependents(Node node, Node* nodes, std::size_t* count) {
+  return cudaGraphNodeGetDependentNodes(node, nodes, count);
+}
+cudaError_t add_dependency(cudaGraph_t graph, Node before, Node behind) {
+  return cudaGraphAddDependencies(graph, &before, &behind, 1);
+}
+#endif
+
 class CudaGraphNodes {
  public:
   explicit CudaGraphNodes(cudaGraph_t graph) : graph_(graph) {}
@@ -38,23 +62,18 @@ class CudaGraphNodes {
             .element_bytes = params.elementSize};
   }
   std::vector<Node> before(Node node) const {
-    return listed([&](Node* nodes, std::size_t* count) {
-      return cudaGraphNodeGetDependencies(node, nodes, nullptr, count);
-    });
+    return listed(
+        [&](Node* nodes, std::size_t* count) { return dependencies(node, nodes, count); });
   }
   std::vector<Node> behind(Node node) const {
-    return listed([&](Node* nodes, std::size_t* count) {
-      return cudaGraphNodeGetDependentNodes(node, nodes, nullptr, count);
-    });
+    return listed([&](Node* nodes, std::size_t* count) { return dependents(node, nodes, count); });
   }
   Node add_fill(const std::vector<Node>& before, const device::GraphMemset& memset) {
     FillRows kernel(memset);
     kernel.grid = grid_for<models::OnCuda>(kernel, static_cast<std::int64_t>(kernel.packs()));
     return models::OnCuda::add_to(graph_, before, kernel.grid, kernel);
   }
-  void wait(Node behind, Node before) {
-    C10_CUDA_CHECK(cudaGraphAddDependencies(graph_, &before, &behind, nullptr, 1));
-  }
+  void wait(Node behind, Node before) { C10_CUDA_CHECK(add_dependency(graph_, before, behind)); }
   void remove(Node node) { C10_CUDA_CHECK(cudaGraphDestroyNode(node)); }
 
  private:

@@ -53,7 +53,7 @@ void StepGraphs::capture(std::size_t slot, const std::function<void()>& step) {
     if (is_of_device(error)) throw;
     const std::string message = error.what_without_backtrace();
     throw Error("the step as a CUDA graph", message.substr(0, message.find('\n')),
-                "use --cuda-graph off");
+                memset_kernels_ ? "use --graph-memsets nodes" : "use --cuda-graph off");
   } catch (...) {
     abandon(slot, has_begun);
     throw;

@@ -152,13 +152,13 @@ class TorchTrials : public device::StepTrials {
 
   static device::StepOptions in_fp32(device::StepOptions options) {
     options.master_weights = false;  // which are fp32
-    options.precision.clear();
+    options.trial_precision.clear();
     return options;
   }
   Precision precision_of(const device::StepOptions& options) const {
     constexpr Precision all[] = {Precision::fp16, Precision::bf16};
-    return options.precision.empty() ? on_.precision
-                                     : precision_from(options.precision, all, on_.name);
+    return options.trial_precision.empty() ? on_.precision
+                                           : precision_from(options.trial_precision, all, on_.name);
   }
 
   device::StepSpec with(const device::StepOptions& options) const {

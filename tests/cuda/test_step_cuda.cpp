@@ -108,23 +108,27 @@ TEST_F(CudaStep, ACaptureThatFailsGivesItsMemoryBack) {
   EXPECT_EQ(count.item<float>(), 2);
 }
 
-// LibTorch's zero_() is a memset node; the sums behind them are wrong if one is missing, or comes
-// too late.
+// What waits for a memset, and what it waits for, is in the same order; sums are wrong if one is
+// missing, or comes too late.
 TEST_F(CudaStep, KernelsTakeThePlaceOfAGraphsMemsets) {
+  constexpr std::size_t kPitch = 64, kRowBytes = 20, kRows = 5;
+  const auto bytes = at::TensorOptions(device()).dtype(at::kByte);
+  const Tensor line = at::zeros({77}, bytes), rows = at::zeros({kRows, kPitch}, bytes);
   for (const bool kernels : {false, true}) {
-    Tensor sums = at::full({1000}, 7, at::TensorOptions(device()).dtype(at::kFloat));
-    Tensor bytes = at::full({77}, 9, at::TensorOptions(device()).dtype(at::kByte));
     train::StepGraphs graphs({.cuda_graph = true, .memset_kernels = kernels}, /*eager_steps=*/0);
     for (int step = 0; step < 3; ++step) {
+      line.fill_(9), rows.fill_(9);
       graphs.run(0, [&] {
-        sums.zero_();
-        bytes.zero_();
-        sums.add_(1);
-        bytes.add_(3);
+        line.add_(1);
+        cudaMemsetAsync(line.data_ptr(), 5, 77, stream());
+        line.add_(1);
+        cudaMemset2DAsync(rows.data_ptr(), kPitch, 3, kRowBytes, kRows, stream());
+        rows.add_(1);
       });
     }
-    EXPECT_EQ(sums.sum().item<float>(), 1000) << kernels;
-    EXPECT_EQ(bytes.sum().item<std::int64_t>(), 3 * 77) << kernels;
+    EXPECT_TRUE(line.eq(6).all().item<bool>()) << kernels;
+    EXPECT_TRUE(rows.slice(1, 0, kRowBytes).eq(4).all().item<bool>()) << kernels;
+    EXPECT_TRUE(rows.slice(1, kRowBytes).eq(10).all().item<bool>()) << kernels;
     EXPECT_EQ(graphs.memsets_replaced(), kernels ? 2u : 0u);
   }
 }

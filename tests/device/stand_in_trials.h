@@ -21,7 +21,7 @@ inline std::vector<std::string> taken_in(const device::StepOptions& o) {
   if (o.cuda_graph) names.push_back("cuda-graph on");
   if (o.space_to_depth) names.push_back("stem space-to-depth");
   if (o.memset_kernels) names.push_back("graph-memsets kernels");
-  if (!o.precision.empty()) names.push_back("precision " + o.precision);
+  if (!o.trial_precision.empty()) names.push_back("precision " + o.trial_precision);
   return names;
 }
 
@@ -31,26 +31,30 @@ class StandIn : public device::StepTrials {
   struct Planted {
     double faster = 1.2, noise = 0.01;
     device::StepError error{1e-3, 0.1, 0.001};
-    std::string fails{};   // with this error
-    bool crashes = false;  // and takes its process along
+    device::StepError in_fp16{};  // instead, where it is larger
+    std::string fails{};          // with this error
+    bool crashes = false;         // and takes its process along
   };
   std::map<std::string, Planted> planted;
   device::StepError plain{1e-3, 0.1, 0.001};
+  device::StepError plain_in_fp16{1e-4, 0.02, 0.0002};
   int most_images = 1 << 20;  // that fit
   int crashes_at = 1 << 20;   // a batch of so many images takes the process along
   std::vector<int> asked;     // batches
 
   device::StepError error_of(const device::StepOptions& options) override {
-    device::StepError worst = plain;
+    const bool is_fp16 = options.trial_precision == "fp16";
+    device::StepError worst = is_fp16 ? plain_in_fp16 : plain;
     for (const std::string& name : taken_in(options)) {
       const Planted& one = planted[name];
       if (one.crashes) std::abort();
       if (!one.fails.empty()) throw std::runtime_error(one.fails);
-      worst.loss = larger(worst.loss, one.error.loss);
-      worst.update = larger(worst.update, one.error.update);
-      worst.scale = larger(worst.scale, one.error.scale);
-      worst.one = larger(worst.one, one.error.one);
-      worst.one_in_fp32 = larger(worst.one_in_fp32, one.error.one_in_fp32);
+      const device::StepError& error = is_fp16 ? one.in_fp16 : one.error;
+      worst.loss = larger(worst.loss, error.loss);
+      worst.update = larger(worst.update, error.update);
+      worst.scale = larger(worst.scale, error.scale);
+      worst.one = larger(worst.one, error.one);
+      worst.one_in_fp32 = larger(worst.one_in_fp32, error.one_in_fp32);
     }
     return worst;
   }

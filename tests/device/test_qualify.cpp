@@ -50,11 +50,9 @@ TEST(Qualify, LeavesOutByNameWhatDiffers) {
   trials.planted["optimizer fused"].error.update = 0.5;
   trials.planted["cuda-graph on"].error.one = 0.95;  // one gradient of a hundred is missing
   trials.planted["stem space-to-depth"].error.one_in_fp32 = 0.1;
-  trials.planted["graph-memsets kernels"].error.one = 0.95;
-  trials.planted["precision fp16"].error.loss = 0.5;
   const auto found = device::qualify(trials, all_open(), {}, {});
   EXPECT_THAT(taken_in(found.chosen),
-              ElementsAre("memory-format channels_last", "batch-norm library"));
+              ElementsAre("memory-format channels_last", "batch-norm library", "precision fp16"));
   auto all = verdicts(found);
   for (const char* wrong : {"batch-norm fused", "master-weights on", "optimizer fused",
                             "cuda-graph on", "stem space-to-depth"})
@@ -67,10 +65,23 @@ TEST(Qualify, LeavesOutByNameWhatDiffers) {
   EXPECT_THAT(norm.reason, HasSubstr("the length of its change of weights is 0.1 away"));
 }
 
+TEST(Qualify, LeavesOutByNameWhatDiffersInAGraphAndInFp16) {
+  StandIn trials;
+  trials.planted["graph-memsets kernels"].error.one = 0.95;
+  trials.planted["batch-norm fused"].faster = 1.5;
+  trials.planted["batch-norm fused"].in_fp16.one = 0.5;  // half of a gradient is missing
+  const auto found = device::qualify(trials, all_open(), {}, {});
+  auto all = verdicts(found);
+  EXPECT_EQ(all["graph-memsets kernels"], "wrong");
+  EXPECT_EQ(all["batch-norm fused"], "taken");
+  EXPECT_EQ(all["precision fp16"], "wrong") << "by the plain step in fp16, not in bf16";
+  EXPECT_EQ(found.chosen.trial_precision, "");
+}
+
 // As of a batch of two images whose normalisation divides by next to nothing.
 TEST(Qualify, CallsNothingWrongWhereThePlainStepIsNoBetter) {
   StandIn trials;
-  trials.plain.update = 1.1;
+  trials.plain.update = trials.plain_in_fp16.update = 1.1;
   device::OpenStep two = all_open();
   two.batch = 2;
   const auto found = device::qualify(trials, two, {}, {});

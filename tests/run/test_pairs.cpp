@@ -44,6 +44,20 @@ TEST(Pairs, HaveABlockOfEachKindInAnyOrder) {
       << "all ranks have the same";
 }
 
+TEST(Pairs, HaveBlocksOfDifferentLengthsBothAlike) {
+  const run::BlockPlan plan = run::pairs_of({.batch_size = 8}, kPairLimits, 1);
+  double least = 2, most = 0;
+  for (std::size_t b = 0; b < plan.blocks.size(); b += 2) {
+    EXPECT_EQ(plan.blocks[b].jitter, plan.blocks[b + 1].jitter)
+        << "what slows the machine for a pair has the same weight in both";
+    least = std::min(least, plan.blocks[b].jitter), most = std::max(most, plan.blocks[b].jitter);
+  }
+  EXPECT_GE(least, 0.5);
+  EXPECT_LT(least, 0.51);
+  EXPECT_LT(most, 1.5);
+  EXPECT_GT(most, 1.49);
+}
+
 // Only the cell's, and only where there are workers that have stood still.
 TEST(Pairs, BlocksAreLongerBehindAPause) {
   for (const auto feed : {device::Feed::streamed, device::Feed::resident}) {
@@ -144,6 +158,7 @@ TEST(Pairs, LongStepsMakeBlocksOfFewSteps) {
   EXPECT_EQ(steps(3, 1), 2) << "six blocks of one step more in 60 s";
   EXPECT_EQ(steps(2, 3), 2) << "of three steps more";
   EXPECT_EQ(steps(100, 1), 1);
+  EXPECT_EQ(steps(2, 1), 3) << "four would fit, but not six: by chance they may be so many";
 }
 
 TEST(MeasuredPairs, FiguresAreOfTheCellsBlocksAlone) {

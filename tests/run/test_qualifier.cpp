@@ -139,14 +139,24 @@ TEST_F(AQualifier, LeavesWhatWasTypedAlone) {
   EXPECT_FALSE(one.settings.step.cuda_graph) << "although it is faster";
 }
 
-TEST_F(AQualifier, TakesFp16WhereThatIsFasterAndNothingElseIsTyped) {
+TEST_F(AQualifier, TakesFp16WhereThatIsFasterAndPrecisionIsOpen) {
   run::CellResult open = leaving_open({"precision", "cuda-graph"}),
                   typed = leaving_open({"cuda-graph"});
   EXPECT_TRUE(qualify(open));
   EXPECT_TRUE(qualify(typed));
   EXPECT_EQ(open.settings.precision, "fp16");
   EXPECT_EQ(typed.settings.precision, "bf16");
-  EXPECT_EQ(open.settings.step.precision, "") << "which is of trials";
+  EXPECT_EQ(open.settings.step.trial_precision, "") << "which is of trials";
+}
+
+TEST_F(AQualifier, TriesNothingWhereAllWaysButThePrecisionAreTyped) {
+  run::CellResult one = leaving_open({"precision"}),
+                  several = leaving_open({"precision", "cuda-graph", "graph-memsets"});
+  several.settings.gpus = 2;
+  EXPECT_TRUE(qualify(one));
+  EXPECT_TRUE(qualify(several));
+  EXPECT_EQ(ranks_.times, 0);
+  EXPECT_EQ(one.settings.precision, "bf16");
 }
 
 // `--qualify` on a device whose ways are fixed, as on a CPU.
