@@ -16,7 +16,7 @@ constexpr int kLeastSteps = 4;       // of a block, on average
 // step in a rhythm falls into the same part of many pairs in a row, and their interval knows
 // nothing of it. Simulated with long steps after each 2 to 64 steps (tests/run/test_blocks.cpp, of
 // each 1000 runs of 20 s), 92 % of the intervals held the true rate, and 33 % of every sixth
-// step's; now 96 % and, of every 64th, the worst, 82 %.
+// step's; now 96 % and, of every 64th, the worst, 84 %.
 // Both of a pair have the same: what slows the machine for a whole pair then has as much weight in
 // the one as in the other.
 constexpr double kLeastJitter = 0.5;

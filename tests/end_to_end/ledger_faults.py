@@ -31,7 +31,7 @@ WORDS = [
     "--min-seconds",
     "0.05",
     "--min-steps",
-    "5",
+    "20",
     "--warmup-seconds",
     "0.01",
     "--repetitions",
