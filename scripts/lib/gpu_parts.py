@@ -385,15 +385,15 @@ def _ways_in_turns(bench):
     if not bench.trains:
         return
 
-    def typed(**ways):
-        return [*synthetic, *bench.typed(bench.ways | {k.replace("_", "-"): ways[k] for k in ways})]
+    def typed(way):
+        return [*synthetic, *bench.typed(bench.ways | way)]
 
     if bench.ways["stem"] == "space-to-depth":
-        yield "space-to-depth", usual, "convolution", typed(stem="convolution")
+        yield "space-to-depth", usual, "convolution", typed({"stem": "convolution"})
     if bench.ways["cuda-graph"] == "on" and not bench.has_failed("GraphsMemsets"):
-        name = "the graph's memsets as kernels"
-        yield name, typed(graph_memsets="kernels"), "as nodes", typed(graph_memsets="nodes")
-    yield "all of cuDNN's plans", typed(cudnn_benchmark="all"), "ten of them", usual
+        kernels = typed({"graph-memsets": "kernels"})
+        yield "the graph's memsets as kernels", kernels, "as nodes", usual
+    yield "all of cuDNN's plans", typed({"cudnn-benchmark": "all"}), "ten of them", usual
     in_16_bits = [[*synthetic, *bench.typed(precision=name)] for name in ("fp16", "bf16")]
     yield "fp16", in_16_bits[0], "bf16", in_16_bits[1]
 

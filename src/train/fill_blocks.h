@@ -23,14 +23,14 @@ struct FillRows {
     packs_of_row = row_bytes / kPack + 2;  // a row may begin and end within one
   }
 
-  std::size_t packs() const { return rows * packs_of_row; }
+  C10_HOST_DEVICE std::size_t packs() const { return rows * packs_of_row; }
 
   template <int kPhase>
   C10_HOST_DEVICE void phase(models::Place place, Shared&) const {
     const std::size_t all = static_cast<std::size_t>(grid.x) * kThreads;
     for (std::size_t i = static_cast<std::size_t>(place.block_x) * kThreads +
                          static_cast<std::size_t>(place.thread);
-         i < rows * packs_of_row; i += all)
+         i < packs(); i += all)
       fill(rows == 1 ? 0 : i / packs_of_row, rows == 1 ? i : i % packs_of_row);
   }
 

@@ -171,7 +171,7 @@ TEST(BlockSchedule, FarSlowerStepsEndABlockOfAPair) {
     EXPECT_EQ(block(100), in_pairs ? 1 : 4) << "the ceiling's, which are the same steps";
     EXPECT_EQ(block(85), 4) << "not three times as long";
     EXPECT_EQ(block(310), in_pairs ? 1 : 4);
-    EXPECT_EQ(block(310), in_pairs ? 1 : 4) << "longer than the fastest, not than the last";
+    EXPECT_EQ(block(95), in_pairs ? 1 : 4) << "longer than the fastest, not than the last";
   }
   plan.in_pairs = true;
   Begun run(plan);
