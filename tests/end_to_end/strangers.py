@@ -169,7 +169,7 @@ def spoil(what):
         seen[0] += 1
         if what == "result" and kind == RESULT:
             return frame(kind, re.sub(rb'(?<="first":)(?=\d)', b"9", body))
-        if what == "call" and seen[0] == 600:
+        if what == "call" and seen[0] == 2000:
             return frame(kind, body) + b"\xff" * 64
         return frame(kind, body)
 
