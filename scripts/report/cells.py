@@ -290,6 +290,9 @@ class Setting:
     ceilings: list = field(default_factory=list)
     diagnosis: object = None  # diagnosis.Diagnosis, where one of its cells was diagnosed
 
+    # those that ran by themselves: a ceiling in pairs has no run of its own
+    planned = property(lambda self: [c for c in self.ceilings if not c.named_by] + self.cells)
+
     @property
     def device(self):
         return self._first("device")

@@ -9,7 +9,8 @@ from .heading import EMULATION
 from .text import axis_value, clean, listing, percent
 
 
-def provenance(cells, context, single_runs):
+def provenance(cells, context, single_runs, kind):
+    """`kind`: of the device."""
     rates = [] if single_runs else [c.rate for c in cells if c.rate]
     parts = ["one run of each cell"] if single_runs else []
     if rates:
@@ -25,7 +26,7 @@ def provenance(cells, context, single_runs):
         if values:
             known = sorted(set(values), key=lambda v: (str(type(v)), v))
             parts.append(f"{axis} " + listing(axis_value(v) for v in known))
-    if any(str(c.axes.get("device")).startswith("emulated") for c in cells):
+    if kind == "emulated":
         parts.append(EMULATION)
     return " · ".join(
         parts + [context.ledger_name] + ([f"feedrate {context.version}"] if context.version else [])

@@ -5,6 +5,7 @@ gives the range."""
 from __future__ import annotations
 
 from . import flags, ledger, statistics
+from .cells import Ceiling
 from .heading import EMULATION, heading
 from .tables import flag_names
 from .text import amount, clean, latex, listing, markdown, signed_percent
@@ -209,16 +210,11 @@ def _procedure(settings, runs, records):
         took.append(f"{_said(pairs)} pairs")
     if took:
         lines.append(f"What the runs took: {', '.join(took)}.")
-    cells = [
-        c
-        for s in settings
-        for c in s.cells + s.ceilings
-        if c.rate and not getattr(c, "recorded", False)
-    ]
+    cells = [c for s in settings for c in s.planned if c.rate]
     if cells:
         counts = _said(sorted({c.rate.n for c in cells}))
         lines.append(
-            f"Repetitions of each of the {len(cells)} cells and ceilings: {counts}."
+            f"Repetitions of each of the {_counted(cells)}: {counts}."
             if len(cells) > 1
             else f"Repetitions: {counts}."
         )
@@ -350,6 +346,11 @@ def _page_cache(runs):
     ]
 
 
+def _counted(cells):
+    with_ceilings = any(isinstance(cell, Ceiling) for cell in cells)
+    return f"{len(cells)} cells" + (" and ceilings" if with_ceilings else "")
+
+
 def _doubts(settings, cells):
     lines = []
     drifts = [c.drift for s in settings for c in s.ceilings if c.drift]
@@ -358,13 +359,13 @@ def _doubts(settings, cells):
             "Between the first and the last ceiling of a repetition throughput changed by at most "
             f"{signed_percent(max((p - 1 for d in drifts for p in d.points), key=abs))}."
         )
-    names = {}
-    for cell in cells:
+    names, planned = {}, [c for s in settings for c in s.planned]
+    for cell in planned:
         for name in flag_names(cell):
             names[name] = names.get(name, 0) + 1
     if names:
         lines.append(
-            f"Flags, of {len(cells)} cells and ceilings (! is serious: not to be quoted): "
+            f"Flags, of {_counted(planned)} (! is serious: not to be quoted): "
             + "; ".join(f"{name} {count}" for name, count in names.items())
             + "."
         )

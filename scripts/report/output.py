@@ -178,7 +178,7 @@ def _findings(settings):
 
 
 def _flags(setting):
-    cells = setting.ceilings + setting.cells
+    cells = setting.planned
     carriers, seen = {}, {}
     for cell in cells:
         for flag in cell.flags:

@@ -167,7 +167,7 @@ class Page:
     def foot(self, cells, notes=(), single_runs=False):
         """Notes on this figure, then where its numbers come from; call before panels()."""
         notes = list(notes) + footnotes.warnings(cells, single_runs)
-        source = footnotes.provenance(cells, self.context, single_runs)
+        source = footnotes.provenance(cells, self.context, single_runs, self.setting.kind)
         self.caption += [*notes, source + "."]
         width = int(150 * self.scale)
         lines = [

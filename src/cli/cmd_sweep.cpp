@@ -212,6 +212,7 @@ int sweep(CLI::App& app, SweepCommand& command) {
   const std::size_t unreadable = measuring.check_but_go_on(plan);
   if (command.dry_run) {
     print_plan(plan, command);
+    std::fputs(not_in_pairs(cells).c_str(), stdout);
     return unreadable == 0 ? 0 : 1;
   }
   if (experiment.output.empty())
@@ -225,8 +226,8 @@ int sweep(CLI::App& app, SweepCommand& command) {
   if (is_precise) check_pilot(*measuring.ledger(), command.repetitions);
 
   if (!command.experiment.quiet)
-    std::fprintf(stderr, "%s\n%s", summary_of(measuring.missing(plan), command).c_str(),
-                 not_in_pairs(cells).c_str());
+    std::fprintf(stderr, "%s\n%s%s", summary_of(measuring.missing(plan), command).c_str(),
+                 not_in_pairs(cells).c_str(), emulation_line(cells).c_str());
   SweepLog log(command, is_precise);
   const record::SweepOutcome outcome =
       is_precise ? sweep_to_precision(measuring, cells, command.precision, command.repetitions,

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "cli/result_text.h"
-#include "device/emulated_device.h"
 #include "device/registry.h"
 #include "record/record_json.h"
 
@@ -234,11 +233,6 @@ std::string heading(const record::DiagnosisOf& of) {
   return label + " on " + of.device;
 }
 
-std::string emulation_text(const plan::Cell& cell) {
-  if (device::split_device(cell["device"].value()).first != "emulated") return "";
-  return paragraph(0, std::string(device::kEmulation));
-}
-
 // `seconds`: 0 where nothing was measured.
 std::string rounds_text(std::size_t rounds, double seconds) {
   std::string text = format("%zu round%s", rounds, rounds == 1 ? "" : "s");
@@ -261,7 +255,7 @@ std::string diagnosis_text(const record::DiagnosisOf& of, const diagnose::Eviden
          slopes_text(diagnosis.slopes, of.seen.blocks_failed) +
          capacities_text(evidence.rounds.back().capacities) +
          patterns_text(of.seen.patterns_of_most()) + advice_text(of.advice) + flags_text(of) +
-         "\n" + emulation_text(of.cell) + rounds_text(rounds, of.seconds);
+         "\n" + emulation_line({&of.cell, 1}) + rounds_text(rounds, of.seconds);
 }
 
 std::string busy_cpu_text(const plan::Cell& cell, const diagnose::RoundEvidence& round) {

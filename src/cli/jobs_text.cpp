@@ -223,6 +223,9 @@ std::string jobs_text(const std::vector<PlannedJob>& jobs, const JobsOutcome& ou
   std::string text = table(jobs, rows_of(jobs, outcome, basis, fairness), means);
   if (fairness && basis.jobs.size() > 1) text += fairness_text(jobs, basis, *fairness);
   text += left_out_text(basis);
+  std::vector<plan::Cell> cells;
+  for (const PlannedJob& job : jobs) cells.push_back(job.cell);
+  text += emulation_line(cells);
   text += seen_text(outcome);
   for (const SpoiledRuns& spoiled : outcome.spoiled) text += spoiled_text(spoiled, repetitions);
   return text;

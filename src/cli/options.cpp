@@ -133,11 +133,15 @@ void add_limit_options(CLI::App& command, run::RunLimits& limits) {
       ->capture_default_str()
       ->check(at_least(0))
       ->group(group);
-  command.add_option("--min-seconds", limits.min_seconds, "shortest measured window")
+  command
+      .add_option("--min-seconds", limits.min_seconds,
+                  "shortest measured window; in pairs, with the ceiling's blocks and what settles")
       ->capture_default_str()
       ->check(above(0))
       ->group(group);
-  command.add_option("--min-steps", limits.min_steps, "fewest steps of the measured window")
+  command
+      .add_option("--min-steps", limits.min_steps,
+                  "fewest steps of the measured window, in pairs of the cell's blocks")
       ->capture_default_str()
       ->check(above(0))
       ->group(group);
@@ -148,7 +152,8 @@ void add_limit_options(CLI::App& command, run::RunLimits& limits) {
       ->group(group);
   command
       .add_option("--max-seconds", limits.max_seconds,
-                  "longest measured window (run, sweep: twice --min-seconds if that is longer)")
+                  "longest measured window; one pair is always measured (run, sweep: twice "
+                  "--min-seconds if that is longer)")
       ->capture_default_str()
       ->check(above(0))
       ->group(group);

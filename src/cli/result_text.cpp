@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/terminal.h"
 #include "device/emulated_device.h"
+#include "device/registry.h"
 #include "measure/statistics.h"
 #include "plan/set_rate.h"
 #include "plan/sweep_order.h"
@@ -34,11 +35,12 @@ std::string pairs_text(const run::Measurement& m) {
                 pairs);
 }
 
-// ", in a run of its own: a cold run is one pass over the data"; empty for a run in pairs.
+// ", in a run of its own: a cold run is one pass over the data"; empty for a run in pairs. What may
+// be in pairs is not where it has a trace.
 std::string apart_text(const record::Record& record) {
   if (record.result.measurement->pairs) return "";
   const std::string why = plan::why_not_in_pairs(record.result.cell);
-  return ", in a run of its own" + (why.empty() ? "" : ": " + why);
+  return ", in a run of its own: " + (why.empty() ? "a trace is of one cell's batches alone" : why);
 }
 
 // Empty where the cell has none.
@@ -336,6 +338,13 @@ std::string flag_line(const record::Flag& flag) {
 std::string page_cache_state(const run::PageCache& cache) {
   if (cache.state != "cold") return cache.state;
   return (cache.scope == "client" ? "client-cold (" : "cold (") + cache.method + ")";
+}
+
+std::string emulation_line(std::span<const plan::Cell> cells) {
+  const auto is_emulated = [](const plan::Cell& cell) {
+    return device::split_device(cell["device"].value()).first == "emulated";
+  };
+  return std::ranges::any_of(cells, is_emulated) ? std::string(device::kEmulation) + "\n" : "";
 }
 
 std::string duration(double s) {

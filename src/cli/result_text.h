@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "plan/cell.h"
 #include "record/record.h"
 
 namespace feedrate::cli {
@@ -31,6 +32,10 @@ std::string flag_line(const record::Flag& flag);
 // "warm", "cold (fadvise)", "client-cold (fadvise)" where a server or a program has the files, of
 // which only this side is known to be cold. Empty: no files were read.
 std::string page_cache_state(const run::PageCache& cache);
+
+// A line that says how far emulated devices are GPUs, see device::kEmulation; empty where no cell
+// has one.
+std::string emulation_line(std::span<const plan::Cell> cells);
 
 std::string duration(double seconds);  // "85 s", "12 min", "2.5 h"
 

@@ -21,6 +21,7 @@ constexpr double kLongRun = 60;  // seconds
 struct Duration {
   double needed_s = 0;  // until its steps are steady, and for a window of the least length
   double takes_s = 0;   // it ends by --max-warmup-seconds and --max-seconds, whatever it needs
+  double window_s = 0;  // of what it needs, without the warm-up
 };
 
 Duration duration_of(double step_s, const run::RunLimits& limits) {
@@ -29,7 +30,8 @@ Duration duration_of(double step_s, const run::RunLimits& limits) {
                window = std::max(limits.min_seconds, limits.min_steps * step_s);
   return {warmup + window,
           std::min(warmup, std::max(limits.max_warmup_seconds, kLeastSteps * step_s)) +
-              std::min(window, std::max(limits.max_seconds, step_s))};
+              std::min(window, std::max(limits.max_seconds, step_s)),
+          window};
 }
 
 // How long a run in pairs takes, see run/pairs.h: it makes as many synthetic steps as steps of the
@@ -37,7 +39,7 @@ Duration duration_of(double step_s, const run::RunLimits& limits) {
 Duration duration_in_pairs(double step_s, const plan::CellSettings& settings,
                            const run::RunLimits& limits) {
   constexpr double kOfBothKinds = 8, kLeastWarmup = 3;  // steps
-  const run::BlockPlan plan = run::pairs_of(settings, limits, 0);
+  const run::BlockPlan plan = run::pairs_of(settings, limits, 0, 1);
   const auto settling = static_cast<double>(plan.settling_steps);
   const double pairs = std::max<double>(run::kLeastPairs,
                                         std::ceil(1.0 * limits.min_steps / plan.least_steps)),
@@ -46,7 +48,7 @@ Duration duration_in_pairs(double step_s, const plan::CellSettings& settings,
                blocks = 2 * pairs * (plan.least_steps + settling) * step_s,
                fewest = 2 * (1 + settling) * step_s;
   const double window = std::max(limits.min_seconds, blocks);
-  return {warmup + window, warmup + std::min(window, std::max(limits.max_seconds, fewest))};
+  return {warmup + window, warmup + std::min(window, std::max(limits.max_seconds, fewest)), window};
 }
 
 // Each of them makes the step faster. `share`: of its time, which a run of a minute may take.
@@ -88,7 +90,10 @@ std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& c
       faster_ways(cell, kLongRun / run.needed_s, /*loader_limits=*/progress.device_idle > 0.5);
   if (ways.empty()) return "";
   return format("a step takes %.3g s here: this run takes about ", step_s) + duration(run.takes_s) +
-         (run.takes_s < run.needed_s ? ", and has too few steps then" : "") +
+         (run.takes_s < run.needed_s
+              ? format(", and has too few steps then (--max-seconds %.0f would do)",
+                       std::ceil(run.window_s))
+              : "") +
          (ways.size() == 1 ? "; faster: " : "; faster, each by itself: ") + listed(ways);
 }
 

@@ -55,6 +55,8 @@ struct CellSettings {
   bool discards() const { return data != "synthetic" && cache == "discard"; }
   // Whether a loader works while it is measured.
   bool loads() const { return feed == device::Feed::streamed || discards(); }
+  // Whether loader threads make batches meanwhile.
+  bool has_workers_at_work() const { return loads() && workers > 0 && cache != "host"; }
   // While it is measured; else what is cached is read before that, or nothing is.
   bool reads_storage() const { return data != "synthetic" && (cache == "none" || discards()); }
 

@@ -19,7 +19,9 @@ void BlockSchedule::begin_anew() {
 
 double BlockSchedule::least_seconds() const {
   const double seconds = static_cast<double>(times_longer_) * plan_.seconds * block().length;
-  return is_measured(mark_) ? seconds : std::max(kSettlingShare * seconds, block().settling_s);
+  return is_measured(mark_)
+             ? seconds
+             : std::min(std::max(kSettlingShare * seconds, block().settling_s), most_settling_s_);
 }
 
 void BlockSchedule::begin_mark(std::size_t steps) {
@@ -37,9 +39,9 @@ void BlockSchedule::begin_mark(std::size_t steps) {
 // `count`: what the time asks for.
 std::size_t BlockSchedule::steps_of_block(double count) const {
   const double least = static_cast<double>(times_longer_ * least_steps_);
-  // Steps of seconds have too little time for a rhythm, or for longer blocks: see steps_that_fit().
+  // Steps of seconds have too little time for a rhythm, or for longer blocks: see shortest_of().
   if (least_steps_ < static_cast<std::size_t>(plan_.least_steps))
-    return static_cast<std::size_t>(std::max(least, count));
+    return static_cast<std::size_t>(least);
   const double rhythm = plan_.rhythm;
   const double rhythms = std::round(block().jitter * std::max(least, count) / rhythm);
   return static_cast<std::size_t>(rhythm * std::max(1.0, rhythms));
@@ -54,7 +56,7 @@ bool BlockSchedule::is_long_enough(std::size_t steps, double seconds) const {
 
 bool BlockSchedule::is_far_slower(double worked_s) const {
   const double fastest = fastest_[kind()] > 0 ? fastest_[kind()] : fastest_[1 - kind()];
-  return plan_.in_pairs && fastest > 0 && worked_s > kFarSlower * fastest;
+  return plan_.may_end_early && fastest > 0 && worked_s > kFarSlower * fastest;
 }
 
 void BlockSchedule::update(std::span<const device::StepRecord> steps, bool is_quiet) {

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -27,9 +28,8 @@ struct Block {
 inline constexpr std::size_t kSettlingSteps = 3;
 inline constexpr double kSettlingShare = 0.2;    // of a block's seconds
 inline constexpr double kLongestSettling = 1.0;  // seconds, where a block waits for others' quiet
-// Of a run in pairs: a block in which the device works so many times as long as in another one of
-// its kind needs no more steps; where there is none yet, as in one of the other kind. What slows
-// the machine for a few of them meets both kinds then.
+// A block in which the device works so many times as long as in another one of its kind is far
+// slower; where there is none yet, as in one of the other kind.
 inline constexpr double kFarSlower = 3;
 
 // What a run is cut into once its steps are steady; without blocks it is one window.
@@ -43,6 +43,10 @@ struct BlockPlan {
   // which it settles counts from their end.
   std::size_t settling_steps = kSettlingSteps;
   bool in_pairs = false;  // of a cell and its ceiling, see run/pairs.h
+  // A block that is far slower needs no more steps: what slows the machine for a few of them meets
+  // both kinds then. Not where loaders work: what they slow, they slow in the cell's blocks alone,
+  // and the rest of it would fall into the ceiling's, where they stand.
+  bool may_end_early = false;
 };
 
 // Decides when a block begins, has settled, and ends. A pure state machine over the steps' times.
@@ -57,8 +61,10 @@ class BlockSchedule {
 
   // The first block begins. `steps`: all that ended so far.
   void begin(std::span<const device::StepRecord> steps);
-  // Blocks have so many least steps, whatever the plan says.
-  void set_least_steps(int steps) { least_steps_ = static_cast<std::size_t>(steps); }
+  // Blocks have so many least steps, and settle for no longer than that, whatever the plan says.
+  void set_least(int steps, double settling_s) {
+    least_steps_ = static_cast<std::size_t>(steps), most_settling_s_ = settling_s;
+  }
   // What was measured so far does not count; to be called when a block begins. Blocks are twice as
   // long from there on.
   void begin_anew();
@@ -98,6 +104,7 @@ class BlockSchedule {
 
   const BlockPlan& plan_;
   std::size_t least_steps_;
+  double most_settling_s_ = std::numeric_limits<double>::infinity();
   std::size_t times_longer_ = 1;  // than planned
   std::int64_t mark_ = 0;
   std::size_t since_ = 0;       // steps at the last change of the mark
@@ -117,7 +124,7 @@ struct BlockSpan {
   std::int64_t first = 0, last = 0;  // steps[first, last); first >= 1
   std::int64_t made = -1;        // samples that the loader made; -1: none is made, as with caches
   std::int64_t extra_reads = 0;  // see pipeline::ExtraReads
-  double seconds = 0;            // in which it made them
+  double made_in_s = 0;          // in which it made them
   measure::StageTotals stages;   // of these
 };
 

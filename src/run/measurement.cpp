@@ -332,7 +332,7 @@ BlockResult block_of(const std::vector<RankResult>& ranks,
   for (const BlockSpan* its : spans) {
     block.stages += its->stages;
     if (span.made >= 0)
-      block.made_per_s += static_cast<double>(its->made) / std::max(its->seconds, 1e-9);
+      block.made_per_s += static_cast<double>(its->made) / std::max(its->made_in_s, 1e-9);
     made += static_cast<double>(its->made);
     extra_reads += static_cast<double>(its->extra_reads);
   }

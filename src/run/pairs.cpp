@@ -33,27 +33,6 @@ int rhythm_of(const plan::CellSettings& settings) {
   return settings.loader == "batch" ? settings.workers : 1;
 }
 
-// The steps of the blocks of one kind.
-struct StepsTogether {
-  std::size_t steps = 0;
-  double seconds = 0, idle_s = 0;
-};
-StepsTogether together(std::span<const BlockSpan> blocks, std::span<const device::StepRecord> steps,
-                       bool of_ceiling) {
-  StepsTogether all;
-  for (const BlockSpan& span : blocks) {
-    if (span.is_ceiling != of_ceiling) continue;
-    const auto first = static_cast<std::size_t>(span.first),
-               last = static_cast<std::size_t>(span.last);
-    all.steps += last - first;
-    for (std::size_t i = first; i < last; ++i) {
-      all.seconds += measure::seconds(steps[i].end_ns - steps[i - 1].end_ns);
-      all.idle_s += std::max(0.0, measure::seconds(steps[i].start_ns - steps[i - 1].end_ns));
-    }
-  }
-  return all;
-}
-
 // `pair`: how long one is with what settles, in usual blocks.
 double seconds_of_block(const RunLimits& limits, double pair) {
   const double blocks_s = limits.min_seconds / pair;
@@ -62,11 +41,11 @@ double seconds_of_block(const RunLimits& limits, double pair) {
 
 }  // namespace
 
-BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits,
-                   std::uint64_t seed) {
+BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits, std::uint64_t seed,
+                   std::size_t most) {
   Block cell;
   double settling = kSettlingShare;  // of the cell, in usual blocks
-  if (settings.loads()) {
+  if (settings.has_workers_at_work()) {
     cell.length = kLengthAfterPause;
     settling = kSettlingAfterPause / kUsualBlock;
   }
@@ -77,11 +56,12 @@ BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits,
                  // A CPU's step has ended when the next one is submitted; other devices are two
                  // steps behind.
                  .settling_steps = settings.device_kind == "cpu" ? 1u : kSettlingSteps,
-                 .in_pairs = true};
+                 .in_pairs = true,
+                 .may_end_early = !settings.loads()};
   const Block ceiling{.is_ceiling = true};
   cell.settling_s = std::min(settling * plan.seconds, kSettlingAfterPause);
   Random coin(mix64(seed, 0x7061697273ULL));
-  for (std::size_t pair = 0; pair < kMostPairs; ++pair) {
+  for (std::size_t pair = 0; pair < most; ++pair) {
     const bool ceiling_first = coin.below(2) == 1;
     const double jitter = kLeastJitter + coin.uniform();
     for (const bool is_first : {true, false}) {
@@ -92,18 +72,25 @@ BlockPlan pairs_of(const plan::CellSettings& settings, const RunLimits& limits,
   return plan;
 }
 
-bool is_loader_ahead(std::span<const BlockSpan> blocks, std::span<const device::StepRecord> steps,
-                     int workers) {
-  double made_in_s = 0, worked_s = 0;
-  for (const BlockSpan& span : blocks) {
-    if (span.is_ceiling) continue;
-    made_in_s += span.seconds;
-    for (const measure::StageTotal& stage : span.stages.stage)
-      worked_s += measure::seconds(stage.wall_ns);
+void PairTotals::add(const BlockSpan& span, std::span<const device::StepRecord> steps) {
+  OfKind& kind = span.is_ceiling ? ceiling : cell;
+  const auto first = static_cast<std::size_t>(span.first),
+             last = static_cast<std::size_t>(span.last);
+  kind.steps += span.last - span.first;
+  for (std::size_t i = first; i < last; ++i) {
+    kind.seconds += measure::seconds(steps[i].end_ns - steps[i - 1].end_ns);
+    kind.idle_s += std::max(0.0, measure::seconds(steps[i].start_ns - steps[i - 1].end_ns));
   }
-  const StepsTogether cell = together(blocks, steps, /*of_ceiling=*/false);
-  return workers > 0 && made_in_s > 0 && cell.idle_s <= kHardlyWaits * cell.seconds &&
-         worked_s <= (1 - kSpare) * workers * made_in_s;
+  if (span.is_ceiling) return;
+  made_in_s += span.made_in_s;
+  for (const measure::StageTotal& stage : span.stages.stage)
+    worked_s += measure::seconds(stage.wall_ns);
+}
+
+bool is_loader_ahead(const PairTotals& totals, int workers) {
+  return workers > 0 && totals.made_in_s > 0 &&
+         totals.cell.idle_s <= kHardlyWaits * totals.cell.seconds &&
+         totals.worked_s <= (1 - kSpare) * workers * totals.made_in_s;
 }
 
 PairsNext next_of(const PairsSoFar& so_far, const RunLimits& limits) {
@@ -124,6 +111,7 @@ PairsNext next_of(const PairsSoFar& so_far, const RunLimits& limits) {
 }
 
 double seconds_left(const PairsSoFar& so_far, const RunLimits& limits) {
+  if (so_far.pairs == 0) return -1;
   const auto left = [&](double wanted, double done) {
     return done <= 0 ? -1 : so_far.lasted_s * (wanted / done - 1);
   };
@@ -133,29 +121,36 @@ double seconds_left(const PairsSoFar& so_far, const RunLimits& limits) {
   return most > 0 ? std::min(most, limits.max_seconds - so_far.run_s) : -1;
 }
 
-RunProgress progress_of(std::span<const BlockSpan> blocks,
-                        std::span<const device::StepRecord> steps, double images) {
-  const StepsTogether cell = together(blocks, steps, /*of_ceiling=*/false),
-                      ceiling = together(blocks, steps, /*of_ceiling=*/true);
-  const auto rate = [&](const StepsTogether& all) {
+RunProgress progress_of(const PairTotals& totals, double images) {
+  const auto rate = [&](const PairTotals::OfKind& all) {
     return all.seconds > 0 ? images * static_cast<double>(all.steps) / all.seconds : 0;
   };
+  const PairTotals::OfKind& cell = totals.cell;
   return {.phase = Phase::measuring,
-          .steps = cell.steps,
+          .steps = static_cast<std::size_t>(cell.steps),
           .imgs_per_s = rate(cell),
-          .ceiling_imgs_per_s = rate(ceiling),
+          .ceiling_imgs_per_s = rate(totals.ceiling),
           .device_idle = cell.seconds > 0 ? std::min(1.0, cell.idle_s / cell.seconds) : 0};
 }
 
 double longest_warmup_s(const RunLimits& limits) { return 3 * limits.warmup_seconds; }
 
-int steps_that_fit(const BlockPlan& plan, double step_s, const RunLimits& limits) {
-  const double blocks = 2.0 * static_cast<double>(kLeastPairs);
-  const double fit = std::floor(limits.max_seconds / (blocks * std::max(step_s, 1e-9)) -
-                                static_cast<double>(plan.settling_steps));
+Shortest shortest_of(const BlockPlan& plan, double step_s, const RunLimits& limits) {
+  double settling_s = kSettlingShare * plan.seconds;
+  for (const Block& block : plan.blocks) settling_s = std::max(settling_s, block.settling_s);
+  const double step = std::max(step_s, 1e-9);
+  // In steps, of a pair: what there is time for, and what its two blocks settle for.
+  const double pair = limits.max_seconds / (static_cast<double>(kLeastPairs) * step),
+               settling_of_ceiling = static_cast<double>(plan.settling_steps),
+               in_work_of_cell = static_cast<double>(plan.settling_steps) - 1,
+               free = pair - settling_of_ceiling - in_work_of_cell,
+               settling = std::clamp(std::ceil(settling_s / step), 1.0,
+                                     std::max(1.0, std::floor(free) - 2));
+  const double fit = std::floor((free - settling) / 2);
   // The longest of blocks that differ; else all are alike.
-  if (fit >= (kLeastJitter + 1) * plan.least_steps) return plan.least_steps;
-  return std::clamp(static_cast<int>(fit), 1, std::max(1, plan.least_steps - 1));
+  const bool is_as_planned = fit >= (kLeastJitter + 1) * plan.least_steps;
+  const int most = is_as_planned ? plan.least_steps : std::max(1, plan.least_steps - 1);
+  return {std::clamp(static_cast<int>(std::min(fit, 1e6)), 1, most), settling * step};
 }
 
 }  // namespace feedrate::run

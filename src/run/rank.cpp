@@ -349,7 +349,8 @@ class RankRun {
     const std::size_t ended = schedule_.ended();
     if (schedule_.mark() == 0) {
       schedule_.begin(result_.steps);
-      schedule_.set_least_steps(steps_that_fit(task_.blocks, recent_step_s(), task_.limits));
+      const Shortest least = shortest_of(task_.blocks, recent_step_s(), task_.limits);
+      schedule_.set_least(least.steps, least.settling_s);
       return;
     }
     schedule_.update(result_.steps, blocks_.is_quiet());
@@ -393,7 +394,7 @@ class RankRun {
   // In the blocks so far, the one that is measured included.
   std::int64_t cell_steps() const {
     const bool is_in_cell = BlockSchedule::is_measured(mark_) && !block_of_mark().is_ceiling;
-    return blocks_.cell_steps() + (is_in_cell ? steps_of_block() : 0);
+    return blocks_.totals().cell.steps + (is_in_cell ? steps_of_block() : 0);
   }
   // So far, of the block that is measured.
   std::int64_t steps_of_block() const {
@@ -536,7 +537,7 @@ class RankRun {
                     .remaining_s = -1});
   }
   void report_pairs() const {
-    RunProgress p = progress_of(blocks_.kept(), result_.steps,
+    RunProgress p = progress_of(blocks_.totals(),
                                 static_cast<double>(task_.settings.batch_size) * group_.size());
     p.elapsed_s = seconds_since(opened_);
     p.settled = device_->settled();

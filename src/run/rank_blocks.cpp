@@ -42,7 +42,7 @@ void RankBlocks::measure(std::size_t block, const Now& now) {
 
 void RankBlocks::end(const Now& now) {
   span_.last = static_cast<std::int64_t>(now.steps.size());
-  span_.seconds = measure::seconds(measure::now_ns() - span_began_ns_);
+  span_.made_in_s = measure::seconds(measure::now_ns() - span_began_ns_);
   if (span_.made >= 0) span_.made = now.made - span_.made;
   if (extra_reads_) span_.extra_reads = extra_reads_->count() - span_.extra_reads;
   const measure::StageTotals before = std::exchange(span_.stages, counters_.stages());
@@ -50,7 +50,7 @@ void RankBlocks::end(const Now& now) {
   if (task_.blocks.in_pairs) return keep_block_of_pair(now);
   // One that the run's end cuts off is none; rank 0 says so for all.
   const bool is_whole = rank_ > 0 || (span_.last - span_.first >= task_.blocks.least_steps &&
-                                      span_.seconds >= 0.9 * task_.blocks.seconds);
+                                      span_.made_in_s >= 0.9 * task_.blocks.seconds);
   if (is_whole && span_.first < span_.last) kept_.push_back(span_);
 }
 
@@ -60,11 +60,12 @@ void RankBlocks::keep_block_of_pair(const Now& now) {
   if (!span_.is_ceiling) queue_.close(now.made, now.taken);
   counters_.end(/*counts=*/!span_.is_ceiling);
   kept_.push_back(span_);
+  totals_.add(span_, now.steps);
   if (span_.block % 2 == 0) return;
   const auto is_empty = [](const BlockSpan& span) { return span.first == span.last; };
   if (std::ranges::any_of(std::span(kept_).last(2), is_empty)) kept_.resize(kept_.size() - 2);
   counters_.keep();
-  loader_is_ahead_ = is_loader_ahead(kept_, now.steps, task_.settings.workers);
+  loader_is_ahead_ = is_loader_ahead(totals_, task_.settings.workers);
   drawn_in_pairs_ = drawn(now);
 }
 
@@ -76,19 +77,13 @@ void RankBlocks::leave(const Now& now) {
 void RankBlocks::begin_anew() {
   kept_.clear();
   queue_ = {};
+  totals_ = {};
   loader_is_ahead_ = false;
 }
 
 std::vector<BlockSpan> RankBlocks::take() {
   if (task_.blocks.in_pairs && kept_.size() % 2 == 1) kept_.pop_back();
   return std::move(kept_);
-}
-
-std::int64_t RankBlocks::cell_steps() const {
-  std::int64_t steps = 0;
-  for (const BlockSpan& span : kept_)
-    if (!span.is_ceiling) steps += span.last - span.first;
-  return steps;
 }
 
 double RankBlocks::drawn(const Now& now) const {

@@ -10,6 +10,7 @@
 #include "pipeline/extra_reads.h"
 #include "pipeline/loader.h"
 #include "run/blocks.h"
+#include "run/pairs.h"
 #include "run/rank_counters.h"
 #include "run/rank_task.h"
 #include "run/window.h"
@@ -49,10 +50,10 @@ class RankBlocks {
   std::vector<BlockSpan> take();
   // The first step of the block that is measured.
   std::int64_t first_step() const { return span_.first; }
-  // Of the cell, in the blocks that were kept.
-  std::int64_t cell_steps() const;
 
-  // Of a run in pairs: from the queue in the cell's blocks, see QueueBalance; so far, and in the
+  // Of a run in pairs: of the blocks that have ended.
+  const PairTotals& totals() const { return totals_; }
+  // Of the same: from the queue in the cell's blocks, see QueueBalance; so far, and in the
   // whole pairs.
   double drawn(const Now& now) const;
   double drawn_in_pairs() const { return drawn_in_pairs_; }
@@ -75,6 +76,7 @@ class RankBlocks {
   std::optional<std::size_t> in_flight_at_pause_;  // steps; while the loader is paused
   std::vector<BlockSpan> kept_;
   QueueBalance queue_;
+  PairTotals totals_;
   bool loader_is_ahead_ = false;  // in the pairs so far
   double drawn_in_pairs_ = 0;
 };

@@ -75,7 +75,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Appointment, opens_ns, leaves_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, ceiling_imgs_per_s,
                                    device_idle, elapsed_s, settled, remaining_s, cached, to_cache)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockSpan, block, is_ceiling, is_disturbed, first, last, made,
-                                   extra_reads, seconds, stages)
+                                   extra_reads, made_in_s, stages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, pid, cpus, quota)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last, steady,
                                    drawn_from_queue, stages, latencies, arrivals, host, standstills,
@@ -158,7 +158,7 @@ static void check(const BlockSpan& span, std::size_t steps) {
   sound(0 < span.first && span.first < span.last && span.last <= static_cast<std::int64_t>(steps) &&
             span.block >= 0 && span.block < kMostBlocks && -1 <= span.made && moderate(span.made) &&
             0 <= span.extra_reads && span.extra_reads <= kMostReads &&
-            std::isfinite(span.seconds) && span.seconds >= 0,
+            std::isfinite(span.made_in_s) && span.made_in_s >= 0,
         "a block is not within its steps");
   check(span.stages);
 }

@@ -42,8 +42,8 @@ TEST(SlowStep, InPairsThereIsAStepOfTheCeilingForEachOfTheCells) {
 // A warm-up of 60 s at most, and a window of 120.
 TEST(SlowStep, ALimitEndsTheRunBeforeItHasItsSteps) {
   EXPECT_EQ(cli::slow_step_text(steps_of(16), cell_on("emulated:4"), false, {}),
-            "a step takes 16 s here: this run takes about 3 min, and has too few steps then; "
-            "faster: --batch-size 6");
+            "a step takes 16 s here: this run takes about 3 min, and has too few steps then "
+            "(--max-seconds 320 would do); faster: --batch-size 6");
   run::RunLimits limits;
   limits.max_warmup_seconds = limits.max_seconds = 10;
   EXPECT_NE(cli::slow_step_text(steps_of(100), cell_on("emulated:1"), false, limits)

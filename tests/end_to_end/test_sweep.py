@@ -128,6 +128,7 @@ class Sweeping(ProgramTest):
                 shutil.rmtree(self.path("ledger"), True)
                 err = self.sweep("--workers", "1,2", "--repetitions", "2", *more).err
                 self.assertRegex(err.splitlines()[0], rf"^{runs}, at least \d+ s$")
+                self.assertIn("\nemulation not yet compared with a GPU\n", err)
 
     def test_a_ceiling_that_moved_is_flagged(self):
         cold = ("--workers", "1", *COLD)

@@ -179,8 +179,6 @@ TEST(RoundsFile, ARoundAloneIsNoDiagnosis) {
   EXPECT_THAT(message_of([&] { record::read_rounds(folder.path()); }), HasSubstr("line 1"));
 }
 
-// --- A known defect: this says what is right.
-
 // As in all that the program writes: bytes that are no UTF-8 are replaced, not refused.
 TEST(RoundsFile, ADevicesNameMayBeAnyBytes) {
   const TemporaryFolder folder;

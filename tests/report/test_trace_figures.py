@@ -105,6 +105,7 @@ class TraceFigures(unittest.TestCase):
         with open(os.path.join(self.folder, "trace.timeline.svg"), encoding="utf-8") as file:
             svg = file.read()
         self.assertIn("EMULATED DEVICE", svg)
+        self.assertIn("emulation not yet compared with a GPU", svg)
         self.assertIn("worker 1", svg)
 
     def test_the_parts_of_a_life_are_the_whole_life(self):
@@ -183,6 +184,8 @@ class TraceFigures(unittest.TestCase):
         made.events = [e for e in made.events if e["name"] != "process_name"]
         code, _, err = self.run_report(self.file(text_of(made)), "--formats", "svg")
         self.assertEqual(code, 0, err)
+        with open(os.path.join(self.folder, "trace.timeline.svg"), encoding="utf-8") as file:
+            self.assertNotIn("emulation", file.read())
 
     def test_several_ranks_of_one_file_or_of_several(self):
         one = self.file(text_of(Made(0), Made(1)), "both.json")

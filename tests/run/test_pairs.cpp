@@ -60,12 +60,15 @@ TEST(Pairs, HaveBlocksOfDifferentLengthsBothAlike) {
 
 // Only the cell's, and only where there are workers that have stood still.
 TEST(Pairs, BlocksAreLongerBehindAPause) {
-  for (const auto feed : {device::Feed::streamed, device::Feed::resident}) {
-    plan::CellSettings settings;
-    settings.feed = feed;
+  const plan::CellSettings loads{.cache = "none", .workers = 2, .feed = device::Feed::streamed};
+  plan::CellSettings in_thread = loads, from_host = loads, on_device = loads;
+  in_thread.workers = 0;
+  from_host.cache = "host";
+  on_device.feed = device::Feed::resident;
+  for (const plan::CellSettings& settings : {loads, in_thread, from_host, on_device}) {
     const run::BlockPlan plan = run::pairs_of(settings, kPairLimits, 1);
     for (const run::Block& block : plan.blocks) {
-      const bool paused = feed == device::Feed::streamed && !block.is_ceiling;
+      const bool paused = settings.has_workers_at_work() && !block.is_ceiling;
       EXPECT_EQ(block.settling_s > run::kSettlingShare * block.length * plan.seconds, paused);
       EXPECT_EQ(block.length > 1, paused);
     }
@@ -132,9 +135,11 @@ bool is_ahead(double waited, double worked_s, int workers = 2) {
     const auto end = static_cast<std::int64_t>(i + 1) * 10 * kMs;
     steps[i] = {end - std::llround((1 - waited) * 10 * kMs), end};
   }
-  run::BlockSpan span{.first = 1, .last = 11, .seconds = 0.1};
+  run::BlockSpan span{.first = 1, .last = 11, .made_in_s = 0.1};
   span.stages[measure::Stage::decode].wall_ns = std::llround(1e9 * worked_s);
-  return run::is_loader_ahead(std::vector{span}, steps, workers);
+  run::PairTotals totals;
+  totals.add(span, steps);
+  return run::is_loader_ahead(totals, workers);
 }
 
 TEST(Pairs, ALoaderWithTimeToSpareIsAhead) {
@@ -152,13 +157,37 @@ TEST(Pairs, FewOnesAreNotLeftOutHoweverLongTheyTook) {
 
 TEST(Pairs, LongStepsMakeBlocksOfFewSteps) {
   const auto steps = [](double step_s, std::size_t settling) {
-    return run::steps_that_fit({.least_steps = 4, .settling_steps = settling}, step_s, kPairLimits);
+    return run::shortest_of({.least_steps = 4, .settling_steps = settling}, step_s, kPairLimits)
+        .steps;
   };
   EXPECT_EQ(steps(0.03, 1), 4);
   EXPECT_EQ(steps(3, 1), 2) << "six blocks of one step more in 60 s";
   EXPECT_EQ(steps(2, 3), 2) << "of three steps more";
   EXPECT_EQ(steps(100, 1), 1);
   EXPECT_EQ(steps(2, 1), 3) << "four would fit, but not six: by chance they may be so many";
+}
+
+TEST(Pairs, BeforeTheFirstOneNobodyKnowsHowLongTheyTake) {
+  PairsSoFar so_far{.pairs = 0, .cell_steps = 4, .lasted_s = 3, .run_s = 3};
+  EXPECT_LT(run::seconds_left(so_far, kPairLimits), 0);
+  so_far.pairs = 1;
+  EXPECT_NEAR(run::seconds_left(so_far, kPairLimits), 12, 1e-9) << "20 steps of which 4 are there";
+}
+
+// A tenth of a second a step, and 2.6 for three pairs: a cell that waits for its workers for 0.3 s
+// has no time for that.
+TEST(Pairs, SettleForLessWhereThreeWouldNotFit) {
+  const plan::CellSettings settings{
+      .device_kind = "emulated", .cache = "none", .workers = 2, .feed = device::Feed::streamed};
+  run::RunLimits limits{.min_seconds = 2.6, .max_seconds = 2.6};
+  const auto shortest = [&] {
+    return run::shortest_of(run::pairs_of(settings, limits, 1), 0.1, limits);
+  };
+  EXPECT_EQ(shortest().steps, 1);
+  EXPECT_NEAR(shortest().settling_s, 0.1, 1e-9);
+  limits.max_seconds = 60;
+  EXPECT_EQ(shortest().steps, 4);
+  EXPECT_NEAR(shortest().settling_s, 0.3, 1e-9);
 }
 
 TEST(MeasuredPairs, FiguresAreOfTheCellsBlocksAlone) {

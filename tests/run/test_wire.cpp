@@ -28,7 +28,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   rank.host_series.push_back({3, {.cpu_busy = 0.25, .cpu_mhz = 2500}});
   rank.storage_counters = {{"loop0", 0, 4096}};
   rank.blocks.push_back(
-      {.block = 3, .first = 2, .last = 5, .made = 7, .extra_reads = 2, .seconds = 0.5});
+      {.block = 3, .first = 2, .last = 5, .made = 7, .extra_reads = 2, .made_in_s = 0.5});
   rank.blocks[0].stages[measure::Stage::augment] = {5, 6, 7, 8};
   const run::RankAnswer answer{
       .ranks = {rank, rank_of(3)},
@@ -65,7 +65,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(back.blocks[0].last, 5);
   EXPECT_EQ(back.blocks[0].made, 7);
   EXPECT_EQ(back.blocks[0].extra_reads, 2);
-  EXPECT_EQ(back.blocks[0].seconds, 0.5);
+  EXPECT_EQ(back.blocks[0].made_in_s, 0.5);
   EXPECT_EQ(back.blocks[0].stages[measure::Stage::augment].bytes, 8);
 
   run::RankOrder order{
@@ -210,7 +210,7 @@ TEST(Wire, RefusesResultsThatMakeNoSense) {
       {"block is not within its steps",
        [](auto& r) { r.blocks = {{.block = -1, .first = 3, .last = 4}}; }},
       {"block is not within its steps",
-       [](auto& r) { r.blocks = {{.first = 3, .last = 4, .seconds = -1}}; }},
+       [](auto& r) { r.blocks = {{.first = 3, .last = 4, .made_in_s = -1}}; }},
       {"CPU has no number", [](auto& r) { r.place.cpus = {1, -1}; }},
       {"ran nowhere", [](auto& r) { r.place.host = std::string(300, 'x'); }}};
   for (const auto& [reason, change] : cases) {
@@ -246,7 +246,7 @@ TEST(Wire, MutatedResultsAreRefusedOrHarmless) {
   Random random(24);
   const plan::CellSettings settings;
   run::RankResult rank = rank_of(2);
-  rank.blocks = {{.first = 2, .last = 5, .made = 7, .seconds = 0.5}};
+  rank.blocks = {{.first = 2, .last = 5, .made = 7, .made_in_s = 0.5}};
   const std::string sound = run::to_text(run::RankAnswer{.ranks = {rank}});  // one a process
   int harmless = 0;
   for (int i = 0; i < 10'000; ++i) {
@@ -261,8 +261,6 @@ TEST(Wire, MutatedResultsAreRefusedOrHarmless) {
   }
   EXPECT_GT(harmless, 10) << "a changed digit is still a number";
 }
-
-// --- A known defect: this says what is right.
 
 // They are added up over the ranks.
 TEST(Wire, RefusesABlocksTotalsThatCannotBe) {
