@@ -85,7 +85,7 @@ def _unwritten(record):
     )
 
 
-# What src/record/record.cpp always writes of a run that ended well.
+# What src/ledger/record.cpp always writes of a run that ended well.
 WRITTEN = {
     "flags": list,
     "stages": list,

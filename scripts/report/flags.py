@@ -359,7 +359,7 @@ def _lowest_device(record):
 
 
 def _is_small(dataset):
-    """Whether memory could hold a fifth of it or more, as src/record/flags.cpp counts."""
+    """Whether memory could hold a fifth of it or more, as src/judge/flags.cpp counts."""
     size, memory = number(dataset.get("bytes")), number(dataset.get("memory_bytes"))
     return (
         bool(memory) and size is not None and size < RULES["page_cache.memory"].threshold * memory

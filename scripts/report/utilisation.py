@@ -1,5 +1,5 @@
 """Accelerator utilisation (AU): that of emulated GPUs in each run, and with how many of them it
-holds, as src/cli/capacity_search.cpp and src/diagnose/gpu_search.cpp compute them."""
+holds, as src/session/capacity_search.cpp and src/judge/gpu_search.cpp compute them."""
 
 from __future__ import annotations
 

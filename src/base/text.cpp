@@ -26,6 +26,11 @@ std::string thousands(double value) {
   return grouped;
 }
 
+std::string duration(double s) {
+  if (s < 90) return format("%.0f s", s);
+  return s < 5400 ? format("%.0f min", s / 60) : format("%.1f h", s / 3600);
+}
+
 std::string percent(double share) { return format("%.1f %%", 100 * share); }
 
 std::string format(const char* pattern, ...) {

@@ -14,6 +14,8 @@ std::string thousands(double value);
 // 0.1234 -> "12.3 %".
 std::string percent(double share);
 
+std::string duration(double seconds);  // "85 s", "12 min", "2.5 h"
+
 // What printf would write.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 

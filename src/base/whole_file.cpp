@@ -1,8 +1,10 @@
 #include "base/whole_file.h"
 
 #include <cerrno>
+#include <random>
 
 #include "base/file_remedy.h"
+#include "base/xxh3.h"
 
 namespace feedrate {
 void sync_folder(const std::filesystem::path& folder) {
@@ -19,6 +21,12 @@ void make_folder(const std::filesystem::path& folder, std::string_view elsewhere
   if (!error) return;
   throw Error(folder.string(), "cannot make the folder: " + error.message(),
               remedy_of_writing(error.value(), elsewhere));
+}
+
+std::filesystem::path own_name_beside(const std::filesystem::path& path) {
+  std::random_device chance;
+  const std::uint64_t number = (std::uint64_t{chance()} << 32) | chance();
+  return path.string() + "." + to_hex(number) + ".partial";
 }
 
 void write_whole_file(const std::filesystem::path& path, std::span<const std::byte> bytes,

@@ -84,6 +84,10 @@ void sync_folder(const std::filesystem::path& folder);
 void make_folder(const std::filesystem::path& folder,
                  std::string_view elsewhere = "choose another folder");
 
+// A name beside `path` that no other process takes, on no machine and in no container: of a file
+// that is to be renamed to it.
+std::filesystem::path own_name_beside(const std::filesystem::path& path);
+
 // Replaces `path` with `bytes`, or leaves it as it was: a temporary file beside it
 // ("NAME.partial"), then a rename. `durable`: synced to the device before and after the rename, so
 // that the file survives a power cut (see sync_folder). Without it, readers never see half a file

@@ -8,13 +8,13 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 #include "device/group.h"
 #include "measure/periodic.h"
 #include "ranks/children.h"
 #include "ranks/coordinator.h"
 #include "ranks/patience.h"
+#include "session/signals.h"
+#include "text/progress.h"
 
 namespace feedrate::cli {
 namespace {
@@ -57,7 +57,7 @@ Answer answer_from(std::string_view text) {
   throw std::invalid_argument("it is no answer");
 }
 
-void show_news(ProgressLine& line, std::string_view news) {
+void show_news(text::ProgressLine& line, std::string_view news) {
   const std::string_view text = news.substr(news.empty() ? 0 : 1);
   if (news.starts_with(kProgress)) return line.show(std::string(text));
   line.clear();
@@ -114,8 +114,8 @@ int Aside::code_of(const std::function<int(Aside&)>& command) {
 }
 
 int carry_out_aside(const std::vector<std::string>& words, const AsideCommand& command) {
-  const SignalWatcher signals;
-  ProgressLine line;
+  const session::SignalWatcher signals;
+  text::ProgressLine line;
   ranks::Children children;
   std::vector<ranks::RankLink> links;
   links.push_back(children.start(words, {}));

@@ -10,14 +10,15 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/capacity_search.h"
-#include "cli/capacity_text.h"
 #include "cli/commands.h"
-#include "cli/measuring.h"
 #include "cli/options.h"
 #include "device/step_trace.h"
 #include "pipeline/loader.h"
+#include "session/capacity_search.h"
+#include "session/measuring.h"
 #include "storage/dataset.h"
+#include "text/capacity_text.h"
+#include "text/live_watcher.h"
 
 namespace feedrate::cli {
 namespace {
@@ -30,7 +31,7 @@ constexpr const char* kHostCpuMs = "10";
 constexpr const char* kAllReduceMs = "0.5";
 
 struct CapacityCommand {
-  ExperimentOptions experiment;
+  session::ExperimentOptions experiment;
   int most_gpus = 64, repetitions = 3;
   bool no_client = false;
 };
@@ -48,7 +49,7 @@ const std::map<std::string, std::string>& defaults() {
   return values;
 }
 
-void set_defaults(ExperimentOptions& experiment) {
+void set_defaults(session::ExperimentOptions& experiment) {
   if (!experiment.config.empty()) return;  // which flags would override
   const bool says_host_cpu = !experiment.axes["host-cpu-ms"].empty();
   for (const auto& [axis, value] : defaults()) {
@@ -90,8 +91,9 @@ device::EmulatedDevice emulated_of(const plan::CellSettings& settings) {
   return device::emulated_device(settings.device_argument, settings.step_spec(0));
 }
 
-ColdPass pass_of(const plan::CellSettings& settings, const storage::DatasetVariant& dataset,
-                 const device::EmulatedDevice& emulated) {
+session::ColdPass pass_of(const plan::CellSettings& settings,
+                          const storage::DatasetVariant& dataset,
+                          const device::EmulatedDevice& emulated) {
   const auto samples = static_cast<double>(dataset.samples.size());
   const auto& loader = pipeline::find_loader_kind(settings.loader);
   return {.steps = samples / settings.batch_size,
@@ -100,7 +102,7 @@ ColdPass pass_of(const plan::CellSettings& settings, const storage::DatasetVaria
 }
 
 // What cannot be searched for. Throws a UsageError.
-void check_kind(const ExperimentOptions& experiment, const plan::CellSettings& settings) {
+void check_kind(const session::ExperimentOptions& experiment, const plan::CellSettings& settings) {
   if (!settings.emulated()) {
     throw UsageError("--device " + settings.device, "is measured by `feedrate run`, not emulated",
                      "use --device emulated:NAME, emulated:IMGS_PER_S or emulated:trace=FILE");
@@ -120,7 +122,7 @@ void check_kind(const ExperimentOptions& experiment, const plan::CellSettings& s
 // an Error.
 void check_output(const std::filesystem::path& output) {
   if (output.empty()) return;
-  for (const std::filesystem::path& folder : {output, output / kClientFolder}) {
+  for (const std::filesystem::path& folder : {output, output / session::kClientFolder}) {
     const std::filesystem::path ledger = folder / "ledger.jsonl";
     std::error_code none;
     const auto bytes = std::filesystem::file_size(ledger, none);
@@ -133,10 +135,12 @@ void check_output(const std::filesystem::path& output) {
 
 // What this machine manages without the storage; nothing where that cannot be measured, which is
 // said.
-std::optional<ClientLimit> try_client(const Cells& cells, const ExperimentOptions& experiment,
-                                      int gpus, double host_cpu_ms) {
+std::optional<session::ClientLimit> try_client(const plan::Cell& cell,
+                                               const session::ExperimentOptions& experiment,
+                                               int gpus, double host_cpu_ms,
+                                               session::Watcher& watcher) {
   try {
-    return client_limit(cells, experiment, gpus, host_cpu_ms);
+    return session::client_limit(cell, experiment, gpus, host_cpu_ms, watcher);
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "feedrate: what this machine manages from memory is not known: %s\n",
                  error.what());
@@ -149,43 +153,54 @@ int interrupted(int exit_code) {
   return exit_code;
 }
 
+// With one GPU. Reads the config's options, the dataset among them.
+plan::Cell only_cell(CLI::App& app, session::ExperimentOptions& experiment) {
+  const auto gpus = experiment.axes["gpus"];
+  experiment.axes["gpus"] = {"1"};
+  const std::vector<plan::Cell> cells = cells_of(app, experiment);
+  experiment.axes["gpus"] = gpus;  // check_kind() refuses it
+  if (cells.size() == 1) return cells.front();
+  throw UsageError(
+      "feedrate capacity",
+      "searches for one kind of cell, these options make " + std::to_string(cells.size()),
+      "give one value for each axis");
+}
+
 int capacity(CLI::App& app, CapacityCommand& command) {
-  ExperimentOptions& experiment = command.experiment;
+  session::ExperimentOptions& experiment = command.experiment;
   set_defaults(experiment);
-  cells_of(app, experiment);  // reads the config's options, the dataset among them
-  // What a trace holds is settled here: a file that changes later ends the search.
-  const Cells typed(app, experiment);
-  const Cells cells = typed.with("device", *typed.of(1)["device"]);
-  const plan::CellSettings settings = cells.settings();
+  const plan::Cell cell = only_cell(app, experiment);
+  const plan::CellSettings settings = plan::settings_of(cell);
   check_kind(experiment, settings);
   check_output(experiment.output);
   const device::EmulatedDevice emulated = emulated_of(settings);
   set_capacity_limits(app, settings.batch_size / emulated.imgs_per_s, experiment.run.limits);
   const double host_cpu_ms = device::host_cpu_ms(emulated, settings.emulation);
-  SearchOptions options{.limits = experiment.run.limits,
-                        .most_gpus = command.most_gpus,
-                        .repetitions = command.repetitions,
-                        .takes_cpu = host_cpu_ms > 0};
+  session::SearchOptions options{.limits = experiment.run.limits,
+                                 .most_gpus = command.most_gpus,
+                                 .repetitions = command.repetitions,
+                                 .takes_cpu = host_cpu_ms > 0};
+  text::LiveWatcher watcher(experiment.verbose);
   std::shared_ptr<const storage::DatasetVariant> dataset;
-  std::optional<Found> found;
+  std::optional<session::Found> found;
   {
-    Measuring measuring(experiment, {cells.of(1)}, std::nullopt);
+    session::Measuring measuring(experiment, {cell}, std::nullopt, watcher);
     if (!measuring.ready()) return measuring.exit_code(1);
-    dataset = measuring.dataset_of(cells.of(1));
+    dataset = measuring.dataset_of(cell);
     options.pass = pass_of(settings, *dataset, emulated);
     measuring.open_ledger({}, /*resume=*/false);
-    found = search_gpus(measuring, cells, emulated, options);
+    found = session::search_gpus(measuring, cell, emulated, options);
     if (found->interrupted) {
-      CapacityAnswer(settings, emulated, *dataset).print_so_far(*found);
+      text::CapacityAnswer(settings, emulated, *dataset).print_so_far(*found);
       return interrupted(measuring.exit_code(1));
     }
   }
-  const CapacityAnswer answer(settings, emulated, *dataset);
+  const text::CapacityAnswer answer(settings, emulated, *dataset);
   answer.print(*found);
   bool is_all_known = true;
   if (!command.no_client) {
     const auto client =
-        try_client(cells, experiment, found->search.runs().rbegin()->first, host_cpu_ms);
+        try_client(cell, experiment, found->search.runs().rbegin()->first, host_cpu_ms, watcher);
     if (client && client->interrupted) return interrupted(client->interrupted);
     if (client) answer.print_client(*found, *client);
     is_all_known = client.has_value();

@@ -6,7 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/manual.h"
-#include "record/environment.h"
+#include "machine/environment.h"
 
 namespace feedrate::cli {
 
@@ -32,7 +32,7 @@ CommandEntry add_manual(CLI::App& program) {
       program.add_subcommand("manual", "All of this as a man page: feedrate manual | man -l -");
   const CLI::App* all = &program;
   return {app, [=] {
-            std::fputs(manual_of(*all, std::string(record::version())).c_str(), stdout);
+            std::fputs(manual_of(*all, std::string(machine::version())).c_str(), stdout);
             return 0;
           }};
 }

@@ -8,18 +8,19 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/delay_plan.h"
-#include "cli/diagnosis_session.h"
-#include "cli/diagnosis_text.h"
-#include "cli/ledger_evidence.h"
-#include "cli/measuring.h"
 #include "cli/options.h"
 #include "cli/plant_option.h"
 #include "cli/quantity.h"
-#include "cli/ranks.h"
-#include "cli/trials.h"
+#include "ledger/rounds_file.h"
 #include "plan/axes.h"
-#include "record/rounds_file.h"
+#include "session/delay_plan.h"
+#include "session/diagnosis_session.h"
+#include "session/ledger_evidence.h"
+#include "session/measuring.h"
+#include "session/ranks.h"
+#include "session/trials.h"
+#include "text/diagnosis_text.h"
+#include "text/live_watcher.h"
 
 namespace feedrate::cli {
 namespace {
@@ -29,7 +30,7 @@ constexpr double kBudget = 120;  // s
 constexpr std::size_t kMostCached = 512;
 
 struct DiagnoseCommand {
-  ExperimentOptions experiment;
+  session::ExperimentOptions experiment;
   std::optional<double> budget_s;
   std::vector<std::string> plants;
   std::filesystem::path from;
@@ -49,7 +50,7 @@ void refuse_kind(const std::vector<plan::Cell>& cells) {
 }
 
 void set_diagnosis_limits(const CLI::App& app, double budget_s, run::RunLimits& limits) {
-  const double each = ladder_run_s(budget_s);
+  const double each = session::ladder_run_s(budget_s);
   const auto unless_typed = [&](const char* option, double& limit, double value) {
     if (app.count(option) == 0) limit = value;
   };
@@ -80,19 +81,20 @@ int diagnose_ledger(const CLI::App& app, const DiagnoseCommand& command) {
     throw UsageError(option, "says how to measure, and --from measures nothing",
                      "choose the ledger's cell: --where " + std::string(axis.name) + "=VALUE");
   }
-  LedgerEvidence found = evidence_from(command.from, command.experiment.where);
-  const diagnose::Diagnosis diagnosis = diagnose::diagnosis_of(found.evidence);
-  found.of.advice = advice_for(found.of.cell, found.evidence, diagnosis, found.surroundings);
-  add_tried(found.records, found.of.cell, found.of.advice,
-            static_cast<int>(found.evidence.rounds.size()));
-  print_diagnosis(command.json, found.of, found.evidence, diagnosis);
+  session::LedgerEvidence found = session::evidence_from(command.from, command.experiment.where);
+  const judge::Diagnosis diagnosis = judge::diagnosis_of(found.evidence);
+  found.of.advice =
+      session::advice_for(found.of.cell, found.evidence, diagnosis, found.surroundings);
+  session::add_tried(found.records, found.of.cell, found.of.advice,
+                     static_cast<int>(found.evidence.rounds.size()));
+  text::print_diagnosis(command.json, found.of, found.evidence, diagnosis);
   return 0;
 }
 
 int diagnose(CLI::App& app, DiagnoseCommand& command) {
   if (!command.from.empty()) return diagnose_ledger(app, command);
-  ExperimentOptions& experiment = command.experiment;
-  refuse_launchers("feedrate diagnose", "starts its ranks itself");
+  session::ExperimentOptions& experiment = command.experiment;
+  session::refuse_launchers("feedrate diagnose", "starts its ranks itself");
   if (experiment.axes["data"].empty() && experiment.config.empty())
     experiment.axes["data"] = {"jpeg"};
   const std::vector<plan::Cell> cells = cells_of(app, experiment);
@@ -102,21 +104,24 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
   double budget_s = command.budget_s.value_or(kBudget);
   // Runs of one diagnosis are alike: their limits follow from the budget that it began with.
   if (command.resume)
-    if (const auto begun = record::read_rounds(experiment.output)) budget_s = begun->head.budget_s;
+    if (const auto begun = ledger::read_rounds(experiment.output)) budget_s = begun->head.budget_s;
   set_diagnosis_limits(app, budget_s, experiment.run.limits);
   experiment.run.most_cached = kMostCached;
   plant(command.plants, experiment.run);
-  Measuring measuring(experiment, cells, std::nullopt);
+  text::LiveWatcher watcher(experiment.verbose);
+  session::Measuring measuring(experiment, cells, std::nullopt, watcher);
   if (!measuring.ready()) return measuring.exit_code(1);
   measuring.check({{cells.front(), plan::Role::cell, 0}});
-  DiagnosisSession session({.folder = experiment.output,
-                            .seed = experiment.run.seed,
-                            .budget_s = budget_s,
-                            .planted = listed(command.plants),
-                            .resume = command.resume,
-                            .is_tried = command.is_tried,
-                            .json = command.json},
-                           measuring, cells.front());
+  session::DiagnosisSession session(
+      {.folder = experiment.output,
+       .seed = experiment.run.seed,
+       .budget_s = budget_s,
+       .planted = listed(command.plants),
+       .resume = command.resume,
+       .is_tried = command.is_tried},
+      measuring, cells.front(), [&](const session::DiagnosisAnswer& answer) {
+        text::print_diagnosis(command.json, answer.of, answer.evidence, answer.diagnosis);
+      });
   return session.carry_out();
 }
 

@@ -10,11 +10,14 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/jobs_run.h"
-#include "cli/jobs_text.h"
 #include "cli/options.h"
-#include "cli/ranks.h"
+#include "ledger/record_json.h"
 #include "plan/axes.h"
+#include "session/jobs_run.h"
+#include "session/ranks.h"
+#include "text/jobs_text.h"
+#include "text/live_watcher.h"
+#include "text/result_text.h"
 
 namespace feedrate::cli {
 namespace {
@@ -24,7 +27,7 @@ namespace {
 constexpr double kSeconds = 20, kLongest = 1.05;
 
 struct JobsCommand {
-  ExperimentOptions experiment;
+  session::ExperimentOptions experiment;
   int copies = 1, repetitions = 1;
   bool json = false, dry_run = false;
 };
@@ -46,7 +49,8 @@ void refuse_what_cannot_go_on(const plan::Cell& cell) {
   }
 }
 
-std::string name_of(const PlannedJob& job, std::size_t number, bool has_datasets, bool has_copies) {
+std::string name_of(const session::PlannedJob& job, std::size_t number, bool has_datasets,
+                    bool has_copies) {
   std::string name = "job " + std::to_string(number) + " (" + job.cell.label() + ", batch " +
                      *job.cell["batch-size"] + ", " +
                      *job.cell.recorded(plan::axis_named("device"));
@@ -71,8 +75,8 @@ class FirstTyped {
 
 // Each cell of each table, `copies` times. Jobs are alike whose records are of one cell, however it
 // was typed, and of one dataset.
-std::vector<PlannedJob> jobs_of(CLI::App& app, JobsCommand& command) {
-  std::vector<PlannedJob> jobs;
+std::vector<session::PlannedJob> jobs_of(CLI::App& app, JobsCommand& command) {
+  std::vector<session::PlannedJob> jobs;
   FirstTyped datasets;
   std::map<std::pair<std::string, std::filesystem::path>, std::size_t> first_of;
   for (const CellGroup& group : cell_groups_of(app, command.experiment)) {
@@ -80,7 +84,7 @@ std::vector<PlannedJob> jobs_of(CLI::App& app, JobsCommand& command) {
     for (const plan::Cell& cell : group.cells) {
       refuse_what_cannot_go_on(cell);
       const std::size_t first = first_of.try_emplace({cell.id(), data}, jobs.size()).first->second;
-      auto copy = static_cast<int>(std::ranges::count(jobs, first, &PlannedJob::first));
+      auto copy = static_cast<int>(std::ranges::count(jobs, first, &session::PlannedJob::first));
       for (int i = 0; i < command.copies; ++i)
         jobs.push_back({.cell = cell, .data = data, .first = first, .copy = ++copy, .name = {}});
     }
@@ -90,31 +94,39 @@ std::vector<PlannedJob> jobs_of(CLI::App& app, JobsCommand& command) {
                      "give several values of an axis, --copies N, or [[sweep]] tables in --config");
   }
   const bool has_datasets = std::ranges::any_of(
-      jobs, [&](const PlannedJob& job) { return job.data != jobs.front().data; });
+      jobs, [&](const session::PlannedJob& job) { return job.data != jobs.front().data; });
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const bool has_copies = std::ranges::any_of(
-        jobs, [&](const PlannedJob& job) { return job.first == jobs[i].first && job.copy > 1; });
+    const bool has_copies = std::ranges::any_of(jobs, [&](const session::PlannedJob& job) {
+      return job.first == jobs[i].first && job.copy > 1;
+    });
     jobs[i].name = name_of(jobs[i], i + 1, has_datasets, has_copies);
   }
   return jobs;
 }
 
 int run_jobs(CLI::App& app, JobsCommand& command) {
-  refuse_launchers("feedrate jobs", "starts its jobs itself");
-  const std::vector<PlannedJob> jobs = jobs_of(app, command);
+  session::refuse_launchers("feedrate jobs", "starts its jobs itself");
+  const std::vector<session::PlannedJob> jobs = jobs_of(app, command);
   run::RunLimits& limits = command.experiment.run.limits;
   if (app.count("--max-seconds") == 0) limits.max_seconds = kLongest * limits.min_seconds;
-  JobsRun measuring(command.experiment, jobs,
-                    {.repetitions = command.repetitions, .print_json = command.json});
+  text::LiveWatcher watcher(command.experiment.run.qualify);
+  const auto finished = [&](const ledger::Record& record, const nlohmann::ordered_json& json,
+                            const std::string& title) {
+    watcher.logs(text::result_line(record, title));
+    if (!command.json) return;
+    std::printf("%s\n", ledger::to_line(json).c_str());
+    std::fflush(stdout);
+  };
+  session::JobsRun measuring(command.experiment, jobs, command.repetitions, watcher, finished);
   measuring.check();
   if (command.dry_run) {
-    for (const PlannedJob& job : jobs) std::printf("%s\n", job.name.c_str());
+    for (const session::PlannedJob& job : jobs) std::printf("%s\n", job.name.c_str());
     return 0;
   }
   measuring.open_ledger();
-  const JobsOutcome outcome = measuring.measure();
+  const session::JobsOutcome outcome = measuring.measure();
   const std::size_t measured = outcome.repetitions.size();
-  if (!command.json && measured > 0) std::fputs(jobs_text(jobs, outcome).c_str(), stdout);
+  if (!command.json && measured > 0) std::fputs(text::jobs_text(jobs, outcome).c_str(), stdout);
   if (measuring.is_stopped()) {
     std::fflush(stdout);
     const std::string when =

@@ -3,8 +3,8 @@
 
 #include "cli/commands.h"
 #include "device/published_rates.h"
+#include "ledger/axes_file.h"
 #include "plan/axes.h"
-#include "record/axes_file.h"
 
 namespace feedrate::cli {
 namespace {
@@ -40,7 +40,7 @@ CommandEntry add_list(CLI::App& program) {
                 "the tables of axes and flags as JSON, as `sweep` keeps them beside a ledger");
   return {app, [=] {
             if (*json) {
-              std::printf("%s\n", record::axes_json().dump(1).c_str());
+              std::printf("%s\n", ledger::axes_json().dump(1).c_str());
               return 0;
             }
             if (!only->empty()) {

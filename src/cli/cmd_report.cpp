@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/python_report.h"
-#include "record/check_records.h"
+#include "ledger/check_records.h"
 
 namespace feedrate::cli {
 namespace {
@@ -44,7 +44,7 @@ std::vector<std::string> with_command(const char* command, std::vector<std::stri
 // Prints what check_records() finds, a line of stdout each, and returns how many. Python makes all
 // other checks, also of lines that are not records.
 std::size_t print_findings(const std::filesystem::path& ledger) {
-  const record::CheckedRecords checked = record::check_records(ledger);
+  const ledger::CheckedRecords checked = ledger::check_records(ledger);
   for (const auto& [line, words] : checked.findings)
     std::printf("line %zu: %s\n", line, words.c_str());
   std::fflush(stdout);

@@ -8,11 +8,12 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/whole_file.h"
 #include "cli/commands.h"
 #include "cli/reproduce.h"
-#include "record/environment.h"
-#include "record/ledger.h"
+#include "ledger/ledger.h"
+#include "machine/environment.h"
 
 namespace feedrate::cli {
 namespace {
@@ -27,9 +28,10 @@ void print(const Reproduction& reproduction, const std::string& output) {
   for (const Words& words : reproduction.datasets) std::printf("%s\n", shell_line(words).c_str());
   for (std::size_t i = 0; i < reproduction.runs.size(); ++i) {
     if (!reproduction.configs[i].empty()) {
-      std::printf(
-          "mkdir -p '%s' && cat > '%s/config-%zu.toml' <<'END_OF_CONFIG'\n%s\nEND_OF_CONFIG\n",
-          output.c_str(), output.c_str(), i, reproduction.configs[i].c_str());
+      const std::string config = output + "/config-" + std::to_string(i) + ".toml";
+      std::printf("mkdir -p %s && cat > %s <<'END_OF_CONFIG'\n%s\nEND_OF_CONFIG\n",
+                  shell_word(output).c_str(), shell_word(config).c_str(),
+                  reproduction.configs[i].c_str());
     }
     std::printf("%s\n", shell_line(reproduction.runs[i]).c_str());
   }
@@ -73,17 +75,17 @@ int carry_out_all(const Reproduction& reproduction, const std::string& output) {
 }
 
 int reproduce(const ReproduceCommand& command) {
-  const record::LedgerText ledger =
-      record::read_ledger(std::filesystem::path(command.folder) / "ledger.jsonl");
+  const ledger::LedgerText ledger =
+      ledger::read_ledger(std::filesystem::path(command.folder) / "ledger.jsonl");
   if (ledger.records.empty())
     throw Error(command.folder, "holds no record", "measure first: `feedrate sweep -o DIR`");
   Reproduction reproduction = reproduction_of(ledger.records, command.dataset, command.output);
   const auto& then = ledger.records.front()["environment"];
-  if (const std::string hash = then.value("binary_xxh3", ""); hash != record::binary_hash()) {
+  if (const std::string hash = then.value("binary_xxh3", ""); hash != machine::binary_hash()) {
     reproduction.notes.push_back(
         "it was made by another program: feedrate " + then.value("feedrate_version", "?") +
         ", commit " + then.value("git_commit", "?") + "; this is " +
-        std::string(record::version()) + ", commit " + std::string(record::git_commit()));
+        std::string(machine::version()) + ", commit " + std::string(machine::git_commit()));
   }
   if (!command.run) {
     print(reproduction, command.output);

@@ -10,22 +10,23 @@
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "cli/commands.h"
-#include "cli/measuring.h"
 #include "cli/options.h"
-#include "cli/progress.h"
-#include "cli/ranks.h"
-#include "cli/result_text.h"
-#include "cli/signals.h"
-#include "cli/slow_step.h"
 #include "cli/small_dataset.h"
 #include "device/step_trace.h"
-#include "record/record_json.h"
+#include "ledger/record_json.h"
+#include "session/measuring.h"
+#include "session/ranks.h"
+#include "session/signals.h"
+#include "text/live_watcher.h"
+#include "text/progress.h"
+#include "text/result_text.h"
+#include "text/slow_step.h"
 
 namespace feedrate::cli {
 namespace {
 
 struct RunCommand {
-  ExperimentOptions experiment;
+  session::ExperimentOptions experiment;
   int repetitions = 1;
   bool json = false;
   bool no_ceiling = false;
@@ -113,7 +114,7 @@ class LiveRun {
         line_(command.experiment.quiet),
         slow_(command.experiment.run.limits, command.experiment.quiet) {}
 
-  record::SweepHooks hooks() {
+  session::SweepHooks hooks() {
     return {.started =
                 [this](const plan::PlannedRun& run, std::size_t, std::size_t,
                        std::optional<double> ceiling) {
@@ -126,7 +127,7 @@ class LiveRun {
                 },
             .progress = [this](const run::RunProgress& p) { show(p); },
             .finished =
-                [this](const record::Record& record, const nlohmann::ordered_json& json) {
+                [this](const ledger::Record& record, const nlohmann::ordered_json& json) {
                   line_.clear();
                   finish(record, json);
                 }};
@@ -145,25 +146,25 @@ class LiveRun {
     if (command_.json || measured_.empty()) return;
     const std::string label = measured_.back().context.run.cell.label();
     if (command_.experiment.verbose) {
-      for (const record::Record& record : measured_)
-        std::fputs(result_text(record, label).c_str(), stdout);
+      for (const ledger::Record& record : measured_)
+        std::fputs(text::result_text(record, label).c_str(), stdout);
     }
     if (!command_.experiment.verbose || measured_.size() > 1)
-      std::fputs(result_summary(measured_, label, ledger_).c_str(), stdout);
+      std::fputs(text::result_summary(measured_, label, ledger_).c_str(), stdout);
   }
 
  private:
   void show(const run::RunProgress& progress) {
     slow_.look_at(progress, cell_, in_pairs_, line_);
-    line_.show(title_, describe(progress, ceiling_));
+    line_.show(title_, text::describe(progress, ceiling_));
   }
-  void finish(const record::Record& record, const nlohmann::ordered_json& json) {
+  void finish(const ledger::Record& record, const nlohmann::ordered_json& json) {
     const run::CellResult& result = record.result;
     if (record.context.run.role != plan::Role::cell && !command_.measures_the_ceiling) {
       if (result.status == run::Status::failed) ceiling_error_ = result.error;
       return;
     }
-    if (command_.json) std::printf("%s\n", record::to_line(json).c_str());
+    if (command_.json) std::printf("%s\n", ledger::to_line(json).c_str());
     if (result.status == run::Status::failed)
       std::fprintf(stderr, "feedrate: %s\n", result.error.c_str());
     if (!result.measurement) return;
@@ -176,14 +177,14 @@ class LiveRun {
 
   const RunCommand& command_;
   const std::string ledger_;
-  ProgressLine line_;
-  SlowStepNotice slow_;
+  text::ProgressLine line_;
+  text::SlowStepNotice slow_;
   plan::Cell cell_;  // of the run in progress
   bool in_pairs_ = false;
   std::string title_;
   std::optional<double> ceiling_;
   std::string ceiling_error_;
-  std::vector<record::Record> measured_;
+  std::vector<ledger::Record> measured_;
   bool lacks_its_trace_ = false;
 };
 
@@ -203,15 +204,15 @@ std::vector<plan::PlannedRun> repeated_plan(const plan::Cell& cell, const RunCom
 
 // `feedrate run` and nothing that says what to measure.
 bool names_nothing(const RunCommand& command) {
-  const ExperimentOptions& typed = command.experiment;
+  const session::ExperimentOptions& typed = command.experiment;
   return typed.config.empty() && typed.data.empty() && typed.trace.empty() &&
          command.record_steps.empty() &&
          std::ranges::all_of(typed.axes, [](const auto& axis) { return axis.second.empty(); });
 }
 
 int run(CLI::App& app, RunCommand& command) {
-  ExperimentOptions& experiment = command.experiment;
-  const auto launch = find_launch(experiment);
+  session::ExperimentOptions& experiment = command.experiment;
+  const auto launch = session::find_launch(experiment);
   const std::vector<plan::Cell> cells = cells_of(app, experiment);
   if (cells.size() != 1) {
     throw UsageError("feedrate run",
@@ -223,14 +224,15 @@ int run(CLI::App& app, RunCommand& command) {
   settle_trace(experiment.trace);
   command.measures_the_ceiling = cells.front().is("data", "synthetic");
   const auto plan = repeated_plan(cells.front(), command);
-  if (launch && launch->rank > 0) return follow(*launch, cells, experiment.run);
+  text::LiveWatcher watcher(experiment.run.qualify || experiment.verbose);
+  if (launch && launch->rank > 0) return session::follow(*launch, cells, experiment.run, watcher);
 
-  Measuring measuring(experiment, cells, launch);
+  session::Measuring measuring(experiment, cells, launch, watcher);
   if (!measuring.ready()) return measuring.exit_code(1);
   measuring.check(plan);
   measuring.open_ledger(plan, /*resume=*/false);
   LiveRun live(command, measuring.ledger() ? measuring.ledger()->path() : "");
-  const record::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
+  const session::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
   live.conclude();
   live.refuse_a_failed_ceiling();
   if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted\n");
@@ -240,10 +242,10 @@ int run(CLI::App& app, RunCommand& command) {
 
 // The same with pictures that are made for it.
 int run_small(CLI::App& app, RunCommand& command) {
-  const HeldSignals held;  // the pictures are removed, whenever a signal comes
+  const session::HeldSignals held;  // the pictures are removed, whenever a signal comes
   std::optional<SmallDataset> dataset;
   {
-    const SignalWatcher signals;
+    const session::SignalWatcher signals;
     try {
       dataset.emplace(command.experiment.quiet, signals.token());
     } catch (const Error&) {
@@ -276,8 +278,8 @@ CommandEntry add_run(CLI::App& program) {
                   "(--data synthetic)")
       ->type_name("FILE");
   app->add_option("--trace", command->experiment.trace,
-                  "write what every batch went through, for Perfetto and chrome://tracing; of "
-                  "several ranks that are processes, NAME.rankN.json each")
+                  "write what every batch went through, for Perfetto and chrome://tracing; the ceiling "
+                  "then has a run of its own; of several ranks that are processes, NAME.rankN.json each")
       ->type_name("FILE");
   app->add_flag("--trace-operators", command->experiment.run.trace_operators,
                 "the trace ends with 5 steps more, behind the window, with every operator and "
@@ -292,7 +294,8 @@ CommandEntry add_run(CLI::App& program) {
                    "print every figure, stage and warning of the runs");
   return {app, [=] {
             // Ranks that another program has started would each make pictures of their own.
-            const bool is_alone = names_nothing(*command) && !find_launch(command->experiment);
+            const bool is_alone =
+                names_nothing(*command) && !session::find_launch(command->experiment);
             return is_alone ? run_small(*app, *command) : run(*app, *command);
           }};
 }

@@ -11,28 +11,30 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/measuring.h"
 #include "cli/options.h"
-#include "cli/precise_sweep.h"
-#include "cli/progress.h"
-#include "cli/ranks.h"
-#include "cli/result_text.h"
-#include "cli/slow_step.h"
-#include "cli/sweep_table.h"
-#include "cli/terminal.h"
+#include "cli/quantity.h"
+#include "ledger/record_json.h"
+#include "ledger/resume.h"
+#include "ledger/rounds_file.h"
 #include "measure/clock.h"
 #include "plan/sweep_order.h"
-#include "record/record_json.h"
-#include "record/resume.h"
-#include "record/rounds_file.h"
+#include "session/measuring.h"
+#include "session/precise_sweep.h"
+#include "session/ranks.h"
+#include "text/live_watcher.h"
+#include "text/progress.h"
+#include "text/result_text.h"
+#include "text/slow_step.h"
+#include "text/sweep_table.h"
+#include "text/terminal.h"
 
 namespace feedrate::cli {
 namespace {
 
 struct SweepCommand {
-  ExperimentOptions experiment;
+  session::ExperimentOptions experiment;
   int repetitions = 0;  // 0: not said
-  PrecisionOptions precision;
+  session::PrecisionOptions precision;
   bool json = false, dry_run = false;
   bool resume = false, force_resume = false;
 };
@@ -47,7 +49,7 @@ std::string counted(std::size_t n, const char* thing) {
 }
 
 // ", then as many as ±2 % of every share needs, until 30 min are over"
-std::string further(const PrecisionOptions& precision) {
+std::string further(const session::PrecisionOptions& precision) {
   if (!precision.is_asked()) return "";
   return ", then as many as " +
          (precision.target ? format("±%.3g %% of every share needs", 100 * *precision.target)
@@ -75,7 +77,7 @@ std::string summary_of(const std::vector<plan::PlannedRun>& plan, const SweepCom
 void print_plan(std::vector<plan::PlannedRun> plan, const SweepCommand& command) {
   const std::filesystem::path file = command.experiment.output / "ledger.jsonl";
   if ((command.resume || command.force_resume) && std::filesystem::exists(file))
-    plan = record::missing_of(std::move(plan), record::read_ledger(file).records);
+    plan = ledger::missing_of(std::move(plan), ledger::read_ledger(file).records);
   for (std::size_t i = 0; i < plan.size(); ++i) {
     std::printf("%3zu  repetition %d  %-8s %s\n", i + 1, plan[i].repetition,
                 std::string(plan::name_of(plan[i].role)).c_str(), plan[i].cell.label().c_str());
@@ -95,12 +97,12 @@ class SweepLog {
         line_(command.experiment.quiet),
         slow_(command.experiment.run.limits, command.experiment.quiet) {}
 
-  record::SweepHooks hooks() {
+  session::SweepHooks hooks() {
     return {
         .started = [this](const plan::PlannedRun& run, std::size_t number, std::size_t total,
                           std::optional<double> ceiling) { start(run, number, total, ceiling); },
         .progress = [this](const run::RunProgress& p) { show(p); },
-        .finished = [this](const record::Record& record,
+        .finished = [this](const ledger::Record& record,
                            const nlohmann::ordered_json& json) { finish(record, json); }};
   }
 
@@ -111,11 +113,11 @@ class SweepLog {
   }
 
  private:
-  void note(const record::Record& record) {
+  void note(const ledger::Record& record) {
     if (!record.result.measurement || record.valid) return;
     ++serious_runs_;
-    for (const record::Flag& flag : record.flags)
-      if (flag.severity == record::Severity::serious) serious_flags_.insert(flag.name);
+    for (const judge::Flag& flag : record.flags)
+      if (flag.severity == judge::Severity::serious) serious_flags_.insert(flag.name);
   }
   void start(const plan::PlannedRun& run, std::size_t number, std::size_t total,
              std::optional<double> ceiling) {
@@ -127,27 +129,28 @@ class SweepLog {
         "[" + turn + std::to_string(number) + "/" + std::to_string(total) + "] " + run.cell.label();
     number_ = number, left_ = total - number + 1;
     if (is_table_ && !table_) {
-      table_.emplace(terminal_columns(), total, grows_, shows_colours(STDERR_FILENO));
+      table_.emplace(text::terminal_columns(), total, grows_, text::shows_colours(STDERR_FILENO));
       if (!command_.experiment.quiet) std::fprintf(stderr, "%s\n", table_->header().c_str());
     }
     line_.show(title_, {"preparing"});
   }
   void show(const run::RunProgress& progress) {
     slow_.look_at(progress, cell_, in_pairs_, line_);
-    line_.show(title_, describe(progress, ceiling_, eta()));
+    line_.show(title_, text::describe(progress, ceiling_, eta()));
   }
-  void finish(const record::Record& record, const nlohmann::ordered_json& json) {
+  void finish(const ledger::Record& record, const nlohmann::ordered_json& json) {
     line_.clear();
     note(record);
     // What failed is said even to those who want no progress.
     if (!command_.experiment.quiet || !record.result.measurement) {
-      const std::string text = table_ ? table_->row(record, number_) : result_line(record, title_);
+      const std::string text =
+          table_ ? table_->row(record, number_) : text::result_line(record, title_);
       std::fprintf(stderr, "%s\n", text.c_str());
     }
     if (command_.experiment.verbose && record.result.measurement)
-      std::fputs(result_text(record, record.context.run.cell.label()).c_str(), stderr);
+      std::fputs(text::result_text(record, record.context.run.cell.label()).c_str(), stderr);
     if (command_.json) {
-      std::printf("%s\n", record::to_line(json).c_str());
+      std::printf("%s\n", ledger::to_line(json).c_str());
       std::fflush(stdout);
     }
     ++done_;
@@ -162,9 +165,9 @@ class SweepLog {
 
   const SweepCommand& command_;
   const bool grows_, is_table_;
-  ProgressLine line_;
-  SlowStepNotice slow_;
-  std::optional<SweepTable> table_;
+  text::ProgressLine line_;
+  text::SlowStepNotice slow_;
+  std::optional<text::SweepTable> table_;
   std::string title_;
   plan::Cell cell_;  // of the run in progress
   bool in_pairs_ = false;
@@ -174,7 +177,7 @@ class SweepLog {
   std::int64_t start_ns_ = measure::now_ns();
 };
 
-void say_outcome(const record::SweepOutcome& outcome, const record::Ledger& ledger) {
+void say_outcome(const session::SweepOutcome& outcome, const ledger::Ledger& ledger) {
   std::fprintf(stderr, "%zu measured, %zu failed, %zu already there: %s\n", outcome.ok,
                outcome.failed, outcome.skipped, ledger.path().c_str());
   if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted; go on with --resume\n");
@@ -192,9 +195,21 @@ std::string not_in_pairs(const std::vector<plan::Cell>& cells) {
   return lines;
 }
 
+void add_precision_options(CLI::App& app, session::PrecisionOptions& options) {
+  cli::add_quantity(
+      app, "--target-ci", options.target, {{"%", 0.01}}, 1, "must be as 2%: 100% at most",
+      "repeat cells until the 95 % interval of each share of the ceiling is within ±X %, "
+      "after --repetitions of all (then 6 by default)")
+      ->type_name("X%");
+  cli::add_duration(
+      app, "--budget", options.budget_s,
+      "after --repetitions of all, start no repetition that would end later; the widest "
+      "intervals come first");
+}
+
 int sweep(CLI::App& app, SweepCommand& command) {
-  ExperimentOptions& experiment = command.experiment;
-  const auto launch = find_launch(experiment);
+  session::ExperimentOptions& experiment = command.experiment;
+  const auto launch = session::find_launch(experiment);
   const std::vector<plan::Cell> cells = cells_of(app, experiment);
   const bool is_precise = command.precision.is_asked();
   if (command.repetitions == 0) command.repetitions = is_precise ? plan::Precision{}.pilot : 1;
@@ -202,12 +217,13 @@ int sweep(CLI::App& app, SweepCommand& command) {
   const bool resumes = command.resume || command.force_resume;
   // Of a sweep that goes on nobody knows yet how many runs are missing.
   if (is_precise)
-    check_precision(command.precision, command.repetitions, resumes ? 0 : plan.size(),
-                    least_seconds(experiment.run.limits));
+    session::check_precision(command.precision, command.repetitions, resumes ? 0 : plan.size(),
+                             least_seconds(experiment.run.limits));
+  text::LiveWatcher watcher(experiment.run.qualify || experiment.verbose);
   if (launch && launch->rank > 0)
-    return command.dry_run ? 0 : follow(*launch, cells, experiment.run);
+    return command.dry_run ? 0 : session::follow(*launch, cells, experiment.run, watcher);
 
-  Measuring measuring(experiment, cells, command.dry_run ? std::nullopt : launch);
+  session::Measuring measuring(experiment, cells, command.dry_run ? std::nullopt : launch, watcher);
   if (!measuring.ready()) return measuring.exit_code(1);
   const std::size_t unreadable = measuring.check_but_go_on(plan);
   if (command.dry_run) {
@@ -217,22 +233,22 @@ int sweep(CLI::App& app, SweepCommand& command) {
   }
   if (experiment.output.empty())
     throw UsageError("--output", "is needed", "give a folder for the ledger: -o results/NAME");
-  if (resumes && std::filesystem::exists(experiment.output / record::kRoundsFile)) {
+  if (resumes && std::filesystem::exists(experiment.output / ledger::kRoundsFile)) {
     throw Error(experiment.output.string(),
                 "holds a diagnosis, which `feedrate diagnose` goes on with",
                 "choose another folder: -o DIR");
   }
   measuring.open_ledger(plan, resumes, command.force_resume);
-  if (is_precise) check_pilot(*measuring.ledger(), command.repetitions);
+  if (is_precise) session::check_pilot(*measuring.ledger(), command.repetitions);
 
   if (!command.experiment.quiet)
     std::fprintf(stderr, "%s\n%s%s", summary_of(measuring.missing(plan), command).c_str(),
-                 not_in_pairs(cells).c_str(), emulation_line(cells).c_str());
+                 not_in_pairs(cells).c_str(), text::emulation_line(cells).c_str());
   SweepLog log(command, is_precise);
-  const record::SweepOutcome outcome =
-      is_precise ? sweep_to_precision(measuring, cells, command.precision, command.repetitions,
-                                      experiment.run.seed, least_seconds(experiment.run.limits),
-                                      log.hooks())
+  const session::SweepOutcome outcome =
+      is_precise ? session::sweep_to_precision(measuring, cells, command.precision,
+                                               command.repetitions, experiment.run.seed,
+                                               least_seconds(experiment.run.limits), log.hooks())
                  : measuring.run(plan, log.hooks(), /*stop_at_failure=*/false);
   const std::string bad = command.experiment.quiet ? "" : log.not_to_be_quoted();
   if (!bad.empty()) std::fprintf(stderr, "%s\n", bad.c_str());

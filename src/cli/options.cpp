@@ -14,11 +14,12 @@
 #include "base/text.h"
 #include "cli/stored_size.h"
 #include "device/default_device.h"
+#include "machine/environment.h"
+#include "machine/hardware.h"
 #include "plan/axes.h"
 #include "plan/suite.h"
 #include "plan/where.h"
-#include "record/environment.h"
-#include "record/hardware.h"
+#include "ranks/launch.h"
 
 namespace feedrate::cli {
 namespace {
@@ -192,7 +193,8 @@ void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& 
   command.add_option("--seed", seed, help)->capture_default_str()->check(whole());
 }
 
-void add_experiment_options(CLI::App& command, ExperimentOptions& options, const std::string& axes,
+void add_experiment_options(CLI::App& command, session::ExperimentOptions& options,
+                            const std::string& axes,
                             const std::map<std::string, std::string>& defaults) {
   for (const plan::Axis& axis : plan::axes()) {
     command
@@ -272,6 +274,18 @@ static void check_precision_counts(const std::vector<CellGroup>& groups,
                    "leave it out, or use --device cuda or cpu");
 }
 
+// Ranks that a launcher has started look each by itself, and all have to find the same.
+static std::optional<StoredSize> size_stored_in(const std::filesystem::path& data,
+                                                const std::set<std::string>& kinds) {
+  const bool is_rank = ranks::launch_of(environment_variable).has_value();
+  const std::chrono::seconds patience(is_rank ? 60 : 2);
+  const StoredSizeLook look = look_for_stored_size(data, kinds, patience);
+  if (is_rank && !look.is_answered)
+    throw Error(data.string(), "its storage did not answer within a minute",
+                "see that each rank can read it, or name the size: --image-size");
+  return look.only;
+}
+
 // Who names no size, of a dataset that holds only one, means that one. Returns what was filled in,
 // for the user; empty: nothing.
 static std::string fill_in_the_only_size(plan::AxisValues& chosen,
@@ -287,7 +301,7 @@ static std::string fill_in_the_only_size(plan::AxisValues& chosen,
       if (kind != "synthetic" && kind != "tensor")
         kinds.insert(container == "files" ? kind : kind + "." + container);
   if (kinds.empty()) return "";
-  const auto only = only_stored_size(data, kinds, std::chrono::seconds(2));
+  const auto only = size_stored_in(data, kinds);
   if (!only || (only->size == "224x224" && only->detail.empty())) return "";
   std::string filled = "--image-size " + only->size;
   chosen["image-size"] = {only->size};
@@ -300,8 +314,8 @@ static std::string fill_in_the_only_size(plan::AxisValues& chosen,
 }
 
 static std::string build_and_cpu() {
-  return std::string(record::version()) + " " + record::binary_hash() + " on " +
-         record::cpu_json().value("model", "");
+  return std::string(machine::version()) + " " + machine::binary_hash() + " on " +
+         machine::cpu_json().value("model", "");
 }
 
 // Whoever gives one of the two means the other to go with it.
@@ -320,7 +334,7 @@ static void fit_window_limits(const CLI::App& command, run::RunLimits& limits) {
 }
 
 // `own_datasets`: whether tables may name one.
-static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& options,
+static std::vector<CellGroup> groups_of(CLI::App& command, session::ExperimentOptions& options,
                                         bool own_datasets) {
   const bool is_typed = command.count("--dataset") > 0;
   const std::string file = options.config.string();
@@ -378,11 +392,11 @@ static std::vector<CellGroup> groups_of(CLI::App& command, ExperimentOptions& op
   return groups;
 }
 
-std::vector<CellGroup> cell_groups_of(CLI::App& command, ExperimentOptions& options) {
+std::vector<CellGroup> cell_groups_of(CLI::App& command, session::ExperimentOptions& options) {
   return groups_of(command, options, /*own_datasets=*/true);
 }
 
-std::vector<plan::Cell> cells_of(CLI::App& command, ExperimentOptions& options) {
+std::vector<plan::Cell> cells_of(CLI::App& command, session::ExperimentOptions& options) {
   std::vector<plan::Cell> cells;
   std::set<std::string> ids;
   for (CellGroup& group : groups_of(command, options, /*own_datasets=*/false)) {

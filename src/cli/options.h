@@ -8,27 +8,15 @@
 
 #include "plan/cell.h"
 #include "plan/suite.h"
-#include "run/run_options.h"
+#include "session/experiment_options.h"
 
 namespace feedrate::cli {
-
-// The options that `run` and `sweep` share, as typed. One flag per axis is made from axes().
-struct ExperimentOptions {
-  std::map<std::string, std::vector<std::string>> axes;  // flags given on the command line
-  std::vector<std::string> where;
-  std::filesystem::path config;
-  std::filesystem::path data;
-  std::filesystem::path output;
-  bool anonymize = false;
-  bool quiet = false, verbose = false;  // of commands with add_talk_options()
-  std::filesystem::path trace;          // of `run`: of its cell, not of the ceiling; empty: none
-  run::RunOptions run;
-};
 
 // Adds them to a subcommand. `options` must outlive the parse.
 // `axes`: the heading of the axes in --help. `defaults`: what --help shows of axes for which the
 // subcommand has another value than theirs.
-void add_experiment_options(CLI::App& command, ExperimentOptions& options, const std::string& axes,
+void add_experiment_options(CLI::App& command, session::ExperimentOptions& options,
+                            const std::string& axes,
                             const std::map<std::string, std::string>& defaults = {});
 
 // Adds --stall-seconds to a command that is carried out aside (aside.h).
@@ -56,9 +44,9 @@ struct CellGroup {
 // `dataset` of its own; a flag on the command line overrides the same key everywhere. Values of
 // other options in the config are set on `command` where the command line left them. Throws
 // UsageError.
-std::vector<CellGroup> cell_groups_of(CLI::App& command, ExperimentOptions& options);
+std::vector<CellGroup> cell_groups_of(CLI::App& command, session::ExperimentOptions& options);
 
 // The cells that the flags and --config ask for: the union of the groups, all of one dataset.
-std::vector<plan::Cell> cells_of(CLI::App& command, ExperimentOptions& options);
+std::vector<plan::Cell> cells_of(CLI::App& command, session::ExperimentOptions& options);
 
 }  // namespace feedrate::cli

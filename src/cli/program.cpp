@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "record/environment.h"
+#include "machine/environment.h"
 
 namespace feedrate::cli {
 
@@ -36,8 +36,8 @@ int run_program(int argc, char** argv) {
       "then on\n"
       "stored data, and says how fast each is and which stage costs the difference.",
       "feedrate"};
-  program.set_version_flag(
-      "--version", std::string(record::version()) + " (" + std::string(record::git_commit()) + ")");
+  program.set_version_flag("--version", std::string(machine::version()) + " (" +
+                                            std::string(machine::git_commit()) + ")");
   program.require_subcommand(1);
   program.footer(
       "Start: feedrate run; then feedrate gen data/ && feedrate run --data jpeg --dataset data/\n"

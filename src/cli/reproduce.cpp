@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "device/registry.h"
+#include "ledger/record_json.h"
 #include "plan/axes.h"
 #include "plan/settings.h"
-#include "record/record_json.h"
 #include "run/datasets.h"
 #include "storage/dataset_record.h"
 #include "storage/variant_name.h"
@@ -164,7 +164,7 @@ bool had_no_pictures(const std::vector<Json>& records, const Json& command) {
 }  // namespace
 
 std::string check_same(const MeasuredData& data) {
-  const auto now = run::Datasets(data.folder).of(plan::settings_of(record::cell_from(data.cell)));
+  const auto now = run::Datasets(data.folder).of(plan::settings_of(ledger::cell_from(data.cell)));
   const std::string then = data.dataset["manifest_xxh3"];
   if (then == now->manifest_xxh3) return "";
   const std::string was = samples_and_bytes(data.dataset["samples"], data.dataset["bytes"]),

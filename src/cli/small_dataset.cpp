@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/progress.h"
 #include "data_gen/generate.h"
+#include "text/progress.h"
 
 namespace feedrate::cli {
 namespace {
@@ -54,7 +54,7 @@ void SmallDataset::make(bool quiet, const std::stop_token& stop) const {
   options.like_imagenet = true;
   options.count = kPictures;
   options.classes = 8;
-  ProgressLine line(quiet);
+  text::ProgressLine line(quiet);
   data_gen::generate_dataset(
       options,
       [&](const data_gen::GenerateProgress& p) {

@@ -1,14 +1,17 @@
 #include "cli/stored_size.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <future>
-#include <memory>
+#include <array>
+#include <sstream>
 #include <system_error>
-#include <thread>
-#include <vector>
 
+#include "measure/clock.h"
 #include "storage/dataset.h"
 #include "storage/variant_name.h"
 
@@ -54,25 +57,61 @@ std::optional<StoredSize> look(const fs::path& dataset, const std::set<std::stri
   return only;
 }
 
+// "size\ndetail\nmade\n"; of none, one end of a line.
+std::string answer_of(const std::optional<StoredSize>& only) {
+  if (!only) return "\n";
+  return only->size + "\n" + only->detail + "\n" + (only->made ? "made" : "") + "\n";
+}
+
+std::optional<StoredSize> size_in(const std::string& answer) {
+  std::stringstream lines(answer);
+  StoredSize only;
+  std::string made;
+  std::getline(lines, only.size);
+  if (only.size.empty()) return std::nullopt;
+  std::getline(lines, only.detail);
+  std::getline(lines, made);
+  only.made = !made.empty();
+  return only;
+}
+
+// What is written until the other end is closed; nothing where that takes longer.
+std::optional<std::string> read_all(int from, std::chrono::milliseconds patience) {
+  const std::int64_t until = measure::now_ns() + 1'000'000 * patience.count();
+  std::string text;
+  std::array<char, 256> part;
+  while (true) {
+    const std::int64_t left_ms = (until - measure::now_ns()) / 1'000'000;
+    pollfd one{.fd = from, .events = POLLIN};
+    const int ready = left_ms > 0 ? poll(&one, 1, static_cast<int>(left_ms)) : 0;
+    if (ready == 0) return std::nullopt;
+    if (ready < 0) continue;  // by a signal
+    const ssize_t got = read(from, part.data(), part.size());
+    if (got <= 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(got));
+  }
+}
+
 }  // namespace
 
-std::optional<StoredSize> only_stored_size(const fs::path& dataset,
-                                           const std::set<std::string>& kinds,
-                                           std::chrono::milliseconds patience) {
-  // A thread of its own, left behind where the storage does not answer.
-  auto found = std::make_shared<std::promise<std::optional<StoredSize>>>();
-  auto answer = found->get_future();
-  // Signals are for those who wait for them (signals.h), not for this thread, which may hang.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread([=] { found->set_value(look(dataset, kinds)); }).detach();
-  } catch (const std::system_error&) {  // no thread is to be had
-    patience = std::chrono::milliseconds(0);
+StoredSizeLook look_for_stored_size(const fs::path& dataset, const std::set<std::string>& kinds,
+                                    std::chrono::milliseconds patience) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string answer = answer_of(look(dataset, kinds));
+    const ssize_t written = write(ends[1], answer.data(), answer.size());
+    _exit(written < 0 ? 1 : 0);
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return answer.wait_for(patience) == std::future_status::ready ? answer.get() : std::nullopt;
+  close(ends[1]);
+  const auto answer = child < 0 ? std::nullopt : read_all(ends[0], patience);
+  close(ends[0]);
+  if (child > 0 && !answer) kill(child, SIGKILL);
+  // One that waits for storage ends when that answers, and is nobody's any more.
+  if (child > 0) waitpid(child, nullptr, answer ? 0 : WNOHANG);
+  if (!answer || answer->empty()) return {};
+  return {true, size_in(*answer)};
 }
 
 }  // namespace feedrate::cli

@@ -16,10 +16,15 @@ struct StoredSize {
 };
 
 // The one size in which a dataset holds pictures of these kinds ("jpeg", "png.tar"), all of them;
-// "mixed" for a folder of pictures that no `gen` made. None if there are several or none, or if the
-// storage has not answered in time: what is read then says why. Never throws.
-std::optional<StoredSize> only_stored_size(const std::filesystem::path& dataset,
-                                           const std::set<std::string>& kinds,
-                                           std::chrono::milliseconds patience);
+// "mixed" for a folder of pictures that no `gen` made. None if there are several or none: what is
+// read then says why. For a process without other threads: another one looks, and is left behind
+// where the storage does not answer.
+struct StoredSizeLook {
+  bool is_answered = false;  // in time
+  std::optional<StoredSize> only{};
+};
+StoredSizeLook look_for_stored_size(const std::filesystem::path& dataset,
+                                    const std::set<std::string>& kinds,
+                                    std::chrono::milliseconds patience);
 
 }  // namespace feedrate::cli

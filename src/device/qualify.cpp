@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "device/step_option.h"
 #include "measure/statistics.h"
 
 namespace feedrate::device {
@@ -18,7 +19,6 @@ constexpr int kPairs = 8, kLeastOfTurn = 3, kMostOfTurn = 50;
 // From the plain step upwards. `lacks`: what stands in its way, if anything.
 struct Rung {
   std::string_view axis, value;
-  void (*set)(StepOptions&);
   const char* (*lacks)(const StepOptions& with, const OpenStep& step) = nullptr;
 };
 
@@ -44,17 +44,25 @@ const char* lacks_graph(const StepOptions& with, const OpenStep&) {
 }
 
 constexpr Rung kRungs[] = {
-    {"memory-format", "channels_last", [](StepOptions& o) { o.channels_last = true; }},
-    {"batch-norm", "library", [](StepOptions& o) { o.batch_norm = "library"; }},
-    {"optimizer", "fused", [](StepOptions& o) { o.optimizer = "fused"; }},
-    {"master-weights", "on", [](StepOptions& o) { o.master_weights = true; }, lacks_16_bits},
-    {"cuda-graph", "on", [](StepOptions& o) { o.cuda_graph = true; }, lacks_fused_sgd},
-    {"batch-norm", "fused", [](StepOptions& o) { o.batch_norm = "fused"; }, lacks_a_gpu_or_nhwc},
-    {"stem", "space-to-depth", [](StepOptions& o) { o.space_to_depth = true; }, lacks_nhwc},
-    {"graph-memsets", "kernels", [](StepOptions& o) { o.memset_kernels = true; }, lacks_graph},
-    {"precision", "fp16", [](StepOptions& o) { o.trial_precision = "fp16"; },
-     lacks_what_fp16_needs},
+    {"memory-format", "channels_last"},
+    {"batch-norm", "library"},
+    {"optimizer", "fused"},
+    {"master-weights", "on", lacks_16_bits},
+    {"cuda-graph", "on", lacks_fused_sgd},
+    {"batch-norm", "fused", lacks_a_gpu_or_nhwc},
+    {"stem", "space-to-depth", lacks_nhwc},
+    {"graph-memsets", "kernels", lacks_graph},
+    {"precision", "fp16", lacks_what_fp16_needs},
 };
+
+StepOptions with_rung(const Rung& rung, StepOptions options) {
+  if (rung.axis == "precision") {
+    options.trial_precision = rung.value;
+  } else {
+    step_option(rung.axis).set(options, rung.value);
+  }
+  return options;
+}
 
 // Both ways in turns, so that a clock that changes meanwhile changes both.
 void time_pairs(StepTrials& trials, const StepOptions& below, const StepOptions& with, int batch,
@@ -104,16 +112,14 @@ double rate_of(StepTrials& trials, const StepOptions& options, int batch) {
 StepOptions plain_of(const OpenStep& step) {
   StepOptions plain = step.typed;
   const auto is_open = [&](const char* axis) { return step.open.contains(axis); };
-  if (is_open("batch-norm")) plain.batch_norm = "counted";
-  if (is_open("master-weights")) plain.master_weights = false;
-  if (is_open("cuda-graph")) plain.cuda_graph = false;
-  if (is_open("graph-memsets")) plain.memset_kernels = false;
-  if (is_open("stem")) plain.space_to_depth = false;
+  for (const StepOption& option : step_options())
+    if (!option.plain.empty() && step.open.contains(std::string(option.axis)))
+      option.set(plain, option.plain);
   // But for what the typed values need.
   if (is_open("memory-format"))
     plain.channels_last = plain.batch_norm == "fused" || plain.space_to_depth;
-  if (is_open("optimizer"))
-    plain.optimizer = plain.cuda_graph && step.precision == "fp16" ? "fused" : "loop";
+  if (is_open("optimizer") && plain.cuda_graph && step.precision == "fp16")
+    plain.optimizer = "fused";
   return plain;
 }
 
@@ -157,8 +163,7 @@ Qualification qualify(StepTrials& trials, const OpenStep& step,
   trials.seconds(current, step.batch, kLeastOfTurn);  // what does not fit is no rung's fault
   for (const Rung& rung : kRungs) {
     if (!step.open.contains(std::string(rung.axis))) continue;
-    StepOptions with = current;
-    rung.set(with);
+    const StepOptions with = with_rung(rung, current);
     if (with == current) continue;  // a typed value needs it
     RungResult result{.axis = std::string(rung.axis), .value = std::string(rung.value)};
     const auto before = std::ranges::find_if(known, [&](const RungResult& one) {

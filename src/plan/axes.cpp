@@ -10,6 +10,7 @@
 #include "codec/codec.h"
 #include "device/default_device.h"
 #include "device/registry.h"
+#include "device/step_option.h"
 #include "device/step_trace.h"
 #include "measure/affinity.h"
 #include "pipeline/loader.h"
@@ -885,6 +886,18 @@ Axes file_axes() {
   };
 }
 
+// A text as an argument of a template.
+template <std::size_t N>
+struct AxisName {
+  constexpr AxisName(const char (&name)[N]) { std::copy_n(name, N, text); }
+  char text[N];
+};
+
+template <AxisName axis>
+void step_option(S& settings, const std::string& value) {
+  device::step_option(axis.text).set(settings.step, value);
+}
+
 Axes step_axes() {
   return {
       {.name = "memory-format",
@@ -899,7 +912,7 @@ Axes step_axes() {
        .resolved = usual_for_auto<kChannelsLast>,
        .usual = kChannelsLast,
        .open = true,
-       .set = [](S& s, const std::string& v) { s.step.channels_last = v == "channels_last"; },
+       .set = step_option<"memory-format">,
        .label = kStepOption},
       {.name = "batch-norm",
        .help = "how batch normalisation runs (cpu, cuda)",
@@ -916,7 +929,7 @@ Axes step_axes() {
        .resolved = usual_for_auto<kLibrary>,
        .usual = kLibrary,
        .open = true,
-       .set = [](S& s, const std::string& v) { s.step.batch_norm = v; },
+       .set = step_option<"batch-norm">,
        .label = kStepOption,
        .refusals = {{"fused",
                      {{"device", {"cpu"}}},
@@ -938,7 +951,7 @@ Axes step_axes() {
        .resolved = usual_for_auto<kFused>,
        .usual = kFused,
        .open = true,
-       .set = [](S& s, const std::string& v) { s.step.optimizer = v; },
+       .set = step_option<"optimizer">,
        .label = kStepOption},
       {.name = "master-weights",
        .help = "fp32 weights beside 16-bit ones, instead of autocast's casting (fp16, bf16)",
@@ -952,7 +965,7 @@ Axes step_axes() {
        .resolved = usual_for_auto<kOn>,
        .usual = kOn,
        .open = true,
-       .set = [](S& s, const std::string& v) { s.step.master_weights = v == "on"; },
+       .set = step_option<"master-weights">,
        .label = kStepOption},
       {.name = "stem",
        .help = "how the network's first convolution runs (cpu, cuda)",
@@ -966,7 +979,7 @@ Axes step_axes() {
        .resolved = usual_for_auto<kConvolution>,
        .usual = kConvolution,
        .open = true,
-       .set = [](S& s, const std::string& v) { s.step.space_to_depth = v == "space-to-depth"; },
+       .set = step_option<"stem">,
        .label = kStepOption,
        .refusals = {{"space-to-depth",
                      {{"memory-format", {"contiguous"}}},
@@ -989,11 +1002,7 @@ Axes launch_axes() {
        .applies = on_cuda,
        .resolved = always_usual_for_auto<kOn>,
        .usual = kOn,
-       .set =
-           [](S& s, const std::string& v) {
-             s.step.cudnn_benchmark = v != "off";
-             s.step.cudnn_tries_all = v == "all";
-           },
+       .set = step_option<"cudnn-benchmark">,
        .label = kStepOption},
       {.name = "cuda-graph",
        .help = "whether the step is captured in the warm-up and replayed as a whole (cuda)",
@@ -1007,7 +1016,7 @@ Axes launch_axes() {
        .resolved = usual_for_auto<kOff>,
        .usual = kOff,
        .open = true,
-       .set = [](S& s, const std::string& v) { s.step.cuda_graph = v == "on"; },
+       .set = step_option<"cuda-graph">,
        .label = kStepOption,
        .refusals = {{"on",
                      {{"optimizer", {"loop"}}, {"precision", {"fp16"}}},
@@ -1025,7 +1034,7 @@ Axes launch_axes() {
        .resolved = usual_for_auto<kNodes>,
        .usual = kNodes,
        .open = true,
-       .set = [](S& s, const std::string& v) { s.step.memset_kernels = v == "kernels"; },
+       .set = step_option<"graph-memsets">,
        .label = kStepOption,
        .refusals = {{"kernels",
                      {{"cuda-graph", {"auto", "off"}}},

@@ -55,11 +55,15 @@ void SocketGroup::attend() {
   while (auto message = connection_.receive(/*wait=*/true)) {
     // First, so that who is woken from a call finds that it was told to stop.
     if (message->kind == MessageKind::abort) stop_task();
+    std::string hopeless;
     {
       const std::lock_guard lock(mutex_);
+      if (message->kind == MessageKind::task) hopeless = hopeless_;
       if (!hear(std::move(*message)))
         end_as_orphan(rank_, host_of_first_, "sent what no rank 0 sends");
     }
+    // Sending may take long, and others wait for the lock.
+    if (!hopeless.empty()) connection_.send(MessageKind::failed, cut(hopeless));
     changed_.notify_all();
   }
   const std::lock_guard lock(mutex_);
@@ -77,8 +81,6 @@ void SocketGroup::stop_task() {
 
 bool SocketGroup::hear(Message message) {
   heard_ns_ = measure::now_ns();
-  if (!hopeless_.empty() && message.kind == MessageKind::task)
-    connection_.send(MessageKind::failed, cut(hopeless_));
   if (!hopeless_.empty() && message.kind == MessageKind::end) _exit(kExitOrphaned);
   switch (message.kind) {
     case MessageKind::task:

@@ -1,7 +1,5 @@
 #include "run/qualification.h"
 
-#include <unistd.h>
-
 #include <exception>
 #include <utility>
 
@@ -9,12 +7,20 @@
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
+#include "device/step_option.h"
 #include "run/number_or_nan.h"
 
 namespace feedrate::device {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOptions, channels_last, batch_norm, optimizer,
-                                   master_weights, cudnn_benchmark, cudnn_tries_all, cuda_graph,
-                                   memset_kernels, space_to_depth, trial_precision)
+void to_json(nlohmann::json& json, const StepOptions& options) {
+  json = {{"trial_precision", options.trial_precision}};
+  for (const StepOption& option : step_options())
+    json[std::string(option.axis)] = option.value(options);
+}
+void from_json(const nlohmann::json& json, StepOptions& options) {
+  options.trial_precision = json.at("trial_precision").get<std::string>();
+  for (const StepOption& option : step_options())
+    option.set(options, json.at(std::string(option.axis)).get<std::string>());
+}
 
 // The macro cannot read null, which is how JSON writes NaN.
 void to_json(nlohmann::json& json, const StepError& error) {
@@ -155,7 +161,7 @@ fs::path KeptQualifications::keep(const Json& holds_for, const device::Qualifica
   const fs::path file = file_of(holds_for);
   const Json kept = {{"schema", kQualifiedSchema}, {"holds_for", holds_for}, {"found", found}};
   // Of another name in each process: two that write at once would else write into one another's.
-  const fs::path own = file.string() + "." + std::to_string(getpid());
+  const fs::path own = own_name_beside(file);
   write_whole_file(own, kept.dump(1) + "\n", /*durable=*/false);
   std::error_code error, ignored;
   fs::rename(own, file, error);
@@ -165,15 +171,10 @@ fs::path KeptQualifications::keep(const Json& holds_for, const device::Qualifica
 }
 
 nlohmann::ordered_json values_of(const device::StepOptions& options) {
-  const auto on_off = [](bool on) { return on ? "on" : "off"; };
-  return {{"memory-format", options.channels_last ? "channels_last" : "contiguous"},
-          {"batch-norm", options.batch_norm},
-          {"optimizer", options.optimizer},
-          {"master-weights", on_off(options.master_weights)},
-          {"cudnn-benchmark", options.cudnn_tries_all ? "all" : on_off(options.cudnn_benchmark)},
-          {"cuda-graph", on_off(options.cuda_graph)},
-          {"graph-memsets", options.memset_kernels ? "kernels" : "nodes"},
-          {"stem", options.space_to_depth ? "space-to-depth" : "convolution"}};
+  nlohmann::ordered_json values;
+  for (const device::StepOption& option : device::step_options())
+    values[std::string(option.axis)] = option.value(options);
+  return values;
 }
 
 nlohmann::ordered_json record_json_of(const device::StepError& error) {
@@ -213,21 +214,6 @@ nlohmann::ordered_json record_json_of(const std::vector<device::BatchRate>& batc
     all.push_back(std::move(json));
   }
   return all;
-}
-
-void apply(const device::StepOptions& chosen, const std::set<std::string>& open,
-           device::StepOptions& options) {
-  if (open.contains("memory-format")) options.channels_last = chosen.channels_last;
-  if (open.contains("batch-norm")) options.batch_norm = chosen.batch_norm;
-  if (open.contains("optimizer")) options.optimizer = chosen.optimizer;
-  if (open.contains("master-weights")) options.master_weights = chosen.master_weights;
-  if (open.contains("cudnn-benchmark")) {
-    options.cudnn_benchmark = chosen.cudnn_benchmark;
-    options.cudnn_tries_all = chosen.cudnn_tries_all;
-  }
-  if (open.contains("cuda-graph")) options.cuda_graph = chosen.cuda_graph;
-  if (open.contains("graph-memsets")) options.memset_kernels = chosen.memset_kernels;
-  if (open.contains("stem")) options.space_to_depth = chosen.space_to_depth;
 }
 
 }  // namespace feedrate::run

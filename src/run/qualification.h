@@ -73,10 +73,6 @@ nlohmann::ordered_json record_json_of(const std::vector<device::BatchRate>& batc
 // The axes' values: {"memory-format": "channels_last", ...}.
 nlohmann::ordered_json values_of(const device::StepOptions& options);
 
-// Sets what `open` names to what was chosen.
-void apply(const device::StepOptions& chosen, const std::set<std::string>& open,
-           device::StepOptions& options);
-
 // StepOptions as they travel to ranks.
 nlohmann::json json_of(const device::StepOptions& options);
 device::StepOptions step_options_from(const nlohmann::json& json);  // throws a std::exception

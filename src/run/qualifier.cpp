@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "device/step_option.h"
 #include "measure/clock.h"
 
 namespace feedrate::run {
@@ -61,7 +62,7 @@ bool Qualifier::qualify(CellResult& result, const Place& place) {
     if (only_shows) note("shown only: every way of the step is typed or fixed");
   }
   if (only_shows) return true;
-  apply(found->chosen, settings.open_step, result.settings.step);
+  device::copy_step_options(settings.open_step, found->chosen, result.settings.step);
   if (settings.open_step.contains("precision") && !found->chosen.trial_precision.empty())
     result.settings.precision = found->chosen.trial_precision;
   result.qualified = found;

@@ -18,6 +18,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
+#include "base/whole_file.h"
 #include "base/xxh3.h"
 
 namespace feedrate::storage {
@@ -137,7 +138,7 @@ void keep_shard_index(const fs::path& index, const std::vector<ShardFile>& shard
   std::error_code error;
   fs::create_directories(index.parent_path(), error);
   // Several processes may do so at once.
-  const fs::path partial = index.string() + "." + std::to_string(getpid()) + ".partial";
+  const fs::path partial = own_name_beside(index);
   if (!error && write_index(partial, shards, samples)) fs::rename(partial, index, error);
   std::error_code ignored;
   fs::remove(partial, ignored);  // where it was not renamed

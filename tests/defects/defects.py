@@ -80,7 +80,7 @@ DEFECTS = [
     # A window that filled the queues gives a rate without the flag.
     Defect(
         name="a-queue-that-fills-is-no-flag",
-        file="src/record/flags.cpp",
+        file="src/judge/flags.cpp",
         old="const double drawn = m.drawn_from_queue, share = std::abs(drawn);",
         new="const double drawn = m.drawn_from_queue, share = std::max(0.0, drawn);",
         tests=r"^record\.Flags\.ARunOfItsStockOrOfHalfItsLengthIsNoRate$",
@@ -89,7 +89,7 @@ DEFECTS = [
     # --resume goes on silently with windows of another length.
     Defect(
         name="resume-mixes-other-min-steps",
-        file="src/record/resume.cpp",
+        file="src/ledger/resume.cpp",
         old='{"warmup_seconds", "max_warmup_seconds", "min_seconds", "max_seconds", "min_steps"},',
         new='{"warmup_seconds", "max_warmup_seconds", "min_seconds", "max_seconds"},',
         tests=r"^end_to_end\.resume$",
@@ -98,7 +98,7 @@ DEFECTS = [
     # Each record's seal of the one before it is wrong, but for the first of a resumed sweep.
     Defect(
         name="the-seal-hashes-the-line-end",
-        file="src/record/ledger.cpp",
+        file="src/ledger/ledger.cpp",
         old="text_.last_xxh3 = line_xxh3(std::string_view(line).substr(0, line.size() - 1));",
         new="text_.last_xxh3 = line_xxh3(line);",
         tests=r"^record\.Seal\.ALineFitsTheOneBeforeItAndNoOther$",
@@ -107,7 +107,7 @@ DEFECTS = [
     # Whoever publishes anonymous records publishes the folders of a container's layers.
     Defect(
         name="anonymous-records-name-lower-folders",
-        file="src/record/anonymize.cpp",
+        file="src/ledger/anonymize.cpp",
         old='"lowerdir=", "workdir=",',
         new='"workdir=",',
         tests=r"^record\.Anonymizer\.NamesNoFolderOfAContainersLayers$",
@@ -274,7 +274,7 @@ DEFECTS = [
     # A slower device is called certain, though its ceiling is known no better than that.
     Defect(
         name="slowdown-without-the-ceilings-noise",
-        file="src/diagnose/verdict.cpp",
+        file="src/judge/verdict.cpp",
         old="const double half = std::hypot(half_width(*here.ci95), half_width(*there.ci95));",
         new="const double half = half_width(*here.ci95);",
         tests=r"^diagnose\.Verdict\.AFewPercentAreSaidAndNotCalledInputBound$",

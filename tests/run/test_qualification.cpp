@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/whole_file.h"
+#include "device/step_option.h"
 #include "tests/device/stand_in_trials.h"
 #include "tests/temporary_folder.h"
 
@@ -175,7 +176,7 @@ TEST_F(KeptQualification, ADamagedFileOrAnotherGpusIsNone) {
 TEST(Qualification, OnlyWhatIsOpenIsSet) {
   device::StepOptions options{.channels_last = false, .optimizer = "loop"};
   const device::StepOptions chosen{.batch_norm = "fused", .cuda_graph = true};
-  run::apply(chosen, {"cuda-graph", "batch-norm"}, options);
+  device::copy_step_options({"cuda-graph", "batch-norm"}, chosen, options);
   EXPECT_EQ(
       options,
       (device::StepOptions{

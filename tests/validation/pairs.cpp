@@ -5,11 +5,11 @@
 
 #include "base/error.h"
 #include "device/registry.h"
+#include "ledger/ledger.h"
+#include "ledger/record.h"
+#include "ledger/record_json.h"
+#include "machine/environment.h"
 #include "plan/expand.h"
-#include "record/environment.h"
-#include "record/ledger.h"
-#include "record/record.h"
-#include "record/record_json.h"
 #include "tests/validation/validation.h"
 
 namespace feedrate::tests {
@@ -37,24 +37,24 @@ void make_pairs(int count, double noise, double gap, const std::filesystem::path
                     .max_seconds = 1};
   device::AcceleratorRegistry registry;
   run::CellRunner runner(options, registry);
-  const record::RecordWriter writer(options, record::capture_environment({}));
+  const ledger::RecordWriter writer(options, machine::capture_environment({}));
   const plan::Cell nominal = cell_at(kRate);
   std::mt19937_64 engine(7);
   std::normal_distribution<double> normal;
   for (int pair = 0; pair < count; ++pair) {
     char name[16];
     std::snprintf(name, sizeof name, "%04d", pair);
-    record::Ledger a(folder / name / "a", false), b(folder / name / "b", false);
+    ledger::Ledger a(folder / name / "a", false), b(folder / name / "b", false);
     for (int repetition = 0; repetition < kRepetitions; ++repetition) {
-      for (record::Ledger* side : {&a, &b}) {
+      for (ledger::Ledger* side : {&a, &b}) {
         const double rate = kRate * std::exp(noise * normal(engine)) * (side == &b ? 1 - gap : 1);
         const run::CellResult result = runner.run(cell_at(rate), {}, {});
         if (result.status != run::Status::ok) throw Error("a run", result.error);
         const plan::PlannedRun run{result.cell, plan::Role::opening_ceiling, repetition};
         auto record =
-            writer.json_of(record::make_record(result, {run, repetition, {}, {}, {}}, options));
+            writer.json_of(ledger::make_record(result, {run, repetition, {}, {}, {}}, options));
         record["cell"] =
-            record::cell_json(nominal);  // the noise is what the comparison must not know of
+            ledger::cell_json(nominal);  // the noise is what the comparison must not know of
         record["cell_id"] = nominal.id();
         side->append(record);
       }

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "ledger/precision.h"
 #include "plan/expand.h"
 #include "plan/sweep_order.h"
-#include "record/precision.h"
 #include "tests/validation/validation.h"
 
 namespace feedrate::tests {
@@ -36,10 +36,10 @@ class Machine {
  public:
   explicit Machine(std::uint64_t seed) : engine_(seed) {}
 
-  std::vector<record::MeasuredRate> measure(const std::vector<plan::PlannedRun>& runs,
+  std::vector<ledger::MeasuredRate> measure(const std::vector<plan::PlannedRun>& runs,
                                             const std::vector<plan::Cell>& cells) {
     const double common = kCommonNoise * normal_(engine_), slope = kDrift * normal_(engine_);
-    std::vector<record::MeasuredRate> rates;
+    std::vector<ledger::MeasuredRate> rates;
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const double at = (static_cast<double>(i) + 0.5) / static_cast<double>(runs.size()) - 0.5;
       const MadeUpCell& of = kCells[std::ranges::find(cells, runs[i].cell) - cells.begin()];
@@ -58,13 +58,13 @@ class Machine {
   std::normal_distribution<double> normal_;
 };
 
-void append(std::vector<record::MeasuredRate>& all, std::vector<record::MeasuredRate> more) {
+void append(std::vector<ledger::MeasuredRate>& all, std::vector<ledger::MeasuredRate> more) {
   std::ranges::move(more, std::back_inserter(all));
 }
 
-double widest(const std::vector<record::CellPrecision>& known) {
+double widest(const std::vector<ledger::CellPrecision>& known) {
   double found = 0;
-  for (const record::CellPrecision& cell : known) found = std::max(found, cell.half_width);
+  for (const ledger::CellPrecision& cell : known) found = std::max(found, cell.half_width);
   return found;
 }
 
@@ -72,28 +72,28 @@ double widest(const std::vector<record::CellPrecision>& known) {
 // narrow: the fewest for which this happens, which nobody knows beforehand.
 std::size_t fixed_runs(const std::vector<plan::Cell>& cells, double target, std::uint64_t seed) {
   Machine machine(seed);
-  std::vector<record::MeasuredRate> rates;
+  std::vector<ledger::MeasuredRate> rates;
   for (int n = 1;; ++n) {
     append(rates, machine.measure(plan::plan_repetition(cells, n - 1, seed), cells));
     if (n < plan::kLeastPilot) continue;
     // Its intervals need not be wider: nothing about them has decided how many there are.
-    const auto known = record::precision_of(cells, {.target = target, .pilot = n}, rates);
+    const auto known = ledger::precision_of(cells, {.target = target, .pilot = n}, rates);
     if (widest(known) / plan::kWider <= target) return rates.size();
   }
 }
 
 // As sweep_to_precision() goes on, a run costing one of the budget; 0: no budget.
-std::vector<record::MeasuredRate> sweep(const std::vector<plan::Cell>& cells,
+std::vector<ledger::MeasuredRate> sweep(const std::vector<plan::Cell>& cells,
                                         const plan::Precision& precision, double budget_runs,
                                         std::uint64_t seed) {
   Machine machine(seed);
-  std::vector<record::MeasuredRate> rates;
+  std::vector<ledger::MeasuredRate> rates;
   for (int repetition = 0;; ++repetition) {
     std::optional<double> most_runs;
     if (budget_runs > 0) most_runs = budget_runs - static_cast<double>(rates.size());
-    const auto known = record::precision_of(cells, precision, rates);
+    const auto known = ledger::precision_of(cells, precision, rates);
     const auto next =
-        repetition < precision.pilot ? cells : record::next_cells(known, precision, most_runs);
+        repetition < precision.pilot ? cells : ledger::next_cells(known, precision, most_runs);
     if (next.empty()) return rates;
     append(rates, machine.measure(plan::plan_repetition(next, repetition, seed), cells));
   }
@@ -109,11 +109,11 @@ void make_precise_sweeps(int count, double target, double budget_runs) {
   for (int i = 0; i < count; ++i) {
     const auto seed = static_cast<std::uint64_t>(2 * i + 1);
     const auto rates = sweep(cells, precision, budget_runs, seed);
-    for (const record::MeasuredRate& rate : rates) {
+    for (const ledger::MeasuredRate& rate : rates) {
       std::printf("run %d %zu %d %.17g %.17g\n", i, number.at(rate.cell_id), rate.repetition,
                   *rate.imgs_per_s, *rate.share);
     }
-    const auto known = record::precision_of(cells, precision, rates);
+    const auto known = ledger::precision_of(cells, precision, rates);
     for (std::size_t c = 0; c < cells.size(); ++c) {
       std::printf("cell %d %zu %.17g %d %d\n", i, c, kCells[c].share, known[c].repetitions,
                   static_cast<int>(known[c].is_met(precision)));

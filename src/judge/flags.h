@@ -1,0 +1,41 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "judge/flag_rule.h"
+
+namespace feedrate::judge {
+
+std::string_view name_of(Severity severity);
+
+// What a reader of a number has to know before trusting it.
+struct Flag {
+  std::string name;
+  Severity severity = Severity::note;
+  std::string reason;  // what was seen
+  std::string remedy;
+};
+
+inline constexpr std::string_view kUnfitCeilingFlag = "ceiling_unfit";
+inline constexpr std::string_view kStoppedFlag =
+    "stopped";  // the process or the machine stood still
+inline constexpr std::string_view kHarnessFlag = "harness_bound";  // the program is the limit
+// Names of the flags that are serious, each once, as "planted, stopped"; empty: there are none.
+std::string serious_names(const std::vector<Flag>& flags);
+std::span<const FlagRule> flag_rules();
+const FlagRule& flag_rule(std::string_view id);  // one that there is
+
+std::vector<Flag> flags_of(const FlagFacts& facts);
+
+// Fit to be quoted: it ended well, and no flag of it is serious.
+bool is_valid(const run::CellResult& result, const std::vector<Flag>& flags);
+
+// Differences that mean another machine, storage, GPU, library or dataset: another thing was
+// measured, not the same thing by another program. A name of differences() of resume.h; with a '*'
+// at its end, every name that begins so.
+std::span<const std::string_view> other_work();
+bool is_other_work(std::string_view difference);
+
+}  // namespace feedrate::judge

@@ -1,0 +1,37 @@
+#include "judge/remedy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace feedrate::judge {
+
+std::string Remedy::options() const {
+  std::string text;
+  for (const auto& [axis, value] : changes)
+    if (!value.empty()) text += (text.empty() ? "--" : " --") + axis + " " + value;
+  return text;
+}
+
+std::vector<int> Remedy::workers_to_try() const {
+  const auto its = changes.find("workers");
+  if (its == changes.end()) return {};
+  const int forecast = std::stoi(its->second);
+  std::vector<int> all;
+  for (const double share : {0.25, 0.5, 0.75, 1.0, 1.5}) {
+    const int workers = std::max(1, static_cast<int>(std::lround(share * forecast)));
+    if (all.empty() || workers > all.back()) all.push_back(workers);
+  }
+  return all;
+}
+
+std::optional<int> Remedy::enough_workers() const {
+  if (by_workers.size() < 2) return std::nullopt;
+  double best = 0;
+  for (const auto& [workers, rate] : by_workers) best = std::max(best, rate.mean);
+  const auto enough = std::ranges::find_if(
+      by_workers, [&](const auto& tried) { return tried.second.mean >= kAsGood * best; });
+  return std::next(enough) == by_workers.end() ? std::nullopt : std::optional(enough->first);
+}
+
+}  // namespace feedrate::judge

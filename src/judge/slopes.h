@@ -1,0 +1,60 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "measure/delays.h"
+#include "measure/statistics.h"
+
+namespace feedrate::judge {
+
+// Two neighbouring blocks of one run: in one a place was delayed, in the other it was not.
+struct BlockPair {
+  measure::Place place = measure::Place::worker;
+  measure::Delay delay;
+  double on = 0, off = 0;  // images/s that the run kept up
+};
+
+// What the delays' resources are made of: how many serve at a time, all ranks together.
+struct Servers {
+  double workers = 1;  // threads that make samples
+  double cpus = 1;     // that they may use
+  double images_per_step = 1;
+};
+
+// How much a delay of one place slows the whole: 0 not at all, 1 as much as it would if the run
+// waited for that place alone. A place that binds has a slope near 1, one with room to spare
+// (more of it than the delay takes) 0.
+struct Slope {
+  measure::Place place = measure::Place::worker;
+  bool burns = false;
+  double delay_ms = 0;     // per sample in a worker, else per step; of the storage: 0
+  double extra_reads = 0;  // per sample; of other places than the storage: 0
+  std::size_t pairs = 0;
+  measure::Estimate slope;  // trimmed mean of the pairs; from 3 on with an interval
+  double standard_error = 0;
+  int degrees = 0;  // of freedom; 0: one pair tells nothing of its error
+
+  // P(slope > 1/2), by Student's t: that the run waits for it. Half of what a place that binds
+  // costs is halfway between the two.
+  double binds() const;
+};
+
+// Of that delay; null where no pair of blocks had it.
+const Slope* slope_of(const std::vector<Slope>& slopes, measure::Place place, bool burns);
+
+// Delays are chosen so long that a place that binds slows the run by this share.
+inline constexpr double kDelayShare = 0.2;
+// The delay of one sample, or of one step, for that; of the storage, the reads that do it.
+// `imgs_per_s`: what the run reaches.
+measure::Delay delay_of(measure::Place place, bool burns, double imgs_per_s,
+                        const Servers& servers);
+// By how much it would slow a run that waited for its place alone: 1.2 for such a delay.
+double full_factor(const BlockPair& pair, const Servers& servers);
+
+// One for each place and kind of delay that there are pairs of, in the order of Place, slept before
+// burnt.
+std::vector<Slope> slopes_of(std::span<const BlockPair> pairs, const Servers& servers);
+
+}  // namespace feedrate::judge

@@ -1,0 +1,39 @@
+#pragma once
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "judge/advice.h"
+#include "judge/diagnosis.h"
+#include "ledger/rounds_file.h"
+#include "plan/cell.h"
+
+namespace feedrate::ledger {
+
+inline constexpr std::string_view kDiagnosisSchema = "feedrate.diagnosis/1";
+
+// What a diagnosis is of, and what its rounds showed beside their evidence.
+struct DiagnosisOf {
+  plan::Cell cell;
+  std::string device;
+  double seconds = 0;  // that it took; 0: nothing was measured
+  SeenInRounds seen{};
+  std::vector<judge::Remedy> advice{};
+};
+
+// DIR/diagnosis.json, which the report draws; docs/columns.md explains every field.
+nlohmann::ordered_json diagnosis_json(const DiagnosisOf& of, const judge::Evidence& evidence,
+                                      const judge::Diagnosis& diagnosis);
+
+nlohmann::ordered_json seen_flags_json(const std::map<std::string, SeenFlag>& flags);
+
+// Throws std::invalid_argument.
+judge::Rung rung_from(const std::string& name);
+
+// One round as DIR/rounds.jsonl has it, and back. Reading throws the JSON library's exceptions.
+nlohmann::ordered_json round_json(const judge::RoundEvidence& round);
+judge::RoundEvidence round_from(const nlohmann::ordered_json& json);
+
+}  // namespace feedrate::ledger

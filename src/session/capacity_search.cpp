@@ -1,0 +1,262 @@
+#include "session/capacity_search.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "measure/memory.h"
+#include "ranks/rank_processes.h"
+#include "run/look_ahead.h"
+#include "run/window.h"
+#include "session/ladder_cells.h"
+#include "session/signals.h"
+#include "storage/memory_copy.h"
+
+namespace feedrate::session {
+namespace {
+
+constexpr std::string_view kCorrected = "queue_not_at_rest";  // see run::kept_up()
+constexpr std::size_t kMostRuns = 40;  // of noise that never lets the search end
+
+// The share of the time in which the GPUs computed, averaging gradients left out of both: what
+// MLPerf Storage calls accelerator utilisation. `imgs_per_s`: of all GPUs; `step_ms`: how long the
+// window's steps compute on average.
+double utilisation_of(double imgs_per_s, double step_ms, const run::CellResult& result) {
+  const int images = result.settings.batch_size * result.settings.gpus;
+  return step_ms / (1e3 * images / imgs_per_s - result.measurement->device.all_reduce_ms);
+}
+
+judge::GpusRun gpus_run(const run::CellResult& result, const device::EmulatedDevice& device) {
+  const run::Measurement& m = *result.measurement;
+  // The window holds a part of a trace, whose steps may be longer or shorter than the others.
+  const double computing_ms = device::mean_step_ms(device, result.settings.batch_size,
+                                                   static_cast<std::size_t>(m.warmup_steps),
+                                                   static_cast<std::size_t>(m.steps));
+  std::vector<double> step_s;
+  for (const double ms : m.step_ms.values) step_s.push_back(1e-3 * ms);
+  const double share = run::kept_up(m) / m.imgs_per_s;
+  const int images = result.settings.batch_size * result.settings.gpus;
+  judge::GpusRun run{.utilisation = utilisation_of(run::kept_up(m), computing_ms, result),
+                     .ci95 = measure::block_interval(step_s, share * images)};
+  if (run.ci95) {
+    run.ci95->low = utilisation_of(run.ci95->low, computing_ms, result);
+    run.ci95->high = utilisation_of(run.ci95->high, computing_ms, result);
+  }
+  return run;
+}
+
+Reading reading_of(const run::Measurement& m) {
+  const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
+  Reading reading{.imgs_per_s = run::kept_up(m),
+                  .bytes_per_s = bytes / m.window_s,
+                  .reads_per_s = static_cast<double>(m.latencies.count()) / m.window_s};
+  if (const auto p99_ns = m.latencies.percentile_ns(0.99))
+    reading.p99_ms = 1e-6 * static_cast<double>(*p99_ns);
+  return reading;
+}
+
+plan::Cell of_gpus(const plan::Cell& cell, int gpus) {
+  return changed(cell, {{"gpus", std::to_string(gpus)}});
+}
+
+// Searches one after the other in one sweep, live.
+class Searching {
+ public:
+  // `device`: what is emulated.
+  Searching(Measuring& measuring, const device::EmulatedDevice& device,
+            const SearchOptions& options)
+      : measuring_(measuring),
+        watcher_(measuring.watcher()),
+        device_(device),
+        limits_(options.limits),
+        pass_(options.pass),
+        most_runs_(kMostRuns + 6 * static_cast<std::size_t>(options.repetitions)) {}
+
+  // False: interrupted. Throws the Error of a run that failed.
+  bool search(const plan::Cell& cell, judge::GpuSearch& search, const std::string& title) {
+    title_ = title, search_ = &search, cell_ = cell, failed_.clear(), runs_ = 0;
+    auto first = next();
+    if (first.empty()) return true;
+    const SweepOutcome outcome = measuring_.run(first, hooks(), /*stop_at_failure=*/true);
+    watcher_.shows_nothing();
+    if (!failed_.empty()) throw Error(title_, failed_, "see that it runs: `feedrate run`");
+    return !outcome.interrupted;
+  }
+  const Readings& readings() const { return readings_; }
+  const Seen& seen() const { return seen_; }
+  const std::string& limit() const { return limit_; }
+
+ private:
+  std::vector<plan::PlannedRun> next() {
+    while (const auto gpus = runs_ < most_runs_ ? search_->next() : std::nullopt) {
+      const auto found = search_->runs().find(*gpus);
+      const auto before = found == search_->runs().end() ? 0 : found->second.size();
+      std::vector<plan::PlannedRun> plan = {
+          {of_gpus(cell_, *gpus), plan::Role::cell, static_cast<int>(before), planned_}};
+      try {
+        check_pass(plan.front().cell, *gpus);
+        measuring_.check(plan);
+        ++planned_;
+        return plan;
+      } catch (const Error& error) {
+        if (search_->runs().empty() || *gpus <= search_->runs().rbegin()->first) throw;
+        limit_ = error.what();
+        search_->cannot(*gpus);
+      }
+    }
+    return {};
+  }
+  // A cold run is one pass over the data, which has to last. Its window is what is left of it
+  // between the first steps and the last ones, whose batches lie in the queues by then.
+  void check_pass(const plan::Cell& cell, int gpus) const {
+    if (!cell.is("page-cache", "cold")) return;
+    const double steps = pass_.steps / gpus - run::kColdWarmupSteps - pass_.steps_ahead;
+    const double window_s = steps * pass_.step_s;
+    if (window_s >= 0.75 * limits_.min_seconds) return;
+    throw Error(counted_gpus(gpus),
+                format("would leave %.1f s of the dataset to measure, and a cold run is one pass",
+                       std::max(0.0, window_s)),
+                "use more pictures, --io uring-direct, which reads past the page cache, or "
+                "--page-cache warm");
+  }
+  SweepHooks hooks() {
+    return {
+        .started =
+            [this](const plan::PlannedRun& run, std::size_t, std::size_t, std::optional<double>) {
+              label_ = title_ + ", " + counted_gpus(std::stoi(run.cell["gpus"].value()));
+              watcher_.shows(label_ + ": preparing");
+            },
+        .progress = [this](const run::RunProgress& p) { watcher_.shows(label_, p); },
+        .finished = [this](const ledger::Record& record,
+                           const nlohmann::ordered_json&) { finish(record); },
+        .more = [this] { return next(); }};
+  }
+  void finish(const ledger::Record& record) {
+    watcher_.shows_nothing();
+    const run::CellResult& result = record.result;
+    ++runs_;
+    if (result.status == run::Status::failed) failed_ = result.error;
+    if (!result.measurement) return;
+    seen_.add(record, counted_gpus(result.settings.gpus));
+    const judge::GpusRun run = gpus_run(result, device_);
+    search_->add(result.settings.gpus, run);
+    readings_[result.settings.gpus].push_back(reading_of(*result.measurement));
+    watcher_.logs(label_ + ": " + thousands(run::kept_up(*result.measurement)) +
+                  format(" img/s, utilisation %.1f %%", 100 * run.utilisation));
+  }
+
+  Measuring& measuring_;
+  Watcher& watcher_;
+  const device::EmulatedDevice& device_;
+  const run::RunLimits limits_;
+  const ColdPass pass_;
+  const std::size_t most_runs_;
+  std::string title_, label_, failed_, limit_;
+  judge::GpuSearch* search_ = nullptr;
+  plan::Cell cell_;
+  Readings readings_;
+  Seen seen_{kCorrected};
+  std::size_t runs_ = 0;
+  int planned_ = 0;  // of all searches: each run has a seed of its own
+};
+
+// Reads that go past the page cache do so as well where there is no storage, if tmpfs lets them.
+const char* through_memory(const std::string& io) {
+  return io == "direct" ? "buffered" : io == "uring-direct" ? "uring" : io.c_str();
+}
+
+}  // namespace
+
+std::string counted_gpus(int gpus) { return std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"); }
+
+Reading mean_of(const std::vector<Reading>& runs) {
+  Reading mean;
+  double p99_ms = 0;
+  int that_know = 0;
+  const double share = 1 / static_cast<double>(runs.size());
+  for (const Reading& run : runs) {
+    mean.imgs_per_s += share * run.imgs_per_s;
+    mean.bytes_per_s += share * run.bytes_per_s;
+    mean.reads_per_s += share * run.reads_per_s;
+    if (run.p99_ms) p99_ms += *run.p99_ms, ++that_know;
+  }
+  if (that_know > 0) mean.p99_ms = p99_ms / that_know;
+  return mean;
+}
+
+Found search_gpus(Measuring& measuring, const plan::Cell& cell,
+                  const device::EmulatedDevice& device, const SearchOptions& options) {
+  Found found{.search = {{kLeastUtilisation, kBetterUtilisation},
+                         {1, options.most_gpus, options.repetitions}},
+              .without_cpu = {},
+              .readings = {},
+              .seen = {},
+              .limit = {}};
+  Searching searching(measuring, device, options);
+  found.interrupted = !searching.search(cell, found.search, "storage");
+  found.readings = searching.readings(), found.limit = searching.limit();
+  if (options.takes_cpu && !found.interrupted) {
+    found.without_cpu.emplace(
+        std::vector{kLeastUtilisation},
+        judge::GpuSearch::Limits{std::max(1, found.search.fed(kLeastUtilisation).gpus),
+                                 options.most_gpus, 1});
+    found.interrupted =
+        !searching.search(changed(cell, {{"host-cpu-ms", "0"}}), *found.without_cpu, "no host CPU");
+  }
+  found.seen = searching.seen();
+  return found;
+}
+
+ClientLimit client_limit(const plan::Cell& cell, const ExperimentOptions& experiment, int gpus,
+                         double host_cpu_ms, Watcher& watcher) {
+  const plan::CellSettings settings = plan::settings_of(cell);
+  constexpr double kShareOfMemory = 0.25;
+  constexpr std::uint64_t kEnough = 1'000'000'000;
+  const auto most =
+      std::min(kEnough, static_cast<std::uint64_t>(
+                            kShareOfMemory * static_cast<double>(measure::memory_available())));
+  watcher.logs("copying a part of the dataset into memory ...");
+  const storage::MemoryCopy copy;
+  {
+    const SignalWatcher signals;
+    const auto processes = ranks::make_local_ranks({"rank"});
+    const bool is_copied =
+        run::copy_aside(cell, experiment.run, copy.data(), most, *processes, signals.token());
+    if (!is_copied || signals.token().stop_requested())
+      return {.seen = {}, .interrupted = signals.exit_code(1)};
+  }
+  ExperimentOptions from_memory = experiment;
+  from_memory.data = copy.data();
+  if (!experiment.output.empty()) from_memory.output /= kClientFolder;
+  const plan::Cell there = changed(cell, {{"gpus", std::to_string(gpus)},
+                                          {"device", "emulated:inf"},
+                                          {"io", through_memory(settings.io)},
+                                          {"order", "sequential"},
+                                          {"host-cpu-ms", format("%g", host_cpu_ms)},
+                                          {"all-reduce-ms", "0"},
+                                          {"page-cache", "as-is"}});
+  from_memory.run.data = copy.data();
+  Measuring measuring(from_memory, {there}, std::nullopt, watcher);
+  const std::vector<plan::PlannedRun> plan = {{there, plan::Role::cell, 0}};
+  measuring.check(plan);
+  measuring.open_ledger(plan, /*resume=*/false);
+  ClientLimit limit{.imgs_per_s = 0, .samples = copy.samples(), .seen = Seen(kCorrected)};
+  std::string failed;
+  const SweepHooks hooks{
+      .started = [](const plan::PlannedRun&, std::size_t, std::size_t, std::optional<double>) {},
+      .progress = [&](const run::RunProgress& p) { watcher.shows("from memory", p); },
+      .finished =
+          [&](const ledger::Record& record, const nlohmann::ordered_json&) {
+            failed = record.result.error;
+            limit.seen.add(record, "from memory");
+            if (record.result.measurement) limit.imgs_per_s = record.result.measurement->imgs_per_s;
+          },
+      .more = {}};
+  const SweepOutcome outcome = measuring.run(plan, hooks, /*stop_at_failure=*/true);
+  watcher.shows_nothing();
+  if (!failed.empty()) throw Error("from memory", failed, "leave it out: --no-client");
+  if (outcome.interrupted) limit.interrupted = measuring.exit_code(1);
+  return limit;
+}
+
+}  // namespace feedrate::session

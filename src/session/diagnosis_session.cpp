@@ -1,0 +1,226 @@
+#include "session/diagnosis_session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/whole_file.h"
+#include "device/registry.h"
+#include "ledger/diagnosis_json.h"
+#include "measure/clock.h"
+#include "measure/memory.h"
+#include "session/trials.h"
+
+namespace feedrate::session {
+std::string busy_cpu_text(const plan::Cell& cell, const judge::RoundEvidence& round) {
+  constexpr double kAlwaysBusy = 0.95, kMuchFaster = 2;
+  if (device::split_device(cell["device"].value()).first != "cpu") return "";
+  const auto found = [&](std::string_view resource) {
+    return std::ranges::find(round.capacities, resource, &judge::Capacity::resource);
+  };
+  const auto device = found("device"), loader = found("loader"), end = round.capacities.end();
+  if (device == end || loader == end || device->utilisation < kAlwaysBusy ||
+      loader->imgs_per_s < kMuchFaster * device->imgs_per_s)
+    return "";
+  return "this CPU trains all the time, at " + thousands(device->imgs_per_s) +
+         " img/s; the loader could deliver " + thousands(loader->imgs_per_s) +
+         ". What would limit a GPU shows with --device emulated:NAME";
+}
+
+DiagnosisSession::DiagnosisSession(DiagnosisOrder order, Measuring& measuring,
+                                   const plan::Cell& cell,
+                                   std::function<void(const DiagnosisAnswer&)> answered)
+    : order_(std::move(order)),
+      measuring_(measuring),
+      watcher_(measuring.watcher()),
+      answered_(std::move(answered)),
+      cell_(cell),
+      ladder_(ladder_of(cell)),
+      began_ns_(measure::now_ns()),
+      live_(measuring, cell, ladder_, order_.seed, [this] { keep(); }) {
+  evidence_.settings = live_.settings();
+  head_ = {.cell_id = cell_.id(),
+           .planted = order_.planted,
+           .budget_s = order_.budget_s,
+           .plan = {.rounds = 0}};
+  if (order_.resume) go_on();
+  measuring_.open_ledger(first_ladder(), order_.resume);
+  if (head_.plan.rounds == 0) keep();
+}
+
+double DiagnosisSession::seconds() const { return measure::seconds(measure::now_ns() - began_ns_); }
+
+// What --resume compares with the ledger's records.
+std::vector<plan::PlannedRun> DiagnosisSession::first_ladder() const {
+  std::vector<plan::PlannedRun> runs;
+  for (const auto& [rung, cell] : ladder_) runs.push_back({cell, plan::Role::cell, 0});
+  return runs;
+}
+
+void DiagnosisSession::go_on() {
+  const std::filesystem::path file = order_.folder / ledger::kRoundsFile;
+  const auto found = ledger::read_rounds(order_.folder);
+  if (!found) {
+    if (!std::filesystem::exists(order_.folder / "ledger.jsonl")) return;
+    throw Error(order_.folder.string(), "holds no diagnosis that could go on",
+                "choose another folder: -o DIR");
+  }
+  if (found->head.cell_id != cell_.id() || found->head.planted != order_.planted)
+    throw Error(file.string(), "is of another cell", "give the same options, or another -o DIR");
+  goes_on_ = true;
+  head_ = found->head;
+  before_s_ = head_.seconds;
+  evidence_.rounds = found->rounds;
+  evidence_.servers = head_.servers;
+  live_.go_on_from(head_.seen);
+}
+
+int DiagnosisSession::carry_out() {
+  watcher_.logs("diagnosing " + cell_.label() + ": about " + duration(order_.budget_s) +
+                " (--budget)");
+  const bool is_whole = measure();
+  if (!is_whole) {
+    watcher_.warns(order_.folder.empty() ? "interrupted"
+                                         : "interrupted; go on: the same command with --resume");
+  }
+  if (evidence_.rounds.empty()) return measuring_.exit_code(1);
+  const bool is_answered = answer(is_whole && !has_failed_ && order_.is_tried);
+  const bool is_good = is_whole && is_answered && !has_failed_ && !lacks_blocks();
+  return measuring_.exit_code(is_good ? 0 : 1);
+}
+
+// They failed in each round.
+bool DiagnosisSession::lacks_blocks() const {
+  return !live_.seen().blocks_failed.empty() && evidence_.pairs().empty();
+}
+
+// False: interrupted. Where a round fails, those before it give the answer, if there are any.
+bool DiagnosisSession::measure() {
+  while (!is_enough() && !has_failed_) {
+    try {
+      if (!measure_round()) return false;
+    } catch (const Error& error) {
+      if (evidence_.rounds.empty()) throw;
+      watcher_.warns(error.what() + std::string("; the rounds before it give the answer"));
+      has_failed_ = true;
+    }
+  }
+  return true;
+}
+
+// An interrupted round goes on with what the ledger lacks of it.
+bool DiagnosisSession::measure_round() {
+  const auto number = static_cast<int>(evidence_.rounds.size());
+  std::string title = format("round %d", number + 1);
+  if (head_.plan.rounds > 0) title += format(" of %d", head_.plan.rounds);
+  const double before_s = seconds();
+  if (!live_.measure_ladder(number, title)) return false;
+  if (head_.plan.rounds == 0) {  // its ladder may have begun before
+    const double ladder_s = before_s_ + seconds() - before_s;
+    set_plan(before_s, ladder_s);
+  }
+  keep();
+  const bool nothing_binds =
+      number > 0 && judge::diagnosis_of(evidence_).finding.nothing_usual_binds();
+  if (!live_.measure_blocks(head_.plan, nothing_binds, title)) return false;
+  evidence_.rounds.push_back(live_.round());
+  round_s_ = std::max(round_s_, seconds() - before_s);
+  keep();
+  return true;
+}
+
+// Rounds that take longer than the first one did end it earlier.
+bool DiagnosisSession::is_enough() const {
+  const std::size_t done = evidence_.rounds.size();
+  if (head_.plan.rounds == 0 || done == 0) return false;
+  return done >= static_cast<std::size_t>(head_.plan.rounds) ||
+         (!goes_on_ && seconds() + 0.7 * round_s_ > order_.budget_s);
+}
+
+// `before_s`: until the ladder began.
+void DiagnosisSession::set_plan(double before_s, double ladder_s) {
+  evidence_.servers = live_.servers();
+  head_.device = live_.facts().device;
+  head_.servers = evidence_.servers;
+  const auto [plan, needs_s] =
+      plan_of(order_.budget_s - before_s, ladder_s, live_.facts().step_s, live_.probes());
+  head_.plan = plan;
+  if (const std::string text = busy_cpu_text(cell_, live_.round()); !text.empty())
+    watcher_.warns(text);
+  if (!needs_s) return;
+  // A larger budget makes the ladder's runs longer, too.
+  const double longer = ladder_run_s(*needs_s) / ladder_run_s(order_.budget_s) - 1;
+  const double enough_s = 1.1 * (before_s + *needs_s + longer * ladder_s);
+  watcher_.warns("--budget " + duration(order_.budget_s) +
+                 format(" is too short for %d pairs of blocks of each delay: fewer are measured; ",
+                        kLeastPairs) +
+                 duration(std::ceil(enough_s)) + " would do, or a smaller --batch-size");
+}
+
+// What an interrupted diagnosis goes on from.
+void DiagnosisSession::keep() {
+  if (order_.folder.empty()) return;
+  head_.seen = live_.seen();
+  head_.seconds = before_s_ + seconds();
+  ledger::write_rounds(order_.folder, {head_, evidence_.rounds});
+}
+
+judge::Surroundings DiagnosisSession::surroundings() const {
+  judge::Surroundings s{.memory_available = static_cast<double>(measure::memory_available()),
+                        .takes_engines = cell_["io"].has_value()};
+  const auto dataset = measuring_.dataset_of(cell_);
+  if (dataset && !dataset->samples.empty()) {
+    s.samples = static_cast<double>(dataset->samples.size());
+    s.bytes_per_sample = static_cast<double>(dataset->total_bytes) / s.samples;
+  }
+  return s;
+}
+
+// Whether all that was asked for has an answer.
+bool DiagnosisSession::answer(bool is_tried) {
+  const judge::Diagnosis diagnosis = judge::diagnosis_of(evidence_);
+  std::vector<judge::Remedy> advice = advice_for(cell_, evidence_, diagnosis, surroundings());
+  const double rounds_s = before_s_ + seconds();
+  const Tried tried = is_tried ? try_advice(advice) : Tried::all;
+  const DiagnosisAnswer found{.of = {.cell = cell_,
+                                     .device = head_.device,
+                                     .seconds = rounds_s,
+                                     .seen = live_.seen(),
+                                     .advice = advice},
+                              .evidence = evidence_,
+                              .diagnosis = diagnosis};
+  const bool is_written = write(ledger::diagnosis_json(found.of, evidence_, diagnosis));
+  answered_(found);
+  return is_written && tried == Tried::all;
+}
+
+// Whatever fails here, the diagnosis is there to be printed.
+Tried DiagnosisSession::try_advice(std::vector<judge::Remedy>& advice) {
+  try {
+    const Tried tried =
+        try_out(measuring_, cell_, advice, static_cast<int>(evidence_.rounds.size()), order_.seed);
+    if (tried == Tried::interrupted) watcher_.warns("interrupted");
+    return tried;
+  } catch (const Error& error) {
+    watcher_.warns(error.what());
+    return Tried::not_all;
+  }
+}
+
+bool DiagnosisSession::write(const nlohmann::ordered_json& json) const {
+  if (order_.folder.empty()) return true;
+  try {
+    write_whole_file(
+        order_.folder / "diagnosis.json",
+        json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n",
+        /*durable=*/true);
+    return true;
+  } catch (const Error& error) {
+    watcher_.warns(error.what());
+    return false;
+  }
+}
+
+}  // namespace feedrate::session

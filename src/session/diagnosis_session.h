@@ -1,0 +1,83 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "judge/advice.h"
+#include "judge/diagnosis.h"
+#include "ledger/diagnosis_json.h"
+#include "ledger/rounds_file.h"
+#include "plan/cell.h"
+#include "session/live_rounds.h"
+#include "session/measuring.h"
+#include "session/trials.h"
+
+namespace feedrate::session {
+
+// After the first ladder, on a CPU that does nothing but train while the loader waits: what a
+// faster device would wait for cannot show beside such steps. Else empty.
+std::string busy_cpu_text(const plan::Cell& cell, const judge::RoundEvidence& round);
+
+// How a cell is to be diagnosed.
+struct DiagnosisOrder {
+  std::filesystem::path folder;  // of the ledger; empty: nothing is kept
+  std::uint64_t seed = 0;
+  double budget_s = 120;
+  std::string planted;  // see plant_option.h; empty but in tests
+  bool resume = false, is_tried = false;
+};
+
+// What it found.
+struct DiagnosisAnswer {
+  ledger::DiagnosisOf of;
+  judge::Evidence evidence;
+  judge::Diagnosis diagnosis;
+};
+
+// One diagnosis: rounds until they are as many as were planned, then the answer, also in the
+// folder. Goes on with what the folder holds, if asked to.
+class DiagnosisSession {
+ public:
+  // `answered` is called once, as soon as there is an answer. Throws an Error where the folder
+  // cannot be used.
+  DiagnosisSession(DiagnosisOrder order, Measuring& measuring, const plan::Cell& cell,
+                   std::function<void(const DiagnosisAnswer&)> answered);
+
+  // The exit code. Throws an Error where the ceiling or the cell cannot be measured.
+  int carry_out();
+
+ private:
+  double seconds() const;
+  std::vector<plan::PlannedRun> first_ladder() const;
+  void go_on();
+  bool measure();
+  bool measure_round();
+  bool is_enough() const;
+  void set_plan(double before_s, double ladder_s);
+  bool lacks_blocks() const;
+  void keep();
+  judge::Surroundings surroundings() const;
+  bool answer(bool is_tried);
+  Tried try_advice(std::vector<judge::Remedy>& advice);
+  bool write(const nlohmann::ordered_json& json) const;
+
+  const DiagnosisOrder order_;
+  Measuring& measuring_;
+  Watcher& watcher_;
+  const std::function<void(const DiagnosisAnswer&)> answered_;
+  const plan::Cell cell_;
+  const LadderCells ladder_;
+  const std::int64_t began_ns_;
+  LiveRounds live_;
+  judge::Evidence evidence_;
+  ledger::RoundsHead head_;
+  bool goes_on_ = false;     // with rounds that were there already
+  bool has_failed_ = false;  // after whole rounds
+  double before_s_ = 0;      // that the rounds took which were there already
+  double round_s_ = 0;       // the longest of the others
+};
+
+}  // namespace feedrate::session

@@ -1,0 +1,24 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "run/run_options.h"
+
+namespace feedrate::session {
+
+// What an experiment is asked for, as typed.
+struct ExperimentOptions {
+  std::map<std::string, std::vector<std::string>> axes;  // flags given on the command line
+  std::vector<std::string> where;
+  std::filesystem::path config;
+  std::filesystem::path data;
+  std::filesystem::path output;
+  bool anonymize = false;
+  bool quiet = false, verbose = false;  // of commands with add_talk_options()
+  std::filesystem::path trace;          // of `run`: of its cell, not of the ceiling; empty: none
+  run::RunOptions run;
+};
+
+}  // namespace feedrate::session

@@ -1,0 +1,320 @@
+#include "session/live_rounds.h"
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "measure/clock.h"
+#include "session/live_runs.h"
+
+namespace feedrate::session {
+namespace {
+
+using judge::Rung;
+
+// Flags that say that something else used the machine, or changed it, or spoilt what is read.
+// Others say that runs are short, which the rounds make up for.
+constexpr std::string_view kOfTheMachine[] = {
+    "noisy_neighbour", "cpu_steal", "cpu_quota", "memory_pressure", "stopped",
+    "clock_changed",   "straggler", "planted",   "bad_samples",     "ceiling_exceeded"};
+
+std::size_t steps_of_block(const run::BlockPlan& blocks) {
+  return static_cast<std::size_t>(blocks.least_steps) + run::kSettlingSteps;
+}
+
+// So that two blocks fit into such a run; false: they cannot.
+bool shorten(run::BlockPlan& blocks, const run::Measurement& m) {
+  constexpr double kShare = 0.8;  // delayed blocks take longer
+  if (static_cast<std::size_t>(m.steps) < 2 * steps_of_block(blocks)) return false;
+  blocks.seconds = std::min(blocks.seconds, kShare * m.window_s / 2 / (1 + run::kSettlingShare));
+  return true;
+}
+
+constexpr const char* kDelays = " · delays";
+constexpr const char* kStaysAsItIs =
+    "the files do not fit into memory: what of them lies in the page cache stays as it is";
+
+}  // namespace
+
+LiveRounds::LiveRounds(Measuring& measuring, const plan::Cell& cell, LadderCells ladder,
+                       std::uint64_t seed, std::function<void()> ran)
+    : measuring_(measuring),
+      cell_(cell),
+      ladder_(std::move(ladder)),
+      settings_(plan::settings_of(cell)),
+      wanted_{.served = measuring.delays_served(cell)},
+      seed_(seed),
+      ran_(std::move(ran)) {
+  servers_ = servers_of(settings_);
+}
+
+// A rung that cannot be measured here is left out by name; the ceiling and the cell are needed.
+void LiveRounds::check_rungs() {
+  for (const auto& [rung, cell] : ladder_) {
+    try {
+      measuring_.check({{cell, plan::Role::cell, 0}});
+    } catch (const std::runtime_error& error) {
+      if (is_needed(rung)) throw;
+      seen_.left_out.emplace(rung, measuring_.cleaned(error.what()));
+    }
+  }
+  are_checked_ = true;
+}
+
+bool LiveRounds::measure_ladder(int round, const std::string& title) {
+  number_ = round;
+  round_ = {};
+  needed_failed_.clear();
+  if (!are_checked_) check_rungs();
+  const auto left_out = seen_.left_out;
+  std::vector<plan::PlannedRun> runs;
+  std::map<std::string, Rung> rungs;  // by cell_id
+  for (const auto& [rung, cell] : ladder_) {
+    if (seen_.left_out.contains(rung)) continue;
+    rungs[cell.id()] = rung;
+    if (rung != Rung::synthetic) runs.push_back({cell, plan::Role::cell, round});
+  }
+  shuffle(runs, mix64(seed_, static_cast<std::uint64_t>(round)));
+  runs.insert(runs.begin(), {ladder_.at(Rung::synthetic), plan::Role::opening_ceiling, round});
+  add_from_ledger(rungs);
+  if (!measure_rungs(std::move(runs), rungs, title)) return false;
+  for (const Rung needed : {Rung::synthetic, own_rung(cell_)}) {
+    if (round_.rates.contains(needed)) continue;
+    seen_.left_out = left_out;  // the same reason may have made others fail
+    ran_();
+    throw Error(needed == Rung::synthetic ? "the ceiling" : cell_.label(), needed_failed_[needed],
+                "see that it runs: `feedrate run`");
+  }
+  count_patterns();
+  return true;
+}
+
+bool LiveRounds::is_needed(Rung rung) const {
+  return rung == Rung::synthetic || rung == own_rung(cell_);
+}
+
+// The cold rung comes last: it takes from the others what they find in the page cache. Where that
+// must stay as it is, it does not come at all. False: interrupted.
+bool LiveRounds::measure_rungs(std::vector<plan::PlannedRun> runs,
+                               const std::map<std::string, Rung>& rungs, const std::string& title) {
+  const auto rung_of = [&](const plan::Cell& cell) { return rungs.at(cell.id()); };
+  const auto last = std::ranges::stable_partition(
+      runs, [](const plan::PlannedRun& run) { return !run.cell.is("page-cache", "cold"); });
+  std::vector<plan::PlannedRun> cold(last.begin(), last.end());
+  runs.erase(last.begin(), last.end());
+  const LiveRuns live{
+      .title = title,
+      .name = [&](const plan::Cell& cell) { return std::string(name_of(rung_of(cell))); },
+      .add =
+          [&](const ledger::Record& record, const nlohmann::ordered_json& json) {
+            add(rung_of(record.context.run.cell), record, json);
+          },
+      .more =
+          [&] {
+            if (!cold.empty() && round_.page_cache == "as-is") {
+              seen_.left_out.emplace(Rung::cold, kStaysAsItIs);
+              cold.clear();
+            }
+            return std::exchange(cold, {});
+          }};
+  return live.measure(measuring_, runs);
+}
+
+// What an interrupted round had measured already.
+void LiveRounds::add_from_ledger(const std::map<std::string, Rung>& rungs) {
+  if (!measuring_.ledger()) return;
+  // A run that was measured again stands behind the one that was spoilt.
+  for (const nlohmann::ordered_json& record : std::views::reverse(measuring_.ledger()->records())) {
+    const auto rung = rungs.find(record.value("cell_id", ""));
+    if (rung != rungs.end() && record.at("repetition") == number_ && record.at("status") == "ok" &&
+        !round_.rates.contains(rung->second))
+      add_rates(rung->second, record);
+  }
+}
+
+void LiveRounds::add_rates(Rung rung, const nlohmann::ordered_json& record) {
+  const bool is_own = rung == own_rung(cell_);
+  add_record(record, rung, is_own, round_);
+  if (!is_own) return;
+  facts_ = facts_of(record);
+  servers_.cpus = facts_.cpus;
+  look_at_storage();
+}
+
+void LiveRounds::add(Rung rung, const ledger::Record& record, const nlohmann::ordered_json& json) {
+  const run::CellResult& result = record.result;
+  if (result.status == run::Status::interrupted) return;
+  ++seen_.runs;
+  for (const judge::Flag& flag : record.flags) {
+    if (std::ranges::find(kOfTheMachine, flag.name) == std::end(kOfTheMachine)) continue;
+    ledger::SeenFlag& seen = seen_.flags[flag.name];
+    ++seen.runs;
+    seen.reason = flag.reason, seen.remedy = flag.remedy;
+  }
+  if (result.status == run::Status::failed) {
+    const std::string why = measuring_.cleaned(result.error);
+    if (is_needed(rung)) {
+      needed_failed_[rung] = why;
+    } else {
+      seen_.left_out.emplace(rung, why);
+    }
+  }
+  if (result.measurement) {
+    add_rates(rung, json);
+    if (rung == own_rung(cell_)) patterns_ = patterns_in(*result.measurement);
+  }
+  ran_();
+}
+
+// Where each of the cell's reads is the storage's, one at random like the extra ones, and samples
+// can be read past the page cache.
+void LiveRounds::look_at_storage() {
+  const bool is_read = round_.reads_reach_storage();
+  if (!is_read || settings_.order != pipeline::Order::shuffled) return;
+  const auto past_it = with(cell_, {{"io", "direct"}, {"io-depth", ""}, {"page-cache", ""}});
+  if (!past_it) return;
+  try {
+    measuring_.check({{*past_it, plan::Role::cell, 0}});
+    wanted_.storage = true;
+  } catch (const std::runtime_error&) {  // the storage is then named by elimination
+  }
+}
+
+std::vector<judge::Pattern> LiveRounds::patterns_in(const run::Measurement& m) const {
+  const auto loader = std::ranges::find(round_.capacities, "loader", &judge::Capacity::resource);
+  const judge::StepsSeen steps{.step_ms = m.step_ms.values,
+                               .data_wait_ms = m.data_wait_ms.values,
+                               .device_idle_ms = m.device_idle_ms.values,
+                               .batch_size = settings_.batch_size,
+                               .workers = settings_.workers,
+                               .prefetch = settings_.prefetch,
+                               .loader = settings_.loader,
+                               .loader_imgs_per_s = loader == round_.capacities.end()
+                                                        ? 0
+                                                        : loader->imgs_per_s / settings_.gpus};
+  return judge::patterns_of(steps);
+}
+
+// Of the round's last run of the cell: another one of it was spoilt.
+void LiveRounds::count_patterns() {
+  auto patterns = std::exchange(patterns_, std::nullopt);
+  if (!patterns) return;  // it ran before an interruption
+  ++seen_.rounds;
+  for (judge::Pattern& pattern : *patterns) {
+    ledger::SeenPattern& seen = seen_.patterns[pattern.name];
+    ++seen.rounds;
+    seen.last = std::move(pattern);
+  }
+}
+
+// For each pair the places in another order, and each pair either way round: what changes while the
+// run goes on hits each alike.
+std::vector<run::Block> LiveRounds::blocks_of(const ledger::DiagnosisPlan& plan,
+                                              const std::vector<Probe>& probes) const {
+  const double rate = round_.rates.at(own_rung(cell_));
+  std::vector<run::Block> blocks;
+  Random coin(mix64(seed_, 0x626c6f636bULL + static_cast<std::uint64_t>(number_)));
+  for (int pair = 0; pair < plan.pairs; ++pair) {
+    std::vector<Probe> shuffled = probes;
+    shuffle(shuffled, coin.bits());
+    for (const Probe& probe : shuffled) {
+      run::Block on{probe.place, judge::delay_of(probe.place, probe.burns, rate, servers_)},
+          off{probe.place, {}};
+      off.delay.burns = probe.burns;
+      const bool on_first = coin.below(2) == 1;
+      blocks.push_back(on_first ? on : off);
+      blocks.push_back(on_first ? off : on);
+    }
+  }
+  return blocks;
+}
+
+bool LiveRounds::measure_blocks(const ledger::DiagnosisPlan& plan, bool nothing_binds,
+                                const std::string& title) {
+  ProbesWanted wanted = wanted_;
+  wanted.launching = nothing_binds;
+  const std::vector<Probe> probes = probes_of(settings_, wanted);
+  const double more = static_cast<double>(probes.size()) / static_cast<double>(this->probes());
+  run::BlockPlan blocks = plan.blocks;
+  blocks.blocks = blocks_of(plan, probes);
+  double left_s = plan.block_run_s * more;
+  std::optional<measure::StageTotals> undelayed;
+  bool some_ended = false;
+  Watcher& watcher = measuring_.watcher();
+  watcher.shows(title + kDelays);
+  for (std::uint64_t run = 0; !blocks.blocks.empty() && left_s > 2 * blocks.seconds; ++run) {
+    const std::int64_t began_ns = measure::now_ns();
+    const run::CellResult result = measure_once(
+        blocks, left_s, run, [&](const run::RunProgress& p) { watcher.shows(title + kDelays, p); });
+    watcher.shows_nothing();
+    left_s -= measure::seconds(measure::now_ns() - began_ns);
+    if (result.status == run::Status::interrupted) return false;
+    if (!result.measurement) {
+      blocks_failed(result.error);
+      break;  // the ladder then says what it can by itself
+    }
+    const std::size_t ended = add_blocks(blocks.blocks, result.measurement->blocks, undelayed);
+    if (ended == 0 && (some_ended || !may_be_shorter(blocks, *result.measurement, run))) break;
+    some_ended = some_ended || ended > 0;
+    // One pass over a cold dataset may end sooner than the blocks do: another one goes on.
+    blocks.blocks.erase(blocks.blocks.begin(),
+                        blocks.blocks.begin() + static_cast<std::ptrdiff_t>(ended));
+  }
+  if (undelayed) round_.undelayed = undelayed;
+  return true;
+}
+
+// After a run in which no two blocks ended.
+bool LiveRounds::may_be_shorter(run::BlockPlan& blocks, const run::Measurement& m,
+                                std::uint64_t run) {
+  if (run == 0 && shorten(blocks, m)) return true;
+  blocks_failed(
+      format("its run of %lld steps is too short for two blocks of %zu: use more "
+             "pictures, a smaller --batch-size or a larger --budget",
+             static_cast<long long>(m.steps), steps_of_block(blocks)));
+  return false;
+}
+
+run::CellResult LiveRounds::measure_once(const run::BlockPlan& blocks, double most_s,
+                                         std::uint64_t run, const run::ProgressSink& progress) {
+  return measuring_.run_blocks(cell_, blocks, most_s, progress,
+                               mix64(seed_, static_cast<std::uint64_t>(number_) + (run << 32)));
+}
+
+void LiveRounds::blocks_failed(const std::string& why) {
+  measuring_.watcher().warns((round_.pairs.empty() ? "no" : "not every") +
+                             (" delay could be measured: " + why));
+  seen_.blocks_failed = measuring_.cleaned(why);
+}
+
+// Returns how many of the first blocks ended, in whole pairs.
+std::size_t LiveRounds::add_blocks(const std::vector<run::Block>& planned,
+                                   const std::vector<run::BlockResult>& results,
+                                   std::optional<measure::StageTotals>& undelayed) {
+  std::map<std::size_t, const run::BlockResult*> measured;
+  for (const run::BlockResult& block : results) {
+    if (block.block >= planned.size()) continue;  // another machine's word
+    measured[block.block] = &block;
+    if (planned[block.block].delay.is_on()) continue;
+    if (!undelayed) undelayed.emplace();
+    *undelayed += block.stages;
+  }
+  std::size_t ended = 0;
+  for (std::size_t b = 0; b + 1 < planned.size(); b += 2) {
+    if (!measured.contains(b) || !measured.contains(b + 1)) continue;
+    ended = b + 2;
+    const bool on_first = planned[b].delay.is_on();
+    const std::size_t on = on_first ? b : b + 1, off = on_first ? b + 1 : b;
+    judge::BlockPair pair{planned[on].place, planned[on].delay, measured[on]->imgs_per_s(),
+                          measured[off]->imgs_per_s()};
+    // What was asked of the storage counts as far as it was read.
+    const double asked = std::exchange(pair.delay.reads, measured[on]->extra_reads);
+    if (2 * pair.delay.reads >= asked) round_.pairs.push_back(pair);
+  }
+  return ended;
+}
+
+}  // namespace feedrate::session

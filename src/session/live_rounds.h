@@ -1,0 +1,83 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "judge/diagnosis.h"
+#include "ledger/rounds_file.h"
+#include "plan/cell.h"
+#include "session/delay_plan.h"
+#include "session/ladder_cells.h"
+#include "session/measuring.h"
+#include "session/record_evidence.h"
+
+namespace feedrate::session {
+
+// Measures rounds of a ladder and of blocks, live. Used by one thread.
+class LiveRounds {
+ public:
+  // `ran` is called after each run of a ladder.
+  LiveRounds(Measuring& measuring, const plan::Cell& cell, LadderCells ladder, std::uint64_t seed,
+             std::function<void()> ran);
+
+  // The ladder of a round. False: interrupted. Throws an Error where the ceiling or the cell itself
+  // cannot be measured.
+  bool measure_ladder(int round, const std::string& title);
+  // The blocks of the same round. `nothing_binds`: as far as the rounds before tell.
+  bool measure_blocks(const ledger::DiagnosisPlan& plan, bool nothing_binds,
+                      const std::string& title);
+
+  // Of the round that was measured last.
+  const judge::RoundEvidence& round() const { return round_; }
+  const judge::Servers& servers() const { return servers_; }
+  const plan::CellSettings& settings() const { return settings_; }
+  const CellFacts& facts() const { return facts_; }
+  // After the first ladder: how many places the blocks of each round delay, mostly.
+  std::size_t probes() const { return probes_of(settings_, wanted_).size(); }
+
+  // Beside the rounds' evidence, of all rounds; set by a diagnosis that goes on.
+  const ledger::SeenInRounds& seen() const { return seen_; }
+  void go_on_from(ledger::SeenInRounds seen) { seen_ = std::move(seen); }
+
+ private:
+  void check_rungs();
+  bool measure_rungs(std::vector<plan::PlannedRun> runs,
+                     const std::map<std::string, judge::Rung>& rungs, const std::string& title);
+  void add_from_ledger(const std::map<std::string, judge::Rung>& rungs);  // by cell_id
+  void add(judge::Rung rung, const ledger::Record& record, const nlohmann::ordered_json& json);
+  void add_rates(judge::Rung rung, const nlohmann::ordered_json& record);
+  std::vector<judge::Pattern> patterns_in(const run::Measurement& m) const;
+  void count_patterns();
+  void look_at_storage();
+  bool is_needed(judge::Rung rung) const;  // else the others go on without it
+  run::CellResult measure_once(const run::BlockPlan& blocks, double most_s, std::uint64_t run,
+                               const run::ProgressSink& progress);
+  bool may_be_shorter(run::BlockPlan& blocks, const run::Measurement& m, std::uint64_t run);
+  std::size_t add_blocks(const std::vector<run::Block>& planned,
+                         const std::vector<run::BlockResult>& results,
+                         std::optional<measure::StageTotals>& undelayed);
+  void blocks_failed(const std::string& why);
+  std::vector<run::Block> blocks_of(const ledger::DiagnosisPlan& plan,
+                                    const std::vector<Probe>& probes) const;
+
+  Measuring& measuring_;
+  const plan::Cell cell_;
+  const LadderCells ladder_;
+  const plan::CellSettings settings_;
+  ProbesWanted wanted_;
+  const std::uint64_t seed_;
+  const std::function<void()> ran_;
+  judge::RoundEvidence round_;
+  judge::Servers servers_;
+  CellFacts facts_;
+  int number_ = 0;
+  ledger::SeenInRounds seen_;
+  std::optional<std::vector<judge::Pattern>> patterns_;  // of the round's last run of the cell
+  std::map<judge::Rung, std::string> needed_failed_;     // why the ceiling, the cell
+  bool are_checked_ = false;
+};
+
+}  // namespace feedrate::session

@@ -1,0 +1,25 @@
+#include "session/live_runs.h"
+
+#include <cstddef>
+#include <optional>
+
+namespace feedrate::session {
+
+bool LiveRuns::measure(Measuring& measuring, const std::vector<plan::PlannedRun>& plan) const {
+  Watcher& watcher = measuring.watcher();
+  std::string label;
+  const SweepHooks hooks{
+      .started =
+          [&](const plan::PlannedRun& run, std::size_t, std::size_t, std::optional<double>) {
+            label = title + " · " + name(run.cell);
+            watcher.shows(label);
+          },
+      .progress = [&](const run::RunProgress& p) { watcher.shows(label, p); },
+      .finished = add,
+      .more = more};
+  const SweepOutcome outcome = measuring.run(plan, hooks, /*stop_at_failure=*/false);
+  watcher.shows_nothing();
+  return !outcome.interrupted;
+}
+
+}  // namespace feedrate::session

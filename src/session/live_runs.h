@@ -1,0 +1,26 @@
+#pragma once
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "ledger/record.h"
+#include "plan/cell.h"
+#include "plan/sweep_order.h"
+#include "session/measuring.h"
+
+namespace feedrate::session {
+
+// Runs that are measured one after the other, while a line on stderr says which.
+struct LiveRuns {
+  std::string title;
+  std::function<std::string(const plan::Cell&)> name;
+  // After each run; with the record as it was written.
+  std::function<void(const ledger::Record&, const nlohmann::ordered_json&)> add;
+  std::function<std::vector<plan::PlannedRun>()> more;  // see session::SweepHooks; may be empty
+
+  // False: interrupted.
+  bool measure(Measuring& measuring, const std::vector<plan::PlannedRun>& plan) const;
+};
+
+}  // namespace feedrate::session

@@ -1,0 +1,42 @@
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ledger/record.h"
+
+namespace feedrate::session {
+
+// "warm", "cold (fadvise)", "client-cold (fadvise)" where a server or a program has the files, of
+// which only this side is known to be cold. Empty: no files were read.
+std::string page_cache_state(const run::PageCache& cache);
+
+// What a reader of an answer has to know, of all runs that it rests on: each thing once.
+class Seen {
+ public:
+  Seen() = default;
+  // Leaves out flags of this name: the answer's rates are corrected for what they say.
+  explicit Seen(std::string_view corrected) : corrected_(corrected) {}
+
+  // `of`: which run, "3 GPUs".
+  void add(const ledger::Record& record, const std::string& of);
+  void add(const Seen& other);
+  // "cold (fadvise)"; of runs that were not alike each state once, and with "as-is", which says
+  // nothing by itself, how much lay in memory. Empty: no files were read.
+  std::string page_cache() const;
+  const std::vector<judge::Flag>& flags() const { return flags_; }
+
+ private:
+  struct Shares {
+    double least, most;  // of the files, in memory at the start; above 1 and below 0: none is known
+  };
+  void keep(const std::string& state, const Shares& shares);
+  void keep(judge::Flag flag);
+
+  std::string corrected_;
+  std::vector<judge::Flag> flags_;
+  std::map<std::string, Shares> page_caches_;  // by their states
+};
+
+}  // namespace feedrate::session

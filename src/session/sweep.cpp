@@ -1,0 +1,182 @@
+#include "session/sweep.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "ledger/measurement_json.h"
+#include "ledger/resume.h"
+#include "plan/expand.h"
+
+namespace feedrate::session {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The ceilings that open each repetition.
+class Ceilings {
+ public:
+  explicit Ceilings(const std::vector<Json>& records) {
+    for (const Json& record : records) {
+      const bool opens = record["cell"]["data"] == "synthetic" && record.value("place", 0) == 0;
+      if (opens && record["status"] == "ok")
+        opening_[{record["cell_id"], record["repetition"]}] = ledger::as_ceiling(record);
+    }
+  }
+  void add(const ledger::Record& record) {
+    const plan::PlannedRun& run = record.context.run;
+    if (run.role != plan::Role::opening_ceiling || !record.result.measurement) return;
+    const run::Measurement& m = *record.result.measurement;
+    opening_[{run.cell.id(), run.repetition}] = {
+        m.imgs_per_s, m.device_rate, judge::serious_names(record.flags), m.device.kernels};
+  }
+  // Of the repetition that the run is part of; nothing where that ceiling has failed, or is the run
+  // itself.
+  std::optional<judge::Ceiling> of(const plan::PlannedRun& run) const {
+    const auto found = opening_.find({plan::ceiling_of(run.cell).id(), run.repetition});
+    const bool is_missing =
+        found == opening_.end() || run.role == plan::Role::opening_ceiling || run.in_pairs;
+    return is_missing ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  std::map<std::pair<std::string, int>, judge::Ceiling> opening_;  // by cell_id and repetition
+};
+
+// What of each cell's files lay in the page cache when its first repetition began.
+class FirstPageCaches {
+ public:
+  explicit FirstPageCaches(const std::vector<Json>& records) {
+    for (const Json& record : records) {
+      const Json& dataset = record["dataset"];
+      if (record["status"] == "ok" && dataset.is_object())
+        keep(record["cell_id"], {.state = dataset.value("page_cache", ""),
+                                 .before = dataset.value("page_cache_before", -1.0)});
+    }
+  }
+  void add(const ledger::Record& record) {
+    if (const auto& m = record.result.measurement)
+      keep(record.context.run.cell.id(), m->page_cache);
+  }
+  std::optional<run::PageCache> of(const plan::Cell& cell) const {
+    const auto found = first_.find(cell.id());
+    return found == first_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  void keep(const std::string& cell, const run::PageCache& cache) {
+    if (!cache.state.empty()) first_.emplace(cell, cache);
+  }
+  std::map<std::string, run::PageCache> first_;  // by cell_id
+};
+
+// Cells of one setting in one repetition share their processes, as they share the network, the
+// kernels that were chosen for it, and the ceiling. What differs from process to process so stays
+// between repetitions, where the report's intervals see it.
+std::string team_of(const plan::PlannedRun& run) {
+  if (!run.in_pairs) return "";
+  return plan::ceiling_of(run.cell).id() + " " + std::to_string(run.repetition);
+}
+
+bool stood_still(const ledger::Record& record) {
+  return std::ranges::any_of(
+      record.flags, [](const judge::Flag& flag) { return flag.name == judge::kStoppedFlag; });
+}
+
+// A sweep under way.
+class Sweep {
+ public:
+  Sweep(run::CellRunner& runner, const ledger::RecordWriter& writer, ledger::Ledger* ledger,
+        const SweepOptions& options, const SweepHooks& hooks, std::stop_token stop)
+      : runner_(runner),
+        writer_(writer),
+        ledger_(ledger),
+        options_(options),
+        hooks_(hooks),
+        stop_(std::move(stop)),
+        before_(ledger ? ledger->records() : std::vector<Json>{}),
+        ceilings_(before_),
+        page_caches_(before_),
+        order_(static_cast<int>(ledger ? ledger->size() : 0)) {}
+
+  SweepOutcome carry_out(std::vector<plan::PlannedRun> plan) {
+    while (!plan.empty() && !ended_) {
+      const std::vector<plan::PlannedRun> missing = ledger::missing_of(plan, before_);
+      outcome_.planned += plan.size();
+      outcome_.skipped += plan.size() - missing.size();
+      measure_all(missing);
+      if (ended_ || !hooks_.more) break;
+      plan = hooks_.more();
+    }
+    return outcome_;
+  }
+
+ private:
+  void measure_all(const std::vector<plan::PlannedRun>& runs) {
+    bool again = false;
+    for (std::size_t i = 0; i < runs.size() && !ended_; i += again ? 0 : 1) {
+      if (stop_.stop_requested()) {
+        outcome_.interrupted = ended_ = true;
+        return;
+      }
+      const ledger::Record record = measure(runs[i], i + 1, runs.size());
+      again = options_.measure_again && !again && stood_still(record);
+      if (!again) count(record.result.status);
+    }
+  }
+
+  ledger::Record measure(const plan::PlannedRun& run, std::size_t number, std::size_t total) {
+    const auto ceiling = ceilings_.of(run);
+    hooks_.started(run, number, total,
+                   run.role == plan::Role::cell && ceiling ? std::optional(ceiling->imgs_per_s)
+                                                           : std::nullopt);
+    run::CellResult result =
+        runner_.run(run.cell, hooks_.progress, stop_,
+                    {.seed = run.seed(options_.run.seed),
+                     .trace = number == total ? options_.trace : std::filesystem::path{},
+                     .in_pairs = run.in_pairs,
+                     .team = team_of(run)});
+    std::vector<std::string> differences = options_.differences;
+    std::ranges::move(ledger::device_differences(before_, result), std::back_inserter(differences));
+    const ledger::Record record =
+        ledger::make_record(std::move(result),
+                            {run, order_++, ceiling, page_caches_.of(run.cell),
+                             std::move(differences), options_.precision},
+                            options_.run, writer_.anonymizer());
+    const Json json = writer_.json_of(record);
+    hooks_.finished(record, ledger_ ? ledger_->append(json) : json);
+    ceilings_.add(record);
+    page_caches_.add(record);
+    return record;
+  }
+
+  void count(run::Status status) {
+    if (status == run::Status::ok) ++outcome_.ok;
+    if (status == run::Status::failed) ++outcome_.failed;
+    outcome_.interrupted = status == run::Status::interrupted;
+    ended_ = outcome_.interrupted || (status == run::Status::failed && options_.stop_at_failure);
+  }
+
+  run::CellRunner& runner_;
+  const ledger::RecordWriter& writer_;
+  ledger::Ledger* const ledger_;
+  const SweepOptions& options_;
+  const SweepHooks& hooks_;
+  const std::stop_token stop_;
+  const std::vector<Json> before_;  // the ledger's records when it began
+  Ceilings ceilings_;
+  FirstPageCaches page_caches_;
+  int order_;
+  SweepOutcome outcome_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+SweepOutcome run_sweep(const std::vector<plan::PlannedRun>& plan, run::CellRunner& runner,
+                       const ledger::RecordWriter& writer, ledger::Ledger* ledger,
+                       const SweepOptions& options, const SweepHooks& hooks, std::stop_token stop) {
+  return Sweep(runner, writer, ledger, options, hooks, std::move(stop)).carry_out(plan);
+}
+
+}  // namespace feedrate::session

@@ -1,0 +1,270 @@
+#include "text/diagnosis_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/text.h"
+#include "device/registry.h"
+#include "ledger/record_json.h"
+#include "text/result_text.h"
+
+namespace feedrate::text {
+namespace {
+
+using judge::Rung;
+
+const char* words_of(Rung rung) {
+  switch (rung) {
+    case Rung::synthetic:
+      return "synthetic: the ceiling";
+    case Rung::device:
+      return "one batch kept on the device";
+    case Rung::host:
+      return "batches kept in host memory";
+    case Rung::sample:
+      return "finished samples kept";
+    case Rung::decoded:
+      return "decoded pictures kept";
+    case Rung::encoded:
+      return "the files' bytes kept";
+    case Rung::none:
+      return "nothing kept";
+    case Rung::cold:
+      return "nothing kept, page cache cold";
+    case Rung::discard:
+      return "synthetic, loaders beside it";
+    case Rung::cpus:
+      return "loaders alone, one for each CPU";
+  }
+  return "";
+}
+
+// Lines that a terminal of 80 columns does not break.
+std::string paragraph(std::size_t indent, const std::string& text) {
+  constexpr std::size_t kColumns = 80, kFurther = 4;
+  return wrapped(std::string(indent, ' ') + text, kColumns, indent + kFurther) + "\n";
+}
+
+std::string signed_number(double value) {
+  const std::string size = thousands(std::abs(value));
+  return value < 0 && size.find_first_of("123456789") != std::string::npos ? "-" + size : size;
+}
+
+std::string interval(const std::optional<measure::Interval>& ci95) {
+  if (!ci95) return "-";
+  return signed_number(ci95->low) + " to " + signed_number(ci95->high);
+}
+
+// What a rung does that those above it do not; of the others, what they are.
+std::string label_of(Rung rung, const judge::Loss* loss) {
+  if (loss) return "+ " + loss->step;
+  switch (rung) {
+    case Rung::cold:
+      return "cold page cache";
+    case Rung::discard:
+      return "ceiling beside loaders";
+    case Rung::cpus:
+      return "loaders alone, all CPUs";
+    default:
+      return words_of(rung);
+  }
+}
+
+std::string without_blanks_at_end(std::string line) {
+  while (line.ends_with(' ')) line.pop_back();
+  return line + "\n";
+}
+
+std::string rung_line(const judge::Evidence& e, Rung rung, const judge::Loss* loss) {
+  const auto rate = judge::rate_of(e.ladder(), rung);
+  if (!rate) return "";
+  std::string line = format("  %-25s%8s  %-16s", label_of(rung, loss).c_str(),
+                            thousands(rate->mean).c_str(), interval(rate->ci95).c_str());
+  if (loss) {
+    line += format("%8s  %s", signed_number(loss->imgs_per_s.mean).c_str(),
+                   interval(loss->imgs_per_s.ci95).c_str());
+  }
+  return without_blanks_at_end(line);
+}
+
+std::string ladder_text(const judge::Evidence& e, const judge::Diagnosis& d,
+                        const std::map<Rung, std::string>& left_out) {
+  std::string text =
+      format("\n  %-25s%8s  %-16s%8s  %s\n", "ladder", "img/s", "95 %", "lost", "95 %");
+  for (std::size_t i = 0; i < judge::kRungs; ++i) {
+    const auto rung = static_cast<Rung>(i);
+    const auto loss = std::ranges::find(d.waterfall, rung, &judge::Loss::to);
+    text += rung_line(e, rung, loss == d.waterfall.end() ? nullptr : &*loss);
+  }
+  for (const auto& [rung, why] : left_out) {
+    const bool was_measured = judge::rate_of(e.ladder(), rung).has_value();
+    text += paragraph(2, format("left out%s: %s: %s", was_measured ? " of later rounds" : "",
+                                words_of(rung), why.c_str()));
+  }
+  return text;
+}
+
+// `failed`: why a round lacks blocks; empty: none failed.
+std::string slopes_text(const std::vector<judge::Slope>& slopes, const std::string& failed) {
+  std::string text = "\n";
+  if (!slopes.empty())
+    text +=
+        format("  %-25s%8s  %-16s %s\n", "delayed", "slope", "95 %", "0: no cost, 1: all of it");
+  for (const judge::Slope& s : slopes) {
+    const std::string place(measure::kPlaceNames[static_cast<std::size_t>(s.place)]);
+    const std::string what =
+        s.place == measure::Place::storage
+            ? format("%s, %.0f %% more reads", place.c_str(), 100 * s.extra_reads)
+            : format("%s, %s %.3g ms", place.c_str(), s.burns ? "burn" : "sleep", s.delay_ms);
+    const std::string range =
+        s.slope.ci95 ? format("%.2f to %.2f", s.slope.ci95->low, s.slope.ci95->high) : "-";
+    text += format("  %-25s%8.2f  %-16s %zu pair%s\n", what.c_str(), s.slope.mean, range.c_str(),
+                   s.pairs, s.pairs == 1 ? "" : "s");
+  }
+  if (!failed.empty())
+    text += paragraph(2, format("left out%s: delays: %s", slopes.empty() ? "" : " of some rounds",
+                                failed.c_str()));
+  return text == "\n" ? "" : text;
+}
+
+std::string capacities_text(const std::vector<judge::Capacity>& capacities) {
+  if (capacities.empty()) return "";
+  std::string text = format("\n  %-25s%8s  %-16s %s\n", "could deliver alone", "img/s", "used",
+                            "most of its time");
+  for (const judge::Capacity& c : capacities) {
+    text += format("  %-25s%8s  %-16s %s, %.0f %%\n", c.resource.c_str(),
+                   thousands(c.imgs_per_s).c_str(), percent(c.utilisation).c_str(),
+                   c.largest_stage.c_str(), 100 * c.largest_share);
+  }
+  return text;
+}
+
+// Never rounded up: certainty is not on offer.
+std::string rounded_share_text(double share) {
+  return share > 0.99 ? "above 99 %" : format("%.0f %%", std::floor(100 * share));
+}
+
+std::string confidence_text(const judge::Finding& f) {
+  if (f.confidence) return "  confidence " + rounded_share_text(*f.confidence) + "\n";
+  constexpr double kLeast = 0.01;  // what is less likely tells nobody anything
+  std::string text;
+  for (const judge::Suspect& s : f.suspects) {
+    if (s.binds < kLeast) continue;
+    text += (text.empty() ? "likely: " : ", ") + judge::joined(s.names) + " (" + s.resource + ") " +
+            rounded_share_text(s.binds);
+  }
+  return text.empty() ? "" : paragraph(2, text);
+}
+
+std::string agreement_text(const judge::Finding& f) {
+  const judge::Witness& w = f.witness;
+  const auto word = [](const std::string& said) { return said.empty() ? "nothing" : said.c_str(); };
+  const bool say_all = !w.ladder.empty() && !w.capacities.empty() && !w.slopes.empty();
+  const bool is_delayed = !f.suspects.empty();
+  const char* how = !w.agree  ? is_delayed ? "the three kinds of evidence do not agree"
+                                           : "the two kinds of evidence do not agree"
+                    : say_all ? "the three kinds of evidence agree"
+                              : "the evidence that says something agrees";
+  const std::string delays =
+      is_delayed ? std::string(", the delays ") + word(w.slopes) : "; no delay was measured";
+  return paragraph(2, format("%s: the ladder says %s, the capacities %s%s", how, word(w.ladder),
+                             word(w.capacities), delays.c_str()));
+}
+
+std::string patterns_text(const std::vector<judge::Pattern>& patterns) {
+  std::string text;
+  for (const judge::Pattern& pattern : patterns)
+    text += "\n" + paragraph(2, format("%s: %s (%s)", pattern.name.c_str(),
+                                       pattern.sentence.c_str(), pattern.statistic.c_str()));
+  return text;
+}
+
+// "measured by workers: 3: 480, 5: 800, 8: 801; W* is 5"
+std::string workers_text(const judge::Remedy& remedy) {
+  std::string text;
+  for (const auto& [workers, rate] : remedy.by_workers) {
+    text += text.empty() ? "measured by workers: " : ", ";
+    text += std::to_string(workers) + ": " + thousands(rate.mean);
+  }
+  const auto enough = remedy.enough_workers();
+  if (!enough) return remedy.by_workers.size() < 2 ? text : text + "; more may help still";
+  text += "; W* is " + std::to_string(*enough);
+  return *enough > 1 && *enough == remedy.by_workers.begin()->first ? text + " or fewer" : text;
+}
+
+std::string flags_text(const ledger::DiagnosisOf& of) {
+  std::string text;
+  for (const auto& [name, flag] : of.seen.flags) {
+    text += text.empty() ? "\n" : "";
+    text += paragraph(2, format("warning: %s in %d of %d runs: %s; %s", name.c_str(), flag.runs,
+                                of.seen.runs, flag.reason.c_str(), flag.remedy.c_str()));
+  }
+  return text;
+}
+
+std::string remedy_text(const judge::Remedy& remedy) {
+  std::string text = without_blanks_at_end(format("  %-45s %9s  %-20s", remedy.name.c_str(),
+                                                  thousands(remedy.predicted.mean).c_str(),
+                                                  interval(remedy.predicted.ci95).c_str()));
+  if (remedy.measured) {
+    text += without_blanks_at_end(format("  %45s %9s  %-20s",
+                                         "measured:", thousands(remedy.measured->mean).c_str(),
+                                         interval(remedy.measured->ci95).c_str()));
+  }
+  text += paragraph(6, remedy.options() + (remedy.changes.empty() ? "" : ": ") + remedy.why);
+  if (!remedy.by_workers.empty()) text += paragraph(6, workers_text(remedy));
+  if (!remedy.not_tried.empty()) text += paragraph(6, "not tried: " + remedy.not_tried);
+  return text;
+}
+
+std::string advice_text(const std::vector<judge::Remedy>& advice) {
+  if (advice.empty()) return "";
+  std::string text = format("\n  %-45s %9s  %s\n", "would give", "img/s", "may be");
+  for (const judge::Remedy& remedy : advice) text += remedy_text(remedy);
+  return text;
+}
+
+// The label of an emulated cell ends with that word, and so does its device's name.
+std::string heading(const ledger::DiagnosisOf& of) {
+  constexpr std::string_view kEmulated = ", EMULATED";
+  std::string label = of.cell.label();
+  if (label.ends_with(kEmulated)) label.resize(label.size() - kEmulated.size());
+  return label + " on " + of.device;
+}
+
+// `seconds`: 0 where nothing was measured.
+std::string rounds_text(std::size_t rounds, double seconds) {
+  std::string text = format("%zu round%s", rounds, rounds == 1 ? "" : "s");
+  if (seconds > 0) text += " in " + duration(seconds);
+  return paragraph(
+      0,
+      text + (seconds > 0 ? ": what they show holds for this machine, these options and this hour."
+                          : ": what they show holds for the machine, the options and the hour of "
+                            "the ledger."));
+}
+
+}  // namespace
+
+std::string diagnosis_text(const ledger::DiagnosisOf& of, const judge::Evidence& evidence,
+                           const judge::Diagnosis& diagnosis) {
+  const judge::Finding& f = diagnosis.finding;
+  const std::size_t rounds = evidence.rounds.size();
+  return paragraph(0, heading(of)) + paragraph(0, f.sentence) + confidence_text(f) +
+         agreement_text(f) + ladder_text(evidence, diagnosis, of.seen.left_out) +
+         slopes_text(diagnosis.slopes, of.seen.blocks_failed) +
+         capacities_text(evidence.rounds.back().capacities) +
+         patterns_text(of.seen.patterns_of_most()) + advice_text(of.advice) + flags_text(of) +
+         "\n" + emulation_line({&of.cell, 1}) + rounds_text(rounds, of.seconds);
+}
+
+void print_diagnosis(bool as_json, const ledger::DiagnosisOf& of, const judge::Evidence& evidence,
+                     const judge::Diagnosis& diagnosis) {
+  if (as_json) {
+    std::printf("%s\n", ledger::to_line(ledger::diagnosis_json(of, evidence, diagnosis)).c_str());
+  } else {
+    std::fputs(diagnosis_text(of, evidence, diagnosis).c_str(), stdout);
+  }
+}
+
+}  // namespace feedrate::text

@@ -1,0 +1,99 @@
+#include "text/progress.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/text.h"
+#include "measure/clock.h"
+#include "text/terminal.h"
+
+namespace feedrate::text {
+
+ProgressLine::ProgressLine(bool quiet) : terminal_(isatty(STDERR_FILENO) == 1), quiet_(quiet) {}
+
+std::string live_text(const std::string& label, const LiveNumbers& numbers, std::size_t columns) {
+  const std::size_t least = std::min(character_count(label), kLeastLabel);
+  for (const std::string& form : numbers) {
+    const std::size_t taken = character_count(form) + 2;
+    if (taken + least <= columns) return shortened(label, columns - taken) + ": " + form;
+  }
+  return shortened(numbers.back(), columns);
+}
+
+void ProgressLine::show(const std::string& label, const LiveNumbers& numbers) {
+  // The last column stays free: a terminal may wrap when it is written.
+  show(terminal_ ? live_text(label, numbers, terminal_columns() - 1)
+                 : label + ": " + numbers.front());
+}
+
+void ProgressLine::show(const std::string& text, double plain_every_s) {
+  if (quiet_) return;
+  const std::int64_t now = measure::now_ns();
+  if (terminal_) {
+    std::fprintf(stderr, "\r\033[K%s", shortened(text, terminal_columns() - 1).c_str());
+    std::fflush(stderr);
+    shown_ = true;
+  } else if (last_ns_ == 0 || measure::seconds(now - last_ns_) >= plain_every_s) {
+    std::fprintf(stderr, "%s\n", text.c_str());
+    last_ns_ = now;
+  }
+}
+
+void ProgressLine::clear() {
+  if (!shown_) return;
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+void ProgressLine::say(const std::string& text) {
+  clear();
+  std::fprintf(stderr, "feedrate: %s\n", text.c_str());
+}
+
+LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling,
+                     const std::string& sweep) {
+  if (p.to_cache > 0) {
+    const auto done = static_cast<double>(p.cached), all = static_cast<double>(p.to_cache);
+    const std::string share = format("%.0f %%", 100 * done / all);
+    return {"filling the cache · " + thousands(done) + " of " + thousands(all) + " samples · " +
+                share + sweep,
+            "filling the cache " + share + sweep};
+  }
+  const bool warms = p.phase == run::Phase::warming;
+  if (warms && p.steps == 0) return {format("the first step took %.1f s", p.elapsed_s) + sweep};
+  const std::string left =
+      p.remaining_s < 0 ? "" : " · " + format("%.0f s left", std::ceil(p.remaining_s));
+  if (p.steps == 0) {
+    const std::string begun = format("measuring %.1f s", p.elapsed_s);
+    return {begun + left + sweep, begun};
+  }
+  const std::string rate = thousands(p.imgs_per_s) + " img/s";
+  std::string all = (warms ? "warming up " : "measuring ") + format("%.1f s", p.elapsed_s) + " · " +
+                    rate,
+              fewer = (warms ? "warm-up · " : "") + rate, few = rate;
+  const double top = p.ceiling_imgs_per_s > 0 ? p.ceiling_imgs_per_s : ceiling.value_or(0);
+  if (top > 0) {
+    const std::string share = format(" · %.0f %%", 100 * p.imgs_per_s / top);
+    all += share + " of the ceiling", fewer += share, few += share;
+  }
+  all += format(" · device waits %.0f %%", 100 * p.device_idle);
+  fewer += format(" · waits %.0f %%", 100 * p.device_idle);
+  LiveNumbers forms = {all + left + sweep, fewer + left + sweep, few + left + sweep};
+  if (!sweep.empty()) forms.push_back(few + sweep);
+  return forms;
+}
+
+std::string listing_text(const std::filesystem::path& folder, std::uint64_t files) {
+  const std::string line = "listing " + folder.string();
+  if (files == 0) return line;
+  // thousands() gives small numbers a decimal.
+  const std::string count =
+      files < 100 ? std::to_string(files) : thousands(static_cast<double>(files));
+  return line + " · " + count + (files == 1 ? " file" : " files");
+}
+
+}  // namespace feedrate::text

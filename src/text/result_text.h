@@ -1,0 +1,40 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ledger/record.h"
+#include "plan/cell.h"
+#include "session/seen.h"
+
+namespace feedrate::text {
+
+// What a person acts on, in five lines below a title: rate and share of the ceiling, what the
+// device did meanwhile, the verdict, the advice, where the record is; then the names of the
+// warnings. `records`: the cell's, one for each repetition, of which one at least has a
+// measurement; from three on the rate and the share have intervals. `ledger`: where they are kept;
+// empty: nowhere.
+std::string result_summary(std::span<const ledger::Record> records, const std::string& label,
+                           const std::string& ledger);
+
+// A finished run in a few lines for a person: throughput with its interval, share of the ceiling,
+// step and waiting times, stages, the verdict, the flags.
+std::string result_text(const ledger::Record& record, const std::string& label);
+
+// The same in one line, for a sweep's log: "!" behind the rate that must not be quoted.
+std::string result_line(const ledger::Record& record, const std::string& label);
+
+// One of those lines: "  page cache warm\n".
+std::string line_of(std::string_view key, const std::string& value);
+
+// A flag as those lines have it: "  warning    cpu_steal: what was seen; what to do about it\n".
+std::string flag_line(const judge::Flag& flag);
+
+// Of the runs that an answer rests on; empty: no files were read.
+std::string page_cache_line(const session::Seen& seen);
+
+// A line that says how far emulated devices are GPUs, see device::kEmulation; empty where no cell
+// has one.
+std::string emulation_line(std::span<const plan::Cell> cells);
+
+}  // namespace feedrate::text

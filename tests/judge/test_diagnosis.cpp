@@ -1,0 +1,456 @@
+#include "judge/diagnosis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "tests/judge/made_up_evidence.h"
+
+namespace feedrate::tests {
+namespace {
+
+using judge::Diagnosis;
+using judge::Finding;
+using judge::Rung;
+using measure::Place;
+using measure::Stage;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+using testing::UnorderedElementsAre;
+
+constexpr MadeUpEvidence::Slopes kSlotsBind{.worker = 1, .burnt = 1};
+constexpr MadeUpEvidence::Slopes kDeviceBinds{.step = 1};
+
+void expect_clear(const Finding& finding, const std::string& name, const std::string& resource) {
+  EXPECT_THAT(finding.names, ElementsAre(name));
+  EXPECT_THAT(finding.resources, ElementsAre(resource));
+  EXPECT_TRUE(finding.clear);
+  EXPECT_GT(finding.confidence, 0.9);
+  EXPECT_LE(finding.confidence, 1);
+}
+
+TEST(Diagnosis, WorkersThatBindAreNamedByTheirLargestStage) {
+  for (const auto& [stage, name] : {std::pair{Stage::read, "read"},
+                                    {Stage::decode, "decode"},
+                                    {Stage::augment, "augment"},
+                                    {Stage::collate, "collate"}}) {
+    const Finding f = MadeUpEvidence().slopes(kSlotsBind).stage(stage, 50, 1).diagnosis().finding;
+    expect_clear(f, name, "workers");
+    EXPECT_EQ(f.sentence,
+              std::string(name) + " limits it (workers): 200 of 1,000 img/s, 20 % of the ceiling");
+  }
+}
+
+TEST(Diagnosis, WorkersThatWaitForACpuShareIt) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kSlotsBind);
+  for (auto& round : made_up.evidence.rounds) {
+    for (auto& stage : round.undelayed.value().stage) stage.cpu_ns = 0;
+    round.undelayed.value().cpu_wait_ns = std::llround(1e6 * 19 * 100);  // of 20 ms
+  }
+  expect_clear(made_up.diagnosis().finding, "shared CPU", "workers");
+}
+
+// Workers wait for storage most of their time, and so many of them compute alone.
+TEST(Diagnosis, ACpuThatBindsIsNamedByWhatComputesMost) {
+  MadeUpEvidence made_up;
+  made_up.slopes({.burnt = 1}).stage(Stage::read, 100, 1);
+  for (auto& round : made_up.evidence.rounds) round.step_cpu_s = 2e-3;
+  expect_clear(made_up.diagnosis().finding, "decode", "CPU");
+  for (auto& round : made_up.evidence.rounds) round.step_cpu_s = 20e-3;
+  const Finding shared = made_up.diagnosis().finding;
+  expect_clear(shared, "shared CPU", "CPU");
+  EXPECT_THAT(shared.sentence, StartsWith("the CPU, which loaders and steps share, limits it"));
+}
+
+TEST(Diagnosis, ACopyThatBindsIsTheLinks) {
+  expect_clear(MadeUpEvidence().slopes({.copy = 1}).diagnosis().finding, "copy", "link");
+}
+
+// On a CPU, the step waits for its copy: its delay is one of the step, and tells nothing.
+TEST(Diagnosis, ASerialCopyIsOfTheStep) {
+  MadeUpEvidence made_up;
+  made_up.evidence.settings.device_kind = "cpu";
+  made_up.slopes({.copy = 1, .step = 1}).rate(Rung::device, 980).rate(Rung::host, 250);
+  expect_clear(made_up.diagnosis().finding, "copy", "device");
+  made_up.evidence.settings.device_kind = "emulated";
+  const Finding beside = made_up.diagnosis().finding;
+  EXPECT_THAT(beside.resources, UnorderedElementsAre("link", "device"));
+}
+
+TEST(Diagnosis, AStepAtItsCeilingIsComputeBound) {
+  const Finding f = MadeUpEvidence().slopes(kDeviceBinds).rate(Rung::none, 980).diagnosis().finding;
+  expect_clear(f, "compute", "device");
+  EXPECT_EQ(f.sentence, "compute-bound: 980 of 1,000 img/s, 98 % of the ceiling");
+}
+
+TEST(Diagnosis, AStepBelowItsCeilingIsNamedByWhatTheLadderLost) {
+  const auto below = [] { return MadeUpEvidence().slopes(kDeviceBinds).rate(Rung::none, 700); };
+  expect_clear(below().diagnosis().finding, "compute", "device");
+  expect_clear(below().rate(Rung::device, 750).diagnosis().finding, "normalise", "device");
+  expect_clear(below().rate(Rung::device, 950).diagnosis().finding, "compute", "device");
+  expect_clear(below().rate(Rung::discard, 750).diagnosis().finding, "shared CPU", "device");
+}
+
+TEST(Diagnosis, AllReduceIsNamedFromHalfOfAStepOn) {
+  for (const auto& [share, name] : {std::pair{0.6, "all-reduce"}, {0.4, "compute"}}) {
+    MadeUpEvidence made_up;
+    made_up.slopes(kDeviceBinds).rate(Rung::none, 980);
+    for (auto& round : made_up.evidence.rounds) round.all_reduce_share = share;
+    expect_clear(made_up.diagnosis().finding, name, "device");
+  }
+}
+
+TEST(Diagnosis, WhereNoDelayCostsAnythingReadingMeansTheStorage) {
+  expect_clear(MadeUpEvidence().slopes({}).stage(Stage::read, 100, 1).diagnosis().finding,
+               "storage", "storage");
+}
+
+TEST(Diagnosis, AStorageThatMoreReadsSlowDownIsNamed) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).slope(Place::storage, false, 1);
+  expect_clear(made_up.diagnosis().finding, "storage", "storage");
+  EXPECT_THAT(made_up.diagnosis().finding.sentence, StartsWith("storage limits it"));
+}
+
+TEST(Diagnosis, AStorageThatServesMoreReadsIsNotNamedByElimination) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).slope(Place::storage, false, 0).stage(Stage::read, 100, 1);
+  expect_clear(made_up.diagnosis().finding, "harness", "harness");
+}
+
+TEST(Diagnosis, TheThreadThatLaunchesStepsIsTheHarness) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).slope(Place::step, true, 1);
+  const Finding f = made_up.diagnosis().finding;
+  expect_clear(f, "harness", "training thread");
+  EXPECT_THAT(f.sentence, StartsWith("the thread that launches the steps limits it"));
+  EXPECT_TRUE(f.nothing_usual_binds());
+}
+
+// An emulated copy holds it up, and has next to nothing to do.
+TEST(Diagnosis, ACopyThatIsIdleDoesNotBindTheThreadThatLaunchesDoes) {
+  const auto idle = [](double utilisation) {
+    MadeUpEvidence made_up;
+    made_up.slopes({.copy = 1}).capacity("link", "copy").evidence.settings.device_kind = "emulated";
+    for (auto& round : made_up.evidence.rounds) round.capacities.front().utilisation = utilisation;
+    return made_up;
+  };
+  expect_clear(idle(0.01).diagnosis().finding, "harness", "training thread");
+  expect_clear(idle(0.01).rate(Rung::none, 990).diagnosis().finding, "compute", "training thread");
+  expect_clear(idle(0.9).diagnosis().finding, "copy", "link");
+  MadeUpEvidence gpu = idle(0.01);
+  gpu.evidence.settings.device_kind = "cuda";
+  expect_clear(gpu.diagnosis().finding, "copy", "link");
+}
+
+// Its threads cannot be delayed: where nothing else costs anything, they are what is left.
+TEST(Diagnosis, DalisLoaderIsWhatIsLeft) {
+  MadeUpEvidence made_up;
+  made_up.evidence.settings.loader = "dali";
+  made_up.slope(Place::copy, false, 0).slope(Place::step, false, 0);
+  expect_clear(made_up.diagnosis().finding, "decode", "workers");
+  MadeUpEvidence device;
+  device.evidence.settings.loader = "dali";
+  device.slope(Place::copy, false, 0).slope(Place::step, false, 1).rate(Rung::none, 990);
+  expect_clear(device.diagnosis().finding, "compute", "device");
+}
+
+// A rung that wanders by more than it loses names nothing.
+TEST(Diagnosis, TheLadderNamesOnlyALossThatIsShown) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kSlotsBind).rate(Rung::encoded, 500);
+  EXPECT_EQ(made_up.diagnosis().finding.witness.ladder,
+            "normalise and copy and collate and augment and decode");
+  double off = -800;
+  for (auto& round : made_up.evidence.rounds) round.rates[Rung::encoded] = 500 + (off += 400);
+  for (auto& round : made_up.evidence.rounds) round.rates[Rung::none] = 500;
+  EXPECT_EQ(made_up.diagnosis().finding.witness.ladder, "");
+}
+
+// One pair tells nothing: what is left has the same name.
+TEST(Diagnosis, WhatIsLeftAndTheThreadThatLaunchesAreOneHarness) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).slope(Place::step, true, 0.5, 0.8);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("harness"));
+  EXPECT_TRUE(f.clear);
+}
+
+// What is read lies in memory: no storage limits it.
+TEST(Diagnosis, AWarmCellIsNotTheStorages) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).stage(Stage::read, 100, 1);
+  for (auto& round : made_up.evidence.rounds) round.page_cache = "warm";
+  const Finding f = made_up.diagnosis().finding;
+  expect_clear(f, "harness", "harness");
+  EXPECT_TRUE(f.nothing_usual_binds());
+}
+
+TEST(Diagnosis, WhereNothingBindsAtTheCeilingItIsCompute) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).stage(Stage::read, 100, 1).rate(Rung::none, 970);
+  expect_clear(made_up.diagnosis().finding, "compute", "device");
+}
+
+// More reads take CPU time, and the CPU is what is short.
+TEST(Diagnosis, WhereTheCpuIsShortItIsNotTheStorage) {
+  MadeUpEvidence made_up;
+  made_up.slopes({.burnt = 1}).slope(Place::storage, false, 0.9);
+  expect_clear(made_up.diagnosis().finding, "decode", "CPU");
+}
+
+TEST(Diagnosis, WhereTheCpuIsShortItIsNotTheThreadThatLaunches) {
+  MadeUpEvidence made_up;
+  made_up.slopes({.burnt = 1}).slope(Place::step, true, 1);
+  const Finding f = made_up.diagnosis().finding;
+  expect_clear(f, "decode", "CPU");
+  EXPECT_FALSE(f.nothing_usual_binds());
+}
+
+TEST(Diagnosis, WhereNoDelayCostsAnythingALockMeansTheLock) {
+  expect_clear(MadeUpEvidence().slopes({}).stage(Stage::lock, 100, 0).diagnosis().finding, "lock",
+               "library");
+}
+
+TEST(Diagnosis, WhereNothingTellsItIsTheHarness) {
+  const Finding f = MadeUpEvidence().slopes({}).diagnosis().finding;
+  expect_clear(f, "harness", "harness");
+  EXPECT_THAT(f.sentence, StartsWith("the device waits, and no delay tells why"));
+}
+
+TEST(Diagnosis, TwoThatAreEquallySlowAreBothNamed) {
+  const Finding f =
+      MadeUpEvidence().slopes({.worker = 0.95, .burnt = 0.9, .step = 1}).diagnosis().finding;
+  EXPECT_THAT(f.names, UnorderedElementsAre("decode", "compute"));
+  EXPECT_THAT(f.resources, UnorderedElementsAre("workers", "device"));
+  EXPECT_TRUE(f.clear);
+  EXPECT_THAT(f.sentence, HasSubstr(" limit it alike: 200 of 1,000 img/s"));
+}
+
+TEST(Diagnosis, WhatIntervalsDoNotTellIsNotClear) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::worker, false, 0.5, 0.8).slope(Place::step, false, 0.5, 0.8);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.names, testing::IsSupersetOf({std::string("decode"), std::string("compute")}));
+  EXPECT_FALSE(f.clear);
+  EXPECT_LT(f.confidence, 0.8);
+  EXPECT_THAT(f.sentence, StartsWith("not clear between "));
+  EXPECT_THAT(f.sentence, HasSubstr("decode"));
+  EXPECT_THAT(f.sentence, HasSubstr("compute"));
+}
+
+// Then the delays have said nothing.
+TEST(Diagnosis, WhereTheCeilingIsReachedIntervalsNeedNotTell) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::worker, false, 0.5, 0.8).slope(Place::step, false, 0.5, 0.8);
+  const Finding f = made_up.rate(Rung::none, 985).diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("compute"));
+  EXPECT_TRUE(f.clear);
+  EXPECT_FALSE(f.confidence);
+  EXPECT_EQ(f.witness.slopes, "");
+}
+
+// One that surely binds, and one that may.
+TEST(Diagnosis, WhatMayBindAsWellIsNamedToo) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::worker, false, 1).slope(Place::step, false, 0.5, 0.8);
+  made_up.slope(Place::copy, false, 0);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("decode", "compute"));
+  EXPECT_FALSE(f.clear);
+}
+
+TEST(Diagnosis, OnePairIsNotClear) {
+  MadeUpEvidence made_up;
+  made_up.evidence.rounds.resize(1);
+  made_up.evidence.rounds[0].pairs = {pair_of(Place::worker, false, 1, made_up.evidence.servers),
+                                      pair_of(Place::step, false, 0, made_up.evidence.servers)};
+  EXPECT_FALSE(made_up.diagnosis().finding.clear);
+}
+
+TEST(Diagnosis, AColdCellIsComparedByItsColdRung) {
+  MadeUpEvidence made_up;
+  made_up.evidence.settings.page_cache = "cold";
+  made_up.slopes(kSlotsBind).rate(Rung::cold, 100);
+  EXPECT_THAT(made_up.diagnosis().finding.sentence, HasSubstr("100 of 1,000 img/s"));
+}
+
+TEST(Diagnosis, TheThreeKindsOfEvidenceSpeakForThemselves) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kSlotsBind).capacity("loader", "decode");
+  made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_EQ(f.witness.ladder, "decode");
+  EXPECT_EQ(f.witness.capacities, "decode");
+  EXPECT_EQ(f.witness.slopes, "decode");
+  EXPECT_TRUE(f.witness.agree);
+}
+
+TEST(Diagnosis, AWitnessThatNamesAnotherDisagrees) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kSlotsBind).capacity("loader", "augment");
+  made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300);
+  EXPECT_FALSE(made_up.diagnosis().finding.witness.agree);
+  made_up.capacity("loader", "decode").rate(Rung::encoded, 890);
+  EXPECT_FALSE(made_up.diagnosis().finding.witness.agree) << "the ladder says that reading costs";
+}
+
+TEST(Diagnosis, AStepOverAMissingRungAgreesWithEachPartOfIt) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kSlotsBind).rate(Rung::sample, 900).rate(Rung::encoded, 300);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_EQ(f.witness.ladder, "augment and decode");
+  EXPECT_TRUE(f.witness.agree);
+}
+
+TEST(Diagnosis, WaitingForACpuIsCalledTheSameByCapacities) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kSlotsBind).capacity("loader", "CPU wait");
+  EXPECT_EQ(made_up.diagnosis().finding.witness.capacities, "shared CPU");
+  made_up.capacity("device", "step");
+  EXPECT_EQ(made_up.diagnosis().finding.witness.capacities, "compute");
+}
+
+TEST(Diagnosis, WithoutSlopesTheTwoOthersSayWhatTheyCan) {
+  MadeUpEvidence made_up;
+  made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300).capacity("loader", "augment");
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("decode", "augment"));
+  EXPECT_FALSE(f.clear);
+  EXPECT_EQ(f.witness.slopes, "");
+  EXPECT_THAT(f.sentence, StartsWith("not clear between decode and augment: 200 of 1,000 img/s"));
+  EXPECT_FALSE(f.confidence);
+}
+
+TEST(Diagnosis, WithoutSlopesBothMaySayCompute) {
+  MadeUpEvidence made_up;
+  made_up.rate(Rung::none, 980).capacity("device", "step");
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_TRUE(f.clear);
+  EXPECT_THAT(f.sentence, StartsWith("compute-bound"));
+  EXPECT_TRUE(f.witness.agree);
+}
+
+TEST(Diagnosis, ServiceTimesAreOfAllRounds) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kSlotsBind);
+  made_up.evidence.rounds[1].undelayed.reset();  // its blocks failed
+  made_up.evidence.rounds[2].undelayed.value()[Stage::decode] = each(18, 10);
+  const Diagnosis d = made_up.diagnosis();
+  EXPECT_NEAR(d.service.ms, 4 + (12 + 18) / 2.0 + 3 + 1, 1e-6);
+  EXPECT_NEAR(d.cpu.ms, 1 + 10 + 2 + 1, 1e-6);
+}
+
+TEST(Diagnosis, WithoutSlopesAStageThatBothNameIsClear) {
+  MadeUpEvidence made_up;
+  made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300).capacity("loader", "decode");
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_TRUE(f.clear);
+  EXPECT_THAT(f.sentence, StartsWith("decode limits it"));
+  made_up.evidence.rounds.resize(2);
+  const Finding look = made_up.diagnosis().finding;
+  EXPECT_FALSE(look.clear) << "no interval";
+  EXPECT_THAT(look.sentence, StartsWith("perhaps decode"));
+}
+
+TEST(Diagnosis, WithoutSlopesOneWitnessAloneIsNotBetweenOne) {
+  MadeUpEvidence made_up;
+  made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300);
+  EXPECT_THAT(made_up.diagnosis().finding.sentence, Not(HasSubstr("between decode:")));
+}
+
+TEST(Diagnosis, WithoutSlopesAStepOverAMissingRungIsNotNamedTwice) {
+  MadeUpEvidence made_up;
+  made_up.rate(Rung::sample, 900).rate(Rung::encoded, 300).capacity("loader", "decode");
+  EXPECT_THAT(made_up.diagnosis().finding.names, ElementsAre("decode"));
+}
+
+// A warm cell reads nothing from storage, however slow that is: its cold rung lies below it.
+TEST(Diagnosis, TheLadderIsReadDownToTheCellAlone) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kSlotsBind).rate(Rung::decoded, 310).rate(Rung::encoded, 210);
+  made_up.rate(Rung::synthetic, 320).rate(Rung::cold, 20);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_EQ(f.witness.ladder, "decode");
+  EXPECT_TRUE(f.witness.agree);
+}
+
+TEST(Diagnosis, StorageIsWhatALadderAndCapacitiesThatSayReadMean) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).stage(Stage::read, 100, 1).capacity("loader", "read");
+  made_up.rate(Rung::encoded, 900);
+  EXPECT_TRUE(made_up.diagnosis().finding.witness.agree);
+}
+
+// That it is decoding is sure, only whether for want of workers or of CPUs is not.
+TEST(Diagnosis, OneNameOfTwoResourcesIsAsSureAsBothTogether) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::worker, false, 0.5, 0.8).slope(Place::worker, true, 1);
+  made_up.slope(Place::step, false, 0).slope(Place::copy, false, 0);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("decode"));
+  EXPECT_GT(f.confidence, 0.7);
+}
+
+// Threads of a library are not ours to delay.
+TEST(Diagnosis, APlaceThatNothingTellsOfMayBind) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::step, false, 0).slope(Place::copy, false, 0);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_FALSE(f.clear);
+  EXPECT_THAT(f.names, Contains("decode"));
+}
+
+TEST(Diagnosis, StagesThatAreAboutAlikeAreNamedTogether) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kSlotsBind).stage(Stage::decode, 10, 10).stage(Stage::augment, 9, 9);
+  EXPECT_THAT(made_up.diagnosis().finding.names, ElementsAre("decode", "augment"));
+}
+
+// As long as the ceiling is reached, a CPU step that is slowed by whatever computes is no loss.
+TEST(Diagnosis, AtTheCeilingABusyCpuIsTheStepsOwn) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::worker, false, 0).slope(Place::worker, true, 1.2);
+  made_up.slope(Place::step, false, 1).slope(Place::copy, false, 0).rate(Rung::none, 990);
+  for (auto& round : made_up.evidence.rounds) round.step_cpu_s = 20e-3;
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("compute"));
+  EXPECT_TRUE(f.clear);
+}
+
+// Whatever delays say in noise: there is nothing to gain.
+TEST(Diagnosis, AtTheCeilingWhatIsNotClearIsComputeBound) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::worker, false, 0.5, 0.8).slope(Place::step, false, 0.5, 0.8);
+  made_up.slope(Place::copy, false, 0).rate(Rung::none, 995);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("compute"));
+  EXPECT_FALSE(f.confidence) << "the ladder says it, not the delays";
+}
+
+TEST(Diagnosis, ACellAboveItsCeilingSaysThatThisCannotBe) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::worker, false, 0).slope(Place::step, false, 1).slope(Place::copy, false, 0);
+  EXPECT_THAT(made_up.rate(Rung::none, 1300).diagnosis().finding.sentence,
+              HasSubstr("130 % of the ceiling, which cannot be"));
+}
+
+// It waits for a lock, while its ceiling was slowed by something else.
+TEST(Diagnosis, ACeilingThatCannotBeMakesNothingClear) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).stage(Stage::lock, 40, 0).rate(Rung::none, 1300);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_FALSE(f.clear);
+  EXPECT_FALSE(f.confidence);
+  EXPECT_THAT(f.names, ElementsAre("lock"));
+  EXPECT_EQ(f.witness.ladder, "");
+}
+
+}  // namespace
+}  // namespace feedrate::tests

@@ -1,0 +1,78 @@
+#include "judge/gpu_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace feedrate::tests {
+namespace {
+
+// A storage that keeps `capacity` GPUs busy.
+int run_until_known(judge::GpuSearch& search, double capacity) {
+  int runs = 0;
+  while (const auto gpus = search.next()) {
+    const double utilisation = std::min(1.0, capacity / *gpus);
+    search.add(*gpus, {utilisation, measure::Interval{utilisation - 0.001, utilisation + 0.001}});
+    if (++runs > 60) return runs;
+  }
+  return runs;
+}
+
+TEST(GpuSearch, FindsTheClosedFormsNumber) {
+  for (double capacity = 0.3; capacity < 56; capacity += 0.37) {
+    judge::GpuSearch search({0.90, 0.95}, {1, 64, 2});
+    EXPECT_LE(run_until_known(search, capacity), 18) << capacity;
+    EXPECT_EQ(search.fed(0.90).gpus, static_cast<int>(capacity / 0.90)) << capacity;
+    EXPECT_EQ(search.fed(0.95).gpus, static_cast<int>(capacity / 0.95)) << capacity;
+    EXPECT_FALSE(search.fed(0.90).at_least);
+  }
+}
+
+TEST(GpuSearch, BeginsWhereItIsTold) {
+  for (const int start : {1, 3, 20, 40}) {
+    judge::GpuSearch search({0.90}, {start, 64, 1});
+    run_until_known(search, 18.5);
+    EXPECT_EQ(search.fed(0.90).gpus, 20) << start;
+  }
+}
+
+TEST(GpuSearch, EndsAtTheMostThatIsTried) {
+  judge::GpuSearch search({0.90, 0.95}, {1, 6, 1});
+  run_until_known(search, 1000);
+  EXPECT_EQ(search.fed(0.95).gpus, 6);
+  EXPECT_TRUE(search.fed(0.95).at_least);
+}
+
+TEST(GpuSearch, StaysBelowWhatCannotBeMeasured) {
+  judge::GpuSearch search({0.90}, {1, 64, 1});
+  while (const auto gpus = search.next()) {
+    if (*gpus > 5) {
+      search.cannot(*gpus);
+    } else {
+      search.add(*gpus, {1.0, std::nullopt});
+    }
+  }
+  EXPECT_LE(search.fed(0.90).gpus, 5);
+  EXPECT_GE(search.fed(0.90).gpus, 4);
+}
+
+TEST(GpuSearch, TheIntervalHoldsTheNumbersThatTheRunsLeaveOpen) {
+  judge::GpuSearch search({0.90}, {1, 64, 1});
+  search.add(4, {0.99, measure::Interval{0.98, 1.0}});
+  search.add(5, {0.91, measure::Interval{0.88, 0.94}});
+  search.add(6, {0.89, measure::Interval{0.87, 0.91}});
+  search.add(7, {0.80, measure::Interval{0.79, 0.81}});
+  const judge::GpusFed fed = search.fed(0.90);
+  EXPECT_EQ(fed.gpus, 5);
+  EXPECT_EQ(fed.low, 4);
+  EXPECT_EQ(fed.high, 6);
+}
+
+TEST(GpuSearch, NotEvenOneIsFed) {
+  judge::GpuSearch search({0.90}, {1, 64, 1});
+  run_until_known(search, 0.5);
+  EXPECT_EQ(search.fed(0.90).gpus, 0);
+}
+
+}  // namespace
+}  // namespace feedrate::tests

@@ -1,0 +1,159 @@
+#include "text/result_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "tests/ledger/made_up_results.h"
+#include "tests/run/made_up_rank.h"
+
+namespace feedrate::tests {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+run::RankResult rank_that_read() {
+  run::RankResult rank = rank_of(0, 41);
+  rank.stages[measure::Stage::read] = {1, 1, 8, 2'000'000};
+  rank.host.storage_read_bytes = 2'100'000;
+  return rank;
+}
+
+std::string shown_of(const run::PageCache& cache, const run::RankResult& rank = rank_that_read()) {
+  const plan::AxisValues axes = {
+      {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+  run::CellResult result = result_of(axes, {.ranks = {rank}, .page_cache = cache});
+  const plan::Cell cell = result.cell;
+  return text::result_text(
+      ledger::make_record(std::move(result), {plan::PlannedRun{cell}, 0, {}, {}, {}}, {}), "jpeg");
+}
+
+TEST(ResultText, SaysWhatIsKnownOfThePageCache) {
+  const run::PageCache cold{.state = "cold",
+                            .before = 0,
+                            .look = {"cachestat", 64, 64, 0},
+                            .method = "drop_caches",
+                            .scope = "host"};
+  EXPECT_THAT(shown_of(cold),
+              HasSubstr("page cache cold (drop_caches): 0.0 % of it in memory at the start "
+                        "(cachestat, 64 of 64 files); 2.1 MB came from storage, 2.0 MB were read"));
+  EXPECT_THAT(shown_of({.state = "warm", .before = -1}),
+              HasSubstr("page cache warm; 2.1 MB came from storage"));
+  EXPECT_THAT(shown_of({}), Not(HasSubstr("page cache"))) << "no files are read";
+  EXPECT_THAT(
+      shown_of({.state = "bypassed", .before = 0.983, .look = {"cachestat", 64, 64, 0}}),
+      HasSubstr("page cache bypassed: reads went past it; 98.3 % of the files lay in it at the "
+                "start (cachestat, 64 of 64 files); 2.1 MB came from storage"));
+}
+
+ledger::Record summary_record(std::optional<double> ceiling) {
+  const plan::AxisValues axes = {
+      {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+  run::CellResult result = result_of(axes, {.ranks = {rank_that_read()}});
+  const plan::Cell cell = result.cell;
+  std::optional<judge::Ceiling> of;
+  if (ceiling) of = judge::Ceiling{*ceiling, {}};
+  ledger::Record record = ledger::make_record(
+      std::move(result), {plan::PlannedRun{cell, plan::Role::cell}, 0, of, {}, {}}, {});
+  record.flags.clear();
+  return record;
+}
+
+TEST(ResultSummary, IsFiveLinesBelowATitle) {
+  const std::vector<ledger::Record> one = {summary_record(1e6)};
+  const std::string text = text::result_summary(one, "jpeg", "R/ledger.jsonl");
+  EXPECT_EQ(std::ranges::count(text, '\n'), 6) << text;
+  for (const char* line : {"\n  throughput ", "\n  device ", "\n  verdict ", "\n  advice ",
+                           "\n  record     R/ledger.jsonl; "})
+    EXPECT_THAT(text, HasSubstr(line));
+  EXPECT_THAT(text, HasSubstr(" % of the ceiling (1,000,000 img/s, in a run of its own)"));
+  EXPECT_THAT(text::result_summary(one, "jpeg", ""), HasSubstr("record     not kept (-o DIR"));
+}
+
+TEST(ResultSummary, HasAnIntervalFromThreeRepetitionsOn) {
+  std::vector<ledger::Record> records(2, summary_record(1e6));
+  EXPECT_THAT(text::result_summary(records, "jpeg", ""),
+              AllOf(HasSubstr("(2 repetitions; three give an interval)"), Not(HasSubstr("95 %"))));
+  records.push_back(summary_record(1e6));
+  EXPECT_THAT(text::result_summary(records, "jpeg", ""),
+              AllOf(HasSubstr(" img/s, "), HasSubstr(" (95 %: "), HasSubstr("(3 repetitions)")));
+  records[1].result.measurement.reset();
+  EXPECT_THAT(text::result_summary(records, "jpeg", ""), HasSubstr("(2 repetitions;"))
+      << "one of them failed";
+}
+
+TEST(ResultSummary, AdviceIsTheRemedyOfWhatMayNotBeQuoted) {
+  ledger::Record record = summary_record(1e6);
+  record.flags.push_back({.name = "harness_bound",
+                          .severity = judge::Severity::serious,
+                          .reason = "why",
+                          .remedy = "do this"});
+  record.flags.push_back({.name = "cpu_steal", .severity = judge::Severity::warning});
+  const std::string text = text::result_summary(std::vector{record}, "jpeg", "");
+  EXPECT_THAT(text, HasSubstr("advice     do not quote this (harness_bound: why): do this\n"));
+  EXPECT_THAT(text, HasSubstr("warnings   cpu_steal (--verbose explains)\n"));
+}
+
+TEST(ResultSummary, OneRunThatMayNotBeQuotedIsTold) {
+  std::vector<ledger::Record> records(3, summary_record(1e6));
+  records[0].flags.push_back({.name = "stopped",
+                              .severity = judge::Severity::serious,
+                              .reason = "for 1.2 s",
+                              .remedy = "measure again"});
+  const std::string text = text::result_summary(records, "jpeg", "");
+  EXPECT_THAT(text, HasSubstr("do not quote this (1 of 3 repetitions; stopped: for 1.2 s): "));
+  EXPECT_THAT(text, HasSubstr("device     in the last repetition: "));
+}
+
+TEST(ResultSummary, AdviceFollowsTheVerdict) {
+  ledger::Record record = summary_record(std::nullopt);
+  record.verdict->band = judge::Band::moderately;
+  EXPECT_THAT(text::result_summary(std::vector{record}, "jpeg", ""),
+              HasSubstr("`feedrate diagnose`"));
+  record.verdict->band = judge::Band::not_bound;
+  EXPECT_THAT(text::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("--no-ceiling"));
+  record = summary_record(1e6);
+  record.verdict->band = judge::Band::not_bound;
+  EXPECT_THAT(text::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("little to gain"));
+  record.verdict->band = judge::Band::unknown;
+  EXPECT_THAT(text::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("measure longer"));
+}
+
+TEST(ResultText, NamesTheRemedyWhereTheKernelPinsMemoryForEachRead) {
+  run::RankResult rank = rank_that_read();
+  rank.latencies.reads.counts[77] = 1'500;
+  EXPECT_THAT(shown_of({}, rank), Not(HasSubstr("ulimit")));
+  rank.latencies.unregistered = 1'200;
+  EXPECT_THAT(shown_of({}, rank),
+              HasSubstr("p99.9; for 80.0 % of them the kernel pinned memory anew, which takes CPU "
+                        "time: allow this user to lock more (`ulimit -l`)"));
+}
+
+TEST(ResultText, SaysHowManyReadsWereSeenLateAndNoPercentileThatTheyHide) {
+  run::RankResult rank = rank_of(0, 41);
+  rank.latencies.reads.counts[77] = 480;
+  EXPECT_THAT(shown_of({}, rank), Not(HasSubstr("seen late")));
+  rank.latencies.seen_late = 20;
+  EXPECT_THAT(shown_of({}, rank),
+              HasSubstr("each 0.000 ms median, - p99, - p99.9; 4.0 % were seen late, by workers "
+                        "that did other things: how long they took is unknown"));
+}
+
+TEST(ResultText, WhereAServerHasTheFilesOnlyTheClientIsCold) {
+  const std::string text = shown_of({.state = "cold",
+                                     .before = 0,
+                                     .method = "fadvise",
+                                     .scope = "client",
+                                     .file_system = "nfs4"});
+  EXPECT_THAT(text, HasSubstr("page cache client-cold (fadvise): 0.0 %"));
+  EXPECT_THAT(text, HasSubstr("what the server or program behind nfs4 keeps in a cache of its own "
+                              "is unknown"));
+}
+
+}  // namespace
+}  // namespace feedrate::tests
