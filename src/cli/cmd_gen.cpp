@@ -65,14 +65,14 @@ void fill(GenOptions& o) {
 }
 
 // Has the watch see what is read and written.
-data_gen::StorageNews news_for(SignsOfLife& signs) {
+data_gen::StorageNews news_for(session::SignsOfLife& signs) {
   return {.waits_for = [&signs](const std::string& path) { signs.wait_for(path); },
           .syncs = [&signs](const std::string& folder) { signs.wait_for_disk(folder); }};
 }
 
-int generate(GenOptions& o, Aside& aside) {
+int generate(GenOptions& o, session::Aside& aside) {
   fill(o);
-  SignsOfLife& signs = aside.watch(o.generate.data.string(), o.stall_seconds);
+  session::SignsOfLife& signs = aside.watch(o.generate.data.string(), o.stall_seconds);
   o.generate.news = news_for(signs);
   const std::int64_t start = measure::now_ns();
   const auto progress = [&](const data_gen::GenerateProgress& p) {
@@ -162,8 +162,8 @@ CommandEntry add_gen(CLI::App& program) {
   add_stall_option(*app, o->stall_seconds);
   return {app,
           {},
-          AsideCommand{[o](Aside& aside) { return generate(*o, aside); },
-                       "; the same command goes on where it stopped"}};
+          session::AsideCommand{[o](session::Aside& aside) { return generate(*o, aside); },
+                                "; the same command goes on where it stopped"}};
 }
 
 }  // namespace feedrate::cli

@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "cli/commands.h"
-#include "cli/reproduce.h"
 #include "ledger/ledger.h"
+#include "ledger/reproduction.h"
 #include "machine/environment.h"
 
 namespace feedrate::cli {
@@ -23,9 +23,10 @@ struct ReproduceCommand {
   bool run = false;
 };
 
-void print(const Reproduction& reproduction, const std::string& output) {
+void print(const ledger::Reproduction& reproduction, const std::string& output) {
   for (const std::string& note : reproduction.notes) std::printf("# note: %s\n", note.c_str());
-  for (const Words& words : reproduction.datasets) std::printf("%s\n", shell_line(words).c_str());
+  for (const ledger::Words& words : reproduction.datasets)
+    std::printf("%s\n", ledger::shell_line(words).c_str());
   for (std::size_t i = 0; i < reproduction.runs.size(); ++i) {
     if (!reproduction.configs[i].empty()) {
       const std::string config = output + "/config-" + std::to_string(i) + ".toml";
@@ -33,13 +34,13 @@ void print(const Reproduction& reproduction, const std::string& output) {
                   shell_word(output).c_str(), shell_word(config).c_str(),
                   reproduction.configs[i].c_str());
     }
-    std::printf("%s\n", shell_line(reproduction.runs[i]).c_str());
+    std::printf("%s\n", ledger::shell_line(reproduction.runs[i]).c_str());
   }
 }
 
 // This program once more; it gets signals of the terminal itself. Returns its exit code.
-int carry_out(Words words) {
-  std::fprintf(stderr, "%s\n", shell_line(words).c_str());
+int carry_out(ledger::Words words) {
+  std::fprintf(stderr, "%s\n", ledger::shell_line(words).c_str());
   words.insert(words.begin(), "feedrate");
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -56,12 +57,12 @@ int carry_out(Words words) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int carry_out_all(const Reproduction& reproduction, const std::string& output) {
-  for (const Words& words : reproduction.datasets) {
+int carry_out_all(const ledger::Reproduction& reproduction, const std::string& output) {
+  for (const ledger::Words& words : reproduction.datasets) {
     if (const int code = carry_out(words); code != 0) return code;
   }
-  for (const MeasuredData& data : reproduction.data)
-    if (const std::string note = check_same(data); !note.empty())
+  for (const ledger::MeasuredData& data : reproduction.data)
+    if (const std::string note = ledger::check_same(data); !note.empty())
       std::fprintf(stderr, "feedrate: note: %s\n", note.c_str());
   for (std::size_t i = 0; i < reproduction.runs.size(); ++i) {
     if (!reproduction.configs[i].empty()) {
@@ -79,7 +80,8 @@ int reproduce(const ReproduceCommand& command) {
       ledger::read_ledger(std::filesystem::path(command.folder) / "ledger.jsonl");
   if (ledger.records.empty())
     throw Error(command.folder, "holds no record", "measure first: `feedrate sweep -o DIR`");
-  Reproduction reproduction = reproduction_of(ledger.records, command.dataset, command.output);
+  ledger::Reproduction reproduction =
+      ledger::reproduction_of(ledger.records, command.dataset, command.output);
   const auto& then = ledger.records.front()["environment"];
   if (const std::string hash = then.value("binary_xxh3", ""); hash != machine::binary_hash()) {
     reproduction.notes.push_back(

@@ -13,14 +13,11 @@
 #include "cli/options.h"
 #include "cli/small_dataset.h"
 #include "device/step_trace.h"
-#include "ledger/record_json.h"
 #include "session/measuring.h"
 #include "session/ranks.h"
 #include "session/signals.h"
+#include "text/live_run.h"
 #include "text/live_watcher.h"
-#include "text/progress.h"
-#include "text/result_text.h"
-#include "text/slow_step.h"
 
 namespace feedrate::cli {
 namespace {
@@ -90,104 +87,6 @@ void check_operators(const plan::Cell& cell, const std::filesystem::path& trace)
   setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);
 }
 
-void say_of_trace(const run::TraceOutcome& trace) {
-  if (!trace.problem.empty()) {
-    std::fprintf(stderr, "feedrate: trace: %s\n", trace.problem.c_str());
-  } else if (trace.left_out > 0) {
-    const auto most = static_cast<double>(measure::Trace::kMostEvents);
-    const std::string left_out = trace.left_out < 100  // else thousands() adds a decimal
-                                     ? std::to_string(trace.left_out)
-                                     : thousands(static_cast<double>(trace.left_out));
-    std::fprintf(stderr,
-                 "feedrate: trace: the first %s events of each row, %s more were left out\n",
-                 thousands(most).c_str(), left_out.c_str());
-  }
-}
-
-// A sweep of one cell, live. Every run shows its progress; at the end the cell's runs are shown.
-class LiveRun {
- public:
-  // `ledger`: of the records, shown to the user; empty: they are not kept.
-  LiveRun(const RunCommand& command, std::string ledger)
-      : command_(command),
-        ledger_(std::move(ledger)),
-        line_(command.experiment.quiet),
-        slow_(command.experiment.run.limits, command.experiment.quiet) {}
-
-  session::SweepHooks hooks() {
-    return {.started =
-                [this](const plan::PlannedRun& run, std::size_t, std::size_t,
-                       std::optional<double> ceiling) {
-                  ceiling_ = ceiling;
-                  cell_ = run.cell, in_pairs_ = run.in_pairs;
-                  title_ = run.cell.label();
-                  if (command_.repetitions > 1)
-                    title_ = format("[%d/%d] ", run.repetition + 1, command_.repetitions) + title_;
-                  line_.show(title_, {"preparing"});
-                },
-            .progress = [this](const run::RunProgress& p) { show(p); },
-            .finished =
-                [this](const ledger::Record& record, const nlohmann::ordered_json& json) {
-                  line_.clear();
-                  finish(record, json);
-                }};
-  }
-
-  bool lacks_its_trace() const { return lacks_its_trace_; }
-
-  // The cell would fail in the same way, or would lack its ceiling. Throws an Error.
-  void refuse_a_failed_ceiling() const {
-    if (!ceiling_error_.empty())
-      throw Error("the ceiling", ceiling_error_, "measure without it: --no-ceiling");
-  }
-
-  // What the runs come to, if one of them was measured.
-  void conclude() const {
-    if (command_.json || measured_.empty()) return;
-    const std::string label = measured_.back().context.run.cell.label();
-    if (command_.experiment.verbose) {
-      for (const ledger::Record& record : measured_)
-        std::fputs(text::result_text(record, label).c_str(), stdout);
-    }
-    if (!command_.experiment.verbose || measured_.size() > 1)
-      std::fputs(text::result_summary(measured_, label, ledger_).c_str(), stdout);
-  }
-
- private:
-  void show(const run::RunProgress& progress) {
-    slow_.look_at(progress, cell_, in_pairs_, line_);
-    line_.show(title_, text::describe(progress, ceiling_));
-  }
-  void finish(const ledger::Record& record, const nlohmann::ordered_json& json) {
-    const run::CellResult& result = record.result;
-    if (record.context.run.role != plan::Role::cell && !command_.measures_the_ceiling) {
-      if (result.status == run::Status::failed) ceiling_error_ = result.error;
-      return;
-    }
-    if (command_.json) std::printf("%s\n", ledger::to_line(json).c_str());
-    if (result.status == run::Status::failed)
-      std::fprintf(stderr, "feedrate: %s\n", result.error.c_str());
-    if (!result.measurement) return;
-    measured_.push_back(record);
-    say_of_trace(result.measurement->trace);
-    lacks_its_trace_ = !result.measurement->trace.problem.empty();
-    if (!command_.record_steps.empty())
-      device::write_step_trace(command_.record_steps, trace_of(result));
-  }
-
-  const RunCommand& command_;
-  const std::string ledger_;
-  text::ProgressLine line_;
-  text::SlowStepNotice slow_;
-  plan::Cell cell_;  // of the run in progress
-  bool in_pairs_ = false;
-  std::string title_;
-  std::optional<double> ceiling_;
-  std::string ceiling_error_;
-  std::vector<ledger::Record> measured_;
-  bool lacks_its_trace_ = false;
-};
-
 // The cell with its ceiling, as often as was asked for.
 std::vector<plan::PlannedRun> repeated_plan(const plan::Cell& cell, const RunCommand& command) {
   std::vector<plan::PlannedRun> all;
@@ -231,7 +130,17 @@ int run(CLI::App& app, RunCommand& command) {
   if (!measuring.ready()) return measuring.exit_code(1);
   measuring.check(plan);
   measuring.open_ledger(plan, /*resume=*/false);
-  LiveRun live(command, measuring.ledger() ? measuring.ledger()->path() : "");
+  text::LiveRun live({.limits = experiment.run.limits,
+                      .repetitions = command.repetitions,
+                      .quiet = experiment.quiet,
+                      .verbose = experiment.verbose,
+                      .prints_json = command.json,
+                      .measures_the_ceiling = command.measures_the_ceiling,
+                      .ledger = measuring.ledger() ? measuring.ledger()->path().string() : ""},
+                     [&](const run::CellResult& result) {
+                       if (!command.record_steps.empty())
+                         device::write_step_trace(command.record_steps, trace_of(result));
+                     });
   const session::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
   live.conclude();
   live.refuse_a_failed_ceiling();
@@ -277,9 +186,10 @@ CommandEntry add_run(CLI::App& program) {
                   "write how long each step took, for --device emulated:trace=FILE elsewhere "
                   "(--data synthetic)")
       ->type_name("FILE");
-  app->add_option("--trace", command->experiment.trace,
-                  "write what every batch went through, for Perfetto and chrome://tracing; the ceiling "
-                  "then has a run of its own; of several ranks that are processes, NAME.rankN.json each")
+  app->add_option(
+         "--trace", command->experiment.trace,
+         "write what every batch went through, for Perfetto and chrome://tracing; the ceiling "
+         "then has a run of its own; of several ranks that are processes, NAME.rankN.json each")
       ->type_name("FILE");
   app->add_flag("--trace-operators", command->experiment.run.trace_operators,
                 "the trace ends with 5 steps more, behind the window, with every operator and "

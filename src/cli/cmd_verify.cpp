@@ -31,7 +31,8 @@ struct VerifyOptions {
   double stall_seconds = run::RunLimits{}.stall_seconds;
 };
 
-storage::DatasetVariant list_own_folder(const VerifyOptions& o, Aside& aside, SignsOfLife& signs) {
+storage::DatasetVariant list_own_folder(const VerifyOptions& o, session::Aside& aside,
+                                        session::SignsOfLife& signs) {
   const std::vector<std::string_view> endings = codec::picture_endings();
   const auto listing = [&](std::uint64_t) { signs.alive(); };
   if (!storage::holds_tar_shards(o.data) || storage::holds_class_pictures(o.data, endings, listing))
@@ -40,7 +41,8 @@ storage::DatasetVariant list_own_folder(const VerifyOptions& o, Aside& aside, Si
                                   [&](const std::string& note) { aside.say("feedrate: " + note); });
 }
 
-storage::VerifyResult check_files(const VerifyOptions& o, Aside& aside, SignsOfLife& signs) {
+storage::VerifyResult check_files(const VerifyOptions& o, session::Aside& aside,
+                                  session::SignsOfLife& signs) {
   const auto progress = [&](std::uint64_t done, std::uint64_t all) {
     signs.go_on();
     aside.show([&] {
@@ -78,9 +80,9 @@ std::set<std::string> repairs(const std::filesystem::path& data,
   return commands;
 }
 
-int verify(const VerifyOptions& o, Aside& aside) {
+int verify(const VerifyOptions& o, session::Aside& aside) {
   const std::stop_callback at_once(aside.stop_token(), [&] { aside.leave(); });
-  SignsOfLife& signs = aside.watch(o.data, o.stall_seconds);
+  session::SignsOfLife& signs = aside.watch(o.data, o.stall_seconds);
   std::error_code error;
   if (!std::filesystem::is_directory(o.data, error)) {
     refuse_unreadable(o.data, error);
@@ -116,7 +118,8 @@ CommandEntry add_verify(CLI::App& program) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   add_stall_option(*app, o->stall_seconds);
-  return {app, {}, AsideCommand{[o](Aside& aside) { return verify(*o, aside); }, ""}};
+  return {
+      app, {}, session::AsideCommand{[o](session::Aside& aside) { return verify(*o, aside); }, ""}};
 }
 
 }  // namespace feedrate::cli

@@ -3,7 +3,7 @@
 #include <functional>
 #include <optional>
 
-#include "cli/aside.h"
+#include "session/aside.h"
 
 namespace feedrate::cli {
 
@@ -14,7 +14,7 @@ using Command = std::function<int()>;
 struct CommandEntry {
   CLI::App* app;
   Command carry_out{};
-  std::optional<AsideCommand> aside{};  // instead: by another process
+  std::optional<session::AsideCommand> aside{};  // instead: by another process
 };
 
 CommandEntry add_gen(CLI::App& program);

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "machine/environment.h"
+#include "text/live_watcher.h"
 
 namespace feedrate::cli {
 
@@ -29,7 +30,8 @@ static std::string what_an_option_meant(const CLI::App& command, int argc, char*
 }
 
 int run_program(int argc, char** argv) {
-  const bool is_aside = argc > 1 && argv[1] == kAside;  // one that this program has started
+  const bool is_aside =
+      argc > 1 && argv[1] == session::kAside;  // one that this program has started
   if (is_aside) --argc, ++argv;
   CLI::App program{
       "feedrate trains a ResNet on synthetic batches that already lie on the device (the ceiling), "
@@ -78,10 +80,11 @@ int run_program(int argc, char** argv) {
   for (const CommandEntry& command : commands) {
     if (!command.app->parsed()) continue;
     if (!command.aside) return command.carry_out();
-    if (is_aside) return be_aside(*command.aside);
-    std::vector<std::string> words{std::string(kAside)};
+    if (is_aside) return session::be_aside(*command.aside);
+    std::vector<std::string> words{std::string(session::kAside)};
     words.insert(words.end(), argv + 1, argv + argc);
-    return carry_out_aside(words, *command.aside);
+    text::LiveWatcher watcher;
+    return session::carry_out_aside(words, *command.aside, watcher);
   }
   return 2;
 }

@@ -140,6 +140,10 @@ std::vector<plan::Cell> without_ceilings(std::vector<plan::Cell> cells) {
 
 }  // namespace
 
+double least_seconds(const run::RunLimits& limits) {
+  return limits.warmup_seconds + limits.min_seconds;
+}
+
 void check_precision(const PrecisionOptions& options, int pilot, std::size_t pilot_runs,
                      double least_each_s) {
   if (pilot < plan::kLeastPilot) {

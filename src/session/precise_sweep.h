@@ -19,6 +19,9 @@ struct PrecisionOptions {
   plan::Precision precision(int pilot) const { return {target.value_or(0), pilot}; }
 };
 
+// Of a run. Starting its process, opening its files and preparing the cell add to this.
+double least_seconds(const run::RunLimits& limits);
+
 // Throws a UsageError where the pilot is too short for an interval, or cannot end in the budget:
 // `least_each_s` is the least that a run takes.
 void check_precision(const PrecisionOptions& options, int pilot, std::size_t pilot_runs,

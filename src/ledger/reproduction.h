@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace feedrate::cli {
+namespace feedrate::ledger {
 
 using Words = std::vector<std::string>;  // of one command of this program, its name left out
 
@@ -37,4 +37,4 @@ std::string check_same(const MeasuredData& data);
 // Quoted for a POSIX shell.
 std::string shell_line(const Words& words);
 
-}  // namespace feedrate::cli
+}  // namespace feedrate::ledger

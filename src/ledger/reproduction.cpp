@@ -1,4 +1,4 @@
-#include "cli/reproduce.h"
+#include "ledger/reproduction.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +16,7 @@
 #include "storage/dataset_record.h"
 #include "storage/variant_name.h"
 
-namespace feedrate::cli {
+namespace feedrate::ledger {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -164,7 +164,7 @@ bool had_no_pictures(const std::vector<Json>& records, const Json& command) {
 }  // namespace
 
 std::string check_same(const MeasuredData& data) {
-  const auto now = run::Datasets(data.folder).of(plan::settings_of(ledger::cell_from(data.cell)));
+  const auto now = run::Datasets(data.folder).of(plan::settings_of(cell_from(data.cell)));
   const std::string then = data.dataset["manifest_xxh3"];
   if (then == now->manifest_xxh3) return "";
   const std::string was = samples_and_bytes(data.dataset["samples"], data.dataset["bytes"]),
@@ -246,4 +246,4 @@ std::string shell_line(const Words& words) {
   return line;
 }
 
-}  // namespace feedrate::cli
+}  // namespace feedrate::ledger

@@ -1,4 +1,4 @@
-#include "cli/aside.h"
+#include "session/aside.h"
 
 #include <charconv>
 #include <cstdio>
@@ -14,9 +14,8 @@
 #include "ranks/coordinator.h"
 #include "ranks/patience.h"
 #include "session/signals.h"
-#include "text/progress.h"
 
-namespace feedrate::cli {
+namespace feedrate::session {
 namespace {
 
 constexpr std::int64_t kLookNs = 250'000'000;
@@ -57,10 +56,10 @@ Answer answer_from(std::string_view text) {
   throw std::invalid_argument("it is no answer");
 }
 
-void show_news(text::ProgressLine& line, std::string_view news) {
+void show_news(Watcher& watcher, std::string_view news) {
   const std::string_view text = news.substr(news.empty() ? 0 : 1);
-  if (news.starts_with(kProgress)) return line.show(std::string(text));
-  line.clear();
+  if (news.starts_with(kProgress)) return watcher.shows(std::string(text));
+  watcher.shows_nothing();
   write_to(stderr, text);
 }
 
@@ -113,9 +112,9 @@ int Aside::code_of(const std::function<int(Aside&)>& command) {
   }
 }
 
-int carry_out_aside(const std::vector<std::string>& words, const AsideCommand& command) {
-  const session::SignalWatcher signals;
-  text::ProgressLine line;
+int carry_out_aside(const std::vector<std::string>& words, const AsideCommand& command,
+                    Watcher& watcher) {
+  const SignalWatcher signals;
   ranks::Children children;
   std::vector<ranks::RankLink> links;
   links.push_back(children.start(words, {}));
@@ -123,10 +122,10 @@ int carry_out_aside(const std::vector<std::string>& words, const AsideCommand& c
   ranks::Coordinator coordinator(
       std::move(links), [&children] { return children.look(); }, ranks::kGraceNs);
   int code = 0;
-  const auto news = [&](const std::string& text) { show_news(line, text); };
+  const auto news = [&](const std::string& text) { show_news(watcher, text); };
   const auto result = [&](int, const std::string& text) {
     const Answer answer = answer_from(text);
-    line.clear();
+    watcher.shows_nothing();
     write_to(stdout, answer.out);
     write_to(stderr, answer.said);
     code = answer.code;
@@ -134,9 +133,7 @@ int carry_out_aside(const std::vector<std::string>& words, const AsideCommand& c
   const bool done = coordinator.run({}, {.progress = news, .result = result}, signals.token());
   coordinator.end();
   if (!done) {
-    line.clear();
-    std::fprintf(stderr, "feedrate: interrupted%s\n",
-                 std::string(command.when_interrupted).c_str());
+    watcher.warns("interrupted" + std::string(command.when_interrupted));
     return signals.exit_code(1);
   }
   children.end(ranks::kGraceNs);
@@ -150,4 +147,4 @@ int be_aside(const AsideCommand& command) {
   return 0;
 }
 
-}  // namespace feedrate::cli
+}  // namespace feedrate::session

@@ -9,7 +9,7 @@
 
 #include "measure/block_devices.h"
 
-namespace feedrate::cli {
+namespace feedrate::session {
 
 // What the threads of a command that reads or writes storage wait for, and whether anything still
 // happens. Where one of several threads hangs, that shows once the others have nothing left to do.
@@ -58,4 +58,4 @@ class SignsOfLife {
   std::vector<std::int64_t> written_;  // what they had counted
 };
 
-}  // namespace feedrate::cli
+}  // namespace feedrate::session

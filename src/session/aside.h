@@ -8,15 +8,16 @@
 #include <thread>
 #include <vector>
 
-#include "cli/signs_of_life.h"
 #include "measure/clock.h"
 #include "ranks/socket_group.h"
+#include "session/signs_of_life.h"
+#include "session/watcher.h"
 
 // Storage that does not answer may keep a process for ever, even one that was killed. So a command
 // that reads or writes storage itself is carried out aside: by this program in another process,
 // "feedrate aside COMMAND ...". The process that was started touches no storage. It shows what the
 // other one says, tells it of a signal, and leaves it behind where it does not end.
-namespace feedrate::cli {
+namespace feedrate::session {
 
 inline constexpr std::string_view kAside = "aside";
 
@@ -72,9 +73,10 @@ struct AsideCommand {
 
 // Has another process carry out the command, whose words are `words`, and returns its exit code:
 // 128 + signal if one came. Errors: a std::exception of one line, as where storage hangs.
-int carry_out_aside(const std::vector<std::string>& words, const AsideCommand& command);
+int carry_out_aside(const std::vector<std::string>& words, const AsideCommand& command,
+                    Watcher& watcher);
 
 // The other process.
 int be_aside(const AsideCommand& command);
 
-}  // namespace feedrate::cli
+}  // namespace feedrate::session

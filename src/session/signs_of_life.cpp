@@ -1,4 +1,4 @@
-#include "cli/signs_of_life.h"
+#include "session/signs_of_life.h"
 
 #include <algorithm>
 #include <fstream>
@@ -6,7 +6,7 @@
 
 #include "measure/clock.h"
 
-namespace feedrate::cli {
+namespace feedrate::session {
 namespace {
 
 // Nobody has looked for so long: the process was stopped itself (Ctrl-Z), or got no CPU.
@@ -84,4 +84,4 @@ bool SignsOfLife::writes() {
   return has_written || std::ranges::count(written, -1) == std::ssize(written);
 }
 
-}  // namespace feedrate::cli
+}  // namespace feedrate::session

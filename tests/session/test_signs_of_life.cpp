@@ -1,4 +1,4 @@
-#include "cli/signs_of_life.h"
+#include "session/signs_of_life.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ constexpr std::int64_t kWhileNs = 300'000'000;
 void sleep_a_while() { measure::sleep_until_ns(measure::now_ns() + kWhileNs); }
 
 TEST(SignsOfLife, NamesWhatWasBegunLastAndHasNotCome) {
-  cli::SignsOfLife signs("data");
+  session::SignsOfLife signs("data");
   EXPECT_EQ(signs.silence().path, "data");
   signs.wait_for("data/before");
   signs.wait_for("data/a");
@@ -31,7 +31,7 @@ TEST(SignsOfLife, NamesWhatWasBegunLastAndHasNotCome) {
 }
 
 TEST(SignsOfLife, SilenceLastsUntilSomethingIsDone) {
-  cli::SignsOfLife signs("data");
+  session::SignsOfLife signs("data");
   signs.silence();
   sleep_a_while();
   EXPECT_GE(signs.silence().seconds, measure::seconds(kWhileNs) * 0.99);
@@ -41,7 +41,7 @@ TEST(SignsOfLife, SilenceLastsUntilSomethingIsDone) {
 
 // A picture may take longer to encode than storage may take to answer.
 TEST(SignsOfLife, TheCpuAtWorkIsOne) {
-  cli::SignsOfLife signs("data");
+  session::SignsOfLife signs("data");
   signs.silence();
   const std::int64_t until = measure::now_ns() + kWhileNs;
   volatile int work = 0;
@@ -51,7 +51,7 @@ TEST(SignsOfLife, TheCpuAtWorkIsOne) {
 
 // /proc lies on no disk, as a network file system does not.
 TEST(SignsOfLife, WhoWaitsForADiskThatCountsNothingIsNotSilent) {
-  cli::SignsOfLife signs("data");
+  session::SignsOfLife signs("data");
   signs.wait_for_disk("/proc");
   signs.silence();
   sleep_a_while();

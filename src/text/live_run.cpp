@@ -1,0 +1,92 @@
+#include "text/live_run.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "ledger/record_json.h"
+#include "text/result_text.h"
+
+namespace feedrate::text {
+namespace {
+
+void say_of_trace(const run::TraceOutcome& trace) {
+  if (!trace.problem.empty()) {
+    std::fprintf(stderr, "feedrate: trace: %s\n", trace.problem.c_str());
+  } else if (trace.left_out > 0) {
+    const auto most = static_cast<double>(measure::Trace::kMostEvents);
+    const std::string left_out = trace.left_out < 100  // else thousands() adds a decimal
+                                     ? std::to_string(trace.left_out)
+                                     : thousands(static_cast<double>(trace.left_out));
+    std::fprintf(stderr,
+                 "feedrate: trace: the first %s events of each row, %s more were left out\n",
+                 thousands(most).c_str(), left_out.c_str());
+  }
+}
+
+}  // namespace
+
+LiveRun::LiveRun(Options options, std::function<void(const run::CellResult&)> measured)
+    : options_(std::move(options)),
+      measured_hook_(std::move(measured)),
+      line_(options_.quiet),
+      slow_(options_.limits, options_.quiet) {}
+
+session::SweepHooks LiveRun::hooks() {
+  return {.started =
+              [this](const plan::PlannedRun& run, std::size_t, std::size_t,
+                     std::optional<double> ceiling) {
+                ceiling_ = ceiling;
+                cell_ = run.cell, in_pairs_ = run.in_pairs;
+                title_ = run.cell.label();
+                if (options_.repetitions > 1)
+                  title_ = format("[%d/%d] ", run.repetition + 1, options_.repetitions) + title_;
+                line_.show(title_, {"preparing"});
+              },
+          .progress = [this](const run::RunProgress& p) { show(p); },
+          .finished =
+              [this](const ledger::Record& record, const nlohmann::ordered_json& json) {
+                line_.clear();
+                finish(record, json);
+              }};
+}
+
+void LiveRun::refuse_a_failed_ceiling() const {
+  if (!ceiling_error_.empty())
+    throw Error("the ceiling", ceiling_error_, "measure without it: --no-ceiling");
+}
+
+void LiveRun::conclude() const {
+  if (options_.prints_json || measured_.empty()) return;
+  const std::string label = measured_.back().context.run.cell.label();
+  if (options_.verbose) {
+    for (const ledger::Record& record : measured_)
+      std::fputs(result_text(record, label).c_str(), stdout);
+  }
+  if (!options_.verbose || measured_.size() > 1)
+    std::fputs(result_summary(measured_, label, options_.ledger).c_str(), stdout);
+}
+
+void LiveRun::show(const run::RunProgress& progress) {
+  slow_.look_at(progress, cell_, in_pairs_, line_);
+  line_.show(title_, describe(progress, ceiling_));
+}
+
+void LiveRun::finish(const ledger::Record& record, const nlohmann::ordered_json& json) {
+  const run::CellResult& result = record.result;
+  if (record.context.run.role != plan::Role::cell && !options_.measures_the_ceiling) {
+    if (result.status == run::Status::failed) ceiling_error_ = result.error;
+    return;
+  }
+  if (options_.prints_json) std::printf("%s\n", ledger::to_line(json).c_str());
+  if (result.status == run::Status::failed)
+    std::fprintf(stderr, "feedrate: %s\n", result.error.c_str());
+  if (!result.measurement) return;
+  measured_.push_back(record);
+  say_of_trace(result.measurement->trace);
+  lacks_its_trace_ = !result.measurement->trace.problem.empty();
+  if (measured_hook_) measured_hook_(result);
+}
+
+}  // namespace feedrate::text

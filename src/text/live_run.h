@@ -1,0 +1,54 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "session/sweep.h"
+#include "text/progress.h"
+#include "text/slow_step.h"
+
+namespace feedrate::text {
+
+// What a person sees of a sweep of one cell. Every run shows its progress; at the end the cell's
+// runs are shown.
+class LiveRun {
+ public:
+  struct Options {
+    run::RunLimits limits;
+    int repetitions = 1;
+    bool quiet = false, verbose = false, prints_json = false;
+    bool measures_the_ceiling = false;  // the cell is synthetic: its ceiling is itself
+    std::string ledger{};               // of the records; empty: they are not kept
+  };
+  // `measured` is called with each run of the cell that was measured; may be empty.
+  LiveRun(Options options, std::function<void(const run::CellResult&)> measured);
+
+  session::SweepHooks hooks();
+
+  bool lacks_its_trace() const { return lacks_its_trace_; }
+
+  // The cell would fail in the same way, or would lack its ceiling. Throws an Error.
+  void refuse_a_failed_ceiling() const;
+
+  // What the runs come to, if one of them was measured.
+  void conclude() const;
+
+ private:
+  void show(const run::RunProgress& progress);
+  void finish(const ledger::Record& record, const nlohmann::ordered_json& json);
+
+  const Options options_;
+  const std::function<void(const run::CellResult&)> measured_hook_;
+  ProgressLine line_;
+  SlowStepNotice slow_;
+  plan::Cell cell_;  // of the run in progress
+  bool in_pairs_ = false;
+  std::string title_;
+  std::optional<double> ceiling_;
+  std::string ceiling_error_;
+  std::vector<ledger::Record> measured_;
+  bool lacks_its_trace_ = false;
+};
+
+}  // namespace feedrate::text

@@ -1,0 +1,144 @@
+#include "text/sweep_log.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "base/text.h"
+#include "ledger/record_json.h"
+#include "measure/clock.h"
+#include "plan/expand.h"
+#include "text/result_text.h"
+#include "text/terminal.h"
+
+namespace feedrate::text {
+namespace {
+
+std::string counted(std::size_t n, const char* thing) {
+  return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
+}
+
+// ", then as many as ±2 % of every share needs, until 30 min are over"
+std::string further(const session::PrecisionOptions& precision) {
+  if (!precision.is_asked()) return "";
+  return ", then as many as " +
+         (precision.target ? format("±%.3g %% of every share needs", 100 * *precision.target)
+                           : std::string("there is time for")) +
+         (precision.budget_s ? ", until " + duration(*precision.budget_s) + " are over" : "");
+}
+
+}  // namespace
+
+std::string sweep_summary(const std::vector<plan::PlannedRun>& plan, const run::RunLimits& limits,
+                          const session::PrecisionOptions& precision) {
+  std::set<std::string> cells, ceilings;
+  int repetitions = 0;
+  for (const plan::PlannedRun& run : plan) {
+    (run.role == plan::Role::cell ? cells : ceilings).insert(run.cell.id());
+    repetitions = std::max(repetitions, run.repetition + 1);
+  }
+  return counted(plan.size(), "run") + " (" + counted(cells.size(), "cell") + ", " +
+         (ceilings.empty() ? "" : counted(ceilings.size(), "ceiling") + ", ") +
+         counted(static_cast<std::size_t>(repetitions), "repetition") + "), at least " +
+         duration(session::least_seconds(limits) * static_cast<double>(plan.size())) +
+         further(precision);
+}
+
+std::string plan_text(const std::vector<plan::PlannedRun>& plan) {
+  std::string text;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    text += format("%3zu  repetition %d  %-8s ", i + 1, plan[i].repetition,
+                   std::string(plan::name_of(plan[i].role)).c_str()) +
+            plan[i].cell.label() + "\n";
+  }
+  return text;
+}
+
+std::string not_in_pairs(const std::vector<plan::Cell>& cells) {
+  std::map<std::string, int> reasons;
+  for (const plan::Cell& cell : cells)
+    if (const std::string why = plan::why_not_in_pairs(cell); !why.empty()) ++reasons[why];
+  std::string lines;
+  for (const auto& [why, count] : reasons)
+    lines += format("%d cell%s measured between runs of the ceiling, not in pairs with it: %s\n",
+                    count, count == 1 ? " is" : "s are", why.c_str());
+  return lines;
+}
+
+SweepLog::SweepLog(const session::ExperimentOptions& experiment, bool prints_json, bool grows)
+    : experiment_(experiment),
+      prints_json_(prints_json),
+      grows_(grows),
+      is_table_(isatty(STDERR_FILENO) == 1 && !experiment.verbose),
+      line_(experiment.quiet),
+      slow_(experiment.run.limits, experiment.quiet),
+      start_ns_(measure::now_ns()) {}
+
+session::SweepHooks SweepLog::hooks() {
+  return {.started = [this](const plan::PlannedRun& run, std::size_t number, std::size_t total,
+                            std::optional<double> ceiling) { start(run, number, total, ceiling); },
+          .progress = [this](const run::RunProgress& p) { show(p); },
+          .finished = [this](const ledger::Record& record,
+                             const nlohmann::ordered_json& json) { finish(record, json); }};
+}
+
+std::string SweepLog::not_to_be_quoted() const {
+  if (serious_runs_ == 0) return "";
+  return std::to_string(serious_runs_) + " must not be quoted (!): " + listed(serious_flags_);
+}
+
+void SweepLog::note(const ledger::Record& record) {
+  if (!record.result.measurement || record.valid) return;
+  ++serious_runs_;
+  for (const judge::Flag& flag : record.flags)
+    if (flag.severity == judge::Severity::serious) serious_flags_.insert(flag.name);
+}
+
+void SweepLog::start(const plan::PlannedRun& run, std::size_t number, std::size_t total,
+                     std::optional<double> ceiling) {
+  ceiling_ = ceiling;
+  cell_ = run.cell, in_pairs_ = run.in_pairs;
+  const std::string turn = grows_ ? "repetition " + std::to_string(run.repetition + 1) + ", " : "";
+  title_ =
+      "[" + turn + std::to_string(number) + "/" + std::to_string(total) + "] " + run.cell.label();
+  number_ = number, left_ = total - number + 1;
+  if (is_table_ && !table_) {
+    table_.emplace(terminal_columns(), total, grows_, shows_colours(STDERR_FILENO));
+    if (!experiment_.quiet) std::fprintf(stderr, "%s\n", table_->header().c_str());
+  }
+  line_.show(title_, {"preparing"});
+}
+
+void SweepLog::show(const run::RunProgress& progress) {
+  slow_.look_at(progress, cell_, in_pairs_, line_);
+  line_.show(title_, describe(progress, ceiling_, eta()));
+}
+
+void SweepLog::finish(const ledger::Record& record, const nlohmann::ordered_json& json) {
+  line_.clear();
+  note(record);
+  // What failed is said even to those who want no progress.
+  if (!experiment_.quiet || !record.result.measurement) {
+    const std::string text = table_ ? table_->row(record, number_) : result_line(record, title_);
+    std::fprintf(stderr, "%s\n", text.c_str());
+  }
+  if (experiment_.verbose && record.result.measurement)
+    std::fputs(result_text(record, record.context.run.cell.label()).c_str(), stderr);
+  if (prints_json_) {
+    std::printf("%s\n", ledger::to_line(json).c_str());
+    std::fflush(stdout);
+  }
+  ++done_;
+}
+
+std::string SweepLog::eta() const {
+  const double each =
+      done_ > 0 ? measure::seconds(measure::now_ns() - start_ns_) / static_cast<double>(done_)
+                : session::least_seconds(experiment_.run.limits);
+  return (grows_ ? " · repetition " : " · sweep ") + duration(each * static_cast<double>(left_)) +
+         " left";
+}
+
+}  // namespace feedrate::text
