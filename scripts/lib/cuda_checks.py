@@ -9,15 +9,16 @@ from timed_run import last_line, timed_run
 LONGEST_S = 90  # of one of them, before it counts as hanging
 
 
-def run_checks(checks, libraries, timeout_s):
+def run_checks(checks, libraries, timeout_s, chosen="*"):
     """The program as a record: status, and how many of its tests passed. `libraries`: a folder for
-    it, a bundle's. A test in which it dies or hangs has failed, and those behind it run."""
+    it, a bundle's. `chosen`: tests, as GoogleTest filters them. A test in which it dies or hangs
+    has failed, and those behind it run."""
     if not checks.exists():
         return {"status": "failed", "error": f"{checks}: is not built"}
     path = f"{libraries}:{os.environ.get('LD_LIBRARY_PATH', '')}"
     until, failed, died, over = time.monotonic() + timeout_s, [], [], []
     while True:
-        arguments = [str(checks), *([f"--gtest_filter=-{':'.join(over)}"] if over else [])]
+        arguments = [str(checks), f"--gtest_filter={chosen}-{':'.join(over)}"]
         left_s = until - time.monotonic()
         if left_s <= 0:
             return {"status": "failed", "error": f"no time for all: {failed_text(failed, died)}"}

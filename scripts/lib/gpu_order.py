@@ -18,7 +18,13 @@ FIRST_START_S = 15.0  # more, of the first process on a machine
 SHORT_S = 3.0  # the window of a run by itself
 EMULATED_START_S = 1.5  # with its warm-up
 PICTURE_CPU_S = 0.15  # to draw and store one in one size, of 500x375
+KERNEL_CHECKS_S = 20.0
 CPUS = 16
+GPU_IMGS_PER_S = 7490
+# What one worker makes of 500x375, images/s: 16 made 7,538 JPEGs at least; PNGs take three times
+# as long, tensors hardly any time.
+A_WORKER_MAKES = {"tensor": 4000, "jpeg": 471, "png": 157}
+WARM_STEPS, LEAST_STEPS = 16, 8  # a run is steady after so many, and has so many at least
 
 
 def start_s():
@@ -32,6 +38,33 @@ def start_s():
 
 def runs_s(count):
     return count * (start_s() + SHORT_S)
+
+
+def slower_s(kind, workers, batch, device_imgs_per_s):
+    """How much longer a run of this cell takes than one whose steps are short."""
+    step_s = batch / min(device_imgs_per_s, workers * A_WORKER_MAKES[kind])
+    return max(0, WARM_STEPS * step_s - 1) + max(0, LEAST_STEPS * step_s - SHORT_S)
+
+
+def slow_cells_s():
+    """Of the part `emulator`, on both devices."""
+    return 2 * sum(
+        slower_s(kind, workers, 256, GPU_IMGS_PER_S)
+        for kind in parts.KINDS
+        for workers in parts.EMULATED_WORKERS
+    )
+
+
+def slow_scaling_s():
+    return sum(
+        slower_s(kind, workers, parts.SCALING_BATCH, float("inf"))
+        for kind in parts.KINDS[1:]
+        for workers in parts.SCALING_WORKERS
+    )
+
+
+def pictures_s(count):
+    return count * PICTURE_CPU_S / CPUS
 
 
 @dataclass(frozen=True)
@@ -49,7 +82,7 @@ ORDER = [
         1,
         "pictures on this machine's CPUs; kernels beside fp64 meanwhile",
         parts.gen,
-        lambda: FIRST_START_S + parts.PICTURES_IN_ALL * PICTURE_CPU_S / CPUS,
+        lambda: FIRST_START_S + max(KERNEL_CHECKS_S, pictures_s(parts.PICTURES_IN_ALL)),
     ),
     Part(
         "sweep",
@@ -71,17 +104,13 @@ ORDER = [
         "whether an emulated GPU starves when the real one does",
         parts.emulator,
         lambda: (
-            runs_s(1 + parts.EMULATED_CELLS) + parts.EMULATED_CELLS * (EMULATED_START_S + SHORT_S)
+            FIRST_START_S
+            + pictures_s(1.3 * parts.COUNT)
+            + runs_s(1 + parts.EMULATED_CELLS + parts.ceilings_of_emulator())
+            + parts.EMULATED_CELLS * (EMULATED_START_S + SHORT_S)
+            + slow_cells_s()
         ),
     ),
-    Part(
-        "scaling",
-        2,
-        "the loader alone over workers",
-        parts.scaling,
-        lambda: parts.cells_of_scaling() * (EMULATED_START_S + SHORT_S),
-    ),
-    Part("trace", 2, "one step of each way, kernel by kernel", parts.trace, lambda: runs_s(4)),
     Part(
         "turns",
         2,
@@ -89,16 +118,24 @@ ORDER = [
         parts.turns,
         lambda: runs_s(parts.runs_of_turns()),
     ),
+    Part(
+        "scaling",
+        3,
+        "the loader alone over workers",
+        parts.scaling,
+        lambda: parts.cells_of_scaling() * (EMULATED_START_S + SHORT_S) + slow_scaling_s(),
+    ),
+    Part("trace", 3, "one step of each way, kernel by kernel", parts.trace, lambda: runs_s(4)),
     Part("peers", 3, "beside PyTorch, in turns", parts.peers, lambda: parts.PEERS_S),
+    Part("sanitizer", 3, "kernels under compute-sanitizer", parts.sanitizer, lambda: 120.0),
+    Part("ncu", 3, "kernels in Nsight Compute", parts.ncu, lambda: 60.0),
     Part(
         "compile-max",
-        3,
+        4,
         "beside torch.compile's mode max-autotune",
         parts.compile_max,
         lambda: parts.COMPILE_MAX_S,
     ),
-    Part("sanitizer", 3, "kernels under compute-sanitizer", parts.sanitizer, lambda: 60.0),
-    Part("ncu", 3, "kernels in Nsight Compute", parts.ncu, lambda: 60.0),
 ]
 NAMES = [part.name for part in ORDER]
 

@@ -34,8 +34,9 @@ WITHOUT = {
     "CudaBatchNorm": ("batch-norm", "library"),
     "CudaSpaceToDepth": ("stem", "convolution"),
     "CudaNormalise": ("stem", "convolution"),
-    "AsAGraph": ("cuda-graph", "off"),
 }
+# The checks of the kernels alone; all of them take a minute (part `checks`).
+OF_KERNELS = "CudaBatchNorm.*:CudaSpaceToDepth.*:CudaNormalise*.*:CudaStep.KernelsTake*"
 
 SIZES, LARGE = ("224x224", "500x375"), "768x768"
 COUNT = 1024  # and a quarter of the large ones
@@ -46,9 +47,12 @@ KINDS = ("tensor", "jpeg", "png")
 EMULATED_WORKERS = (2, 8, 16)
 EMULATED_CELLS = len(KINDS) * len(EMULATED_WORKERS)
 SCALING_WORKERS = (1, 2, 4, 8, 12, 16)
+SCALING_BATCH = 64  # one worker makes no 256 pictures a second of every kind
 BATCHES = (256, 400, 512)
 TURNS = 2  # of either way
-PEERS_S, COMPILE_MAX_S = 240.0, 150.0
+PEERS_S, COMPILE_MAX_S = 240.0, 480.0
+RUN_S = 90.0  # of one run, before it counts as hanging
+TOOL_S = 120.0  # of a tool that takes kernels apart
 
 
 def cells_of_sweep():
@@ -61,6 +65,10 @@ def cells_of_scaling():
 
 def runs_of_turns():
     return 5 * 2 * TURNS + len(BATCHES)
+
+
+def ceilings_of_emulator():
+    return len(KINDS)  # one behind each kind's cells
 
 
 @dataclass
@@ -80,6 +88,9 @@ class Bench:
     def trains(self):
         """Not in a rehearsal on an emulated GPU."""
         return self.a.device.startswith("cuda")
+
+    def leave_out(self, name, value):
+        self.ways[name] = value
 
     def has_failed(self, check):
         """Of test_cuda, by a part of its name."""
@@ -103,25 +114,27 @@ class Bench:
         words = ["--model", self.a.model, "--batch-size", str(batch or self.a.batch_size)]
         return [*words, "--input-size", str(self.a.input_size)]
 
-    def call(self, *words):
+    def call(self, *words, most_s=float("inf")):
         """(exit code or None, stdout, stderr) of the program."""
         arguments = [str(self.program), *map(str, words)]
         print(f"$ {shlex.join(arguments)}", file=sys.stderr, flush=True)
-        return timed_run(arguments, self.left_s())
+        return timed_run(arguments, min(self.left_s(), most_s))
 
     def run(self, *words, device=None, batch=None):
         """The record of one run without a ceiling of its own, or a stand-in that says why not."""
         limits = ["--min-seconds", self.a.seconds, "--max-seconds", 4 * self.a.seconds]
-        limits += ["--max-warmup-seconds", "30"]
+        limits += ["--min-steps", "8", "--max-warmup-seconds", "30"]
         code, out, err = self.call(
             *("run", "--device", device or self.a.device, *self.setting(batch)),
             *(*limits, "--json", *words),
+            most_s=RUN_S,
         )
         try:
             record = json.loads(last_line(out))
         except json.JSONDecodeError:
             why = last_line(err) or f"ended with code {code}"
-            return {"status": "failed", "error": "no time left" if code is None else why}
+            late = "no time left" if self.left_s() < 1 else f"no result within {RUN_S:.0f} s"
+            return {"status": "failed", "error": late if code is None else why}
         if not str(device).startswith("emulated"):
             self.see(record)
         return record
@@ -134,22 +147,29 @@ class Bench:
         """The folder of the large pictures."""
         return self.data.with_name(self.data.name + "-large")
 
-    def make_pictures(self):
-        """Yields (what, seconds, what went wrong) of either folder; what is there stays."""
+    def make_pictures(self, has_large=True):
+        """Yields (what, seconds, what went wrong) of either folder, of ImageNet's bytes; what is
+        there stays."""
         for folder, sizes, count, formats in (
             (self.data, SIZES, self.a.count, "tensor,jpeg,png"),
             (self.large(), (LARGE,), max(self.a.count // 4, 1), "jpeg,png"),
-        ):
+        )[: 2 if has_large else 1]:
             began = time.monotonic()
             words = ["--format", formats, "--image-size", ",".join(sizes), "--count", count]
-            code, _, err = self.call("gen", folder, *words, "--input-size", self.a.input_size)
+            words += ["--like", "imagenet", "--input-size", self.a.input_size]
+            code, _, err = self.call("gen", folder, *words)
             wrong = "" if code == 0 else last_line(err) or "no time left"
             yield f"{count} of {' and '.join(sizes)}", time.monotonic() - began, wrong
 
     def need_pictures(self):
         """Those that an earlier call has made, or the same anew."""
-        for _ in self.make_pictures():
+        for _ in self.make_pictures(has_large=False):
             pass
+
+    @property
+    def libraries(self):
+        """A bundle's, for its programs."""
+        return self.program.parent.parent / "lib"
 
     @property
     def checks_program(self):
@@ -189,8 +209,9 @@ def gen(bench):
     found = bench.checks or {"status": "failed", "error": "no time left"}
     _leave_out(bench)
     said = found.get("checks") or found.get("error")
-    without = ", ".join(f"{k} {v}" for k, v in bench.ways.items() if BEST[k] != v)
-    rows.append(["test_cuda", said + (f"; typed from here on: {without}" if without else ""), "-"])
+    without = [f"{k}={v}" for k, v in bench.ways.items() if BEST[k] != v]
+    then = f"; from here on, and in other calls: --ways {' '.join(without)}" if without else ""
+    rows.append(["test_cuda", said + then, "-"])
     if found["status"] != "ok" and bench.trains:
         wrong.append(said)
     yield section(columns, rows, wrong)
@@ -200,9 +221,7 @@ def _check(bench):
     if not bench.trains:
         bench.checks = {"status": "failed", "error": "no GPU: not run"}
         return
-    bench.checks = run_checks(
-        bench.checks_program, bench.program.parent.parent / "lib", bench.left_s()
-    )
+    bench.checks = run_checks(bench.checks_program, bench.libraries, bench.left_s(), OF_KERNELS)
 
 
 def _leave_out(bench):
@@ -304,8 +323,8 @@ def emulator(bench):
     if recorded.get("status") != "ok":
         yield section(columns, [], [f"steps were not recorded: {of_run(recorded)}"])
         return
-    ceiling = recorded["imgs_per_s"]
-    rows, differences, wrong = [], [], []
+    ceilings = [recorded["imgs_per_s"]]
+    rows, differences, wrong, apart = [], [], [], []
     for number, (kind, workers) in enumerate(itertools.product(KINDS, EMULATED_WORKERS)):
         size = [] if kind == "tensor" else ["--image-size", SIZES[-1]]
         cell = ["--dataset", bench.data, "--data", kind, *size, "--workers", workers]
@@ -321,18 +340,33 @@ def emulator(bench):
         if any(record.get("status") != "ok" for record in found.values()):
             wrong.append(f"{name}: {'; '.join(map(of_run, found.values()))}")
         else:
-            shares = {on: record["imgs_per_s"] / ceiling for on, record in found.items()}
-            differences.append(shares["emulated"] - shares["GPU"])
-            rows.append(
-                [name, *(f"{shares[on]:.3f}" for on in ("GPU", "emulated"))]
-                + [f"{differences[-1]:+.3f}", *(_cpus(found[on]) for on in ("GPU", "emulated"))]
-            )
+            apart.append((name, found))
+        if workers == EMULATED_WORKERS[-1]:
+            rows, differences = _shares(bench, apart, ceilings, rows, differences)
+            apart = []
         largest = max(map(abs, differences), default=0)
         median = statistics.median(map(abs, differences)) if differences else 0
         summary = [
             ["median and largest difference", "", "", f"{median:.3f}, {largest:.3f}", "", ""]
         ]
         yield section(columns, rows + summary, wrong)
+
+
+def _shares(bench, cells, ceilings, rows, differences):
+    """Of one kind's cells: the GPU's of the mean of its ceilings before and behind them, as it may
+    grow warm, the emulated one's of the steps that it replays."""
+    again = bench.run("--data", "synthetic", *bench.typed())
+    ceilings.append(again.get("imgs_per_s") or ceilings[-1])
+    of = {"GPU": statistics.mean(ceilings[-2:]), "emulated": ceilings[0]}
+    rows, differences = list(rows), list(differences)
+    for name, found in cells:
+        shares = {on: record["imgs_per_s"] / of[on] for on, record in found.items()}
+        differences.append(shares["emulated"] - shares["GPU"])
+        rows.append(
+            [name, *(f"{shares[on]:.3f}" for on in ("GPU", "emulated"))]
+            + [f"{differences[-1]:+.3f}", *(_cpus(found[on]) for on in ("GPU", "emulated"))]
+        )
+    return rows, differences
 
 
 def _cpus(record):
@@ -348,7 +382,10 @@ def scaling(bench):
     rows, wrong, first = [], [], {}
     for kind, workers in itertools.product(KINDS[1:], SCALING_WORKERS):
         words = ["--dataset", bench.data, "--data", kind, "--image-size", SIZES[-1]]
-        record = bench.run(*words, "--workers", workers, "--no-ceiling", device="emulated:inf")
+        words += ["--workers", workers, "--no-ceiling"]
+        record = bench.run(
+            *words, device="emulated:inf", batch=min(SCALING_BATCH, bench.a.batch_size)
+        )
         name = f"{kind}, {workers} worker{'s' if workers > 1 else ''}"
         if record.get("status") != "ok":
             wrong.append(f"{name}: {of_run(record)}")
@@ -378,55 +415,60 @@ def trace(bench):
 
 
 def _ways_in_turns(bench):
-    """(name, words, name of the other way, its words)"""
+    """(name, words, name of the other way, its words), the most valuable first."""
     synthetic = ["--data", "synthetic"]
     usual = [*synthetic, *bench.typed()]
-    yield "pictures", usual, "noise", [*usual, "--synthetic", "noise"]
+    noise = "pictures", usual, "noise", [*usual, "--synthetic", "noise"]
     if not bench.trains:
+        yield noise
         return
 
     def typed(way):
         return [*synthetic, *bench.typed(bench.ways | way)]
 
-    if bench.ways["stem"] == "space-to-depth":
-        yield "space-to-depth", usual, "convolution", typed({"stem": "convolution"})
+    in_16_bits = [[*synthetic, *bench.typed(precision=name)] for name in ("fp16", "bf16")]
+    yield "fp16", in_16_bits[0], "bf16", in_16_bits[1]
     if bench.ways["cuda-graph"] == "on" and not bench.has_failed("GraphsMemsets"):
         kernels = typed({"graph-memsets": "kernels"})
         yield "the graph's memsets as kernels", kernels, "as nodes", usual
+    yield noise
+    if bench.ways["stem"] == "space-to-depth":
+        yield "space-to-depth", usual, "convolution", typed({"stem": "convolution"})
+    # Last: to try all of them may take minutes, and then counts as hanging.
     yield "all of cuDNN's plans", typed({"cudnn-benchmark": "all"}), "ten of them", usual
-    in_16_bits = [[*synthetic, *bench.typed(precision=name)] for name in ("fp16", "bf16")]
-    yield "fp16", in_16_bits[0], "bf16", in_16_bits[1]
 
 
 def turns(bench):
-    """Two ways of one thing in turns, and the rate over batch sizes."""
-    columns = ["what", "img/s", "instead of", "img/s", "times"]
-    synthetic = ["--data", "synthetic"]
-    rows, wrong = [], []
-    for name, words, other, other_words in _ways_in_turns(bench):
-        ours, theirs = [], []
-        for turn in range(TURNS):
-            order = [(ours, words), (theirs, other_words)]
-            for into, some in in_turns(turn, order):
-                into.append(bench.run(*some))
-        if failed := [record for record in ours + theirs if record.get("status") != "ok"]:
-            wrong.append(f"{name}: {of_run(failed[0])}")
-        else:
-            rates = [statistics.mean(r["imgs_per_s"] for r in of) for of in (ours, theirs)]
-            rows.append(
-                [name, f"{rates[0]:.0f}", other, f"{rates[1]:.0f}", f"{rates[0] / rates[1]:.4f}"]
-            )
-        yield section(columns, rows, wrong)
-    first = None
+    """The rate over batch sizes, and two ways of one thing in turns."""
+    columns = ["what", "img/s", "instead of", "img/s", "times", "in each turn"]
+    rows, wrong, first = [], [], None
     for batch in BATCHES:
-        record = bench.run(*synthetic, *bench.typed(), batch=batch)
+        record = bench.run("--data", "synthetic", *bench.typed(), batch=batch)
         if record.get("status") != "ok":
             wrong.append(f"batch of {batch}: {of_run(record)}")
         else:
             first = first or record["imgs_per_s"]
             rows.append(
                 [f"batch of {batch}", of_run(record), f"batch of {BATCHES[0]}", f"{first:.0f}"]
-                + [f"{record['imgs_per_s'] / first:.4f}"]
+                + [f"{record['imgs_per_s'] / first:.4f}", ""]
+            )
+        yield section(columns, rows, wrong)
+    for name, words, other, other_words in _ways_in_turns(bench):
+        ours, theirs = [], []
+        for turn in range(TURNS):
+            for into, some in in_turns(turn, [(ours, words), (theirs, other_words)]):
+                into.append(bench.run(*some))
+            if ours[-1].get("status") != "ok" or theirs[-1].get("status") != "ok":
+                break
+        if failed := [record for record in ours + theirs if record.get("status") != "ok"]:
+            wrong.append(f"{name}: {of_run(failed[0])}")
+        else:
+            rates = [[r["imgs_per_s"] for r in of] for of in (ours, theirs)]
+            means = [statistics.mean(of) for of in rates]
+            each = ", ".join(f"{a / b:.4f}" for a, b in zip(*rates))
+            rows.append(
+                [name, f"{means[0]:.0f}", other, f"{means[1]:.0f}", f"{means[0] / means[1]:.4f}"]
+                + [each]
             )
         yield section(columns, rows, wrong)
 
@@ -443,34 +485,59 @@ def _peers(bench, seconds, *rows):
     table = bench.folder / f"peers-{rows[-1]}.md"
     script = pathlib.Path(__file__).resolve().parents[1] / "gpu-peers"
     arguments = [str(script), "--budget", str(int(seconds)), "-o", str(table), "--rows", *rows]
-    return _by_another(bench, arguments, table.name)
+    ways = shlex.join(f"--{k}={v}" for k, v in bench.ways.items())  # nothing is qualified
+    found = _by_another(bench, [*arguments, f"--feedrate-options={ways}"], table.name)
+    if bench.trains and found["status"] == "ok":
+        lines = table.read_text().splitlines() if table.exists() else []
+        ratios = sum(" to " in line for line in lines)  # with their intervals
+        if ratios < len(rows) - 1:
+            error = f"{ratios} of {len(rows) - 1} were measured: see {table.name}"
+            return found | {"status": "failed", "error": error}
+    return found
 
 
 def sanitizer(bench):
-    names = "CudaBatchNorm.PoolsAsTheLibraryDoes:CudaNormalise.*"
-    tool = ["compute-sanitizer", "--tool", "memcheck", "--error-exitcode", "9"]
-    yield _by_another(
-        bench, [*tool, str(bench.checks_program), f"--gtest_filter={names}"], "memcheck"
-    )
+    names = "CudaBatchNorm.PoolsAsTheLibraryDoes:CudaNormalise.*:CudaStep.KernelsTake*"
+    rows, wrong = [], []
+    for check in ("memcheck", "racecheck"):
+        tool = ["compute-sanitizer", "--tool", check, "--error-exitcode", "9"]
+        tool += [str(bench.checks_program), f"--gtest_filter={names}"]
+        found = _by_another(bench, tool, check, TOOL_S)
+        rows += found["rows"]
+        wrong += [found["error"]] if "error" in found else []
+        yield section(found["columns"], rows, wrong)
 
 
 def ncu(bench):
-    tool = ["ncu", "--clock-control", "none", "--launch-count", "40"]
-    tool += ["-o", str(bench.folder / "kernels")]
-    yield _by_another(
-        bench,
-        [*tool, str(bench.checks_program), "--gtest_filter=CudaBatchNorm.*"],
-        "kernels.ncu-rep",
-    )
+    """This program's kernels in one step, as CSV: their times, bytes and occupancy."""
+    file = bench.folder / "kernels.csv"
+    step = [str(bench.program), "run", "--device", bench.a.device, *bench.setting()]
+    step += [
+        "--data",
+        "synthetic",
+        "--no-ceiling",
+        *bench.typed(bench.ways | {"cuda-graph": "off"}),
+    ]
+    step += ["--warmup-seconds", "0", "--max-warmup-seconds", "1", "--min-seconds", "0.1"]
+    tool = ["ncu", "--clock-control", "none", "--target-processes", "all"]
+    tool += ["--kernel-name", "regex:feedrate|Sum|Finish|Input|Pool|Norm", "--launch-count", "60"]
+    tool += ["--csv", "--page", "raw", "--log-file", str(file)]
+    yield _by_another(bench, [*tool, *step], file.name, TOOL_S)
 
 
-def _by_another(bench, arguments, says):
+def _by_another(bench, arguments, says, most_s=float("inf")):
     columns = ["command", "said", "in"]
     if not bench.trains or not shutil.which(arguments[0]):
         said = "no GPU: not run" if not bench.trains else "not on this machine"
         return section(columns, [[os.path.basename(arguments[0]), said, "-"]])
     print(f"$ {shlex.join(arguments)}", file=sys.stderr, flush=True)
-    code, out, err = timed_run(arguments, bench.left_s(), stdin=subprocess.DEVNULL)
+    path = f"{bench.libraries}:{os.environ.get('LD_LIBRARY_PATH', '')}"
+    code, out, err = timed_run(
+        arguments,
+        min(bench.left_s(), most_s),
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "LD_LIBRARY_PATH": path},
+    )
     said = "no time left" if code is None else last_line(out) or last_line(err)
     rows = [[os.path.basename(arguments[0]), said.replace("|", "/"), says]]
     return section(columns, rows, [] if code == 0 else [said])

@@ -7,6 +7,7 @@ namespace feedrate::tests {
 
 void OnGpu::SetUp() {
   if (train::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU";
+  at::globalContext().setAllowTF32CuDNN(false);  // LibTorch's default, which rounds fp32
   stream_.emplace(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, /*device=*/0));
 }
 
