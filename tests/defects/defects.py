@@ -64,7 +64,7 @@ DEFECTS = [
         file="src/run/measurement.cpp",
         old=("  add_worst_ranks(m, ranks);\n  add_steps(m, settings, ranks, images_per_step);\n"),
         new=("  add_steps(m, settings, ranks, images_per_step);\n  add_worst_ranks(m, ranks);\n"),
-        tests=r"^record\.Flags\.TheQueueOfTheWorstRankCounts$",
+        tests=r"^ledger\.Flags\.TheQueueOfTheWorstRankCounts$",
         seen_by="behaviour",
     ),
     # A rank's answer that names a bucket that there is not is written behind the histogram.
@@ -83,7 +83,7 @@ DEFECTS = [
         file="src/judge/flags.cpp",
         old="const double drawn = m.drawn_from_queue, share = std::abs(drawn);",
         new="const double drawn = m.drawn_from_queue, share = std::max(0.0, drawn);",
-        tests=r"^record\.Flags\.ARunOfItsStockOrOfHalfItsLengthIsNoRate$",
+        tests=r"^ledger\.Flags\.ARunOfItsStockOrOfHalfItsLengthIsNoRate$",
         seen_by="behaviour",
     ),
     # --resume goes on silently with windows of another length.
@@ -101,7 +101,7 @@ DEFECTS = [
         file="src/ledger/ledger.cpp",
         old="text_.last_xxh3 = line_xxh3(std::string_view(line).substr(0, line.size() - 1));",
         new="text_.last_xxh3 = line_xxh3(line);",
-        tests=r"^record\.Seal\.ALineFitsTheOneBeforeItAndNoOther$",
+        tests=r"^ledger\.Seal\.ALineFitsTheOneBeforeItAndNoOther$",
         seen_by="behaviour",
     ),
     # Whoever publishes anonymous records publishes the folders of a container's layers.
@@ -110,7 +110,7 @@ DEFECTS = [
         file="src/ledger/anonymize.cpp",
         old='"lowerdir=", "workdir=",',
         new='"workdir=",',
-        tests=r"^record\.Anonymizer\.NamesNoFolderOfAContainersLayers$",
+        tests=r"^ledger\.Anonymizer\.NamesNoFolderOfAContainersLayers$",
         seen_by="behaviour",
     ),
     # Ledgers of before can be neither resumed nor validated. Only the reference has ids of before:
@@ -277,7 +277,7 @@ DEFECTS = [
         file="src/judge/verdict.cpp",
         old="const double half = std::hypot(half_width(*here.ci95), half_width(*there.ci95));",
         new="const double half = half_width(*here.ci95);",
-        tests=r"^diagnose\.Verdict\.AFewPercentAreSaidAndNotCalledInputBound$",
+        tests=r"^judge\.Verdict\.AFewPercentAreSaidAndNotCalledInputBound$",
         seen_by="behaviour",
     ),
     # A script that looks at the exit code takes a sweep with holes for a whole one.

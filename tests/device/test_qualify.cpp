@@ -218,6 +218,12 @@ TEST(Qualify, AllowsTwiceThePlainStepsError) {
   EXPECT_THAT(device::why_wrong({1e-3, std::nan(""), 0}, plain), HasSubstr("nan away"));
   EXPECT_NE(device::why_wrong({0, 1, 0}, {0, 0.8, 0}), "") << "as far away as no change is";
   EXPECT_NE(device::why_wrong({0, 0, 0.3}, {0, 0, 0.4}), "");
+  const device::StepError noisy{.loss = 1e-3, .update = 0.3, .one = 0.95, .one_in_fp32 = 0.03};
+  device::StepError other = noisy;
+  other.one = 0.99;
+  EXPECT_EQ(device::why_wrong(other, noisy), "") << "a weight that rounding alone moves as far";
+  other.one_in_fp32 = 0.2;
+  EXPECT_THAT(device::why_wrong(other, noisy), HasSubstr("one weight in fp32"));
 }
 
 }  // namespace

@@ -378,7 +378,10 @@ class GpuCheck(ProgramTest):
             found["sweep"][0],
             ["jpeg, 500x375, 2 workers", "2005", "3000", "0.668", "0.0", "2 of 2", ""],
         )
-        sweeps = [call for call in self.calls() if call.startswith("sweep")]
+        calls = self.calls()
+        for call in (call for call in calls if call.startswith("gen")):
+            self.assertIn("--like imagenet", call, "else its JPEGs have a third of the bytes")
+        sweeps = [call for call in calls if call.startswith("sweep")]
         for call in sweeps:
             for ways in ("--stem space-to-depth", "--batch-norm fused", "--cuda-graph on"):
                 self.assertIn(ways, call, "typed: nothing is qualified")

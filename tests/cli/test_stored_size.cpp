@@ -1,0 +1,53 @@
+#include "cli/stored_size.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/temporary_folder.h"
+
+namespace feedrate::tests {
+namespace {
+
+using cli::StoredSize;
+
+// As `gen` makes one, as far as its sizes tell.
+void make_size(const std::filesystem::path& dataset, const std::string& size) {
+  std::filesystem::create_directories(dataset / "jpeg" / size);
+  std::ofstream(dataset / "dataset.json") << "{}";
+  std::ofstream(dataset / "jpeg" / size / "files.tsv") << "";
+}
+
+cli::StoredSizeLook look_at(const std::filesystem::path& dataset) {
+  return cli::look_for_stored_size(dataset, {"jpeg"}, std::chrono::seconds(60));
+}
+
+TEST(StoredSize, IsTheOnlyOneThatThereIs) {
+  const TemporaryFolder folder;
+  make_size(folder.path(), "500x375");
+  const cli::StoredSizeLook one = look_at(folder.path());
+  EXPECT_TRUE(one.is_answered);
+  EXPECT_EQ(one.only, (StoredSize{.size = "500x375", .detail = "", .made = true}));
+  make_size(folder.path(), "224x224");
+  const cli::StoredSizeLook several = look_at(folder.path());
+  EXPECT_TRUE(several.is_answered);
+  EXPECT_FALSE(several.only);
+}
+
+TEST(StoredSize, OfAFolderOfOnesOwnIsMixed) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "cats");
+  EXPECT_EQ(look_at(folder.path()).only,
+            (StoredSize{.size = "mixed", .detail = "", .made = false}));
+}
+
+TEST(StoredSize, OfNoFolderIsNone) {
+  const TemporaryFolder folder;
+  const cli::StoredSizeLook none = look_at(folder.path() / "missing");
+  EXPECT_TRUE(none.is_answered);
+  EXPECT_FALSE(none.only);
+}
+
+}  // namespace
+}  // namespace feedrate::tests
