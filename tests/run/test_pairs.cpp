@@ -369,7 +369,10 @@ TEST_F(PairsOfACell, WorkersThatDoNotStandStillInTimeAreSaid) {
     return std::ranges::count(m.pairs->pairs, true, &run::MeasuredPair::ceiling_disturbed);
   };
   EXPECT_EQ(disturbed(4 * kMs), 0);
-  EXPECT_GT(disturbed(2000 * kMs), 0);
+  // On a busy machine, workers may not come to begin the next sample before they are to stand.
+  std::int64_t found = 0;
+  for (int attempt = 0; attempt < 3 && found == 0; ++attempt) found = disturbed(2000 * kMs);
+  EXPECT_GT(found, 0);
 }
 
 TEST_F(PairsOfACell, LoadingInTheTrainingThreadIsInPairsToo) {
