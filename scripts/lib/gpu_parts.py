@@ -14,6 +14,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+import kernel_groups
 from cuda_checks import run_checks
 from timed_run import last_line, timed_run
 
@@ -399,8 +400,8 @@ def scaling(bench):
 
 
 def trace(bench):
-    """Files for chrome://tracing: the step of now, and as it was when it first ran on an H200."""
-    columns = ["step", "img/s", "file"]
+    """The step of now, and as it was when it first ran on an H200, kernel by kernel."""
+    columns = ["step", "kernels", "ms a step", "on an H200 before", "expected since"]
     before = {**bench.ways, "stem": "convolution"}
     rows, wrong = [], []
     for name, ways in (("best ways", bench.ways), ("without space-to-depth", before)):
@@ -408,8 +409,10 @@ def trace(bench):
         kernels = ["--trace-operators"] if bench.trains else []
         words = ["--data", "synthetic", *bench.typed(ways), "--trace", file, *kernels]
         record = bench.run(*words)
-        rows.append([name, of_run(record), file.name])
-        if record.get("status") != "ok":
+        if record.get("status") == "ok":
+            rows.append([f"{name}, {of_run(record)} img/s", file.name, "", "", ""])
+            rows += [["", *row] for row in kernel_groups.rows(file)]
+        else:
             wrong.append(f"{name}: {of_run(record)}")
         yield section(columns, rows, wrong)
 

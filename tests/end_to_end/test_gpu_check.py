@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -13,6 +14,7 @@ from program import HAS_GPU, PATIENCE, ROOT, ProgramTest, main, program
 
 sys.path.insert(0, os.path.join(ROOT, "scripts", "lib"))
 import gpu_order  # noqa: E402
+import kernel_groups  # noqa: E402
 from gpu_cells import PARTS  # noqa: E402
 from timed_run import timed_run  # noqa: E402
 
@@ -118,6 +120,23 @@ class TimedRun(unittest.TestCase):
         talk = ["sh", "-c", "for i in 1 2 3 4; do echo $i; sleep 1; done; exit 3"]
         code, out, _ = timed_run(talk, 60, silent_s=3)
         self.assertEqual((code, out), (3, "1\n2\n3\n4\n"))
+
+
+class KernelGroups(unittest.TestCase):
+    REFERENCE = os.path.join(ROOT, "results", "reference", "h200", "step.trace.json.gz")
+
+    def test_the_kernels_of_the_reference_are_all_in_a_group(self):
+        found, gaps = kernel_groups.ms_a_step(self.REFERENCE)
+        self.assertAlmostEqual(sum(found.values()) + gaps, 34.3, delta=0.1)
+        self.assertLess(found[kernel_groups.REST], 0.5, "copies, filling, means, the loss")
+        for group, _, before, _ in kernel_groups.GROUPS:
+            self.assertAlmostEqual(found[group], before, delta=0.06, msg=group)
+
+    def test_a_trace_without_kernels_has_no_groups(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump({"traceEvents": [{"ph": "X", "name": "step", "pid": 0, "tid": 1}]}, file)
+            file.flush()
+            self.assertEqual(kernel_groups.rows(file.name), [])
 
 
 class GpuCheck(ProgramTest):
