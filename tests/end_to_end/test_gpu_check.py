@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import unittest
@@ -411,11 +412,21 @@ class GpuCheck(ProgramTest):
         self.write(os.path.join("bin", "norm"), "")
         self.check("-o", "gpu.md", "--call", "1", code=1)
         found = self.sections()
-        self.assertIn("typed from here on: batch-norm library", found["gen"][-1][1])
+        self.assertIn("in other calls: --ways batch-norm=library", found["gen"][-1][1])
         self.assertIn("CudaBatchNorm.IsTheStepsOneByOneInDouble", found["gen failed"])
         sweeps = [call for call in self.calls() if call.startswith("sweep")]
         self.assertTrue(all("--batch-norm library" in call for call in sweeps), sweeps)
         self.assertEqual(len(found["sweep"]), 2, "which goes on")
+
+    def test_another_call_is_told_what_was_found_and_packs_its_files(self):
+        words = ["--ways", "batch-norm=library", "--pack", "--keep", self.path("kept")]
+        self.check("-o", "gpu.md", "--only", "sweep", *words, code=0)
+        (sweep,) = [call for call in self.calls() if call.startswith("sweep")]
+        self.assertIn("--batch-norm library", sweep)
+        with tarfile.open(self.path("gpu.tar.gz")) as packed:
+            self.assertIn("gpu/sweep/ledger.jsonl", packed.getnames())
+        _, err = self.check("-o", "gpu.md", "--call", "2", "--ways", "batch-norm", code=2)
+        self.assertIn("--ways batch-norm: is no way; as memory-format=channels_last", err)
 
     def test_the_emulated_gpu_beside_the_real_one(self):
         self.plan["rates"] = {"emulated:trace=": 2400.0, "--data synthetic": 3000.0, "": 2850.0}
