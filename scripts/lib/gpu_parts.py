@@ -90,9 +90,6 @@ class Bench:
         """Not in a rehearsal on an emulated GPU."""
         return self.a.device.startswith("cuda")
 
-    def leave_out(self, name, value):
-        self.ways[name] = value
-
     def has_failed(self, check):
         """Of test_cuda, by a part of its name."""
         return check in str((self.checks or {}).get("error"))
@@ -324,8 +321,7 @@ def emulator(bench):
     if recorded.get("status") != "ok":
         yield section(columns, [], [f"steps were not recorded: {of_run(recorded)}"])
         return
-    ceilings = [recorded["imgs_per_s"]]
-    rows, differences, wrong, apart = [], [], [], []
+    ceilings, cells, wrong = [recorded["imgs_per_s"]], [], []
     for number, (kind, workers) in enumerate(itertools.product(KINDS, EMULATED_WORKERS)):
         size = [] if kind == "tensor" else ["--image-size", SIZES[-1]]
         cell = ["--dataset", bench.data, "--data", kind, *size, "--workers", workers]
@@ -341,33 +337,29 @@ def emulator(bench):
         if any(record.get("status") != "ok" for record in found.values()):
             wrong.append(f"{name}: {'; '.join(map(of_run, found.values()))}")
         else:
-            apart.append((name, found))
+            cells.append((KINDS.index(kind), name, found))
         if workers == EMULATED_WORKERS[-1]:
-            rows, differences = _shares(bench, apart, ceilings, rows, differences)
-            apart = []
-        largest = max(map(abs, differences), default=0)
-        median = statistics.median(map(abs, differences)) if differences else 0
-        summary = [
-            ["median and largest difference", "", "", f"{median:.3f}, {largest:.3f}", "", ""]
-        ]
-        yield section(columns, rows + summary, wrong)
+            again = bench.run("--data", "synthetic", *bench.typed())
+            ceilings.append(again.get("imgs_per_s") or ceilings[-1])
+        yield section(columns, _shares(cells, ceilings), wrong)
 
 
-def _shares(bench, cells, ceilings, rows, differences):
-    """Of one kind's cells: the GPU's of the mean of its ceilings before and behind them, as it may
-    grow warm, the emulated one's of the steps that it replays."""
-    again = bench.run("--data", "synthetic", *bench.typed())
-    ceilings.append(again.get("imgs_per_s") or ceilings[-1])
-    of = {"GPU": statistics.mean(ceilings[-2:]), "emulated": ceilings[0]}
-    rows, differences = list(rows), list(differences)
-    for name, found in cells:
+def _shares(cells, ceilings):
+    """A row for each cell, and their summary. The GPU's share is of the ceilings before and behind
+    its kind, as it may grow warm, the emulated one's of the steps that it replays."""
+    rows, differences = [], []
+    for kind, name, found in cells:
+        of = {"GPU": statistics.mean(ceilings[kind : kind + 2]), "emulated": ceilings[0]}
         shares = {on: record["imgs_per_s"] / of[on] for on, record in found.items()}
         differences.append(shares["emulated"] - shares["GPU"])
         rows.append(
             [name, *(f"{shares[on]:.3f}" for on in ("GPU", "emulated"))]
             + [f"{differences[-1]:+.3f}", *(_cpus(found[on]) for on in ("GPU", "emulated"))]
         )
-    return rows, differences
+    largest = max(map(abs, differences), default=0)
+    median = statistics.median(map(abs, differences)) if differences else 0
+    rows.append(["median and largest difference", "", "", f"{median:.3f}, {largest:.3f}", "", ""])
+    return rows
 
 
 def _cpus(record):

@@ -52,7 +52,7 @@ def ms_a_step(file):
         for e in events
         if e.get("ph") == "X" and (e["pid"], e["tid"]) in rows and not HOST.search(e["name"])
     )
-    steps = _steps(name for _, _, name in kernels)
+    steps = sum("nll_loss_forward" in name for _, _, name in kernels)  # each has one loss
     if not steps:
         return {}, 0.0
     groups = collections.Counter()
@@ -62,17 +62,12 @@ def ms_a_step(file):
     return dict(groups), max(0.0, (ends - begins) / 1000 / steps - sum(groups.values()))
 
 
-def _steps(names):
-    """How many: each has one loss."""
-    return sum("nll_loss_forward" in name for name in names)
-
-
 def rows(file):
     """[group, ms a step, ms before on an H200, ms expected], the largest first."""
     found, gaps = ms_a_step(file)
     known = {group: (before, expected) for group, _, before, expected in GROUPS}
     lines = [
-        [group, f"{ms:.2f}", *(f"{x}" for x in known.get(group, ("", "")))]
+        [group, f"{ms:.2f}", *known.get(group, ("", ""))]
         for group, ms in sorted(found.items(), key=lambda one: -one[1])
     ]
     return lines + ([["between the kernels", f"{gaps:.2f}", "", ""]] if found else [])

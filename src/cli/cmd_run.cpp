@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "base/whole_file.h"
 #include "cli/commands.h"
 #include "cli/options.h"

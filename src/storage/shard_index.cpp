@@ -6,8 +6,6 @@
 //   end HASH                          of all lines before
 #include "storage/shard_index.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "base/text.h"
-#include "device/registry.h"
 #include "ledger/record_json.h"
 #include "text/result_text.h"
 

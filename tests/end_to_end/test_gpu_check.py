@@ -15,6 +15,7 @@ from program import HAS_GPU, PATIENCE, ROOT, ProgramTest, main, program
 
 sys.path.insert(0, os.path.join(ROOT, "scripts", "lib"))
 import gpu_order  # noqa: E402
+import gpu_parts  # noqa: E402
 import kernel_groups  # noqa: E402
 from gpu_cells import PARTS  # noqa: E402
 from timed_run import timed_run  # noqa: E402
@@ -121,6 +122,17 @@ class TimedRun(unittest.TestCase):
         talk = ["sh", "-c", "for i in 1 2 3 4; do echo $i; sleep 1; done; exit 3"]
         code, out, _ = timed_run(talk, 60, silent_s=3)
         self.assertEqual((code, out), (3, "1\n2\n3\n4\n"))
+
+
+class Emulator(unittest.TestCase):
+    def test_a_row_is_there_before_its_kind_has_ended(self):
+        def found(rate):
+            return {on: {"imgs_per_s": rate} for on in ("GPU", "emulated")}
+
+        cells = [(0, "tensor, 2 workers", found(90)), (1, "jpeg, 2 workers", found(50))]
+        rows = gpu_parts._shares(cells, [100, 80])
+        self.assertEqual(rows[0][:4], ["tensor, 2 workers", "1.000", "0.900", "-0.100"])
+        self.assertEqual(rows[1][:4], ["jpeg, 2 workers", "0.625", "0.500", "-0.125"])
 
 
 class KernelGroups(unittest.TestCase):

@@ -191,22 +191,20 @@ TEST(BlockSchedule, StepsThatWaitForTheirBatchesAreNotFarSlower) {
   }
 }
 
-// The device takes 8 ms a step, the loader 32 ms a batch; every so many-th batch takes as much more
-// as all of these together, which halves the rate.
-measure::PairedShare share_in_a_rhythm(int every, double seconds, std::uint64_t seed) {
-  constexpr int kStepMs = 8, kBatchMs = 32;
-  const run::BlockPlan plan =
-      run::pairs_of({.data = "jpeg", .workers = 2, .feed = device::Feed::streamed},
-                    {.min_seconds = seconds}, seed);
+// Of a run in pairs with two workers. `add` adds its next step, of the ceiling or of the cell.
+template <typename Add>
+measure::PairedShare share_of_run(const char* device, double seconds, std::uint64_t seed, Add add) {
+  const run::BlockPlan plan = run::pairs_of(
+      {.device_kind = device, .data = "jpeg", .workers = 2, .feed = device::Feed::streamed},
+      {.min_seconds = seconds}, seed);
   auto [steps, schedule] = Begun(plan);
   std::vector<measure::WorkPair> pairs;
   measure::WorkPair pair;
   bool is_whole = false;
-  for (std::uint64_t own = mix64(seed, 1) % 64; !is_whole || steps.seconds() < seconds;) {
+  while (!is_whole || steps.seconds() < seconds) {
     const std::size_t block = BlockSchedule::block_of(schedule.mark());
     const bool is_ceiling = plan.blocks[block].is_ceiling;
-    const bool waits = !is_ceiling && ++own % static_cast<std::uint64_t>(every) == 0;
-    steps.add(kStepMs, is_ceiling ? 0 : kBatchMs - kStepMs + (waits ? every * kBatchMs : 0));
+    add(steps, is_ceiling);
     if (BlockSchedule::is_measured(schedule.mark())) {
       measure::BlockWork& work = is_ceiling ? pair.ceiling : pair.cell;
       ++work.images;
@@ -217,6 +215,17 @@ measure::PairedShare share_in_a_rhythm(int every, double seconds, std::uint64_t 
     if (is_whole) pairs.push_back(std::exchange(pair, {}));
   }
   return measure::share_of_pairs(pairs);
+}
+
+// The device takes 8 ms a step, the loader 32 ms a batch; every so many-th batch takes as much more
+// as all of these together, which halves the rate.
+measure::PairedShare share_in_a_rhythm(int every, double seconds, std::uint64_t seed) {
+  constexpr int kStepMs = 8, kBatchMs = 32;
+  std::uint64_t own = mix64(seed, 1) % 64;
+  return share_of_run("emulated", seconds, seed, [&](auto& steps, bool is_ceiling) {
+    const bool waits = !is_ceiling && ++own % static_cast<std::uint64_t>(every) == 0;
+    steps.add(kStepMs, is_ceiling ? 0 : kBatchMs - kStepMs + (waits ? every * kBatchMs : 0));
+  });
 }
 
 // However the rhythm lies to the blocks.
@@ -243,31 +252,14 @@ TEST(BlockSchedule, LongWaitsInARhythmFallIntoEveryPartOfThePairs) {
 // eight steps, sixty after the last time on average. In the ceiling's blocks it stands.
 measure::PairedShare share_beside_bursts(double seconds, std::uint64_t seed) {
   constexpr int kStepMs = 20, kSlower = 5, kBurst = 8;
-  const run::BlockPlan plan = run::pairs_of(
-      {.device_kind = "cpu", .data = "jpeg", .workers = 2, .feed = device::Feed::streamed},
-      {.min_seconds = seconds}, seed);
-  auto [steps, schedule] = Begun(plan);
-  std::vector<measure::WorkPair> pairs;
-  measure::WorkPair pair;
   Random chance(mix64(seed, 1));
-  bool is_whole = false;
-  for (int left = 0; !is_whole || steps.seconds() < seconds;) {
-    const std::size_t block = BlockSchedule::block_of(schedule.mark());
-    const bool is_ceiling = plan.blocks[block].is_ceiling;
+  int left = 0;
+  return share_of_run("cpu", seconds, seed, [&](auto& steps, bool is_ceiling) {
     if (!is_ceiling && left == 0 && chance.below(60) == 0) left = kBurst;
     const bool is_slow = !is_ceiling && left > 0;
     left -= is_slow;
     steps.add(is_slow ? kSlower * kStepMs : kStepMs);
-    if (BlockSchedule::is_measured(schedule.mark())) {
-      measure::BlockWork& work = is_ceiling ? pair.ceiling : pair.cell;
-      ++work.images;
-      work.seconds += steps.last_seconds();
-    }
-    schedule.update(steps.all());
-    is_whole = schedule.ended() > block && block % 2 == 1;
-    if (is_whole) pairs.push_back(std::exchange(pair, {}));
-  }
-  return measure::share_of_pairs(pairs);
+  });
 }
 
 TEST(BlockSchedule, BurstsOfTheLoadersAloneCountInFull) {
