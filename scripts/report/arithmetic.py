@@ -7,7 +7,7 @@ from __future__ import annotations
 import datetime
 import math
 
-from . import flags, intervals, ledger, pairs, shares, statistics
+from . import intervals, ledger, pairs, shares, statistics
 from .ledger import EXACT, number
 
 CORE = ("steps", "images", "window_s", "step_ms", "data_wait_ms", "device_idle_fraction")
@@ -580,5 +580,4 @@ MEASURED = (
     _counts,
     _io,
     _page_cache,
-    flags.problems,
 )

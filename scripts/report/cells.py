@@ -6,12 +6,13 @@ import functools
 from dataclasses import dataclass, field
 
 from . import axes as axis_tables
-from . import flags as flag_rules
 from . import ledger
 from .statistics import NEGLIGIBLE
 from .text import axis_value, clean, percent, signed_percent
 
 DRIFTED = "ceiling_drifted"
+# Flags of a run in pairs that spoil its ceiling, too; throttling leaves the share as it is.
+SPOILS_CEILING = {"stopped", "harness_bound", "throttled"}
 DRIFT = axis_tables.own().rules[DRIFTED]
 UNSAID = {
     "name": "invalid",
@@ -105,7 +106,7 @@ class Cell:
         this machine: what that keeps in a cache of its own is unknown."""
         return any(
             ledger.part(r, "dataset", "page_cache_scope") == "client"
-            and ledger.part(r, "dataset", "page_cache") in flag_rules.PAST_MEMORY
+            and ledger.part(r, "dataset", "page_cache") in ledger.PAST_MEMORY
             for r in self.runs
         )
 
@@ -221,7 +222,7 @@ class Ceiling(Cell):
                 flag
                 for record in self.named_by
                 for flag in ledger.flags(record)
-                if flag.get("name") in flag_rules.SPOILS_CEILING
+                if flag.get("name") in SPOILS_CEILING
             ]
             found += self._unsaid(self.named_by)
         return (
@@ -319,7 +320,7 @@ class Setting:
     def is_bounded(self):
         """Whether no rate can exceed the ceiling's: that of an emulated device, unless it replays
         recorded steps, some of which are shorter than their mean."""
-        replays = str(self.axes["device"]).startswith(flag_rules.TRACED)
+        replays = str(self.axes["device"]).startswith(ledger.TRACED)
         return self.kind == "emulated" and not replays
 
     def gpu_counts(self):

@@ -15,6 +15,9 @@ LINE = "_line"  # where read() notes the line of the ledger that a record stands
 STATUSES = ("ok", "failed", "interrupted", "invalid")
 NOT_RUN = "not run"  # planned, and in no ledger; see plan.py
 ROLES = ("cell", "ceiling")
+TRACED = "emulated:trace="  # how an axis `device` begins that replays recorded steps
+# What `page_cache` stands for where what is read is to come from storage.
+PAST_MEMORY = ("cold", "bypassed")
 REQUIRED_AXES = ("device", "model", "batch-size", "data")
 
 

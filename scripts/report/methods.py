@@ -4,7 +4,7 @@ gives the range."""
 
 from __future__ import annotations
 
-from . import flags, ledger, statistics
+from . import ledger, statistics
 from .cells import Ceiling
 from .heading import EMULATION, heading
 from .tables import flag_names
@@ -334,7 +334,7 @@ def _page_cache(runs):
         told, method = data.get("page_cache"), data.get("page_cache_method")
         if not isinstance(told, str) or not told:
             continue
-        is_client = data.get("page_cache_scope") == "client" and told in flags.PAST_MEMORY
+        is_client = data.get("page_cache_scope") == "client" and told in ledger.PAST_MEMORY
         words = f"client-{told}" if is_client and told == "cold" else clean(told, 20)
         states.append(words + (f" ({clean(method, 20)})" if method not in (None, told) else ""))
         unknown = unknown or is_client

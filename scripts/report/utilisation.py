@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from . import flags, ledger, panels, statistics, storage, style
+from . import ledger, panels, statistics, storage, style
 from .text import clean
 from .text import gpus as gpu_words
 
@@ -106,7 +106,7 @@ def lacks(record):
     """Why the utilisation of a run is not known, of several runs; "" if it is."""
     if not ledger.since(record, 3):
         return "their schema is older"
-    if str(record["cell"]["device"]).startswith(flags.TRACED):
+    if str(record["cell"]["device"]).startswith(ledger.TRACED):
         return "their records do not say how long the recorded steps of the window were"
     if not ledger.positive(_device(record, "step_ms")) or _device(record, "all_reduce_ms") is None:
         return "their records do not say how long a step takes"

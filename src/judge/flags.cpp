@@ -618,9 +618,24 @@ constexpr FlagRule kRules[] = {
     {"jobs_not_overlapping", Severity::serious, 0.9, kNone,
      "raise --min-seconds, and see what held a job up", jobs_not_overlapping},
     // Serious where it is other work.
-    {"mixed_ledger", Severity::warning, kNone, kNone, "measure the whole sweep anew: -o DIR",
+    {"mixed_ledger", Severity::warning, kNone, 0.0, "measure the whole sweep anew: -o DIR",
      mixed_ledger, true},
 };
+
+// The process or the machine stood still; the program is the limit.
+constexpr std::string_view kSpoilBoth[] = {kStoppedFlag, "harness_bound"};
+
+std::vector<Flag> look(const FlagFacts& facts, std::span<const FlagRule> rules) {
+  std::vector<Flag> flags;
+  for (const FlagRule& rule : rules) {
+    if (!rule.always && !facts.result.measurement) continue;
+    for (const auto& [reason, serious, remedy] : rule.look(facts, rule)) {
+      flags.push_back({std::string(rule.name()), serious ? Severity::serious : rule.severity,
+                       reason, remedy.empty() ? std::string(rule.remedy) : remedy});
+    }
+  }
+  return flags;
+}
 
 }  // namespace
 
@@ -635,16 +650,17 @@ const FlagRule& flag_rule(std::string_view id) {
   return *std::ranges::find(flag_rules(), id, &FlagRule::id);
 }
 
-std::vector<Flag> flags_of(const FlagFacts& facts) {
-  std::vector<Flag> flags;
-  for (const FlagRule& rule : kRules) {
-    if (!rule.always && !facts.result.measurement) continue;
-    for (const auto& [reason, serious, remedy] : rule.look(facts, rule)) {
-      flags.push_back({std::string(rule.name()), serious ? Severity::serious : rule.severity,
-                       reason, remedy.empty() ? std::string(rule.remedy) : remedy});
-    }
-  }
-  return flags;
+std::vector<Flag> flags_of(FlagFacts& facts, std::span<const FlagRule> rules) {
+  const auto& measurement = facts.result.measurement;
+  if (!measurement || !measurement->pairs || !facts.ceiling) return look(facts, rules);
+  facts.ceiling->unfit.clear();
+  const std::vector<Flag> flags = look(facts, rules);
+  std::vector<Flag> of_both;
+  std::ranges::copy_if(flags, std::back_inserter(of_both), [](const Flag& flag) {
+    return std::ranges::count(kSpoilBoth, flag.name) > 0;
+  });
+  facts.ceiling->unfit = serious_names(of_both);
+  return facts.ceiling->unfit.empty() ? flags : look(facts, rules);
 }
 
 std::string serious_names(const std::vector<Flag>& flags) {

@@ -21,13 +21,13 @@ struct Flag {
 inline constexpr std::string_view kUnfitCeilingFlag = "ceiling_unfit";
 inline constexpr std::string_view kStoppedFlag =
     "stopped";  // the process or the machine stood still
-inline constexpr std::string_view kHarnessFlag = "harness_bound";  // the program is the limit
 // Names of the flags that are serious, each once, as "planted, stopped"; empty: there are none.
 std::string serious_names(const std::vector<Flag>& flags);
 std::span<const FlagRule> flag_rules();
 const FlagRule& flag_rule(std::string_view id);  // one that there is
 
-std::vector<Flag> flags_of(const FlagFacts& facts);
+// Of a run in pairs, what spoils it spoils its own ceiling: `facts.ceiling` says so afterwards.
+std::vector<Flag> flags_of(FlagFacts& facts, std::span<const FlagRule> rules = flag_rules());
 
 // Fit to be quoted: it ended well, and no flag of it is serious.
 bool is_valid(const run::CellResult& result, const std::vector<Flag>& flags);

@@ -12,10 +12,11 @@
 #include "device/registry.h"
 #include "device/step_trace.h"
 #include "judge/verdict.h"
+#include "ledger/check_flags.h"
 #include "ledger/ledger.h"
-#include "ledger/measurement_json.h"
 #include "ledger/plan_file.h"
 #include "ledger/record_json.h"
+#include "ledger/recorded_measurement.h"
 #include "ledger/seal.h"
 #include "machine/environment.h"
 #include "plan/axes.h"
@@ -137,8 +138,9 @@ bool is_of_this_version(const Json& record) {
 }
 
 std::vector<std::string> verdict_problems(const Json& record, const plan::CellSettings& settings) {
-  const judge::Verdict again =
-      judge::verdict_of(settings, verdict_inputs_from(record), ceiling_from(record));
+  auto ceiling = ceiling_from(record);
+  if (ceiling && !ceiling->unfit.empty()) ceiling.reset();
+  const judge::Verdict again = judge::verdict_of(settings, measurement_from(record), ceiling);
   std::vector<std::string> found;
   if (!agree(record.at("capacities"), capacities_json(again.capacities)))
     found.push_back("capacities do not follow from its stages, arrivals, steps and rate");
@@ -166,6 +168,9 @@ std::vector<std::string> problems(const Json& record) {
     }
     const plan::CellSettings settings = plan::settings_of(cell);
     add(variant_problem(record, settings));
+    if (is_sealed(record)) {
+      for (const std::string& words : flag_problems(record, settings)) add(words);
+    }
     if (!is_of_this_version(record))
       return found;  // another may know other rates, and words its verdicts otherwise
     add(step_problem(record, settings));

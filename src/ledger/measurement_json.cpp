@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "judge/flags.h"
+#include "ledger/host_columns.h"
 #include "measure/affinity.h"
 #include "measure/clock.h"
 
@@ -51,19 +51,6 @@ Json measured_pairs_json(const run::MeasuredPairs& pairs) {
     json["ceiling_disturbed"].push_back(pair.ceiling_disturbed);
   }
   return json;
-}
-
-// What a verdict needs of them.
-std::optional<run::MeasuredPairs> measured_pairs_from(const Json& record) {
-  const Json pairs = record.value("pairs", Json());
-  if (pairs.is_null()) return std::nullopt;
-  run::MeasuredPairs found;
-  for (std::size_t p = 0; p < pairs.at("cell_steps").size(); ++p)
-    found.pairs.push_back({.cell_steps = pairs.at("cell_steps").at(p),
-                           .ceiling_steps = pairs.at("ceiling_steps").at(p),
-                           .cell_busy_s = pairs.at("cell_busy_s").at(p),
-                           .ceiling_busy_s = pairs.at("ceiling_busy_s").at(p)});
-  return found;
 }
 
 Json stages_json(const measure::StageTotals& totals) {
@@ -143,35 +130,16 @@ Json device_json(const device::DeviceDescription& d) {
   return json;
 }
 
-// The names of HostUse's members, as the record has them.
-struct HostColumn {
-  const char* name;
-  double measure::HostUse::* value;
-};
-constexpr HostColumn kShares[] = {{"cpu_busy", &measure::HostUse::cpu_busy},
-                                  {"cpu_iowait", &measure::HostUse::cpu_iowait},
-                                  {"cpu_steal", &measure::HostUse::cpu_steal},
-                                  {"cpu_other_processes", &measure::HostUse::cpu_other_processes},
-                                  {"psi_cpu_some", &measure::HostUse::psi_cpu_some},
-                                  {"psi_io_some", &measure::HostUse::psi_io_some},
-                                  {"psi_memory_some", &measure::HostUse::psi_memory_some},
-                                  {"cpu_quota_stopped", &measure::HostUse::cpu_quota_stopped}};
-constexpr HostColumn kAmounts[] = {
-    {"disk_read_bytes_per_s", &measure::HostUse::disk_read_bytes_per_s},
-    {"network_receive_bytes_per_s", &measure::HostUse::network_receive_bytes_per_s},
-    {"memory_available_bytes", &measure::HostUse::memory_available_bytes},
-    {"cpu_mhz", &measure::HostUse::cpu_mhz}};
-
 Json host_series_json(const std::vector<measure::HostSample>& samples) {
   if (samples.empty()) return nullptr;
   Json json;
   for (const measure::HostSample& sample : samples)
     json["at_s"].push_back(run::rounded(measure::seconds(sample.at_ns)));
-  for (const auto& [name, value] : kShares) {
+  for (const auto& [name, value] : kHostShares) {
     for (const measure::HostSample& sample : samples)
       json[name].push_back(run::rounded(sample.use.*value));
   }
-  for (const auto& [name, value] : kAmounts) {
+  for (const auto& [name, value] : kHostAmounts) {
     for (const measure::HostSample& sample : samples)
       json[name].push_back(std::llround(sample.use.*value));
   }
@@ -180,7 +148,7 @@ Json host_series_json(const std::vector<measure::HostSample>& samples) {
 
 Json use_json(const measure::HostUse& use) {
   Json json;
-  for (const auto& [name, value] : kShares) json[name] = run::rounded(use.*value);
+  for (const auto& [name, value] : kHostShares) json[name] = run::rounded(use.*value);
   json["usable_cpus_other_processes"] = run::rounded(use.usable_cpus_other_processes);
   return json;
 }
@@ -258,32 +226,6 @@ Json straggler_json(const std::optional<run::Straggler>& straggler) {
   return {{"rank", straggler->rank}, {"others_wait_ms", straggler->others_wait_ms}};
 }
 
-// A ledger may say anything: what could overflow later is no time.
-std::int64_t ns_from(const Json& seconds) {
-  constexpr double kMost = 1e9;  // s: a sweep of 30 years
-  const auto s = seconds.get<double>();
-  if (!(std::abs(s) <= kMost)) throw std::out_of_range(seconds.dump() + " s is no time of a run");
-  return std::llround(1e9 * s);
-}
-
-measure::StageTotals stages_from(const Json& stages) {
-  measure::StageTotals totals;
-  for (const Json& stage : stages) {
-    for (std::size_t i = 0; i < measure::kStageCount; ++i) {
-      if (stage.at("name") != measure::kStageNames[i]) continue;
-      totals.stage[i] = {ns_from(stage.at("wall_s")), ns_from(stage.at("cpu_s")), stage.at("items"),
-                         stage.at("bytes")};
-    }
-  }
-  return totals;
-}
-
-run::DeviceRate device_rate_from(const Json& json) {
-  run::DeviceRate rate{.imgs_per_s = json.at("imgs_per_s"), .ci95 = std::nullopt};
-  if (const Json& ci95 = json.at("ci95"); !ci95.is_null()) rate.ci95 = {ci95.at(0), ci95.at(1)};
-  return rate;
-}
-
 }  // namespace
 
 Json rank_json(std::size_t number, const run::RankMeasurement& rank) {
@@ -350,47 +292,6 @@ void add_measurement(Json& record, const plan::CellSettings& settings, const run
   record["straggler"] = straggler_json(m.straggler);
   for (std::size_t r = 0; r < m.ranks.size(); ++r)
     record["ranks"].push_back(rank_json(r, m.ranks[r]));
-}
-
-judge::Ceiling as_ceiling(const Json& record) {
-  std::vector<judge::Flag> flags;
-  for (const Json& flag : record.value("flags", Json::array())) {
-    if (flag.at("severity") == name_of(judge::Severity::serious))
-      flags.push_back({.name = flag.at("name"), .severity = judge::Severity::serious});
-  }
-  return {record.at("imgs_per_s"),
-          record.contains("device_rate") ? device_rate_from(record.at("device_rate"))
-                                         : run::DeviceRate{},
-          judge::serious_names(flags),
-          record.value("device", Json::object()).value("kernels_xxh3", "")};
-}
-
-std::optional<judge::Ceiling> ceiling_from(const Json& record) {
-  if (!record.contains("ceiling_imgs_per_s")) return std::nullopt;
-  for (const Json& flag : record.value("flags", Json::array())) {
-    if (flag.at("name") == judge::kUnfitCeilingFlag) return std::nullopt;
-  }
-  return judge::Ceiling{
-      record.at("ceiling_imgs_per_s"), device_rate_from(record.at("ceiling_device_rate")), {}};
-}
-
-run::Measurement verdict_inputs_from(const Json& record) {
-  run::Measurement m;
-  m.pairs = measured_pairs_from(record);
-  m.window_s = record.at("window_s");
-  m.device_rate = device_rate_from(record.at("device_rate"));
-  m.imgs_per_s = record.at("imgs_per_s");
-  m.device_idle_fraction = record.at("device_idle_fraction");
-  m.step_ms.summary.mean = record.at("step_ms").at("mean");
-  m.stages = stages_from(record.at("stages"));
-  m.stages.cpu_wait_ns = ns_from(record.at("cpu_wait_s"));
-  if (const Json& arrivals = record.at("arrivals"); !arrivals.is_null()) {
-    m.arrivals.batches = arrivals.at("batches");
-    m.arrivals.busy_ns = ns_from(arrivals.at("busy_s"));
-  }
-  m.cpu_capacity = record.at("threads").at("cpu_capacity");
-  m.device.kind = record.at("device").at("kind");
-  return m;
 }
 
 }  // namespace feedrate::ledger

@@ -75,16 +75,6 @@ void clean_texts(run::CellResult& result, std::vector<judge::Flag>& flags,
   for (judge::Flag& flag : flags) flag.reason = anonymizer.cleaned(std::move(flag.reason));
 }
 
-// What spoils the ceiling of a run in pairs, and so its share, by the names of the flags; empty:
-// nothing, or the run is not in pairs.
-std::string unfit_in_pairs(const Record& record) {
-  if (!record.result.measurement || !record.result.measurement->pairs) return "";
-  std::vector<judge::Flag> found;
-  for (const judge::Flag& flag : record.flags)
-    if (flag.name == judge::kStoppedFlag || flag.name == judge::kHarnessFlag) found.push_back(flag);
-  return judge::serious_names(found);
-}
-
 }  // namespace
 
 Json stands_for_json(const run::CellResult& result) {
@@ -117,21 +107,16 @@ Record make_record(run::CellResult result, RunContext context, const run::RunOpt
     return ceiling ? std::optional(ceiling->imgs_per_s) : std::nullopt;
   };
   const bool closes = record.context.run.role == plan::Role::closing_ceiling;
-  const auto look = [&] {
-    return judge::flags_of(
-        {.result = record.result,
-         .options = options,
-         .opening_imgs_per_s = closes ? rate(record.context.ceiling) : std::nullopt,
-         .ceiling = record.ceiling(),
-         .first_page_cache = record.context.first_page_cache,
-         .differences = record.context.differences,
-         .overlap = record.context.jobs ? record.context.jobs->overlap : std::nullopt});
-  };
-  record.flags = look();
-  if (const std::string unfit = unfit_in_pairs(record); !unfit.empty()) {
-    record.context.ceiling->unfit = unfit;
-    record.flags = look();
-  }
+  judge::FlagFacts facts{
+      .result = record.result,
+      .options = options,
+      .opening_imgs_per_s = closes ? rate(record.context.ceiling) : std::nullopt,
+      .ceiling = record.ceiling(),
+      .first_page_cache = record.context.first_page_cache,
+      .differences = record.context.differences,
+      .overlap = record.context.jobs ? record.context.jobs->overlap : std::nullopt};
+  record.flags = judge::flags_of(facts);
+  if (facts.ceiling) record.context.ceiling = facts.ceiling;
   if (anonymizer) clean_texts(record.result, record.flags, *anonymizer);
   record.valid = judge::is_valid(record.result, record.flags);
   if (record.result.measurement)

@@ -23,6 +23,7 @@ inline constexpr std::string_view kFirstSealed = "feedrate.result/3";
 nlohmann::ordered_json cell_json(const plan::Cell& cell);  // every axis, in canonical order
 plan::Cell cell_from(const nlohmann::ordered_json& json);
 nlohmann::ordered_json limits_json(const run::RunLimits& limits);
+run::RunLimits limits_from(const nlohmann::ordered_json& json);  // as far as they are recorded
 nlohmann::ordered_json capacities_json(const std::vector<judge::Capacity>& capacities);
 // Throws the JSON library's exceptions.
 std::vector<judge::Capacity> capacities_from(const nlohmann::ordered_json& json);

@@ -2,6 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <vector>
+
+#include "base/text.h"
+
 namespace feedrate::measure {
 namespace {
 
@@ -116,22 +120,32 @@ class Gpu : public NvmlGpu {
   const Device device_;
 };
 
+struct Reason {
+  std::uint64_t bit;
+  const char* name;
+};
+constexpr Reason kReasons[] = {{kThrottlePowerCap, "power cap"},
+                               {kThrottleHardware, "hardware slowdown"},
+                               {kThrottleThermal, "software thermal slowdown"},
+                               {kThrottleHot, "hardware thermal slowdown"},
+                               {kThrottlePowerBrake, "power brake"}};
+
 }  // namespace
 
 std::string throttle_text(std::uint64_t reasons) {
-  static constexpr struct {
-    std::uint64_t bit;
-    const char* name;
-  } kNames[] = {{kThrottlePowerCap, "power cap"},
-                {kThrottleHardware, "hardware slowdown"},
-                {kThrottleThermal, "software thermal slowdown"},
-                {kThrottleHot, "hardware thermal slowdown"},
-                {kThrottlePowerBrake, "power brake"}};
-  std::string text;
-  for (const auto& name : kNames) {
-    if ((reasons & name.bit) != 0) text.append(text.empty() ? "" : ", ").append(name.name);
+  std::vector<std::string> names;
+  for (const auto& [bit, name] : kReasons) {
+    if ((reasons & bit) != 0) names.emplace_back(name);
   }
-  return text;
+  return listed(names);
+}
+
+std::uint64_t throttle_reasons(std::string_view text) {
+  std::uint64_t reasons = 0;
+  for (const auto& [bit, name] : kReasons) {
+    if (text.find(name) != std::string_view::npos) reasons |= bit;  // none is part of another
+  }
+  return reasons;
 }
 
 std::unique_ptr<NvmlGpu> open_nvml(const std::string& pci_address, std::string& problem) {

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace feedrate::measure {
 
@@ -29,6 +30,8 @@ inline constexpr std::uint64_t kThrottlePowerBrake = 0x80;  // the machine asks 
 // "power cap, thermal slowdown"; empty where the clocks are as they should be. Idling counts as
 // that.
 std::string throttle_text(std::uint64_t reasons);
+// The reasons that such a text names.
+std::uint64_t throttle_reasons(std::string_view text);
 
 // One GPU, by its PCI address ("0000:1B:00.0"). Not for several threads at once.
 class NvmlGpu {

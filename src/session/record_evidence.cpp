@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "ledger/measurement_json.h"
 #include "ledger/record_json.h"
+#include "ledger/recorded_measurement.h"
 #include "measure/clock.h"
 
 namespace feedrate::session {
@@ -66,7 +66,7 @@ void add_record(const Json& record, Rung rung, bool is_own, judge::RoundEvidence
   round.rates[rung] = kept_up(record);
   if (rung == Rung::cpus) round.cpus_busy = cpus_busy(record);
   if (!is_own) return;
-  round.undelayed = ledger::verdict_inputs_from(record).stages;
+  round.undelayed = ledger::measurement_from(record).stages;
   round.capacities = ledger::capacities_from(record.at("capacities"));
   round.step_cpu_s = step_cpu_s(record, *round.undelayed);
   round.all_reduce_share = all_reduce_share(record);

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "ledger/measurement_json.h"
+#include "ledger/recorded_measurement.h"
 #include "ledger/resume.h"
 #include "plan/expand.h"
 

@@ -1,10 +1,14 @@
 #pragma once
+#include <gtest/gtest.h>
+
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "ledger/check_flags.h"
 #include "ledger/record.h"
 #include "plan/expand.h"
 
@@ -23,9 +27,13 @@ inline nlohmann::ordered_json json_of(run::CellResult result, const run::RunOpti
                                       const std::optional<judge::Ceiling>& ceiling = {},
                                       const nlohmann::ordered_json& environment = {}) {
   const plan::Cell cell = result.cell;
+  const plan::CellSettings settings = result.settings;
   const ledger::Record record =
       ledger::make_record(std::move(result), {plan::PlannedRun{cell}, 0, ceiling, {}, {}}, options);
-  return ledger::RecordWriter(options, environment).json_of(record);
+  auto json = ledger::RecordWriter(options, environment).json_of(record);
+  if (json.at("status") == "ok" && !json.at("dataset").is_null())
+    EXPECT_EQ(listed(ledger::flag_problems(json, settings)), "") << "what it says, read back";
+  return json;
 }
 
 }  // namespace feedrate::tests

@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "judge/verdict.h"
 #include "ledger/ledger.h"
-#include "ledger/measurement_json.h"
 #include "ledger/plan_file.h"
 #include "ledger/record.h"
 #include "ledger/record_json.h"
+#include "ledger/recorded_measurement.h"
 #include "machine/environment.h"
 #include "plan/expand.h"
 #include "tests/support.h"
@@ -27,8 +27,11 @@ using testing::HasSubstr;
 void put_in_pairs(Json& record) {
   record["ceiling_imgs_per_s"] = 1000.0;
   record["ceiling_device_rate"] = {{"imgs_per_s", 1000.0}, {"ci95", nullptr}};
-  record["pairs"] = {{"cell_steps", {25, 25, 25}},
+  record["pairs"] = {{"took_s", 2.0},
+                     {"cell_steps", {25, 25, 25}},
                      {"ceiling_steps", {25, 25, 25}},
+                     {"cell_s", {0.33, 0.33, 0.34}},
+                     {"ceiling_s", {0.2, 0.2, 0.2}},
                      {"cell_busy_s", {0.22, 0.221, 0.22}},
                      {"ceiling_busy_s", {0.2, 0.2, 0.2}}};
 }
@@ -59,11 +62,15 @@ Json sound_record(bool in_pairs = false) {
       {"arrivals", nullptr},
       {"device", {{"name", "x"}, {"kind", "emulated"}, {"step_ms", 8.0}}},
       {"environment", {{"feedrate_version", machine::version()}}},
+      {"limits", {{"min_steps", 10}, {"min_seconds", 0.5}}},
+      {"monitors", {{"cpu_busy", 0.5}}},
+      {"flags", {{{"name", "emulated"}, {"severity", "note"}}}},
+      {"steps", 75},
       {"seed", 0},
       {"dataset", {{"variant", "jpeg/224x224"}}}};
   if (in_pairs) put_in_pairs(record);
   const judge::Verdict verdict = judge::verdict_of(
-      plan::settings_of(cell), ledger::verdict_inputs_from(record), ledger::ceiling_from(record));
+      plan::settings_of(cell), ledger::measurement_from(record), ledger::ceiling_from(record));
   record["capacities"] = ledger::capacities_json(verdict.capacities);
   record["verdict"] = verdict.sentence;
   return record;
@@ -88,7 +95,7 @@ TEST(CheckRecords, ASoundRecordHasNoFinding) {
 TEST(CheckRecords, AVerdictFollowsFromItsPairs) {
   const Json record = sound_record(/*in_pairs=*/true);
   const auto slowdown =
-      judge::slowdown_of(ledger::verdict_inputs_from(record), *ledger::ceiling_from(record));
+      judge::slowdown_of(ledger::measurement_from(record), *ledger::ceiling_from(record));
   ASSERT_TRUE(slowdown) << "few steps, but three pairs";
   EXPECT_NEAR(slowdown->factor, 1.1, 0.002);
   EXPECT_TRUE(slowdown->is_shown());
