@@ -51,8 +51,9 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
   if (!task.recipe) return nullptr;
   const plan::CellSettings& s = task.settings;
   const storage::DatasetVariant& dataset = *task.recipe->dataset;
-  const pipeline::Sampler sampler(static_cast<std::int64_t>(dataset.samples.size()), task.seed,
-                                  group.rank(), group.size(), order_of(s.order, dataset));
+  const pipeline::Sampler sampler(static_cast<std::int64_t>(dataset.samples.size()),
+                                  task.options.seed, group.rank(), group.size(),
+                                  order_of(s.order, dataset));
   pipeline::LoaderOptions options{*task.recipe, sampler,        s.workers,
                                   s.prefetch,   device.slabs(), s.in_order};
   if (s.pin_workers) options.first_cpu = group.rank() * s.workers;
@@ -60,7 +61,8 @@ std::unique_ptr<pipeline::Loader> open_loader(const RankTask& task, device::Acce
   options.trace = trace;
   options.recipe.delays = delays;
   options.recipe.extra_reads = extra_reads;
-  if (task.planted_rank.value_or(group.rank()) != group.rank()) options.recipe.planted = nullptr;
+  if (task.options.planted_rank.value_or(group.rank()) != group.rank())
+    options.recipe.planted = nullptr;
   auto loader = pipeline::make_loader(s.loader, std::move(options));
   if (s.cache != "host") return loader;
   const pipeline::BatchSpec& spec = task.recipe->spec;
@@ -73,7 +75,7 @@ std::unique_ptr<pipeline::ExtraReads> open_extra_reads(const RankTask& task,
                                                        const device::Group& group,
                                                        const measure::Delays* delays) {
   const auto is_storage = [](const Block& block) { return block.place == measure::Place::storage; };
-  if (!task.recipe || !delays || std::ranges::none_of(task.blocks.blocks, is_storage))
+  if (!task.recipe || !delays || std::ranges::none_of(task.options.blocks.blocks, is_storage))
     return nullptr;
   // Twice as many as a fifth of the workers' reads keeps busy.
   constexpr int kLeast = 2, kMost = 64;
@@ -81,7 +83,8 @@ std::unique_ptr<pipeline::ExtraReads> open_extra_reads(const RankTask& task,
   try {
     return std::make_unique<pipeline::ExtraReads>(
         *task.recipe->dataset, *delays, std::clamp(2 * in_flight / 5, kLeast, kMost),
-        mix64(task.seed, static_cast<std::uint64_t>(group.rank())), task.recipe->reads.get());
+        mix64(task.options.seed, static_cast<std::uint64_t>(group.rank())),
+        task.recipe->reads.get());
   } catch (const std::runtime_error&) {  // too few descriptors or threads, no O_DIRECT
     return nullptr;
   }
@@ -105,7 +108,7 @@ std::optional<measure::StorageCounters> counters_below(const RankTask& task) {
 
 // Null where none was asked for.
 std::shared_ptr<measure::Trace> open_trace(const RankTask& task, const device::Group& group) {
-  if (!task.trace) return nullptr;
+  if (task.options.trace.empty()) return nullptr;
   return std::make_shared<measure::Trace>(group.rank(), task.settings.batch_size);
 }
 
@@ -115,7 +118,7 @@ std::unique_ptr<device::Accelerator> open_device(const RankTask& task, device::G
   if (auto device = kept.take(task, group)) return device;
   device::StepSpec step = task.step;
   step.delays = delays;
-  step.synthetic_beside = task.blocks.in_pairs;
+  step.synthetic_beside = task.options.blocks.in_pairs;
   if (trace) step.copies = &trace->copies();
   return task.kind->make(task.settings.device_argument, step, group);
 }
@@ -135,8 +138,8 @@ class RankRun {
         host_(group.rank() == 0 ? std::make_unique<measure::HostMonitor>() : nullptr),
         counters_(loader_.get(), *device_, group.rank() == 0 ? counters_below(task) : std::nullopt),
         pass_steps_(pass_steps(task, group)),
-        window_(task.limits, pass_steps_, task.appointment),
-        schedule_(task.blocks),
+        window_(task.options.limits, pass_steps_, task.options.appointment),
+        schedule_(task.options.blocks),
         blocks_(task, group.rank(), loader_.get(), *device_, extra_reads_.get(), counters_,
                 delays_) {}
 
@@ -160,7 +163,7 @@ class RankRun {
     while (!done()) {
       if (stop.stop_requested() || !step() || !advance()) return interrupted();
     }
-    if (task_.trace_operators && !watch_operators(stop)) return interrupted();
+    if (trace_ && task_.options.trace_operators && !watch_operators(stop)) return interrupted();
     device_->drain();
     device_->collect(result_.steps);
     return finish();
@@ -170,7 +173,7 @@ class RankRun {
   const measure::Delays* delays_of(const RankTask& task) {
     bool any = in_blocks() && !in_pairs();
     for (std::size_t place = 0; place < measure::kPlaceCount; ++place) {
-      const std::int64_t ns = task.planted_delays[place];
+      const std::int64_t ns = task.options.planted_delays[place];
       delays_.plant(static_cast<measure::Place>(place), ns);
       any = any || ns > 0;
     }
@@ -314,15 +317,17 @@ class RankRun {
     return in_pairs() && mark < Window::kEnded &&
            BlockSchedule::times_anew(mark) > BlockSchedule::times_anew(mark_);
   }
-  bool in_blocks() const { return !task_.blocks.blocks.empty(); }
-  bool in_pairs() const { return task_.blocks.in_pairs; }
-  const Block& block_of_mark() const { return task_.blocks.blocks[BlockSchedule::block_of(mark_)]; }
+  bool in_blocks() const { return !task_.options.blocks.blocks.empty(); }
+  bool in_pairs() const { return task_.options.blocks.in_pairs; }
+  const Block& block_of_mark() const {
+    return task_.options.blocks.blocks[BlockSchedule::block_of(mark_)];
+  }
 
   // `drawn`: of the queue that is least at rest.
   void decide(double drawn) {
     if (in_pairs() && !both_kinds_have_run_) {
       both_kinds_have_run_ = result_.steps.size() >= kLeastOfBothKinds;
-      window_.warm_up_from(result_.steps.size(), longest_warmup_s(task_.limits));
+      window_.warm_up_from(result_.steps.size(), longest_warmup_s(task_.options.limits));
       return;
     }
     if (!in_blocks() || window_.mark() == 0) window_.update(result_.steps, drawn, all_made());
@@ -340,7 +345,7 @@ class RankRun {
     const bool is_pass_over =
         pass_steps_ > 0 &&
         (all_made() || static_cast<std::int64_t>(result_.steps.size()) + 2 >= pass_steps_);
-    if (schedule_.is_over() || is_pass_over || lasted >= task_.limits.max_seconds)
+    if (schedule_.is_over() || is_pass_over || lasted >= task_.options.limits.max_seconds)
       window_.close(result_.steps);
   }
 
@@ -349,15 +354,17 @@ class RankRun {
     const std::size_t ended = schedule_.ended();
     if (schedule_.mark() == 0) {
       schedule_.begin(result_.steps);
-      const Shortest least = shortest_of(task_.blocks, recent_step_s(), task_.limits);
+      const Shortest least =
+          shortest_of(task_.options.blocks, recent_step_s(), task_.options.limits);
       schedule_.set_least(least.steps, least.settling_s);
       return;
     }
     schedule_.update(result_.steps, blocks_.is_quiet());
-    if (seconds_since(opened_at_first_) >= task_.limits.max_seconds && may_be_cut_off())
+    if (seconds_since(opened_at_first_) >= task_.options.limits.max_seconds && may_be_cut_off())
       return window_.close(result_.steps);
     if (schedule_.ended() == ended || is_first_of_pair()) return;
-    switch (schedule_.is_over() ? PairsNext::end : next_of(pairs_so_far(1, drawn), task_.limits)) {
+    switch (schedule_.is_over() ? PairsNext::end
+                                : next_of(pairs_so_far(1, drawn), task_.options.limits)) {
       case PairsNext::another:
         break;
       case PairsNext::end:
@@ -541,7 +548,7 @@ class RankRun {
                                 static_cast<double>(task_.settings.batch_size) * group_.size());
     p.elapsed_s = seconds_since(opened_);
     p.settled = device_->settled();
-    p.remaining_s = seconds_left(pairs_so_far(0, 0), task_.limits);
+    p.remaining_s = seconds_left(pairs_so_far(0, 0), task_.options.limits);
     task_.progress(p);
   }
   void report() {

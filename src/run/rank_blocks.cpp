@@ -22,21 +22,21 @@ RankBlocks::RankBlocks(const RankTask& task, int rank, pipeline::Loader* loader,
 void RankBlocks::settle(const Block& block, const Now& now) {
   delay_nothing();
   delays_.set(block.place, block.delay);
-  if (!task_.blocks.in_pairs) return;
+  if (!task_.options.blocks.in_pairs) return;
   let_loader_stand(block.is_ceiling, now);
   counters_.look_ahead();
 }
 
 void RankBlocks::measure(std::size_t block, const Now& now) {
-  if (task_.blocks.in_pairs) counters_.begin();
+  if (task_.options.blocks.in_pairs) counters_.begin();
   span_ = {.block = static_cast<std::int64_t>(block),
-           .is_ceiling = task_.blocks.blocks[block].is_ceiling,
+           .is_ceiling = task_.options.blocks.blocks[block].is_ceiling,
            .is_disturbed = !is_quiet(),
            .first = static_cast<std::int64_t>(now.steps.size()),
            .made = now.made,
            .extra_reads = extra_reads_ ? extra_reads_->count() : 0,
            .stages = counters_.stages()};
-  if (task_.blocks.in_pairs && !span_.is_ceiling) queue_.open(now.made, now.taken);
+  if (task_.options.blocks.in_pairs && !span_.is_ceiling) queue_.open(now.made, now.taken);
   span_began_ns_ = measure::now_ns();
 }
 
@@ -47,10 +47,11 @@ void RankBlocks::end(const Now& now) {
   if (extra_reads_) span_.extra_reads = extra_reads_->count() - span_.extra_reads;
   const measure::StageTotals before = std::exchange(span_.stages, counters_.stages());
   span_.stages -= before;
-  if (task_.blocks.in_pairs) return keep_block_of_pair(now);
+  if (task_.options.blocks.in_pairs) return keep_block_of_pair(now);
   // One that the run's end cuts off is none; rank 0 says so for all.
-  const bool is_whole = rank_ > 0 || (span_.last - span_.first >= task_.blocks.least_steps &&
-                                      span_.made_in_s >= 0.9 * task_.blocks.seconds);
+  const bool is_whole =
+      rank_ > 0 || (span_.last - span_.first >= task_.options.blocks.least_steps &&
+                    span_.made_in_s >= 0.9 * task_.options.blocks.seconds);
   if (is_whole && span_.first < span_.last) kept_.push_back(span_);
 }
 
@@ -82,7 +83,7 @@ void RankBlocks::begin_anew() {
 }
 
 std::vector<BlockSpan> RankBlocks::take() {
-  if (task_.blocks.in_pairs && kept_.size() % 2 == 1) kept_.pop_back();
+  if (task_.options.blocks.in_pairs && kept_.size() % 2 == 1) kept_.pop_back();
   return std::move(kept_);
 }
 
