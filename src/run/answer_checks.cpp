@@ -71,22 +71,10 @@ void check_pairs(const RankResult& rank) {
 }
 
 void check_reads(const storage::ReadLatencies& latencies) {
-  bool are_counts =
-      is_count_of_reads(latencies.seen_late) && is_count_of_reads(latencies.unregistered);
-  for (const auto* histogram : {&latencies.reads, &latencies.opens})
-    for (const std::int64_t count : histogram->counts)
-      are_counts = are_counts && is_count_of_reads(count);
-  sound(are_counts, "reads cannot be counted");
-}
-
-void check_samples(const RankResult& rank) {
-  const auto is_sampled = [](const auto& sample) { return is_moderate(sample.at_ns); };
-  sound(std::ranges::all_of(rank.host_series, is_sampled) &&
-            std::ranges::all_of(rank.gpu, is_sampled),
-        "a sample is at no time");
-  for (const measure::StorageCounter& counter : rank.storage_counters)
-    sound(-1 <= counter.depth && counter.depth < 1000 && is_total(counter.read_bytes),
-          "what was read below the files cannot be");
+  bool can_be = is_count_of_reads(latencies.seen_late) && is_count_of_reads(latencies.unregistered);
+  for (const auto* latency : {&latencies.reads, &latencies.opens})
+    can_be = can_be && std::ranges::all_of(latency->counts, is_count_of_reads);
+  sound(can_be, "reads cannot be counted");
 }
 
 void check_rank(const RankResult& rank) {
@@ -100,7 +88,12 @@ void check_rank(const RankResult& rank) {
             is_total(a.decoded.processors) && is_total(a.decoded.host),
         "its arrivals cannot be");
   sound(is_total(rank.samples_ahead_limit) && rank.opencv_threads >= 0, "a count is negative");
-  check_samples(rank);
+  const auto has_time = [](const auto& sample) { return is_moderate(sample.at_ns); };
+  sound(std::ranges::all_of(rank.host_series, has_time) && std::ranges::all_of(rank.gpu, has_time),
+        "a sample is at no time");
+  for (const measure::StorageCounter& counter : rank.storage_counters)
+    sound(-1 <= counter.depth && counter.depth < 1000 && is_total(counter.read_bytes),
+          "what was read below the files cannot be");
   for (const int cpu : rank.place.cpus) sound(0 <= cpu && cpu < 1'000'000, "a CPU has no number");
   sound(rank.place.host.size() <= 255 && rank.place.pid >= 0, "it ran nowhere");
   sound(std::isfinite(rank.drawn_from_queue) && rank.standstills.stopped_s >= 0 &&
@@ -108,27 +101,23 @@ void check_rank(const RankResult& rank) {
         "its queue or its standstills cannot be");
 }
 
-void clean_words(RankResult& rank) {
-  for (std::string* words : {&rank.gpu_problem, &rank.loader_library, &rank.place.host,
-                             &rank.device.name, &rank.device.software, &rank.device.caveat})
-    clean(*words);
-  for (measure::StorageCounter& counter : rank.storage_counters) clean(counter.name);
-}
-
 }  // namespace
 
 void clean(std::string& words) { words = line_of_utf8(words, 2000); }
 
 void check_answer(RankAnswer& answer) {
-  for (RankResult& rank : answer.ranks) {
-    check_rank(rank);
-    clean_words(rank);
-  }
   PageCache& cache = answer.page_cache;
   for (std::string* words :
        {&cache.state, &cache.look.by, &cache.method, &cache.scope, &cache.file_system, &cache.loops,
         &answer.bad.first, &answer.trace.problem})
     clean(*words);
+  for (RankResult& rank : answer.ranks) {
+    check_rank(rank);
+    for (std::string* words : {&rank.gpu_problem, &rank.loader_library, &rank.place.host,
+                               &rank.device.name, &rank.device.software, &rank.device.caveat})
+      clean(*words);
+    for (measure::StorageCounter& counter : rank.storage_counters) clean(counter.name);
+  }
   sound(is_moderate(cache.look.files) && is_moderate(cache.look.of) &&
             is_moderate(cache.look.unwritten_pages),
         "the page cache's files cannot be counted");

@@ -23,12 +23,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostSample, at_ns, use)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StorageCounter, name, depth, read_bytes)
 
 // The buckets that are not empty, each with its number.
-static void to_json(nlohmann::json& j, const LatencyHistogram& h) {
+void to_json(nlohmann::json& j, const LatencyHistogram& h) {
   j = nlohmann::json::array();
   for (std::size_t i = 0; i < kLatencyBuckets; ++i)
     if (h.counts[i] != 0) j.push_back({i, h.counts[i]});
 }
-static void from_json(const nlohmann::json& j, LatencyHistogram& h) {
+void from_json(const nlohmann::json& j, LatencyHistogram& h) {
   h = {};
   for (const auto& bucket : j) h.counts.at(bucket.at(0).get<std::size_t>()) = bucket.at(1);
 }
@@ -59,10 +59,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceDescription, name, kind, step_ms, host_
                                    caveat, pci_address, kernels)
 
 // As four numbers: there are many.
-static void to_json(nlohmann::json& j, const StepRecord& s) {
+void to_json(nlohmann::json& j, const StepRecord& s) {
   j = {s.start_ns, s.end_ns, s.loss, s.sync_ns};
 }
-static void from_json(const nlohmann::json& j, StepRecord& s) {
+void from_json(const nlohmann::json& j, StepRecord& s) {
   s = {j.at(0), j.at(1), run::number_or_nan(j.at(2)), j.at(3)};
 }
 }  // namespace feedrate::device
@@ -89,10 +89,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TraceOutcome, left_out, problem)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache, interrupted, trace)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ListingNews, files, note)
 
-static void to_json(nlohmann::json& j, const Block& block) {
+void to_json(nlohmann::json& j, const Block& block) {
   j = {static_cast<int>(block.place), block.delay.ns, block.delay.burns, block.delay.reads};
 }
-static void from_json(const nlohmann::json& j, Block& block) {
+void from_json(const nlohmann::json& j, Block& block) {
   const int place = j.at(0);
   if (place < 0 || place >= static_cast<int>(measure::kPlaceCount))
     throw std::invalid_argument("a block delays nothing");
@@ -100,7 +100,7 @@ static void from_json(const nlohmann::json& j, Block& block) {
 }
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockPlan, blocks, seconds, least_steps)
 
-static void from_json(const nlohmann::json& j, Work& work) {
+void from_json(const nlohmann::json& j, Work& work) {
   const int number = j.get<int>();
   if (number < 0 || number > static_cast<int>(Work::qualify))
     throw std::invalid_argument("it is no work");
