@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <utility>
 
 namespace feedrate {
@@ -119,6 +120,31 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
     all += word;
     column += length;
   }
+}
+
+std::string utf8_of_latin1(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) {
+    const auto number = static_cast<unsigned char>(byte);
+    if (number >= 0x80) text += static_cast<char>(0xc0 | number >> 6);
+    text += static_cast<char>(number < 0x80 ? number : 0x80 | (number & 0x3f));
+  }
+  return text;
+}
+
+std::string latin1_of_utf8(std::string_view text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    if (first < 0x80) {
+      bytes += text[i];
+      continue;
+    }
+    if ((first & 0xfc) != 0xc0 || ++i == text.size())
+      throw std::invalid_argument("a name has characters that are no bytes");
+    bytes += static_cast<char>((first & 0x03) << 6 | (text[i] & 0x3f));
+  }
+  return bytes;
 }
 
 bool has_control_characters(std::string_view name) {

@@ -47,6 +47,11 @@ std::string printable(std::string_view text, std::size_t most);
 // not UTF-8 and every control character, those from U+0080 to U+009F included, becomes "?".
 std::string line_of_utf8(std::string_view text, std::size_t most);
 
+// Any bytes, as UTF-8: each as the character of its number, U+0000 to U+00FF. And back; other
+// characters are a std::invalid_argument.
+std::string utf8_of_latin1(std::string_view bytes);
+std::string latin1_of_utf8(std::string_view text);
+
 // Whether a name holds bytes that a terminal obeys, or that end a line of a file: those of ASCII.
 bool has_control_characters(std::string_view name);
 

@@ -6,8 +6,9 @@
 namespace feedrate::run {
 
 bool KeptDevice::keeps(const RankTask& task) {
-  return task.blocks.in_pairs && task.kind->goes_on && !task.trace &&
-         std::ranges::all_of(task.planted_delays, [](std::int64_t ns) { return ns == 0; }) &&
+  const RunOptions& options = task.options;
+  return options.blocks.in_pairs && task.kind->goes_on && options.trace.empty() &&
+         std::ranges::all_of(options.planted_delays, [](std::int64_t ns) { return ns == 0; }) &&
          task.step.feed == device::Feed::streamed && task.step.batch.encoded_slot == 0;
 }
 

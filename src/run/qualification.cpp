@@ -72,15 +72,12 @@ QualifyEvent qualify_event_from(const Json& json) {
   return event;
 }
 
-Json json_of(const QualifyOrder& order) {
-  return {{"rates", order.asks_rates}, {"fit", order.asks_fit}, {"known", order.known}};
+void to_json(Json& json, const QualifyOrder& order) {
+  json = {{"rates", order.asks_rates}, {"fit", order.asks_fit}, {"known", order.known}};
 }
-QualifyOrder qualify_order_from(const Json& json) {
-  return {.asks_rates = json.at("rates"), .asks_fit = json.at("fit"), .known = json.at("known")};
+void from_json(const Json& json, QualifyOrder& order) {
+  order = {.asks_rates = json.at("rates"), .asks_fit = json.at("fit"), .known = json.at("known")};
 }
-
-Json json_of(const device::StepOptions& options) { return options; }
-device::StepOptions step_options_from(const Json& json) { return json; }
 
 void carry_out(const QualifyOrder& order, device::StepTrials& trials, const device::OpenStep& step,
                const QualifySink& tell) {

@@ -8,6 +8,12 @@
 
 #include "device/qualify.h"
 
+// StepOptions as they travel to ranks. What reads throws a std::exception.
+namespace feedrate::device {
+void to_json(nlohmann::json& json, const StepOptions& options);
+void from_json(const nlohmann::json& json, StepOptions& options);
+}  // namespace feedrate::device
+
 // What a device has found `auto` to stand for: how it is found by processes that may crash, and the
 // file that keeps it.
 namespace feedrate::run {
@@ -28,8 +34,8 @@ struct QualifyEvent {
 };
 nlohmann::json json_of(const QualifyEvent& event);
 QualifyEvent qualify_event_from(const nlohmann::json& json);  // throws a std::exception
-nlohmann::json json_of(const QualifyOrder& order);
-QualifyOrder qualify_order_from(const nlohmann::json& json);  // the same
+void to_json(nlohmann::json& json, const QualifyOrder& order);
+void from_json(const nlohmann::json& json, QualifyOrder& order);  // throws the same
 
 // Carries out an order on trials in this process, and tells how it goes.
 void carry_out(const QualifyOrder& order, device::StepTrials& trials, const device::OpenStep& step,
@@ -72,9 +78,5 @@ nlohmann::ordered_json record_json_of(const std::vector<device::RungResult>& run
 nlohmann::ordered_json record_json_of(const std::vector<device::BatchRate>& batches);
 // The axes' values: {"memory-format": "channels_last", ...}.
 nlohmann::ordered_json values_of(const device::StepOptions& options);
-
-// StepOptions as they travel to ranks.
-nlohmann::json json_of(const device::StepOptions& options);
-device::StepOptions step_options_from(const nlohmann::json& json);  // throws a std::exception
 
 }  // namespace feedrate::run

@@ -20,7 +20,7 @@ nlohmann::json qualification_key(const device::AcceleratorKind& kind,
           {"precision", settings.precision},
           {"batch_size", settings.batch_size},
           {"input_size", codec::to_string(settings.input_size)},
-          {"typed", json_of(settings.step)},
+          {"typed", settings.step},
           {"open", settings.open_step}};
 }
 

@@ -44,7 +44,7 @@ struct RankResult {
   std::vector<measure::HostSample> host_series;  // of the window, once a second; rank 0's alone
   // What was read below the files in the window; rank 0's alone.
   std::vector<measure::StorageCounter> storage_counters;
-  std::vector<BlockSpan> blocks;  // that were measured, of RankTask::blocks
+  std::vector<BlockSpan> blocks;  // that were measured, of RunOptions::blocks
   // Of a run in pairs, `blocks` holds the whole pairs; the window is from the first block's
   // beginning to the last one's end, and what is counted is of the cell's blocks alone.
   bool in_pairs = false;
@@ -59,7 +59,7 @@ struct RankResult {
   std::string gpu_problem;              // why there are none, for a GPU
   // Ended by the stop token. If its window had begun, its steps so far are there, else none.
   bool interrupted = false;
-  // What was asked for of RankTask::trace. Stays in the process: it is far larger than the rest.
+  // Where RunOptions::trace asks for one. Stays in the process: it is far larger than the rest.
   std::shared_ptr<const measure::Trace> trace{};
 };
 

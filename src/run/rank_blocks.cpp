@@ -8,35 +8,27 @@
 
 namespace feedrate::run {
 
-RankBlocks::RankBlocks(const RankTask& task, int rank, pipeline::Loader* loader,
-                       device::Accelerator& device, const pipeline::ExtraReads* extra_reads,
-                       RankCounters& counters, measure::Delays& delays)
-    : task_(task),
-      rank_(rank),
-      loader_(loader),
-      device_(device),
-      extra_reads_(extra_reads),
-      counters_(counters),
-      delays_(delays) {}
+RankBlocks::RankBlocks(const RankTask& task, int rank, RankSetup& setup, RankCounters& counters)
+    : task_(task), rank_(rank), setup_(setup), counters_(counters) {}
 
 void RankBlocks::settle(const Block& block, const Now& now) {
   delay_nothing();
-  delays_.set(block.place, block.delay);
-  if (!task_.blocks.in_pairs) return;
+  setup_.delays.set(block.place, block.delay);
+  if (!task_.options.blocks.in_pairs) return;
   let_loader_stand(block.is_ceiling, now);
   counters_.look_ahead();
 }
 
 void RankBlocks::measure(std::size_t block, const Now& now) {
-  if (task_.blocks.in_pairs) counters_.begin();
+  if (task_.options.blocks.in_pairs) counters_.begin();
   span_ = {.block = static_cast<std::int64_t>(block),
-           .is_ceiling = task_.blocks.blocks[block].is_ceiling,
+           .is_ceiling = task_.options.blocks.blocks[block].is_ceiling,
            .is_disturbed = !is_quiet(),
            .first = static_cast<std::int64_t>(now.steps.size()),
            .made = now.made,
-           .extra_reads = extra_reads_ ? extra_reads_->count() : 0,
+           .extra_reads = setup_.extra_reads ? setup_.extra_reads->count() : 0,
            .stages = counters_.stages()};
-  if (task_.blocks.in_pairs && !span_.is_ceiling) queue_.open(now.made, now.taken);
+  if (task_.options.blocks.in_pairs && !span_.is_ceiling) queue_.open(now.made, now.taken);
   span_began_ns_ = measure::now_ns();
 }
 
@@ -44,13 +36,14 @@ void RankBlocks::end(const Now& now) {
   span_.last = static_cast<std::int64_t>(now.steps.size());
   span_.made_in_s = measure::seconds(measure::now_ns() - span_began_ns_);
   if (span_.made >= 0) span_.made = now.made - span_.made;
-  if (extra_reads_) span_.extra_reads = extra_reads_->count() - span_.extra_reads;
+  if (setup_.extra_reads) span_.extra_reads = setup_.extra_reads->count() - span_.extra_reads;
   const measure::StageTotals before = std::exchange(span_.stages, counters_.stages());
   span_.stages -= before;
-  if (task_.blocks.in_pairs) return keep_block_of_pair(now);
+  if (task_.options.blocks.in_pairs) return keep_block_of_pair(now);
   // One that the run's end cuts off is none; rank 0 says so for all.
-  const bool is_whole = rank_ > 0 || (span_.last - span_.first >= task_.blocks.least_steps &&
-                                      span_.made_in_s >= 0.9 * task_.blocks.seconds);
+  const bool is_whole =
+      rank_ > 0 || (span_.last - span_.first >= task_.options.blocks.least_steps &&
+                    span_.made_in_s >= 0.9 * task_.options.blocks.seconds);
   if (is_whole && span_.first < span_.last) kept_.push_back(span_);
 }
 
@@ -82,7 +75,7 @@ void RankBlocks::begin_anew() {
 }
 
 std::vector<BlockSpan> RankBlocks::take() {
-  if (task_.blocks.in_pairs && kept_.size() % 2 == 1) kept_.pop_back();
+  if (task_.options.blocks.in_pairs && kept_.size() % 2 == 1) kept_.pop_back();
   return std::move(kept_);
 }
 
@@ -91,31 +84,30 @@ double RankBlocks::drawn(const Now& now) const {
 }
 
 void RankBlocks::delay_nothing() {
-  for (std::size_t place = 0; place < measure::kPlaceCount; ++place)
-    delays_.set(static_cast<measure::Place>(place), {});
+  for (const measure::Place place : measure::kPlaces) setup_.delays.set(place, {});
 }
 
 // While it stands, steps of the ceiling fill the device. A loader that limits the cell goes on once
 // they have ended: what it made meanwhile would be a stock that long steps live on throughout their
 // block. One that keeps the device full goes on beside them, as beside the cell's.
 void RankBlocks::let_loader_stand(bool stands, const Now& now) {
-  if (!loader_) return;
+  if (!setup_.loader) return;
   const std::size_t in_flight = now.submitted - now.steps.size();
   if (stands && !in_flight_at_pause_) {
     in_flight_at_pause_ = in_flight;
-    loader_->pause();
+    setup_.loader->pause();
   } else if (!stands && in_flight_at_pause_) {
     if (in_flight > *std::exchange(in_flight_at_pause_, std::nullopt)) wait_for_device();
-    loader_->resume();
+    setup_.loader->resume();
   }
 }
 
 // A step that has failed is thrown later, in all ranks at the same step: see has_failed().
 void RankBlocks::wait_for_device() {
   try {
-    device_.drain();
+    setup_.device->drain();
   } catch (...) {
-    if (!device_.has_failed()) throw;
+    if (!setup_.device->has_failed()) throw;
   }
 }
 

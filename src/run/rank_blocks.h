@@ -5,13 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "device/accelerator.h"
-#include "measure/delays.h"
-#include "pipeline/extra_reads.h"
-#include "pipeline/loader.h"
 #include "run/blocks.h"
 #include "run/pairs.h"
 #include "run/rank_counters.h"
+#include "run/rank_setup.h"
 #include "run/rank_task.h"
 #include "run/window.h"
 
@@ -29,10 +26,8 @@ class RankBlocks {
     std::int64_t taken = 0;                     // samples by the cell's own steps
   };
 
-  // All outlive it. `loader`, `extra_reads`: null where there are none.
-  RankBlocks(const RankTask& task, int rank, pipeline::Loader* loader, device::Accelerator& device,
-             const pipeline::ExtraReads* extra_reads, RankCounters& counters,
-             measure::Delays& delays);
+  // All outlive it.
+  RankBlocks(const RankTask& task, int rank, RankSetup& setup, RankCounters& counters);
 
   void settle(const Block& block, const Now& now);  // it begins
   void measure(std::size_t block, const Now& now);  // it has settled; its place in the plan
@@ -42,7 +37,7 @@ class RankBlocks {
 
   // Whether the loader's workers stand, where they are to. They finish the samples in hand first,
   // on the CPUs of the ceiling's steps. Of this rank alone.
-  bool is_quiet() const { return !in_flight_at_pause_ || loader_->is_quiet(); }
+  bool is_quiet() const { return !in_flight_at_pause_ || setup_.loader->is_quiet(); }
 
   // Those that were measured; of a run in pairs, with the first block of a pair that is not whole.
   const std::vector<BlockSpan>& kept() const { return kept_; }
@@ -66,11 +61,8 @@ class RankBlocks {
 
   const RankTask& task_;
   const int rank_;
-  pipeline::Loader* const loader_;
-  device::Accelerator& device_;
-  const pipeline::ExtraReads* const extra_reads_;
+  RankSetup& setup_;
   RankCounters& counters_;
-  measure::Delays& delays_;
   BlockSpan span_;  // of the block that is measured
   std::int64_t span_began_ns_ = 0;
   std::optional<std::size_t> in_flight_at_pause_;  // steps; while the loader is paused

@@ -21,11 +21,22 @@ void add_counters(std::vector<measure::StorageCounter>& sum,
   }
 }
 
+// Where the cell reads files.
+std::optional<measure::StorageCounters> counters_below(const RankTask& task) {
+  if (!task.recipe || !task.settings.reads_storage()) return std::nullopt;
+  const storage::DatasetVariant& dataset = *task.recipe->dataset;
+  // To find them, the folder is looked at, and what it lies in: either may hang.
+  storage::OutstandingReads* reads = task.recipe->reads.get();
+  const storage::Waiting waiting(reads ? &reads->add() : nullptr, dataset.samples.front());
+  return measure::StorageCounters(dataset.folder);
+}
+
 }  // namespace
 
-RankCounters::RankCounters(const pipeline::Loader* loader, const device::Accelerator& device,
-                           std::optional<measure::StorageCounters> below)
-    : loader_(loader), device_(device), below_(std::move(below)) {}
+RankCounters::RankCounters(const RankTask& task, int rank, const RankSetup& setup)
+    : loader_(setup.loader.get()),
+      device_(*setup.device),
+      below_(rank == 0 ? counters_below(task) : std::nullopt) {}
 
 RankCounters::Reading RankCounters::read_run() const {
   Reading now{.stages = stages(),

@@ -2,11 +2,10 @@
 #include <optional>
 #include <vector>
 
-#include "device/accelerator.h"
 #include "measure/host_counters.h"
 #include "measure/stages.h"
 #include "measure/storage_counters.h"
-#include "pipeline/loader.h"
+#include "run/rank_setup.h"
 #include "storage/storage.h"
 
 namespace feedrate::run {
@@ -17,10 +16,8 @@ struct RankResult;
 // workers did, what came to the device, what happened on the host. Used by the rank's thread.
 class RankCounters {
  public:
-  // All outlive it. `loader`: null for synthetic batches. `below`: of the files; none: nobody
-  // looks.
-  RankCounters(const pipeline::Loader* loader, const device::Accelerator& device,
-               std::optional<measure::StorageCounters> below);
+  // The setup outlives it. Rank 0 counts what is read below the files, too.
+  RankCounters(const RankTask& task, int rank, const RankSetup& setup);
 
   // Looks at the host for the part that begins next, a little before it. That takes about a
   // millisecond, in which a queue fills: not at the moment at which a part begins.

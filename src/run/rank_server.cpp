@@ -219,7 +219,7 @@ class RankServer {
 
   std::vector<RankResult> results_of(const RankTask& task, std::stop_token stop) {
     group_.barrier();  // no rank measures while another one still fills its cache
-    if (task.trace) agree_on_trace_start();
+    if (!task.options.trace.empty()) agree_on_trace_start();
     if (group_.size() != task.settings.gpus) return run_rank_threads(task, std::move(stop));
     FailureWatch watch(group_);
     RankTask watched = task;

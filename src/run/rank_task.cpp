@@ -42,7 +42,8 @@ std::shared_ptr<const pipeline::SampleRecipe> recipe_of(
   if (settings.cache == "decoded")
     recipe.decoded_cache = pipeline::fill_decoded_cache(recipe, threads, stop, tell);
   if (settings.cache == "sample")
-    recipe.sample_cache = pipeline::fill_sample_cache(recipe, task.seed, threads, stop, tell);
+    recipe.sample_cache =
+        pipeline::fill_sample_cache(recipe, task.options.seed, threads, stop, tell);
   return std::make_shared<const pipeline::SampleRecipe>(std::move(recipe));
 }
 
@@ -54,20 +55,14 @@ RankTask make_rank_task(const plan::CellSettings& settings, const RunOptions& op
                         std::shared_ptr<storage::OutstandingReads> reads, ProgressSink progress,
                         std::stop_token stop) {
   RankTask task{.settings = settings,
-                .limits = options.limits,
-                .appointment = options.appointment,
+                .options = options,
                 .kind = &registry.find(settings.device),
                 .step = settings.step_spec(options.seed, encoded_slot_of(settings, dataset)),
-                .seed = options.seed,
-                .recipe = nullptr,
-                .planted_rank = options.planted_rank,
-                .blocks = options.in_pairs ? pairs_of(settings, options.limits, options.pairs_seed)
-                                           : options.blocks,
-                .trace = !options.trace.empty(),
-                .trace_operators = options.trace_operators && !options.trace.empty(),
                 .progress = std::move(progress)};
+  if (options.in_pairs)
+    task.options.blocks = pairs_of(settings, options.limits, options.pairs_seed);
+  if (!options.plant) task.options.planted_delays = {};
   if (settings.pictures) task.step.draw = data_gen::draw_batch;
-  if (options.plant) task.planted_delays = options.planted_delays;
   if (!dataset) return task;
   task.part =
       part_of(*dataset, kept_samples(settings, dataset->samples.size(), options.most_cached));

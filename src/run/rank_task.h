@@ -1,8 +1,6 @@
 #pragma once
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <stop_token>
 
 #include "device/registry.h"
@@ -34,19 +32,12 @@ using ProgressSink = std::function<void(const RunProgress&)>;
 // What one rank does, the same for all ranks of a cell. Constant once made.
 struct RankTask {
   plan::CellSettings settings;
-  RunLimits limits;
-  Appointment appointment;
+  RunOptions options;  // a run in pairs has their blocks in it
   const device::AcceleratorKind* kind = nullptr;
   device::StepSpec step;
-  std::uint64_t seed = 0;
   std::shared_ptr<const storage::DatasetVariant> part;   // of the dataset, if not all is cached
   std::shared_ptr<const pipeline::SampleRecipe> recipe;  // null: synthetic
-  std::optional<int> planted_rank;                       // see RunOptions
-  std::array<std::int64_t, measure::kPlaceCount> planted_delays{};
-  BlockPlan blocks;
-  bool trace = false;            // what each batch went through is kept
-  bool trace_operators = false;  // see RunOptions
-  ProgressSink progress;         // of rank 0; may be empty
+  ProgressSink progress;                                 // of rank 0; may be empty
   // Called in a handler: the rank fails. What it has opened is let go afterwards, which may hang.
   std::function<void()> failing;  // may be empty
 };

@@ -13,8 +13,8 @@ namespace feedrate::run {
 
 // What every cell of a run or sweep shares.
 struct RunOptions {
-  std::filesystem::path data;  // the dataset's folder; may be empty if every cell is synthetic
-  RunLimits limits;
+  std::filesystem::path data{};  // the dataset's folder; may be empty if every cell is synthetic
+  RunLimits limits{};
   std::uint64_t seed = 0;
   pipeline::PlantedTimes planted{};  // zero but in tests of the measurement itself
   bool plant = false;
@@ -32,6 +32,26 @@ struct RunOptions {
   std::string team{};                // runs of the same team share processes; empty: none does
   std::string (*build)() = nullptr;  // of this program, and its CPU: a qualification holds for one
 };
+
+// The options that a rank is told, by their names on the wire: visit(name, option). The coordinator
+// keeps `qualify`, `team` and `build` to itself.
+template <class Options, class Visit>
+void for_each_option(Options& options, const Visit& visit) {
+  visit("data", options.data);
+  visit("limits", options.limits);
+  visit("seed", options.seed);
+  visit("planted", options.planted);
+  visit("plant", options.plant);
+  visit("planted_rank", options.planted_rank);
+  visit("planted_delays", options.planted_delays);
+  visit("most_cached", options.most_cached);
+  visit("blocks", options.blocks);
+  visit("in_pairs", options.in_pairs);
+  visit("pairs_seed", options.pairs_seed);
+  visit("appointment", options.appointment);
+  visit("trace", options.trace);
+  visit("trace_operators", options.trace_operators);
+}
 
 // The trace of one of several ranks that are processes: "x/a.json" -> "x/a.rank2.json".
 inline std::filesystem::path trace_file_of(const std::filesystem::path& trace, int rank) {

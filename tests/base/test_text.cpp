@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace feedrate::tests {
 namespace {
 
@@ -84,6 +86,13 @@ TEST(LineOfUtf8, IsCutBetweenCharacters) {
   EXPECT_EQ(line_of_utf8("üüüü", 6), "ü...");
   EXPECT_EQ(line_of_utf8("12345", 3), "...");
   EXPECT_EQ(line_of_utf8("", 3), "");
+}
+
+TEST(Text, AnyBytesTravelAsUtf8) {
+  EXPECT_EQ(utf8_of_latin1("a\xff"), "a\xc3\xbf");
+  EXPECT_EQ(latin1_of_utf8("a\xc3\xbf"), "a\xff");
+  for (const char* none : {"\xc3", "\xc4\x80", "\xff"})
+    EXPECT_THROW(latin1_of_utf8(none), std::invalid_argument);
 }
 
 }  // namespace

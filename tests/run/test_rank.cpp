@@ -57,7 +57,7 @@ TEST(RunRank, MeasuresNothingBeforeTheDeviceHasSettled) {
       .name = "fake", .make = [](std::string_view, const device::StepSpec&, device::Group&) {
         return std::make_unique<SlowToSettle>();
       }};
-  run::RankTask task{.limits = kShort, .kind = &kind};
+  run::RankTask task{.options = {.limits = kShort}, .kind = &kind};
   const auto group = ranks::make_thread_groups(1);
   run::KeptDevice kept;
   const run::RankResult result = run::run_rank(task, *group.front(), {}, kept);
@@ -92,8 +92,8 @@ TEST(RunRank, AllRanksStopAtTheStepAtWhichOneHasFailed) {
           return std::make_unique<Fails>(group.rank() == failing ? kAt : kNever,
                                          made[group.rank()]);
         }};
-    run::RankTask task{.limits = kShort, .kind = &kind};
-    task.limits.min_seconds = 30;
+    run::RankTask task{.options = {.limits = kShort}, .kind = &kind};
+    task.options.limits.min_seconds = 30;
     task.settings.gpus = 3;
     try {
       run::run_rank_threads(task, {});
