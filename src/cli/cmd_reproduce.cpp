@@ -1,5 +1,3 @@
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,6 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/supervised_process.h"
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "cli/commands.h"
@@ -42,19 +41,15 @@ void print(const ledger::Reproduction& reproduction, const std::string& output) 
 int carry_out(ledger::Words words) {
   std::fprintf(stderr, "%s\n", ledger::shell_line(words).c_str());
   words.insert(words.begin(), "feedrate");
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  if (const int problem =
-          posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ);
-      problem != 0) {
+  const std::vector<char*> arguments = exec_arguments(words);
+  SupervisedProcess program([&] {
+    execv("/proc/self/exe", arguments.data());
+    std::fprintf(stderr, "feedrate: feedrate: %s\n", std::strerror(errno));
+    return 1;
+  });
+  if (const int problem = program.start_error(); problem != 0)
     throw Error("feedrate", std::strerror(problem));
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return program.wait();
 }
 
 int carry_out_all(const ledger::Reproduction& reproduction, const std::string& output) {

@@ -30,9 +30,9 @@ static std::string what_an_option_meant(const CLI::App& command, int argc, char*
 }
 
 int run_program(int argc, char** argv) {
-  const bool is_aside =
-      argc > 1 && argv[1] == session::kAside;  // one that this program has started
-  if (is_aside) --argc, ++argv;
+  // One that this program has started: "aside RANK RANKS HOST COMMAND ...".
+  const bool is_aside = argc > 4 && argv[1] == session::kAside;
+  if (is_aside) argc -= 4, argv += 4;
   CLI::App program{
       "feedrate trains a ResNet on synthetic batches that already lie on the device (the ceiling), "
       "then on\n"

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/supervised_process.h"
 #include "base/text.h"
 
 namespace feedrate::cli {
@@ -47,9 +48,7 @@ void become_report(const std::vector<std::string>& more) {
   const std::string python = report_python();
   std::vector<std::string> words = {python, report_package().string()};
   words.insert(words.end(), more.begin(), more.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = exec_arguments(words);
   std::fflush(nullptr);
   // Held back until the report's own handler is there (scripts/report/interrupts.py): Python's
   // answer to Ctrl-C is a traceback.

@@ -1,17 +1,12 @@
 #include "cli/stored_size.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <sstream>
+#include <string_view>
 #include <system_error>
 
-#include "measure/clock.h"
+#include "base/supervised_process.h"
 #include "storage/dataset.h"
 #include "storage/variant_name.h"
 
@@ -20,10 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-StoredSize stored_size_from(const std::string& folder) {
-  const storage::VariantName name = storage::variant_name_from("/" + folder);
-  return {name.size, name.detail};
-}
+constexpr std::string_view kOwnFolder = "/";
 
 // Of a folder that no `gen` made: class folders, or tar shards where those are asked for.
 bool holds_what_is_asked(const fs::path& folder, const std::set<std::string>& kinds) {
@@ -36,82 +28,45 @@ bool holds_what_is_asked(const fs::path& folder, const std::set<std::string>& ki
   return false;
 }
 
-std::optional<StoredSize> look(const fs::path& dataset, const std::set<std::string>& kinds) {
+// The name of the one size's folder; kOwnFolder where no `gen` made the dataset; empty: none.
+std::string look(const fs::path& dataset, const std::set<std::string>& kinds) {
   std::error_code error;
-  if (!fs::is_directory(dataset, error)) return std::nullopt;
-  if (!fs::exists(dataset / "dataset.json", error)) {
-    if (!holds_what_is_asked(dataset, kinds)) return std::nullopt;
-    return StoredSize{std::string(storage::kMixedSizes), "", /*made=*/false};
-  }
-  std::optional<StoredSize> only;
+  if (!fs::is_directory(dataset, error)) return "";
+  if (!fs::exists(dataset / "dataset.json", error))
+    return holds_what_is_asked(dataset, kinds) ? std::string(kOwnFolder) : "";
+  std::string only;
   for (const std::string& kind : kinds) {
     for (fs::directory_iterator entry(dataset / kind, error), end; !error && entry != end;
          entry.increment(error)) {
       if (!fs::exists(entry->path() / "files.tsv", error)) continue;
-      const StoredSize found = stored_size_from(entry->path().filename().string());
-      if (only && *only != found) return std::nullopt;
+      const std::string found = entry->path().filename().string();
+      if (!only.empty() && only != found) return "";
       only = found;
     }
-    if (error) return std::nullopt;
+    if (error) return "";
   }
   return only;
-}
-
-// "size\ndetail\nmade\n"; of none, one end of a line.
-std::string answer_of(const std::optional<StoredSize>& only) {
-  if (!only) return "\n";
-  return only->size + "\n" + only->detail + "\n" + (only->made ? "made" : "") + "\n";
-}
-
-std::optional<StoredSize> size_in(const std::string& answer) {
-  std::stringstream lines(answer);
-  StoredSize only;
-  std::string made;
-  std::getline(lines, only.size);
-  if (only.size.empty()) return std::nullopt;
-  std::getline(lines, only.detail);
-  std::getline(lines, made);
-  only.made = !made.empty();
-  return only;
-}
-
-// What is written until the other end is closed; nothing where that takes longer.
-std::optional<std::string> read_all(int from, std::chrono::milliseconds patience) {
-  const std::int64_t until = measure::now_ns() + 1'000'000 * patience.count();
-  std::string text;
-  std::array<char, 256> part;
-  while (true) {
-    const std::int64_t left_ms = (until - measure::now_ns()) / 1'000'000;
-    pollfd one{.fd = from, .events = POLLIN};
-    const int ready = left_ms > 0 ? poll(&one, 1, static_cast<int>(left_ms)) : 0;
-    if (ready == 0) return std::nullopt;
-    if (ready < 0) continue;  // by a signal
-    const ssize_t got = read(from, part.data(), part.size());
-    if (got <= 0) return text;
-    text.append(part.data(), static_cast<std::size_t>(got));
-  }
 }
 
 }  // namespace
 
 StoredSizeLook look_for_stored_size(const fs::path& dataset, const std::set<std::string>& kinds,
                                     std::chrono::milliseconds patience) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
-  const pid_t child = fork();
-  if (child == 0) {
-    const std::string answer = answer_of(look(dataset, kinds));
-    const ssize_t written = write(ends[1], answer.data(), answer.size());
-    _exit(written < 0 ? 1 : 0);
-  }
-  close(ends[1]);
-  const auto answer = child < 0 ? std::nullopt : read_all(ends[0], patience);
-  close(ends[0]);
-  if (child > 0 && !answer) kill(child, SIGKILL);
   // One that waits for storage ends when that answers, and is nobody's any more.
-  if (child > 0) waitpid(child, nullptr, answer ? 0 : WNOHANG);
-  if (!answer || answer->empty()) return {};
-  return {true, size_in(*answer)};
+  SupervisedProcess process(
+      [&] {
+        const std::string line = look(dataset, kinds) + "\n";
+        return write(STDOUT_FILENO, line.data(), line.size()) < 0 ? 1 : 0;
+      },
+      SupervisedProcess::Output::captured);
+  auto found = process.output(SupervisedProcess::Clock::now() + patience);
+  if (!found || found->empty()) return {};
+  found->pop_back();
+  if (found->empty()) return {.is_answered = true};
+  if (*found == kOwnFolder)
+    return {true, StoredSize{std::string(storage::kMixedSizes), "", /*made=*/false}};
+  const storage::VariantName name = storage::variant_name_from("/" + *found);
+  return {true, StoredSize{name.size, name.detail}};
 }
 
 }  // namespace feedrate::cli

@@ -1,13 +1,10 @@
 #include "machine/doctor.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/proc_files.h"
+#include "base/supervised_process.h"
 #include "device/accelerator.h"
 #include "device/cuda_errors.h"
 #include "device/registry.h"
@@ -38,28 +36,16 @@ constexpr int kCuda = 13000;  // which the pinned LibTorch is built with
 
 // What a program prints on stdout, and whether it ended well. Its words reach it as they are.
 std::pair<std::string, bool> output_of(std::vector<std::string> words) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {"", false};
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  const bool is_started =
-      posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ) == 0;
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  std::string text;
-  std::array<char, 256> chunk;
-  for (ssize_t got; is_started && (got = read(ends[0], chunk.data(), chunk.size())) > 0;)
-    text.append(chunk.data(), static_cast<std::size_t>(got));
-  close(ends[0]);
-  int status = 0;
-  if (!is_started || waitpid(child, &status, 0) != child) return {"", false};
-  return {text, WIFEXITED(status) && WEXITSTATUS(status) == 0};
+  const std::vector<char*> arguments = exec_arguments(words);
+  SupervisedProcess program(
+      [&] {
+        dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+        execvp(arguments.front(), arguments.data());
+        return 127;
+      },
+      SupervisedProcess::Output::captured);
+  const std::string text = *program.output();
+  return {text, program.wait() == 0};
 }
 
 std::string gigabytes(double bytes) {

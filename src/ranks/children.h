@@ -1,19 +1,19 @@
 #pragma once
-#include <sys/types.h>
-
+#include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/supervised_process.h"
 #include "ranks/coordinator.h"
-#include "ranks/error_pipe.h"
 
 namespace feedrate::ranks {
 
 // Ranks on this machine: copies of this program, each with one end of a stream as its descriptor
 // kRankDescriptor. They ignore SIGINT, SIGTERM and SIGHUP, as their parent ends them. The kernel
 // kills them when the thread that started them is gone. What they say, on stdout too, comes out at
-// this process's stderr (ErrorPipe), at each look() and in end(). Used by one thread.
+// this process's stderr, at each look() and in end(). Used by one thread.
 class Children {
  public:
   static constexpr int kRankDescriptor = 3;
@@ -36,16 +36,14 @@ class Children {
 
  private:
   struct Child {
-    pid_t pid = -1;
-    int rank = 0;
-    std::int64_t stopped_ns = 0;  // since when; 0: it runs
-    bool gone = false, told = false;
+    explicit Child(const std::function<int()>& work)
+        : process(work, SupervisedProcess::Output::captured) {}
+    SupervisedProcess process;
+    std::string told;  // the last reason that look() gave
   };
-  void reap(Child& child, std::optional<LostRank>& lost);
   void pass_on();
 
-  std::optional<ErrorPipe> said_;  // once there is a child
-  std::vector<Child> children_;
+  std::deque<Child> children_;  // by rank
 };
 
 }  // namespace feedrate::ranks

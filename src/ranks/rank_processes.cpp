@@ -13,21 +13,22 @@ namespace {
 
 std::vector<std::string> command_of(std::vector<std::string> command, int rank, int size,
                                     const std::string& host) {
-  command.insert(command.end(), {std::to_string(rank), std::to_string(size), host});
+  command.insert(command.begin() + 1, {std::to_string(rank), std::to_string(size), host});
   return command;
 }
 
 // Processes that carry out tasks together, one after the other.
 class Team {
  public:
-  Team(const std::vector<std::string>& command, int count, std::string name)
+  Team(const std::vector<std::string>& command, int count, const std::string& alone,
+       std::string name)
       : name_(std::move(name)), count_(count) {
     std::vector<RankLink> links;
     const std::vector<int> cpus = measure::neighbours_together(measure::usable_cpus());
     for (int r = 0; r < count; ++r)
       links.push_back(children_.start(command_of(command, r, count, device::kLoopback),
                                       share_of_cpus(cpus, r, count)));
-    if (count == 1) links[0].name = "the cell's process";
+    if (count == 1) links[0].name = alone;
     coordinator_.emplace(std::move(links), [this] { return children_.look(); }, kGraceNs);
   }
 
@@ -52,13 +53,14 @@ class Team {
 
 class LocalRanks : public RankProcesses {
  public:
-  explicit LocalRanks(std::vector<std::string> command) : command_(std::move(command)) {}
+  LocalRanks(std::vector<std::string> command, std::string alone)
+      : command_(std::move(command)), alone_(std::move(alone)) {}
   ~LocalRanks() override { end_team(); }
   int size() const override { return 0; }
   bool run(int count, const std::string& task, const TaskHooks& hooks, std::stop_token stop,
            const std::string& name) override {
     if (team_ && (name.empty() || !team_->is(name, count) || !team_->is_whole())) end_team();
-    auto team = team_ ? std::move(team_) : std::make_unique<Team>(command_, count, name);
+    auto team = team_ ? std::move(team_) : std::make_unique<Team>(command_, count, alone_, name);
     const bool done = team->run(task, hooks, std::move(stop));
     if (!done) return false;
     if (name.empty()) {
@@ -80,6 +82,7 @@ class LocalRanks : public RankProcesses {
   }
 
   const std::vector<std::string> command_;
+  const std::string alone_;
   std::unique_ptr<Team> team_;  // null: none waits for its next task
 };
 
@@ -87,7 +90,7 @@ class LaunchedRanks : public RankProcesses {
  public:
   LaunchedRanks(const Launch& launch, std::vector<RankLink> others,
                 const std::vector<std::string>& command)
-      : size_(launch.size), here_(launch.local_size), aside_(command) {
+      : size_(launch.size), here_(launch.local_size), aside_(make_local_ranks(command)) {
     others.insert(others.begin(),
                   own_.start(command_of(command, 0, launch.size, launch.host), own_cpus(launch)));
     coordinator_.emplace(std::move(others), [this] { return own_.look(); }, kSilenceNs);
@@ -103,12 +106,12 @@ class LaunchedRanks : public RankProcesses {
     return coordinator_->run(task, hooks, std::move(stop));
   }
   bool run_aside(const std::string& task, const TaskHooks& hooks, std::stop_token stop) override {
-    return aside_.run_aside(task, hooks, std::move(stop));
+    return aside_->run_aside(task, hooks, std::move(stop));
   }
 
  private:
   const int size_, here_;
-  LocalRanks aside_;
+  const std::unique_ptr<RankProcesses> aside_;
   Children own_;
   std::optional<Coordinator> coordinator_;
 };
@@ -121,8 +124,9 @@ std::vector<int> own_cpus(const Launch& launch) {
                        launch.local_size);
 }
 
-std::unique_ptr<RankProcesses> make_local_ranks(std::vector<std::string> command) {
-  return std::make_unique<LocalRanks>(std::move(command));
+std::unique_ptr<RankProcesses> make_local_ranks(std::vector<std::string> command,
+                                                std::string alone) {
+  return std::make_unique<LocalRanks>(std::move(command), std::move(alone));
 }
 
 std::unique_ptr<RankProcesses> make_launched_ranks(const Launch& launch,

@@ -31,8 +31,10 @@ class RankProcesses {
 
 // Ranks that are started for each task or team, on this machine, each with its share of the CPUs.
 // `command`: the arguments that start this program as a rank at the stream
-// Children::kRankDescriptor; the rank's number, the number of ranks and rank 0's host are appended.
-std::unique_ptr<RankProcesses> make_local_ranks(std::vector<std::string> command);
+// Children::kRankDescriptor; the rank's number, the number of ranks and rank 0's host are inserted
+// behind the first of them. `alone`: what a message calls a single one.
+std::unique_ptr<RankProcesses> make_local_ranks(std::vector<std::string> command,
+                                                std::string alone = "the cell's process");
 
 // Ranks that a launcher started, for all tasks. For rank 0's process: its own rank is a child of
 // it, so that it outlives any rank. `say` and errors: those of meet_ranks(). Null if `stop` came

@@ -164,6 +164,13 @@ void SocketGroup::give_up(const std::string& reason) {
   connection_.send(MessageKind::failed, cut(reason));
 }
 
+std::jthread SocketGroup::give_up_when(std::function<std::string()> trouble) {
+  constexpr std::int64_t kLookNs = 250'000'000;
+  return measure::every(kLookNs, [this, trouble = std::move(trouble)] {
+    if (const std::string reason = trouble(); !reason.empty()) give_up(reason);
+  });
+}
+
 std::stop_token SocketGroup::stop_token() {
   const std::lock_guard lock(mutex_);
   return stop_.get_token();

@@ -1,5 +1,6 @@
 #pragma once
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -47,6 +48,9 @@ class SocketGroup : public device::Group {
   // The task in progress has failed, and the thread that carries it out may never return: this
   // process takes no further tasks. Thread-safe.
   void give_up(const std::string& reason);
+  // A watch over that thread: another one asks for its trouble four times a second, as long as what
+  // this returns lives, and gives up with the first that is not empty.
+  std::jthread give_up_when(std::function<std::string()> trouble);
   // Is asked to stop when the task in progress is aborted.
   std::stop_token stop_token();
   // A moment of this process on the coordinator's clock.

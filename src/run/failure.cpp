@@ -4,6 +4,8 @@
 #include <new>
 #include <system_error>
 
+#include "base/text.h"
+
 namespace feedrate::run {
 
 std::string failure_text() {
@@ -16,6 +18,13 @@ std::string failure_text() {
   } catch (const std::exception& error) {
     return error.what();
   }
+}
+
+std::string stall_text(const std::string& path, const std::string& what, double seconds,
+                       double most) {
+  if (seconds <= most) return "";
+  return format("%s: stalled: %s for %.1f s; look at the storage, or raise --stall-seconds",
+                path.c_str(), what.c_str(), seconds);
 }
 
 }  // namespace feedrate::run

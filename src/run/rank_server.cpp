@@ -11,10 +11,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "measure/affinity.h"
 #include "measure/clock.h"
-#include "measure/periodic.h"
 #include "ranks/hello.h"
 #include "run/cell_checks.h"
 #include "run/datasets.h"
@@ -26,9 +24,7 @@
 namespace feedrate::run {
 namespace {
 
-constexpr std::int64_t kLookNs = 250'000'000;
 constexpr std::int64_t kTellNs = 100'000'000;
-constexpr const char* kStallRemedy = "look at the storage, or raise --stall-seconds";
 
 RankPlace this_place() {
   return {.host = ranks::host_name(),
@@ -37,53 +33,25 @@ RankPlace this_place() {
           .quota = measure::cpu_quota()};
 }
 
-// A thread that waits for storage cannot be interrupted: this thread reports what it waits for, and
-// gives up the process.
+// A thread that waits for storage cannot be interrupted: the process is given up.
 std::jthread watch_reads(std::shared_ptr<const storage::OutstandingReads> reads,
                          double most_seconds, ranks::SocketGroup& group) {
-  return measure::every(kLookNs, [=, &group] {
+  return group.give_up_when([=] {
     const auto read = reads->oldest();
-    if (!read || read->seconds <= most_seconds) return;
-    group.give_up(format("%s: stalled: a read at byte %llu has not returned for %.1f s; %s",
-                         read->path.c_str(), static_cast<unsigned long long>(read->offset),
-                         read->seconds, kStallRemedy));
+    if (!read) return std::string();
+    const std::string what = "a read at byte " + std::to_string(read->offset) + " has not returned";
+    return stall_text(read->path, what, read->seconds, most_seconds);
   });
 }
 
 // The same for a dataset that is being opened. `alive_ns`: when something of it was last seen.
 std::jthread watch_opening(const RunOptions& options, const std::atomic<std::int64_t>& alive_ns,
                            ranks::SocketGroup& group) {
-  return measure::every(kLookNs, [&] {
-    const double taken = measure::seconds(measure::now_ns() - alive_ns);
-    if (taken <= options.limits.stall_seconds) return;
-    group.give_up(format("%s: stalled: opening it has not come to an end for %.1f s; %s",
-                         options.data.c_str(), taken, kStallRemedy));
+  return group.give_up_when([&] {
+    return stall_text(options.data.string(), "opening it has not come to an end",
+                      measure::seconds(measure::now_ns() - alive_ns), options.limits.stall_seconds);
   });
 }
-
-// The same for a device that does not end after an error, as its work may wait for other ranks.
-class FailureWatch {
- public:
-  explicit FailureWatch(ranks::SocketGroup& group) : group_(group) {}
-
-  // In a handler.
-  void failing() {
-    reason_ = failure_text();
-    failed_ns_ = measure::now_ns();
-  }
-
- private:
-  void look() {
-    constexpr std::int64_t kLongestNs = 10'000'000'000;
-    const std::int64_t failed_ns = failed_ns_;
-    if (failed_ns != 0 && measure::now_ns() - failed_ns > kLongestNs) group_.give_up(reason_);
-  }
-
-  ranks::SocketGroup& group_;
-  std::string reason_;  // once there is a time
-  std::atomic<std::int64_t> failed_ns_{0};
-  const std::jthread watch_ = measure::every(kLookNs, [this] { look(); });
-};
 
 void to_common_clock(RankResult& result, const ranks::SocketGroup& group) {
   for (device::StepRecord& step : result.steps) {
@@ -144,9 +112,8 @@ class RankServer {
   void qualify(const RankOrder& order) {
     constexpr std::int64_t kLongestNs = 180'000'000'000;
     std::atomic<std::int64_t> told_ns = measure::now_ns();
-    const auto watch = measure::every(kLookNs, [&] {
-      if (measure::now_ns() - told_ns > kLongestNs)
-        group_.give_up("has not come to an end for 3 minutes");
+    const auto watch = group_.give_up_when([&] {
+      return measure::now_ns() - told_ns > kLongestNs ? "has not come to an end for 3 minutes" : "";
     });
     qualify_here(
         order.settings(), order.options.seed, registry_, order.qualify,
@@ -156,28 +123,13 @@ class RankServer {
 
   // What run/look_ahead.h has done.
   RankAnswer work_aside(const RankOrder& order) {
-    if (order.work == Work::copy) {
-      copy(order);
-      return {};
-    }
     try {
-      if (order.work == Work::look_over) {
-        look_over(order);
-      } else {
-        look_ahead(order);
-      }
+      order.work == Work::look_over ? look_over(order) : read_ahead(order);
     } catch (const std::exception&) {
+      if (order.work == Work::copy) throw;
       // The storage answers. Who has given the order finds the same, and reports it.
     }
     return {};
-  }
-
-  void look_ahead(const RankOrder& order) {
-    const plan::CellSettings settings = plan::settings_of(order.cell);
-    const auto dataset = open_ahead(order, settings);
-    const auto reads = std::make_shared<storage::OutstandingReads>(*dataset);
-    const auto watch = watch_reads(reads, order.options.limits.stall_seconds, group_);
-    check_reading(settings, *dataset, &reads->add());
   }
 
   void look_over(const RankOrder& order) {
@@ -189,13 +141,15 @@ class RankServer {
     }
   }
 
-  void copy(const RankOrder& order) {
+  // Work::look_ahead and Work::copy.
+  void read_ahead(const RankOrder& order) {
     const plan::CellSettings settings = plan::settings_of(order.cell);
     const auto dataset = open_ahead(order, settings);
     const auto reads = std::make_shared<storage::OutstandingReads>(*dataset);
     const auto watch = watch_reads(reads, order.options.limits.stall_seconds, group_);
     storage::OutstandingReads::Slot& slot = reads->add();
     check_reading(settings, *dataset, &slot);
+    if (order.work != Work::copy) return;
     storage::copy_part(*dataset, settings.variant(), order.most_bytes, order.copy_to,
                        group_.stop_token(), &slot);
   }
@@ -221,9 +175,19 @@ class RankServer {
     group_.barrier();  // no rank measures while another one still fills its cache
     if (!task.options.trace.empty()) agree_on_trace_start();
     if (group_.size() != task.settings.gpus) return run_rank_threads(task, std::move(stop));
-    FailureWatch watch(group_);
+    // A device may not end after an error, as its work may wait for other ranks.
+    constexpr std::int64_t kLongestNs = 10'000'000'000;
+    std::string reason;  // once there is a time
+    std::atomic<std::int64_t> failed_ns{0};
+    const auto watch = group_.give_up_when([&]() -> std::string {
+      const std::int64_t since_ns = failed_ns;
+      return since_ns != 0 && measure::now_ns() - since_ns > kLongestNs ? reason : "";
+    });
     RankTask watched = task;
-    watched.failing = [&] { watch.failing(); };
+    watched.failing = [&] {
+      reason = failure_text();
+      failed_ns = measure::now_ns();
+    };
     return {run_rank(watched, group_, std::move(stop), kept_)};
   }
 

@@ -15,8 +15,9 @@
 
 // Storage that does not answer may keep a process for ever, even one that was killed. So a command
 // that reads or writes storage itself is carried out aside: by this program in another process,
-// "feedrate aside COMMAND ...". The process that was started touches no storage. It shows what the
-// other one says, tells it of a signal, and leaves it behind where it does not end.
+// "feedrate aside RANK RANKS HOST COMMAND ...", which is started as a rank is. The process that the
+// user started touches no storage. It shows what the other one says, tells it of a signal, and
+// leaves it behind where it does not end.
 namespace feedrate::session {
 
 inline constexpr std::string_view kAside = "aside";
@@ -47,12 +48,14 @@ class Aside {
   // Is asked to stop by a signal. A command that does not end soon is ended.
   std::stop_token stop_token() const { return stop_; }
   // After a signal: there is nothing to be done any more. Thread-safe.
-  void leave() { group_.give_up("interrupted"); }
+  void leave() { group_.give_up(kInterrupted); }
 
   // Carries out a command and answers with its exit code and what it has said; errors, too.
   void answer(const std::function<int(Aside&)>& command);
 
  private:
+  static constexpr const char* kInterrupted = "interrupted";
+
   int code_of(const std::function<int(Aside&)>& command);
   void report_progress(const std::string& text);
   void report_said();  // what the other process takes of it without being waited for

@@ -35,9 +35,8 @@ void SignsOfLife::alive() {
 }
 
 void SignsOfLife::wait_for(const std::string& path) {
+  alive();
   const std::lock_guard lock(mutex_);
-  alive_ns_ = measure::now_ns();
-  for_disk_ = false;
   waits_[std::this_thread::get_id()] = {path, alive_ns_};
 }
 
