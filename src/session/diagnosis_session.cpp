@@ -142,10 +142,10 @@ bool DiagnosisSession::is_enough() const {
 // `before_s`: until the ladder began.
 void DiagnosisSession::set_plan(double before_s, double ladder_s) {
   evidence_.servers = live_.servers();
-  head_.device = live_.facts().device;
+  head_.device = live_.device();
   head_.servers = evidence_.servers;
   const auto [plan, needs_s] =
-      plan_of(order_.budget_s - before_s, ladder_s, live_.facts().step_s, live_.probes());
+      plan_of(order_.budget_s - before_s, ladder_s, live_.step_s(), live_.probes());
   head_.plan = plan;
   if (const std::string text = busy_cpu_text(cell_, live_.round()); !text.empty())
     watcher_.warns(text);

@@ -1,25 +1,33 @@
 #include "session/ledger_evidence.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "ledger/ledger.h"
+#include "ledger/measurement_json.h"
 #include "ledger/record_json.h"
 #include "ledger/rounds_file.h"
 #include "plan/axes.h"
 #include "plan/where.h"
 #include "session/delay_plan.h"
 #include "session/ladder_cells.h"
-#include "session/record_evidence.h"
+#include "session/run_evidence.h"
 
 namespace feedrate::session {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using judge::Rung;
+
+// A histogram of one duration has it as its median.
+void set_median(const Json& json, measure::LatencyHistogram& histogram) {
+  if (const Json us = json.is_object() ? json.value("median", Json()) : Json(); us.is_number())
+    histogram.counts[measure::latency_bucket(std::llround(1e3 * us.get<double>()))] = 1;
+}
 
 // Alone: one of several jobs, or of a search for GPUs, is no repetition.
 bool is_measured(const Json& record) {
@@ -93,11 +101,12 @@ void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
     if (rung == rungs.end() || !is_measured(record) || !record.value("valid", true)) continue;
     judge::RoundEvidence& round = rounds[record.at("repetition")];
     const bool is_own = rung->second == own_rung(found.of.cell);
-    add_record(record, rung->second, is_own, round);
+    const run::Measurement m = measured_in(record);
+    add_run(m, rung->second, round);
     if (!is_own) continue;
-    const CellFacts facts = facts_of(record);
-    found.of.device = facts.device;
-    found.evidence.servers.cpus = facts.cpus;
+    add_own_run(m, ledger::capacities_from(record.at("capacities")), round);
+    found.of.device = m.device.name;
+    found.evidence.servers.cpus = usable_cpus(m);
     if (const Json dataset = record.value("dataset", Json()); dataset.is_object()) {
       found.surroundings.samples = dataset.value("samples", 0.0);
       found.surroundings.bytes_per_sample = dataset.value("mean_bytes", 0.0);
@@ -113,6 +122,29 @@ void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
 }
 
 }  // namespace
+
+run::Measurement measured_in(const Json& record) {
+  run::Measurement m = ledger::verdict_inputs_from(record);
+  m.images = record.at("images");
+  m.device.name = record.at("device").at("name");
+  if (record.contains("queue")) m.drawn_mean = record["queue"].value("drawn_mean", 0.0);
+  const Json &monitors = record.at("monitors"), cpu_s = monitors.value("process_cpu_s", Json());
+  m.machines = {
+      {.host = "", .use = {.process_cpu_s = cpu_s.is_number() ? cpu_s.get<double>() : -1}}};
+  // An anonymised record has no process ids, but says how many processes there were.
+  const int processes = std::max(1, monitors.value("processes", 1));
+  for (const Json& rank : record.value("ranks", Json::array())) {
+    m.ranks.push_back({.sync_ms = rank.at("sync_ms_mean")});
+    m.ranks.back().place.pid = static_cast<int>(m.ranks.size()) % processes;
+  }
+  if (const Json io = record.value("io", Json()); io.is_object()) {
+    set_median(io.value("latency_us", Json()), m.latencies.reads);
+    set_median(io.value("open_us", Json()), m.latencies.opens);
+  }
+  if (const Json dataset = record.value("dataset", Json()); dataset.is_object())
+    m.page_cache.state = dataset.value("page_cache", "");
+  return m;
+}
 
 LedgerEvidence evidence_from(const std::filesystem::path& folder,
                              const std::vector<std::string>& where) {

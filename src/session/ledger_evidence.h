@@ -7,8 +7,13 @@
 #include "judge/advice.h"
 #include "judge/diagnosis.h"
 #include "ledger/diagnosis_json.h"
+#include "run/measurement.h"
 
 namespace feedrate::session {
+
+// What evidence is made of in a record's measurement; the other fields stay as they are by default.
+// Throws the JSON library's exceptions where the record lacks something.
+run::Measurement measured_in(const nlohmann::ordered_json& record);
 
 // What a ledger that is there already says of one cell.
 struct LedgerEvidence {

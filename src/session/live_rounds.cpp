@@ -7,8 +7,11 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "ledger/record_json.h"
 #include "measure/clock.h"
+#include "session/ledger_evidence.h"
 #include "session/live_runs.h"
+#include "session/run_evidence.h"
 
 namespace feedrate::session {
 namespace {
@@ -108,10 +111,7 @@ bool LiveRounds::measure_rungs(std::vector<plan::PlannedRun> runs,
   const LiveRuns live{
       .title = title,
       .name = [&](const plan::Cell& cell) { return std::string(name_of(rung_of(cell))); },
-      .add =
-          [&](const ledger::Record& record, const nlohmann::ordered_json& json) {
-            add(rung_of(record.context.run.cell), record, json);
-          },
+      .add = [&](const ledger::Record& record) { add(rung_of(record.context.run.cell), record); },
       .more =
           [&] {
             if (!cold.empty() && round_.page_cache == "as-is") {
@@ -131,20 +131,23 @@ void LiveRounds::add_from_ledger(const std::map<std::string, Rung>& rungs) {
     const auto rung = rungs.find(record.value("cell_id", ""));
     if (rung != rungs.end() && record.at("repetition") == number_ && record.at("status") == "ok" &&
         !round_.rates.contains(rung->second))
-      add_rates(rung->second, record);
+      add_measured(rung->second, measured_in(record),
+                   ledger::capacities_from(record.at("capacities")));
   }
 }
 
-void LiveRounds::add_rates(Rung rung, const nlohmann::ordered_json& record) {
-  const bool is_own = rung == own_rung(cell_);
-  add_record(record, rung, is_own, round_);
-  if (!is_own) return;
-  facts_ = facts_of(record);
-  servers_.cpus = facts_.cpus;
+void LiveRounds::add_measured(Rung rung, const run::Measurement& m,
+                              std::vector<judge::Capacity> capacities) {
+  add_run(m, rung, round_);
+  if (rung != own_rung(cell_)) return;
+  add_own_run(m, std::move(capacities), round_);
+  device_ = m.device.name;
+  step_s_ = 1e-3 * m.step_ms.summary.mean;
+  servers_.cpus = usable_cpus(m);
   look_at_storage();
 }
 
-void LiveRounds::add(Rung rung, const ledger::Record& record, const nlohmann::ordered_json& json) {
+void LiveRounds::add(Rung rung, const ledger::Record& record) {
   const run::CellResult& result = record.result;
   if (result.status == run::Status::interrupted) return;
   ++seen_.runs;
@@ -163,7 +166,7 @@ void LiveRounds::add(Rung rung, const ledger::Record& record, const nlohmann::or
     }
   }
   if (result.measurement) {
-    add_rates(rung, json);
+    add_measured(rung, *result.measurement, record.verdict->capacities);
     if (rung == own_rung(cell_)) patterns_ = patterns_in(*result.measurement);
   }
   ran_();

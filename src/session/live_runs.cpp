@@ -15,7 +15,7 @@ bool LiveRuns::measure(Measuring& measuring, const std::vector<plan::PlannedRun>
             watcher.shows(label);
           },
       .progress = [&](const run::RunProgress& p) { watcher.shows(label, p); },
-      .finished = add,
+      .finished = [&](const ledger::Record& record, const nlohmann::ordered_json&) { add(record); },
       .more = more};
   const SweepOutcome outcome = measuring.run(plan, hooks, /*stop_at_failure=*/false);
   watcher.shows_nothing();

@@ -1,6 +1,5 @@
 #pragma once
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -15,8 +14,7 @@ namespace feedrate::session {
 struct LiveRuns {
   std::string title;
   std::function<std::string(const plan::Cell&)> name;
-  // After each run; with the record as it was written.
-  std::function<void(const ledger::Record&, const nlohmann::ordered_json&)> add;
+  std::function<void(const ledger::Record&)> add;       // after each run
   std::function<std::vector<plan::PlannedRun>()> more;  // see session::SweepHooks; may be empty
 
   // False: interrupted.

@@ -10,8 +10,8 @@
 #include "base/random.h"
 #include "plan/set_rate.h"
 #include "session/ladder_cells.h"
+#include "session/ledger_evidence.h"
 #include "session/live_runs.h"
-#include "session/record_evidence.h"
 
 namespace feedrate::session {
 namespace {
@@ -82,7 +82,7 @@ void add_tried_before(const std::vector<nlohmann::ordered_json>& records, int fi
     const int round = record.value("repetition", -1);
     const bool is_of_trials = round >= first_round && round < first_round + kTries;
     if (trial == trials.end() || record.at("status") != "ok" || !is_of_trials) continue;
-    trial->second.rates.emplace(round, kept_up(record));
+    trial->second.rates.emplace(round, run::kept_up(measured_in(record)));
   }
 }
 
@@ -121,10 +121,10 @@ Tried try_out(Measuring& measuring, const plan::Cell& cell, std::vector<judge::R
       .title = "trying the advice",
       .name = [&](const plan::Cell& tried) { return advice[trials.at(tried.id()).remedy].name; },
       .add =
-          [&](const ledger::Record& record, const nlohmann::ordered_json& json) {
+          [&](const ledger::Record& record) {
             Trial& trial = trials.at(record.context.run.cell.id());
-            if (record.result.measurement) {
-              trial.rates[record.context.run.repetition] = kept_up(json);
+            if (const auto& m = record.result.measurement) {
+              trial.rates[record.context.run.repetition] = run::kept_up(*m);
             } else {
               trial.failure = measuring.cleaned(record.result.error);
             }
