@@ -11,7 +11,7 @@
 #include "plan/cell.h"
 #include "session/delay_plan.h"
 #include "session/ladder_cells.h"
-#include "session/measuring.h"
+#include "session/session.h"
 
 namespace feedrate::session {
 
@@ -19,7 +19,7 @@ namespace feedrate::session {
 class LiveRounds {
  public:
   // `ran` is called after each run of a ladder.
-  LiveRounds(Measuring& measuring, const plan::Cell& cell, LadderCells ladder, std::uint64_t seed,
+  LiveRounds(Session& session, const plan::Cell& cell, LadderCells ladder, std::uint64_t seed,
              std::function<void()> ran);
 
   // The ladder of a round. False: interrupted. Throws an Error where the ceiling or the cell itself
@@ -64,7 +64,7 @@ class LiveRounds {
   std::vector<run::Block> blocks_of(const ledger::DiagnosisPlan& plan,
                                     const std::vector<Probe>& probes) const;
 
-  Measuring& measuring_;
+  Session& session_;
   const plan::Cell cell_;
   const LadderCells ladder_;
   const plan::CellSettings settings_;

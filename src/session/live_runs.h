@@ -6,7 +6,7 @@
 #include "ledger/record.h"
 #include "plan/cell.h"
 #include "plan/sweep_order.h"
-#include "session/measuring.h"
+#include "session/session.h"
 
 namespace feedrate::session {
 
@@ -18,7 +18,7 @@ struct LiveRuns {
   std::function<std::vector<plan::PlannedRun>()> more;  // see session::SweepHooks; may be empty
 
   // False: interrupted.
-  bool measure(Measuring& measuring, const std::vector<plan::PlannedRun>& plan) const;
+  bool measure(Session& session, const std::vector<plan::PlannedRun>& plan) const;
 };
 
 }  // namespace feedrate::session
