@@ -11,13 +11,13 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "ledger/record_json.h"
 #include "plan/axes.h"
 #include "session/jobs_run.h"
 #include "session/ranks.h"
 #include "text/jobs_text.h"
 #include "text/live_watcher.h"
 #include "text/result_text.h"
+#include "text/shown_run.h"
 
 namespace feedrate::cli {
 namespace {
@@ -113,9 +113,7 @@ int run_jobs(CLI::App& app, JobsCommand& command) {
   const auto finished = [&](const ledger::Record& record, const nlohmann::ordered_json& json,
                             const std::string& title) {
     watcher.logs(text::result_line(record, title));
-    if (!command.json) return;
-    std::printf("%s\n", ledger::to_line(json).c_str());
-    std::fflush(stdout);
+    if (command.json) text::print_json(json);
   };
   session::Session session(command.experiment, {}, std::nullopt, watcher);
   session::JobsRun measuring(session, jobs, command.repetitions, finished);
