@@ -15,7 +15,7 @@
 #include "device/step_trace.h"
 #include "pipeline/loader.h"
 #include "session/capacity_search.h"
-#include "session/measuring.h"
+#include "session/session.h"
 #include "storage/dataset.h"
 #include "text/capacity_text.h"
 #include "text/live_watcher.h"
@@ -184,7 +184,7 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   std::shared_ptr<const storage::DatasetVariant> dataset;
   std::optional<session::Found> found;
   {
-    session::Measuring measuring(experiment, {cell}, std::nullopt, watcher);
+    session::Session measuring(experiment, {cell}, std::nullopt, watcher);
     if (!measuring.ready()) return measuring.exit_code(1);
     dataset = measuring.dataset_of(cell);
     options.pass = pass_of(settings, *dataset, emulated);

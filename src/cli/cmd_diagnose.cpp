@@ -16,8 +16,8 @@
 #include "session/delay_plan.h"
 #include "session/diagnosis_session.h"
 #include "session/ledger_evidence.h"
-#include "session/measuring.h"
 #include "session/ranks.h"
+#include "session/session.h"
 #include "session/trials.h"
 #include "text/diagnosis_text.h"
 #include "text/live_watcher.h"
@@ -109,7 +109,7 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
   experiment.run.most_cached = kMostCached;
   plant(command.plants, experiment.run);
   text::LiveWatcher watcher(experiment.verbose);
-  session::Measuring measuring(experiment, cells, std::nullopt, watcher);
+  session::Session measuring(experiment, cells, std::nullopt, watcher);
   if (!measuring.ready()) return measuring.exit_code(1);
   measuring.check({{cells.front(), plan::Role::cell, 0}});
   session::DiagnosisSession session(

@@ -11,13 +11,13 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "ledger/record_json.h"
 #include "plan/axes.h"
 #include "session/jobs_run.h"
 #include "session/ranks.h"
 #include "text/jobs_text.h"
 #include "text/live_watcher.h"
 #include "text/result_text.h"
+#include "text/shown_run.h"
 
 namespace feedrate::cli {
 namespace {
@@ -113,28 +113,27 @@ int run_jobs(CLI::App& app, JobsCommand& command) {
   const auto finished = [&](const ledger::Record& record, const nlohmann::ordered_json& json,
                             const std::string& title) {
     watcher.logs(text::result_line(record, title));
-    if (!command.json) return;
-    std::printf("%s\n", ledger::to_line(json).c_str());
-    std::fflush(stdout);
+    if (command.json) text::print_json(json);
   };
-  session::JobsRun measuring(command.experiment, jobs, command.repetitions, watcher, finished);
+  session::Session session(command.experiment, {}, std::nullopt, watcher);
+  session::JobsRun measuring(session, jobs, command.repetitions, finished);
   measuring.check();
   if (command.dry_run) {
     for (const session::PlannedJob& job : jobs) std::printf("%s\n", job.name.c_str());
     return 0;
   }
-  measuring.open_ledger();
+  session.open_ledger({}, /*resume=*/false);
   const session::JobsOutcome outcome = measuring.measure();
   const std::size_t measured = outcome.repetitions.size();
   if (!command.json && measured > 0) std::fputs(text::jobs_text(jobs, outcome).c_str(), stdout);
-  if (measuring.is_stopped()) {
+  if (session.is_stopped()) {
     std::fflush(stdout);
     const std::string when =
         measured > 0 ? format(" after %zu of %d repetitions", measured, command.repetitions) : "";
     std::fprintf(stderr, "feedrate: interrupted%s\n", when.c_str());
-    return measuring.exit_code(1);
+    return session.exit_code(1);
   }
-  return measuring.exit_code(outcome.all_measured() ? 0 : 1);
+  return session.exit_code(outcome.all_measured() ? 0 : 1);
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include "cli/options.h"
 #include "cli/small_dataset.h"
 #include "device/step_trace.h"
-#include "session/measuring.h"
 #include "session/ranks.h"
+#include "session/session.h"
 #include "session/signals.h"
 #include "text/live_run.h"
 #include "text/live_watcher.h"
@@ -125,7 +125,7 @@ int run(CLI::App& app, RunCommand& command) {
   text::LiveWatcher watcher(experiment.run.qualify || experiment.verbose);
   if (launch && launch->rank > 0) return session::follow(*launch, cells, experiment.run, watcher);
 
-  session::Measuring measuring(experiment, cells, launch, watcher);
+  session::Session measuring(experiment, cells, launch, watcher);
   if (!measuring.ready()) return measuring.exit_code(1);
   measuring.check(plan);
   measuring.open_ledger(plan, /*resume=*/false);
@@ -140,7 +140,8 @@ int run(CLI::App& app, RunCommand& command) {
                        if (!command.record_steps.empty())
                          device::write_step_trace(command.record_steps, trace_of(result));
                      });
-  const session::SweepOutcome outcome = measuring.run(plan, live.hooks(), /*stop_at_failure=*/true);
+  const session::SweepOutcome outcome =
+      session::run_sweep(measuring, plan, live.hooks(), /*stop_at_failure=*/true);
   live.conclude();
   live.refuse_a_failed_ceiling();
   if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted\n");

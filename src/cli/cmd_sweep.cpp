@@ -9,9 +9,9 @@
 #include "ledger/resume.h"
 #include "ledger/rounds_file.h"
 #include "plan/sweep_order.h"
-#include "session/measuring.h"
 #include "session/precise_sweep.h"
 #include "session/ranks.h"
+#include "session/session.h"
 #include "text/live_watcher.h"
 #include "text/result_text.h"
 #include "text/sweep_log.h"
@@ -68,7 +68,7 @@ int sweep(CLI::App& app, SweepCommand& command) {
   if (launch && launch->rank > 0)
     return command.dry_run ? 0 : session::follow(*launch, cells, experiment.run, watcher);
 
-  session::Measuring measuring(experiment, cells, command.dry_run ? std::nullopt : launch, watcher);
+  session::Session measuring(experiment, cells, command.dry_run ? std::nullopt : launch, watcher);
   if (!measuring.ready()) return measuring.exit_code(1);
   const std::size_t unreadable = measuring.check_but_go_on(plan);
   if (command.dry_run) {
@@ -98,7 +98,7 @@ int sweep(CLI::App& app, SweepCommand& command) {
           ? session::sweep_to_precision(measuring, cells, command.precision, command.repetitions,
                                         experiment.run.seed,
                                         session::least_seconds(experiment.run.limits), log.hooks())
-          : measuring.run(plan, log.hooks(), /*stop_at_failure=*/false);
+          : session::run_sweep(measuring, plan, log.hooks(), /*stop_at_failure=*/false);
   const std::string bad = command.experiment.quiet ? "" : log.not_to_be_quoted();
   if (!bad.empty()) std::fprintf(stderr, "%s\n", bad.c_str());
   if (!command.experiment.quiet || outcome.failed > 0 || outcome.interrupted)

@@ -89,6 +89,7 @@ measure::HostUse use_from(const Json& monitors, int nudge) {
     value = nudged(value_of(monitors, ("/" + name).c_str(), -1.0), nudge);
   };
   for (const auto& [name, value] : kHostShares) read(name, use.*value);
+  read("process_cpu_s", use.process_cpu_s);
   read("usable_cpus_other_processes", use.usable_cpus_other_processes);
   return use;
 }
@@ -132,13 +133,25 @@ std::vector<measure::GpuSample> gpu_from(const Json& gpu) {
   return samples;
 }
 
+// An anonymised record has no process ids, but says how many processes there were.
 std::vector<run::RankMeasurement> ranks_from(const Json& record) {
+  const int processes = std::max(1, value_of(record, "/monitors/processes", 1));
   std::vector<run::RankMeasurement> ranks;
   for (const Json& rank : field(record, "/ranks")) {
-    ranks.push_back({.window_s = value_of(rank, "/window_s", 0.0)});
+    ranks.push_back({.window_s = value_of(rank, "/window_s", 0.0),
+                     .sync_ms = value_of(rank, "/sync_ms_mean", 0.0)});
+    ranks.back().place.pid = static_cast<int>(ranks.size()) % processes;
     if (const Json& gpu = field(rank, "/gpu"); !gpu.is_null()) ranks.back().gpu = gpu_from(gpu);
   }
   return ranks;
+}
+
+// A histogram of one duration has it as its median.
+measure::LatencyHistogram histogram_from(const Json& io, const char* median) {
+  measure::LatencyHistogram histogram;
+  if (const Json& us = field(io, median); !us.is_null())
+    histogram.counts[measure::latency_bucket(ns_from(1e-6 * us.get<double>()))] = 1;
+  return histogram;
 }
 
 device::DeviceDescription device_from(const Json& device) {
@@ -181,9 +194,11 @@ bool has_flag(const Json& record, std::string_view name) {
 
 void read_totals(const Json& record, int nudge, run::Measurement& m) {
   m.steps = value_of<std::int64_t>(record, "/steps", 0);
+  m.images = value_of<std::int64_t>(record, "/images", 0);
   m.warmup_steps = value_of<std::int64_t>(record, "/warmup_steps", 0);
   m.drawn_from_queue = value_of(record, "/queue/drawn_fraction", 0.0);
   m.drawn_rank = value_of<std::size_t>(record, "/queue/rank", 0);
+  m.drawn_mean = value_of(record, "/queue/drawn_mean", 0.0);
   m.bad.count = value_of<std::int64_t>(record, "/bad_samples", 0);
   m.standstills = {nudged(value_of(record, "/monitors/stopped_s", 0.0), nudge),
                    nudged(value_of(record, "/monitors/suspended_s", 0.0), nudge)};
@@ -215,6 +230,8 @@ run::Measurement measurement_from(const Json& record, int nudge) {
   m.ranks = ranks_from(record);
   if (m.ranks.empty()) m.ranks.push_back({.window_s = m.window_s});
   m.page_cache = page_cache_from(field(record, "/dataset"));
+  m.latencies.reads = histogram_from(field(record, "/io"), "/latency_us/median");
+  m.latencies.opens = histogram_from(field(record, "/io"), "/open_us/median");
   return m;
 }
 

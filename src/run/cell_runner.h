@@ -50,6 +50,9 @@ class CellRunner {
   // The hash of a variant's manifest; nothing for one that no checked or measured cell uses.
   std::optional<std::string> manifest_of(const std::string& variant) const;
 
+  // Those that are open; for another runner.
+  const Datasets& datasets() const { return datasets_; }
+
   // Measures; a failure of the run itself is in the result, not thrown. `how`: of this run, where
   // it is not the options'.
   struct How {

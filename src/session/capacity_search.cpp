@@ -10,6 +10,7 @@
 #include "run/window.h"
 #include "session/ladder_cells.h"
 #include "session/signals.h"
+#include "session/sweep.h"
 #include "storage/memory_copy.h"
 
 namespace feedrate::session {
@@ -63,10 +64,9 @@ plan::Cell of_gpus(const plan::Cell& cell, int gpus) {
 class Searching {
  public:
   // `device`: what is emulated.
-  Searching(Measuring& measuring, const device::EmulatedDevice& device,
-            const SearchOptions& options)
-      : measuring_(measuring),
-        watcher_(measuring.watcher()),
+  Searching(Session& session, const device::EmulatedDevice& device, const SearchOptions& options)
+      : session_(session),
+        watcher_(session.watcher()),
         device_(device),
         limits_(options.limits),
         pass_(options.pass),
@@ -77,7 +77,7 @@ class Searching {
     title_ = title, search_ = &search, cell_ = cell, failed_.clear(), runs_ = 0;
     auto first = next();
     if (first.empty()) return true;
-    const SweepOutcome outcome = measuring_.run(first, hooks(), /*stop_at_failure=*/true);
+    const SweepOutcome outcome = run_sweep(session_, first, hooks(), /*stop_at_failure=*/true);
     watcher_.shows_nothing();
     if (!failed_.empty()) throw Error(title_, failed_, "see that it runs: `feedrate run`");
     return !outcome.interrupted;
@@ -95,7 +95,7 @@ class Searching {
           {of_gpus(cell_, *gpus), plan::Role::cell, static_cast<int>(before), planned_}};
       try {
         check_pass(plan.front().cell, *gpus);
-        measuring_.check(plan);
+        session_.check(plan);
         ++planned_;
         return plan;
       } catch (const Error& error) {
@@ -145,7 +145,7 @@ class Searching {
                   format(" img/s, utilisation %.1f %%", 100 * run.utilisation));
   }
 
-  Measuring& measuring_;
+  Session& session_;
   Watcher& watcher_;
   const device::EmulatedDevice& device_;
   const run::RunLimits limits_;
@@ -184,15 +184,15 @@ Reading mean_of(const std::vector<Reading>& runs) {
   return mean;
 }
 
-Found search_gpus(Measuring& measuring, const plan::Cell& cell,
-                  const device::EmulatedDevice& device, const SearchOptions& options) {
+Found search_gpus(Session& session, const plan::Cell& cell, const device::EmulatedDevice& device,
+                  const SearchOptions& options) {
   Found found{.search = {{kLeastUtilisation, kBetterUtilisation},
                          {1, options.most_gpus, options.repetitions}},
               .without_cpu = {},
               .readings = {},
               .seen = {},
               .limit = {}};
-  Searching searching(measuring, device, options);
+  Searching searching(session, device, options);
   found.interrupted = !searching.search(cell, found.search, "storage");
   found.readings = searching.readings(), found.limit = searching.limit();
   if (options.takes_cpu && !found.interrupted) {
@@ -236,10 +236,10 @@ ClientLimit client_limit(const plan::Cell& cell, const ExperimentOptions& experi
                                           {"all-reduce-ms", "0"},
                                           {"page-cache", "as-is"}});
   from_memory.run.data = copy.data();
-  Measuring measuring(from_memory, {there}, std::nullopt, watcher);
+  Session session(from_memory, {there}, std::nullopt, watcher);
   const std::vector<plan::PlannedRun> plan = {{there, plan::Role::cell, 0}};
-  measuring.check(plan);
-  measuring.open_ledger(plan, /*resume=*/false);
+  session.check(plan);
+  session.open_ledger(plan, /*resume=*/false);
   ClientLimit limit{.imgs_per_s = 0, .samples = copy.samples(), .seen = Seen(kCorrected)};
   std::string failed;
   const SweepHooks hooks{
@@ -252,10 +252,10 @@ ClientLimit client_limit(const plan::Cell& cell, const ExperimentOptions& experi
             if (record.result.measurement) limit.imgs_per_s = record.result.measurement->imgs_per_s;
           },
       .more = {}};
-  const SweepOutcome outcome = measuring.run(plan, hooks, /*stop_at_failure=*/true);
+  const SweepOutcome outcome = run_sweep(session, plan, hooks, /*stop_at_failure=*/true);
   watcher.shows_nothing();
   if (!failed.empty()) throw Error("from memory", failed, "leave it out: --no-client");
-  if (outcome.interrupted) limit.interrupted = measuring.exit_code(1);
+  if (outcome.interrupted) limit.interrupted = session.exit_code(1);
   return limit;
 }
 

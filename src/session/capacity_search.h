@@ -6,8 +6,8 @@
 
 #include "device/emulated_device.h"
 #include "judge/gpu_search.h"
-#include "session/measuring.h"
 #include "session/seen.h"
+#include "session/session.h"
 
 namespace feedrate::session {
 
@@ -51,8 +51,8 @@ struct SearchOptions {
 };
 // Searches in one sweep, live. `cell`: with one GPU. `device`: what is emulated. Interrupted, it
 // returns what it had measured. Throws the Error of a run that failed.
-Found search_gpus(Measuring& measuring, const plan::Cell& cell,
-                  const device::EmulatedDevice& device, const SearchOptions& options);
+Found search_gpus(Session& session, const plan::Cell& cell, const device::EmulatedDevice& device,
+                  const SearchOptions& options);
 
 // What this machine manages without the storage.
 struct ClientLimit {

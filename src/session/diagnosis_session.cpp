@@ -29,24 +29,23 @@ std::string busy_cpu_text(const plan::Cell& cell, const judge::RoundEvidence& ro
          ". What would limit a GPU shows with --device emulated:NAME";
 }
 
-DiagnosisSession::DiagnosisSession(DiagnosisOrder order, Measuring& measuring,
-                                   const plan::Cell& cell,
+DiagnosisSession::DiagnosisSession(DiagnosisOrder order, Session& session, const plan::Cell& cell,
                                    std::function<void(const DiagnosisAnswer&)> answered)
     : order_(std::move(order)),
-      measuring_(measuring),
-      watcher_(measuring.watcher()),
+      session_(session),
+      watcher_(session.watcher()),
       answered_(std::move(answered)),
       cell_(cell),
       ladder_(ladder_of(cell)),
       began_ns_(measure::now_ns()),
-      live_(measuring, cell, ladder_, order_.seed, [this] { keep(); }) {
+      live_(session, cell, ladder_, order_.seed, [this] { keep(); }) {
   evidence_.settings = live_.settings();
   head_ = {.cell_id = cell_.id(),
            .planted = order_.planted,
            .budget_s = order_.budget_s,
            .plan = {.rounds = 0}};
   if (order_.resume) go_on();
-  measuring_.open_ledger(first_ladder(), order_.resume);
+  session_.open_ledger(first_ladder(), order_.resume);
   if (head_.plan.rounds == 0) keep();
 }
 
@@ -85,10 +84,10 @@ int DiagnosisSession::carry_out() {
     watcher_.warns(order_.folder.empty() ? "interrupted"
                                          : "interrupted; go on: the same command with --resume");
   }
-  if (evidence_.rounds.empty()) return measuring_.exit_code(1);
+  if (evidence_.rounds.empty()) return session_.exit_code(1);
   const bool is_answered = answer(is_whole && !has_failed_ && order_.is_tried);
   const bool is_good = is_whole && is_answered && !has_failed_ && !lacks_blocks();
-  return measuring_.exit_code(is_good ? 0 : 1);
+  return session_.exit_code(is_good ? 0 : 1);
 }
 
 // They failed in each round.
@@ -142,10 +141,10 @@ bool DiagnosisSession::is_enough() const {
 // `before_s`: until the ladder began.
 void DiagnosisSession::set_plan(double before_s, double ladder_s) {
   evidence_.servers = live_.servers();
-  head_.device = live_.facts().device;
+  head_.device = live_.device();
   head_.servers = evidence_.servers;
   const auto [plan, needs_s] =
-      plan_of(order_.budget_s - before_s, ladder_s, live_.facts().step_s, live_.probes());
+      plan_of(order_.budget_s - before_s, ladder_s, live_.step_s(), live_.probes());
   head_.plan = plan;
   if (const std::string text = busy_cpu_text(cell_, live_.round()); !text.empty())
     watcher_.warns(text);
@@ -170,7 +169,7 @@ void DiagnosisSession::keep() {
 judge::Surroundings DiagnosisSession::surroundings() const {
   judge::Surroundings s{.memory_available = static_cast<double>(measure::memory_available()),
                         .takes_engines = cell_["io"].has_value()};
-  const auto dataset = measuring_.dataset_of(cell_);
+  const auto dataset = session_.dataset_of(cell_);
   if (dataset && !dataset->samples.empty()) {
     s.samples = static_cast<double>(dataset->samples.size());
     s.bytes_per_sample = static_cast<double>(dataset->total_bytes) / s.samples;
@@ -200,7 +199,7 @@ bool DiagnosisSession::answer(bool is_tried) {
 Tried DiagnosisSession::try_advice(std::vector<judge::Remedy>& advice) {
   try {
     const Tried tried =
-        try_out(measuring_, cell_, advice, static_cast<int>(evidence_.rounds.size()), order_.seed);
+        try_out(session_, cell_, advice, static_cast<int>(evidence_.rounds.size()), order_.seed);
     if (tried == Tried::interrupted) watcher_.warns("interrupted");
     return tried;
   } catch (const Error& error) {

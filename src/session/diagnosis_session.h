@@ -12,7 +12,7 @@
 #include "ledger/rounds_file.h"
 #include "plan/cell.h"
 #include "session/live_rounds.h"
-#include "session/measuring.h"
+#include "session/session.h"
 #include "session/trials.h"
 
 namespace feedrate::session {
@@ -43,7 +43,7 @@ class DiagnosisSession {
  public:
   // `answered` is called once, as soon as there is an answer. Throws an Error where the folder
   // cannot be used.
-  DiagnosisSession(DiagnosisOrder order, Measuring& measuring, const plan::Cell& cell,
+  DiagnosisSession(DiagnosisOrder order, Session& session, const plan::Cell& cell,
                    std::function<void(const DiagnosisAnswer&)> answered);
 
   // The exit code. Throws an Error where the ceiling or the cell cannot be measured.
@@ -65,7 +65,7 @@ class DiagnosisSession {
   bool write(const nlohmann::ordered_json& json) const;
 
   const DiagnosisOrder order_;
-  Measuring& measuring_;
+  Session& session_;
   Watcher& watcher_;
   const std::function<void(const DiagnosisAnswer&)> answered_;
   const plan::Cell cell_;

@@ -1,20 +1,15 @@
 #include "session/jobs_run.h"
 
 #include <algorithm>
-#include <deque>
+#include <memory>
 #include <numeric>
 #include <utility>
 
 #include "base/error.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "ledger/axes_file.h"
-#include "ledger/plan_file.h"
 #include "measure/clock.h"
 #include "measure/memory.h"
-#include "run/datasets.h"
-#include "run/look_ahead.h"
-#include "session/measuring.h"
 
 namespace feedrate::session {
 
@@ -56,80 +51,23 @@ void JobsOutcome::drop_last() {
   std::erase_if(spoiled, [](const SpoiledRuns& runs) { return runs.repetitions.empty(); });
 }
 
-// A dataset, and what all records of its jobs have in common.
-class JobsRun::Store {
- public:
-  Store(const ExperimentOptions& all, const std::filesystem::path& data, Watcher& watcher)
-      : experiment_(of_dataset(all, data)),
-        datasets_(
-            data, [&watcher, data](std::uint64_t files) { watcher.lists(data, files); },
-            [&watcher](const std::string& note) { watcher.warns(note); }) {}
-
-  // Opened once for all jobs that read the same, under watch; see look_ahead() for what it throws.
-  const run::Datasets& with(const plan::Cell& cell, ranks::RankProcesses& processes) {
-    const plan::CellSettings settings = plan::settings_of(cell);
-    run::look_ahead(cell, settings, experiment_.run, processes, datasets_);
-    datasets_.of(settings);
-    if (environment_.is_null()) {
-      anonymizer_ = anonymizer_of(experiment_);
-      environment_ = environment_of(experiment_, anonymizer_);
-    }
-    return datasets_;
-  }
-  const run::Datasets& datasets() const { return datasets_; }  // those that are open
-  const run::RunOptions& options() const { return experiment_.run; }
-  const std::optional<ledger::Anonymizer>& anonymizer() const { return anonymizer_; }
-  ledger::RecordWriter writer(const run::RunOptions& options) const {
-    return {options, environment_, anonymizer_};
-  }
-
- private:
-  static ExperimentOptions of_dataset(ExperimentOptions experiment,
-                                      const std::filesystem::path& data) {
-    experiment.data = experiment.run.data = data;
-    return experiment;
-  }
-  const ExperimentOptions experiment_;
-  // Looked at once the storage has answered.
-  std::optional<ledger::Anonymizer> anonymizer_;
-  nlohmann::ordered_json environment_;
-  run::Datasets datasets_;
-};
-
-JobsRun::JobsRun(const ExperimentOptions& experiment, const std::vector<PlannedJob>& jobs,
-                 int repetitions, Watcher& watcher, Finished finished)
-    : experiment_(experiment),
+JobsRun::JobsRun(Session& session, const std::vector<PlannedJob>& jobs, int repetitions,
+                 Finished finished)
+    : session_(session),
       jobs_(jobs),
       repetitions_(repetitions),
-      watcher_(watcher),
+      watcher_(session.watcher()),
       finished_(std::move(finished)),
-      ranks_(ranks::make_local_ranks({"rank"})),
-      qualifier_(std::make_shared<run::Qualifier>(watcher.qualify_hooks())),
-      first_page_caches_(jobs.size()) {
-  for (const PlannedJob& job : jobs_) {
-    auto& store = stores_[job.data];
-    if (!store) store = std::make_unique<Store>(experiment_, job.data, watcher_);
-  }
-}
+      first_page_caches_(jobs.size()) {}
 
-JobsRun::~JobsRun() = default;
-
-// A bad device is told before a dataset is listed, which may take long.
-void JobsRun::check_devices() {
-  for (const PlannedJob& job : jobs_) {
-    const Store& store = store_of(job);
-    if (job.is_first())
-      run::CellRunner(store.options(), registry_, *ranks_, store.datasets()).check_device(job.cell);
-  }
-}
-
-// Jobs that are alike need the same, and one of them is checked.
+// A bad device is told before a dataset is listed, which may take long. Jobs that are alike need
+// the same, and one of them is checked.
 void JobsRun::check() {
-  check_devices();
+  for (const PlannedJob& job : jobs_)
+    if (job.is_first()) session_.runner(job.data).check_device(job.cell);
   std::vector<double> bytes;
   for (const PlannedJob& job : jobs_) {
-    bytes.push_back(job.is_first() ? runner_of(job, store_of(job).options()).check(job.cell)
-                                   : bytes[job.first]);
+    bytes.push_back(job.is_first() ? session_.runner(job.data).check(job.cell) : bytes[job.first]);
   }
   const double needed = std::accumulate(bytes.begin(), bytes.end(), 0.0);
   watcher_.shows_nothing();
@@ -141,21 +79,12 @@ void JobsRun::check() {
               "use fewer jobs, a smaller --batch-size, fewer --workers, or --cache none");
 }
 
-void JobsRun::open_ledger() {
-  const std::filesystem::path& folder = experiment_.output;
-  if (folder.empty()) return;
-  ledger_ = std::make_unique<ledger::Ledger>(folder, /*resume=*/false);
-  ledger::keep_axes(folder);
-}
-
 JobsOutcome JobsRun::measure() {
-  for (; repetition_ < repetitions_ && !is_stopped(); ++repetition_) measure_repetition();
+  for (; repetition_ < repetitions_ && !session_.is_stopped(); ++repetition_) measure_repetition();
   const auto& repetitions = outcome_.repetitions;
-  if (is_stopped() && !repetitions.empty() && !repetitions.back().all_measured())
+  if (session_.is_stopped() && !repetitions.empty() && !repetitions.back().all_measured())
     outcome_.drop_last();
-  if (ledger_) {
-    ledger::keep_end(experiment_.output, {ledger_->size(), ledger_->last_xxh3(), !is_stopped()});
-  }
+  session_.end_ledger(!session_.is_stopped());
   return std::move(outcome_);
 }
 
@@ -169,7 +98,7 @@ void JobsRun::measure_repetition() {
     reached.alone.push_back(alone[i] ? std::optional(alone[i]->imgs_per_s) : std::nullopt);
     if (alone[i]) numbers.push_back(i);
   }
-  if (is_stopped()) return;
+  if (session_.is_stopped()) return;
   if (numbers.size() < 2) {
     watcher_.warns(in_repetition() + "too few jobs are left to run together");
     return;
@@ -183,15 +112,12 @@ std::string JobsRun::in_repetition() const {
   return format("repetition %d of %d, ", repetition_ + 1, repetitions_);
 }
 
-run::CellRunner JobsRun::runner_of(const PlannedJob& job, const run::RunOptions& options) {
-  return {options, registry_, *ranks_, store_of(job).with(job.cell, *ranks_), qualifier_};
-}
-
 // Of the run with this number. Each reads the samples in an order of its own: copies would else
 // read the same at the same time, and what a server keeps of one run would be the next one's
 // beginning.
 run::RunOptions JobsRun::options_of(const PlannedJob& job, int order) {
-  run::RunOptions options = store_of(job).options();
+  run::RunOptions options = session_.options().run;
+  options.data = job.data;
   options.seed += static_cast<std::uint64_t>(order);
   return options;
 }
@@ -199,8 +125,9 @@ run::RunOptions JobsRun::options_of(const PlannedJob& job, int order) {
 // One after the other. Jobs that are alike reach the same.
 JobsRun::AllAlone JobsRun::measure_alone() {
   AllAlone all(jobs_.size());
-  for (const std::size_t i : order_alone(jobs_, repetition_, repetitions_, experiment_.run.seed)) {
-    if (!is_stopped()) all[i] = run_alone(jobs_[i]);
+  for (const std::size_t i :
+       order_alone(jobs_, repetition_, repetitions_, session_.options().run.seed)) {
+    if (!session_.is_stopped()) all[i] = run_alone(jobs_[i]);
   }
   for (std::size_t i = 0; i < jobs_.size(); ++i) all[i] = all[jobs_[i].first];
   return all;
@@ -211,9 +138,9 @@ std::optional<JobsRun::Alone> JobsRun::run_alone(const PlannedJob& job) {
   const auto progress = [&](const run::RunProgress& p) { watcher_.shows(shown, p); };
   watcher_.shows(shown + ": preparing");
   const run::RunOptions options = options_of(job, order_);
-  run::CellRunner runner = runner_of(job, options);
+  const auto runner = session_.another_runner(options);
   const std::int64_t started_ns = measure::now_ns();
-  run::CellResult result = runner.run(job.cell, progress, signals_.token());
+  run::CellResult result = runner->run(job.cell, progress, session_.token());
   const std::int64_t began_ns = started_ns + result.qualify_ns;  // that is done once for all
   const ledger::Record record =
       keep(job, std::move(result), options, {.of = static_cast<int>(jobs_.size())}, title);
@@ -229,20 +156,19 @@ void JobsRun::measure_together(const std::vector<std::size_t>& numbers, const Al
   std::vector<run::Beginning> beginnings;
   for (const std::size_t i : numbers) beginnings.push_back(alone[i]->beginning);
   const run::Appointment appointment =
-      run::appointment_of(measure::now_ns(), beginnings, experiment_.run.limits);
+      run::appointment_of(measure::now_ns(), beginnings, session_.options().run.limits);
   std::vector<run::RunOptions> options;
-  std::deque<run::CellRunner> runners;
+  std::vector<std::unique_ptr<run::CellRunner>> runners;
   std::vector<run::Job> started;
   for (const std::size_t i : numbers) {
     options.push_back(options_of(jobs_[i], order_ + static_cast<int>(options.size())));
     options.back().appointment = appointment;
-    runners.emplace_back(options.back(), registry_, *ranks_,
-                         store_of(jobs_[i]).with(jobs_[i].cell, *ranks_), qualifier_);
-    started.push_back({jobs_[i].cell, &runners.back()});
+    runners.push_back(session_.another_runner(options.back()));
+    started.push_back({jobs_[i].cell, runners.back().get()});
   }
   std::vector<run::JobEnd> ends = run::run_together(
       started, [&](std::span<const run::RunProgress> seen) { show(seen, appointment.opens_ns); },
-      signals_.token());
+      session_.token());
   run::leave_out_each_other(ends);
   const run::Overlap overlap = run::overlap_of(ends, appointment.opens_ns);
   JobsRepetition& reached = outcome_.repetitions.back();
@@ -251,7 +177,7 @@ void JobsRun::measure_together(const std::vector<std::size_t>& numbers, const Al
     const std::size_t i = numbers[k];
     const ledger::Record record =
         keep(jobs_[i], std::move(ends[k].result), options[k],
-             {.of = is_stopped() ? static_cast<int>(ends.size()) : overlap.jobs,
+             {.of = session_.is_stopped() ? static_cast<int>(ends.size()) : overlap.jobs,
               .job = static_cast<int>(i + 1),
               .copy = jobs_[i].copy,
               .overlap = overlap.share},
@@ -273,8 +199,7 @@ void JobsRun::show(std::span<const run::RunProgress> seen, std::int64_t opens_ns
 ledger::Record JobsRun::keep(const PlannedJob& job, run::CellResult result,
                              const run::RunOptions& options, ledger::JobsPart part,
                              const std::string& title) {
-  const Store& store = store_of(job);
-  part.base_seed = experiment_.run.seed;
+  part.base_seed = session_.options().run.seed;
   if (!result.measurement) part.overlap.reset();
   ledger::RunContext context;
   context.run.cell = job.cell;
@@ -282,14 +207,11 @@ ledger::Record JobsRun::keep(const PlannedJob& job, run::CellResult result,
   context.order = order_++;
   context.first_page_cache = first_page_caches_[job.first];
   context.jobs = part;
-  ledger::Record record =
-      ledger::make_record(std::move(result), std::move(context), options, store.anonymizer());
-  nlohmann::ordered_json json = store.writer(options).json_of(record);
-  if (ledger_) json = ledger_->append(std::move(json));
+  auto [record, json] = session_.record_run(std::move(result), std::move(context), options);
   watcher_.shows_nothing();
   finished_(record, json, in_repetition() + title);
   note(job, record, title);
-  return record;
+  return std::move(record);
 }
 
 // What will stand under the answer, whose table has the jobs' names beside their numbers.

@@ -3,25 +3,17 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "device/registry.h"
-#include "ledger/ledger.h"
 #include "ledger/record.h"
 #include "plan/cell.h"
-#include "ranks/rank_processes.h"
-#include "run/cell_runner.h"
 #include "run/together.h"
-#include "session/experiment_options.h"
 #include "session/seen.h"
-#include "session/signals.h"
-#include "session/watcher.h"
+#include "session/session.h"
 
 namespace feedrate::session {
 
@@ -73,26 +65,17 @@ class JobsRun {
   // After each run: its record, as it was written, and its name: "alone: job 1 (...)".
   using Finished = std::function<void(const ledger::Record&, const nlohmann::ordered_json&,
                                       const std::string& title)>;
-  // All outlive it.
-  JobsRun(const ExperimentOptions& experiment, const std::vector<PlannedJob>& jobs, int repetitions,
-          Watcher& watcher, Finished finished);
-  ~JobsRun();
+  // `session`, `jobs` outlive it.
+  JobsRun(Session& session, const std::vector<PlannedJob>& jobs, int repetitions,
+          Finished finished);
 
-  // Refuses what cannot be measured. Throws an Error.
+  // Refuses what cannot be measured. Throws an Error or an UnreadableDataset.
   void check();
 
-  // In the experiment's output folder; without one, nothing is kept. Throws an Error.
-  void open_ledger();
-
-  // Once it is stopped, of the complete repetitions alone.
+  // Once the session is stopped, of the complete repetitions alone.
   JobsOutcome measure();
 
-  bool is_stopped() const { return signals_.token().stop_requested(); }
-  // 128 + signal if one came, else `otherwise`.
-  int exit_code(int otherwise) const { return signals_.exit_code(otherwise); }
-
  private:
-  class Store;
   // What a job reaches by itself.
   struct Alone {
     double imgs_per_s = 0;
@@ -100,9 +83,6 @@ class JobsRun {
   };
   using AllAlone = std::vector<std::optional<Alone>>;
 
-  Store& store_of(const PlannedJob& job) { return *stores_.at(job.data); }
-  void check_devices();
-  run::CellRunner runner_of(const PlannedJob& job, const run::RunOptions& options);
   std::string in_repetition() const;
   void measure_repetition();
   run::RunOptions options_of(const PlannedJob& job, int order);
@@ -114,17 +94,11 @@ class JobsRun {
                       ledger::JobsPart part, const std::string& title);
   void note(const PlannedJob& job, const ledger::Record& record, const std::string& title);
 
-  const ExperimentOptions& experiment_;
+  Session& session_;
   const std::vector<PlannedJob>& jobs_;
   const int repetitions_;
   Watcher& watcher_;
   const Finished finished_;
-  const SignalWatcher signals_;  // before any other thread
-  const std::unique_ptr<ranks::RankProcesses> ranks_;
-  device::AcceleratorRegistry registry_;
-  const std::shared_ptr<run::Qualifier> qualifier_;  // for all jobs
-  std::map<std::filesystem::path, std::unique_ptr<Store>> stores_;
-  std::unique_ptr<ledger::Ledger> ledger_;
   std::vector<std::optional<run::PageCache>> first_page_caches_;  // by job; alone
   int order_ = 0, repetition_ = 0;
   JobsOutcome outcome_;

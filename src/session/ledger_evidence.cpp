@@ -8,12 +8,13 @@
 #include "base/error.h"
 #include "ledger/ledger.h"
 #include "ledger/record_json.h"
+#include "ledger/recorded_measurement.h"
 #include "ledger/rounds_file.h"
 #include "plan/axes.h"
 #include "plan/where.h"
 #include "session/delay_plan.h"
 #include "session/ladder_cells.h"
-#include "session/record_evidence.h"
+#include "session/run_evidence.h"
 
 namespace feedrate::session {
 namespace {
@@ -93,11 +94,12 @@ void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
     if (rung == rungs.end() || !is_measured(record) || !record.value("valid", true)) continue;
     judge::RoundEvidence& round = rounds[record.at("repetition")];
     const bool is_own = rung->second == own_rung(found.of.cell);
-    add_record(record, rung->second, is_own, round);
+    const run::Measurement m = ledger::measurement_from(record);
+    add_run(m, rung->second, round);
     if (!is_own) continue;
-    const CellFacts facts = facts_of(record);
-    found.of.device = facts.device;
-    found.evidence.servers.cpus = facts.cpus;
+    add_own_run(m, ledger::capacities_from(record.at("capacities")), round);
+    found.of.device = m.device.name;
+    found.evidence.servers.cpus = usable_cpus(m);
     if (const Json dataset = record.value("dataset", Json()); dataset.is_object()) {
       found.surroundings.samples = dataset.value("samples", 0.0);
       found.surroundings.bytes_per_sample = dataset.value("mean_bytes", 0.0);

@@ -7,8 +7,12 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "ledger/record_json.h"
+#include "ledger/recorded_measurement.h"
 #include "measure/clock.h"
+#include "session/ledger_evidence.h"
 #include "session/live_runs.h"
+#include "session/run_evidence.h"
 
 namespace feedrate::session {
 namespace {
@@ -39,13 +43,13 @@ constexpr const char* kStaysAsItIs =
 
 }  // namespace
 
-LiveRounds::LiveRounds(Measuring& measuring, const plan::Cell& cell, LadderCells ladder,
+LiveRounds::LiveRounds(Session& session, const plan::Cell& cell, LadderCells ladder,
                        std::uint64_t seed, std::function<void()> ran)
-    : measuring_(measuring),
+    : session_(session),
       cell_(cell),
       ladder_(std::move(ladder)),
       settings_(plan::settings_of(cell)),
-      wanted_{.served = measuring.delays_served(cell)},
+      wanted_{.served = session.registry().find(settings_.device).delays},
       seed_(seed),
       ran_(std::move(ran)) {
   servers_ = servers_of(settings_);
@@ -55,10 +59,10 @@ LiveRounds::LiveRounds(Measuring& measuring, const plan::Cell& cell, LadderCells
 void LiveRounds::check_rungs() {
   for (const auto& [rung, cell] : ladder_) {
     try {
-      measuring_.check({{cell, plan::Role::cell, 0}});
+      session_.check({{cell, plan::Role::cell, 0}});
     } catch (const std::runtime_error& error) {
       if (is_needed(rung)) throw;
-      seen_.left_out.emplace(rung, measuring_.cleaned(error.what()));
+      seen_.left_out.emplace(rung, session_.cleaned(error.what()));
     }
   }
   are_checked_ = true;
@@ -108,10 +112,7 @@ bool LiveRounds::measure_rungs(std::vector<plan::PlannedRun> runs,
   const LiveRuns live{
       .title = title,
       .name = [&](const plan::Cell& cell) { return std::string(name_of(rung_of(cell))); },
-      .add =
-          [&](const ledger::Record& record, const nlohmann::ordered_json& json) {
-            add(rung_of(record.context.run.cell), record, json);
-          },
+      .add = [&](const ledger::Record& record) { add(rung_of(record.context.run.cell), record); },
       .more =
           [&] {
             if (!cold.empty() && round_.page_cache == "as-is") {
@@ -120,31 +121,34 @@ bool LiveRounds::measure_rungs(std::vector<plan::PlannedRun> runs,
             }
             return std::exchange(cold, {});
           }};
-  return live.measure(measuring_, runs);
+  return live.measure(session_, runs);
 }
 
 // What an interrupted round had measured already.
 void LiveRounds::add_from_ledger(const std::map<std::string, Rung>& rungs) {
-  if (!measuring_.ledger()) return;
+  if (!session_.ledger()) return;
   // A run that was measured again stands behind the one that was spoilt.
-  for (const nlohmann::ordered_json& record : std::views::reverse(measuring_.ledger()->records())) {
+  for (const nlohmann::ordered_json& record : std::views::reverse(session_.ledger()->records())) {
     const auto rung = rungs.find(record.value("cell_id", ""));
     if (rung != rungs.end() && record.at("repetition") == number_ && record.at("status") == "ok" &&
         !round_.rates.contains(rung->second))
-      add_rates(rung->second, record);
+      add_measured(rung->second, ledger::measurement_from(record),
+                   ledger::capacities_from(record.at("capacities")));
   }
 }
 
-void LiveRounds::add_rates(Rung rung, const nlohmann::ordered_json& record) {
-  const bool is_own = rung == own_rung(cell_);
-  add_record(record, rung, is_own, round_);
-  if (!is_own) return;
-  facts_ = facts_of(record);
-  servers_.cpus = facts_.cpus;
+void LiveRounds::add_measured(Rung rung, const run::Measurement& m,
+                              std::vector<judge::Capacity> capacities) {
+  add_run(m, rung, round_);
+  if (rung != own_rung(cell_)) return;
+  add_own_run(m, std::move(capacities), round_);
+  device_ = m.device.name;
+  step_s_ = 1e-3 * m.step_ms.summary.mean;
+  servers_.cpus = usable_cpus(m);
   look_at_storage();
 }
 
-void LiveRounds::add(Rung rung, const ledger::Record& record, const nlohmann::ordered_json& json) {
+void LiveRounds::add(Rung rung, const ledger::Record& record) {
   const run::CellResult& result = record.result;
   if (result.status == run::Status::interrupted) return;
   ++seen_.runs;
@@ -155,7 +159,7 @@ void LiveRounds::add(Rung rung, const ledger::Record& record, const nlohmann::or
     seen.reason = flag.reason, seen.remedy = flag.remedy;
   }
   if (result.status == run::Status::failed) {
-    const std::string why = measuring_.cleaned(result.error);
+    const std::string why = session_.cleaned(result.error);
     if (is_needed(rung)) {
       needed_failed_[rung] = why;
     } else {
@@ -163,7 +167,7 @@ void LiveRounds::add(Rung rung, const ledger::Record& record, const nlohmann::or
     }
   }
   if (result.measurement) {
-    add_rates(rung, json);
+    add_measured(rung, *result.measurement, record.verdict->capacities);
     if (rung == own_rung(cell_)) patterns_ = patterns_in(*result.measurement);
   }
   ran_();
@@ -177,7 +181,7 @@ void LiveRounds::look_at_storage() {
   const auto past_it = with(cell_, {{"io", "direct"}, {"io-depth", ""}, {"page-cache", ""}});
   if (!past_it) return;
   try {
-    measuring_.check({{*past_it, plan::Role::cell, 0}});
+    session_.check({{*past_it, plan::Role::cell, 0}});
     wanted_.storage = true;
   } catch (const std::runtime_error&) {  // the storage is then named by elimination
   }
@@ -243,7 +247,7 @@ bool LiveRounds::measure_blocks(const ledger::DiagnosisPlan& plan, bool nothing_
   double left_s = plan.block_run_s * more;
   std::optional<measure::StageTotals> undelayed;
   bool some_ended = false;
-  Watcher& watcher = measuring_.watcher();
+  Watcher& watcher = session_.watcher();
   watcher.shows(title + kDelays);
   for (std::uint64_t run = 0; !blocks.blocks.empty() && left_s > 2 * blocks.seconds; ++run) {
     const std::int64_t began_ns = measure::now_ns();
@@ -280,14 +284,15 @@ bool LiveRounds::may_be_shorter(run::BlockPlan& blocks, const run::Measurement& 
 
 run::CellResult LiveRounds::measure_once(const run::BlockPlan& blocks, double most_s,
                                          std::uint64_t run, const run::ProgressSink& progress) {
-  return measuring_.run_blocks(cell_, blocks, most_s, progress,
-                               mix64(seed_, static_cast<std::uint64_t>(number_) + (run << 32)));
+  return session_.runner().run_blocks(
+      cell_, blocks, most_s, progress, session_.token(),
+      mix64(seed_, static_cast<std::uint64_t>(number_) + (run << 32)));
 }
 
 void LiveRounds::blocks_failed(const std::string& why) {
-  measuring_.watcher().warns((round_.pairs.empty() ? "no" : "not every") +
-                             (" delay could be measured: " + why));
-  seen_.blocks_failed = measuring_.cleaned(why);
+  session_.watcher().warns((round_.pairs.empty() ? "no" : "not every") +
+                           (" delay could be measured: " + why));
+  seen_.blocks_failed = session_.cleaned(why);
 }
 
 // Returns how many of the first blocks ended, in whole pairs.

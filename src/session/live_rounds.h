@@ -11,8 +11,7 @@
 #include "plan/cell.h"
 #include "session/delay_plan.h"
 #include "session/ladder_cells.h"
-#include "session/measuring.h"
-#include "session/record_evidence.h"
+#include "session/session.h"
 
 namespace feedrate::session {
 
@@ -20,7 +19,7 @@ namespace feedrate::session {
 class LiveRounds {
  public:
   // `ran` is called after each run of a ladder.
-  LiveRounds(Measuring& measuring, const plan::Cell& cell, LadderCells ladder, std::uint64_t seed,
+  LiveRounds(Session& session, const plan::Cell& cell, LadderCells ladder, std::uint64_t seed,
              std::function<void()> ran);
 
   // The ladder of a round. False: interrupted. Throws an Error where the ceiling or the cell itself
@@ -34,7 +33,8 @@ class LiveRounds {
   const judge::RoundEvidence& round() const { return round_; }
   const judge::Servers& servers() const { return servers_; }
   const plan::CellSettings& settings() const { return settings_; }
-  const CellFacts& facts() const { return facts_; }
+  const std::string& device() const { return device_; }
+  double step_s() const { return step_s_; }  // mean
   // After the first ladder: how many places the blocks of each round delay, mostly.
   std::size_t probes() const { return probes_of(settings_, wanted_).size(); }
 
@@ -47,8 +47,9 @@ class LiveRounds {
   bool measure_rungs(std::vector<plan::PlannedRun> runs,
                      const std::map<std::string, judge::Rung>& rungs, const std::string& title);
   void add_from_ledger(const std::map<std::string, judge::Rung>& rungs);  // by cell_id
-  void add(judge::Rung rung, const ledger::Record& record, const nlohmann::ordered_json& json);
-  void add_rates(judge::Rung rung, const nlohmann::ordered_json& record);
+  void add(judge::Rung rung, const ledger::Record& record);
+  void add_measured(judge::Rung rung, const run::Measurement& m,
+                    std::vector<judge::Capacity> capacities);
   std::vector<judge::Pattern> patterns_in(const run::Measurement& m) const;
   void count_patterns();
   void look_at_storage();
@@ -63,7 +64,7 @@ class LiveRounds {
   std::vector<run::Block> blocks_of(const ledger::DiagnosisPlan& plan,
                                     const std::vector<Probe>& probes) const;
 
-  Measuring& measuring_;
+  Session& session_;
   const plan::Cell cell_;
   const LadderCells ladder_;
   const plan::CellSettings settings_;
@@ -72,7 +73,8 @@ class LiveRounds {
   const std::function<void()> ran_;
   judge::RoundEvidence round_;
   judge::Servers servers_;
-  CellFacts facts_;
+  std::string device_;  // its name, as the cell's last run tells it; and how long its steps took
+  double step_s_ = 0;
   int number_ = 0;
   ledger::SeenInRounds seen_;
   std::optional<std::vector<judge::Pattern>> patterns_;  // of the round's last run of the cell

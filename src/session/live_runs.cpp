@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <optional>
 
+#include "session/sweep.h"
+
 namespace feedrate::session {
 
-bool LiveRuns::measure(Measuring& measuring, const std::vector<plan::PlannedRun>& plan) const {
-  Watcher& watcher = measuring.watcher();
+bool LiveRuns::measure(Session& session, const std::vector<plan::PlannedRun>& plan) const {
+  Watcher& watcher = session.watcher();
   std::string label;
   const SweepHooks hooks{
       .started =
@@ -15,9 +17,9 @@ bool LiveRuns::measure(Measuring& measuring, const std::vector<plan::PlannedRun>
             watcher.shows(label);
           },
       .progress = [&](const run::RunProgress& p) { watcher.shows(label, p); },
-      .finished = add,
+      .finished = [&](const ledger::Record& record, const nlohmann::ordered_json&) { add(record); },
       .more = more};
-  const SweepOutcome outcome = measuring.run(plan, hooks, /*stop_at_failure=*/false);
+  const SweepOutcome outcome = run_sweep(session, plan, hooks, /*stop_at_failure=*/false);
   watcher.shows_nothing();
   return !outcome.interrupted;
 }

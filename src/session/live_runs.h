@@ -1,13 +1,12 @@
 #pragma once
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "ledger/record.h"
 #include "plan/cell.h"
 #include "plan/sweep_order.h"
-#include "session/measuring.h"
+#include "session/session.h"
 
 namespace feedrate::session {
 
@@ -15,12 +14,11 @@ namespace feedrate::session {
 struct LiveRuns {
   std::string title;
   std::function<std::string(const plan::Cell&)> name;
-  // After each run; with the record as it was written.
-  std::function<void(const ledger::Record&, const nlohmann::ordered_json&)> add;
+  std::function<void(const ledger::Record&)> add;       // after each run
   std::function<std::vector<plan::PlannedRun>()> more;  // see session::SweepHooks; may be empty
 
   // False: interrupted.
-  bool measure(Measuring& measuring, const std::vector<plan::PlannedRun>& plan) const;
+  bool measure(Session& session, const std::vector<plan::PlannedRun>& plan) const;
 };
 
 }  // namespace feedrate::session

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ledger/plan_file.h"
 #include "ledger/precision.h"
 #include "measure/clock.h"
 #include "plan/expand.h"
@@ -138,6 +139,16 @@ std::vector<plan::Cell> without_ceilings(std::vector<plan::Cell> cells) {
   return cells;
 }
 
+// A repetition as the folder's sweeps planned it, with those of the cells that it was for; empty:
+// the ledger has all of it.
+std::vector<plan::PlannedRun> left_over_of(const Session& session, std::vector<plan::Cell> cells,
+                                           int repetition) {
+  const auto planned = ledger::planned_cells(session.options().output, repetition);
+  std::erase_if(cells, [&](const plan::Cell& cell) { return !planned.contains(cell.id()); });
+  const auto runs = plan::plan_repetition(cells, repetition, session.options().run.seed);
+  return session.missing(runs).empty() ? std::vector<plan::PlannedRun>{} : runs;
+}
+
 }  // namespace
 
 double least_seconds(const run::RunLimits& limits) {
@@ -172,13 +183,13 @@ void check_pilot(const ledger::Ledger& ledger, int pilot) {
   }
 }
 
-SweepOutcome sweep_to_precision(Measuring& measuring, const std::vector<plan::Cell>& cells,
+SweepOutcome sweep_to_precision(Session& session, const std::vector<plan::Cell>& cells,
                                 const PrecisionOptions& options, int pilot, std::uint64_t seed,
                                 double least_each_s, SweepHooks hooks) {
   const std::int64_t began_ns = measure::now_ns();
   const auto elapsed_s = [&] { return measure::seconds(measure::now_ns() - began_ns); };
   const std::vector<plan::Cell> judged = without_ceilings(cells);
-  State state(judged, options, pilot, measuring.ledger()->records(), measuring.watcher());
+  State state(judged, options, pilot, session.ledger()->records(), session.watcher());
   std::size_t done = 0;
   hooks.finished = [&, told = hooks.finished](const ledger::Record& record, const Json& json) {
     told(record, json);
@@ -189,14 +200,14 @@ SweepOutcome sweep_to_precision(Measuring& measuring, const std::vector<plan::Ce
   // What a stopped sweep left of its last repetition after the pilot.
   std::vector<plan::PlannedRun> left_over;
   if (const int last = state.first_new_repetition() - 1; last >= pilot)
-    left_over = measuring.left_over(judged, last);
+    left_over = left_over_of(session, judged, last);
   const auto next = [&]() -> std::vector<plan::PlannedRun> {
     const double each_s = done == 0 ? least_each_s : elapsed_s() / static_cast<double>(done);
     std::optional<double> most_runs;
     if (options.budget_s) most_runs = (*options.budget_s - elapsed_s()) / each_s;
     state.look();
     if (repetition == pilot && !left_over.empty()) {
-      const auto due = static_cast<double>(measuring.missing(left_over).size());
+      const auto due = static_cast<double>(session.missing(left_over).size());
       if (due <= most_runs.value_or(due)) return std::exchange(left_over, {});
       left_over.clear();
     }
@@ -207,7 +218,7 @@ SweepOutcome sweep_to_precision(Measuring& measuring, const std::vector<plan::Ce
   };
   hooks.more = next;
   const SweepOutcome outcome =
-      measuring.run(next(), hooks, /*stop_at_failure=*/false, options.precision(pilot));
+      run_sweep(session, next(), hooks, /*stop_at_failure=*/false, options.precision(pilot));
   state.look();
   state.say_outcome();
   return outcome;

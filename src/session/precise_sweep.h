@@ -5,7 +5,6 @@
 
 #include "plan/cell.h"
 #include "plan/two_stage.h"
-#include "session/measuring.h"
 #include "session/sweep.h"
 
 namespace feedrate::session {
@@ -33,7 +32,7 @@ void check_pilot(const ledger::Ledger& ledger, int pilot);
 // Measures repetition after repetition, each of the cells whose intervals are still too wide, and
 // says before each what is left. Ends where all are met, have failed or are out of reach, or where
 // no further run would end within the budget.
-SweepOutcome sweep_to_precision(Measuring& measuring, const std::vector<plan::Cell>& cells,
+SweepOutcome sweep_to_precision(Session& session, const std::vector<plan::Cell>& cells,
                                 const PrecisionOptions& options, int pilot, std::uint64_t seed,
                                 double least_each_s, SweepHooks hooks);
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "ledger/plan_file.h"
 #include "ledger/recorded_measurement.h"
 #include "ledger/resume.h"
 #include "plan/expand.h"
@@ -86,28 +87,29 @@ bool stood_still(const ledger::Record& record) {
 // A sweep under way.
 class Sweep {
  public:
-  Sweep(run::CellRunner& runner, const ledger::RecordWriter& writer, ledger::Ledger* ledger,
-        const SweepOptions& options, const SweepHooks& hooks, std::stop_token stop)
-      : runner_(runner),
-        writer_(writer),
-        ledger_(ledger),
-        options_(options),
+  Sweep(Session& session, const SweepHooks& hooks, bool stop_at_failure,
+        const std::optional<plan::Precision>& precision)
+      : session_(session),
         hooks_(hooks),
-        stop_(std::move(stop)),
-        before_(ledger ? ledger->records() : std::vector<Json>{}),
+        stop_at_failure_(stop_at_failure),
+        precision_(precision),
+        before_(session.ledger() ? session.ledger()->records() : std::vector<Json>{}),
         ceilings_(before_),
         page_caches_(before_),
-        order_(static_cast<int>(ledger ? ledger->size() : 0)) {}
+        order_(static_cast<int>(session.ledger() ? session.ledger()->size() : 0)) {}
 
   SweepOutcome carry_out(std::vector<plan::PlannedRun> plan) {
     while (!plan.empty() && !ended_) {
-      const std::vector<plan::PlannedRun> missing = ledger::missing_of(plan, before_);
+      if (const ledger::Ledger* ledger = session_.ledger())
+        ledger::keep_plan(session_.options().output, plan, ledger->size());
+      const std::vector<plan::PlannedRun> missing = session_.missing(plan);
       outcome_.planned += plan.size();
       outcome_.skipped += plan.size() - missing.size();
       measure_all(missing);
       if (ended_ || !hooks_.more) break;
       plan = hooks_.more();
     }
+    session_.end_ledger(outcome_.ok + outcome_.failed + outcome_.skipped == outcome_.planned);
     return outcome_;
   }
 
@@ -115,54 +117,51 @@ class Sweep {
   void measure_all(const std::vector<plan::PlannedRun>& runs) {
     bool again = false;
     for (std::size_t i = 0; i < runs.size() && !ended_; i += again ? 0 : 1) {
-      if (stop_.stop_requested()) {
+      if (session_.is_stopped()) {
         outcome_.interrupted = ended_ = true;
         return;
       }
       const ledger::Record record = measure(runs[i], i + 1, runs.size());
-      again = options_.measure_again && !again && stood_still(record);
+      again = !stop_at_failure_ && !again && stood_still(record);
       if (!again) count(record.result.status);
     }
   }
 
   ledger::Record measure(const plan::PlannedRun& run, std::size_t number, std::size_t total) {
+    const ExperimentOptions& options = session_.options();
     const auto ceiling = ceilings_.of(run);
     hooks_.started(run, number, total,
                    run.role == plan::Role::cell && ceiling ? std::optional(ceiling->imgs_per_s)
                                                            : std::nullopt);
     run::CellResult result =
-        runner_.run(run.cell, hooks_.progress, stop_,
-                    {.seed = run.seed(options_.run.seed),
-                     .trace = number == total ? options_.trace : std::filesystem::path{},
-                     .in_pairs = run.in_pairs,
-                     .team = team_of(run)});
-    std::vector<std::string> differences = options_.differences;
+        session_.runner().run(run.cell, hooks_.progress, session_.token(),
+                              {.seed = run.seed(options.run.seed),
+                               .trace = number == total ? options.trace : std::filesystem::path{},
+                               .in_pairs = run.in_pairs,
+                               .team = team_of(run)});
+    std::vector<std::string> differences = session_.differences();
     std::ranges::move(ledger::device_differences(before_, result), std::back_inserter(differences));
-    const ledger::Record record =
-        ledger::make_record(std::move(result),
-                            {run, order_++, ceiling, page_caches_.of(run.cell),
-                             std::move(differences), options_.precision},
-                            options_.run, writer_.anonymizer());
-    const Json json = writer_.json_of(record);
-    hooks_.finished(record, ledger_ ? ledger_->append(json) : json);
+    auto [record, json] = session_.record_run(
+        std::move(result),
+        {run, order_++, ceiling, page_caches_.of(run.cell), std::move(differences), precision_},
+        options.run);
+    hooks_.finished(record, json);
     ceilings_.add(record);
     page_caches_.add(record);
-    return record;
+    return std::move(record);
   }
 
   void count(run::Status status) {
     if (status == run::Status::ok) ++outcome_.ok;
     if (status == run::Status::failed) ++outcome_.failed;
     outcome_.interrupted = status == run::Status::interrupted;
-    ended_ = outcome_.interrupted || (status == run::Status::failed && options_.stop_at_failure);
+    ended_ = outcome_.interrupted || (status == run::Status::failed && stop_at_failure_);
   }
 
-  run::CellRunner& runner_;
-  const ledger::RecordWriter& writer_;
-  ledger::Ledger* const ledger_;
-  const SweepOptions& options_;
+  Session& session_;
   const SweepHooks& hooks_;
-  const std::stop_token stop_;
+  const bool stop_at_failure_;
+  const std::optional<plan::Precision> precision_;
   const std::vector<Json> before_;  // the ledger's records when it began
   Ceilings ceilings_;
   FirstPageCaches page_caches_;
@@ -173,10 +172,10 @@ class Sweep {
 
 }  // namespace
 
-SweepOutcome run_sweep(const std::vector<plan::PlannedRun>& plan, run::CellRunner& runner,
-                       const ledger::RecordWriter& writer, ledger::Ledger* ledger,
-                       const SweepOptions& options, const SweepHooks& hooks, std::stop_token stop) {
-  return Sweep(runner, writer, ledger, options, hooks, std::move(stop)).carry_out(plan);
+SweepOutcome run_sweep(Session& session, const std::vector<plan::PlannedRun>& plan,
+                       const SweepHooks& hooks, bool stop_at_failure,
+                       const std::optional<plan::Precision>& precision) {
+  return Sweep(session, hooks, stop_at_failure, precision).carry_out(plan);
 }
 
 }  // namespace feedrate::session

@@ -1,14 +1,9 @@
 #pragma once
 #include <functional>
 #include <optional>
-#include <stop_token>
-#include <string>
 #include <vector>
 
-#include "ledger/ledger.h"
-#include "ledger/record.h"
-#include "plan/sweep_order.h"
-#include "run/cell_runner.h"
+#include "session/session.h"
 
 namespace feedrate::session {
 
@@ -26,25 +21,18 @@ struct SweepHooks {
   std::function<std::vector<plan::PlannedRun>()> more;
 };
 
-struct SweepOptions {
-  run::RunOptions run;
-  std::vector<std::string> differences;  // from the ledger's records, see resume.h
-  bool stop_at_failure = false;          // else a failed run does not end the sweep
-  bool measure_again = false;            // once, a run in which the process or machine stood still
-  std::optional<plan::Precision> precision{};  // that was asked for; goes into the records
-  std::filesystem::path trace{};  // of the plan's last run, not of its ceiling's; empty: none
-};
-
 struct SweepOutcome {
   std::size_t planned = 0;
   std::size_t ok = 0, failed = 0, skipped = 0;  // skipped: already in the ledger
   bool interrupted = false;
 };
 
-// Carries out the plan, appending one record after every run. Runs that the ledger already has
-// (missing_of()) are skipped. `ledger`: null keeps nothing.
-SweepOutcome run_sweep(const std::vector<plan::PlannedRun>& plan, run::CellRunner& runner,
-                       const ledger::RecordWriter& writer, ledger::Ledger* ledger,
-                       const SweepOptions& options, const SweepHooks& hooks, std::stop_token stop);
+// Carries out the plan, which it writes to plan.json, and adds one record to the ledger after every
+// run. Runs that the ledger already has (missing_of()) are skipped. `stop_at_failure`: a failed run
+// ends the sweep; else it goes on, and measures a run in which the process or machine stood still
+// once again. `precision`: what was asked for; goes into the records.
+SweepOutcome run_sweep(Session& session, const std::vector<plan::PlannedRun>& plan,
+                       const SweepHooks& hooks, bool stop_at_failure,
+                       const std::optional<plan::Precision>& precision = {});
 
 }  // namespace feedrate::session

@@ -8,10 +8,11 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "ledger/recorded_measurement.h"
 #include "plan/set_rate.h"
 #include "session/ladder_cells.h"
+#include "session/ledger_evidence.h"
 #include "session/live_runs.h"
-#include "session/record_evidence.h"
 
 namespace feedrate::session {
 namespace {
@@ -61,14 +62,14 @@ Trials trials_of(const plan::Cell& cell, const std::vector<judge::Remedy>& advic
 }
 
 // Those that this dataset and this machine can run.
-void leave_out_refused(Measuring& measuring, Trials& trials, std::vector<judge::Remedy>& advice) {
+void leave_out_refused(Session& session, Trials& trials, std::vector<judge::Remedy>& advice) {
   std::erase_if(trials, [&](const auto& one) {
     const Trial& trial = one.second;
     try {
-      measuring.check({{trial.cell, plan::Role::cell, 0}});
+      session.check({{trial.cell, plan::Role::cell, 0}});
       return false;
     } catch (const std::runtime_error& error) {
-      set_not_tried(advice[trial.remedy], trial.workers, measuring.cleaned(error.what()));
+      set_not_tried(advice[trial.remedy], trial.workers, session.cleaned(error.what()));
       return true;
     }
   });
@@ -82,7 +83,7 @@ void add_tried_before(const std::vector<nlohmann::ordered_json>& records, int fi
     const int round = record.value("repetition", -1);
     const bool is_of_trials = round >= first_round && round < first_round + kTries;
     if (trial == trials.end() || record.at("status") != "ok" || !is_of_trials) continue;
-    trial->second.rates.emplace(round, kept_up(record));
+    trial->second.rates.emplace(round, run::kept_up(ledger::measurement_from(record)));
   }
 }
 
@@ -113,20 +114,20 @@ std::vector<judge::Remedy> advice_for(const plan::Cell& cell, const judge::Evide
   return advice;
 }
 
-Tried try_out(Measuring& measuring, const plan::Cell& cell, std::vector<judge::Remedy>& advice,
+Tried try_out(Session& session, const plan::Cell& cell, std::vector<judge::Remedy>& advice,
               int first_round, std::uint64_t seed) {
   Trials trials = trials_of(cell, advice);
-  leave_out_refused(measuring, trials, advice);
+  leave_out_refused(session, trials, advice);
   const LiveRuns runs{
       .title = "trying the advice",
       .name = [&](const plan::Cell& tried) { return advice[trials.at(tried.id()).remedy].name; },
       .add =
-          [&](const ledger::Record& record, const nlohmann::ordered_json& json) {
+          [&](const ledger::Record& record) {
             Trial& trial = trials.at(record.context.run.cell.id());
-            if (record.result.measurement) {
-              trial.rates[record.context.run.repetition] = kept_up(json);
+            if (const auto& m = record.result.measurement) {
+              trial.rates[record.context.run.repetition] = run::kept_up(*m);
             } else {
-              trial.failure = measuring.cleaned(record.result.error);
+              trial.failure = session.cleaned(record.result.error);
             }
           },
       .more = {}};
@@ -135,9 +136,9 @@ Tried try_out(Measuring& measuring, const plan::Cell& cell, std::vector<judge::R
     std::vector<plan::PlannedRun> plan;
     for (const auto& [id, trial] : trials) plan.push_back({trial.cell, plan::Role::cell, round});
     shuffle(plan, mix64(seed, static_cast<std::uint64_t>(round)));
-    if (!runs.measure(measuring, plan)) return Tried::interrupted;
+    if (!runs.measure(session, plan)) return Tried::interrupted;
   }
-  if (measuring.ledger()) add_tried_before(measuring.ledger()->records(), first_round, trials);
+  if (session.ledger()) add_tried_before(session.ledger()->records(), first_round, trials);
   set_what_they_reached(trials, advice);
   const bool have_all =
       std::ranges::none_of(trials, [](const auto& trial) { return trial.second.rates.empty(); });

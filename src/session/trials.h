@@ -5,7 +5,7 @@
 
 #include "judge/advice.h"
 #include "plan/cell.h"
-#include "session/measuring.h"
+#include "session/session.h"
 
 namespace feedrate::session {
 
@@ -18,7 +18,7 @@ std::vector<judge::Remedy> advice_for(const plan::Cell& cell, const judge::Evide
 enum class Tried { all, not_all, interrupted };
 // Measures the cells of the remedies in some rounds, from `first_round` on, each round in an order
 // of its own that `seed` draws; sets what they reached, or why not.
-Tried try_out(Measuring& measuring, const plan::Cell& cell, std::vector<judge::Remedy>& advice,
+Tried try_out(Session& session, const plan::Cell& cell, std::vector<judge::Remedy>& advice,
               int first_round, std::uint64_t seed);
 // Sets what they reached when it was tried, as the records of that ledger have it.
 void add_tried(const std::vector<nlohmann::ordered_json>& records, const plan::Cell& cell,

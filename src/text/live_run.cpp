@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "ledger/record_json.h"
 #include "text/result_text.h"
 
 namespace feedrate::text {
@@ -30,26 +29,21 @@ void say_of_trace(const run::TraceOutcome& trace) {
 LiveRun::LiveRun(Options options, std::function<void(const run::CellResult&)> measured)
     : options_(std::move(options)),
       measured_hook_(std::move(measured)),
-      line_(options_.quiet),
-      slow_(options_.limits, options_.quiet) {}
+      run_(options_.limits, options_.quiet) {}
 
 session::SweepHooks LiveRun::hooks() {
   return {.started =
               [this](const plan::PlannedRun& run, std::size_t, std::size_t,
                      std::optional<double> ceiling) {
-                ceiling_ = ceiling;
-                cell_ = run.cell, in_pairs_ = run.in_pairs;
-                title_ = run.cell.label();
-                if (options_.repetitions > 1)
-                  title_ = format("[%d/%d] ", run.repetition + 1, options_.repetitions) + title_;
-                line_.show(title_, {"preparing"});
+                const std::string turn =
+                    options_.repetitions > 1
+                        ? format("[%d/%d] ", run.repetition + 1, options_.repetitions)
+                        : "";
+                run_.begin(run, turn + run.cell.label(), ceiling);
               },
-          .progress = [this](const run::RunProgress& p) { show(p); },
-          .finished =
-              [this](const ledger::Record& record, const nlohmann::ordered_json& json) {
-                line_.clear();
-                finish(record, json);
-              }};
+          .progress = [this](const run::RunProgress& p) { run_.show(p); },
+          .finished = [this](const ledger::Record& record,
+                             const nlohmann::ordered_json& json) { finish(record, json); }};
 }
 
 void LiveRun::refuse_a_failed_ceiling() const {
@@ -68,18 +62,14 @@ void LiveRun::conclude() const {
     std::fputs(result_summary(measured_, label, options_.ledger).c_str(), stdout);
 }
 
-void LiveRun::show(const run::RunProgress& progress) {
-  slow_.look_at(progress, cell_, in_pairs_, line_);
-  line_.show(title_, describe(progress, ceiling_));
-}
-
 void LiveRun::finish(const ledger::Record& record, const nlohmann::ordered_json& json) {
+  run_.end();
   const run::CellResult& result = record.result;
   if (record.context.run.role != plan::Role::cell && !options_.measures_the_ceiling) {
     if (result.status == run::Status::failed) ceiling_error_ = result.error;
     return;
   }
-  if (options_.prints_json) std::printf("%s\n", ledger::to_line(json).c_str());
+  if (options_.prints_json) print_json(json);
   if (result.status == run::Status::failed)
     std::fprintf(stderr, "feedrate: %s\n", result.error.c_str());
   if (!result.measurement) return;

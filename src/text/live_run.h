@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "session/sweep.h"
-#include "text/progress.h"
-#include "text/slow_step.h"
+#include "text/shown_run.h"
 
 namespace feedrate::text {
 
@@ -35,17 +34,11 @@ class LiveRun {
   void conclude() const;
 
  private:
-  void show(const run::RunProgress& progress);
   void finish(const ledger::Record& record, const nlohmann::ordered_json& json);
 
   const Options options_;
   const std::function<void(const run::CellResult&)> measured_hook_;
-  ProgressLine line_;
-  SlowStepNotice slow_;
-  plan::Cell cell_;  // of the run in progress
-  bool in_pairs_ = false;
-  std::string title_;
-  std::optional<double> ceiling_;
+  ShownRun run_;
   std::string ceiling_error_;
   std::vector<ledger::Record> measured_;
   bool lacks_its_trace_ = false;

@@ -97,13 +97,4 @@ std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& c
          (ways.size() == 1 ? "; faster: " : "; faster, each by itself: ") + listed(ways);
 }
 
-void SlowStepNotice::look_at(const run::RunProgress& progress, const plan::Cell& cell,
-                             bool in_pairs, ProgressLine& line) {
-  if (told_ || quiet_) return;
-  const std::string text = slow_step_text(progress, cell, in_pairs, limits_);
-  if (text.empty()) return;
-  told_ = true;
-  line.say(text);
-}
-
 }  // namespace feedrate::text

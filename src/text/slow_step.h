@@ -3,7 +3,6 @@
 
 #include "plan/cell.h"
 #include "run/rank_task.h"
-#include "text/progress.h"
 
 namespace feedrate::text {
 
@@ -12,19 +11,5 @@ namespace feedrate::text {
 // to 20 s: LibTorch loads its kernels, cuDNN tries its own), or nothing can be lowered.
 std::string slow_step_text(const run::RunProgress& progress, const plan::Cell& cell, bool in_pairs,
                            const run::RunLimits& limits);
-
-// Says it once, above the live line.
-class SlowStepNotice {
- public:
-  // `limits` outlive it. `quiet`: it says nothing.
-  SlowStepNotice(const run::RunLimits& limits, bool quiet) : limits_(limits), quiet_(quiet) {}
-  void look_at(const run::RunProgress& progress, const plan::Cell& cell, bool in_pairs,
-               ProgressLine& line);
-
- private:
-  const run::RunLimits& limits_;
-  const bool quiet_;
-  bool told_ = false;
-};
 
 }  // namespace feedrate::text

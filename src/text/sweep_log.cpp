@@ -7,7 +7,6 @@
 #include <map>
 
 #include "base/text.h"
-#include "ledger/record_json.h"
 #include "measure/clock.h"
 #include "plan/expand.h"
 #include "text/result_text.h"
@@ -72,14 +71,13 @@ SweepLog::SweepLog(const session::ExperimentOptions& experiment, bool prints_jso
       prints_json_(prints_json),
       grows_(grows),
       is_table_(isatty(STDERR_FILENO) == 1 && !experiment.verbose),
-      line_(experiment.quiet),
-      slow_(experiment.run.limits, experiment.quiet),
+      run_(experiment.run.limits, experiment.quiet),
       start_ns_(measure::now_ns()) {}
 
 session::SweepHooks SweepLog::hooks() {
   return {.started = [this](const plan::PlannedRun& run, std::size_t number, std::size_t total,
                             std::optional<double> ceiling) { start(run, number, total, ceiling); },
-          .progress = [this](const run::RunProgress& p) { show(p); },
+          .progress = [this](const run::RunProgress& p) { run_.show(p, eta()); },
           .finished = [this](const ledger::Record& record,
                              const nlohmann::ordered_json& json) { finish(record, json); }};
 }
@@ -98,38 +96,30 @@ void SweepLog::note(const ledger::Record& record) {
 
 void SweepLog::start(const plan::PlannedRun& run, std::size_t number, std::size_t total,
                      std::optional<double> ceiling) {
-  ceiling_ = ceiling;
-  cell_ = run.cell, in_pairs_ = run.in_pairs;
-  const std::string turn = grows_ ? "repetition " + std::to_string(run.repetition + 1) + ", " : "";
-  title_ =
-      "[" + turn + std::to_string(number) + "/" + std::to_string(total) + "] " + run.cell.label();
   number_ = number, left_ = total - number + 1;
   if (is_table_ && !table_) {
     table_.emplace(terminal_columns(), total, grows_, shows_colours(STDERR_FILENO));
     if (!experiment_.quiet) std::fprintf(stderr, "%s\n", table_->header().c_str());
   }
-  line_.show(title_, {"preparing"});
-}
-
-void SweepLog::show(const run::RunProgress& progress) {
-  slow_.look_at(progress, cell_, in_pairs_, line_);
-  line_.show(title_, describe(progress, ceiling_, eta()));
+  const std::string turn = grows_ ? "repetition " + std::to_string(run.repetition + 1) + ", " : "";
+  run_.begin(
+      run,
+      "[" + turn + std::to_string(number) + "/" + std::to_string(total) + "] " + run.cell.label(),
+      ceiling);
 }
 
 void SweepLog::finish(const ledger::Record& record, const nlohmann::ordered_json& json) {
-  line_.clear();
+  run_.end();
   note(record);
   // What failed is said even to those who want no progress.
   if (!experiment_.quiet || !record.result.measurement) {
-    const std::string text = table_ ? table_->row(record, number_) : result_line(record, title_);
+    const std::string text =
+        table_ ? table_->row(record, number_) : result_line(record, run_.title());
     std::fprintf(stderr, "%s\n", text.c_str());
   }
   if (experiment_.verbose && record.result.measurement)
     std::fputs(result_text(record, record.context.run.cell.label()).c_str(), stderr);
-  if (prints_json_) {
-    std::printf("%s\n", ledger::to_line(json).c_str());
-    std::fflush(stdout);
-  }
+  if (prints_json_) print_json(json);
   ++done_;
 }
 

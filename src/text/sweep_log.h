@@ -10,8 +10,7 @@
 #include "session/experiment_options.h"
 #include "session/precise_sweep.h"
 #include "session/sweep.h"
-#include "text/progress.h"
-#include "text/slow_step.h"
+#include "text/shown_run.h"
 #include "text/sweep_table.h"
 
 namespace feedrate::text {
@@ -43,19 +42,13 @@ class SweepLog {
   void note(const ledger::Record& record);
   void start(const plan::PlannedRun& run, std::size_t number, std::size_t total,
              std::optional<double> ceiling);
-  void show(const run::RunProgress& progress);
   void finish(const ledger::Record& record, const nlohmann::ordered_json& json);
   std::string eta() const;
 
   const session::ExperimentOptions& experiment_;
   const bool prints_json_, grows_, is_table_;
-  ProgressLine line_;
-  SlowStepNotice slow_;
+  ShownRun run_;
   std::optional<SweepTable> table_;
-  std::string title_;
-  plan::Cell cell_;  // of the run in progress
-  bool in_pairs_ = false;
-  std::optional<double> ceiling_;  // of the same
   std::size_t number_ = 0, left_ = 0, done_ = 0, serious_runs_ = 0;
   std::set<std::string> serious_flags_;
   const std::int64_t start_ns_;
