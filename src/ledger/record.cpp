@@ -42,7 +42,7 @@ Json dataset_json(const run::CellResult& result, const std::filesystem::path& da
           {"variant", result.settings.variant()},
           {"samples", d.samples.size()},
           {"bytes", d.total_bytes},
-          {"mean_bytes", d.samples.empty() ? 0 : d.total_bytes / d.samples.size()},
+          {"mean_bytes", static_cast<std::uint64_t>(d.bytes_per_sample())},
           {"manifest_xxh3", d.manifest_xxh3},
           {"made", d.made},
           {"page_cache", cache.state},

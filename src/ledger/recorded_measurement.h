@@ -7,10 +7,10 @@
 
 namespace feedrate::ledger {
 
-// Reads back what flags, verdict and a diagnosis follow from; what else a Measurement has stays as it is by
-// default. Shares and times are recorded with three decimals: `nudge` of 1 (-1) makes each as large
-// (small) as it may have been before it was rounded. Throws the JSON library's exceptions where a
-// field of a verdict is missing, or any is of another type; so do the other functions here.
+// Reads back what flags, verdict and a diagnosis follow from; what else a Measurement has stays as
+// it is by default. Shares and times are recorded with three decimals: `nudge` of 1 (-1) makes each
+// as large (small) as it may have been before it was rounded. Throws the JSON library's exceptions
+// where a field of a verdict is missing, or any is of another type; so do the other functions here.
 run::Measurement measurement_from(const nlohmann::ordered_json& record, int nudge = 0);
 
 // The ceiling that a cell's record was compared with; nothing where it has none. It is unfit where

@@ -170,9 +170,9 @@ judge::Surroundings DiagnosisSession::surroundings() const {
   judge::Surroundings s{.memory_available = static_cast<double>(measure::memory_available()),
                         .takes_engines = cell_["io"].has_value()};
   const auto dataset = session_.dataset_of(cell_);
-  if (dataset && !dataset->samples.empty()) {
+  if (dataset) {
     s.samples = static_cast<double>(dataset->samples.size());
-    s.bytes_per_sample = static_cast<double>(dataset->total_bytes) / s.samples;
+    s.bytes_per_sample = dataset->bytes_per_sample();
   }
   return s;
 }

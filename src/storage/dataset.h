@@ -57,6 +57,12 @@ struct DatasetVariant {
   // samples' order; empty: each sample is a file.
   std::vector<std::string> packed;
   std::vector<std::uint64_t> packed_bytes;  // the length of each, as its container counts it
+
+  // What a sample takes to read, in the mean; 0 of a dataset without samples.
+  double bytes_per_sample() const {
+    return samples.empty() ? 0
+                           : static_cast<double>(total_bytes) / static_cast<double>(samples.size());
+  }
 };
 
 // Sets what follows from the samples alone: total_bytes and largest_bytes. Once for each dataset:

@@ -44,10 +44,7 @@ double most_delivered(const session::Readings& readings) {
 CapacityAnswer::CapacityAnswer(const plan::CellSettings& settings,
                                const device::EmulatedDevice& device,
                                const storage::DatasetVariant& dataset)
-    : settings_(settings),
-      device_(device),
-      mean_bytes_(static_cast<double>(dataset.total_bytes) /
-                  static_cast<double>(dataset.samples.size())) {}
+    : settings_(settings), device_(device), bytes_per_sample_(dataset.bytes_per_sample()) {}
 
 double CapacityAnswer::host_cpu_ms() const {
   return device::host_cpu_ms(device_, settings_.emulation);
@@ -65,7 +62,7 @@ void CapacityAnswer::heading() const {
   std::printf("reading: --io %s, depth %d, %d worker%s a GPU%s, %s bytes a sample\n\n",
               settings_.io.c_str(), settings_.io_depth, settings_.workers,
               settings_.workers == 1 ? "" : "s", settings_.raw_read ? ", not decoded" : "",
-              thousands(mean_bytes_).c_str());
+              thousands(bytes_per_sample_).c_str());
 }
 
 // Each row is the mean of the runs with so many GPUs; "-": no run knows it.
@@ -88,7 +85,7 @@ void CapacityAnswer::fed(const judge::GpuSearch& search, double share) const {
   const double rate = share * fed.gpus * device_.imgs_per_s;
   std::printf("AU of %.0f %% or more: %s", 100 * share, gpus_text(fed).c_str());
   if (fed.gpus > 0) {
-    std::printf(", which need %.1f MB/s, %s files/s", 1e-6 * rate * mean_bytes_,
+    std::printf(", which need %.1f MB/s, %s files/s", 1e-6 * rate * bytes_per_sample_,
                 thousands(rate).c_str());
   }
   std::printf("\n");

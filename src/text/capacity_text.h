@@ -28,7 +28,7 @@ class CapacityAnswer {
 
   const plan::CellSettings settings_;
   const device::EmulatedDevice device_;
-  const double mean_bytes_;  // of a sample
+  const double bytes_per_sample_;
 };
 
 }  // namespace feedrate::text
