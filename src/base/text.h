@@ -1,6 +1,8 @@
 #pragma once
+#include <charconv>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +20,15 @@ std::string duration(double seconds);  // "85 s", "12 min", "2.5 h"
 
 // What printf would write.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
+
+// The number that the whole text is; nothing where it is none, or too large for the type.
+template <typename Number>
+std::optional<Number> number_from(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_whole = error == std::errc{} && end == text.data() + text.size();
+  return is_whole ? std::optional(value) : std::nullopt;
+}
 
 // The elements of a range with ", " between them; `text_of` gives an element's text.
 template <typename Range, typename TextOf = std::identity>

@@ -1,6 +1,5 @@
 #include "device/emulated_device.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
@@ -41,17 +40,15 @@ EmulatedDevice published(const PublishedRate& rate, const StepSpec& spec) {
 }
 
 EmulatedDevice of_given_rate(std::string_view argument) {
-  double number = 0;
-  const auto [end, error] =
-      std::from_chars(argument.data(), argument.data() + argument.size(), number);
-  if (error != std::errc{} || end != argument.data() + argument.size() || !(number >= kLeastRate)) {
+  const auto number = number_from<double>(argument);
+  if (!number || !(*number >= kLeastRate)) {
     throw UsageError("--device emulated:" + std::string(argument),
                      "is neither a known device nor images per second",
                      "use one of " + listed(published_rates(), &PublishedRate::name) +
                          ", a rate such as emulated:500, or trace=FILE");
   }
   return {.name = std::string(argument) + " img/s (EMULATED)",
-          .imgs_per_s = number,
+          .imgs_per_s = *number,
           .bus_bytes_per_s = kPcie4,
           .source = "given on the command line",
           .precision = "",

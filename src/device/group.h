@@ -1,5 +1,4 @@
 #pragma once
-#include <charconv>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace feedrate::device {
 
@@ -43,10 +43,9 @@ class Group {
 
 inline std::int64_t Group::broadcast_number(std::int64_t number) {
   const std::string text = broadcast(std::to_string(number));
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw Error("rank 0", "sent no number where one was due");
-  return number;
+  const auto told = number_from<std::int64_t>(text);
+  if (!told) throw Error("rank 0", "sent no number where one was due");
+  return *told;
 }
 
 }  // namespace feedrate::device

@@ -80,14 +80,12 @@ class Reader {
     refuse("ends too early, a part of the recording is missing");
   }
   double number(const std::string& text, double least, double most) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !(value >= least) ||
-        !(value <= most)) {
+    const auto value = number_from<double>(text);
+    if (!value || !(*value >= least) || !(*value <= most)) {
       refuse("has \"" + text.substr(0, 40) + "\" where a number from " + shortest(least) + " to " +
              shortest(most) + " is due");
     }
-    return value;
+    return *value;
   }
   [[noreturn]] void refuse(const std::string& reason) const {
     throw Error(path_.string() + (line_ > 0 ? ", line " + std::to_string(line_) : ""), reason,

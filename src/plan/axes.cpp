@@ -45,13 +45,12 @@ std::string one_of(const Axis& axis, const std::string& typed) {
 constexpr int kMost = 1 << 20;  // workers, GPUs, batches: sums of larger ones would leave an int
 
 std::string whole_number(const Axis& axis, const std::string& typed, int least, int most = kMost) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), value);
-  if (error != std::errc{} || end != typed.data() + typed.size() || value < least || value > most) {
+  const auto value = number_from<int>(typed);
+  if (!value || *value < least || *value > most) {
     refuse(axis, typed,
            "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
-  return std::to_string(value);
+  return std::to_string(*value);
 }
 std::string from_zero(const Axis& axis, const std::string& typed) {
   return whole_number(axis, typed, 0);
@@ -69,13 +68,6 @@ std::string percentage(const Axis& axis, const std::string& typed) {
   return whole_number(axis, typed, 0, 100);
 }
 
-// The number that the whole text is.
-std::optional<double> number_in(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 // One spelling of it: 1.50 is 1.5.
 std::string shortest(double value) {
   char text[32];
@@ -84,7 +76,7 @@ std::string shortest(double value) {
 
 std::string milliseconds(const Axis& axis, const std::string& typed) {
   constexpr double kLongest = 1e6;
-  const auto value = number_in(typed);
+  const auto value = number_from<double>(typed);
   if (!value || !(*value >= 0 && *value <= kLongest))
     refuse(axis, typed, "milliseconds, such as 2.5");
   return shortest(*value);
@@ -116,7 +108,7 @@ std::string device(const Axis& axis, const std::string& typed) {
   const auto [kind, argument] = device::split_device(typed);
   if (kind == "emulated" && device::is_trace(argument))
     return "emulated:" + device::with_content(argument);
-  const auto rate = number_in(argument);
+  const auto rate = number_from<double>(argument);
   return rate ? std::string(kind) + ":" + shortest(*rate) : typed;
 }
 // What a trace holds tells cells apart, not where it lies, which is nobody else's business.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -135,11 +134,8 @@ class ShardSamples {
     constexpr std::string_view kSpaces = " \t\r\n";
     text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
     text = text.substr(0, text.find_last_not_of(kSpaces) + 1);
-    std::int32_t label = kNoLabel;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), label);
-    if (error == std::errc() && end == text.data() + text.size() && label >= 0 &&
-        label < kMostClasses)
-      return label;
+    const auto label = number_from<std::int32_t>(text);
+    if (label && *label >= 0 && *label < kMostClasses) return *label;
     throw Error(path_ + ": " + line_of_utf8(member.name, 200), "holds no class number",
                 "put the class there in digits, from 0 on, or leave the member out");
   }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -37,13 +36,6 @@ bool is_file(char type) { return type == '0' || type == '\0' || type == '7'; }
 bool has_bytes(char type) { return type < '1' || type > '6'; }
 bool is_extended(char type) {
   return type == 'x' || type == 'X' || type == 'g' || type == 'L' || type == 'K';
-}
-
-std::optional<std::uint64_t> decimal_of(std::string_view digits) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
 }
 
 std::string shown(std::string_view name) { return line_of_utf8(name, 200); }
@@ -138,7 +130,7 @@ bool TarWalk::take_extended(const TarMember& member, char type, Extended& extend
 void TarWalk::take_pax(const TarMember& member, Extended& extended) {
   for (std::string_view text = text_of(member); !text.empty();) {
     const std::size_t space = std::min(text.find(' '), text.size());
-    const std::uint64_t length = decimal_of(text.substr(0, space)).value_or(0);
+    const std::uint64_t length = number_from<std::uint64_t>(text.substr(0, space)).value_or(0);
     if (length < space + 2 || length > text.size() || text[length - 1] != '\n')
       refuse("holds a damaged extended header at byte " + std::to_string(member.offset));
     const std::string_view record = text.substr(space + 1, length - space - 2);
@@ -146,7 +138,7 @@ void TarWalk::take_pax(const TarMember& member, Extended& extended) {
     const std::string_view key = record.substr(0, equals),
                            value = record.substr(std::min(equals + 1, record.size()));
     if (key == "path") extended.name = value;
-    if (key == "size") extended.bytes = decimal_of(value);
+    if (key == "size") extended.bytes = number_from<std::uint64_t>(value);
     if (key.starts_with("GNU.sparse.")) refuse_sparse(extended.name);
     text.remove_prefix(length);
   }

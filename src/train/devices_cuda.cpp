@@ -5,7 +5,6 @@
 #include <cuda_runtime_api.h>
 #include <torch/version.h>
 
-#include <charconv>
 #include <fstream>
 
 #include "base/error.h"
@@ -31,14 +30,12 @@ constexpr int kAmpere = 80;
 
 int parse_index(std::string_view argument, int otherwise) {
   if (argument.empty()) return otherwise;
-  int index = -1;
-  const auto [end, error] =
-      std::from_chars(argument.data(), argument.data() + argument.size(), index);
-  if (error != std::errc{} || end != argument.data() + argument.size() || index < 0) {
+  const auto index = number_from<int>(argument);
+  if (!index || *index < 0) {
     throw UsageError("--device cuda:" + std::string(argument), "is not a device number",
                      "use cuda or cuda:INDEX");
   }
-  return index;
+  return *index;
 }
 
 }  // namespace

@@ -88,6 +88,13 @@ TEST(LineOfUtf8, IsCutBetweenCharacters) {
   EXPECT_EQ(line_of_utf8("", 3), "");
 }
 
+TEST(NumberFrom, IsAllOfTheText) {
+  EXPECT_EQ(number_from<int>("-12"), -12);
+  EXPECT_EQ(number_from<double>("2.5"), 2.5);
+  for (const char* none : {"", " 1", "1 ", "1x", "+1", "99999999999", "2.5"})
+    EXPECT_EQ(number_from<int>(none), std::nullopt) << none;
+}
+
 TEST(Text, AnyBytesTravelAsUtf8) {
   EXPECT_EQ(utf8_of_latin1("a\xff"), "a\xc3\xbf");
   EXPECT_EQ(latin1_of_utf8("a\xc3\xbf"), "a\xff");
