@@ -48,30 +48,26 @@ std::string spaced(const Range& words) {
   return all;
 }
 
-std::string with_each(const std::string& text, const std::string& characters, const char* before) {
+std::string replaced(const std::string& text, const std::map<char, std::string>& by) {
   std::string all;
   for (const char c : text) {
-    if (characters.find(c) != std::string::npos) all += before;
-    all += c;
+    const auto other = by.find(c);
+    all += other == by.end() ? std::string(1, c) : other->second;
   }
   return all;
 }
 
 // Text of a man page: no line of it is taken for a request, and a hyphen stays one to copy.
 std::string roff(const std::string& text) {
-  std::string all;
-  for (const char c : text) {
-    if (c == '\\') {
-      all += "\\e";
-    } else if (c == '-') {
-      all += "\\-";
-    } else if (c == '\n') {
-      all += ' ';
-    } else {
-      all += c;
-    }
-  }
+  const std::string all = replaced(text, {{'\\', "\\e"}, {'-', "\\-"}, {'\n', " "}});
   return all.starts_with('.') || all.starts_with('\'') ? "\\&" + all : all;
+}
+
+// In single quotes, in which zsh's _arguments gives brackets and colons a meaning.
+std::string quoted(const std::string& text) {
+  return replaced(
+      text,
+      {{'[', "\\["}, {']', "\\]"}, {':', "\\:"}, {'\\', "\\\\"}, {'\n', " "}, {'\'', "'\\''"}});
 }
 
 std::string roff_options(const CLI::App& command) {
@@ -117,56 +113,41 @@ std::string bash_completion_of(const CLI::App& program) {
   std::string values;
   for (const auto& [axis, known] : known_axis_values())
     values += "    " + axis + ") values=\"" + spaced(known) + "\" ;;\n";
-  return "# feedrate's completion for bash: source it, or lay it into\n"
-         "# ~/.local/share/bash-completion/completions/feedrate\n"
-         "_feedrate() {\n"
-         "  local word=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
-         "  local options=\"\" values=\"\" head=\"\"\n"
-         "  COMPREPLY=()\n"
-         "  # The shell takes --data=jpeg for three words.\n"
-         "  if [[ $before == = ]]; then\n"
-         "    before=\"${COMP_WORDS[COMP_CWORD-2]}\"\n"
-         "  elif [[ $word == = ]]; then\n"
-         "    word=\"\"\n"
-         "  fi\n"
-         "  if ((COMP_CWORD == 1)); then\n"
-         "    COMPREPLY=($(compgen -W \"" +
-         names +
-         "--help --version\" -- \"$word\"))\n"
-         "    return\n"
-         "  fi\n"
-         "  case \"$before\" in\n"
-         "    completion) values=\"" +
-         spaced(kShells) + "\" ;;\n" + values +
-         "  esac\n"
-         "  if [[ -n $values ]]; then\n"
-         "    [[ $word != *,* ]] || head=\"${word%,*},\"\n"
-         "    COMPREPLY=($(compgen -P \"$head\" -W \"$values\" -- \"${word##*,}\"))\n"
-         "    return\n"
-         "  fi\n"
-         "  case \"${COMP_WORDS[1]}\" in\n" +
-         cases +
-         "  esac\n"
-         "  [[ $word != -* ]] || COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
-         "}\n"
-         "complete -o default -F _feedrate feedrate\n";
+  return R"(# feedrate's completion for bash: source it, or lay it into
+# ~/.local/share/bash-completion/completions/feedrate
+_feedrate() {
+  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+  local options="" values="" head=""
+  COMPREPLY=()
+  # The shell takes --data=jpeg for three words.
+  if [[ $before == = ]]; then
+    before="${COMP_WORDS[COMP_CWORD-2]}"
+  elif [[ $word == = ]]; then
+    word=""
+  fi
+  if ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W ")" +
+         names + R"(--help --version" -- "$word"))
+    return
+  fi
+  case "$before" in
+    completion) values=")" +
+         spaced(kShells) + "\" ;;\n" + values + R"(  esac
+  if [[ -n $values ]]; then
+    [[ $word != *,* ]] || head="${word%,*},"
+    COMPREPLY=($(compgen -P "$head" -W "$values" -- "${word##*,}"))
+    return
+  fi
+  case "${COMP_WORDS[1]}" in
+)" + cases +
+         R"(  esac
+  [[ $word != -* ]] || COMPREPLY=($(compgen -W "$options" -- "$word"))
+}
+complete -o default -F _feedrate feedrate
+)";
 }
 
 std::string zsh_completion_of(const CLI::App& program) {
-  // In single quotes, in which zsh's _arguments gives brackets and colons a meaning.
-  const auto quoted = [](const std::string& text) {
-    std::string all;
-    for (const char c : with_each(text, "[]:\\", "\\")) {
-      if (c == '\n') {
-        all += ' ';
-      } else if (c == '\'') {
-        all += "'\\''";
-      } else {
-        all += c;
-      }
-    }
-    return all;
-  };
   const auto known = known_axis_values();
   std::string commands, cases;
   for (const CLI::App* command : shown_commands(program)) {
@@ -189,24 +170,25 @@ std::string zsh_completion_of(const CLI::App& program) {
                  ? "        '1:shell:(" + spaced(kShells) + ")'\n      ;;\n"
                  : "        '*:file:_files'\n      ;;\n";
   }
-  return "#compdef feedrate\n"
-         "# feedrate's completion for zsh: lay it into a folder of $fpath, as _feedrate.\n"
-         "_feedrate() {\n"
-         "  local -a commands=(\n" +
-         commands +
-         "  )\n"
-         "  if ((CURRENT == 2)); then\n"
-         "    _describe 'subcommand' commands\n"
-         "    return\n"
-         "  fi\n"
-         "  local command=${words[2]}\n"
-         "  shift words\n"
-         "  ((CURRENT--))\n"
-         "  case $command in\n" +
-         cases +
-         "  esac\n"
-         "}\n"
-         "_feedrate \"$@\"\n";
+  return R"(#compdef feedrate
+# feedrate's completion for zsh: lay it into a folder of $fpath, as _feedrate.
+_feedrate() {
+  local -a commands=(
+)" + commands +
+         R"(  )
+  if ((CURRENT == 2)); then
+    _describe 'subcommand' commands
+    return
+  fi
+  local command=${words[2]}
+  shift words
+  ((CURRENT--))
+  case $command in
+)" + cases +
+         R"(  esac
+}
+_feedrate "$@"
+)";
 }
 
 }  // namespace feedrate::cli
