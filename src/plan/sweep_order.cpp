@@ -87,11 +87,20 @@ std::vector<PlannedRun> plan_sweep(const std::vector<Cell>& cells, int repetitio
   return plan;
 }
 
-std::vector<PlannedRun> plan_run(const Cell& cell, bool with_ceiling, bool in_pairs) {
-  if (cell.is("data", "synthetic")) return {{cell, Role::opening_ceiling}};
-  if (!with_ceiling) return {{cell, Role::cell}};
-  if (in_pairs && may_be_in_pairs(cell)) return {{.cell = cell, .in_pairs = true}};
-  return {{ceiling_of(cell), Role::opening_ceiling}, {cell, Role::cell}};
+std::vector<PlannedRun> plan_run(const Cell& cell, bool with_ceiling, bool in_pairs,
+                                 int repetitions) {
+  std::vector<PlannedRun> plan;
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    if (cell.is("data", "synthetic")) {
+      plan.push_back({cell, Role::opening_ceiling, repetition});
+      continue;
+    }
+    const bool pairs = with_ceiling && in_pairs && may_be_in_pairs(cell);
+    if (with_ceiling && !pairs)
+      plan.push_back({ceiling_of(cell), Role::opening_ceiling, repetition});
+    plan.push_back({.cell = cell, .repetition = repetition, .in_pairs = pairs});
+  }
+  return plan;
 }
 
 }  // namespace feedrate::plan

@@ -50,8 +50,9 @@ std::vector<PlannedRun> plan_repetition(const std::vector<Cell>& cells, int repe
                                         std::uint64_t seed);
 
 // A plan of one cell: in pairs with its ceiling or, where that cannot be or `in_pairs` is false,
-// with the ceiling once before it. Without the ceiling if `with_ceiling` is false, or the cell is
-// synthetic itself.
-std::vector<PlannedRun> plan_run(const Cell& cell, bool with_ceiling, bool in_pairs);
+// with the ceiling once before it, in each repetition. Without the ceiling if `with_ceiling` is
+// false, or the cell is synthetic itself.
+std::vector<PlannedRun> plan_run(const Cell& cell, bool with_ceiling, bool in_pairs,
+                                 int repetitions = 1);
 
 }  // namespace feedrate::plan

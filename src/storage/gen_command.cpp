@@ -1,5 +1,8 @@
 #include "storage/gen_command.h"
 
+#include <algorithm>
+#include <system_error>
+
 #include "base/text.h"
 #include "storage/dataset_record.h"
 #include "storage/variant_name.h"
@@ -73,6 +76,25 @@ std::string gen_command(const DatasetVariant& variant) {
   const std::filesystem::path format = folder.parent_path();
   return gen_command(format.parent_path(), (format.filename() / folder.filename()).string(),
                      variant.made);
+}
+
+std::set<std::string> repair_commands(const std::filesystem::path& data,
+                                      const std::vector<std::string>& damaged) {
+  std::set<std::string> commands;
+  std::error_code ignored;
+  if (damaged.empty() || !std::filesystem::exists(data / "dataset.json", ignored)) return commands;
+  const DatasetRecord record = read_dataset_record(data);
+  for (const auto& [name, variant] : record.variants) {
+    const std::string below = (data / name).string() + "/";
+    const auto is_of_it = [&](const std::string& file) {
+      // A manifest that is damaged vouches for nothing: files are not to be checked against it.
+      return (file.starts_with(below) || file.starts_with(name + "/")) &&
+             file.find("/files.tsv") == std::string::npos;
+    };
+    if (variant_name_from(name).container.empty() && std::ranges::any_of(damaged, is_of_it))
+      commands.insert(gen_command(data, name, made_of(record, name)) + " --repair");
+  }
+  return commands;
 }
 
 }  // namespace feedrate::storage

@@ -2,8 +2,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "storage/dataset.h"
 
@@ -20,5 +22,11 @@ std::string gen_command(const std::filesystem::path& data, std::string_view vari
                         const std::map<std::string, std::string>& made = {});
 // For a variant that was opened, which says itself how it was made.
 std::string gen_command(const DatasetVariant& variant);
+
+// The commands that make the damaged files of `data` again, one for each variant: `damaged` is as
+// in VerifyResult. Containers are packed anew, once they are removed. None where `gen` did not make
+// the dataset.
+std::set<std::string> repair_commands(const std::filesystem::path& data,
+                                      const std::vector<std::string>& damaged);
 
 }  // namespace feedrate::storage

@@ -73,23 +73,12 @@ std::string stages_text(const measure::StageTotals& totals) {
   return text.empty() ? "" : text + " ms per image and worker";
 }
 
-// "; for 80.0 % of them the kernel pinned memory anew, ..."; empty where it knew all beforehand.
-std::string pinning_text(const storage::ReadLatencies& latencies) {
-  if (latencies.unregistered == 0) return "";
-  return "; for " +
-         percent(static_cast<double>(latencies.unregistered) /
-                 static_cast<double>(latencies.count())) +
-         " of them the kernel pinned memory anew, which takes CPU time: allow this user to lock "
-         "more (`ulimit -l`)";
-}
-
-// "; 3.0 % were seen late, ..."; empty where none was.
-std::string late_text(const storage::ReadLatencies& latencies) {
-  if (latencies.seen_late == 0) return "";
-  return "; " +
-         percent(static_cast<double>(latencies.seen_late) /
-                 static_cast<double>(latencies.count())) +
-         " were seen late, by workers that did other things: how long they took is unknown";
+// "; 3.0 % were seen late": of all reads; empty where it was none.
+std::string some_reads_text(const storage::ReadLatencies& latencies, std::int64_t reads,
+                            const char* before, const char* after) {
+  if (reads == 0) return "";
+  return before + percent(static_cast<double>(reads) / static_cast<double>(latencies.count())) +
+         after;
 }
 
 // "2,135 files/s, 247 MB/s; each 0.043 ms median, 0.120 p99, 1.310 p99.9"; "-": unknown.
@@ -104,7 +93,12 @@ std::string reads_text(const run::Measurement& m) {
   return format("%s files/s, %.0f MB/s; each %s ms median, %s p99, %s p99.9",
                 thousands(static_cast<double>(reads) / m.window_s).c_str(),
                 1e-6 * bytes / m.window_s, ms(0.5).c_str(), ms(0.99).c_str(), ms(0.999).c_str()) +
-         pinning_text(m.latencies) + late_text(m.latencies);
+         some_reads_text(m.latencies, m.latencies.unregistered, "; for ",
+                         " of them the kernel pinned memory anew, which takes CPU time: allow "
+                         "this user to lock more (`ulimit -l`)") +
+         some_reads_text(m.latencies, m.latencies.seen_late, "; ",
+                         " were seen late, by workers that did other things: how long they took "
+                         "is unknown");
 }
 
 // What lay in the page cache is no contradiction to reads that went past it.

@@ -126,6 +126,10 @@ TEST(Plan, OneCellIsMeasuredInPairsOrBehindItsCeiling) {
   EXPECT_EQ(plan[0].role, plan::Role::opening_ceiling);
   EXPECT_EQ(plan[0].cell, plan::ceiling_of(cell));
   EXPECT_EQ(plan[1].role, plan::Role::cell);
+  const auto twice = plan::plan_run(cell, true, false, /*repetitions=*/2);
+  ASSERT_EQ(twice.size(), 4u);
+  EXPECT_EQ(twice[2].role, plan::Role::opening_ceiling);
+  EXPECT_EQ(twice[3].repetition, 1);
   const auto alone = plan::plan_run(cell, false, true);
   ASSERT_EQ(alone.size(), 1u);
   EXPECT_FALSE(alone[0].in_pairs);
