@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 
+#include "cli/cells.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/python_report.h"
@@ -18,11 +18,6 @@ void print_finding(const machine::Finding& finding) {
   if (!finding.remedy.empty()) std::printf("%-23s -> %s\n", "", finding.remedy.c_str());
 }
 
-bool asks_for_cells(const session::ExperimentOptions& experiment) {
-  const auto typed = [](const auto& axis) { return !axis.second.empty(); };
-  return !experiment.config.empty() || std::ranges::any_of(experiment.axes, typed);
-}
-
 int look_at_all(CLI::App& app, session::ExperimentOptions& experiment) {
   bool lacks_something = false;
   const auto tell = [&](const machine::Finding& finding) {
@@ -35,7 +30,7 @@ int look_at_all(CLI::App& app, session::ExperimentOptions& experiment) {
   machine::look_at_report(report_python(), tell);
   run::RunOptions options = experiment.run;
   options.data = experiment.data;
-  if (machine::look_at_data(options, tell) && asks_for_cells(experiment)) {
+  if (machine::look_at_data(options, tell) && names_cells(experiment)) {
     const auto cells = cells_of(app, experiment);  // fills in what a run is told
     machine::look_at_sweep(cells, experiment.run, tell);
   }

@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -12,14 +10,13 @@
 #include "base/file_remedy.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/options.h"
+#include "cli/limit_options.h"
+#include "cli/quantity.h"
 #include "codec/codec.h"
 #include "run/window.h"
-#include "storage/dataset_record.h"
 #include "storage/gen_command.h"
 #include "storage/image_folder.h"
 #include "storage/tar_shards.h"
-#include "storage/variant_name.h"
 #include "storage/verify.h"
 
 namespace feedrate::cli {
@@ -57,29 +54,6 @@ storage::VerifyResult check_files(const VerifyOptions& o, session::Aside& aside,
                                     waits_for);
 }
 
-// What makes the damaged files again, a command for each variant. Packed ones are packed anew, once
-// they are removed.
-std::set<std::string> repairs(const std::filesystem::path& data,
-                              const std::vector<std::string>& damaged) {
-  std::set<std::string> commands;
-  std::error_code ignored;
-  if (damaged.empty() || !std::filesystem::exists(data / "dataset.json", ignored)) return commands;
-  const storage::DatasetRecord record = storage::read_dataset_record(data);
-  for (const auto& [name, variant] : record.variants) {
-    const std::string below = (data / name).string() + "/";
-    const bool is_packed = !storage::variant_name_from(name).container.empty();
-    const auto is_of_it = [&](const std::string& file) {
-      // A manifest that is damaged vouches for nothing: files are not to be checked against it.
-      return (file.starts_with(below) || file.starts_with(name + "/")) &&
-             file.find("/files.tsv") == std::string::npos;
-    };
-    if (!is_packed && std::ranges::any_of(damaged, is_of_it))
-      commands.insert(storage::gen_command(data, name, storage::made_of(record, name)) +
-                      " --repair");
-  }
-  return commands;
-}
-
 int verify(const VerifyOptions& o, session::Aside& aside) {
   const std::stop_callback at_once(aside.stop_token(), [&] { aside.leave(); });
   session::SignsOfLife& signs = aside.watch(o.data, o.stall_seconds);
@@ -96,7 +70,7 @@ int verify(const VerifyOptions& o, session::Aside& aside) {
                      static_cast<unsigned long long>(result.files),
                      static_cast<double>(result.bytes) / 1e6, result.damaged.size(),
                      result.unreadable.size()));
-  for (const std::string& command : repairs(o.data, result.damaged))
+  for (const std::string& command : storage::repair_commands(o.data, result.damaged))
     aside.print("to make them again: " + command + "\n");
   if (!result.contents_xxh3.empty()) {
     aside.print("checksum of all contents: " + result.contents_xxh3 +
@@ -114,9 +88,7 @@ CommandEntry add_verify(CLI::App& program) {
   app->add_option("DATA", o->data,
                   "folder that `feedrate gen` made, or one of your own pictures or tar shards")
       ->required();
-  app->add_option("--threads", o->threads, "number of reading threads")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
+  add_count(*app, "--threads", o->threads, 1, 1024, "number of reading threads");
   add_stall_option(*app, o->stall_seconds);
   return {
       app, {}, session::AsideCommand{[o](session::Aside& aside) { return verify(*o, aside); }, ""}};

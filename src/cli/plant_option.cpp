@@ -1,11 +1,11 @@
 #include "cli/plant_option.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <optional>
+#include <regex>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace feedrate::cli {
 namespace {
@@ -16,23 +16,10 @@ namespace {
                    "decode=1.5 or decode=1.5:burn");
 }
 
-std::int64_t nanoseconds(const std::string& text, std::string_view ms) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(ms.data(), ms.data() + ms.size(), value);
-  if (error != std::errc{} || end != ms.data() + ms.size() || !(value >= 0 && value <= 1e5))
-    refuse(text);
-  return std::llround(1e6 * value);
-}
-
-// "50@16": 50 ms more for every 16th sample.
-void add_spikes(const std::string& text, std::string_view spike, pipeline::PlantedStage& planted) {
-  const auto at = spike.find('@');
-  if (at == std::string_view::npos) refuse(text);
-  const std::string_view every = spike.substr(at + 1);
-  const auto [end, error] =
-      std::from_chars(every.data(), every.data() + every.size(), planted.every);
-  if (error != std::errc{} || end != every.data() + every.size() || planted.every < 1) refuse(text);
-  planted.spike_ns = nanoseconds(text, spike.substr(0, at));
+std::int64_t nanoseconds(const std::string& text, const std::string& ms) {
+  const auto value = number_from<double>(ms);
+  if (!value || !(*value >= 0 && *value <= 1e5)) refuse(text);
+  return std::llround(1e6 * *value);
 }
 
 }  // namespace
@@ -42,19 +29,13 @@ void add_plant_option(CLI::App& command, std::vector<std::string>& plants) {
 }
 
 void plant(const std::vector<std::string>& plants, run::RunOptions& options) {
+  static const std::regex kForm("([^=]*)=([^:]*)(:burn)?(:spike=([^@]*)@(.*))?");
   for (const std::string& text : plants) {
-    const auto equals = text.find('=');
-    if (equals == std::string::npos) refuse(text);
-    const std::string where = text.substr(0, equals);
-    std::string_view ms = std::string_view(text).substr(equals + 1);
-    std::optional<std::string_view> spike;
-    if (const auto at = ms.find(":spike="); at != std::string_view::npos) {
-      spike = ms.substr(at + std::string_view(":spike=").size());
-      ms = ms.substr(0, at);
-    }
-    const bool burns = ms.ends_with(":burn");
-    if (burns) ms.remove_suffix(std::string_view(":burn").size());
-    const std::int64_t ns = nanoseconds(text, ms);
+    std::smatch parts;
+    if (!std::regex_match(text, parts, kForm)) refuse(text);
+    const std::string where = parts[1];
+    const bool burns = parts[3].matched, has_spikes = parts[4].matched;
+    const std::int64_t ns = nanoseconds(text, parts[2]);
     const auto stage = std::ranges::find(measure::kStageNames, where);
     const auto place = std::ranges::find(measure::kPlaceNames, where);
     options.plant = true;
@@ -63,9 +44,12 @@ void plant(const std::vector<std::string>& plants, run::RunOptions& options) {
           options.planted[static_cast<std::size_t>(stage - measure::kStageNames.begin())];
       planted.ns = ns;
       planted.burns = burns;
-      if (spike) add_spikes(text, *spike, planted);
+      if (!has_spikes) continue;
+      planted.spike_ns = nanoseconds(text, parts[5]);
+      planted.every = number_from<std::int64_t>(parts[6].str()).value_or(0);
+      if (planted.every < 1) refuse(text);
     } else if (place != measure::kPlaceNames.end() && where != "worker" && where != "storage" &&
-               !burns && !spike) {
+               !burns && !has_spikes) {
       options.planted_delays[static_cast<std::size_t>(place - measure::kPlaceNames.begin())] = ns;
     } else {
       refuse(text);

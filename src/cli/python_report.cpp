@@ -13,11 +13,8 @@
 #include "base/text.h"
 
 namespace feedrate::cli {
-namespace {
 
 namespace fs = std::filesystem;
-
-}  // namespace
 
 fs::path report_package() {
   const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
@@ -35,11 +32,7 @@ std::string report_python() {
   if (const std::string chosen = environment_variable("FEEDRATE_PYTHON"); !chosen.empty())
     return chosen;
   fs::path cache = environment_variable("FEEDRATE_CACHE");
-  if (cache.empty()) {
-    const std::string xdg = environment_variable("XDG_CACHE_HOME");
-    cache = xdg.empty() ? fs::path(environment_variable("HOME")) / ".cache" / "feedrate"
-                        : fs::path(xdg) / "feedrate";
-  }
+  if (cache.empty()) cache = cache_folder();
   const fs::path venv = cache / "report-venv" / "bin" / "python3";
   return fs::exists(venv) ? venv.string() : "python3";
 }

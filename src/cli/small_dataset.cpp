@@ -6,11 +6,11 @@
 #include <cstring>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "data_gen/generate.h"
+#include "session/signals.h"
 #include "text/progress.h"
 
 namespace feedrate::cli {
@@ -18,37 +18,24 @@ namespace {
 
 constexpr int kPictures = 128;
 
-std::filesystem::path new_folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "feedrate-XXXXXX").string();
-  if (!mkdtemp(name.data()))
-    throw Error(name, std::strerror(errno), "name a folder that you may write: TMPDIR");
-  return name;
-}
-
-}  // namespace
-
-SmallDataset::SmallDataset(bool quiet, std::stop_token stop) : folder_(new_folder()) {
-  if (!quiet) {
-    std::fprintf(
-        stderr,
-        "feedrate: no data is named (--data, --dataset): measuring %d generated JPEGs of "
-        "ImageNet's sizes\n  in %s, which goes afterwards; for your own pictures: feedrate "
-        "run --data jpeg --image-size mixed --dataset DIR\n",
-        kPictures, folder_.c_str());
+struct TemporaryFolder {
+  TemporaryFolder() {
+    if (!mkdtemp(path.data()))
+      throw Error(path, std::strerror(errno), "name a folder that you may write: TMPDIR");
   }
-  try {
-    make(quiet, stop);
-  } catch (...) {
-    remove();
-    throw;
+  ~TemporaryFolder() {
+    std::error_code ignored;  // it lies where temporary files are cleared away
+    std::filesystem::remove_all(path, ignored);
   }
-}
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-SmallDataset::~SmallDataset() { remove(); }
+  std::string path = (std::filesystem::temp_directory_path() / "feedrate-XXXXXX").string();
+};
 
-void SmallDataset::make(bool quiet, const std::stop_token& stop) const {
+void make_pictures(const std::string& folder, bool quiet, const std::stop_token& stop) {
   data_gen::GenerateOptions options;
-  options.data = folder_;
+  options.data = folder;
   options.formats = {"jpeg"};
   options.image_sizes = {data_gen::kMixedSize};
   options.like_imagenet = true;
@@ -64,9 +51,32 @@ void SmallDataset::make(bool quiet, const std::stop_token& stop) const {
       [&] { return stop.stop_requested(); });
 }
 
-void SmallDataset::remove() noexcept {
-  std::error_code ignored;  // it lies where temporary files are cleared away
-  std::filesystem::remove_all(folder_, ignored);
+}  // namespace
+
+int with_small_dataset(bool quiet, const std::function<int(const std::filesystem::path&)>& use) {
+  const session::HeldSignals held;
+  const TemporaryFolder folder;
+  if (!quiet) {
+    std::fprintf(
+        stderr,
+        "feedrate: no data is named (--data, --dataset): measuring %d generated JPEGs of "
+        "ImageNet's sizes\n  in %s, which goes afterwards; for your own pictures: feedrate "
+        "run --data jpeg --image-size mixed --dataset DIR\n",
+        kPictures, folder.path.c_str());
+  }
+  {
+    const session::SignalWatcher signals;
+    try {
+      make_pictures(folder.path, quiet, signals.token());
+    } catch (const Error&) {
+      if (!signals.token().stop_requested()) throw;
+    }
+    if (signals.token().stop_requested()) {
+      std::fprintf(stderr, "feedrate: interrupted\n");
+      return signals.exit_code(1);
+    }
+  }
+  return use(folder.path);
 }
 
 }  // namespace feedrate::cli

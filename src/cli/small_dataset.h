@@ -1,26 +1,13 @@
 #pragma once
 #include <filesystem>
-#include <stop_token>
+#include <functional>
 
 namespace feedrate::cli {
 
-// A few generated JPEGs of ImageNet's sizes and bytes in a temporary folder, for who has no data at
-// hand: made by the constructor in some seconds, gone with the object.
-class SmallDataset {
- public:
-  // Shows its progress on stderr unless `quiet`. Throws an Error: where it cannot be written, and
-  // once `stop` is requested.
-  SmallDataset(bool quiet, std::stop_token stop);
-  ~SmallDataset();
-  SmallDataset(const SmallDataset&) = delete;
-  SmallDataset& operator=(const SmallDataset&) = delete;
-
-  const std::filesystem::path& folder() const { return folder_; }
-
- private:
-  void make(bool quiet, const std::stop_token& stop) const;
-  void remove() noexcept;
-  std::filesystem::path folder_;
-};
+// Makes a few JPEGs of ImageNet's sizes and bytes in a temporary folder, for who has no data at
+// hand, calls `use` with the folder and removes it, whenever a signal comes. It takes some seconds,
+// whose progress is on stderr unless `quiet`. Returns the exit code: that of `use`, or of the
+// signal. Throws an Error where the pictures cannot be written.
+int with_small_dataset(bool quiet, const std::function<int(const std::filesystem::path&)>& use);
 
 }  // namespace feedrate::cli

@@ -1,22 +1,31 @@
 #include "session/capacity_search.h"
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <stdexcept>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "measure/memory.h"
+#include "pipeline/loader.h"
 #include "ranks/rank_processes.h"
 #include "run/look_ahead.h"
 #include "run/window.h"
 #include "session/ladder_cells.h"
+#include "session/session.h"
 #include "session/signals.h"
 #include "session/sweep.h"
+#include "storage/dataset.h"
 #include "storage/memory_copy.h"
 
 namespace feedrate::session {
 namespace {
 
-constexpr std::string_view kCorrected = "queue_not_at_rest";  // see run::kept_up()
+// The answer's rates are corrected for what the flag of this name says, see run::kept_up().
+constexpr std::string_view kCorrected = "queue_not_at_rest";
+constexpr const char* kClientFolder = "client";  // in the output folder: what was fed from memory
+
 constexpr std::size_t kMostRuns = 40;  // of noise that never lets the search end
 
 // The share of the time in which the GPUs computed, averaging gradients left out of both: what
@@ -56,20 +65,31 @@ Reading reading_of(const run::Measurement& m) {
   return reading;
 }
 
-plan::Cell of_gpus(const plan::Cell& cell, int gpus) {
-  return changed(cell, {{"gpus", std::to_string(gpus)}});
+// What Ledger refuses as well, with the remedy of a sweep: a search cannot be resumed. Throws an
+// Error.
+void refuse_old_results(const std::filesystem::path& output) {
+  if (output.empty()) return;
+  for (const std::filesystem::path& folder : {output, output / kClientFolder}) {
+    const std::filesystem::path ledger = folder / "ledger.jsonl";
+    std::error_code none;
+    const auto bytes = std::filesystem::file_size(ledger, none);
+    if (none || bytes == 0) continue;
+    throw Error(
+        ledger.string(), "already holds results",
+        "a search begins anew and is in a ledger of its own: choose another folder, -o DIR");
+  }
 }
 
 // Searches one after the other in one sweep, live.
 class Searching {
  public:
-  // `device`: what is emulated.
-  Searching(Session& session, const device::EmulatedDevice& device, const SearchOptions& options)
+  // `samples`: of the dataset.
+  Searching(Session& session, const SearchedCell& searched, std::size_t samples,
+            const SearchOptions& options)
       : session_(session),
         watcher_(session.watcher()),
-        device_(device),
-        limits_(options.limits),
-        pass_(options.pass),
+        searched_(searched),
+        samples_(static_cast<double>(samples)),
         most_runs_(kMostRuns + 6 * static_cast<std::size_t>(options.repetitions)) {}
 
   // False: interrupted. Throws the Error of a run that failed.
@@ -82,6 +102,7 @@ class Searching {
     if (!failed_.empty()) throw Error(title_, failed_, "see that it runs: `feedrate run`");
     return !outcome.interrupted;
   }
+
   const Readings& readings() const { return readings_; }
   const Seen& seen() const { return seen_; }
   const std::string& limit() const { return limit_; }
@@ -89,12 +110,13 @@ class Searching {
  private:
   std::vector<plan::PlannedRun> next() {
     while (const auto gpus = runs_ < most_runs_ ? search_->next() : std::nullopt) {
-      const auto found = search_->runs().find(*gpus);
-      const auto before = found == search_->runs().end() ? 0 : found->second.size();
+      const auto runs = search_->runs().find(*gpus);
+      const auto before = runs == search_->runs().end() ? 0 : runs->second.size();
+      const plan::Cell cell = changed(cell_, {{"gpus", std::to_string(*gpus)}});
       std::vector<plan::PlannedRun> plan = {
-          {of_gpus(cell_, *gpus), plan::Role::cell, static_cast<int>(before), planned_}};
+          {cell, plan::Role::cell, static_cast<int>(before), planned_}};
       try {
-        check_pass(plan.front().cell, *gpus);
+        check_pass(cell, *gpus);
         session_.check(plan);
         ++planned_;
         return plan;
@@ -110,9 +132,11 @@ class Searching {
   // between the first steps and the last ones, whose batches lie in the queues by then.
   void check_pass(const plan::Cell& cell, int gpus) const {
     if (!cell.is("page-cache", "cold")) return;
-    const double steps = pass_.steps / gpus - run::kColdWarmupSteps - pass_.steps_ahead;
-    const double window_s = steps * pass_.step_s;
-    if (window_s >= 0.75 * limits_.min_seconds) return;
+    const plan::CellSettings& s = searched_.settings;
+    const int ahead = pipeline::find_loader_kind(s.loader).batches_ahead(s.prefetch, s.workers);
+    const double steps = samples_ / s.batch_size / gpus - run::kColdWarmupSteps - ahead;
+    const double window_s = steps * searched_.step_s;
+    if (window_s >= 0.75 * session_.options().run.limits.min_seconds) return;
     throw Error(counted_gpus(gpus),
                 format("would leave %.1f s of the dataset to measure, and a cold run is one pass",
                        std::max(0.0, window_s)),
@@ -138,7 +162,7 @@ class Searching {
     if (result.status == run::Status::failed) failed_ = result.error;
     if (!result.measurement) return;
     seen_.add(record, counted_gpus(result.settings.gpus));
-    const judge::GpusRun run = gpus_run(result, device_);
+    const judge::GpusRun run = gpus_run(result, searched_.device);
     search_->add(result.settings.gpus, run);
     readings_[result.settings.gpus].push_back(reading_of(*result.measurement));
     watcher_.logs(label_ + ": " + thousands(run::kept_up(*result.measurement)) +
@@ -147,9 +171,8 @@ class Searching {
 
   Session& session_;
   Watcher& watcher_;
-  const device::EmulatedDevice& device_;
-  const run::RunLimits limits_;
-  const ColdPass pass_;
+  const SearchedCell& searched_;
+  const double samples_;
   const std::size_t most_runs_;
   std::string title_, label_, failed_, limit_;
   judge::GpuSearch* search_ = nullptr;
@@ -163,6 +186,59 @@ class Searching {
 // Reads that go past the page cache do so as well where there is no storage, if tmpfs lets them.
 const char* through_memory(const std::string& io) {
   return io == "direct" ? "buffered" : io == "uring-direct" ? "uring" : io.c_str();
+}
+
+// Returns the exit code, where a signal came; otherwise 0.
+int copy_part(const plan::Cell& cell, const run::RunOptions& options,
+              const std::filesystem::path& to) {
+  constexpr double kShareOfMemory = 0.25;
+  constexpr std::uint64_t kEnough = 1'000'000'000;
+  const auto most =
+      std::min(kEnough, static_cast<std::uint64_t>(
+                            kShareOfMemory * static_cast<double>(measure::memory_available())));
+  const SignalWatcher signals;
+  const auto processes = ranks::make_local_ranks({"rank"});
+  const bool is_copied = run::copy_aside(cell, options, to, most, *processes, signals.token());
+  return is_copied && !signals.token().stop_requested() ? 0 : signals.exit_code(1);
+}
+
+// Throws a std::runtime_error of one line.
+ClientLimit feed_from_memory(const SearchedCell& searched, const ExperimentOptions& experiment,
+                             int gpus, Watcher& watcher) {
+  watcher.logs("copying a part of the dataset into memory ...");
+  const storage::MemoryCopy copy;
+  if (const int code = copy_part(searched.cell, experiment.run, copy.data()); code != 0)
+    return {.seen = {}, .interrupted = code};
+  ExperimentOptions from_memory = experiment;
+  from_memory.data = from_memory.run.data = copy.data();
+  if (!experiment.output.empty()) from_memory.output /= kClientFolder;
+  const plan::Cell there =
+      changed(searched.cell, {{"gpus", std::to_string(gpus)},
+                              {"device", "emulated:inf"},
+                              {"io", through_memory(searched.settings.io)},
+                              {"order", "sequential"},
+                              {"host-cpu-ms", format("%g", searched.host_cpu_ms)},
+                              {"all-reduce-ms", "0"},
+                              {"page-cache", "as-is"}});
+  Session session(from_memory, {there}, std::nullopt, watcher);
+  const std::vector<plan::PlannedRun> plan = {{there, plan::Role::cell, 0}};
+  session.check(plan);
+  session.open_ledger(plan, /*resume=*/false);
+  ClientLimit limit{.imgs_per_s = 0, .samples = copy.samples(), .seen = Seen(kCorrected)};
+  std::string failed;
+  const SweepHooks hooks{
+      .progress = [&](const run::RunProgress& p) { watcher.shows("from memory", p); },
+      .finished =
+          [&](const ledger::Record& record, const nlohmann::ordered_json&) {
+            failed = record.result.error;
+            limit.seen.add(record, "from memory");
+            if (record.result.measurement) limit.imgs_per_s = record.result.measurement->imgs_per_s;
+          }};
+  const SweepOutcome outcome = run_sweep(session, plan, hooks, /*stop_at_failure=*/true);
+  watcher.shows_nothing();
+  if (!failed.empty()) throw Error("from memory", failed, "leave it out: --no-client");
+  if (outcome.interrupted) limit.interrupted = session.exit_code(1);
+  return limit;
 }
 
 }  // namespace
@@ -184,79 +260,61 @@ Reading mean_of(const std::vector<Reading>& runs) {
   return mean;
 }
 
-Found search_gpus(Session& session, const plan::Cell& cell, const device::EmulatedDevice& device,
-                  const SearchOptions& options) {
+SearchedCell searched_cell(const plan::Cell& cell) {
+  SearchedCell searched{.cell = cell, .settings = plan::settings_of(cell), .device = {}};
+  const plan::CellSettings& s = searched.settings;
+  if (!s.emulated()) {
+    throw UsageError("--device " + s.device, "is measured by `feedrate run`, not emulated",
+                     "use --device emulated:NAME, emulated:IMGS_PER_S or emulated:trace=FILE");
+  }
+  searched.device = device::emulated_device(s.device_argument, s.step_spec(0));
+  if (std::isinf(searched.device.imgs_per_s))
+    throw UsageError("--device " + s.device, "takes any rate", "give it one");
+  if (s.variant().empty() || s.cache != "none") {
+    throw UsageError("--data " + s.data + " --cache " + s.cache,
+                     "does not read the storage at each step", "use --cache none and stored data");
+  }
+  searched.step_s = s.batch_size / searched.device.imgs_per_s;
+  searched.host_cpu_ms = device::host_cpu_ms(searched.device, s.emulation);
+  return searched;
+}
+
+Found search_gpus(const SearchedCell& searched, const ExperimentOptions& experiment,
+                  const SearchOptions& options, Watcher& watcher) {
+  refuse_old_results(experiment.output);
+  Session session(experiment, {searched.cell}, std::nullopt, watcher);
+  const auto dataset = session.dataset_of(searched.cell);
+  session.open_ledger({}, /*resume=*/false);
   Found found{.search = {{kLeastUtilisation, kBetterUtilisation},
                          {1, options.most_gpus, options.repetitions}},
               .without_cpu = {},
-              .readings = {},
-              .seen = {},
-              .limit = {}};
-  Searching searching(session, device, options);
-  found.interrupted = !searching.search(cell, found.search, "storage");
+              .bytes_per_sample = dataset->bytes_per_sample()};
+  Searching searching(session, searched, dataset->samples.size(), options);
+  bool is_whole = searching.search(searched.cell, found.search, "storage");
   found.readings = searching.readings(), found.limit = searching.limit();
-  if (options.takes_cpu && !found.interrupted) {
+  if (searched.host_cpu_ms > 0 && is_whole) {
     found.without_cpu.emplace(
         std::vector{kLeastUtilisation},
         judge::GpuSearch::Limits{std::max(1, found.search.fed(kLeastUtilisation).gpus),
                                  options.most_gpus, 1});
-    found.interrupted =
-        !searching.search(changed(cell, {{"host-cpu-ms", "0"}}), *found.without_cpu, "no host CPU");
+    is_whole = searching.search(changed(searched.cell, {{"host-cpu-ms", "0"}}), *found.without_cpu,
+                                "no host CPU");
   }
   found.seen = searching.seen();
+  if (!is_whole) found.interrupted = session.exit_code(1);
   return found;
 }
 
-ClientLimit client_limit(const plan::Cell& cell, const ExperimentOptions& experiment, int gpus,
-                         double host_cpu_ms, Watcher& watcher) {
-  const plan::CellSettings settings = plan::settings_of(cell);
-  constexpr double kShareOfMemory = 0.25;
-  constexpr std::uint64_t kEnough = 1'000'000'000;
-  const auto most =
-      std::min(kEnough, static_cast<std::uint64_t>(
-                            kShareOfMemory * static_cast<double>(measure::memory_available())));
-  watcher.logs("copying a part of the dataset into memory ...");
-  const storage::MemoryCopy copy;
-  {
-    const SignalWatcher signals;
-    const auto processes = ranks::make_local_ranks({"rank"});
-    const bool is_copied =
-        run::copy_aside(cell, experiment.run, copy.data(), most, *processes, signals.token());
-    if (!is_copied || signals.token().stop_requested())
-      return {.seen = {}, .interrupted = signals.exit_code(1)};
+std::optional<ClientLimit> client_limit(const SearchedCell& searched,
+                                        const ExperimentOptions& experiment, int gpus,
+                                        Watcher& watcher) {
+  try {
+    return feed_from_memory(searched, experiment, gpus, watcher);
+  } catch (const std::runtime_error& error) {
+    watcher.warns(std::string("what this machine manages from memory is not known: ") +
+                  error.what());
+    return std::nullopt;
   }
-  ExperimentOptions from_memory = experiment;
-  from_memory.data = copy.data();
-  if (!experiment.output.empty()) from_memory.output /= kClientFolder;
-  const plan::Cell there = changed(cell, {{"gpus", std::to_string(gpus)},
-                                          {"device", "emulated:inf"},
-                                          {"io", through_memory(settings.io)},
-                                          {"order", "sequential"},
-                                          {"host-cpu-ms", format("%g", host_cpu_ms)},
-                                          {"all-reduce-ms", "0"},
-                                          {"page-cache", "as-is"}});
-  from_memory.run.data = copy.data();
-  Session session(from_memory, {there}, std::nullopt, watcher);
-  const std::vector<plan::PlannedRun> plan = {{there, plan::Role::cell, 0}};
-  session.check(plan);
-  session.open_ledger(plan, /*resume=*/false);
-  ClientLimit limit{.imgs_per_s = 0, .samples = copy.samples(), .seen = Seen(kCorrected)};
-  std::string failed;
-  const SweepHooks hooks{
-      .started = [](const plan::PlannedRun&, std::size_t, std::size_t, std::optional<double>) {},
-      .progress = [&](const run::RunProgress& p) { watcher.shows("from memory", p); },
-      .finished =
-          [&](const ledger::Record& record, const nlohmann::ordered_json&) {
-            failed = record.result.error;
-            limit.seen.add(record, "from memory");
-            if (record.result.measurement) limit.imgs_per_s = record.result.measurement->imgs_per_s;
-          },
-      .more = {}};
-  const SweepOutcome outcome = run_sweep(session, plan, hooks, /*stop_at_failure=*/true);
-  watcher.shows_nothing();
-  if (!failed.empty()) throw Error("from memory", failed, "leave it out: --no-client");
-  if (outcome.interrupted) limit.interrupted = session.exit_code(1);
-  return limit;
 }
 
 }  // namespace feedrate::session

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -6,8 +7,10 @@
 
 #include "device/emulated_device.h"
 #include "judge/gpu_search.h"
+#include "plan/settings.h"
+#include "session/experiment_options.h"
 #include "session/seen.h"
-#include "session/session.h"
+#include "session/watcher.h"
 
 namespace feedrate::session {
 
@@ -25,34 +28,37 @@ struct Reading {
 Reading mean_of(const std::vector<Reading>& runs);
 using Readings = std::map<int, std::vector<Reading>>;  // of each run, by the number of GPUs
 
+// What is searched with: cells that differ in the number of their GPUs alone.
+struct SearchedCell {
+  plan::Cell cell;  // with one GPU
+  plan::CellSettings settings;
+  device::EmulatedDevice device;       // what is emulated
+  double step_s = 0, host_cpu_ms = 0;  // of a step
+};
+// Throws a UsageError where the cell has no emulated rate, or does not read stored data.
+SearchedCell searched_cell(const plan::Cell& cell);
+
+// How a search goes.
+struct SearchOptions {
+  int most_gpus = 64;
+  int repetitions = 3;  // on both sides of each answer
+};
+
 // What the searches found.
 struct Found {
   judge::GpuSearch search;
   std::optional<judge::GpuSearch> without_cpu;  // of the host; none where a step takes none
-  Readings readings;
-  Seen seen;
-  std::string limit;  // why more GPUs were not tried
-  bool interrupted = false;
+  double bytes_per_sample = 0;
+  Readings readings{};
+  Seen seen{};
+  std::string limit{};  // why more GPUs were not tried
+  int interrupted = 0;  // the exit code, where a signal came; what was measured until then is here
 };
 
-// One GPU's pass over the dataset.
-struct ColdPass {
-  double steps = 0, step_s = 0;
-  int steps_ahead = 0;  // batches that its queue and its workers hold at most
-};
-
-// How a search goes.
-struct SearchOptions {
-  run::RunLimits limits;
-  int most_gpus = 64;
-  int repetitions = 3;  // on both sides of each answer
-  ColdPass pass{};
-  bool takes_cpu = false;  // steps take CPU of the host: it is searched without as well
-};
-// Searches in one sweep, live. `cell`: with one GPU. `device`: what is emulated. Interrupted, it
-// returns what it had measured. Throws the Error of a run that failed.
-Found search_gpus(Session& session, const plan::Cell& cell, const device::EmulatedDevice& device,
-                  const SearchOptions& options);
+// Searches in one sweep, live. Throws the Error of a run that failed, and one where the output
+// folder holds a ledger.
+Found search_gpus(const SearchedCell& searched, const ExperimentOptions& experiment,
+                  const SearchOptions& options, Watcher& watcher);
 
 // What this machine manages without the storage.
 struct ClientLimit {
@@ -61,12 +67,12 @@ struct ClientLimit {
   Seen seen;
   int interrupted = 0;  // the exit code, where a signal came: nothing else is known then
 };
-inline constexpr const char* kClientFolder = "client";  // of its record, in the output folder
 
 // What this machine reads, decodes and takes to `gpus` GPUs from memory. Steps have no length, and
-// burn the CPU time on the host that they do in the search.
-// Throws a std::runtime_error of one line where that cannot be measured.
-ClientLimit client_limit(const plan::Cell& cell, const ExperimentOptions& experiment, int gpus,
-                         double host_cpu_ms, Watcher& watcher);
+// burn the CPU time on the host that they do in the search. Nothing where that cannot be measured,
+// of which the watcher is told.
+std::optional<ClientLimit> client_limit(const SearchedCell& searched,
+                                        const ExperimentOptions& experiment, int gpus,
+                                        Watcher& watcher);
 
 }  // namespace feedrate::session

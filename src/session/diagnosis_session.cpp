@@ -11,6 +11,7 @@
 #include "ledger/diagnosis_json.h"
 #include "measure/clock.h"
 #include "measure/memory.h"
+#include "session/ledger_evidence.h"
 #include "session/trials.h"
 
 namespace feedrate::session {
@@ -29,16 +30,26 @@ std::string busy_cpu_text(const plan::Cell& cell, const judge::RoundEvidence& ro
          ". What would limit a GPU shows with --device emulated:NAME";
 }
 
+DiagnosisAnswer diagnosis_from(const std::filesystem::path& ledger,
+                               const std::vector<std::string>& where) {
+  auto [of, evidence, surroundings, records] = evidence_from(ledger, where);
+  const judge::Diagnosis diagnosis = judge::diagnosis_of(evidence);
+  of.advice = advice_for(of.cell, evidence, diagnosis, surroundings);
+  add_tried(records, of.cell, of.advice, static_cast<int>(evidence.rounds.size()));
+  return {std::move(of), std::move(evidence), diagnosis};
+}
+
 DiagnosisSession::DiagnosisSession(DiagnosisOrder order, Session& session, const plan::Cell& cell,
                                    std::function<void(const DiagnosisAnswer&)> answered)
     : order_(std::move(order)),
+      folder_(session.options().output),
       session_(session),
       watcher_(session.watcher()),
       answered_(std::move(answered)),
       cell_(cell),
       ladder_(ladder_of(cell)),
       began_ns_(measure::now_ns()),
-      live_(session, cell, ladder_, order_.seed, [this] { keep(); }) {
+      live_(session, cell, ladder_, session.options().run.seed, [this] { keep(); }) {
   evidence_.settings = live_.settings();
   head_ = {.cell_id = cell_.id(),
            .planted = order_.planted,
@@ -59,11 +70,11 @@ std::vector<plan::PlannedRun> DiagnosisSession::first_ladder() const {
 }
 
 void DiagnosisSession::go_on() {
-  const std::filesystem::path file = order_.folder / ledger::kRoundsFile;
-  const auto found = ledger::read_rounds(order_.folder);
+  const std::filesystem::path file = folder_ / ledger::kRoundsFile;
+  const auto found = ledger::read_rounds(folder_);
   if (!found) {
-    if (!std::filesystem::exists(order_.folder / "ledger.jsonl")) return;
-    throw Error(order_.folder.string(), "holds no diagnosis that could go on",
+    if (!std::filesystem::exists(folder_ / "ledger.jsonl")) return;
+    throw Error(folder_.string(), "holds no diagnosis that could go on",
                 "choose another folder: -o DIR");
   }
   if (found->head.cell_id != cell_.id() || found->head.planted != order_.planted)
@@ -81,8 +92,8 @@ int DiagnosisSession::carry_out() {
                 " (--budget)");
   const bool is_whole = measure();
   if (!is_whole) {
-    watcher_.warns(order_.folder.empty() ? "interrupted"
-                                         : "interrupted; go on: the same command with --resume");
+    watcher_.warns(folder_.empty() ? "interrupted"
+                                   : "interrupted; go on: the same command with --resume");
   }
   if (evidence_.rounds.empty()) return session_.exit_code(1);
   const bool is_answered = answer(is_whole && !has_failed_ && order_.is_tried);
@@ -160,10 +171,10 @@ void DiagnosisSession::set_plan(double before_s, double ladder_s) {
 
 // What an interrupted diagnosis goes on from.
 void DiagnosisSession::keep() {
-  if (order_.folder.empty()) return;
+  if (folder_.empty()) return;
   head_.seen = live_.seen();
   head_.seconds = before_s_ + seconds();
-  ledger::write_rounds(order_.folder, {head_, evidence_.rounds});
+  ledger::write_rounds(folder_, {head_, evidence_.rounds});
 }
 
 judge::Surroundings DiagnosisSession::surroundings() const {
@@ -198,8 +209,8 @@ bool DiagnosisSession::answer(bool is_tried) {
 // Whatever fails here, the diagnosis is there to be printed.
 Tried DiagnosisSession::try_advice(std::vector<judge::Remedy>& advice) {
   try {
-    const Tried tried =
-        try_out(session_, cell_, advice, static_cast<int>(evidence_.rounds.size()), order_.seed);
+    const Tried tried = try_out(session_, cell_, advice, static_cast<int>(evidence_.rounds.size()),
+                                session_.options().run.seed);
     if (tried == Tried::interrupted) watcher_.warns("interrupted");
     return tried;
   } catch (const Error& error) {
@@ -209,10 +220,10 @@ Tried DiagnosisSession::try_advice(std::vector<judge::Remedy>& advice) {
 }
 
 bool DiagnosisSession::write(const nlohmann::ordered_json& json) const {
-  if (order_.folder.empty()) return true;
+  if (folder_.empty()) return true;
   try {
     write_whole_file(
-        order_.folder / "diagnosis.json",
+        folder_ / "diagnosis.json",
         json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n",
         /*durable=*/true);
     return true;

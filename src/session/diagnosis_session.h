@@ -23,8 +23,6 @@ std::string busy_cpu_text(const plan::Cell& cell, const judge::RoundEvidence& ro
 
 // How a cell is to be diagnosed.
 struct DiagnosisOrder {
-  std::filesystem::path folder;  // of the ledger; empty: nothing is kept
-  std::uint64_t seed = 0;
   double budget_s = 120;
   std::string planted;  // see plant_option.h; empty but in tests
   bool resume = false, is_tried = false;
@@ -36,6 +34,10 @@ struct DiagnosisAnswer {
   judge::Evidence evidence;
   judge::Diagnosis diagnosis;
 };
+
+// Of a ledger that is there, which stays as it is: see evidence_from().
+DiagnosisAnswer diagnosis_from(const std::filesystem::path& ledger,
+                               const std::vector<std::string>& where);
 
 // One diagnosis: rounds until they are as many as were planned, then the answer, also in the
 // folder. Goes on with what the folder holds, if asked to.
@@ -65,6 +67,7 @@ class DiagnosisSession {
   bool write(const nlohmann::ordered_json& json) const;
 
   const DiagnosisOrder order_;
+  const std::filesystem::path& folder_;  // of the ledger; empty: nothing is kept
   Session& session_;
   Watcher& watcher_;
   const std::function<void(const DiagnosisAnswer&)> answered_;

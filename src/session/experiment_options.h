@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/cell.h"
 #include "run/run_options.h"
 
 namespace feedrate::session {
@@ -19,6 +20,12 @@ struct ExperimentOptions {
   bool quiet = false, verbose = false;  // of commands with add_talk_options()
   std::filesystem::path trace;          // of `run`: of its cell, not of the ceiling; empty: none
   run::RunOptions run;
+};
+
+// One product of axes, and the dataset that its cells read.
+struct CellGroup {
+  std::vector<plan::Cell> cells;
+  std::filesystem::path data;
 };
 
 }  // namespace feedrate::session

@@ -156,13 +156,13 @@ double least_seconds(const run::RunLimits& limits) {
 }
 
 void check_precision(const PrecisionOptions& options, int pilot, std::size_t pilot_runs,
-                     double least_each_s) {
+                     const run::RunLimits& limits) {
   if (pilot < plan::kLeastPilot) {
     throw UsageError("--repetitions " + std::to_string(pilot),
                      "is too few for --target-ci or --budget: they need an interval",
                      "use " + std::to_string(plan::kLeastPilot) + " or more");
   }
-  const double least_s = least_each_s * static_cast<double>(pilot_runs);
+  const double least_s = least_seconds(limits) * static_cast<double>(pilot_runs);
   if (options.budget_s && *options.budget_s < least_s) {
     throw UsageError("--budget " + duration(*options.budget_s),
                      "is too short: the first " + std::to_string(pilot) +
@@ -184,8 +184,8 @@ void check_pilot(const ledger::Ledger& ledger, int pilot) {
 }
 
 SweepOutcome sweep_to_precision(Session& session, const std::vector<plan::Cell>& cells,
-                                const PrecisionOptions& options, int pilot, std::uint64_t seed,
-                                double least_each_s, SweepHooks hooks) {
+                                const PrecisionOptions& options, int pilot, SweepHooks hooks) {
+  const run::RunOptions& run = session.options().run;
   const std::int64_t began_ns = measure::now_ns();
   const auto elapsed_s = [&] { return measure::seconds(measure::now_ns() - began_ns); };
   const std::vector<plan::Cell> judged = without_ceilings(cells);
@@ -202,7 +202,8 @@ SweepOutcome sweep_to_precision(Session& session, const std::vector<plan::Cell>&
   if (const int last = state.first_new_repetition() - 1; last >= pilot)
     left_over = left_over_of(session, judged, last);
   const auto next = [&]() -> std::vector<plan::PlannedRun> {
-    const double each_s = done == 0 ? least_each_s : elapsed_s() / static_cast<double>(done);
+    const double each_s =
+        done == 0 ? least_seconds(run.limits) : elapsed_s() / static_cast<double>(done);
     std::optional<double> most_runs;
     if (options.budget_s) most_runs = (*options.budget_s - elapsed_s()) / each_s;
     state.look();
@@ -214,7 +215,7 @@ SweepOutcome sweep_to_precision(Session& session, const std::vector<plan::Cell>&
     if (repetition >= pilot) repetition = state.first_new_repetition();
     state.say_what_is_left(repetition, each_s);
     const std::vector<plan::Cell> cells_now = state.next(repetition, most_runs);
-    return plan::plan_repetition(cells_now, repetition++, seed);
+    return plan::plan_repetition(cells_now, repetition++, run.seed);
   };
   hooks.more = next;
   const SweepOutcome outcome =

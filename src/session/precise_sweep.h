@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -21,10 +20,9 @@ struct PrecisionOptions {
 // Of a run. Starting its process, opening its files and preparing the cell add to this.
 double least_seconds(const run::RunLimits& limits);
 
-// Throws a UsageError where the pilot is too short for an interval, or cannot end in the budget:
-// `least_each_s` is the least that a run takes.
+// Throws a UsageError where the pilot is too short for an interval, or cannot end in the budget.
 void check_precision(const PrecisionOptions& options, int pilot, std::size_t pilot_runs,
-                     double least_each_s);
+                     const run::RunLimits& limits);
 
 // Throws a UsageError where the ledger's records had another pilot: intervals are by the first.
 void check_pilot(const ledger::Ledger& ledger, int pilot);
@@ -33,7 +31,6 @@ void check_pilot(const ledger::Ledger& ledger, int pilot);
 // says before each what is left. Ends where all are met, have failed or are out of reach, or where
 // no further run would end within the budget.
 SweepOutcome sweep_to_precision(Session& session, const std::vector<plan::Cell>& cells,
-                                const PrecisionOptions& options, int pilot, std::uint64_t seed,
-                                double least_each_s, SweepHooks hooks);
+                                const PrecisionOptions& options, int pilot, SweepHooks hooks);
 
 }  // namespace feedrate::session

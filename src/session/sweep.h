@@ -7,13 +7,13 @@
 
 namespace feedrate::session {
 
-// Callbacks for whoever watches a sweep. All but `progress` and `more` must be set.
+// Callbacks for whoever watches a sweep. `finished` must be set.
 struct SweepHooks {
   // Before a run; `number` of `total` that are missing. `ceiling`: the rate of the ceiling that
   // opened its repetition, images/s; none for ceilings, or where that one failed.
   std::function<void(const plan::PlannedRun&, std::size_t number, std::size_t total,
                      std::optional<double> ceiling)>
-      started;
+      started = [](const auto&...) {};
   run::ProgressSink progress;
   // After a run; `json` as it was written.
   std::function<void(const ledger::Record& record, const nlohmann::ordered_json& json)> finished;

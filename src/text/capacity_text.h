@@ -1,34 +1,36 @@
 #pragma once
-#include "plan/settings.h"
+#include <optional>
+
 #include "session/capacity_search.h"
-#include "storage/dataset.h"
 
 namespace feedrate::text {
 
-// What `feedrate capacity` prints on stdout.
+// What `feedrate capacity` prints on stdout. What it is made of outlives it.
 class CapacityAnswer {
  public:
-  // `device`: what is emulated.
-  CapacityAnswer(const plan::CellSettings& settings, const device::EmulatedDevice& device,
-                 const storage::DatasetVariant& dataset);
+  CapacityAnswer(const session::SearchedCell& searched, const session::Found& found)
+      : settings_(searched.settings),
+        device_(searched.device),
+        host_cpu_ms_(searched.host_cpu_ms),
+        found_(found) {}
 
-  // What was asked for, the table of runs, the answers, and what they do not prove.
-  void print(const session::Found& found) const;
-  // Of a search that was interrupted: no answers.
-  void print_so_far(const session::Found& found) const;
+  // What was asked for, the table of runs and the answers; of an interrupted search the table.
+  void print() const;
   // What this machine manages from memory, and which of the two is the limit beyond the answer.
-  void print_client(const session::Found& found, const session::ClientLimit& client) const;
+  void print_client(const session::ClientLimit& client) const;
+  // What the answers do not prove.
+  void print_proviso() const;
 
  private:
-  double host_cpu_ms() const;  // of a step
   void heading() const;
-  void table(const judge::GpuSearch& search, const session::Readings& readings) const;
-  void seen(const session::Seen& seen) const;
-  void fed(const judge::GpuSearch& search, double share) const;
+  void table() const;
+  void answers() const;
+  void fed(double share) const;
 
-  const plan::CellSettings settings_;
-  const device::EmulatedDevice device_;
-  const double bytes_per_sample_;
+  const plan::CellSettings& settings_;
+  const device::EmulatedDevice& device_;  // what is emulated
+  const double host_cpu_ms_;              // of a step
+  const session::Found& found_;
 };
 
 }  // namespace feedrate::text

@@ -243,10 +243,10 @@ std::string rounds_text(std::size_t rounds, double seconds) {
                             "the ledger."));
 }
 
-}  // namespace
-
-std::string diagnosis_text(const ledger::DiagnosisOf& of, const judge::Evidence& evidence,
-                           const judge::Diagnosis& diagnosis) {
+// A diagnosis for a person: the verdict, the ladder with what each step down it costs, what delays
+// cost, the capacities, patterns, advice.
+std::string diagnosis_text(const session::DiagnosisAnswer& answer) {
+  const auto& [of, evidence, diagnosis] = answer;
   const judge::Finding& f = diagnosis.finding;
   const std::size_t rounds = evidence.rounds.size();
   return paragraph(0, heading(of)) + paragraph(0, f.sentence) + confidence_text(f) +
@@ -257,12 +257,14 @@ std::string diagnosis_text(const ledger::DiagnosisOf& of, const judge::Evidence&
          "\n" + emulation_line({&of.cell, 1}) + rounds_text(rounds, of.seconds);
 }
 
-void print_diagnosis(bool as_json, const ledger::DiagnosisOf& of, const judge::Evidence& evidence,
-                     const judge::Diagnosis& diagnosis) {
+}  // namespace
+
+void print_diagnosis(bool as_json, const session::DiagnosisAnswer& answer) {
   if (as_json) {
-    std::printf("%s\n", ledger::to_line(ledger::diagnosis_json(of, evidence, diagnosis)).c_str());
+    const auto json = ledger::diagnosis_json(answer.of, answer.evidence, answer.diagnosis);
+    std::printf("%s\n", ledger::to_line(json).c_str());
   } else {
-    std::fputs(diagnosis_text(of, evidence, diagnosis).c_str(), stdout);
+    std::fputs(diagnosis_text(answer).c_str(), stdout);
   }
 }
 

@@ -26,10 +26,12 @@ void say_of_trace(const run::TraceOutcome& trace) {
 
 }  // namespace
 
-LiveRun::LiveRun(Options options, std::function<void(const run::CellResult&)> measured)
-    : options_(std::move(options)),
+LiveRun::LiveRun(const session::Session& session, Options options,
+                 std::function<void(const run::CellResult&)> measured)
+    : session_(session),
+      options_(options),
       measured_hook_(std::move(measured)),
-      run_(options_.limits, options_.quiet) {}
+      run_(session.options().run.limits, session.options().quiet) {}
 
 session::SweepHooks LiveRun::hooks() {
   return {.started =
@@ -54,12 +56,14 @@ void LiveRun::refuse_a_failed_ceiling() const {
 void LiveRun::conclude() const {
   if (options_.prints_json || measured_.empty()) return;
   const std::string label = measured_.back().context.run.cell.label();
-  if (options_.verbose) {
+  const bool verbose = session_.options().verbose;
+  if (verbose) {
     for (const ledger::Record& record : measured_)
       std::fputs(result_text(record, label).c_str(), stdout);
   }
-  if (!options_.verbose || measured_.size() > 1)
-    std::fputs(result_summary(measured_, label, options_.ledger).c_str(), stdout);
+  const std::string ledger = session_.ledger() ? session_.ledger()->path().string() : "";
+  if (!verbose || measured_.size() > 1)
+    std::fputs(result_summary(measured_, label, ledger).c_str(), stdout);
 }
 
 void LiveRun::finish(const ledger::Record& record, const nlohmann::ordered_json& json) {
@@ -76,7 +80,7 @@ void LiveRun::finish(const ledger::Record& record, const nlohmann::ordered_json&
   measured_.push_back(record);
   say_of_trace(result.measurement->trace);
   lacks_its_trace_ = !result.measurement->trace.problem.empty();
-  if (measured_hook_) measured_hook_(result);
+  measured_hook_(result);
 }
 
 }  // namespace feedrate::text

@@ -14,14 +14,13 @@ namespace feedrate::text {
 class LiveRun {
  public:
   struct Options {
-    run::RunLimits limits;
     int repetitions = 1;
-    bool quiet = false, verbose = false, prints_json = false;
+    bool prints_json = false;
     bool measures_the_ceiling = false;  // the cell is synthetic: its ceiling is itself
-    std::string ledger{};               // of the records; empty: they are not kept
   };
-  // `measured` is called with each run of the cell that was measured; may be empty.
-  LiveRun(Options options, std::function<void(const run::CellResult&)> measured);
+  // `session` outlives it. `measured` is called with each run of the cell that was measured.
+  LiveRun(const session::Session& session, Options options,
+          std::function<void(const run::CellResult&)> measured);
 
   session::SweepHooks hooks();
 
@@ -36,6 +35,7 @@ class LiveRun {
  private:
   void finish(const ledger::Record& record, const nlohmann::ordered_json& json);
 
+  const session::Session& session_;
   const Options options_;
   const std::function<void(const run::CellResult&)> measured_hook_;
   ShownRun run_;

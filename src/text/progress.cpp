@@ -96,4 +96,20 @@ std::string listing_text(const std::filesystem::path& folder, std::uint64_t file
   return line + " · " + count + (files == 1 ? " file" : " files");
 }
 
+std::string generate_progress(const data_gen::GenerateProgress& p, std::int64_t start_ns) {
+  const auto done = static_cast<long long>(p.samples_done), all = static_cast<long long>(p.samples);
+  if (p.checking || p.packing) {
+    return format("%s: %lld/%lld", p.packing ? "packing the samples" : "checking the files", done,
+                  all);
+  }
+  const double share = all > 0 ? static_cast<double>(done) / static_cast<double>(all) : 0;
+  const double elapsed = measure::seconds(measure::now_ns() - start_ns);
+  std::string blocks;
+  for (int i = 0; i < 24; ++i) blocks += i < static_cast<int>(share * 24) ? "█" : "░";
+  return format("%3.0f %% %s %lld/%lld · %.0f/s · %.1f MB · %.0f s left", 100 * share,
+                blocks.c_str(), done, all, elapsed > 0 ? static_cast<double>(done) / elapsed : 0,
+                static_cast<double>(p.bytes_written) / 1e6,
+                share > 0 ? elapsed / share * (1 - share) : 0);
+}
+
 }  // namespace feedrate::text

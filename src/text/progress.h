@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data_gen/generate.h"
 #include "run/rank_task.h"
 
 namespace feedrate::text {
@@ -48,5 +49,9 @@ LiveNumbers describe(const run::RunProgress& progress, std::optional<double> cei
 
 // "listing photos · 12,288 files"; without the number before the first one is found.
 std::string listing_text(const std::filesystem::path& folder, std::uint64_t files);
+
+// "  41 % █████████░░░░░░░░░░░░░░░ 840/2048 · 310/s · 92.1 MB · 4 s left"; what is packed or
+// checked has no bar. `start_ns`: when the work began.
+std::string generate_progress(const data_gen::GenerateProgress& progress, std::int64_t start_ns);
 
 }  // namespace feedrate::text

@@ -28,8 +28,7 @@ std::string further(const session::PrecisionOptions& precision) {
          (precision.budget_s ? ", until " + duration(*precision.budget_s) + " are over" : "");
 }
 
-}  // namespace
-
+// "24 runs (10 cells, 2 ceilings, 2 repetitions), at least 3 min"
 std::string sweep_summary(const std::vector<plan::PlannedRun>& plan, const run::RunLimits& limits,
                           const session::PrecisionOptions& precision) {
   std::set<std::string> cells, ceilings;
@@ -45,16 +44,7 @@ std::string sweep_summary(const std::vector<plan::PlannedRun>& plan, const run::
          further(precision);
 }
 
-std::string plan_text(const std::vector<plan::PlannedRun>& plan) {
-  std::string text;
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    text += format("%3zu  repetition %d  %-8s ", i + 1, plan[i].repetition,
-                   std::string(plan::name_of(plan[i].role)).c_str()) +
-            plan[i].cell.label() + "\n";
-  }
-  return text;
-}
-
+// A line for each reason; empty if all cells are in pairs with their ceilings.
 std::string not_in_pairs(const std::vector<plan::Cell>& cells) {
   std::map<std::string, int> reasons;
   for (const plan::Cell& cell : cells)
@@ -66,12 +56,27 @@ std::string not_in_pairs(const std::vector<plan::Cell>& cells) {
   return lines;
 }
 
-SweepLog::SweepLog(const session::ExperimentOptions& experiment, bool prints_json, bool grows)
-    : experiment_(experiment),
+}  // namespace
+
+void print_plan(const std::vector<plan::PlannedRun>& plan, const std::vector<plan::Cell>& cells,
+                const run::RunLimits& limits, const session::PrecisionOptions& precision) {
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    std::printf("%3zu  repetition %d  %-8s %s\n", i + 1, plan[i].repetition,
+                std::string(plan::name_of(plan[i].role)).c_str(), plan[i].cell.label().c_str());
+  }
+  std::printf("%s\n%s", sweep_summary(plan, limits, precision).c_str(),
+              not_in_pairs(cells).c_str());
+}
+
+SweepLog::SweepLog(const session::Session& session, const session::PrecisionOptions& precision,
+                   bool prints_json)
+    : session_(session),
+      experiment_(session.options()),
+      precision_(precision),
       prints_json_(prints_json),
-      grows_(grows),
-      is_table_(isatty(STDERR_FILENO) == 1 && !experiment.verbose),
-      run_(experiment.run.limits, experiment.quiet),
+      is_table_(isatty(STDERR_FILENO) == 1 && !experiment_.verbose),
+      grows_(precision.is_asked()),
+      run_(experiment_.run.limits, experiment_.quiet),
       start_ns_(measure::now_ns()) {}
 
 session::SweepHooks SweepLog::hooks() {
@@ -82,9 +87,22 @@ session::SweepHooks SweepLog::hooks() {
                              const nlohmann::ordered_json& json) { finish(record, json); }};
 }
 
-std::string SweepLog::not_to_be_quoted() const {
-  if (serious_runs_ == 0) return "";
-  return std::to_string(serious_runs_) + " must not be quoted (!): " + listed(serious_flags_);
+void SweepLog::begin(const std::vector<plan::PlannedRun>& plan,
+                     const std::vector<plan::Cell>& cells) const {
+  if (experiment_.quiet) return;
+  std::fprintf(stderr, "%s\n%s%s",
+               sweep_summary(session_.missing(plan), experiment_.run.limits, precision_).c_str(),
+               not_in_pairs(cells).c_str(), emulation_line(cells).c_str());
+}
+
+void SweepLog::end(const session::SweepOutcome& outcome) const {
+  if (!experiment_.quiet && serious_runs_ > 0)
+    std::fprintf(stderr, "%zu must not be quoted (!): %s\n", serious_runs_,
+                 listed(serious_flags_).c_str());
+  if (experiment_.quiet && outcome.failed == 0 && !outcome.interrupted) return;
+  std::fprintf(stderr, "%zu measured, %zu failed, %zu already there: %s\n", outcome.ok,
+               outcome.failed, outcome.skipped, session_.ledger()->path().c_str());
+  if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted; go on with --resume\n");
 }
 
 void SweepLog::note(const ledger::Record& record) {

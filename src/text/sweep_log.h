@@ -15,28 +15,25 @@
 
 namespace feedrate::text {
 
-// "24 runs (10 cells, 2 ceilings, 2 repetitions), at least 3 min"
-std::string sweep_summary(const std::vector<plan::PlannedRun>& plan, const run::RunLimits& limits,
-                          const session::PrecisionOptions& precision);
-
-// One line a run: its number, repetition, role and cell.
-std::string plan_text(const std::vector<plan::PlannedRun>& plan);
-
-// A line for each reason; empty if all cells are in pairs with their ceilings.
-std::string not_in_pairs(const std::vector<plan::Cell>& cells);
+// Prints what `sweep --dry-run` answers: a line for each run, and how many they are. `plan`: of
+// `cells`, what is to be measured.
+void print_plan(const std::vector<plan::PlannedRun>& plan, const std::vector<plan::Cell>& cells,
+                const run::RunLimits& limits, const session::PrecisionOptions& precision);
 
 // What a person sees of a sweep: stderr for the log and the live line, stdout for records, where
 // they are asked for. On a terminal the log is a table that fills, elsewhere (and with --verbose) a
 // line for each run.
 class SweepLog {
  public:
-  // `grows`: nobody knows yet how many repetitions there will be. `experiment` outlives it.
-  SweepLog(const session::ExperimentOptions& experiment, bool prints_json, bool grows);
+  // Both outlive it.
+  SweepLog(const session::Session& session, const session::PrecisionOptions& precision,
+           bool prints_json);
 
+  // Says what of the plan, of `cells`, is going to be measured.
+  void begin(const std::vector<plan::PlannedRun>& plan, const std::vector<plan::Cell>& cells) const;
   session::SweepHooks hooks();
-
-  // "2 must not be quoted (!): harness_bound"; empty where there is none.
-  std::string not_to_be_quoted() const;
+  // Says what has become of it: to those who want no progress as well, unless all went well.
+  void end(const session::SweepOutcome& outcome) const;
 
  private:
   void note(const ledger::Record& record);
@@ -45,8 +42,11 @@ class SweepLog {
   void finish(const ledger::Record& record, const nlohmann::ordered_json& json);
   std::string eta() const;
 
+  const session::Session& session_;
   const session::ExperimentOptions& experiment_;
-  const bool prints_json_, grows_, is_table_;
+  const session::PrecisionOptions& precision_;
+  const bool prints_json_, is_table_;
+  const bool grows_;  // nobody knows yet how many repetitions there will be
   ShownRun run_;
   std::optional<SweepTable> table_;
   std::size_t number_ = 0, left_ = 0, done_ = 0, serious_runs_ = 0;

@@ -1,0 +1,33 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "session/experiment_options.h"
+
+namespace feedrate::cli {
+
+bool is_axis(std::string_view name);
+
+// Whether anything says which cells are meant: a --config or an axis.
+bool names_cells(const session::ExperimentOptions& options);
+
+// The groups of the config's [[sweep]] tables, or one where it has none; a flag on the command line
+// overrides the same key everywhere. Values of other options in the config are set on `command`
+// where the command line left them. `own_datasets`: whether a table may name a dataset of its own.
+// Throws a UsageError.
+std::vector<session::CellGroup> cell_groups_of(CLI::App& command,
+                                               session::ExperimentOptions& options,
+                                               bool own_datasets);
+
+// The cells that the flags and --config ask for: the union of the groups, all of one dataset.
+std::vector<plan::Cell> cells_of(CLI::App& command, session::ExperimentOptions& options);
+
+// The only one. `what`: what the command does with it, "measures one cell". Throws a UsageError
+// where there are several.
+plan::Cell only_cell_of(CLI::App& command, session::ExperimentOptions& options,
+                        const std::string& what,
+                        const std::string& remedy = "give one value for each axis");
+
+}  // namespace feedrate::cli
