@@ -284,8 +284,8 @@ DEFECTS = [
     Defect(
         name="a-sweep-with-failures-succeeds",
         file="src/cli/cmd_sweep.cpp",
-        old="return measuring.exit_code(outcome.failed == 0 ? 0 : 1);",
-        new="return measuring.exit_code(outcome.ok > 0 ? 0 : 1);",
+        old="return session.exit_code(outcome.failed == 0 ? 0 : 1);",
+        new="return session.exit_code(outcome.ok > 0 ? 0 : 1);",
         tests=r"^end_to_end\.(faults|damage)$",
         seen_by="behaviour",
     ),
