@@ -24,7 +24,7 @@ struct ReproduceCommand {
 
 void print(const ledger::Reproduction& reproduction, const std::string& output) {
   for (const std::string& note : reproduction.notes) std::printf("# note: %s\n", note.c_str());
-  for (const ledger::Words& words : reproduction.datasets)
+  for (const ledger::Arguments& words : reproduction.datasets)
     std::printf("%s\n", ledger::shell_line(words).c_str());
   for (std::size_t i = 0; i < reproduction.runs.size(); ++i) {
     if (!reproduction.configs[i].empty()) {
@@ -38,7 +38,7 @@ void print(const ledger::Reproduction& reproduction, const std::string& output) 
 }
 
 // This program once more; it gets signals of the terminal itself. Returns its exit code.
-int carry_out(ledger::Words words) {
+int carry_out(ledger::Arguments words) {
   std::fprintf(stderr, "%s\n", ledger::shell_line(words).c_str());
   words.insert(words.begin(), "feedrate");
   const std::vector<char*> arguments = exec_arguments(words);
@@ -53,7 +53,7 @@ int carry_out(ledger::Words words) {
 }
 
 int carry_out_all(const ledger::Reproduction& reproduction, const std::string& output) {
-  for (const ledger::Words& words : reproduction.datasets) {
+  for (const ledger::Arguments& words : reproduction.datasets) {
     if (const int code = carry_out(words); code != 0) return code;
   }
   for (const ledger::MeasuredData& data : reproduction.data)

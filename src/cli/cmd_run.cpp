@@ -99,7 +99,8 @@ CommandEntry add_run(CLI::App& program) {
   add_repetitions(*app, command->repetitions,
                   "measure the ceiling and the cell so many times; three give an interval");
   app->add_flag("--json", command->json, "print each record as one line of JSON");
-  add_talk_options(*app, command->experiment, "print every figure, stage and warning of the runs");
+  add_verbosity_options(*app, command->experiment,
+                        "print every figure, stage and warning of the runs");
   return {app, [=] {
             // Ranks that another program has started would each make pictures of their own.
             const bool is_alone =

@@ -112,7 +112,8 @@ CommandEntry add_sweep(CLI::App& program) {
                 "from the ledger's; flags what it adds");
   app->add_flag("--dry-run", command->dry_run, "print the plan and end");
   app->add_flag("--json", command->json, "print every record as a line of JSON as well");
-  add_talk_options(*app, command->experiment, "log every figure, stage and warning of each run");
+  add_verbosity_options(*app, command->experiment,
+                        "log every figure, stage and warning of each run");
   return {app, [=] { return sweep(*app, *command); }};
 }
 

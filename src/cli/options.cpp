@@ -57,8 +57,8 @@ void add_output_option(CLI::App& command, std::filesystem::path& output, const s
   command.add_option("-o,--output", output, help)->type_name("DIR");
 }
 
-void add_talk_options(CLI::App& command, session::ExperimentOptions& options,
-                      const std::string& more) {
+void add_verbosity_options(CLI::App& command, session::ExperimentOptions& options,
+                           const std::string& more) {
   CLI::Option* const quietly =
       command.add_flag("-q,--quiet", options.quiet, "no progress: the result and errors alone");
   command.add_flag("-v,--verbose", options.verbose, more)->excludes(quietly);

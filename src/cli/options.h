@@ -26,8 +26,8 @@ void set_defaults(session::ExperimentOptions& options, const AxisDefaults& defau
 void add_output_option(CLI::App& command, std::filesystem::path& output, const std::string& help);
 
 // Adds --quiet and --verbose, of which one may be given. `more`: what the second one does.
-void add_talk_options(CLI::App& command, session::ExperimentOptions& options,
-                      const std::string& more);
+void add_verbosity_options(CLI::App& command, session::ExperimentOptions& options,
+                           const std::string& more);
 
 // Adds --qualify.
 void add_qualify_option(CLI::App& command, bool& qualify);

@@ -17,7 +17,7 @@ constexpr double kTurnSeconds = 0.25;
 constexpr int kPairs = 8, kLeastOfTurn = 3, kMostOfTurn = 50;
 
 // From the plain step upwards. `lacks`: what stands in its way, if anything.
-struct Rung {
+struct LadderRung {
   std::string_view axis, value;
   const char* (*lacks)(const StepOptions& with, const OpenStep& step) = nullptr;
 };
@@ -43,7 +43,7 @@ const char* lacks_graph(const StepOptions& with, const OpenStep&) {
   return with.cuda_graph ? nullptr : "needs --cuda-graph on";
 }
 
-constexpr Rung kRungs[] = {
+constexpr LadderRung kRungs[] = {
     {"memory-format", "channels_last"},
     {"batch-norm", "library"},
     {"optimizer", "fused"},
@@ -55,7 +55,7 @@ constexpr Rung kRungs[] = {
     {"precision", "fp16", lacks_what_fp16_needs},
 };
 
-StepOptions with_rung(const Rung& rung, StepOptions options) {
+StepOptions with_rung(const LadderRung& rung, StepOptions options) {
   if (rung.axis == "precision") {
     options.trial_precision = rung.value;
   } else {
@@ -163,7 +163,7 @@ Qualification qualify(StepTrials& trials, const OpenStep& step,
     return trials.error_of(other);
   };
   trials.seconds(current, step.batch, kLeastOfTurn);  // what does not fit is no rung's fault
-  for (const Rung& rung : kRungs) {
+  for (const LadderRung& rung : kRungs) {
     if (!step.open.contains(std::string(rung.axis))) continue;
     const StepOptions with = with_rung(rung, current);
     if (with == current) continue;  // a typed value needs it

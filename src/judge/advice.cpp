@@ -18,14 +18,14 @@ constexpr double kMarginOfResize = 256.0 / 224;  // of the shorter side, as pict
 
 class Adviser {
  public:
-  Adviser(const Evidence& e, const Diagnosis& d, const Surroundings& s)
+  Adviser(const Evidence& e, const Diagnosis& d, const DataAndMemory& s)
       : e_(e), d_(d), s_(s), caps_(e, d) {}
 
   std::vector<Remedy> all() {
     more_workers();
-    keep_in_memory(Rung::encoded, "the files' bytes");
-    keep_in_memory(Rung::decoded, "decoded pictures");
-    keep_in_memory(Rung::sample, "finished samples");
+    keep_in_memory(LadderRung::encoded, "the files' bytes");
+    keep_in_memory(LadderRung::decoded, "decoded pictures");
+    keep_in_memory(LadderRung::sample, "finished samples");
     precached_tensors();
     undecoded_pictures();
     reads_beside();
@@ -46,17 +46,17 @@ class Adviser {
  private:
   // The smallest of them limits. What limits now is one of the caps only where a remedy leaves it.
   void add(std::string name, std::map<std::string, std::string> changes, std::string why,
-           std::vector<Cap> caps) {
-    const auto least = std::ranges::min_element(caps, {}, &Cap::mean);
+           std::vector<RateLimit> caps) {
+    const auto least = std::ranges::min_element(caps, {}, &RateLimit::mean);
     Estimate predicted{.mean = least->mean};
-    Interval ci95 = Cap{}.may_be.value();
-    for (const Cap& cap : caps) {
+    Interval ci95 = RateLimit{}.may_be.value();
+    for (const RateLimit& cap : caps) {
       if (!cap.may_be) continue;
       ci95.low = std::min(ci95.low, cap.may_be->low);
       ci95.high = std::min(ci95.high, cap.may_be->high);
     }
     const bool is_known =
-        std::ranges::all_of(caps, [](const Cap& c) { return c.may_be.has_value(); });
+        std::ranges::all_of(caps, [](const RateLimit& c) { return c.may_be.has_value(); });
     if (is_known && std::isfinite(ci95.high)) predicted.ci95 = ci95;
     if (!least->name.empty()) why += "; then " + least->name + " would limit";
     found_.push_back(
@@ -92,17 +92,17 @@ class Adviser {
 
   // Of the whole dataset; 0: unknown. Of pictures of many sizes, a low estimate: a JPEG has at most
   // about a byte for each pixel, and no other file is much larger than its pixels.
-  double kept_bytes(Rung rung) const {
+  double kept_bytes(LadderRung rung) const {
     const plan::CellSettings& settings = e_.settings;
     const int copies = settings.emulated() ? 1 : settings.gpus;  // ranks that are processes
     const double files = s_.samples * s_.bytes_per_sample;
-    if (rung == Rung::encoded) return copies * files;
-    if (rung == Rung::sample) return copies * s_.samples * bytes_of_sample();
+    if (rung == LadderRung::encoded) return copies * files;
+    if (rung == LadderRung::sample) return copies * s_.samples * bytes_of_sample();
     if (settings.mixed_sizes) return copies * (settings.data == "jpeg" ? 3.0 : 1.0) * files;
     return copies * 3.0 * s_.samples * settings.image_size.width * settings.image_size.height;
   }
 
-  void keep_in_memory(Rung rung, const char* what) {
+  void keep_in_memory(LadderRung rung, const char* what) {
     constexpr double kShareOfMemory = 0.8;
     const auto rate = caps_.rung(rung);
     const double bytes = kept_bytes(rung);
@@ -110,25 +110,25 @@ class Adviser {
     if (!rate || !gain || !gain->is_shown()) return;
     if (s_.memory_available > 0 && bytes > kShareOfMemory * s_.memory_available) return;
     std::string why = "a rung of the ladder";
-    const bool is_least = e_.settings.mixed_sizes && rung == Rung::decoded;
+    const bool is_least = e_.settings.mixed_sizes && rung == LadderRung::decoded;
     if (bytes > 0)
       why += format("; takes %s%s MB of memory", is_least ? "at least " : "",
                     thousands(1e-6 * bytes).c_str());
     if (s_.memory_available <= 0) why += "; whether that fits is not known";
-    if (rung == Rung::sample) why += "; their crops are then always the same";
+    if (rung == LadderRung::sample) why += "; their crops are then always the same";
     add("keep " + std::string(what) + " in memory", {{"cache", std::string(name_of(rung))}}, why,
         {cap_of(rate, "")});
   }
 
   void precached_tensors() {
-    const auto kept = caps_.rung(Rung::sample);
+    const auto kept = caps_.rung(LadderRung::sample);
     if (!kept || e_.settings.data == "tensor" || d_.service.ms <= 0) return;
     if (s_.bytes_per_sample <= 0) return;
     const double bytes = static_cast<double>(e_.settings.batch_spec().sample_bytes());
     // At most in proportion to the bytes: a file costs something by itself.
     const double read_ms = caps_.wall_ms("read") * std::max(1.0, bytes / s_.bytes_per_sample);
     const double collate_ms = caps_.wall_ms("collate");
-    Cap workers = caps_.workers(e_.servers.workers, std::max(read_ms + collate_ms, 1e-3));
+    RateLimit workers = caps_.workers(e_.servers.workers, std::max(read_ms + collate_ms, 1e-3));
     if (kept->ci95 && workers.may_be) workers.may_be->high = kept->ci95->high;
     add("precached tensors", {{"data", "tensor"}, {"image-size", ""}},
         format("they are read, not decoded: %.0f kB each instead of %.0f", 1e-3 * bytes,
@@ -180,7 +180,7 @@ class Adviser {
     const auto loader = std::ranges::find(all, "loader", &Capacity::resource);
     const bool is_uneven = d_.finding.resources == std::vector<std::string>{"harness"};
     if (!is_uneven || loader == all.end() || e_.settings.workers == 0) return;
-    Cap loaders{loader->imgs_per_s, caps_.now().may_be, "the workers"};
+    RateLimit loaders{loader->imgs_per_s, caps_.now().may_be, "the workers"};
     if (loaders.may_be) loaders.may_be->high = loader->imgs_per_s;
     add("twice the prefetch", {{"prefetch", std::to_string(2 * e_.settings.prefetch)}},
         "the workers could make more: their batches come unevenly",
@@ -200,10 +200,10 @@ class Adviser {
                                 static_cast<int>(std::lround(s.image_size.height * scale))};
     const double saved_ms = (1 - pixels) * (caps_.wall_ms("decode") + 0.5 * caps_.wall_ms("read"));
     const double saved_cpu_ms = (1 - pixels) * caps_.cpu_ms("decode");
-    const Cap workers = caps_.workers_if_they_bind(d_.service.ms - saved_ms);
-    const Cap cpu = caps_.cpus_if(d_.cpu.ms - saved_cpu_ms);
+    const RateLimit workers = caps_.workers_if_they_bind(d_.service.ms - saved_ms);
+    const RateLimit cpu = caps_.cpus_if(d_.cpu.ms - saved_cpu_ms);
     // Small pictures have more detail to a pixel, so their files shrink by less.
-    Cap storage = caps_.storage(pixels);
+    RateLimit storage = caps_.storage(pixels);
     if (storage.may_be) storage.may_be->low *= pixels / scale;
     add("store pictures nearer to the input's size", {{"image-size", codec::to_string(size)}},
         format("decoding %s takes %.3g ms of %.3g", codec::to_string(s.image_size).c_str(),
@@ -216,7 +216,7 @@ class Adviser {
         e_.settings.data == "tensor" || !(caps_.binds("workers") || caps_.binds("CPU")))
       return;
     const double rest = d_.service.ms - caps_.wall_ms("augment");
-    const Cap cpu = caps_.cpus_if(d_.cpu.ms - caps_.cpu_ms("augment"));
+    const RateLimit cpu = caps_.cpus_if(d_.cpu.ms - caps_.cpu_ms("augment"));
     add("augment on the device", {{"augment-on", "device"}},
         "its steps become longer by what augmenting takes there, which is not known before",
         {caps_.workers_if_they_bind(rest), caps_.storage(), cpu, caps_.device()});
@@ -240,7 +240,7 @@ class Adviser {
     const double share = e_.mean_all_reduce_share();
     if (!caps_.binds("device") || share < 0.1) return;
     const double factor = 1 / (1 - share / 2);
-    const Cap device = caps_.now().times(factor, "the device");
+    const RateLimit device = caps_.now().times(factor, "the device");
     add("twice the batch", {{"batch-size", std::to_string(2 * e_.settings.batch_size)}},
         format("averaging gradients takes %.0f %% of a step", 100 * share), {device, caps_.cpus()});
   }
@@ -263,7 +263,7 @@ class Adviser {
 
   const Evidence& e_;
   const Diagnosis& d_;
-  const Surroundings& s_;
+  const DataAndMemory& s_;
   const Caps caps_;
   std::vector<Remedy> found_;
 };
@@ -271,7 +271,7 @@ class Adviser {
 }  // namespace
 
 std::vector<Remedy> advice_of(const Evidence& evidence, const Diagnosis& diagnosis,
-                              const Surroundings& surroundings) {
+                              const DataAndMemory& surroundings) {
   return evidence.rounds.empty() ? std::vector<Remedy>{}
                                  : Adviser(evidence, diagnosis, surroundings).all();
 }

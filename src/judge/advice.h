@@ -7,7 +7,7 @@
 namespace feedrate::judge {
 
 // What a remedy may rest on beside the diagnosis.
-struct Surroundings {
+struct DataAndMemory {
   double bytes_per_sample = 0;  // as stored
   double memory_available = 0;  // bytes
   double samples = 0;           // of the dataset; 0: unknown
@@ -17,7 +17,7 @@ struct Surroundings {
 // What could deliver more, the most first; those that promise less than kWorthIt are left out.
 // A remedy moves one resource's capacity; the next one then limits: the prediction is the smallest.
 std::vector<Remedy> advice_of(const Evidence& evidence, const Diagnosis& diagnosis,
-                              const Surroundings& surroundings);
+                              const DataAndMemory& surroundings);
 
 inline constexpr double kWorthIt = 1.03;  // times what the cell reaches now
 

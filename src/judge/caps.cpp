@@ -14,13 +14,13 @@ constexpr double kCpuLow = 0.6, kCpuHigh = 1.05;
 
 }  // namespace
 
-Cap cap_of(const std::optional<Estimate>& rate, const std::string& name) {
+RateLimit cap_of(const std::optional<Estimate>& rate, const std::string& name) {
   if (!rate) return {};
   return {rate->mean, rate->ci95, name};
 }
 
-Cap Cap::times(double factor, const std::string& by) const {
-  Cap cap{mean * factor, may_be, by};
+RateLimit RateLimit::times(double factor, const std::string& by) const {
+  RateLimit cap{mean * factor, may_be, by};
   if (cap.may_be) cap.may_be = Interval{factor * may_be->low, factor * may_be->high};
   return cap;
 }
@@ -44,12 +44,12 @@ double Caps::part_of(const ServiceTimes& times, std::string_view stage) {
 }
 
 // Where the device alone limits, that is what it takes now.
-Cap Caps::device_cap() const {
+RateLimit Caps::device_cap() const {
   if (binds("device") && !binds("workers") && !binds("CPU")) return now_.times(1, "the device");
-  Cap least = cap_of(rung(Rung::synthetic), "the device");
+  RateLimit least = cap_of(rung(LadderRung::synthetic), "the device");
   // Loaders beside it may slow it; real batches are copied and normalised.
-  for (const Rung other : {Rung::discard, Rung::host}) {
-    const Cap cap = cap_of(rung(other), "the device");
+  for (const LadderRung other : {LadderRung::discard, LadderRung::host}) {
+    const RateLimit cap = cap_of(rung(other), "the device");
     if (cap.mean < least.mean) least = cap;
   }
   return least;
@@ -57,10 +57,10 @@ Cap Caps::device_cap() const {
 
 // Where loaders alone were measured with one for each CPU, in proportion to that: CPUs that share a
 // core do less than twice as much together, and nothing else shows how much.
-Cap Caps::cpus_if(double loader_cpu_ms) const {
+RateLimit Caps::cpus_if(double loader_cpu_ms) const {
   const double cpu_s_per_image = 1e-3 * loader_cpu_ms + e_.mean_step_cpu_s();
   if (cpu_s_per_image <= 0) return {};
-  const auto measured = rung(Rung::cpus);
+  const auto measured = rung(LadderRung::cpus);
   const double of_loaders_s = 1e-3 * d_.cpu.ms, busy = e_.mean_cpus_busy();
   if (!measured || of_loaders_s <= 0 || busy <= 0) {
     return with_margin(e_.servers.cpus / cpu_s_per_image, kCpuLow, kCpuHigh, "the CPUs");
@@ -71,18 +71,18 @@ Cap Caps::cpus_if(double loader_cpu_ms) const {
 }
 
 // Of fewer than three rounds nothing is known of how wide it ought to be.
-Cap Caps::with_margin(double mean, double low, double high, const std::string& name) const {
-  Cap cap{mean, std::nullopt, name};
+RateLimit Caps::with_margin(double mean, double low, double high, const std::string& name) const {
+  RateLimit cap{mean, std::nullopt, name};
   if (now_.may_be) cap.may_be = Interval{low * mean, high * mean};
   return cap;
 }
 
-Cap Caps::storage(double bytes) const {
+RateLimit Caps::storage(double bytes) const {
   if (binds("storage")) return now_.times(1 / bytes, "the storage");
   if (!e_.reads_reach_storage()) return {};
   const bool was_asked = slope_of(d_.slopes, measure::Place::storage, false) != nullptr;
   const double served = was_asked ? 1 + kDelayShare : 1;
-  Cap cap;
+  RateLimit cap;
   cap.may_be->low = served * now_.mean / bytes;
   return cap;
 }
@@ -99,20 +99,20 @@ Caps::Exponent Caps::of_workers() const {
           .low = ci95 ? std::clamp(ci95->low, 0.0, 1.0) : 0};
 }
 
-Cap Caps::workers(double workers, double ms) const {
+RateLimit Caps::workers(double workers, double ms) const {
   return with_margin(1e3 * workers / ms, 0.95, 1.05, "the workers");
 }
 
-Cap Caps::scaled(double factor) const {
+RateLimit Caps::scaled(double factor) const {
   const auto [likely, low] = of_workers();
-  Cap cap{now_.mean * std::pow(factor, likely), now_.may_be, "the workers"};
+  RateLimit cap{now_.mean * std::pow(factor, likely), now_.may_be, "the workers"};
   if (cap.may_be)
     cap.may_be = Interval{now_.may_be->low * std::pow(factor, low), now_.may_be->high * factor};
   return cap;
 }
 
-Cap Caps::workers_if_they_bind(double ms) const {
-  return binds("workers") ? scaled(d_.service.ms / std::max(ms, 1e-3)) : Cap{};
+RateLimit Caps::workers_if_they_bind(double ms) const {
+  return binds("workers") ? scaled(d_.service.ms / std::max(ms, 1e-3)) : RateLimit{};
 }
 
 }  // namespace feedrate::judge

@@ -69,7 +69,7 @@ void set_doubtful(Finding& finding) {
 }
 
 std::string reached(const Evidence& e) {
-  const double ceiling = e.mean_rate(Rung::synthetic), own = e.mean_rate(e.own_rung());
+  const double ceiling = e.mean_rate(LadderRung::synthetic), own = e.mean_rate(e.own_rung());
   if (ceiling <= 0 || own <= 0) return "";
   const std::string text =
       format(": %s of %s img/s, %.0f %% of the ceiling", thousands(own).c_str(),

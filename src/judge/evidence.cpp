@@ -21,7 +21,9 @@ double all_reduce_share(double least_sync_ms, double step_ms, double device_idle
   return works_ms > 0 ? least_sync_ms / works_ms : 0;
 }
 
-Rung Evidence::own_rung() const { return settings.page_cache == "cold" ? Rung::cold : Rung::none; }
+LadderRung Evidence::own_rung() const {
+  return settings.page_cache == "cold" ? LadderRung::cold : LadderRung::none;
+}
 
 std::vector<Round> Evidence::ladder() const {
   std::vector<Round> all;
@@ -53,13 +55,13 @@ measure::StageTotals Evidence::undelayed() const {
   return stages;
 }
 
-double Evidence::mean_rate(Rung rung) const {
+double Evidence::mean_rate(LadderRung rung) const {
   const auto rate = rate_of(ladder(), rung);
   return rate ? rate->mean : 0;
 }
 
 double Evidence::share_of_ceiling() const {
-  const double ceiling = mean_rate(Rung::synthetic);
+  const double ceiling = mean_rate(LadderRung::synthetic);
   return ceiling > 0 ? mean_rate(own_rung()) / ceiling : 0;
 }
 

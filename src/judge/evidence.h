@@ -43,14 +43,14 @@ struct Evidence {
   double mean_all_reduce_share() const;
   double mean_open_share() const;  // over the rounds that know it
   std::vector<Round> ladder() const;
-  std::vector<BlockPair> pairs() const;    // of all rounds
-  measure::StageTotals undelayed() const;  // the same
-  Rung own_rung() const;                   // of the cell itself: cold where the cell is
-  double mean_rate(Rung rung) const;       // images/s; 0: it was not measured
-  double share_of_ceiling() const;         // that the cell reaches; 0: unknown
-  bool is_at_ceiling() const;              // see kAtCeiling; not beyond what can be
-  bool is_impossible() const;              // see kImpossible
-  bool reads_reach_storage() const;        // no page cache serves them
+  std::vector<BlockPair> pairs() const;     // of all rounds
+  measure::StageTotals undelayed() const;   // the same
+  LadderRung own_rung() const;              // of the cell itself: cold where the cell is
+  double mean_rate(LadderRung rung) const;  // images/s; 0: it was not measured
+  double share_of_ceiling() const;          // that the cell reaches; 0: unknown
+  bool is_at_ceiling() const;               // see kAtCeiling; not beyond what can be
+  bool is_impossible() const;               // see kImpossible
+  bool reads_reach_storage() const;         // no page cache serves them
 };
 
 // Of the time in which the devices work, what averaging gradients takes. `least_sync_ms`: of the

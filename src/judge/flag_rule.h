@@ -51,15 +51,15 @@ struct FlagRule {
   // unless `always`.
   std::vector<Raised> (*look)(const FlagFacts& facts, const FlagRule& rule);
   bool always = false;
-  bool stays = false;  // another run would find the same: nobody need measure it again
+  bool is_permanent = false;  // another run would find the same: nobody need measure it again
 
   std::string_view name() const { return id.substr(0, id.find('.')); }
 };
 
 // What a rule's look returns.
 using Raised = std::vector<FlagRule::Raised>;
-inline Raised when(bool raised, const std::string& reason, bool serious = false,
-                   const std::string& remedy = {}) {
+inline Raised raise_if(bool raised, const std::string& reason, bool serious = false,
+                       const std::string& remedy = {}) {
   return raised ? Raised{{reason, serious, remedy}} : Raised{};
 }
 inline const run::Measurement& measured(const FlagFacts& facts) {

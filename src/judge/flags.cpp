@@ -21,40 +21,41 @@ namespace {
 // --- The cell.
 
 Raised emulated(const FlagFacts& facts, const FlagRule&) {
-  return when(facts.result.settings.emulated(),
-              "no GPU trained: the device took real batches at a published or given rate");
+  return raise_if(facts.result.settings.emulated(),
+                  "no GPU trained: the device took real batches at a published or given rate");
 }
 
 Raised planted(const FlagFacts& facts, const FlagRule&) {
-  return when(facts.options.plant, "service times were planted in stages");
+  return raise_if(facts.options.plant, "service times were planted in stages");
 }
 
 Raised cached_part(const FlagFacts& facts, const FlagRule&) {
   if (!facts.result.dataset) return {};
   const std::size_t all = facts.result.dataset->samples.size();
   const std::size_t kept = run::kept_samples(facts.result.settings, all, facts.options.most_cached);
-  return when(kept < all, std::to_string(kept) + " of " + std::to_string(all) +
-                              " samples were kept in memory, evenly spread, to save time");
+  return raise_if(kept < all, std::to_string(kept) + " of " + std::to_string(all) +
+                                  " samples were kept in memory, evenly spread, to save time");
 }
 
 // --- The window.
 
 Raised unsteady_warmup(const FlagFacts& facts, const FlagRule&) {
   const run::Measurement& m = measured(facts);
-  return when(!m.steady && !m.pairs && m.warmup_steps > measure::kSteadyNeeds,
-              "the steps were still changing when the warm-up's time was over");
+  return raise_if(!m.steady && !m.pairs && m.warmup_steps > measure::kSteadyNeeds,
+                  "the steps were still changing when the warm-up's time was over");
 }
 
 Raised short_warmup(const FlagFacts& facts, const FlagRule&) {
   const run::Measurement& m = measured(facts);
-  return when(!m.steady && !m.pairs && m.warmup_steps <= measure::kSteadyNeeds,
-              format("the warm-up's time was over after %d steps; whether steps are steady shows "
-                     "after %d",
-                     static_cast<int>(m.warmup_steps), measure::kSteadyNeeds + 1));
+  return raise_if(
+      !m.steady && !m.pairs && m.warmup_steps <= measure::kSteadyNeeds,
+      format("the warm-up's time was over after %d steps; whether steps are steady shows "
+             "after %d",
+             static_cast<int>(m.warmup_steps), measure::kSteadyNeeds + 1));
 }
 
 Raised unsteady_window(const FlagFacts& facts, const FlagRule&) {
-  return when(measured(facts).changing, "the steps changed within the measured window");
+  return raise_if(measured(facts).changing, "the steps changed within the measured window");
 }
 
 // Whether the window had less than this share of the steps or the seconds that were asked for.
@@ -77,9 +78,9 @@ std::string longer_window(const FlagFacts& facts) {
 // 20 steps are the least from which an interval is formed, see block_interval().
 Raised few_steps(const FlagFacts& facts, const FlagRule& rule) {
   const auto steps = static_cast<double>(measured(facts).steps);
-  return when(steps < *rule.threshold,
-              format("%.0f steps were measured: too few for a rate", steps), steps < *rule.serious,
-              longer_window(facts));
+  return raise_if(steps < *rule.threshold,
+                  format("%.0f steps were measured: too few for a rate", steps),
+                  steps < *rule.serious, longer_window(facts));
 }
 
 Raised ceiling_exceeded(const FlagFacts& facts, const FlagRule& rule) {
@@ -87,10 +88,10 @@ Raised ceiling_exceeded(const FlagFacts& facts, const FlagRule& rule) {
   const double above = measured(facts).imgs_per_s / facts.ceiling->imgs_per_s - 1;
   const auto& pairs = measured(facts).pairs;
   const bool may_be_chance = pairs && pairs->share.ci95 && pairs->share.ci95->low <= 1;
-  return when(above > *rule.threshold && !may_be_chance,
-              "it reached " + percent(1 + above) +
-                  " of its ceiling: one of the two was not measured at a steady rate",
-              above > *rule.serious);
+  return raise_if(above > *rule.threshold && !may_be_chance,
+                  "it reached " + percent(1 + above) +
+                      " of its ceiling: one of the two was not measured at a steady rate",
+                  above > *rule.serious);
 }
 
 // Its rate may be right.
@@ -142,17 +143,17 @@ Raised longer_step(const FlagFacts& facts, const FlagRule& rule) {
 
 // "NVIDIA H100 80GB HBM3 MIG 1g.10gb".
 Raised gpu_slice(const FlagFacts& facts, const FlagRule&) {
-  return when(measured(facts).device.name.find(" MIG ") != std::string::npos,
-              "a slice of a GPU trained, not all of it");
+  return raise_if(measured(facts).device.name.find(" MIG ") != std::string::npos,
+                  "a slice of a GPU trained, not all of it");
 }
 
 Raised short_window(const FlagFacts& facts, const FlagRule& rule) {
   const run::Measurement& m = measured(facts);
   const char* kind = m.pairs ? " of the cell, in pairs that took" : " in";
-  return when(is_shorter_than(*rule.threshold, facts),
-              std::to_string(m.steps) + (m.steps == 1 ? " step" : " steps") + kind +
-                  format(" %.3g s", run::measured_s(m)),
-              is_shorter_than(*rule.serious, facts), longer_window(facts));
+  return raise_if(is_shorter_than(*rule.threshold, facts),
+                  std::to_string(m.steps) + (m.steps == 1 ? " step" : " steps") + kind +
+                      format(" %.3g s", run::measured_s(m)),
+                  is_shorter_than(*rule.serious, facts), longer_window(facts));
 }
 
 Raised queue_not_at_rest(const FlagFacts& facts, const FlagRule& rule) {
@@ -160,19 +161,20 @@ Raised queue_not_at_rest(const FlagFacts& facts, const FlagRule& rule) {
   const double drawn = m.drawn_from_queue, share = std::abs(drawn);
   const std::string whose =
       m.ranks.size() < 2 ? "the window's" : "rank " + std::to_string(m.drawn_rank) + "'s";
-  return when(share > *rule.threshold,
-              percent(share) + " of " + whose + " images " +
-                  (drawn > 0 ? "came out of the stock of the queues: the workers made fewer"
-                             : "went into the stock of the queues: the workers made more"),
-              share > *rule.serious);
+  return raise_if(share > *rule.threshold,
+                  percent(share) + " of " + whose + " images " +
+                      (drawn > 0 ? "came out of the stock of the queues: the workers made fewer"
+                                 : "went into the stock of the queues: the workers made more"),
+                  share > *rule.serious);
 }
 
 Raised bad_samples(const FlagFacts& facts, const FlagRule& rule) {
   const pipeline::BadTotals& bad = measured(facts).bad;
-  return when(static_cast<double>(bad.count) > *rule.threshold,
-              std::to_string(bad.count) +
-                  " times a sample could not be made and the next one replaced it; the first: " +
-                  bad.first);
+  return raise_if(
+      static_cast<double>(bad.count) > *rule.threshold,
+      std::to_string(bad.count) +
+          " times a sample could not be made and the next one replaced it; the first: " +
+          bad.first);
 }
 
 // --- The host: each machine's, named where there are several.
@@ -194,7 +196,7 @@ Raised noisy_neighbour(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_machine(facts, [&](const measure::HostUse& use) {
     // On a large machine the run's own CPUs may be crowded while nearly all of the others are idle.
     const double others = std::max(use.cpu_other_processes, use.usable_cpus_other_processes);
-    return when(
+    return raise_if(
         others > *rule.threshold,
         "other processes took " + percent(others) +
             (others > use.cpu_other_processes ? " of the CPUs that it may use" : " of the CPUs"));
@@ -203,29 +205,31 @@ Raised noisy_neighbour(const FlagFacts& facts, const FlagRule& rule) {
 
 Raised cpu_steal(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_machine(facts, [&](const measure::HostUse& use) {
-    return when(use.cpu_steal > *rule.threshold,
-                "the hypervisor took " + percent(use.cpu_steal) + " of the CPUs");
+    return raise_if(use.cpu_steal > *rule.threshold,
+                    "the hypervisor took " + percent(use.cpu_steal) + " of the CPUs");
   });
 }
 
 Raised cpu_quota(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_machine(facts, [&](const measure::HostUse& use) {
-    return when(use.cpu_quota_stopped > *rule.threshold,
-                "the CPU quota of its control group stopped it in " +
-                    percent(use.cpu_quota_stopped) + " of the quota's periods");
+    return raise_if(use.cpu_quota_stopped > *rule.threshold,
+                    "the CPU quota of its control group stopped it in " +
+                        percent(use.cpu_quota_stopped) + " of the quota's periods");
   });
 }
 
 Raised host_unseen(const FlagFacts& facts, const FlagRule&) {
   return for_each_machine(facts, [](const measure::HostUse& use) {
-    return when(use.cpu_busy < 0, "/proc/stat cannot be read: nobody can see who used the CPUs");
+    return raise_if(use.cpu_busy < 0,
+                    "/proc/stat cannot be read: nobody can see who used the CPUs");
   });
 }
 
 Raised memory_pressure(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_machine(facts, [&](const measure::HostUse& use) {
-    return when(use.psi_memory_some > *rule.threshold,
-                "some task waited for memory for " + percent(use.psi_memory_some) + " of the time");
+    return raise_if(
+        use.psi_memory_some > *rule.threshold,
+        "some task waited for memory for " + percent(use.psi_memory_some) + " of the time");
   });
 }
 
@@ -240,26 +244,27 @@ Raised stopped(const FlagFacts& facts, const FlagRule& rule) {
   const run::Measurement& m = measured(facts);
   const double share = m.standstills.stopped_s / (m.pairs ? m.pairs->took_s : m.window_s);
   const bool may_lead = m.standstill_rank == 0 && m.ranks.size() > 1;
-  return when(share > *rule.threshold,
-              "for " + percent(share) + " of the time no thread" + of_rank(m, m.standstill_rank) +
-                  (may_lead ? ", or of the process that leads the ranks," : "") +
-                  format(" ran (%.1f s): it was stopped or frozen", m.standstills.stopped_s));
+  return raise_if(share > *rule.threshold,
+                  "for " + percent(share) + " of the time no thread" +
+                      of_rank(m, m.standstill_rank) +
+                      (may_lead ? ", or of the process that leads the ranks," : "") +
+                      format(" ran (%.1f s): it was stopped or frozen", m.standstills.stopped_s));
 }
 
 Raised suspended(const FlagFacts& facts, const FlagRule& rule) {
   const run::Measurement& m = measured(facts);
-  return when(m.standstills.suspended_s > *rule.threshold,
-              format("the machine%s slept for %.1f s", of_rank(m, m.standstill_rank).c_str(),
-                     m.standstills.suspended_s));
+  return raise_if(m.standstills.suspended_s > *rule.threshold,
+                  format("the machine%s slept for %.1f s", of_rank(m, m.standstill_rank).c_str(),
+                         m.standstills.suspended_s));
 }
 
 Raised straggler(const FlagFacts& facts, const FlagRule& rule) {
   const run::Measurement& m = measured(facts);
   const double waits_ms = m.straggler ? m.straggler->others_wait_ms : 0;
   const double share = waits_ms / std::max(m.step_ms.summary.mean, 1e-9);
-  return when(m.straggler && share > *rule.threshold,
-              m.straggler
-                  ? format("the others wait %.1f ms of each step for rank %d, %s of it", waits_ms,
+  return raise_if(
+      m.straggler && share > *rule.threshold,
+      m.straggler ? format("the others wait %.1f ms of each step for rank %d, %s of it", waits_ms,
                            static_cast<int>(m.straggler->rank), percent(share).c_str())
                   : "");
 }
@@ -281,8 +286,8 @@ Raised cpu_clock_changed(const FlagFacts& facts, const FlagRule& rule) {
   for (const measure::HostSample& sample : measured(facts).host_series)
     clocks.push_back(sample.use.cpu_mhz);
   const double change = change_of(clocks, 1);  // a reading is a mean over all CPUs
-  return when(change > *rule.threshold,
-              "the CPUs' clocks changed by " + percent(change) + " within the window");
+  return raise_if(change > *rule.threshold,
+                  "the CPUs' clocks changed by " + percent(change) + " within the window");
 }
 
 // --- GPUs that ran slower than they could: which, and for how much of the time.
@@ -316,8 +321,9 @@ Raised throttled(const FlagFacts& facts, const FlagRule& rule) {
     for (const measure::GpuSample& sample : rank.gpu)
       reasons |= sample.state.throttle_reasons & kHeldBack;
     const double share = share_throttled(rank, kHeldBack);
-    return when(share > *rule.threshold, gpu + " lowered its clocks for " + percent(share) +
-                                             " of the time: " + measure::throttle_text(reasons));
+    return raise_if(share > *rule.threshold,
+                    gpu + " lowered its clocks for " + percent(share) +
+                        " of the time: " + measure::throttle_text(reasons));
   });
 }
 
@@ -330,8 +336,9 @@ std::string power_limit_text(const run::RankMeasurement& rank) {
 Raised power_capped(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_gpu(facts, [&](const std::string& gpu, const run::RankMeasurement& rank) {
     const double share = share_throttled(rank, measure::kThrottlePowerCap);
-    return when(share > *rule.threshold, gpu + " was at its power limit" + power_limit_text(rank) +
-                                             " for " + percent(share) + " of the time");
+    return raise_if(share > *rule.threshold, gpu + " was at its power limit" +
+                                                 power_limit_text(rank) + " for " + percent(share) +
+                                                 " of the time");
   });
 }
 
@@ -341,9 +348,10 @@ Raised gpu_shared(const FlagFacts& facts, const FlagRule& rule) {
     int most = 0;
     for (const measure::GpuSample& sample : rank.gpu)
       most = std::max(most, sample.state.compute_processes);
-    return when(most > *rule.threshold, std::to_string(most - 1) +
-                                            (most == 2 ? " other process holds" : " others hold") +
-                                            " a context on " + gpu);
+    return raise_if(most > *rule.threshold,
+                    std::to_string(most - 1) +
+                        (most == 2 ? " other process holds" : " others hold") + " a context on " +
+                        gpu);
   });
 }
 
@@ -353,15 +361,15 @@ Raised gpu_clock_changed(const FlagFacts& facts, const FlagRule& rule) {
     for (const measure::GpuSample& sample : rank.gpu) clocks.push_back(sample.state.sm_mhz);
     // A reading is a moment's, and goes up and down at the power limit.
     const double change = change_of(clocks, 2);
-    return when(change > *rule.threshold,
-                "the SM clock of " + gpu + " changed by " + percent(change) + " within the window");
+    return raise_if(change > *rule.threshold, "the SM clock of " + gpu + " changed by " +
+                                                  percent(change) + " within the window");
   });
 }
 
 Raised gpu_unseen(const FlagFacts& facts, const FlagRule&) {
   return for_each_gpu(facts, [](const std::string& gpu, const run::RankMeasurement& rank) {
-    return when(!rank.gpu_problem.empty(),
-                "nothing can be seen of " + gpu + ": " + rank.gpu_problem);
+    return raise_if(!rank.gpu_problem.empty(),
+                    "nothing can be seen of " + gpu + ": " + rank.gpu_problem);
   });
 }
 
@@ -369,7 +377,7 @@ Raised gpu_unseen(const FlagFacts& facts, const FlagRule&) {
 
 Raised scaled_rate(const FlagFacts& facts, const FlagRule&) {
   const std::string& caveat = measured(facts).device.caveat;
-  return when(facts.result.settings.emulated() && !caveat.empty(), caveat);
+  return raise_if(facts.result.settings.emulated() && !caveat.empty(), caveat);
 }
 
 // The mean length of the window's steps, milliseconds. Its part of a recording may have longer ones
@@ -403,10 +411,10 @@ Raised ceiling_disturbed(const FlagFacts& facts, const FlagRule& rule) {
   const auto& pairs = measured_pairs->pairs;
   const auto disturbed = std::ranges::count(pairs, true, &run::MeasuredPair::ceiling_disturbed);
   const double share = static_cast<double>(disturbed) / static_cast<double>(pairs.size());
-  return when(share > *rule.threshold,
-              format("in %td of %zu pairs workers still finished samples while the ceiling was "
-                     "measured, on its CPUs: it may be too low",
-                     disturbed, pairs.size()));
+  return raise_if(share > *rule.threshold,
+                  format("in %td of %zu pairs workers still finished samples while the ceiling was "
+                         "measured, on its CPUs: it may be too low",
+                         disturbed, pairs.size()));
 }
 
 Raised harness_bound(const FlagFacts& facts, const FlagRule& rule) {
@@ -418,9 +426,10 @@ Raised harness_bound(const FlagFacts& facts, const FlagRule& rule) {
                          device.all_reduce_ms;
   const double reached = pairs ? usual_ceiling(*pairs, settings) : measured(facts).imgs_per_s;
   const double asked = step_ms > 0 ? 1e3 * settings.batch_size * settings.gpus / step_ms : 0;
-  return when(asked == 0 || reached < *rule.threshold * asked,
-              "without any loading " + std::to_string(std::llround(reached)) +
-                  " images/s were reached, not the device's rate: the program itself is the limit");
+  return raise_if(
+      asked == 0 || reached < *rule.threshold * asked,
+      "without any loading " + std::to_string(std::llround(reached)) +
+          " images/s were reached, not the device's rate: the program itself is the limit");
 }
 
 // --- The loader.
@@ -434,30 +443,30 @@ bool streams_by_dali(const FlagFacts& facts) {
 Raised unseen_queue(const FlagFacts& facts, const FlagRule& rule) {
   const int prefetch = facts.result.settings.prefetch;
   const auto steps = static_cast<double>(measured(facts).steps);
-  return when(streams_by_dali(facts) && steps < *rule.threshold * prefetch,
-              "DALI may have begun the window with up to " + std::to_string(prefetch) +
-                  " finished batches, " + percent(prefetch / std::max(steps, 1.0)) + " of it");
+  return raise_if(streams_by_dali(facts) && steps < *rule.threshold * prefetch,
+                  "DALI may have begun the window with up to " + std::to_string(prefetch) +
+                      " finished batches, " + percent(prefetch / std::max(steps, 1.0)) + " of it");
 }
 
 Raised lenient_decoder(const FlagFacts& facts, const FlagRule&) {
-  return when(streams_by_dali(facts), "DALI trains on damaged JPEGs without a warning");
+  return raise_if(streams_by_dali(facts), "DALI trains on damaged JPEGs without a warning");
 }
 
 // It is missing, the driver does not hand it out, or no picture suits it.
 Raised no_jpeg_engine(const FlagFacts& facts, const FlagRule&) {
   const plan::CellSettings& settings = facts.result.settings;
   const device::Arrivals& all = measured(facts).arrivals;
-  return when(settings.decode_on_device && settings.engine_share > 0 && all.batches > 0 &&
-                  all.decoded.engine == 0,
-              "the GPU's JPEG engine decoded none of the pictures");
+  return raise_if(settings.decode_on_device && settings.engine_share > 0 && all.batches > 0 &&
+                      all.decoded.engine == 0,
+                  "the GPU's JPEG engine decoded none of the pictures");
 }
 
 Raised oversubscribed(const FlagFacts& facts, const FlagRule& rule) {
   const plan::CellSettings& settings = facts.result.settings;
   const int threads = settings.loads() ? settings.workers * settings.gpus : 0;
   const double cpus = measured(facts).cpu_capacity;
-  return when(threads > *rule.threshold * cpus,
-              std::to_string(threads) + " loader threads share " + format("%.3g CPUs", cpus));
+  return raise_if(threads > *rule.threshold * cpus,
+                  std::to_string(threads) + " loader threads share " + format("%.3g CPUs", cpus));
 }
 
 // --- The sweep.
@@ -465,14 +474,14 @@ Raised oversubscribed(const FlagFacts& facts, const FlagRule& rule) {
 Raised ceiling_drifted(const FlagFacts& facts, const FlagRule& rule) {
   if (!facts.opening_imgs_per_s) return {};
   const double drift = measured(facts).imgs_per_s / *facts.opening_imgs_per_s - 1;
-  return when(std::abs(drift) > *rule.threshold,
-              format("the ceiling moved by %+.1f %% between the first and the last run of the "
-                     "repetition",
-                     100 * drift));
+  return raise_if(std::abs(drift) > *rule.threshold,
+                  format("the ceiling moved by %+.1f %% between the first and the last run of the "
+                         "repetition",
+                         100 * drift));
 }
 
 Raised mixed_ledger(const FlagFacts& facts, const FlagRule&) {
-  return when(
+  return raise_if(
       !facts.differences.empty(),
       "other records of this ledger were measured with another " + listed(facts.differences),
       std::ranges::any_of(facts.differences, is_other_work));
@@ -485,7 +494,7 @@ Raised jobs_not_overlapping(const FlagFacts& facts, const FlagRule& rule) {
   const std::string when_all =
       share > 0 ? "all of them measured for only " + percent(share) + " of the longest window"
                 : "at no time did all of them measure, or one failed meanwhile";
-  return when(share < *rule.threshold, "the jobs did not overlap: " + when_all);
+  return raise_if(share < *rule.threshold, "the jobs did not overlap: " + when_all);
 }
 
 constexpr std::string_view kOtherWork[] = {"host", "cpu.model", "cpu.affinity",  "cpu.quota",
@@ -655,11 +664,11 @@ std::vector<Flag> flags_of(FlagFacts& facts, std::span<const FlagRule> rules) {
   if (!measurement || !measurement->pairs || !facts.ceiling) return look(facts, rules);
   facts.ceiling->unfit.clear();
   const std::vector<Flag> flags = look(facts, rules);
-  std::vector<Flag> of_both;
-  std::ranges::copy_if(flags, std::back_inserter(of_both), [](const Flag& flag) {
+  std::vector<Flag> merge_page_caches;
+  std::ranges::copy_if(flags, std::back_inserter(merge_page_caches), [](const Flag& flag) {
     return std::ranges::count(kSpoilBoth, flag.name) > 0;
   });
-  facts.ceiling->unfit = serious_names(of_both);
+  facts.ceiling->unfit = serious_names(merge_page_caches);
   return facts.ceiling->unfit.empty() ? flags : look(facts, rules);
 }
 

@@ -48,14 +48,15 @@ const measure::StorageCounter* lowest_device(const FlagFacts& facts) {
 
 Raised page_cache_unknown(const FlagFacts& facts, const FlagRule&) {
   if (is_as_is(facts)) {
-    return when(bytes_asked(facts) > 0 && !knows_what_was_fetched(facts),
-                "it is unknown how many of the bytes that were read came from memory");
+    return raise_if(bytes_asked(facts) > 0 && !knows_what_was_fetched(facts),
+                    "it is unknown how many of the bytes that were read came from memory");
   }
   const run::PageCache& cache = measured(facts).page_cache;
-  Raised all = when((is_cold(facts) || is_warm(facts)) && cache.before < 0,
-                    "it is unknown whether the files lay in the page cache (only a user who owns "
-                    "them or may write them can see it)",
-                    !is_chosen(facts));
+  Raised all =
+      raise_if((is_cold(facts) || is_warm(facts)) && cache.before < 0,
+               "it is unknown whether the files lay in the page cache (only a user who owns "
+               "them or may write them can see it)",
+               !is_chosen(facts));
   if (!cache.loops.empty() && cache.loops_before < 0)
     all.push_back({"it is unknown whether the file behind " + cache.loops +
                    " lay in the page cache (only a user who owns it or may write it can see it)"});
@@ -64,25 +65,27 @@ Raised page_cache_unknown(const FlagFacts& facts, const FlagRule&) {
 
 Raised page_cache_at_start(const FlagFacts& facts, const FlagRule& rule) {
   const double before = measured(facts).page_cache.before;
-  return when(is_warm(facts) && before >= 0 && before < *rule.threshold,
-              "only " + percent(before) + " of the dataset lay in the page cache at the start");
+  return raise_if(is_warm(facts) && before >= 0 && before < *rule.threshold,
+                  "only " + percent(before) + " of the dataset lay in the page cache at the start");
 }
 
 Raised page_cache_left(const FlagFacts& facts, const FlagRule& rule) {
   const double share = share_from_storage(facts);
-  return when(is_warm(facts) && bytes_asked(facts) > 0 && share > *rule.threshold,
-              percent(share) +
-                  " of the bytes that were read came from storage: they had left the page cache");
+  return raise_if(
+      is_warm(facts) && bytes_asked(facts) > 0 && share > *rule.threshold,
+      percent(share) +
+          " of the bytes that were read came from storage: they had left the page cache");
 }
 
 Raised page_cache_elsewhere(const FlagFacts& facts, const FlagRule& rule) {
   const double fetched = measured(facts).storage_read_bytes, asked = bytes_asked(facts);
   const std::string& lies_on = measured(facts).page_cache.file_system;
-  return when(is_past_memory(facts) && fetched >= 0 && fetched < *rule.threshold * asked,
-              format("the process read %.1f MB from storage, and needed %.1f MB: the rest (%s) lay "
-                     "in %s",
-                     1e-6 * fetched, 1e-6 * asked, percent(1 - share_from_storage(facts)).c_str(),
-                     lies_on == "tmpfs" ? "memory, as all files of tmpfs do" : "a cache"));
+  return raise_if(
+      is_past_memory(facts) && fetched >= 0 && fetched < *rule.threshold * asked,
+      format("the process read %.1f MB from storage, and needed %.1f MB: the rest (%s) lay "
+             "in %s",
+             1e-6 * fetched, 1e-6 * asked, percent(1 - share_from_storage(facts)).c_str(),
+             lies_on == "tmpfs" ? "memory, as all files of tmpfs do" : "a cache"));
 }
 
 // A loop device reads its file through the page cache. What that holds of it when the window begins
@@ -91,9 +94,9 @@ Raised page_cache_backing(const FlagFacts& facts, const FlagRule& rule) {
   const run::PageCache& cache = measured(facts).page_cache;
   const double share =
       is_bypassed(facts) ? std::max(cache.loops_before, cache.loops_after) : cache.loops_before;
-  return when(share > *rule.threshold,
-              "the page cache held " + percent(share) +
-                  " of the dataset a second time: as bytes of the file behind " + cache.loops);
+  return raise_if(share > *rule.threshold,
+                  "the page cache held " + percent(share) +
+                      " of the dataset a second time: as bytes of the file behind " + cache.loops);
 }
 
 // Other programs can only make it read more. Of several machines, the first one's alone is known.
@@ -102,17 +105,18 @@ Raised page_cache_below(const FlagFacts& facts, const FlagRule& rule) {
   const measure::StorageCounter* lowest = lowest_device(facts);
   if (cache.loops.empty() || !lowest || measured(facts).machines.size() > 1) return {};
   const double asked = bytes_asked(facts), read = static_cast<double>(lowest->read_bytes);
-  return when(read < *rule.threshold * asked,
-              format("%s read %.1f MB, and the run needed %.1f MB: the rest lay in the page cache, "
-                     "as bytes of the file behind %s",
-                     lowest->name.c_str(), 1e-6 * read, 1e-6 * asked, cache.loops.c_str()));
+  return raise_if(
+      read < *rule.threshold * asked,
+      format("%s read %.1f MB, and the run needed %.1f MB: the rest lay in the page cache, "
+             "as bytes of the file behind %s",
+             lowest->name.c_str(), 1e-6 * read, 1e-6 * asked, cache.loops.c_str()));
 }
 
 Raised page_cache_memory(const FlagFacts& facts, const FlagRule& rule) {
   const auto memory = static_cast<double>(measured(facts).page_cache.memory_bytes);
   if (!is_cold(facts) || !facts.result.dataset || memory == 0) return {};
   const auto bytes = static_cast<double>(facts.result.dataset->total_bytes);
-  return when(
+  return raise_if(
       bytes < *rule.threshold * memory,
       format("the dataset (%.2f GB) is smaller than %.0f times the memory (%.2f GB: RAM, or "
              "the control group's limit): enough for a look, not for a published result "
@@ -123,7 +127,7 @@ Raised page_cache_memory(const FlagFacts& facts, const FlagRule& rule) {
 Raised page_cache_helped(const FlagFacts& facts, const FlagRule& rule) {
   const bool known = bytes_asked(facts) > 0 && knows_what_was_fetched(facts);
   const double from_memory = 1 - share_from_storage(facts);
-  return when(
+  return raise_if(
       is_as_is(facts) && known && from_memory > *rule.threshold,
       percent(from_memory) +
           " of the bytes that were read came from memory: the rate depends on what was read "
@@ -134,11 +138,11 @@ Raised page_cache_differs(const FlagFacts& facts, const FlagRule& rule) {
   const double before = measured(facts).page_cache.before;
   if (!is_as_is(facts) || !facts.first_page_cache) return {};
   const double first = facts.first_page_cache->before;
-  return when(before >= 0 && first >= 0 && std::abs(before - first) > *rule.threshold,
-              percent(before) +
-                  " of the dataset lay in the page cache at the start, in the first "
-                  "repetition " +
-                  percent(first));
+  return raise_if(before >= 0 && first >= 0 && std::abs(before - first) > *rule.threshold,
+                  percent(before) +
+                      " of the dataset lay in the page cache at the start, in the first "
+                      "repetition " +
+                      percent(first));
 }
 
 // Of one cell, whose `auto` is decided anew for each run: memory that others take changes it.
@@ -146,14 +150,15 @@ Raised page_cache_state_differs(const FlagFacts& facts, const FlagRule&) {
   const std::string& now = measured(facts).page_cache.state;
   if (!facts.first_page_cache || now.empty()) return {};
   const std::string& then = facts.first_page_cache->state;
-  return when(now != then, "auto was " + now + " here and " + then + " in the first repetition");
+  return raise_if(now != then,
+                  "auto was " + now + " here and " + then + " in the first repetition");
 }
 
 Raised page_cache_passes(const FlagFacts& facts, const FlagRule& rule) {
   if (!is_as_is(facts) || !measured(facts).page_cache.fits || !facts.result.dataset) return {};
   const auto bytes = static_cast<double>(facts.result.dataset->total_bytes);
   const double passes = bytes_asked(facts) / std::max(bytes, 1.0);
-  return when(
+  return raise_if(
       passes > *rule.threshold,
       format("the window reads the dataset %.3g times, and it fits into memory: all but the "
              "first pass can come from there",
@@ -162,7 +167,7 @@ Raised page_cache_passes(const FlagFacts& facts, const FlagRule& rule) {
 
 Raised storage_rested(const FlagFacts& facts, const FlagRule& rule) {
   const double share = share_from_storage(facts);
-  return when(
+  return raise_if(
       is_as_is(facts) && measured(facts).pairs && bytes_asked(facts) > 0 && share > *rule.threshold,
       percent(share) +
           " of the bytes that were read came from storage, which rested while the "
@@ -171,11 +176,12 @@ Raised storage_rested(const FlagFacts& facts, const FlagRule& rule) {
 
 Raised client_cold(const FlagFacts& facts, const FlagRule&) {
   const run::PageCache& cache = measured(facts).page_cache;
-  return when(is_past_memory(facts),
-              cache.scope == "client"
-                  ? "cold is this client's page cache; what the server or program behind " +
-                        cache.file_system + " keeps in a cache of its own is unknown"
-                  : "cold is this machine's page cache; what a drive keeps in its own is not seen");
+  return raise_if(
+      is_past_memory(facts),
+      cache.scope == "client"
+          ? "cold is this client's page cache; what the server or program behind " +
+                cache.file_system + " keeps in a cache of its own is unknown"
+          : "cold is this machine's page cache; what a drive keeps in its own is not seen");
 }
 
 }  // namespace feedrate::judge

@@ -47,15 +47,15 @@ Names within_the_step(const Evidence& e) {
   const double images = e.servers.images_per_step;
   const std::vector<Round> rounds = e.ladder();
   std::map<std::string, double> parts;
-  const auto add = [&](const char* name, Rung from, Rung to) {
+  const auto add = [&](const char* name, LadderRung from, LadderRung to) {
     const auto loss = loss_between(rounds, from, to, images);
     if (loss && loss->is_shown()) parts[name] = loss->imgs_per_s.mean;
   };
-  add("normalise", Rung::synthetic, Rung::device);
-  if (e.settings.has_serial_copies()) add("copy", Rung::device, Rung::host);
-  add("shared CPU", Rung::synthetic, Rung::discard);
+  add("normalise", LadderRung::synthetic, LadderRung::device);
+  if (e.settings.has_serial_copies()) add("copy", LadderRung::device, LadderRung::host);
+  add("shared CPU", LadderRung::synthetic, LadderRung::discard);
   const Names most = largest(parts);
-  const double lost = e.mean_rate(Rung::synthetic) - e.mean_rate(e.own_rung());
+  const double lost = e.mean_rate(LadderRung::synthetic) - e.mean_rate(e.own_rung());
   if (most.empty() || parts[most.front()] < lost / 3) return {"compute"};
   return most;
 }

@@ -7,7 +7,7 @@ namespace {
 
 // What the ladder says by itself: the step down to the cell that costs most.
 std::string of_ladder(const Evidence& e, const std::vector<Loss>& losses) {
-  const double ceiling = e.mean_rate(Rung::synthetic), own = e.mean_rate(e.own_rung());
+  const double ceiling = e.mean_rate(LadderRung::synthetic), own = e.mean_rate(e.own_rung());
   if (ceiling <= 0 || own <= 0 || e.is_impossible()) return "";
   if (e.is_at_ceiling()) return "compute";
   const Loss* most = nullptr;

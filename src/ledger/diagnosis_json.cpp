@@ -9,7 +9,7 @@ namespace feedrate::ledger {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using judge::Rung;
+using judge::LadderRung;
 
 Json estimate_json(const measure::Estimate& estimate) {
   Json json = {{"mean", estimate.mean}, {"ci95", nullptr}};
@@ -17,7 +17,7 @@ Json estimate_json(const measure::Estimate& estimate) {
   return json;
 }
 
-std::size_t runs_of(const std::vector<judge::RoundEvidence>& rounds, Rung rung) {
+std::size_t runs_of(const std::vector<judge::RoundEvidence>& rounds, LadderRung rung) {
   return static_cast<std::size_t>(
       std::ranges::count_if(rounds, [&](const auto& round) { return round.rates.contains(rung); }));
 }
@@ -26,7 +26,7 @@ Json ladder_json(const DiagnosisOf& of, const judge::Evidence& e) {
   const std::vector<judge::Round> rounds = e.ladder();
   Json json = Json::array();
   for (std::size_t i = 0; i < judge::kRungs; ++i) {
-    const auto rung = static_cast<Rung>(i);
+    const auto rung = static_cast<LadderRung>(i);
     const auto why = of.seen.left_out.find(rung);
     if (const auto rate = judge::rate_of(rounds, rung)) {
       json.push_back({{"rung", judge::name_of(rung)},
@@ -193,10 +193,10 @@ Json seen_flags_json(const std::map<std::string, SeenFlag>& flags) {
   return json;
 }
 
-Rung rung_from(const std::string& name) {
+LadderRung rung_from(const std::string& name) {
   const auto found = std::ranges::find(judge::kRungNames, name);
   if (found == judge::kRungNames.end()) throw std::invalid_argument(name + " is no rung");
-  return static_cast<Rung>(found - judge::kRungNames.begin());
+  return static_cast<LadderRung>(found - judge::kRungNames.begin());
 }
 
 Json diagnosis_json(const DiagnosisOf& of, const judge::Evidence& evidence,

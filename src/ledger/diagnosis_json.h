@@ -30,7 +30,7 @@ nlohmann::ordered_json diagnosis_json(const DiagnosisOf& of, const judge::Eviden
 nlohmann::ordered_json seen_flags_json(const std::map<std::string, SeenFlag>& flags);
 
 // Throws std::invalid_argument.
-judge::Rung rung_from(const std::string& name);
+judge::LadderRung rung_from(const std::string& name);
 
 // One round as DIR/rounds.jsonl has it, and back. Reading throws the JSON library's exceptions.
 nlohmann::ordered_json round_json(const judge::RoundEvidence& round);

@@ -29,7 +29,7 @@ constexpr const char* kDatasetWords[] = {"--dataset"};
 // Sets an option's value, in either form ("--x V", "--x=V"). If the option is missing, adds it only
 // if `always`.
 template <std::size_t N>
-void set(Words& words, const char* const (&names)[N], const std::string& value, bool always) {
+void set(Arguments& words, const char* const (&names)[N], const std::string& value, bool always) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     for (const char* name : names) {
       if (words[i] == name && i + 1 < words.size()) {
@@ -51,19 +51,19 @@ bool is_own_folder(const Json& dataset) {
 }
 
 // The words that say which pictures.
-void add_size(Words& words, const storage::VariantName& pictures) {
+void add_size(Arguments& words, const storage::VariantName& pictures) {
   words.insert(words.end(), {"--image-size", pictures.size});
   if (!pictures.detail.empty()) words.insert(words.end(), {"--detail", pictures.detail});
 }
 
 // The words of `gen` that make a variant.
-Words gen_words(const Json& dataset, const std::string& folder) {
+Arguments gen_words(const Json& dataset, const std::string& folder) {
   const auto variant = storage::variant_name_from(dataset["variant"].get<std::string>());
   const Json& made = dataset["made"];
   const auto how = [&](const char* key) {
     return made.contains(key) ? made[key].get<std::string>() : std::string();
   };
-  Words words = {"gen", folder};
+  Arguments words = {"gen", folder};
   if (!storage::is_generated(how("source")))
     words.insert(words.end(), {"--from", how("source")});
   else
@@ -86,7 +86,7 @@ Words gen_words(const Json& dataset, const std::string& folder) {
   return words;
 }
 
-bool says(const Words& words, const std::string& config, const std::string& option) {
+bool sets_option(const Arguments& words, const std::string& config, const std::string& option) {
   return config.find(option) != std::string::npos ||
          std::ranges::any_of(words, [&](const std::string& word) {
            return word == "--" + option || word.starts_with("--" + option + "=");
@@ -95,9 +95,9 @@ bool says(const Words& words, const std::string& config, const std::string& opti
 
 // How many ranks a launcher had started; 0 if the command itself or its config gives the number, or
 // if there was one rank.
-int launched_gpus(const Json& record, const Words& words, const std::string& config) {
+int launched_gpus(const Json& record, const Arguments& words, const std::string& config) {
   const int gpus = record["cell"].value("gpus", 1);
-  return gpus > 1 && !says(words, config, "gpus") ? gpus : 0;
+  return gpus > 1 && !sets_option(words, config, "gpus") ? gpus : 0;
 }
 
 // What stands in a record for bytes that are no UTF-8.
@@ -136,12 +136,12 @@ std::set<std::string> values_of(const std::vector<Json>& records, const Json& co
 
 // Says what nobody said, where a default hangs on the machine or the data: which device, on it how
 // large a batch in which precision, and which pictures of a dataset that holds one kind only.
-void say_defaults(Words& run, std::vector<std::string>& notes, const std::vector<Json>& records,
+void say_defaults(Arguments& run, std::vector<std::string>& notes, const std::vector<Json>& records,
                   const Json& command, const std::string& config) {
   constexpr const char* kOfTheData[] = {"image-size", "detail"};
   for (const std::string axis : {"device", "batch-size", "precision", "image-size", "detail"}) {
     const std::set<std::string> values = values_of(records, command, axis);
-    if (says(run, config, axis) || values.empty() || *values.begin() == "auto") continue;
+    if (sets_option(run, config, axis) || values.empty() || *values.begin() == "auto") continue;
     const plan::Axis& known = plan::axis_named(axis);
     const bool has_usual = std::ranges::find(kOfTheData, axis) != std::end(kOfTheData);
     if (values.size() > 1)
@@ -184,7 +184,7 @@ std::string check_same(const MeasuredData& data) {
 Reproduction reproduction_of(const std::vector<Json>& records, const std::string& dataset,
                              const std::string& output) {
   Reproduction reproduction;
-  std::vector<Words> typed;
+  std::vector<Arguments> typed;
   for (const Json& record : records) {
     const Json& environment = record["environment"];
     if (!environment.contains("command")) {
@@ -210,7 +210,7 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
                      "the pictures come from a folder, which has to be there and hold the same"));
       }
     }
-    Words words = environment["command"].get<Words>();
+    Arguments words = environment["command"].get<Arguments>();
     std::erase_if(words, [](const std::string& word) {
       return word == "--dry-run" || word == "--resume" || word == "--force-resume";
     });
@@ -218,7 +218,7 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
     const std::string config = environment.contains("config") && environment["config"].is_string()
                                    ? environment["config"].get<std::string>()
                                    : "";
-    Words run = words;
+    Arguments run = words;
     set(run, kOutput, output, true);
     if (!folder.empty()) set(run, kDatasetWords, folder, !dataset.empty());
     if (!config.empty())
@@ -240,7 +240,7 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
   return reproduction;
 }
 
-std::string shell_line(const Words& words) {
+std::string shell_line(const Arguments& words) {
   std::string line = "feedrate";
   for (const std::string& word : words) line += ' ' + shell_word(word);
   return line;

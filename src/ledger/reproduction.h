@@ -5,7 +5,7 @@
 
 namespace feedrate::ledger {
 
-using Words = std::vector<std::string>;  // of one command of this program, its name left out
+using Arguments = std::vector<std::string>;  // of one command of this program, its name left out
 
 // What the records say of one variant of a dataset, and where it is read the next time.
 struct MeasuredData {
@@ -16,9 +16,9 @@ struct MeasuredData {
 
 // What makes a ledger again: its datasets, then its sweeps.
 struct Reproduction {
-  std::vector<Words> datasets;     // `gen ...`
-  std::vector<MeasuredData> data;  // what the runs are to read
-  std::vector<Words> runs;  // `sweep ...`, `run ...`, as they were typed, but for the folders
+  std::vector<Arguments> datasets;  // `gen ...`
+  std::vector<MeasuredData> data;   // what the runs are to read
+  std::vector<Arguments> runs;  // `sweep ...`, `run ...`, as they were typed, but for the folders
   std::vector<std::string> configs;  // text of each run's --config; empty: it had none
   std::vector<std::string> notes;    // what cannot be the same again
 };
@@ -35,6 +35,6 @@ Reproduction reproduction_of(const std::vector<nlohmann::ordered_json>& records,
 std::string check_same(const MeasuredData& data);
 
 // Quoted for a POSIX shell.
-std::string shell_line(const Words& words);
+std::string shell_line(const Arguments& words);
 
 }  // namespace feedrate::ledger

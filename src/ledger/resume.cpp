@@ -48,9 +48,9 @@ class Comparison {
 };
 
 // Whether another run would find this flag again.
-bool stays(const Json& flag) {
+bool is_permanent(const Json& flag) {
   return std::ranges::any_of(judge::flag_rules(), [&](const judge::FlagRule& rule) {
-    return rule.stays && flag["name"] == rule.name();
+    return rule.is_permanent && flag["name"] == rule.name();
   });
 }
 
@@ -59,7 +59,7 @@ bool need_not_be_measured_again(const Json& record) {
   if (record.value("valid", true)) return true;
   const Json flags = record.value("flags", Json::array());
   return !flags.empty() && std::ranges::all_of(flags, [](const Json& flag) {
-    return flag["severity"] != name_of(judge::Severity::serious) || stays(flag);
+    return flag["severity"] != name_of(judge::Severity::serious) || is_permanent(flag);
   });
 }
 

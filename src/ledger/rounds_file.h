@@ -31,12 +31,12 @@ struct SeenFlag {
 };
 // What rounds showed beside their evidence.
 struct SeenInRounds {
-  int rounds = 0;                                 // whose steps were looked at
-  std::map<std::string, SeenPattern> patterns{};  // by name
-  std::map<judge::Rung, std::string> left_out{};  // why rungs could not be measured
-  int runs = 0;                                   // of the ladder
-  std::map<std::string, SeenFlag> flags{};        // of these, by name
-  std::string blocks_failed{};                    // why a round lacks blocks; empty: none failed
+  int rounds = 0;                                       // whose steps were looked at
+  std::map<std::string, SeenPattern> patterns{};        // by name
+  std::map<judge::LadderRung, std::string> left_out{};  // why rungs could not be measured
+  int runs = 0;                                         // of the ladder
+  std::map<std::string, SeenFlag> flags{};              // of these, by name
+  std::string blocks_failed{};  // why a round lacks blocks; empty: none failed
 
   // Those that more than half of the rounds showed.
   std::vector<judge::Pattern> patterns_of_most() const;

@@ -25,7 +25,7 @@
 #include "measure/memory.h"
 #include "ranks/rank_processes.h"
 #include "run/cell_runner.h"
-#include "run/look_ahead.h"
+#include "run/probe_cell_data.h"
 #include "storage/dataset.h"
 #include "storage/image_folder.h"
 
@@ -99,7 +99,7 @@ void look_at_dataset(const FindingSink& tell, const std::string& folder) {
 bool storage_answers(const run::RunOptions& options, const FindingSink& tell) {
   if (options.data.empty()) return true;
   try {
-    run::look_over(options, *ranks::make_local_ranks({"rank"}));
+    run::probe_dataset(options, *ranks::make_local_ranks({"rank"}));
     return true;
   } catch (const std::exception& error) {
     tell({Mark::missing, "dataset", error.what()});

@@ -139,7 +139,7 @@ void Coordinator::hear(std::size_t r, const TaskHooks& hooks) {
   if (connection.fault().empty()) {
     lose(r, kSilentEnd);
   } else {
-    lose_mad(r, connection.fault());
+    drop_misbehaving_rank(r, connection.fault());
   }
 }
 
@@ -159,18 +159,18 @@ void Coordinator::handle(std::size_t r, Message message, const TaskHooks& hooks)
       return fail(r, one_line(message.body));
     case MessageKind::progress:
       count(r);
-      if (r != 0) return lose_mad(r, "another rank's progress");
+      if (r != 0) return drop_misbehaving_rank(r, "another rank's progress");
       if (!hooks.progress || rank.state != State::working) return;
       try {
         hooks.progress(message.body);
       } catch (const std::exception& problem) {
-        lose_mad(r, "progress that makes no sense: " + one_line(problem.what()));
+        drop_misbehaving_rank(r, "progress that makes no sense: " + one_line(problem.what()));
       }
       return;
     case MessageKind::beat:
       return count(r);
     default:
-      return lose_mad(r, "a message of a coordinator's");
+      return drop_misbehaving_rank(r, "a message of a coordinator's");
   }
 }
 
@@ -194,7 +194,7 @@ void Coordinator::hand_over_results(const TaskHooks& hooks) {
     } catch (const std::bad_alloc&) {  // this process's own trouble
       if (loss_.who.empty() && failure_.who.empty()) throw;
     } catch (const std::exception& problem) {
-      lose_mad(r, "a result that makes no sense: " + one_line(problem.what()));
+      drop_misbehaving_rank(r, "a result that makes no sense: " + one_line(problem.what()));
     }
   }
 }
@@ -205,9 +205,9 @@ void Coordinator::handle_meeting(std::size_t r, std::string body) {
   const bool has_number = body.size() == 1 + sizeof(std::int64_t);
   const bool is_call =
       call == Call::broadcast || ((call == Call::latest || call == Call::gather) && has_number);
-  if (!is_call) return lose_mad(r, "a call that there is not");
+  if (!is_call) return drop_misbehaving_rank(r, "a call that there is not");
   if (aborted_ || rank.state != State::working) return count(r);  // it is about to learn of that
-  if (rank.meets) return lose_mad(r, "a call while it waited in another one");
+  if (rank.meets) return drop_misbehaving_rank(r, "a call while it waited in another one");
   rank.meets = std::move(body);
   rank.met_ns = rank.heard_ns;
   go_on_if_all_are_there();
@@ -217,7 +217,8 @@ void Coordinator::handle_meeting(std::size_t r, std::string body) {
 void Coordinator::count(std::size_t r) {
   const double seconds = measure::seconds(measure::now_ns() - began_ns_);
   const double most = kMostTold + kMostToldASecond * seconds;
-  if (static_cast<double>(++ranks_[r].told) > most) lose_mad(r, "far too many messages");
+  if (static_cast<double>(++ranks_[r].told) > most)
+    drop_misbehaving_rank(r, "far too many messages");
 }
 
 // All ranks make the same calls in the same order, and then all have a result.
@@ -253,8 +254,8 @@ bool Coordinator::all_are_at_the_same_point() {
   }
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     if (point(ranks_[r]) == usual) continue;
-    lose_mad(r, ranks_[r].meets ? "a call that the other ranks do not make"
-                                : "a result while the other ranks go on");
+    drop_misbehaving_rank(r, ranks_[r].meets ? "a call that the other ranks do not make"
+                                             : "a result while the other ranks go on");
     return false;
   }
   return true;
@@ -273,7 +274,7 @@ bool Coordinator::all_moments_are_plausible() {
   const double most = std::max(0.0, std::ranges::min(leads)) + kSlack;
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     if (leads[r] <= most) continue;
-    lose_mad(r, "a moment that cannot be");
+    drop_misbehaving_rank(r, "a moment that cannot be");
     return false;
   }
   return true;
@@ -300,7 +301,7 @@ void Coordinator::look_for_losses() {
     if (rank.state == State::working && now - rank.heard_ns > kSilenceNs)
       lose(r, "gave no sign of life: stopped, or out of reach");
     if (rank.state != State::lost && rank.part_ns != 0 && now - rank.part_ns > kMessageNs)
-      lose_mad(r, "a message that does not end");
+      drop_misbehaving_rank(r, "a message that does not end");
   }
   if (!watch_) return;
   if (const auto lost = watch_()) lose(static_cast<std::size_t>(lost->rank), lost->reason);
@@ -316,7 +317,7 @@ void Coordinator::lose(std::size_t r, const std::string& reason) {
   abort_all();
 }
 
-void Coordinator::lose_mad(std::size_t r, const std::string& what) {
+void Coordinator::drop_misbehaving_rank(std::size_t r, const std::string& what) {
   if (ranks_[r].state == State::lost) return;
   ranks_[r].link.connection->shut_down();  // it ends itself, as an orphan
   ranks_[r].has_result = false;

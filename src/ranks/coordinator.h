@@ -75,7 +75,7 @@ class Coordinator {
   void count(std::size_t rank);
   void look_for_losses();
   void lose(std::size_t rank, const std::string& reason);
-  void lose_mad(std::size_t rank, const std::string& what);
+  void drop_misbehaving_rank(std::size_t rank, const std::string& what);
   void fail(std::size_t rank, const std::string& reason);
   void abort_all();
   void give_up();

@@ -45,7 +45,7 @@ std::shared_ptr<const storage::DatasetVariant> readable_dataset(const plan::Cell
   check_engine(settings);
   datasets.refuse_unreadable(variant, way);
   try {
-    ranks.look_ahead(cell, settings, options, datasets);
+    ranks.probe_cell_data(cell, settings, options, datasets);
     auto dataset = datasets.of(settings);
     check_reading(settings, *dataset, nullptr);
     return dataset;

@@ -17,8 +17,8 @@ void check_device(const plan::CellSettings& settings, const RunOptions& options,
 
 // Everything of a cell that can be refused before anything is measured: its device, the number of
 // ranks, the dataset, the loader, memory. Throws an Error naming the thing and the remedy, or an
-// UnreadableDataset, also for what look_ahead() throws. Returns the bytes of host memory that the
-// cell will hold on this machine; 0 for synthetic ones.
+// UnreadableDataset, also for what probe_cell_data() throws. Returns the bytes of host memory that
+// the cell will hold on this machine; 0 for synthetic ones.
 double check_cell(const plan::Cell& cell, const plan::CellSettings& settings,
                   const RunOptions& options, device::AcceleratorRegistry& registry,
                   CellRanks& ranks, Datasets& datasets);

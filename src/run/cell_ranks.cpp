@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "measure/clock.h"
 #include "ranks/hello.h"
-#include "run/look_ahead.h"
+#include "run/probe_cell_data.h"
 #include "run/process_work.h"
 #include "run/wire.h"
 
@@ -88,7 +88,7 @@ void check_all_have_ended(const std::map<std::size_t, RankAnswer>& answers) {
 RankAnswer joined(std::map<std::size_t, RankAnswer> answers) {
   RankAnswer all;
   for (auto& [rank, answer] : answers) {
-    all.page_cache = of_both(all.page_cache, answer.page_cache);
+    all.page_cache = merge_page_caches(all.page_cache, answer.page_cache);
     if (all.bad.count == 0) all.bad.first = answer.bad.first;
     all.bad.count += answer.bad.count;
     all.trace.left_out += answer.trace.left_out;
@@ -121,8 +121,8 @@ class ThreadRanks : public CellRanks {
     if (settings.gpus > 1 && kind.ranks_are_processes)
       throw UsageError(asked_for(settings), "needs processes, which cannot be started from here");
   }
-  void look_ahead(const plan::Cell&, const plan::CellSettings&, const RunOptions&,
-                  Datasets&) override {}
+  void probe_cell_data(const plan::Cell&, const plan::CellSettings&, const RunOptions&,
+                       Datasets&) override {}
   bool qualify(const plan::Cell&, const plan::CellSettings& settings, const RunOptions& options,
                const QualifyOrder& order, const QualifySink& sink, std::stop_token) override {
     qualify_here(settings, options.seed, registry_, order, sink);
@@ -177,9 +177,9 @@ class ProcessRanks : public CellRanks {
                        "leave --gpus out, or start as many");
     }
   }
-  void look_ahead(const plan::Cell& cell, const plan::CellSettings& settings,
-                  const RunOptions& options, Datasets& datasets) override {
-    run::look_ahead(cell, settings, options, processes_, datasets);
+  void probe_cell_data(const plan::Cell& cell, const plan::CellSettings& settings,
+                       const RunOptions& options, Datasets& datasets) override {
+    run::probe_cell_data(cell, settings, options, processes_, datasets);
   }
   bool qualify(const plan::Cell& cell, const plan::CellSettings& settings,
                const RunOptions& options, const QualifyOrder& order, const QualifySink& sink,

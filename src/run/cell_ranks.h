@@ -28,9 +28,9 @@ class CellRanks {
                      const device::AcceleratorKind& kind) const = 0;
   // Whether each rank is a process, with caches of its own.
   virtual bool apart(const plan::CellSettings& settings) const = 0;
-  // Where ranks are processes: run::look_ahead().
-  virtual void look_ahead(const plan::Cell& cell, const plan::CellSettings& settings,
-                          const RunOptions& options, Datasets& datasets) = 0;
+  // Where ranks are processes: run::probe_cell_data().
+  virtual void probe_cell_data(const plan::Cell& cell, const plan::CellSettings& settings,
+                               const RunOptions& options, Datasets& datasets) = 0;
   // Has the cell's device tried out, in a process that may crash where ranks are processes. False:
   // stopped. `settings`: with what is left open. Throws what has ended it.
   virtual bool qualify(const plan::Cell& cell, const plan::CellSettings& settings,

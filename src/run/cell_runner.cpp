@@ -68,7 +68,7 @@ void CellRunner::check_device(const plan::Cell& cell) {
 
 std::shared_ptr<const storage::DatasetVariant> CellRunner::dataset_of(const plan::Cell& cell) {
   const plan::CellSettings& settings = settings_for(cell);
-  ranks_->look_ahead(cell, settings, options_, datasets_);
+  ranks_->probe_cell_data(cell, settings, options_, datasets_);
   return datasets_.of(settings);
 }
 

@@ -43,8 +43,8 @@ class Datasets {
   // The hash of a variant's manifest; nothing for one that no cell has used.
   std::optional<std::string> manifest_of(const std::string& variant) const;
 
-  // Whether another process has seen that the storage answers, see look_ahead(). `io`: where that
-  // was tried as well, else empty.
+  // Whether another process has seen that the storage answers, see probe_cell_data(). `io`: where
+  // that was tried as well, else empty.
   bool is_looked_at(const std::string& variant, const std::string& io) const {
     return looked_at_.contains({variant, io});
   }

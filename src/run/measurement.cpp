@@ -405,11 +405,11 @@ std::optional<measure::PairedShare> device_share_of(std::span<const MeasuredPair
   return measure::share_of_pairs(work);
 }
 
-double kept_up(double imgs_per_s, double drawn_mean) {
+double sustained_rate(double imgs_per_s, double drawn_mean) {
   return imgs_per_s * (1 - std::max(0.0, drawn_mean));
 }
 
-double kept_up(const Measurement& m) { return kept_up(m.imgs_per_s, m.drawn_mean); }
+double sustained_rate(const Measurement& m) { return sustained_rate(m.imgs_per_s, m.drawn_mean); }
 
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 

@@ -104,7 +104,7 @@ struct Measurement {
   std::string loader_library;        // see Loader::library()
   pipeline::BadTotals bad;           // samples that were skipped
   double loss_last = 0;              // NaN where the device has none
-  PageCache page_cache;              // of all machines, see of_both()
+  PageCache page_cache;              // of all machines, see merge_page_caches()
   std::vector<MachineUse> machines;  // rank 0's first
   // Rank 0's machine once a second, from the window's start (at_ns 0).
   std::vector<measure::HostSample> host_series;
@@ -122,8 +122,8 @@ struct Measurement {
 
 // The rate that can be kept up: what came out of the queues' stock in the window was not loaded in
 // it. images/s.
-double kept_up(const Measurement& measurement);
-double kept_up(double imgs_per_s, double drawn_mean);
+double sustained_rate(const Measurement& measurement);
+double sustained_rate(double imgs_per_s, double drawn_mean);
 
 // The others wait for a rank by at least this share of a step: it is the straggler.
 inline constexpr double kStraggles = 0.05;

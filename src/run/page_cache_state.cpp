@@ -170,7 +170,7 @@ CacheLook less_of(const CacheLook& a, const CacheLook& b) {
 
 }  // namespace
 
-PageCache of_both(const PageCache& a, const PageCache& b) {
+PageCache merge_page_caches(const PageCache& a, const PageCache& b) {
   if (a.state.empty() || b.state.empty()) return a.state.empty() ? b : a;
   PageCache both{.state = a.state == b.state ? a.state : "as-is",
                  .fits = a.fits && b.fits,

@@ -45,7 +45,7 @@ struct PageCache {
 // Of files that two machines read: "as-is" where "auto" was not the same on both, the smaller
 // shares, and unknown where one is; of loop devices the larger. `a` or `b` may be empty: it then is
 // the other.
-PageCache of_both(const PageCache& a, const PageCache& b);
+PageCache merge_page_caches(const PageCache& a, const PageCache& b);
 
 // Brings the page cache into the state that the cell asks for. "auto" is "warm" where the files fit
 // beside what the `ranks_here` (on this machine) hold, else "as-is": what a cache holds of files

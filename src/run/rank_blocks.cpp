@@ -16,7 +16,7 @@ void RankBlocks::settle(const Block& block, const Now& now) {
   setup_.delays.set(block.place, block.delay);
   if (!task_.options.blocks.in_pairs) return;
   let_loader_stand(block.is_ceiling, now);
-  counters_.look_ahead();
+  counters_.read_host();
 }
 
 void RankBlocks::measure(std::size_t block, const Now& now) {

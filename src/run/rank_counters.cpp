@@ -67,7 +67,7 @@ void RankCounters::Sum::add(const Reading& from, const Reading& to) {
   add_counters(below, measure::read_between(from.below, to.below));
 }
 
-void RankCounters::look_ahead() { host_ = measure::read_host_counters(); }
+void RankCounters::read_host() { host_ = measure::read_host_counters(); }
 
 // What the process reads is held against what its workers read.
 void RankCounters::begin() {

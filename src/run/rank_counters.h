@@ -21,7 +21,7 @@ class RankCounters {
 
   // Looks at the host for the part that begins next, a little before it. That takes about a
   // millisecond, in which a queue fills: not at the moment at which a part begins.
-  void look_ahead();
+  void read_host();
   void begin();                  // a part begins
   void end(bool counts = true);  // it ends; if it counts, then once keep() is called
   void keep();                   // the parts that have ended since the last call count
@@ -58,7 +58,7 @@ class RankCounters {
   const pipeline::Loader* const loader_;
   const device::Accelerator& device_;
   const std::optional<measure::StorageCounters> below_;
-  std::optional<measure::HostCounters> host_;  // look_ahead()'s
+  std::optional<measure::HostCounters> host_;  // read_host()'s
   Reading began_;
   Sum kept_, so_far_;  // so_far_: with parts that keep() has not seen
 };

@@ -121,10 +121,10 @@ class RankServer {
         [&] { told_ns = measure::now_ns(); });
   }
 
-  // What run/look_ahead.h has done.
+  // What run/probe_cell_data.h has done.
   RankAnswer work_aside(const RankOrder& order) {
     try {
-      order.work == Work::look_over ? look_over(order) : read_ahead(order);
+      order.work == Work::probe_dataset ? probe_dataset(order) : read_ahead(order);
     } catch (const std::exception&) {
       if (order.work == Work::copy) throw;
       // The storage answers. Who has given the order finds the same, and reports it.
@@ -132,7 +132,7 @@ class RankServer {
     return {};
   }
 
-  void look_over(const RankOrder& order) {
+  void probe_dataset(const RankOrder& order) {
     opening_ns_ = measure::now_ns();
     const auto watch = watch_opening(order.options, opening_ns_, group_);
     for (const std::string& name : storage::dataset_variants(order.options.data)) {
@@ -141,7 +141,7 @@ class RankServer {
     }
   }
 
-  // Work::look_ahead and Work::copy.
+  // Work::probe_cell_data and Work::copy.
   void read_ahead(const RankOrder& order) {
     const plan::CellSettings settings = plan::settings_of(order.cell);
     const auto dataset = open_ahead(order, settings);

@@ -75,9 +75,9 @@ std::unique_ptr<pipeline::ExtraReads> open_extra_reads(const RankTask& task,
 }
 
 // Null where each step takes its batch, or there are none.
-std::unique_ptr<Discarding> open_discarding(const RankTask& task, pipeline::Loader* loader) {
+std::unique_ptr<BatchDrain> open_discarding(const RankTask& task, pipeline::Loader* loader) {
   if (!loader || !task.settings.discards()) return nullptr;
-  return std::make_unique<Discarding>(*loader);
+  return std::make_unique<BatchDrain>(*loader);
 }
 
 // Null where none was asked for.

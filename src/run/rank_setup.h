@@ -5,7 +5,7 @@
 #include "measure/trace.h"
 #include "pipeline/extra_reads.h"
 #include "pipeline/loader.h"
-#include "run/discarding.h"
+#include "run/batch_drain.h"
 #include "run/kept_device.h"
 #include "run/rank_task.h"
 
@@ -23,7 +23,7 @@ struct RankSetup {
   std::unique_ptr<device::Accelerator> device;
   const std::unique_ptr<pipeline::ExtraReads> extra_reads;  // null: none are made
   const std::unique_ptr<pipeline::Loader> loader;           // null: batches are synthetic
-  const std::unique_ptr<Discarding> discarding;  // null: the steps take the loader's batches
+  const std::unique_ptr<BatchDrain> discarding;  // null: the steps take the loader's batches
 };
 
 }  // namespace feedrate::run

@@ -25,7 +25,7 @@ struct RunOptions {
   BlockPlan blocks{};                // what delays the run is cut into; none: it is one window
   bool in_pairs = false;             // blocks beside those of the ceiling instead: run/pairs.h
   std::uint64_t pairs_seed = 0;      // which of the two comes first in each pair
-  Appointment appointment{};         // with other runs on this machine
+  SharedWindow appointment{};        // with other runs on this machine
   std::filesystem::path trace{};     // where this run's trace is written; empty: none
   bool trace_operators = false;      // it ends with steps that the device's library takes apart
   bool qualify = false;              // the device is qualified anew, over batch sizes, too

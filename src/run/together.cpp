@@ -35,8 +35,8 @@ Beginning beginning_of(const Measurement& m, std::int64_t started_ns) {
   return {std::max(0.0, begun_s - m.warmup_s), m.warmup_s};
 }
 
-Appointment appointment_of(std::int64_t now_ns, std::span<const Beginning> alone,
-                           const RunLimits& limits) {
+SharedWindow appointment_of(std::int64_t now_ns, std::span<const Beginning> alone,
+                            const RunLimits& limits) {
   // Windows open and end with a step: what is left over covers the longest steps' parts.
   constexpr double kStays = 1.1;
   double prepare_s = 0, warmup_s = 0;

@@ -23,8 +23,8 @@ Beginning beginning_of(const Measurement& m, std::int64_t started_ns);
 // When the windows of runs open that start at `now_ns`. `alone`: how each began when it ran by
 // itself. Even if they prepare one after the other, all load for the last half of the warm-up and
 // for as long as the longest window can be.
-Appointment appointment_of(std::int64_t now_ns, std::span<const Beginning> alone,
-                           const RunLimits& limits);
+SharedWindow appointment_of(std::int64_t now_ns, std::span<const Beginning> alone,
+                            const RunLimits& limits);
 
 // From one moment of now_ns() to another.
 struct TimeSpan {

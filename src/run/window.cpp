@@ -18,7 +18,7 @@ std::vector<double> step_durations(std::span<const device::StepRecord> steps, st
   return durations;
 }
 
-Window::Window(const RunLimits& limits, std::int64_t pass_steps, Appointment appointment)
+Window::Window(const RunLimits& limits, std::int64_t pass_steps, SharedWindow appointment)
     : limits_(limits), pass_steps_(pass_steps), appointment_(appointment) {}
 
 Phase Window::update(std::span<const device::StepRecord> steps, double drawn, bool all_made) {

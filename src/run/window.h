@@ -21,7 +21,7 @@ struct RunLimits {
 
 // When the window of a run opens that goes on beside others (`feedrate jobs`), and how long the run
 // goes on loading after it; moments of now_ns().
-struct Appointment {
+struct SharedWindow {
   std::int64_t opens_ns = 0;   // 0: none, the window opens when the steps are steady
   std::int64_t leaves_ns = 0;  // not before: the others still measure
 };
@@ -66,7 +66,7 @@ class Window {
  public:
   // `pass_steps`: the steps of one pass over the data for a cold cell, which keeps no appointment;
   // else 0.
-  Window(const RunLimits& limits, std::int64_t pass_steps, Appointment appointment = {});
+  Window(const RunLimits& limits, std::int64_t pass_steps, SharedWindow appointment = {});
 
   // `steps`: all steps that ended so far. `drawn`: of the queue that is least at rest since the
   // window was opened, see QueueBalance. `all_made`: nothing of a cold pass is left to load.
@@ -108,7 +108,7 @@ class Window {
 
   const RunLimits limits_;
   const std::int64_t pass_steps_;
-  const Appointment appointment_;
+  const SharedWindow appointment_;
   Phase phase_ = Phase::warming;
   std::size_t first_ = 0, last_ = 0, next_check_ = 16;
   std::size_t warm_from_ = 0;

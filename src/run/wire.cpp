@@ -71,7 +71,7 @@ namespace feedrate::run {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunLimits, warmup_seconds, max_warmup_seconds, min_steps,
                                    min_seconds, max_seconds, stall_seconds)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Appointment, opens_ns, leaves_ns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedWindow, opens_ns, leaves_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, ceiling_imgs_per_s,
                                    device_idle, elapsed_s, settled, remaining_s, cached, to_cache)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockSpan, block, is_ceiling, is_disturbed, first, last, made,

@@ -11,11 +11,11 @@ namespace feedrate::run {
 
 // What a process is told to do.
 enum class Work {
-  measure,     // one run of a cell
-  look_ahead,  // see look_ahead(). The answer is of no ranks
-  look_over,   // see look_over(); without a cell. The same answer
-  copy,        // see copy_aside(). The same answer
-  qualify      // tries ways of making a step, see run/qualification.h. The same answer
+  measure,          // one run of a cell
+  probe_cell_data,  // see probe_cell_data(). The answer is of no ranks
+  probe_dataset,    // see probe_dataset(); without a cell. The same answer
+  copy,             // see copy_aside(). The same answer
+  qualify           // tries ways of making a step, see run/qualification.h. The same answer
 };
 
 // What a rank that is a process of its own is told, and what it answers, as text (JSON). The two

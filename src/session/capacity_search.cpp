@@ -10,7 +10,7 @@
 #include "measure/memory.h"
 #include "pipeline/loader.h"
 #include "ranks/rank_processes.h"
-#include "run/look_ahead.h"
+#include "run/probe_cell_data.h"
 #include "run/window.h"
 #include "session/ladder_cells.h"
 #include "session/session.h"
@@ -22,7 +22,7 @@
 namespace feedrate::session {
 namespace {
 
-// The answer's rates are corrected for what the flag of this name says, see run::kept_up().
+// The answer's rates are corrected for what the flag of this name says, see run::sustained_rate().
 constexpr std::string_view kCorrected = "queue_not_at_rest";
 constexpr const char* kClientFolder = "client";  // in the output folder: what was fed from memory
 
@@ -44,9 +44,9 @@ judge::GpusRun gpus_run(const run::CellResult& result, const device::EmulatedDev
                                                    static_cast<std::size_t>(m.steps));
   std::vector<double> step_s;
   for (const double ms : m.step_ms.values) step_s.push_back(1e-3 * ms);
-  const double share = run::kept_up(m) / m.imgs_per_s;
+  const double share = run::sustained_rate(m) / m.imgs_per_s;
   const int images = result.settings.batch_size * result.settings.gpus;
-  judge::GpusRun run{.utilisation = utilisation_of(run::kept_up(m), computing_ms, result),
+  judge::GpusRun run{.utilisation = utilisation_of(run::sustained_rate(m), computing_ms, result),
                      .ci95 = measure::block_interval(step_s, share * images)};
   if (run.ci95) {
     run.ci95->low = utilisation_of(run.ci95->low, computing_ms, result);
@@ -57,7 +57,7 @@ judge::GpusRun gpus_run(const run::CellResult& result, const device::EmulatedDev
 
 Reading reading_of(const run::Measurement& m) {
   const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
-  Reading reading{.imgs_per_s = run::kept_up(m),
+  Reading reading{.imgs_per_s = run::sustained_rate(m),
                   .bytes_per_s = bytes / m.window_s,
                   .reads_per_s = static_cast<double>(m.latencies.count()) / m.window_s};
   if (const auto p99_ns = m.latencies.percentile_ns(0.99))
@@ -81,11 +81,11 @@ void refuse_old_results(const std::filesystem::path& output) {
 }
 
 // Searches one after the other in one sweep, live.
-class Searching {
+class CapacitySearch {
  public:
   // `samples`: of the dataset.
-  Searching(Session& session, const SearchedCell& searched, std::size_t samples,
-            const SearchOptions& options)
+  CapacitySearch(Session& session, const SearchedCell& searched, std::size_t samples,
+                 const SearchOptions& options)
       : session_(session),
         watcher_(session.watcher()),
         searched_(searched),
@@ -104,7 +104,7 @@ class Searching {
   }
 
   const Readings& readings() const { return readings_; }
-  const Seen& seen() const { return seen_; }
+  const RunCaveats& seen() const { return seen_; }
   const std::string& limit() const { return limit_; }
 
  private:
@@ -165,7 +165,7 @@ class Searching {
     const judge::GpusRun run = gpus_run(result, searched_.device);
     search_->add(result.settings.gpus, run);
     readings_[result.settings.gpus].push_back(reading_of(*result.measurement));
-    watcher_.logs(label_ + ": " + thousands(run::kept_up(*result.measurement)) +
+    watcher_.logs(label_ + ": " + thousands(run::sustained_rate(*result.measurement)) +
                   format(" img/s, utilisation %.1f %%", 100 * run.utilisation));
   }
 
@@ -178,7 +178,7 @@ class Searching {
   judge::GpuSearch* search_ = nullptr;
   plan::Cell cell_;
   Readings readings_;
-  Seen seen_{kCorrected};
+  RunCaveats seen_{kCorrected};
   std::size_t runs_ = 0;
   int planned_ = 0;  // of all searches: each run has a seed of its own
 };
@@ -224,7 +224,7 @@ ClientLimit feed_from_memory(const SearchedCell& searched, const ExperimentOptio
   const std::vector<plan::PlannedRun> plan = {{there, plan::Role::cell, 0}};
   session.check(plan);
   session.open_ledger(plan, /*resume=*/false);
-  ClientLimit limit{.imgs_per_s = 0, .samples = copy.samples(), .seen = Seen(kCorrected)};
+  ClientLimit limit{.imgs_per_s = 0, .samples = copy.samples(), .seen = RunCaveats(kCorrected)};
   std::string failed;
   const SweepHooks hooks{
       .progress = [&](const run::RunProgress& p) { watcher.shows("from memory", p); },
@@ -289,7 +289,7 @@ Found search_gpus(const SearchedCell& searched, const ExperimentOptions& experim
                          {1, options.most_gpus, options.repetitions}},
               .without_cpu = {},
               .bytes_per_sample = dataset->bytes_per_sample()};
-  Searching searching(session, searched, dataset->samples.size(), options);
+  CapacitySearch searching(session, searched, dataset->samples.size(), options);
   bool is_whole = searching.search(searched.cell, found.search, "storage");
   found.readings = searching.readings(), found.limit = searching.limit();
   if (searched.host_cpu_ms > 0 && is_whole) {

@@ -9,7 +9,7 @@
 #include "judge/gpu_search.h"
 #include "plan/settings.h"
 #include "session/experiment_options.h"
-#include "session/seen.h"
+#include "session/run_caveats.h"
 #include "session/watcher.h"
 
 namespace feedrate::session {
@@ -50,7 +50,7 @@ struct Found {
   std::optional<judge::GpuSearch> without_cpu;  // of the host; none where a step takes none
   double bytes_per_sample = 0;
   Readings readings{};
-  Seen seen{};
+  RunCaveats seen{};
   std::string limit{};  // why more GPUs were not tried
   int interrupted = 0;  // the exit code, where a signal came; what was measured until then is here
 };
@@ -64,7 +64,7 @@ Found search_gpus(const SearchedCell& searched, const ExperimentOptions& experim
 struct ClientLimit {
   double imgs_per_s = 0;
   std::size_t samples = 0;  // that were read again and again
-  Seen seen;
+  RunCaveats seen;
   int interrupted = 0;  // the exit code, where a signal came: nothing else is known then
 };
 

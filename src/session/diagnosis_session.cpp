@@ -177,9 +177,9 @@ void DiagnosisSession::keep() {
   ledger::write_rounds(folder_, {head_, evidence_.rounds});
 }
 
-judge::Surroundings DiagnosisSession::surroundings() const {
-  judge::Surroundings s{.memory_available = static_cast<double>(measure::memory_available()),
-                        .takes_engines = cell_["io"].has_value()};
+judge::DataAndMemory DiagnosisSession::surroundings() const {
+  judge::DataAndMemory s{.memory_available = static_cast<double>(measure::memory_available()),
+                         .takes_engines = cell_["io"].has_value()};
   const auto dataset = session_.dataset_of(cell_);
   if (dataset) {
     s.samples = static_cast<double>(dataset->samples.size());

@@ -61,7 +61,7 @@ class DiagnosisSession {
   void set_plan(double before_s, double ladder_s);
   bool lacks_blocks() const;
   void keep();
-  judge::Surroundings surroundings() const;
+  judge::DataAndMemory surroundings() const;
   bool answer(bool is_tried);
   Tried try_advice(std::vector<judge::Remedy>& advice);
   bool write(const nlohmann::ordered_json& json) const;

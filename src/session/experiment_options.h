@@ -17,7 +17,7 @@ struct ExperimentOptions {
   std::filesystem::path data;
   std::filesystem::path output;
   bool anonymize = false;
-  bool quiet = false, verbose = false;  // of commands with add_talk_options()
+  bool quiet = false, verbose = false;  // of commands with add_verbosity_options()
   std::filesystem::path trace;          // of `run`: of its cell, not of the ceiling; empty: none
   run::RunOptions run;
 };

@@ -155,7 +155,7 @@ std::optional<JobsRun::Alone> JobsRun::run_alone(const PlannedJob& job) {
 void JobsRun::measure_together(const std::vector<std::size_t>& numbers, const AllAlone& alone) {
   std::vector<run::Beginning> beginnings;
   for (const std::size_t i : numbers) beginnings.push_back(alone[i]->beginning);
-  const run::Appointment appointment =
+  const run::SharedWindow appointment =
       run::appointment_of(measure::now_ns(), beginnings, session_.options().run.limits);
   std::vector<run::RunOptions> options;
   std::vector<std::unique_ptr<run::CellRunner>> runners;

@@ -12,7 +12,7 @@
 #include "ledger/record.h"
 #include "plan/cell.h"
 #include "run/together.h"
-#include "session/seen.h"
+#include "session/run_caveats.h"
 #include "session/session.h"
 
 namespace feedrate::session {
@@ -38,7 +38,7 @@ std::vector<std::size_t> order_alone(const std::vector<PlannedJob>& jobs, int re
 struct JobsRepetition {
   std::vector<std::optional<double>> alone, together;  // images/s; none for a job that failed
   double overlap = 0;                                  // see run::Overlap
-  Seen seen{};                                         // of its runs that measured
+  RunCaveats seen{};                                   // of its runs that measured
   bool all_measured() const;                           // together
 };
 

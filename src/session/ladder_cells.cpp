@@ -10,7 +10,7 @@
 
 namespace feedrate::session {
 
-using judge::Rung;
+using judge::LadderRung;
 
 plan::Cell changed(const plan::Cell& cell, const std::map<std::string, std::string>& others) {
   plan::AxisValues values;
@@ -34,32 +34,32 @@ std::optional<plan::Cell> with(const plan::Cell& cell,
   }
 }
 
-Rung own_rung(const plan::Cell& cell) {
-  return cell.is("page-cache", "cold") ? Rung::cold : Rung::none;
+LadderRung own_rung(const plan::Cell& cell) {
+  return cell.is("page-cache", "cold") ? LadderRung::cold : LadderRung::none;
 }
 
 LadderCells ladder_of(const plan::Cell& cell) {
   LadderCells ladder;
-  const auto add = [&](Rung rung, const std::optional<plan::Cell>& rung_cell) {
+  const auto add = [&](LadderRung rung, const std::optional<plan::Cell>& rung_cell) {
     if (rung_cell) ladder.emplace(rung, *rung_cell);
   };
-  ladder.emplace(Rung::synthetic, plan::ceiling_of(cell));
-  for (const Rung rung :
-       {Rung::device, Rung::host, Rung::sample, Rung::decoded, Rung::encoded, Rung::discard}) {
+  ladder.emplace(LadderRung::synthetic, plan::ceiling_of(cell));
+  for (const LadderRung rung : {LadderRung::device, LadderRung::host, LadderRung::sample,
+                                LadderRung::decoded, LadderRung::encoded, LadderRung::discard}) {
     const std::string cache(judge::name_of(rung));
     add(rung, with(cell, {{"cache", cache}, {"page-cache", "auto"}}));
   }
   const int gpus = plan::settings_of(cell).gpus;
-  add(Rung::cpus,
+  add(LadderRung::cpus,
       with(cell, {{"device", "emulated:inf"},
                   {"host-cpu-ms", ""},
                   {"all-reduce-ms", ""},
                   {"workers", std::to_string(std::max(1, measure::allowed_cpus() / gpus))}}));
   const bool is_cold = cell.is("page-cache", "cold");
-  add(Rung::none, is_cold ? with(cell, {{"page-cache", "warm"}}) : cell);
+  add(LadderRung::none, is_cold ? with(cell, {{"page-cache", "warm"}}) : cell);
   // What lies in the page cache of an as-is cell must stay as it is.
   if (cell["page-cache"] && !cell.is("page-cache", "as-is"))
-    add(Rung::cold, is_cold ? cell : with(cell, {{"page-cache", "cold"}}));
+    add(LadderRung::cold, is_cold ? cell : with(cell, {{"page-cache", "cold"}}));
   return ladder;
 }
 

@@ -9,11 +9,11 @@
 namespace feedrate::session {
 
 // The rungs of a cell's ladder that can be had: each is the cell with other data or another cache.
-using LadderCells = std::map<judge::Rung, plan::Cell>;
+using LadderCells = std::map<judge::LadderRung, plan::Cell>;
 LadderCells ladder_of(const plan::Cell& cell);
 
 // The rung that the cell itself is.
-judge::Rung own_rung(const plan::Cell& cell);
+judge::LadderRung own_rung(const plan::Cell& cell);
 
 // The cell with other values, empty ones as by default. Throws a UsageError where that cannot be,
 // as no `decoded` of tensors.

@@ -20,7 +20,7 @@ namespace feedrate::session {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using judge::Rung;
+using judge::LadderRung;
 
 // Alone: one of several jobs, or of a search for GPUs, is no repetition.
 bool is_measured(const Json& record) {
@@ -48,7 +48,7 @@ void leave_out_cold_rungs(std::map<std::string, plan::Cell>& cells) {
   for (const auto& [id, cell] : cells) {
     if (cell.is("page-cache", "cold")) continue;
     const LadderCells ladder = ladder_of(cell);
-    if (const auto cold = ladder.find(Rung::cold); cold != ladder.end())
+    if (const auto cold = ladder.find(LadderRung::cold); cold != ladder.end())
       rungs.push_back(cold->second.id());
   }
   for (const std::string& id : rungs) cells.erase(id);
@@ -86,7 +86,7 @@ plan::Cell only_cell(const std::filesystem::path& file, const std::vector<Json>&
 
 void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
                 LedgerEvidence& found) {
-  std::map<std::string, Rung> rungs;
+  std::map<std::string, LadderRung> rungs;
   for (const auto& [rung, cell] : ladder) rungs[cell.id()] = rung;
   std::map<int, judge::RoundEvidence> rounds;  // by repetition
   for (const Json& record : records) {

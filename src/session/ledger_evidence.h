@@ -14,11 +14,11 @@ namespace feedrate::session {
 struct LedgerEvidence {
   ledger::DiagnosisOf of;
   judge::Evidence evidence;
-  judge::Surroundings surroundings;  // of the dataset alone
+  judge::DataAndMemory surroundings;  // of the dataset alone
   std::vector<nlohmann::ordered_json> records;
 };
 
-// `where`: conditions that leave one cell that reads stored data at each step. Rungs that the
+// `where`: conditions that leave one cell that reads stored data at each step. LadderRungs that the
 // ledger lacks are left out, in DiagnosisOf::seen. Blocks with delays are there if `feedrate
 // diagnose` wrote the folder. Throws an Error or a UsageError.
 LedgerEvidence evidence_from(const std::filesystem::path& folder,

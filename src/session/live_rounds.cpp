@@ -17,7 +17,7 @@
 namespace feedrate::session {
 namespace {
 
-using judge::Rung;
+using judge::LadderRung;
 
 // Flags that say that something else used the machine, or changed it, or spoilt what is read.
 // Others say that runs are short, which the rounds make up for.
@@ -75,35 +75,37 @@ bool LiveRounds::measure_ladder(int round, const std::string& title) {
   if (!are_checked_) check_rungs();
   const auto left_out = seen_.left_out;
   std::vector<plan::PlannedRun> runs;
-  std::map<std::string, Rung> rungs;  // by cell_id
+  std::map<std::string, LadderRung> rungs;  // by cell_id
   for (const auto& [rung, cell] : ladder_) {
     if (seen_.left_out.contains(rung)) continue;
     rungs[cell.id()] = rung;
-    if (rung != Rung::synthetic) runs.push_back({cell, plan::Role::cell, round});
+    if (rung != LadderRung::synthetic) runs.push_back({cell, plan::Role::cell, round});
   }
   shuffle(runs, mix64(seed_, static_cast<std::uint64_t>(round)));
-  runs.insert(runs.begin(), {ladder_.at(Rung::synthetic), plan::Role::opening_ceiling, round});
+  runs.insert(runs.begin(),
+              {ladder_.at(LadderRung::synthetic), plan::Role::opening_ceiling, round});
   add_from_ledger(rungs);
   if (!measure_rungs(std::move(runs), rungs, title)) return false;
-  for (const Rung needed : {Rung::synthetic, own_rung(cell_)}) {
+  for (const LadderRung needed : {LadderRung::synthetic, own_rung(cell_)}) {
     if (round_.rates.contains(needed)) continue;
     seen_.left_out = left_out;  // the same reason may have made others fail
     ran_();
-    throw Error(needed == Rung::synthetic ? "the ceiling" : cell_.label(), needed_failed_[needed],
-                "see that it runs: `feedrate run`");
+    throw Error(needed == LadderRung::synthetic ? "the ceiling" : cell_.label(),
+                needed_failed_[needed], "see that it runs: `feedrate run`");
   }
   count_patterns();
   return true;
 }
 
-bool LiveRounds::is_needed(Rung rung) const {
-  return rung == Rung::synthetic || rung == own_rung(cell_);
+bool LiveRounds::is_needed(LadderRung rung) const {
+  return rung == LadderRung::synthetic || rung == own_rung(cell_);
 }
 
 // The cold rung comes last: it takes from the others what they find in the page cache. Where that
 // must stay as it is, it does not come at all. False: interrupted.
 bool LiveRounds::measure_rungs(std::vector<plan::PlannedRun> runs,
-                               const std::map<std::string, Rung>& rungs, const std::string& title) {
+                               const std::map<std::string, LadderRung>& rungs,
+                               const std::string& title) {
   const auto rung_of = [&](const plan::Cell& cell) { return rungs.at(cell.id()); };
   const auto last = std::ranges::stable_partition(
       runs, [](const plan::PlannedRun& run) { return !run.cell.is("page-cache", "cold"); });
@@ -116,7 +118,7 @@ bool LiveRounds::measure_rungs(std::vector<plan::PlannedRun> runs,
       .more =
           [&] {
             if (!cold.empty() && round_.page_cache == "as-is") {
-              seen_.left_out.emplace(Rung::cold, kStaysAsItIs);
+              seen_.left_out.emplace(LadderRung::cold, kStaysAsItIs);
               cold.clear();
             }
             return std::exchange(cold, {});
@@ -125,7 +127,7 @@ bool LiveRounds::measure_rungs(std::vector<plan::PlannedRun> runs,
 }
 
 // What an interrupted round had measured already.
-void LiveRounds::add_from_ledger(const std::map<std::string, Rung>& rungs) {
+void LiveRounds::add_from_ledger(const std::map<std::string, LadderRung>& rungs) {
   if (!session_.ledger()) return;
   // A run that was measured again stands behind the one that was spoilt.
   for (const nlohmann::ordered_json& record : std::views::reverse(session_.ledger()->records())) {
@@ -137,7 +139,7 @@ void LiveRounds::add_from_ledger(const std::map<std::string, Rung>& rungs) {
   }
 }
 
-void LiveRounds::add_measured(Rung rung, const run::Measurement& m,
+void LiveRounds::add_measured(LadderRung rung, const run::Measurement& m,
                               std::vector<judge::Capacity> capacities) {
   add_run(m, rung, round_);
   if (rung != own_rung(cell_)) return;
@@ -148,7 +150,7 @@ void LiveRounds::add_measured(Rung rung, const run::Measurement& m,
   look_at_storage();
 }
 
-void LiveRounds::add(Rung rung, const ledger::Record& record) {
+void LiveRounds::add(LadderRung rung, const ledger::Record& record) {
   const run::CellResult& result = record.result;
   if (result.status == run::Status::interrupted) return;
   ++seen_.runs;

@@ -45,15 +45,16 @@ class LiveRounds {
  private:
   void check_rungs();
   bool measure_rungs(std::vector<plan::PlannedRun> runs,
-                     const std::map<std::string, judge::Rung>& rungs, const std::string& title);
-  void add_from_ledger(const std::map<std::string, judge::Rung>& rungs);  // by cell_id
-  void add(judge::Rung rung, const ledger::Record& record);
-  void add_measured(judge::Rung rung, const run::Measurement& m,
+                     const std::map<std::string, judge::LadderRung>& rungs,
+                     const std::string& title);
+  void add_from_ledger(const std::map<std::string, judge::LadderRung>& rungs);  // by cell_id
+  void add(judge::LadderRung rung, const ledger::Record& record);
+  void add_measured(judge::LadderRung rung, const run::Measurement& m,
                     std::vector<judge::Capacity> capacities);
   std::vector<judge::Pattern> patterns_in(const run::Measurement& m) const;
   void count_patterns();
   void look_at_storage();
-  bool is_needed(judge::Rung rung) const;  // else the others go on without it
+  bool is_needed(judge::LadderRung rung) const;  // else the others go on without it
   run::CellResult measure_once(const run::BlockPlan& blocks, double most_s, std::uint64_t run,
                                const run::ProgressSink& progress);
   bool may_be_shorter(run::BlockPlan& blocks, const run::Measurement& m, std::uint64_t run);
@@ -77,8 +78,8 @@ class LiveRounds {
   double step_s_ = 0;
   int number_ = 0;
   ledger::SeenInRounds seen_;
-  std::optional<std::vector<judge::Pattern>> patterns_;  // of the round's last run of the cell
-  std::map<judge::Rung, std::string> needed_failed_;     // why the ceiling, the cell
+  std::optional<std::vector<judge::Pattern>> patterns_;     // of the round's last run of the cell
+  std::map<judge::LadderRung, std::string> needed_failed_;  // why the ceiling, the cell
   bool are_checked_ = false;
 };
 

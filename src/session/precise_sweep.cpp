@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 // Without a budget nobody waits for more.
 constexpr int kMostRepetitions = 200;
-constexpr int kNobodyCounts = 100'000;
+constexpr int kMostShownRepetitions = 100'000;
 
 // What is known of all cells, and what it takes to know them better.
 class State {
@@ -99,9 +99,9 @@ class State {
     if (cell.has_failed) return n + ", it or its ceiling failed too often";
     if (cell.needed == 0) return n + format(", the first %d are not complete", precision_.pilot);
     if (!options_.target) return n;
-    const std::string needs =
-        n + (cell.needed < kNobodyCounts ? format(", needs about %d", cell.needed)
-                                         : format(", needs more than %d", kNobodyCounts));
+    const std::string needs = n + (cell.needed < kMostShownRepetitions
+                                       ? format(", needs about %d", cell.needed)
+                                       : format(", needs more than %d", kMostShownRepetitions));
     return options_.budget_s ? needs + "; raise --budget"
                              : needs + "; raise --target-ci, or give a --budget to spend on it";
   }

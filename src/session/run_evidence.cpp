@@ -41,10 +41,10 @@ double step_cpu_s(const run::Measurement& m) {
 
 }  // namespace
 
-void add_run(const run::Measurement& m, judge::Rung rung, judge::RoundEvidence& round) {
-  round.rates[rung] = run::kept_up(m);
+void add_run(const run::Measurement& m, judge::LadderRung rung, judge::RoundEvidence& round) {
+  round.rates[rung] = run::sustained_rate(m);
   const double there_s = m.window_s * m.cpu_capacity;
-  if (rung == judge::Rung::cpus) round.cpus_busy = there_s > 0 ? all_cpu_s(m) / there_s : 0;
+  if (rung == judge::LadderRung::cpus) round.cpus_busy = there_s > 0 ? all_cpu_s(m) / there_s : 0;
 }
 
 void add_own_run(const run::Measurement& m, std::vector<judge::Capacity> capacities,

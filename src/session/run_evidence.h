@@ -7,7 +7,7 @@
 namespace feedrate::session {
 
 // Adds what a run of a rung measured to its round.
-void add_run(const run::Measurement& m, judge::Rung rung, judge::RoundEvidence& round);
+void add_run(const run::Measurement& m, judge::LadderRung rung, judge::RoundEvidence& round);
 // Adds what the stages, steps and reads of a run of the cell itself tell beside that.
 void add_own_run(const run::Measurement& m, std::vector<judge::Capacity> capacities,
                  judge::RoundEvidence& round);

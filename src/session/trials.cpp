@@ -83,7 +83,7 @@ void add_tried_before(const std::vector<nlohmann::ordered_json>& records, int fi
     const int round = record.value("repetition", -1);
     const bool is_of_trials = round >= first_round && round < first_round + kTries;
     if (trial == trials.end() || record.at("status") != "ok" || !is_of_trials) continue;
-    trial->second.rates.emplace(round, run::kept_up(ledger::measurement_from(record)));
+    trial->second.rates.emplace(round, run::sustained_rate(ledger::measurement_from(record)));
   }
 }
 
@@ -108,7 +108,7 @@ void set_what_they_reached(const Trials& trials, std::vector<judge::Remedy>& adv
 
 std::vector<judge::Remedy> advice_for(const plan::Cell& cell, const judge::Evidence& evidence,
                                       const judge::Diagnosis& diagnosis,
-                                      const judge::Surroundings& surroundings) {
+                                      const judge::DataAndMemory& surroundings) {
   std::vector<judge::Remedy> advice = judge::advice_of(evidence, diagnosis, surroundings);
   std::erase_if(advice, [&](const judge::Remedy& r) { return !with(cell, r.changes); });
   return advice;
@@ -125,7 +125,7 @@ Tried try_out(Session& session, const plan::Cell& cell, std::vector<judge::Remed
           [&](const ledger::Record& record) {
             Trial& trial = trials.at(record.context.run.cell.id());
             if (const auto& m = record.result.measurement) {
-              trial.rates[record.context.run.repetition] = run::kept_up(*m);
+              trial.rates[record.context.run.repetition] = run::sustained_rate(*m);
             } else {
               trial.failure = session.cleaned(record.result.error);
             }

@@ -12,7 +12,7 @@ namespace feedrate::session {
 // What could deliver more, as far as the cell's other options allow it: see judge::advice_of().
 std::vector<judge::Remedy> advice_for(const plan::Cell& cell, const judge::Evidence& evidence,
                                       const judge::Diagnosis& diagnosis,
-                                      const judge::Surroundings& surroundings);
+                                      const judge::DataAndMemory& surroundings);
 
 // How far the advice was tried: `not_all`: the runs of a remedy failed.
 enum class Tried { all, not_all, interrupted };

@@ -11,29 +11,29 @@
 namespace feedrate::text {
 namespace {
 
-using judge::Rung;
+using judge::LadderRung;
 
-const char* words_of(Rung rung) {
+const char* words_of(LadderRung rung) {
   switch (rung) {
-    case Rung::synthetic:
+    case LadderRung::synthetic:
       return "synthetic: the ceiling";
-    case Rung::device:
+    case LadderRung::device:
       return "one batch kept on the device";
-    case Rung::host:
+    case LadderRung::host:
       return "batches kept in host memory";
-    case Rung::sample:
+    case LadderRung::sample:
       return "finished samples kept";
-    case Rung::decoded:
+    case LadderRung::decoded:
       return "decoded pictures kept";
-    case Rung::encoded:
+    case LadderRung::encoded:
       return "the files' bytes kept";
-    case Rung::none:
+    case LadderRung::none:
       return "nothing kept";
-    case Rung::cold:
+    case LadderRung::cold:
       return "nothing kept, page cache cold";
-    case Rung::discard:
+    case LadderRung::discard:
       return "synthetic, loaders beside it";
-    case Rung::cpus:
+    case LadderRung::cpus:
       return "loaders alone, one for each CPU";
   }
   return "";
@@ -56,14 +56,14 @@ std::string interval(const std::optional<measure::Interval>& ci95) {
 }
 
 // What a rung does that those above it do not; of the others, what they are.
-std::string label_of(Rung rung, const judge::Loss* loss) {
+std::string label_of(LadderRung rung, const judge::Loss* loss) {
   if (loss) return "+ " + loss->step;
   switch (rung) {
-    case Rung::cold:
+    case LadderRung::cold:
       return "cold page cache";
-    case Rung::discard:
+    case LadderRung::discard:
       return "ceiling beside loaders";
-    case Rung::cpus:
+    case LadderRung::cpus:
       return "loaders alone, all CPUs";
     default:
       return words_of(rung);
@@ -75,7 +75,7 @@ std::string without_blanks_at_end(std::string line) {
   return line + "\n";
 }
 
-std::string rung_line(const judge::Evidence& e, Rung rung, const judge::Loss* loss) {
+std::string rung_line(const judge::Evidence& e, LadderRung rung, const judge::Loss* loss) {
   const auto rate = judge::rate_of(e.ladder(), rung);
   if (!rate) return "";
   std::string line = format("  %-25s%8s  %-16s", label_of(rung, loss).c_str(),
@@ -88,11 +88,11 @@ std::string rung_line(const judge::Evidence& e, Rung rung, const judge::Loss* lo
 }
 
 std::string ladder_text(const judge::Evidence& e, const judge::Diagnosis& d,
-                        const std::map<Rung, std::string>& left_out) {
+                        const std::map<LadderRung, std::string>& left_out) {
   std::string text =
       format("\n  %-25s%8s  %-16s%8s  %s\n", "ladder", "img/s", "95 %", "lost", "95 %");
   for (std::size_t i = 0; i < judge::kRungs; ++i) {
-    const auto rung = static_cast<Rung>(i);
+    const auto rung = static_cast<LadderRung>(i);
     const auto loss = std::ranges::find(d.waterfall, rung, &judge::Loss::to);
     text += rung_line(e, rung, loss == d.waterfall.end() ? nullptr : &*loss);
   }

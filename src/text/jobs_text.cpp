@@ -15,14 +15,14 @@ namespace feedrate::text {
 namespace {
 
 // What the answer rests on.
-struct Basis {
+struct UsedRepetitions {
   std::vector<std::size_t> jobs;                            // that measured beside others, from 0
   std::vector<const session::JobsRepetition*> repetitions;  // in which all of these did
   std::vector<std::size_t> left_out;                        // the other repetitions, from 0
 };
 
-Basis basis_of(const session::JobsOutcome& outcome) {
-  Basis basis;
+UsedRepetitions basis_of(const session::JobsOutcome& outcome) {
+  UsedRepetitions basis;
   const std::vector<session::JobsRepetition>& all = outcome.repetitions;
   for (std::size_t job = 0; job < all.front().together.size(); ++job) {
     if (std::ranges::any_of(all, [job](const auto& r) { return r.together[job].has_value(); }))
@@ -60,7 +60,7 @@ measure::Estimate over(const measure::Estimate& rate, double whole) {
   return share;
 }
 
-judge::FairnessEstimate fairness_of(const Basis& basis) {
+judge::FairnessEstimate fairness_of(const UsedRepetitions& basis) {
   std::vector<judge::Fairness> found;
   for (const session::JobsRepetition* repetition : basis.repetitions) {
     std::vector<judge::JobRates> rates;
@@ -77,7 +77,7 @@ using Row = std::array<std::string, 4>;
 
 // In the repetitions that count; of a job that never measured beside others, in all.
 std::string alone_text(std::size_t job, const plan::Cell& cell, const session::JobsOutcome& outcome,
-                       const Basis& basis) {
+                       const UsedRepetitions& basis) {
   std::vector<double> rates;
   const auto add = [&](const session::JobsRepetition& repetition) {
     if (const auto& rate = repetition.alone[job]) rates.push_back(*rate);
@@ -92,7 +92,7 @@ std::string alone_text(std::size_t job, const plan::Cell& cell, const session::J
 }
 
 std::vector<Row> rows_of(const std::vector<session::PlannedJob>& jobs,
-                         const session::JobsOutcome& outcome, const Basis& basis,
+                         const session::JobsOutcome& outcome, const UsedRepetitions& basis,
                          const std::optional<judge::FairnessEstimate>& fairness) {
   std::vector<Row> rows;
   for (std::size_t job = 0; job < jobs.size(); ++job)
@@ -147,8 +147,8 @@ std::string table(const std::vector<session::PlannedJob>& jobs, const std::vecto
 // --- Fairness.
 
 // Which job starves first, as far as the intervals say.
-std::string starving_text(const std::vector<session::PlannedJob>& jobs, const Basis& basis,
-                          const judge::FairnessEstimate& fairness) {
+std::string starving_text(const std::vector<session::PlannedJob>& jobs,
+                          const UsedRepetitions& basis, const judge::FairnessEstimate& fairness) {
   const std::string& name = jobs[basis.jobs[fairness.least.front()]].name;
   const std::string share = share_text(fairness.shares[fairness.least.front()]) + " of alone";
   if (fairness.starves == false) return "none; the least is " + share + ", " + name;
@@ -166,8 +166,8 @@ std::string starving_text(const std::vector<session::PlannedJob>& jobs, const Ba
   return name + ", " + share;
 }
 
-std::string fairness_text(const std::vector<session::PlannedJob>& jobs, const Basis& basis,
-                          const judge::FairnessEstimate& fairness) {
+std::string fairness_text(const std::vector<session::PlannedJob>& jobs,
+                          const UsedRepetitions& basis, const judge::FairnessEstimate& fairness) {
   const auto& interval = fairness.index.ci95;
   double overlap = 1;
   for (const session::JobsRepetition* repetition : basis.repetitions)
@@ -185,7 +185,7 @@ std::string fairness_text(const std::vector<session::PlannedJob>& jobs, const Ba
       percent(overlap).c_str(), is_one ? "" : " of each repetition");
 }
 
-std::string left_out_text(const Basis& basis) {
+std::string left_out_text(const UsedRepetitions& basis) {
   if (basis.left_out.empty()) return "";
   return "left out: repetition " +
          listed(basis.left_out, [](std::size_t i) { return std::to_string(i + 1); }) +
@@ -202,7 +202,7 @@ std::string spoiled_text(const session::SpoiledRuns& spoiled, std::size_t repeti
 
 // The page cache, and the flags of all runs; those that spoil one are named by themselves.
 std::string seen_text(const session::JobsOutcome& outcome) {
-  session::Seen seen;
+  session::RunCaveats seen;
   for (const session::JobsRepetition& repetition : outcome.repetitions) seen.add(repetition.seen);
   std::string text = page_cache_line(seen);
   for (const judge::Flag& flag : seen.flags()) {
@@ -215,7 +215,7 @@ std::string seen_text(const session::JobsOutcome& outcome) {
 
 std::string jobs_text(const std::vector<session::PlannedJob>& jobs,
                       const session::JobsOutcome& outcome) {
-  const Basis basis = basis_of(outcome);
+  const UsedRepetitions basis = basis_of(outcome);
   std::optional<judge::FairnessEstimate> fairness;
   if (!basis.jobs.empty() && !basis.repetitions.empty()) fairness = fairness_of(basis);
   const std::size_t repetitions = outcome.repetitions.size();

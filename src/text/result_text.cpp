@@ -328,7 +328,7 @@ std::string flag_line(const judge::Flag& flag) {
                  flag.name + ": " + flag.reason + "; " + flag.remedy);
 }
 
-std::string page_cache_line(const session::Seen& seen) {
+std::string page_cache_line(const session::RunCaveats& seen) {
   const std::string text = seen.page_cache();
   return text.empty() ? "" : line_of("page cache", text);
 }

@@ -5,7 +5,7 @@
 
 #include "ledger/record.h"
 #include "plan/cell.h"
-#include "session/seen.h"
+#include "session/run_caveats.h"
 
 namespace feedrate::text {
 
@@ -31,7 +31,7 @@ std::string line_of(std::string_view key, const std::string& value);
 std::string flag_line(const judge::Flag& flag);
 
 // Of the runs that an answer rests on; empty: no files were read.
-std::string page_cache_line(const session::Seen& seen);
+std::string page_cache_line(const session::RunCaveats& seen);
 
 // A line that says how far emulated devices are GPUs, see device::kEmulation; empty where no cell
 // has one.

@@ -37,7 +37,7 @@ class MadeUpEvidence {
     evidence.servers = {.workers = 4, .cpus = 100, .images_per_step = 10};
     evidence.rounds.resize(3);
     for (judge::RoundEvidence& round : evidence.rounds) {
-      round.rates = {{judge::Rung::synthetic, 1000}, {judge::Rung::none, 200}};
+      round.rates = {{judge::LadderRung::synthetic, 1000}, {judge::LadderRung::none, 200}};
       round.undelayed.emplace();
     }
     stage(measure::Stage::read, 4, 1);
@@ -46,7 +46,7 @@ class MadeUpEvidence {
     stage(measure::Stage::collate, 1, 1);
   }
 
-  MadeUpEvidence& rate(judge::Rung rung, double imgs_per_s) {
+  MadeUpEvidence& rate(judge::LadderRung rung, double imgs_per_s) {
     for (auto& round : evidence.rounds) round.rates[rung] = imgs_per_s;
     return *this;
   }

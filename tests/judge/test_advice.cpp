@@ -12,16 +12,16 @@
 namespace feedrate::tests {
 namespace {
 
+using judge::DataAndMemory;
+using judge::LadderRung;
 using judge::Remedy;
-using judge::Rung;
-using judge::Surroundings;
 using measure::Stage;
 using testing::EndsWith;
 using testing::HasSubstr;
 
 constexpr MadeUpEvidence::Slopes kWorkersBind{.worker = 1, .burnt = 1};
 
-std::vector<Remedy> advice_of(const MadeUpEvidence& made_up, const Surroundings& around = {}) {
+std::vector<Remedy> advice_of(const MadeUpEvidence& made_up, const DataAndMemory& around = {}) {
   return judge::advice_of(made_up.evidence, made_up.diagnosis(), around);
 }
 // Nothing where it is not among the advice.
@@ -84,7 +84,7 @@ TEST(Advice, AnAnswerThatIsNotClearMayMeanNoGain) {
 
 TEST(Advice, FewerThanThreeRoundsGiveNoInterval) {
   MadeUpEvidence made_up;
-  made_up.slopes(kWorkersBind).rate(Rung::encoded, 500);
+  made_up.slopes(kWorkersBind).rate(LadderRung::encoded, 500);
   made_up.evidence.rounds.resize(2);
   const auto advice = advice_of(made_up);
   ASSERT_GE(advice.size(), 3u);
@@ -134,7 +134,7 @@ TEST(Advice, TheSmallestCapacityThatIsLeftLimits) {
 TEST(Advice, WhatAllCpusReachIsMeasured) {
   MadeUpEvidence made_up;
   made_up.evidence.servers.cpus = 8;
-  made_up.rate(Rung::cpus, 400);
+  made_up.rate(LadderRung::cpus, 400);
   for (auto& round : made_up.evidence.rounds) round.cpus_busy = 1;
   const auto workers = found(advice_of(made_up.slopes(kWorkersBind)), "more workers");
   ASSERT_TRUE(workers);
@@ -149,7 +149,7 @@ TEST(Advice, WhatAllCpusReachIsMeasured) {
 TEST(Advice, WhatLoadersLeaveOfTheCpusCounts) {
   MadeUpEvidence made_up;
   made_up.evidence.servers.cpus = 8;
-  made_up.rate(Rung::cpus, 400);
+  made_up.rate(LadderRung::cpus, 400);
   for (auto& round : made_up.evidence.rounds) round.cpus_busy = 0.5;
   const auto workers = found(advice_of(made_up.slopes(kWorkersBind)), "more workers");
   ASSERT_TRUE(workers);
@@ -167,8 +167,9 @@ TEST(Advice, TheStepsOwnCpuTimeIsNotTheLoaders) {
 }
 
 TEST(Advice, ADeviceBesideLoadersIsSlowerThanItsCeiling) {
-  const auto workers = found(
-      advice_of(MadeUpEvidence().slopes(kWorkersBind).rate(Rung::discard, 600)), "more workers");
+  const auto workers =
+      found(advice_of(MadeUpEvidence().slopes(kWorkersBind).rate(LadderRung::discard, 600)),
+            "more workers");
   ASSERT_TRUE(workers);
   EXPECT_NEAR(workers->predicted.mean, 600, 1);
   EXPECT_EQ(workers->changes.at("workers"), "13") << "ceil(1.02 * 600 * 0.020)";
@@ -200,8 +201,10 @@ TEST(Advice, MoreWorkersHelpNothingElse) {
 }
 
 TEST(Advice, RungsThatWereMeasuredAreTheirOwnPredictionTheMostFirst) {
-  const auto advice = advice_of(
-      MadeUpEvidence().slopes({.copy = 1}).rate(Rung::encoded, 300).rate(Rung::decoded, 500));
+  const auto advice = advice_of(MadeUpEvidence()
+                                    .slopes({.copy = 1})
+                                    .rate(LadderRung::encoded, 300)
+                                    .rate(LadderRung::decoded, 500));
   ASSERT_GE(advice.size(), 2u);
   EXPECT_EQ(advice[0].options(), "--cache decoded");
   EXPECT_EQ(advice[0].predicted.mean, 500);
@@ -212,15 +215,15 @@ TEST(Advice, RungsThatWereMeasuredAreTheirOwnPredictionTheMostFirst) {
 // It was faster in two rounds, and slower in one.
 TEST(Advice, ARungWhoseGainIsNotToldIsNoAdvice) {
   MadeUpEvidence made_up;
-  made_up.slopes({.copy = 1}).rate(Rung::encoded, 300);
+  made_up.slopes({.copy = 1}).rate(LadderRung::encoded, 300);
   EXPECT_TRUE(found(advice_of(made_up), "keep the files' bytes in memory"));
-  made_up.evidence.rounds[1].rates[Rung::encoded] = 150;
+  made_up.evidence.rounds[1].rates[LadderRung::encoded] = 150;
   EXPECT_FALSE(found(advice_of(made_up), "keep the files' bytes in memory"));
 }
 
 TEST(Advice, WhatIsNotWorthItIsLeftOut) {
   const auto options = [](double rate) {
-    return advice_of(MadeUpEvidence().slopes({.copy = 1}).rate(Rung::encoded, rate)).size();
+    return advice_of(MadeUpEvidence().slopes({.copy = 1}).rate(LadderRung::encoded, rate)).size();
   };
   EXPECT_EQ(options(205), 0u) << "2.5 % more";
   EXPECT_EQ(options(207), 1u) << "3.5 % more";
@@ -229,23 +232,23 @@ TEST(Advice, WhatIsNotWorthItIsLeftOut) {
 TEST(Advice, AtTheCeilingThereIsNone) {
   EXPECT_TRUE(advice_of(MadeUpEvidence()
                             .slopes({.step = 1})
-                            .rate(Rung::none, 990)
-                            .rate(Rung::encoded, 1000)
-                            .rate(Rung::sample, 1000))
+                            .rate(LadderRung::none, 990)
+                            .rate(LadderRung::encoded, 1000)
+                            .rate(LadderRung::sample, 1000))
                   .empty());
 }
 
 // 150.5 kB are read instead of 100, in 6 ms instead of 4, and 1 ms of collating stays.
 TEST(Advice, TensorsAreReadAndNotDecoded) {
-  const Surroundings around{.bytes_per_sample = 100e3};
+  const DataAndMemory around{.bytes_per_sample = 100e3};
   MadeUpEvidence made_up;
-  made_up.slopes(kWorkersBind).rate(Rung::sample, 900);
+  made_up.slopes(kWorkersBind).rate(LadderRung::sample, 900);
   const auto tensors = found(advice_of(made_up, around), "precached tensors");
   ASSERT_TRUE(tensors);
   EXPECT_EQ(tensors->options(), "--data tensor");
   EXPECT_EQ(tensors->changes.at("image-size"), "") << "as by default";
   EXPECT_NEAR(tensors->predicted.mean, 4e3 / (4 * 1.50528 + 1), 1);
-  made_up.rate(Rung::sample, 400);
+  made_up.rate(LadderRung::sample, 400);
   EXPECT_NEAR(found(advice_of(made_up, around), "precached tensors")->predicted.mean, 400, 1)
       << "no faster than what is finished already";
   made_up.evidence.settings.data = "tensor";
@@ -304,7 +307,7 @@ TEST(Advice, TheDeviceMayDecode) {
 
 // 270 kB are read instead of 90, in 12 ms instead of 4, and 12 ms of decoding are saved.
 TEST(Advice, DecodedPicturesAreReadAndNotDecoded) {
-  const Surroundings around{.bytes_per_sample = 90e3};
+  const DataAndMemory around{.bytes_per_sample = 90e3};
   MadeUpEvidence made_up;
   made_up.slopes(kWorkersBind);
   const auto raw = found(advice_of(made_up, around), "store decoded pictures");
@@ -356,7 +359,7 @@ TEST(Advice, SmallerPicturesAreLessToReadForAStorageThatBinds) {
 // Twice the images for one averaging: 0.6 + 0.4 / 2 of the time for each.
 TEST(Advice, ALargerBatchHalvesWhatAveragingCosts) {
   MadeUpEvidence made_up;
-  made_up.slopes({.step = 1}).rate(Rung::none, 900);
+  made_up.slopes({.step = 1}).rate(LadderRung::none, 900);
   for (auto& round : made_up.evidence.rounds) round.all_reduce_share = 0.4;
   const auto batch = found(advice_of(made_up), "twice the batch");
   ASSERT_TRUE(batch);
@@ -390,8 +393,8 @@ TEST(Advice, WithoutARoundThereIsNone) {
 TEST(Advice, PicturesOfManySizesAreTakenForWhatTheyAreAtLeast) {
   MadeUpEvidence made_up;
   made_up.evidence.settings.mixed_sizes = true;
-  made_up.rate(Rung::decoded, 900).slopes(kWorkersBind);
-  Surroundings around{.bytes_per_sample = 1e6, .memory_available = 4e9, .samples = 1000};
+  made_up.rate(LadderRung::decoded, 900).slopes(kWorkersBind);
+  DataAndMemory around{.bytes_per_sample = 1e6, .memory_available = 4e9, .samples = 1000};
   const auto kept = found(advice_of(made_up, around), "keep decoded pictures in memory");
   ASSERT_TRUE(kept);
   EXPECT_THAT(kept->why, HasSubstr("takes at least 3,000 MB of memory"));
@@ -407,17 +410,17 @@ TEST(Advice, StoredTensorsAreKeptAsTheyAre) {
   MadeUpEvidence made_up;
   made_up.evidence.settings.data = "tensor";
   made_up.evidence.settings.transfer = codec::Dtype::fp32;
-  made_up.rate(Rung::sample, 900).slopes(kWorkersBind);
-  const Surroundings around{.memory_available = 1e12, .samples = 1000};
+  made_up.rate(LadderRung::sample, 900).slopes(kWorkersBind);
+  const DataAndMemory around{.memory_available = 1e12, .samples = 1000};
   const auto kept = found(advice_of(made_up, around), "keep finished samples in memory");
   ASSERT_TRUE(kept);
   EXPECT_THAT(kept->why, HasSubstr("takes 602 MB of memory")) << "1000 * 224 * 224 * 3 * 4";
 }
 
 TEST(Advice, WhatDoesNotFitIntoMemoryIsNotAdvised) {
-  const Surroundings around{.bytes_per_sample = 100e3, .memory_available = 16e9, .samples = 1.3e6};
-  EXPECT_TRUE(
-      advice_of(MadeUpEvidence().slopes({.copy = 1}).rate(Rung::encoded, 900), around).empty());
+  const DataAndMemory around{.bytes_per_sample = 100e3, .memory_available = 16e9, .samples = 1.3e6};
+  EXPECT_TRUE(advice_of(MadeUpEvidence().slopes({.copy = 1}).rate(LadderRung::encoded, 900), around)
+                  .empty());
 }
 
 }  // namespace

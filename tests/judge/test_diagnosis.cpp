@@ -13,7 +13,7 @@ namespace {
 
 using judge::Diagnosis;
 using judge::Finding;
-using judge::Rung;
+using judge::LadderRung;
 using measure::Place;
 using measure::Stage;
 using testing::Contains;
@@ -76,7 +76,7 @@ TEST(Diagnosis, ACopyThatBindsIsTheLinks) {
 TEST(Diagnosis, ASerialCopyIsOfTheStep) {
   MadeUpEvidence made_up;
   made_up.evidence.settings.device_kind = "cpu";
-  made_up.slopes({.copy = 1, .step = 1}).rate(Rung::device, 980).rate(Rung::host, 250);
+  made_up.slopes({.copy = 1, .step = 1}).rate(LadderRung::device, 980).rate(LadderRung::host, 250);
   expect_clear(made_up.diagnosis().finding, "copy", "device");
   made_up.evidence.settings.device_kind = "emulated";
   const Finding beside = made_up.diagnosis().finding;
@@ -84,23 +84,26 @@ TEST(Diagnosis, ASerialCopyIsOfTheStep) {
 }
 
 TEST(Diagnosis, AStepAtItsCeilingIsComputeBound) {
-  const Finding f = MadeUpEvidence().slopes(kDeviceBinds).rate(Rung::none, 980).diagnosis().finding;
+  const Finding f =
+      MadeUpEvidence().slopes(kDeviceBinds).rate(LadderRung::none, 980).diagnosis().finding;
   expect_clear(f, "compute", "device");
   EXPECT_EQ(f.sentence, "compute-bound: 980 of 1,000 img/s, 98 % of the ceiling");
 }
 
 TEST(Diagnosis, AStepBelowItsCeilingIsNamedByWhatTheLadderLost) {
-  const auto below = [] { return MadeUpEvidence().slopes(kDeviceBinds).rate(Rung::none, 700); };
+  const auto below = [] {
+    return MadeUpEvidence().slopes(kDeviceBinds).rate(LadderRung::none, 700);
+  };
   expect_clear(below().diagnosis().finding, "compute", "device");
-  expect_clear(below().rate(Rung::device, 750).diagnosis().finding, "normalise", "device");
-  expect_clear(below().rate(Rung::device, 950).diagnosis().finding, "compute", "device");
-  expect_clear(below().rate(Rung::discard, 750).diagnosis().finding, "shared CPU", "device");
+  expect_clear(below().rate(LadderRung::device, 750).diagnosis().finding, "normalise", "device");
+  expect_clear(below().rate(LadderRung::device, 950).diagnosis().finding, "compute", "device");
+  expect_clear(below().rate(LadderRung::discard, 750).diagnosis().finding, "shared CPU", "device");
 }
 
 TEST(Diagnosis, AllReduceIsNamedFromHalfOfAStepOn) {
   for (const auto& [share, name] : {std::pair{0.6, "all-reduce"}, {0.4, "compute"}}) {
     MadeUpEvidence made_up;
-    made_up.slopes(kDeviceBinds).rate(Rung::none, 980);
+    made_up.slopes(kDeviceBinds).rate(LadderRung::none, 980);
     for (auto& round : made_up.evidence.rounds) round.all_reduce_share = share;
     expect_clear(made_up.diagnosis().finding, name, "device");
   }
@@ -142,7 +145,8 @@ TEST(Diagnosis, ACopyThatIsIdleDoesNotBindTheThreadThatLaunchesDoes) {
     return made_up;
   };
   expect_clear(idle(0.01).diagnosis().finding, "harness", "training thread");
-  expect_clear(idle(0.01).rate(Rung::none, 990).diagnosis().finding, "compute", "training thread");
+  expect_clear(idle(0.01).rate(LadderRung::none, 990).diagnosis().finding, "compute",
+               "training thread");
   expect_clear(idle(0.9).diagnosis().finding, "copy", "link");
   MadeUpEvidence gpu = idle(0.01);
   gpu.evidence.settings.device_kind = "cuda";
@@ -157,19 +161,19 @@ TEST(Diagnosis, DalisLoaderIsWhatIsLeft) {
   expect_clear(made_up.diagnosis().finding, "decode", "workers");
   MadeUpEvidence device;
   device.evidence.settings.loader = "dali";
-  device.slope(Place::copy, false, 0).slope(Place::step, false, 1).rate(Rung::none, 990);
+  device.slope(Place::copy, false, 0).slope(Place::step, false, 1).rate(LadderRung::none, 990);
   expect_clear(device.diagnosis().finding, "compute", "device");
 }
 
 // A rung that wanders by more than it loses names nothing.
 TEST(Diagnosis, TheLadderNamesOnlyALossThatIsShown) {
   MadeUpEvidence made_up;
-  made_up.slopes(kSlotsBind).rate(Rung::encoded, 500);
+  made_up.slopes(kSlotsBind).rate(LadderRung::encoded, 500);
   EXPECT_EQ(made_up.diagnosis().finding.witness.ladder,
             "normalise and copy and collate and augment and decode");
   double off = -800;
-  for (auto& round : made_up.evidence.rounds) round.rates[Rung::encoded] = 500 + (off += 400);
-  for (auto& round : made_up.evidence.rounds) round.rates[Rung::none] = 500;
+  for (auto& round : made_up.evidence.rounds) round.rates[LadderRung::encoded] = 500 + (off += 400);
+  for (auto& round : made_up.evidence.rounds) round.rates[LadderRung::none] = 500;
   EXPECT_EQ(made_up.diagnosis().finding.witness.ladder, "");
 }
 
@@ -194,7 +198,7 @@ TEST(Diagnosis, AWarmCellIsNotTheStorages) {
 
 TEST(Diagnosis, WhereNothingBindsAtTheCeilingItIsCompute) {
   MadeUpEvidence made_up;
-  made_up.slopes({}).stage(Stage::read, 100, 1).rate(Rung::none, 970);
+  made_up.slopes({}).stage(Stage::read, 100, 1).rate(LadderRung::none, 970);
   expect_clear(made_up.diagnosis().finding, "compute", "device");
 }
 
@@ -249,7 +253,7 @@ TEST(Diagnosis, WhatIntervalsDoNotTellIsNotClear) {
 TEST(Diagnosis, WhereTheCeilingIsReachedIntervalsNeedNotTell) {
   MadeUpEvidence made_up;
   made_up.slope(Place::worker, false, 0.5, 0.8).slope(Place::step, false, 0.5, 0.8);
-  const Finding f = made_up.rate(Rung::none, 985).diagnosis().finding;
+  const Finding f = made_up.rate(LadderRung::none, 985).diagnosis().finding;
   EXPECT_THAT(f.names, ElementsAre("compute"));
   EXPECT_TRUE(f.clear);
   EXPECT_FALSE(f.confidence);
@@ -277,14 +281,14 @@ TEST(Diagnosis, OnePairIsNotClear) {
 TEST(Diagnosis, AColdCellIsComparedByItsColdRung) {
   MadeUpEvidence made_up;
   made_up.evidence.settings.page_cache = "cold";
-  made_up.slopes(kSlotsBind).rate(Rung::cold, 100);
+  made_up.slopes(kSlotsBind).rate(LadderRung::cold, 100);
   EXPECT_THAT(made_up.diagnosis().finding.sentence, HasSubstr("100 of 1,000 img/s"));
 }
 
 TEST(Diagnosis, TheThreeKindsOfEvidenceSpeakForThemselves) {
   MadeUpEvidence made_up;
   made_up.slopes(kSlotsBind).capacity("loader", "decode");
-  made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300);
+  made_up.rate(LadderRung::decoded, 900).rate(LadderRung::encoded, 300);
   const Finding f = made_up.diagnosis().finding;
   EXPECT_EQ(f.witness.ladder, "decode");
   EXPECT_EQ(f.witness.capacities, "decode");
@@ -295,15 +299,15 @@ TEST(Diagnosis, TheThreeKindsOfEvidenceSpeakForThemselves) {
 TEST(Diagnosis, AWitnessThatNamesAnotherDisagrees) {
   MadeUpEvidence made_up;
   made_up.slopes(kSlotsBind).capacity("loader", "augment");
-  made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300);
+  made_up.rate(LadderRung::decoded, 900).rate(LadderRung::encoded, 300);
   EXPECT_FALSE(made_up.diagnosis().finding.witness.agree);
-  made_up.capacity("loader", "decode").rate(Rung::encoded, 890);
+  made_up.capacity("loader", "decode").rate(LadderRung::encoded, 890);
   EXPECT_FALSE(made_up.diagnosis().finding.witness.agree) << "the ladder says that reading costs";
 }
 
 TEST(Diagnosis, AStepOverAMissingRungAgreesWithEachPartOfIt) {
   MadeUpEvidence made_up;
-  made_up.slopes(kSlotsBind).rate(Rung::sample, 900).rate(Rung::encoded, 300);
+  made_up.slopes(kSlotsBind).rate(LadderRung::sample, 900).rate(LadderRung::encoded, 300);
   const Finding f = made_up.diagnosis().finding;
   EXPECT_EQ(f.witness.ladder, "augment and decode");
   EXPECT_TRUE(f.witness.agree);
@@ -319,7 +323,9 @@ TEST(Diagnosis, WaitingForACpuIsCalledTheSameByCapacities) {
 
 TEST(Diagnosis, WithoutSlopesTheTwoOthersSayWhatTheyCan) {
   MadeUpEvidence made_up;
-  made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300).capacity("loader", "augment");
+  made_up.rate(LadderRung::decoded, 900)
+      .rate(LadderRung::encoded, 300)
+      .capacity("loader", "augment");
   const Finding f = made_up.diagnosis().finding;
   EXPECT_THAT(f.names, ElementsAre("decode", "augment"));
   EXPECT_FALSE(f.clear);
@@ -330,7 +336,7 @@ TEST(Diagnosis, WithoutSlopesTheTwoOthersSayWhatTheyCan) {
 
 TEST(Diagnosis, WithoutSlopesBothMaySayCompute) {
   MadeUpEvidence made_up;
-  made_up.rate(Rung::none, 980).capacity("device", "step");
+  made_up.rate(LadderRung::none, 980).capacity("device", "step");
   const Finding f = made_up.diagnosis().finding;
   EXPECT_TRUE(f.clear);
   EXPECT_THAT(f.sentence, StartsWith("compute-bound"));
@@ -349,7 +355,9 @@ TEST(Diagnosis, ServiceTimesAreOfAllRounds) {
 
 TEST(Diagnosis, WithoutSlopesAStageThatBothNameIsClear) {
   MadeUpEvidence made_up;
-  made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300).capacity("loader", "decode");
+  made_up.rate(LadderRung::decoded, 900)
+      .rate(LadderRung::encoded, 300)
+      .capacity("loader", "decode");
   const Finding f = made_up.diagnosis().finding;
   EXPECT_TRUE(f.clear);
   EXPECT_THAT(f.sentence, StartsWith("decode limits it"));
@@ -361,21 +369,21 @@ TEST(Diagnosis, WithoutSlopesAStageThatBothNameIsClear) {
 
 TEST(Diagnosis, WithoutSlopesOneWitnessAloneIsNotBetweenOne) {
   MadeUpEvidence made_up;
-  made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300);
+  made_up.rate(LadderRung::decoded, 900).rate(LadderRung::encoded, 300);
   EXPECT_THAT(made_up.diagnosis().finding.sentence, Not(HasSubstr("between decode:")));
 }
 
 TEST(Diagnosis, WithoutSlopesAStepOverAMissingRungIsNotNamedTwice) {
   MadeUpEvidence made_up;
-  made_up.rate(Rung::sample, 900).rate(Rung::encoded, 300).capacity("loader", "decode");
+  made_up.rate(LadderRung::sample, 900).rate(LadderRung::encoded, 300).capacity("loader", "decode");
   EXPECT_THAT(made_up.diagnosis().finding.names, ElementsAre("decode"));
 }
 
 // A warm cell reads nothing from storage, however slow that is: its cold rung lies below it.
 TEST(Diagnosis, TheLadderIsReadDownToTheCellAlone) {
   MadeUpEvidence made_up;
-  made_up.slopes(kSlotsBind).rate(Rung::decoded, 310).rate(Rung::encoded, 210);
-  made_up.rate(Rung::synthetic, 320).rate(Rung::cold, 20);
+  made_up.slopes(kSlotsBind).rate(LadderRung::decoded, 310).rate(LadderRung::encoded, 210);
+  made_up.rate(LadderRung::synthetic, 320).rate(LadderRung::cold, 20);
   const Finding f = made_up.diagnosis().finding;
   EXPECT_EQ(f.witness.ladder, "decode");
   EXPECT_TRUE(f.witness.agree);
@@ -384,7 +392,7 @@ TEST(Diagnosis, TheLadderIsReadDownToTheCellAlone) {
 TEST(Diagnosis, StorageIsWhatALadderAndCapacitiesThatSayReadMean) {
   MadeUpEvidence made_up;
   made_up.slopes({}).stage(Stage::read, 100, 1).capacity("loader", "read");
-  made_up.rate(Rung::encoded, 900);
+  made_up.rate(LadderRung::encoded, 900);
   EXPECT_TRUE(made_up.diagnosis().finding.witness.agree);
 }
 
@@ -417,7 +425,7 @@ TEST(Diagnosis, StagesThatAreAboutAlikeAreNamedTogether) {
 TEST(Diagnosis, AtTheCeilingABusyCpuIsTheStepsOwn) {
   MadeUpEvidence made_up;
   made_up.slope(Place::worker, false, 0).slope(Place::worker, true, 1.2);
-  made_up.slope(Place::step, false, 1).slope(Place::copy, false, 0).rate(Rung::none, 990);
+  made_up.slope(Place::step, false, 1).slope(Place::copy, false, 0).rate(LadderRung::none, 990);
   for (auto& round : made_up.evidence.rounds) round.step_cpu_s = 20e-3;
   const Finding f = made_up.diagnosis().finding;
   EXPECT_THAT(f.names, ElementsAre("compute"));
@@ -428,7 +436,7 @@ TEST(Diagnosis, AtTheCeilingABusyCpuIsTheStepsOwn) {
 TEST(Diagnosis, AtTheCeilingWhatIsNotClearIsComputeBound) {
   MadeUpEvidence made_up;
   made_up.slope(Place::worker, false, 0.5, 0.8).slope(Place::step, false, 0.5, 0.8);
-  made_up.slope(Place::copy, false, 0).rate(Rung::none, 995);
+  made_up.slope(Place::copy, false, 0).rate(LadderRung::none, 995);
   const Finding f = made_up.diagnosis().finding;
   EXPECT_THAT(f.names, ElementsAre("compute"));
   EXPECT_FALSE(f.confidence) << "the ladder says it, not the delays";
@@ -437,14 +445,14 @@ TEST(Diagnosis, AtTheCeilingWhatIsNotClearIsComputeBound) {
 TEST(Diagnosis, ACellAboveItsCeilingSaysThatThisCannotBe) {
   MadeUpEvidence made_up;
   made_up.slope(Place::worker, false, 0).slope(Place::step, false, 1).slope(Place::copy, false, 0);
-  EXPECT_THAT(made_up.rate(Rung::none, 1300).diagnosis().finding.sentence,
+  EXPECT_THAT(made_up.rate(LadderRung::none, 1300).diagnosis().finding.sentence,
               HasSubstr("130 % of the ceiling, which cannot be"));
 }
 
 // It waits for a lock, while its ceiling was slowed by something else.
 TEST(Diagnosis, ACeilingThatCannotBeMakesNothingClear) {
   MadeUpEvidence made_up;
-  made_up.slopes({}).stage(Stage::lock, 40, 0).rate(Rung::none, 1300);
+  made_up.slopes({}).stage(Stage::lock, 40, 0).rate(LadderRung::none, 1300);
   const Finding f = made_up.diagnosis().finding;
   EXPECT_FALSE(f.clear);
   EXPECT_FALSE(f.confidence);

@@ -10,7 +10,7 @@
 namespace feedrate::tests {
 namespace {
 
-using judge::Rung;
+using judge::LadderRung;
 using Json = nlohmann::ordered_json;
 
 ledger::DiagnosisOf made_up_of() {
@@ -22,7 +22,7 @@ ledger::DiagnosisOf made_up_of() {
 MadeUpEvidence made_up_evidence() {
   MadeUpEvidence made_up;
   made_up.slopes({.worker = 1, .burnt = 1}).capacity("loader", "decode");
-  made_up.rate(Rung::decoded, 900).rate(Rung::encoded, 300);
+  made_up.rate(LadderRung::decoded, 900).rate(LadderRung::encoded, 300);
   return made_up;
 }
 Json diagnosis_json_of(const MadeUpEvidence& made_up,
@@ -85,7 +85,8 @@ TEST(DiagnosisJson, IntervalsAreFromThreeRoundsOn) {
 
 TEST(DiagnosisJson, ARungThatWasLeftOutSaysWhy) {
   ledger::DiagnosisOf of = made_up_of();
-  of.seen.left_out = {{Rung::cold, "may not drop the page cache"}, {Rung::encoded, "failed once"}};
+  of.seen.left_out = {{LadderRung::cold, "may not drop the page cache"},
+                      {LadderRung::encoded, "failed once"}};
   const Json ladder = diagnosis_json_of(made_up_evidence(), of)["ladder"];
   EXPECT_EQ(ladder.back(), Json({{"rung", "cold"}, {"left_out", "may not drop the page cache"}}));
   EXPECT_EQ(ladder[2]["left_out"], "failed once");

@@ -16,7 +16,7 @@
 namespace feedrate::tests {
 namespace {
 
-using judge::Rung;
+using judge::LadderRung;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -33,7 +33,8 @@ ledger::Rounds made_up_rounds(std::size_t count) {
   for (std::size_t n = 0; n < count; ++n) {
     judge::RoundEvidence round{
         .step_cpu_s = 1e-3 / 3, .all_reduce_share = 0.25, .open_share = 0.5, .page_cache = "cold"};
-    round.rates = {{Rung::synthetic, 1000.0 / 3}, {Rung::cold, 7.0 + static_cast<double>(n)}};
+    round.rates = {{LadderRung::synthetic, 1000.0 / 3},
+                   {LadderRung::cold, 7.0 + static_cast<double>(n)}};
     round.pairs = {{measure::Place::all_reduce, {123, false}, 90.5, 100.25},
                    {measure::Place::worker, {456, true}, 80, 100},
                    {measure::Place::storage, {.reads = 0.19}, 80, 100}};

@@ -87,7 +87,7 @@ class Numbers(unittest.TestCase):
             self.assertAlmostEqual(count.mean, sum(FOUND[count.gpus]) / len(FOUND[count.gpus]))
 
     def test_it_is_what_the_program_computes(self):
-        """By hand, as utilisation_of() and kept_up() of capacity_search.cpp have it."""
+        """By hand, as utilisation_of() and sustained_rate() of capacity_search.cpp have it."""
         one = run(4, 0.8)
         one.update(imgs_per_s=300.0)
         one["queue"].update(drawn_mean=0.1, drawn_fraction=0.3)

@@ -192,18 +192,19 @@ TEST(Qualification, AnErrorThatIsNoNumberTravels) {
 }
 
 TEST(Qualification, RecordsHaveWhatWasTimedAndWhyTheRestWasNot) {
-  using Rungs = std::vector<device::RungResult>;
+  using LadderRungs = std::vector<device::RungResult>;
   EXPECT_EQ(
       run::record_json_of(
-          Rungs{{.axis = "optimizer",
-                 .value = "fused",
-                 .verdict = "taken",
-                 .imgs_per_s = 90,
-                 .ratio = 1.5,
-                 .low = 1.25,
-                 .high = 1.75,
-                 .error = {0.25, 0.5, -0.125, 0.75, 0.0625}},
-                {.axis = "cuda-graph", .value = "on", .verdict = "failed", .reason = "no memory"}})
+          LadderRungs{
+              {.axis = "optimizer",
+               .value = "fused",
+               .verdict = "taken",
+               .imgs_per_s = 90,
+               .ratio = 1.5,
+               .low = 1.25,
+               .high = 1.75,
+               .error = {0.25, 0.5, -0.125, 0.75, 0.0625}},
+              {.axis = "cuda-graph", .value = "on", .verdict = "failed", .reason = "no memory"}})
           .dump(),
       R"([{"axis":"optimizer","value":"fused","verdict":"taken","imgs_per_s":90.0,)"
       R"("ratio":1.5,"ratio_ci95":[1.25,1.75],)"

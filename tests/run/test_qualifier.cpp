@@ -24,8 +24,8 @@ class TriedOut : public run::CellRanks {
 
   void check(const plan::CellSettings&, const device::AcceleratorKind&) const override {}
   bool apart(const plan::CellSettings&) const override { return false; }
-  void look_ahead(const plan::Cell&, const plan::CellSettings&, const run::RunOptions&,
-                  run::Datasets&) override {}
+  void probe_cell_data(const plan::Cell&, const plan::CellSettings&, const run::RunOptions&,
+                       run::Datasets&) override {}
   int here(const plan::CellSettings&) const override { return 1; }
   std::optional<run::RankAnswer> run(const plan::Cell&, const plan::CellSettings&,
                                      const run::RunOptions&,

@@ -146,15 +146,16 @@ TEST_F(RunCell, MaskedPicturesAreCroppedFirstOrLast) {
 TEST(PageCache, OfTwoMachinesTheWeakerHolds) {
   const run::PageCache warm{.state = "warm", .fits = true, .before = 1, .after = 1};
   const run::PageCache as_is{.state = "as-is", .fits = false, .before = 0.2, .after = 0.3};
-  for (const run::PageCache& both : {run::of_both(warm, as_is), run::of_both(as_is, warm)}) {
+  for (const run::PageCache& both :
+       {run::merge_page_caches(warm, as_is), run::merge_page_caches(as_is, warm)}) {
     EXPECT_EQ(both.state, "as-is");
     EXPECT_FALSE(both.fits);
     EXPECT_EQ(both.before, 0.2);
     EXPECT_EQ(both.after, 0.3);
   }
-  EXPECT_EQ(run::of_both(warm, {}).state, "warm") << "that rank has prepared nothing";
-  EXPECT_EQ(run::of_both({}, warm).before, 1);
-  EXPECT_EQ(run::of_both(warm, {.state = "warm", .before = -1}).before, -1);
+  EXPECT_EQ(run::merge_page_caches(warm, {}).state, "warm") << "that rank has prepared nothing";
+  EXPECT_EQ(run::merge_page_caches({}, warm).before, 1);
+  EXPECT_EQ(run::merge_page_caches(warm, {.state = "warm", .before = -1}).before, -1);
 }
 
 TEST(PageCache, OfTwoMachinesTheWeakerProofHolds) {
@@ -175,7 +176,8 @@ TEST(PageCache, OfTwoMachinesTheWeakerProofHolds) {
                             .loops_before = 0.2,
                             .loops_after = -1,
                             .memory_bytes = 16};
-  for (const run::PageCache& both : {run::of_both(strong, weak), run::of_both(weak, strong)}) {
+  for (const run::PageCache& both :
+       {run::merge_page_caches(strong, weak), run::merge_page_caches(weak, strong)}) {
     EXPECT_EQ(both.method, "fadvise");
     EXPECT_EQ(both.scope, "client");
     EXPECT_EQ(both.look.by, "mincore");
@@ -188,9 +190,9 @@ TEST(PageCache, OfTwoMachinesTheWeakerProofHolds) {
   }
   run::PageCache other = weak;
   other.loops_before = 0.6;
-  EXPECT_EQ(run::of_both(weak, other).loops_before, 0.6);
+  EXPECT_EQ(run::merge_page_caches(weak, other).loops_before, 0.6);
   other.loops_before = -1;
-  EXPECT_EQ(run::of_both(weak, other).loops_before, -1);
+  EXPECT_EQ(run::merge_page_caches(weak, other).loops_before, -1);
 }
 
 TEST_F(RunCell, SeveralGpusShareTheData) {

@@ -36,7 +36,7 @@ TEST(Together, WhatAllWindowsHaveInCommonIsAShareOfTheLongest) {
 TEST(Together, AllLoadForTheLastHalfOfTheWarmUp) {
   const std::vector<run::Beginning> alone = {{3, 1}, {1, 1.5}};
   const run::RunLimits limits{.warmup_seconds = 1, .max_warmup_seconds = 60, .max_seconds = 20};
-  const run::Appointment at = run::appointment_of(100 * kSecond, alone, limits);
+  const run::SharedWindow at = run::appointment_of(100 * kSecond, alone, limits);
   EXPECT_EQ(at.opens_ns, 111 * kSecond);
   EXPECT_EQ(at.leaves_ns, 133 * kSecond) << "a tenth longer than the longest window";
 }
@@ -132,7 +132,7 @@ class RunTogether : public testing::Test {
   TemporaryFolder folder_;
   device::AcceleratorRegistry registry_;
   run::RunLimits limits_{.warmup_seconds = 0.2, .min_seconds = 1, .max_seconds = 1.05};
-  run::Appointment appointment_;
+  run::SharedWindow appointment_;
   std::size_t seen_ = 0;
 };
 

@@ -29,7 +29,7 @@ struct Outcome {
 };
 template <typename Duration, typename Stock>
 Outcome drive(Duration duration, Stock stock, std::int64_t pass_steps = 0,
-              run::Appointment appointment = {}) {
+              run::SharedWindow appointment = {}) {
   Outcome o{run::Window(kLimits, pass_steps, appointment), {}};
   run::QueueBalance queue;
   std::int64_t now = 0, mark = 0;
@@ -165,7 +165,7 @@ TEST(QueueBalance, IsOfTheTimeSinceTheWindowBegan) {
 }
 
 // Seconds.
-run::Appointment appointment(double opens, double leaves) {
+run::SharedWindow appointment(double opens, double leaves) {
   return {std::llround(1e9 * opens), std::llround(1e9 * leaves)};
 }
 double end_of(const Outcome& o, std::size_t steps) {

@@ -13,7 +13,7 @@
 namespace feedrate::tests {
 namespace {
 
-using judge::Rung;
+using judge::LadderRung;
 using session::LadderCells;
 
 plan::Cell cell_with(plan::AxisValues values) {
@@ -22,8 +22,8 @@ plan::Cell cell_with(plan::AxisValues values) {
   values.insert({"workers", {"2"}});
   return plan::expand(values).at(0);
 }
-std::set<Rung> rungs_of(const LadderCells& ladder) {
-  std::set<Rung> rungs;
+std::set<LadderRung> rungs_of(const LadderCells& ladder) {
+  std::set<LadderRung> rungs;
   for (const auto& [rung, cell] : ladder) rungs.insert(rung);
   return rungs;
 }
@@ -38,11 +38,11 @@ TEST(LadderOf, PicturesHaveEveryRung) {
   const LadderCells ladder = session::ladder_of(cell);
   EXPECT_EQ(rungs_of(ladder).size(), judge::kRungs);
   EXPECT_EQ(ids_of(ladder).size(), ladder.size()) << "each is another cell";
-  EXPECT_EQ(ladder.at(Rung::none), cell);
-  EXPECT_EQ(ladder.at(Rung::synthetic), plan::ceiling_of(cell));
-  EXPECT_TRUE(ladder.at(Rung::cold).is("page-cache", "cold"));
-  for (const Rung rung :
-       {Rung::device, Rung::host, Rung::sample, Rung::decoded, Rung::encoded, Rung::discard}) {
+  EXPECT_EQ(ladder.at(LadderRung::none), cell);
+  EXPECT_EQ(ladder.at(LadderRung::synthetic), plan::ceiling_of(cell));
+  EXPECT_TRUE(ladder.at(LadderRung::cold).is("page-cache", "cold"));
+  for (const LadderRung rung : {LadderRung::device, LadderRung::host, LadderRung::sample,
+                                LadderRung::decoded, LadderRung::encoded, LadderRung::discard}) {
     EXPECT_TRUE(ladder.at(rung).is("cache", judge::name_of(rung)));
     EXPECT_TRUE(ladder.at(rung).is("data", "jpeg"));
   }
@@ -51,7 +51,7 @@ TEST(LadderOf, PicturesHaveEveryRung) {
 TEST(LadderOf, LoadersAloneHaveEveryCpu) {
   const LadderCells ladder =
       session::ladder_of(cell_with({{"gpus", {"2"}}, {"host-cpu-ms", {"5"}}}));
-  const plan::CellSettings alone = plan::settings_of(ladder.at(Rung::cpus));
+  const plan::CellSettings alone = plan::settings_of(ladder.at(LadderRung::cpus));
   EXPECT_EQ(alone.device, "emulated:inf");
   EXPECT_EQ(alone.workers, std::max(1, measure::allowed_cpus() / 2));
   EXPECT_LE(alone.emulation.host_cpu_ms, 0);
@@ -60,32 +60,33 @@ TEST(LadderOf, LoadersAloneHaveEveryCpu) {
 
 TEST(LadderOf, TensorsAreNotDecoded) {
   const LadderCells ladder = session::ladder_of(cell_with({{"data", {"tensor"}}}));
-  EXPECT_FALSE(ladder.contains(Rung::decoded));
-  for (const Rung rung : {Rung::synthetic, Rung::device, Rung::host, Rung::sample, Rung::none,
-                          Rung::cold, Rung::discard})
+  EXPECT_FALSE(ladder.contains(LadderRung::decoded));
+  for (const LadderRung rung :
+       {LadderRung::synthetic, LadderRung::device, LadderRung::host, LadderRung::sample,
+        LadderRung::none, LadderRung::cold, LadderRung::discard})
     EXPECT_TRUE(ladder.contains(rung)) << judge::name_of(rung);
 }
 
 TEST(LadderOf, AColdCellHasAWarmRungAboveIt) {
   const plan::Cell cell = cell_with({{"page-cache", {"cold"}}});
   const LadderCells ladder = session::ladder_of(cell);
-  EXPECT_EQ(session::own_rung(cell), Rung::cold);
-  EXPECT_EQ(ladder.at(Rung::cold), cell);
-  EXPECT_TRUE(ladder.at(Rung::none).is("page-cache", "warm"));
+  EXPECT_EQ(session::own_rung(cell), LadderRung::cold);
+  EXPECT_EQ(ladder.at(LadderRung::cold), cell);
+  EXPECT_TRUE(ladder.at(LadderRung::none).is("page-cache", "warm"));
   EXPECT_EQ(rungs_of(ladder).size(), judge::kRungs)
       << "what keeps files in memory cares for no page cache";
-  EXPECT_EQ(session::own_rung(cell_with({})), Rung::none);
+  EXPECT_EQ(session::own_rung(cell_with({})), LadderRung::none);
 }
 
 TEST(LadderOf, WithoutWorkersNobodyLoadsBesideTheSteps) {
-  EXPECT_FALSE(session::ladder_of(cell_with({{"workers", {"0"}}})).contains(Rung::discard));
+  EXPECT_FALSE(session::ladder_of(cell_with({{"workers", {"0"}}})).contains(LadderRung::discard));
 }
 
 // Direct I/O goes past the page cache: there is nothing cold about it.
 TEST(LadderOf, DirectReadsHaveNoColdRung) {
   const LadderCells ladder = session::ladder_of(cell_with({{"io", {"direct"}}}));
-  EXPECT_FALSE(ladder.contains(Rung::cold));
-  EXPECT_TRUE(ladder.contains(Rung::none));
+  EXPECT_FALSE(ladder.contains(LadderRung::cold));
+  EXPECT_TRUE(ladder.contains(LadderRung::none));
 }
 
 TEST(With, ChangesOneValueAndKeepsTheOthers) {

@@ -27,7 +27,8 @@ run::CellResult read_cold() {
 
 judge::RoundEvidence evidence_of(const run::Measurement& m) {
   judge::RoundEvidence round;
-  for (const auto rung : {judge::Rung::cold, judge::Rung::cpus}) session::add_run(m, rung, round);
+  for (const auto rung : {judge::LadderRung::cold, judge::LadderRung::cpus})
+    session::add_run(m, rung, round);
   session::add_own_run(m, {}, round);
   return round;
 }

@@ -1,18 +1,18 @@
-#include "run/discarding.h"
+#include "run/batch_drain.h"
 
 #include <algorithm>
 
 namespace feedrate::run {
 
-Discarding::Discarding(pipeline::Loader& loader)
+BatchDrain::BatchDrain(pipeline::Loader& loader)
     : loader_(loader), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-Discarding::~Discarding() {
+BatchDrain::~BatchDrain() {
   thread_.request_stop();
   loader_.stop();
 }
 
-void Discarding::allow_one() {
+void BatchDrain::allow_one() {
   {
     const std::lock_guard lock(mutex_);
     if (error_) std::rethrow_exception(error_);
@@ -21,7 +21,7 @@ void Discarding::allow_one() {
   changed_.notify_one();
 }
 
-void Discarding::run(const std::stop_token& stop) {
+void BatchDrain::run(const std::stop_token& stop) {
   try {
     while (wait_until_allowed(stop) && loader_.next()) {
     }
@@ -31,7 +31,7 @@ void Discarding::run(const std::stop_token& stop) {
   }
 }
 
-bool Discarding::wait_until_allowed(const std::stop_token& stop) {
+bool BatchDrain::wait_until_allowed(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait(lock, stop, [this] { return allowed_ > 0; })) return false;
   --allowed_;

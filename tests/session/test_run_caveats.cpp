@@ -1,4 +1,4 @@
-#include "session/seen.h"
+#include "session/run_caveats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,14 +15,14 @@ ledger::Record seen_record(const run::PageCache& cache, std::vector<judge::Flag>
   return record;
 }
 
-std::vector<std::string> reasons(const session::Seen& seen) {
+std::vector<std::string> reasons(const session::RunCaveats& seen) {
   std::vector<std::string> all;
   for (const judge::Flag& flag : seen.flags()) all.push_back(flag.reason);
   return all;
 }
 
-TEST(Seen, NamesEachStateOfThePageCacheOnce) {
-  session::Seen seen;
+TEST(RunCaveats, NamesEachStateOfThePageCacheOnce) {
+  session::RunCaveats seen;
   EXPECT_EQ(seen.page_cache(), "");
   seen.add(seen_record({}), "1 GPU");
   EXPECT_EQ(seen.page_cache(), "") << "no files were read";
@@ -34,8 +34,8 @@ TEST(Seen, NamesEachStateOfThePageCacheOnce) {
 }
 
 // Was it the page cache that was measured, or the storage?
-TEST(Seen, OfAPageCacheAsItIsSaysHowMuchLayInIt) {
-  session::Seen seen;
+TEST(RunCaveats, OfAPageCacheAsItIsSaysHowMuchLayInIt) {
+  session::RunCaveats seen;
   seen.add(seen_record({.state = "as-is", .before = -1}), "1 GPU");
   EXPECT_EQ(seen.page_cache(), "as-is");
   seen.add(seen_record({.state = "as-is", .before = 0.98}), "1 GPU");
@@ -44,11 +44,11 @@ TEST(Seen, OfAPageCacheAsItIsSaysHowMuchLayInIt) {
   EXPECT_EQ(seen.page_cache(), "as-is: 25.0 to 98.0 % of it in memory at the start");
 }
 
-TEST(Seen, KeepsEachFlagOnceWithTheWorstRunsReason) {
+TEST(RunCaveats, KeepsEachFlagOnceWithTheWorstRunsReason) {
   const auto stolen = [](Severity severity, const char* reason) {
     return judge::Flag{"cpu_steal", severity, reason, "ask for a machine of your own"};
   };
-  session::Seen first, second;
+  session::RunCaveats first, second;
   first.add(seen_record({}, {stolen(Severity::note, "1 %")}), "job 1");
   first.add(seen_record({}, {stolen(Severity::note, "2 %")}), "job 2");
   EXPECT_EQ(reasons(first), (std::vector<std::string>{"1 % (job 1)"}));
@@ -59,9 +59,9 @@ TEST(Seen, KeepsEachFlagOnceWithTheWorstRunsReason) {
   EXPECT_EQ(first.flags().size(), 2u) << "rules that share a name have remedies of their own";
 }
 
-TEST(Seen, LeavesOutWhatTheRatesAreCorrectedFor) {
+TEST(RunCaveats, LeavesOutWhatTheRatesAreCorrectedFor) {
   const ledger::Record record = seen_record({}, {{"queue_not_at_rest", Severity::warning, "", ""}});
-  session::Seen corrected("queue_not_at_rest"), other;
+  session::RunCaveats corrected("queue_not_at_rest"), other;
   corrected.add(record, "1 GPU"), other.add(record, "1 GPU");
   EXPECT_TRUE(corrected.flags().empty());
   EXPECT_EQ(other.flags().size(), 1u);

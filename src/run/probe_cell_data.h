@@ -18,12 +18,13 @@ namespace feedrate::run {
 // Opens what a cell reads, and sees whether it can be read in the cell's way. Does nothing if
 // `datasets` was looked at so before. All else that is wrong is left to this process to find.
 // `datasets` tells the user what is listed.
-void look_ahead(const plan::Cell& cell, const plan::CellSettings& settings,
-                const RunOptions& options, ranks::RankProcesses& processes, Datasets& datasets);
+void probe_cell_data(const plan::Cell& cell, const plan::CellSettings& settings,
+                     const RunOptions& options, ranks::RankProcesses& processes,
+                     Datasets& datasets);
 
 // The same for a whole folder, `options.data`: opens all variants of it, if it is one of `feedrate
 // gen`.
-void look_over(const RunOptions& options, ranks::RankProcesses& processes);
+void probe_dataset(const RunOptions& options, ranks::RankProcesses& processes);
 
 // Copies a part of what a cell reads, `most_bytes` of it, to the folder of a storage::MemoryCopy.
 // False if `stop` came first. Throws a std::runtime_error of one line as well where that cannot be

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "pipeline/slab_ring.h"
-#include "run/discarding.h"
+#include "run/batch_drain.h"
 
 namespace feedrate::tests {
 namespace {
@@ -70,9 +70,9 @@ class FakeLoader : public pipeline::Loader {
 
 void give_it_time() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
 
-TEST(Discarding, TakesABatchForEachStepAndDropsIt) {
+TEST(BatchDrain, TakesABatchForEachStepAndDropsIt) {
   FakeLoader loader;
-  run::Discarding discarding(loader);
+  run::BatchDrain discarding(loader);
   loader.release(1000);
   give_it_time();
   EXPECT_EQ(loader.given(), 0) << "no step was made";
@@ -84,9 +84,9 @@ TEST(Discarding, TakesABatchForEachStepAndDropsIt) {
   EXPECT_EQ(loader.given(), 10);
 }
 
-TEST(Discarding, NoStepWaitsAndLoadersNeedNotMakeUpForAll) {
+TEST(BatchDrain, NoStepWaitsAndLoadersNeedNotMakeUpForAll) {
   FakeLoader loader;
-  run::Discarding discarding(loader);
+  run::BatchDrain discarding(loader);
   for (int step = 0; step < 1000; ++step) discarding.allow_one();  // would wait for ever otherwise
   loader.release(1000);
   loader.wait_until_given(4);
@@ -94,21 +94,21 @@ TEST(Discarding, NoStepWaitsAndLoadersNeedNotMakeUpForAll) {
   EXPECT_LE(loader.given(), 5) << "what it waited for, and four more";
 }
 
-TEST(Discarding, EndsAlthoughTheLoaderHasNothing) {
+TEST(BatchDrain, EndsAlthoughTheLoaderHasNothing) {
   FakeLoader loader;
   {
-    run::Discarding discarding(loader);
+    run::BatchDrain discarding(loader);
     discarding.allow_one();
     loader.wait_until_asked();
   }
   EXPECT_TRUE(loader.stopped());
   FakeLoader never_asked;
-  const run::Discarding idle(never_asked);
+  const run::BatchDrain idle(never_asked);
 }
 
-TEST(Discarding, ALoadersErrorEndsTheSteps) {
+TEST(BatchDrain, ALoadersErrorEndsTheSteps) {
   FakeLoader loader;
-  run::Discarding discarding(loader);
+  run::BatchDrain discarding(loader);
   loader.fail();
   const auto step_for_ever = [&] {
     for (;;) {
@@ -120,9 +120,9 @@ TEST(Discarding, ALoadersErrorEndsTheSteps) {
   EXPECT_THROW(discarding.allow_one(), Error) << "nor does it go on";
 }
 
-TEST(Discarding, ALoaderThatWasStoppedIsNoError) {
+TEST(BatchDrain, ALoaderThatWasStoppedIsNoError) {
   FakeLoader loader;
-  run::Discarding discarding(loader);
+  run::BatchDrain discarding(loader);
   loader.stop();
   for (int step = 0; step < 100; ++step) discarding.allow_one();
 }

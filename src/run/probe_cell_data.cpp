@@ -1,4 +1,4 @@
-#include "run/look_ahead.h"
+#include "run/probe_cell_data.h"
 
 #include <string>
 #include <utility>
@@ -8,8 +8,9 @@
 
 namespace feedrate::run {
 
-void look_ahead(const plan::Cell& cell, const plan::CellSettings& settings,
-                const RunOptions& options, ranks::RankProcesses& processes, Datasets& datasets) {
+void probe_cell_data(const plan::Cell& cell, const plan::CellSettings& settings,
+                     const RunOptions& options, ranks::RankProcesses& processes,
+                     Datasets& datasets) {
   const std::string variant = settings.variant();
   if (variant.empty() || options.data.empty()) return;
   const bool reads = reads_first_sample(settings);
@@ -24,13 +25,13 @@ void look_ahead(const plan::Cell& cell, const plan::CellSettings& settings,
       datasets.tell_note(news.note);
     }
   }};
-  const RankOrder order{.cell = cell, .options = options, .work = Work::look_ahead};
+  const RankOrder order{.cell = cell, .options = options, .work = Work::probe_cell_data};
   processes.run_aside(to_text(order), hooks, {});
   datasets.note_looked_at(variant, io);
 }
 
-void look_over(const RunOptions& options, ranks::RankProcesses& processes) {
-  const RankOrder order{.options = options, .work = Work::look_over};
+void probe_dataset(const RunOptions& options, ranks::RankProcesses& processes) {
+  const RankOrder order{.options = options, .work = Work::probe_dataset};
   processes.run_aside(to_text(order), {}, {});
 }
 

@@ -11,14 +11,14 @@ namespace feedrate::run {
 
 // Takes batches from a loader in a thread of its own and drops them: one for each step at most, as
 // if the steps trained on them. No step waits for one.
-class Discarding {
+class BatchDrain {
  public:
   // It is the loader's only consumer, and is gone before the loader.
-  explicit Discarding(pipeline::Loader& loader);
+  explicit BatchDrain(pipeline::Loader& loader);
   // Stops the loader, which may be what its thread waits for.
-  ~Discarding();
-  Discarding(const Discarding&) = delete;
-  Discarding& operator=(const Discarding&) = delete;
+  ~BatchDrain();
+  BatchDrain(const BatchDrain&) = delete;
+  BatchDrain& operator=(const BatchDrain&) = delete;
 
   // A step was made: one more batch may be taken. Rethrows what the loader has thrown.
   void allow_one();

@@ -13,15 +13,15 @@ namespace feedrate::session {
 std::string page_cache_state(const run::PageCache& cache);
 
 // What a reader of an answer has to know, of all runs that it rests on: each thing once.
-class Seen {
+class RunCaveats {
  public:
-  Seen() = default;
+  RunCaveats() = default;
   // Leaves out flags of this name: the answer's rates are corrected for what they say.
-  explicit Seen(std::string_view corrected) : corrected_(corrected) {}
+  explicit RunCaveats(std::string_view corrected) : corrected_(corrected) {}
 
   // `of`: which run, "3 GPUs".
   void add(const ledger::Record& record, const std::string& of);
-  void add(const Seen& other);
+  void add(const RunCaveats& other);
   // "cold (fadvise)"; of runs that were not alike each state once, and with "as-is", which says
   // nothing by itself, how much lay in memory. Empty: no files were read.
   std::string page_cache() const;

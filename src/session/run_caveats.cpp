@@ -1,4 +1,4 @@
-#include "session/seen.h"
+#include "session/run_caveats.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ std::string page_cache_state(const run::PageCache& cache) {
   return (cache.scope == "client" ? "client-cold (" : "cold (") + cache.method + ")";
 }
 
-void Seen::add(const ledger::Record& record, const std::string& of) {
+void RunCaveats::add(const ledger::Record& record, const std::string& of) {
   if (const auto& m = record.result.measurement; m && !m->page_cache.state.empty()) {
     const double share = m->page_cache.before;
     keep(page_cache_state(m->page_cache), share < 0 ? Shares{2, -1} : Shares{share, share});
@@ -23,12 +23,12 @@ void Seen::add(const ledger::Record& record, const std::string& of) {
   }
 }
 
-void Seen::add(const Seen& other) {
+void RunCaveats::add(const RunCaveats& other) {
   for (const auto& [state, shares] : other.page_caches_) keep(state, shares);
   for (const judge::Flag& flag : other.flags_) keep(flag);
 }
 
-std::string Seen::page_cache() const {
+std::string RunCaveats::page_cache() const {
   return listed(page_caches_, [](const auto& one) {
     const auto& [state, shares] = one;
     if (state != "as-is" || shares.most < 0) return state;
@@ -38,14 +38,14 @@ std::string Seen::page_cache() const {
   });
 }
 
-void Seen::keep(const std::string& state, const Shares& shares) {
+void RunCaveats::keep(const std::string& state, const Shares& shares) {
   Shares& known = page_caches_.try_emplace(state, shares).first->second;
   known = {std::min(known.least, shares.least), std::max(known.most, shares.most)};
 }
 
 // Rules that share a name have remedies of their own. The worst run's reason stands for all; of
 // runs that are equally bad, the first one's.
-void Seen::keep(judge::Flag flag) {
+void RunCaveats::keep(judge::Flag flag) {
   const auto known = std::ranges::find_if(flags_, [&](const judge::Flag& other) {
     return other.name == flag.name && other.remedy == flag.remedy;
   });
