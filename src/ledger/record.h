@@ -64,7 +64,6 @@ class RecordWriter {
   RecordWriter(run::RunOptions options, nlohmann::ordered_json environment,
                std::optional<Anonymizer> anonymizer = {});
   nlohmann::ordered_json json_of(const Record& record) const;
-  const std::optional<Anonymizer>& anonymizer() const { return anonymizer_; }
 
  private:
   const run::RunOptions options_;
