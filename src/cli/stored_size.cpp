@@ -55,6 +55,7 @@ StoredSizeLook look_for_stored_size(const fs::path& dataset, const std::set<std:
   // One that waits for storage ends when that answers, and is nobody's any more.
   SupervisedProcess process(
       [&] {
+        close(STDERR_FILENO);  // what a library says there is no answer
         const std::string line = look(dataset, kinds) + "\n";
         return write(STDOUT_FILENO, line.data(), line.size()) < 0 ? 1 : 0;
       },

@@ -399,7 +399,7 @@ double planned_step_ms(const plan::CellSettings& settings, const run::Measuremen
 double usual_ceiling(const run::MeasuredPairs& measured, const plan::CellSettings& settings) {
   std::vector<double> rates;
   for (const run::MeasuredPair& pair : measured.pairs)
-    rates.push_back(static_cast<double>(pair.ceiling_steps * settings.batch_size * settings.gpus) /
+    rates.push_back(static_cast<double>(pair.ceiling_steps) * settings.batch_size * settings.gpus /
                     pair.ceiling_s);
   return measure::summarise(rates).median;
 }
@@ -664,11 +664,11 @@ std::vector<Flag> flags_of(FlagFacts& facts, std::span<const FlagRule> rules) {
   if (!measurement || !measurement->pairs || !facts.ceiling) return look(facts, rules);
   facts.ceiling->unfit.clear();
   const std::vector<Flag> flags = look(facts, rules);
-  std::vector<Flag> merge_page_caches;
-  std::ranges::copy_if(flags, std::back_inserter(merge_page_caches), [](const Flag& flag) {
+  std::vector<Flag> spoiling;
+  std::ranges::copy_if(flags, std::back_inserter(spoiling), [](const Flag& flag) {
     return std::ranges::count(kSpoilBoth, flag.name) > 0;
   });
-  facts.ceiling->unfit = serious_names(merge_page_caches);
+  facts.ceiling->unfit = serious_names(spoiling);
   return facts.ceiling->unfit.empty() ? flags : look(facts, rules);
 }
 

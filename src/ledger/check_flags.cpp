@@ -37,11 +37,21 @@ std::optional<Severity> severity_named(const Json& name) {
   return std::nullopt;
 }
 
+constexpr std::string_view kHarnessBound = "harness_bound";
+
+bool replays_steps(const plan::CellSettings& settings) {
+  return settings.emulated() && device::is_trace(settings.device_argument);
+}
+
 Severities derived(const Json& record, const plan::CellSettings& settings, int nudge) {
   const RecordedFacts recorded = facts_from(record, settings, nudge);
   judge::FlagFacts facts = recorded.facts();
+  std::vector<judge::FlagRule> rules(judge::flag_rules().begin(), judge::flag_rules().end());
+  if (replays_steps(settings))
+    std::erase_if(rules, [](const auto& rule) { return rule.id == kHarnessBound; });
   Severities found;
-  for (const judge::Flag& flag : judge::flags_of(facts)) add(found, flag.name, flag.severity);
+  for (const judge::Flag& flag : judge::flags_of(facts, rules))
+    add(found, flag.name, flag.severity);
   return found;
 }
 
@@ -56,12 +66,15 @@ std::string difference(const std::string& name, std::optional<Severity> stated,
   return "the flag " + name + " is there, and the record's own numbers do not call for it";
 }
 
-// A ceiling of its own record is another record's; a recording's steps are those of a file that may
-// be elsewhere.
+// A ceiling of its own record is another record's. A recording's steps are those of a file that may
+// be elsewhere, or a trap: whether the program was the limit then, and so what its ceiling in pairs
+// is worth, is not looked at.
 bool is_recorded(const judge::FlagRule& rule, const Json& record,
                  const plan::CellSettings& settings) {
-  if (rule.id == "ceiling_unfit" || rule.id == "ceiling_drifted") return record.contains("pairs");
-  if (rule.id == "harness_bound" && device::is_trace(settings.device_argument)) return false;
+  const bool in_pairs = record.contains("pairs"), replays = replays_steps(settings);
+  if (rule.id == "ceiling_unfit" || rule.id == "ceiling_drifted") return in_pairs && !replays;
+  if (rule.id == "ceiling_exceeded") return !in_pairs || !replays;
+  if (rule.id == kHarnessBound && replays) return false;
   return std::ranges::count(kUnrecorded, rule.id) == 0;
 }
 

@@ -36,6 +36,25 @@ std::int64_t ns_from(const Json& seconds) {
   return std::llround(1e9 * s);
 }
 
+// A count that nothing overflows with: a ledger may say anything.
+std::int64_t count_from(const Json& count) {
+  constexpr double kMost = 1e15;
+  const auto n = count.get<double>();
+  if (!(n >= 0 && n <= kMost)) throw std::out_of_range(count.dump() + " is no count");
+  return std::llround(n);
+}
+
+std::int64_t count_of(const Json& json, const char* path) {
+  const Json& found = field(json, path);
+  return found.is_null() ? 0 : count_from(found);
+}
+
+// Seconds of a block, in which something was measured.
+double block_s_from(const Json& seconds) {
+  if (ns_from(seconds) <= 0) throw std::out_of_range(seconds.dump() + " s is no time of a block");
+  return seconds;
+}
+
 // A value that three decimals were kept of; a negative one means unknown. A zero is one: less than
 // 0.5 ms, or half a thousandth, raises no flag.
 double nudged(double value, int nudge) { return value <= 0 ? value : value + 0.0005 * nudge; }
@@ -69,10 +88,10 @@ std::optional<run::MeasuredPairs> measured_pairs_from(const Json& record) {
   const Json& disturbed = field(pairs, "/ceiling_disturbed");  // since 2026-11
   for (std::size_t p = 0; p < pairs.at("cell_steps").size(); ++p) {
     found.pairs.push_back(
-        {.cell_steps = pairs.at("cell_steps").at(p),
-         .ceiling_steps = pairs.at("ceiling_steps").at(p),
-         .cell_s = pairs.at("cell_s").at(p),
-         .ceiling_s = pairs.at("ceiling_s").at(p),
+        {.cell_steps = count_from(pairs.at("cell_steps").at(p)),
+         .ceiling_steps = count_from(pairs.at("ceiling_steps").at(p)),
+         .cell_s = block_s_from(pairs.at("cell_s").at(p)),
+         .ceiling_s = block_s_from(pairs.at("ceiling_s").at(p)),
          .cell_busy_s = pairs.at("cell_busy_s").at(p),
          .ceiling_busy_s = pairs.at("ceiling_busy_s").at(p),
          .ceiling_disturbed = !disturbed.is_null() && disturbed.at(p).get<bool>()});
@@ -102,10 +121,14 @@ std::vector<run::MachineUse> machines_from(const Json& record, int nudge) {
 }
 
 // Of the series, the clocks alone, which a rule compares.
-std::vector<measure::HostSample> host_series_from(const Json& record) {
+// They are recorded in whole MHz: a nudge parts the first half from the second one.
+std::vector<measure::HostSample> host_series_from(const Json& record, int nudge) {
   std::vector<measure::HostSample> samples;
-  for (const Json& mhz : field(record, "/monitors/series/cpu_mhz"))
-    samples.push_back({0, {.cpu_mhz = mhz}});
+  const Json& clocks = field(record, "/monitors/series/cpu_mhz");
+  for (const Json& mhz : clocks) {
+    const double half = samples.size() < clocks.size() / 2 ? 0.5 : -0.5;
+    samples.push_back({0, {.cpu_mhz = mhz.get<double>() + half * nudge}});
+  }
   return samples;
 }
 
@@ -119,15 +142,21 @@ std::vector<measure::StorageCounter> counters_from(const Json& counters) {
   return found;
 }
 
+// A number that NVML gives; -1: it does not say.
+int reading_from(const Json& value) {
+  return static_cast<int>(std::clamp(value.get<double>(), -1.0, 1e9));
+}
+
 // Of a GPU's readings, what rules look at. Which one showed a reason for lower clocks, a record
 // does not say.
 std::vector<measure::GpuSample> gpu_from(const Json& gpu) {
   std::vector<measure::GpuSample> samples;
   const Json &clocks = field(gpu, "/sm_mhz"), &processes = field(gpu, "/compute_processes");
   samples.resize(std::max({clocks.size(), processes.size(), std::size_t{1}}));
-  for (std::size_t i = 0; i < clocks.size(); ++i) samples[i].state.sm_mhz = clocks.at(i).get<int>();
+  for (std::size_t i = 0; i < clocks.size(); ++i)
+    samples[i].state.sm_mhz = reading_from(clocks.at(i));
   for (std::size_t i = 0; i < processes.size(); ++i)
-    samples[i].state.compute_processes = processes.at(i).get<int>();
+    samples[i].state.compute_processes = reading_from(processes.at(i));
   samples.front().state.throttle_reasons =
       measure::throttle_reasons(value_of<std::string>(gpu, "/throttled", ""));
   return samples;
@@ -135,7 +164,8 @@ std::vector<measure::GpuSample> gpu_from(const Json& gpu) {
 
 // An anonymised record has no process ids, but says how many processes there were.
 std::vector<run::RankMeasurement> ranks_from(const Json& record) {
-  const int processes = std::max(1, value_of(record, "/monitors/processes", 1));
+  const auto processes = static_cast<int>(
+      std::clamp<std::int64_t>(count_of(record, "/monitors/processes"), 1, 1 << 20));
   std::vector<run::RankMeasurement> ranks;
   for (const Json& rank : field(record, "/ranks")) {
     ranks.push_back({.window_s = value_of(rank, "/window_s", 0.0),
@@ -193,13 +223,13 @@ bool has_flag(const Json& record, std::string_view name) {
 }
 
 void read_totals(const Json& record, int nudge, run::Measurement& m) {
-  m.steps = value_of<std::int64_t>(record, "/steps", 0);
-  m.images = value_of<std::int64_t>(record, "/images", 0);
-  m.warmup_steps = value_of<std::int64_t>(record, "/warmup_steps", 0);
+  m.steps = count_of(record, "/steps");
+  m.images = count_of(record, "/images");
+  m.warmup_steps = count_of(record, "/warmup_steps");
   m.drawn_from_queue = value_of(record, "/queue/drawn_fraction", 0.0);
-  m.drawn_rank = value_of<std::size_t>(record, "/queue/rank", 0);
+  m.drawn_rank = static_cast<std::size_t>(count_of(record, "/queue/rank"));
   m.drawn_mean = value_of(record, "/queue/drawn_mean", 0.0);
-  m.bad.count = value_of<std::int64_t>(record, "/bad_samples", 0);
+  m.bad.count = count_of(record, "/bad_samples");
   m.standstills = {nudged(value_of(record, "/monitors/stopped_s", 0.0), nudge),
                    nudged(value_of(record, "/monitors/suspended_s", 0.0), nudge)};
   m.storage_read_bytes = value_of(record, "/monitors/storage_read_bytes", -1.0);
@@ -225,7 +255,7 @@ run::Measurement measurement_from(const Json& record, int nudge) {
   m.pairs = measured_pairs_from(record);
   read_totals(record, nudge, m);
   m.machines = machines_from(record, nudge);
-  m.host_series = host_series_from(record);
+  m.host_series = host_series_from(record, nudge);
   m.storage_counters = counters_from(field(record, "/monitors/storage_counters"));
   m.ranks = ranks_from(record);
   if (m.ranks.empty()) m.ranks.push_back({.window_s = m.window_s});

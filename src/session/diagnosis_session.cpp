@@ -213,7 +213,7 @@ Tried DiagnosisSession::try_advice(std::vector<judge::Remedy>& advice) {
                                 session_.options().run.seed);
     if (tried == Tried::interrupted) watcher_.warns("interrupted");
     return tried;
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     watcher_.warns(error.what());
     return Tried::not_all;
   }

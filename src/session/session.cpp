@@ -133,8 +133,9 @@ void Session::open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume
   if (options_.output.empty()) return;
   ledger_ = std::make_unique<ledger::Ledger>(options_.output, resume);
   if (resume)
-    differences_ = ledger::differences(*ledger_, runner(), sources_[options_.run.data].environment,
-                                       options_.run, ids_of(plan), force);
+    differences_ =
+        ledger::differences(*ledger_, runner(), sources_.at(options_.run.data).environment,
+                            options_.run, ids_of(plan), force);
   if (ledger_->mend()) watcher_.warns(ledger_->path().string() + ": cut off a torn last record");
   ledger::keep_axes(options_.output);
 }
@@ -145,7 +146,7 @@ std::vector<plan::PlannedRun> Session::missing(const std::vector<plan::PlannedRu
 
 Session::Recorded Session::record_run(run::CellResult result, ledger::RunContext context,
                                       const run::RunOptions& options) {
-  const Source& source = sources_[options.data];
+  const Source& source = sources_.at(options.data);
   ledger::Record record =
       ledger::make_record(std::move(result), std::move(context), options, source.anonymizer);
   Json json = ledger::RecordWriter(options, source.environment, source.anonymizer).json_of(record);
@@ -158,8 +159,9 @@ void Session::end_ledger(bool is_whole) const {
 }
 
 std::string Session::cleaned(const std::string& line) {
-  const auto& anonymizer = sources_[options_.run.data].anonymizer;
-  return anonymizer ? anonymizer->cleaned(line) : line;
+  const auto source = sources_.find(options_.run.data);
+  const bool is_named = source == sources_.end() || !source->second.anonymizer;
+  return is_named ? line : source->second.anonymizer->cleaned(line);
 }
 
 }  // namespace feedrate::session

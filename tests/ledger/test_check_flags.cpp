@@ -366,6 +366,33 @@ TEST(CheckFlags, AFlagThatNothingCallsForIsFound) {
   EXPECT_THAT(problems_of(calm, "gpu_unseen note"), testing::IsEmpty()) << "no record tells";
 }
 
+// Its file may be elsewhere, or anything: nothing opens it.
+TEST(CheckFlags, ARecordingIsNotOpened) {
+  plan::CellSettings replayed = settings_of(kEmulated);
+  replayed.device_argument = "trace=/dev/zero#1";
+  Json record = merged(calm_record(), measured_in_pairs(0, 20, 0.0811));
+  record.merge_patch(change(R"({"device": {"kind": "emulated", "step_ms": 8.0}})"));
+  for (const char* stated :
+       {"emulated note", "ceiling_unfit warning, emulated note, harness_bound serious"}) {
+    record["flags"] = stated_flags(stated);
+    EXPECT_THAT(ledger::flag_problems(record, replayed), testing::IsEmpty()) << stated;
+  }
+  record["flags"] = stated_flags("");
+  EXPECT_THAT(ledger::flag_problems(record, replayed), testing::SizeIs(1));
+}
+
+TEST(CheckFlags, NumbersThatNoRunHasAreRefused) {
+  for (const char* patch :
+       {R"({"steps": 1e300})", R"({"steps": -1})", R"({"pairs": {"ceiling_s": [0, 0]}})",
+        R"({"pairs": {"ceiling_steps": [1e300, 1]}})", R"({"pairs": {"cell_steps": []}})"}) {
+    const Json odd = merged(measured_in_pairs(0, 2), change(patch));
+    EXPECT_ANY_THROW(problems_of({odd, ""}, "")) << patch;
+  }
+  EXPECT_NO_THROW(problems_of(
+      {change(R"({"ranks": [{"gpu": {"sm_mhz": [1e300], "compute_processes": [-1e300]}}]})"), ""},
+      ""));
+}
+
 // A share of 0.0204 is written as 0.02.
 TEST(CheckFlags, WhereRoundingDecidesEitherIsRight) {
   const Planted edge{change(R"({"monitors": {"cpu_steal": 0.02}})"), ""};
