@@ -68,7 +68,7 @@ Json jobs_json(const JobsPart& part) {
   return json;
 }
 
-// Cleans what the terminal shows of the record. RecordWriter cleans the JSON as a whole.
+// Cleans what the terminal shows of the record. record_json() cleans the JSON as a whole.
 void clean_texts(run::CellResult& result, std::vector<judge::Flag>& flags,
                  const Anonymizer& anonymizer) {
   result.error = anonymizer.cleaned(std::move(result.error));
@@ -125,13 +125,8 @@ Record make_record(run::CellResult result, RunContext context, const run::RunOpt
   return record;
 }
 
-RecordWriter::RecordWriter(run::RunOptions options, Json environment,
-                           std::optional<Anonymizer> anonymizer)
-    : options_(std::move(options)),
-      environment_(std::move(environment)),
-      anonymizer_(std::move(anonymizer)) {}
-
-Json RecordWriter::json_of(const Record& record) const {
+Json record_json(const Record& record, const run::RunOptions& options, const Json& environment,
+                 const std::optional<Anonymizer>& anonymizer) {
   const run::CellResult& result = record.result;
   const plan::PlannedRun& run = record.context.run;
   Json json = {{"schema", kResultSchema},
@@ -157,11 +152,11 @@ Json RecordWriter::json_of(const Record& record) const {
   if (result.qualify_ns > 0) json["qualify_s"] = measure::seconds(result.qualify_ns);
   json["flags"] = flags_json(record.flags);
   json["valid"] = record.valid;
-  json["dataset"] = dataset_json(result, options_.data, record.context.first_page_cache);
-  json["environment"] = environment_;
-  json["limits"] = limits_json(options_.limits);
-  json["seed"] = run.seed(options_.seed);
-  if (run.search_run) json["search"] = {{"base_seed", options_.seed}, {"run", *run.search_run}};
+  json["dataset"] = dataset_json(result, options.data, record.context.first_page_cache);
+  json["environment"] = environment;
+  json["limits"] = limits_json(options.limits);
+  json["seed"] = run.seed(options.seed);
+  if (run.search_run) json["search"] = {{"base_seed", options.seed}, {"run", *run.search_run}};
   json["started_at"] = result.started_at;
   json["place"] = plan::position_of(run.role);
   if (const auto& precision = record.context.precision)
@@ -172,7 +167,7 @@ Json RecordWriter::json_of(const Record& record) const {
     json["capacities"] = capacities_json(record.verdict->capacities);
     json["verdict"] = record.verdict->sentence;
   }
-  if (anonymizer_) anonymizer_->apply(json);
+  if (anonymizer) anonymizer->apply(json);
   return json;
 }
 

@@ -56,19 +56,10 @@ nlohmann::ordered_json stands_for_json(const run::CellResult& result);
 Record make_record(run::CellResult result, RunContext context, const run::RunOptions& options,
                    const std::optional<Anonymizer>& anonymizer = {});
 
-// Writes records as the ledger has them; docs/columns.md explains every field. What all records of
-// a command have in common is given once. Thread-safe.
-class RecordWriter {
- public:
-  // `environment` is stored as it is. `anonymizer`: takes names and paths out of each record.
-  RecordWriter(run::RunOptions options, nlohmann::ordered_json environment,
-               std::optional<Anonymizer> anonymizer = {});
-  nlohmann::ordered_json json_of(const Record& record) const;
-
- private:
-  const run::RunOptions options_;
-  const nlohmann::ordered_json environment_;
-  const std::optional<Anonymizer> anonymizer_;
-};
+// A record as the ledger has it; docs/columns.md explains every field. `environment` is stored as
+// it is. `anonymizer`: takes names and paths out of all else.
+nlohmann::ordered_json record_json(const Record& record, const run::RunOptions& options,
+                                   const nlohmann::ordered_json& environment,
+                                   const std::optional<Anonymizer>& anonymizer = {});
 
 }  // namespace feedrate::ledger

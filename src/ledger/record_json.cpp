@@ -6,20 +6,6 @@ namespace feedrate::ledger {
 
 using Json = nlohmann::ordered_json;
 
-namespace {
-
-// Every field, by the name that a record has for it.
-void for_each_limit(auto& limits, const auto& visit) {
-  visit("warmup_seconds", limits.warmup_seconds);
-  visit("max_warmup_seconds", limits.max_warmup_seconds);
-  visit("min_seconds", limits.min_seconds);
-  visit("max_seconds", limits.max_seconds);
-  visit("min_steps", limits.min_steps);
-  visit("stall_seconds", limits.stall_seconds);
-}
-
-}  // namespace
-
 Json cell_json(const plan::Cell& cell) {
   Json json;
   for (const plan::Axis& axis : plan::axes()) {
@@ -41,13 +27,14 @@ plan::Cell cell_from(const Json& json) {
 
 Json limits_json(const run::RunLimits& limits) {
   Json json;
-  for_each_limit(limits, [&](const char* name, const auto& value) { json[name] = value; });
+  run::for_each_limit(limits, [&](const char* name, const auto& value) { json[name] = value; });
   return json;
 }
 
 run::RunLimits limits_from(const Json& json) {
   run::RunLimits limits;
-  for_each_limit(limits, [&](const char* name, auto& value) { value = json.value(name, value); });
+  run::for_each_limit(limits,
+                      [&](const char* name, auto& value) { value = json.value(name, value); });
   return limits;
 }
 

@@ -120,8 +120,8 @@ std::vector<run::MachineUse> machines_from(const Json& record, int nudge) {
   return machines;
 }
 
-// Of the series, the clocks alone, which a rule compares.
-// They are recorded in whole MHz: a nudge parts the first half from the second one.
+// Of the series, the clocks alone, which a rule compares. They are recorded in whole MHz: a nudge
+// parts the first half from the second one.
 std::vector<measure::HostSample> host_series_from(const Json& record, int nudge) {
   std::vector<measure::HostSample> samples;
   const Json& clocks = field(record, "/monitors/series/cpu_mhz");

@@ -19,6 +19,17 @@ struct RunLimits {
   double stall_seconds = 6;  // a read that takes longer ends the cell
 };
 
+// Every limit, by its name in records and on the wire: visit(name, limit).
+template <class Limits, class Visit>
+void for_each_limit(Limits& limits, const Visit& visit) {
+  visit("warmup_seconds", limits.warmup_seconds);
+  visit("max_warmup_seconds", limits.max_warmup_seconds);
+  visit("min_seconds", limits.min_seconds);
+  visit("max_seconds", limits.max_seconds);
+  visit("min_steps", limits.min_steps);
+  visit("stall_seconds", limits.stall_seconds);
+}
+
 // When the window of a run opens that goes on beside others (`feedrate jobs`), and how long the run
 // goes on loading after it; moments of now_ns().
 struct SharedWindow {

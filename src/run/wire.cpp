@@ -69,8 +69,12 @@ void from_json(const nlohmann::json& j, StepRecord& s) {
 
 namespace feedrate::run {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunLimits, warmup_seconds, max_warmup_seconds, min_steps,
-                                   min_seconds, max_seconds, stall_seconds)
+void to_json(nlohmann::json& j, const RunLimits& limits) {
+  for_each_limit(limits, [&](const char* name, const auto& limit) { j[name] = limit; });
+}
+void from_json(const nlohmann::json& j, RunLimits& limits) {
+  for_each_limit(limits, [&](const char* name, auto& limit) { j.at(name).get_to(limit); });
+}
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedWindow, opens_ns, leaves_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunProgress, phase, steps, imgs_per_s, ceiling_imgs_per_s,
                                    device_idle, elapsed_s, settled, remaining_s, cached, to_cache)
@@ -161,7 +165,7 @@ struct FieldReader {
   }
 };
 
-// What is no UTF-8 in words that are only shown becomes a sign for that.
+// Bytes that are no UTF-8 become a replacement character: these words are only shown.
 std::string text_of(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

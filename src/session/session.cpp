@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What takes names out of the records; nothing where that is not asked for.
+// Takes names out of the records, where that is asked for.
 std::optional<ledger::Anonymizer> anonymizer_of(const ExperimentOptions& options,
                                                 const std::filesystem::path& data) {
   if (!options.anonymize) return std::nullopt;
@@ -149,7 +149,7 @@ Session::Recorded Session::record_run(run::CellResult result, ledger::RunContext
   const Source& source = sources_.at(options.data);
   ledger::Record record =
       ledger::make_record(std::move(result), std::move(context), options, source.anonymizer);
-  Json json = ledger::RecordWriter(options, source.environment, source.anonymizer).json_of(record);
+  Json json = ledger::record_json(record, options, source.environment, source.anonymizer);
   if (ledger_) json = ledger_->append(std::move(json));
   return {std::move(record), std::move(json)};
 }

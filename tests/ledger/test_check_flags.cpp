@@ -292,7 +292,7 @@ TEST(CheckFlags, PlantedFactsCallForTheirFlags) {
     EXPECT_EQ(flags_of(fact, all_rules()), fact.flags) << fact.change;
 }
 
-// Counts have no value between two of theirs.
+// A threshold of a count can move by a tenth and pass no number.
 bool is_count(const FlagRule& rule) { return rule.id == "gpu_shared"; }
 
 TEST(CheckFlags, NoThresholdMovesByATenthUnnoticed) {

@@ -563,7 +563,7 @@ TEST(Flags, RepetitionsThatBeganUnlikeAreSaid) {
     const plan::Cell cell = result.cell;
     const ledger::Record record =
         ledger::make_record(std::move(result), {plan::PlannedRun{cell}, 0, {}, first, {}}, {});
-    return severity_of(ledger::RecordWriter({}, {}).json_of(record), "page_cache");
+    return severity_of(ledger::record_json(record, {}, {}), "page_cache");
   };
   EXPECT_EQ(after(0.5), "");
   EXPECT_EQ(after(0.44), "warning");
@@ -603,7 +603,7 @@ TEST(Flags, AClosingCeilingThatMovedIsADrift) {
     const ledger::Record record = ledger::make_record(
         std::move(result),
         {{cell, plan::Role::closing_ceiling}, 0, judge::Ceiling{opening, {}}, {}, {}}, {});
-    const auto json = ledger::RecordWriter({}, {}).json_of(record);
+    const auto json = ledger::record_json(record, {}, {});
     EXPECT_FALSE(json.contains("ceiling_imgs_per_s")) << "a ceiling has none";
     return severity_of(json, "ceiling_drifted");
   };
@@ -620,8 +620,8 @@ TEST(Flags, JobsThatDidNotMeasureAtTheSameTimeAreNotToBeQuoted) {
     ledger::RunContext context{.run = {cell}};
     context.jobs = ledger::JobsPart{
         .of = 3, .job = overlap ? 2 : 0, .copy = 1, .overlap = overlap, .base_seed = 7};
-    return ledger::RecordWriter({}, {}).json_of(
-        ledger::make_record(std::move(result), std::move(context), {}));
+    return ledger::record_json(ledger::make_record(std::move(result), std::move(context), {}), {},
+                               {});
   };
   EXPECT_EQ(severity_of(record_with(0.9), "jobs_not_overlapping"), "");
   EXPECT_EQ(severity_of(record_with(0.89), "jobs_not_overlapping"), "serious");

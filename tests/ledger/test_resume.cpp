@@ -117,7 +117,7 @@ TEST(Resume, WhatIsMixedIsFlagged) {
   const auto flagged = [&](const std::string& difference) {
     const ledger::Record record = ledger::make_record(
         result, {plan::PlannedRun{result.cell}, 0, {}, {}, {difference}}, options);
-    const auto json = ledger::RecordWriter({}, {}).json_of(record);
+    const auto json = ledger::record_json(record, {}, {});
     EXPECT_EQ(json["forced"], nlohmann::ordered_json({difference}));
     EXPECT_EQ(json["flags"].back()["name"], "mixed_ledger");
     EXPECT_EQ(json["valid"], json["flags"].back()["severity"] != "serious");

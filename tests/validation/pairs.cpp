@@ -37,7 +37,7 @@ void make_pairs(int count, double noise, double gap, const std::filesystem::path
                     .max_seconds = 1};
   device::AcceleratorRegistry registry;
   run::CellRunner runner(options, registry);
-  const ledger::RecordWriter writer(options, machine::capture_environment({}));
+  const nlohmann::ordered_json environment = machine::capture_environment({});
   const plan::Cell nominal = cell_at(kRate);
   std::mt19937_64 engine(7);
   std::normal_distribution<double> normal;
@@ -52,7 +52,8 @@ void make_pairs(int count, double noise, double gap, const std::filesystem::path
         if (result.status != run::Status::ok) throw Error("a run", result.error);
         const plan::PlannedRun run{result.cell, plan::Role::opening_ceiling, repetition};
         auto record =
-            writer.json_of(ledger::make_record(result, {run, repetition, {}, {}, {}}, options));
+            ledger::record_json(ledger::make_record(result, {run, repetition, {}, {}, {}}, options),
+                                options, environment);
         record["cell"] =
             ledger::cell_json(nominal);  // the noise is what the comparison must not know of
         record["cell_id"] = nominal.id();
