@@ -88,7 +88,7 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
                                        .resume = command.resume,
                                        .is_tried = command.is_tried},
                                       session, cell, print);
-  return diagnosis.carry_out();
+  return diagnosis.run();
 }
 
 }  // namespace

@@ -18,30 +18,30 @@ data_gen::StorageNews news_for(session::SignsOfLife& signs) {
           .syncs = [&signs](const std::string& folder) { signs.wait_for_disk(folder); }};
 }
 
-int generate(const GenOptions& asked, session::Aside& aside) {
+int generate(const GenOptions& asked, session::SupervisedCommand& command) {
   data_gen::GenerateOptions options = to_generate(asked);
-  session::SignsOfLife& signs = aside.watch(options.data.string(), asked.stall_seconds);
+  session::SignsOfLife& signs = command.watch(options.data.string(), asked.stall_seconds);
   options.news = news_for(signs);
   const std::int64_t start = measure::now_ns();
   const auto progress = [&](const data_gen::GenerateProgress& p) {
     signs.go_on();
-    aside.show([&] { return text::generate_progress(p, start); });
+    command.show([&] { return text::generate_progress(p, start); });
   };
   std::int64_t skipped = 0;
   options.on_skipped = [&](const std::string& picture, std::int64_t pictures) {
-    aside.say("feedrate: left out: " + picture);
+    command.say("feedrate: left out: " + picture);
     skipped += pictures;
   };
   const std::vector<data_gen::VariantSummary> made = data_gen::generate_dataset(
-      options, progress, [stop = aside.stop_token()] { return stop.stop_requested(); });
+      options, progress, [stop = command.stop_token()] { return stop.stop_requested(); });
   for (const data_gen::VariantSummary& v : made) {
     const auto bytes = static_cast<double>(v.bytes);
-    aside.print(format("%-28s %8lld samples %10.1f MB  mean %8.0f bytes\n", v.variant.c_str(),
-                       static_cast<long long>(v.files), bytes / 1e6,
-                       v.files > 0 ? bytes / static_cast<double>(v.files) : 0));
+    command.print(format("%-28s %8lld samples %10.1f MB  mean %8.0f bytes\n", v.variant.c_str(),
+                         static_cast<long long>(v.files), bytes / 1e6,
+                         v.files > 0 ? bytes / static_cast<double>(v.files) : 0));
   }
-  if (skipped > 0) aside.say(std::to_string(skipped) + " left out");
-  aside.say(format("made in %.1f s", measure::seconds(measure::now_ns() - start)));
+  if (skipped > 0) command.say(std::to_string(skipped) + " left out");
+  command.say(format("made in %.1f s", measure::seconds(measure::now_ns() - start)));
   return 0;
 }
 
@@ -54,8 +54,9 @@ CommandEntry add_gen(CLI::App& program) {
   add_gen_options(*app, *options);
   return {app,
           {},
-          session::AsideCommand{[=](session::Aside& aside) { return generate(*options, aside); },
-                                "; the same command goes on where it stopped"}};
+          session::SupervisedBody{
+              [=](session::SupervisedCommand& command) { return generate(*options, command); },
+              "; the same command goes on where it stopped"}};
 }
 
 }  // namespace feedrate::cli

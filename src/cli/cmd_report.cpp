@@ -12,12 +12,12 @@ namespace {
 
 // Everything behind the name goes to the Python side as it was typed, --help as well.
 CommandEntry add_passed_on(CLI::App& program, const std::string& name, const std::string& help,
-                           std::function<void(const std::vector<std::string>&)> carry_out) {
+                           std::function<void(const std::vector<std::string>&)> run_python) {
   CLI::App* app = program.add_subcommand(name, help);
   app->set_help_flag("");
   app->prefix_command();
   return {app, [=]() -> int {
-            carry_out(app->remaining());
+            run_python(app->remaining());
             return 0;
           }};
 }

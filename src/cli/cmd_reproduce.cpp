@@ -38,7 +38,7 @@ void print(const ledger::Reproduction& reproduction, const std::string& output) 
 }
 
 // This program once more; it gets signals of the terminal itself. Returns its exit code.
-int carry_out(ledger::Arguments words) {
+int run_command(ledger::Arguments words) {
   std::fprintf(stderr, "%s\n", ledger::shell_line(words).c_str());
   words.insert(words.begin(), "feedrate");
   const std::vector<char*> arguments = exec_arguments(words);
@@ -52,9 +52,9 @@ int carry_out(ledger::Arguments words) {
   return program.wait();
 }
 
-int carry_out_all(const ledger::Reproduction& reproduction, const std::string& output) {
+int run_all(const ledger::Reproduction& reproduction, const std::string& output) {
   for (const ledger::Arguments& words : reproduction.datasets) {
-    if (const int code = carry_out(words); code != 0) return code;
+    if (const int code = run_command(words); code != 0) return code;
   }
   for (const ledger::MeasuredData& data : reproduction.data)
     if (const std::string note = ledger::check_same(data); !note.empty())
@@ -65,7 +65,7 @@ int carry_out_all(const ledger::Reproduction& reproduction, const std::string& o
       write_whole_file(output + "/config-" + std::to_string(i) + ".toml", reproduction.configs[i],
                        /*durable=*/false);
     }
-    if (const int code = carry_out(reproduction.runs[i]); code != 0) return code;
+    if (const int code = run_command(reproduction.runs[i]); code != 0) return code;
   }
   return 0;
 }
@@ -90,7 +90,7 @@ int reproduce(const ReproduceCommand& command) {
   }
   for (const std::string& note : reproduction.notes)
     std::fprintf(stderr, "feedrate: note: %s\n", note.c_str());
-  return carry_out_all(reproduction, command.output);
+  return run_all(reproduction, command.output);
 }
 
 }  // namespace

@@ -28,21 +28,22 @@ struct VerifyOptions {
   double stall_seconds = run::RunLimits{}.stall_seconds;
 };
 
-storage::DatasetVariant list_own_folder(const VerifyOptions& o, session::Aside& aside,
+storage::DatasetVariant list_own_folder(const VerifyOptions& o, session::SupervisedCommand& command,
                                         session::SignsOfLife& signs) {
   const std::vector<std::string_view> endings = codec::picture_endings();
   const auto listing = [&](std::uint64_t) { signs.alive(); };
   if (!storage::holds_tar_shards(o.data) || storage::holds_class_pictures(o.data, endings, listing))
     return storage::list_image_folder(o.data, endings, o.threads, listing);
-  return storage::list_tar_shards(o.data, endings, o.threads, listing,
-                                  [&](const std::string& note) { aside.say("feedrate: " + note); });
+  return storage::list_tar_shards(
+      o.data, endings, o.threads, listing,
+      [&](const std::string& note) { command.say("feedrate: " + note); });
 }
 
-storage::VerifyResult check_files(const VerifyOptions& o, session::Aside& aside,
+storage::VerifyResult check_files(const VerifyOptions& o, session::SupervisedCommand& command,
                                   session::SignsOfLife& signs) {
   const auto progress = [&](std::uint64_t done, std::uint64_t all) {
     signs.go_on();
-    aside.show([&] {
+    command.show([&] {
       return format("%.0f of %.0f MB checked", static_cast<double>(done) / 1e6,
                     static_cast<double>(all) / 1e6);
     });
@@ -50,31 +51,31 @@ storage::VerifyResult check_files(const VerifyOptions& o, session::Aside& aside,
   const auto waits_for = [&](const std::string& path) { signs.wait_for(path); };
   if (!storage::is_image_folder(o.data, [&](std::uint64_t) { signs.alive(); }))
     return storage::verify_dataset(o.data, o.threads, progress, waits_for);
-  return storage::verify_own_folder(list_own_folder(o, aside, signs), o.threads, progress,
+  return storage::verify_own_folder(list_own_folder(o, command, signs), o.threads, progress,
                                     waits_for);
 }
 
-int verify(const VerifyOptions& o, session::Aside& aside) {
-  const std::stop_callback at_once(aside.stop_token(), [&] { aside.leave(); });
-  session::SignsOfLife& signs = aside.watch(o.data, o.stall_seconds);
+int verify(const VerifyOptions& o, session::SupervisedCommand& command) {
+  const std::stop_callback at_once(command.stop_token(), [&] { command.leave(); });
+  session::SignsOfLife& signs = command.watch(o.data, o.stall_seconds);
   std::error_code error;
   if (!std::filesystem::is_directory(o.data, error)) {
     refuse_unreadable(o.data, error);
     throw Error(o.data, std::filesystem::exists(o.data, error) ? "is no folder" : "no such folder",
                 "give the folder of a dataset, of pictures or of tar shards");
   }
-  const storage::VerifyResult result = check_files(o, aside, signs);
-  for (const std::string& file : result.damaged) aside.print("damaged: " + file + "\n");
-  for (const std::string& file : result.unreadable) aside.print("unreadable: " + file + "\n");
-  aside.print(format("%llu samples, %.1f MB, %zu damaged, %zu unreadable\n",
-                     static_cast<unsigned long long>(result.files),
-                     static_cast<double>(result.bytes) / 1e6, result.damaged.size(),
-                     result.unreadable.size()));
+  const storage::VerifyResult result = check_files(o, command, signs);
+  for (const std::string& file : result.damaged) command.print("damaged: " + file + "\n");
+  for (const std::string& file : result.unreadable) command.print("unreadable: " + file + "\n");
+  command.print(format("%llu samples, %.1f MB, %zu damaged, %zu unreadable\n",
+                       static_cast<unsigned long long>(result.files),
+                       static_cast<double>(result.bytes) / 1e6, result.damaged.size(),
+                       result.unreadable.size()));
   for (const std::string& command : storage::repair_commands(o.data, result.damaged))
-    aside.print("to make them again: " + command + "\n");
+    command.print("to make them again: " + command + "\n");
   if (!result.contents_xxh3.empty()) {
-    aside.print("checksum of all contents: " + result.contents_xxh3 +
-                " (a copy that has the same is the same)\n");
+    command.print("checksum of all contents: " + result.contents_xxh3 +
+                  " (a copy that has the same is the same)\n");
   }
   return result.is_sound() ? 0 : 1;
 }
@@ -90,8 +91,10 @@ CommandEntry add_verify(CLI::App& program) {
       ->required();
   add_count(*app, "--threads", o->threads, 1, 1024, "number of reading threads");
   add_stall_option(*app, o->stall_seconds);
-  return {
-      app, {}, session::AsideCommand{[o](session::Aside& aside) { return verify(*o, aside); }, ""}};
+  return {app,
+          {},
+          session::SupervisedBody{
+              [o](session::SupervisedCommand& command) { return verify(*o, command); }, ""}};
 }
 
 }  // namespace feedrate::cli

@@ -3,7 +3,7 @@
 #include <functional>
 #include <optional>
 
-#include "session/aside.h"
+#include "session/supervised_command.h"
 
 namespace feedrate::cli {
 
@@ -13,8 +13,8 @@ namespace feedrate::cli {
 using Command = std::function<int()>;
 struct CommandEntry {
   CLI::App* app;
-  Command carry_out{};
-  std::optional<session::AsideCommand> aside{};  // instead: by another process
+  Command run{};
+  std::optional<session::SupervisedBody> supervised{};  // instead: by another process
 };
 
 CommandEntry add_gen(CLI::App& program);

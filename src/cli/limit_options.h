@@ -11,7 +11,7 @@ namespace feedrate::cli {
 // Adds all of them. `limits` must outlive the parse.
 void add_limit_options(CLI::App& command, run::RunLimits& limits);
 
-// Adds --stall-seconds alone, to a command that is carried out aside (aside.h).
+// Adds --stall-seconds alone, to a command that is run by another process (supervised_command.h).
 void add_stall_option(CLI::App& command, double& seconds);
 
 // Whoever types one of --min-seconds and --max-seconds means the other to go with it. Throws a

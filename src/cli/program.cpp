@@ -30,9 +30,9 @@ static std::string what_an_option_meant(const CLI::App& command, int argc, char*
 }
 
 int run_program(int argc, char** argv) {
-  // One that this program has started: "aside RANK RANKS HOST COMMAND ...".
-  const bool is_aside = argc > 4 && argv[1] == session::kAside;
-  if (is_aside) argc -= 4, argv += 4;
+  // One that this program has started: "supervised RANK RANKS HOST COMMAND ...".
+  const bool is_supervised = argc > 4 && argv[1] == session::kSupervised;
+  if (is_supervised) argc -= 4, argv += 4;
   CLI::App program{
       "feedrate trains a ResNet on synthetic batches that already lie on the device (the ceiling), "
       "then on\n"
@@ -79,12 +79,12 @@ int run_program(int argc, char** argv) {
   }
   for (const CommandEntry& command : commands) {
     if (!command.app->parsed()) continue;
-    if (!command.aside) return command.carry_out();
-    if (is_aside) return session::be_aside(*command.aside);
-    std::vector<std::string> words{std::string(session::kAside)};
+    if (!command.supervised) return command.run();
+    if (is_supervised) return session::serve_supervised(*command.supervised);
+    std::vector<std::string> words{std::string(session::kSupervised)};
     words.insert(words.end(), argv + 1, argv + argc);
     text::LiveWatcher watcher;
-    return session::carry_out_aside(words, *command.aside, watcher);
+    return session::run_supervised(words, *command.supervised, watcher);
   }
   return 2;
 }

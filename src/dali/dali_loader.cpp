@@ -37,7 +37,7 @@ class DaliLoader : public pipeline::Loader {
                   options_.recipe.filter) {
     if (!options_.recipe.encoded_cache) {
       storage_ = storage::make_storage(*options_.recipe.dataset);
-      if (options_.recipe.reads) storage_->tell(options_.recipe.reads->add());
+      if (options_.recipe.reads) storage_->report_waits_to(options_.recipe.reads->add());
     }
     thread_ = std::jthread([this] { run(); });
   }

@@ -95,7 +95,7 @@ class Hdf5Samples : public storage::ReadsOnDemand {
       throw Error(path_, "its \"offsets\" are not those of the manifest", remedy_);
   }
 
-  void carry_out(const storage::ReadRequest& request, storage::ReadCompletion& done) override {
+  void read_sample(const storage::ReadRequest& request, storage::ReadCompletion& done) override {
     const storage::SampleFile& sample = *request.sample;
     const std::size_t head = sample.bytes - request.tail.size();
     const std::span<std::byte> to(buffers_[request.tag].resize(head), head);

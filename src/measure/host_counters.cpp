@@ -107,6 +107,11 @@ std::optional<CpuTicks> next_cpu(std::istream& stat) {
   return cpu;
 }
 
+// The kernel's own words of iowait: it may fall. No share is less than nothing.
+double share(std::int64_t from, std::int64_t to, double all) {
+  return std::max(0.0, static_cast<double>(to - from) / all);
+}
+
 // Time that the CPUs were busy, but not with this process, as a share of `all_ticks`.
 double others(double busy_ticks, double all_ticks, std::int64_t own_ns) {
   const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
@@ -116,7 +121,13 @@ double others(double busy_ticks, double all_ticks, std::int64_t own_ns) {
 }
 
 double per_second(std::int64_t from, std::int64_t to, double wall_s, double unit) {
-  return from < 0 || to < 0 || wall_s <= 0 ? -1 : static_cast<double>(to - from) * unit / wall_s;
+  return from < 0 || to < from || wall_s <= 0 ? -1 : static_cast<double>(to - from) * unit / wall_s;
+}
+
+// The clock is read after the counters, not with them: over stretches as short as a block a share
+// of the time can come out above one.
+double pressure(std::int64_t from_us, std::int64_t to_us, double wall_s) {
+  return std::min(1.0, per_second(from_us, to_us, wall_s, 1e-6));
 }
 
 }  // namespace
@@ -155,9 +166,9 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
   const double wall_s = seconds(to.at_ns - from.at_ns);
   const double ticks = static_cast<double>(to.all_ticks - from.all_ticks);
   if (ticks > 0) {
-    use.cpu_busy = static_cast<double>(to.busy_ticks - from.busy_ticks) / ticks;
-    use.cpu_iowait = static_cast<double>(to.iowait_ticks - from.iowait_ticks) / ticks;
-    use.cpu_steal = static_cast<double>(to.steal_ticks - from.steal_ticks) / ticks;
+    use.cpu_busy = share(from.busy_ticks, to.busy_ticks, ticks);
+    use.cpu_iowait = share(from.iowait_ticks, to.iowait_ticks, ticks);
+    use.cpu_steal = share(from.steal_ticks, to.steal_ticks, ticks);
     const std::int64_t own_ns = to.process_cpu_ns - from.process_cpu_ns;
     use.cpu_other_processes =
         others(static_cast<double>(to.busy_ticks - from.busy_ticks), ticks, own_ns);
@@ -165,9 +176,9 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
         others(static_cast<double>(to.usable_busy_ticks - from.usable_busy_ticks),
                static_cast<double>(to.usable_all_ticks - from.usable_all_ticks), own_ns);
   }
-  use.psi_cpu_some = per_second(from.psi_cpu_us, to.psi_cpu_us, wall_s, 1e-6);
-  use.psi_io_some = per_second(from.psi_io_us, to.psi_io_us, wall_s, 1e-6);
-  use.psi_memory_some = per_second(from.psi_memory_us, to.psi_memory_us, wall_s, 1e-6);
+  use.psi_cpu_some = pressure(from.psi_cpu_us, to.psi_cpu_us, wall_s);
+  use.psi_io_some = pressure(from.psi_io_us, to.psi_io_us, wall_s);
+  use.psi_memory_some = pressure(from.psi_memory_us, to.psi_memory_us, wall_s);
   use.cpu_quota_stopped = quota_stopped(from.quota, to.quota);
   use.disk_read_bytes_per_s = per_second(from.disk_read_bytes, to.disk_read_bytes, wall_s, 1);
   use.network_receive_bytes_per_s =

@@ -51,7 +51,7 @@ class PictureReader {
       : storage_(storage::make_storage(*recipe.dataset)),
         names_(*recipe.dataset),
         decoder_(recipe.format->make_decoder()) {
-    if (recipe.reads) storage_->tell(recipe.reads->add());
+    if (recipe.reads) storage_->report_waits_to(recipe.reads->add());
   }
 
   // Valid until the next call.
@@ -133,7 +133,7 @@ std::shared_ptr<const std::vector<CachedSample>> fill_encoded_cache(const Sample
   const auto cache = std::make_shared<std::vector<CachedSample>>(dataset.samples.size());
   fill_all(cache->size(), threads, stop, progress, [&] {
     std::shared_ptr<storage::Storage> storage = storage::make_storage(dataset);
-    if (recipe.reads) storage->tell(recipe.reads->add());
+    if (recipe.reads) storage->report_waits_to(recipe.reads->add());
     return [&, storage](std::size_t i) {
       try {
         storage->read(dataset.samples[i], (*cache)[i].buffer);

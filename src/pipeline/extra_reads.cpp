@@ -13,7 +13,7 @@ ExtraReads::ExtraReads(const storage::DatasetVariant& dataset, const measure::De
   const storage::Io past_page_cache{&storage::find_io_engine("direct"), 1};
   for (int t = 0; t < threads; ++t) {
     storages_.push_back(storage::make_storage(dataset, past_page_cache));
-    if (reads) storages_.back()->tell(reads->add());
+    if (reads) storages_.back()->report_waits_to(reads->add());
   }
   for (std::size_t t = 0; t < storages_.size(); ++t) {
     threads_.emplace_back([this, t, seed](const std::stop_token& stop) {

@@ -17,7 +17,7 @@ SampleSource::SampleSource(const SampleRecipe& recipe, measure::StageCounters& c
   if (recipe.reads_storage()) {
     storage_ = storage::make_storage(*recipe.dataset, recipe.io);
     storage_->count_latencies();
-    if (recipe.reads) storage_->tell(recipe.reads->add());
+    if (recipe.reads) storage_->report_waits_to(recipe.reads->add());
   }
   places_.resize(storage_ ? static_cast<std::size_t>(storage_->depth()) : 1);
   asked_.reserve(places_.size());

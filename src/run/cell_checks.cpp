@@ -121,7 +121,7 @@ void check_reading(const plan::CellSettings& settings, const storage::DatasetVar
   const auto storage = storage::make_storage(dataset, {&engine, 1});
   if (slot) {
     slot->end();
-    storage->tell(*slot);
+    storage->report_waits_to(*slot);
   }
   if (reads_first_sample(settings)) storage->read(dataset.samples.front());
 }

@@ -148,7 +148,7 @@ class ThreadRanks : public CellRanks {
         began_ns = measure::now_ns();
         return run_rank_threads(task, stop);
       };
-      RankAnswer answer = carry_out(work, run_all, stop);
+      RankAnswer answer = run_process(work, run_all, stop);
       if (!options.trace.empty() && !answer.interrupted)
         answer.trace = write_traces(options.trace, answer.ranks, began_ns);
       return answer.interrupted ? std::nullopt : std::optional(std::move(answer));

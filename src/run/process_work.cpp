@@ -36,9 +36,9 @@ class LivelyTrials : public device::StepTrials {
 
 }  // namespace
 
-RankAnswer carry_out(const ProcessWork& work,
-                     const std::function<std::vector<RankResult>(const RankTask&)>& run,
-                     std::stop_token stop) {
+RankAnswer run_process(const ProcessWork& work,
+                       const std::function<std::vector<RankResult>(const RankTask&)>& run,
+                       std::stop_token stop) {
   storage::OutstandingReads::Slot* slot = work.reads ? &work.reads->add() : nullptr;
   RankAnswer answer;
   if (work.prepares_files) {
@@ -68,13 +68,13 @@ void qualify_here(const plan::CellSettings& settings, std::uint64_t seed,
   spec.augmentation.reset();
   const auto trials = registry.find(settings.device).trials(settings.device_argument, spec);
   LivelyTrials lively(*trials, alive);
-  carry_out(order, lively,
-            {.typed = settings.step,
-             .open = settings.open_step,
-             .precision = settings.precision,
-             .on_gpu = settings.device_kind == "cuda",
-             .batch = settings.batch_size},
-            sink);
+  run_trials(order, lively,
+             {.typed = settings.step,
+              .open = settings.open_step,
+              .precision = settings.precision,
+              .on_gpu = settings.device_kind == "cuda",
+              .batch = settings.batch_size},
+             sink);
 }
 
 TraceOutcome write_traces(const std::filesystem::path& file, std::vector<RankResult>& ranks,

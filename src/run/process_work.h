@@ -24,9 +24,9 @@ struct ProcessWork {
 
 // Prepares the files, makes the task, runs it by `run`, and looks at the files again. Interrupted
 // if `stop` came first.
-RankAnswer carry_out(const ProcessWork& work,
-                     const std::function<std::vector<RankResult>(const RankTask&)>& run,
-                     std::stop_token stop);
+RankAnswer run_process(const ProcessWork& work,
+                       const std::function<std::vector<RankResult>(const RankTask&)>& run,
+                       std::stop_token stop);
 
 // Carries out an order to try out a cell's device, in this process. Throws what ends it. `alive` is
 // called after each trial; may be empty.

@@ -79,8 +79,8 @@ void from_json(const Json& json, QualifyOrder& order) {
   order = {.asks_rates = json.at("rates"), .asks_fit = json.at("fit"), .known = json.at("known")};
 }
 
-void carry_out(const QualifyOrder& order, device::StepTrials& trials, const device::OpenStep& step,
-               const QualifySink& tell) {
+void run_trials(const QualifyOrder& order, device::StepTrials& trials, const device::OpenStep& step,
+                const QualifySink& tell) {
   if (order.asks_fit)
     return tell({.fits = device::largest_batch(trials, device::plain_of(step), step.batch)});
   const device::QualifyNews news{

@@ -38,8 +38,8 @@ void to_json(nlohmann::json& json, const QualifyOrder& order);
 void from_json(const nlohmann::json& json, QualifyOrder& order);  // throws the same
 
 // Carries out an order on trials in this process, and tells how it goes.
-void carry_out(const QualifyOrder& order, device::StepTrials& trials, const device::OpenStep& step,
-               const std::function<void(const QualifyEvent&)>& tell);
+void run_trials(const QualifyOrder& order, device::StepTrials& trials, const device::OpenStep& step,
+                const std::function<void(const QualifyEvent&)>& tell);
 
 // Has `attempt` carry out an order, again without what the one before has died of: such a rung has
 // failed. `attempt` calls its sink for each event; it returns false if it was stopped, and throws

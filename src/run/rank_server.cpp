@@ -69,7 +69,7 @@ class RankServer {
   RankServer(ranks::SocketGroup& group, device::AcceleratorRegistry& registry, int ranks_here)
       : group_(group), registry_(registry), ranks_here_(ranks_here) {}
 
-  RankAnswer carry_out(const RankOrder& order) {
+  RankAnswer run_order(const RankOrder& order) {
     if (order.work == Work::qualify) {
       kept_.drop();  // the trials need its memory
       qualify(order);
@@ -95,7 +95,7 @@ class RankServer {
                            .prepares_files = group_.local_rank() == 0,
                            .ranks_here = are_threads ? settings.gpus : ranks_here_};
     auto answer =
-        run::carry_out(work, [&](const RankTask& task) { return results_of(task, stop); }, stop);
+        run_process(work, [&](const RankTask& task) { return results_of(task, stop); }, stop);
     if (!order.keeps_device) kept_.drop();
     if (!order.options.trace.empty() && !answer.interrupted)
       answer.trace = write_traces(trace_file(order.options, are_threads || settings.gpus == 1),
@@ -240,7 +240,7 @@ void serve_rank(ranks::SocketGroup& group, device::AcceleratorRegistry& registry
   RankServer server(group, registry, ranks_here);
   while (const auto task = group.next_task()) {
     try {
-      const RankAnswer answer = server.carry_out(order_from(*task));
+      const RankAnswer answer = server.run_order(order_from(*task));
       if (answer.interrupted && answer.ranks.empty()) {
         group.fail("interrupted");
       } else {

@@ -87,7 +87,7 @@ void DiagnosisSession::go_on() {
   live_.go_on_from(head_.seen);
 }
 
-int DiagnosisSession::carry_out() {
+int DiagnosisSession::run() {
   watcher_.logs("diagnosing " + cell_.label() + ": about " + duration(order_.budget_s) +
                 " (--budget)");
   const bool is_whole = measure();

@@ -49,7 +49,7 @@ class DiagnosisSession {
                    std::function<void(const DiagnosisAnswer&)> answered);
 
   // The exit code. Throws an Error where the ceiling or the cell cannot be measured.
-  int carry_out();
+  int run();
 
  private:
   double seconds() const;

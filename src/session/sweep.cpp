@@ -98,7 +98,7 @@ class Sweep {
         page_caches_(before_),
         order_(static_cast<int>(session.ledger() ? session.ledger()->size() : 0)) {}
 
-  SweepOutcome carry_out(std::vector<plan::PlannedRun> plan) {
+  SweepOutcome run(std::vector<plan::PlannedRun> plan) {
     while (!plan.empty() && !ended_) {
       if (const ledger::Ledger* ledger = session_.ledger())
         ledger::keep_plan(session_.options().output, plan, ledger->size());
@@ -175,7 +175,7 @@ class Sweep {
 SweepOutcome run_sweep(Session& session, const std::vector<plan::PlannedRun>& plan,
                        const SweepHooks& hooks, bool stop_at_failure,
                        const std::optional<plan::Precision>& precision) {
-  return Sweep(session, hooks, stop_at_failure, precision).carry_out(plan);
+  return Sweep(session, hooks, stop_at_failure, precision).run(plan);
 }
 
 }  // namespace feedrate::session

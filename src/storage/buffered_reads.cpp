@@ -40,7 +40,7 @@ class BufferedReads : public ReadsOnDemand {
     }
   }
 
-  void carry_out(const ReadRequest& request, ReadCompletion& done) override {
+  void read_sample(const ReadRequest& request, ReadCompletion& done) override {
     const SampleFile& sample = *request.sample;
     Slot& slot = slots_[request.tag];
     if (files_.apart()) {

@@ -21,7 +21,7 @@ class DirectReads : public ReadsOnDemand {
   }
 
  private:
-  void carry_out(const ReadRequest& request, ReadCompletion& done) override {
+  void read_sample(const ReadRequest& request, ReadCompletion& done) override {
     const SampleFile& sample = *request.sample;
     std::byte* const buffer = buffers_[request.tag].data();
     const std::uint64_t found = read_blocks(sample, buffer, done);

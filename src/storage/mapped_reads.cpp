@@ -73,7 +73,7 @@ class MappedReads : public ReadsOnDemand {
     }
   }
 
-  void carry_out(const ReadRequest& request, ReadCompletion& done) override {
+  void read_sample(const ReadRequest& request, ReadCompletion& done) override {
     const std::span<std::byte> sample = whole_sample(request, &done);
     // Reads what is missing at once, and says what a fault would end the process for.
     if (advise(sample, MADV_POPULATE_READ) != 0)

@@ -118,7 +118,7 @@ void copy_part(const DatasetVariant& variant, const std::string& name, std::uint
     const Waiting opening(slot, variant.samples.front());
     storage = make_storage(variant);
   }
-  if (slot) storage->tell(*slot);
+  if (slot) storage->report_waits_to(*slot);
   Buffer buffer;
   std::vector<SampleFile> samples;
   for (const std::size_t i : chosen(variant, most_bytes)) {

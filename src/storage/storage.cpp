@@ -104,7 +104,7 @@ std::size_t ReadsOnDemand::finish(std::span<ReadCompletion> done, bool) {
   next_ = (next_ + 1) % pending_.size(), --waiting_;
   done[0] = {.tag = request.tag, .latency_ns = 0};
   try {
-    carry_out(request, done[0]);
+    read_sample(request, done[0]);
     done[0].latency_ns += measure::now_ns() - polled_ns() - done[0].lock_ns;
   } catch (...) {
     done[0].error = std::current_exception();

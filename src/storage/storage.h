@@ -75,7 +75,7 @@ class Storage {
   ReadCompletion read(const SampleFile& sample, Buffer& into);
 
   // From now on what poll() waits for is told to `slot`, which outlives this.
-  void tell(OutstandingReads::Slot& slot) { slot_ = &slot; }
+  void report_waits_to(OutstandingReads::Slot& slot) { slot_ = &slot; }
   // From now on every request's durations are counted. Any thread may ask for them at any time.
   void count_latencies() { counters_.emplace(); }
   void add_latencies(ReadLatencies& to) const;
@@ -122,7 +122,7 @@ class ReadsOnDemand : public Storage {
   virtual void announce(const ReadRequest&) {}
   // Fills all of `done` but its tag, or throws what becomes its error. `latency_ns` comes as 0 and
   // takes what announce() took for this request; the time of this call is added.
-  virtual void carry_out(const ReadRequest& request, ReadCompletion& done) = 0;
+  virtual void read_sample(const ReadRequest& request, ReadCompletion& done) = 0;
 
   std::vector<ReadRequest> pending_;  // a ring: `waiting_` of them from next_ on
   std::size_t next_ = 0, waiting_ = 0;

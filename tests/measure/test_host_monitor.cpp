@@ -29,6 +29,20 @@ TEST(HostUse, IsWhatHappenedBetween) {
   EXPECT_EQ(use.network_receive_bytes_per_s, -1);
 }
 
+TEST(HostUse, IsAShareThoughClockAndCountersAreReadOneAfterTheOther) {
+  measure::HostCounters from, to;
+  to.at_ns = 100'000'000, to.all_ticks = 20;
+  from.psi_cpu_us = 0, to.psi_cpu_us = 103'100;
+  from.iowait_ticks = 7, to.iowait_ticks = 6;
+  from.psi_io_us = 500, to.psi_io_us = 400;
+  from.disk_read_bytes = 5000, to.disk_read_bytes = 1000;
+  const measure::HostUse use = measure::host_use(from, to);
+  EXPECT_EQ(use.psi_cpu_some, 1);
+  EXPECT_EQ(use.cpu_iowait, 0);
+  EXPECT_EQ(use.psi_io_some, -1) << "a counter that jumps backwards says nothing";
+  EXPECT_EQ(use.disk_read_bytes_per_s, -1);
+}
+
 TEST(HostMonitor, SeesABusyThread) {
   measure::HostMonitor monitor(20'000'000);
   const std::int64_t start = measure::now_ns();

@@ -28,7 +28,7 @@ bool attempt_in_a_process(StandIn& trials, const run::QualifyOrder& order,
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    run::carry_out(order, trials, all_open(), [&](const run::QualifyEvent& event) {
+    run::run_trials(order, trials, all_open(), [&](const run::QualifyEvent& event) {
       const std::string line = run::json_of(event).dump() + "\n";
       if (write(ends[1], line.data(), line.size()) != static_cast<ssize_t>(line.size())) _exit(1);
     });
@@ -85,7 +85,7 @@ TEST(Qualification, WhatErrsIsLeftOutByName) {
       run::qualify_apart({},
                          [&](const run::QualifyOrder& order, const run::QualifySink& sink) {
                            ++attempts;
-                           run::carry_out(order, trials, all_open(), sink);
+                           run::run_trials(order, trials, all_open(), sink);
                            return true;
                          },
                          {});
@@ -129,8 +129,8 @@ TEST(Qualification, AskedForTheLargestBatchItTellsThatAlone) {
   StandIn trials;
   trials.most_images = 50;
   std::optional<run::QualifyEvent> last;
-  run::carry_out({.asks_fit = true}, trials, all_open(),
-                 [&](const run::QualifyEvent& event) { last = event; });
+  run::run_trials({.asks_fit = true}, trials, all_open(),
+                  [&](const run::QualifyEvent& event) { last = event; });
   ASSERT_TRUE(last);
   EXPECT_EQ(run::qualify_event_from(run::json_of(*last)).fits, 48);
 }

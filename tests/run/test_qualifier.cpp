@@ -49,7 +49,7 @@ class TriedOut : public run::CellRanks {
       if (event.qualified && stops_when_found) throw Stopped{};
     };
     try {
-      run::carry_out(order, trials, all_open(), hear);
+      run::run_trials(order, trials, all_open(), hear);
     } catch (const Stopped&) {
       return false;
     }

@@ -44,7 +44,7 @@ TEST(OutstandingReads, AreToldByAStorageThatWaits) {
   storage::OutstandingReads reads(dataset);
   std::jthread reader([&] {
     const auto storage = storage::make_storage(dataset);
-    storage->tell(reads.add());
+    storage->report_waits_to(reads.add());
     storage::Buffer buffer;
     storage->read(dataset.samples[0], buffer);
     EXPECT_ANY_THROW(storage->read(dataset.samples[2], buffer));

@@ -1,4 +1,4 @@
-#include "session/aside.h"
+#include "session/supervised_command.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -41,22 +41,22 @@ void show_news(Watcher& watcher, std::string_view news) {
 
 }  // namespace
 
-void Aside::say(std::string_view line) {
+void SupervisedCommand::say(std::string_view line) {
   said_.append(line).append("\n");
   if (said_.size() > kMostSaid) report_said();
 }
 
-void Aside::report_said() {
+void SupervisedCommand::report_said() {
   while (!said_.empty() && group_.report(kSaid + said_.substr(0, kMostSaid)))
     said_.erase(0, kMostSaid);
 }
 
-void Aside::report_progress(const std::string& text) {
+void SupervisedCommand::report_progress(const std::string& text) {
   report_said();
   if (said_.empty()) group_.report(kProgress + text);
 }
 
-SignsOfLife& Aside::watch(const std::string& folder, double stall_seconds) {
+SignsOfLife& SupervisedCommand::watch(const std::string& folder, double stall_seconds) {
   signs_.emplace(folder);
   watch_ = group_.give_up_when([this, stall_seconds]() -> std::string {
     const SignsOfLife::Silence silence = signs_->silence();
@@ -67,13 +67,13 @@ SignsOfLife& Aside::watch(const std::string& folder, double stall_seconds) {
   return *signs_;
 }
 
-void Aside::answer(const std::function<int(Aside&)>& command) {
+void SupervisedCommand::answer(const std::function<int(SupervisedCommand&)>& command) {
   const AnswerHead head{.code = code_of(command), .out_bytes = out_.size()};
   watch_ = {};  // waits for it
   group_.finish(std::string(ranks::bytes_of(head)) + out_ + said_);
 }
 
-int Aside::code_of(const std::function<int(Aside&)>& command) {
+int SupervisedCommand::code_of(const std::function<int(SupervisedCommand&)>& command) {
   try {
     return command(*this);
   } catch (const UsageError& error) {
@@ -85,8 +85,8 @@ int Aside::code_of(const std::function<int(Aside&)>& command) {
   }
 }
 
-int carry_out_aside(const std::vector<std::string>& words, const AsideCommand& command,
-                    Watcher& watcher) {
+int run_supervised(const std::vector<std::string>& words, const SupervisedBody& command,
+                   Watcher& watcher) {
   const SignalWatcher signals;
   int code = 0;
   const auto news = [&](const std::string& text) { show_news(watcher, text); };
@@ -107,10 +107,10 @@ int carry_out_aside(const std::vector<std::string>& words, const AsideCommand& c
   return signals.exit_code(1);
 }
 
-int be_aside(const AsideCommand& command) {
+int serve_supervised(const SupervisedBody& command) {
   ranks::SocketGroup group(ranks::Connection(ranks::Children::kRankDescriptor), /*rank=*/0,
                            /*size=*/1, device::kLoopback, /*local_rank=*/0);
-  while (group.next_task()) Aside(group).answer(command.carry_out);
+  while (group.next_task()) SupervisedCommand(group).answer(command.run);
   return 0;
 }
 

@@ -14,19 +14,20 @@
 #include "session/watcher.h"
 
 // Storage that does not answer may keep a process for ever, even one that was killed. So a command
-// that reads or writes storage itself is carried out aside: by this program in another process,
-// "feedrate aside RANK RANKS HOST COMMAND ...", which is started as a rank is. The process that the
-// user started touches no storage. It shows what the other one says, tells it of a signal, and
-// leaves it behind where it does not end.
+// that reads or writes storage itself is run by this program in another process,
+// "feedrate supervised RANK RANKS HOST COMMAND ...", which is started as a rank is. The process
+// that the user started touches no storage. It shows what the other one says, tells it of a signal,
+// and leaves it behind where it does not end.
 namespace feedrate::session {
 
-inline constexpr std::string_view kAside = "aside";
+inline constexpr std::string_view kSupervised = "supervised";
 
 // What such a command has to say, and the watch over it. Used by one thread, but for what says
 // otherwise.
-class Aside {
+class SupervisedCommand {
  public:
-  explicit Aside(ranks::SocketGroup& group) : group_(group), stop_(group.stop_token()) {}
+  explicit SupervisedCommand(ranks::SocketGroup& group)
+      : group_(group), stop_(group.stop_token()) {}
 
   // On stdout, once the command has ended.
   void print(std::string_view text) { out_.append(text); }
@@ -50,13 +51,13 @@ class Aside {
   // After a signal: there is nothing to be done any more. Thread-safe.
   void leave() { group_.give_up(kInterrupted); }
 
-  // Carries out a command and answers with its exit code and what it has said; errors, too.
-  void answer(const std::function<int(Aside&)>& command);
+  // Runs a command and answers with its exit code and what it has said; errors, too.
+  void answer(const std::function<int(SupervisedCommand&)>& command);
 
  private:
   static constexpr const char* kInterrupted = "interrupted";
 
-  int code_of(const std::function<int(Aside&)>& command);
+  int code_of(const std::function<int(SupervisedCommand&)>& command);
   void report_progress(const std::string& text);
   void report_said();  // what the other process takes of it without being waited for
 
@@ -68,18 +69,18 @@ class Aside {
   std::jthread watch_;
 };
 
-// A command that is carried out aside. `when_interrupted`: what the user may want to know then.
-struct AsideCommand {
-  std::function<int(Aside&)> carry_out;
+// What is run so. `when_interrupted`: what the user may want to know then.
+struct SupervisedBody {
+  std::function<int(SupervisedCommand&)> run;
   std::string_view when_interrupted;
 };
 
 // Has another process carry out the command, whose words are `words`, and returns its exit code:
 // 128 + signal if one came. Errors: a std::exception of one line, as where storage hangs.
-int carry_out_aside(const std::vector<std::string>& words, const AsideCommand& command,
-                    Watcher& watcher);
+int run_supervised(const std::vector<std::string>& words, const SupervisedBody& command,
+                   Watcher& watcher);
 
 // The other process.
-int be_aside(const AsideCommand& command);
+int serve_supervised(const SupervisedBody& command);
 
 }  // namespace feedrate::session
