@@ -71,8 +71,8 @@ int verify(const VerifyOptions& o, session::SupervisedCommand& command) {
                        static_cast<unsigned long long>(result.files),
                        static_cast<double>(result.bytes) / 1e6, result.damaged.size(),
                        result.unreadable.size()));
-  for (const std::string& command : storage::repair_commands(o.data, result.damaged))
-    command.print("to make them again: " + command + "\n");
+  for (const std::string& repair : storage::repair_commands(o.data, result.damaged))
+    command.print("to make them again: " + repair + "\n");
   if (!result.contents_xxh3.empty()) {
     command.print("checksum of all contents: " + result.contents_xxh3 +
                   " (a copy that has the same is the same)\n");

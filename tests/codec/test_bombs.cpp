@@ -44,7 +44,7 @@ TEST(Bombs, jpeg) {
   }
 }
 
-TEST(Bombs, bmp_npy_raw_tensor) {
+TEST(Bombs, bmp_raw_tensor) {
   Bytes bmp = encode("bmp", make_picture(4, 4));
   codec::store_le(&bmp[18], 65535u);
   codec::store_le(&bmp[22], 65535u);
