@@ -48,7 +48,7 @@ class Page:
         self._tag(setting.kind)
         self._title(plain(title))
         at = 1 - self.inches(self.above - 0.23)
-        self._line(plain(words), at, 11, color="#333333")
+        self._line(plain(words, 240), at, 11, color="#333333")  # all of a setting
 
     def inches(self, value):
         """Inches of height as a share of the page."""

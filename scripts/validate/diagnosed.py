@@ -77,7 +77,7 @@ def shared_cpu(factor):
         factor,
         {"shared CPU"},
         [*_plant(decode=half, augment=half), "--host-cpu-ms", f"{of_steps / gpus:.4f}"],
-        _rate(BALANCED_MS),
+        _rate(max(BALANCED_MS, of_steps / gpus + 0.001)),  # no step is shorter than its burn
         workers=cpus,
         gpus=gpus,
     )

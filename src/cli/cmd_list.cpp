@@ -22,10 +22,11 @@ void print_axis(const plan::Axis& axis) {
 void print_rates() {
   std::printf("\nemulated:NAME takes ResNet-50 training rates at 224x224, one GPU:\n");
   for (const device::PublishedRate& r : device::published_rates()) {
-    std::printf("    %-16.*s %6.0f img/s  bus %2.0f GB/s  %.*s: %.*s\n",
+    std::printf("    %-16.*s %6.0f img/s  bus %2.0f GB/s  %.*s, %.*s: %.*s\n",
                 static_cast<int>(r.name.size()), r.name.data(), r.imgs_per_s,
                 r.bus_bytes_per_s / 1e9, static_cast<int>(r.device.size()), r.device.data(),
-                static_cast<int>(r.source.size()), r.source.data());
+                static_cast<int>(r.whose.size()), r.whose.data(), static_cast<int>(r.source.size()),
+                r.source.data());
   }
 }
 

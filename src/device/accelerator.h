@@ -103,7 +103,7 @@ struct StepRecord {
 };
 
 struct DeviceDescription {
-  std::string name;            // "NVIDIA H200", "Intel Xeon ...", "NVIDIA A100 (EMULATED)"
+  std::string name;            // "NVIDIA H200", "Intel Xeon ...", "500 img/s (EMULATED)"
   std::string kind;            // "cuda", "cpu", "emulated"
   double step_ms = 0;          // emulated: the mean length of a step; 0 where it is measured
   double host_cpu_ms = 0;      // emulated: CPU time that it burns on the host

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "device/registry.h"
@@ -26,12 +25,10 @@ class Emulated : public Accelerator {
         trace_ns_(nanoseconds(device_.trace_ms)),
         host_cpu_ns_(std::llround(1e6 * host_cpu_ms(device_, spec.emulation))),
         all_reduce_ns_(group.size() > 1 ? std::llround(1e6 * spec.emulation.all_reduce_ms) : 0),
-        copy_ns_(
-            std::llround(1e9 * static_cast<double>(spec.batch.bytes()) / device_.bus_bytes_per_s)),
+        copy_ns_(static_cast<std::int64_t>(
+            std::ceil(1e9 * static_cast<double>(spec.batch.bytes()) / device_.bus_bytes_per_s))),
         copy_delay_(spec.delays) {
     measure::use_precise_sleeps();
-    if (spec.feed == Feed::synthetic) return;
-    for (auto& buffer : buffers_) buffer.resize(spec.batch.bytes());
   }
 
   DeviceDescription describe() const override {
@@ -46,9 +43,7 @@ class Emulated : public Accelerator {
             .caveat = device_.caveat};
   }
   std::shared_ptr<pipeline::SlabAllocator> slabs() override { return pipeline::host_slabs(); }
-  void keep(const pipeline::HostBatch& batch) override {
-    std::memcpy(buffers_[0].data(), batch.pixels, spec_.batch.bytes());
-  }
+  void keep(const pipeline::HostBatch&) override {}  // its steps read nothing
 
   void submit(pipeline::BatchLease batch) override {
     wait_for_room();
@@ -107,15 +102,15 @@ class Emulated : public Accelerator {
     measure::burn(burnt);
     return std::max(end, measure::now_ns());
   }
-  // Returns when the batch was on the device. The copy overlaps the step before, which is only a
-  // deadline; the host waits for it, as it would for a page-locked copy's event before reusing the
-  // slab.
+  // Returns when the batch was on the device. The copy takes its time by the clock and no CPU, as a
+  // GPU's copy engine does. It overlaps the step before, which is only a deadline; the host holds
+  // the slab until the copy has ended, as it would wait for a page-locked copy's event. The copy
+  // ends at its deadline, however late the host wakes up.
   std::int64_t copy(pipeline::BatchLease batch) {
     const std::int64_t start = measure::now_ns();
-    std::memcpy(buffers_[steps_ % 2].data(), batch->pixels, spec_.batch.bytes());
-    measure::sleep_until_ns(start + copy_ns_);
     copy_delay_.serve(measure::Place::copy);
-    const std::int64_t end = std::max(start + copy_ns_, measure::now_ns());
+    const std::int64_t end = measure::now_ns() + copy_ns_;
+    measure::sleep_until_ns(end);
     ++arrivals_.batches;
     arrivals_.busy_ns += end - start;
     if (spec_.copies) spec_.copies->add(measure::TraceKind::copy, start, end, batch->sequence);
@@ -130,7 +125,6 @@ class Emulated : public Accelerator {
   const std::int64_t host_cpu_ns_, all_reduce_ns_;
   const std::int64_t copy_ns_;
   measure::DelayServer copy_delay_;
-  std::array<std::vector<std::byte>, 2> buffers_;
   std::array<std::int64_t, 2> ends_{};
   std::int64_t last_end_ = 0;
   Arrivals arrivals_;
@@ -153,7 +147,7 @@ AcceleratorKind emulated_kind() {
       },
       .count = [] { return std::numeric_limits<int>::max(); },
       .check = [](std::string_view argument,
-                  const StepSpec& spec) { emulated_device(argument, spec); },
+                  const StepSpec& spec) { check_host_cpu(emulated_device(argument, spec), spec); },
       .delays = {measure::kPlaces.begin(), measure::kPlaces.end()}};
 }
 

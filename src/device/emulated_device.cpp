@@ -12,6 +12,11 @@ namespace {
 
 constexpr double kLeastRate = 0.01;  // images/s; below it a step takes longer than anybody waits
 
+// "PyTorch's published 3,079"
+std::string rate_words(const PublishedRate& rate) {
+  return std::string(rate.whose) + " " + thousands(rate.imgs_per_s);
+}
+
 EmulatedDevice published(const PublishedRate& rate, const StepSpec& spec) {
   const std::string asked = "--device emulated:" + std::string(rate.name);
   if (spec.model != "resnet50") {
@@ -25,17 +30,18 @@ EmulatedDevice published(const PublishedRate& rate, const StepSpec& spec) {
                      "has a published rate for 224x224, which says nothing of inputs of " + size,
                      "use a larger --input-size, or give the rate: emulated:IMGS_PER_S");
   }
-  EmulatedDevice device{.name = std::string(rate.device) + " (EMULATED)",
+  const bool is_scaled = width * height != 224 * 224;
+  EmulatedDevice device{.name = std::string(rate.device) + ", " + rate_words(rate) + " img/s" +
+                                (is_scaled ? " scaled to " + size : "") + " (EMULATED)",
                         .imgs_per_s = rate.imgs_per_s,
                         .bus_bytes_per_s = rate.bus_bytes_per_s,
                         .source = std::string(rate.source),
                         .precision = "mixed precision",
                         .caveat = ""};
-  if (width * height == 224 * 224) return device;
+  if (!is_scaled) return device;
   device.imgs_per_s *= 224.0 * 224 / (static_cast<double>(width) * height);
-  device.caveat = "scaled by the number of pixels from " +
-                  std::to_string(std::lround(rate.imgs_per_s)) +
-                  " images/s, published for 224x224, to " + size;
+  device.caveat = "scaled by the number of pixels from " + rate_words(rate) +
+                  " images/s for 224x224 to " + size;
   return device;
 }
 
@@ -98,6 +104,23 @@ EmulatedDevice emulated_device(std::string_view argument, const StepSpec& spec) 
 
 double host_cpu_ms(const EmulatedDevice& device, const Emulation& asked) {
   return asked.host_cpu_ms < 0 ? device.host_cpu_ms : asked.host_cpu_ms;
+}
+
+void check_host_cpu(const EmulatedDevice& device, const StepSpec& spec) {
+  if (std::isinf(device.imgs_per_s)) return;
+  const double burn_ms = host_cpu_ms(device, spec.emulation);
+  const double step_ms = 1e3 * spec.batch.batch_size / device.imgs_per_s;
+  const bool is_recorded = spec.emulation.host_cpu_ms < 0, replays = !device.trace_ms.empty();
+  // What was recorded is of all threads of the process: one that waits busily for its GPU makes
+  // together with the others a little more than the step.
+  if (burn_ms <= step_ms * (is_recorded ? 1.05 : 1 + 1e-9)) return;
+  throw UsageError(is_recorded ? "--host-cpu-ms auto" : format("--host-cpu-ms %g", burn_ms),
+                   (is_recorded ? format("%.1f ms, as recorded, ", burn_ms) : std::string()) +
+                       format("is longer than a %sstep of %.*f ms (%d images at %s img/s)",
+                              replays ? "mean " : "", step_ms < 1 ? 3 : 1, step_ms,
+                              spec.batch.batch_size, thousands(device.imgs_per_s).c_str()),
+                   replays ? "use a smaller --host-cpu-ms"
+                           : "use a larger --batch-size, or a smaller --host-cpu-ms");
 }
 
 double mean_step_ms(const EmulatedDevice& device, int batch_size, std::size_t first,

@@ -10,6 +10,9 @@ namespace feedrate::device {
 
 // What "emulated:ARGUMENT" stands for: a step of so many seconds, and a bus.
 struct EmulatedDevice {
+  // Says whose rate it is, and ends in how it is emulated: "NVIDIA H200, PyTorch's published 3,079
+  // img/s (EMULATED)". Of another input size the rate that was published is named, and that it was
+  // scaled.
   std::string name;
   double imgs_per_s = 0;  // infinity: steps of no length
   double bus_bytes_per_s = 0;
@@ -34,6 +37,11 @@ inline constexpr std::string_view kEmulation = "emulation not yet compared with 
 
 // Milliseconds of CPU time that a step burns on the host: as asked, or the device's own.
 double host_cpu_ms(const EmulatedDevice& device, const Emulation& asked);
+
+// Refuses a burn that is longer than the mean step: the host would set the rate, and not the device
+// that is asked for. Steps of no length (emulated:inf) may burn any time, and delays that are put
+// in on purpose are not looked at. Throws UsageError.
+void check_host_cpu(const EmulatedDevice& device, const StepSpec& spec);
 
 // Milliseconds: the mean length of the steps from `first` (0 is a run's first) on, `steps` >= 1 of
 // them, with batches of so many images. Those of a trace differ.

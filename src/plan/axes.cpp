@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "codec/codec.h"
 #include "device/default_device.h"
+#include "device/host_cost.h"
 #include "device/registry.h"
 #include "device/step_option.h"
 #include "device/step_trace.h"
@@ -74,15 +75,23 @@ std::string shortest(double value) {
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-std::string milliseconds(const Axis& axis, const std::string& typed) {
+// `others`: what the axis takes beside.
+std::string milliseconds_or(const std::string& others, const Axis& axis, const std::string& typed) {
   constexpr double kLongest = 1e6;
   const auto value = number_from<double>(typed);
   if (!value || !(*value >= 0 && *value <= kLongest))
-    refuse(axis, typed, "milliseconds, such as 2.5");
+    refuse(axis, typed, "milliseconds, such as 2.5" + others);
   return shortest(*value);
 }
-std::string auto_or_milliseconds(const Axis& axis, const std::string& typed) {
-  return typed == "auto" ? typed : milliseconds(axis, typed);
+std::string milliseconds(const Axis& axis, const std::string& typed) {
+  return milliseconds_or("", axis, typed);
+}
+// A name stands for its number, so that both are the same cell.
+std::string host_cpu_ms(const Axis& axis, const std::string& typed) {
+  if (typed == "auto") return typed;
+  if (typed == "graph") return shortest(device::kGraphStepCpuMs);
+  if (typed == "eager") return shortest(device::kEagerStepCpuMs);
+  return milliseconds_or(", or graph, eager, auto", axis, typed);
 }
 
 std::string size(const Axis& axis, const std::string& typed) {
@@ -456,7 +465,8 @@ Axes device_axes() {
                   {"cuda", "an NVIDIA GPU, through LibTorch"},
                   {"cpu", "really trains, on the CPU"},
                   {"emulated:NAME",
-                   "takes real batches at a published rate, no GPU (a100, h100, h200, v100 ...)"},
+                   "takes real batches at a published rate, no GPU (a100, h100, h200, v100 ...; "
+                   "`feedrate list` says whose rates they are)"},
                   {"emulated:N", "the same at N images/s"},
                   {"emulated:trace=FILE", "the same at the steps that --record-steps wrote"}},
        .canonical = device,
@@ -512,8 +522,13 @@ Axes device_axes() {
       {.name = "host-cpu-ms",
        .help = "CPU time that an emulated step burns on the host, as launching its kernels does",
        .fallback = "auto",
-       .values = {{"MS", "milliseconds"}, {"auto", "as the trace says, else none"}},
-       .canonical = auto_or_milliseconds,
+       .values = {{"MS", "milliseconds, no more than the step takes"},
+                  {"graph", "0.8: feedrate's step as a CUDA graph, measured on an H200"},
+                  {"eager",
+                   "55: the same step launched kernel by kernel, whose thread was probably blocked "
+                   "in the driver: an upper bound"},
+                  {"auto", "as the trace says, else none"}},
+       .canonical = host_cpu_ms,
        .ceiling = true,
        .applies = is_emulated,
        .usual = "auto",

@@ -254,7 +254,7 @@ std::string diagnosis_text(const session::DiagnosisAnswer& answer) {
          slopes_text(diagnosis.slopes, of.seen.blocks_failed) +
          capacities_text(evidence.rounds.back().capacities) +
          patterns_text(of.seen.patterns_of_most()) + advice_text(of.advice) + flags_text(of) +
-         "\n" + emulation_line({&of.cell, 1}) + rounds_text(rounds, of.seconds);
+         "\n" + emulation_lines({&of.cell, 1}) + rounds_text(rounds, of.seconds);
 }
 
 }  // namespace

@@ -226,7 +226,7 @@ std::string jobs_text(const std::vector<session::PlannedJob>& jobs,
   text += left_out_text(basis);
   std::vector<plan::Cell> cells;
   for (const session::PlannedJob& job : jobs) cells.push_back(job.cell);
-  text += emulation_line(cells);
+  text += emulation_lines(cells);
   text += seen_text(outcome);
   for (const session::SpoiledRuns& spoiled : outcome.spoiled)
     text += spoiled_text(spoiled, repetitions);

@@ -1,13 +1,17 @@
 #include "text/result_text.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <set>
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "device/emulated_device.h"
 #include "device/registry.h"
 #include "measure/statistics.h"
+#include "plan/axes.h"
 #include "plan/set_rate.h"
 #include "plan/sweep_order.h"
 #include "text/terminal.h"
@@ -259,6 +263,38 @@ std::string warnings_text(std::span<const ledger::Record> records) {
   return names.empty() ? "" : names + " (--verbose explains)";
 }
 
+bool is_emulated(const plan::Cell& cell) {
+  return device::split_device(cell["device"].value()).first == "emulated";
+}
+
+// What a cell's emulated device is. Nothing where its trace lies elsewhere, as that of a ledger
+// may.
+std::optional<device::EmulatedDevice> emulated_device_of(const plan::Cell& cell) {
+  try {
+    const plan::CellSettings settings = plan::settings_of(cell);
+    return device::emulated_device(settings.device_argument, settings.step_spec(0));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// As records name it: a trace by what it holds.
+std::string recorded_device(const plan::Cell& cell) {
+  return cell.recorded(plan::axis_named("device")).value();
+}
+
+// "h200 (3,079 img/s)"; "h200 (770 img/s, scaled)" at another input size; "500 img/s"; "cuda".
+std::string short_device(const plan::Cell& cell) {
+  const std::string name = recorded_device(cell);
+  const auto device = is_emulated(cell) ? emulated_device_of(cell) : std::nullopt;
+  if (!device) return name;
+  const std::string rate =
+      std::isinf(device->imgs_per_s) ? "any rate" : thousands(device->imgs_per_s) + " img/s";
+  const std::string argument(device::split_device(name).second);
+  if (number_from<double>(argument)) return rate;
+  return argument + " (" + rate + (device->caveat.empty() ? "" : ", scaled") + ")";
+}
+
 // "resnet50, batch 64, Intel Xeon ..., fp32"
 std::string setting_text(const plan::CellSettings& settings, const run::Measurement& m) {
   std::string text = settings.model + format(", batch %d, ", settings.batch_size) + m.device.name;
@@ -333,11 +369,23 @@ std::string page_cache_line(const session::RunCaveats& seen) {
   return text.empty() ? "" : line_of("page cache", text);
 }
 
-std::string emulation_line(std::span<const plan::Cell> cells) {
-  const auto is_emulated = [](const plan::Cell& cell) {
-    return device::split_device(cell["device"].value()).first == "emulated";
-  };
-  return std::ranges::any_of(cells, is_emulated) ? std::string(device::kEmulation) + "\n" : "";
+std::string emulation_lines(std::span<const plan::Cell> cells) {
+  std::set<std::string> seen;
+  std::string lines;
+  for (const plan::Cell& cell : cells) {
+    if (!is_emulated(cell)) continue;
+    // All that a device's name depends on: a trace is not read once for each cell.
+    if (!seen.insert(*cell["device"] + " " + *cell["input-size"]).second) continue;
+    const auto device = emulated_device_of(cell);
+    const std::string name = device ? device->name : recorded_device(cell);
+    if (!seen.insert(name).second) continue;
+    lines.append(name).append(": ").append(device::kEmulation).append("\n");
+  }
+  return lines;
+}
+
+std::string label_with_device(const plan::Cell& cell) {
+  return short_device(cell) + ", " + cell.label();
 }
 
 }  // namespace feedrate::text

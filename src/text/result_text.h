@@ -33,8 +33,12 @@ std::string flag_line(const judge::Flag& flag);
 // Of the runs that an answer rests on; empty: no files were read.
 std::string page_cache_line(const session::RunCaveats& seen);
 
-// A line that says how far emulated devices are GPUs, see device::kEmulation; empty where no cell
-// has one.
-std::string emulation_line(std::span<const plan::Cell> cells);
+// A line for each emulated device of the cells: whose rate it has, and how far it is a GPU
+// (device::kEmulation). "NVIDIA H200, PyTorch's published 3,079 img/s (EMULATED): emulation not yet
+// compared with a GPU\n". Empty where no cell has one.
+std::string emulation_lines(std::span<const plan::Cell> cells);
+
+// A cell's label beside cells of other devices: "h200 (3,079 img/s), jpeg 224x224, ...".
+std::string label_with_device(const plan::Cell& cell);
 
 }  // namespace feedrate::text

@@ -56,16 +56,28 @@ std::string not_in_pairs(const std::vector<plan::Cell>& cells) {
   return lines;
 }
 
+// Whether a label alone does not say which device a run is on.
+bool differ_in_device(const std::vector<plan::Cell>& cells) {
+  return std::ranges::any_of(
+      cells, [&](const plan::Cell& cell) { return cell["device"] != cells.front()["device"]; });
+}
+
+std::string run_label(const plan::Cell& cell, bool names_device) {
+  return names_device ? label_with_device(cell) : cell.label();
+}
+
 }  // namespace
 
 void print_plan(const std::vector<plan::PlannedRun>& plan, const std::vector<plan::Cell>& cells,
                 const run::RunLimits& limits, const session::PrecisionOptions& precision) {
+  const bool names_devices = differ_in_device(cells);
   for (std::size_t i = 0; i < plan.size(); ++i) {
     std::printf("%3zu  repetition %d  %-8s %s\n", i + 1, plan[i].repetition,
-                std::string(plan::name_of(plan[i].role)).c_str(), plan[i].cell.label().c_str());
+                std::string(plan::name_of(plan[i].role)).c_str(),
+                run_label(plan[i].cell, names_devices).c_str());
   }
-  std::printf("%s\n%s", sweep_summary(plan, limits, precision).c_str(),
-              not_in_pairs(cells).c_str());
+  std::printf("%s\n%s%s", sweep_summary(plan, limits, precision).c_str(),
+              not_in_pairs(cells).c_str(), emulation_lines(cells).c_str());
 }
 
 SweepLog::SweepLog(const session::Session& session, const session::PrecisionOptions& precision,
@@ -88,11 +100,12 @@ session::SweepHooks SweepLog::hooks() {
 }
 
 void SweepLog::begin(const std::vector<plan::PlannedRun>& plan,
-                     const std::vector<plan::Cell>& cells) const {
+                     const std::vector<plan::Cell>& cells) {
+  names_devices_ = differ_in_device(cells);
   if (experiment_.quiet) return;
   std::fprintf(stderr, "%s\n%s%s",
                sweep_summary(session_.missing(plan), experiment_.run.limits, precision_).c_str(),
-               not_in_pairs(cells).c_str(), emulation_line(cells).c_str());
+               not_in_pairs(cells).c_str(), emulation_lines(cells).c_str());
 }
 
 void SweepLog::end(const session::SweepOutcome& outcome) const {
@@ -116,14 +129,14 @@ void SweepLog::start(const plan::PlannedRun& run, std::size_t number, std::size_
                      std::optional<double> ceiling) {
   number_ = number, left_ = total - number + 1;
   if (is_table_ && !table_) {
-    table_.emplace(terminal_columns(), total, grows_, shows_colours(STDERR_FILENO));
+    table_.emplace(terminal_columns(), total, grows_, shows_colours(STDERR_FILENO), names_devices_);
     if (!experiment_.quiet) std::fprintf(stderr, "%s\n", table_->header().c_str());
   }
   const std::string turn = grows_ ? "repetition " + std::to_string(run.repetition + 1) + ", " : "";
-  run_.begin(
-      run,
-      "[" + turn + std::to_string(number) + "/" + std::to_string(total) + "] " + run.cell.label(),
-      ceiling);
+  run_.begin(run,
+             "[" + turn + std::to_string(number) + "/" + std::to_string(total) + "] " +
+                 run_label(run.cell, names_devices_),
+             ceiling);
 }
 
 void SweepLog::finish(const ledger::Record& record, const nlohmann::ordered_json& json) {

@@ -15,8 +15,8 @@
 
 namespace feedrate::text {
 
-// Prints what `sweep --dry-run` answers: a line for each run, and how many they are. `plan`: of
-// `cells`, what is to be measured.
+// Prints what `sweep --dry-run` answers: a line for each run, how many they are, and on which
+// emulated devices. `plan`: of `cells`, what is to be measured.
 void print_plan(const std::vector<plan::PlannedRun>& plan, const std::vector<plan::Cell>& cells,
                 const run::RunLimits& limits, const session::PrecisionOptions& precision);
 
@@ -29,8 +29,9 @@ class SweepLog {
   SweepLog(const session::Session& session, const session::PrecisionOptions& precision,
            bool prints_json);
 
-  // Says what of the plan, of `cells`, is going to be measured.
-  void begin(const std::vector<plan::PlannedRun>& plan, const std::vector<plan::Cell>& cells) const;
+  // Says what of the plan, of `cells`, is going to be measured, and on which emulated devices. The
+  // lines that follow name the device where the cells differ in it.
+  void begin(const std::vector<plan::PlannedRun>& plan, const std::vector<plan::Cell>& cells);
   session::SweepHooks hooks();
   // Says what has become of it: to those who want no progress as well, unless all went well.
   void end(const session::SweepOutcome& outcome) const;
@@ -47,6 +48,7 @@ class SweepLog {
   const session::PrecisionOptions& precision_;
   const bool prints_json_, is_table_;
   const bool grows_;  // nobody knows yet how many repetitions there will be
+  bool names_devices_ = false;
   ShownRun run_;
   std::optional<SweepTable> table_;
   std::size_t number_ = 0, left_ = 0, done_ = 0, serious_runs_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "text/result_text.h"
 #include "text/terminal.h"
 
 namespace feedrate::text {
@@ -33,12 +34,14 @@ Colour colour_of(const ledger::Record& record) {
 
 }  // namespace
 
-SweepTable::SweepTable(std::size_t columns, std::size_t runs, bool of_each, bool colours)
+SweepTable::SweepTable(std::size_t columns, std::size_t runs, bool of_each, bool colours,
+                       bool names_devices)
     : columns_(columns),
       run_width_((of_each ? kRepetition : 0) +
                  std::max(std::string_view("run").size(), std::to_string(runs).size())),
       of_each_(of_each),
-      colours_(colours) {}
+      colours_(colours),
+      names_devices_(names_devices) {}
 
 std::string SweepTable::line(const std::string& run, const std::string& label,
                              const std::string& rate, const std::string& share,
@@ -56,7 +59,8 @@ std::string SweepTable::header() const { return line("run", "", "img/s ", "ceili
 std::string SweepTable::row(const ledger::Record& record, std::size_t number) const {
   const std::string repetition = std::to_string(record.context.run.repetition + 1) + ".";
   const std::string run = (of_each_ ? repetition : "") + std::to_string(number);
-  const std::string label = record.context.run.cell.label();
+  const plan::Cell& cell = record.context.run.cell;
+  const std::string label = names_devices_ ? label_with_device(cell) : cell.label();
   const run::CellResult& result = record.result;
   if (!result.measurement) {
     return coloured(right(run, run_width_) + " " + label + ": " +

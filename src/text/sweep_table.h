@@ -14,7 +14,9 @@ class SweepTable {
   // `columns`: of the terminal. `runs`: how many there will be, for the width of the first column;
   // `of_each`: in each repetition, and the column begins with the repetition ("2.5").
   // `colours`: red for what has no number that may be quoted, yellow for one with warnings.
-  SweepTable(std::size_t columns, std::size_t runs, bool of_each, bool colours);
+  // `names_devices`: the labels do, since cells differ in it.
+  SweepTable(std::size_t columns, std::size_t runs, bool of_each, bool colours,
+             bool names_devices = false);
 
   std::string header() const;
   // `number` counts from 1. A failed run's row ends with the whole error, however long that is.
@@ -25,7 +27,7 @@ class SweepTable {
                    const std::string& share, const std::string& waits) const;
 
   const std::size_t columns_, run_width_;
-  const bool of_each_, colours_;
+  const bool of_each_, colours_, names_devices_;
 };
 
 }  // namespace feedrate::text

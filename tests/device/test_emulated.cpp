@@ -11,6 +11,8 @@
 #include "base/whole_file.h"
 #include "device/emulated.h"
 #include "device/emulated_device.h"
+#include "device/host_cost.h"
+#include "device/published_rates.h"
 #include "device/step_trace.h"
 #include "measure/clock.h"
 #include "measure/delays.h"
@@ -30,6 +32,53 @@ TEST(EmulatedDevice, PublishedRatesScaleWithTheInputsPixels) {
   const auto at448 = device::emulated_device("a100", spec_of(device::Feed::streamed, {448, 448}));
   EXPECT_DOUBLE_EQ(at224.imgs_per_s, 4 * at448.imgs_per_s);
   EXPECT_NE(at224.name.find("EMULATED"), std::string::npos);
+}
+
+TEST(EmulatedDevice, ItsNameSaysWhoseRateItIs) {
+  const auto name_of = [](const char* argument, codec::PixelSize size = {224, 224}) {
+    return device::emulated_device(argument, spec_of(device::Feed::streamed, size)).name;
+  };
+  EXPECT_EQ(name_of("h200"), "NVIDIA H200, PyTorch's published 3,079 img/s (EMULATED)");
+  EXPECT_EQ(name_of("h200-mlperf"), "NVIDIA H200, MLPerf's 7,950 img/s (EMULATED)");
+  EXPECT_EQ(name_of("h200-feedrate"), "NVIDIA H200, feedrate's own 7,490 img/s (EMULATED)");
+  EXPECT_EQ(name_of("a100-mxnet"), "NVIDIA A100, MXNet's published 3,410 img/s (EMULATED)");
+  EXPECT_EQ(name_of("h200", {448, 448}),
+            "NVIDIA H200, PyTorch's published 3,079 img/s scaled to 448x448 (EMULATED)")
+      << "nobody published the scaled rate";
+  EXPECT_EQ(name_of("500", {448, 448}), "500 img/s (EMULATED)");
+  for (const device::PublishedRate& rate : device::published_rates()) {
+    EXPECT_FALSE(rate.whose.empty()) << rate.name;
+    EXPECT_FALSE(rate.source.empty()) << rate.name;
+  }
+}
+
+// The host would set the rate, and not the device that was asked for.
+TEST(EmulatedDevice, ABurnLongerThanItsStepIsRefused) {
+  const auto error_of = [](const char* argument, double host_cpu_ms, int batch_size) {
+    device::StepSpec spec = spec_of(device::Feed::streamed, {224, 224});
+    spec.batch.batch_size = batch_size;
+    spec.emulation.host_cpu_ms = host_cpu_ms;
+    return message_of([&] { device::emulated_kind().check(argument, spec); });
+  };
+  EXPECT_EQ(error_of("h100-mlperf", 10, 64),
+            "--host-cpu-ms 10: is longer than a step of 8.9 ms (64 images at 7,162 img/s); use a "
+            "larger --batch-size, or a smaller --host-cpu-ms");
+  EXPECT_EQ(error_of("h100-mlperf", 10, 128), "no error");
+  EXPECT_EQ(error_of("h100-mlperf", device::kGraphStepCpuMs, 64), "no error");
+  EXPECT_EQ(error_of("h200-feedrate", device::kEagerStepCpuMs, 256).find("--host-cpu-ms 55: "), 0u);
+  EXPECT_EQ(error_of("800", 10, 8), "no error") << "as long as the step";
+  EXPECT_EQ(error_of("inf", 10, 8), "no error") << "its steps have no length";
+  EXPECT_EQ(error_of("1e9", 0, 8), "no error");
+  EXPECT_EQ(error_of("1e9", -1, 8), "no error");
+}
+
+TEST(EmulatedDevice, DelaysThatArePutInMayBeLongerThanTheStep) {
+  measure::Delays delays;
+  delays.set(measure::Place::step, {.ns = 50'000'000, .burns = true});
+  delays.plant(measure::Place::copy, 50'000'000);
+  device::StepSpec spec = spec_of(device::Feed::streamed);
+  spec.delays = &delays;
+  EXPECT_NO_THROW(device::emulated_kind().check("4000", spec));
 }
 
 TEST(EmulatedDevice, AGivenRateIsTakenAsItIs) {
@@ -108,6 +157,40 @@ TEST(Emulated, CountsWhatArrivesAndHowLongItTook) {
   EXPECT_EQ(device->arrivals().batches, 5);
   EXPECT_GE(static_cast<double>(device->arrivals().busy_ns),
             5e9 * static_cast<double>(spec.batch.bytes()) / device->describe().bus_bytes_per_s);
+}
+
+// As a GPU's copy engine takes none: 38.5 MB, which a copy by the host would take milliseconds for.
+TEST(Emulated, ACopyTakesTheBusItsTimeAndTheHostNoCpu) {
+  device::StepSpec spec = spec_of(device::Feed::streamed, {224, 224});
+  spec.batch.batch_size = 256;
+  const auto groups = ranks::make_thread_groups(1);
+  const auto device = device::emulated_kind().make("inf", spec, *groups[0]);
+  constexpr int kBatches = 10;
+  const double bus_ns =
+      kBatches * 1e9 * static_cast<double>(spec.batch.bytes()) / device->describe().bus_bytes_per_s;
+  const auto ring = pipeline::SlabRing::make(spec.batch, 1, device->slabs());
+  const std::int64_t start = measure::now_ns(), cpu = measure::thread_cpu_ns();
+  for (int i = 0; i < kBatches; ++i) device->submit(ring->acquire());
+  EXPECT_LT(static_cast<double>(measure::thread_cpu_ns() - cpu), bus_ns / 2);
+  const std::int64_t took = measure::now_ns() - start;
+  EXPECT_GE(static_cast<double>(device->arrivals().busy_ns), bus_ns);
+  EXPECT_LE(device->arrivals().busy_ns, took) << "the slab is held until each copy's end";
+}
+
+// Neither a copy nor a kept batch: what is computed from them is nothing.
+TEST(Emulated, ReadsNoBytesOfABatch) {
+  const auto groups = ranks::make_thread_groups(1);
+  pipeline::HostBatch nowhere;
+  ASSERT_EQ(nowhere.pixels, nullptr);
+  const auto streams =
+      device::emulated_kind().make("inf", spec_of(device::Feed::streamed), *groups[0]);
+  streams->submit(pipeline::BatchLease(&nowhere));
+  EXPECT_EQ(streams->arrivals().batches, 1);
+  const auto keeps =
+      device::emulated_kind().make("inf", spec_of(device::Feed::resident), *groups[0]);
+  keeps->keep(nowhere);
+  keeps->submit(nullptr);
+  keeps->drain();
 }
 
 TEST(Emulated, SlabsComeBackOnceCopied) {
@@ -281,10 +364,35 @@ TEST_F(StepTraces, AreReplayedStepByStepAgainAndAgain) {
   }
 }
 
+TEST_F(StepTraces, ThatBurnLongerThanTheirMeanStepAreRefused) {
+  const auto error_of = [&](double recorded_ms, double asked_ms) {
+    device::write_step_trace(file(), {.device = "d",
+                                      .model = "resnet50",
+                                      .precision = "bf16",
+                                      .batch_size = 4,
+                                      .input_size = {8, 8},
+                                      .host_cpu_ms = recorded_ms,
+                                      .step_ms = {2, 2, 8}});
+    device::StepSpec asked = spec();
+    asked.emulation.host_cpu_ms = asked_ms;
+    return message_of([&] { device::emulated_kind().check("trace=" + file(), asked); });
+  };
+  EXPECT_EQ(error_of(0.5, -1), "no error");
+  EXPECT_EQ(error_of(0.5, 4), "no error") << "longer than some steps, not than the mean";
+  EXPECT_EQ(error_of(4.1, -1), "no error") << "the process's other threads";
+  EXPECT_EQ(error_of(0.5, 5),
+            "--host-cpu-ms 5: is longer than a mean step of 4.0 ms (4 images at 1,000 img/s); use "
+            "a smaller --host-cpu-ms");
+  EXPECT_EQ(error_of(12, -1),
+            "--host-cpu-ms auto: 12.0 ms, as recorded, is longer than a mean step of 4.0 ms (4 "
+            "images at 1,000 img/s); use a smaller --host-cpu-ms");
+}
+
 // The steps may be those of an emulated device, of which a name says so once.
 TEST_F(StepTraces, OfAnEmulatedDeviceSayOnceThatItIs) {
   const std::string once = "300 img/s (EMULATED from its recorded steps)";
   const std::vector<std::string> recorded = {"300 img/s", "300 img/s (EMULATED)", once};
+  const std::string whose = "NVIDIA H200, PyTorch's published 3,079 img/s";
   for (const std::string& name : recorded) {
     device::write_step_trace(file(), {.device = name,
                                       .model = "resnet50",
@@ -294,6 +402,14 @@ TEST_F(StepTraces, OfAnEmulatedDeviceSayOnceThatItIs) {
                                       .step_ms = {4}});
     EXPECT_EQ(device::emulated_device("trace=" + file(), spec()).name, once);
   }
+  device::write_step_trace(file(), {.device = whose + " (EMULATED)",
+                                    .model = "resnet50",
+                                    .precision = "",
+                                    .batch_size = 4,
+                                    .input_size = {8, 8},
+                                    .step_ms = {4}});
+  EXPECT_EQ(device::emulated_device("trace=" + file(), spec()).name,
+            whose + " (EMULATED from its recorded steps)");
 }
 
 TEST_F(StepTraces, AreForTheBatchThatTheyWereRecordedWith) {

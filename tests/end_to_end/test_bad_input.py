@@ -29,6 +29,26 @@ class BadInput(ProgramTest):
             *more,
         )
 
+    def test_a_burn_that_is_longer_than_its_step(self):
+        """The host would set the rate, and not the device that was asked for."""
+        cell = ("--data", "jpeg", "--dataset", self.data, *SMALL, "--batch-size", "8")
+        burns = (*cell, "--device", "emulated:1000", "--host-cpu-ms", "10")
+        names = [
+            "--host-cpu-ms 10: is longer than a step of 8.0 ms (8 images at 1,000 img/s)",
+            "; use a larger --batch-size, or a smaller --host-cpu-ms",
+        ]
+        for command in (["run"], ["sweep", "-o", self.path("out")], ["jobs", "--copies", "2"]):
+            self.refused(*command, *burns, *SHORT, names=names)
+        self.refused("diagnose", *burns, "--budget", "10s", names=names, talk=True)
+        warm = ("--page-cache", "warm", "--decoder", "raw-read", "--no-client")
+        self.refused("capacity", *burns, *warm, names=names, talk=True)
+        self.refused("run", *burns[:-1], "eager", *SHORT, names="--host-cpu-ms 55: ")
+        self.refused("run", *burns[:-1], "grph", *SHORT, names="or graph, eager, auto")
+        for fits in (("--device", "emulated:inf"), ("--host-cpu-ms", "graph")):
+            words = [*burns, *SHORT, "--no-ceiling"]
+            words[words.index(fits[0]) + 1] = fits[1]
+            self.call("run", *words)
+
     def test_datasets_that_are_not_there(self):
         self.refused("run", "--data", "jpeg", *CELL, *SHORT, names="--dataset")
         self.refused(

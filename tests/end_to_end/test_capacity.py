@@ -211,7 +211,7 @@ class Steps(ProgramTest):
         flags = {flag["name"] for flag in json.loads(self.call(*words).out)["flags"]}
         self.assertNotIn("harness_bound", flags)
         many = str(4 * len(os.sched_getaffinity(0)))  # whose CPU time this machine has not
-        answer = self.call(*words, "--gpus", many, "--host-cpu-ms", "20")
+        answer = self.call(*words, "--gpus", many, "--host-cpu-ms", "10")
         flags = {flag["name"] for flag in json.loads(answer.out)["flags"]}
         self.assertIn("harness_bound", flags)
         for part in (text[:-1], text[: text.rindex("\n", 0, -1) + 1], text + "20.5\n"):

@@ -76,14 +76,14 @@ class Sweeping(ProgramTest):
     def test_conditions_leave_cells_out(self):
         words = ("--dry-run", "--workers", "1,2,4", "--data", "jpeg,png")
         all_cells = self.sweep(*words).out
-        self.assertEqual(len(re.findall("EMULATED", all_cells)), 6)
+        self.assertEqual(len(re.findall(r"(?m)^ +\d+ .*, EMULATED$", all_cells)), 6)
         some = self.sweep(*words, "--where", "workers<=2 or data=png", "--where", "workers!=1").out
         self.assertEqual(
             sorted(re.findall(r"(\w+) 48x48, (\d)", some)),
             [("jpeg", "2"), ("png", "2"), ("png", "4")],
         )
         cold = self.sweep(*words, *COLD, "--where", "workers=2").out
-        self.assertEqual(len(re.findall("EMULATED", cold)), 2 + 2)
+        self.assertEqual(len(re.findall(r"(?m)^ +\d+ .*, EMULATED$", cold)), 2 + 2)
         self.assertEqual(len(re.findall("synthetic", cold)), 2, "the ceiling stays")
         self.refused(
             "sweep",
@@ -128,7 +128,24 @@ class Sweeping(ProgramTest):
                 shutil.rmtree(self.path("ledger"), True)
                 err = self.sweep("--workers", "1,2", "--repetitions", "2", *more).err
                 self.assertRegex(err.splitlines()[0], rf"^{runs}, at least \d+ s$")
-                self.assertIn("\nemulation not yet compared with a GPU\n", err)
+                self.assertIn(
+                    "\n2000 img/s (EMULATED): emulation not yet compared with a GPU\n", err
+                )
+
+    def test_each_line_names_its_device_where_cells_differ_in_it(self):
+        devices = ("--device", "emulated:h200-mlperf,emulated:h200-feedrate")
+        words = ("--data", "synthetic", *devices, "--batch-size", "8")
+        lines = [
+            f"NVIDIA H200, {whose} img/s (EMULATED): emulation not yet compared with a GPU\n"
+            for whose in ("MLPerf's 7,950", "feedrate's own 7,490")
+        ]
+        dry = self.call("sweep", *words, "--dry-run").out
+        made = self.call("sweep", *words, *SHORT, "-o", self.path("ledger")).err
+        for text, head in ((dry, r"(?m)^ +\d+ .* "), (made, r"(?m)^\[\d/2\] ")):
+            for line in lines:
+                self.assertEqual(text.count(line), 1, text)
+            for device in ("h200-mlperf (7,950 img/s)", "h200-feedrate (7,490 img/s)"):
+                self.assertRegex(text, head + re.escape(device + ", synthetic, input 224x224, "))
 
     def test_a_ceiling_that_moved_is_flagged(self):
         cold = ("--workers", "1", *COLD)

@@ -6,10 +6,12 @@
 #include <string>
 
 #include "base/error.h"
+#include "device/host_cost.h"
 #include "measure/affinity.h"
 #include "plan/axes.h"
 #include "plan/expand.h"
 #include "plan/settings.h"
+#include "tests/message_of.h"
 #include "tests/temporary_folder.h"
 
 namespace feedrate::tests {
@@ -525,6 +527,27 @@ TEST(Cell, StepOptionsGoWithTheCeilingAndIntoTheStep) {
                         "graph-memsets kernels"),
       std::string::npos)
       << cell.label();
+}
+
+// A name is the same cell as its number, so that ledgers hold one.
+TEST(Axes, WhatAStepCostsItsHostHasNames) {
+  const auto cell_of = [](const char* typed) {
+    return plan::expand({{"device", {"emulated:a100"}}, {"host-cpu-ms", {typed}}}).front();
+  };
+  EXPECT_EQ(cell_of("graph")["host-cpu-ms"], "0.8");
+  EXPECT_EQ(cell_of("graph").id(), cell_of("0.8").id());
+  EXPECT_EQ(plan::settings_of(cell_of("graph")).emulation.host_cpu_ms, device::kGraphStepCpuMs);
+  EXPECT_EQ(cell_of("eager")["host-cpu-ms"], "55");
+  EXPECT_EQ(plan::settings_of(cell_of("eager")).emulation.host_cpu_ms, device::kEagerStepCpuMs);
+  EXPECT_EQ(plan::settings_of(cell_of("auto")).emulation.host_cpu_ms, -1);
+  EXPECT_NE(message_of([&] { cell_of("grap"); }).find("2.5, or graph, eager, auto"),
+            std::string::npos);
+  // The lines of `feedrate list` say the same numbers.
+  for (const plan::AxisValue& value : plan::axis_named("host-cpu-ms").values) {
+    if (value.value != "graph" && value.value != "eager") continue;
+    const std::string number = *cell_of(std::string(value.value).c_str())["host-cpu-ms"];
+    EXPECT_TRUE(value.help.starts_with(number + ": ")) << value.help;
+  }
 }
 
 TEST(Axes, EveryFallbackIsAValueOfItsAxis) {

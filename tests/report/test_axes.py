@@ -60,6 +60,10 @@ class Tables(Checked):
             ("H100", "H100 (EMULATED DEVICE)"),
             ("H100 (EMULATED from its recorded steps)", f"H100 {replayed}"),
             ("9 img/s (EMULATED) (EMULATED from its recorded steps)", f"9 img/s {replayed}"),
+            (
+                "NVIDIA H200, PyTorch's published 3,079 img/s (EMULATED)",
+                "NVIDIA H200, PyTorch's published 3,079 img/s (EMULATED DEVICE)",
+            ),
         ):
             self.assertEqual(heading.emulated(name), words)
 

@@ -101,6 +101,13 @@ class Tables(unittest.TestCase):
         self.assertIn("HYPERLINK", raw["errors"])
         self.assertFalse(raw["errors"].startswith("="))
 
+    def test_a_heading_says_all_of_whose_rate_it_is(self):
+        whose = "NVIDIA H200, PyTorch's published 3,079 img/s scaled to 1000x1000"
+        (setting,) = self.found(f"{whose} (EMULATED)")
+        self.assertTrue(heading(setting).startswith(f"{whose} (EMULATED DEVICE) · "))
+        words = " ".join(terminal.table([setting], heading).split())
+        self.assertIn(f"{whose} (EMULATED DEVICE)", words)
+
     def test_terminal_stays_within_100_columns_and_lists_what_is_missing(self):
         words = terminal.table(self.found("NVIDIA " + "very long name " * 20), heading)
         self.assertLessEqual(max(map(len, words.splitlines())), 100)

@@ -54,7 +54,7 @@ TEST(JobsText, OfOneRepetitionHasNoIntervals) {
             "  1: all alike, 1/n: one has all (Jain, Chiu and Hawe 1984, DEC-TR-301)\n"
             "first to starve: job 1, 50.0 % of alone\n"
             "overlap: all measured at once for 97.0 % of the longest window\n"
-            "emulation not yet compared with a GPU\n");
+            "1000 img/s (EMULATED): emulation not yet compared with a GPU\n");
   EXPECT_THAT(text_of({repetition({960, 990})}),
               HasSubstr("first to starve: none; the least is 96.0 % of alone, job 1\n"));
 }
@@ -134,7 +134,7 @@ TEST(JobsText, UnderTheAnswerStandThePageCacheAndTheFlags) {
   other.seen.add(record, "together: job 2");
   EXPECT_THAT(text::jobs_text(made_up_jobs(2), {{one, other}, {{"alone: job 1", serious, {0}}}}),
               EndsWith("of the longest window of each repetition\n"
-                       "emulation not yet compared with a GPU\n"
+                       "1000 img/s (EMULATED): emulation not yet compared with a GPU\n"
                        "  page cache warm\n"
                        "  note       emulated: no device (alone: job 1); look\n"
                        "not to be quoted: alone: job 1: cpu_steal: 20 % were stolen (in 1 of 2 "

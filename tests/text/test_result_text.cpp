@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "plan/expand.h"
 #include "tests/ledger/made_up_results.h"
 #include "tests/run/made_up_rank.h"
 
@@ -122,6 +123,40 @@ TEST(ResultSummary, AdviceFollowsTheVerdict) {
   EXPECT_THAT(text::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("little to gain"));
   record.verdict->band = judge::Band::unknown;
   EXPECT_THAT(text::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("measure longer"));
+}
+
+// A sweep says once which devices its cells are on, and where they differ each line does.
+TEST(EmulationLines, SayWhoseRateEachDeviceHas) {
+  const auto cells_with = [](const plan::AxisValues& axes) {
+    plan::AxisValues all = axes;
+    all.insert({{"data", {"jpeg"}}, {"workers", {"1", "2"}}});
+    return plan::expand(all);
+  };
+  EXPECT_EQ(text::emulation_lines(cells_with({{"device", {"emulated:h200"}}})),
+            "NVIDIA H200, PyTorch's published 3,079 img/s (EMULATED): emulation not yet compared "
+            "with a GPU\n")
+      << "once for both cells";
+  EXPECT_EQ(text::emulation_lines(
+                cells_with({{"device", {"emulated:h200-mlperf", "cpu", "emulated:5"}}})),
+            "NVIDIA H200, MLPerf's 7,950 img/s (EMULATED): emulation not yet compared with a GPU\n"
+            "5 img/s (EMULATED): emulation not yet compared with a GPU\n");
+  EXPECT_EQ(text::emulation_lines(cells_with({{"device", {"cpu"}}})), "");
+}
+
+TEST(LabelWithDevice, NamesDeviceAndRate) {
+  const auto label_of = [](const char* device, const char* size) {
+    return text::label_with_device(
+        plan::expand({{"device", {device}}, {"data", {"jpeg"}}, {"input-size", {size}}}).front());
+  };
+  EXPECT_EQ(label_of("emulated:h200", "224").find("h200 (3,079 img/s), jpeg 224x224, "), 0u);
+  EXPECT_EQ(label_of("emulated:h200", "448").find("h200 (770 img/s, scaled), jpeg "), 0u);
+  EXPECT_EQ(label_of("emulated:500", "224").find("500 img/s, jpeg "), 0u);
+  EXPECT_EQ(label_of("emulated:inf", "224").find("any rate, jpeg "), 0u);
+  EXPECT_EQ(label_of("cpu", "224").find("cpu, jpeg "), 0u);
+  // The trace that a record names by its content is on another machine.
+  plan::Cell elsewhere = plan::expand({{"device", {"emulated:1"}}, {"data", {"jpeg"}}}).front();
+  elsewhere.set("device", "emulated:trace=0123456789abcdef");
+  EXPECT_EQ(text::label_with_device(elsewhere).find("emulated:trace=0123456789abcdef, jpeg "), 0u);
 }
 
 TEST(ResultText, NamesTheRemedyWhereTheKernelPinsMemoryForEachRead) {

@@ -70,6 +70,14 @@ TEST(SweepTable, AFailedRunSaysAllOfItsError) {
               AllOf(StartsWith("  3 jpeg"), EndsWith("xxx end")));
 }
 
+// Before the rest of the label, which gives way on a narrow terminal.
+TEST(SweepTable, NamesTheDeviceWhereCellsDifferInIt) {
+  const ledger::Record record = table_record(1000);
+  const text::SweepTable table(60, 9, false, false, /*names_devices=*/true);
+  EXPECT_THAT(table.row(record, 3), StartsWith("  3 1,000 img/s, jpeg"));
+  EXPECT_THAT(text::SweepTable(60, 9, false, false).row(record, 3), StartsWith("  3 jpeg"));
+}
+
 TEST(SweepTable, ColoursByMeaning) {
   ledger::Record record = table_record(1000);
   record.flags.clear(), record.valid = true;
