@@ -211,6 +211,13 @@ def plain_mean(values, pilot=None):
     )
 
 
+def median(values):
+    """The middle one of them, or the mean of the two in the middle; of at least one."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
 def mean_share(values, pilot=None):
     """The plain_mean() of shares: its interval ends at 0 and at 1."""
     found = plain_mean(values, pilot)

@@ -1,5 +1,5 @@
-"""Accelerator utilisation (AU): that of emulated GPUs in each run, and with how many of them it
-holds, as src/session/capacity_search.cpp and src/judge/gpu_search.cpp compute them."""
+"""Accelerator utilisation (AU): that of emulated GPUs in each run's window, and with how many of
+them it holds, as src/session/capacity_search.cpp and src/judge/gpu_search.cpp compute them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Count:
     needed: float | None  # bytes/s that the GPUs would take without waiting
 
     @property
-    def mean(self):
-        return sum(self.shares) / len(self.shares)
+    def median(self):
+        return statistics.median(self.shares)
 
     @property
-    def read_mean(self):
-        return sum(self.read) / len(self.read)
+    def read_median(self):
+        return statistics.median(self.read)
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,11 @@ def lacks(record):
 
 
 def held(found, share):
-    """With how many GPUs the mean utilisation is `share` or more: the last count before the first
-    one that is below it."""
+    """With how many GPUs the median utilisation is `share` or more, which one spoilt run does not
+    move: the last count before the first one that is below it."""
     most = 0
     for count in found:
-        if count.mean < share:
+        if count.median < share:
             return Held(most, count.gpus)
         most = count.gpus
     return Held(most, None)

@@ -16,14 +16,15 @@ from .text import plain, stored_at, tick
 
 SENTENCE = (
     "The share of the time in which emulated GPUs compute (AU) against their number: each run"
-    " small, the mean of the runs large, and a diamond at the most GPUs that keep 90 % and 95 %;"
+    " small, the median of the runs large, and a diamond at the most GPUs that keep 90 % and 95 %;"
     " beside it, what is read and what so many GPUs need"
 )
 LEVELS = (utilisation.BETTER, utilisation.LEAST)
 MB = 1e6
 ABOUT = (
-    "AU is computed as MLPerf Storage defines it, for each run. The GPUs are emulated: this is no"
-    " result of that or any consortium's benchmark."
+    "AU: the share of the window in which the GPUs compute, averaging gradients left out of both;"
+    " MLPerf Storage takes it over a whole run but for the first step's reading. The GPUs are"
+    " emulated: this is no result of that or any consortium's benchmark."
 )
 NEEDS = (
     "MB/s of all workers and GPUs together; 1 MB is 1,000,000 bytes. Needed: GPUs × images/s of one"
@@ -89,7 +90,7 @@ def _legend(page, lines, reads):
     ]
     handles += [
         (Line2D([], [], linestyle="none", **_run_look(look)), "a run"),
-        (Line2D([], [], linestyle=look.line, **style.marker(look)), "mean of the runs"),
+        (Line2D([], [], linestyle=look.line, **style.marker(look)), "median of the runs"),
         (
             Line2D([], [], linestyle="none", **_held_look(style.YELLOW)),
             "most GPUs that keep 90, 95 %",
@@ -130,7 +131,7 @@ def _held_look(colour):
 
 def _utilisation(ax, lines):
     for line in lines:
-        _points(ax, line, [(c, [100 * s for s in c.shares], 100 * c.mean) for c in line.counts])
+        _points(ax, line, [(c, [100 * s for s in c.shares], 100 * c.median) for c in line.counts])
         for cell in (c for c in line.cells if not c.rate):
             marks.missing(ax, cell.gpus, _colour(line))
         for level in LEVELS:
@@ -173,7 +174,7 @@ def _levels(ax, line, compact):
 def _reading(ax, lines):
     """What is read, and what so many GPUs need."""
     for line in lines:
-        _points(ax, line, [(c, [v / MB for v in c.read], c.read_mean / MB) for c in line.counts])
+        _points(ax, line, [(c, [v / MB for v in c.read], c.read_median / MB) for c in line.counts])
         ax.plot(
             [c.gpus for c in line.counts],
             [c.needed / MB for c in line.counts],
@@ -186,15 +187,17 @@ def _reading(ax, lines):
 
 
 def _points(ax, line, places):
-    """Each (Count, its runs' values, their mean): hollow and with ! where a flag is serious."""
+    """Each (Count, its runs' values, their median): hollow and with ! where a flag is serious."""
     look = line.series.look
     x = [count.gpus for count, _, _ in places]
-    ax.plot(x, [mean for _, _, mean in places], linestyle=look.line, color=_colour(line), zorder=3)
-    for count, values, mean in places:
+    ax.plot(
+        x, [median for _, _, median in places], linestyle=look.line, color=_colour(line), zorder=3
+    )
+    for count, values, median in places:
         ax.plot([count.gpus] * len(values), values, linestyle="none", **_run_look(look))
-        ax.plot([count.gpus], [mean], **style.marker(look, count.cell.serious))
+        ax.plot([count.gpus], [median], **style.marker(look, count.cell.serious))
         if count.cell.serious:
-            marks.exclaim(ax, count.gpus, mean)
+            marks.exclaim(ax, count.gpus, median)
 
 
 def _frame(ax, numbers, first):
@@ -246,4 +249,4 @@ def _answer(lines):
             (f"{line.name} " if len(lines) > 1 else "") + line.words(level) for line in lines
         )
         parts.append(f"of {100 * level:.0f} % or more: {', '.join(most)}")
-    return f"By the means of the runs, AU {'; '.join(parts)}."
+    return f"By the medians of the runs, AU {'; '.join(parts)}."

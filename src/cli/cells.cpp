@@ -163,18 +163,8 @@ std::optional<StoredSize> size_stored_in(const std::filesystem::path& data,
 // Who names no size, of a dataset that holds only one, means that one. Returns what was filled in,
 // for the user; empty: nothing.
 std::string fill_in_the_only_size(plan::AxisValues& chosen, const std::filesystem::path& data) {
-  const auto of = [&](const char* axis, const char* otherwise) {
-    const auto found = chosen.find(axis);
-    return found == chosen.end() ? std::vector<std::string>{otherwise} : found->second;
-  };
   if (data.empty() || chosen.contains("image-size")) return "";
-  std::set<std::string> kinds;
-  for (const std::string& kind : of("data", "synthetic"))
-    for (const std::string& container : of("container", "files"))
-      if (kind != "synthetic" && kind != "tensor")
-        kinds.insert(container == "files" ? kind : kind + "." + container);
-  if (kinds.empty()) return "";
-  const auto only = size_stored_in(data, kinds);
+  const auto only = only_stored_size(chosen, data);
   if (!only || (only->size == "224x224" && only->detail.empty())) return "";
   std::string filled = "--image-size " + only->size;
   chosen["image-size"] = {only->size};
@@ -200,6 +190,21 @@ bool is_axis(std::string_view name) {
 bool names_cells(const session::ExperimentOptions& options) {
   const auto typed = [](const auto& axis) { return !axis.second.empty(); };
   return !options.config.empty() || std::ranges::any_of(options.axes, typed);
+}
+
+std::optional<StoredSize> only_stored_size(const plan::AxisValues& chosen,
+                                           const std::filesystem::path& data) {
+  const auto of = [&](const char* axis, const char* otherwise) {
+    const auto found = chosen.find(axis);
+    const bool is_said = found != chosen.end() && !found->second.empty();
+    return is_said ? found->second : std::vector<std::string>{otherwise};
+  };
+  std::set<std::string> kinds;
+  for (const std::string& kind : of("data", "synthetic"))
+    for (const std::string& container : of("container", "files"))
+      if (kind != "synthetic" && kind != "tensor")
+        kinds.insert(container == "files" ? kind : kind + "." + container);
+  return kinds.empty() ? std::nullopt : size_stored_in(data, kinds);
 }
 
 std::vector<session::CellGroup> cell_groups_of(CLI::App& command,

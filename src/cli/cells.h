@@ -1,9 +1,13 @@
 #pragma once
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/stored_size.h"
+#include "plan/expand.h"
 #include "session/experiment_options.h"
 
 namespace feedrate::cli {
@@ -12,6 +16,12 @@ bool is_axis(std::string_view name);
 
 // Whether anything says which cells are meant: a --config or an axis.
 bool names_cells(const session::ExperimentOptions& options);
+
+// The one size in which the dataset holds the kinds of data that the axes name; nothing where it
+// holds several or none, or its storage does not answer. Throws an Error where a launcher's rank is
+// not answered.
+std::optional<StoredSize> only_stored_size(const plan::AxisValues& chosen,
+                                           const std::filesystem::path& data);
 
 // The groups of the config's [[sweep]] tables, or one where it has none; a flag on the command line
 // overrides the same key everywhere. Values of other options in the config are set on `command`

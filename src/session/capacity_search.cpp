@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <stdexcept>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "device/published_rates.h"
 #include "measure/memory.h"
 #include "pipeline/loader.h"
 #include "ranks/rank_processes.h"
@@ -22,18 +22,22 @@
 namespace feedrate::session {
 namespace {
 
-// The answer's rates are corrected for what the flag of this name says, see run::sustained_rate().
-constexpr std::string_view kCorrected = "queue_not_at_rest";
-constexpr const char* kClientFolder = "client";  // in the output folder: what was fed from memory
-
 constexpr std::size_t kMostRuns = 40;  // of noise that never lets the search end
 
-// The share of the time in which the GPUs computed, averaging gradients left out of both: what
-// MLPerf Storage calls accelerator utilisation. `imgs_per_s`: of all GPUs; `step_ms`: how long the
-// window's steps compute on average.
+// The share of the time in which the GPUs computed, see kLeastUtilisation. `imgs_per_s`: of all
+// GPUs; `step_ms`: how long the window's steps compute on average.
 double utilisation_of(double imgs_per_s, double step_ms, const run::CellResult& result) {
   const int images = result.settings.batch_size * result.settings.gpus;
   return step_ms / (1e3 * images / imgs_per_s - result.measurement->device.all_reduce_ms);
+}
+
+// Of the sustained rate, from the steps of the run.
+std::optional<measure::Interval> sustained_interval(const run::CellResult& result) {
+  const run::Measurement& m = *result.measurement;
+  std::vector<double> step_s;
+  for (const double ms : m.step_ms.values) step_s.push_back(1e-3 * ms);
+  const double share = run::sustained_rate(m) / m.imgs_per_s;
+  return measure::block_interval(step_s, share * result.settings.batch_size * result.settings.gpus);
 }
 
 judge::GpusRun gpus_run(const run::CellResult& result, const device::EmulatedDevice& device) {
@@ -42,42 +46,13 @@ judge::GpusRun gpus_run(const run::CellResult& result, const device::EmulatedDev
   const double computing_ms = device::mean_step_ms(device, result.settings.batch_size,
                                                    static_cast<std::size_t>(m.warmup_steps),
                                                    static_cast<std::size_t>(m.steps));
-  std::vector<double> step_s;
-  for (const double ms : m.step_ms.values) step_s.push_back(1e-3 * ms);
-  const double share = run::sustained_rate(m) / m.imgs_per_s;
-  const int images = result.settings.batch_size * result.settings.gpus;
   judge::GpusRun run{.utilisation = utilisation_of(run::sustained_rate(m), computing_ms, result),
-                     .ci95 = measure::block_interval(step_s, share * images)};
+                     .ci95 = sustained_interval(result)};
   if (run.ci95) {
     run.ci95->low = utilisation_of(run.ci95->low, computing_ms, result);
     run.ci95->high = utilisation_of(run.ci95->high, computing_ms, result);
   }
   return run;
-}
-
-Reading reading_of(const run::Measurement& m) {
-  const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
-  Reading reading{.imgs_per_s = run::sustained_rate(m),
-                  .bytes_per_s = bytes / m.window_s,
-                  .reads_per_s = static_cast<double>(m.latencies.count()) / m.window_s};
-  if (const auto p99_ns = m.latencies.percentile_ns(0.99))
-    reading.p99_ms = 1e-6 * static_cast<double>(*p99_ns);
-  return reading;
-}
-
-// What Ledger refuses as well, with the remedy of a sweep: a search cannot be resumed. Throws an
-// Error.
-void refuse_old_results(const std::filesystem::path& output) {
-  if (output.empty()) return;
-  for (const std::filesystem::path& folder : {output, output / kClientFolder}) {
-    const std::filesystem::path ledger = folder / "ledger.jsonl";
-    std::error_code none;
-    const auto bytes = std::filesystem::file_size(ledger, none);
-    if (none || bytes == 0) continue;
-    throw Error(
-        ledger.string(), "already holds results",
-        "a search begins anew and is in a ledger of its own: choose another folder, -o DIR");
-  }
 }
 
 // Searches one after the other in one sweep, live.
@@ -89,17 +64,17 @@ class CapacitySearch {
       : session_(session),
         watcher_(session.watcher()),
         searched_(searched),
-        samples_(static_cast<double>(samples)),
+        samples_(samples),
         most_runs_(kMostRuns + 6 * static_cast<std::size_t>(options.repetitions)) {}
 
-  // False: interrupted. Throws the Error of a run that failed.
+  // False: interrupted. Throws the line of a run that failed.
   bool search(const plan::Cell& cell, judge::GpuSearch& search, const std::string& title) {
     title_ = title, search_ = &search, cell_ = cell, failed_.clear(), runs_ = 0;
     auto first = next();
     if (first.empty()) return true;
     const SweepOutcome outcome = run_sweep(session_, first, hooks(), /*stop_at_failure=*/true);
     watcher_.shows_nothing();
-    if (!failed_.empty()) throw Error(title_, failed_, "see that it runs: `feedrate run`");
+    if (!failed_.empty()) throw std::runtime_error(failed_);
     return !outcome.interrupted;
   }
 
@@ -116,7 +91,7 @@ class CapacitySearch {
       std::vector<plan::PlannedRun> plan = {
           {cell, plan::Role::cell, static_cast<int>(before), planned_}};
       try {
-        check_pass(cell, *gpus);
+        check_cold_pass(searched_, samples_, *gpus, session_.options().run.limits);
         session_.check(plan);
         ++planned_;
         return plan;
@@ -127,21 +102,6 @@ class CapacitySearch {
       }
     }
     return {};
-  }
-  // A cold run is one pass over the data, which has to last. Its window is what is left of it
-  // between the first steps and the last ones, whose batches lie in the queues by then.
-  void check_pass(const plan::Cell& cell, int gpus) const {
-    if (!cell.is("page-cache", "cold")) return;
-    const plan::CellSettings& s = searched_.settings;
-    const int ahead = pipeline::find_loader_kind(s.loader).batches_ahead(s.prefetch, s.workers);
-    const double steps = samples_ / s.batch_size / gpus - run::kColdWarmupSteps - ahead;
-    const double window_s = steps * searched_.step_s;
-    if (window_s >= 0.75 * session_.options().run.limits.min_seconds) return;
-    throw Error(counted_gpus(gpus),
-                format("would leave %.1f s of the dataset to measure, and a cold run is one pass",
-                       std::max(0.0, window_s)),
-                "use more pictures, --io uring-direct, which reads past the page cache, or "
-                "--page-cache warm");
   }
   SweepHooks hooks() {
     return {
@@ -164,7 +124,7 @@ class CapacitySearch {
     seen_.add(record, counted_gpus(result.settings.gpus));
     const judge::GpusRun run = gpus_run(result, searched_.device);
     search_->add(result.settings.gpus, run);
-    readings_[result.settings.gpus].push_back(reading_of(*result.measurement));
+    readings_[result.settings.gpus].push_back(reading_of(result));
     watcher_.logs(label_ + ": " + thousands(run::sustained_rate(*result.measurement)) +
                   format(" img/s, utilisation %.1f %%", 100 * run.utilisation));
   }
@@ -172,13 +132,13 @@ class CapacitySearch {
   Session& session_;
   Watcher& watcher_;
   const SearchedCell& searched_;
-  const double samples_;
+  const std::size_t samples_;
   const std::size_t most_runs_;
   std::string title_, label_, failed_, limit_;
   judge::GpuSearch* search_ = nullptr;
   plan::Cell cell_;
   Readings readings_;
-  RunCaveats seen_{kCorrected};
+  RunCaveats seen_{kCorrectedFlag};
   std::size_t runs_ = 0;
   int planned_ = 0;  // of all searches: each run has a seed of its own
 };
@@ -202,29 +162,35 @@ int copy_part(const plan::Cell& cell, const run::RunOptions& options,
   return is_copied && !signals.token().stop_requested() ? 0 : signals.exit_code(1);
 }
 
+// The cell without its storage, and on a device that takes any rate.
+plan::Cell cell_in_memory(const SearchedCell& searched, int gpus) {
+  return changed(searched.cell, {{"gpus", std::to_string(gpus)},
+                                 {"device", "emulated:inf"},
+                                 {"io", through_memory(searched.settings.io)},
+                                 {"order", "sequential"},
+                                 {"host-cpu-ms", format("%g", searched.host_cpu_ms)},
+                                 {"all-reduce-ms", "0"},
+                                 {"page-cache", "as-is"}});
+}
+
 // Throws a std::runtime_error of one line.
 ClientLimit feed_from_memory(const SearchedCell& searched, const ExperimentOptions& experiment,
-                             int gpus, Watcher& watcher) {
+                             int gpus, int repetitions, Watcher& watcher) {
   watcher.logs("copying a part of the dataset into memory ...");
   const storage::MemoryCopy copy;
   if (const int code = copy_part(searched.cell, experiment.run, copy.data()); code != 0)
     return {.seen = {}, .interrupted = code};
   ExperimentOptions from_memory = experiment;
   from_memory.data = from_memory.run.data = copy.data();
+  from_memory.run.limits = short_limits(experiment.run.limits);
   if (!experiment.output.empty()) from_memory.output /= kClientFolder;
-  const plan::Cell there =
-      changed(searched.cell, {{"gpus", std::to_string(gpus)},
-                              {"device", "emulated:inf"},
-                              {"io", through_memory(searched.settings.io)},
-                              {"order", "sequential"},
-                              {"host-cpu-ms", format("%g", searched.host_cpu_ms)},
-                              {"all-reduce-ms", "0"},
-                              {"page-cache", "as-is"}});
+  const plan::Cell there = cell_in_memory(searched, gpus);
   Session session(from_memory, {there}, std::nullopt, watcher);
-  const std::vector<plan::PlannedRun> plan = {{there, plan::Role::cell, 0}};
+  std::vector<plan::PlannedRun> plan;
+  for (int i = 0; i < repetitions; ++i) plan.push_back({there, plan::Role::cell, i});
   session.check(plan);
   session.open_ledger(plan, /*resume=*/false);
-  ClientLimit limit{.imgs_per_s = 0, .samples = copy.samples(), .seen = RunCaveats(kCorrected)};
+  ClientLimit limit{.samples = copy.samples(), .seen = RunCaveats(kCorrectedFlag)};
   std::string failed;
   const SweepHooks hooks{
       .progress = [&](const run::RunProgress& p) { watcher.shows("from memory", p); },
@@ -232,7 +198,7 @@ ClientLimit feed_from_memory(const SearchedCell& searched, const ExperimentOptio
           [&](const ledger::Record& record, const nlohmann::ordered_json&) {
             failed = record.result.error;
             limit.seen.add(record, "from memory");
-            if (record.result.measurement) limit.imgs_per_s = record.result.measurement->imgs_per_s;
+            if (record.result.measurement) limit.runs.push_back(reading_of(record.result));
           }};
   const SweepOutcome outcome = run_sweep(session, plan, hooks, /*stop_at_failure=*/true);
   watcher.shows_nothing();
@@ -245,19 +211,90 @@ ClientLimit feed_from_memory(const SearchedCell& searched, const ExperimentOptio
 
 std::string counted_gpus(int gpus) { return std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"); }
 
-Reading mean_of(const std::vector<Reading>& runs) {
-  Reading mean;
-  double p99_ms = 0;
-  int that_know = 0;
-  const double share = 1 / static_cast<double>(runs.size());
+Reading reading_of(const run::CellResult& result) {
+  const run::Measurement& m = *result.measurement;
+  const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
+  Reading reading{.imgs_per_s = run::sustained_rate(m),
+                  .bytes_per_s = bytes / m.window_s,
+                  .reads_per_s = static_cast<double>(m.latencies.count()) / m.window_s,
+                  .ci95 = sustained_interval(result)};
+  if (const auto p99_ns = m.latencies.percentile_ns(0.99))
+    reading.p99_ms = 1e-6 * static_cast<double>(*p99_ns);
+  return reading;
+}
+
+Reading median_of(const std::vector<Reading>& runs) {
+  const auto median = [&](double Reading::* figure) {
+    std::vector<double> values;
+    for (const Reading& run : runs) values.push_back(run.*figure);
+    return measure::summarise(values).median;
+  };
+  Reading middle{.imgs_per_s = median(&Reading::imgs_per_s),
+                 .bytes_per_s = median(&Reading::bytes_per_s),
+                 .reads_per_s = median(&Reading::reads_per_s)};
+  std::vector<double> p99_ms;
+  for (const Reading& run : runs)
+    if (run.p99_ms) p99_ms.push_back(*run.p99_ms);
+  if (!p99_ms.empty()) middle.p99_ms = measure::summarise(p99_ms).median;
+  return middle;
+}
+
+measure::Estimate rate_of(const std::vector<Reading>& runs) {
+  std::vector<double> rates;
+  for (const Reading& run : runs) rates.push_back(run.imgs_per_s);
+  if (rates.size() >= measure::kLeastRepetitions) return measure::estimate_of_rates(rates);
+  measure::Estimate estimate{.mean = measure::mean_of(rates), .ci95 = {}};
   for (const Reading& run : runs) {
-    mean.imgs_per_s += share * run.imgs_per_s;
-    mean.bytes_per_s += share * run.bytes_per_s;
-    mean.reads_per_s += share * run.reads_per_s;
-    if (run.p99_ms) p99_ms += *run.p99_ms, ++that_know;
+    if (!run.ci95) return {.mean = estimate.mean, .ci95 = {}};
+    const measure::Interval known = estimate.ci95.value_or(*run.ci95);
+    estimate.ci95 = {std::min(known.low, run.ci95->low), std::max(known.high, run.ci95->high)};
   }
-  if (that_know > 0) mean.p99_ms = p99_ms / that_know;
-  return mean;
+  return estimate;
+}
+
+run::RunLimits short_limits(run::RunLimits limits) {
+  constexpr double kLongest = 4, kMore = 1;  // seconds
+  constexpr int kFewestSteps = 4;
+  limits.min_steps = std::min(limits.min_steps, kFewestSteps);
+  limits.min_seconds = std::min(limits.min_seconds, kLongest);
+  limits.max_seconds = std::min(limits.max_seconds, limits.min_seconds + kMore);
+  return limits;
+}
+
+void refuse_old_results(const std::filesystem::path& output) {
+  if (output.empty()) return;
+  for (const auto& folder : {output, output / kClientFolder, output / kReadsFolder}) {
+    const std::filesystem::path ledger = folder / "ledger.jsonl";
+    std::error_code none;
+    const auto bytes = std::filesystem::file_size(ledger, none);
+    if (none || bytes == 0) continue;
+    throw Error(
+        ledger.string(), "already holds results",
+        "a search begins anew and is in a ledger of its own: choose another folder, -o DIR");
+  }
+}
+
+// Its window is what is left of the pass between the first steps and the last ones, whose batches
+// lie in the queues by then.
+void check_cold_pass(const SearchedCell& searched, std::size_t samples, int gpus,
+                     const run::RunLimits& limits) {
+  if (!searched.cell.is("page-cache", "cold")) return;
+  const plan::CellSettings& s = searched.settings;
+  const int ahead = pipeline::find_loader_kind(s.loader).batches_ahead(s.prefetch, s.workers);
+  const double steps =
+      static_cast<double>(samples) / s.batch_size / gpus - run::kColdWarmupSteps - ahead;
+  const double window_s = steps * searched.step_s;
+  if (window_s >= 0.75 * limits.min_seconds) return;
+  throw Error(counted_gpus(gpus),
+              format("would leave %.1f s of the dataset to measure, and a cold run is one pass",
+                     std::max(0.0, window_s)),
+              "use more pictures, --io uring-direct, which reads past the page cache, or "
+              "--page-cache warm");
+}
+
+bool burns_much(const SearchedCell& searched) {
+  constexpr double kMuch = 0.1;  // of a step
+  return 1e-3 * searched.host_cpu_ms > kMuch * searched.step_s;
 }
 
 SearchedCell searched_cell(const plan::Cell& cell) {
@@ -281,7 +318,6 @@ SearchedCell searched_cell(const plan::Cell& cell) {
 
 Found search_gpus(const SearchedCell& searched, const ExperimentOptions& experiment,
                   const SearchOptions& options, Watcher& watcher) {
-  refuse_old_results(experiment.output);
   Session session(experiment, {searched.cell}, std::nullopt, watcher);
   const auto dataset = session.dataset_of(searched.cell);
   session.open_ledger({}, /*resume=*/false);
@@ -292,7 +328,7 @@ Found search_gpus(const SearchedCell& searched, const ExperimentOptions& experim
   CapacitySearch searching(session, searched, dataset->samples.size(), options);
   bool is_whole = searching.search(searched.cell, found.search, "storage");
   found.readings = searching.readings(), found.limit = searching.limit();
-  if (searched.host_cpu_ms > 0 && is_whole) {
+  if (burns_much(searched) && is_whole) {
     found.without_cpu.emplace(
         std::vector{kLeastUtilisation},
         judge::GpuSearch::Limits{std::max(1, found.search.fed(kLeastUtilisation).gpus),
@@ -307,14 +343,33 @@ Found search_gpus(const SearchedCell& searched, const ExperimentOptions& experim
 
 std::optional<ClientLimit> client_limit(const SearchedCell& searched,
                                         const ExperimentOptions& experiment, int gpus,
-                                        Watcher& watcher) {
+                                        int repetitions, Watcher& watcher) {
   try {
-    return feed_from_memory(searched, experiment, gpus, watcher);
+    return feed_from_memory(searched, experiment, gpus, repetitions, watcher);
   } catch (const std::runtime_error& error) {
     watcher.warns(std::string("what this machine manages from memory is not known: ") +
                   error.what());
     return std::nullopt;
   }
+}
+
+Limit limit_beyond(const measure::Estimate& from_storage, const measure::Estimate& from_memory) {
+  constexpr double kClearlyMore = 1.1;
+  const auto known = [](const measure::Estimate& rate) {
+    return rate.ci95.value_or(measure::Interval{rate.mean, rate.mean});
+  };
+  const measure::Interval storage = known(from_storage), memory = known(from_memory);
+  if (memory.low >= kClearlyMore * storage.high) return Limit::storage;
+  return memory.high < kClearlyMore * storage.low ? Limit::machine : Limit::not_clear;
+}
+
+std::optional<double> own_h200_rate(const SearchedCell& searched) {
+  const auto rates = device::published_rates();
+  if (std::ranges::find(rates, kOwnH200, &device::PublishedRate::name) == rates.end())
+    return std::nullopt;
+  device::StepSpec spec = searched.settings.step_spec(0);
+  spec.emulation = {};  // what the searched device's steps cost the host is not asked of this one
+  return device::emulated_device(kOwnH200, spec).imgs_per_s;
 }
 
 }  // namespace feedrate::session

@@ -1,32 +1,53 @@
 #pragma once
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/emulated_device.h"
 #include "judge/gpu_search.h"
+#include "measure/statistics.h"
 #include "plan/settings.h"
+#include "run/cell_result.h"
+#include "run/window.h"
 #include "session/experiment_options.h"
 #include "session/run_caveats.h"
 #include "session/watcher.h"
 
 namespace feedrate::session {
 
-// Accelerator utilisation; MLPerf Storage asks for the first of ResNet-50.
+// Accelerator utilisation (AU): the share of the window in which the GPUs compute, averaging
+// gradients left out of both. MLPerf Storage asks for the first of ResNet-50, and takes it over a
+// whole run but for the first step's reading.
 inline constexpr double kLeastUtilisation = 0.90, kBetterUtilisation = 0.95;
+
+// In the output folder: what was fed from memory, and the search over reads in flight.
+inline constexpr const char* kClientFolder = "client";
+inline constexpr const char* kReadsFolder = "reads-in-flight";
+
+// The answer's rates are corrected for what the flag of this name says, see run::sustained_rate().
+inline constexpr std::string_view kCorrectedFlag = "queue_not_at_rest";
 
 std::string counted_gpus(int gpus);  // "1 GPU", "2 GPUs"
 
-// What was read with so many GPUs: of one run, or the mean of several.
+// What was read in one run, or the medians of several.
 struct Reading {
   double imgs_per_s = 0, bytes_per_s = 0, reads_per_s = 0;
-  std::optional<double> p99_ms{};  // none: too many reads were seen late
+  std::optional<double> p99_ms{};           // none: too many reads were seen late
+  std::optional<measure::Interval> ci95{};  // of imgs_per_s, from the steps of one run
 };
-// Of at least one; the mean p99 is that of the runs that know theirs.
-Reading mean_of(const std::vector<Reading>& runs);
+// Of a run that has a measurement.
+Reading reading_of(const run::CellResult& result);
+// Of at least one, each figure by itself; the p99 is that of the runs that know theirs.
+Reading median_of(const std::vector<Reading>& runs);
 using Readings = std::map<int, std::vector<Reading>>;  // of each run, by the number of GPUs
+
+// The mean images/s of at least one run, and its 95 % interval: a t-interval on their logarithms,
+// from kLeastRepetitions runs on; of fewer the one that holds those of each run's steps.
+measure::Estimate rate_of(const std::vector<Reading>& runs);
 
 // What is searched with: cells that differ in the number of their GPUs alone.
 struct SearchedCell {
@@ -41,13 +62,28 @@ SearchedCell searched_cell(const plan::Cell& cell);
 // How a search goes.
 struct SearchOptions {
   int most_gpus = 64;
-  int repetitions = 3;  // on both sides of each answer
+  int repetitions = 3;  // on both sides of each answer, and from memory
 };
+
+// Of runs of a device whose steps have no length: a few seconds each, however few steps that is.
+run::RunLimits short_limits(run::RunLimits limits);
+
+// What Ledger refuses as well, with the remedy of a sweep: a search cannot be resumed. Throws an
+// Error where the folder holds a ledger of a search; nothing where it is empty.
+void refuse_old_results(const std::filesystem::path& output);
+
+// A cold run is one pass over the data, which has to last. Throws an Error where it does not with
+// so many GPUs.
+void check_cold_pass(const SearchedCell& searched, std::size_t samples, int gpus,
+                     const run::RunLimits& limits);
+
+// A step burns so much of its time on the host's CPU that a search without that tells more.
+bool burns_much(const SearchedCell& searched);
 
 // What the searches found.
 struct Found {
   judge::GpuSearch search;
-  std::optional<judge::GpuSearch> without_cpu;  // of the host; none where a step takes none
+  std::optional<judge::GpuSearch> without_cpu;  // of the host; none where steps burn little of it
   double bytes_per_sample = 0;
   Readings readings{};
   RunCaveats seen{};
@@ -55,24 +91,34 @@ struct Found {
   int interrupted = 0;  // the exit code, where a signal came; what was measured until then is here
 };
 
-// Searches in one sweep, live. Throws the Error of a run that failed, and one where the output
-// folder holds a ledger.
+// Searches in one sweep, live. Throws the Error of a run that failed, one line that names what
+// failed, such as storage that stalls.
 Found search_gpus(const SearchedCell& searched, const ExperimentOptions& experiment,
                   const SearchOptions& options, Watcher& watcher);
 
 // What this machine manages without the storage.
 struct ClientLimit {
-  double imgs_per_s = 0;
-  std::size_t samples = 0;  // that were read again and again
+  std::vector<Reading> runs{};  // each repetition
+  std::size_t samples = 0;      // that were read again and again
   RunCaveats seen;
   int interrupted = 0;  // the exit code, where a signal came: nothing else is known then
 };
 
-// What this machine reads, decodes and takes to `gpus` GPUs from memory. Steps have no length, and
-// burn the CPU time on the host that they do in the search. Nothing where that cannot be measured,
-// of which the watcher is told.
+// What this machine reads, decodes and takes to `gpus` GPUs from memory, with the same workers and
+// depth, `repetitions` times. Steps have no length, and burn the CPU time on the host that they do
+// in the search. Nothing where that cannot be measured, of which the watcher is told.
 std::optional<ClientLimit> client_limit(const SearchedCell& searched,
                                         const ExperimentOptions& experiment, int gpus,
-                                        Watcher& watcher);
+                                        int repetitions, Watcher& watcher);
+
+// What ends the images/s: this machine where it manages less than 1.1 times from memory what the
+// storage gave, else the storage; not clear where the intervals of the two allow both.
+enum class Limit { storage, machine, not_clear };
+Limit limit_beyond(const measure::Estimate& from_storage, const measure::Estimate& from_memory);
+
+// images/s of an H200 as this program trains it, at the searched cell's input size; nothing where
+// that rate is not among the published ones.
+inline constexpr std::string_view kOwnH200 = "h200-feedrate";
+std::optional<double> own_h200_rate(const SearchedCell& searched);
 
 }  // namespace feedrate::session

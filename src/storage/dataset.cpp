@@ -67,6 +67,12 @@ std::string near_to(std::string_view name, const DatasetRecord& record) {
   return near.empty() ? "and nothing else of its format or container" : "it has " + listed(near);
 }
 
+bool holds_format(const DatasetRecord& record, const std::string& format) {
+  return std::ranges::any_of(std::views::keys(record.variants), [&](const std::string& name) {
+    return variant_name_from(name).format == format;
+  });
+}
+
 // A dataset's pictures have one source, which no option changes: what that does not have cannot be
 // added to it.
 std::string make_it(const fs::path& data, const std::string& name, const DatasetRecord& record) {
@@ -75,7 +81,10 @@ std::string make_it(const fs::path& data, const std::string& name, const Dataset
   if (is_from && !wanted.detail.empty())
     return "pictures of a folder are as they are: leave --detail out";
   if (!is_from && record.source != kLikeImagenet && wanted.size == kMixedSizes)
-    return "its pictures have one size, so make another dataset: " + gen_command("OTHER", name);
+    return std::string(holds_format(record, wanted.format)
+                           ? "name one of its sizes with --image-size, or make another dataset: "
+                           : "its pictures have one size, so make another dataset: ") +
+           gen_command("OTHER", name);
   return "make it: " + gen_command(data, name, made_of(record, name));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <vector>
 
 #include "base/text.h"
 #include "text/result_text.h"
@@ -19,61 +20,132 @@ std::string beside_steps(double host_cpu_ms) {
   return host_cpu_ms > 0 ? format(" beside steps of %g ms of CPU", host_cpu_ms) : "";
 }
 
-// Beyond the largest number: `reached`, the most that was delivered; `client`: from memory.
-std::string limit_text(double reached, double client, int workers, double host_cpu_ms) {
-  constexpr double kClearlyMore = 1.1;
-  if (client >= kClearlyMore * reached)
-    return format("the storage: it gave %s img/s, memory %s", thousands(reached).c_str(),
-                  thousands(client).c_str());
-  return format(
-      "this machine: from memory its workers (%d a GPU)%s manage %s img/s, from the storage %s. "
-      "Use more CPUs, more --workers, or --decoder raw-read, which reads and does not decode",
-      workers, beside_steps(host_cpu_ms).c_str(), thousands(client).c_str(),
-      thousands(reached).c_str());
+// "1,510", or "1,510 (95 %: 1,480 to 1,540)".
+std::string rate_and_interval(const measure::Estimate& rate) {
+  std::string text = thousands(rate.mean);
+  if (rate.ci95)
+    text += format(" (95 %%: %s to %s)", thousands(rate.ci95->low).c_str(),
+                   thousands(rate.ci95->high).c_str());
+  return text;
 }
 
-double most_delivered(const session::Readings& readings) {
-  double most = 0;
-  for (const auto& [gpus, runs] : readings)
-    most = std::max(most, session::mean_of(runs).imgs_per_s);
-  return most;
+// The reads in flight with which the search began.
+std::string first_text(const session::ReadsFound& reads) {
+  const auto& [first, runs] = *reads.readings.begin();
+  const bool is_one = first.count() == 1;
+  std::string text = is_one ? "one read at a time"
+                            : std::to_string(first.count()) + " reads at a time (" +
+                                  session::reads_text(first) + ")";
+  if (reads.first_read_ms)
+    text += format(is_one ? " takes %.3g ms" : " take %.3g ms each", *reads.first_read_ms);
+  return text + ": " + thousands(session::median_of(runs).imgs_per_s) + " img/s";
+}
+
+std::string more_text(const session::ReadsFound& reads) {
+  if (reads.more_adds_nothing)
+    return reads.typed.workers ? "and a larger depth adds nothing; more workers were not tried"
+                               : "and more adds nothing";
+  return "and more was not tried: " +
+         (reads.limit.empty() ? "the search ends at 64 workers, and a depth of 64" : reads.limit);
+}
+
+// The most images/s that the storage gave, to however many GPUs or to the client alone.
+measure::Estimate most_delivered(const session::Readings& readings,
+                                 const session::ReadsFound& reads) {
+  std::vector<const std::vector<session::Reading>*> all;
+  for (const auto& [gpus, runs] : readings) all.push_back(&runs);
+  if (const auto chosen = reads.readings.find(reads.chosen); chosen != reads.readings.end())
+    all.push_back(&chosen->second);
+  const auto most = std::ranges::max_element(
+      all, {}, [](const auto* runs) { return session::median_of(*runs).imgs_per_s; });
+  return session::rate_of(**most);
+}
+
+std::string storage_limit_text(const std::string& both, const session::ReadsFound& reads) {
+  const std::string in_flight = std::to_string(reads.chosen.count());
+  if (!reads.is_searched)
+    return "not known: " + both + ", with " + in_flight +
+           " in flight a GPU, as typed. More were not tried: leave out --workers and --io-depth";
+  if (!reads.more_adds_nothing)
+    return "the storage or the reads in flight: " + both + ", with " + in_flight +
+           " in flight a GPU, and more were not tried";
+  if (reads.typed.workers)
+    return "the storage, as far as --workers " + std::to_string(reads.chosen.workers) +
+           " ask it: " + both + ". More workers were not tried";
+  return "the storage: " + both + ", and more reads in flight add nothing";
 }
 
 }  // namespace
 
+std::string in_flight_text(const session::ReadsFound& reads) {
+  const std::string chosen = std::to_string(reads.chosen.count()) + " in flight (" +
+                             session::reads_text(reads.chosen) + " a GPU)";
+  if (!reads.is_searched) return chosen + ", as typed; more was not tried";
+  std::string text = first_text(reads);
+  if (reads.chosen != reads.readings.begin()->first)
+    text += "; " + chosen + ": " +
+            thousands(session::median_of(reads.readings.at(reads.chosen)).imgs_per_s) + " img/s";
+  text += ", " + more_text(reads);
+  if (!reads.serious.empty()) text += " (serious flags: " + reads.serious + ")";
+  return text;
+}
+
+std::string limit_text(const measure::Estimate& from_storage, const measure::Estimate& from_memory,
+                       const session::ReadsFound& reads, double host_cpu_ms) {
+  const std::string both = "it gave " + rate_and_interval(from_storage) + " img/s, memory " +
+                           rate_and_interval(from_memory);
+  switch (session::limit_beyond(from_storage, from_memory)) {
+    case session::Limit::storage:
+      return storage_limit_text(both, reads);
+    case session::Limit::not_clear:
+      return "not clear between the storage and this machine: " + both + ". Use more --repetitions";
+    case session::Limit::machine:
+      break;
+  }
+  const char* more = reads.typed.workers ? "more CPUs, more --workers" : "more CPUs";
+  return format(
+      "this machine: from memory its workers (%d a GPU)%s manage %s img/s, from the storage %s. "
+      "Use %s, or --decoder raw-read, which reads and does not decode",
+      reads.chosen.workers, beside_steps(host_cpu_ms).c_str(),
+      rate_and_interval(from_memory).c_str(), rate_and_interval(from_storage).c_str(), more);
+}
+
 void CapacityAnswer::heading() const {
-  std::printf("EMULATED GPUs: %s, %s img/s each (%s); %s\n", device_.name.c_str(),
-              thousands(device_.imgs_per_s).c_str(), device_.source.c_str(),
+  const device::EmulatedDevice& device = searched_.device;
+  const plan::CellSettings& settings = searched_.settings;
+  std::printf("EMULATED GPUs: %s, %s img/s each (%s); %s\n", device.name.c_str(),
+              thousands(device.imgs_per_s).c_str(), device.source.c_str(),
               device::kEmulation.data());
   std::printf(
       "a step of %d images takes %.1f ms, %g ms of CPU on the host, and %g ms to average "
       "the gradients\n",
-      settings_.batch_size, 1e3 * settings_.batch_size / device_.imgs_per_s, host_cpu_ms_,
-      settings_.emulation.all_reduce_ms);
-  std::printf("reading: --io %s, depth %d, %d worker%s a GPU%s, %s bytes a sample\n\n",
-              settings_.io.c_str(), settings_.io_depth, settings_.workers,
-              settings_.workers == 1 ? "" : "s", settings_.raw_read ? ", not decoded" : "",
+      settings.batch_size, 1e3 * searched_.step_s, searched_.host_cpu_ms,
+      settings.emulation.all_reduce_ms);
+  std::printf("reading: --io %s, depth %d, %d worker%s a GPU%s, %s bytes a sample\n",
+              settings.io.c_str(), settings.io_depth, settings.workers,
+              settings.workers == 1 ? "" : "s", settings.raw_read ? ", not decoded" : "",
               thousands(found_.bytes_per_sample).c_str());
+  std::printf("reads in flight: %s\n\n", in_flight_text(reads_).c_str());
 }
 
-// Each row is the mean of the runs with so many GPUs; "-": no run knows it.
+// Each row has the medians of the runs with so many GPUs; "-": no run knows it.
 void CapacityAnswer::table() const {
-  std::printf("means of the runs with so many GPUs:\n");
+  std::printf("medians of the runs with so many GPUs:\n");
   std::printf("%6s %6s %10s %10s %8s %9s %9s\n", "GPUs", "AU", "img/s", "needed", "MB/s", "reads/s",
               "p99 ms");
   for (const auto& [gpus, runs] : found_.search.runs()) {
-    const session::Reading reading = session::mean_of(found_.readings.at(gpus));
+    const session::Reading reading = session::median_of(found_.readings.at(gpus));
     const std::string p99 = reading.p99_ms ? format("%.3f", *reading.p99_ms) : "-";
     std::printf("%6d %5.1f%% %10s %10s %8.1f %9s %9s\n", gpus,
                 100 * found_.search.utilisation(gpus), thousands(reading.imgs_per_s).c_str(),
-                thousands(gpus * device_.imgs_per_s).c_str(), 1e-6 * reading.bytes_per_s,
+                thousands(gpus * searched_.device.imgs_per_s).c_str(), 1e-6 * reading.bytes_per_s,
                 thousands(reading.reads_per_s).c_str(), p99.c_str());
   }
 }
 
 void CapacityAnswer::fed(double share) const {
   const judge::GpusFed fed = found_.search.fed(share);
-  const double rate = share * fed.gpus * device_.imgs_per_s;
+  const double rate = share * fed.gpus * searched_.device.imgs_per_s;
   std::printf("AU of %.0f %% or more: %s", 100 * share, gpus_text(fed).c_str());
   if (fed.gpus > 0) {
     std::printf(", which need %.1f MB/s, %s files/s", 1e-6 * rate * found_.bytes_per_sample,
@@ -90,15 +162,36 @@ void CapacityAnswer::answers() const {
     std::printf("steps that take no CPU on the host: %s at %.0f %%\n",
                 gpus_text(found_.without_cpu->fed(session::kLeastUtilisation)).c_str(),
                 100 * session::kLeastUtilisation);
+  } else if (searched_.host_cpu_ms > 0) {
+    std::printf(
+        "steps that take no CPU on the host: not searched, as %g ms are less than a tenth of a "
+        "step\n",
+        searched_.host_cpu_ms);
   }
   if (!found_.limit.empty()) std::printf("more GPUs were not tried: %s\n", found_.limit.c_str());
 }
 
-void CapacityAnswer::print() const {
+void CapacityAnswer::own_h200_answer() const {
+  const auto rate = session::own_h200_rate(searched_);
+  if (!rate) return;
+  constexpr double kShare = session::kLeastUtilisation;
+  double most = 0;
+  for (const auto& [gpus, runs] : found_.readings)
+    most = std::max(most, session::median_of(runs).imgs_per_s);
+  const bool at_least = found_.search.fed(kShare).at_least;
+  std::printf(
+      "at feedrate's own H200 rate (%s img/s, --device emulated:%s) the same images/s keep %s%s at "
+      "%.0f %%: by the rate, not searched\n",
+      thousands(*rate).c_str(), session::kOwnH200.data(), at_least ? "at least " : "",
+      session::counted_gpus(static_cast<int>(most / (kShare * *rate))).c_str(), 100 * kShare);
+}
+
+void CapacityAnswer::print(bool own_h200) const {
   if (found_.interrupted && found_.readings.empty()) return;
   heading();
   table();
   if (!found_.interrupted) answers();
+  if (!found_.interrupted && own_h200) own_h200_answer();
   std::fputs(page_cache_line(found_.seen).c_str(), stdout);
   for (const judge::Flag& flag : found_.seen.flags()) std::fputs(flag_line(flag).c_str(), stdout);
   std::fflush(stdout);
@@ -109,24 +202,25 @@ void CapacityAnswer::print_client(const session::ClientLimit& client) const {
     if (flag.severity == judge::Severity::serious) std::fputs(flag_line(flag).c_str(), stdout);
   }
   const int gpus = found_.search.runs().rbegin()->first;
+  const measure::Estimate memory = session::rate_of(client.runs);
+  const double each = session::kLeastUtilisation * searched_.device.imgs_per_s;
   std::printf(
-      "from memory this machine alone: %s img/s (%d GPUs' workers%s, %zu samples), "
-      "%d GPUs at %.0f %%\n",
-      thousands(client.imgs_per_s).c_str(), gpus, beside_steps(host_cpu_ms_).c_str(),
-      client.samples,
-      static_cast<int>(client.imgs_per_s / (session::kLeastUtilisation * device_.imgs_per_s)),
-      100 * session::kLeastUtilisation);
+      "from memory this machine alone: %s img/s (the workers of %s%s, %zu samples), %d GPUs at "
+      "%.0f %%\n",
+      rate_and_interval(memory).c_str(), session::counted_gpus(gpus).c_str(),
+      beside_steps(searched_.host_cpu_ms).c_str(), client.samples,
+      static_cast<int>(memory.mean / each), 100 * session::kLeastUtilisation);
   if (found_.search.fed(session::kLeastUtilisation).at_least) return;
-  std::printf("what limits beyond: %s\n",
-              limit_text(most_delivered(found_.readings), client.imgs_per_s, settings_.workers,
-                         host_cpu_ms_)
-                  .c_str());
+  std::printf("what limits beyond: %s\n", limit_text(most_delivered(found_.readings, reads_),
+                                                     memory, reads_, searched_.host_cpu_ms)
+                                              .c_str());
 }
 
 void CapacityAnswer::print_proviso() const {
   std::printf(
-      "\nAU is computed as MLPerf Storage defines it, for each run. The GPUs are emulated: this is "
-      "no result of that or any consortium's benchmark.\n");
+      "\nAU: the share of the window in which the GPUs compute, averaging gradients left out of "
+      "both; MLPerf Storage takes it over a whole run but for the first step's reading. The GPUs "
+      "are emulated: this is no result of that or any consortium's benchmark.\n");
 }
 
 }  // namespace feedrate::text

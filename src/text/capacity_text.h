@@ -1,21 +1,32 @@
 #pragma once
 #include <optional>
+#include <string>
 
 #include "session/capacity_search.h"
+#include "session/reads_in_flight_search.h"
 
 namespace feedrate::text {
+
+// "one read at a time takes 20.6 ms: 47 img/s; 32 in flight (4 workers x depth 8 a GPU): 1,510
+// img/s, and more adds nothing"; or that nobody searched.
+std::string in_flight_text(const session::ReadsFound& reads);
+
+// What ends the images/s: of the storage, only as far as more reads in flight were tried.
+// `from_storage`: the most that it gave; `host_cpu_ms`: of a step.
+std::string limit_text(const measure::Estimate& from_storage, const measure::Estimate& from_memory,
+                       const session::ReadsFound& reads, double host_cpu_ms);
 
 // What `feedrate capacity` prints on stdout. What it is made of outlives it.
 class CapacityAnswer {
  public:
-  CapacityAnswer(const session::SearchedCell& searched, const session::Found& found)
-      : settings_(searched.settings),
-        device_(searched.device),
-        host_cpu_ms_(searched.host_cpu_ms),
-        found_(found) {}
+  CapacityAnswer(const session::SearchedCell& searched, const session::ReadsFound& reads,
+                 const session::Found& found)
+      : searched_(searched), reads_(reads), found_(found) {}
 
   // What was asked for, the table of runs and the answers; of an interrupted search the table.
-  void print() const;
+  // `own_h200`: also how many H200s, as this program trains them, the same images/s keep, where
+  // their rate is known.
+  void print(bool own_h200) const;
   // What this machine manages from memory, and which of the two is the limit beyond the answer.
   void print_client(const session::ClientLimit& client) const;
   // What the answers do not prove.
@@ -25,11 +36,11 @@ class CapacityAnswer {
   void heading() const;
   void table() const;
   void answers() const;
+  void own_h200_answer() const;
   void fed(double share) const;
 
-  const plan::CellSettings& settings_;
-  const device::EmulatedDevice& device_;  // what is emulated
-  const double host_cpu_ms_;              // of a step
+  const session::SearchedCell& searched_;
+  const session::ReadsFound& reads_;
   const session::Found& found_;
 };
 

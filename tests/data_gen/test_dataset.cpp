@@ -73,6 +73,8 @@ TEST_F(Dataset, the_command_has_the_options_that_the_dataset_was_made_with) {
   EXPECT_THAT(open_error("jpeg/mixed"),
               testing::EndsWith("feedrate gen OTHER --format jpeg --image-size mixed --like "
                                 "imagenet"));
+  EXPECT_THAT(open_error("raw/mixed"),
+              testing::HasSubstr("it has raw/8x8; name one of its sizes with --image-size, or"));
 }
 
 // What is typed is what these are: a new default of gen's needs another line here.

@@ -15,13 +15,16 @@ QUICK = [
     *("--warmup-seconds", "0.05", "--max-warmup-seconds", "0.1"),
     *("--min-seconds", "0.2", "--max-seconds", "0.3", "--repetitions", "1"),
 ]
+READS = ["--workers", "1", "--io-depth", "1"]  # typed, so that nothing searches over them
+FEW = ["--most-gpus", "1", "--no-client"]
 
 
 class Capacity(ProgramTest):
-    def capacity(self, *words, code=0, **more):
+    def capacity(self, *words, code=0, reads=READS, **more):
         answer = self.finish(
             self.start(
                 *("capacity", "--dataset", self.data, *WARM, *QUICK, "--decoder", "raw-read"),
+                *reads,
                 *words,
                 **more,
             )
@@ -36,10 +39,17 @@ class Capacity(ProgramTest):
         )
         self.assertIn("AU of 90 % or more: at least 2 GPUs", answer.out)
         self.assertIn("EMULATED", answer.out)
+        self.assertIn("\nAU: the share of the window in which the GPUs compute, ", answer.out)
+        self.assertIn("MLPerf Storage takes it over a whole run but for the first step", answer.out)
         self.assertIn("no result of that or any consortium's benchmark", answer.out)
+        self.assertIn(
+            "reads in flight: 1 in flight (1 worker x depth 1 a GPU), as typed; more was not tried",
+            answer.out,
+        )
+        self.assertFalse(os.path.exists(self.path("out", "reads-in-flight")))
         self.assertNotIn("from memory", answer.out)
         self.assertIn("  page cache warm\n", answer.out)
-        self.assertIn("means of the runs with so many GPUs:\n  GPUs     AU", answer.out)
+        self.assertIn("medians of the runs with so many GPUs:\n  GPUs     AU", answer.out)
         flags = re.findall(r"^  (?:note|warning|serious) +(\w+): ", answer.out, re.M)
         self.assertEqual(flags.count("emulated"), 1, "each once")
         records = self.ledger("out")
@@ -58,11 +68,11 @@ class Capacity(ProgramTest):
 
     def test_each_run_of_both_searches_reads_in_an_order_of_its_own(self):
         self.capacity(
-            *("--device", "emulated:200", "--most-gpus", "2", "--host-cpu-ms", "1", "--seed", "5"),
+            *("--device", "emulated:200", "--most-gpus", "2", "--host-cpu-ms", "5", "--seed", "5"),
             *("--no-client", "-o", self.path("out")),
         )
         records = self.ledger("out")
-        self.assertEqual({r["cell"]["host-cpu-ms"] for r in records}, {"0", "1"})
+        self.assertEqual({r["cell"]["host-cpu-ms"] for r in records}, {"0", "5"})
         self.assertEqual([r["seed"] for r in records], list(range(5, 5 + len(records))))
 
     def test_none_is_fed_where_more_is_needed_than_can_be_read(self):
@@ -79,20 +89,111 @@ class Capacity(ProgramTest):
             *("--device", "emulated:100", "--most-gpus", "2", "--host-cpu-ms", "20")
         )
         found = re.search(
-            r"from memory this machine alone: ([\d,.]+) img/s \(\d+ GPUs?' workers beside steps of "
-            r"20 ms of CPU, \d+ samples\), (\d+) GPUs at 90 %",
+            r"from memory this machine alone: ([\d,.]+)(?: \(95 %: [\d,.]+ to [\d,.]+\))? img/s "
+            r"\(the workers of \d+ GPUs? beside steps of 20 ms of CPU, \d+ samples\), "
+            r"(\d+) GPUs at 90 %",
             answer.out,
         )
         self.assertTrue(found, answer)
         of_each_cpu = 8 / 0.020  # images/s: a batch of 8 in 20 ms
         self.assertLess(int(found[2]), 1.2 * CPUS * of_each_cpu / (0.9 * 100), answer)
 
-    def test_the_hosts_cpu_time_is_told_beside_none(self):
+    def test_what_memory_feeds_is_measured_as_often(self):
         answer = self.capacity(
-            *("--device", "emulated:200", "--most-gpus", "1", "--host-cpu-ms", "2", "--no-client")
+            *("--device", "emulated:1e9", "--most-gpus", "1", "--host-cpu-ms", "0"),
+            *("--repetitions", "3", "-o", self.path("out")),
         )
-        self.assertIn("2 ms of CPU on the host", answer.out)
-        self.assertIn("steps that take no CPU on the host: at least 1 GPU at 90 %", answer.out)
+        self.assertEqual([r["repetition"] for r in self.ledger("out/client")], [0, 1, 2])
+        self.assertRegex(
+            answer.out, r"this machine alone: [\d,.]+ \(95 %: [\d,.]+ to [\d,.]+\) img"
+        )
+        # More reads in flight were not tried.
+        self.assertNotIn("what limits beyond: the storage", answer.out)
+
+    def test_the_hosts_cpu_time_is_told_beside_none(self):
+        """Where it is much of a step."""
+        for ms, said in (("5", "at least 1 GPU at 90 %"), ("1", "not searched, as 1 ms are less ")):
+            with self.subTest(ms):
+                answer = self.capacity("--device", "emulated:200", *FEW, "--host-cpu-ms", ms)
+                self.assertIn(f"{ms} ms of CPU on the host", answer.out)
+                self.assertIn(f"steps that take no CPU on the host: {said}", answer.out)
+
+    def test_what_a_step_costs_its_host_was_measured(self):
+        answer = self.capacity("--device", "emulated:200", *FEW)
+        self.assertIn("0.8 ms of CPU on the host", answer.out)
+
+    def test_how_many_reads_are_in_flight_is_searched_for(self):
+        answer = self.capacity(
+            *("--device", "emulated:200", *FEW, "--seed", "5", "-o", self.path("out")), reads=()
+        )
+        self.assertRegex(
+            answer.out,
+            r"(?m)^reads in flight: one read at a time(?: takes [\d.e+-]+ ms)?: [\d,.]+ img/s"
+            r"(?:; \d+ in flight \(\d+ workers? x depth \d+ a GPU\): [\d,.]+ img/s)?"
+            r", and more (?:adds nothing|was not tried: .*)$",
+        )
+        asked = self.ledger("out/reads-in-flight")
+        tried = [(int(r["cell"]["workers"]), int(r["cell"]["io-depth"])) for r in asked]
+        self.assertEqual(tried[:3], [(1, 1), (1, 2), (1, 4)])
+        self.assertEqual({r["cell"]["device"] for r in asked}, {"emulated:inf"})
+        self.assertEqual({r["cell"]["host-cpu-ms"] for r in asked}, {"0"})
+        for record in self.ledger("out"):
+            chosen = (int(record["cell"]["workers"]), int(record["cell"]["io-depth"]))
+            self.assertIn(chosen, tried)
+            self.assertNotIn(record["seed"], [r["seed"] for r in asked])
+        for ledger in ("out", "out/reads-in-flight"):
+            self.call("validate", self.path(ledger))
+        again = self.capacity("--device", "emulated:200", "-o", self.path("out"), code=1)
+        self.assertIn("already holds results", again.err)
+
+    def test_what_was_typed_of_the_reads_in_flight_stays(self):
+        for typed, axis, value in (
+            (["--workers", "2"], "workers", 2),
+            (["--io-depth", "3"], "io-depth", 3),
+        ):
+            with self.subTest(axis):
+                output = self.path(axis)
+                words = ("--device", "emulated:200", *FEW, "-o", output)
+                self.capacity(*words, *typed, reads=())
+                for ledger in (axis, f"{axis}/reads-in-flight"):
+                    values = {int(r["cell"][axis]) for r in self.ledger(ledger)}
+                    self.assertEqual(values, {value}, ledger)
+
+    def test_the_only_stored_size_is_taken(self):
+        """As `run` takes it."""
+        own = [*WARM[:2], *WARM[4:]]
+        cell = ["--dataset", self.data, *own, *QUICK, *READS, *FEW, "--device", "emulated:200"]
+        answer = self.call("capacity", *cell)
+        self.assertIn("--image-size 48x48, as nothing else is in " + self.data, answer.err)
+        self.assertIn("AU of 90 % or more: at least 1 GPU", answer.out)
+
+    def test_of_several_stored_sizes_the_error_lists_them(self):
+        data = self.path("two")
+        sizes = ["--image-size", "48x48,64x64"]
+        self.call("gen", data, "--format", "jpeg", *sizes, "--count", "32", "--classes", "4")
+        answer = self.call("capacity", "--dataset", data, *QUICK, *READS, code=1)
+        for part in ("has no jpeg/mixed", "jpeg/48x48", "jpeg/64x64", "with --image-size"):
+            self.assertIn(part, answer.err)
+
+    def test_storage_that_stalls_ends_the_search_without_a_number(self):
+        self.data = self.copy_of_data()
+        folder = os.path.join(self.data, "jpeg", "48x48", "class_002")
+        victim = os.path.join(folder, sorted(os.listdir(folder))[3])
+        for reads, ledger in ((READS, "out"), ((), "searched/reads-in-flight")):
+            with self.subTest(ledger):
+                process = self.start(
+                    *("capacity", "--dataset", self.data, "--page-cache", "as-is", *WARM[2:]),
+                    *(*QUICK[:-2], "--repetitions", "100", "--device", "emulated:200", *reads),
+                    *("--stall-seconds", "1", "-o", self.path(ledger.split("/")[0])),
+                )
+                self.until(process, lambda ledger=ledger: self.records_so_far(ledger) >= 1)
+                os.rename(victim, victim + ".away")
+                os.mkfifo(victim)  # opening it never returns
+                answer = self.finish(process)
+                os.rename(victim + ".away", victim)
+                self.assertEqual((answer.code, answer.out), (1, ""), answer)
+                last = answer.err.splitlines()[-1]
+                self.assertRegex(last, r"^feedrate: .*: stalled: .*--stall-seconds$")
 
     def test_a_flag_stands_under_the_answer_and_changes_no_exit_code(self):
         """As of `run`: what was asked was measured."""
@@ -112,12 +213,12 @@ class Capacity(ProgramTest):
                 answer = self.stop(
                     number,
                     lambda: self.records_so_far("out") >= 2,
-                    *("capacity", "--dataset", self.data, *WARM, "--decoder", "raw-read"),
+                    *("capacity", "--dataset", self.data, *WARM, "--decoder", "raw-read", *READS),
                     *("--device", "emulated:200", "--host-cpu-ms", "0", "--most-gpus", "4"),
                     *(*QUICK[:-2], "--repetitions", "100", "-o", self.path("out")),
                 )
                 self.assertIn("feedrate: interrupted\n", answer.err)
-                self.assertIn("means of the runs with so many GPUs:\n", answer.out)
+                self.assertIn("medians of the runs with so many GPUs:\n", answer.out)
                 self.assertRegex(answer.out, r"(?m)^ +1 +[\d.]+% ")
                 self.assertRegex(answer.out, r"(?m)^  page cache warm$")
                 self.assertNotIn("AU of", answer.out)
@@ -126,11 +227,24 @@ class Capacity(ProgramTest):
         answer = self.stop(
             SIGNALS[0],
             lambda: self.records_so_far("out") == 0,
-            *("capacity", "--dataset", self.data, *WARM, "--device", "emulated:200"),
+            *("capacity", "--dataset", self.data, *WARM, *READS, "--device", "emulated:200"),
             *("--warmup-seconds", "50", "--max-warmup-seconds", "60", "-o", self.path("out")),
         )
         self.assertIn("feedrate: interrupted\n", answer.err)
         self.assertEqual(answer.out, "")
+
+    def test_a_signal_while_reads_in_flight_are_searched_for_leaves_nothing(self):
+        for number in SIGNALS:
+            with self.subTest(number):
+                shutil.rmtree(self.path("out"), True)
+                answer = self.stop(
+                    number,
+                    lambda: self.records_so_far("out/reads-in-flight") >= 1,
+                    *("capacity", "--dataset", self.data, *WARM, *QUICK),
+                    *("--device", "emulated:200", "-o", self.path("out")),
+                )
+                self.assertIn("feedrate: interrupted\n", answer.err)
+                self.assertEqual(answer.out, "")
 
     def test_what_cannot_be_measured_from_memory_is_no_answer(self):
         """Where the data cannot be copied."""
@@ -159,8 +273,10 @@ class Capacity(ProgramTest):
         for limit in ("max-warmup-seconds FLOAT=2", "min-seconds FLOAT=4, or 22 steps"):
             self.assertIn(f"--{limit} ", shown)
         self.assertIn("--max-seconds FLOAT=1 + min-seconds, or 22 steps ", shown)
-        for axis, value in (("data", "jpeg"), ("page-cache", "cold"), ("host-cpu-ms", "10;")):
+        for axis, value in (("data", "jpeg"), ("page-cache", "cold"), ("host-cpu-ms", "0.8;")):
             self.assertRegex(shown, rf"--{axis} VALUE [^\[]*\[{value}")
+        for axis in ("workers", "io-depth"):
+            self.assertRegex(shown, rf"--{axis} VALUE [^\[]*\[searched for")
         self.assertIn("--max-seconds FLOAT=1.05 * min-seconds ", help_of("jobs"))
         self.assertIn("--max-seconds FLOAT=120 ", help_of("run"))
 

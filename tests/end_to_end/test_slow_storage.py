@@ -138,6 +138,27 @@ class Slow(DiskTest):
             # The device has room for all eight. Half of them are left to a busy machine.
             self.assertGreater(rates["uring-direct", 8], 4 * rates["uring-direct", 1])
 
+    def test_capacity_searches_for_the_reads_that_hide_the_delay(self):
+        delay_ms = 20
+        self.dataset_on(self.disk(delay_ms=delay_ms))
+        answer = self.call(
+            *("capacity", "--dataset", self.mine, *SMALL, "--io", "direct", "--decoder"),
+            *("raw-read", "--device", "emulated:60", "--batch-size", "4", "--most-gpus", "2"),
+            *("--warmup-seconds", "0.1", "--max-warmup-seconds", "0.5", "--min-seconds", "1"),
+            *("--repetitions", "1", "--no-client"),
+        )
+        found = re.search(
+            r"one read at a time takes ([\d.]+) ms: ([\d.,]+) img/s; "
+            r"\d+ in flight \(\d+ workers x depth 1 a GPU\): ([\d.,]+) img/s",
+            answer.out,
+        )
+        self.assertTrue(found, answer)
+        takes_ms, alone, together = (float(number.replace(",", "")) for number in found.groups())
+        self.assertGreaterEqual(takes_ms, delay_ms * (1 - RESOLUTION))
+        # The device has room for ten. More than half of them are left to a busy machine.
+        self.assertGreater(together, 4 * alone, answer)
+        self.assertNotIn("AU of 90 % or more: 0 GPUs", answer.out)
+
 
 class BadSample(DiskTest):
     """All of the dataset lies on a good disk, but for one file."""

@@ -68,6 +68,54 @@ TEST(GpuSearch, TheIntervalHoldsTheNumbersThatTheRunsLeaveOpen) {
   EXPECT_EQ(fed.high, 6);
 }
 
+TEST(GpuSearch, AnIntervalMayNameNumbersThatWereNotTried) {
+  judge::GpuSearch search({0.90}, {1, 64, 1});
+  search.add(4, {1.0, measure::Interval{0.99, 1.0}});
+  search.add(8, {0.60, measure::Interval{0.57, 0.64}});  // what keeps 4.56 to 5.12 GPUs at work
+  const judge::GpusFed fed = search.fed(0.90);
+  EXPECT_EQ(fed.gpus, 4);
+  EXPECT_EQ(fed.low, 4);
+  EXPECT_EQ(fed.high, 5);
+}
+
+// A storage that stands still for 2 s of a window of 4 s or so.
+TEST(GpuSearch, OneSpoiltRunDoesNotChangeTheAnswer) {
+  for (int spoilt = 0; spoilt < 20; ++spoilt) {
+    judge::GpuSearch search({0.90, 0.95}, {1, 64, 3});
+    int runs = 0;
+    while (const auto gpus = search.next()) {
+      const double utilisation = std::min(1.0, 36.5 / *gpus) * (runs == spoilt ? 0.5 : 1);
+      search.add(*gpus, {utilisation, measure::Interval{utilisation, utilisation}});
+      ASSERT_LT(++runs, 40) << spoilt;
+    }
+    EXPECT_EQ(search.fed(0.90).gpus, 40) << spoilt;
+    EXPECT_EQ(search.fed(0.95).gpus, 38) << spoilt;
+    EXPECT_LE(search.fed(0.90).low, 40);
+    EXPECT_GE(search.fed(0.90).high, 40);
+  }
+}
+
+TEST(GpuSearch, WhatContradictsALargerNumberIsMeasuredAgainAtOnce) {
+  judge::GpuSearch search({0.90}, {1, 64, 3});
+  search.add(1, {1.0, std::nullopt});
+  search.add(2, {0.5, std::nullopt});
+  search.add(4, {1.0, std::nullopt});
+  EXPECT_EQ(search.next(), 2);
+  search.add(2, {1.0, std::nullopt});
+  EXPECT_EQ(search.next(), 2) << "of two that differ neither is known to be right";
+  search.add(2, {1.0, std::nullopt});
+  EXPECT_EQ(search.next(), 8);
+}
+
+TEST(GpuSearch, ARateThatFallsWithMoreGpusIsMeasuredAgain) {
+  judge::GpuSearch search({0.90}, {1, 64, 2});
+  search.add(4, {1.0, std::nullopt});
+  search.add(8, {0.4, std::nullopt});  // the rate of 3.2 GPUs, after that of 4
+  EXPECT_EQ(search.next(), 8);
+  search.add(8, {0.4, std::nullopt});
+  EXPECT_NE(search.next(), 8) << "it was believed";
+}
+
 TEST(GpuSearch, NotEvenOneIsFed) {
   judge::GpuSearch search({0.90}, {1, 64, 1});
   run_until_known(search, 0.5);
