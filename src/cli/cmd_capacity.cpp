@@ -34,10 +34,7 @@ AxisDefaults usual_axes() {
           // As on `cuda`.
           {"batch-size", "256"},
           {"workers", "1"},
-          // What a step costs its host as a CUDA graph, measured by this program on an H200: 0.117
-          // s of CPU for 147 steps of 256 images. Without a graph a step took up to 55 ms, of a
-          // thread that may have been blocked in the driver: an upper bound, `eager`.
-          {"host-cpu-ms", "0.8"},
+          {"host-cpu-ms", "graph"},
           // 51 to 102 MB of gradients over 8 GPUs take 0.3 to 0.9 ms (tables of nccl-tests for
           // H100 and A100), most of it beside the backward pass.
           {"all-reduce-ms", "0.5"},

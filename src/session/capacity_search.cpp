@@ -307,6 +307,7 @@ SearchedCell searched_cell(const plan::Cell& cell) {
   searched.device = device::emulated_device(s.device_argument, s.step_spec(0));
   if (std::isinf(searched.device.imgs_per_s))
     throw UsageError("--device " + s.device, "takes any rate", "give it one");
+  device::check_host_cpu(searched.device, s.step_spec(0));
   if (s.variant().empty() || s.cache != "none") {
     throw UsageError("--data " + s.data + " --cache " + s.cache,
                      "does not read the storage at each step", "use --cache none and stored data");

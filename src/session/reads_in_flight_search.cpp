@@ -77,7 +77,7 @@ class ClientRuns {
         search_(limits) {}
 
   // Throws the Error of a run that failed.
-  void carry_out() {
+  void run() {
     const auto first = next();
     const SweepHooks hooks{
         .progress = [this](const run::RunProgress& p) { watcher_.shows(label(), p); },
@@ -173,7 +173,7 @@ ReadsFound search_reads_in_flight(const SearchedCell& searched, const Experiment
                   experiment.run.limits);
   session.open_ledger({}, /*resume=*/false);
   ClientRuns runs(session, searched, limits);
-  runs.carry_out();
+  runs.run();
   ReadsFound found = runs.found();
   found.typed = typed;
   return found;

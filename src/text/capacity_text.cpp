@@ -113,8 +113,10 @@ std::string limit_text(const measure::Estimate& from_storage, const measure::Est
 void CapacityAnswer::heading() const {
   const device::EmulatedDevice& device = searched_.device;
   const plan::CellSettings& settings = searched_.settings;
-  std::printf("EMULATED GPUs: %s, %s img/s each (%s); %s\n", device.name.c_str(),
-              thousands(device.imgs_per_s).c_str(), device.source.c_str(),
+  const std::string rate = thousands(device.imgs_per_s) + " img/s";
+  const bool names_rate = device.name.find(rate) != std::string::npos;
+  std::printf("EMULATED GPUs: %s%s (%s); %s\n", device.name.c_str(),
+              names_rate ? "" : (", " + rate + " each").c_str(), device.source.c_str(),
               device::kEmulation.data());
   std::printf(
       "a step of %d images takes %.1f ms, %g ms of CPU on the host, and %g ms to average "
