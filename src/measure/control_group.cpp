@@ -86,6 +86,7 @@ double quota_stopped(const std::vector<QuotaPeriods>& from, const std::vector<Qu
   double most = 0;
   for (std::size_t i = 0; i < from.size(); ++i) {
     const std::int64_t all = to[i].all - from[i].all, stopped = to[i].stopped - from[i].stopped;
+    if (all < 0 || stopped < 0) return -1;  // another group of that name
     if (all > 0) most = std::max(most, static_cast<double>(stopped) / static_cast<double>(all));
   }
   return std::min(most, 1.0);

@@ -91,7 +91,7 @@ double cpu_mhz() {
 // A line of /proc/stat: "cpu" for all CPUs, "cpu0" for one.
 struct CpuTicks {
   std::string name;
-  std::int64_t busy = 0, iowait = 0, steal = 0, all = 0;
+  std::int64_t busy = 0, iowait = 0, steal = 0, interrupts = 0, all = 0;
 };
 
 std::optional<CpuTicks> next_cpu(std::istream& stat) {
@@ -102,22 +102,40 @@ std::optional<CpuTicks> next_cpu(std::istream& stat) {
       !cpu.name.starts_with("cpu"))
     return std::nullopt;
   stat.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  cpu.busy = user + nice + system + irq + softirq;
+  cpu.interrupts = irq + softirq;
+  cpu.busy = user + nice + system + cpu.interrupts;
   cpu.all = cpu.busy + idle + cpu.iowait + cpu.steal;
   return cpu;
 }
 
-// The kernel's own words of iowait: it may fall. No share is less than nothing.
+double tick_s() { return 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK)); }
+
+// The kernel's own words of iowait: it may fall. No share is less than nothing, or above all.
 double share(std::int64_t from, std::int64_t to, double all) {
-  return std::max(0.0, static_cast<double>(to - from) / all);
+  return std::clamp(static_cast<double>(to - from) / all, 0.0, 1.0);
 }
 
 // Time that the CPUs were busy, but not with this process, as a share of `all_ticks`.
 double others(double busy_ticks, double all_ticks, std::int64_t own_ns) {
-  const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
   return all_ticks <= 0
              ? -1
-             : std::max(0.0, busy_ticks / all_ticks - seconds(own_ns) / (all_ticks * tick_s));
+             : std::max(0.0, busy_ticks / all_ticks - seconds(own_ns) / (all_ticks * tick_s()));
+}
+
+// Another machine's counters begin anew: a virtual machine that has moved.
+bool are_ticks_sound(const HostCounters& from, const HostCounters& to) {
+  return to.all_ticks > from.all_ticks && to.busy_ticks >= from.busy_ticks &&
+         to.steal_ticks >= from.steal_ticks && to.interrupt_ticks >= from.interrupt_ticks;
+}
+
+void add_kernel_threads(const HostCounters& from, const HostCounters& to, HostUse& use) {
+  if (from.kernel_threads_ns < 0 || to.kernel_threads_ns < from.kernel_threads_ns) return;
+  const double kernel_ticks = seconds(to.kernel_threads_ns - from.kernel_threads_ns) / tick_s() +
+                              static_cast<double>(to.interrupt_ticks - from.interrupt_ticks);
+  const auto usable_ticks = static_cast<double>(to.usable_all_ticks - from.usable_all_ticks);
+  use.cpu_kernel_threads =
+      std::min(1.0, kernel_ticks / static_cast<double>(to.all_ticks - from.all_ticks));
+  if (usable_ticks > 0) use.usable_cpus_kernel_threads = std::min(1.0, kernel_ticks / usable_ticks);
 }
 
 double per_second(std::int64_t from, std::int64_t to, double wall_s, double unit) {
@@ -134,12 +152,21 @@ double pressure(std::int64_t from_us, std::int64_t to_us, double wall_s) {
 
 std::int64_t process_read_bytes() { return number_in("/proc/self/io", "read_bytes:"); }
 
+std::vector<std::int64_t> read_stolen_ns() {
+  std::ifstream stat("/proc/stat");
+  std::vector<std::int64_t> stolen;
+  const std::int64_t tick_ns = 1'000'000'000 / sysconf(_SC_CLK_TCK);
+  next_cpu(stat);  // all of them
+  while (const auto cpu = next_cpu(stat)) stolen.push_back(cpu->steal * tick_ns);
+  return stolen;
+}
+
 HostCounters read_host_counters() {
   HostCounters c;
   std::ifstream stat("/proc/stat");
   if (const auto all = next_cpu(stat))
     c.busy_ticks = all->busy, c.iowait_ticks = all->iowait, c.steal_ticks = all->steal,
-    c.all_ticks = all->all;
+    c.interrupt_ticks = all->interrupts, c.all_ticks = all->all;
   std::set<std::string> usable;
   for (const int cpu : usable_cpus()) usable.insert("cpu" + std::to_string(cpu));
   while (const auto cpu = next_cpu(stat)) {
@@ -165,7 +192,7 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
   HostUse use;
   const double wall_s = seconds(to.at_ns - from.at_ns);
   const double ticks = static_cast<double>(to.all_ticks - from.all_ticks);
-  if (ticks > 0) {
+  if (are_ticks_sound(from, to)) {
     use.cpu_busy = share(from.busy_ticks, to.busy_ticks, ticks);
     use.cpu_iowait = share(from.iowait_ticks, to.iowait_ticks, ticks);
     use.cpu_steal = share(from.steal_ticks, to.steal_ticks, ticks);
@@ -175,6 +202,7 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
     use.usable_cpus_other_processes =
         others(static_cast<double>(to.usable_busy_ticks - from.usable_busy_ticks),
                static_cast<double>(to.usable_all_ticks - from.usable_all_ticks), own_ns);
+    add_kernel_threads(from, to, use);
   }
   use.psi_cpu_some = pressure(from.psi_cpu_us, to.psi_cpu_us, wall_s);
   use.psi_io_some = pressure(from.psi_io_us, to.psi_io_us, wall_s);
@@ -184,7 +212,7 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
   use.network_receive_bytes_per_s =
       per_second(from.network_received_bytes, to.network_received_bytes, wall_s, 1);
   use.process_cpu_s = 1e-9 * static_cast<double>(to.process_cpu_ns - from.process_cpu_ns);
-  if (from.process_read_bytes >= 0 && to.process_read_bytes >= 0) {
+  if (from.process_read_bytes >= 0 && to.process_read_bytes >= from.process_read_bytes) {
     use.storage_read_bytes = static_cast<double>(to.process_read_bytes - from.process_read_bytes);
   }
   use.memory_available_bytes = static_cast<double>(to.memory_available_bytes);
@@ -193,21 +221,25 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
 }
 
 void advance(HostCounters& at, const HostCounters& from, const HostCounters& to) {
-  constexpr std::int64_t HostCounters::* kCounters[] = {&HostCounters::at_ns,
-                                                        &HostCounters::busy_ticks,
-                                                        &HostCounters::iowait_ticks,
-                                                        &HostCounters::steal_ticks,
-                                                        &HostCounters::all_ticks,
-                                                        &HostCounters::usable_busy_ticks,
-                                                        &HostCounters::usable_all_ticks,
-                                                        &HostCounters::process_cpu_ns,
-                                                        &HostCounters::psi_cpu_us,
-                                                        &HostCounters::psi_io_us,
-                                                        &HostCounters::psi_memory_us,
-                                                        &HostCounters::disk_read_bytes,
-                                                        &HostCounters::network_received_bytes,
-                                                        &HostCounters::process_read_bytes};
-  for (const auto counter : kCounters) at.*counter += to.*counter - from.*counter;
+  constexpr std::int64_t HostCounters::* kCounted[] = {&HostCounters::at_ns,
+                                                       &HostCounters::busy_ticks,
+                                                       &HostCounters::iowait_ticks,
+                                                       &HostCounters::steal_ticks,
+                                                       &HostCounters::interrupt_ticks,
+                                                       &HostCounters::all_ticks,
+                                                       &HostCounters::usable_busy_ticks,
+                                                       &HostCounters::usable_all_ticks,
+                                                       &HostCounters::process_cpu_ns};
+  constexpr std::int64_t HostCounters::* kKnownOrNot[] = {
+      &HostCounters::kernel_threads_ns, &HostCounters::psi_cpu_us,
+      &HostCounters::psi_io_us,         &HostCounters::psi_memory_us,
+      &HostCounters::disk_read_bytes,   &HostCounters::network_received_bytes,
+      &HostCounters::process_read_bytes};
+  for (const auto counter : kCounted) at.*counter += to.*counter - from.*counter;
+  for (const auto counter : kKnownOrNot) {
+    const bool is_known = at.*counter >= 0 && from.*counter >= 0 && to.*counter >= from.*counter;
+    at.*counter = is_known ? at.*counter + to.*counter - from.*counter : -1;
+  }
   const std::size_t groups = std::min({at.quota.size(), from.quota.size(), to.quota.size()});
   at.quota.resize(groups);
   for (std::size_t g = 0; g < groups; ++g) {

@@ -13,10 +13,12 @@ struct HostCounters {
   std::int64_t busy_ticks = 0;  // /proc/stat: user, nice, system, irq, softirq, of all CPUs
   std::int64_t iowait_ticks = 0;
   std::int64_t steal_ticks = 0;        // taken by the hypervisor for other machines
+  std::int64_t interrupt_ticks = 0;    // of busy_ticks: irq, softirq
   std::int64_t all_ticks = 0;          // 0: /proc/stat cannot be read
   std::int64_t usable_busy_ticks = 0;  // the same two, of the CPUs that this process may use
   std::int64_t usable_all_ticks = 0;
   std::int64_t process_cpu_ns = 0;           // of this process, all threads
+  std::int64_t kernel_threads_ns = -1;       // CPU time, see kernel_threads.h; not read here
   std::int64_t psi_cpu_us = -1;              // /proc/pressure: some task waited for a CPU
   std::int64_t psi_io_us = -1;               // some task waited for I/O
   std::int64_t psi_memory_us = -1;           // some task waited for memory: reclaim, swap
@@ -30,8 +32,12 @@ struct HostCounters {
 };
 HostCounters read_host_counters();
 std::int64_t process_read_bytes();  // of it, HostCounters::process_read_bytes
+// What the hypervisor took of each CPU since the machine began, nanoseconds, in steps of 10 ms
+// mostly; in the order of /proc/stat. Empty where that cannot be read.
+std::vector<std::int64_t> read_stolen_ns();
 
-// Between two moments: shares 0..1 of the machine's CPUs; psi: of the time; -1: unknown.
+// Between two moments: shares 0..1 of the machine's CPUs; psi: of the time; -1: unknown, as where
+// counters went backwards.
 struct HostUse {
   double cpu_busy = -1;
   double cpu_iowait = -1;
@@ -39,6 +45,10 @@ struct HostUse {
   double cpu_other_processes = -1;  // busy, but not by this process
   double usable_cpus_other_processes =
       -1;  // the same, as a share of the CPUs that this process may use
+  // Of these two, what the kernel's own threads and interrupts took, such as encryption, network
+  // storage and loop devices: as if all of it had been on those CPUs.
+  double cpu_kernel_threads = -1;
+  double usable_cpus_kernel_threads = -1;
   double psi_cpu_some = -1;
   double psi_io_some = -1;
   double psi_memory_some = -1;
@@ -53,7 +63,8 @@ struct HostUse {
 HostUse host_use(const HostCounters& from, const HostCounters& to);
 
 // Moves `at` on by what was counted from one moment to the next; levels become the later one's. So
-// host_use() of where it began and where it ends is that of several such stretches together.
+// host_use() of where it began and where it ends is that of several such stretches together. A
+// counter that one of them does not know, or that went backwards in it, is unknown from then on.
 void advance(HostCounters& at, const HostCounters& from, const HostCounters& to);
 
 }  // namespace feedrate::measure

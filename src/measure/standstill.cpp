@@ -1,18 +1,29 @@
 #include "measure/standstill.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "measure/affinity.h"
 #include "measure/clock.h"
+#include "measure/host_counters.h"
 #include "measure/periodic.h"
 
 namespace feedrate::measure {
 namespace {
 
-constexpr std::int64_t kLate = 100'000'000;   // ns: less is a heart that had to wait for a CPU
-constexpr std::int64_t kAsleep = 10'000'000;  // ns: less is the grain of the clocks
-constexpr double kIdle = 0.05;                // share of a late beat's time with CPU time
+constexpr std::int64_t kLate = 100'000'000;  // ns: less is a heart that had to wait for a CPU
+// ns: more than the hypervisor's share is known to, which /proc/stat says in steps of 10 ms.
+constexpr std::int64_t kShortlyLate = 15'000'000;
+// A single late beat has many causes, and on a virtual machine that is not told what the hypervisor
+// takes they come now and then: a limiter stops a process many times, for a good part of the time.
+constexpr std::size_t kSeveral = 5;
+constexpr double kShareOfSeveral = 0.03;               // of the time that is looked at
+constexpr std::int64_t kLookAtStolen = 1'000'000'000;  // ns: at the latest
+constexpr std::int64_t kAsleep = 10'000'000;           // ns: less is the grain of the clocks
+constexpr double kIdle = 0.05;                         // share of a late beat's time with CPU time
 constexpr std::size_t kMostGaps = 100'000;
 
 struct Moment {
@@ -29,7 +40,32 @@ Moment moment() {
   }
 }
 
+std::int64_t page_waits_of_this_thread() {
+  rusage usage{};
+  return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_majflt : 0;
+}
+
+std::int64_t waited_between(const StandstillFinder::Beat& before,
+                            const StandstillFinder::Beat& now) {
+  return std::max<std::int64_t>(0, now.cpu_wait_ns - before.cpu_wait_ns);
+}
+
 }  // namespace
+
+// A CPU limiter's, by SIGSTOP and SIGCONT. What else makes a heart late by so little is left out:
+// it waited for a CPU, for a page, or for the hypervisor; and nothing is told where the kernel does
+// not count the first. That the process still ran shows in the CPU time that it took, next to what
+// it usually takes until a stop begins: a period of its pace, twice that to be sure.
+bool StandstillFinder::is_short_stop(const Beat& before, const Beat& now) const {
+  const std::int64_t passed = now.monotonic_ns - before.monotonic_ns;
+  const std::int64_t waited = waited_between(before, now);
+  if (now.cpu_wait_ns == 0 || now.page_waits > before.page_waits || pace_ < 0) return false;
+  const double most_cpu_ns =
+      kIdle * static_cast<double>(passed) +
+      std::min<double>(cpus_, 2 * pace_) * static_cast<double>(period_ns_ + waited);
+  return passed - waited - now.stolen_ns > period_ns_ + kShortlyLate &&
+         static_cast<double>(now.process_cpu_ns - before.process_cpu_ns) < most_cpu_ns;
+}
 
 void StandstillFinder::beat(const Beat& now) {
   const Beat before = last_;
@@ -39,35 +75,51 @@ void StandstillFinder::beat(const Beat& now) {
     return;
   }
   const std::int64_t passed = now.monotonic_ns - before.monotonic_ns;
-  const std::int64_t waited = now.cpu_wait_ns - before.cpu_wait_ns;
+  const std::int64_t waited = waited_between(before, now);
   const std::int64_t asleep = now.boottime_ns - before.boottime_ns - passed;
   // Before it stopped, each CPU may have worked for a period.
   const double most_cpu_ns =
       kIdle * static_cast<double>(passed) + static_cast<double>(cpus_ * period_ns_);
-  const bool stopped =
-      passed - waited > period_ns_ + kLate &&
-      static_cast<double>(now.process_cpu_ns - before.process_cpu_ns) < most_cpu_ns;
+  const auto cpu_ns = static_cast<double>(now.process_cpu_ns - before.process_cpu_ns);
+  const bool is_long = passed - waited > period_ns_ + kLate && cpu_ns < most_cpu_ns;
+  const bool is_short = !is_long && is_short_stop(before, now);
+  const bool stopped = is_long || is_short;
+  if (!stopped && passed > 0) keep_pace(cpu_ns / static_cast<double>(passed));
   if ((!stopped && asleep < kAsleep) || gaps_.size() == kMostGaps) return;
   const std::int64_t from = stopped ? before.monotonic_ns + period_ns_ : now.monotonic_ns;
-  gaps_.push_back({from, now.monotonic_ns, asleep < kAsleep ? 0 : asleep});
+  gaps_.push_back({from, now.monotonic_ns, asleep < kAsleep ? 0 : asleep, is_short});
+}
+
+// Of the last twenty beats, about.
+void StandstillFinder::keep_pace(double cpus) {
+  constexpr double kNew = 0.05;
+  pace_ = pace_ < 0 ? cpus : pace_ + kNew * (cpus - pace_);
 }
 
 Standstills StandstillFinder::between(std::int64_t from_ns, std::int64_t to_ns) const {
   Standstills all;
+  std::size_t shorts = 0;
+  double short_s = 0;
   for (const Gap& gap : gaps_) {
     if (gap.to_ns < from_ns || gap.from_ns > to_ns) continue;
-    all.stopped_s += seconds(std::min(gap.to_ns, to_ns) - std::max(gap.from_ns, from_ns));
+    const double lasted_s = seconds(std::min(gap.to_ns, to_ns) - std::max(gap.from_ns, from_ns));
     all.suspended_s += seconds(gap.suspended_ns);
+    (gap.is_short ? short_s : all.stopped_s) += lasted_s;
+    if (gap.is_short) ++shorts;
   }
+  if (shorts >= kSeveral && short_s >= kShareOfSeveral * seconds(to_ns - from_ns))
+    all.stopped_s += short_s;
   return all;
 }
 
 StandstillMonitor::StandstillMonitor(std::int64_t period_ns)
-    : finder_(period_ns, allowed_cpus()),
+    : period_ns_(period_ns),
+      finder_(period_ns, allowed_cpus()),
       heart_(every(period_ns, [this, is_first = true]() mutable {
-        if (std::exchange(is_first, false)) {
+        {
           const std::lock_guard lock(mutex_);
-          cpu_wait_.emplace();  // of this thread
+          if (std::exchange(is_first, false)) cpu_wait_.emplace();  // of this thread
+          page_waits_ = page_waits_of_this_thread();
         }
         beat();
       })) {}
@@ -78,7 +130,23 @@ void StandstillMonitor::beat() {
   finder_.beat({.monotonic_ns = now.monotonic_ns,
                 .boottime_ns = now.boottime_ns,
                 .process_cpu_ns = process_cpu_ns(),
-                .cpu_wait_ns = cpu_wait_ ? cpu_wait_->ns() : 0});
+                .cpu_wait_ns = cpu_wait_ ? cpu_wait_->ns() : 0,
+                .stolen_ns = stolen_ns(now.monotonic_ns),
+                .page_waits = page_waits_});
+  beat_ns_ = now.monotonic_ns;
+}
+
+// The file takes a millisecond where there are hundreds of CPUs: it is read where a beat is late,
+// and once a second, so that what such a beat learns is not of long before.
+std::int64_t StandstillMonitor::stolen_ns(std::int64_t now_ns) {
+  const bool is_late = now_ns - beat_ns_ > period_ns_ + kShortlyLate;
+  if (!is_late && now_ns - stolen_at_ns_ < kLookAtStolen) return 0;
+  const std::vector<std::int64_t> before = std::exchange(stolen_, read_stolen_ns());
+  stolen_at_ns_ = now_ns;
+  std::int64_t most = 0;
+  for (std::size_t cpu = 0; cpu < std::min(before.size(), stolen_.size()); ++cpu)
+    most = std::max(most, stolen_[cpu] - before[cpu]);
+  return most;
 }
 
 Standstills StandstillMonitor::between(std::int64_t from_ns, std::int64_t to_ns) {

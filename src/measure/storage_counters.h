@@ -41,4 +41,9 @@ class StorageCounters {
 std::vector<StorageCounter> read_between(const std::vector<StorageCounter>& from,
                                          const std::vector<StorageCounter>& to);
 
+// Of these, what other programs read: beyond `own_bytes`, at the devices of one depth together,
+// where that is most. Not below a loop device, whose file is read ahead in larger pieces. -1:
+// unknown, as where there is no device (network file systems, tmpfs), or `own_bytes` is below 0.
+double read_by_others(const std::vector<StorageCounter>& read, double own_bytes);
+
 }  // namespace feedrate::measure

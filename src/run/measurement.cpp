@@ -190,13 +190,18 @@ MachineUse use_of(const OfMachine& ranks) {
     use.cpu_quota_stopped = std::max(use.cpu_quota_stopped, rank->host.cpu_quota_stopped);
     use.usable_cpus_other_processes =
         std::max(use.usable_cpus_other_processes, rank->host.usable_cpus_other_processes);
+    use.cpu_kernel_threads = std::max(use.cpu_kernel_threads, rank->host.cpu_kernel_threads);
+    use.usable_cpus_kernel_threads =
+        std::max(use.usable_cpus_kernel_threads, rank->host.usable_cpus_kernel_threads);
   }
   if (processes.size() < 2 || use.cpu_busy < 0) return machine;
   double others = use.cpu_busy;
   for (const auto& [pid, rank] : processes)
     others -= rank->host.cpu_busy - rank->host.cpu_other_processes;
   use.cpu_other_processes = std::max(0.0, others);
-  if (may_share_cpus(ranks)) use.usable_cpus_other_processes = use.cpu_other_processes;
+  if (!may_share_cpus(ranks)) return machine;
+  use.usable_cpus_other_processes = use.cpu_other_processes;
+  use.usable_cpus_kernel_threads = use.cpu_kernel_threads;
   return machine;
 }
 
@@ -366,6 +371,8 @@ void add_surroundings(Measurement& m, const std::vector<RankResult>& ranks) {
   m.host_series = from_start(first.host_series, window_start(first));
   m.storage_read_bytes = storage_read_bytes(ranks);
   m.storage_counters = first.storage_counters;
+  if (m.machines.size() == 1)
+    m.storage_other_read_bytes = measure::read_by_others(m.storage_counters, m.storage_read_bytes);
   m.device = first.device;
 }
 

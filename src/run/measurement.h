@@ -113,6 +113,9 @@ struct Measurement {
   double storage_read_bytes = -1;  // by all processes of the ranks; -1: unknown
   // By every program that reads there: below the files, on rank 0's machine.
   std::vector<measure::StorageCounter> storage_counters;
+  // Of these, by programs that are not the run, see read_by_others(). -1: unknown, as with several
+  // machines.
+  double storage_other_read_bytes = -1;
   device::DeviceDescription device;
   std::vector<RankMeasurement> ranks;
   std::optional<Straggler> straggler;

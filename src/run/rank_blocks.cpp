@@ -20,7 +20,8 @@ void RankBlocks::settle(const Block& block, const Now& now) {
 }
 
 void RankBlocks::measure(std::size_t block, const Now& now) {
-  if (task_.options.blocks.in_pairs) counters_.begin();
+  if (task_.options.blocks.in_pairs)
+    counters_.begin(/*counts=*/!task_.options.blocks.blocks[block].is_ceiling);
   span_ = {.block = static_cast<std::int64_t>(block),
            .is_ceiling = task_.options.blocks.blocks[block].is_ceiling,
            .is_disturbed = !is_quiet(),

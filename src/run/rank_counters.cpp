@@ -1,6 +1,7 @@
 #include "run/rank_counters.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "measure/clock.h"
@@ -33,10 +34,11 @@ std::optional<measure::StorageCounters> counters_below(const RankTask& task) {
 
 }  // namespace
 
-RankCounters::RankCounters(const RankTask& task, int rank, const RankSetup& setup)
+RankCounters::RankCounters(const RankTask& task, const device::Group& group, const RankSetup& setup)
     : loader_(setup.loader.get()),
       device_(*setup.device),
-      below_(rank == 0 ? counters_below(task) : std::nullopt) {}
+      below_(group.rank() == 0 ? counters_below(task) : std::nullopt),
+      is_first_of_machine_(group.local_rank() == 0) {}
 
 RankCounters::Reading RankCounters::read_run() const {
   Reading now{.stages = stages(),
@@ -69,19 +71,38 @@ void RankCounters::Sum::add(const Reading& from, const Reading& to) {
 
 void RankCounters::read_host() { host_ = measure::read_host_counters(); }
 
+// A thread of its own does: what takes milliseconds, on a large machine tens of them, would let a
+// queue fill.
+void RankCounters::look_at_kernel_threads() {
+  try {
+    kernel_threads_ = std::async(std::launch::async, [] { return measure::read_kernel_threads(); });
+  } catch (const std::system_error&) {  // no thread can be made: it stays unknown
+  }
+}
+
+// That they took since the part began; -1: unknown.
+std::int64_t RankCounters::kernel_threads_ns() {
+  if (!kernel_threads_.valid()) return -1;
+  return measure::cpu_ns_between(kernel_threads_.get(), measure::read_kernel_threads());
+}
+
 // What the process reads is held against what its workers read.
-void RankCounters::begin() {
+void RankCounters::begin(bool counts) {
   measure::HostCounters host =
       host_ ? *std::exchange(host_, std::nullopt) : measure::read_host_counters();
   host.process_read_bytes = measure::process_read_bytes();
   began_ = read_run();
   began_.host = std::move(host);
+  if (counts && is_first_of_machine_) look_at_kernel_threads();
 }
 
 void RankCounters::end(bool counts) {
   Reading now = read_run();
   now.host = measure::read_host_counters();
-  if (counts) so_far_.add(began_, now);
+  if (!counts) return;
+  now.host.kernel_threads_ns = kernel_threads_ns();
+  began_.host.kernel_threads_ns = now.host.kernel_threads_ns < 0 ? -1 : 0;
+  so_far_.add(began_, now);
 }
 
 void RankCounters::keep() { kept_ = so_far_; }

@@ -18,7 +18,7 @@ RankWindow::RankWindow(const RankTask& task, device::Group& group, RankSetup& se
       steps_(result.steps),
       gpu_(setup.device->describe().pci_address),
       host_(group.rank() == 0 ? std::make_unique<measure::HostMonitor>() : nullptr),
-      counters_(task, group.rank(), setup),
+      counters_(task, group, setup),
       window_(task.options.limits, setup.pass_steps, task.options.appointment),
       schedule_(plan_),
       blocks_(task, group.rank(), setup, counters_) {}

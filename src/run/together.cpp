@@ -120,6 +120,8 @@ Overlap overlap_of(std::span<const JobEnd> ends, std::int64_t opens_ns) {
 }
 
 void leave_out_each_other(std::span<JobEnd> ends) {
+  for (JobEnd& end : ends)
+    if (end.result.measurement) end.result.measurement->storage_other_read_bytes = -1;
   double all = 0;  // shares of the machine's CPUs
   for (const JobEnd& end : ends) {
     if (!end.result.measurement) continue;
@@ -133,6 +135,7 @@ void leave_out_each_other(std::span<JobEnd> ends) {
     measure::HostUse& use = m.machines.front().use;
     use.cpu_other_processes = std::max(0.0, use.cpu_busy - all);
     use.usable_cpus_other_processes = use.cpu_other_processes;  // they may use the same CPUs
+    use.usable_cpus_kernel_threads = use.cpu_kernel_threads;
     // What a second of one job holds of the others is unknown.
     for (measure::HostSample& sample : m.host_series) sample.use.cpu_other_processes = -1;
   }

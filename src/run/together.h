@@ -62,7 +62,8 @@ struct Overlap {
 Overlap overlap_of(std::span<const JobEnd> ends, std::int64_t opens_ns);
 
 // Each job counted what the others took of the CPUs as other processes'. Takes it out, as far as
-// they ended well, so that it is what programs that are no jobs took.
+// they ended well, so that it is what programs that are no jobs took. What these read of the
+// storage is then unknown: no two windows are the same.
 void leave_out_each_other(std::span<JobEnd> ends);
 
 }  // namespace feedrate::run

@@ -22,6 +22,7 @@ TEST_F(CpuQuota, IsOfItsGroupAndOfThoseAbove) {
   const auto before = periods();
   ASSERT_EQ(before.size(), 2u);
   EXPECT_EQ(measure::quota_stopped(before, before), 0) << "no period in between";
+  EXPECT_EQ(measure::quota_stopped(before, {{5, 0}, {20, 1}}), -1) << "it began anew";
   write("cgroup/jobs/mine/cpu.stat",
         "usage_usec 9\nnr_periods 200\nnr_throttled 55\nthrottled_usec 90000\n");
   write("cgroup/jobs/cpu.stat", "nr_periods 120\nnr_throttled 1\n");

@@ -43,6 +43,48 @@ TEST(HostUse, IsAShareThoughClockAndCountersAreReadOneAfterTheOther) {
   EXPECT_EQ(use.disk_read_bytes_per_s, -1);
 }
 
+// What they do for the run's own reads is done by no other process.
+TEST(HostUse, KnowsTheKernelsOwnPart) {
+  measure::HostCounters from, to;
+  to.all_ticks = 400, to.busy_ticks = 200, to.interrupt_ticks = 20;
+  to.usable_all_ticks = 100, to.usable_busy_ticks = 100;
+  EXPECT_EQ(measure::host_use(from, to).cpu_kernel_threads, -1) << "nobody looked";
+  from.kernel_threads_ns = 0, to.kernel_threads_ns = 200'000'000;
+  const measure::HostUse use = measure::host_use(from, to);
+  EXPECT_DOUBLE_EQ(use.cpu_kernel_threads, 0.1);
+  EXPECT_DOUBLE_EQ(use.usable_cpus_kernel_threads, 0.4);
+  EXPECT_DOUBLE_EQ(use.cpu_other_processes, 0.5) << "it is still busy time of others";
+}
+
+// A virtual machine that moves to another host, for instance.
+TEST(HostUse, OfCountersThatGoBackwardsIsUnknown) {
+  measure::HostCounters from, to;
+  from.busy_ticks = 100, from.steal_ticks = 50, from.all_ticks = 1000;
+  to.busy_ticks = 150, to.steal_ticks = 2, to.all_ticks = 1100;
+  from.process_read_bytes = 9, to.process_read_bytes = 5;
+  const measure::HostUse use = measure::host_use(from, to);
+  EXPECT_EQ(use.cpu_busy, -1);
+  EXPECT_EQ(use.cpu_steal, -1);
+  EXPECT_EQ(use.cpu_other_processes, -1);
+  EXPECT_EQ(use.storage_read_bytes, -1);
+}
+
+TEST(HostUse, OfSeveralStretchesIsUnknownWhereOneIs) {
+  measure::HostCounters began, first, second, third;
+  began.psi_io_us = 0, first.psi_io_us = 100'000, second.psi_io_us = -1, third.psi_io_us = 300'000;
+  began.psi_cpu_us = 0, first.psi_cpu_us = 100'000, second.psi_cpu_us = 200'000;
+  third.psi_cpu_us = 300'000;
+  first.at_ns = 1'000'000'000, second.at_ns = 2'000'000'000, third.at_ns = 3'000'000'000;
+  measure::HostCounters at = began;
+  measure::advance(at, began, first);
+  EXPECT_DOUBLE_EQ(measure::host_use(began, at).psi_io_some, 0.1);
+  measure::advance(at, first, second);
+  measure::advance(at, second, third);
+  const measure::HostUse use = measure::host_use(began, at);
+  EXPECT_EQ(use.psi_io_some, -1);
+  EXPECT_DOUBLE_EQ(use.psi_cpu_some, 0.1);
+}
+
 TEST(HostMonitor, SeesABusyThread) {
   measure::HostMonitor monitor(20'000'000);
   const std::int64_t start = measure::now_ns();

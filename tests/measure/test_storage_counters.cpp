@@ -60,6 +60,25 @@ TEST_F(StorageCounters, OfXfsAreItsOwnOrThoseOfAll) {
   EXPECT_EQ(text(counters().read()), "xfs.read -1 700, vda 0 512");
 }
 
+TEST(ReadByOthers, IsWhatTheRunDidNotRead) {
+  EXPECT_EQ(measure::read_by_others({{"xfs.read", -1, 900}, {"vda", 0, 202}}, 170), 32);
+  EXPECT_EQ(measure::read_by_others({{"vda", 0, 160}}, 170), 0) << "read-ahead of before";
+  EXPECT_EQ(measure::read_by_others({{"dm-0", 0, 170}, {"vda", 1, 220}}, 170), 50)
+      << "of another volume";
+  EXPECT_EQ(measure::read_by_others({{"md0", 0, 170}, {"sda", 1, 90}, {"sdb", 1, 85}}, 170), 5);
+}
+
+TEST(ReadByOthers, KnowsNothingOfWhatALoopDeviceReadsAhead) {
+  EXPECT_EQ(measure::read_by_others({{"loop0", 0, 170}, {"vda", 1, 400}}, 170), 0);
+  EXPECT_EQ(measure::read_by_others({{"loop0", 0, 200}, {"vda", 1, 400}}, 170), 30);
+}
+
+TEST(ReadByOthers, IsUnknownWithoutADevice) {
+  EXPECT_EQ(measure::read_by_others({}, 170), -1);
+  EXPECT_EQ(measure::read_by_others({{"nfs.server_read", -1, 900}}, 170), -1);
+  EXPECT_EQ(measure::read_by_others({{"vda", 0, 202}}, -1), -1);
+}
+
 TEST_F(StorageCounters, WhatCannotBeReadIsLeftOut) {
   EXPECT_EQ(text(counters().read()), "");
   device("vda", 1);
