@@ -46,6 +46,7 @@ struct FlagRule {
     std::string reason;
     bool serious = false;
     std::string remedy{};  // where it depends on what was seen; else the rule's
+    double figure = 0;     // what was seen, of which more is worse; 0: the reason alone says it
   };
   // Returns one element for each time that the flag is raised. Called for measured cells alone,
   // unless `always`.

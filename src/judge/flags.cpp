@@ -192,36 +192,74 @@ Raised for_each_machine(const FlagFacts& facts, const Look& look) {
   return all;
 }
 
+// As raise_if(), of what was seen as a share.
+Raised raise_above(double threshold, double share, const std::string& reason) {
+  Raised raised = raise_if(share > threshold, reason);
+  for (FlagRule::Raised& one : raised) one.figure = share;
+  return raised;
+}
+
+// "; the kernel's own threads and interrupts, up to 22.0 % more, are left out"
+std::string left_out_text(double kernel_share) {
+  if (kernel_share < 0) return " (the kernel's own threads, which cannot be seen here, included)";
+  if (kernel_share < 0.005) return "";
+  return "; the kernel's own threads and interrupts, up to " + percent(kernel_share) +
+         " more, are left out";
+}
+
+// What the kernel does is done for the run's reads as well, and nobody can end it.
 Raised noisy_neighbour(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_machine(facts, [&](const measure::HostUse& use) {
     // On a large machine the run's own CPUs may be crowded while nearly all of the others are idle.
-    const double others = std::max(use.cpu_other_processes, use.usable_cpus_other_processes);
-    return raise_if(
-        others > *rule.threshold,
+    const double of_all = use.cpu_other_processes - std::max(0.0, use.cpu_kernel_threads),
+                 of_usable = use.usable_cpus_other_processes -
+                             std::max(0.0, use.usable_cpus_kernel_threads);
+    const bool crowded = of_usable > of_all;
+    const double others = std::max(of_all, of_usable);
+    return raise_above(
+        *rule.threshold, others,
         "other processes took " + percent(others) +
-            (others > use.cpu_other_processes ? " of the CPUs that it may use" : " of the CPUs"));
+            (crowded ? " of the CPUs that it may use" : " of the CPUs") +
+            left_out_text(crowded ? use.usable_cpus_kernel_threads : use.cpu_kernel_threads));
   });
+}
+
+// Where storage gives part of what was read. Too little to be anything but the counters' ends, or a
+// log's: a few megabytes.
+Raised storage_shared(const FlagFacts& facts, const FlagRule& rule) {
+  constexpr double kLeastBytes = 4e6, kLeastPart = 0.05;
+  const run::Measurement& m = measured(facts);
+  const double own = m.storage_read_bytes, others = m.storage_other_read_bytes;
+  const auto asked = static_cast<double>(m.stages[measure::Stage::read].bytes);
+  if (own <= kLeastPart * asked || others < kLeastBytes) return {};
+  const auto device = std::ranges::find(m.storage_counters, 0, &measure::StorageCounter::depth);
+  const std::string where = device == m.storage_counters.end() ? "the storage" : device->name;
+  return raise_above(
+      *rule.threshold, others / own,
+      format("other programs read %.1f MB of %s, %s of the %.1f MB that the run read of it",
+             1e-6 * others, where.c_str(), percent(others / own).c_str(), 1e-6 * own));
 }
 
 Raised cpu_steal(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_machine(facts, [&](const measure::HostUse& use) {
-    return raise_if(use.cpu_steal > *rule.threshold,
-                    "the hypervisor took " + percent(use.cpu_steal) + " of the CPUs");
+    return raise_above(*rule.threshold, use.cpu_steal,
+                       "the hypervisor took " + percent(use.cpu_steal) + " of the CPUs");
   });
 }
 
 Raised cpu_quota(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_machine(facts, [&](const measure::HostUse& use) {
-    return raise_if(use.cpu_quota_stopped > *rule.threshold,
-                    "the CPU quota of its control group stopped it in " +
-                        percent(use.cpu_quota_stopped) + " of the quota's periods");
+    return raise_above(*rule.threshold, use.cpu_quota_stopped,
+                       "the CPU quota of its control group stopped it in " +
+                           percent(use.cpu_quota_stopped) + " of the quota's periods");
   });
 }
 
 Raised host_unseen(const FlagFacts& facts, const FlagRule&) {
   return for_each_machine(facts, [](const measure::HostUse& use) {
     return raise_if(use.cpu_busy < 0,
-                    "/proc/stat cannot be read: nobody can see who used the CPUs");
+                    "/proc/stat cannot be read, or went backwards: nobody can see who used the "
+                    "CPUs");
   });
 }
 
@@ -543,6 +581,9 @@ constexpr FlagRule kRules[] = {
      bad_samples},
     {"noisy_neighbour", Severity::warning, 0.10, kNone, "end them, or run on a quiet machine",
      noisy_neighbour},
+    // Of the bytes that the run itself read of the storage.
+    {"storage_shared", Severity::warning, 0.05, kNone,
+     "end them, or use storage that nothing else reads", storage_shared},
     {"cpu_steal", Severity::warning, 0.02, kNone, "run on a machine of your own", cpu_steal},
     {"cpu_quota", Severity::warning, 0.01, kNone,
      "raise the quota of the container or batch job (cpu.max), or say with the result what it is",
@@ -638,9 +679,9 @@ std::vector<Flag> look(const FlagFacts& facts, std::span<const FlagRule> rules) 
   std::vector<Flag> flags;
   for (const FlagRule& rule : rules) {
     if (!rule.always && !facts.result.measurement) continue;
-    for (const auto& [reason, serious, remedy] : rule.look(facts, rule)) {
+    for (const auto& [reason, serious, remedy, figure] : rule.look(facts, rule)) {
       flags.push_back({std::string(rule.name()), serious ? Severity::serious : rule.severity,
-                       reason, remedy.empty() ? std::string(rule.remedy) : remedy});
+                       reason, remedy.empty() ? std::string(rule.remedy) : remedy, figure});
     }
   }
   return flags;
@@ -684,6 +725,10 @@ bool is_valid(const run::CellResult& result, const std::vector<Flag>& flags) {
   return result.status == run::Status::ok && std::ranges::none_of(flags, [](const Flag& flag) {
            return flag.severity == Severity::serious;
          });
+}
+
+bool is_noise(std::string_view name) {
+  return name == "noisy_neighbour" || name == "cpu_steal" || name == "cpu_quota";
 }
 
 std::span<const std::string_view> other_work() { return kOtherWork; }

@@ -16,6 +16,13 @@ struct Flag {
   Severity severity = Severity::note;
   std::string reason;  // what was seen
   std::string remedy;
+  double figure = 0;  // the share in it, of which more is worse; 0: it has none
+};
+
+// A flag as the runs of one answer raised it: the worst run's, and how many did.
+struct RaisedFlag {
+  Flag flag;
+  int runs = 1;
 };
 
 inline constexpr std::string_view kUnfitCeilingFlag = "ceiling_unfit";
@@ -31,6 +38,9 @@ std::vector<Flag> flags_of(FlagFacts& facts, std::span<const FlagRule> rules = f
 
 // Fit to be quoted: it ended well, and no flag of it is serious.
 bool is_valid(const run::CellResult& result, const std::vector<Flag>& flags);
+
+// Whether the flag of this name says that something else used the CPUs or kept them from the run.
+bool is_noise(std::string_view name);
 
 // Differences that mean another machine, storage, GPU, library or dataset: another thing was
 // measured, not the same thing by another program. A name of differences() of resume.h; with a '*'

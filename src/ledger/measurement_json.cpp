@@ -150,6 +150,8 @@ Json use_json(const measure::HostUse& use) {
   Json json;
   for (const auto& [name, value] : kHostShares) json[name] = run::rounded(use.*value);
   json["usable_cpus_other_processes"] = run::rounded(use.usable_cpus_other_processes);
+  json["cpu_kernel_threads"] = run::rounded(use.cpu_kernel_threads);
+  json["usable_cpus_kernel_threads"] = run::rounded(use.usable_cpus_kernel_threads);
   return json;
 }
 
@@ -178,6 +180,7 @@ Json monitors_json(const run::Measurement& m) {
   json["processes"] = processes_of(m);
   json["storage_read_bytes"] = std::llround(m.storage_read_bytes);
   json["storage_counters"] = counters_json(m.storage_counters);
+  json["storage_other_read_bytes"] = std::llround(m.storage_other_read_bytes);
   json["stopped_s"] = run::rounded(m.standstills.stopped_s);
   json["suspended_s"] = run::rounded(m.standstills.suspended_s);
   json["series"] = host_series_json(m.host_series);

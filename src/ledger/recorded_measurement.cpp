@@ -102,6 +102,13 @@ std::optional<run::MeasuredPairs> measured_pairs_from(const Json& record) {
   return found;
 }
 
+// A share that a rule takes off another one, which is largest where this is smallest. Absent from
+// older records: unknown.
+double left_out_from(const Json& monitors, const char* path, int nudge) {
+  const double share = value_of(monitors, path, -1.0);
+  return share < 0 ? share : std::max(0.0, share - 0.0005 * nudge);
+}
+
 measure::HostUse use_from(const Json& monitors, int nudge) {
   measure::HostUse use;
   const auto read = [&](const std::string& name, double& value) {
@@ -110,6 +117,8 @@ measure::HostUse use_from(const Json& monitors, int nudge) {
   for (const auto& [name, value] : kHostShares) read(name, use.*value);
   read("process_cpu_s", use.process_cpu_s);
   read("usable_cpus_other_processes", use.usable_cpus_other_processes);
+  use.cpu_kernel_threads = left_out_from(monitors, "/cpu_kernel_threads", nudge);
+  use.usable_cpus_kernel_threads = left_out_from(monitors, "/usable_cpus_kernel_threads", nudge);
   return use;
 }
 
@@ -233,6 +242,7 @@ void read_totals(const Json& record, int nudge, run::Measurement& m) {
   m.standstills = {nudged(value_of(record, "/monitors/stopped_s", 0.0), nudge),
                    nudged(value_of(record, "/monitors/suspended_s", 0.0), nudge)};
   m.storage_read_bytes = value_of(record, "/monitors/storage_read_bytes", -1.0);
+  m.storage_other_read_bytes = value_of(record, "/monitors/storage_other_read_bytes", -1.0);
   if (const Json& straggler = field(record, "/straggler"); !straggler.is_null())
     m.straggler = {straggler.at("rank"), straggler.at("others_wait_ms")};
 }

@@ -95,6 +95,24 @@ def warm_all_the_time(paths):
     return action
 
 
+def read_past_it_all_the_time(path, piece=1 << 20):
+    """As by `dd iflag=direct`, of a file that is made there."""
+
+    def action(over):
+        with open(path, "wb") as file:
+            file.write(os.urandom(16 * piece))
+            os.fsync(file.fileno())
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECT)
+        with mmap.mmap(-1, piece) as page_aligned:
+            while not over():
+                for at in range(16):
+                    os.preadv(handle, [page_aligned], at * piece)
+                    time.sleep(0.01)
+        os.close(handle)
+
+    return action
+
+
 def drop_all_the_time(paths):
     def action(over):
         while not over():

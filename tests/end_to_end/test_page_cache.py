@@ -109,6 +109,19 @@ class PageCache(SlowRuns):
         self.need_to_know_what_was_fetched(record)
         self.assertGreater(devices[0]["read_bytes"], 0.9 * read_of(record))
 
+    def test_a_neighbour_on_the_same_storage_is_told(self):
+        action = page_cache.read_past_it_all_the_time(self.path("other"))
+        record, answer = self.run_slow(None, "--io", "direct", action=action)
+        if record["status"] == "failed":
+            self.skipTest(record["error"])
+        self.assertEqual(answer.code, 0, answer)
+        if record["monitors"]["storage_other_read_bytes"] < 0:
+            self.skipTest("no block device is seen below the dataset")
+        self.need_to_know_what_was_fetched(record)
+        (reason,) = reasons(record, "storage_shared", "warning")
+        self.assertRegex(reason, r"other programs read [\d.]+ MB of \w")
+        self.call("validate", self.path("ledger"))
+
     def test_a_kernel_without_cachestat_is_asked_by_mincore(self):
         for error in (errno.ENOSYS, errno.EPERM):
             with self.subTest(error):

@@ -56,6 +56,19 @@ Json below_a_loop(std::int64_t bytes) {
   return patch;
 }
 
+// Cold reads of 100 MB, beside others of so many bytes.
+Json reads_beside_others(std::int64_t bytes) {
+  Json patch = read_cold("{}");
+  patch["stages"] = {{{"name", "read"},
+                      {"wall_s", 0.1},
+                      {"cpu_s", 0.05},
+                      {"items", 1600},
+                      {"bytes", 100'000'000}}};
+  patch["monitors"]["storage_read_bytes"] = 100'000'000;
+  patch["monitors"]["storage_other_read_bytes"] = bytes;
+  return patch;
+}
+
 // Reads of a dataset as it is, of which so many bytes came from storage.
 Json read_as_is(std::int64_t fetched, const char* dataset = "{}") {
   Json patch = {{"dataset", {{"page_cache", "as-is"}}},
@@ -158,6 +171,17 @@ std::vector<Planted> planted() {
       {change(R"({"monitors": {"cpu_other_processes": 0.104}})"), "noisy_neighbour warning"},
       {change(R"({"monitors": {"usable_cpus_other_processes": 0.104}})"),
        "noisy_neighbour warning"},
+      {change(R"({"monitors": {"cpu_other_processes": 0.3, "cpu_kernel_threads": 0.204}})"), ""},
+      {change(R"({"monitors": {"cpu_other_processes": 0.3, "cpu_kernel_threads": 0.196}})"),
+       "noisy_neighbour warning"},
+      {change(R"({"monitors": {"usable_cpus_other_processes": 0.3,
+                               "usable_cpus_kernel_threads": 0.204}})"),
+       ""},
+      {change(R"({"monitors": {"usable_cpus_other_processes": 0.3,
+                               "usable_cpus_kernel_threads": 0.196}})"),
+       "noisy_neighbour warning"},
+      {reads_beside_others(4'900'000), "client_cold note"},
+      {reads_beside_others(5'100'000), "client_cold note, storage_shared warning"},
       {change(
            R"({"other_machines": [{"host": "b", "monitors": {"cpu_busy": 0.5, "cpu_steal": 1.0}}]})"),
        "cpu_steal warning"},

@@ -308,6 +308,67 @@ TEST(Flags, NeighboursOnTheRunsOwnCpusCount) {
   EXPECT_EQ(record["monitors"]["usable_cpus_other_processes"], 0.9);
 }
 
+// dm-crypt, network storage, interrupts: nobody can end them.
+TEST(Flags, WhatTheKernelDoesIsNoNeighbour) {
+  run::RankResult rank = rank_of(0);
+  rank.host.cpu_busy = 0.5, rank.host.cpu_other_processes = 0.3;
+  EXPECT_THAT(reason_of(record_of({rank}), "noisy_neighbour"),
+              testing::EndsWith("took 30.0 % of the CPUs (the kernel's own threads, which cannot "
+                                "be seen here, included)"));
+  rank.host.cpu_kernel_threads = 0.22;
+  auto record = record_of({rank});
+  EXPECT_EQ(severity_of(record, "noisy_neighbour"), "");
+  EXPECT_EQ(record["monitors"]["cpu_kernel_threads"], 0.22);
+  EXPECT_EQ(record["monitors"]["cpu_other_processes"], 0.3);
+  rank.host.cpu_kernel_threads = 0.1;
+  EXPECT_EQ(reason_of(record_of({rank}), "noisy_neighbour"),
+            "other processes took 20.0 % of the CPUs; the kernel's own threads and interrupts, up "
+            "to 10.0 % more, are left out");
+  rank.host.usable_cpus_other_processes = 0.9, rank.host.usable_cpus_kernel_threads = 0.85;
+  EXPECT_THAT(reason_of(record_of({rank}), "noisy_neighbour"), testing::HasSubstr("took 20.0 %"));
+  rank.host.cpu_other_processes = 0.1;
+  EXPECT_EQ(severity_of(record_of({rank}), "noisy_neighbour"), "");
+}
+
+// `dd` on the device that the files lie on.
+TEST(Flags, ANeighbourOnTheStorageIsSaid) {
+  const auto record_with = [](double own, std::int64_t device, std::int64_t asked) {
+    run::RankResult rank = rank_of(0);
+    rank.stages[measure::Stage::read] = {1, 1, 8, asked};
+    rank.host.storage_read_bytes = own;
+    if (device > 0) rank.storage_counters = {{"xfs.read", -1, 5 * device}, {"vdb", 0, device}};
+    return record_of({rank});
+  };
+  const auto of = [&](double own, std::int64_t device, std::int64_t asked = 170'000'000) {
+    return severity_of(record_with(own, device, asked), "storage_shared");
+  };
+  const auto record = record_with(170e6, 202'000'000, 170'000'000);
+  EXPECT_EQ(severity_of(record, "storage_shared"), "warning");
+  EXPECT_EQ(record["monitors"]["storage_other_read_bytes"], 32'000'000);
+  EXPECT_EQ(reason_of(record, "storage_shared"),
+            "other programs read 32.0 MB of vdb, 18.8 % of the 170.0 MB that the run read of it");
+  EXPECT_EQ(of(170e6, 178'000'000), "") << "below a twentieth";
+  EXPECT_EQ(of(170e6, 179'000'000), "warning");
+  EXPECT_EQ(of(20e6, 23'000'000, 20'000'000), "") << "a few megabytes";
+  EXPECT_EQ(of(1e6, 90'000'000), "") << "the run lives on the page cache";
+  EXPECT_EQ(of(170e6, 0), "") << "no device: a network's storage, or tmpfs";
+  EXPECT_EQ(of(-1, 202'000'000), "") << "nobody counts what the run reads";
+}
+
+TEST(Flags, RanksOfOneMachineAreNoNeighboursOnItsStorage) {
+  run::RankResult first = rank_of(0), second = rank_of(0);
+  second.place.pid = 4712;
+  first.storage_counters = {{"vdb", 0, 200'000'000}};
+  for (run::RankResult* rank : {&first, &second}) {
+    rank->stages[measure::Stage::read] = {1, 1, 8, 100'000'000};
+    rank->host.storage_read_bytes = 100e6;
+  }
+  EXPECT_EQ(record_of({first, second})["monitors"]["storage_other_read_bytes"], 0);
+  second.place.host = "node2";
+  EXPECT_EQ(record_of({first, second})["monitors"]["storage_other_read_bytes"], -1)
+      << "what the first machine's ranks read is told with the others'";
+}
+
 TEST(Flags, AQuotaThatStoppedTheRunIsSaid) {
   run::RankResult rank = rank_of(0);
   rank.host.cpu_quota_stopped = 0.01;
