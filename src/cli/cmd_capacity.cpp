@@ -116,15 +116,16 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   const session::SearchedCell searched = session::searched_cell_with(asked, reads.chosen);
   const session::Found found = session::search_gpus(searched, experiment, command.search, watcher);
   const text::CapacityAnswer answer(searched, reads, found);
-  answer.print(/*own_h200=*/is_usual_device);
-  if (found.interrupted) return interrupted_by(found.interrupted, watcher);
+  int interrupted = found.interrupted;
   std::optional<session::ClientLimit> client;
-  if (!command.no_client) {
+  if (!command.no_client && !interrupted) {
     const int most_gpus = found.search.runs().rbegin()->first;
     client =
         session::client_limit(searched, experiment, most_gpus, command.search.repetitions, watcher);
-    if (client && client->interrupted) return interrupted_by(client->interrupted, watcher);
+    if (client) interrupted = client->interrupted;
   }
+  answer.print(client, /*own_h200=*/is_usual_device);
+  if (interrupted) return interrupted_by(interrupted, watcher);
   if (client) answer.print_client(*client);
   answer.print_proviso();
   // Flags stand under the answer, as everywhere: they do not change the exit code.

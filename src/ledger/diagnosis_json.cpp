@@ -187,8 +187,12 @@ measure::Place place_from(const Json& name) {
 Json seen_flags_json(const std::map<std::string, SeenFlag>& flags) {
   Json json = Json::array();
   for (const auto& [name, flag] : flags) {
-    json.push_back(
-        {{"name", name}, {"runs", flag.runs}, {"reason", flag.reason}, {"remedy", flag.remedy}});
+    json.push_back({{"name", name},
+                    {"severity", name_of(flag.severity)},
+                    {"runs", flag.runs},
+                    {"figure", flag.figure},
+                    {"reason", flag.reason},
+                    {"remedy", flag.remedy}});
   }
   return json;
 }

@@ -41,7 +41,11 @@ SeenInRounds seen_from(const Json& json) {
   for (const auto& [rung, why] : json.at("left_out").items()) seen.left_out[rung_from(rung)] = why;
   seen.runs = json.at("runs");
   for (const Json& flag : json.at("flags"))
-    seen.flags[flag.at("name")] = {flag.at("runs"), flag.at("reason"), flag.at("remedy")};
+    seen.flags[flag.at("name")] = {flag.at("runs"), flag.at("reason"), flag.at("remedy"),
+                                   flag.value("severity", "") == name_of(judge::Severity::serious)
+                                       ? judge::Severity::serious
+                                       : judge::Severity::warning,
+                                   flag.value("figure", 0.0)};
   seen.blocks_failed = json.value("blocks_failed", "");
   return seen;
 }

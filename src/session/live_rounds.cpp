@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -20,10 +21,18 @@ namespace {
 using judge::LadderRung;
 
 // Flags that say that something else used the machine, or changed it, or spoilt what is read.
-// Others say that runs are short, which the rounds make up for.
-constexpr std::string_view kOfTheMachine[] = {
-    "noisy_neighbour", "cpu_steal", "cpu_quota", "memory_pressure", "stopped",
-    "clock_changed",   "straggler", "planted",   "bad_samples",     "ceiling_exceeded"};
+constexpr std::string_view kOfTheMachine[] = {"noisy_neighbour", "storage_shared",  "cpu_steal",
+                                              "cpu_quota",       "memory_pressure", "clock_changed",
+                                              "straggler",       "ceiling_exceeded"};
+// A serious flag counts as well, but for those of what is made up for: by the rounds, where runs
+// are short, and by taking what was drawn from a queue off the rate.
+constexpr std::string_view kMadeUpFor[] = {"short_window", "queue_not_at_rest"};
+
+bool is_told(const judge::Flag& flag) {
+  const auto is_its_name = [&](std::string_view name) { return flag.name == name; };
+  if (std::ranges::any_of(kOfTheMachine, is_its_name)) return true;
+  return flag.severity == judge::Severity::serious && std::ranges::none_of(kMadeUpFor, is_its_name);
+}
 
 std::size_t steps_of_block(const run::BlockPlan& blocks) {
   return static_cast<std::size_t>(blocks.least_steps) + run::kSettlingSteps;
@@ -153,13 +162,13 @@ void LiveRounds::add_measured(LadderRung rung, const run::Measurement& m,
 void LiveRounds::add(LadderRung rung, const ledger::Record& record) {
   const run::CellResult& result = record.result;
   if (result.status == run::Status::interrupted) return;
-  ++seen_.runs;
-  for (const judge::Flag& flag : record.flags) {
-    if (std::ranges::find(kOfTheMachine, flag.name) == std::end(kOfTheMachine)) continue;
-    ledger::SeenFlag& seen = seen_.flags[flag.name];
-    ++seen.runs;
-    seen.reason = flag.reason, seen.remedy = flag.remedy;
-  }
+  if (before_standstill_ && before_standstill_->first == rung)
+    seen_ = std::move(before_standstill_->second);
+  before_standstill_.reset();
+  if (std::ranges::find(record.flags, judge::kStoppedFlag, &judge::Flag::name) !=
+      record.flags.end())
+    before_standstill_ = {rung, seen_};
+  add_flags(record.flags, name_of(rung));
   if (result.status == run::Status::failed) {
     const std::string why = session_.cleaned(result.error);
     if (is_needed(rung)) {
@@ -173,6 +182,33 @@ void LiveRounds::add(LadderRung rung, const ledger::Record& record) {
     if (rung == own_rung(cell_)) patterns_ = patterns_in(*result.measurement);
   }
   ran_();
+}
+
+// `of`: which run.
+void LiveRounds::add_flags(const std::vector<judge::Flag>& flags, std::string_view of) {
+  ++seen_.runs;
+  std::set<std::string> names;
+  for (const judge::Flag& flag : flags) {
+    if (!is_told(flag)) continue;
+    ledger::SeenFlag& seen = seen_.flags[flag.name];
+    const bool is_milder = seen.runs > 0 && std::pair(flag.severity, flag.figure) <
+                                                std::pair(seen.severity, seen.figure);
+    if (names.insert(flag.name).second) ++seen.runs;
+    if (is_milder) continue;
+    seen.reason = flag.reason + " (" + std::string(of) + ")", seen.remedy = flag.remedy;
+    seen.severity = flag.severity, seen.figure = flag.figure;
+  }
+}
+
+// No ledger has a record of them.
+void LiveRounds::judge_blocks(const run::CellResult& result) {
+  judge::FlagFacts facts{.result = result,
+                         .options = session_.options().run,
+                         .opening_imgs_per_s = std::nullopt,
+                         .ceiling = std::nullopt,
+                         .first_page_cache = std::nullopt,
+                         .differences = session_.differences()};
+  add_flags(judge::flags_of(facts), "blocks");
 }
 
 // Where each of the cell's reads is the storage's, one at random like the extra ones, and samples
@@ -258,6 +294,7 @@ bool LiveRounds::measure_blocks(const ledger::DiagnosisPlan& plan, bool nothing_
     watcher.shows_nothing();
     left_s -= measure::seconds(measure::now_ns() - began_ns);
     if (result.status == run::Status::interrupted) return false;
+    judge_blocks(result);
     if (!result.measurement) {
       blocks_failed(result.error);
       break;  // the ladder then says what it can by itself

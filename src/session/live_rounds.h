@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,8 @@ class LiveRounds {
                      const std::string& title);
   void add_from_ledger(const std::map<std::string, judge::LadderRung>& rungs);  // by cell_id
   void add(judge::LadderRung rung, const ledger::Record& record);
+  void add_flags(const std::vector<judge::Flag>& flags, std::string_view of);
+  void judge_blocks(const run::CellResult& result);
   void add_measured(judge::LadderRung rung, const run::Measurement& m,
                     std::vector<judge::Capacity> capacities);
   std::vector<judge::Pattern> patterns_in(const run::Measurement& m) const;
@@ -78,6 +81,8 @@ class LiveRounds {
   double step_s_ = 0;
   int number_ = 0;
   ledger::SeenInRounds seen_;
+  // Before a run in which the program stood still, and which rung that was: it is measured again.
+  std::optional<std::pair<judge::LadderRung, ledger::SeenInRounds>> before_standstill_;
   std::optional<std::vector<judge::Pattern>> patterns_;     // of the round's last run of the cell
   std::map<judge::LadderRung, std::string> needed_failed_;  // why the ceiling, the cell
   bool are_checked_ = false;

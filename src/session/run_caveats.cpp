@@ -1,10 +1,19 @@
 #include "session/run_caveats.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/text.h"
 
 namespace feedrate::session {
+namespace {
+
+bool is_worse(const judge::Flag& flag, const judge::Flag& than) {
+  return flag.severity != than.severity ? flag.severity > than.severity : flag.figure > than.figure;
+}
+
+}  // namespace
 
 std::string page_cache_state(const run::PageCache& cache) {
   if (cache.state != "cold") return cache.state;
@@ -16,9 +25,12 @@ void RunCaveats::add(const ledger::Record& record, const std::string& of) {
     const double share = m->page_cache.before;
     keep(page_cache_state(m->page_cache), share < 0 ? Shares{2, -1} : Shares{share, share});
   }
+  if (record.result.measurement) ++runs_;
+  std::set<std::string> names;
   for (judge::Flag flag : record.flags) {
     if (flag.name == corrected_) continue;
-    flag.reason += " (" + of + ")";
+    if (names.insert(flag.name).second) ++runs_with_[flag.name];
+    if (!of.empty()) flag.reason += " (" + of + ")";
     keep(std::move(flag));
   }
 }
@@ -26,6 +38,21 @@ void RunCaveats::add(const ledger::Record& record, const std::string& of) {
 void RunCaveats::add(const RunCaveats& other) {
   for (const auto& [state, shares] : other.page_caches_) keep(state, shares);
   for (const judge::Flag& flag : other.flags_) keep(flag);
+  for (const auto& [name, runs] : other.runs_with_) runs_with_[name] += runs;
+  runs_ += other.runs_;
+}
+
+std::vector<judge::RaisedFlag> RunCaveats::raised() const {
+  std::vector<judge::RaisedFlag> all;
+  for (const judge::Flag& flag : flags_) {
+    const auto known = std::ranges::find_if(
+        all, [&](const judge::RaisedFlag& other) { return other.flag.name == flag.name; });
+    if (known == all.end())
+      all.push_back({flag, runs_with_.at(flag.name)});
+    else if (is_worse(flag, known->flag))
+      known->flag = flag;
+  }
+  return all;
 }
 
 std::string RunCaveats::page_cache() const {
@@ -51,7 +78,7 @@ void RunCaveats::keep(judge::Flag flag) {
   });
   if (known == flags_.end())
     flags_.push_back(std::move(flag));
-  else if (known->severity < flag.severity)
+  else if (is_worse(flag, *known))
     *known = std::move(flag);
 }
 

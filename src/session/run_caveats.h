@@ -19,13 +19,16 @@ class RunCaveats {
   // Leaves out flags of this name: the answer's rates are corrected for what they say.
   explicit RunCaveats(std::string_view corrected) : corrected_(corrected) {}
 
-  // `of`: which run, "3 GPUs".
+  // `of`: which run, "3 GPUs"; empty: there is but one.
   void add(const ledger::Record& record, const std::string& of);
   void add(const RunCaveats& other);
   // "cold (fadvise)"; of runs that were not alike each state once, and with "as-is", which says
   // nothing by itself, how much lay in memory. Empty: no files were read.
   std::string page_cache() const;
   const std::vector<judge::Flag>& flags() const { return flags_; }
+  // How many runs were measured, and each name of a flag once, with the worst run's.
+  int runs() const { return runs_; }
+  std::vector<judge::RaisedFlag> raised() const;
 
  private:
   struct Shares {
@@ -35,6 +38,8 @@ class RunCaveats {
   void keep(judge::Flag flag);
 
   std::string corrected_;
+  int runs_ = 0;
+  std::map<std::string, int> runs_with_;  // by the flag's name
   std::vector<judge::Flag> flags_;
   std::map<std::string, Shares> page_caches_;  // by their states
 };

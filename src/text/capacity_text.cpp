@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "text/quotable.h"
 #include "text/result_text.h"
 
 namespace feedrate::text {
@@ -188,8 +189,12 @@ void CapacityAnswer::own_h200_answer() const {
       session::counted_gpus(static_cast<int>(most / (kShare * *rate))).c_str(), 100 * kShare);
 }
 
-void CapacityAnswer::print(bool own_h200) const {
+void CapacityAnswer::print(const std::optional<session::ClientLimit>& client,
+                           bool own_h200) const {
   if (found_.interrupted && found_.readings.empty()) return;
+  session::RunCaveats all = found_.seen;
+  if (client) all.add(client->seen);
+  std::fputs(first_lines(all).c_str(), stdout);
   heading();
   table();
   if (!found_.interrupted) answers();

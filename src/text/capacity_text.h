@@ -23,10 +23,11 @@ class CapacityAnswer {
                  const session::Found& found)
       : searched_(searched), reads_(reads), found_(found) {}
 
-  // What was asked for, the table of runs and the answers; of an interrupted search the table.
+  // What was asked for, the table of runs and the answers; of an interrupted search the table. The
+  // first line says whether all that may not be quoted, of the search and of the run from memory.
   // `own_h200`: also how many H200s, as this program trains them, the same images/s keep, where
   // their rate is known.
-  void print(bool own_h200) const;
+  void print(const std::optional<session::ClientLimit>& client, bool own_h200) const;
   // What this machine manages from memory, and which of the two is the limit beyond the answer.
   void print_client(const session::ClientLimit& client) const;
   // What the answers do not prove.

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "ledger/record_json.h"
+#include "text/quotable.h"
 #include "text/result_text.h"
 
 namespace feedrate::text {
@@ -43,6 +44,12 @@ const char* words_of(LadderRung rung) {
 std::string paragraph(std::size_t indent, const std::string& text) {
   constexpr std::size_t kColumns = 80, kFurther = 4;
   return wrapped(std::string(indent, ' ') + text, kColumns, indent + kFurther) + "\n";
+}
+
+std::string wrapped_line(std::string line) {
+  if (line.empty()) return line;
+  line.pop_back();
+  return paragraph(0, line);
 }
 
 std::string signed_number(double value) {
@@ -196,8 +203,9 @@ std::string flags_text(const ledger::DiagnosisOf& of) {
   std::string text;
   for (const auto& [name, flag] : of.seen.flags) {
     text += text.empty() ? "\n" : "";
-    text += paragraph(2, format("warning: %s in %d of %d runs: %s; %s", name.c_str(), flag.runs,
-                                of.seen.runs, flag.reason.c_str(), flag.remedy.c_str()));
+    text += paragraph(2, format("%s: %s in %d of %d runs: %s; %s",
+                                std::string(judge::name_of(flag.severity)).c_str(), name.c_str(),
+                                flag.runs, of.seen.runs, flag.reason.c_str(), flag.remedy.c_str()));
   }
   return text;
 }
@@ -243,13 +251,22 @@ std::string rounds_text(std::size_t rounds, double seconds) {
                             "the ledger."));
 }
 
+std::vector<judge::RaisedFlag> raised_in(const ledger::SeenInRounds& seen) {
+  std::vector<judge::RaisedFlag> raised;
+  for (const auto& [name, flag] : seen.flags)
+    raised.push_back({{name, flag.severity, flag.reason, flag.remedy, flag.figure}, flag.runs});
+  return raised;
+}
+
 // A diagnosis for a person: the verdict, the ladder with what each step down it costs, what delays
 // cost, the capacities, patterns, advice.
 std::string diagnosis_text(const session::DiagnosisAnswer& answer) {
   const auto& [of, evidence, diagnosis] = answer;
   const judge::Finding& f = diagnosis.finding;
   const std::size_t rounds = evidence.rounds.size();
-  return paragraph(0, heading(of)) + paragraph(0, f.sentence) + confidence_text(f) +
+  const std::vector<judge::RaisedFlag> raised = raised_in(of.seen);
+  return wrapped_line(do_not_quote_line(raised, of.seen.runs)) + paragraph(0, heading(of)) +
+         paragraph(0, f.sentence + noise_text(raised, of.seen.runs)) + confidence_text(f) +
          agreement_text(f) + ladder_text(evidence, diagnosis, of.seen.left_out) +
          slopes_text(diagnosis.slopes, of.seen.blocks_failed) +
          capacities_text(evidence.rounds.back().capacities) +

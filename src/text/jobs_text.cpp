@@ -9,6 +9,7 @@
 #include "measure/statistics.h"
 #include "plan/set_rate.h"
 #include "plan/settings.h"
+#include "text/quotable.h"
 #include "text/result_text.h"
 
 namespace feedrate::text {
@@ -200,10 +201,14 @@ std::string spoiled_text(const session::SpoiledRuns& spoiled, std::size_t repeti
   return text + "\n";
 }
 
-// The page cache, and the flags of all runs; those that spoil one are named by themselves.
-std::string seen_text(const session::JobsOutcome& outcome) {
+session::RunCaveats seen_by_all(const session::JobsOutcome& outcome) {
   session::RunCaveats seen;
   for (const session::JobsRepetition& repetition : outcome.repetitions) seen.add(repetition.seen);
+  return seen;
+}
+
+// The page cache, and the flags of all runs; those that spoil one are named by themselves.
+std::string seen_text(const session::RunCaveats& seen) {
   std::string text = page_cache_line(seen);
   for (const judge::Flag& flag : seen.flags()) {
     if (flag.severity != judge::Severity::serious) text += flag_line(flag);
@@ -221,13 +226,15 @@ std::string jobs_text(const std::vector<session::PlannedJob>& jobs,
   const std::size_t repetitions = outcome.repetitions.size();
   const std::string means =
       means_text(fairness ? basis.repetitions.size() : repetitions, repetitions);
-  std::string text = table(jobs, rows_of(jobs, outcome, basis, fairness), means);
+  const session::RunCaveats seen = seen_by_all(outcome);
+  std::string text =
+      first_lines(seen) + table(jobs, rows_of(jobs, outcome, basis, fairness), means);
   if (fairness && basis.jobs.size() > 1) text += fairness_text(jobs, basis, *fairness);
   text += left_out_text(basis);
   std::vector<plan::Cell> cells;
   for (const session::PlannedJob& job : jobs) cells.push_back(job.cell);
   text += emulation_lines(cells);
-  text += seen_text(outcome);
+  text += seen_text(seen);
   for (const session::SpoiledRuns& spoiled : outcome.spoiled)
     text += spoiled_text(spoiled, repetitions);
   return text;

@@ -55,15 +55,8 @@ void LiveRun::refuse_a_failed_ceiling() const {
 
 void LiveRun::conclude() const {
   if (options_.prints_json || measured_.empty()) return;
-  const std::string label = measured_.back().context.run.cell.label();
-  const bool verbose = session_.options().verbose;
-  if (verbose) {
-    for (const ledger::Record& record : measured_)
-      std::fputs(result_text(record, label).c_str(), stdout);
-  }
   const std::string ledger = session_.ledger() ? session_.ledger()->path().string() : "";
-  if (!verbose || measured_.size() > 1)
-    std::fputs(result_summary(measured_, label, ledger).c_str(), stdout);
+  std::fputs(runs_text(measured_, ledger, session_.options().verbose).c_str(), stdout);
 }
 
 void LiveRun::finish(const ledger::Record& record, const nlohmann::ordered_json& json) {

@@ -14,6 +14,7 @@
 #include "plan/axes.h"
 #include "plan/set_rate.h"
 #include "plan/sweep_order.h"
+#include "text/quotable.h"
 #include "text/terminal.h"
 
 namespace feedrate::text {
@@ -210,8 +211,22 @@ std::string device_text(const plan::CellSettings& settings, const run::Measureme
   return text + (settings.emulated() ? "; " + std::string(device::kEmulation) : "");
 }
 
-std::string verdict_text(const ledger::Record& record) {
-  return (is_ceiling(record) ? "this is the ceiling; " : "") + record.verdict->sentence;
+// The runs of one cell, as repetitions of it where they are several.
+session::RunCaveats caveats_of(std::span<const ledger::Record> records) {
+  session::RunCaveats seen;
+  for (const ledger::Record& record : records) {
+    if (!has_measurement(record)) continue;
+    const int repetition = record.context.run.repetition + 1;
+    seen.add(record, records.size() > 1 ? "repetition " + std::to_string(repetition) : "");
+  }
+  return seen;
+}
+
+// `records`: whose noise belongs to it.
+std::string verdict_text(const ledger::Record& record, std::span<const ledger::Record> records) {
+  const session::RunCaveats seen = caveats_of(records);
+  return (is_ceiling(record) ? "this is the ceiling; " : "") + record.verdict->sentence +
+         noise_text(seen.raised(), seen.runs());
 }
 
 // Nothing where every run may be quoted. Of several runs, how many may not.
@@ -332,7 +347,7 @@ std::string result_text(const ledger::Record& record, const std::string& label) 
   line("stages", stages_text(m.stages));
   line("reads", reads_text(m));
   line("page cache", page_cache_text(m));
-  if (!is_ceiling(record)) line("verdict", record.verdict->sentence);
+  if (!is_ceiling(record)) line("verdict", verdict_text(record, {&record, 1}));
   for (const judge::Flag& flag : record.flags) text += flag_line(flag);
   return text;
 }
@@ -346,12 +361,23 @@ std::string result_summary(std::span<const ledger::Record> records, const std::s
   text += line_of("throughput", summed_throughput(records));
   const std::string of = records.size() > 1 ? "in the last repetition: " : "";
   text += line_of("device", of + device_text(settings, m));
-  text += line_of("verdict", of + verdict_text(*last));
+  text += line_of("verdict", of + verdict_text(*last, records));
   text += line_of("advice", next_step_text(records, *last));
   text += line_of("record", (ledger.empty() ? "not kept (-o DIR keeps it)" : ledger) +
                                 "; every figure of it: --verbose");
   if (const std::string names = warnings_text(records); !names.empty())
     text += line_of("warnings", names);
+  return text;
+}
+
+std::string runs_text(std::span<const ledger::Record> records, const std::string& ledger,
+                      bool verbose) {
+  const std::string label = records.back().context.run.cell.label();
+  const session::RunCaveats seen = caveats_of(records);
+  std::string text = do_not_quote_line(seen.raised(), seen.runs());
+  if (verbose)
+    for (const ledger::Record& record : records) text += result_text(record, label);
+  if (!verbose || records.size() > 1) text += result_summary(records, label, ledger);
   return text;
 }
 

@@ -17,6 +17,11 @@ namespace feedrate::text {
 std::string result_summary(std::span<const ledger::Record> records, const std::string& label,
                            const std::string& ledger);
 
+// What `feedrate run` prints: whether it may be quoted, see do_not_quote_line(), then that summary,
+// or with `verbose` each run as below. `records`, `ledger`: as above.
+std::string runs_text(std::span<const ledger::Record> records, const std::string& ledger,
+                      bool verbose);
+
 // A finished run in a few lines for a person: throughput with its interval, share of the ceiling,
 // step and waiting times, stages, the verdict, the flags.
 std::string result_text(const ledger::Record& record, const std::string& label);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "measure/clock.h"
 #include "plan/expand.h"
+#include "text/quotable.h"
 #include "text/result_text.h"
 #include "text/terminal.h"
 
@@ -109,20 +110,11 @@ void SweepLog::begin(const std::vector<plan::PlannedRun>& plan,
 }
 
 void SweepLog::end(const session::SweepOutcome& outcome) const {
-  if (!experiment_.quiet && serious_runs_ > 0)
-    std::fprintf(stderr, "%zu must not be quoted (!): %s\n", serious_runs_,
-                 listed(serious_flags_).c_str());
   if (experiment_.quiet && outcome.failed == 0 && !outcome.interrupted) return;
+  std::fputs(first_lines(seen_).c_str(), stderr);
   std::fprintf(stderr, "%zu measured, %zu failed, %zu already there: %s\n", outcome.ok,
                outcome.failed, outcome.skipped, session_.ledger()->path().c_str());
   if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted; go on with --resume\n");
-}
-
-void SweepLog::note(const ledger::Record& record) {
-  if (!record.result.measurement || record.valid) return;
-  ++serious_runs_;
-  for (const judge::Flag& flag : record.flags)
-    if (flag.severity == judge::Severity::serious) serious_flags_.insert(flag.name);
 }
 
 void SweepLog::start(const plan::PlannedRun& run, std::size_t number, std::size_t total,
@@ -141,7 +133,7 @@ void SweepLog::start(const plan::PlannedRun& run, std::size_t number, std::size_
 
 void SweepLog::finish(const ledger::Record& record, const nlohmann::ordered_json& json) {
   run_.end();
-  note(record);
+  if (record.result.measurement) seen_.add(record, run_.title());
   // What failed is said even to those who want no progress.
   if (!experiment_.quiet || !record.result.measurement) {
     const std::string text =

@@ -2,13 +2,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "plan/sweep_order.h"
 #include "session/experiment_options.h"
 #include "session/precise_sweep.h"
+#include "session/run_caveats.h"
 #include "session/sweep.h"
 #include "text/shown_run.h"
 #include "text/sweep_table.h"
@@ -33,11 +33,11 @@ class SweepLog {
   // lines that follow name the device where the cells differ in it.
   void begin(const std::vector<plan::PlannedRun>& plan, const std::vector<plan::Cell>& cells);
   session::SweepHooks hooks();
-  // Says what has become of it: to those who want no progress as well, unless all went well.
+  // Says what has become of it, after first_lines() of its runs: to those who want no progress as
+  // well, unless all went well.
   void end(const session::SweepOutcome& outcome) const;
 
  private:
-  void note(const ledger::Record& record);
   void start(const plan::PlannedRun& run, std::size_t number, std::size_t total,
              std::optional<double> ceiling);
   void finish(const ledger::Record& record, const nlohmann::ordered_json& json);
@@ -51,8 +51,8 @@ class SweepLog {
   bool names_devices_ = false;
   ShownRun run_;
   std::optional<SweepTable> table_;
-  std::size_t number_ = 0, left_ = 0, done_ = 0, serious_runs_ = 0;
-  std::set<std::string> serious_flags_;
+  std::size_t number_ = 0, left_ = 0, done_ = 0;
+  session::RunCaveats seen_;
   const std::int64_t start_ns_;
 };
 

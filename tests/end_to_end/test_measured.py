@@ -1,14 +1,17 @@
 """What is measured is true, or says that it is not: faults of the surroundings that give a wrong
 rate which looks right."""
 
+import contextlib
 import json
 import os
 import shutil
 import signal
 import subprocess
+import tempfile
+import threading
 import time
 
-from program import CELL, SMALL, Answer, ProgramTest, main, open_terminal, program
+from program import CELL, SHORT, SMALL, Answer, ProgramTest, main, open_terminal, program
 from rank_faults import children_of
 
 LONG = ("--min-seconds=2", "--warmup-seconds=0.3")
@@ -22,10 +25,30 @@ def serious(record):
     return [flag["name"] for flag in record["flags"] if flag["severity"] == "serious"]
 
 
+def send(number, processes):
+    for pid in processes:
+        with contextlib.suppress(ProcessLookupError):  # a rank that has ended meanwhile
+            os.kill(pid, number)
+
+
+def stop_once(processes, _, seconds=1.2):
+    """As by Ctrl-Z and fg."""
+    send(signal.SIGSTOP, processes)
+    time.sleep(seconds)
+    send(signal.SIGCONT, reversed(processes))
+
+
+def limit_cpus(processes, has_ended):
+    """As a CPU limiter does, until the program ends: half of the time, 50 ms long each."""
+    while not has_ended():
+        stop_once(processes, has_ended, seconds=0.05)
+        time.sleep(0.05)
+
+
 class Standstills(ProgramTest):
-    def stop_while_it_measures(self, *words, seconds=1.2):
-        """Its processes, as by Ctrl-Z and fg. It has a terminal, on which it says that it measures
-        as soon as it does."""
+    def stop_while_it_measures(self, *words, stop=stop_once):
+        """Its processes. It has a terminal, on which it says that it measures as soon as it
+        does."""
         ours, theirs = open_terminal(200)
         process = subprocess.Popen(
             [program(), *words],
@@ -40,15 +63,14 @@ class Standstills(ProgramTest):
         self.assertIn("measuring ", shown)
         everyone = tree_of(process.pid)
         self.assertGreater(len(everyone), 1, "the rank is a process of its own")
-        for pid in everyone:
-            os.kill(pid, signal.SIGSTOP)
-        time.sleep(seconds)
-        for pid in reversed(everyone):
-            os.kill(pid, signal.SIGCONT)
-        shown += self.shown_until(None, ours)
+        reader = threading.Thread(target=lambda: rest.append(self.shown_until(None, ours)))
+        rest = []
+        reader.start()
+        stop(everyone, lambda: process.poll() is not None)
+        reader.join()
         os.close(ours)
         with process:
-            return Answer(process.wait(), process.stdout.read(), shown)
+            return Answer(process.wait(), process.stdout.read(), shown + rest[0])
 
     def shown_until(self, word, terminal):
         """What the program writes there, until it has written this, or ends."""
@@ -76,6 +98,21 @@ class Standstills(ProgramTest):
         self.assertAlmostEqual(record["monitors"]["stopped_s"], 1.2, delta=0.3)
         self.assertIn("stopped: for ", answer.out)
         self.call("validate", self.path("ledger"))
+
+    def test_a_process_that_a_cpu_limiter_stops_has_no_valid_rate(self):
+        """No stop lasts a tenth of a second, and together they are half of the time."""
+        for more in ((), ("--no-ceiling",)):  # in pairs as well
+            with self.subTest(more):
+                shutil.rmtree(self.path("ledger"), True)
+                answer = self.stop_while_it_measures(*self.words("run", *more), stop=limit_cpus)
+                self.assertEqual(answer.code, 0, answer)
+                (record,) = self.ledger()
+                self.assertIn("stopped", serious(record))
+                self.assertFalse(record["valid"])
+                measured = record["pairs"]["took_s"] if not more else record["window_s"]
+                self.assertGreater(record["monitors"]["stopped_s"], 0.2 * measured)
+                self.assertRegex(answer.out, r"^DO NOT QUOTE: .*stopped \(for ")
+                self.call("validate", self.path("ledger"))
 
     def test_a_cell_whose_ceiling_was_stopped_has_no_share(self):
         # a run whose trace is written is measured behind its ceiling
@@ -124,6 +161,57 @@ class Standstills(ProgramTest):
         (record,) = self.ledger()
         self.assertEqual(record["monitors"]["suspended_s"], 0)
         self.assertLess(record["monitors"]["stopped_s"], 0.2)
+
+
+class FirstLines(ProgramTest):
+    """An answer that rests on a run with a serious flag says so before anything else. O_DIRECT on
+    tmpfs reads memory all the same."""
+
+    SAID = r"^DO NOT QUOTE: .*page_cache .*lay in memory"
+
+    def setUp(self):
+        super().setUp()
+        memory = tempfile.mkdtemp(prefix="feedrate-e2e-", dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, memory, True)
+        self.in_memory = shutil.copytree(self.data, os.path.join(memory, "data"))
+        try:
+            os.close(os.open(os.path.join(memory, "probe"), os.O_CREAT | os.O_DIRECT))
+        except OSError:
+            self.skipTest("this kernel's tmpfs knows no O_DIRECT")
+
+    def words(self, command, *more):
+        return [command, "--dataset", self.in_memory, "--data", "jpeg", *SMALL, *more]
+
+    def test_of_a_run_and_a_sweep(self):
+        direct = ("--io", "direct", *CELL[len(SMALL) :], *SHORT)
+        self.assertRegex(self.call(*self.words("run", *direct)).out, self.SAID)
+        self.assertRegex(self.call(*self.words("run", *direct, "--verbose")).out, self.SAID)
+        sound = self.call(*self.words("run", *CELL[len(SMALL) :], *SHORT)).out
+        self.assertNotRegex(sound, "DO NOT QUOTE: .*page_cache")
+        sweep = self.call(*self.words("sweep", *direct, "-o", self.path("ledger")))
+        self.assertRegex(sweep.err, "(?m)" + self.SAID)
+
+    def test_of_a_diagnosis_whose_blocks_are_looked_at_too(self):
+        cell = ("--io", "direct", "--device", "emulated:800", "--batch-size", "8")
+        brief = ("--min-seconds", "0.1", "--max-seconds", "0.2", "--warmup-seconds", "0.05")
+        words = self.words("diagnose", *cell, *brief, "--budget", "4s", "-o", self.path("out"))
+        answer = self.finish(self.start(*words))
+        said = r"^DO NOT QUOTE: .*page_cache in \d+ of \d+ runs .*lay in memory"
+        self.assertRegex(" ".join(answer.out.split()), said)  # it is wrapped
+        with open(self.path("out", "diagnosis.json"), encoding="utf-8") as file:
+            found = json.load(file)
+        (flag,) = (flag for flag in found["flags"] if flag["name"] == "page_cache")
+        self.assertEqual(flag["severity"], "serious")
+        self.assertIn("(blocks)", flag["reason"], "the last run of those that are equally bad")
+        with open(self.path("out", "ledger.jsonl"), encoding="utf-8") as file:
+            self.assertGreater(found["runs"], len(file.readlines()), "the blocks' run counts")
+
+    def test_of_a_capacity(self):
+        device = ("--device", "emulated:200", "--batch-size", "8", "--host-cpu-ms", "0")
+        brief = ("--min-seconds", "0.2", "--max-seconds", "0.3", "--warmup-seconds", "0.05")
+        more = ("--io", "direct", "--most-gpus", "1", "--repetitions", "1", "--no-client")
+        answer = self.call(*self.words("capacity", *device, *brief, *more))
+        self.assertRegex(answer.out, self.SAID)
 
 
 class Resuming(ProgramTest):

@@ -59,7 +59,7 @@ class Sweeping(ProgramTest):
         answer = self.sweep("--workers", "1", "--min-steps", "5000", "--max-seconds", "0.3")
         marked = re.findall(r"(?m)^\[1/1\] .*: [\d,.]+! img/s", answer.err)
         self.assertEqual(len(marked), 1, answer.err)
-        self.assertRegex(answer.err, r"(?m)^1 must not be quoted \(!\): .*short_window")
+        self.assertRegex(answer.err, r"(?m)^DO NOT QUOTE: .*short_window \(")
 
     def test_json_has_the_ledgers_records(self):
         answer = self.sweep("--json", data="synthetic")

@@ -54,6 +54,21 @@ void replace_text(const TemporaryFolder& folder, const std::string& text) {
   std::ofstream(folder.path() / ledger::kRoundsFile) << text;
 }
 
+// Whether the answer may be quoted, after --resume as well.
+TEST(RoundsFile, KeepsHowSevereAFlagIs) {
+  const TemporaryFolder folder;
+  ledger::Rounds written = made_up_rounds(1);
+  written.head.seen.runs = 9;
+  written.head.seen.flags = {{"cpu_steal", {4, "some", "wait", judge::Severity::warning, 0.0625}},
+                             {"page_cache", {2, "in memory", "look", judge::Severity::serious}}};
+  ledger::write_rounds(folder.path(), written);
+  auto flags = ledger::read_rounds(folder.path())->head.seen.flags;
+  EXPECT_EQ(flags["cpu_steal"].severity, judge::Severity::warning);
+  EXPECT_EQ(flags["cpu_steal"].figure, 0.0625);
+  EXPECT_EQ(flags["page_cache"].severity, judge::Severity::serious);
+  EXPECT_EQ(flags["page_cache"].runs, 2);
+}
+
 TEST(RoundsFile, BringsBackWhatWasWritten) {
   const TemporaryFolder folder;
   const ledger::Rounds written = made_up_rounds(2);

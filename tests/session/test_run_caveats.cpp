@@ -59,6 +59,22 @@ TEST(RunCaveats, KeepsEachFlagOnceWithTheWorstRunsReason) {
   EXPECT_EQ(first.flags().size(), 2u) << "rules that share a name have remedies of their own";
 }
 
+TEST(RunCaveats, CountsTheRunsThatRaisedAFlag) {
+  const auto stolen = [](double figure) {
+    return judge::Flag{"cpu_steal", Severity::warning, "some", "wait", figure};
+  };
+  session::RunCaveats seen, more;
+  seen.add(seen_record({}, {stolen(0.03), stolen(0.02)}), "1 GPU");  // of two machines
+  seen.add(seen_record({}), "2 GPUs");
+  more.add(seen_record({}, {stolen(0.09)}), "3 GPUs");
+  seen.add(more);
+  EXPECT_EQ(seen.runs(), 3);
+  ASSERT_EQ(seen.raised().size(), 1u);
+  EXPECT_EQ(seen.raised().front().runs, 2);
+  EXPECT_EQ(seen.raised().front().flag.figure, 0.09);
+  EXPECT_EQ(seen.raised().front().flag.reason, "some (3 GPUs)") << "the worst one's";
+}
+
 TEST(RunCaveats, LeavesOutWhatTheRatesAreCorrectedFor) {
   const ledger::Record record = seen_record({}, {{"queue_not_at_rest", Severity::warning, "", ""}});
   session::RunCaveats corrected("queue_not_at_rest"), other;
