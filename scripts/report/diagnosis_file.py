@@ -198,15 +198,18 @@ def _slope(at):
     return diagnosis.Slope(
         at.get("place").text(),
         at.get("kind").text(),
-        _delay(at.get("delay_ms").number(optional=True), at.get("extra_reads")),
+        _delay(at),
         at.get("slope").estimate(at.get("pairs").count()),
         at.get("binds").share(),
     )
 
 
-def _delay(ms, extra_reads):
+def _delay(at):
+    if at.has("withheld"):
+        return f"{100 * at.get('withheld').number():.0f} % fewer"
+    ms = at.get("delay_ms").number(optional=True)
     if ms is None:
-        return f"{100 * extra_reads.number():.0f} % more reads"
+        return f"{100 * at.get('extra_reads').number():.0f} % more reads"
     return f"{amount(ms)} ms"
 
 

@@ -49,7 +49,7 @@ void plant(const std::vector<std::string>& plants, run::RunOptions& options) {
       planted.every = number_from<std::int64_t>(parts[6].str()).value_or(0);
       if (planted.every < 1) refuse(text);
     } else if (place != measure::kPlaceNames.end() && where != "worker" && where != "storage" &&
-               !burns && !has_spikes) {
+               where != "reads in flight" && !burns && !has_spikes) {
       options.planted_delays[static_cast<std::size_t>(place - measure::kPlaceNames.begin())] = ns;
     } else {
       refuse(text);

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "judge/caps.h"
+#include "judge/reads_in_flight.h"
 
 namespace feedrate::judge {
 namespace {
@@ -14,6 +15,7 @@ using measure::Estimate;
 using measure::Interval;
 
 constexpr int kMostWorkers = 256;                // of one GPU
+constexpr int kMostDepth = 1024;                 // see the axis io-depth
 constexpr double kMarginOfResize = 256.0 / 224;  // of the shorter side, as pictures are stored
 
 class Adviser {
@@ -65,7 +67,7 @@ class Adviser {
 
   void more_workers() {
     const double cpu_free_ms = d_.service.ms - caps_.wall_ms(kCpuWait);
-    if (!caps_.binds("workers") || cpu_free_ms <= 0) return;
+    if (!(caps_.binds("workers") || caps_.binds(kReadsInFlight)) || cpu_free_ms <= 0) return;
     const double most = std::min(caps_.device().mean, caps_.cpus().mean);
     const int gpus = e_.settings.gpus, now = e_.settings.workers;
     // Workers that are not ours tell of no sample's time, but of what they reach together.
@@ -106,7 +108,7 @@ class Adviser {
     constexpr double kShareOfMemory = 0.8;
     const auto rate = caps_.rung(rung);
     const double bytes = kept_bytes(rung);
-    const auto gain = loss_between(e_.ladder(), rung, e_.own_rung(), e_.servers.images_per_step);
+    const auto gain = loss_between(e_.sound_ladder(), rung, e_.own_rung(), e_.images_per_step());
     if (!rate || !gain || !gain->is_shown()) return;
     if (s_.memory_available > 0 && bytes > kShareOfMemory * s_.memory_available) return;
     std::string why = "a rung of the ladder";
@@ -136,15 +138,32 @@ class Adviser {
         {caps_.device(), cap_of(kept, ""), workers, caps_.storage(bytes / s_.bytes_per_sample)});
   }
 
+  // What a worker that reads one sample after the other would read by, several at a time.
+  const char* engine_with_depth() const {
+    const std::string& io = e_.settings.io;
+    return io == "direct" ? "uring-direct" : io.starts_with("uring") ? io.c_str() : "uring";
+  }
+
   void reads_beside() {
     const double waits_ms = caps_.wall_ms("read") - caps_.cpu_ms("read");
-    if (!caps_.binds("workers") || !s_.takes_engines || e_.settings.io != "buffered" ||
-        waits_ms < 0.1 * d_.service.ms)
-      return;
+    const bool is_bound = caps_.binds("workers") || caps_.binds(kReadsInFlight);
+    if (!is_bound || !s_.takes_engines || waits_ms < 0.1 * d_.service.ms) return;
     const double rest = std::max(d_.service.ms - waits_ms, 0.05 * d_.service.ms);
-    add("several reads at a time", {{"io", "uring"}, {"io-depth", "8"}},
+    if (e_.settings.io_depth > 1) return twice_the_depth(rest);
+    add("several reads at a time", {{"io", engine_with_depth()}, {"io-depth", "8"}},
         format("workers wait %.3g ms of %.3g for each read", waits_ms, d_.service.ms),
         {caps_.scaled(d_.service.ms / rest), caps_.storage(), caps_.cpus(), caps_.device()});
+  }
+
+  // `rest_ms`: what a sample takes of a worker that waits for no read.
+  void twice_the_depth(double rest_ms) {
+    const int depth = e_.settings.io_depth;
+    if (!caps_.binds(kReadsInFlight) || 2 * depth > kMostDepth) return;
+    const auto reads = reads_in_flight_of(e_);
+    add("twice the reads in flight", {{"io-depth", std::to_string(2 * depth)}},
+        reads ? in_words(*reads) : format("%s: %d of each worker", kReadsInFlight.data(), depth),
+        {caps_.scaled(2), caps_.workers(e_.servers.workers, rest_ms), caps_.storage(), caps_.cpus(),
+         caps_.device()});
   }
 
   // Bigger files that need no decoder.

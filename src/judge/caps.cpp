@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "judge/reads_in_flight.h"
+
 namespace feedrate::judge {
 namespace {
 
@@ -28,12 +30,12 @@ RateLimit RateLimit::times(double factor, const std::string& by) const {
 Caps::Caps(const Evidence& evidence, const Diagnosis& diagnosis)
     : e_(evidence),
       d_(diagnosis),
-      ladder_(evidence.ladder()),
+      ladder_(evidence.sound_ladder()),
       now_(cap_of(rung(evidence.own_rung()), "now")),
       device_(device_cap()),
       cpus_(cpus_if(diagnosis.cpu.ms)) {}
 
-bool Caps::binds(const char* resource) const {
+bool Caps::binds(std::string_view resource) const {
   const auto& all = d_.finding.resources;
   return std::ranges::find(all, resource) != all.end();
 }
@@ -87,10 +89,14 @@ RateLimit Caps::storage(double bytes) const {
   return cap;
 }
 
+bool Caps::is_of_reads() const { return binds(kReadsInFlight) && !binds("workers"); }
+
 // Where workers surely limit, a slope that is not told from 1 counts as 1: a large factor would
 // raise its noise to its own power. The lower end is that of the slope.
-Caps::Exponent Caps::of_workers() const {
-  const Slope* slept = slope_of(d_.slopes, measure::Place::worker, false);
+Caps::Exponent Caps::exponent() const {
+  const measure::Place place = is_of_reads() && e_.settings.io_depth > 1 ? measure::Place::in_flight
+                                                                         : measure::Place::worker;
+  const Slope* slept = slope_of(d_.slopes, place, false);
   if (!slept) return {};
   const auto& [mean, ci95] = slept->slope;
   if (!d_.finding.clear) return {.likely = std::clamp(mean, 0.0, 1.0), .low = 0};
@@ -104,8 +110,9 @@ RateLimit Caps::workers(double workers, double ms) const {
 }
 
 RateLimit Caps::scaled(double factor) const {
-  const auto [likely, low] = of_workers();
-  RateLimit cap{now_.mean * std::pow(factor, likely), now_.may_be, "the workers"};
+  const auto [likely, low] = exponent();
+  RateLimit cap{now_.mean * std::pow(factor, likely), now_.may_be,
+                is_of_reads() ? "the reads in flight" : "the workers"};
   if (cap.may_be)
     cap.may_be = Interval{now_.may_be->low * std::pow(factor, low), now_.may_be->high * factor};
   return cap;

@@ -32,7 +32,7 @@ class Caps {
   std::optional<measure::Estimate> rung(LadderRung rung) const { return rate_of(ladder_, rung); }
 
   // Whether the verdict names that resource.
-  bool binds(const char* resource) const;
+  bool binds(std::string_view resource) const;
 
   // Of one sample in one worker.
   double wall_ms(std::string_view stage) const { return part_of(d_.service, stage); }
@@ -45,7 +45,8 @@ class Caps {
   // The storage, if so many times the bytes were read for a sample. Where it does not limit yet,
   // only its lower end is known: what it has shown that it serves.
   RateLimit storage(double bytes = 1) const;
-  // The workers, if they became so many times as fast.
+  // The workers, if they became so many times as fast; or so many times the reads in flight, where
+  // these bind and not the workers.
   RateLimit scaled(double factor) const;
   // The same, if a sample took `ms` of one worker; no limit where they do not bind.
   RateLimit workers_if_they_bind(double ms) const;
@@ -57,7 +58,8 @@ class Caps {
   struct Exponent {
     double likely = 1, low = 0;
   };
-  Exponent of_workers() const;
+  Exponent exponent() const;
+  bool is_of_reads() const;  // reads in flight bind, and not the workers
   RateLimit with_margin(double mean, double low, double high, const std::string& name) const;
 
   const Evidence& e_;

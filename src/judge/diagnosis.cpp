@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "judge/reads_in_flight.h"
 
 namespace feedrate::judge {
 namespace {
@@ -21,35 +22,53 @@ void add_name(Finding& finding, const Suspect& suspect) {
 }
 
 // That those are what the run waits for which are at least as likely as not, and the others not.
-double confidence_of(const std::vector<Suspect>& suspects) {
+// Nothing where one of them was not measured.
+std::optional<double> confidence_of(const std::vector<Suspect>& suspects) {
   double all = 1;
-  for (const Suspect& suspect : suspects) all *= std::max(suspect.binds, 1 - suspect.binds);
+  for (const Suspect& suspect : suspects) {
+    if (!suspect.binds) return std::nullopt;
+    all *= std::max(*suspect.binds, 1 - *suspect.binds);
+  }
   return all;
 }
 
-// Where what is left has the same names as a suspect, the answer is the same whichever it is.
+// Where what is left has the same names as a suspect, the answer is the same whichever it is. No
+// delay tells of what is left: together they are no surer than the suspect alone, or kUnperturbed.
 void merge(std::vector<Suspect>& suspects, Suspect& left) {
   for (Suspect& suspect : suspects) {
-    if (suspect.names != left.names) continue;
-    const double either = std::min(1.0, suspect.binds + left.binds);
-    Suspect& likelier = suspect.binds >= left.binds ? suspect : left;
+    if (suspect.names != left.names || !suspect.binds || !left.binds) continue;
+    const double either = std::min(1.0, *suspect.binds + *left.binds);
+    const double most = std::max(kUnperturbed, *suspect.binds);
+    Suspect& likelier = *suspect.binds >= *left.binds ? suspect : left;
     suspect.binds = left.binds = 0;
     likelier.binds = either;
+    likelier.most = most;
   }
 }
 
-// The likeliest answer, if it is likely enough; else all that may be it. `left`: what it is if it
-// is none of the suspects.
+bool is_named(const Finding& finding, const Suspect& suspect) {
+  return std::ranges::all_of(suspect.names, [&](const std::string& name) {
+    return std::ranges::find(finding.names, name) != finding.names.end();
+  });
+}
+
+// The likeliest answer, if it is likely enough; else all that may be it, those of which nothing is
+// known among them. `left`: what it is if it is none of the suspects.
 Finding finding_of(std::vector<Suspect> suspects, Suspect left) {
   merge(suspects, left);
   Finding finding{.confidence = confidence_of(suspects)};
-  finding.clear = *finding.confidence >= kClear;
+  finding.clear = finding.confidence >= kClear;
   suspects.push_back(left);
-  std::ranges::stable_sort(suspects, std::greater<>{}, &Suspect::binds);
+  sort_by_likelihood(suspects);
   const double least = finding.clear ? 0.5 : kSurelyNot;
   for (const Suspect& suspect : suspects)
-    if (suspect.binds >= least) add_name(finding, suspect);
+    if (suspect.binds ? *suspect.binds >= least : suspect.is_delayed) add_name(finding, suspect);
   if (!finding.clear && finding.names.size() != 1) finding.confidence.reset();
+  for (Suspect& suspect : suspects) {
+    if (suspect.binds) suspect.binds = std::min(*suspect.binds, suspect.most);
+    if (finding.confidence && suspect.binds.value_or(0) > 0 && is_named(finding, suspect))
+      finding.confidence = std::min(*finding.confidence, suspect.most);
+  }
   finding.suspects = std::move(suspects);
   return finding;
 }
@@ -79,12 +98,22 @@ std::string reached(const Evidence& e) {
              : text;
 }
 
+// " (workers)"; of reads, how many are in flight, where that is known.
+std::string resource_text(const Evidence& e, const Finding& f) {
+  const std::string resource = f.resources.empty() ? "" : f.resources.front();
+  const bool is_of_workers = resource == "workers" || resource.empty();
+  const auto reads = f.names.front() == "read" ? reads_in_flight_of(e) : std::nullopt;
+  if (!reads || !(is_of_workers || resource == kReadsInFlight))
+    return resource.empty() ? "" : " (" + resource + ")";
+  return " (" + std::string(resource == "workers" ? "workers; " : "") + in_words(*reads) + ")";
+}
+
 std::string sentence_of(const Evidence& e, const Finding& f) {
   if (f.names.empty()) return "nothing that was measured tells what limits it" + reached(e);
-  if (!f.clear && f.names.size() == 1) return "perhaps " + f.names.front() + reached(e);
-  if (!f.clear) return "not clear between " + joined(f.names) + reached(e);
-  if (f.names.size() > 1) return joined(f.names) + " limit it alike" + reached(e);
+  if (!f.clear && f.names.size() > 1) return "not clear between " + joined(f.names) + reached(e);
   const std::string& name = f.names.front();
+  if (!f.clear) return "perhaps " + name + (name == "read" ? resource_text(e, f) : "") + reached(e);
+  if (f.names.size() > 1) return joined(f.names) + " limit it alike" + reached(e);
   if (name == "compute") return "compute-bound" + reached(e);
   if (name == "harness" && f.resources.front() == "training thread")
     return "the thread that launches the steps limits it" + reached(e);
@@ -92,23 +121,88 @@ std::string sentence_of(const Evidence& e, const Finding& f) {
     return "the device waits, and no delay tells why: uneven steps, or the program itself" +
            reached(e);
   if (name == "shared CPU") return "the CPU, which loaders and steps share, limits it" + reached(e);
-  const std::string of = f.resources.empty() ? "" : " (" + f.resources.front() + ")";
-  return name + " limits it" + of + reached(e);
+  return name + " limits it" + resource_text(e, f) + reached(e);
 }
 
-// The answer where no blocks could be measured: the two other kinds of evidence. A ladder that
-// lacks a rung names two steps, of which the capacities may name one. Fewer rounds than an interval
-// needs make nothing clear.
-Finding without_slopes(const Evidence& e, const Witness& witness) {
+// What the ladder and the capacities both name; empty: nothing. A ladder that lacks a rung names
+// two steps, of which the capacities may name one.
+std::string named_by_both(const Witness& witness) {
   const std::string &ladder = witness.ladder, &capacities = witness.capacities;
   // A step over several rungs that are missing names half of the pipeline.
   const bool tells = std::ranges::count(ladder, ',') == 0 && std::ranges::count(ladder, ' ') <= 2;
-  if (tells && !ladder.empty() && !capacities.empty() && is_meant(ladder, capacities))
-    return {.names = {capacities}, .clear = e.rounds.size() >= measure::kLeastRepetitions};
+  const bool are_one =
+      tells && !ladder.empty() && !capacities.empty() && is_meant(ladder, capacities);
+  return are_one ? capacities : "";
+}
+
+// That they wait for reads makes these the resource, whatever else is not known.
+std::vector<std::string> resources_by_both(const Evidence& e, const Delayed& d,
+                                           const std::string& name) {
+  constexpr double kMost = 0.5;
+  const bool waits = name == "read" && reads_in_flight_of(e).has_value() &&
+                     share_of_read_waits(d.service, d.cpu) >= kMost;
+  return waits ? std::vector<std::string>{std::string(kReadsInFlight)} : std::vector<std::string>{};
+}
+
+// The answer where no delay was measured: the two other kinds of evidence. Fewer rounds than an
+// interval needs make nothing clear.
+Finding without_slopes(const Evidence& e, const Delayed& d, const Witness& witness) {
+  if (const std::string both = named_by_both(witness); !both.empty()) {
+    return {.names = {both},
+            .resources = resources_by_both(e, d, both),
+            .clear = e.rounds.size() >= measure::kLeastRepetitions};
+  }
   Finding finding{.clear = false};
-  for (const std::string& name : {ladder, capacities})
+  for (const std::string& name : {witness.ladder, witness.capacities})
     if (!name.empty()) finding.names.push_back(name);
   return finding;
+}
+
+// Whether the delays leave the answer to what is left, or to what nobody measured.
+bool rests_on_no_delay(const Finding& f) {
+  const auto speaks = [&](const Suspect& s) {
+    return s.is_delayed && s.binds && *s.binds >= 0.5 && is_named(f, s);
+  };
+  return std::ranges::none_of(f.suspects, speaks);
+}
+
+// Elimination never outvotes two kinds of evidence that agree: nothing was delayed that could have
+// told of what they name. Nor do suspects that nobody measured stand beside it. False: it stays.
+bool let_both_outvote(Finding& f, const Evidence& e, const Delayed& d, const Witness& witness) {
+  const std::string both = named_by_both(witness);
+  const auto is_meant_by_one = [&](const std::string& name) {
+    return is_meant(witness.ladder, name) || is_meant(witness.capacities, name);
+  };
+  const bool is_by_elimination = std::ranges::any_of(f.suspects, [&](const Suspect& s) {
+    return !s.is_delayed && is_named(f, s) && s.binds.value_or(0) > 0 &&
+           std::ranges::none_of(s.names, is_meant_by_one);
+  });
+  const bool is_open =
+      std::ranges::any_of(f.suspects, [](const Suspect& s) { return s.is_delayed && !s.binds; });
+  if (both.empty() || !rests_on_no_delay(f) || !(is_by_elimination || is_open)) return false;
+  f.names = {both};
+  f.resources = resources_by_both(e, d, both);
+  f.clear = false;
+  f.confidence.reset();
+  for (Suspect& suspect : f.suspects)
+    if (!suspect.is_delayed) suspect.binds.reset();
+  return true;
+}
+
+// The names that a delay, or that none tells, speaks for.
+std::string named_by_slopes(const Finding& f) {
+  std::vector<std::string> names;
+  for (const std::string& name : f.names) {
+    const auto is_its = [&](const Suspect& s) {
+      return s.binds && std::ranges::find(s.names, name) != s.names.end();
+    };
+    if (std::ranges::any_of(f.suspects, is_its)) names.push_back(name);
+  }
+  return joined(names);
+}
+
+bool are_measured(const std::vector<Slope>& slopes) {
+  return std::ranges::any_of(slopes, [](const Slope& slope) { return slope.binds().has_value(); });
 }
 
 }  // namespace
@@ -130,11 +224,11 @@ Diagnosis diagnosis_of(const Evidence& e) {
   Diagnosis d{{.slopes = slopes_of(e.pairs(), e.servers),
                .service = service_times(stages),
                .cpu = cpu_times(stages)},
-              waterfall(e.ladder(), e.own_rung(), e.servers.images_per_step),
+              waterfall(e.sound_ladder(), e.own_rung(), e.images_per_step()),
               {}};
   Witness witness = witness_of(e, d.waterfall);
-  if (d.slopes.empty()) {
-    d.finding = without_slopes(e, witness);
+  if (!are_measured(d.slopes)) {
+    d.finding = without_slopes(e, d, witness);
   } else {
     const std::vector<Suspect> suspects = suspects_of(e, d);
     d.finding = finding_of(suspects, beyond_delays(suspects, e, d));
@@ -142,11 +236,13 @@ Diagnosis diagnosis_of(const Evidence& e) {
     if (!d.finding.clear && share >= kNothingToGain && !e.is_impossible()) {
       set_compute_bound(d.finding);
     } else {
-      witness.slopes = joined(d.finding.names);
+      if (!let_both_outvote(d.finding, e, d, witness)) witness.slopes = named_by_slopes(d.finding);
     }
   }
   if (e.is_impossible()) set_doubtful(d.finding);
   judge(witness, d.finding.names);
+  // What is not clear between several is nothing that three could agree on.
+  witness.agree = witness.agree && (d.finding.clear || d.finding.names.size() < 2);
   d.finding.witness = witness;
   d.finding.sentence = sentence_of(e, d.finding);
   return d;

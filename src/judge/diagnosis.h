@@ -13,10 +13,12 @@ namespace feedrate::judge {
 // decode, read, storage, lock, "shared CPU", all-reduce, harness.
 struct Finding {
   std::vector<std::string> names;      // one; several where they are equally slow, or not clear
-  std::vector<std::string> resources;  // theirs: "workers", "CPU", "link", "device", "storage" ...
+  std::vector<std::string> resources;  // theirs: "workers", "reads in flight", "CPU", "device" ...
   bool clear = true;                   // false: the intervals do not tell which of the names it is
-  std::optional<double> confidence;    // that the run waits for the names, and for nothing else
-  std::vector<Suspect> suspects;       // all, the likeliest first
+  // That the run waits for the names, and for nothing else; kUnperturbed at most where no delay
+  // tells of them.
+  std::optional<double> confidence;
+  std::vector<Suspect> suspects;  // all, the likeliest first
   std::string sentence;
   Witness witness;
 

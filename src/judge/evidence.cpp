@@ -1,5 +1,8 @@
 #include "judge/evidence.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace feedrate::judge {
 namespace {
 
@@ -29,6 +32,41 @@ std::vector<Round> Evidence::ladder() const {
   std::vector<Round> all;
   for (const RoundEvidence& round : rounds) all.push_back(round.rates);
   return all;
+}
+
+bool Evidence::is_noise(LadderRung rung) const {
+  const double its = mean_rate(rung), own = mean_rate(own_rung());
+  if (its <= 0 || own <= kImpossible * its) return false;
+  const auto lost = loss_between(ladder(), rung, own_rung(), images_per_step());
+  const bool is_told = !lost || !lost->imgs_per_s.ci95 || lost->imgs_per_s.ci95->high < 0;
+  switch (rung) {
+    case LadderRung::device:
+    case LadderRung::host:
+    case LadderRung::sample:
+    case LadderRung::decoded:
+    case LadderRung::encoded:
+      // What they keep of many sizes may be larger than the mean, and a cell that throws away what
+      // it reads makes no batch of it.
+      return is_told && !settings.mixed_sizes && !settings.raw_read;
+    case LadderRung::none:
+      return is_told && settings.page_cache == "cold";
+    case LadderRung::cpus:  // its mean counts, in what the CPUs could deliver
+      return servers.workers <=
+             settings.gpus * std::max(1.0, std::floor(servers.cpus / settings.gpus));
+    default:  // is_impossible() says it of the ceiling; the others may be slower
+      return false;
+  }
+}
+
+std::vector<Round> Evidence::sound_ladder() const {
+  std::vector<Round> all = ladder();
+  for (Round& round : all)
+    std::erase_if(round, [this](const auto& rung) { return is_noise(rung.first); });
+  return all;
+}
+
+double Evidence::images_per_step() const {
+  return static_cast<double>(settings.batch_size) * settings.gpus;
 }
 
 double Evidence::mean_step_cpu_s() const { return mean_known(*this, &RoundEvidence::step_cpu_s); }

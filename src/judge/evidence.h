@@ -38,11 +38,19 @@ struct Evidence {
   Servers servers;
   std::vector<RoundEvidence> rounds;
 
+  // Of all GPUs, in the cell. Servers::images_per_step is that of the blocks, whose batches may be
+  // smaller.
+  double images_per_step() const;
   double mean_step_cpu_s() const;  // over the rounds that know it
   double mean_cpus_busy() const;   // the same
   double mean_all_reduce_share() const;
   double mean_open_share() const;  // over the rounds that know it
   std::vector<Round> ladder() const;
+  // The same without the rungs that are noise.
+  std::vector<Round> sound_ladder() const;
+  // The rung does a part of what the cell does, with as many workers or more, and yet was slower by
+  // more than runs differ: something else slowed it.
+  bool is_noise(LadderRung rung) const;
   std::vector<BlockPair> pairs() const;     // of all rounds
   measure::StageTotals undelayed() const;   // the same
   LadderRung own_rung() const;              // of the cell itself: cold where the cell is

@@ -33,6 +33,7 @@ Json ladder_json(const DiagnosisOf& of, const judge::Evidence& e) {
                       {"imgs_per_s", estimate_json(*rate)},
                       {"runs", runs_of(e.rounds, rung)}});
       if (why != of.seen.left_out.end()) json.back()["left_out"] = why->second;
+      if (e.is_noise(rung)) json.back()["noise"] = true;
     } else if (why != of.seen.left_out.end()) {
       json.push_back({{"rung", judge::name_of(rung)}, {"left_out", why->second}});
     }
@@ -58,6 +59,7 @@ std::string_view place_name(measure::Place place) {
 }
 const char* kind_of(measure::Place place, bool burns) {
   if (place == measure::Place::storage) return "read";
+  if (place == measure::Place::in_flight) return "withhold";
   return burns ? "burn" : "sleep";
 }
 
@@ -65,13 +67,16 @@ Json slopes_json(const std::vector<judge::Slope>& slopes) {
   Json json = Json::array();
   for (const judge::Slope& slope : slopes) {
     const bool is_storage = slope.place == measure::Place::storage;
+    const bool is_in_flight = slope.place == measure::Place::in_flight;
+    const auto binds = slope.binds();
     json.push_back({{"place", place_name(slope.place)},
                     {"kind", kind_of(slope.place, slope.burns)},
-                    {"delay_ms", is_storage ? Json() : Json(slope.delay_ms)},
+                    {"delay_ms", is_storage || is_in_flight ? Json() : Json(slope.delay_ms)},
                     {"extra_reads", is_storage ? Json(slope.extra_reads) : Json()},
+                    {"withheld", is_in_flight ? Json(slope.withheld) : Json()},
                     {"pairs", slope.pairs},
                     {"slope", estimate_json(slope.slope)},
-                    {"binds", slope.binds()}});
+                    {"binds", binds ? Json(*binds) : Json()}});
   }
   return json;
 }
@@ -123,9 +128,11 @@ Json advice_json(const std::vector<judge::Remedy>& advice) {
 
 Json suspects_json(const std::vector<judge::Suspect>& suspects) {
   Json json = Json::array();
-  for (const judge::Suspect& s : suspects)
-    json.push_back(
-        {{"name", judge::joined(s.names)}, {"resource", s.resource}, {"binds", s.binds}});
+  for (const judge::Suspect& s : suspects) {
+    json.push_back({{"name", judge::joined(s.names)},
+                    {"resource", s.resource},
+                    {"binds", s.binds ? Json(*s.binds) : Json()}});
+  }
   return json;
 }
 
@@ -150,6 +157,7 @@ Json pairs_json(const std::vector<judge::BlockPair>& pairs) {
                     {"kind", kind_of(pair.place, pair.delay.burns)},
                     {"delay_ns", pair.delay.ns},
                     {"extra_reads", pair.delay.reads},
+                    {"withheld", pair.delay.withheld},
                     {"on", pair.on},
                     {"off", pair.off}});
   }
@@ -255,7 +263,8 @@ judge::RoundEvidence round_from(const Json& json) {
   for (const auto& [rung, rate] : json.at("rates").items()) round.rates[rung_from(rung)] = rate;
   for (const Json& pair : json.at("pairs")) {
     round.pairs.push_back({place_from(pair.at("place")),
-                           {pair.at("delay_ns"), pair.at("kind") == "burn", pair.at("extra_reads")},
+                           {pair.at("delay_ns"), pair.at("kind") == "burn", pair.at("extra_reads"),
+                            pair.value("withheld", 0.0)},
                            pair.at("on"),
                            pair.at("off")});
   }

@@ -62,6 +62,7 @@ Json head_json(const RoundsHead& head) {
           {"block_s", head.plan.blocks.seconds},
           {"block_steps", head.plan.blocks.least_steps},
           {"block_run_s", head.plan.block_run_s},
+          {"batch_size", head.plan.batch_size},
           {"workers", head.servers.workers},
           {"cpus", head.servers.cpus},
           {"images_per_step", head.servers.images_per_step},
@@ -80,7 +81,8 @@ RoundsHead head_from(const Json& json) {
                    .blocks = {.blocks = {},
                               .seconds = json.at("block_s"),
                               .least_steps = json.at("block_steps")},
-                   .block_run_s = json.at("block_run_s")},
+                   .block_run_s = json.at("block_run_s"),
+                   .batch_size = json.value("batch_size", 0)},
           .servers = {json.at("workers"), json.at("cpus"), json.at("images_per_step")},
           .seen = seen_from(json.at("seen"))};
 }

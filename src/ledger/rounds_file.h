@@ -18,6 +18,7 @@ struct DiagnosisPlan {
   int pairs = 6;           // of blocks, for each place, in each round
   run::BlockPlan blocks;   // how long a block is
   double block_run_s = 0;  // of each round, at most
+  int batch_size = 0;      // of the blocks, where the cell's own are too long; 0: the cell's
 };
 // A pattern in the cell's steps, and how many rounds showed it.
 struct SeenPattern {

@@ -37,7 +37,11 @@ class Worker {
   }
 
   int depth() const { return source_.depth(); }
-  bool is_full() const { return free_.empty(); }
+  // Whether it has asked for as many samples as it may. A diagnosis may withhold some of its
+  // places, never the last one: who is idle is not full.
+  bool is_full() const {
+    return free_.size() <= measure::withheld(options_.recipe.delays, asked_.size());
+  }
   bool is_idle() const { return free_.size() == asked_.size(); }
 
   // Asks for the sample at `slot` of the batch, which stays until finish_one() has made it; not if

@@ -95,13 +95,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache, interrupt
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ListingNews, files, note)
 
 void to_json(nlohmann::json& j, const Block& block) {
-  j = {static_cast<int>(block.place), block.delay.ns, block.delay.burns, block.delay.reads};
+  const measure::Delay& delay = block.delay;
+  j = {static_cast<int>(block.place), delay.ns, delay.burns, delay.reads, delay.withheld};
 }
 void from_json(const nlohmann::json& j, Block& block) {
   const int place = j.at(0);
   if (place < 0 || place >= static_cast<int>(measure::kPlaceCount))
     throw std::invalid_argument("a block delays nothing");
-  block = {static_cast<measure::Place>(place), {j.at(1), j.at(2), j.at(3)}};
+  block = {static_cast<measure::Place>(place), {j.at(1), j.at(2), j.at(3), j.at(4)}};
 }
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockPlan, blocks, seconds, least_steps)
 

@@ -29,6 +29,7 @@ std::vector<Probe> probes_of(const plan::CellSettings& settings, const ProbesWan
   if (wanted.launching && !settings.has_serial_copies()) add(Place::step, true);
   if (settings.gpus > 1) add(Place::all_reduce, false);
   if (wanted.storage && settings.workers_can_be_delayed()) add(Place::storage, false);
+  if (wanted.in_flight) probes.push_back({Place::in_flight, false});  // served by no device
   return probes;
 }
 
@@ -41,11 +42,13 @@ DelayPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t p
   // Seconds of a block, with the time in which it settles: what will do, and what is wanted.
   constexpr double kLeast = 0.2, kWanted = 0.6, kLongest = 3;
   constexpr double kStartup = 1;
+  constexpr double kBeyond = 0.3;  // of the budget: so much longer a diagnosis may take
   const double steps_s = (kLeastSteps + static_cast<double>(run::kSettlingSteps)) * step_s;
   const double least = std::max(kLeast, steps_s), wanted = std::max(kWanted, steps_s);
   const double pair_of_each = 2 * static_cast<double>(probes);  // blocks
   DelayPlan found{.plan = {.blocks = {.blocks = {}, .least_steps = kLeastSteps}}, .needs_s = {}};
   ledger::DiagnosisPlan& plan = found.plan;
+  found.pair_s = 2 * least;
   for (int rounds = kMostRounds; rounds >= 1; --rounds) {
     const double left_s = budget_s / rounds - ladder_s - kStartup;
     const int needed = (kLeastPairs + rounds - 1) / rounds;
@@ -64,9 +67,27 @@ DelayPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t p
     // ends with those that fit.
     plan.block_run_s = is_long_enough ? 1.3 * block_s * blocks : std::max(left_s, 4 * least);
     if (!is_long_enough) found.needs_s = ladder_s + kStartup + blocks * least;
+    found.holds_no_pair = found.pair_s > std::max(left_s, kBeyond * budget_s);
     break;
   }
   return found;
+}
+
+std::optional<int> smaller_batch(const plan::CellSettings& settings, double budget_s,
+                                 double ladder_s, double step_s, std::size_t probes) {
+  // Launching takes less than a twentieth of a step, and of a millisecond where nobody knows.
+  constexpr double kLeastOfLaunch = 20, kUnknownLaunchMs = 1;
+  const device::Emulation& emulation = settings.emulation;
+  const bool averages = settings.gpus > 1 && emulation.all_reduce_ms > 0;
+  if (!settings.emulated() || averages) return std::nullopt;
+  if (!plan_of(budget_s, ladder_s, step_s, probes).needs_s) return std::nullopt;
+  const double launch_ms = emulation.host_cpu_ms < 0 ? kUnknownLaunchMs : emulation.host_cpu_ms;
+  for (int batch = settings.batch_size / 2; batch >= 1; batch /= 2) {
+    const double s = step_s * batch / settings.batch_size;
+    if (1e3 * s < kLeastOfLaunch * launch_ms) return std::nullopt;
+    if (!plan_of(budget_s, ladder_s, s, probes).needs_s) return batch;
+  }
+  return std::nullopt;
 }
 
 }  // namespace feedrate::session

@@ -24,6 +24,7 @@ struct ProbesWanted {
   std::span<const measure::Place> served;  // by the cell's device
   bool storage = false;                    // reads reach it, and more of them can
   bool launching = false;                  // nothing else binds: see Finding
+  bool in_flight = false;                  // judge::may_reads_in_flight_limit()
 };
 std::vector<Probe> probes_of(const plan::CellSettings& settings, const ProbesWanted& wanted);
 
@@ -39,7 +40,17 @@ struct DelayPlan {
   ledger::DiagnosisPlan plan;
   // The budget that one round with all pairs would take; nothing where `budget_s` will do.
   std::optional<double> needs_s;
+  double pair_s = 0;           // of one pair of blocks, at least
+  bool holds_no_pair = false;  // one pair would go beyond the budget by more than a diagnosis may
 };
 DelayPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t probes);
+
+// A smaller batch for the blocks, with which kLeastPairs pairs of each kind of delay fit into the
+// budget: the largest half, quarter ... of the cell's. Nothing where its own fit, where none does,
+// or where such a step would be another one: of an emulated device only the rate is known, which
+// is the same for each batch, as long as nothing else takes its time by the step. The other
+// arguments: as for plan_of().
+std::optional<int> smaller_batch(const plan::CellSettings& settings, double budget_s,
+                                 double ladder_s, double step_s, std::size_t probes);
 
 }  // namespace feedrate::session

@@ -154,15 +154,44 @@ void DiagnosisSession::set_plan(double before_s, double ladder_s) {
   evidence_.servers = live_.servers();
   head_.device = live_.device();
   head_.servers = evidence_.servers;
-  const auto [plan, needs_s] =
-      plan_of(order_.budget_s - before_s, ladder_s, live_.step_s(), live_.probes());
-  head_.plan = plan;
+  const double budget_s = order_.budget_s - before_s;
+  double step_s = live_.step_s();
+  const plan::CellSettings& cell = live_.settings();
+  const auto batch = smaller_batch(cell, budget_s, ladder_s, step_s, live_.probes());
+  if (batch) step_s *= static_cast<double>(*batch) / cell.batch_size;
+  const DelayPlan found = plan_of(budget_s, ladder_s, step_s, live_.probes());
+  if (found.holds_no_pair) refuse_budget(found, ladder_s);
+  head_.plan = found.plan;
+  if (batch) use_batch(*batch);
   if (const std::string text = busy_cpu_text(cell_, live_.round()); !text.empty())
     watcher_.warns(text);
-  if (!needs_s) return;
+  if (found.needs_s) say_too_short(*found.needs_s, before_s, ladder_s);
+}
+
+// Of the blocks alone: what the ladder measured stays.
+void DiagnosisSession::use_batch(int batch) {
+  head_.plan.batch_size = batch;
+  evidence_.servers.images_per_step = static_cast<double>(batch) * live_.settings().gpus;
+  head_.servers = evidence_.servers;
+  watcher_.logs(
+      format("delays are measured with batches of %d instead of %d, so that %d pairs of "
+             "blocks of each fit the budget",
+             batch, live_.settings().batch_size, kLeastPairs));
+}
+
+void DiagnosisSession::refuse_budget(const DelayPlan& plan, double ladder_s) const {
+  throw Error("--budget " + duration(order_.budget_s),
+              "holds no pair of blocks: the ladder took " + duration(ladder_s) +
+                  ", and one pair takes " + duration(plan.pair_s) +
+                  format(" with batches of %d", live_.settings().batch_size),
+              "use --budget " + duration(std::ceil(1.1 * plan.needs_s.value_or(plan.pair_s))) +
+                  ", or a smaller --batch-size");
+}
+
+void DiagnosisSession::say_too_short(double needs_s, double before_s, double ladder_s) const {
   // A larger budget makes the ladder's runs longer, too.
-  const double longer = ladder_run_s(*needs_s) / ladder_run_s(order_.budget_s) - 1;
-  const double enough_s = 1.1 * (before_s + *needs_s + longer * ladder_s);
+  const double longer = ladder_run_s(needs_s) / ladder_run_s(order_.budget_s) - 1;
+  const double enough_s = 1.1 * (before_s + needs_s + longer * ladder_s);
   watcher_.warns("--budget " + duration(order_.budget_s) +
                  format(" is too short for %d pairs of blocks of each delay: fewer are measured; ",
                         kLeastPairs) +

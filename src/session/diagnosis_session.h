@@ -59,6 +59,9 @@ class DiagnosisSession {
   bool measure_round();
   bool is_enough() const;
   void set_plan(double before_s, double ladder_s);
+  void use_batch(int batch);
+  [[noreturn]] void refuse_budget(const DelayPlan& plan, double ladder_s) const;
+  void say_too_short(double needs_s, double before_s, double ladder_s) const;
   bool lacks_blocks() const;
   void keep();
   judge::DataAndMemory surroundings() const;

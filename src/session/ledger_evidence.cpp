@@ -97,7 +97,8 @@ void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
     const run::Measurement m = ledger::measurement_from(record);
     add_run(m, rung->second, round);
     if (!is_own) continue;
-    add_own_run(m, ledger::capacities_from(record.at("capacities")), round);
+    add_own_run(found.evidence.settings, m, ledger::capacities_from(record.at("capacities")),
+                round);
     found.of.device = m.device.name;
     found.evidence.servers.cpus = usable_cpus(m);
     if (const Json dataset = record.value("dataset", Json()); dataset.is_object()) {

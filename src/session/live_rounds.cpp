@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "judge/reads_in_flight.h"
 #include "ledger/record_json.h"
 #include "ledger/recorded_measurement.h"
 #include "measure/clock.h"
@@ -152,11 +153,12 @@ void LiveRounds::add_measured(LadderRung rung, const run::Measurement& m,
                               std::vector<judge::Capacity> capacities) {
   add_run(m, rung, round_);
   if (rung != own_rung(cell_)) return;
-  add_own_run(m, std::move(capacities), round_);
+  add_own_run(settings_, m, std::move(capacities), round_);
   device_ = m.device.name;
   step_s_ = 1e-3 * m.step_ms.summary.mean;
   servers_.cpus = usable_cpus(m);
   look_at_storage();
+  look_at_reads();
 }
 
 void LiveRounds::add(LadderRung rung, const ledger::Record& record) {
@@ -225,6 +227,16 @@ void LiveRounds::look_at_storage() {
   }
 }
 
+// Once they may limit, each round measures what they cost.
+void LiveRounds::look_at_reads() {
+  const measure::StageTotals& stages = round_.undelayed.value();
+  const double waits =
+      judge::share_of_read_waits(judge::service_times(stages), judge::cpu_times(stages));
+  judge::Evidence own{.settings = settings_, .servers = servers_, .rounds = {round_}};
+  wanted_.in_flight = wanted_.in_flight || judge::may_reads_in_flight_limit(
+                                               settings_, judge::reads_in_flight_of(own), waits);
+}
+
 std::vector<judge::Pattern> LiveRounds::patterns_in(const run::Measurement& m) const {
   const auto loader = std::ranges::find(round_.capacities, "loader", &judge::Capacity::resource);
   const judge::StepsSeen steps{.step_ms = m.step_ms.values,
@@ -257,14 +269,19 @@ void LiveRounds::count_patterns() {
 std::vector<run::Block> LiveRounds::blocks_of(const ledger::DiagnosisPlan& plan,
                                               const std::vector<Probe>& probes) const {
   const double rate = round_.rates.at(own_rung(cell_));
+  judge::Servers servers = servers_;
+  if (plan.batch_size > 0)
+    servers.images_per_step = static_cast<double>(plan.batch_size) * settings_.gpus;
   std::vector<run::Block> blocks;
   Random coin(mix64(seed_, 0x626c6f636bULL + static_cast<std::uint64_t>(number_)));
   for (int pair = 0; pair < plan.pairs; ++pair) {
     std::vector<Probe> shuffled = probes;
     shuffle(shuffled, coin.bits());
     for (const Probe& probe : shuffled) {
-      run::Block on{probe.place, judge::delay_of(probe.place, probe.burns, rate, servers_)},
+      run::Block on{probe.place, judge::delay_of(probe.place, probe.burns, rate, servers)},
           off{probe.place, {}};
+      if (probe.place == measure::Place::in_flight)
+        on.delay = judge::withheld_of(settings_.io_depth);
       off.delay.burns = probe.burns;
       const bool on_first = coin.below(2) == 1;
       blocks.push_back(on_first ? on : off);
@@ -283,14 +300,17 @@ bool LiveRounds::measure_blocks(const ledger::DiagnosisPlan& plan, bool nothing_
   run::BlockPlan blocks = plan.blocks;
   blocks.blocks = blocks_of(plan, probes);
   double left_s = plan.block_run_s * more;
+  const auto cell = cell_of_blocks(plan);
+  if (!cell) return true;  // the ladder then says what it can by itself
   std::optional<measure::StageTotals> undelayed;
   bool some_ended = false;
   Watcher& watcher = session_.watcher();
   watcher.shows(title + kDelays);
   for (std::uint64_t run = 0; !blocks.blocks.empty() && left_s > 2 * blocks.seconds; ++run) {
     const std::int64_t began_ns = measure::now_ns();
-    const run::CellResult result = measure_once(
-        blocks, left_s, run, [&](const run::RunProgress& p) { watcher.shows(title + kDelays, p); });
+    const run::CellResult result =
+        measure_once(*cell, blocks, left_s, run,
+                     [&](const run::RunProgress& p) { watcher.shows(title + kDelays, p); });
     watcher.shows_nothing();
     left_s -= measure::seconds(measure::now_ns() - began_ns);
     if (result.status == run::Status::interrupted) return false;
@@ -321,10 +341,24 @@ bool LiveRounds::may_be_shorter(run::BlockPlan& blocks, const run::Measurement& 
   return false;
 }
 
-run::CellResult LiveRounds::measure_once(const run::BlockPlan& blocks, double most_s,
-                                         std::uint64_t run, const run::ProgressSink& progress) {
+// The cell, with the batches that were planned. Nothing where it cannot be measured with these.
+std::optional<plan::Cell> LiveRounds::cell_of_blocks(const ledger::DiagnosisPlan& plan) {
+  if (plan.batch_size == 0) return cell_;
+  const plan::Cell cell = changed(cell_, {{"batch-size", std::to_string(plan.batch_size)}});
+  try {
+    session_.check({{cell, plan::Role::cell, number_}});
+    return cell;
+  } catch (const std::runtime_error& error) {
+    blocks_failed(error.what());
+    return std::nullopt;
+  }
+}
+
+run::CellResult LiveRounds::measure_once(const plan::Cell& cell, const run::BlockPlan& blocks,
+                                         double most_s, std::uint64_t run,
+                                         const run::ProgressSink& progress) {
   return session_.runner().run_blocks(
-      cell_, blocks, most_s, progress, session_.token(),
+      cell, blocks, most_s, progress, session_.token(),
       mix64(seed_, static_cast<std::uint64_t>(number_) + (run << 32)));
 }
 

@@ -57,9 +57,11 @@ class LiveRounds {
   std::vector<judge::Pattern> patterns_in(const run::Measurement& m) const;
   void count_patterns();
   void look_at_storage();
+  void look_at_reads();
   bool is_needed(judge::LadderRung rung) const;  // else the others go on without it
-  run::CellResult measure_once(const run::BlockPlan& blocks, double most_s, std::uint64_t run,
-                               const run::ProgressSink& progress);
+  std::optional<plan::Cell> cell_of_blocks(const ledger::DiagnosisPlan& plan);
+  run::CellResult measure_once(const plan::Cell& cell, const run::BlockPlan& blocks, double most_s,
+                               std::uint64_t run, const run::ProgressSink& progress);
   bool may_be_shorter(run::BlockPlan& blocks, const run::Measurement& m, std::uint64_t run);
   std::size_t add_blocks(const std::vector<run::Block>& planned,
                          const std::vector<run::BlockResult>& results,

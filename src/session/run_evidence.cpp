@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "judge/reads_in_flight.h"
 #include "measure/clock.h"
 
 namespace feedrate::session {
@@ -47,10 +48,12 @@ void add_run(const run::Measurement& m, judge::LadderRung rung, judge::RoundEvid
   if (rung == judge::LadderRung::cpus) round.cpus_busy = there_s > 0 ? all_cpu_s(m) / there_s : 0;
 }
 
-void add_own_run(const run::Measurement& m, std::vector<judge::Capacity> capacities,
-                 judge::RoundEvidence& round) {
+void add_own_run(const plan::CellSettings& settings, const run::Measurement& m,
+                 std::vector<judge::Capacity> capacities, judge::RoundEvidence& round) {
   round.undelayed = m.stages;
   round.capacities = std::move(capacities);
+  if (const auto reads = judge::reads_in_flight_of(settings, m.latencies))
+    judge::add_reads_in_flight(round.capacities, *reads, m.imgs_per_s);
   round.step_cpu_s = step_cpu_s(m);
   round.all_reduce_share = judge::all_reduce_share(least_sync_ms(m.ranks), m.step_ms.summary.mean,
                                                    m.device_idle_fraction);

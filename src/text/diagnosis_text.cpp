@@ -103,6 +103,15 @@ std::string ladder_text(const judge::Evidence& e, const judge::Diagnosis& d,
     const auto loss = std::ranges::find(d.waterfall, rung, &judge::Loss::to);
     text += rung_line(e, rung, loss == d.waterfall.end() ? nullptr : &*loss);
   }
+  const double own = e.mean_rate(e.own_rung());
+  for (std::size_t i = 0; i < judge::kRungs; ++i) {
+    const auto rung = static_cast<LadderRung>(i);
+    if (!e.is_noise(rung)) continue;
+    text += paragraph(
+        2, format("noise: %s: %s img/s, less than the %s of the cell itself, which does "
+                  "more: something else slowed it, and it is not used",
+                  words_of(rung), thousands(e.mean_rate(rung)).c_str(), thousands(own).c_str()));
+  }
   for (const auto& [rung, why] : left_out) {
     const bool was_measured = judge::rate_of(e.ladder(), rung).has_value();
     text += paragraph(2, format("left out%s: %s: %s", was_measured ? " of later rounds" : "",
@@ -122,6 +131,8 @@ std::string slopes_text(const std::vector<judge::Slope>& slopes, const std::stri
     const std::string what =
         s.place == measure::Place::storage
             ? format("%s, %.0f %% more reads", place.c_str(), 100 * s.extra_reads)
+        : s.place == measure::Place::in_flight
+            ? format("%s, -%.0f %%", place.c_str(), 100 * s.withheld)
             : format("%s, %s %.3g ms", place.c_str(), s.burns ? "burn" : "sleep", s.delay_ms);
     const std::string range =
         s.slope.ci95 ? format("%.2f to %.2f", s.slope.ci95->low, s.slope.ci95->high) : "-";
@@ -156,22 +167,24 @@ std::string confidence_text(const judge::Finding& f) {
   constexpr double kLeast = 0.01;  // what is less likely tells nobody anything
   std::string text;
   for (const judge::Suspect& s : f.suspects) {
-    if (s.binds < kLeast) continue;
+    if (s.binds.value_or(0) < kLeast) continue;  // or nobody measured it
     text += (text.empty() ? "likely: " : ", ") + judge::joined(s.names) + " (" + s.resource + ") " +
-            rounded_share_text(s.binds);
+            rounded_share_text(*s.binds);
   }
   return text.empty() ? "" : paragraph(2, text);
 }
 
-std::string agreement_text(const judge::Finding& f) {
+// `is_delayed`: pairs of blocks were measured.
+std::string agreement_text(const judge::Finding& f, bool is_delayed) {
   const judge::Witness& w = f.witness;
   const auto word = [](const std::string& said) { return said.empty() ? "nothing" : said.c_str(); };
   const bool say_all = !w.ladder.empty() && !w.capacities.empty() && !w.slopes.empty();
-  const bool is_delayed = !f.suspects.empty();
-  const char* how = !w.agree  ? is_delayed ? "the three kinds of evidence do not agree"
-                                           : "the two kinds of evidence do not agree"
-                    : say_all ? "the three kinds of evidence agree"
-                              : "the evidence that says something agrees";
+  const bool is_open = is_delayed && !f.clear && f.names.size() > 1;
+  const char* how = is_open    ? "the evidence does not tell which"
+                    : !w.agree ? is_delayed ? "the three kinds of evidence do not agree"
+                                            : "the two kinds of evidence do not agree"
+                    : say_all  ? "the three kinds of evidence agree"
+                               : "the evidence that says something agrees";
   const std::string delays =
       is_delayed ? std::string(", the delays ") + word(w.slopes) : "; no delay was measured";
   return paragraph(2, format("%s: the ladder says %s, the capacities %s%s", how, word(w.ladder),
@@ -267,7 +280,8 @@ std::string diagnosis_text(const session::DiagnosisAnswer& answer) {
   const std::vector<judge::RaisedFlag> raised = raised_in(of.seen);
   return wrapped_line(do_not_quote_line(raised, of.seen.runs)) + paragraph(0, heading(of)) +
          paragraph(0, f.sentence + noise_text(raised, of.seen.runs)) + confidence_text(f) +
-         agreement_text(f) + ladder_text(evidence, diagnosis, of.seen.left_out) +
+         agreement_text(f, !diagnosis.slopes.empty()) +
+         ladder_text(evidence, diagnosis, of.seen.left_out) +
          slopes_text(diagnosis.slopes, of.seen.blocks_failed) +
          capacities_text(evidence.rounds.back().capacities) +
          patterns_text(of.seen.patterns_of_most()) + advice_text(of.advice) + flags_text(of) +

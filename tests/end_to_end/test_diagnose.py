@@ -53,7 +53,7 @@ VERDICT = {
     "agree",
 }
 LOSS = {"step", "from", "to", "lost_imgs_per_s", "lost_share", "ms_per_step"}
-SLOPE = {"place", "kind", "delay_ms", "extra_reads", "pairs", "slope", "binds"}
+SLOPE = {"place", "kind", "delay_ms", "extra_reads", "withheld", "pairs", "slope", "binds"}
 CAPACITY = {"resource", "imgs_per_s", "utilisation", "largest_stage", "largest_share"}
 REMEDY = {"remedy", "options", "why", "predicted", "measured", "by_workers", "not_tried"}
 NUMBER, RANGE = r"([\d,]+)", r"(?:[\d,]+ to [\d,]+|-)"
@@ -156,7 +156,7 @@ class Answers(DiagnoseTest):
         self.assertEqual([rung["rung"] for rung in found["ladder"]], RUNGS)
         for rung in found["ladder"]:
             fields = {"rung", "left_out"} if "left_out" in rung else {"rung", "imgs_per_s", "runs"}
-            self.assertEqual(set(rung), fields)
+            self.assertEqual(set(rung) - {"noise"}, fields)
         # A disk that cannot be dropped (tmpfs) has no cold run.
         self.assertLessEqual({r["rung"] for r in found["ladder"] if "left_out" in r}, {"cold"})
         for name, fields in (
@@ -232,6 +232,10 @@ class Answers(DiagnoseTest):
         self.assertEqual(found["rounds"], 1)
         self.assertIn(" of the ceiling", found["verdict"]["sentence"])
         self.assertTrue(found["verdict"]["names"])
+        for slope in found["slopes"]:
+            self.assertEqual(slope["binds"] is None, slope["pairs"] == 1, "one pair tells nothing")
+        for suspect in found["verdict"]["suspects"]:
+            self.assertNotEqual(suspect["binds"], 0.5, "which stood for what was not measured")
         self.assertEqual({r["imgs_per_s"]["ci95"] is None for r in found["ladder"][:2]}, {True})
 
     def test_help_tells_of_all_but_what_is_for_tests(self):

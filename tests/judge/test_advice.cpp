@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "judge/reads_in_flight.h"
 #include "tests/judge/made_up_evidence.h"
 
 namespace feedrate::tests {
@@ -281,6 +282,40 @@ TEST(Advice, WorkersThatWaitForReadsMayHaveSeveralUnderWay) {
   EXPECT_FALSE(found(advice_of(made_up, {.takes_engines = false}), "several reads at a time"));
   made_up.stage(Stage::read, 2, 1);
   EXPECT_FALSE(found(advice_of(made_up), "several reads at a time")) << "1 of 18 ms";
+}
+
+TEST(Advice, WorkersThatReadPastThePageCacheMayHaveSeveralUnderWay) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kWorkersBind).stage(Stage::read, 24, 1).evidence.settings.io = "direct";
+  const auto reads = found(advice_of(made_up), "several reads at a time");
+  ASSERT_TRUE(reads);
+  EXPECT_EQ(reads->options(), "--io uring-direct --io-depth 8");
+}
+
+// 4 workers with 2 reads each in flight, of 40 ms each: 200 images/s of 1,000.
+TEST(Advice, ReadsInFlightThatLimitMayBeTwiceAsMany) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).stage(Stage::read, 17, 1).stage(Stage::decode, 1, 1);
+  made_up.stage(Stage::augment, 1, 1).stage(Stage::collate, 1, 1);
+  made_up.evidence.settings.io = "uring-direct";
+  made_up.evidence.settings.io_depth = 2;
+  for (auto& round : made_up.evidence.rounds) {
+    round.capacities = {{std::string(judge::kReadsInFlight), 200, 1, "read", 1}};
+    for (int pair = 0; pair < 2; ++pair)
+      round.pairs.push_back({measure::Place::in_flight, judge::withheld_of(2), 100, 200});
+  }
+  const auto advice = advice_of(made_up);
+  const auto reads = found(advice, "twice the reads in flight");
+  ASSERT_TRUE(reads);
+  EXPECT_EQ(reads->options(), "--io-depth 4");
+  EXPECT_NEAR(reads->predicted.mean, 400, 1);
+  EXPECT_THAT(reads->why, HasSubstr("reads in flight: 8 at 40 ms each"));
+  const auto workers = found(advice, "more workers");
+  ASSERT_TRUE(workers);
+  EXPECT_NEAR(workers->predicted.mean, 1000, 1) << "then the device";
+  made_up.rate(LadderRung::synthetic, 300);
+  EXPECT_NEAR(found(advice_of(made_up), "twice the reads in flight").value().predicted.mean, 300, 1)
+      << "bounded by the next resource";
 }
 
 TEST(Advice, TheDeviceMayAugment) {

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "judge/reads_in_flight.h"
 #include "tests/judge/made_up_evidence.h"
 
 namespace feedrate::tests {
@@ -32,6 +34,21 @@ void expect_clear(const Finding& finding, const std::string& name, const std::st
   EXPECT_TRUE(finding.clear);
   EXPECT_GT(finding.confidence, 0.9);
   EXPECT_LE(finding.confidence, 1);
+}
+
+// No delay tells of what is left: no such answer is surer than 80 %.
+void expect_by_elimination(const Finding& finding, const std::string& name,
+                           const std::string& resource) {
+  EXPECT_THAT(finding.names, ElementsAre(name));
+  EXPECT_THAT(finding.resources, ElementsAre(resource));
+  EXPECT_TRUE(finding.clear);
+  ASSERT_TRUE(finding.confidence);
+  EXPECT_NEAR(*finding.confidence, 0.8, 1e-9);
+  for (const judge::Suspect& suspect : finding.suspects) {
+    if (!suspect.is_delayed) {
+      EXPECT_LE(suspect.binds.value(), 0.8);
+    }
+  }
 }
 
 TEST(Diagnosis, WorkersThatBindAreNamedByTheirLargestStage) {
@@ -110,8 +127,8 @@ TEST(Diagnosis, AllReduceIsNamedFromHalfOfAStepOn) {
 }
 
 TEST(Diagnosis, WhereNoDelayCostsAnythingReadingMeansTheStorage) {
-  expect_clear(MadeUpEvidence().slopes({}).stage(Stage::read, 100, 1).diagnosis().finding,
-               "storage", "storage");
+  expect_by_elimination(MadeUpEvidence().slopes({}).stage(Stage::read, 100, 1).diagnosis().finding,
+                        "storage", "storage");
 }
 
 TEST(Diagnosis, AStorageThatMoreReadsSlowDownIsNamed) {
@@ -124,7 +141,7 @@ TEST(Diagnosis, AStorageThatMoreReadsSlowDownIsNamed) {
 TEST(Diagnosis, AStorageThatServesMoreReadsIsNotNamedByElimination) {
   MadeUpEvidence made_up;
   made_up.slopes({}).slope(Place::storage, false, 0).stage(Stage::read, 100, 1);
-  expect_clear(made_up.diagnosis().finding, "harness", "harness");
+  expect_by_elimination(made_up.diagnosis().finding, "harness", "harness");
 }
 
 TEST(Diagnosis, TheThreadThatLaunchesStepsIsTheHarness) {
@@ -158,7 +175,7 @@ TEST(Diagnosis, DalisLoaderIsWhatIsLeft) {
   MadeUpEvidence made_up;
   made_up.evidence.settings.loader = "dali";
   made_up.slope(Place::copy, false, 0).slope(Place::step, false, 0);
-  expect_clear(made_up.diagnosis().finding, "decode", "workers");
+  expect_by_elimination(made_up.diagnosis().finding, "decode", "workers");
   MadeUpEvidence device;
   device.evidence.settings.loader = "dali";
   device.slope(Place::copy, false, 0).slope(Place::step, false, 1).rate(LadderRung::none, 990);
@@ -184,6 +201,7 @@ TEST(Diagnosis, WhatIsLeftAndTheThreadThatLaunchesAreOneHarness) {
   const Finding f = made_up.diagnosis().finding;
   EXPECT_THAT(f.names, ElementsAre("harness"));
   EXPECT_TRUE(f.clear);
+  EXPECT_LE(f.confidence, 0.8) << "a half of it rests on no delay";
 }
 
 // What is read lies in memory: no storage limits it.
@@ -192,14 +210,14 @@ TEST(Diagnosis, AWarmCellIsNotTheStorages) {
   made_up.slopes({}).stage(Stage::read, 100, 1);
   for (auto& round : made_up.evidence.rounds) round.page_cache = "warm";
   const Finding f = made_up.diagnosis().finding;
-  expect_clear(f, "harness", "harness");
+  expect_by_elimination(f, "harness", "harness");
   EXPECT_TRUE(f.nothing_usual_binds());
 }
 
 TEST(Diagnosis, WhereNothingBindsAtTheCeilingItIsCompute) {
   MadeUpEvidence made_up;
   made_up.slopes({}).stage(Stage::read, 100, 1).rate(LadderRung::none, 970);
-  expect_clear(made_up.diagnosis().finding, "compute", "device");
+  expect_by_elimination(made_up.diagnosis().finding, "compute", "device");
 }
 
 // More reads take CPU time, and the CPU is what is short.
@@ -218,13 +236,13 @@ TEST(Diagnosis, WhereTheCpuIsShortItIsNotTheThreadThatLaunches) {
 }
 
 TEST(Diagnosis, WhereNoDelayCostsAnythingALockMeansTheLock) {
-  expect_clear(MadeUpEvidence().slopes({}).stage(Stage::lock, 100, 0).diagnosis().finding, "lock",
-               "library");
+  expect_by_elimination(MadeUpEvidence().slopes({}).stage(Stage::lock, 100, 0).diagnosis().finding,
+                        "lock", "library");
 }
 
 TEST(Diagnosis, WhereNothingTellsItIsTheHarness) {
   const Finding f = MadeUpEvidence().slopes({}).diagnosis().finding;
-  expect_clear(f, "harness", "harness");
+  expect_by_elimination(f, "harness", "harness");
   EXPECT_THAT(f.sentence, StartsWith("the device waits, and no delay tells why"));
 }
 
@@ -413,6 +431,138 @@ TEST(Diagnosis, APlaceThatNothingTellsOfMayBind) {
   const Finding f = made_up.diagnosis().finding;
   EXPECT_FALSE(f.clear);
   EXPECT_THAT(f.names, Contains("decode"));
+}
+
+TEST(Diagnosis, WhatNobodyMeasuredHasNoLikelihood) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::step, false, 0);
+  for (const judge::Suspect& suspect : made_up.diagnosis().finding.suspects)
+    EXPECT_EQ(suspect.binds.has_value(), suspect.resource == "device") << suspect.resource;
+}
+
+// One worker, whose reads of 20 ms each reach a device of 2,400 images/s. `depth`: of its reads.
+MadeUpEvidence far_storage(int depth) {
+  const double rate = depth / 20.5e-3;
+  MadeUpEvidence made_up;
+  made_up.evidence.settings.device_kind = "emulated";
+  made_up.evidence.settings.workers = 1;
+  made_up.evidence.settings.io = depth > 1 ? "uring-direct" : "direct";
+  made_up.evidence.settings.io_depth = depth;
+  made_up.evidence.servers.workers = 1;
+  made_up.stage(Stage::read, 1e3 / rate - 0.5, 0.05).stage(Stage::decode, 0.4, 0.4);
+  made_up.stage(Stage::augment, 0.05, 0.05).stage(Stage::collate, 0.05, 0.05);
+  for (const LadderRung rung : {LadderRung::synthetic, LadderRung::decoded, LadderRung::encoded})
+    made_up.rate(rung, 2400);
+  made_up.rate(LadderRung::none, rate);
+  for (auto& round : made_up.evidence.rounds) {
+    round.page_cache = "bypassed";
+    round.capacities = {{"loader", 1.01 * rate, 0.99, "read", 0.92},
+                        {std::string(judge::kReadsInFlight), depth / 20e-3, 0.97, "read", 1},
+                        {"link", 40'000, rate / 40'000, "copy", 1},
+                        {"device", 2400, rate / 2400, "step", 1}};
+  }
+  return made_up;
+}
+
+// Whatever else is delayed costs next to nothing: the reads go on meanwhile.
+TEST(Diagnosis, ReadsInFlightThatAreTooFewAreNamedWithTheirNumberAndTime) {
+  MadeUpEvidence made_up = far_storage(4);
+  made_up.slopes({.worker = 0.27, .burnt = 0.27}).slope(Place::storage, false, 0);
+  for (auto& round : made_up.evidence.rounds)
+    for (int pair = 0; pair < 2; ++pair)
+      round.pairs.push_back({Place::in_flight, judge::withheld_of(4), 147 + 2.0 * pair, 195});
+  const Finding f = made_up.diagnosis().finding;
+  expect_clear(f, "read", "reads in flight");
+  EXPECT_THAT(f.sentence, StartsWith("read limits it (reads in flight: 4 at 20 ms each): 195 of "));
+  EXPECT_TRUE(f.witness.agree);
+  EXPECT_EQ(f.witness.slopes, "read");
+}
+
+// Nothing withheld any of them: what is left says less than the two others, which agree.
+TEST(Diagnosis, EliminationDoesNotOutvoteALadderAndCapacitiesThatAgree) {
+  MadeUpEvidence made_up = far_storage(4);
+  made_up.slopes({.worker = 0.1, .burnt = 0.1}).slope(Place::storage, false, 0);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("read"));
+  EXPECT_FALSE(f.clear);
+  EXPECT_FALSE(f.confidence);
+  EXPECT_THAT(f.sentence, StartsWith("perhaps read (reads in flight: 4 at 20 ms each): "));
+  EXPECT_EQ(f.witness.slopes, "");
+  made_up.evidence.settings.io_depth = 1;
+  EXPECT_THAT(made_up.diagnosis().finding.names, ElementsAre("read"))
+      << "workers that are no slower for a delay";
+}
+
+TEST(Diagnosis, ReadsFromMemoryDoNotCompete) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kSlotsBind).stage(Stage::read, 0.05, 0.01).evidence.settings.io = "uring";
+  made_up.evidence.settings.io_depth = 8;
+  for (const judge::Suspect& suspect : made_up.diagnosis().finding.suspects)
+    EXPECT_NE(suspect.resource, judge::kReadsInFlight);
+  expect_clear(made_up.diagnosis().finding, "decode", "workers");
+}
+
+// One read at a time: the workers' delay is that of their reads.
+TEST(Diagnosis, AWorkerThatReadsOneAtATimeSaysHowLongItTakes) {
+  MadeUpEvidence made_up = far_storage(1);
+  made_up.slopes({.worker = 1, .burnt = 0.9}).slope(Place::storage, false, 0);
+  const Finding f = made_up.diagnosis().finding;
+  expect_clear(f, "read", "workers");
+  EXPECT_THAT(f.sentence,
+              StartsWith("read limits it (workers; reads in flight: 1 at 20 ms each): "));
+}
+
+// One pair of a few places, of a slow cell: the device waits 98 % of the time, and most of the
+// loader's is reading.
+TEST(Diagnosis, ASlowCellWithOnePairRestsOnLadderAndCapacitiesAlone) {
+  MadeUpEvidence made_up = far_storage(1);
+  made_up.evidence.rounds.resize(1);
+  made_up.evidence.rounds[0].pairs = {pair_of(Place::copy, false, 0.6, made_up.evidence.servers)};
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.names, ElementsAre("read"));
+  EXPECT_THAT(f.resources, ElementsAre("reads in flight"));
+  EXPECT_FALSE(f.clear);
+  EXPECT_FALSE(f.confidence);
+  EXPECT_TRUE(f.suspects.empty()) << "no number for what nobody measured";
+}
+
+TEST(Diagnosis, ADeviceThatWaitsMostOfTheTimeIsExcluded) {
+  MadeUpEvidence made_up = far_storage(1);
+  made_up.slope(Place::worker, false, 0.9, 0.4).slope(Place::copy, false, 0);
+  const auto device = [&] {
+    const auto suspects = made_up.diagnosis().finding.suspects;
+    return std::ranges::find(suspects, "device", &judge::Suspect::resource)->binds;
+  };
+  EXPECT_EQ(device(), 0.0) << "nobody delayed it";
+  made_up.slope(Place::step, false, 0.5, 0.8);
+  EXPECT_EQ(device(), 0.0) << "few pairs scatter";
+}
+
+TEST(Diagnosis, WhatIsNotClearBetweenSeveralIsNotAgreedOn) {
+  MadeUpEvidence made_up;
+  made_up.slope(Place::worker, false, 0.6, 0.8).slope(Place::step, false, 0.5, 0.8);
+  made_up.slope(Place::copy, false, 0).capacity("loader", "decode");
+  made_up.rate(LadderRung::decoded, 900).rate(LadderRung::encoded, 210);
+  const Finding f = made_up.diagnosis().finding;
+  EXPECT_THAT(f.sentence, StartsWith("not clear between "));
+  EXPECT_FALSE(f.witness.agree);
+}
+
+// 200 images/s of the cell, and loaders alone with more workers reach 130.
+TEST(Diagnosis, ARungThatCannotBeSlowerThanTheCellIsNoise) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kSlotsBind).rate(LadderRung::cpus, 130);
+  EXPECT_TRUE(made_up.evidence.is_noise(LadderRung::cpus));
+  made_up.evidence.servers.cpus = 2;
+  EXPECT_FALSE(made_up.evidence.is_noise(LadderRung::cpus)) << "4 workers, and one for each CPU";
+  made_up.rate(LadderRung::decoded, 150).rate(LadderRung::encoded, 300);
+  EXPECT_TRUE(made_up.evidence.is_noise(LadderRung::decoded));
+  const Diagnosis d = made_up.diagnosis();
+  EXPECT_TRUE(std::ranges::none_of(
+      d.waterfall, [](const judge::Loss& loss) { return loss.to == LadderRung::decoded; }));
+  EXPECT_TRUE(made_up.evidence.ladder().front().contains(LadderRung::decoded)) << "still shown";
+  made_up.evidence.settings.mixed_sizes = true;
+  EXPECT_FALSE(made_up.evidence.is_noise(LadderRung::decoded)) << "a part of it may be larger";
 }
 
 TEST(Diagnosis, StagesThatAreAboutAlikeAreNamedTogether) {

@@ -66,7 +66,7 @@ TEST(Slopes, HalfOfTheFullEffectIsSlopeOneHalf) {
                        off / std::sqrt(full), off};
   const auto slopes = slopes_of({half, half, half});
   EXPECT_NEAR(slopes.at(0).slope.mean, 0.5, 1e-6);
-  EXPECT_NEAR(slopes.at(0).binds(), 0.5, 1e-3);
+  EXPECT_NEAR(slopes.at(0).binds().value(), 0.5, 1e-3);
 }
 
 TEST(Slopes, DelaysAreChosenForTheSameFullEffectEverywhere) {
@@ -111,27 +111,53 @@ TEST(Slopes, HaveAnIntervalFromThreePairsOn) {
   EXPECT_NEAR(three.standard_error, 0.1 / std::sqrt(3), 1e-4);
 }
 
-TEST(Slopes, OnePairTellsNothing) { EXPECT_EQ(slope_of({1}).binds(), 0.5); }
+TEST(Slopes, OnePairTellsNothing) { EXPECT_FALSE(slope_of({1}).binds()); }
+
+// Whole reads of a worker: the nearest to what slows a run by a fifth, and one at least.
+TEST(Slopes, WithheldReadsAreWholeOnes) {
+  EXPECT_NEAR(judge::withheld_of(2).withheld, 1 / 2.0, 1e-9);
+  EXPECT_NEAR(judge::withheld_of(4).withheld, 1 / 4.0, 1e-9);
+  EXPECT_NEAR(judge::withheld_of(12).withheld, 2 / 12.0, 1e-9);
+}
+
+TEST(Slopes, ReadsInFlightThatLimitHaveSlopeOne) {
+  const std::vector<BlockPair> pairs(3, {Place::in_flight, judge::withheld_of(4), 150, 200});
+  const Slope slope = slopes_of(pairs).at(0);
+  EXPECT_NEAR(slope.slope.mean, 1, 1e-9);
+  EXPECT_NEAR(slope.withheld, 0.25, 1e-9);
+  EXPECT_EQ(slope.delay_ms, 0);
+  EXPECT_GT(slope.binds().value(), 0.95);
+}
+
+// With two reads in flight there was room for a delay of a fifth; with one there is none.
+TEST(Slopes, OneOfTwoReadsThatIsMissedAFifthLaterDoesNotLimit) {
+  const double room = 1.2;
+  const std::vector<BlockPair> pairs(6, {Place::in_flight, judge::withheld_of(2), 100 * room, 200});
+  const Slope slope = slopes_of(pairs).at(0);
+  EXPECT_GT(slope.slope.mean, 0.7);
+  EXPECT_LT(slope.binds().value(), 0.05);
+}
 
 TEST(Slopes, MorePairsOfTheSameScatterTellMore) {
-  const double two = slope_of({0.6, 1}).binds(), six = slope_of({0.6, 1, 0.6, 1, 0.6, 1}).binds();
+  const double two = slope_of({0.6, 1}).binds().value(),
+               six = slope_of({0.6, 1, 0.6, 1, 0.6, 1}).binds().value();
   EXPECT_GT(two, 0.5);
   EXPECT_LT(two, 0.9);
   EXPECT_GT(six, 0.9);
-  EXPECT_NEAR(slope_of({0.4, 0, 0.4, 0, 0.4, 0}).binds(), 1 - six, 1e-6)
+  EXPECT_NEAR(slope_of({0.4, 0, 0.4, 0, 0.4, 0}).binds().value(), 1 - six, 1e-6)
       << "as sure of the contrary";
 }
 
 // By Student's t of one degree: atan(t) / pi + 1/2.
 TEST(Slopes, BindsIsTheProbabilityThatTheSlopeIsAboveOneHalf) {
   const Slope slope = slope_of({0.6, 1});  // mean 0.8, standard error 0.2
-  EXPECT_NEAR(slope.binds(), 0.5 + std::atan(0.3 / 0.2) / M_PI, 1e-3);
+  EXPECT_NEAR(slope.binds().value(), 0.5 + std::atan(0.3 / 0.2) / M_PI, 1e-3);
 }
 
 TEST(Slopes, PairsThatAgreeByChanceAreNotKnownForCertain) {
   const Slope slope = slope_of({0.55, 0.55, 0.55});
   EXPECT_NEAR(slope.standard_error, 0.02, 1e-9);
-  EXPECT_LT(slope.binds(), 0.95);
+  EXPECT_LT(slope.binds().value(), 0.95);
 }
 
 TEST(Slopes, PairsWithoutARateOrADelayAreLeftOut) {

@@ -118,6 +118,34 @@ TEST(DiagnosisJson, TheStoragesDelayIsReads) {
   EXPECT_NEAR(slope["extra_reads"], 0.2, 1e-9);
 }
 
+TEST(DiagnosisJson, ReadsInFlightAreWithheld) {
+  MadeUpEvidence made_up = made_up_evidence();
+  made_up.slope(measure::Place::in_flight, false, 1);
+  const Json slope = diagnosis_json_of(made_up)["slopes"].back();
+  EXPECT_EQ(slope["place"], "reads in flight");
+  EXPECT_EQ(slope["kind"], "withhold");
+  EXPECT_TRUE(slope["delay_ms"].is_null());
+  EXPECT_TRUE(slope["extra_reads"].is_null());
+  EXPECT_NEAR(slope["withheld"], 1 / 6.0, 1e-9);
+}
+
+TEST(DiagnosisJson, WhatNobodyMeasuredIsNull) {
+  MadeUpEvidence made_up;
+  made_up.slope(measure::Place::step, false, 0);
+  made_up.evidence.rounds[0].pairs.push_back(
+      pair_of(measure::Place::worker, false, 1, made_up.evidence.servers));
+  const Json json = diagnosis_json_of(made_up);
+  EXPECT_TRUE(json["slopes"][0]["binds"].is_null()) << "one pair";
+  for (const Json& suspect : json["verdict"]["suspects"])
+    EXPECT_EQ(suspect["binds"].is_null(), suspect["resource"] != "device") << suspect;
+}
+
+TEST(DiagnosisJson, ARungThatIsNoiseSaysSo) {
+  const Json ladder = diagnosis_json_of(made_up_evidence().rate(LadderRung::cpus, 130))["ladder"];
+  EXPECT_EQ(ladder.back()["noise"], true);
+  EXPECT_FALSE(ladder.front().contains("noise"));
+}
+
 TEST(DiagnosisJson, WaitingForACpuHasNoCpuTime) {
   MadeUpEvidence made_up = made_up_evidence();
   for (auto& round : made_up.evidence.rounds)

@@ -27,7 +27,8 @@ ledger::Rounds made_up_rounds(std::size_t count) {
                .plan = {.rounds = 4,
                         .pairs = 2,
                         .blocks = {.blocks = {}, .seconds = 0.1 + 0.2, .least_steps = 9},
-                        .block_run_s = 12.5},
+                        .block_run_s = 12.5,
+                        .batch_size = 8},
                .servers = {.workers = 8, .cpus = 3.5, .images_per_step = 64},
                .seen = {.blocks_failed = "a file is broken"}}};
   for (std::size_t n = 0; n < count; ++n) {
@@ -37,7 +38,8 @@ ledger::Rounds made_up_rounds(std::size_t count) {
                    {LadderRung::cold, 7.0 + static_cast<double>(n)}};
     round.pairs = {{measure::Place::all_reduce, {123, false}, 90.5, 100.25},
                    {measure::Place::worker, {456, true}, 80, 100},
-                   {measure::Place::storage, {.reads = 0.19}, 80, 100}};
+                   {measure::Place::storage, {.reads = 0.19}, 80, 100},
+                   {measure::Place::in_flight, {.withheld = 0.25}, 75, 100}};
     round.capacities = {{"loader", 250, 0.8, "decode", 0.5}};
     round.undelayed.emplace();
     (*round.undelayed)[measure::Stage::decode] = {11, 12, 13, 14};
@@ -93,7 +95,10 @@ TEST(RoundsFile, BringsBackWhatWasWritten) {
   EXPECT_EQ(round.all_reduce_share, 0.25);
   EXPECT_EQ(round.open_share, 0.5);
   EXPECT_EQ(round.page_cache, "cold");
-  ASSERT_EQ(round.pairs.size(), 3u);
+  ASSERT_EQ(round.pairs.size(), 4u);
+  EXPECT_EQ(round.pairs[3].place, measure::Place::in_flight);
+  EXPECT_EQ(round.pairs[3].delay.withheld, 0.25);
+  EXPECT_EQ(found->head.plan.batch_size, 8);
   EXPECT_EQ(round.pairs[2].place, measure::Place::storage);
   EXPECT_EQ(round.pairs[2].delay.reads, 0.19);
   EXPECT_EQ(round.pairs[0].place, measure::Place::all_reduce);

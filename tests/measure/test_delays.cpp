@@ -29,6 +29,20 @@ TEST(Delays, AreSetForEachPlaceAlone) {
   EXPECT_EQ(delays.burnt(Place::step), 0);
 }
 
+// One read of a worker stays, whatever share is withheld; without delays all do.
+TEST(Delays, AShareOfTheReadsInFlightIsWithheld) {
+  measure::Delays delays;
+  EXPECT_EQ(delays.withheld(4), 0U);
+  delays.set(Place::in_flight, {.withheld = 0.25});
+  EXPECT_EQ(delays.withheld(4), 1U);
+  EXPECT_EQ(delays.withheld(1), 0U);
+  delays.set(Place::in_flight, {.withheld = 1});
+  EXPECT_EQ(delays.withheld(4), 3U);
+  delays.set(Place::in_flight, {});
+  EXPECT_EQ(measure::withheld(&delays, 4), 0U);
+  EXPECT_EQ(measure::withheld(nullptr, 4), 0U);
+}
+
 TEST(Delays, WhatIsPlantedStaysWhateverIsSet) {
   measure::Delays delays;
   delays.plant(Place::worker, 100);

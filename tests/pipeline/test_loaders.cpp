@@ -19,6 +19,8 @@
 #include "pipeline/encoded_slot.h"
 #include "pipeline/loader.h"
 #include "pipeline/sample_source.h"
+#include "pipeline/slab_ring.h"
+#include "pipeline/worker.h"
 #include "storage/container.h"
 #include "tests/support.h"
 
@@ -681,6 +683,34 @@ TEST_F(Loaders, ADelayIsSwitchedWhileTheLoaderRuns) {
   EXPECT_GE(cpu_of_next(), kBatch * kDelay * 9 / 10);
   delays.set(measure::Place::worker, {});
   EXPECT_LT(cpu_of_next(), kBatch * kDelay);
+}
+
+// A worker then has one read fewer on its way, and one at least; nothing else changes.
+TEST_F(Loaders, ReadsInFlightAreWithheldWhileTheLoaderRuns) {
+  measure::Delays delays;
+  pipeline::LoaderOptions o = options("tensor", 1);
+  const auto expected = pixels(*pipeline::make_loader("pool", o), o.recipe.spec, 8);
+  o.recipe.delays = &delays;
+  o.recipe.io = {&storage::find_io_engine("buffered"), 4};
+  const auto ring = pipeline::SlabRing::make(o.recipe.spec, 1, o.slabs);
+  const pipeline::BatchLease batch = ring->acquire();
+  pipeline::Worker worker(o);
+  const auto asks_for = [&] {
+    int asked = 0;
+    for (; !worker.is_full(); ++asked) worker.ask(*batch, asked);
+    for (int made = 0; made < asked; ++made) worker.finish_one();
+    EXPECT_TRUE(worker.is_idle());
+    return asked;
+  };
+  EXPECT_EQ(asks_for(), 4);
+  delays.set(measure::Place::in_flight, {.withheld = 0.25});
+  EXPECT_EQ(asks_for(), 3);
+  delays.set(measure::Place::in_flight, {.withheld = 0.99});
+  EXPECT_EQ(asks_for(), 1);
+  for (const char* kind : {"pool", "batch"})
+    EXPECT_EQ(pixels(*pipeline::make_loader(kind, o), o.recipe.spec, 8), expected) << kind;
+  delays.set(measure::Place::in_flight, {});
+  EXPECT_EQ(asks_for(), 4);
 }
 
 // Every third batch takes long, so that those behind it are whole first.

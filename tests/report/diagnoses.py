@@ -100,6 +100,16 @@ def diagnosis(**changes):
                 "slope": estimate(0.02, -0.05, 0.09),
                 "binds": 0.03,
             },
+            {
+                "place": "reads in flight",
+                "kind": "withhold",
+                "delay_ms": None,
+                "extra_reads": None,
+                "withheld": 0.25,
+                "pairs": 6,
+                "slope": estimate(0.02, -0.02, 0.06),
+                "binds": 0.02,
+            },
         ],
         "capacities": [
             {

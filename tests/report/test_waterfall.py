@@ -185,7 +185,7 @@ class Words(Folder):
 
     def test_a_slope_says_how_likely_it_limits_as_the_verdict_takes_it(self):
         words = [slope.words for slope in self.read(diagnoses.diagnosis()).slopes]
-        self.assertEqual(words, ["above 99 %", "0 %", "no interval", "3 %"])
+        self.assertEqual(words, ["above 99 %", "0 %", "no interval", "3 %", "2 %"])
         unknown = diagnoses.diagnosis()
         del unknown["slopes"][0]["binds"]
         self.assertEqual(self.read(unknown).slopes[0].words, "")
@@ -307,7 +307,11 @@ class Figure(Program):
         self.assertNotIn(b"difference is made of", self.content("index.md"))
         self.draw(diagnoses.diagnosis(), "--formats", "svg")
         self.assertIn(b"decode limits (confidence 99 %)", self.content("index.md"))
-        for row in (b"| storage | read | 20 % more reads | 6 |", b"### Diagnosis of jpeg"):
+        for row in (
+            b"| storage | read | 20 % more reads | 6 |",
+            b"| reads in flight | withhold | 25 % fewer | 6 |",
+            b"### Diagnosis of jpeg",
+        ):
             self.assertIn(row, self.content("index.md"))
         os.unlink(os.path.join(self.folder, "diagnosis.json"))
         self.draw(None, "--formats", "svg")

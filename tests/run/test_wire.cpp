@@ -94,7 +94,8 @@ TEST(Wire, BringsBackWhatWasSent) {
   order.options.planted_delays[2] = 43;
   order.options.blocks = {.blocks = {{measure::Place::copy, {44, false}},
                                      {measure::Place::worker, {45, true}},
-                                     {measure::Place::storage, {.reads = 0.2}}},
+                                     {measure::Place::storage, {.reads = 0.2}},
+                                     {measure::Place::in_flight, {.withheld = 0.25}}},
                           .seconds = 0.25,
                           .least_steps = 9};
   const run::RankOrder order_back = run::order_from(run::to_text(order));
@@ -111,7 +112,8 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(order_back.options.planted_delays[2], 43);
   EXPECT_EQ(order_back.options.blocks.seconds, 0.25);
   EXPECT_EQ(order_back.options.blocks.least_steps, 9);
-  ASSERT_EQ(order_back.options.blocks.blocks.size(), 3u);
+  ASSERT_EQ(order_back.options.blocks.blocks.size(), 4u);
+  EXPECT_EQ(order_back.options.blocks.blocks[3].delay.withheld, 0.25);
   EXPECT_EQ(order_back.options.blocks.blocks[2].delay.reads, 0.2);
   EXPECT_EQ(order_back.options.blocks.blocks[0].place, measure::Place::copy);
   EXPECT_EQ(order_back.options.blocks.blocks[0].delay.ns, 44);

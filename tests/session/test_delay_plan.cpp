@@ -62,6 +62,15 @@ TEST(ProbesOf, OnACpuTheCopyIsOfTheStep) {
   EXPECT_EQ(probes_of(settings), (Names{"worker", "worker burnt", "step"}));
 }
 
+// They are the loader's: no device serves them.
+TEST(ProbesOf, ReadsInFlightAreWithheldWhereTheyMayLimit) {
+  const plan::CellSettings settings = plan::settings_of(cell_of({}));
+  const measure::Place served[] = {measure::Place::step};
+  const auto probes = session::probes_of(settings, {.served = served, .in_flight = true});
+  ASSERT_EQ(probes.size(), 2U);
+  EXPECT_EQ(probes.back().place, measure::Place::in_flight);
+}
+
 TEST(ProbesOf, AreThoseThatTheDeviceServes) {
   plan::CellSettings settings = plan::settings_of(cell_of({}));
   settings.gpus = 2;
@@ -128,7 +137,9 @@ TEST(PlanOf, LongStepsNeedFewerRoundsWithLongerBlocks) {
 }
 
 TEST(PlanOf, ABudgetThatIsTooShortHasOneRoundWithTheBlocksThatFit) {
-  const auto [plan, needs_s] = session::plan_of(15, 10, 0.05, 4);
+  const auto [plan, needs_s, pair_s, holds_no_pair] = session::plan_of(15, 10, 0.05, 4);
+  EXPECT_FALSE(holds_no_pair);
+  EXPECT_NEAR(pair_s, 2 * 9 * 0.05, 1e-9);
   ASSERT_TRUE(needs_s);
   EXPECT_NEAR(*needs_s, 10 + 1 + 4 * 12 * 9 * 0.05, 1e-9) << "six pairs of nine steps each";
   EXPECT_FALSE(session::plan_of(*needs_s + 1e-6, 10, 0.05, 4).needs_s);
@@ -138,6 +149,36 @@ TEST(PlanOf, ABudgetThatIsTooShortHasOneRoundWithTheBlocksThatFit) {
   const auto none_left = session::plan_of(5, 10, 0.05, 4).plan;
   EXPECT_EQ(none_left.rounds, 1);
   EXPECT_GE(none_left.block_run_s, 4 * 9 * 0.05 - 1e-9) << "two pairs all the same";
+}
+
+// Steps of 0.17 s: 32 images of a loader that reaches 190 a second.
+TEST(SmallerBatch, LetsSixPairsFitTheBudgetOfASlowEmulatedCell) {
+  plan::CellSettings settings = plan::settings_of(cell_of({{"batch-size", {"32"}}}));
+  ASSERT_TRUE(session::plan_of(70, 12, 0.17, 6).needs_s);
+  const auto batch = session::smaller_batch(settings, 70, 12, 0.17, 6);
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(*batch, 16);
+  EXPECT_FALSE(session::plan_of(70, 12, 0.17 * *batch / 32, 6).needs_s);
+  EXPECT_FALSE(session::smaller_batch(settings, 7200, 12, 0.17, 6)) << "its own fits";
+  EXPECT_FALSE(session::smaller_batch(settings, 13, 12, 0.17, 6)) << "none fits";
+  settings.device_kind = "cpu";
+  EXPECT_FALSE(session::smaller_batch(settings, 70, 12, 0.17, 6)) << "its steps would be others";
+  settings.device_kind = "emulated";
+  settings.emulation.host_cpu_ms = 40;
+  EXPECT_FALSE(session::smaller_batch(settings, 70, 12, 0.17, 6)) << "launching would take a share";
+  settings.emulation.host_cpu_ms = -1;
+  settings.gpus = 2;
+  settings.emulation.all_reduce_ms = 5;
+  EXPECT_FALSE(session::smaller_batch(settings, 70, 12, 0.17, 6)) << "and so would averaging";
+}
+
+// Two blocks of nine steps of 3 s each.
+TEST(PlanOf, ABudgetMayHoldNoPair) {
+  const session::DelayPlan long_steps = session::plan_of(70, 30, 3, 4);
+  EXPECT_TRUE(long_steps.holds_no_pair);
+  EXPECT_NEAR(long_steps.pair_s, 2 * 9 * 3, 1e-9);
+  EXPECT_FALSE(session::plan_of(15, 10, 0.05, 4).holds_no_pair) << "fewer than six";
+  EXPECT_FALSE(session::plan_of(2, 5, 0.01, 4).holds_no_pair) << "a little beyond it";
 }
 
 TEST(PlanOf, BlocksAreNoLongerThanThreeSeconds) {

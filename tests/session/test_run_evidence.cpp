@@ -25,11 +25,12 @@ run::CellResult read_cold() {
   return result;
 }
 
-judge::RoundEvidence evidence_of(const run::Measurement& m) {
+judge::RoundEvidence evidence_of(const run::Measurement& m,
+                                 const plan::CellSettings& settings = read_cold().settings) {
   judge::RoundEvidence round;
   for (const auto rung : {judge::LadderRung::cold, judge::LadderRung::cpus})
     session::add_run(m, rung, round);
-  session::add_own_run(m, {}, round);
+  session::add_own_run(settings, m, {}, round);
   return round;
 }
 
@@ -50,6 +51,32 @@ TEST(RunEvidence, ARecordSaysWhatTheRunItselfSays) {
   EXPECT_EQ(as_recorded(), ledger::round_json(round));
   for (auto& rank : record["ranks"]) rank.erase("pid"), rank["host"] = "host";
   EXPECT_EQ(as_recorded(), ledger::round_json(round)) << "anonymised";
+}
+
+// 2 GPUs x 1 worker x 4 reads, of which nine took 20 ms and one 60.
+TEST(RunEvidence, ReadsInFlightAreACapacityOfTheirOwn) {
+  run::CellResult result = read_cold();
+  plan::CellSettings settings = result.settings;
+  settings.workers = 1, settings.io = "uring-direct", settings.io_depth = 4;
+  auto& latencies = result.measurement->latencies;
+  latencies = {};
+  latencies.reads.counts[measure::latency_bucket(20'000'000)] = 9;
+  latencies.reads.counts[measure::latency_bucket(60'000'000)] = 1;
+  const auto capacities = [&] { return evidence_of(*result.measurement, settings).capacities; };
+  ASSERT_EQ(capacities().size(), 1U);
+  EXPECT_EQ(capacities()[0].resource, "reads in flight");
+  EXPECT_NEAR(capacities()[0].imgs_per_s, 8 / 24e-3, 4);
+  EXPECT_EQ(capacities()[0].largest_stage, "read");
+  latencies.seen_late = 11;
+  EXPECT_TRUE(capacities().empty()) << "most of them ended unseen";
+  latencies.seen_late = 0;
+  settings.io = "buffered";
+  EXPECT_TRUE(capacities().empty()) << "it reads one after the other";
+  settings.io_depth = 1;
+  EXPECT_EQ(capacities().size(), 1U);
+  latencies.reads = {};
+  latencies.reads.counts[measure::latency_bucket(50'000)] = 10;
+  EXPECT_TRUE(capacities().empty()) << "from memory";
 }
 
 TEST(RunEvidence, WhatIsUnknownIsZero) {

@@ -1,0 +1,82 @@
+#include "text/diagnosis_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "plan/expand.h"
+#include "tests/judge/made_up_evidence.h"
+
+namespace feedrate::tests {
+namespace {
+
+using judge::LadderRung;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// In one line: paragraphs are broken where a terminal's line ends.
+std::string printed(const MadeUpEvidence& made_up) {
+  testing::internal::CaptureStdout();
+  text::print_diagnosis(
+      false,
+      {.of = {.cell = plan::expand({{"device", {"emulated:1000"}}, {"data", {"jpeg"}}}).at(0),
+              .device = "a device"},
+       .evidence = made_up.evidence,
+       .diagnosis = made_up.diagnosis()});
+  std::string line;
+  for (const char c : testing::internal::GetCapturedStdout()) {
+    const bool is_blank = c == ' ' || c == '\n';
+    if (!is_blank || !line.ends_with(' ')) line += is_blank ? ' ' : c;
+  }
+  return line;
+}
+
+TEST(DiagnosisText, WhatNobodyMeasuredHasNoNumber) {
+  MadeUpEvidence made_up;
+  made_up.slope(measure::Place::copy, false, 0.4, 0.8).slope(measure::Place::step, false, 0);
+  const std::string text = printed(made_up);
+  EXPECT_THAT(text, HasSubstr("likely: copy (link) "));
+  EXPECT_THAT(text, Not(HasSubstr("decode (workers)"))) << text;
+  EXPECT_THAT(text, Not(HasSubstr("50 %"))) << text;
+}
+
+TEST(DiagnosisText, OnePairIsNoLikelihood) {
+  MadeUpEvidence made_up;
+  made_up.evidence.rounds[0].pairs = {
+      pair_of(measure::Place::worker, false, 1, made_up.evidence.servers)};
+  const std::string text = printed(made_up);
+  EXPECT_THAT(text, Not(HasSubstr("likely:")));
+  EXPECT_THAT(text, HasSubstr("the delays nothing"));
+}
+
+TEST(DiagnosisText, KindsOfEvidenceDoNotAgreeOnWhatIsNotClear) {
+  MadeUpEvidence made_up;
+  made_up.slope(measure::Place::worker, false, 0.6, 0.8)
+      .slope(measure::Place::step, false, 0.5, 0.8)
+      .slope(measure::Place::copy, false, 0)
+      .capacity("loader", "decode");
+  made_up.rate(LadderRung::decoded, 900).rate(LadderRung::encoded, 210);
+  EXPECT_THAT(printed(made_up),
+              AllOf(HasSubstr("not clear between "), HasSubstr("the evidence does not tell which"),
+                    Not(HasSubstr("evidence agree"))));
+}
+
+TEST(DiagnosisText, ARungThatIsNoiseIsMarked) {
+  MadeUpEvidence made_up;
+  made_up.slopes({.worker = 1, .burnt = 1}).rate(LadderRung::cpus, 130);
+  EXPECT_THAT(printed(made_up),
+              HasSubstr("noise: loaders alone, one for each CPU: 130 img/s, less than the 200 of "
+                        "the cell itself, which does more"));
+}
+
+TEST(DiagnosisText, ReadsInFlightAreNamedAmongTheDelays) {
+  MadeUpEvidence made_up;
+  for (auto& round : made_up.evidence.rounds)
+    round.pairs.push_back({measure::Place::in_flight, judge::withheld_of(4), 150, 200});
+  EXPECT_THAT(printed(made_up), HasSubstr("reads in flight, -25 % 1.00"));
+}
+
+}  // namespace
+}  // namespace feedrate::tests
