@@ -23,7 +23,6 @@ import slow_device  # noqa: E402
 PICTURES = ("--count", "4096", "--format", "jpeg", "--image-size", "224")
 CELL = ("--data", "jpeg", "--image-size", "224")
 SHORT = ("--min-seconds", "3", "--warmup-seconds", "0.5", "--max-warmup-seconds", "2")
-NOISE = ("steal", "other processes", "quota", "noisy_neighbour", "cpu_steal", "cpu_quota")
 QUIET = 0.02  # of the CPUs: more steal, or other programs, and a case is measured again
 
 
@@ -209,9 +208,8 @@ def names_this_machine(answer, _):
 
 
 def is_marked(answer, *flags):
-    """A flag stands in the first lines of the answer, or in the record's flags."""
-    head = "\n".join(answer.out.split("\n")[:3]) + str((answer.json or {}).get("headline", ""))
-    return bool(answer.flags & set(flags)) or any(flag in head for flag in flags)
+    """A flag stands in the record or the diagnosis, or in the text of the answer."""
+    return bool(answer.flags & set(flags)) or any(flag in answer.out for flag in flags)
 
 
 def marks(*flags):

@@ -728,7 +728,8 @@ bool is_valid(const run::CellResult& result, const std::vector<Flag>& flags) {
 }
 
 bool is_noise(std::string_view name) {
-  return name == "noisy_neighbour" || name == "cpu_steal" || name == "cpu_quota";
+  return name == "noisy_neighbour" || name == "cpu_steal" || name == "cpu_quota" ||
+         name == "storage_shared";
 }
 
 std::span<const std::string_view> other_work() { return kOtherWork; }

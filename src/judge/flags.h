@@ -39,7 +39,8 @@ std::vector<Flag> flags_of(FlagFacts& facts, std::span<const FlagRule> rules = f
 // Fit to be quoted: it ended well, and no flag of it is serious.
 bool is_valid(const run::CellResult& result, const std::vector<Flag>& flags);
 
-// Whether the flag of this name says that something else used the CPUs or kept them from the run.
+// Whether the flag of this name says that something else used the CPUs or the storage, or kept them
+// from the run.
 bool is_noise(std::string_view name);
 
 // Differences that mean another machine, storage, GPU, library or dataset: another thing was

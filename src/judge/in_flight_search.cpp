@@ -12,23 +12,23 @@ constexpr int kIdleDoublings = 2;
 
 }  // namespace
 
-double InFlightSearch::imgs_per_s(const ReadsInFlight& reads) const {
+double InFlightSearch::imgs_per_s(const LoaderReads& reads) const {
   return measure::summarise(runs_.at(reads)).median;
 }
 
-bool InFlightSearch::needs_another_run(const ReadsInFlight& reads, double best) const {
+bool InFlightSearch::needs_another_run(const LoaderReads& reads, double best) const {
   const auto runs = runs_.find(reads);
   if (runs == runs_.end()) return true;
   return imgs_per_s(reads) < kRateFell * best && runs->second.size() < kRepetitions;
 }
 
 // Doubles `part`; the other one stays as it is.
-InFlightSearch::Climb InFlightSearch::climb(ReadsInFlight from, int ReadsInFlight::* part) const {
+InFlightSearch::Climb InFlightSearch::climb(LoaderReads from, int LoaderReads::* part) const {
   Climb climb{.next = {}, .chosen = from};
-  std::vector<ReadsInFlight> rungs;
+  std::vector<LoaderReads> rungs;
   double best = 0;
   int idle = 0;
-  for (ReadsInFlight rung = from;;) {
+  for (LoaderReads rung = from;;) {
     if (needs_another_run(rung, best)) {
       climb.next = rung;
       return climb;
@@ -38,7 +38,7 @@ InFlightSearch::Climb InFlightSearch::climb(ReadsInFlight from, int ReadsInFligh
     best = std::max(best, rate);
     rungs.push_back(rung);
     const int more = std::min(2 * rung.*part, limits_.most.*part);
-    const bool are_too_many = part == &ReadsInFlight::workers && more > limits_.cpus;
+    const bool are_too_many = part == &LoaderReads::workers && more > limits_.cpus;
     // One doubling alone ends it there: the median of three.
     if (are_too_many && idle == 1 && runs_.at(rung).size() < kRepetitions) {
       climb.next = rung;
@@ -51,16 +51,16 @@ InFlightSearch::Climb InFlightSearch::climb(ReadsInFlight from, int ReadsInFligh
   climb.rungs = static_cast<int>(rungs.size());
   climb.is_flat = idle > 0;
   climb.chosen = *std::ranges::find_if(
-      rungs, [&](const ReadsInFlight& rung) { return kHelps * imgs_per_s(rung) >= best; });
+      rungs, [&](const LoaderReads& rung) { return kHelps * imgs_per_s(rung) >= best; });
   return climb;
 }
 
-std::optional<ReadsInFlight> InFlightSearch::next() const {
+std::optional<LoaderReads> InFlightSearch::next() const {
   const Climb depths = over_depth();
   return depths.next ? depths.next : over_workers().next;
 }
 
-ReadsInFlight InFlightSearch::chosen() const {
+LoaderReads InFlightSearch::chosen() const {
   const Climb depths = over_depth();
   return depths.next ? limits_.start : over_workers().chosen;
 }

@@ -9,10 +9,10 @@
 namespace feedrate::judge {
 
 // The reads that the loader of one GPU has on their way at once.
-struct ReadsInFlight {
+struct LoaderReads {
   int workers = 1, depth = 1;  // `depth` of each worker; 0 workers: the training thread reads
   int count() const { return std::max(1, workers) * depth; }
-  auto operator<=>(const ReadsInFlight&) const = default;
+  auto operator<=>(const LoaderReads&) const = default;
 };
 
 // Finds how many reads in flight get as much out of a storage as it gives: the depth is doubled
@@ -28,38 +28,38 @@ struct ReadsInFlight {
 class InFlightSearch {
  public:
   struct Limits {
-    ReadsInFlight start, most;  // alike in what is not searched over
-    int cpus = 1;               // that the workers may use
+    LoaderReads start, most;  // alike in what is not searched over
+    int cpus = 1;             // that the workers may use
   };
   explicit InFlightSearch(const Limits& limits) : limits_(limits) {}
 
   // What to measure now; nothing: the search is over.
-  std::optional<ReadsInFlight> next() const;
-  void add(const ReadsInFlight& reads, double imgs_per_s) { runs_[reads].push_back(imgs_per_s); }
+  std::optional<LoaderReads> next() const;
+  void add(const LoaderReads& reads, double imgs_per_s) { runs_[reads].push_back(imgs_per_s); }
   // So many cannot be measured: the search stays below.
-  void cannot(const ReadsInFlight& reads) { refused_.insert(reads); }
+  void cannot(const LoaderReads& reads) { refused_.insert(reads); }
 
   // The following three once something was measured.
-  ReadsInFlight chosen() const;
-  double imgs_per_s(const ReadsInFlight& reads) const;  // median of its runs, of which there are
+  LoaderReads chosen() const;
+  double imgs_per_s(const LoaderReads& reads) const;  // median of its runs, of which there are
   // More than what was chosen was tried, and gained nothing.
   bool more_adds_nothing() const;
 
  private:
   struct Climb {
-    std::optional<ReadsInFlight> next;  // to measure; then the rest is not known yet
-    ReadsInFlight chosen;
+    std::optional<LoaderReads> next;  // to measure; then the rest is not known yet
+    LoaderReads chosen;
     int rungs = 0;         // that were measured
     bool is_flat = false;  // the last of them gained nothing
   };
-  Climb climb(ReadsInFlight from, int ReadsInFlight::* part) const;
-  Climb over_depth() const { return climb(limits_.start, &ReadsInFlight::depth); }
-  Climb over_workers() const { return climb(over_depth().chosen, &ReadsInFlight::workers); }
-  bool needs_another_run(const ReadsInFlight& reads, double best) const;
+  Climb climb(LoaderReads from, int LoaderReads::* part) const;
+  Climb over_depth() const { return climb(limits_.start, &LoaderReads::depth); }
+  Climb over_workers() const { return climb(over_depth().chosen, &LoaderReads::workers); }
+  bool needs_another_run(const LoaderReads& reads, double best) const;
 
   const Limits limits_;
-  std::map<ReadsInFlight, std::vector<double>> runs_;
-  std::set<ReadsInFlight> refused_;
+  std::map<LoaderReads, std::vector<double>> runs_;
+  std::set<LoaderReads> refused_;
 };
 
 }  // namespace feedrate::judge

@@ -31,7 +31,7 @@ int cpus_for_workers() {
 
 judge::InFlightSearch::Limits search_limits(const SearchedCell& searched, const TypedReads& typed) {
   constexpr int kMost = 64;  // workers, and reads of each
-  const judge::ReadsInFlight given{searched.settings.workers, searched.settings.io_depth};
+  const judge::LoaderReads given{searched.settings.workers, searched.settings.io_depth};
   judge::InFlightSearch::Limits limits{given, given, cpus_for_workers()};
   if (!typed.workers) limits.start.workers = 1, limits.most.workers = kMost;
   if (!typed.depth && takes_a_depth(searched.cell))
@@ -50,7 +50,7 @@ plan::Cell client_cell(const SearchedCell& searched) {
                                  {"all-reduce-ms", "0"}});
 }
 
-plan::Cell cell_with_reads(const plan::Cell& cell, const judge::ReadsInFlight& reads) {
+plan::Cell cell_with_reads(const plan::Cell& cell, const judge::LoaderReads& reads) {
   std::map<std::string, std::string> values{{"workers", std::to_string(reads.workers)}};
   if (cell["io-depth"]) values["io-depth"] = std::to_string(reads.depth);
   return changed(cell, values);
@@ -143,7 +143,7 @@ class ClientRuns {
   Watcher& watcher_;
   const plan::Cell cell_;
   judge::InFlightSearch search_;
-  judge::ReadsInFlight now_;
+  judge::LoaderReads now_;
   ReadsFound found_;
   std::set<std::string> serious_;
   std::string failed_;
@@ -152,12 +152,12 @@ class ClientRuns {
 
 }  // namespace
 
-std::string reads_text(const judge::ReadsInFlight& reads) {
+std::string reads_text(const judge::LoaderReads& reads) {
   return std::to_string(reads.workers) + (reads.workers == 1 ? " worker" : " workers") +
          " x depth " + std::to_string(reads.depth);
 }
 
-SearchedCell searched_cell_with(const SearchedCell& searched, const judge::ReadsInFlight& reads) {
+SearchedCell searched_cell_with(const SearchedCell& searched, const judge::LoaderReads& reads) {
   return searched_cell(cell_with_reads(searched.cell, reads));
 }
 

@@ -17,10 +17,10 @@ struct TypedReads {
 // What a client gets out of the storage, by the reads that it has in flight.
 struct ReadsFound {
   TypedReads typed{};
-  judge::ReadsInFlight chosen{};  // of each GPU's loader
-  bool is_searched = false;       // there was something to search over: what follows is known
+  judge::LoaderReads chosen{};  // of each GPU's loader
+  bool is_searched = false;     // there was something to search over: what follows is known
   bool more_adds_nothing = false;
-  std::map<judge::ReadsInFlight, std::vector<Reading>> readings{};  // of each run
+  std::map<judge::LoaderReads, std::vector<Reading>> readings{};  // of each run
   std::optional<double> first_read_ms{};  // median latency with the fewest; none: not seen
   std::string limit{};                    // why more were not tried
   std::string serious{};                  // names of the runs' serious flags; empty: none
@@ -35,8 +35,8 @@ ReadsFound search_reads_in_flight(const SearchedCell& searched, const Experiment
                                   const TypedReads& typed, Watcher& watcher);
 
 // The same cell with so many. Throws as searched_cell().
-SearchedCell searched_cell_with(const SearchedCell& searched, const judge::ReadsInFlight& reads);
+SearchedCell searched_cell_with(const SearchedCell& searched, const judge::LoaderReads& reads);
 
-std::string reads_text(const judge::ReadsInFlight& reads);  // "4 workers x depth 8"
+std::string reads_text(const judge::LoaderReads& reads);  // "4 workers x depth 8"
 
 }  // namespace feedrate::session

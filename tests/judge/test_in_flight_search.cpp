@@ -9,18 +9,18 @@ namespace feedrate::tests {
 namespace {
 
 using judge::InFlightSearch;
-using judge::ReadsInFlight;
+using judge::LoaderReads;
 
 constexpr InFlightSearch::Limits kAll{
     .start = {.workers = 1, .depth = 1}, .most = {.workers = 64, .depth = 64}, .cpus = 2};
 constexpr InFlightSearch::Limits kOneReadAWorker{
     .start = {.workers = 1, .depth = 1}, .most = {.workers = 64, .depth = 1}, .cpus = 2};
 
-using Client = std::function<double(const ReadsInFlight&)>;
+using Client = std::function<double(const LoaderReads&)>;
 
 // A storage that answers each read after 20 ms, so many of them at once.
 Client storage_of(int at_once) {
-  return [=](const ReadsInFlight& reads) { return 50.0 * std::min(reads.count(), at_once); };
+  return [=](const LoaderReads& reads) { return 50.0 * std::min(reads.count(), at_once); };
 }
 
 int climbed(InFlightSearch& search, const Client& client) {
@@ -47,26 +47,26 @@ TEST(InFlightSearch, FindsAtLeastNineTenthsOfWhatALatencyHides) {
 TEST(InFlightSearch, TakesTheSmallestNumberThatGivesAsMuch) {
   InFlightSearch search(kAll);
   climbed(search, storage_of(10));
-  EXPECT_EQ(search.chosen(), (ReadsInFlight{.workers = 1, .depth = 16}));
+  EXPECT_EQ(search.chosen(), (LoaderReads{.workers = 1, .depth = 16}));
   InFlightSearch one_read_a_worker(kOneReadAWorker);
   climbed(one_read_a_worker, storage_of(10));
-  EXPECT_EQ(one_read_a_worker.chosen(), (ReadsInFlight{.workers = 16, .depth = 1}));
+  EXPECT_EQ(one_read_a_worker.chosen(), (LoaderReads{.workers = 16, .depth = 1}));
 }
 
 TEST(InFlightSearch, WorkersAreAddedWhereADepthDoesNotHelp) {
-  const Client decodes = [](const ReadsInFlight& reads) {
+  const Client decodes = [](const LoaderReads& reads) {
     return 100.0 * std::min(reads.workers, 8);
   };
   InFlightSearch search({kAll.start, kAll.most, 16});
   climbed(search, decodes);
-  EXPECT_EQ(search.chosen(), (ReadsInFlight{.workers = 8, .depth = 1}));
+  EXPECT_EQ(search.chosen(), (LoaderReads{.workers = 8, .depth = 1}));
   EXPECT_TRUE(search.more_adds_nothing());
 }
 
 TEST(InFlightSearch, MoreWorkersThanCpusHaveToGainEachTime) {
   int most = 0;
   InFlightSearch search(kOneReadAWorker);
-  climbed(search, [&](const ReadsInFlight& reads) {
+  climbed(search, [&](const LoaderReads& reads) {
     most = std::max(most, reads.workers);
     return 100.0 * std::min(reads.workers, 2);
   });
@@ -76,11 +76,11 @@ TEST(InFlightSearch, MoreWorkersThanCpusHaveToGainEachTime) {
 
 TEST(InFlightSearch, WhatWasTypedStays) {
   InFlightSearch search({{.workers = 3, .depth = 1}, {.workers = 3, .depth = 64}, 2});
-  climbed(search, [](const ReadsInFlight& reads) {
+  climbed(search, [](const LoaderReads& reads) {
     EXPECT_EQ(reads.workers, 3);
     return 50.0 * std::min(reads.count(), 12);
   });
-  EXPECT_EQ(search.chosen(), (ReadsInFlight{.workers = 3, .depth = 4}));
+  EXPECT_EQ(search.chosen(), (LoaderReads{.workers = 3, .depth = 4}));
   EXPECT_TRUE(search.more_adds_nothing());
 }
 
@@ -89,7 +89,7 @@ TEST(InFlightSearch, OneRunThatMetAStorageWhichStoodStillChangesNothing) {
     for (int spoilt = 1; spoilt < 12; ++spoilt) {
       int run = 0;
       InFlightSearch search(limits);
-      climbed(search, [&](const ReadsInFlight& reads) {
+      climbed(search, [&](const LoaderReads& reads) {
         return storage_of(10)(reads) * (run++ == spoilt ? 0.5 : 1);
       });
       EXPECT_GE(storage_of(10)(search.chosen()), 0.9 * 500) << spoilt;
