@@ -36,7 +36,7 @@ std::optional<double> confidence_of(const std::vector<Suspect>& suspects) {
 // delay tells of what is left: together they are no surer than the suspect alone, or kUnperturbed.
 void merge(std::vector<Suspect>& suspects, Suspect& left) {
   for (Suspect& suspect : suspects) {
-    if (suspect.names != left.names || !suspect.binds || !left.binds) continue;
+    if (suspect.names != left.names || !suspect.binds || left.binds.value_or(0) <= 0) continue;
     const double either = std::min(1.0, *suspect.binds + *left.binds);
     const double most = std::max(kUnperturbed, *suspect.binds);
     Suspect& likelier = *suspect.binds >= *left.binds ? suspect : left;

@@ -694,6 +694,7 @@ TEST_F(Loaders, ReadsInFlightAreWithheldWhileTheLoaderRuns) {
   o.recipe.io = {&storage::find_io_engine("buffered"), 4};
   const auto ring = pipeline::SlabRing::make(o.recipe.spec, 1, o.slabs);
   const pipeline::BatchLease batch = ring->acquire();
+  batch->sequence = 0;
   pipeline::Worker worker(o);
   const auto asks_for = [&] {
     int asked = 0;

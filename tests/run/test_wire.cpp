@@ -239,7 +239,8 @@ TEST(Wire, RefusesABlockOfNoPlace) {
   EXPECT_NO_THROW(run::order_from(text));
   const std::string block = "[3,1,false,0.0]";
   ASSERT_NE(text.find(block), std::string::npos) << text;
-  text.replace(text.find(block), block.size(), "[5,1,false,0.0]");
+  text.replace(text.find(block), block.size(),
+               "[" + std::to_string(measure::kPlaceCount) + ",1,false,0.0]");
   EXPECT_THROW(run::order_from(text), std::invalid_argument);
 }
 

@@ -132,7 +132,7 @@ TEST(FirstLine, OfACapacitySaysWhetherItMayBeQuoted) {
   session::Found found{.search = {{session::kLeastUtilisation}, {1, 1, 1}}, .without_cpu = {}};
   const auto said = [&](const std::optional<session::ClientLimit>& client) {
     testing::internal::CaptureStdout();
-    text::CapacityAnswer(searched, found).print(client);
+    text::CapacityAnswer(searched, {}, found).print(client, /*own_h200=*/false);
     return testing::internal::GetCapturedStdout();
   };
   EXPECT_THAT(said({}), StartsWith("EMULATED GPUs"));
