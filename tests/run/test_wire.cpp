@@ -237,10 +237,10 @@ TEST(Wire, RefusesABlockOfNoPlace) {
   order.options.blocks.blocks = {{measure::Place::all_reduce, {1, false}}};
   std::string text = run::to_text(order);
   EXPECT_NO_THROW(run::order_from(text));
-  const std::string block = "[3,1,false,0.0]";
+  const std::string block = "[3,1,false,0.0,0.0]";
   ASSERT_NE(text.find(block), std::string::npos) << text;
   text.replace(text.find(block), block.size(),
-               "[" + std::to_string(measure::kPlaceCount) + ",1,false,0.0]");
+               "[" + std::to_string(measure::kPlaceCount) + ",1,false,0.0,0.0]");
   EXPECT_THROW(run::order_from(text), std::invalid_argument);
 }
 
