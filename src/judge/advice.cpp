@@ -65,6 +65,16 @@ class Adviser {
         {std::move(name), std::move(changes), std::move(why), predicted, std::nullopt, ""});
   }
 
+  // More reads at once than were ever asked of it. With few rounds no interval says so.
+  std::string if_the_storage_serves_it() const {
+    const auto& names = d_.finding.names;
+    const bool waits_for_reads = std::ranges::find(names, "read") != names.end();
+    return waits_for_reads && e_.reads_reach_storage()
+               ? ", if the storage serves so many reads at once (not measured here; `feedrate "
+                 "capacity` does)"
+               : "";
+  }
+
   void more_workers() {
     const double cpu_free_ms = d_.service.ms - caps_.wall_ms(kCpuWait);
     if (!(caps_.binds("workers") || caps_.binds(kReadsInFlight)) || cpu_free_ms <= 0) return;
@@ -79,7 +89,7 @@ class Adviser {
     const int workers = static_cast<int>(std::clamp(std::ceil(needed), 1.0, double{kMostWorkers}));
     if (workers <= now) return;
     add("more workers", {{"workers", std::to_string(workers)}},
-        format("a sample takes %.3g ms of one worker", 1e3 / each),
+        format("a sample takes %.3g ms of one worker", 1e3 / each) + if_the_storage_serves_it(),
         {now > 0 ? caps_.scaled(static_cast<double>(workers) / now)
                  : caps_.workers(static_cast<double>(workers) * gpus, cpu_free_ms),
          caps_.storage(), caps_.cpus(), caps_.device()});
@@ -151,7 +161,8 @@ class Adviser {
     const double rest = std::max(d_.service.ms - waits_ms, 0.05 * d_.service.ms);
     if (e_.settings.io_depth > 1) return twice_the_depth(rest);
     add("several reads at a time", {{"io", engine_with_depth()}, {"io-depth", "8"}},
-        format("workers wait %.3g ms of %.3g for each read", waits_ms, d_.service.ms),
+        format("workers wait %.3g ms of %.3g for each read", waits_ms, d_.service.ms) +
+            if_the_storage_serves_it(),
         {caps_.scaled(d_.service.ms / rest), caps_.storage(), caps_.cpus(), caps_.device()});
   }
 
@@ -161,7 +172,8 @@ class Adviser {
     if (!caps_.binds(kReadsInFlight) || 2 * depth > kMostDepth) return;
     const auto reads = reads_in_flight_of(e_);
     add("twice the reads in flight", {{"io-depth", std::to_string(2 * depth)}},
-        reads ? in_words(*reads) : format("%s: %d of each worker", kReadsInFlight.data(), depth),
+        (reads ? in_words(*reads) : format("%s: %d of each worker", kReadsInFlight.data(), depth)) +
+            if_the_storage_serves_it(),
         {caps_.scaled(2), caps_.workers(e_.servers.workers, rest_ms), caps_.storage(), caps_.cpus(),
          caps_.device()});
   }

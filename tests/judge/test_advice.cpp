@@ -290,6 +290,7 @@ TEST(Advice, WorkersThatReadPastThePageCacheMayHaveSeveralUnderWay) {
   const auto reads = found(advice_of(made_up), "several reads at a time");
   ASSERT_TRUE(reads);
   EXPECT_EQ(reads->options(), "--io uring-direct --io-depth 8");
+  EXPECT_THAT(reads->why, HasSubstr("if the storage serves so many reads at once"));
 }
 
 // 4 workers with 2 reads each in flight, of 40 ms each: 200 images/s of 1,000.
