@@ -128,14 +128,33 @@ bool are_ticks_sound(const HostCounters& from, const HostCounters& to) {
          to.steal_ticks >= from.steal_ticks && to.interrupt_ticks >= from.interrupt_ticks;
 }
 
-void add_kernel_threads(const HostCounters& from, const HostCounters& to, HostUse& use) {
-  if (from.kernel_threads_ns < 0 || to.kernel_threads_ns < from.kernel_threads_ns) return;
-  const double kernel_ticks = seconds(to.kernel_threads_ns - from.kernel_threads_ns) / tick_s() +
-                              static_cast<double>(to.interrupt_ticks - from.interrupt_ticks);
-  const auto usable_ticks = static_cast<double>(to.usable_all_ticks - from.usable_all_ticks);
+// The kernel's part of what others took of those CPUs, a share of `all_ticks`. -1: unknown.
+double kernels_part(double others, std::int64_t threads_from_ns, std::int64_t threads_to_ns,
+                    std::int64_t interrupt_ticks, double all_ticks) {
+  if (others < 0 || threads_from_ns < 0 || threads_to_ns < threads_from_ns) return -1;
+  const double thread_ticks = seconds(threads_to_ns - threads_from_ns) / tick_s();
+  const auto interrupts = static_cast<double>(std::max<std::int64_t>(0, interrupt_ticks));
+  return std::min(others, (thread_ticks + interrupts) / all_ticks);
+}
+
+// `all_ticks`, `usable_ticks`: that passed on all CPUs, and on those that the process may use.
+void add_others(const HostCounters& from, const HostCounters& to, double all_ticks,
+                double usable_ticks, HostUse& use) {
+  const std::int64_t own_ns = to.process_cpu_ns - from.process_cpu_ns;
+  use.cpu_other_processes =
+      others(static_cast<double>(to.busy_ticks - from.busy_ticks), all_ticks, own_ns);
+  use.usable_cpus_other_processes = others(
+      static_cast<double>(to.usable_busy_ticks - from.usable_busy_ticks), usable_ticks, own_ns);
   use.cpu_kernel_threads =
-      std::min(1.0, kernel_ticks / static_cast<double>(to.all_ticks - from.all_ticks));
-  if (usable_ticks > 0) use.usable_cpus_kernel_threads = std::min(1.0, kernel_ticks / usable_ticks);
+      kernels_part(use.cpu_other_processes, from.kernel_threads_ns, to.kernel_threads_ns,
+                   to.interrupt_ticks - from.interrupt_ticks, all_ticks);
+  use.usable_cpus_kernel_threads = kernels_part(
+      use.usable_cpus_other_processes, from.usable_kernel_threads_ns, to.usable_kernel_threads_ns,
+      to.usable_interrupt_ticks - from.usable_interrupt_ticks, usable_ticks);
+}
+
+double without_kernel(double others, double kernel) {
+  return others < 0 ? -1 : others - std::clamp(kernel, 0.0, others);
 }
 
 double per_second(std::int64_t from, std::int64_t to, double wall_s, double unit) {
@@ -171,7 +190,8 @@ HostCounters read_host_counters() {
   for (const int cpu : usable_cpus()) usable.insert("cpu" + std::to_string(cpu));
   while (const auto cpu = next_cpu(stat)) {
     if (usable.contains(cpu->name))
-      c.usable_busy_ticks += cpu->busy, c.usable_all_ticks += cpu->all;
+      c.usable_busy_ticks += cpu->busy, c.usable_interrupt_ticks += cpu->interrupts,
+          c.usable_all_ticks += cpu->all;
   }
   c.process_cpu_ns = measure::process_cpu_ns();
   c.psi_cpu_us = pressure_total("/proc/pressure/cpu");
@@ -188,6 +208,14 @@ HostCounters read_host_counters() {
   return c;
 }
 
+double HostUse::cpu_neighbours() const {
+  return without_kernel(cpu_other_processes, cpu_kernel_threads);
+}
+
+double HostUse::usable_cpus_neighbours() const {
+  return without_kernel(usable_cpus_other_processes, usable_cpus_kernel_threads);
+}
+
 HostUse host_use(const HostCounters& from, const HostCounters& to) {
   HostUse use;
   const double wall_s = seconds(to.at_ns - from.at_ns);
@@ -196,13 +224,8 @@ HostUse host_use(const HostCounters& from, const HostCounters& to) {
     use.cpu_busy = share(from.busy_ticks, to.busy_ticks, ticks);
     use.cpu_iowait = share(from.iowait_ticks, to.iowait_ticks, ticks);
     use.cpu_steal = share(from.steal_ticks, to.steal_ticks, ticks);
-    const std::int64_t own_ns = to.process_cpu_ns - from.process_cpu_ns;
-    use.cpu_other_processes =
-        others(static_cast<double>(to.busy_ticks - from.busy_ticks), ticks, own_ns);
-    use.usable_cpus_other_processes =
-        others(static_cast<double>(to.usable_busy_ticks - from.usable_busy_ticks),
-               static_cast<double>(to.usable_all_ticks - from.usable_all_ticks), own_ns);
-    add_kernel_threads(from, to, use);
+    add_others(from, to, ticks, static_cast<double>(to.usable_all_ticks - from.usable_all_ticks),
+               use);
   }
   use.psi_cpu_some = pressure(from.psi_cpu_us, to.psi_cpu_us, wall_s);
   use.psi_io_some = pressure(from.psi_io_us, to.psi_io_us, wall_s);
@@ -228,13 +251,17 @@ void advance(HostCounters& at, const HostCounters& from, const HostCounters& to)
                                                        &HostCounters::interrupt_ticks,
                                                        &HostCounters::all_ticks,
                                                        &HostCounters::usable_busy_ticks,
+                                                       &HostCounters::usable_interrupt_ticks,
                                                        &HostCounters::usable_all_ticks,
                                                        &HostCounters::process_cpu_ns};
-  constexpr std::int64_t HostCounters::* kKnownOrNot[] = {
-      &HostCounters::kernel_threads_ns, &HostCounters::psi_cpu_us,
-      &HostCounters::psi_io_us,         &HostCounters::psi_memory_us,
-      &HostCounters::disk_read_bytes,   &HostCounters::network_received_bytes,
-      &HostCounters::process_read_bytes};
+  constexpr std::int64_t HostCounters::* kKnownOrNot[] = {&HostCounters::kernel_threads_ns,
+                                                          &HostCounters::usable_kernel_threads_ns,
+                                                          &HostCounters::psi_cpu_us,
+                                                          &HostCounters::psi_io_us,
+                                                          &HostCounters::psi_memory_us,
+                                                          &HostCounters::disk_read_bytes,
+                                                          &HostCounters::network_received_bytes,
+                                                          &HostCounters::process_read_bytes};
   for (const auto counter : kCounted) at.*counter += to.*counter - from.*counter;
   for (const auto counter : kKnownOrNot) {
     const bool is_known = at.*counter >= 0 && from.*counter >= 0 && to.*counter >= from.*counter;

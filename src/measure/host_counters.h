@@ -15,16 +15,18 @@ struct HostCounters {
   std::int64_t steal_ticks = 0;        // taken by the hypervisor for other machines
   std::int64_t interrupt_ticks = 0;    // of busy_ticks: irq, softirq
   std::int64_t all_ticks = 0;          // 0: /proc/stat cannot be read
-  std::int64_t usable_busy_ticks = 0;  // the same two, of the CPUs that this process may use
+  std::int64_t usable_busy_ticks = 0;  // the same three, of the CPUs that this process may use
+  std::int64_t usable_interrupt_ticks = 0;
   std::int64_t usable_all_ticks = 0;
-  std::int64_t process_cpu_ns = 0;           // of this process, all threads
-  std::int64_t kernel_threads_ns = -1;       // CPU time, see kernel_threads.h; not read here
-  std::int64_t psi_cpu_us = -1;              // /proc/pressure: some task waited for a CPU
-  std::int64_t psi_io_us = -1;               // some task waited for I/O
-  std::int64_t psi_memory_us = -1;           // some task waited for memory: reclaim, swap
-  std::vector<QuotaPeriods> quota;           // of the control groups that this process is in
-  std::int64_t disk_read_bytes = -1;         // /proc/diskstats, of all disks
-  std::int64_t network_received_bytes = -1;  // /proc/net/dev, but for the loopback
+  std::int64_t process_cpu_ns = 0;             // of this process, all threads
+  std::int64_t kernel_threads_ns = -1;         // CPU time, see kernel_threads.h; not read here
+  std::int64_t usable_kernel_threads_ns = -1;  // of those that ran on these CPUs last
+  std::int64_t psi_cpu_us = -1;                // /proc/pressure: some task waited for a CPU
+  std::int64_t psi_io_us = -1;                 // some task waited for I/O
+  std::int64_t psi_memory_us = -1;             // some task waited for memory: reclaim, swap
+  std::vector<QuotaPeriods> quota;             // of the control groups that this process is in
+  std::int64_t disk_read_bytes = -1;           // /proc/diskstats, of all disks
+  std::int64_t network_received_bytes = -1;    // /proc/net/dev, but for the loopback
   std::int64_t process_read_bytes =
       -1;  // /proc/self/io: that this process caused to be fetched from storage
   std::int64_t memory_available_bytes = -1;  // /proc/meminfo: a level, not a counter
@@ -46,7 +48,8 @@ struct HostUse {
   double usable_cpus_other_processes =
       -1;  // the same, as a share of the CPUs that this process may use
   // Of these two, what the kernel's own threads and interrupts took, such as encryption, network
-  // storage and loop devices: as if all of it had been on those CPUs.
+  // storage and loop devices. No more than these: where the kernel does not account interrupts by
+  // themselves, those that came to the run's own threads are in its own time, too.
   double cpu_kernel_threads = -1;
   double usable_cpus_kernel_threads = -1;
   double psi_cpu_some = -1;
@@ -59,6 +62,11 @@ struct HostUse {
   double memory_available_bytes = -1;  // at the end
   double cpu_mhz = -1;                 // at the end
   double process_cpu_s = -1;           // CPU time of this process, all threads
+
+  // What is left of the other processes' without the kernel's part, at least 0; a part that is
+  // unknown takes nothing off. -1: unknown.
+  double cpu_neighbours() const;
+  double usable_cpus_neighbours() const;
 };
 HostUse host_use(const HostCounters& from, const HostCounters& to);
 

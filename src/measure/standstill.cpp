@@ -20,7 +20,11 @@ constexpr std::int64_t kShortlyLate = 15'000'000;
 // A single late beat has many causes, and on a virtual machine that is not told what the hypervisor
 // takes they come now and then: a limiter stops a process many times, for a good part of the time.
 constexpr std::size_t kSeveral = 5;
-constexpr double kShareOfSeveral = 0.03;               // of the time that is looked at
+constexpr double kShareOfSeveral = 0.03;  // of the time that is looked at
+// The CPU time of a process that uses less than this says little: within a late beat it uses hardly
+// any, stopped or not. A limiter takes half of the time; late beats alone do not.
+constexpr double kSlowPace = 0.2;                      // CPUs
+constexpr double kShareOfUnsure = 0.1;                 // of the time, with those that are sure
 constexpr std::int64_t kLookAtStolen = 1'000'000'000;  // ns: at the latest
 constexpr std::int64_t kAsleep = 10'000'000;           // ns: less is the grain of the clocks
 constexpr double kIdle = 0.05;                         // share of a late beat's time with CPU time
@@ -45,6 +49,13 @@ std::int64_t page_waits_of_this_thread() {
   return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_majflt : 0;
 }
 
+struct ShortStops {
+  std::size_t count = 0;
+  double all_s = 0;
+  void add(double lasted_s) { ++count, all_s += lasted_s; }
+  bool are_several(double least_s) const { return count >= kSeveral && all_s >= least_s; }
+};
+
 std::int64_t waited_between(const StandstillFinder::Beat& before,
                             const StandstillFinder::Beat& now) {
   return std::max<std::int64_t>(0, now.cpu_wait_ns - before.cpu_wait_ns);
@@ -67,6 +78,8 @@ bool StandstillFinder::is_short_stop(const Beat& before, const Beat& now) const 
          static_cast<double>(now.process_cpu_ns - before.process_cpu_ns) < most_cpu_ns;
 }
 
+bool StandstillFinder::is_unsure() const { return pace_ < kSlowPace; }
+
 void StandstillFinder::beat(const Beat& now) {
   const Beat before = last_;
   last_ = now;
@@ -87,7 +100,8 @@ void StandstillFinder::beat(const Beat& now) {
   if (!stopped && passed > 0) keep_pace(cpu_ns / static_cast<double>(passed));
   if ((!stopped && asleep < kAsleep) || gaps_.size() == kMostGaps) return;
   const std::int64_t from = stopped ? before.monotonic_ns + period_ns_ : now.monotonic_ns;
-  gaps_.push_back({from, now.monotonic_ns, asleep < kAsleep ? 0 : asleep, is_short});
+  const Kind kind = !is_short ? Kind::plain : is_unsure() ? Kind::unsure : Kind::brief;
+  gaps_.push_back({from, now.monotonic_ns, asleep < kAsleep ? 0 : asleep, kind});
 }
 
 // Of the last twenty beats, about.
@@ -98,17 +112,18 @@ void StandstillFinder::keep_pace(double cpus) {
 
 Standstills StandstillFinder::between(std::int64_t from_ns, std::int64_t to_ns) const {
   Standstills all;
-  std::size_t shorts = 0;
-  double short_s = 0;
+  ShortStops sure, shorts;
   for (const Gap& gap : gaps_) {
     if (gap.to_ns < from_ns || gap.from_ns > to_ns) continue;
     const double lasted_s = seconds(std::min(gap.to_ns, to_ns) - std::max(gap.from_ns, from_ns));
     all.suspended_s += seconds(gap.suspended_ns);
-    (gap.is_short ? short_s : all.stopped_s) += lasted_s;
-    if (gap.is_short) ++shorts;
+    if (gap.kind == Kind::plain) all.stopped_s += lasted_s;
+    if (gap.kind == Kind::brief) sure.add(lasted_s);
+    if (gap.kind != Kind::plain) shorts.add(lasted_s);
   }
-  if (shorts >= kSeveral && short_s >= kShareOfSeveral * seconds(to_ns - from_ns))
-    all.stopped_s += short_s;
+  const double window_s = seconds(to_ns - from_ns);
+  if (sure.are_several(kShareOfSeveral * window_s) || shorts.are_several(kShareOfUnsure * window_s))
+    all.stopped_s += shorts.all_s;
   return all;
 }
 

@@ -38,14 +38,16 @@ class StandstillFinder {
   void beat(const Beat& now);
   // Within [from_ns, to_ns] of CLOCK_MONOTONIC. Short stops count where there are several, and they
   // are a part of the time that nothing else explains: a CPU limiter stops a process 50 ms long ten
-  // times a second.
+  // times a second. That part is larger for a process that hardly uses a CPU.
   Standstills between(std::int64_t from_ns, std::int64_t to_ns) const;
 
  private:
+  enum class Kind : std::uint8_t { plain, brief, unsure };  // brief ones, and those of a slow pace
   struct Gap {
     std::int64_t from_ns, to_ns, suspended_ns;
-    bool is_short;
+    Kind kind;
   };
+  bool is_unsure() const;
   bool is_short_stop(const Beat& before, const Beat& now) const;
   void keep_pace(double cpus);
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <limits>
-#include <map>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -95,18 +93,9 @@ std::vector<StorageCounter> read_between(const std::vector<StorageCounter>& from
 }
 
 double read_by_others(const std::vector<StorageCounter>& read, double own_bytes) {
-  std::map<int, double> by_depth;
-  int deepest = std::numeric_limits<int>::max();
-  for (const StorageCounter& counter : read) {
-    if (counter.depth < 0) continue;
-    by_depth[counter.depth] += static_cast<double>(counter.read_bytes);
-    if (counter.name.starts_with("loop")) deepest = std::min(deepest, counter.depth);
-  }
-  if (by_depth.empty() || own_bytes < 0) return -1;
-  double most = 0;
-  for (const auto& [depth, bytes] : by_depth)
-    if (depth <= deepest) most = std::max(most, bytes - own_bytes);
-  return most;
+  const auto top = std::ranges::find(read, 0, &StorageCounter::depth);
+  if (top == read.end() || own_bytes < 0) return -1;
+  return std::max(0.0, static_cast<double>(top->read_bytes) - own_bytes);
 }
 
 }  // namespace feedrate::measure

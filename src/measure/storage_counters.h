@@ -41,9 +41,10 @@ class StorageCounters {
 std::vector<StorageCounter> read_between(const std::vector<StorageCounter>& from,
                                          const std::vector<StorageCounter>& to);
 
-// Of these, what other programs read: beyond `own_bytes`, at the devices of one depth together,
-// where that is most. Not below a loop device, whose file is read ahead in larger pieces. -1:
-// unknown, as where there is no device (network file systems, tmpfs), or `own_bytes` is below 0.
+// Of these, what other programs read: beyond `own_bytes`, at the device that the file system lies
+// on. What lies below it may read more than it is asked for: checksums, the rest of a degraded
+// RAID, a loop device's read-ahead. -1: unknown, as where there is no device (network file systems,
+// tmpfs), or `own_bytes` is below 0.
 double read_by_others(const std::vector<StorageCounter>& read, double own_bytes);
 
 }  // namespace feedrate::measure

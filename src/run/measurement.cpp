@@ -180,6 +180,15 @@ bool may_share_cpus(const OfMachine& ranks) {
   return false;
 }
 
+// Of a machine's ranks, the CPUs of the one whose neighbours took most of its own. The first rank
+// alone looks at the kernel's threads: of other ranks' CPUs these have the machine's mean.
+void keep_more_crowded(measure::HostUse& use, measure::HostUse rank) {
+  if (rank.usable_cpus_kernel_threads < 0) rank.usable_cpus_kernel_threads = use.cpu_kernel_threads;
+  if (rank.usable_cpus_neighbours() <= use.usable_cpus_neighbours()) return;
+  use.usable_cpus_other_processes = rank.usable_cpus_other_processes;
+  use.usable_cpus_kernel_threads = rank.usable_cpus_kernel_threads;
+}
+
 // Each process counts the other ranks' as other processes; their CPU time is not other work.
 MachineUse use_of(const OfMachine& ranks) {
   MachineUse machine{ranks.front()->place.host, ranks.front()->host};
@@ -188,11 +197,7 @@ MachineUse use_of(const OfMachine& ranks) {
   for (const RankResult* rank : ranks) {
     processes.emplace(rank->place.pid, rank);
     use.cpu_quota_stopped = std::max(use.cpu_quota_stopped, rank->host.cpu_quota_stopped);
-    use.usable_cpus_other_processes =
-        std::max(use.usable_cpus_other_processes, rank->host.usable_cpus_other_processes);
-    use.cpu_kernel_threads = std::max(use.cpu_kernel_threads, rank->host.cpu_kernel_threads);
-    use.usable_cpus_kernel_threads =
-        std::max(use.usable_cpus_kernel_threads, rank->host.usable_cpus_kernel_threads);
+    keep_more_crowded(use, rank->host);
   }
   if (processes.size() < 2 || use.cpu_busy < 0) return machine;
   double others = use.cpu_busy;

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "measure/affinity.h"
 #include "measure/clock.h"
 #include "run/rank.h"
 
@@ -80,10 +81,14 @@ void RankCounters::look_at_kernel_threads() {
   }
 }
 
-// That they took since the part began; -1: unknown.
-std::int64_t RankCounters::kernel_threads_ns() {
-  if (!kernel_threads_.valid()) return -1;
-  return measure::cpu_ns_between(kernel_threads_.get(), measure::read_kernel_threads());
+// What they took since the part began, in all and on the CPUs that this process may use.
+void RankCounters::count_kernel_threads(measure::HostCounters& from, measure::HostCounters& to) {
+  if (!kernel_threads_.valid()) return;
+  const measure::KernelThreads before = kernel_threads_.get(),
+                               after = measure::read_kernel_threads();
+  to.kernel_threads_ns = measure::cpu_ns_between(before, after);
+  to.usable_kernel_threads_ns = measure::cpu_ns_between(before, after, measure::usable_cpus());
+  from.kernel_threads_ns = from.usable_kernel_threads_ns = to.kernel_threads_ns < 0 ? -1 : 0;
 }
 
 // What the process reads is held against what its workers read.
@@ -100,8 +105,7 @@ void RankCounters::end(bool counts) {
   Reading now = read_run();
   now.host = measure::read_host_counters();
   if (!counts) return;
-  now.host.kernel_threads_ns = kernel_threads_ns();
-  began_.host.kernel_threads_ns = now.host.kernel_threads_ns < 0 ? -1 : 0;
+  count_kernel_threads(began_.host, now.host);
   so_far_.add(began_, now);
 }
 

@@ -59,7 +59,7 @@ class RankCounters {
 
   Reading read_run() const;  // all but the host
   void look_at_kernel_threads();
-  std::int64_t kernel_threads_ns();
+  void count_kernel_threads(measure::HostCounters& from, measure::HostCounters& to);
 
   const pipeline::Loader* const loader_;
   const device::Accelerator& device_;

@@ -47,13 +47,45 @@ TEST(HostUse, IsAShareThoughClockAndCountersAreReadOneAfterTheOther) {
 TEST(HostUse, KnowsTheKernelsOwnPart) {
   measure::HostCounters from, to;
   to.all_ticks = 400, to.busy_ticks = 200, to.interrupt_ticks = 20;
-  to.usable_all_ticks = 100, to.usable_busy_ticks = 100;
+  to.usable_all_ticks = 100, to.usable_busy_ticks = 100, to.usable_interrupt_ticks = 15;
   EXPECT_EQ(measure::host_use(from, to).cpu_kernel_threads, -1) << "nobody looked";
   from.kernel_threads_ns = 0, to.kernel_threads_ns = 200'000'000;
+  from.usable_kernel_threads_ns = 0, to.usable_kernel_threads_ns = 50'000'000;
   const measure::HostUse use = measure::host_use(from, to);
   EXPECT_DOUBLE_EQ(use.cpu_kernel_threads, 0.1);
-  EXPECT_DOUBLE_EQ(use.usable_cpus_kernel_threads, 0.4);
+  EXPECT_DOUBLE_EQ(use.usable_cpus_kernel_threads, 0.2);
   EXPECT_DOUBLE_EQ(use.cpu_other_processes, 0.5) << "it is still busy time of others";
+  EXPECT_DOUBLE_EQ(use.cpu_neighbours(), 0.4);
+  EXPECT_DOUBLE_EQ(use.usable_cpus_neighbours(), 0.8);
+}
+
+// On 64 CPUs, of which the run may use four: elsewhere a CPU is busy with interrupts.
+TEST(HostUse, WhatTheKernelDoesOnOtherCpusHidesNoNeighbour) {
+  measure::HostCounters from, to;
+  to.all_ticks = 6400, to.busy_ticks = 180, to.interrupt_ticks = 100;
+  to.usable_all_ticks = 400, to.usable_busy_ticks = 80;
+  from.kernel_threads_ns = to.kernel_threads_ns = 0;
+  from.usable_kernel_threads_ns = to.usable_kernel_threads_ns = 0;
+  EXPECT_DOUBLE_EQ(measure::host_use(from, to).usable_cpus_neighbours(), 0.2);
+}
+
+// Interrupts that the kernel counts as the interrupted thread's time are no other process's.
+TEST(HostUse, NoMoreIsTheKernelsThanOthersTook) {
+  measure::HostCounters from, to;
+  to.all_ticks = to.usable_all_ticks = 400, to.busy_ticks = to.usable_busy_ticks = 200;
+  to.interrupt_ticks = to.usable_interrupt_ticks = 60;
+  to.process_cpu_ns = 1'800'000'000;
+  from.kernel_threads_ns = to.kernel_threads_ns = 0;
+  from.usable_kernel_threads_ns = to.usable_kernel_threads_ns = 0;
+  const measure::HostUse use = measure::host_use(from, to);
+  EXPECT_NEAR(use.cpu_other_processes, 0.05, 1e-12);
+  EXPECT_EQ(use.cpu_kernel_threads, use.cpu_other_processes);
+  EXPECT_EQ(use.usable_cpus_kernel_threads, use.usable_cpus_other_processes);
+  EXPECT_EQ(use.cpu_neighbours(), 0);
+  measure::HostUse later = use;
+  later.cpu_other_processes = 0.02;  // without those of other ranks
+  EXPECT_EQ(later.cpu_neighbours(), 0);
+  EXPECT_EQ(measure::HostUse().cpu_neighbours(), -1) << "unknown";
 }
 
 // A virtual machine that moves to another host, for instance.

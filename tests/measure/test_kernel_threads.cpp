@@ -10,12 +10,13 @@ constexpr std::int64_t kTickNs = 10'000'000;  // of USER_HZ, which is 100
 class KernelThreads : public MadeUpSystem {
  protected:
   void process(int pid, const std::string& name, bool is_kernels, int user, int system,
-               int began = 7) {
+               int began = 7, int cpu = 0) {
     write("proc/" + std::to_string(pid) + "/stat",
           std::to_string(pid) + " (" + name + ") S 2 0 0 0 -1 " +
               std::to_string(is_kernels ? 69238880 : 4194304) + " 1 2 3 4 " + std::to_string(user) +
               " " + std::to_string(system) + " 5 6 20 0 1 0 " + std::to_string(began) +
-              " 0 0 18446744073709551615\n");
+              " 0 0 18446744073709551615 0 0 0 0 0 0 0 2147483647 0 0 0 0 17 " +
+              std::to_string(cpu) + " 0 0 0 0 0\n");
   }
   measure::KernelThreads read() { return measure::read_kernel_threads(root_ / "proc"); }
 };
@@ -40,6 +41,19 @@ TEST_F(KernelThreads, ThatCameOrWentTakeNothingAway) {
   process(14, "kworker/0:2", true, 0, 13);
   process(15, "nfsd", true, 0, 2);
   EXPECT_EQ(measure::cpu_ns_between(before, read()), (4 + 3 + 2) * kTickNs);
+}
+
+// Of a run that may use some of many CPUs, which others' interrupts and writing do not reach.
+TEST_F(KernelThreads, CountWhereTheyRanLast) {
+  process(12, "kworker/0:1", true, 0, 0, 7, 0);
+  process(14, "kworker/63:2", true, 0, 0, 7, 63);
+  const measure::KernelThreads before = read();
+  process(12, "kworker/0:1", true, 0, 30, 7, 0);
+  process(14, "kworker/63:2", true, 0, 500, 7, 63);
+  const int usable[] = {0, 1, 2, 3}, none[] = {5};
+  EXPECT_EQ(measure::cpu_ns_between(before, read()), 530 * kTickNs);
+  EXPECT_EQ(measure::cpu_ns_between(before, read(), usable), 30 * kTickNs);
+  EXPECT_EQ(measure::cpu_ns_between(before, read(), none), 0);
 }
 
 TEST_F(KernelThreads, AreUnknownWhereNoneCanBeSeen) {

@@ -158,6 +158,17 @@ TEST(Standstill, WhatElseMakesAHeartLateIsNone) {
   }
 }
 
+// Late beats of a process that uses hardly any CPU look like stops, but not for half of the time.
+TEST(Standstill, AFewLateBeatsOfAnIdleProcessAreNone) {
+  ShortStops idle(0.05), busy(2);
+  for (ShortStops* heart : {&idle, &busy}) {
+    for (int n = 0; n < 5; ++n)
+      heart->is_late({.cpus = heart == &idle ? 0.05 : 0}, 25), heart->runs(400);
+  }
+  EXPECT_EQ(idle.stopped_s(), 0);
+  EXPECT_NEAR(busy.stopped_s(), 5 * 0.025, 1e-3) << "4 % of the time";
+}
+
 // The hypervisor's part is a small one of what was stopped.
 TEST(Standstill, ShortStopsOfABusyMachineAreSeen) {
   ShortStops heart;
