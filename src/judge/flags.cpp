@@ -199,29 +199,38 @@ Raised raise_above(double threshold, double share, const std::string& reason) {
   return raised;
 }
 
-// "; the kernel's own threads and interrupts, up to 22.0 % more, are left out"
-std::string left_out_text(double kernel_share) {
+// "; the kernel's own threads and interrupts, up to 22.0 % more, are left out". `others`: with
+// them.
+std::string left_out_text(double others, double kernel_share) {
   if (kernel_share < 0) return " (the kernel's own threads, which cannot be seen here, included)";
   if (kernel_share < 0.005) return "";
-  return "; the kernel's own threads and interrupts, up to " + percent(kernel_share) +
-         " more, are left out";
+  return "; the kernel's own threads and interrupts, up to " +
+         percent(std::min(others, kernel_share)) + " more, are left out";
 }
 
 // What the kernel does is done for the run's reads as well, and nobody can end it.
 Raised noisy_neighbour(const FlagFacts& facts, const FlagRule& rule) {
   return for_each_machine(facts, [&](const measure::HostUse& use) {
     // On a large machine the run's own CPUs may be crowded while nearly all of the others are idle.
-    const double of_all = use.cpu_other_processes - std::max(0.0, use.cpu_kernel_threads),
-                 of_usable = use.usable_cpus_other_processes -
-                             std::max(0.0, use.usable_cpus_kernel_threads);
-    const bool crowded = of_usable > of_all;
+    const double of_all = use.cpu_neighbours(), of_usable = use.usable_cpus_neighbours();
     const double others = std::max(of_all, of_usable);
     return raise_above(
         *rule.threshold, others,
         "other processes took " + percent(others) +
-            (crowded ? " of the CPUs that it may use" : " of the CPUs") +
-            left_out_text(crowded ? use.usable_cpus_kernel_threads : use.cpu_kernel_threads));
+            (of_usable > of_all
+                 ? " of the CPUs that it may use" + left_out_text(use.usable_cpus_other_processes,
+                                                                  use.usable_cpus_kernel_threads)
+                 : " of the CPUs" +
+                       left_out_text(use.cpu_other_processes, use.cpu_kernel_threads)));
   });
+}
+
+// A read counts as the run's when it is asked for, and as the device's when it has ended. A cold
+// pass may begin with this much under way, and ends with nothing.
+double bytes_under_way(const plan::CellSettings& settings, const measure::StageTotal& reads) {
+  if (settings.page_cache != "cold" || reads.items == 0) return 0;
+  const double mean = static_cast<double>(reads.bytes) / static_cast<double>(reads.items);
+  return mean * std::max(settings.workers, 1) * settings.io_depth * settings.gpus;
 }
 
 // Where storage gives part of what was read. Too little to be anything but the counters' ends, or a
@@ -229,8 +238,10 @@ Raised noisy_neighbour(const FlagFacts& facts, const FlagRule& rule) {
 Raised storage_shared(const FlagFacts& facts, const FlagRule& rule) {
   constexpr double kLeastBytes = 4e6, kLeastPart = 0.05;
   const run::Measurement& m = measured(facts);
-  const double own = m.storage_read_bytes, others = m.storage_other_read_bytes;
-  const auto asked = static_cast<double>(m.stages[measure::Stage::read].bytes);
+  const measure::StageTotal& reads = m.stages[measure::Stage::read];
+  const double own = m.storage_read_bytes,
+               others = m.storage_other_read_bytes - bytes_under_way(facts.result.settings, reads);
+  const auto asked = static_cast<double>(reads.bytes);
   if (own <= kLeastPart * asked || others < kLeastBytes) return {};
   const auto device = std::ranges::find(m.storage_counters, 0, &measure::StorageCounter::depth);
   const std::string where = device == m.storage_counters.end() ? "the storage" : device->name;
@@ -672,6 +683,8 @@ constexpr FlagRule kRules[] = {
      mixed_ledger, true},
 };
 
+constexpr std::string_view kSeverityNames[] = {"note", "warning", "serious"};
+
 // The process or the machine stood still; the program is the limit.
 constexpr std::string_view kSpoilBoth[] = {kStoppedFlag, "harness_bound"};
 
@@ -690,14 +703,24 @@ std::vector<Flag> look(const FlagFacts& facts, std::span<const FlagRule> rules) 
 }  // namespace
 
 std::string_view name_of(Severity severity) {
-  static constexpr std::string_view kNames[] = {"note", "warning", "serious"};
-  return kNames[static_cast<std::size_t>(severity)];
+  return kSeverityNames[static_cast<std::size_t>(severity)];
+}
+
+std::optional<Severity> severity_named(std::string_view name) {
+  const auto found = std::ranges::find(kSeverityNames, name);
+  if (found == std::end(kSeverityNames)) return std::nullopt;
+  return static_cast<Severity>(found - std::begin(kSeverityNames));
 }
 
 std::span<const FlagRule> flag_rules() { return kRules; }
 
 const FlagRule& flag_rule(std::string_view id) {
   return *std::ranges::find(flag_rules(), id, &FlagRule::id);
+}
+
+Severity usual_severity(std::string_view name) {
+  const auto rule = std::ranges::find(flag_rules(), name, &FlagRule::name);
+  return rule == flag_rules().end() ? Severity::warning : rule->severity;
 }
 
 std::vector<Flag> flags_of(FlagFacts& facts, std::span<const FlagRule> rules) {

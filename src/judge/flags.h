@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 namespace feedrate::judge {
 
 std::string_view name_of(Severity severity);
+std::optional<Severity> severity_named(std::string_view name);  // nothing: it is no name of one
 
 // What a reader of a number has to know before trusting it.
 struct Flag {
@@ -19,12 +21,6 @@ struct Flag {
   double figure = 0;  // the share in it, of which more is worse; 0: it has none
 };
 
-// A flag as the runs of one answer raised it: the worst run's, and how many did.
-struct RaisedFlag {
-  Flag flag;
-  int runs = 1;
-};
-
 inline constexpr std::string_view kUnfitCeilingFlag = "ceiling_unfit";
 inline constexpr std::string_view kStoppedFlag =
     "stopped";  // the process or the machine stood still
@@ -32,6 +28,8 @@ inline constexpr std::string_view kStoppedFlag =
 std::string serious_names(const std::vector<Flag>& flags);
 std::span<const FlagRule> flag_rules();
 const FlagRule& flag_rule(std::string_view id);  // one that there is
+// Of the first rule of that name; a warning where there is none.
+Severity usual_severity(std::string_view name);
 
 // Of a run in pairs, what spoils it spoils its own ceiling: `facts.ceiling` says so afterwards.
 std::vector<Flag> flags_of(FlagFacts& facts, std::span<const FlagRule> rules = flag_rules());

@@ -33,7 +33,6 @@ std::optional<double> Slope::above(double least) const {
 measure::Delay delay_of(measure::Place place, bool burns, double imgs_per_s,
                         const Servers& servers) {
   if (place == measure::Place::storage) return {.reads = kDelayShare};
-  if (place == measure::Place::in_flight) return {.withheld = 1 - 1 / (1 + kDelayShare)};
   const double images = images_at_a_time(place, burns, servers);
   return {.ns = std::llround(1e9 * kDelayShare * images / imgs_per_s), .burns = burns};
 }

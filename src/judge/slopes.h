@@ -54,8 +54,8 @@ const Slope* slope_of(const std::vector<Slope>& slopes, measure::Place place, bo
 
 // Delays are chosen so long that a place that binds slows the run by this share.
 inline constexpr double kDelayShare = 0.2;
-// The delay of one sample, or of one step, for that; of the storage, the reads that do it, and of
-// reads in flight the share that is withheld. `imgs_per_s`: what the run reaches.
+// The delay of one sample, or of one step, for that; of the storage, the reads that do it. Not of
+// reads in flight, see withheld_of(). `imgs_per_s`: what the run reaches.
 measure::Delay delay_of(measure::Place place, bool burns, double imgs_per_s,
                         const Servers& servers);
 // Of so many reads that a worker has in flight (two or more), the whole ones that come nearest, one

@@ -192,12 +192,12 @@ measure::Place place_from(const Json& name) {
 
 }  // namespace
 
-Json seen_flags_json(const std::map<std::string, SeenFlag>& flags) {
+Json raised_flags_json(const std::vector<judge::RaisedFlag>& raised) {
   Json json = Json::array();
-  for (const auto& [name, flag] : flags) {
-    json.push_back({{"name", name},
+  for (const auto& [flag, runs] : raised) {
+    json.push_back({{"name", flag.name},
                     {"severity", name_of(flag.severity)},
-                    {"runs", flag.runs},
+                    {"runs", runs},
                     {"figure", flag.figure},
                     {"reason", flag.reason},
                     {"remedy", flag.remedy}});
@@ -233,7 +233,7 @@ Json diagnosis_json(const DiagnosisOf& of, const judge::Evidence& evidence,
       {"advice", advice_json(of.advice)},
       {"patterns", patterns_json(of.seen.patterns_of_most())},
       {"runs", of.seen.runs},
-      {"flags", seen_flags_json(of.seen.flags)}};
+      {"flags", raised_flags_json(of.seen.flags)}};
 }
 
 Json round_json(const judge::RoundEvidence& round) {

@@ -27,7 +27,7 @@ struct DiagnosisOf {
 nlohmann::ordered_json diagnosis_json(const DiagnosisOf& of, const judge::Evidence& evidence,
                                       const judge::Diagnosis& diagnosis);
 
-nlohmann::ordered_json seen_flags_json(const std::map<std::string, SeenFlag>& flags);
+nlohmann::ordered_json raised_flags_json(const std::vector<judge::RaisedFlag>& raised);
 
 // Throws std::invalid_argument.
 judge::LadderRung rung_from(const std::string& name);

@@ -27,9 +27,22 @@ Json seen_json(const SeenInRounds& seen) {
   for (const auto& [rung, why] : seen.left_out)
     json["left_out"][std::string(judge::name_of(rung))] = why;
   json["runs"] = seen.runs;
-  json["flags"] = seen_flags_json(seen.flags);
+  json["flags"] = raised_flags_json(seen.flags);
   json["blocks_failed"] = seen.blocks_failed;
   return json;
+}
+
+// Files of before say nothing of how severe a flag is.
+judge::RaisedFlag flag_from(const Json& json) {
+  const std::string name = json.at("name");
+  return {
+      {.name = name,
+       .severity =
+           judge::severity_named(json.value("severity", "")).value_or(judge::usual_severity(name)),
+       .reason = json.at("reason"),
+       .remedy = json.at("remedy"),
+       .figure = json.value("figure", 0.0)},
+      json.at("runs")};
 }
 
 SeenInRounds seen_from(const Json& json) {
@@ -40,12 +53,7 @@ SeenInRounds seen_from(const Json& json) {
   }
   for (const auto& [rung, why] : json.at("left_out").items()) seen.left_out[rung_from(rung)] = why;
   seen.runs = json.at("runs");
-  for (const Json& flag : json.at("flags"))
-    seen.flags[flag.at("name")] = {flag.at("runs"), flag.at("reason"), flag.at("remedy"),
-                                   flag.value("severity", "") == name_of(judge::Severity::serious)
-                                       ? judge::Severity::serious
-                                       : judge::Severity::warning,
-                                   flag.value("figure", 0.0)};
+  for (const Json& flag : json.at("flags")) seen.flags.push_back(flag_from(flag));
   seen.blocks_failed = json.value("blocks_failed", "");
   return seen;
 }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "judge/diagnosis.h"
-#include "judge/flags.h"
 #include "judge/patterns.h"
+#include "judge/raised_flags.h"
 #include "run/blocks.h"
 
 namespace feedrate::ledger {
@@ -25,21 +25,14 @@ struct SeenPattern {
   int rounds = 0;
   judge::Pattern last;
 };
-// A flag of the runs that says that something else used the machine, or that a number must not be
-// quoted.
-struct SeenFlag {
-  int runs = 0;                // that raised it
-  std::string reason, remedy;  // of the worst one; of several alike, the last one
-  judge::Severity severity = judge::Severity::warning;
-  double figure = 0;  // see judge::Flag
-};
 // What rounds showed beside their evidence.
 struct SeenInRounds {
   int rounds = 0;                                       // whose steps were looked at
   std::map<std::string, SeenPattern> patterns{};        // by name
   std::map<judge::LadderRung, std::string> left_out{};  // why rungs could not be measured
   int runs = 0;                                         // of the ladder and of blocks
-  std::map<std::string, SeenFlag> flags{};              // of these, by name
+  // Of these: that something else used the machine, or that a number must not be quoted.
+  std::vector<judge::RaisedFlag> flags{};
   std::string blocks_failed{};  // why a round lacks blocks; empty: none failed
 
   // Those that more than half of the rounds showed.

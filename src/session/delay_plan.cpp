@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/step_trace.h"
 #include "run/blocks.h"
 
 namespace feedrate::session {
@@ -79,7 +80,8 @@ std::optional<int> smaller_batch(const plan::CellSettings& settings, double budg
   constexpr double kLeastOfLaunch = 20, kUnknownLaunchMs = 1;
   const device::Emulation& emulation = settings.emulation;
   const bool averages = settings.gpus > 1 && emulation.all_reduce_ms > 0;
-  if (!settings.emulated() || averages) return std::nullopt;
+  if (!settings.emulated() || averages || device::is_trace(settings.device_argument))
+    return std::nullopt;
   if (!plan_of(budget_s, ladder_s, step_s, probes).needs_s) return std::nullopt;
   const double launch_ms = emulation.host_cpu_ms < 0 ? kUnknownLaunchMs : emulation.host_cpu_ms;
   for (int batch = settings.batch_size / 2; batch >= 1; batch /= 2) {

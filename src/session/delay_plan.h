@@ -48,8 +48,8 @@ DelayPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t p
 // A smaller batch for the blocks, with which kLeastPairs pairs of each kind of delay fit into the
 // budget: the largest half, quarter ... of the cell's. Nothing where its own fit, where none does,
 // or where such a step would be another one: of an emulated device only the rate is known, which
-// is the same for each batch, as long as nothing else takes its time by the step. The other
-// arguments: as for plan_of().
+// is the same for each batch, as long as nothing else takes its time by the step; recorded steps
+// are of the batch that they were recorded with. The other arguments: as for plan_of().
 std::optional<int> smaller_batch(const plan::CellSettings& settings, double budget_s,
                                  double ladder_s, double step_s, std::size_t probes);
 

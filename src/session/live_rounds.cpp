@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <ranges>
-#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -125,6 +124,7 @@ bool LiveRounds::measure_rungs(std::vector<plan::PlannedRun> runs,
       .title = title,
       .name = [&](const plan::Cell& cell) { return std::string(name_of(rung_of(cell))); },
       .add = [&](const ledger::Record& record) { add(rung_of(record.context.run.cell), record); },
+      .replaced = [&] { seen_ = before_last_; },
       .more =
           [&] {
             if (!cold.empty() && round_.page_cache == "as-is") {
@@ -164,12 +164,7 @@ void LiveRounds::add_measured(LadderRung rung, const run::Measurement& m,
 void LiveRounds::add(LadderRung rung, const ledger::Record& record) {
   const run::CellResult& result = record.result;
   if (result.status == run::Status::interrupted) return;
-  if (before_standstill_ && before_standstill_->first == rung)
-    seen_ = std::move(before_standstill_->second);
-  before_standstill_.reset();
-  if (std::ranges::find(record.flags, judge::kStoppedFlag, &judge::Flag::name) !=
-      record.flags.end())
-    before_standstill_ = {rung, seen_};
+  before_last_ = seen_;
   add_flags(record.flags, name_of(rung));
   if (result.status == run::Status::failed) {
     const std::string why = session_.cleaned(result.error);
@@ -189,17 +184,13 @@ void LiveRounds::add(LadderRung rung, const ledger::Record& record) {
 // `of`: which run.
 void LiveRounds::add_flags(const std::vector<judge::Flag>& flags, std::string_view of) {
   ++seen_.runs;
-  std::set<std::string> names;
+  std::vector<judge::Flag> told;
   for (const judge::Flag& flag : flags) {
     if (!is_told(flag)) continue;
-    ledger::SeenFlag& seen = seen_.flags[flag.name];
-    const bool is_milder = seen.runs > 0 && std::pair(flag.severity, flag.figure) <
-                                                std::pair(seen.severity, seen.figure);
-    if (names.insert(flag.name).second) ++seen.runs;
-    if (is_milder) continue;
-    seen.reason = flag.reason + " (" + std::string(of) + ")", seen.remedy = flag.remedy;
-    seen.severity = flag.severity, seen.figure = flag.figure;
+    told.push_back(flag);
+    told.back().reason += " (" + std::string(of) + ")";
   }
+  judge::add_run(seen_.flags, told);
 }
 
 // No ledger has a record of them.
@@ -278,10 +269,11 @@ std::vector<run::Block> LiveRounds::blocks_of(const ledger::DiagnosisPlan& plan,
     std::vector<Probe> shuffled = probes;
     shuffle(shuffled, coin.bits());
     for (const Probe& probe : shuffled) {
-      run::Block on{probe.place, judge::delay_of(probe.place, probe.burns, rate, servers)},
-          off{probe.place, {}};
-      if (probe.place == measure::Place::in_flight)
-        on.delay = judge::withheld_of(settings_.io_depth);
+      const bool withholds = probe.place == measure::Place::in_flight;
+      const run::Block on{probe.place,
+                          withholds ? judge::withheld_of(settings_.io_depth)
+                                    : judge::delay_of(probe.place, probe.burns, rate, servers)};
+      run::Block off{probe.place, {}};
       off.delay.burns = probe.burns;
       const bool on_first = coin.below(2) == 1;
       blocks.push_back(on_first ? on : off);

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "judge/diagnosis.h"
@@ -83,8 +82,7 @@ class LiveRounds {
   double step_s_ = 0;
   int number_ = 0;
   ledger::SeenInRounds seen_;
-  // Before a run in which the program stood still, and which rung that was: it is measured again.
-  std::optional<std::pair<judge::LadderRung, ledger::SeenInRounds>> before_standstill_;
+  ledger::SeenInRounds before_last_;  // before the ladder's last run, which may be replaced
   std::optional<std::vector<judge::Pattern>> patterns_;     // of the round's last run of the cell
   std::map<judge::LadderRung, std::string> needed_failed_;  // why the ceiling, the cell
   bool are_checked_ = false;

@@ -18,6 +18,7 @@ bool LiveRuns::measure(Session& session, const std::vector<plan::PlannedRun>& pl
           },
       .progress = [&](const run::RunProgress& p) { watcher.shows(label, p); },
       .finished = [&](const ledger::Record& record, const nlohmann::ordered_json&) { add(record); },
+      .replaced = replaced,
       .more = more};
   const SweepOutcome outcome = run_sweep(session, plan, hooks, /*stop_at_failure=*/false);
   watcher.shows_nothing();

@@ -14,8 +14,10 @@ namespace feedrate::session {
 struct LiveRuns {
   std::string title;
   std::function<std::string(const plan::Cell&)> name;
-  std::function<void(const ledger::Record&)> add;       // after each run
-  std::function<std::vector<plan::PlannedRun>()> more;  // see session::SweepHooks; may be empty
+  std::function<void(const ledger::Record&)> add;  // after each run
+  // As those of SweepHooks; may be empty.
+  std::function<void()> replaced;
+  std::function<std::vector<plan::PlannedRun>()> more;
 
   // False: interrupted.
   bool measure(Session& session, const std::vector<plan::PlannedRun>& plan) const;

@@ -1,20 +1,11 @@
 #include "session/run_caveats.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/text.h"
 
 namespace feedrate::session {
-namespace {
-
-bool is_worse(const judge::Flag& flag, const judge::Flag& than) {
-  return flag.severity != than.severity ? flag.severity > than.severity : flag.figure > than.figure;
-}
-
-}  // namespace
-
 std::string page_cache_state(const run::PageCache& cache) {
   if (cache.state != "cold") return cache.state;
   return (cache.scope == "client" ? "client-cold (" : "cold (") + cache.method + ")";
@@ -26,33 +17,20 @@ void RunCaveats::add(const ledger::Record& record, const std::string& of) {
     keep(page_cache_state(m->page_cache), share < 0 ? Shares{2, -1} : Shares{share, share});
   }
   if (record.result.measurement) ++runs_;
-  std::set<std::string> names;
-  for (judge::Flag flag : record.flags) {
-    if (flag.name == corrected_) continue;
-    if (names.insert(flag.name).second) ++runs_with_[flag.name];
+  std::vector<judge::Flag> flags = record.flags;
+  std::erase_if(flags, [&](const judge::Flag& flag) { return flag.name == corrected_; });
+  for (judge::Flag& flag : flags) {
     if (!of.empty()) flag.reason += " (" + of + ")";
-    keep(std::move(flag));
+    keep(flag);
   }
+  judge::add_run(raised_, flags);
 }
 
 void RunCaveats::add(const RunCaveats& other) {
   for (const auto& [state, shares] : other.page_caches_) keep(state, shares);
   for (const judge::Flag& flag : other.flags_) keep(flag);
-  for (const auto& [name, runs] : other.runs_with_) runs_with_[name] += runs;
+  judge::add_runs(raised_, other.raised_);
   runs_ += other.runs_;
-}
-
-std::vector<judge::RaisedFlag> RunCaveats::raised() const {
-  std::vector<judge::RaisedFlag> all;
-  for (const judge::Flag& flag : flags_) {
-    const auto known = std::ranges::find_if(
-        all, [&](const judge::RaisedFlag& other) { return other.flag.name == flag.name; });
-    if (known == all.end())
-      all.push_back({flag, runs_with_.at(flag.name)});
-    else if (is_worse(flag, known->flag))
-      known->flag = flag;
-  }
-  return all;
 }
 
 std::string RunCaveats::page_cache() const {
@@ -72,14 +50,14 @@ void RunCaveats::keep(const std::string& state, const Shares& shares) {
 
 // Rules that share a name have remedies of their own. The worst run's reason stands for all; of
 // runs that are equally bad, the first one's.
-void RunCaveats::keep(judge::Flag flag) {
+void RunCaveats::keep(const judge::Flag& flag) {
   const auto known = std::ranges::find_if(flags_, [&](const judge::Flag& other) {
     return other.name == flag.name && other.remedy == flag.remedy;
   });
   if (known == flags_.end())
-    flags_.push_back(std::move(flag));
-  else if (is_worse(flag, *known))
-    *known = std::move(flag);
+    flags_.push_back(flag);
+  else if (judge::is_worse(flag, *known))
+    *known = flag;
 }
 
 }  // namespace feedrate::session

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "judge/raised_flags.h"
 #include "ledger/record.h"
 
 namespace feedrate::session {
@@ -28,18 +29,18 @@ class RunCaveats {
   const std::vector<judge::Flag>& flags() const { return flags_; }
   // How many runs were measured, and each name of a flag once, with the worst run's.
   int runs() const { return runs_; }
-  std::vector<judge::RaisedFlag> raised() const;
+  const std::vector<judge::RaisedFlag>& raised() const { return raised_; }
 
  private:
   struct Shares {
     double least, most;  // of the files, in memory at the start; above 1 and below 0: none is known
   };
   void keep(const std::string& state, const Shares& shares);
-  void keep(judge::Flag flag);
+  void keep(const judge::Flag& flag);
 
   std::string corrected_;
   int runs_ = 0;
-  std::map<std::string, int> runs_with_;  // by the flag's name
+  std::vector<judge::RaisedFlag> raised_;
   std::vector<judge::Flag> flags_;
   std::map<std::string, Shares> page_caches_;  // by their states
 };

@@ -121,13 +121,15 @@ class Sweep {
         outcome_.interrupted = ended_ = true;
         return;
       }
-      const ledger::Record record = measure(runs[i], i + 1, runs.size());
+      const ledger::Record record = measure(runs[i], i + 1, runs.size(), again);
       again = !stop_at_failure_ && !again && stood_still(record);
       if (!again) count(record.result.status);
     }
   }
 
-  ledger::Record measure(const plan::PlannedRun& run, std::size_t number, std::size_t total) {
+  // `again`: in place of the last one.
+  ledger::Record measure(const plan::PlannedRun& run, std::size_t number, std::size_t total,
+                         bool again) {
     const ExperimentOptions& options = session_.options();
     const auto ceiling = ceilings_.of(run);
     hooks_.started(run, number, total,
@@ -145,6 +147,7 @@ class Sweep {
         std::move(result),
         {run, order_++, ceiling, page_caches_.of(run.cell), std::move(differences), precision_},
         options.run);
+    if (again && record.result.measurement && hooks_.replaced) hooks_.replaced();
     hooks_.finished(record, json);
     ceilings_.add(record);
     page_caches_.add(record);

@@ -17,6 +17,9 @@ struct SweepHooks {
   run::ProgressSink progress;
   // After a run; `json` as it was written.
   std::function<void(const ledger::Record& record, const nlohmann::ordered_json& json)> finished;
+  // Before `finished` of a run that was measured again, as the one before it stood still: that one
+  // counts no longer. Not called where the second one failed, or was interrupted. May be empty.
+  std::function<void()> replaced{};
   // When all runs are done: further ones, carried out next; none end the sweep.
   std::function<std::vector<plan::PlannedRun>()> more;
 };

@@ -130,6 +130,7 @@ Tried try_out(Session& session, const plan::Cell& cell, std::vector<judge::Remed
               trial.failure = session.cleaned(record.result.error);
             }
           },
+      .replaced = {},
       .more = {}};
   for (int t = 0; t < kTries && !trials.empty(); ++t) {
     const int round = first_round + t;

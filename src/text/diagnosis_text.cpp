@@ -214,11 +214,12 @@ std::string workers_text(const judge::Remedy& remedy) {
 
 std::string flags_text(const ledger::DiagnosisOf& of) {
   std::string text;
-  for (const auto& [name, flag] : of.seen.flags) {
+  for (const auto& [flag, runs] : of.seen.flags) {
     text += text.empty() ? "\n" : "";
-    text += paragraph(2, format("%s: %s in %d of %d runs: %s; %s",
-                                std::string(judge::name_of(flag.severity)).c_str(), name.c_str(),
-                                flag.runs, of.seen.runs, flag.reason.c_str(), flag.remedy.c_str()));
+    text +=
+        paragraph(2, format("%s: %s in %d of %d runs: %s; %s",
+                            std::string(judge::name_of(flag.severity)).c_str(), flag.name.c_str(),
+                            runs, of.seen.runs, flag.reason.c_str(), flag.remedy.c_str()));
   }
   return text;
 }
@@ -264,22 +265,14 @@ std::string rounds_text(std::size_t rounds, double seconds) {
                             "the ledger."));
 }
 
-std::vector<judge::RaisedFlag> raised_in(const ledger::SeenInRounds& seen) {
-  std::vector<judge::RaisedFlag> raised;
-  for (const auto& [name, flag] : seen.flags)
-    raised.push_back({{name, flag.severity, flag.reason, flag.remedy, flag.figure}, flag.runs});
-  return raised;
-}
-
 // A diagnosis for a person: the verdict, the ladder with what each step down it costs, what delays
 // cost, the capacities, patterns, advice.
 std::string diagnosis_text(const session::DiagnosisAnswer& answer) {
   const auto& [of, evidence, diagnosis] = answer;
   const judge::Finding& f = diagnosis.finding;
   const std::size_t rounds = evidence.rounds.size();
-  const std::vector<judge::RaisedFlag> raised = raised_in(of.seen);
-  return wrapped_line(do_not_quote_line(raised, of.seen.runs)) + paragraph(0, heading(of)) +
-         paragraph(0, f.sentence + noise_text(raised, of.seen.runs)) + confidence_text(f) +
+  return wrapped_line(do_not_quote_line(of.seen.flags, of.seen.runs)) + paragraph(0, heading(of)) +
+         paragraph(0, f.sentence + noise_text(of.seen.flags, of.seen.runs)) + confidence_text(f) +
          agreement_text(f, !diagnosis.slopes.empty()) +
          ladder_text(evidence, diagnosis, of.seen.left_out) +
          slopes_text(diagnosis.slopes, of.seen.blocks_failed) +

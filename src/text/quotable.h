@@ -2,14 +2,14 @@
 #include <span>
 #include <string>
 
-#include "judge/flags.h"
+#include "judge/raised_flags.h"
 #include "session/run_caveats.h"
 
 namespace feedrate::text {
 
-// The first line of every answer that rests on a run with a serious flag: "DO NOT QUOTE: stopped in
-// 2 of 6 runs (what was seen)\n", all names in it; empty where there is none. `runs`: that the
-// answer rests on.
+// The first line of every answer that rests on a run with a serious flag, and the last but one of a
+// sweep's log: "DO NOT QUOTE: stopped in 2 of 6 runs (what was seen)\n", all names in it; empty
+// where there is none. `runs`: that the answer rests on.
 std::string do_not_quote_line(std::span<const judge::RaisedFlag> raised, int runs);
 
 // For the end of a verdict, where most of the runs saw that something else used the CPUs:

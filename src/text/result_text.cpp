@@ -171,12 +171,6 @@ std::string waiting_text(const ledger::Record& record) {
 
 bool has_measurement(const ledger::Record& record) { return record.result.measurement.has_value(); }
 
-const judge::Flag* serious_flag(const ledger::Record& record) {
-  const auto found =
-      std::ranges::find(record.flags, judge::Severity::serious, &judge::Flag::severity);
-  return found == record.flags.end() ? nullptr : &*found;
-}
-
 // One run's rate and share, or the means over several and their intervals.
 std::string summed_throughput(std::span<const ledger::Record> records) {
   std::vector<double> rates, shares;
@@ -229,27 +223,17 @@ std::string verdict_text(const ledger::Record& record, std::span<const ledger::R
          noise_text(seen.raised(), seen.runs());
 }
 
-// Nothing where every run may be quoted. Of several runs, how many may not.
-std::string not_to_be_quoted(std::span<const ledger::Record> records) {
-  const judge::Flag* first = nullptr;
-  int many = 0, all = 0;
-  for (const ledger::Record& record : records) {
-    if (!has_measurement(record)) continue;
-    ++all;
-    const judge::Flag* const flag = serious_flag(record);
-    if (!flag) continue;
-    ++many;
-    if (!first) first = flag;
-  }
-  if (!first) return "";
-  const std::string which = all > 1 ? format("%d of %d repetitions; ", many, all) : "";
-  return "do not quote this (" + which + first->name + ": " + shortened(first->reason, 140) +
-         "): " + first->remedy;
+// Of what must not be quoted, which do_not_quote_line() says; nothing where every run may be.
+std::string remedy_of_serious(std::span<const ledger::Record> records) {
+  const session::RunCaveats seen = caveats_of(records);
+  const auto serious =
+      std::ranges::find(seen.flags(), judge::Severity::serious, &judge::Flag::severity);
+  return serious == seen.flags().end() ? "" : serious->remedy;
 }
 
 // What to do next.
 std::string next_step_text(std::span<const ledger::Record> records, const ledger::Record& last) {
-  if (const std::string why = not_to_be_quoted(records); !why.empty()) return why;
+  if (const std::string remedy = remedy_of_serious(records); !remedy.empty()) return remedy;
   const plan::CellSettings& settings = last.result.settings;
   if (is_ceiling(last)) return "measure your data against it: --data jpeg --dataset DIR";
   if (last.ceiling() && !last.fit_ceiling())

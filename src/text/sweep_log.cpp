@@ -97,7 +97,8 @@ session::SweepHooks SweepLog::hooks() {
                             std::optional<double> ceiling) { start(run, number, total, ceiling); },
           .progress = [this](const run::RunProgress& p) { run_.show(p, eta()); },
           .finished = [this](const ledger::Record& record,
-                             const nlohmann::ordered_json& json) { finish(record, json); }};
+                             const nlohmann::ordered_json& json) { finish(record, json); },
+          .replaced = [this] { seen_ = before_last_; }};
 }
 
 void SweepLog::begin(const std::vector<plan::PlannedRun>& plan,
@@ -133,7 +134,7 @@ void SweepLog::start(const plan::PlannedRun& run, std::size_t number, std::size_
 
 void SweepLog::finish(const ledger::Record& record, const nlohmann::ordered_json& json) {
   run_.end();
-  if (record.result.measurement) seen_.add(record, run_.title());
+  if (record.result.measurement) before_last_ = seen_, seen_.add(record, run_.title());
   // What failed is said even to those who want no progress.
   if (!experiment_.quiet || !record.result.measurement) {
     const std::string text =

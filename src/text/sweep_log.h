@@ -52,7 +52,7 @@ class SweepLog {
   ShownRun run_;
   std::optional<SweepTable> table_;
   std::size_t number_ = 0, left_ = 0, done_ = 0;
-  session::RunCaveats seen_;
+  session::RunCaveats seen_, before_last_;  // before_last_: without the last run
   const std::int64_t start_ns_;
 };
 

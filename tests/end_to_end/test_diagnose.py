@@ -222,6 +222,13 @@ class Answers(DiagnoseTest):
         self.assertRegex(answer.err, r"^diagnosing jpeg.*: about 10 s \(--budget\)\n")
         self.assertEqual(os.listdir(self.folder), [], "without -o nothing is kept")
 
+    def test_a_budget_that_holds_no_pair_gives_no_number(self):
+        """Of steps of 0.1 s, a pair of blocks takes 1.8 s."""
+        cell = [*JPEG[:-1], "1", "--device", "emulated:10", "--workers", "1"]
+        words = self.words(*BRIEF, "--budget", "2s", cell=cell)
+        names = ["--budget 2", "holds no pair of blocks: the ladder took ", "; use --budget "]
+        self.refused(*words, names=names, code=1, talk=True)
+
     def test_a_budget_that_is_too_short_says_what_it_can(self):
         answer = self.diagnose("--budget", "2s", "--json")
         self.assertRegex(

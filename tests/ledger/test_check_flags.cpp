@@ -182,6 +182,8 @@ std::vector<Planted> planted() {
        "noisy_neighbour warning"},
       {reads_beside_others(4'900'000), "client_cold note"},
       {reads_beside_others(5'100'000), "client_cold note, storage_shared warning"},
+      // Of one pass over the dataset: two workers' reads were under way when it began.
+      {reads_beside_others(5'100'000), "client_cold note", {{"page-cache", {"cold"}}}},
       {change(
            R"({"other_machines": [{"host": "b", "monitors": {"cpu_busy": 0.5, "cpu_steal": 1.0}}]})"),
        "cpu_steal warning"},

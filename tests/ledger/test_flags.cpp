@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -330,6 +331,22 @@ TEST(Flags, WhatTheKernelDoesIsNoNeighbour) {
   EXPECT_EQ(severity_of(record_of({rank}), "noisy_neighbour"), "");
 }
 
+// Their neighbours belong with what the kernel did on the same CPUs.
+TEST(Flags, OfRanksWithCpusOfTheirOwnTheMostCrowdedIsSaid) {
+  run::RankResult first = rank_of(0), second = rank_of(0);
+  second.place.pid = 4712, second.place.cpus = {3, 4};
+  for (run::RankResult* rank : {&first, &second})
+    rank->host.cpu_busy = 0.5, rank->host.cpu_other_processes = 0.3;
+  first.host.cpu_kernel_threads = 0.1;
+  first.host.usable_cpus_other_processes = first.host.usable_cpus_kernel_threads = 0.3;
+  second.host.usable_cpus_other_processes = 0.25;  // it does not look at the kernel's threads
+  const auto record = record_of({first, second});
+  EXPECT_EQ(record["monitors"]["usable_cpus_other_processes"], 0.25);
+  EXPECT_EQ(record["monitors"]["usable_cpus_kernel_threads"], 0.1);
+  EXPECT_THAT(reason_of(record, "noisy_neighbour"),
+              testing::StartsWith("other processes took 15.0 % of the CPUs that it may use"));
+}
+
 // `dd` on the device that the files lie on.
 TEST(Flags, ANeighbourOnTheStorageIsSaid) {
   const auto record_with = [](double own, std::int64_t device, std::int64_t asked) {
@@ -353,6 +370,28 @@ TEST(Flags, ANeighbourOnTheStorageIsSaid) {
   EXPECT_EQ(of(1e6, 90'000'000), "") << "the run lives on the page cache";
   EXPECT_EQ(of(170e6, 0), "") << "no device: a network's storage, or tmpfs";
   EXPECT_EQ(of(-1, 202'000'000), "") << "nobody counts what the run reads";
+}
+
+// Two workers, four reads each, of a megabyte: all of them ended in the window, none began before.
+TEST(Flags, WhatWasUnderWayWhenAColdPassBeganIsItsOwn) {
+  const auto of = [](const char* page_cache, std::int64_t device) {
+    run::RankResult rank = rank_of(0);
+    rank.stages[measure::Stage::read] = {1, 1, 100, 100'000'000};
+    rank.host.storage_read_bytes = 100e6;
+    rank.storage_counters = {{"vdb", 0, device}};
+    run::CellResult result =
+        result_of({{"device", {"emulated:1000"}}, {"data", {"jpeg"}}}, {.ranks = {rank}});
+    result.settings.page_cache = page_cache;
+    result.settings.workers = 2, result.settings.io_depth = 4;
+    std::vector<std::string> differences;
+    const run::RunOptions options;
+    judge::FlagFacts facts{result, options, {}, {}, {}, differences};
+    const auto flags = judge::flags_of(facts);
+    return std::ranges::count(flags, "storage_shared", &judge::Flag::name);
+  };
+  EXPECT_EQ(of("cold", 108'000'000), 0);
+  EXPECT_EQ(of("as-is", 108'000'000), 1) << "as much is under way at its end";
+  EXPECT_EQ(of("cold", 114'000'000), 1);
 }
 
 TEST(Flags, RanksOfOneMachineAreNoNeighboursOnItsStorage) {

@@ -170,6 +170,11 @@ TEST(SmallerBatch, LetsSixPairsFitTheBudgetOfASlowEmulatedCell) {
   settings.gpus = 2;
   settings.emulation.all_reduce_ms = 5;
   EXPECT_FALSE(session::smaller_batch(settings, 70, 12, 0.17, 6)) << "and so would averaging";
+  settings.gpus = 1;
+  ASSERT_TRUE(session::smaller_batch(settings, 70, 12, 0.17, 6));
+  settings.device_argument = "trace=steps.trace";
+  EXPECT_FALSE(session::smaller_batch(settings, 70, 12, 0.17, 6))
+      << "the steps were recorded with this batch";
 }
 
 // Two blocks of nine steps of 3 s each.

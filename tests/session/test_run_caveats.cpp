@@ -75,6 +75,18 @@ TEST(RunCaveats, CountsTheRunsThatRaisedAFlag) {
   EXPECT_EQ(seen.raised().front().flag.reason, "some (3 GPUs)") << "the worst one's";
 }
 
+// As of the rounds of a diagnosis.
+TEST(RaisedFlags, OfRunsThatAreEquallyBadHaveTheFirstOnesReason) {
+  std::vector<judge::RaisedFlag> raised;
+  judge::add_run(raised, {{"stopped", Severity::serious, "rung", ""}});
+  judge::add_run(raised, {{"stopped", Severity::serious, "blocks", ""},
+                          {"stopped", Severity::serious, "blocks again", ""}});
+  judge::add_run(raised, {});
+  ASSERT_EQ(raised.size(), 1u);
+  EXPECT_EQ(raised[0].flag.reason, "rung");
+  EXPECT_EQ(raised[0].runs, 2);
+}
+
 TEST(RunCaveats, LeavesOutWhatTheRatesAreCorrectedFor) {
   const ledger::Record record = seen_record({}, {{"queue_not_at_rest", Severity::warning, "", ""}});
   session::RunCaveats corrected("queue_not_at_rest"), other;

@@ -114,8 +114,7 @@ TEST(FirstLine, OfADiagnosisSaysWhetherItMayBeQuoted) {
   ledger::SeenInRounds seen{.rounds = 1};
   seen.runs = 4;
   EXPECT_THAT(diagnosed_with(seen), StartsWith("jpeg"));
-  seen.flags["page_cache"] = {3, "all of it lay in memory", "look", Severity::serious};
-  seen.flags["cpu_steal"] = {3, "some", "wait", Severity::warning, 0.05};
+  seen.flags = {{kFromMemory, 3}, {stolen(0.05), 3}};
   const std::string said = diagnosed_with(seen);
   EXPECT_THAT(said, StartsWith("DO NOT QUOTE: page_cache in 3 of 4 runs (all of it lay in memory)"
                                "\njpeg"));
