@@ -108,20 +108,20 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   const bool is_usual_device = !is_axis_typed(experiment, "device");
   const session::SearchedCell asked = cell_to_search(app, experiment);
   set_capacity_limits(app, asked.step_s, experiment.run.limits);
+  if (app.count("--max-seconds") > 0) command.search.slow_window_s = 0;
   session::refuse_old_results(experiment.output);
   text::LiveWatcher watcher(experiment.verbose);
   const session::ReadsFound reads =
-      session::search_reads_in_flight(asked, experiment, typed, watcher);
+      session::search_reads_in_flight(asked, experiment, typed, command.search, watcher);
   if (reads.interrupted) return interrupted_by(reads.interrupted, watcher);
   const session::SearchedCell searched = session::searched_cell_with(asked, reads.chosen);
+  command.search.imgs_per_s = session::chosen_imgs_per_s(reads);
   const session::Found found = session::search_gpus(searched, experiment, command.search, watcher);
   const text::CapacityAnswer answer(searched, reads, found);
   int interrupted = found.interrupted;
   std::optional<session::ClientLimit> client;
   if (!command.no_client && !interrupted) {
-    const int most_gpus = found.search.runs().rbegin()->first;
-    client =
-        session::client_limit(searched, experiment, most_gpus, command.search.repetitions, watcher);
+    client = session::client_limit(searched, experiment, found, command.search, watcher);
     if (client) interrupted = client->interrupted;
   }
   answer.print(client, /*own_h200=*/is_usual_device);

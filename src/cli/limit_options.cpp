@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "session/capacity_search.h"
 #include "session/delay_plan.h"
 
 namespace feedrate::cli {
@@ -31,7 +32,8 @@ void set_untyped(const CLI::App& command, const char* option, Number& limit, Num
 
 // Many short runs of a search tell more than one long one: each has a few seconds, or as many steps
 // as an interval needs.
-constexpr double kMaxWarmupSeconds = 2, kMinSeconds = 4, kSteps = 22, kMoreSeconds = 1;
+constexpr double kMaxWarmupSeconds = 2, kMinSeconds = 4;
+constexpr double kSteps = session::kWantedSteps, kMoreSeconds = session::kMoreSeconds;
 
 }  // namespace
 

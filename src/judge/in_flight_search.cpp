@@ -46,7 +46,8 @@ InFlightSearch::Climb InFlightSearch::climb(LoaderReads from, int LoaderReads::*
     }
     if (more <= rung.*part || idle >= (are_too_many ? 1 : kIdleDoublings)) break;
     rung.*part = more;
-    if (refused_.contains(rung)) break;
+    climb.is_refused = refused_.contains(rung);
+    if (climb.is_refused) break;
   }
   climb.rungs = static_cast<int>(rungs.size());
   climb.is_flat = idle > 0;
@@ -67,9 +68,10 @@ LoaderReads InFlightSearch::chosen() const {
 
 bool InFlightSearch::more_adds_nothing() const {
   const Climb depths = over_depth();
-  if (depths.next) return false;
+  if (depths.next || depths.is_refused) return false;
   const Climb workers = over_workers();
-  return !workers.next && (workers.rungs > 1 ? workers.is_flat : depths.is_flat);
+  if (workers.next || workers.is_refused) return false;
+  return workers.rungs > 1 ? workers.is_flat : depths.is_flat;
 }
 
 }  // namespace feedrate::judge

@@ -42,15 +42,16 @@ class InFlightSearch {
   // The following three once something was measured.
   LoaderReads chosen() const;
   double imgs_per_s(const LoaderReads& reads) const;  // median of its runs, of which there are
-  // More than what was chosen was tried, and gained nothing.
+  // More than what was chosen was tried, and gained nothing. Not where some could not be measured.
   bool more_adds_nothing() const;
 
  private:
   struct Climb {
     std::optional<LoaderReads> next;  // to measure; then the rest is not known yet
     LoaderReads chosen;
-    int rungs = 0;         // that were measured
-    bool is_flat = false;  // the last of them gained nothing
+    int rungs = 0;            // that were measured
+    bool is_flat = false;     // the last of them gained nothing
+    bool is_refused = false;  // it ended where more could not be measured
   };
   Climb climb(LoaderReads from, int LoaderReads::* part) const;
   Climb over_depth() const { return climb(limits_.start, &LoaderReads::depth); }

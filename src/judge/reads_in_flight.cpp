@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "storage/container.h"
 
 namespace feedrate::judge {
 namespace {
@@ -13,7 +14,8 @@ bool read_beside_each_other(const plan::CellSettings& settings) {
 }
 
 double count_of(const plan::CellSettings& settings) {
-  return static_cast<double>(std::max(settings.workers, 1)) * settings.io_depth * settings.gpus;
+  return static_cast<double>(std::max(settings.workers, 1)) * settings.reads_of_worker() *
+         settings.gpus;
 }
 
 double mean_ms(const measure::LatencyHistogram& reads) {
@@ -34,9 +36,16 @@ double ms_of(const ServiceTimes& times, std::string_view stage) {
 
 }  // namespace
 
+std::string one_reader_of(const plan::CellSettings& settings) {
+  if (settings.loader == "dali") return "--loader dali";
+  const storage::Container* container = storage::find_container(settings.container);
+  return container && container->locks ? "--container " + settings.container : "";
+}
+
 std::optional<ReadsInFlight> reads_in_flight_of(const plan::CellSettings& settings,
                                                 const storage::ReadLatencies& latencies) {
   if (!settings.workers_can_be_delayed() || !settings.reads_storage()) return std::nullopt;
+  if (!one_reader_of(settings).empty()) return std::nullopt;
   if (settings.io_depth > 1 && !read_beside_each_other(settings)) return std::nullopt;
   if (latencies.reads.count() <= latencies.seen_late) return std::nullopt;
   const ReadsInFlight reads{count_of(settings), mean_ms(latencies.reads)};
@@ -79,8 +88,8 @@ double share_of_read_waits(const ServiceTimes& service, const ServiceTimes& cpu)
 bool may_reads_in_flight_limit(const plan::CellSettings& settings,
                                const std::optional<ReadsInFlight>& reads, double share_of_waits) {
   constexpr double kLeastWaits = 0.1;
-  if (!settings.workers_can_be_delayed() || settings.io_depth < 2 || share_of_waits < kLeastWaits)
-    return false;
+  if (!settings.workers_can_be_delayed() || !one_reader_of(settings).empty()) return false;
+  if (settings.reads_of_worker() < 2 || share_of_waits < kLeastWaits) return false;
   return reads.has_value() || !read_beside_each_other(settings);
 }
 

@@ -18,15 +18,20 @@ inline constexpr double kLeastReadMs = 0.1;
 
 // What all workers have on their way at a time, and how long a read takes.
 struct ReadsInFlight {
-  double count = 1;  // workers x depth x GPUs
+  double count = 1;  // workers x depth (or batch, see CellSettings::reads_of_worker()) x GPUs
   double ms = 0;     // mean; where only a record is known, the median
 
   double imgs_per_s() const { return 1e3 * count / ms; }
 };
 
+// Who reads for all workers, one file after the other, whatever workers and depth there are:
+// "--loader dali", whose one thread reads, "--container hdf5", whose library lets in one thread at
+// a time. Empty: each worker reads.
+std::string one_reader_of(const plan::CellSettings& settings);
+
 // By what a run of the cell counted. Nothing where that is unknown (no read was counted, or more of
-// them ended unseen; the engine reads one after the other, whatever its depth), and where reads
-// take less than kLeastReadMs.
+// them ended unseen; the engine reads one after the other, whatever its depth; there is one
+// reader), and where reads take less than kLeastReadMs.
 std::optional<ReadsInFlight> reads_in_flight_of(const plan::CellSettings& settings,
                                                 const storage::ReadLatencies& latencies);
 // Adds them to the resources of such a run, which reached `imgs_per_s`, at their place by capacity.

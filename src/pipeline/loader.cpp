@@ -1,6 +1,5 @@
 #include "pipeline/loader.h"
 
-#include <algorithm>
 #include <mutex>
 #include <opencv2/core/utility.hpp>
 #include <set>
@@ -14,15 +13,14 @@ std::span<const LoaderKind> loader_kinds() {
   static constexpr LoaderKind kKinds[] = {
       {"pool",
        "workers share the samples of a batch; whichever batch is whole first is delivered first",
-       make_pool_loader, nullptr, [](int prefetch, int workers) { return prefetch + workers; },
-       /*pauses=*/true},
+       make_pool_loader, nullptr, pool_batches_ahead, /*pauses=*/true},
       {"batch",
        "one worker makes one whole batch, delivered in order, as PyTorch's DataLoader does",
        make_batch_loader, nullptr,
-       [](int prefetch, int workers) { return prefetch * std::max(1, workers); }, /*pauses=*/true},
+       [](const LoaderSize& size) { return size.prefetch * size.workers; }, /*pauses=*/true},
       {"dali", "NVIDIA DALI on the CPU, in as many threads as there are workers; in order",
        make_dali_loader, check_dali_loader,
-       [](int, int) { return 2; }},  // DALI's own queue is behind those that are collated
+       [](const LoaderSize&) { return 2; }},  // DALI's own queue is behind those that are collated
   };
   return kKinds;
 }
@@ -52,6 +50,10 @@ std::unique_ptr<Loader> make_loader(std::string_view kind, LoaderOptions options
   const LoaderKind& known = find_loader_kind(kind);
   return options.workers == 0 ? make_inline_loader(std::move(options))
                               : known.make(std::move(options));
+}
+
+int batches_ahead(std::string_view kind, const LoaderSize& size) {
+  return size.workers == 0 ? 0 : find_loader_kind(kind).batches_ahead(size);
 }
 
 // Those that carry out a loop of OpenCV's: asked for its threads, OpenCV 4.6 answers with the

@@ -61,6 +61,13 @@ inline constexpr std::uint64_t kLoaderLayout =
     layout_of<LoaderOptions, CachedSample, HostBatch, storage::DatasetVariant, storage::SampleFile,
               storage::Container, codec::Format, measure::StageTotals, Loader>();
 
+// What decides how far a loader works ahead of its consumer.
+struct LoaderSize {
+  int prefetch = 1, workers = 1;  // as in LoaderOptions
+  int depth = 1;                  // samples on their way to each worker
+  int batch_size = 1;
+};
+
 // One way to schedule the work: a file, and a line in loader.cpp.
 struct LoaderKind {
   std::string_view name;
@@ -69,14 +76,16 @@ struct LoaderKind {
   // Throws what make() would throw if this build or machine lacks what the loader needs; may be
   // null.
   void (*check)() = nullptr;
-  // The most batches that lie whole in its queues, or are nearly so, when it has loaded all.
-  int (*batches_ahead)(int prefetch, int workers) = nullptr;
+  // The most batches that lie whole in its queues when it has loaded all; of one worker or more.
+  int (*batches_ahead)(const LoaderSize& size) = nullptr;
   bool pauses = false;  // see Loader::pause()
 };
 std::span<const LoaderKind> loader_kinds();
 const LoaderKind& find_loader_kind(std::string_view kind);  // throws UsageError
 std::unique_ptr<Loader> make_loader(std::string_view kind,
                                     LoaderOptions options);  // throws UsageError
+// See LoaderKind; 0 without workers: there are no queues. Throws UsageError.
+int batches_ahead(std::string_view kind, const LoaderSize& size);
 
 // Threads that OpenCV uses in each of ours: 1 once a loader was made.
 int opencv_threads();
@@ -88,6 +97,7 @@ std::unique_ptr<Loader> make_inline_loader(LoaderOptions options);
 std::unique_ptr<Loader> make_dali_loader(
     LoaderOptions options);  // a module; Error where there is none
 void check_dali_loader();
+int pool_batches_ahead(const LoaderSize& size);
 
 // cache=host: keeps the first batches of `inner`, ends its workers then, and hands out the same
 // batches round and round: `batches` of them, those after the third copies, in `slabs`. Batches

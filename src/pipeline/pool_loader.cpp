@@ -12,6 +12,13 @@
 namespace feedrate::pipeline {
 namespace {
 
+// A worker may be busy with a slow sample of an earlier batch while the others go on. Samples whose
+// files are on their way may belong to later batches.
+int batches_in_work(const LoaderSize& size) {
+  const int on_their_way = size.workers * (size.depth - 1);
+  return 1 + std::min(size.workers, 4) + (on_their_way + size.batch_size - 1) / size.batch_size;
+}
+
 // A batch whose samples are being made by several workers.
 struct Filling {
   BatchLease batch;
@@ -82,12 +89,11 @@ class PoolLoader : public Loader {
   static constexpr int kInDevice =
       2;  // batches that the device holds: one in use, one being copied
 
-  // A worker may be busy with a slow sample of an earlier batch while the others go on. Samples
-  // whose files are on their way may belong to later batches.
   int in_work() const {
-    const int on_their_way = options_.workers * (options_.recipe.io.depth - 1);
-    const int size = options_.recipe.spec.batch_size;
-    return 1 + std::min(options_.workers, 4) + (on_their_way + size - 1) / size;
+    return batches_in_work({.prefetch = options_.prefetch,
+                            .workers = options_.workers,
+                            .depth = options_.recipe.io.depth,
+                            .batch_size = options_.recipe.spec.batch_size});
   }
 
   BatchLease next_ready() {
@@ -195,6 +201,11 @@ class PoolLoader : public Loader {
 };
 
 }  // namespace
+
+// Those that are ready, and one with each worker that waits for room, as far as there are slabs.
+int pool_batches_ahead(const LoaderSize& size) {
+  return size.prefetch + std::min(size.workers, batches_in_work(size));
+}
 
 std::unique_ptr<Loader> make_pool_loader(LoaderOptions options) {
   return std::make_unique<PoolLoader>(std::move(options));

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -51,6 +52,13 @@ struct CellSettings {
   bool has_serial_copies() const { return device_kind == "cpu" || (emulated() && workers == 0); }
   // DALI's threads are its own: nobody can delay them, and they tell of no single sample.
   bool workers_can_be_delayed() const { return loader != "dali"; }
+  // A worker asks for no sample of the next batch before it has made the whole one: at each batch's
+  // end no read is on its way.
+  bool drains_each_batch() const { return workers == 0 || loader == "batch"; }
+  // The most reads that a worker has in flight.
+  int reads_of_worker() const {
+    return drains_each_batch() ? std::min(io_depth, batch_size) : io_depth;
+  }
   // Loaders work, and no step takes their batches.
   bool discards() const { return data != "synthetic" && cache == "discard"; }
   // Whether a loader works while it is measured.

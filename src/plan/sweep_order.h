@@ -23,6 +23,8 @@ struct PlannedRun {
   // Of a search (`feedrate capacity`): its number in it, from 0. Each run then reads the samples in
   // an order of its own, so that what a server keeps of one run's is not the beginning of the next.
   std::optional<int> search_run{};
+  // Of a search: its longest window, seconds, where that is not the command's.
+  std::optional<double> max_seconds{};
   // A cell's: its run measures its ceiling as well, see may_be_in_pairs().
   bool in_pairs = false;
 

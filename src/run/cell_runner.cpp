@@ -80,6 +80,7 @@ CellResult CellRunner::run(const plan::Cell& cell, const ProgressSink& progress,
                            std::stop_token stop, const How& how) {
   RunOptions options = options_;
   options.seed = how.seed.value_or(options_.seed);
+  options.limits.max_seconds = how.max_seconds.value_or(options_.limits.max_seconds);
   options.in_pairs = how.in_pairs;
   options.team = how.team;
   // A machine that changes alike in all runs, as at their start, is so not met by the same order.

@@ -57,6 +57,7 @@ class CellRunner {
   // it is not the options'.
   struct How {
     std::optional<std::uint64_t> seed{};
+    std::optional<double> max_seconds{};  // of RunLimits
     std::filesystem::path trace{};
     bool in_pairs = false;  // with its ceiling, see run/pairs.h
     std::string team{};     // see RunOptions

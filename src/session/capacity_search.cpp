@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "base/error.h"
@@ -55,6 +56,12 @@ judge::GpusRun gpus_run(const run::CellResult& result, const device::EmulatedDev
   return run;
 }
 
+double most_delivered(const Readings& readings) {
+  double most = 0;
+  for (const auto& [gpus, runs] : readings) most = std::max(most, median_of(runs).imgs_per_s);
+  return most;
+}
+
 // Searches one after the other in one sweep, live.
 class CapacitySearch {
  public:
@@ -65,6 +72,7 @@ class CapacitySearch {
         watcher_(session.watcher()),
         searched_(searched),
         samples_(samples),
+        options_(options),
         most_runs_(kMostRuns + 6 * static_cast<std::size_t>(options.repetitions)) {}
 
   // False: interrupted. Throws the line of a run that failed.
@@ -89,7 +97,7 @@ class CapacitySearch {
       const auto before = runs == search_->runs().end() ? 0 : runs->second.size();
       const plan::Cell cell = changed(cell_, {{"gpus", std::to_string(*gpus)}});
       std::vector<plan::PlannedRun> plan = {
-          {cell, plan::Role::cell, static_cast<int>(before), planned_}};
+          {cell, plan::Role::cell, static_cast<int>(before), planned_, window_s(cell, *gpus)}};
       try {
         check_cold_pass(searched_, samples_, *gpus, session_.options().run.limits);
         session_.check(plan);
@@ -102,6 +110,13 @@ class CapacitySearch {
       }
     }
     return {};
+  }
+  // By what was delivered before the cell's first run: all of its runs have the same limits.
+  double window_s(const plan::Cell& cell, int gpus) {
+    const double seen = std::max(options_.imgs_per_s, most_delivered(readings_));
+    const double longest = longest_window_s(session_.options().run.limits,
+                                            expected_step_s(searched_, gpus, seen), options_);
+    return windows_s_.try_emplace(cell.id(), longest).first->second;
   }
   SweepHooks hooks() {
     return {
@@ -133,11 +148,13 @@ class CapacitySearch {
   Watcher& watcher_;
   const SearchedCell& searched_;
   const std::size_t samples_;
+  const SearchOptions& options_;
   const std::size_t most_runs_;
   std::string title_, label_, failed_, limit_;
   judge::GpuSearch* search_ = nullptr;
   plan::Cell cell_;
   Readings readings_;
+  std::map<std::string, double> windows_s_;  // the longest ones, by cell_id
   RunCaveats seen_{kCorrectedFlag};
   std::size_t runs_ = 0;
   int planned_ = 0;  // of all searches: each run has a seed of its own
@@ -173,24 +190,35 @@ plan::Cell cell_in_memory(const SearchedCell& searched, int gpus) {
                                  {"page-cache", "as-is"}});
 }
 
+// Memory gives no less than the storage did.
+run::RunLimits memory_limits(const SearchedCell& searched, const run::RunLimits& limits,
+                             const Found& found, const SearchOptions& options) {
+  const double seen = std::max(options.imgs_per_s, most_delivered(found.readings));
+  const int gpus = found.search.runs().rbegin()->first;
+  run::RunLimits longer = short_limits(limits);
+  longer.max_seconds = longest_window_s(longer, expected_step_s(searched, gpus, seen), options);
+  return longer;
+}
+
 // Throws a std::runtime_error of one line.
 ClientLimit feed_from_memory(const SearchedCell& searched, const ExperimentOptions& experiment,
-                             int gpus, int repetitions, Watcher& watcher) {
+                             const Found& found, const SearchOptions& options, Watcher& watcher) {
+  const int gpus = found.search.runs().rbegin()->first;
   watcher.logs("copying a part of the dataset into memory ...");
   const storage::MemoryCopy copy;
   if (const int code = copy_part(searched.cell, experiment.run, copy.data()); code != 0)
     return {.seen = {}, .interrupted = code};
   ExperimentOptions from_memory = experiment;
   from_memory.data = from_memory.run.data = copy.data();
-  from_memory.run.limits = short_limits(experiment.run.limits);
+  from_memory.run.limits = memory_limits(searched, experiment.run.limits, found, options);
   if (!experiment.output.empty()) from_memory.output /= kClientFolder;
   const plan::Cell there = cell_in_memory(searched, gpus);
   Session session(from_memory, {there}, std::nullopt, watcher);
   std::vector<plan::PlannedRun> plan;
-  for (int i = 0; i < repetitions; ++i) plan.push_back({there, plan::Role::cell, i});
+  for (int i = 0; i < options.repetitions; ++i) plan.push_back({there, plan::Role::cell, i});
   session.check(plan);
   session.open_ledger(plan, /*resume=*/false);
-  ClientLimit limit{.samples = copy.samples(), .seen = RunCaveats(kCorrectedFlag)};
+  ClientLimit limit{.samples = copy.samples(), .seen = RunCaveats{kCorrectedFlag}};
   std::string failed;
   const SweepHooks hooks{
       .progress = [&](const run::RunProgress& p) { watcher.shows("from memory", p); },
@@ -252,12 +280,22 @@ measure::Estimate rate_of(const std::vector<Reading>& runs) {
   return estimate;
 }
 
+double longest_window_s(const run::RunLimits& limits, double step_s, const SearchOptions& options) {
+  const double wanted_s = kMoreSeconds + kWantedSteps * step_s;
+  return std::max(limits.max_seconds, std::min(wanted_s, options.slow_window_s));
+}
+
+double expected_step_s(const SearchedCell& searched, int gpus, double imgs_per_s) {
+  if (imgs_per_s <= 0) return std::numeric_limits<double>::infinity();
+  return std::max(searched.step_s, searched.settings.batch_size * gpus / imgs_per_s);
+}
+
 run::RunLimits short_limits(run::RunLimits limits) {
-  constexpr double kLongest = 4, kMore = 1;  // seconds
-  constexpr int kFewestSteps = 4;
+  constexpr double kLongest = 4;    // seconds
+  constexpr int kFewestSteps = 10;  // fewer are no rate: `short_window`
   limits.min_steps = std::min(limits.min_steps, kFewestSteps);
   limits.min_seconds = std::min(limits.min_seconds, kLongest);
-  limits.max_seconds = std::min(limits.max_seconds, limits.min_seconds + kMore);
+  limits.max_seconds = std::min(limits.max_seconds, limits.min_seconds + kMoreSeconds);
   return limits;
 }
 
@@ -280,7 +318,10 @@ void check_cold_pass(const SearchedCell& searched, std::size_t samples, int gpus
                      const run::RunLimits& limits) {
   if (!searched.cell.is("page-cache", "cold")) return;
   const plan::CellSettings& s = searched.settings;
-  const int ahead = pipeline::find_loader_kind(s.loader).batches_ahead(s.prefetch, s.workers);
+  const int ahead = pipeline::batches_ahead(s.loader, {.prefetch = s.prefetch,
+                                                       .workers = s.workers,
+                                                       .depth = s.io_depth,
+                                                       .batch_size = s.batch_size});
   const double steps =
       static_cast<double>(samples) / s.batch_size / gpus - run::kColdWarmupSteps - ahead;
   const double window_s = steps * searched.step_s;
@@ -288,8 +329,7 @@ void check_cold_pass(const SearchedCell& searched, std::size_t samples, int gpus
   throw Error(counted_gpus(gpus),
               format("would leave %.1f s of the dataset to measure, and a cold run is one pass",
                      std::max(0.0, window_s)),
-              "use more pictures, --io uring-direct, which reads past the page cache, or "
-              "--page-cache warm");
+              kLongerPass);
 }
 
 bool burns_much(const SearchedCell& searched) {
@@ -333,7 +373,7 @@ Found search_gpus(const SearchedCell& searched, const ExperimentOptions& experim
     found.without_cpu.emplace(
         std::vector{kLeastUtilisation},
         judge::GpuSearch::Limits{std::max(1, found.search.fed(kLeastUtilisation).gpus),
-                                 options.most_gpus, 1});
+                                 options.most_gpus, options.repetitions});
     is_whole = searching.search(changed(searched.cell, {{"host-cpu-ms", "0"}}), *found.without_cpu,
                                 "no host CPU");
   }
@@ -343,10 +383,10 @@ Found search_gpus(const SearchedCell& searched, const ExperimentOptions& experim
 }
 
 std::optional<ClientLimit> client_limit(const SearchedCell& searched,
-                                        const ExperimentOptions& experiment, int gpus,
-                                        int repetitions, Watcher& watcher) {
+                                        const ExperimentOptions& experiment, const Found& found,
+                                        const SearchOptions& options, Watcher& watcher) {
   try {
-    return feed_from_memory(searched, experiment, gpus, repetitions, watcher);
+    return feed_from_memory(searched, experiment, found, options, watcher);
   } catch (const std::runtime_error& error) {
     watcher.warns(std::string("what this machine manages from memory is not known: ") +
                   error.what());

@@ -59,19 +59,39 @@ struct SearchedCell {
 // Throws a UsageError where the cell has no emulated rate, or does not read stored data.
 SearchedCell searched_cell(const plan::Cell& cell);
 
+// Steps that a run of a search should have: an interval takes 20 of them.
+inline constexpr double kWantedSteps = 22;
+// Beyond the shortest window, for queues that come to rest late.
+inline constexpr double kMoreSeconds = 1;
+
 // How a search goes.
 struct SearchOptions {
   int most_gpus = 64;
   int repetitions = 3;  // on both sides of each answer, and from memory
+  // So long may a window last that slow steps make longer than the limits say; 0: no longer.
+  double slow_window_s = 60;
+  // That one GPU's loader was seen to get out of the storage; 0: not known.
+  double imgs_per_s = 0;
 };
 
-// Of runs of a device whose steps have no length: a few seconds each, however few steps that is.
+// Seconds: the longest window of a run whose steps are expected to take `step_s`, so that it has
+// kWantedSteps; infinity: nobody knows.
+double longest_window_s(const run::RunLimits& limits, double step_s, const SearchOptions& options);
+// Seconds: how long a step of so many GPUs is expected to take of a loading that gives all of them
+// `imgs_per_s`; 0: not known.
+double expected_step_s(const SearchedCell& searched, int gpus, double imgs_per_s);
+
+// Of runs of a device whose steps have no length: a few seconds each, and no more steps than a rate
+// takes.
 run::RunLimits short_limits(run::RunLimits limits);
 
 // What Ledger refuses as well, with the remedy of a sweep: a search cannot be resumed. Throws an
 // Error where the folder holds a ledger of a search; nothing where it is empty.
 void refuse_old_results(const std::filesystem::path& output);
 
+// What more of a cold pass takes.
+inline constexpr const char* kLongerPass =
+    "use more pictures, --io uring-direct, which reads past the page cache, or --page-cache warm";
 // A cold run is one pass over the data, which has to last. Throws an Error where it does not with
 // so many GPUs.
 void check_cold_pass(const SearchedCell& searched, std::size_t samples, int gpus,
@@ -104,12 +124,13 @@ struct ClientLimit {
   int interrupted = 0;  // the exit code, where a signal came: nothing else is known then
 };
 
-// What this machine reads, decodes and takes to `gpus` GPUs from memory, with the same workers and
-// depth, `repetitions` times. Steps have no length, and burn the CPU time on the host that they do
-// in the search. Nothing where that cannot be measured, of which the watcher is told.
+// What this machine reads, decodes and takes to as many GPUs as were tried at most from memory,
+// with the same workers and depth, as often as there are repetitions. Steps have no length, and
+// burn the CPU time on the host that they do in the search. Nothing where that cannot be measured,
+// of which the watcher is told.
 std::optional<ClientLimit> client_limit(const SearchedCell& searched,
-                                        const ExperimentOptions& experiment, int gpus,
-                                        int repetitions, Watcher& watcher);
+                                        const ExperimentOptions& experiment, const Found& found,
+                                        const SearchOptions& options, Watcher& watcher);
 
 // What ends the images/s: this machine where it manages less than 1.1 times from memory what the
 // storage gave, else the storage; not clear where the intervals of the two allow both.

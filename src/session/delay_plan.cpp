@@ -9,6 +9,16 @@ namespace feedrate::session {
 
 using measure::Place;
 
+namespace {
+
+// Where reads drain at each batch's end, those that may be in flight seldom are in a smaller batch:
+// it would be another loader that is measured.
+int least_batch(const plan::CellSettings& settings) {
+  return settings.drains_each_batch() && settings.io_depth > 1 ? 2 * settings.io_depth : 1;
+}
+
+}  // namespace
+
 judge::Servers servers_of(const plan::CellSettings& settings) {
   return {.workers = static_cast<double>(std::max(settings.workers, 1) * settings.gpus),
           .cpus = 1,
@@ -30,7 +40,8 @@ std::vector<Probe> probes_of(const plan::CellSettings& settings, const ProbesWan
   if (wanted.launching && !settings.has_serial_copies()) add(Place::step, true);
   if (settings.gpus > 1) add(Place::all_reduce, false);
   if (wanted.storage && settings.workers_can_be_delayed()) add(Place::storage, false);
-  if (wanted.in_flight) probes.push_back({Place::in_flight, false});  // served by no device
+  if (wanted.in_flight && settings.batch_size >= least_batch(settings))
+    probes.push_back({Place::in_flight, false});  // served by no device
   return probes;
 }
 
@@ -84,7 +95,7 @@ std::optional<int> smaller_batch(const plan::CellSettings& settings, double budg
     return std::nullopt;
   if (!plan_of(budget_s, ladder_s, step_s, probes).needs_s) return std::nullopt;
   const double launch_ms = emulation.host_cpu_ms < 0 ? kUnknownLaunchMs : emulation.host_cpu_ms;
-  for (int batch = settings.batch_size / 2; batch >= 1; batch /= 2) {
+  for (int batch = settings.batch_size / 2; batch >= least_batch(settings); batch /= 2) {
     const double s = step_s * batch / settings.batch_size;
     if (1e3 * s < kLeastOfLaunch * launch_ms) return std::nullopt;
     if (!plan_of(budget_s, ladder_s, s, probes).needs_s) return batch;

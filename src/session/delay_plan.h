@@ -24,7 +24,7 @@ struct ProbesWanted {
   std::span<const measure::Place> served;  // by the cell's device
   bool storage = false;                    // reads reach it, and more of them can
   bool launching = false;                  // nothing else binds: see Finding
-  bool in_flight = false;                  // judge::may_reads_in_flight_limit()
+  bool in_flight = false;                  // judge::may_reads_in_flight_limit(); of large batches
 };
 std::vector<Probe> probes_of(const plan::CellSettings& settings, const ProbesWanted& wanted);
 
@@ -48,8 +48,9 @@ DelayPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t p
 // A smaller batch for the blocks, with which kLeastPairs pairs of each kind of delay fit into the
 // budget: the largest half, quarter ... of the cell's. Nothing where its own fit, where none does,
 // or where such a step would be another one: of an emulated device only the rate is known, which
-// is the same for each batch, as long as nothing else takes its time by the step; recorded steps
-// are of the batch that they were recorded with. The other arguments: as for plan_of().
+// is the same for each batch, as long as nothing else takes its time by the step, and a loader that
+// drains at each batch's end has its reads in flight; recorded steps are of the batch that they
+// were recorded with. The other arguments: as for plan_of().
 std::optional<int> smaller_batch(const plan::CellSettings& settings, double budget_s,
                                  double ladder_s, double step_s, std::size_t probes);
 

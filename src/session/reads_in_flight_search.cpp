@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <limits>
 #include <stdexcept>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "judge/flags.h"
+#include "judge/reads_in_flight.h"
 #include "measure/affinity.h"
 #include "measure/control_group.h"
 #include "session/ladder_cells.h"
@@ -36,18 +36,18 @@ judge::InFlightSearch::Limits search_limits(const SearchedCell& searched, const 
   if (!typed.workers) limits.start.workers = 1, limits.most.workers = kMost;
   if (!typed.depth && takes_a_depth(searched.cell))
     limits.start.depth = 1, limits.most.depth = kMost;
+  // A batch holds no more, see CellSettings::reads_of_worker().
+  if (searched.settings.drains_each_batch() && limits.most.depth > limits.start.depth)
+    limits.most.depth = std::clamp(searched.settings.batch_size, limits.start.depth, kMost);
   return limits;
 }
 
-// Small batches, so that a slow storage ends several of them in a short window.
-plan::Cell client_cell(const SearchedCell& searched) {
-  constexpr int kMostImages = 32;
-  const int batch = std::min(kMostImages, searched.settings.batch_size);
-  return changed(searched.cell, {{"gpus", "1"},
-                                 {"batch-size", std::to_string(batch)},
-                                 {"device", "emulated:inf"},
-                                 {"host-cpu-ms", "0"},
-                                 {"all-reduce-ms", "0"}});
+// Small ones, so that a slow storage ends several of them in a short window. A loader that drains
+// at each batch's end reads as in the search for GPUs only with the same batches.
+int in_flight_batch(const plan::CellSettings& settings, const judge::LoaderReads& reads) {
+  constexpr int kFewest = 8, kMost = 32;
+  if (settings.drains_each_batch()) return settings.batch_size;
+  return std::min(settings.batch_size, std::clamp(reads.count(), kFewest, kMost));
 }
 
 plan::Cell cell_with_reads(const plan::Cell& cell, const judge::LoaderReads& reads) {
@@ -66,15 +66,26 @@ ExperimentOptions client_options(const ExperimentOptions& experiment) {
   return options;
 }
 
+SearchedCell reading_as(SearchedCell searched, const judge::LoaderReads& reads) {
+  searched.settings.workers = reads.workers;
+  searched.settings.io_depth = reads.depth;
+  return searched;
+}
+
 // Measures in one sweep, live.
 class ClientRuns {
  public:
-  ClientRuns(Session& session, const SearchedCell& searched,
-             const judge::InFlightSearch::Limits& limits)
+  // `samples`: of the dataset; `limits`: of the search for GPUs.
+  ClientRuns(Session& session, const SearchedCell& searched, std::size_t samples,
+             const run::RunLimits& limits, const SearchOptions& options,
+             const judge::InFlightSearch::Limits& reads)
       : session_(session),
         watcher_(session.watcher()),
-        cell_(client_cell(searched)),
-        search_(limits) {}
+        searched_(searched),
+        samples_(samples),
+        limits_(limits),
+        options_(options),
+        search_(reads) {}
 
   // Throws the Error of a run that failed.
   void run() {
@@ -96,7 +107,6 @@ class ClientRuns {
     if (found.interrupted) return found;
     found.chosen = search_.chosen();
     found.more_adds_nothing = search_.more_adds_nothing();
-    found.serious = listed(serious_);
     return found;
   }
 
@@ -105,9 +115,13 @@ class ClientRuns {
     while (const auto reads = search_.next()) {
       const auto before = found_.readings.find(*reads);
       const auto runs = before == found_.readings.end() ? 0 : before->second.size();
+      const plan::Cell cell = in_flight_cell(searched_, *reads);
       std::vector<plan::PlannedRun> plan = {
-          {cell_with_reads(cell_, *reads), plan::Role::cell, static_cast<int>(runs), planned_}};
+          {cell, plan::Role::cell, static_cast<int>(runs), planned_, window_s(cell)}};
       try {
+        // What the search for GPUs would refuse is not chosen.
+        check_cold_pass(reading_as(searched_, *reads), samples_, 1, limits_);
+        check_samples(searched_, *reads, samples_);
         session_.check(plan);
         now_ = *reads;
         ++planned_;
@@ -120,6 +134,18 @@ class ClientRuns {
     }
     return {};
   }
+  // By what was seen before the cell's first run: all of its runs have the same limits. Small
+  // batches need no longer ones before anything was seen.
+  double window_s(const plan::Cell& cell) {
+    const plan::CellSettings settings = plan::settings_of(cell);
+    double most = 0;
+    for (const auto& [reads, runs] : found_.readings)
+      most = std::max(most, median_of(runs).imgs_per_s);
+    double step_s = most > 0 ? settings.batch_size / most : 0;
+    if (most <= 0 && settings.drains_each_batch()) step_s = std::numeric_limits<double>::infinity();
+    const double longest = longest_window_s(session_.options().run.limits, step_s, options_);
+    return windows_s_.try_emplace(cell.id(), longest).first->second;
+  }
   std::string label() const { return "reads in flight, " + reads_text(now_); }
   void finish(const ledger::Record& record) {
     watcher_.shows_nothing();
@@ -130,9 +156,7 @@ class ClientRuns {
     const auto median_ns = m.latencies.percentile_ns(0.5);
     if (found_.readings.empty() && median_ns)
       found_.first_read_ms = 1e-6 * static_cast<double>(*median_ns);
-    for (const judge::Flag& flag : record.flags)
-      if (flag.severity == judge::Severity::serious && flag.name != kCorrectedFlag)
-        serious_.insert(flag.name);
+    found_.seen.add(record, label());
     const Reading reading = reading_of(result);
     search_.add(now_, reading.imgs_per_s);
     found_.readings[now_].push_back(reading);
@@ -141,11 +165,14 @@ class ClientRuns {
 
   Session& session_;
   Watcher& watcher_;
-  const plan::Cell cell_;
+  const SearchedCell& searched_;
+  const std::size_t samples_;
+  const run::RunLimits& limits_;
+  const SearchOptions& options_;
   judge::InFlightSearch search_;
   judge::LoaderReads now_;
-  ReadsFound found_;
-  std::set<std::string> serious_;
+  ReadsFound found_{.seen = RunCaveats{"short_window", kCorrectedFlag}};
+  std::map<std::string, double> windows_s_;  // the longest ones, by cell_id
   std::string failed_;
   int planned_ = 0;
 };
@@ -161,18 +188,54 @@ SearchedCell searched_cell_with(const SearchedCell& searched, const judge::Loade
   return searched_cell(cell_with_reads(searched.cell, reads));
 }
 
+double chosen_imgs_per_s(const ReadsFound& reads) {
+  const auto chosen = reads.readings.find(reads.chosen);
+  return chosen == reads.readings.end() ? 0 : median_of(chosen->second).imgs_per_s;
+}
+
+plan::Cell in_flight_cell(const SearchedCell& searched, const judge::LoaderReads& reads) {
+  const int batch = in_flight_batch(searched.settings, reads);
+  return changed(cell_with_reads(searched.cell, reads), {{"gpus", "1"},
+                                                         {"batch-size", std::to_string(batch)},
+                                                         {"device", "emulated:inf"},
+                                                         {"host-cpu-ms", "0"},
+                                                         {"all-reduce-ms", "0"}});
+}
+
+void check_samples(const SearchedCell& searched, const judge::LoaderReads& reads,
+                   std::size_t samples) {
+  constexpr std::size_t kLeastOfEach = 20;  // reads of a pass, one after the other
+  const auto count = static_cast<std::size_t>(reads.count());
+  if (!searched.cell.is("page-cache", "cold") || samples >= kLeastOfEach * count) return;
+  throw Error(
+      reads_text(reads),
+      format("%zu reads in flight are more than a twentieth of the %zu pictures, and a cold "
+             "run is one pass",
+             count, samples),
+      kLongerPass);
+}
+
 ReadsFound search_reads_in_flight(const SearchedCell& searched, const ExperimentOptions& experiment,
-                                  const TypedReads& typed, Watcher& watcher) {
+                                  const TypedReads& typed, const SearchOptions& search,
+                                  Watcher& watcher) {
+  const judge::LoaderReads given{searched.settings.workers, searched.settings.io_depth};
+  const std::string one_reader = judge::one_reader_of(searched.settings);
+  if (!one_reader.empty()) return {.typed = typed, .chosen = given, .one_reader = one_reader};
   const judge::InFlightSearch::Limits limits = search_limits(searched, typed);
   if (limits.start == limits.most) return {.typed = typed, .chosen = limits.start};
   const ExperimentOptions options = client_options(experiment);
   Session session(options, {searched.cell}, std::nullopt, watcher);
   // What the search for GPUs would refuse is refused now.
   session.runner().check_device(searched.cell);
-  check_cold_pass(searched, session.dataset_of(searched.cell)->samples.size(), 1,
-                  experiment.run.limits);
+  const std::size_t samples = session.dataset_of(searched.cell)->samples.size();
+  check_cold_pass(reading_as(searched, limits.start), samples, 1, experiment.run.limits);
+  try {
+    check_samples(searched, limits.start, samples);
+  } catch (const Error& error) {
+    return {.typed = typed, .chosen = limits.start, .limit = error.what()};
+  }
   session.open_ledger({}, /*resume=*/false);
-  ClientRuns runs(session, searched, limits);
+  ClientRuns runs(session, searched, samples, experiment.run.limits, search, limits);
   runs.run();
   ReadsFound found = runs.found();
   found.typed = typed;

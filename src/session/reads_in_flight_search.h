@@ -18,21 +18,36 @@ struct TypedReads {
 struct ReadsFound {
   TypedReads typed{};
   judge::LoaderReads chosen{};  // of each GPU's loader
-  bool is_searched = false;     // there was something to search over: what follows is known
+  bool is_searched = false;     // there was something to search over: what was seen is known
   bool more_adds_nothing = false;
   std::map<judge::LoaderReads, std::vector<Reading>> readings{};  // of each run
   std::optional<double> first_read_ms{};  // median latency with the fewest; none: not seen
   std::string limit{};                    // why more were not tried
-  std::string serious{};                  // names of the runs' serious flags; empty: none
+  std::string one_reader{};               // see judge::one_reader_of()
+  RunCaveats seen{};                      // but what says that such runs are short
   int interrupted = 0;  // the exit code, where a signal came: nothing else is known then
 };
 
 // Measures one GPU's loader with 1, 2, 4 ... reads in flight, until more no longer help: on a
 // device that takes any rate, whose steps cost the host nothing; else as in the search for GPUs.
-// The runs last for --min-seconds, at most 4 s; a cold one may be shorter. Their records are in a
-// ledger of its own, reads-in-flight, in the output folder. Throws the Error of a run that failed.
+// Nothing is searched where one reader reads for all workers. The runs last for --min-seconds, at
+// most 4 s, and longer where that is too few steps; a cold one may be shorter. Their records are in
+// a ledger of its own, reads-in-flight, in the output folder. Throws the Error of a run that
+// failed.
 ReadsFound search_reads_in_flight(const SearchedCell& searched, const ExperimentOptions& experiment,
-                                  const TypedReads& typed, Watcher& watcher);
+                                  const TypedReads& typed, const SearchOptions& options,
+                                  Watcher& watcher);
+
+// What one GPU's loader got out of the storage with the reads that were chosen; 0: not measured.
+double chosen_imgs_per_s(const ReadsFound& reads);
+
+// The cell whose loader is measured with so many reads in flight.
+plan::Cell in_flight_cell(const SearchedCell& searched, const judge::LoaderReads& reads);
+
+// Throws an Error where a pass over so many samples is too short for so many reads in flight: a
+// cold run begins with none and ends with none, and its rate would be that of few.
+void check_samples(const SearchedCell& searched, const judge::LoaderReads& reads,
+                   std::size_t samples);
 
 // The same cell with so many. Throws as searched_cell().
 SearchedCell searched_cell_with(const SearchedCell& searched, const judge::LoaderReads& reads);

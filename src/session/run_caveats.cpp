@@ -18,7 +18,7 @@ void RunCaveats::add(const ledger::Record& record, const std::string& of) {
   }
   if (record.result.measurement) ++runs_;
   std::vector<judge::Flag> flags = record.flags;
-  std::erase_if(flags, [&](const judge::Flag& flag) { return flag.name == corrected_; });
+  std::erase_if(flags, [&](const judge::Flag& flag) { return left_out_.contains(flag.name); });
   for (judge::Flag& flag : flags) {
     if (!of.empty()) flag.reason += " (" + of + ")";
     keep(flag);

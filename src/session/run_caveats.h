@@ -1,5 +1,8 @@
 #pragma once
+#include <functional>
+#include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +20,9 @@ std::string page_cache_state(const run::PageCache& cache);
 class RunCaveats {
  public:
   RunCaveats() = default;
-  // Leaves out flags of this name: the answer's rates are corrected for what they say.
-  explicit RunCaveats(std::string_view corrected) : corrected_(corrected) {}
+  // Leaves out flags of these names: what they say is made up for in the answer.
+  explicit RunCaveats(std::initializer_list<std::string_view> left_out)
+      : left_out_(left_out.begin(), left_out.end()) {}
 
   // `of`: which run, "3 GPUs"; empty: there is but one.
   void add(const ledger::Record& record, const std::string& of);
@@ -38,7 +42,7 @@ class RunCaveats {
   void keep(const std::string& state, const Shares& shares);
   void keep(const judge::Flag& flag);
 
-  std::string corrected_;
+  std::set<std::string, std::less<>> left_out_;
   int runs_ = 0;
   std::vector<judge::RaisedFlag> raised_;
   std::vector<judge::Flag> flags_;

@@ -138,15 +138,18 @@ class Sweep {
     run::CellResult result =
         session_.runner().run(run.cell, hooks_.progress, session_.token(),
                               {.seed = run.seed(options.run.seed),
+                               .max_seconds = run.max_seconds,
                                .trace = number == total ? options.trace : std::filesystem::path{},
                                .in_pairs = run.in_pairs,
                                .team = team_of(run)});
+    run::RunOptions own = options.run;
+    own.limits.max_seconds = run.max_seconds.value_or(own.limits.max_seconds);
     std::vector<std::string> differences = session_.differences();
     std::ranges::move(ledger::device_differences(before_, result), std::back_inserter(differences));
     auto [record, json] = session_.record_run(
         std::move(result),
         {run, order_++, ceiling, page_caches_.of(run.cell), std::move(differences), precision_},
-        options.run);
+        own);
     if (again && record.result.measurement && hooks_.replaced) hooks_.replaced();
     hooks_.finished(record, json);
     ceilings_.add(record);

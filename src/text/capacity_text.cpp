@@ -63,10 +63,16 @@ measure::Estimate most_delivered(const session::Readings& readings,
 }
 
 std::string storage_limit_text(const std::string& both, const session::ReadsFound& reads) {
+  if (!reads.one_reader.empty())
+    return "the one reader of " + reads.one_reader + ", which reads one file at a time: " + both +
+           ". Whether the storage gives more is not known: use another " +
+           reads.one_reader.substr(0, reads.one_reader.find(' '));
   const std::string in_flight = std::to_string(reads.chosen.count());
   if (!reads.is_searched)
-    return "not known: " + both + ", with " + in_flight +
-           " in flight a GPU, as typed. More were not tried: leave out --workers and --io-depth";
+    return "not known: " + both + ", with " + in_flight + " in flight a GPU" +
+           (reads.limit.empty()
+                ? ", as typed. More were not tried: leave out --workers and --io-depth"
+                : ". More were not tried: " + reads.limit);
   if (!reads.more_adds_nothing)
     return "the storage or the reads in flight: " + both + ", with " + in_flight +
            " in flight a GPU, and more were not tried";
@@ -81,13 +87,15 @@ std::string storage_limit_text(const std::string& both, const session::ReadsFoun
 std::string in_flight_text(const session::ReadsFound& reads) {
   const std::string chosen = std::to_string(reads.chosen.count()) + " in flight (" +
                              session::reads_text(reads.chosen) + " a GPU)";
-  if (!reads.is_searched) return chosen + ", as typed; more was not tried";
+  if (!reads.one_reader.empty()) return "one at a time, as " + reads.one_reader + " has one reader";
+  if (!reads.is_searched)
+    return chosen + (reads.limit.empty() ? ", as typed; more was not tried"
+                                         : "; more was not tried: " + reads.limit);
   std::string text = first_text(reads);
   if (reads.chosen != reads.readings.begin()->first)
     text += "; " + chosen + ": " +
             thousands(session::median_of(reads.readings.at(reads.chosen)).imgs_per_s) + " img/s";
   text += ", " + more_text(reads);
-  if (!reads.serious.empty()) text += " (serious flags: " + reads.serious + ")";
   return text;
 }
 
@@ -103,7 +111,8 @@ std::string limit_text(const measure::Estimate& from_storage, const measure::Est
     case session::Limit::machine:
       break;
   }
-  const char* more = reads.typed.workers ? "more CPUs, more --workers" : "more CPUs";
+  const bool are_workers_searched = reads.is_searched && !reads.typed.workers;
+  const char* more = are_workers_searched ? "more CPUs" : "more CPUs, more --workers";
   return format(
       "this machine: from memory its workers (%d a GPU)%s manage %s img/s, from the storage %s. "
       "Use %s, or --decoder raw-read, which reads and does not decode",
@@ -115,7 +124,8 @@ void CapacityAnswer::heading() const {
   const device::EmulatedDevice& device = searched_.device;
   const plan::CellSettings& settings = searched_.settings;
   const std::string rate = thousands(device.imgs_per_s) + " img/s";
-  const bool names_rate = device.name.find(rate) != std::string::npos;
+  // Of recorded steps there is none in the name, of a scaled rate another one.
+  const bool names_rate = device.trace_ms.empty() && device.caveat.empty();
   std::printf("EMULATED GPUs: %s%s (%s); %s\n", device.name.c_str(),
               names_rate ? "" : (", " + rate + " each").c_str(), device.source.c_str(),
               device::kEmulation.data());
@@ -189,18 +199,19 @@ void CapacityAnswer::own_h200_answer() const {
       session::counted_gpus(static_cast<int>(most / (kShare * *rate))).c_str(), 100 * kShare);
 }
 
-void CapacityAnswer::print(const std::optional<session::ClientLimit>& client,
-                           bool own_h200) const {
+void CapacityAnswer::print(const std::optional<session::ClientLimit>& client, bool own_h200) const {
   if (found_.interrupted && found_.readings.empty()) return;
-  session::RunCaveats all = found_.seen;
+  session::RunCaveats searched = found_.seen;
+  searched.add(reads_.seen);
+  session::RunCaveats all = searched;
   if (client) all.add(client->seen);
   std::fputs(first_lines(all).c_str(), stdout);
   heading();
   table();
   if (!found_.interrupted) answers();
   if (!found_.interrupted && own_h200) own_h200_answer();
-  std::fputs(page_cache_line(found_.seen).c_str(), stdout);
-  for (const judge::Flag& flag : found_.seen.flags()) std::fputs(flag_line(flag).c_str(), stdout);
+  std::fputs(page_cache_line(searched).c_str(), stdout);
+  for (const judge::Flag& flag : searched.flags()) std::fputs(flag_line(flag).c_str(), stdout);
   std::fflush(stdout);
 }
 

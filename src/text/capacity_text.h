@@ -24,9 +24,9 @@ class CapacityAnswer {
       : searched_(searched), reads_(reads), found_(found) {}
 
   // What was asked for, the table of runs and the answers; of an interrupted search the table. The
-  // first line says whether all that may not be quoted, of the search and of the run from memory.
-  // `own_h200`: also how many H200s, as this program trains them, the same images/s keep, where
-  // their rate is known.
+  // first line says whether all that may not be quoted, of both searches and of the run from
+  // memory. `own_h200`: also how many H200s, as this program trains them, the same images/s keep,
+  // where their rate is known.
   void print(const std::optional<session::ClientLimit>& client, bool own_h200) const;
   // What this machine manages from memory, and which of the two is the limit beyond the answer.
   void print_client(const session::ClientLimit& client) const;

@@ -75,6 +75,29 @@ class Capacity(ProgramTest):
         self.assertEqual({r["cell"]["host-cpu-ms"] for r in records}, {"0", "5"})
         self.assertEqual([r["seed"] for r in records], list(range(5, 5 + len(records))))
 
+    def test_the_search_without_the_hosts_cpu_repeats_its_runs_as_well(self):
+        self.capacity(
+            *("--device", "emulated:200", "--most-gpus", "2", "--host-cpu-ms", "5"),
+            *("--no-client", "--repetitions", "2", "-o", self.path("out")),
+        )
+        without = [r for r in self.ledger("out") if r["cell"]["host-cpu-ms"] == "0"]
+        self.assertEqual([r["cell"]["gpus"] for r in without], [2, 2])
+
+    def test_windows_may_grow_where_steps_may_be_slow(self):
+        """As long as nobody knows the storage's rate; and not beyond what was typed."""
+        for typed, most in (((), 60), (("--max-seconds", "2.5"), 2.5)):
+            output = "typed" if typed else "out"
+            self.call(
+                *("capacity", "--dataset", self.data, *WARM, *QUICK[:4], "--min-seconds", "0.2"),
+                *("--decoder", "raw-read", *READS, "--device", "emulated:200", "--no-client"),
+                *("--most-gpus", "2", "--repetitions", "1", "--host-cpu-ms", "0"),
+                *(*typed, "-o", self.path(output)),
+            )
+            one, two = (r["limits"]["max_seconds"] for r in self.ledger(output))
+            self.assertEqual(one, most)
+            self.assertLess(two, 10)
+            self.call("validate", self.path(output))
+
     def test_none_is_fed_where_more_is_needed_than_can_be_read(self):
         answer = self.capacity(
             *("--device", "emulated:1e9", "--most-gpus", "4", "--host-cpu-ms", "0")

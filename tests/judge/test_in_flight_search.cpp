@@ -98,6 +98,29 @@ TEST(InFlightSearch, OneRunThatMetAStorageWhichStoodStillChangesNothing) {
   }
 }
 
+// One doubling that gains nothing is not enough to say so, and more was refused.
+TEST(InFlightSearch, ARefusalIsNoSignThatMoreAddsNothing) {
+  InFlightSearch refused_depth(kAll);
+  while (const auto reads = refused_depth.next()) {
+    if (reads->count() > 16) {
+      refused_depth.cannot(*reads);
+    } else {
+      refused_depth.add(*reads, storage_of(8)(*reads));
+    }
+  }
+  EXPECT_FALSE(refused_depth.more_adds_nothing());
+  // The depth is searched to its end, and the workers are refused.
+  InFlightSearch refused_workers(kAll);
+  while (const auto reads = refused_workers.next()) {
+    if (reads->workers > 1) {
+      refused_workers.cannot(*reads);
+    } else {
+      refused_workers.add(*reads, storage_of(2)(*reads));
+    }
+  }
+  EXPECT_FALSE(refused_workers.more_adds_nothing());
+}
+
 TEST(InFlightSearch, StaysBelowWhatCannotBeMeasured) {
   InFlightSearch search(kAll);
   while (const auto reads = search.next()) {

@@ -98,6 +98,26 @@ TEST_F(Loaders, PixelsDoNotDependOnLoaderOrWorkers) {
   }
 }
 
+// However many workers there are: what is loaded ahead is bounded by the queues and their slabs.
+TEST_F(Loaders, NoMoreBatchesLieAheadThanTheyHaveRoomFor) {
+  for (const char* kind : {"pool", "batch"}) {
+    for (const int workers : {1, 2, 16}) {
+      const pipeline::LoaderOptions o = options("jpeg", workers);
+      const pipeline::LoaderSize size{
+          .prefetch = o.prefetch, .workers = workers, .depth = 1, .batch_size = kBatch};
+      const auto loader = pipeline::make_loader(kind, o);
+      EXPECT_LE(pipeline::batches_ahead(kind, size) * kBatch, loader->samples_ahead_limit())
+          << kind << " " << workers;
+    }
+  }
+  EXPECT_EQ(pipeline::batches_ahead("pool", {.prefetch = 2, .workers = 64, .batch_size = 256}), 7);
+  EXPECT_GT(pipeline::batches_ahead("pool",
+                                    {.prefetch = 2, .workers = 64, .depth = 64, .batch_size = 256}),
+            7)
+      << "samples that are on their way may be of more batches";
+  EXPECT_EQ(pipeline::batches_ahead("pool", {.prefetch = 2, .workers = 0}), 0);
+}
+
 TEST_F(Loaders, KeepOpencvToTheThreadThatCallsIt) {
   const auto loader = pipeline::make_loader("pool", options("jpeg", 2));
   EXPECT_EQ(pipeline::opencv_threads(), 1);

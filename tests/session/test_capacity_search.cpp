@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "device/published_rates.h"
 #include "plan/expand.h"
 #include "session/reads_in_flight_search.h"
@@ -56,6 +57,70 @@ TEST(BurnsMuch, MoreThanATenthOfAStep) {
   EXPECT_FALSE(session::burns_much(burning("0")));
   EXPECT_FALSE(session::burns_much(burning("9")));
   EXPECT_TRUE(session::burns_much(burning("11")));
+}
+
+// 47 images/s, of one read of 20 ms at a time, and 105, of a device of 12 MB/s.
+TEST(LongestWindow, HoldsEnoughStepsOfASlowStorage) {
+  constexpr double kFewest = 10;  // fewer are flagged, seriously
+  run::RunLimits limits;
+  limits.min_seconds = 4, limits.max_seconds = 5;
+  const session::SearchOptions options;
+  const session::SearchedCell searched =
+      cell_to_search({{"device", {"emulated:2470"}}, {"batch-size", {"256"}}});
+  for (const auto& [imgs_per_s, gpus] : {std::pair{47.0, 1}, {105.0, 1}, {105.0, 2}}) {
+    const double step_s = session::expected_step_s(searched, gpus, imgs_per_s);
+    EXPECT_NEAR(step_s, 256 * gpus / imgs_per_s, 1e-9);
+    EXPECT_GE(session::longest_window_s(limits, step_s, options), kFewest * step_s) << imgs_per_s;
+  }
+  const double fast_s = session::expected_step_s(searched, 1, 1e6);
+  EXPECT_DOUBLE_EQ(fast_s, searched.step_s) << "the device takes so long";
+  EXPECT_DOUBLE_EQ(session::longest_window_s(limits, fast_s, options), 5);
+  const double unknown_s = session::expected_step_s(searched, 1, 0);
+  EXPECT_DOUBLE_EQ(session::longest_window_s(limits, unknown_s, options), options.slow_window_s);
+  EXPECT_DOUBLE_EQ(session::longest_window_s(limits, unknown_s, {.slow_window_s = 0}), 5)
+      << "--max-seconds was typed";
+  EXPECT_GE(session::short_limits({}).min_steps, kFewest);
+}
+
+// Of 64 workers no more batches lie ahead than there is room for.
+TEST(CheckColdPass, CountsWhatTheQueuesHold) {
+  const run::RunLimits limits{.min_seconds = 4};
+  const auto check = [&](const char* workers, std::size_t batches) {
+    const auto searched = cell_to_search({{"device", {"emulated:2560"}},
+                                          {"page-cache", {"cold"}},
+                                          {"batch-size", {"256"}},
+                                          {"workers", {workers}}});
+    session::check_cold_pass(searched, 256 * batches, 1, limits);
+  };
+  EXPECT_NO_THROW(check("1", 50));
+  EXPECT_NO_THROW(check("64", 50));
+  EXPECT_THROW(check("1", 20), Error);
+}
+
+// It begins and ends with none.
+TEST(CheckSamples, AColdPassHoldsTwentyOfEachRead) {
+  const auto cold = cell_to_search({{"page-cache", {"cold"}}});
+  EXPECT_NO_THROW(session::check_samples(cold, {.workers = 4, .depth = 8}, 640));
+  EXPECT_THROW(session::check_samples(cold, {.workers = 4, .depth = 8}, 639), Error);
+  const auto warm = cell_to_search({{"page-cache", {"warm"}}});
+  EXPECT_NO_THROW(session::check_samples(warm, {.workers = 4, .depth = 8}, 10));
+}
+
+TEST(InFlightCell, ItsBatchesAreSmallAndBoundNoReads) {
+  const auto batch = [](const plan::AxisValues& others, const judge::LoaderReads& reads) {
+    plan::AxisValues values{{"batch-size", {"256"}}, {"io", {"uring"}}};
+    for (const auto& [axis, typed] : others) values[axis] = typed;
+    const plan::CellSettings settings =
+        plan::settings_of(session::in_flight_cell(cell_to_search(values), reads));
+    EXPECT_EQ(settings.io_depth, reads.depth);
+    return settings.batch_size;
+  };
+  EXPECT_EQ(batch({}, {.workers = 1, .depth = 1}), 8);
+  EXPECT_EQ(batch({}, {.workers = 1, .depth = 16}), 16);
+  EXPECT_EQ(batch({}, {.workers = 64, .depth = 64}), 32);
+  EXPECT_EQ(batch({{"batch-size", {"4"}}}, {.workers = 1, .depth = 16}), 4);
+  EXPECT_EQ(batch({{"loader", {"batch"}}}, {.workers = 1, .depth = 1}), 256);
+  EXPECT_EQ(batch({{"workers", {"0"}}}, {.workers = 0, .depth = 2}), 256);
 }
 
 TEST(SearchedCellWith, ReadsAsManyAndIsElseTheSame) {

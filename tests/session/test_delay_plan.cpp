@@ -71,6 +71,18 @@ TEST(ProbesOf, ReadsInFlightAreWithheldWhereTheyMayLimit) {
   EXPECT_EQ(probes.back().place, measure::Place::in_flight);
 }
 
+// A batch of fewer is the limit itself.
+TEST(ProbesOf, ReadsInFlightAreWithheldOnlyWhereABatchHoldsThemTwice) {
+  const auto probes = [](const char* loader, const char* batch) {
+    const plan::CellSettings settings = plan::settings_of(cell_of(
+        {{"loader", {loader}}, {"batch-size", {batch}}, {"io", {"uring"}}, {"io-depth", {"8"}}}));
+    return session::probes_of(settings, {.served = {}, .in_flight = true}).size();
+  };
+  EXPECT_EQ(probes("batch", "16"), 1U);
+  EXPECT_EQ(probes("batch", "15"), 0U);
+  EXPECT_EQ(probes("pool", "1"), 1U) << "its reads are of the next batches as well";
+}
+
 TEST(ProbesOf, AreThoseThatTheDeviceServes) {
   plan::CellSettings settings = plan::settings_of(cell_of({}));
   settings.gpus = 2;
@@ -175,6 +187,16 @@ TEST(SmallerBatch, LetsSixPairsFitTheBudgetOfASlowEmulatedCell) {
   settings.device_argument = "trace=steps.trace";
   EXPECT_FALSE(session::smaller_batch(settings, 70, 12, 0.17, 6))
       << "the steps were recorded with this batch";
+}
+
+TEST(SmallerBatch, HoldsTheReadsOfALoaderThatDrainsAtItsEndTwice) {
+  const auto batch = [](const char* loader) {
+    const plan::CellSettings settings = plan::settings_of(cell_of(
+        {{"loader", {loader}}, {"batch-size", {"32"}}, {"io", {"uring"}}, {"io-depth", {"16"}}}));
+    return session::smaller_batch(settings, 70, 12, 0.17, 6).value_or(0);
+  };
+  EXPECT_EQ(batch("pool"), 16);
+  EXPECT_EQ(batch("batch"), 0);
 }
 
 // Two blocks of nine steps of 3 s each.

@@ -89,7 +89,7 @@ TEST(RaisedFlags, OfRunsThatAreEquallyBadHaveTheFirstOnesReason) {
 
 TEST(RunCaveats, LeavesOutWhatTheRatesAreCorrectedFor) {
   const ledger::Record record = seen_record({}, {{"queue_not_at_rest", Severity::warning, "", ""}});
-  session::RunCaveats corrected("queue_not_at_rest"), other;
+  session::RunCaveats corrected{"short_window", "queue_not_at_rest"}, other;
   corrected.add(record, "1 GPU"), other.add(record, "1 GPU");
   EXPECT_TRUE(corrected.flags().empty());
   EXPECT_EQ(other.flags().size(), 1u);

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "plan/expand.h"
+
 namespace feedrate::tests {
 namespace {
 
@@ -37,8 +39,6 @@ TEST(CapacityText, SaysWhatReadsInFlightGain) {
   reads.more_adds_nothing = false;
   reads.limit = "memory: too little";
   EXPECT_THAT(text::in_flight_text(reads), HasSubstr("and more was not tried: memory: too little"));
-  reads.serious = "stopped";
-  EXPECT_THAT(text::in_flight_text(reads), HasSubstr("(serious flags: stopped)"));
 }
 
 TEST(CapacityText, SaysThatWhatWasTypedIsAllThatWasTried) {
@@ -46,6 +46,24 @@ TEST(CapacityText, SaysThatWhatWasTypedIsAllThatWasTried) {
                                   .chosen = {.workers = 2, .depth = 4}};
   EXPECT_EQ(text::in_flight_text(reads),
             "8 in flight (2 workers x depth 4 a GPU), as typed; more was not tried");
+}
+
+// Neither more workers nor a larger depth ask the storage for more.
+TEST(CapacityText, NamesTheOneReaderOfALoaderOrALibrary) {
+  for (const char* reader : {"--loader dali", "--container hdf5"}) {
+    const session::ReadsFound reads{.one_reader = reader};
+    EXPECT_EQ(text::in_flight_text(reads),
+              "one at a time, as " + std::string(reader) + " has one reader");
+    EXPECT_THAT(text::limit_text(kSlow, kFast, reads, 0),
+                StartsWith("the one reader of " + std::string(reader)));
+    EXPECT_THAT(text::limit_text(kSlow, kSlow, reads, 0), HasSubstr("more --workers"));
+  }
+}
+
+TEST(CapacityText, SaysWhyNothingWasSearchedFor) {
+  const session::ReadsFound reads{.limit = "memory: too little"};
+  EXPECT_THAT(text::in_flight_text(reads), HasSubstr("more was not tried: memory: too little"));
+  EXPECT_THAT(text::limit_text(kSlow, kFast, reads, 0), HasSubstr("not tried: memory: too little"));
 }
 
 TEST(CapacityText, BlamesTheStorageOnlyWhereMoreReadsWereTried) {
@@ -77,6 +95,40 @@ TEST(CapacityText, NamesNeitherWhereTheIntervalsAllowBoth) {
   const measure::Estimate uneven{620, measure::Interval{450, 800}};
   EXPECT_THAT(text::limit_text(kSlow, uneven, searched_reads(), 0),
               StartsWith("not clear between the storage and this machine: "));
+}
+
+std::string printed_for(const plan::AxisValues& axes, const session::ReadsFound& reads) {
+  plan::AxisValues values{{"data", {"jpeg"}}, {"gpus", {"1"}}};
+  for (const auto& [axis, typed] : axes) values[axis] = typed;
+  const session::SearchedCell searched = session::searched_cell(plan::expand(values).at(0));
+  const session::Found found{.search = {{session::kLeastUtilisation}, {1, 1, 1}},
+                             .without_cpu = {}};
+  testing::internal::CaptureStdout();
+  text::CapacityAnswer(searched, reads, found).print({}, /*own_h200=*/false);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(CapacityText, SaysEachRateOnce) {
+  for (const char* rate : {"50", "2400"}) {
+    const std::string said =
+        printed_for({{"device", {"emulated:" + std::string(rate)}}, {"batch-size", {"256"}}}, {});
+    EXPECT_THAT(said, HasSubstr("EMULATED GPUs: " + std::string(rate) + " img/s (EMULATED) ("));
+    EXPECT_THAT(said, Not(HasSubstr(" each (")));
+  }
+  EXPECT_THAT(printed_for({{"device", {"emulated:a100"}}, {"input-size", {"128"}}}, {}),
+              HasSubstr(" img/s each ("))
+      << "its name holds the rate of another size";
+}
+
+TEST(CapacityText, WhatSpoiltTheSearchOverReadsInFlightIsSaidFirst) {
+  session::ReadsFound reads = searched_reads();
+  ledger::Record record;
+  record.result.measurement.emplace();
+  record.flags = {{"page_cache", judge::Severity::serious, "all of it lay in memory", "look"}};
+  reads.seen.add(record, "reads in flight, 1 worker x depth 1");
+  const std::string said = printed_for({{"device", {"emulated:2400"}}}, reads);
+  EXPECT_THAT(said, StartsWith("DO NOT QUOTE: page_cache"));
+  EXPECT_THAT(said, HasSubstr("\n  serious"));
 }
 
 TEST(CapacityText, TheProvisoDoesNotClaimAnothersDefinition) {
