@@ -11,8 +11,12 @@ namespace feedrate::tests {
 // cost if the run waited for its place alone.
 inline judge::BlockPair pair_of(measure::Place place, bool burns, double slope,
                                 const judge::Servers& servers, double off = 200) {
-  judge::BlockPair pair{
-      .place = place, .delay = judge::delay_of(place, burns, off, servers), .off = off};
+  constexpr int kDepth = 6;  // one of six reads may be withheld: a fifth more time
+  judge::BlockPair pair{.place = place,
+                        .delay = place == measure::Place::in_flight
+                                     ? judge::withheld_of(kDepth)
+                                     : judge::delay_of(place, burns, off, servers),
+                        .off = off};
   pair.on = off / std::pow(judge::full_factor(pair, servers), slope);
   return pair;
 }
