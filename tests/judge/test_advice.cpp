@@ -287,7 +287,7 @@ TEST(Advice, WorkersThatWaitForReadsMayHaveSeveralUnderWay) {
 TEST(Advice, WorkersThatReadPastThePageCacheMayHaveSeveralUnderWay) {
   MadeUpEvidence made_up;
   made_up.slopes(kWorkersBind).stage(Stage::read, 24, 1).evidence.settings.io = "direct";
-  made_up.evidence.settings.page_cache = "cold";
+  for (auto& round : made_up.evidence.rounds) round.page_cache = "bypassed";
   const auto reads = found(advice_of(made_up), "several reads at a time");
   ASSERT_TRUE(reads);
   EXPECT_EQ(reads->options(), "--io uring-direct --io-depth 8");
