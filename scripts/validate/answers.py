@@ -217,7 +217,9 @@ def marks(*flags):
 
 
 def verdict_of(answer):
-    return (answer.json or {}).get("verdict", {})
+    """Of a diagnosis."""
+    verdict = (answer.json or {}).get("verdict")
+    return verdict if isinstance(verdict, dict) else {}
 
 
 def names(*right, flags=()):
@@ -413,7 +415,7 @@ def row_of(case, answer, truth, steal, again):
         "expected": case.said,
         "right": bool(case.right(answer, truth)),
         "sure_and_wrong": sure_and_wrong(answer, case, truth),
-        "confidence": verdict_of(answer).get("confidence") if answer.json else None,
+        "confidence": verdict_of(answer).get("confidence"),
         "said": said_by(case, answer),
         "truth": truth,
         "steal": round(steal, 3),
@@ -433,7 +435,11 @@ def said_by(case, answer):
         )
     if case.command == "run":
         return f"{answer.json['verdict']}; {', '.join(sorted(answer.flags)) or 'no flags'}"
-    return str(answer.json.get("headline") or verdict_of(answer).get("text") or verdict_of(answer))
+    verdict = verdict_of(answer)
+    named = " and ".join(verdict["names"]) + f" ({', '.join(verdict['resources'])})"
+    flags = ", ".join(sorted(answer.flags)) or "no flags"
+    clear = "" if verdict["clear"] else "not clear: "
+    return f"{clear}{named}, confidence {verdict['confidence'] or '-'}; {flags}"
 
 
 @contextlib.contextmanager
@@ -451,14 +457,14 @@ def prepared(program, place):
         yield data, join, truth
 
 
-def answers(program, cases, places, times, keep):
-    """Asks each case so many times, place after place; gives each row to `keep`."""
-    for place in dict.fromkeys(case.place for case in cases):
+def answers(program, cases, places, seeds, keep):
+    """Asks each case once for each of `seeds(case)`, place after place; gives rows to `keep`."""
+    for place in dict.fromkeys(case.place for case in cases if seeds(case)):
         with prepared(program, places[place]) as (data, join, truth):
-            for seed in range(times):
-                for case in (c for c in cases if c.place == place):
+            for case in (c for c in cases if c.place == place):
+                for seed in seeds(case):
                     answer, steal = ask(program, data, case, seed, join)
                     again = steal > QUIET
                     if again:
                         answer, steal = ask(program, data, case, seed, join)
-                    keep(row_of(case, answer, truth, steal, again))
+                    keep({"seed": seed, **row_of(case, answer, truth, steal, again)})
