@@ -226,11 +226,16 @@ Raised noisy_neighbour(const FlagFacts& facts, const FlagRule& rule) {
 }
 
 // A read counts as the run's when it is asked for, and as the device's when it has ended. A cold
-// pass may begin with this much under way, and ends with nothing.
-double bytes_under_way(const plan::CellSettings& settings, const measure::StageTotal& reads) {
-  if (settings.page_cache != "cold" || reads.items == 0) return 0;
+// pass may begin with this much under way, and ends with nothing; a window that ended before it has
+// as much under way at its end.
+double bytes_under_way(const FlagFacts& facts) {
+  const plan::CellSettings& settings = facts.result.settings;
+  const run::Measurement& m = measured(facts);
+  const measure::StageTotal& reads = m.stages[measure::Stage::read];
+  const bool is_cut_off = run::measured_s(m) >= facts.options.limits.max_seconds;
+  if (settings.page_cache != "cold" || reads.items == 0 || is_cut_off) return 0;
   const double mean = static_cast<double>(reads.bytes) / static_cast<double>(reads.items);
-  return mean * std::max(settings.workers, 1) * settings.io_depth * settings.gpus;
+  return mean * std::max(settings.workers, 1) * settings.reads_of_worker() * settings.gpus;
 }
 
 // Where storage gives part of what was read. Too little to be anything but the counters' ends, or a
@@ -238,10 +243,9 @@ double bytes_under_way(const plan::CellSettings& settings, const measure::StageT
 Raised storage_shared(const FlagFacts& facts, const FlagRule& rule) {
   constexpr double kLeastBytes = 4e6, kLeastPart = 0.05;
   const run::Measurement& m = measured(facts);
-  const measure::StageTotal& reads = m.stages[measure::Stage::read];
   const double own = m.storage_read_bytes,
-               others = m.storage_other_read_bytes - bytes_under_way(facts.result.settings, reads);
-  const auto asked = static_cast<double>(reads.bytes);
+               others = m.storage_other_read_bytes - bytes_under_way(facts);
+  const auto asked = static_cast<double>(m.stages[measure::Stage::read].bytes);
   if (own <= kLeastPart * asked || others < kLeastBytes) return {};
   const auto device = std::ranges::find(m.storage_counters, 0, &measure::StorageCounter::depth);
   const std::string where = device == m.storage_counters.end() ? "the storage" : device->name;

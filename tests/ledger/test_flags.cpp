@@ -374,7 +374,7 @@ TEST(Flags, ANeighbourOnTheStorageIsSaid) {
 
 // Two workers, four reads each, of a megabyte: all of them ended in the window, none began before.
 TEST(Flags, WhatWasUnderWayWhenAColdPassBeganIsItsOwn) {
-  const auto of = [](const char* page_cache, std::int64_t device) {
+  const auto of = [](const char* page_cache, std::int64_t device, double max_seconds = 120) {
     run::RankResult rank = rank_of(0);
     rank.stages[measure::Stage::read] = {1, 1, 100, 100'000'000};
     rank.host.storage_read_bytes = 100e6;
@@ -384,12 +384,14 @@ TEST(Flags, WhatWasUnderWayWhenAColdPassBeganIsItsOwn) {
     result.settings.page_cache = page_cache;
     result.settings.workers = 2, result.settings.io_depth = 4;
     std::vector<std::string> differences;
-    const run::RunOptions options;
+    run::RunOptions options;
+    options.limits.max_seconds = max_seconds;
     judge::FlagFacts facts{result, options, {}, {}, {}, differences};
     const auto flags = judge::flags_of(facts);
     return std::ranges::count(flags, "storage_shared", &judge::Flag::name);
   };
   EXPECT_EQ(of("cold", 108'000'000), 0);
+  EXPECT_EQ(of("cold", 108'000'000, 0.01), 1) << "it ended before the pass did";
   EXPECT_EQ(of("as-is", 108'000'000), 1) << "as much is under way at its end";
   EXPECT_EQ(of("cold", 114'000'000), 1);
 }
