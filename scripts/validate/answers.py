@@ -209,7 +209,9 @@ def names_this_machine(answer, _):
 
 def is_marked(answer, *flags):
     """A flag stands in the record or the diagnosis, or in the text of the answer."""
-    return bool(answer.flags & set(flags)) or any(flag in answer.out for flag in flags)
+    if answer.json:
+        return bool(answer.flags & set(flags))
+    return any(flag in answer.out for flag in flags)
 
 
 def marks(*flags):
@@ -368,7 +370,7 @@ PLACES = {
     "half a CPU": lambda: quota(0.5),
     "program on a CPU": beside_a_program,
     "reader on the disk": lambda: beside_a_reader(40e6),
-    "little memory": lambda: little_memory(160),
+    "little memory": lambda: little_memory(80),
 }
 
 
