@@ -93,7 +93,8 @@ void show_capacity_limits(CLI::App& command) {
   command.get_option("--max-warmup-seconds")->default_str(format("%g", kMaxWarmupSeconds));
   command.get_option("--min-seconds")->default_str(format("%g, or %g steps", kMinSeconds, kSteps));
   command.get_option("--max-seconds")
-      ->default_str(format("%g + min-seconds, or %g steps", kMoreSeconds, kSteps));
+      ->default_str(format("%g + min-seconds, or %g steps; up to %g where steps are slow",
+                           kMoreSeconds, kSteps, session::SearchOptions{}.slow_window_s));
 }
 
 void set_diagnosis_limits(const CLI::App& command, double budget_s, run::RunLimits& limits) {

@@ -169,13 +169,17 @@ class Adviser {
   // `rest_ms`: what a sample takes of a worker that waits for no read.
   void twice_the_depth(double rest_ms) {
     const int depth = e_.settings.io_depth;
-    if (!caps_.binds(kReadsInFlight) || 2 * depth > kMostDepth) return;
+    plan::CellSettings deeper = e_.settings;
+    deeper.io_depth = 2 * depth;
+    const int now = e_.settings.reads_of_worker(), then = deeper.reads_of_worker();
+    if (!caps_.binds(kReadsInFlight) || 2 * depth > kMostDepth || then <= now) return;
     const auto reads = reads_in_flight_of(e_);
-    add("twice the reads in flight", {{"io-depth", std::to_string(2 * depth)}},
-        (reads ? in_words(*reads) : format("%s: %d of each worker", kReadsInFlight.data(), depth)) +
+    add(then == 2 * now ? "twice the reads in flight" : "more reads in flight",
+        {{"io-depth", std::to_string(2 * depth)}},
+        (reads ? in_words(*reads) : format("%s: %d of each worker", kReadsInFlight.data(), now)) +
             if_the_storage_serves_it(),
-        {caps_.scaled(2), caps_.workers(e_.servers.workers, rest_ms), caps_.storage(), caps_.cpus(),
-         caps_.device()});
+        {caps_.scaled(static_cast<double>(then) / now), caps_.workers(e_.servers.workers, rest_ms),
+         caps_.storage(), caps_.cpus(), caps_.device()});
   }
 
   // Bigger files that need no decoder.

@@ -14,6 +14,7 @@
 #include "run/probe_cell_data.h"
 #include "run/window.h"
 #include "session/ladder_cells.h"
+#include "session/search_windows.h"
 #include "session/session.h"
 #include "session/signals.h"
 #include "session/sweep.h"
@@ -56,12 +57,6 @@ judge::GpusRun gpus_run(const run::CellResult& result, const device::EmulatedDev
   return run;
 }
 
-double most_delivered(const Readings& readings) {
-  double most = 0;
-  for (const auto& [gpus, runs] : readings) most = std::max(most, median_of(runs).imgs_per_s);
-  return most;
-}
-
 // Searches one after the other in one sweep, live.
 class CapacitySearch {
  public:
@@ -73,6 +68,7 @@ class CapacitySearch {
         searched_(searched),
         samples_(samples),
         options_(options),
+        windows_(session.options().run.limits, options),
         most_runs_(kMostRuns + 6 * static_cast<std::size_t>(options.repetitions)) {}
 
   // False: interrupted. Throws the line of a run that failed.
@@ -93,11 +89,9 @@ class CapacitySearch {
  private:
   std::vector<plan::PlannedRun> next() {
     while (const auto gpus = runs_ < most_runs_ ? search_->next() : std::nullopt) {
-      const auto runs = search_->runs().find(*gpus);
-      const auto before = runs == search_->runs().end() ? 0 : runs->second.size();
       const plan::Cell cell = changed(cell_, {{"gpus", std::to_string(*gpus)}});
       std::vector<plan::PlannedRun> plan = {
-          {cell, plan::Role::cell, static_cast<int>(before), planned_, window_s(cell, *gpus)}};
+          {cell, plan::Role::cell, measured_[cell.id()], planned_, window_s(cell)}};
       try {
         check_cold_pass(searched_, samples_, *gpus, session_.options().run.limits);
         session_.check(plan);
@@ -111,12 +105,9 @@ class CapacitySearch {
     }
     return {};
   }
-  // By what was delivered before the cell's first run: all of its runs have the same limits.
-  double window_s(const plan::Cell& cell, int gpus) {
-    const double seen = std::max(options_.imgs_per_s, most_delivered(readings_));
-    const double longest = longest_window_s(session_.options().run.limits,
-                                            expected_step_s(searched_, gpus, seen), options_);
-    return windows_s_.try_emplace(cell.id(), longest).first->second;
+  double window_s(const plan::Cell& cell) {
+    const double seen = std::max(options_.imgs_per_s, most_imgs_per_s(readings_));
+    return windows_.longest_s(cell, seen, searched_.step_s);
   }
   SweepHooks hooks() {
     return {
@@ -136,6 +127,10 @@ class CapacitySearch {
     ++runs_;
     if (result.status == run::Status::failed) failed_ = result.error;
     if (!result.measurement) return;
+    const plan::Cell& cell = record.context.run.cell;
+    ++measured_[cell.id()];
+    if (windows_.is_trial(cell, *result.measurement))
+      return watcher_.logs(label_ + ": too few steps for a rate, measured again for longer");
     seen_.add(record, counted_gpus(result.settings.gpus));
     const judge::GpusRun run = gpus_run(result, searched_.device);
     search_->add(result.settings.gpus, run);
@@ -149,12 +144,13 @@ class CapacitySearch {
   const SearchedCell& searched_;
   const std::size_t samples_;
   const SearchOptions& options_;
+  SearchWindows windows_;
   const std::size_t most_runs_;
   std::string title_, label_, failed_, limit_;
   judge::GpuSearch* search_ = nullptr;
   plan::Cell cell_;
   Readings readings_;
-  std::map<std::string, double> windows_s_;  // the longest ones, by cell_id
+  std::map<std::string, int> measured_;  // runs, those that do not count included, by cell_id
   RunCaveats seen_{kCorrectedFlag};
   std::size_t runs_ = 0;
   int planned_ = 0;  // of all searches: each run has a seed of its own
@@ -193,10 +189,11 @@ plan::Cell cell_in_memory(const SearchedCell& searched, int gpus) {
 // Memory gives no less than the storage did.
 run::RunLimits memory_limits(const SearchedCell& searched, const run::RunLimits& limits,
                              const Found& found, const SearchOptions& options) {
-  const double seen = std::max(options.imgs_per_s, most_delivered(found.readings));
-  const int gpus = found.search.runs().rbegin()->first;
+  const double seen = std::max(options.imgs_per_s, most_imgs_per_s(found.readings));
+  const int images = searched.settings.batch_size * found.search.runs().rbegin()->first;
   run::RunLimits longer = short_limits(limits);
-  longer.max_seconds = longest_window_s(longer, expected_step_s(searched, gpus, seen), options);
+  longer.max_seconds =
+      longest_window_s(longer, expected_step_s(images, seen, searched.step_s), options);
   return longer;
 }
 
@@ -285,14 +282,13 @@ double longest_window_s(const run::RunLimits& limits, double step_s, const Searc
   return std::max(limits.max_seconds, std::min(wanted_s, options.slow_window_s));
 }
 
-double expected_step_s(const SearchedCell& searched, int gpus, double imgs_per_s) {
+double expected_step_s(int images, double imgs_per_s, double least_step_s) {
   if (imgs_per_s <= 0) return std::numeric_limits<double>::infinity();
-  return std::max(searched.step_s, searched.settings.batch_size * gpus / imgs_per_s);
+  return std::max(least_step_s, images / imgs_per_s);
 }
 
 run::RunLimits short_limits(run::RunLimits limits) {
-  constexpr double kLongest = 4;    // seconds
-  constexpr int kFewestSteps = 10;  // fewer are no rate: `short_window`
+  constexpr double kLongest = 4;  // seconds
   limits.min_steps = std::min(limits.min_steps, kFewestSteps);
   limits.min_seconds = std::min(limits.min_seconds, kLongest);
   limits.max_seconds = std::min(limits.max_seconds, limits.min_seconds + kMoreSeconds);

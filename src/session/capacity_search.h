@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <map>
@@ -45,6 +46,20 @@ Reading reading_of(const run::CellResult& result);
 Reading median_of(const std::vector<Reading>& runs);
 using Readings = std::map<int, std::vector<Reading>>;  // of each run, by the number of GPUs
 
+// The runs of the largest median images/s, of readings by what their runs differ in; none where
+// there are no readings.
+template <class Key>
+std::vector<Reading> fastest_runs(const std::map<Key, std::vector<Reading>>& readings) {
+  const auto fastest = std::ranges::max_element(
+      readings, {}, [](const auto& one) { return median_of(one.second).imgs_per_s; });
+  return fastest == readings.end() ? std::vector<Reading>{} : fastest->second;
+}
+// That median; 0 where there are no readings.
+template <class Key>
+double most_imgs_per_s(const std::map<Key, std::vector<Reading>>& readings) {
+  return readings.empty() ? 0 : median_of(fastest_runs(readings)).imgs_per_s;
+}
+
 // The mean images/s of at least one run, and its 95 % interval: a t-interval on their logarithms,
 // from kLeastRepetitions runs on; of fewer the one that holds those of each run's steps.
 measure::Estimate rate_of(const std::vector<Reading>& runs);
@@ -59,6 +74,8 @@ struct SearchedCell {
 // Throws a UsageError where the cell has no emulated rate, or does not read stored data.
 SearchedCell searched_cell(const plan::Cell& cell);
 
+// The fewest steps that make a rate: fewer are flagged, seriously (`short_window`).
+inline constexpr int kFewestSteps = 10;
 // Steps that a run of a search should have: an interval takes 20 of them.
 inline constexpr double kWantedSteps = 22;
 // Beyond the shortest window, for queues that come to rest late.
@@ -77,9 +94,9 @@ struct SearchOptions {
 // Seconds: the longest window of a run whose steps are expected to take `step_s`, so that it has
 // kWantedSteps; infinity: nobody knows.
 double longest_window_s(const run::RunLimits& limits, double step_s, const SearchOptions& options);
-// Seconds: how long a step of so many GPUs is expected to take of a loading that gives all of them
-// `imgs_per_s`; 0: not known.
-double expected_step_s(const SearchedCell& searched, int gpus, double imgs_per_s);
+// Seconds: how long a step of all GPUs, of so many `images`, is expected to take of a loading that
+// gives them `imgs_per_s`, and at least of the device; infinity where the rate is not known: 0.
+double expected_step_s(int images, double imgs_per_s, double least_step_s);
 
 // Of runs of a device whose steps have no length: a few seconds each, and no more steps than a rate
 // takes.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include "base/error.h"
@@ -11,6 +10,7 @@
 #include "measure/affinity.h"
 #include "measure/control_group.h"
 #include "session/ladder_cells.h"
+#include "session/search_windows.h"
 #include "session/session.h"
 #include "session/sweep.h"
 
@@ -31,7 +31,8 @@ int cpus_for_workers() {
 
 judge::InFlightSearch::Limits search_limits(const SearchedCell& searched, const TypedReads& typed) {
   constexpr int kMost = 64;  // workers, and reads of each
-  const judge::LoaderReads given{searched.settings.workers, searched.settings.io_depth};
+  // A batch may bound a larger depth, which then stays in the cell as it was typed.
+  const judge::LoaderReads given{searched.settings.workers, searched.settings.reads_of_worker()};
   judge::InFlightSearch::Limits limits{given, given, cpus_for_workers()};
   if (!typed.workers) limits.start.workers = 1, limits.most.workers = kMost;
   if (!typed.depth && takes_a_depth(searched.cell))
@@ -50,10 +51,11 @@ int in_flight_batch(const plan::CellSettings& settings, const judge::LoaderReads
   return std::min(settings.batch_size, std::clamp(reads.count(), kFewest, kMost));
 }
 
-plan::Cell cell_with_reads(const plan::Cell& cell, const judge::LoaderReads& reads) {
+plan::Cell cell_with_reads(const SearchedCell& searched, const judge::LoaderReads& reads) {
   std::map<std::string, std::string> values{{"workers", std::to_string(reads.workers)}};
-  if (cell["io-depth"]) values["io-depth"] = std::to_string(reads.depth);
-  return changed(cell, values);
+  const bool has_them = searched.settings.reads_of_worker() == reads.depth;
+  if (searched.cell["io-depth"] && !has_them) values["io-depth"] = std::to_string(reads.depth);
+  return changed(searched.cell, values);
 }
 
 // The orders of its runs are none of those in which the search for GPUs reads.
@@ -84,7 +86,7 @@ class ClientRuns {
         searched_(searched),
         samples_(samples),
         limits_(limits),
-        options_(options),
+        windows_(session.options().run.limits, options),
         search_(reads) {}
 
   // Throws the Error of a run that failed.
@@ -113,11 +115,10 @@ class ClientRuns {
  private:
   std::vector<plan::PlannedRun> next() {
     while (const auto reads = search_.next()) {
-      const auto before = found_.readings.find(*reads);
-      const auto runs = before == found_.readings.end() ? 0 : before->second.size();
       const plan::Cell cell = in_flight_cell(searched_, *reads);
       std::vector<plan::PlannedRun> plan = {
-          {cell, plan::Role::cell, static_cast<int>(runs), planned_, window_s(cell)}};
+          {cell, plan::Role::cell, measured_[cell.id()], planned_,
+           windows_.longest_s(cell, most_imgs_per_s(found_.readings), 0)}};
       try {
         // What the search for GPUs would refuse is not chosen.
         check_cold_pass(reading_as(searched_, *reads), samples_, 1, limits_);
@@ -134,18 +135,6 @@ class ClientRuns {
     }
     return {};
   }
-  // By what was seen before the cell's first run: all of its runs have the same limits. Small
-  // batches need no longer ones before anything was seen.
-  double window_s(const plan::Cell& cell) {
-    const plan::CellSettings settings = plan::settings_of(cell);
-    double most = 0;
-    for (const auto& [reads, runs] : found_.readings)
-      most = std::max(most, median_of(runs).imgs_per_s);
-    double step_s = most > 0 ? settings.batch_size / most : 0;
-    if (most <= 0 && settings.drains_each_batch()) step_s = std::numeric_limits<double>::infinity();
-    const double longest = longest_window_s(session_.options().run.limits, step_s, options_);
-    return windows_s_.try_emplace(cell.id(), longest).first->second;
-  }
   std::string label() const { return "reads in flight, " + reads_text(now_); }
   void finish(const ledger::Record& record) {
     watcher_.shows_nothing();
@@ -153,6 +142,10 @@ class ClientRuns {
     if (result.status == run::Status::failed) failed_ = result.error;
     if (!result.measurement) return;
     const run::Measurement& m = *result.measurement;
+    const plan::Cell& cell = record.context.run.cell;
+    ++measured_[cell.id()];
+    if (windows_.is_trial(cell, m))
+      return watcher_.logs(label() + ": too few steps for a rate, measured again for longer");
     const auto median_ns = m.latencies.percentile_ns(0.5);
     if (found_.readings.empty() && median_ns)
       found_.first_read_ms = 1e-6 * static_cast<double>(*median_ns);
@@ -168,11 +161,11 @@ class ClientRuns {
   const SearchedCell& searched_;
   const std::size_t samples_;
   const run::RunLimits& limits_;
-  const SearchOptions& options_;
+  SearchWindows windows_;
   judge::InFlightSearch search_;
   judge::LoaderReads now_;
   ReadsFound found_{.seen = RunCaveats{"short_window", kCorrectedFlag}};
-  std::map<std::string, double> windows_s_;  // the longest ones, by cell_id
+  std::map<std::string, int> measured_;  // runs, those that do not count included, by cell_id
   std::string failed_;
   int planned_ = 0;
 };
@@ -185,7 +178,7 @@ std::string reads_text(const judge::LoaderReads& reads) {
 }
 
 SearchedCell searched_cell_with(const SearchedCell& searched, const judge::LoaderReads& reads) {
-  return searched_cell(cell_with_reads(searched.cell, reads));
+  return searched_cell(cell_with_reads(searched, reads));
 }
 
 double chosen_imgs_per_s(const ReadsFound& reads) {
@@ -195,11 +188,11 @@ double chosen_imgs_per_s(const ReadsFound& reads) {
 
 plan::Cell in_flight_cell(const SearchedCell& searched, const judge::LoaderReads& reads) {
   const int batch = in_flight_batch(searched.settings, reads);
-  return changed(cell_with_reads(searched.cell, reads), {{"gpus", "1"},
-                                                         {"batch-size", std::to_string(batch)},
-                                                         {"device", "emulated:inf"},
-                                                         {"host-cpu-ms", "0"},
-                                                         {"all-reduce-ms", "0"}});
+  return changed(cell_with_reads(searched, reads), {{"gpus", "1"},
+                                                    {"batch-size", std::to_string(batch)},
+                                                    {"device", "emulated:inf"},
+                                                    {"host-cpu-ms", "0"},
+                                                    {"all-reduce-ms", "0"}});
 }
 
 void check_samples(const SearchedCell& searched, const judge::LoaderReads& reads,
@@ -218,11 +211,12 @@ void check_samples(const SearchedCell& searched, const judge::LoaderReads& reads
 ReadsFound search_reads_in_flight(const SearchedCell& searched, const ExperimentOptions& experiment,
                                   const TypedReads& typed, const SearchOptions& search,
                                   Watcher& watcher) {
-  const judge::LoaderReads given{searched.settings.workers, searched.settings.io_depth};
-  const std::string one_reader = judge::one_reader_of(searched.settings);
-  if (!one_reader.empty()) return {.typed = typed, .chosen = given, .one_reader = one_reader};
   const judge::InFlightSearch::Limits limits = search_limits(searched, typed);
-  if (limits.start == limits.most) return {.typed = typed, .chosen = limits.start};
+  const ReadsFound unsearched{.typed = typed,
+                              .chosen = limits.start,
+                              .most = limits.most,
+                              .one_reader = judge::one_reader_of(searched.settings)};
+  if (limits.start == limits.most) return unsearched;
   const ExperimentOptions options = client_options(experiment);
   Session session(options, {searched.cell}, std::nullopt, watcher);
   // What the search for GPUs would refuse is refused now.
@@ -232,13 +226,17 @@ ReadsFound search_reads_in_flight(const SearchedCell& searched, const Experiment
   try {
     check_samples(searched, limits.start, samples);
   } catch (const Error& error) {
-    return {.typed = typed, .chosen = limits.start, .limit = error.what()};
+    ReadsFound found = unsearched;
+    found.limit = error.what();
+    return found;
   }
   session.open_ledger({}, /*resume=*/false);
   ClientRuns runs(session, searched, samples, experiment.run.limits, search, limits);
   runs.run();
   ReadsFound found = runs.found();
   found.typed = typed;
+  found.most = limits.most;
+  found.one_reader = unsearched.one_reader;
   return found;
 }
 

@@ -17,23 +17,24 @@ struct TypedReads {
 // What a client gets out of the storage, by the reads that it has in flight.
 struct ReadsFound {
   TypedReads typed{};
-  judge::LoaderReads chosen{};  // of each GPU's loader
+  judge::LoaderReads chosen{};  // of each GPU's loader, as far as a batch holds them
+  judge::LoaderReads most{};    // at which the search ends
   bool is_searched = false;     // there was something to search over: what was seen is known
   bool more_adds_nothing = false;
   std::map<judge::LoaderReads, std::vector<Reading>> readings{};  // of each run
   std::optional<double> first_read_ms{};  // median latency with the fewest; none: not seen
   std::string limit{};                    // why more were not tried
-  std::string one_reader{};               // see judge::one_reader_of()
-  RunCaveats seen{};                      // but what says that such runs are short
-  int interrupted = 0;  // the exit code, where a signal came: nothing else is known then
+  std::string one_reader{};  // see judge::one_reader_of(): then only workers are searched over
+  RunCaveats seen{};         // but what says that such runs are short
+  int interrupted = 0;       // the exit code, where a signal came: nothing else is known then
 };
 
 // Measures one GPU's loader with 1, 2, 4 ... reads in flight, until more no longer help: on a
 // device that takes any rate, whose steps cost the host nothing; else as in the search for GPUs.
-// Nothing is searched where one reader reads for all workers. The runs last for --min-seconds, at
-// most 4 s, and longer where that is too few steps; a cold one may be shorter. Their records are in
-// a ledger of its own, reads-in-flight, in the output folder. Throws the Error of a run that
-// failed.
+// Where one reader reads for all workers, these decode beside each other: more of them are tried.
+// The runs last for --min-seconds, at most 4 s, and longer where that is too few steps; a cold one
+// may be shorter. Their records are in a ledger of its own, reads-in-flight, in the output folder.
+// Throws the Error of a run that failed.
 ReadsFound search_reads_in_flight(const SearchedCell& searched, const ExperimentOptions& experiment,
                                   const TypedReads& typed, const SearchOptions& options,
                                   Watcher& watcher);

@@ -1,8 +1,6 @@
 #include "text/capacity_text.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <vector>
 
 #include "base/text.h"
 #include "text/quotable.h"
@@ -46,27 +44,46 @@ std::string more_text(const session::ReadsFound& reads) {
   if (reads.more_adds_nothing)
     return reads.typed.workers ? "and a larger depth adds nothing; more workers were not tried"
                                : "and more adds nothing";
-  return "and more was not tried: " +
-         (reads.limit.empty() ? "the search ends at 64 workers, and a depth of 64" : reads.limit);
+  return "and more was not tried: " + (reads.limit.empty()
+                                           ? "the search ends at " + session::reads_text(reads.most)
+                                           : reads.limit);
 }
 
-// The most images/s that the storage gave, to however many GPUs or to the client alone.
-measure::Estimate most_delivered(const session::Readings& readings,
-                                 const session::ReadsFound& reads) {
-  std::vector<const std::vector<session::Reading>*> all;
-  for (const auto& [gpus, runs] : readings) all.push_back(&runs);
-  if (const auto chosen = reads.readings.find(reads.chosen); chosen != reads.readings.end())
-    all.push_back(&chosen->second);
-  const auto most = std::ranges::max_element(
-      all, {}, [](const auto* runs) { return session::median_of(*runs).imgs_per_s; });
-  return session::rate_of(**most);
+std::string workers_of_each(const session::ReadsFound& reads) {
+  return std::to_string(reads.chosen.workers) +
+         (reads.chosen.workers == 1 ? " worker" : " workers") + " a GPU";
 }
 
-std::string storage_limit_text(const std::string& both, const session::ReadsFound& reads) {
-  if (!reads.one_reader.empty())
+// Why nothing was searched for.
+std::string unsearched_text(const session::ReadsFound& reads) {
+  return reads.limit.empty() ? ", as typed; more was not tried"
+                             : "; more was not tried: " + reads.limit;
+}
+
+// One reader has one read at a time, whatever the workers, which decode.
+std::string one_reader_text(const session::ReadsFound& reads) {
+  const std::string text = "one at a time, as " + reads.one_reader + " has one reader; ";
+  if (!reads.is_searched) return text + workers_of_each(reads) + unsearched_text(reads);
+  return text + workers_of_each(reads) + ": " + thousands(session::chosen_imgs_per_s(reads)) +
+         " img/s, " + more_text(reads);
+}
+
+// Where more workers were not tried, these may be the limit as well: they decode.
+std::string one_reader_limit_text(const std::string& both, const session::ReadsFound& reads) {
+  if (reads.more_adds_nothing)
     return "the one reader of " + reads.one_reader + ", which reads one file at a time: " + both +
            ". Whether the storage gives more is not known: use another " +
            reads.one_reader.substr(0, reads.one_reader.find(' '));
+  const bool is_typed = !reads.is_searched && reads.limit.empty();
+  return "not known: " + both + ", with " + workers_of_each(reads) + " and the one reader of " +
+         reads.one_reader + ". More workers were not tried" +
+         (is_typed              ? ": leave out --workers"
+          : reads.limit.empty() ? ""
+                                : ": " + reads.limit);
+}
+
+std::string storage_limit_text(const std::string& both, const session::ReadsFound& reads) {
+  if (!reads.one_reader.empty()) return one_reader_limit_text(both, reads);
   const std::string in_flight = std::to_string(reads.chosen.count());
   if (!reads.is_searched)
     return "not known: " + both + ", with " + in_flight + " in flight a GPU" +
@@ -87,10 +104,8 @@ std::string storage_limit_text(const std::string& both, const session::ReadsFoun
 std::string in_flight_text(const session::ReadsFound& reads) {
   const std::string chosen = std::to_string(reads.chosen.count()) + " in flight (" +
                              session::reads_text(reads.chosen) + " a GPU)";
-  if (!reads.one_reader.empty()) return "one at a time, as " + reads.one_reader + " has one reader";
-  if (!reads.is_searched)
-    return chosen + (reads.limit.empty() ? ", as typed; more was not tried"
-                                         : "; more was not tried: " + reads.limit);
+  if (!reads.one_reader.empty()) return one_reader_text(reads);
+  if (!reads.is_searched) return chosen + unsearched_text(reads);
   std::string text = first_text(reads);
   if (reads.chosen != reads.readings.begin()->first)
     text += "; " + chosen + ": " +
@@ -134,8 +149,10 @@ void CapacityAnswer::heading() const {
       "the gradients\n",
       settings.batch_size, 1e3 * searched_.step_s, searched_.host_cpu_ms,
       settings.emulation.all_reduce_ms);
-  std::printf("reading: --io %s, depth %d, %d worker%s a GPU%s, %s bytes a sample\n",
-              settings.io.c_str(), settings.io_depth, settings.workers,
+  const int depth = settings.reads_of_worker();
+  std::printf("reading: --io %s, depth %d%s, %d worker%s a GPU%s, %s bytes a sample\n",
+              settings.io.c_str(), depth,
+              depth < settings.io_depth ? " (a batch holds no more)" : "", settings.workers,
               settings.workers == 1 ? "" : "s", settings.raw_read ? ", not decoded" : "",
               thousands(found_.bytes_per_sample).c_str());
   std::printf("reads in flight: %s\n\n", in_flight_text(reads_).c_str());
@@ -188,9 +205,7 @@ void CapacityAnswer::own_h200_answer() const {
   const auto rate = session::own_h200_rate(searched_);
   if (!rate) return;
   constexpr double kShare = session::kLeastUtilisation;
-  double most = 0;
-  for (const auto& [gpus, runs] : found_.readings)
-    most = std::max(most, session::median_of(runs).imgs_per_s);
+  const double most = session::most_imgs_per_s(found_.readings);
   const bool at_least = found_.search.fed(kShare).at_least;
   std::printf(
       "at feedrate's own H200 rate (%s img/s, --device emulated:%s) the same images/s keep %s%s at "
@@ -229,9 +244,9 @@ void CapacityAnswer::print_client(const session::ClientLimit& client) const {
       beside_steps(searched_.host_cpu_ms).c_str(), client.samples,
       static_cast<int>(memory.mean / each), 100 * session::kLeastUtilisation);
   if (found_.search.fed(session::kLeastUtilisation).at_least) return;
-  std::printf("what limits beyond: %s\n", limit_text(most_delivered(found_.readings, reads_),
-                                                     memory, reads_, searched_.host_cpu_ms)
-                                              .c_str());
+  const measure::Estimate storage = session::rate_of(session::fastest_runs(found_.readings));
+  std::printf("what limits beyond: %s\n",
+              limit_text(storage, memory, reads_, searched_.host_cpu_ms).c_str());
 }
 
 void CapacityAnswer::print_proviso() const {

@@ -184,6 +184,26 @@ class Capacity(ProgramTest):
                     values = {int(r["cell"][axis]) for r in self.ledger(ledger)}
                     self.assertEqual(values, {value}, ledger)
 
+    def test_of_one_reader_only_workers_are_searched_for(self):
+        """They decode beside each other."""
+        self.data = self.path("packed")
+        sizes = ["--format", "jpeg", "--image-size", "48", "--count", "64", "--classes", "4"]
+        made = self.finish(self.start("gen", self.data, *sizes, "--container", "files,hdf5"))
+        if "cannot read HDF5" in made.err:
+            self.skipTest(made.err)
+        self.assertEqual(made.code, 0, made)
+        answer = self.capacity(
+            *("--container", "hdf5", "--device", "emulated:200", *FEW, "-o", self.path("out")),
+            reads=(),
+        )
+        self.assertRegex(
+            answer.out,
+            r"(?m)^reads in flight: one at a time, as --container hdf5 has one reader; "
+            r"\d+ workers? a GPU: [\d,.]+ img/s, and more (?:adds nothing|was not tried: .*)$",
+        )
+        tried = [int(r["cell"]["workers"]) for r in self.ledger("out/reads-in-flight")]
+        self.assertEqual(list(dict.fromkeys(tried))[:2], [1, 2])
+
     def test_the_only_stored_size_is_taken(self):
         """As `run` takes it."""
         own = [*WARM[:2], *WARM[4:]]
@@ -308,7 +328,10 @@ class Capacity(ProgramTest):
         shown = help_of("capacity")
         for limit in ("max-warmup-seconds FLOAT=2", "min-seconds FLOAT=4, or 22 steps"):
             self.assertIn(f"--{limit} ", shown)
-        self.assertIn("--max-seconds FLOAT=1 + min-seconds, or 22 steps ", shown)
+        self.assertIn(
+            "--max-seconds FLOAT=1 + min-seconds, or 22 steps; up to 60 where steps are slow ",
+            shown,
+        )
         for axis, value in (("data", "jpeg"), ("page-cache", "cold"), ("host-cpu-ms", "graph;")):
             self.assertRegex(shown, rf"--{axis} VALUE [^\[]*\[{value}")
         for axis in ("workers", "io-depth"):

@@ -320,6 +320,30 @@ TEST(Advice, ReadsInFlightThatLimitMayBeTwiceAsMany) {
       << "bounded by the next resource";
 }
 
+// A batch of 10 bounds what its worker has in flight.
+TEST(Advice, ALargerDepthThanABatchHoldsIsNoAdvice) {
+  const auto reads_of = [](int depth) {
+    MadeUpEvidence made_up;
+    made_up.slopes({}).stage(Stage::read, 17, 1).stage(Stage::decode, 1, 1);
+    made_up.stage(Stage::augment, 1, 1).stage(Stage::collate, 1, 1);
+    made_up.evidence.settings.io = "uring-direct";
+    made_up.evidence.settings.loader = "batch";
+    made_up.evidence.settings.io_depth = depth;
+    for (auto& round : made_up.evidence.rounds) {
+      round.capacities = {{std::string(judge::kReadsInFlight), 200, 1, "read", 1}};
+      for (int pair = 0; pair < 2; ++pair)
+        round.pairs.push_back({measure::Place::in_flight, judge::withheld_of(2), 100, 200});
+    }
+    return advice_of(made_up);
+  };
+  EXPECT_TRUE(found(reads_of(2), "twice the reads in flight"));
+  const auto bounded = found(reads_of(8), "more reads in flight");
+  ASSERT_TRUE(bounded);
+  EXPECT_NEAR(bounded->predicted.mean, 200 * 10 / 8.0, 1);
+  EXPECT_FALSE(found(reads_of(16), "twice the reads in flight"));
+  EXPECT_FALSE(found(reads_of(16), "more reads in flight"));
+}
+
 TEST(Advice, TheDeviceMayAugment) {
   MadeUpEvidence made_up;
   made_up.slopes(kWorkersBind);

@@ -50,6 +50,14 @@ TEST(MedianOf, OneSpoiltRunDoesNotMoveIt) {
   EXPECT_DOUBLE_EQ(middle.p99_ms.value(), 5);
 }
 
+TEST(FastestRuns, AreThoseOfTheLargestMedian) {
+  const session::Reading slow{.imgs_per_s = 100}, fast{.imgs_per_s = 200}, lucky{.imgs_per_s = 900};
+  const session::Readings readings{{1, {slow, slow, lucky}}, {2, {fast, fast}}};
+  EXPECT_EQ(session::fastest_runs(readings).size(), 2u);
+  EXPECT_DOUBLE_EQ(session::most_imgs_per_s(readings), 200);
+  EXPECT_DOUBLE_EQ(session::most_imgs_per_s(session::Readings{}), 0);
+}
+
 TEST(BurnsMuch, MoreThanATenthOfAStep) {
   const auto burning = [](const char* ms) {
     return cell_to_search({{"batch-size", {"100"}}, {"host-cpu-ms", {ms}}});  // steps of 100 ms
@@ -68,14 +76,14 @@ TEST(LongestWindow, HoldsEnoughStepsOfASlowStorage) {
   const session::SearchedCell searched =
       cell_to_search({{"device", {"emulated:2470"}}, {"batch-size", {"256"}}});
   for (const auto& [imgs_per_s, gpus] : {std::pair{47.0, 1}, {105.0, 1}, {105.0, 2}}) {
-    const double step_s = session::expected_step_s(searched, gpus, imgs_per_s);
+    const double step_s = session::expected_step_s(256 * gpus, imgs_per_s, searched.step_s);
     EXPECT_NEAR(step_s, 256 * gpus / imgs_per_s, 1e-9);
     EXPECT_GE(session::longest_window_s(limits, step_s, options), kFewest * step_s) << imgs_per_s;
   }
-  const double fast_s = session::expected_step_s(searched, 1, 1e6);
+  const double fast_s = session::expected_step_s(256, 1e6, searched.step_s);
   EXPECT_DOUBLE_EQ(fast_s, searched.step_s) << "the device takes so long";
   EXPECT_DOUBLE_EQ(session::longest_window_s(limits, fast_s, options), 5);
-  const double unknown_s = session::expected_step_s(searched, 1, 0);
+  const double unknown_s = session::expected_step_s(256, 0, searched.step_s);
   EXPECT_DOUBLE_EQ(session::longest_window_s(limits, unknown_s, options), options.slow_window_s);
   EXPECT_DOUBLE_EQ(session::longest_window_s(limits, unknown_s, {.slow_window_s = 0}), 5)
       << "--max-seconds was typed";
@@ -131,6 +139,16 @@ TEST(SearchedCellWith, ReadsAsManyAndIsElseTheSame) {
   EXPECT_EQ(found.settings.io_depth, 8);
   EXPECT_EQ(found.settings.io, "uring");
   EXPECT_DOUBLE_EQ(found.step_s, asked.step_s);
+}
+
+// What was typed stays where a batch holds no more anyway.
+TEST(SearchedCellWith, ADepthThatABatchBoundsStays) {
+  const session::SearchedCell asked = cell_to_search(
+      {{"io", {"uring"}}, {"loader", {"batch"}}, {"batch-size", {"16"}}, {"io-depth", {"64"}}});
+  EXPECT_TRUE(
+      session::searched_cell_with(asked, {.workers = 2, .depth = 16}).cell.is("io-depth", "64"));
+  EXPECT_TRUE(
+      session::searched_cell_with(asked, {.workers = 2, .depth = 8}).cell.is("io-depth", "8"));
 }
 
 TEST(OwnH200Rate, IsKnownWhereItIsPublished) {

@@ -37,6 +37,8 @@ TEST(CapacityText, SaysWhatReadsInFlightGain) {
   EXPECT_EQ(text::in_flight_text(reads),
             "one read at a time takes 20.6 ms: 47.0 img/s, and more adds nothing");
   reads.more_adds_nothing = false;
+  reads.most = {.workers = 2, .depth = 16};
+  EXPECT_THAT(text::in_flight_text(reads), HasSubstr("the search ends at 2 workers x depth 16"));
   reads.limit = "memory: too little";
   EXPECT_THAT(text::in_flight_text(reads), HasSubstr("and more was not tried: memory: too little"));
 }
@@ -48,15 +50,29 @@ TEST(CapacityText, SaysThatWhatWasTypedIsAllThatWasTried) {
             "8 in flight (2 workers x depth 4 a GPU), as typed; more was not tried");
 }
 
-// Neither more workers nor a larger depth ask the storage for more.
-TEST(CapacityText, NamesTheOneReaderOfALoaderOrALibrary) {
-  for (const char* reader : {"--loader dali", "--container hdf5"}) {
-    const session::ReadsFound reads{.one_reader = reader};
+// It asks the storage for no more, and is the limit only where more workers, which decode, were
+// tried and added nothing.
+TEST(CapacityText, NamesTheOneReaderOnlyWhereMoreWorkersWereTried) {
+  for (const std::string reader : {"--loader dali", "--container hdf5"}) {
+    session::ReadsFound reads{.chosen = {.workers = 4, .depth = 1},
+                              .is_searched = true,
+                              .more_adds_nothing = true,
+                              .one_reader = reader};
+    reads.readings[{.workers = 1, .depth = 1}] = {{.imgs_per_s = 470}};
+    reads.readings[{.workers = 4, .depth = 1}] = {{.imgs_per_s = 1510}};
     EXPECT_EQ(text::in_flight_text(reads),
-              "one at a time, as " + std::string(reader) + " has one reader");
+              "one at a time, as " + reader +
+                  " has one reader; 4 workers a GPU: 1,510 img/s, and more adds nothing");
     EXPECT_THAT(text::limit_text(kSlow, kFast, reads, 0),
-                StartsWith("the one reader of " + std::string(reader)));
-    EXPECT_THAT(text::limit_text(kSlow, kSlow, reads, 0), HasSubstr("more --workers"));
+                StartsWith("the one reader of " + reader));
+    reads.more_adds_nothing = false;
+    EXPECT_THAT(text::limit_text(kSlow, kFast, reads, 0), StartsWith("not known: "));
+    const session::ReadsFound typed{.chosen = {.workers = 4, .depth = 1}, .one_reader = reader};
+    EXPECT_EQ(text::in_flight_text(typed),
+              "one at a time, as " + reader +
+                  " has one reader; 4 workers a GPU, as typed; more was not tried");
+    EXPECT_THAT(text::limit_text(kSlow, kFast, typed, 0), HasSubstr("leave out --workers"));
+    EXPECT_THAT(text::limit_text(kSlow, kSlow, typed, 0), HasSubstr("more --workers"));
   }
 }
 
@@ -118,6 +134,15 @@ TEST(CapacityText, SaysEachRateOnce) {
   EXPECT_THAT(printed_for({{"device", {"emulated:a100"}}, {"input-size", {"128"}}}, {}),
               HasSubstr(" img/s each ("))
       << "its name holds the rate of another size";
+}
+
+TEST(CapacityText, ShowsNoMoreReadsThanABatchHolds) {
+  const plan::AxisValues axes{{"device", {"emulated:2400"}},
+                              {"loader", {"batch"}},
+                              {"batch-size", {"16"}},
+                              {"io", {"uring-direct"}},
+                              {"io-depth", {"64"}}};
+  EXPECT_THAT(printed_for(axes, {}), HasSubstr(", depth 16 (a batch holds no more), "));
 }
 
 TEST(CapacityText, WhatSpoiltTheSearchOverReadsInFlightIsSaidFirst) {
