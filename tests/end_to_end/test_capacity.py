@@ -95,8 +95,9 @@ class Capacity(ProgramTest):
                 *("--most-gpus", "2", "--repetitions", "1", "--host-cpu-ms", "0"),
                 *(*typed, "-o", self.path(output)),
             )
-            for record in self.ledger(output):
-                self.assertAlmostEqual(record["limits"]["max_seconds"], most)
+            one, two = (r["limits"]["max_seconds"] for r in self.ledger(output))
+            self.assertAlmostEqual(one, most)
+            self.assertLess(two, 2 * most)
             self.call("validate", self.path(output))
 
     def test_none_is_fed_where_more_is_needed_than_can_be_read(self):
