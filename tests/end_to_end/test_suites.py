@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 
 from program import CELL, ROOT, SMALL, ProgramTest, main
@@ -11,7 +12,9 @@ class Suites(ProgramTest):
     def plan(self, text, *more):
         suite = self.write("suite.toml", text)
         answer = self.call("sweep", "--config", suite, "--dataset", self.data, *more, "--dry-run")
-        return [line.split(None, 4)[-1] for line in answer.out.splitlines()[:-1]]
+        runs = re.findall(r"^ *\d+  repetition \d+  \w+ +(.*)$", answer.out, re.MULTILINE)
+        self.assertTrue(runs, answer)
+        return runs
 
     HEAD = 'device = "emulated:2000"\nimage-size = 48\ninput-size = 48\nbatch-size = 8\n'
 
