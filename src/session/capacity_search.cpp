@@ -131,6 +131,8 @@ class CapacitySearch {
     ++measured_[cell.id()];
     if (windows_.is_trial(cell, *result.measurement))
       return watcher_.logs(label_ + ": too few steps for a rate, measured again for longer");
+    if (stood_still(record) && stopped_runs_++ < kMostStoppedRuns)
+      return watcher_.logs(label_ + ": it stood still, measured again");
     seen_.add(record, counted_gpus(result.settings.gpus));
     const judge::GpusRun run = gpus_run(result, searched_.device);
     search_->add(result.settings.gpus, run);
@@ -153,6 +155,7 @@ class CapacitySearch {
   std::map<std::string, int> measured_;  // runs, those that do not count included, by cell_id
   RunCaveats seen_{kCorrectedFlag};
   std::size_t runs_ = 0;
+  int stopped_runs_ = 0;
   int planned_ = 0;  // of all searches: each run has a seed of its own
 };
 

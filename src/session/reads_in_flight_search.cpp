@@ -146,6 +146,8 @@ class ClientRuns {
     ++measured_[cell.id()];
     if (windows_.is_trial(cell, m))
       return watcher_.logs(label() + ": too few steps for a rate, measured again for longer");
+    if (stood_still(record) && stopped_runs_++ < kMostStoppedRuns)
+      return watcher_.logs(label() + ": it stood still, measured again");
     const auto median_ns = m.latencies.percentile_ns(0.5);
     if (found_.readings.empty() && median_ns)
       found_.first_read_ms = 1e-6 * static_cast<double>(*median_ns);
@@ -167,6 +169,7 @@ class ClientRuns {
   ReadsFound found_{.seen = RunCaveats{"short_window", kCorrectedFlag}};
   std::map<std::string, int> measured_;  // runs, those that do not count included, by cell_id
   std::string failed_;
+  int stopped_runs_ = 0;
   int planned_ = 0;
 };
 

@@ -79,11 +79,6 @@ std::string team_of(const plan::PlannedRun& run) {
   return plan::ceiling_of(run.cell).id() + " " + std::to_string(run.repetition);
 }
 
-bool stood_still(const ledger::Record& record) {
-  return std::ranges::any_of(
-      record.flags, [](const judge::Flag& flag) { return flag.name == judge::kStoppedFlag; });
-}
-
 // A sweep under way.
 class Sweep {
  public:
@@ -177,6 +172,11 @@ class Sweep {
 };
 
 }  // namespace
+
+bool stood_still(const ledger::Record& record) {
+  return std::ranges::any_of(
+      record.flags, [](const judge::Flag& flag) { return flag.name == judge::kStoppedFlag; });
+}
 
 SweepOutcome run_sweep(Session& session, const std::vector<plan::PlannedRun>& plan,
                        const SweepHooks& hooks, bool stop_at_failure,

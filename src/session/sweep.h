@@ -24,6 +24,9 @@ struct SweepHooks {
   std::function<std::vector<plan::PlannedRun>()> more;
 };
 
+// Whether the process or the machine stood still in that run.
+bool stood_still(const ledger::Record& record);
+
 struct SweepOutcome {
   std::size_t planned = 0;
   std::size_t ok = 0, failed = 0, skipped = 0;  // skipped: already in the ledger

@@ -6,6 +6,7 @@ import re
 import resource
 import shutil
 import signal
+import time
 
 from program import SHORT, SIGNALS, SMALL, ProgramTest, main
 
@@ -84,6 +85,25 @@ class Capacity(ProgramTest):
         )
         without = [r for r in self.ledger("out") if r["cell"]["host-cpu-ms"] == "0"]
         self.assertEqual([r["cell"]["gpus"] for r in without], [2, 2])
+
+    def test_a_run_that_stood_still_is_measured_again(self):
+        process = self.start(
+            *("capacity", "--dataset", self.data, *WARM, "--decoder", "raw-read", *READS),
+            *("--device", "emulated:200", "--host-cpu-ms", "0", "--most-gpus", "2", "--no-client"),
+            *("--warmup-seconds", "0.05", "--max-warmup-seconds", "0.1", "--min-seconds", "2"),
+            *("--repetitions", "1", "-o", self.path("out")),
+            start_new_session=True,
+        )
+        self.until(process, lambda: self.records_so_far("out") >= 1)
+        time.sleep(1.2)  # in the window of two GPUs
+        os.killpg(process.pid, signal.SIGSTOP)
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGCONT)
+        answer = self.finish(process)
+        self.assertEqual(answer.code, 0, answer)
+        self.assertNotIn("DO NOT QUOTE", answer.out)
+        stopped = ["stopped" in {f["name"] for f in r["flags"]} for r in self.ledger("out")]
+        self.assertEqual(stopped, [False, True, False])
 
     def test_windows_are_as_long_as_usual_where_steps_are_quick(self):
         """A second more than 22 steps; or what was typed."""

@@ -96,7 +96,7 @@ class Standstills(ProgramTest):
         self.assertEqual(flags["stopped"]["severity"], "serious")
         self.assertFalse(record["valid"])
         self.assertAlmostEqual(record["monitors"]["stopped_s"], 1.2, delta=0.3)
-        self.assertIn("stopped: for ", answer.out)
+        self.assertIn("DO NOT QUOTE: stopped (for ", answer.out)
         self.call("validate", self.path("ledger"))
 
     def test_a_process_that_a_cpu_limiter_stops_has_no_valid_rate(self):
@@ -135,7 +135,7 @@ class Standstills(ProgramTest):
         self.assertIn("stopped", serious(record))
         self.assertFalse(record["valid"])
         self.assertAlmostEqual(record["monitors"]["stopped_s"], 1.2, delta=0.3)
-        self.assertIn("stopped: for ", answer.out)
+        self.assertIn("DO NOT QUOTE: stopped (for ", answer.out)
         self.call("validate", self.path("ledger"))
 
     def test_a_sweep_measures_it_again_once(self):
