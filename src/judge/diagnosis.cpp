@@ -52,8 +52,8 @@ bool is_named(const Finding& finding, const Suspect& suspect) {
   });
 }
 
-// The likeliest answer, if it is likely enough; else all that may be it, those of which nothing is
-// known among them. `left`: what it is if it is none of the suspects.
+// The likeliest answer, if it is likely enough; else all that may be it, and those of which nothing
+// is known. `left`: the answer where it is none of the suspects.
 Finding finding_of(std::vector<Suspect> suspects, Suspect left) {
   merge(suspects, left);
   Finding finding{.confidence = confidence_of(suspects)};

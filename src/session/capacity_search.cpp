@@ -91,7 +91,7 @@ class CapacitySearch {
     while (const auto gpus = runs_ < most_runs_ ? search_->next() : std::nullopt) {
       const plan::Cell cell = changed(cell_, {{"gpus", std::to_string(*gpus)}});
       std::vector<plan::PlannedRun> plan = {
-          {cell, plan::Role::cell, measured_[cell.id()], planned_, window_s(cell)}};
+          {cell, plan::Role::cell, windows_.runs_of(cell), planned_, window_s(cell)}};
       try {
         check_cold_pass(searched_, samples_, *gpus, session_.options().run.limits);
         session_.check(plan);
@@ -127,12 +127,8 @@ class CapacitySearch {
     ++runs_;
     if (result.status == run::Status::failed) failed_ = result.error;
     if (!result.measurement) return;
-    const plan::Cell& cell = record.context.run.cell;
-    ++measured_[cell.id()];
-    if (windows_.is_trial(cell, *result.measurement))
-      return watcher_.logs(label_ + ": too few steps for a rate, measured again for longer");
-    if (stood_still(record) && stopped_runs_++ < kMostStoppedRuns)
-      return watcher_.logs(label_ + ": it stood still, measured again");
+    if (const std::string why = windows_.why_again(record); !why.empty())
+      return watcher_.logs(label_ + ": " + why);
     seen_.add(record, counted_gpus(result.settings.gpus));
     const judge::GpusRun run = gpus_run(result, searched_.device);
     search_->add(result.settings.gpus, run);
@@ -152,10 +148,8 @@ class CapacitySearch {
   judge::GpuSearch* search_ = nullptr;
   plan::Cell cell_;
   Readings readings_;
-  std::map<std::string, int> measured_;  // runs, those that do not count included, by cell_id
   RunCaveats seen_{kCorrectedFlag};
   std::size_t runs_ = 0;
-  int stopped_runs_ = 0;
   int planned_ = 0;  // of all searches: each run has a seed of its own
 };
 

@@ -81,9 +81,6 @@ inline constexpr double kWantedSteps = 22;
 // Beyond the shortest window, for queues that come to rest late.
 inline constexpr double kMoreSeconds = 1;
 
-// Runs of a search that stood still and were measured again; one more counts as it is.
-inline constexpr int kMostStoppedRuns = 3;
-
 // How a search goes.
 struct SearchOptions {
   int most_gpus = 64;

@@ -117,7 +117,7 @@ class ClientRuns {
     while (const auto reads = search_.next()) {
       const plan::Cell cell = in_flight_cell(searched_, *reads);
       std::vector<plan::PlannedRun> plan = {
-          {cell, plan::Role::cell, measured_[cell.id()], planned_,
+          {cell, plan::Role::cell, windows_.runs_of(cell), planned_,
            windows_.longest_s(cell, most_imgs_per_s(found_.readings), 0)}};
       try {
         // What the search for GPUs would refuse is not chosen.
@@ -142,12 +142,8 @@ class ClientRuns {
     if (result.status == run::Status::failed) failed_ = result.error;
     if (!result.measurement) return;
     const run::Measurement& m = *result.measurement;
-    const plan::Cell& cell = record.context.run.cell;
-    ++measured_[cell.id()];
-    if (windows_.is_trial(cell, m))
-      return watcher_.logs(label() + ": too few steps for a rate, measured again for longer");
-    if (stood_still(record) && stopped_runs_++ < kMostStoppedRuns)
-      return watcher_.logs(label() + ": it stood still, measured again");
+    if (const std::string why = windows_.why_again(record); !why.empty())
+      return watcher_.logs(label() + ": " + why);
     const auto median_ns = m.latencies.percentile_ns(0.5);
     if (found_.readings.empty() && median_ns)
       found_.first_read_ms = 1e-6 * static_cast<double>(*median_ns);
@@ -167,9 +163,7 @@ class ClientRuns {
   judge::InFlightSearch search_;
   judge::LoaderReads now_;
   ReadsFound found_{.seen = RunCaveats{"short_window", kCorrectedFlag}};
-  std::map<std::string, int> measured_;  // runs, those that do not count included, by cell_id
   std::string failed_;
-  int stopped_runs_ = 0;
   int planned_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "plan/settings.h"
+#include "session/sweep.h"
 
 namespace feedrate::session {
 
@@ -27,6 +28,21 @@ bool SearchWindows::is_trial(const plan::Cell& cell, const run::Measurement& m) 
   else
     windows_s_.emplace(cell.id(), limits_.max_seconds);
   return had_trial_;
+}
+
+std::string SearchWindows::why_again(const ledger::Record& record) {
+  constexpr int kMostStoppedRuns = 3;
+  const plan::Cell& cell = record.context.run.cell;
+  ++runs_[cell.id()];
+  if (is_trial(cell, *record.result.measurement))
+    return "too few steps for a rate, measured again for longer";
+  const bool is_spoilt = stood_still(record) && stopped_runs_++ < kMostStoppedRuns;
+  return is_spoilt ? "it stood still, measured again" : "";
+}
+
+int SearchWindows::runs_of(const plan::Cell& cell) const {
+  const auto runs = runs_.find(cell.id());
+  return runs == runs_.end() ? 0 : runs->second;
 }
 
 }  // namespace feedrate::session

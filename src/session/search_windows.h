@@ -2,6 +2,7 @@
 #include <map>
 #include <string>
 
+#include "ledger/record.h"
 #include "plan/cell.h"
 #include "run/measurement.h"
 #include "session/capacity_search.h"
@@ -27,13 +28,22 @@ class SearchWindows {
   // and is to be measured again. That is one run at most, the first.
   bool is_trial(const plan::Cell& cell, const run::Measurement& m);
 
+  // Why the run that has ended, which has a measurement, does not count and is to be measured
+  // again: it was a trial, or stood still, as three of a search may. Empty: it counts.
+  std::string why_again(const ledger::Record& record);
+
+  // Runs of the cell that have ended with a measurement, those that do not count included.
+  int runs_of(const plan::Cell& cell) const;
+
  private:
   const run::RunLimits limits_;
   const SearchOptions options_;
   bool is_blind_ = false;  // nothing was known of the storage when the run was planned
   bool had_trial_ = false;
   double trial_imgs_per_s_ = 0;
+  int stopped_runs_ = 0;
   std::map<std::string, double> windows_s_;  // by cell_id
+  std::map<std::string, int> runs_;          // the same
 };
 
 }  // namespace feedrate::session
