@@ -61,6 +61,12 @@ def alive(pid):
         return False
 
 
+def shared_memory_files():
+    """What shm_open() makes. Folders there are other tests' datasets, which run at the same time."""
+    with os.scandir("/dev/shm") as entries:
+        return {entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)}
+
+
 def launched(program, words, size, folder):
     """As torchrun or mpirun would: one process a rank, told by its environment."""
     port = str(random.randrange(21000, 31000))
@@ -123,7 +129,7 @@ def hit(program, device, size, number, delay, by_launcher=False, rank=None, term
     Fault if something is wrong. `rank`: the rank to hit, else any; `terminate`: rank 0's process
     gets SIGTERM a little later, as a launcher would send it."""
     folder = tempfile.mkdtemp(prefix="feedrate-faults-")
-    shared_memory = set(os.listdir("/dev/shm"))
+    shared_memory = shared_memory_files()
     processes = _started(program, device, size, folder, by_launcher)
     ranks = {}
     try:
@@ -199,7 +205,7 @@ def judge(processes, ranks, rank, ledger, shared_memory, codes):
         or f"rank {rank} " not in records[-1]["error"]
     ):
         raise Fault(f"the ledger does not say so: {records[-1:]}")
-    if len(shared := set(os.listdir("/dev/shm")) - shared_memory):
+    if shared := shared_memory_files() - shared_memory:
         raise Fault(f"shared memory is left: {shared}")
     return took, line
 
