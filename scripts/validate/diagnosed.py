@@ -1,7 +1,9 @@
 """Bottlenecks that are planted, and what `feedrate diagnose` names."""
 
 import json
+import math
 import os
+import random
 import subprocess
 import tempfile
 
@@ -47,10 +49,10 @@ def _rate(step_ms):
 
 
 # What the real work takes of each sample is small beside what is planted, and part of neither.
-def loader_stage(stage, factor):
+def loader_stage(stage, factor, workers=WORKERS):
     """One stage takes `factor` times as long as the step, all workers together."""
-    ms = _per_sample(factor * BALANCED_MS)
-    return Case(stage, factor, {stage}, _plant(**{stage: f"{ms:.4f}"}), _rate(BALANCED_MS))
+    planted = _plant(**{stage: f"{_per_sample(factor * BALANCED_MS, workers):.4f}"})
+    return Case(stage, factor, {stage}, planted, _rate(BALANCED_MS), workers)
 
 
 def copy(factor):
@@ -101,16 +103,32 @@ def two_equal():
 
 
 REAL_MS = 0.12  # about what the real stages take of a sample of SIZE: the two are to be equal
+STAGES = {"read": "read", "decode": "decode", "resize": "augment", "collate": "collate"}
 PLANTED = {
-    "read": lambda factor: loader_stage("read", factor),
-    "decode": lambda factor: loader_stage("decode", factor),
-    "resize": lambda factor: loader_stage("augment", factor),
-    "collate": lambda factor: loader_stage("collate", factor),
+    **{
+        name: lambda factor, stage=stage: loader_stage(stage, factor)
+        for name, stage in STAGES.items()
+    },
     "copy": copy,
     "step": step,
     "shared CPU": shared_cpu,
     "all-reduce": all_reduce,
 }
+
+
+def held_out(count, seed):
+    """[(name, case, seed)]: bottlenecks by chance, of factors and numbers of workers that nothing
+    was tuned on."""
+    chance = random.Random(seed)
+    drawn = []
+    for i in range(count):
+        name = chance.choice(list(PLANTED))
+        factor = round(math.exp(chance.uniform(math.log(1.15), math.log(6))), 3)
+        workers = chance.choice((1, 2, 3, 4))
+        is_stage = name in STAGES
+        case = loader_stage(STAGES[name], factor, workers) if is_stage else PLANTED[name](factor)
+        drawn.append((name, case, 1000 * (seed + 1) + i))
+    return drawn
 
 
 def is_right(case, verdict):

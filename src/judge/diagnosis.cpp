@@ -108,11 +108,19 @@ std::string resource_text(const Evidence& e, const Finding& f) {
   return " (" + std::string(resource == "workers" ? "workers; " : "") + in_words(*reads) + ")";
 }
 
+std::string quota_text(const Finding& f) {
+  const bool is_of_steps = f.names.front() == "shared CPU";
+  return "the CPU quota limits it; most of its CPU time goes into " +
+         (is_of_steps ? "what computes beside the loaders" : joined(f.names));
+}
+
 std::string sentence_of(const Evidence& e, const Finding& f) {
   if (f.names.empty()) return "nothing that was measured tells what limits it" + reached(e);
   if (!f.clear && f.names.size() > 1) return "not clear between " + joined(f.names) + reached(e);
   const std::string& name = f.names.front();
   if (!f.clear) return "perhaps " + name + (name == "read" ? resource_text(e, f) : "") + reached(e);
+  const bool is_of_cpu = !f.resources.empty() && f.resources.front() == "CPU";
+  if (is_of_cpu && e.is_stopped_by_quota()) return quota_text(f) + reached(e);
   if (f.names.size() > 1) return joined(f.names) + " limit it alike" + reached(e);
   if (name == "compute") return "compute-bound" + reached(e);
   if (name == "harness" && f.resources.front() == "training thread")

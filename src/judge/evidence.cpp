@@ -73,6 +73,11 @@ double Evidence::mean_step_cpu_s() const { return mean_known(*this, &RoundEviden
 double Evidence::mean_cpus_busy() const { return mean_known(*this, &RoundEvidence::cpus_busy); }
 double Evidence::mean_open_share() const { return mean_known(*this, &RoundEvidence::open_share); }
 
+bool Evidence::is_stopped_by_quota() const {
+  constexpr double kMost = 0.5;
+  return mean_known(*this, &RoundEvidence::cpu_quota_stopped) >= kMost;
+}
+
 double Evidence::mean_all_reduce_share() const {
   double sum = 0;
   for (const RoundEvidence& round : rounds) sum += round.all_reduce_share;

@@ -23,11 +23,12 @@ struct RoundEvidence {
   std::vector<BlockPair> pairs;
   std::optional<measure::StageTotals> undelayed;  // of the blocks without a delay, all workers
   std::vector<Capacity> capacities;               // of the cell's rung, the one that limits first
-  double step_cpu_s = 0;        // CPU time of the process that an image costs beside the loaders
-  double cpus_busy = 0;         // share of the CPUs' time that loaders alone took; 0: unknown
-  double all_reduce_share = 0;  // of a step: its gradients were averaged
-  double open_share = 0;        // of a read: its file was opened; medians. 0: unknown, or no file
-  std::string page_cache;       // see run::PageCache::state; of the cell's run
+  double step_cpu_s = 0;         // CPU time of the process that an image costs beside the loaders
+  double cpus_busy = 0;          // share of the CPUs' time that loaders alone took; 0: unknown
+  double all_reduce_share = 0;   // of a step: its gradients were averaged
+  double cpu_quota_stopped = 0;  // of the periods of the CPU quota; 0: no quota, or unknown
+  double open_share = 0;         // of a read: its file was opened; medians. 0: unknown, or no file
+  std::string page_cache;        // see run::PageCache::state; of the cell's run
 
   bool reads_reach_storage() const { return page_cache == "cold" || page_cache == "bypassed"; }
 };
@@ -44,7 +45,8 @@ struct Evidence {
   double mean_step_cpu_s() const;  // over the rounds that know it
   double mean_cpus_busy() const;   // the same
   double mean_all_reduce_share() const;
-  double mean_open_share() const;  // over the rounds that know it
+  bool is_stopped_by_quota() const;  // in most periods: the CPU time is used up, whoever used it
+  double mean_open_share() const;    // over the rounds that know it
   std::vector<Round> ladder() const;
   // The same without the rungs that are noise.
   std::vector<Round> sound_ladder() const;

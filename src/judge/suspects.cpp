@@ -172,6 +172,14 @@ Suspect device_of(const Evidence& e, const Delayed& d) {
           waits ? Probability(0) : binds(d.slopes, Place::step, false)};
 }
 
+// A quota that is used up stops all threads at once. A delay that sleeps then costs what chance
+// gives, so that only one that burns tells; the counters say why.
+std::optional<Suspect> cpu_quota_of(const Evidence& e, const Delayed& d) {
+  const Probability burnt = binds(d.slopes, Place::worker, true);
+  if (!e.is_stopped_by_quota() || burnt.value_or(0) < 0.5) return std::nullopt;
+  return Suspect{of_busy_cpus(e, d.cpu), "CPU", burnt};
+}
+
 // Nothing where one of them was not measured.
 Probability none_binds(const std::vector<Suspect>& suspects) {
   double none = 1;
@@ -210,6 +218,7 @@ void sort_by_likelihood(std::vector<Suspect>& suspects) {
 }
 
 std::vector<Suspect> suspects_of(const Evidence& e, const Delayed& d) {
+  if (const auto quota = cpu_quota_of(e, d)) return {*quota};
   std::vector<Suspect> all;
   add_loaders(all, e, d);
   add_waits_for_reads(all, e, d);

@@ -244,6 +244,7 @@ Json round_json(const judge::RoundEvidence& round) {
                {"step_cpu_s", round.step_cpu_s},
                {"cpus_busy", round.cpus_busy},
                {"all_reduce_share", round.all_reduce_share},
+               {"cpu_quota_stopped", round.cpu_quota_stopped},
                {"open_share", round.open_share},
                {"page_cache", round.page_cache}};
   for (const auto& [rung, rate] : round.rates)
@@ -258,6 +259,7 @@ judge::RoundEvidence round_from(const Json& json) {
   judge::RoundEvidence round{.step_cpu_s = json.at("step_cpu_s"),
                              .cpus_busy = json.at("cpus_busy"),
                              .all_reduce_share = json.at("all_reduce_share"),
+                             .cpu_quota_stopped = json.value("cpu_quota_stopped", 0.0),
                              .open_share = json.at("open_share"),
                              .page_cache = json.at("page_cache")};
   for (const auto& [rung, rate] : json.at("rates").items()) round.rates[rung_from(rung)] = rate;

@@ -57,6 +57,8 @@ void add_own_run(const plan::CellSettings& settings, const run::Measurement& m,
   round.step_cpu_s = step_cpu_s(m);
   round.all_reduce_share = judge::all_reduce_share(least_sync_ms(m.ranks), m.step_ms.summary.mean,
                                                    m.device_idle_fraction);
+  for (const run::MachineUse& machine : m.machines)
+    round.cpu_quota_stopped = std::max(round.cpu_quota_stopped, machine.use.cpu_quota_stopped);
   round.open_share = open_share(m.latencies);
   round.page_cache = m.page_cache.state;
 }

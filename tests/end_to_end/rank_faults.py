@@ -62,7 +62,7 @@ def alive(pid):
 
 
 def shared_memory_files():
-    """What shm_open() makes. Folders there are other tests' datasets, which run at the same time."""
+    """What shm_open() makes. Folders there are datasets of other tests, which run meanwhile."""
     with os.scandir("/dev/shm") as entries:
         return {entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)}
 

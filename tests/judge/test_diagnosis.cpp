@@ -85,6 +85,27 @@ TEST(Diagnosis, ACpuThatBindsIsNamedByWhatComputesMost) {
   EXPECT_THAT(shared.sentence, StartsWith("the CPU, which loaders and steps share, limits it"));
 }
 
+// A quota stops all threads: sleeping in any of them costs what chance gives.
+TEST(Diagnosis, AQuotaThatIsUsedUpIsNamedWhateverSleepingCosts) {
+  MadeUpEvidence made_up;
+  made_up.slopes({.worker = 0.5, .burnt = 1.2, .copy = 0.5, .step = 0.5});
+  EXPECT_FALSE(made_up.diagnosis().finding.clear);
+  for (auto& round : made_up.evidence.rounds) round.cpu_quota_stopped = 0.6;
+  const Finding f = made_up.diagnosis().finding;
+  expect_clear(f, "decode", "CPU");
+  EXPECT_THAT(f.sentence,
+              StartsWith("the CPU quota limits it; most of its CPU time goes into decode: 200 of"));
+  for (auto& round : made_up.evidence.rounds) round.cpu_quota_stopped = 0.4;
+  EXPECT_FALSE(made_up.diagnosis().finding.clear) << "it runs most of the time";
+}
+
+TEST(Diagnosis, AQuotaIsNoAnswerWhereBurningCostsNothing) {
+  MadeUpEvidence made_up;
+  made_up.slopes({.worker = 1});
+  for (auto& round : made_up.evidence.rounds) round.cpu_quota_stopped = 0.9;
+  expect_clear(made_up.diagnosis().finding, "decode", "workers");
+}
+
 TEST(Diagnosis, ACopyThatBindsIsTheLinks) {
   expect_clear(MadeUpEvidence().slopes({.copy = 1}).diagnosis().finding, "copy", "link");
 }

@@ -32,8 +32,11 @@ ledger::Rounds made_up_rounds(std::size_t count) {
                .servers = {.workers = 8, .cpus = 3.5, .images_per_step = 64},
                .seen = {.blocks_failed = "a file is broken"}}};
   for (std::size_t n = 0; n < count; ++n) {
-    judge::RoundEvidence round{
-        .step_cpu_s = 1e-3 / 3, .all_reduce_share = 0.25, .open_share = 0.5, .page_cache = "cold"};
+    judge::RoundEvidence round{.step_cpu_s = 1e-3 / 3,
+                               .all_reduce_share = 0.25,
+                               .cpu_quota_stopped = 0.375,
+                               .open_share = 0.5,
+                               .page_cache = "cold"};
     round.rates = {{LadderRung::synthetic, 1000.0 / 3},
                    {LadderRung::cold, 7.0 + static_cast<double>(n)}};
     round.pairs = {{measure::Place::all_reduce, {123, false}, 90.5, 100.25},
@@ -116,6 +119,7 @@ TEST(RoundsFile, BringsBackWhatWasWritten) {
   EXPECT_EQ(round.rates, written.rounds[1].rates);
   EXPECT_EQ(round.step_cpu_s, 1e-3 / 3);
   EXPECT_EQ(round.all_reduce_share, 0.25);
+  EXPECT_EQ(round.cpu_quota_stopped, 0.375);
   EXPECT_EQ(round.open_share, 0.5);
   EXPECT_EQ(round.page_cache, "cold");
   ASSERT_EQ(round.pairs.size(), 4u);
